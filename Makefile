@@ -16,7 +16,7 @@ concurrent  = $$(git grep -lE $(GOROUTINES) -- $(patsubst %,'%/*.go',$(1)) | xar
 SINGLE      = 'Arguments|^TestLinks|ImportsOfTheFacade|TestErrorIsABound|TestMapBeyond|TestApplyRefuses|TestNoise|TestMapError|SpecificationsAreRead|TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles|AgainstProjectedGradient|AgainstDense|TestConverged|TestOptimum|TestOptimal|AgreesWithReference|AgreeWithReference|PairsWithinExact|WithinTemplates|JoinTemplates|JoinCopies|NeighboursBounds|SingleDocuments|OfSimulatedRuns|TestAllAgainstGonum|WeightsInBits|TestNoFalseDifference|TestTolerance|AgainstReference|DecisionsAreTheSum|TestDamagedBytes|TestRealCorpora|TestMNIST|TestLandmarks$$|TestMemoryBytes|TestForetold|MemoryIsKnownBefore|TestRoles|TestPanelBytes|TestReadColumns'
 OWN         = 'TestScripts/^(train|grid_search|streams|interrupt)$$'
 READERS     = 'TestRead[A-Z]|TestJoinedInSteps|TestMemoryBytes|TestProgress|TestDamagedBytes|TestForetold|TestRealCorpora|TestCancel|Arguments|SpecificationsAreRead'
-NUMERICAL   = ./asm/... ./sparse ./engine/... ./solver/...
+NUMERICAL   = ./asm/... ./sparse ./corpus ./engine/... ./solver/...
 
 # The Go modules of this repository. cluster has a go.mod of its own, so that the engine needs no client of a store;
 # lab, experiments and comparisons with other programs, isn't what users build.
@@ -221,7 +221,7 @@ portable: ## the portable kernels alone, and what models and results come of the
 # Data races.
 race: ## the race detector on what runs concurrently (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -short -skip $(SINGLE) -timeout 60m \
-		. $(call concurrent,sparse tiles engine solver learn internal)
+		. $(call concurrent,sparse corpus tiles engine solver learn internal)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m -run $(OWN) ./cmd/grambench
 	cd cluster && CGO_ENABLED=1 $(GO) test -vet=off -race -short -tags nocloud -timeout 60m \
 		$(call concurrent,cmd job jobs store work internal/chaos)

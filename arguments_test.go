@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -19,7 +20,7 @@ import (
 var fewTexts = []string{"red green blue", "red green", "blue red", "salt pepper sugar", "salt sugar", "pepper salt"}
 
 // few are documents of two classes.
-func few(t testing.TB) *sparse.Corpus {
+func few(t testing.TB) *corpus.Corpus {
 	t.Helper()
 	labels := []string{"colour", "colour", "colour", "spice", "spice", "spice"}
 	return gram.Must(gram.Texts(t.Context(), fewTexts, labels, gram.ReadOptions{MinDF: 1}))

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
@@ -85,13 +86,13 @@ func TestPanicsOfCallbacks(t *testing.T) {
 		{"solver: Matrix.Rows", of(solver.Train(ctx, rowsOnly{in}, training, solver.Options{}))},
 		{"solver: Options.Progress", of(solver.Train(ctx, in.Dense, training,
 			solver.Options{Progress: func(solver.Progress) { visit() }}))},
-		{"sparse: Options.Progress", of(sparse.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
-			sparse.Options{Progress: func(sparse.Progress) { visit() }}))},
-		{"sparse: Options.TokenizerLater", of(sparse.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
-			sparse.Options{TokenizerLater: func() (t sparse.Tokenizer, _ error) { visit(); return t, nil }}))},
-		{"sparse: Options.VocabularyLater", of(sparse.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
-			sparse.Options{VocabularyLater: func() ([]string, error) { visit(); return nil, nil }}))},
-		{"sparse: the reader", of(sparse.ReadFrom(ctx, io.Reader(in), "a.tsv", sparse.Options{}))},
+		{"corpus: Options.Progress", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
+			corpus.Options{Progress: func(corpus.Progress) { visit() }}))},
+		{"corpus: Options.TokenizerLater", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
+			corpus.Options{TokenizerLater: func() (t corpus.Tokenizer, _ error) { visit(); return t, nil }}))},
+		{"corpus: Options.VocabularyLater", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
+			corpus.Options{VocabularyLater: func() ([]string, error) { visit(); return nil, nil }}))},
+		{"corpus: the reader", of(corpus.ReadFrom(ctx, io.Reader(in), "a.tsv", corpus.Options{}))},
 	} {
 		failed := (*engine.PanicError)(nil)
 		if !errors.As(test.err, &failed) || !errors.Is(test.err, errCallback) ||

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
@@ -37,8 +38,8 @@ const mostAfterTheEnd = 512 << 10
 // it allocates what the work takes. Filling that with zeros took 48 s for 40,000 documents.
 func TestEnded(t *testing.T) {
 	live := context.Background()
-	c := gram.Must(sparse.Read(live, "synthetic:docs=4000,terms=4000,length=40,classes=4", sparse.Options{}))
-	few := gram.Must(sparse.Read(live, "synthetic:docs=200,terms=4000,length=40,classes=4", sparse.Options{}))
+	c := gram.Must(corpus.Read(live, "synthetic:docs=4000,terms=4000,length=40,classes=4", corpus.Options{}))
+	few := gram.Must(corpus.Read(live, "synthetic:docs=200,terms=4000,length=40,classes=4", corpus.Options{}))
 	k := gram.Must(kernel.Parse("diffusion:t=1"))
 	embedding := k.Embedding()
 	x := gram.Must(embedding.Fit(c.Documents).Transform(c.Documents))

@@ -3,15 +3,15 @@ package gram
 import (
 	"context"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse"
 )
 
 // EvaluateOptions say what an evaluation finds in addition to scores. The zero value works.
 type EvaluateOptions struct {
 	Mistakes int            // number of worst mistakes to explain; default 20, below 0 none
 	Terms    int            // number of terms to name, of each and of each class; default 10
-	Training *sparse.Corpus // training documents: near copies of these are named; default none
+	Training *corpus.Corpus // training documents: near copies of these are named; default none
 }
 
 // Evaluate predicts labelled documents and compares the predictions with their labels: scores, confusion, what is
@@ -19,7 +19,7 @@ type EvaluateOptions struct {
 // of training were.
 //
 // Errors: those of [Model.Predict], no labels that the model knows.
-func (m *Model) Evaluate(ctx context.Context, c *sparse.Corpus, o EvaluateOptions) (_ *learn.Evaluation, err error) {
+func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOptions) (_ *learn.Evaluation, err error) {
 	defer facade(&err)
 	own, err := m.corpus(ctx, c)
 	if err != nil {
@@ -43,7 +43,7 @@ func (m *Model) Evaluate(ctx context.Context, c *sparse.Corpus, o EvaluateOption
 }
 
 // corpus returns a corpus with the model's columns.
-func (m *Model) corpus(ctx context.Context, c *sparse.Corpus) (*sparse.Corpus, error) {
+func (m *Model) corpus(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
 	docs, err := m.documents(ctx, c)
 	if err != nil {
 		return nil, c.NameValue(err)

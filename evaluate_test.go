@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/sparse/token"
 )
 
 // mixed are documents of three classes, whose words overlap so that some are predicted wrongly.
-func mixed(t *testing.T, from, n int) *sparse.Corpus {
+func mixed(t *testing.T, from, n int) *corpus.Corpus {
 	t.Helper()
 	var texts, labels []string
 	for i := from; i < from+n; i++ {
@@ -29,7 +29,7 @@ func mixed(t *testing.T, from, n int) *sparse.Corpus {
 }
 
 // labelsOf returns the class of each document.
-func labelsOf(c *sparse.Corpus) (labels []string) {
+func labelsOf(c *corpus.Corpus) (labels []string) {
 	for i := range c.Documents.Rows() {
 		labels = append(labels, c.Classes[c.Labels.Of(i)[0]])
 	}
@@ -148,7 +148,7 @@ func checkWords(t *testing.T, m *gram.Model, text, word, label, against string, 
 // A mistake of several labels is the one that the model is surest of, and that label is explained.
 func TestEvaluateLabels(t *testing.T) {
 	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
-	several := func(c *sparse.Corpus) *sparse.Corpus {
+	several := func(c *corpus.Corpus) *corpus.Corpus {
 		own := labelsOf(c)
 		for i := range own {
 			if more := fmt.Sprint("class", (i+1)%3); i%4 == 0 && more != own[i] {

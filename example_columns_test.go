@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 const offers = `title,body,price,class
@@ -21,7 +21,7 @@ House,house wanted by the sea,1500,wanted
 // Columns of a table as views: their texts and numbers make one kernel. A text to predict is a JSON object.
 func ExampleReadFrom_columns() {
 	ctx := context.Background()
-	views := gram.Must(sparse.ParseTokenizer("title=words + body=words:1..2 + price=numbers"))
+	views := gram.Must(corpus.ParseTokenizer("title=words + body=words:1..2 + price=numbers"))
 	o := gram.ReadOptions{Tokenizer: views, MinDF: 1}
 	c := gram.Must(gram.ReadFrom(ctx, strings.NewReader(offers), "offers.csv", o))
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "diffusion:t=2", C: 1}))

@@ -6,14 +6,14 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 // Errors that a program may want to tell apart.
 func Example_errors() {
 	texts, all := []string{"red green", "red blue", "salt sugar"}, []string{"all", "all", "all"}
 	report := func(err error) {
-		var memory *sparse.MemoryError
+		var memory *corpus.MemoryError
 		switch {
 		case errors.As(err, &memory):
 			fmt.Println("needs more than", memory.Limit, "bytes")

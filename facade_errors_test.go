@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -113,7 +114,7 @@ func TestErrorsLeaveNames(t *testing.T) {
 
 // Errors number documents and columns from 0, as the arguments do.
 func TestErrorsCountFromZero(t *testing.T) {
-	numbers := func(v float64) (*sparse.Corpus, error) {
+	numbers := func(v float64) (*corpus.Corpus, error) {
 		return gram.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, v}), []string{"x", "y"})
 	}
 	_, infinite := numbers(math.Inf(1))
@@ -189,7 +190,7 @@ func TestErrorsAreOfTheCall(t *testing.T) {
 			t.Errorf("error %v, expected %s", err, want)
 		}
 	}
-	if memory := new(sparse.MemoryError); !errors.As(values, &memory) || memory.Limit != 10 {
+	if memory := new(corpus.MemoryError); !errors.As(values, &memory) || memory.Limit != 10 {
 		t.Errorf("%v is no MemoryError", values)
 	}
 }
@@ -271,7 +272,9 @@ func TestErrorsBeginOnce(t *testing.T) {
 			continue
 		}
 		text := err.Error()
-		for _, below := range []string{"engine: ", "sparse: ", "svm: ", "learn: ", "solver: ", "mkm: ", "selection: "} {
+		for _, below := range []string{
+			"engine: ", "sparse: ", "corpus: ", "svm: ", "learn: ", "solver: ", "mkm: ", "selection: ",
+		} {
 			if strings.Contains(text, below) {
 				t.Errorf("%d: %v names a package below", i, err)
 			}
@@ -285,7 +288,7 @@ func TestErrorsBeginOnce(t *testing.T) {
 		strings.Contains(broken.Error(), "\n")) {
 		t.Errorf("%v, expected a PanicError in a line", broken)
 	}
-	if few := new(sparse.MemoryError); !errors.As(memory, &few) || !errors.Is(read, fs.ErrNotExist) {
+	if few := new(corpus.MemoryError); !errors.As(memory, &few) || !errors.Is(read, fs.ErrNotExist) {
 		t.Errorf("%v, %v: not what they were", memory, read)
 	}
 	if _, err := gram.Gram(ended, c, "", gram.Options{}); !errors.Is(err, context.Canceled) {
@@ -369,7 +372,7 @@ func TestStreams(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var memory *sparse.MemoryError
+	var memory *corpus.MemoryError
 	_, err := gram.ReadIndex(t.Context(), bytes.NewReader(index.Bytes()), gram.Options{MemoryBytes: 100})
 	if !errors.As(err, &memory) {
 		t.Errorf("an index of more bytes than there may be: %v, expected a MemoryError", err)

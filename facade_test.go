@@ -18,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
@@ -52,7 +53,7 @@ func TestReadKeepsTexts(t *testing.T) {
 		for least, kept := range kept {
 			o := gram.ReadOptions{TextColumn: "title", MinDF: least}
 			if views != "" {
-				o = gram.ReadOptions{Tokenizer: gram.Must(sparse.ParseTokenizer(views)), MinDF: least}
+				o = gram.ReadOptions{Tokenizer: gram.Must(corpus.ParseTokenizer(views)), MinDF: least}
 			}
 			c := gram.Must(gram.ReadFrom(t.Context(), strings.NewReader(table), "a.csv", o))
 			if (c.Texts != nil) != kept {
@@ -127,9 +128,9 @@ func TestPredictTextsKnown(t *testing.T) {
 		{"char_wb:ngrams=2..5", []int{0, 0, 5, 2}, []int{0, 8, 5, 7}},
 		{"words:1..2 + chars:2..5", []int{0, 0, 7, 3}, []int{0, 10, 7, 10}},
 	} {
-		cut, err := sparse.ParseTokenizer(q.cut)
+		cut, err := corpus.ParseTokenizer(q.cut)
 		if strings.Contains(q.cut, "+") {
-			cut, err = sparse.Tokenizer{Views: q.cut}, nil
+			cut, err = corpus.Tokenizer{Views: q.cut}, nil
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -246,7 +247,7 @@ func ordered(n int) (texts, labels []string) {
 // A model that chose its terms predicts any corpus as it predicts its texts, or says why it can't.
 func TestPredictCutsAsTraining(t *testing.T) {
 	texts, labels := ordered(200)
-	read := func(o gram.ReadOptions) *sparse.Corpus { return gram.Must(gram.Texts(t.Context(), texts, labels, o)) }
+	read := func(o gram.ReadOptions) *corpus.Corpus { return gram.Must(gram.Texts(t.Context(), texts, labels, o)) }
 	c := read(gram.ReadOptions{})
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{}))
 	if m.About().Tokenizer == c.Tokenizer {
@@ -256,7 +257,7 @@ func TestPredictCutsAsTraining(t *testing.T) {
 	if !slices.Equal(slices.Concat(want.Labels...), labels) {
 		t.Fatalf("predicts %v", want.Labels)
 	}
-	for _, d := range []*sparse.Corpus{c, read(m.ReadOptions())} {
+	for _, d := range []*corpus.Corpus{c, read(m.ReadOptions())} {
 		if p := gram.Must(m.Predict(t.Context(), d)); !reflect.DeepEqual(p.Scores, want.Scores) {
 			t.Errorf("texts kept: %t: %+v, expected %+v", d.Texts != nil, p, want)
 		}
@@ -276,7 +277,7 @@ func TestPredictCutsAsTraining(t *testing.T) {
 // A kernel that may not be positive definite is a warning, unless a choice may take its family.
 func TestWarnsOfNamedKernels(t *testing.T) {
 	texts, labels := ordered(200)
-	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{Tokenizer: sparse.Tokenizer{MinN: 2}}))
+	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{Tokenizer: corpus.Tokenizer{MinN: 2}}))
 	for spec, want := range map[string]bool{"": false, "diffusion:t=2": false, "sigmoid:gamma=1,r=-1": true,
 		"polynomial:r=-1,degree=2": true} {
 		var warnings []string
@@ -448,7 +449,7 @@ func TestGapOfFiles(t *testing.T) {
 
 // A text of which the second view alone knows terms isn't empty.
 func TestEmptyByAllViews(t *testing.T) {
-	cut := sparse.Tokenizer{Views: "word + char_wb:ngrams=2..3"}
+	cut := corpus.Tokenizer{Views: "word + char_wb:ngrams=2..3"}
 	texts := []string{"rivers and capitals", "poets and painters", "rivers and lakes", "poets and authors"}
 	o := gram.ReadOptions{Tokenizer: cut, MinDF: 1}
 	c := gram.Must(gram.Texts(t.Context(), texts, []string{"a", "b", "a", "b"}, o))

@@ -12,7 +12,7 @@
 //
 // These functions correspond to commands, whose help says more:
 //
-//	corpus      Read, SelectTerms, sparse.Corpus, sparse.CSR
+//	corpus      Read, SelectTerms, corpus.Corpus, sparse.CSR
 //	gram        Gram, Cross
 //	neighbours  Neighbours
 //	duplicates  Duplicates, NewIndex, Index.Query, Index.Add
@@ -27,7 +27,7 @@
 //	spectrum    Spectrum, engine/spectrum.Lanczos
 //	pca         PCA, Components.Project
 //
-// Documents are a [sparse.Corpus]: rows of counts, with the texts of their terms and their classes. [Read],
+// Documents are a [corpus.Corpus]: rows of counts, with the texts of their terms and their classes. [Read],
 // [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one. A file or texts without any document are an error,
 // since that is most likely a slip; a corpus of [Rows] may be empty, and so are matrices, neighbours and predictions
 // of it. Documents and columns are numbered from 0; messages about a file number its lines from 1, or its documents
@@ -60,7 +60,7 @@ type Options struct {
 	Workers int    // goroutines; default one per processor. Results don't depend on it
 
 	// MemoryBytes bounds what a call holds, including its documents and its result. If that isn't enough, the call
-	// fails before the work with a [*sparse.MemoryError], which says how much it needs. Default: no bound.
+	// fails before the work with a [*corpus.MemoryError], which says how much it needs. Default: no bound.
 	MemoryBytes int64
 
 	// Kernels are the program's own ([kernel.New]); specifications such as sum(mine,linear) and models refer to them by

@@ -9,16 +9,17 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/sparse/token"
 )
 
 // IndexOptions say how texts become documents of an index. The zero value works.
 type IndexOptions struct {
 	Options
-	Tokenizer sparse.Tokenizer // how text is cut into terms; default words of letters and digits in lower case
+	Tokenizer corpus.Tokenizer // how text is cut into terms; default words of letters and digits in lower case
 	Embedding string           // of the documents; default tf-l1-sqrt
 }
 
@@ -42,7 +43,7 @@ type Match = engine.Match
 type Index struct {
 	o         IndexOptions
 	embedding sparse.Embedding
-	tokenizer sparse.Tokenizer
+	tokenizer corpus.Tokenizer
 	scanners  sync.Pool // of *token.Scanner
 	made      bool
 
@@ -157,11 +158,11 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	if views, err := o.Tokenizer.Split(); err != nil || views != nil {
 		return nil, cmp.Or(err, errors.New("gram: an index of views of text, expected one way to cut it"))
 	}
-	if o.Tokenizer == (sparse.Tokenizer{}) {
-		o.Tokenizer = sparse.NearTokenizer
+	if o.Tokenizer == (corpus.Tokenizer{}) {
+		o.Tokenizer = corpus.NearTokenizer
 	}
 	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // as readers cut
-	c, documents := &sparse.Corpus{}, make([]indexed, len(texts))
+	c, documents := &corpus.Corpus{}, make([]indexed, len(texts))
 	if len(texts) > 0 {
 		c, err = Texts(ctx, texts, nil, ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer})
 	} else {
@@ -270,7 +271,7 @@ func (x *Index) count(ctx context.Context, text string) (terms []string, counts 
 	scan.End()
 	x.scanners.Put(scan)
 	if len(terms) == 0 {
-		terms, counts = []string{blankTerm + sparse.BlankDigest(text)}, []float32{1}
+		terms, counts = []string{blankTerm + corpus.BlankDigest(text)}, []float32{1}
 	}
 	return terms, counts, nil
 }
@@ -443,7 +444,7 @@ func (x *Index) living(s *indexState, first int) (names []string, documents []in
 	if first == 0 {
 		slices.Sort(names)
 	}
-	if m, err = reordered(&sparse.Corpus{Documents: m, Vocabulary: x.names}, columnsOf(names), len(names)); err != nil {
+	if m, err = reordered(&corpus.Corpus{Documents: m, Vocabulary: x.names}, columnsOf(names), len(names)); err != nil {
 		return nil, nil, err
 	}
 	for i := range documents {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/minio/sha256-simd"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles/atomicfile"
@@ -199,7 +200,7 @@ func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Em
 	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
 		return nil, nil, err
 	}
-	if x.tokenizer, err = sparse.ParseTokenizer(in.Tokenizer); err != nil {
+	if x.tokenizer, err = corpus.ParseTokenizer(in.Tokenizer); err != nil {
 		return nil, nil, err
 	}
 	m := &sparse.CSR{Cols: len(in.Names), Offsets: in.Offsets, Terms: in.Terms, Values: in.Counts}

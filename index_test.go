@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
@@ -293,7 +294,7 @@ func TestDamageIsToldApart(t *testing.T) {
 // An index may begin without texts.
 func TestIndexOfNothing(t *testing.T) {
 	fewTexts := append(slices.Clone(fewTexts), "手机 手机壳", "这是手机")
-	for _, o := range []gram.IndexOptions{{}, {Embedding: "tfidf-l2"}, {Tokenizer: sparse.Tokenizer{MinN: 1, MaxN: 2}}} {
+	for _, o := range []gram.IndexOptions{{}, {Embedding: "tfidf-l2"}, {Tokenizer: corpus.Tokenizer{MinN: 1, MaxN: 2}}} {
 		o.Warn = func(s string) { t.Errorf("%+v: warning %q", o.Tokenizer, s) }
 		x := gram.Must(gram.NewIndex(t.Context(), nil, o))
 		whole := gram.Must(gram.NewIndex(t.Context(), fewTexts, o))
@@ -323,12 +324,12 @@ func TestIndexMemory(t *testing.T) {
 	for i := range 1000 {
 		gram.Must(x.Add(t.Context(), strings.Repeat("x", 20_000+i)))
 	}
-	if err := x.Refit(t.Context()); !errors.As(err, new(*sparse.MemoryError)) {
+	if err := x.Refit(t.Context()); !errors.As(err, new(*corpus.MemoryError)) {
 		t.Errorf("terms of 20 MB within 16 MiB: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "large.index")
 	musttest.Do(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 17<<20)))
-	if _, err := gram.LoadIndex(t.Context(), path, o); !errors.As(err, new(*sparse.MemoryError)) {
+	if _, err := gram.LoadIndex(t.Context(), path, o); !errors.As(err, new(*corpus.MemoryError)) {
 		t.Errorf("a file of 17 MiB within 16 MiB: %v", err)
 	}
 }

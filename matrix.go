@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
@@ -23,7 +24,7 @@ import (
 //
 // Errors: a kernel that isn't known, values that its embedding refuses, more memory than o allows or
 // than there is, values that aren't finite.
-func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *engine.Symmetric, err error) {
+func Gram(ctx context.Context, c *corpus.Corpus, kernel string, o Options) (_ *engine.Symmetric, err error) {
 	defer facade(&err)
 	k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
 	if err != nil {
@@ -34,7 +35,7 @@ func Gram(ctx context.Context, c *sparse.Corpus, kernel string, o Options) (_ *e
 }
 
 // GramTo is [Gram] into an existing matrix with one row per document. After an error its content is undefined.
-func GramTo(ctx context.Context, c *sparse.Corpus, kernel string, to *engine.Symmetric, o Options) (err error) {
+func GramTo(ctx context.Context, c *corpus.Corpus, kernel string, to *engine.Symmetric, o Options) (err error) {
 	defer facade(&err)
 	k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
 	if err != nil {
@@ -49,11 +50,11 @@ func GramTo(ctx context.Context, c *sparse.Corpus, kernel string, to *engine.Sym
 //	K[i][j] = k(rowᵢ, columnⱼ),
 //
 // a mat.Matrix of one row per document of rows. What the embedding learns, such as idf, it learns from columns. Terms
-// that only one of both has count in the norms of its documents, as [sparse.NewSpace] says. Accuracy and errors are
+// that only one of both has count in the norms of its documents, as [corpus.NewSpace] says. Accuracy and errors are
 // those of [Gram]; in addition, text compared with vectors, vectors of different numbers of columns, and
 // texts that were cut in different ways.
 func Cross(
-	ctx context.Context, rows, columns *sparse.Corpus, kernel string, o Options,
+	ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options,
 ) (_ *engine.Dense, err error) {
 	defer facade(&err)
 	k, e, test, err := o.crossing(ctx, rows, columns, kernel)
@@ -67,7 +68,7 @@ func Cross(
 // CrossTo is [Cross] into an existing matrix with one row per document of rows and one column per document of
 // columns. After an error its content is undefined.
 func CrossTo(
-	ctx context.Context, rows, columns *sparse.Corpus, kernel string, to *engine.Dense, o Options,
+	ctx context.Context, rows, columns *corpus.Corpus, kernel string, to *engine.Dense, o Options,
 ) (err error) {
 	defer facade(&err)
 	k, e, test, err := o.crossing(ctx, rows, columns, kernel)
@@ -80,7 +81,7 @@ func CrossTo(
 
 // crossing makes the engine on columns, and embeds rows into the same space.
 func (o *Options) crossing(
-	ctx context.Context, rows, columns *sparse.Corpus, spec string,
+	ctx context.Context, rows, columns *corpus.Corpus, spec string,
 ) (kernel.Kernel, *engine.Engine, *sparse.Embedded, error) {
 	if err := checked(ctx, rows); err != nil {
 		return nil, nil, nil, err
@@ -102,7 +103,7 @@ func (o *Options) kernelOf(spec string) (kernel.Kernel, error) {
 
 // engineFor embeds documents as a kernel wants them, and makes the engine on them.
 func (o *Options) engineFor(
-	ctx context.Context, c *sparse.Corpus, spec, stage string,
+	ctx context.Context, c *corpus.Corpus, spec, stage string,
 ) (kernel.Kernel, *engine.Engine, error) {
 	k, err := o.kernelOf(spec)
 	if err != nil {
@@ -112,14 +113,14 @@ func (o *Options) engineFor(
 	return k, e, err
 }
 
-// engineOn embeds documents of columns and, unless nil, of rows in one [sparse.Space], and makes the engine on columns.
+// engineOn embeds documents of columns and, unless nil, of rows in one [corpus.Space], and makes the engine on columns.
 func (o *Options) engineOn(
-	ctx context.Context, columns, rows *sparse.Corpus, k kernel.Kernel, apart bool, stage string,
+	ctx context.Context, columns, rows *corpus.Corpus, k kernel.Kernel, apart bool, stage string,
 ) (kernel.Kernel, *engine.Engine, *sparse.Embedded, error) {
 	if err := errors.Join(checked(ctx, columns), o.check()); err != nil {
 		return nil, nil, nil, err
 	}
-	s, err := sparse.NewSpace(k.Embedding(), columns, rows, apart)
+	s, err := corpus.NewSpace(k.Embedding(), columns, rows, apart)
 	if err != nil {
 		return nil, nil, nil, columns.NameValue(err)
 	}
@@ -143,12 +144,12 @@ func (o *Options) engineOn(
 }
 
 // closing closes an engine when its work on documents of c is done, and names them in the error.
-func closing(c *sparse.Corpus, e *engine.Engine, err *error) {
+func closing(c *corpus.Corpus, e *engine.Engine, err *error) {
 	*err = errors.Join(c.NameValue(*err), e.Close())
 }
 
 // checked checks what comes through a public door.
-func checked(ctx context.Context, c *sparse.Corpus) error {
+func checked(ctx context.Context, c *corpus.Corpus) error {
 	if err := run.Given(ctx, "gram"); err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func mixed(a, b string, text bool) error {
 }
 
 // reordered returns the documents with terms in other columns; terms without one are left out.
-func reordered(c *sparse.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
+func reordered(c *corpus.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
 	to, same := make([]uint32, len(c.Vocabulary)), len(c.Vocabulary) == columns
 	for t, name := range c.Vocabulary {
 		own, ok := column[name]

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles/atomicfile"
@@ -24,11 +25,11 @@ type Model struct {
 
 	mu      sync.Mutex
 	ready   learn.Predictor // made at the first prediction
-	counter *sparse.Counter
+	counter *corpus.Counter
 	columns map[string]uint32
 
 	novel    bool // predictions have Nearest and Ranks
-	training *sparse.Corpus
+	training *corpus.Corpus
 	novelty  *learn.Novelty // made at the first prediction
 }
 
@@ -71,7 +72,7 @@ func (m *Model) With(o Options) *Model {
 // [Predictions.Nearest] and Ranks. training are the model's documents; nil for those that it keeps, support vectors
 // or neighbours. The first prediction compares up to 2,000 of them with all, and each takes as many kernel values
 // again. The copy shares no prepared state with m.
-func (m *Model) WithNovelty(training *sparse.Corpus) *Model {
+func (m *Model) WithNovelty(training *corpus.Corpus) *Model {
 	if m.made() != nil {
 		return m
 	}
@@ -174,7 +175,7 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *learn.D
 // ExplainDocument is [Model.ExplainText] of document i of a corpus. Errors: no such document, n below 1,
 // those of [Model.Predict].
 func (m *Model) ExplainDocument(
-	ctx context.Context, c *sparse.Corpus, i, n int,
+	ctx context.Context, c *corpus.Corpus, i, n int,
 ) (_ *learn.DocumentExplanation, err error) {
 	defer facade(&err)
 	docs, err := m.documents(ctx, c)

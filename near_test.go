@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/source"
@@ -51,7 +52,7 @@ func bhattacharyya(a, b string) float64 {
 // c in float64.
 func TestOneSpace(t *testing.T) {
 	r := rand.New(rand.NewPCG(58, 2))
-	read := gram.ReadOptions{MinDF: 1, Tokenizer: sparse.NearTokenizer}
+	read := gram.ReadOptions{MinDF: 1, Tokenizer: corpus.NearTokenizer}
 	var of, in []string
 	for i := range 32 { // so 1,024 pairs
 		of = append(of, wordsOf(r, "old"))
@@ -106,7 +107,7 @@ func TestOneSpace(t *testing.T) {
 
 // Squares of columns that one side lacks belong to distances; matrices have as many columns.
 func TestOneSpaceOfVectors(t *testing.T) {
-	rows := func(columns int, values ...float64) *sparse.Corpus {
+	rows := func(columns int, values ...float64) *corpus.Corpus {
 		r := gram.NewRows(columns)
 		var at []uint32
 		for k := range values {
@@ -143,7 +144,7 @@ func TestDuplicatesOfKept(t *testing.T) {
 		}
 		chain = append(chain, strings.Join(words, " "))
 	}
-	c := musttest.Get(gram.Texts(t.Context(), chain, nil, gram.ReadOptions{MinDF: 1, Tokenizer: sparse.NearTokenizer}))(t)
+	c := musttest.Get(gram.Texts(t.Context(), chain, nil, gram.ReadOptions{MinDF: 1, Tokenizer: corpus.NearTokenizer}))(t)
 	dropped := 0
 	for _, group := range musttest.Get(gram.Duplicates(t.Context(), c, gram.DuplicateOptions{}))(t) {
 		for _, i := range group[1:] {
@@ -156,7 +157,7 @@ func TestDuplicatesOfKept(t *testing.T) {
 	if dropped != 50 {
 		t.Errorf("%d of 100 texts dropped, expected 50", dropped)
 	}
-	cut := sparse.Tokenizer{MinN: 3, MaxN: 3}
+	cut := corpus.Tokenizer{MinN: 3, MaxN: 3}
 	c = musttest.Get(gram.Texts(t.Context(), []string{"cat", "dog", "cat", "a b c", "", "a b c", ""}, nil,
 		gram.ReadOptions{MinDF: 9, Tokenizer: cut}))(t)
 	groups := musttest.Get(gram.Duplicates(t.Context(), c, gram.DuplicateOptions{}))(t)

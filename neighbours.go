@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
@@ -18,7 +19,7 @@ type NeighbourOptions struct {
 	K      int            // most neighbours of a document; default 10
 	Kernel string         // specification; default bhattacharyya, the cosine of √θ
 	Min    *float64       // a neighbour's least kernel value; default none
-	Of     *sparse.Corpus // neighbours are documents of this one; default the other documents of c
+	Of     *corpus.Corpus // neighbours are documents of this one; default the other documents of c
 }
 
 // Neighbour is a document and the kernel's value for it.
@@ -35,14 +36,14 @@ type Neighbour struct {
 // alone. Terms that only one of c and Of has count, as for [Cross].
 //
 // Errors: those of [Cross].
-func Neighbours(ctx context.Context, c *sparse.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
+func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
 	defer facade(&err)
 	k, err := o.kernel(cmp.Or(o.Kernel, "bhattacharyya"))
 	if err != nil {
 		return nil, err
 	}
 	opt := engine.NeighbourOptions{Count: cmp.Or(o.K, 10), Least: o.Min}
-	columns, rows := c, (*sparse.Corpus)(nil)
+	columns, rows := c, (*corpus.Corpus)(nil)
 	if o.Of != nil {
 		if err := checked(ctx, c); err != nil {
 			return nil, err
@@ -83,7 +84,7 @@ type DuplicateOptions struct {
 // texts without a term that differ are like no other; a vector of zeros is like another.
 //
 // Errors: those of [Gram], and a bound that isn't from 0 to below 1.
-func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ [][]int32, err error) {
+func Duplicates(ctx context.Context, c *corpus.Corpus, o DuplicateOptions) (_ [][]int32, err error) {
 	defer facade(&err)
 	within, embedding := 0.02, sparse.Sphere
 	if o.Within != nil {
@@ -100,7 +101,7 @@ func Duplicates(ctx context.Context, c *sparse.Corpus, o DuplicateOptions) (_ []
 	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
 		return nil, err
 	}
-	space, err := sparse.NewSpace(embedding, c, nil, true)
+	space, err := corpus.NewSpace(embedding, c, nil, true)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
@@ -68,7 +69,7 @@ func (p *Predictions) Label(i int) string {
 //
 // Errors: text for a model of vectors or the reverse, text that was cut in another way and not kept, values
 // that the embedding refuses, more memory than is allowed.
-func (m *Model) Predict(ctx context.Context, c *sparse.Corpus) (_ *Predictions, err error) {
+func (m *Model) Predict(ctx context.Context, c *corpus.Corpus) (_ *Predictions, err error) {
 	defer facade(&err)
 	if err := errors.Join(m.made(), checked(ctx, c)); err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (m *Model) Predict(ctx context.Context, c *sparse.Corpus) (_ *Predictions, 
 	if err != nil {
 		return nil, err
 	}
-	var words *sparse.Counter
+	var words *corpus.Counter
 	if c.Vocabulary != nil {
 		if words, err = m.counts(); err != nil {
 			return nil, err
@@ -102,7 +103,7 @@ func (m *Model) ReadOptions() ReadOptions {
 }
 
 // documents returns documents with the model's columns.
-func (m *Model) documents(ctx context.Context, c *sparse.Corpus) (*sparse.CSR, error) {
+func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, error) {
 	if err := errors.Join(m.made(), checked(ctx, c)); err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (m *Model) count(ctx context.Context, texts []string) (*sparse.CSR, error) 
 }
 
 // counts returns what counts the words of texts.
-func (m *Model) counts() (*sparse.Counter, error) {
+func (m *Model) counts() (*corpus.Counter, error) {
 	if err := m.made(); err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (m *Model) counts() (*sparse.Counter, error) {
 		} else if term != "" {
 			m.o.warn("most terms of the model aren't words of texts, such as %q: PredictTerms takes terms", term)
 		}
-		counter, err := sparse.NewCounter(a.Tokenizer, a.Vocabulary)
+		counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
 		if err != nil {
 			return nil, err
 		}
@@ -185,8 +186,8 @@ func (m *Model) counts() (*sparse.Counter, error) {
 
 // notWord returns a term of a vocabulary that can't be a word of a text, if most can't and text is cut into words by
 // default, else "". Models don't say that they are of [Terms].
-func notWord(t sparse.Tokenizer, vocabulary []string) (term string, err error) {
-	if t.Canonical() != (sparse.Tokenizer{}) {
+func notWord(t corpus.Tokenizer, vocabulary []string) (term string, err error) {
+	if t.Canonical() != (corpus.Tokenizer{}) {
 		return "", nil
 	}
 	scan, err := t.NewScanner()
@@ -238,7 +239,7 @@ func (m *Model) columnsOf(vocabulary []string) map[string]uint32 {
 }
 
 // predict predicts documents with the model's columns. words knows which are words; nil where all are.
-func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *sparse.Counter) (*Predictions, error) {
+func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Counter) (*Predictions, error) {
 	p, err := m.predictor(ctx)
 	if err != nil {
 		return nil, err
@@ -295,7 +296,7 @@ func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Pre
 }
 
 // predictionsOf names what was predicted.
-func predictionsOf(a learn.About, p *model.Prediction, docs *sparse.CSR, words *sparse.Counter) *Predictions {
+func predictionsOf(a learn.About, p *model.Prediction, docs *sparse.CSR, words *corpus.Counter) *Predictions {
 	out := &Predictions{Scores: p.Decisions, Machines: a.Machines, Probabilities: p.Probabilities,
 		Rejected: p.Rejected, Nearest: p.Nearest, Ranks: p.Rank}
 	if a.Numbers {

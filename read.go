@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
@@ -18,7 +19,7 @@ import (
 type ReadOptions struct {
 	Options
 
-	Format sparse.Format // of a file; default from its name and its first bytes
+	Format corpus.Format // of a file; default from its name and its first bytes
 
 	// Where MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms, and where views of
 	// numbers give no width they choose that. For that readers keep the texts, up to 256 MiB or a sixteenth of
@@ -30,7 +31,7 @@ type ReadOptions struct {
 	MinDF, MaxDF int
 
 	Vocabulary []string         // the terms to count; [Model.ReadOptions] has those of a model; default all
-	Tokenizer  sparse.Tokenizer // how text is cut into terms; default words of letters in lower case
+	Tokenizer  corpus.Tokenizer // how text is cut into terms; default words of letters in lower case
 
 	KeepTexts bool // keep them where MinDF, MaxDF, Vocabulary or Tokenizer is given, too: TrainOptions.Terms cuts them
 
@@ -44,44 +45,44 @@ type ReadOptions struct {
 	GroupColumn             string // or key, or qid: documents with equal values are in the same fold of a validation
 	ZeroBased               string // "true": indices of svmlight files count from 0; default "false", or as in training
 
-	like sparse.Form // of the documents that a model learnt from
+	like corpus.Form // of the documents that a model learnt from
 }
 
 // sparse returns the options as package sparse has them.
-func (o *ReadOptions) sparse() sparse.Options {
-	return sparse.Options{
+func (o *ReadOptions) sparse() corpus.Options {
+	return corpus.Options{
 		Format: o.Format, Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
 		Tokenizer: o.Tokenizer, Encoding: o.Encoding, Strict: o.Strict, LabelColumn: o.LabelColumn,
 		TextColumn: o.TextColumn, LabelKey: o.LabelKey, TextKey: o.TextKey, Labels: o.Labels, Signed: o.Signed,
 		ZeroBased: o.ZeroBased, GroupColumn: o.GroupColumn,
 		Like: o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),
-		Progress: func(p sparse.Progress) { o.tell("reading", p.Done, p.Total) },
+		Progress: func(p corpus.Progress) { o.tell("reading", p.Done, p.Total) },
 	}
 }
 
 // keepTexts bounds the texts that are kept for [Train], which chooses terms where nothing says them.
 func (o *ReadOptions) keepTexts() int64 {
-	if !o.KeepTexts && (o.Tokenizer != (sparse.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
+	if !o.KeepTexts && (o.Tokenizer != (corpus.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
 		return 0
 	}
 	return learn.TextsToKeep(o.MemoryBytes)
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
-// Go sources of this machine) or "synthetic:docs=…", as [sparse.Read] describes. Warnings of the
+// Go sources of this machine) or "synthetic:docs=…", as [corpus.Read] describes. Warnings of the
 // reader are also in the corpus.
 //
 // Errors name file, line, what was found and what was expected.
-func Read(ctx context.Context, source string, o ReadOptions) (_ *sparse.Corpus, err error) {
+func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
-	c, err := sparse.Read(ctx, source, o.sparse())
+	c, err := corpus.Read(ctx, source, o.sparse())
 	return o.told(c, err)
 }
 
 // ReadFrom reads the documents of a stream in the format of a file, which is called name in errors.
-func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *sparse.Corpus, err error) {
+func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
-	c, err := sparse.ReadFrom(ctx, r, name, o.sparse())
+	c, err := corpus.ReadFrom(ctx, r, name, o.sparse())
 	return o.told(c, err)
 }
 
@@ -90,9 +91,9 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *
 //
 // By default terms that only one text has are left out, as in files: of a few texts these may be nearly all, which is
 // a warning.
-func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *sparse.Corpus, err error) {
+func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
-	c, err := sparse.FromTexts(ctx, texts, labels, o.sparse())
+	c, err := corpus.FromTexts(ctx, texts, labels, o.sparse())
 	if c, err = o.told(c, err); err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *spars
 }
 
 // told passes the warnings of a corpus on.
-func (o *ReadOptions) told(c *sparse.Corpus, err error) (*sparse.Corpus, error) {
+func (o *ReadOptions) told(c *corpus.Corpus, err error) (*corpus.Corpus, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (o *ReadOptions) told(c *sparse.Corpus, err error) (*sparse.Corpus, error) 
 
 // Terms makes documents of terms from the program's own tokenizer. labels is as for [Texts]. [Model.PredictTerms]
 // predicts such documents.
-func Terms(documents [][]string, labels []string) (_ *sparse.Corpus, err error) {
+func Terms(documents [][]string, labels []string) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	seen := map[string]bool{}
 	for _, terms := range documents {
@@ -170,7 +171,7 @@ func count(terms []string, column map[string]uint32) (columns []uint32, counts [
 	return kept, counts
 }
 
-// labelOf are the labels of document i, as [sparse.FromTexts] reads them.
+// labelOf are the labels of document i, as [corpus.FromTexts] reads them.
 func labelOf(labels []string, i int) []string {
 	if i >= len(labels) || strings.TrimSpace(labels[i]) == "" || strings.TrimSpace(labels[i]) == "-" {
 		return nil
@@ -186,7 +187,7 @@ func labelOf(labels []string, i int) []string {
 // the value of term j in document i. labels is as for [Texts]. Values are rounded to float32.
 //
 // Errors: no columns, a value that isn't finite in float32, another number of labels than rows.
-func FromMatrix(x mat.Matrix, labels []string) (_ *sparse.Corpus, err error) {
+func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	if x == nil {
 		return nil, errors.New("gram: no matrix, expected one")
@@ -211,13 +212,13 @@ func FromMatrix(x mat.Matrix, labels []string) (_ *sparse.Corpus, err error) {
 // Rows builds documents row by row, of counts or values that the program has. Make one with
 // [NewRows]. It may not be used concurrently.
 type Rows struct {
-	c     sparse.Corpus
+	c     corpus.Corpus
 	class map[string]int32
 }
 
 // NewRows begins documents with the given number of columns, one for each term.
 func NewRows(columns int) *Rows {
-	return &Rows{class: map[string]int32{}, c: sparse.Corpus{
+	return &Rows{class: map[string]int32{}, c: corpus.Corpus{
 		Source: "rows", Documents: &sparse.CSR{Cols: columns, Offsets: []int64{0}},
 	}}
 }
@@ -274,7 +275,7 @@ func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error 
 
 // Corpus returns the documents and resets the builder: the next Add begins a new corpus. Without documents results
 // such as a [Gram] matrix are empty.
-func (r *Rows) Corpus() *sparse.Corpus {
+func (r *Rows) Corpus() *corpus.Corpus {
 	if r.c.Documents == nil {
 		*r = *NewRows(0)
 	}
@@ -284,7 +285,7 @@ func (r *Rows) Corpus() *sparse.Corpus {
 }
 
 // corpus is Corpus where labels, if not nil, must be as many as documents.
-func (r *Rows) corpus(documents int, labels []string) (*sparse.Corpus, error) {
+func (r *Rows) corpus(documents int, labels []string) (*corpus.Corpus, error) {
 	if labels != nil && len(labels) != documents {
 		return nil, fmt.Errorf("gram: %d labels of %d documents, expected as many, or nil", len(labels), documents)
 	}

@@ -8,10 +8,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // ValidateOptions say what is cross-validated. With the zero value it is a support vector machine of
@@ -28,7 +28,7 @@ type ValidateOptions struct {
 //
 // Errors: those of [Train], fewer than 2 folds or more than documents, the type one_class, whose
 // predictions there is nothing to compare with.
-func CrossValidate(ctx context.Context, c *sparse.Corpus, o ValidateOptions) (_ *learn.Validation, err error) {
+func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ *learn.Validation, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ type SearchOptions struct {
 
 	// Cuts are the same documents with text cut in other ways, such as with n-grams, to compare in a
 	// search on samples. Default: those that [Train] chooses from, if the corpus keeps its texts.
-	Cuts []*sparse.Corpus
+	Cuts []*corpus.Corpus
 }
 
 // SearchPoint is a combination that was tried.
@@ -95,7 +95,7 @@ type SearchResult struct {
 // another error, the result has the points that are complete, if any.
 //
 // Errors: those of [CrossValidate], parameters that are not known, values out of range.
-func Search(ctx context.Context, c *sparse.Corpus, o SearchOptions) (_ *SearchResult, err error) {
+func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchResult, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (o *SearchOptions) grid(own learn.Options) (*learn.Grid, error) {
 			return nil, errors.New("gram: Cuts in a search of lists, expected none: they are compared on samples")
 		}
 		g.Cuts = len(o.Cuts) + 1
-		g.Corpus = func(_ context.Context, cut int) (*sparse.Corpus, error) { return o.Cuts[cut-1], nil }
+		g.Corpus = func(_ context.Context, cut int) (*corpus.Corpus, error) { return o.Cuts[cut-1], nil }
 	}
 	return g, nil
 }

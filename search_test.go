@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse"
 )
 
 // A search of texts finds the terms, too, and its options train with them.
@@ -144,7 +144,7 @@ func TestWeightsOfTerms(t *testing.T) {
 }
 
 // weighted returns tf-idf vectors of length 1 of some documents of a corpus.
-func weighted(t *testing.T, c *sparse.Corpus, documents []int) *gram.Rows {
+func weighted(t *testing.T, c *corpus.Corpus, documents []int) *gram.Rows {
 	t.Helper()
 	terms, found := c.Documents.TermFrequencies()
 	idf := make([]float64, c.Documents.Cols)

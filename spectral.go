@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
@@ -28,8 +29,8 @@ func Kernels() []kernel.Info { return kernel.Catalogue() }
 //
 // It fails if the number is below 1, or if no document has exactly one class. Where there are fewer terms, all stay.
 func SelectTerms(
-	ctx context.Context, c *sparse.Corpus, terms int, o Options,
-) (_ *sparse.Corpus, _ *selection.Ranking, err error) {
+	ctx context.Context, c *corpus.Corpus, terms int, o Options,
+) (_ *corpus.Corpus, _ *selection.Ranking, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, nil, err
@@ -59,7 +60,7 @@ type SpectrumOptions struct {
 // and a few times n·2⁻⁵³ of the largest. Package spectrum finds the extremes of greater matrices.
 //
 // Errors: those of [Gram].
-func Spectrum(ctx context.Context, c *sparse.Corpus, o SpectrumOptions) (_ []float64, err error) {
+func Spectrum(ctx context.Context, c *corpus.Corpus, o SpectrumOptions) (_ []float64, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, err
@@ -108,7 +109,7 @@ type Components struct {
 // matrix, as [pca.Fit] describes them, or with landmarks [pca.FitLandmarks].
 //
 // Errors: those of [Gram], fewer than two documents, numbers below 0.
-func PCA(ctx context.Context, c *sparse.Corpus, o PCAOptions) (_ *Components, err error) {
+func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, err error) {
 	defer facade(&err)
 	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func PCA(ctx context.Context, c *sparse.Corpus, o PCAOptions) (_ *Components, er
 	if err != nil {
 		return nil, err
 	}
-	embedder, rows := k.Embedding().FitCorpus(c), []int(nil)
+	embedder, rows := corpus.Fit(k.Embedding(), c), []int(nil)
 	if o.Landmarks > 0 {
 		settings := landmark.Settings{Landmarks: min(o.Landmarks, c.Documents.Rows()), Kernel: k.String(), Seed: opt.Seed,
 			Choice: o.Choice}
@@ -163,7 +164,7 @@ func PCA(ctx context.Context, c *sparse.Corpus, o PCAOptions) (_ *Components, er
 
 // Project returns the coordinates of documents along the components, one row per document. Terms are
 // known by their texts; vectors have those of the documents that the components are of.
-func (p *Components) Project(ctx context.Context, c *sparse.Corpus) (_ *mat.Dense, err error) {
+func (p *Components) Project(ctx context.Context, c *corpus.Corpus) (_ *mat.Dense, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, err

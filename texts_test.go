@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 // Terms that were selected stay selected, whatever a training would choose among.
@@ -25,7 +25,7 @@ func TestSelectedTermsStay(t *testing.T) {
 }
 
 // rareWords is a corpus of texts that are kept, many of whose words one has.
-func rareWords(t *testing.T) *sparse.Corpus {
+func rareWords(t *testing.T) *corpus.Corpus {
 	var texts, labels []string
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 80 {
@@ -48,7 +48,7 @@ func TestLabelsAreAlike(t *testing.T) {
 		texts, terms = append(texts, "red"), append(terms, []string{"red"})
 	}
 	want := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
-	for name, got := range map[string]*sparse.Corpus{
+	for name, got := range map[string]*corpus.Corpus{
 		"terms":   gram.Must(gram.Terms(terms, labels)),
 		"numbers": gram.Must(gram.FromMatrix(mat.NewDense(len(labels), 1, []float64{1, 1, 1, 1, 1, 1}), labels)),
 	} {
@@ -61,7 +61,7 @@ func TestLabelsAreAlike(t *testing.T) {
 }
 
 // namesOf are the labels of a document, sorted.
-func namesOf(c *sparse.Corpus, i int) (names []string) {
+func namesOf(c *corpus.Corpus, i int) (names []string) {
 	for _, id := range c.Labels.Of(i) {
 		names = append(names, c.Classes[id])
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
@@ -76,7 +77,7 @@ type TrainOptions struct {
 // Errors: options out of range, or that don't apply to the Type; documents without labels or of one class; labels that
 // are numbers, many of them different, without a Type;
 // values that the embedding refuses; more memory than o allows.
-func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err error) {
+func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, err
@@ -101,12 +102,12 @@ func Train(ctx context.Context, c *sparse.Corpus, o TrainOptions) (_ *Model, err
 }
 
 // cut returns a corpus cut into the terms that were asked for, with the weights of its documents.
-func (o *TrainOptions) cut(ctx context.Context, c *sparse.Corpus) (*sparse.Corpus, error) {
+func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
 	c, err := o.weighted(c)
 	if err != nil || o.Terms == nil {
 		return c, err
 	}
-	return o.Terms.Cut(ctx, c, sparse.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+	return o.Terms.Cut(ctx, c, corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
 }
 
 // applies checks that a learner has a use for the fields that are set, and C.
@@ -143,7 +144,7 @@ func (o *TrainOptions) applies(l *learn.Learner) error {
 }
 
 // learner returns what options mean for a corpus.
-func (o *TrainOptions) learner(c *sparse.Corpus) (*learn.Learner, learn.Trainer, learn.Options, error) {
+func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer, learn.Options, error) {
 	own := o.Options.learn()
 	own.C, own.Kernel, own.Tolerance, own.Seed = o.C, o.Kernel, o.Tolerance, cmp.Or(o.Seed, 1)
 	own.Nu, own.Epsilon, own.Weights, own.Balanced = o.Nu, o.Epsilon, o.Weights, o.Balanced

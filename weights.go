@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/sparse"
 )
 
 // weighted returns the corpus with the weights of its documents, without those of the weight 0.
-func (o *TrainOptions) weighted(c *sparse.Corpus) (*sparse.Corpus, error) {
+func (o *TrainOptions) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 	if o.DocumentWeights == nil {
 		return c, nil
 	}

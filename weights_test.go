@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // plainTF is a kernel whose documents don't depend on the others, as those of idf weights do.
@@ -38,7 +38,7 @@ func weighable() map[string]gram.TrainOptions {
 }
 
 // drawn are documents of three classes; of regression the classes are numbers.
-func drawn(t *testing.T, kind string) *sparse.Corpus {
+func drawn(t *testing.T, kind string) *corpus.Corpus {
 	t.Helper()
 	const source = "synthetic:docs=%d,terms=80,length=10,classes=3,seed=5"
 	n := 90
@@ -57,7 +57,7 @@ func drawn(t *testing.T, kind string) *sparse.Corpus {
 func TestDocumentWeightsInBits(t *testing.T) {
 	for name, o := range weighable() {
 		c := drawn(t, name)
-		train := func(c *sparse.Corpus, weights []float64) string {
+		train := func(c *corpus.Corpus, weights []float64) string {
 			own := o
 			own.DocumentWeights = weights
 			m, err := gram.Train(t.Context(), c, own)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
@@ -67,7 +68,7 @@ func BenchmarkTensor(b *testing.B) {
 }
 
 // BenchmarkSweep measures digests of matrices for tails and heights of a computed tile, of synthetic
-// documents and of those that GRAM_CUDA_CORPUS names, as sparse.Read takes it.
+// documents and of those that GRAM_CUDA_CORPUS names, as corpus.Read takes it.
 func BenchmarkSweep(b *testing.B) {
 	corpora := []string{"synthetic"}
 	source := os.Getenv("GRAM_CUDA_CORPUS")
@@ -120,8 +121,8 @@ func texts(b *testing.B, docs int) *sparse.CSR {
 }
 
 func read(b *testing.B, source string) *sparse.CSR {
-	corpus := musttest.Get(sparse.Read(b.Context(), source, sparse.Options{}))(b)
-	return corpus.Documents
+	c := musttest.Get(corpus.Read(b.Context(), source, corpus.Options{}))(b)
+	return c.Documents
 }
 
 // images makes documents as dense as handwritten digits of 28 × 28 points: a point near the middle

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // The scripts end in time: their sections, that of the first contact with them, take as long
@@ -77,8 +77,8 @@ func TestScriptSource(t *testing.T) {
 	if m == nil {
 		t.Fatal("check.sh has no line with its source")
 	}
-	corpus := musttest.Get(sparse.Read(t.Context(), filepath.Join("..", string(m[1])), sparse.Options{}))(t)
-	if n := corpus.Documents.Rows(); n < 100 {
+	c := musttest.Get(corpus.Read(t.Context(), filepath.Join("..", string(m[1])), corpus.Options{}))(t)
+	if n := c.Documents.Rows(); n < 100 {
 		t.Errorf("%d documents in %s, expected more to verify on", n, m[1])
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
@@ -53,13 +54,13 @@ func Example() {
 // was fitted on the training documents, serves both: terms and idf weights are theirs.
 func ExampleEngine_Cross() {
 	ctx := context.Background()
-	train, err := sparse.FromTexts(ctx, []string{"wolf wolf moon", "moon river", "river fish"}, nil,
-		sparse.Options{MinDF: 1})
+	train, err := corpus.FromTexts(ctx, []string{"wolf wolf moon", "moon river", "river fish"}, nil,
+		corpus.Options{MinDF: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	test, err := sparse.FromTexts(ctx, []string{"moon moon wolf", "a fish"}, nil,
-		sparse.Options{Vocabulary: train.Vocabulary})
+	test, err := corpus.FromTexts(ctx, []string{"moon moon wolf", "a fish"}, nil,
+		corpus.Options{Vocabulary: train.Vocabulary})
 	if err != nil {
 		log.Fatal(err)
 	}

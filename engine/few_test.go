@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
@@ -18,7 +19,7 @@ import (
 func TestSingleDocuments(t *testing.T) {
 	ctx := context.Background()
 	read := func(source string) *sparse.CSR {
-		c := musttest.Get(sparse.Read(ctx, source, sparse.Options{}))(t)
+		c := musttest.Get(corpus.Read(ctx, source, corpus.Options{}))(t)
 		return c.Documents
 	}
 	for _, length := range []int{12, 90, 900} { // short tails, long ones, many segments

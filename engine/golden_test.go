@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
@@ -17,7 +18,7 @@ import (
 // From text to kernel values against numbers that a program in another language computed from the
 // definitions to 30 digits (testdata/golden.py).
 func TestGoldenValues(t *testing.T) {
-	corpus := musttest.Get(sparse.Read(context.Background(), "../testdata/small.tsv", sparse.Options{MinDF: 1}))(t)
+	docs := musttest.Get(corpus.Read(context.Background(), "../testdata/small.tsv", corpus.Options{MinDF: 1}))(t)
 	file := musttest.Get(os.Open("../testdata/golden.txt"))(t)
 	defer file.Close()
 	embeddings := map[sparse.Embedding]*sparse.Embedded{}
@@ -36,7 +37,7 @@ func TestGoldenValues(t *testing.T) {
 		k := parse(t, spec)
 		x := embeddings[k.Embedding()]
 		if x == nil {
-			x = embedded(t, k.Embedding(), corpus.Documents)
+			x = embedded(t, k.Embedding(), docs.Documents)
 			embeddings[k.Embedding()] = x
 		}
 		g := matrices[spec]

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
@@ -159,7 +160,7 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 	var joins, none atomic.Int64
 	for _, source := range []string{"goroot", data + "20news-bydate/train.tsv.gz", data + "reuters-modapte/train.tsv.gz",
 		data + "mnist/t10k-images-idx3-ubyte.gz"} {
-		c, err := sparse.Read(t.Context(), source, sparse.Options{MinDF: 1, Workers: 2})
+		c, err := corpus.Read(t.Context(), source, corpus.Options{MinDF: 1, Workers: 2})
 		if _, none := os.Stat(data); none != nil && source != "goroot" { // which is there where Go is
 			t.Log("without ", source)
 			continue

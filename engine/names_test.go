@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
@@ -37,8 +38,8 @@ func TestJoinNames(t *testing.T) {
 		n, _ = strconv.Atoi(s)
 		methods = []string{""}
 	}
-	tokenizer := musttest.Get(sparse.ParseTokenizer("char:ngrams=3..3"))(t)
-	c, err := sparse.FromTexts(t.Context(), names(n), nil, sparse.Options{MinDF: 1, Tokenizer: tokenizer})
+	tokenizer := musttest.Get(corpus.ParseTokenizer("char:ngrams=3..3"))(t)
+	c, err := corpus.FromTexts(t.Context(), names(n), nil, corpus.Options{MinDF: 1, Tokenizer: tokenizer})
 	if err != nil {
 		t.Fatal(err)
 	}

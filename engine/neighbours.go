@@ -248,7 +248,7 @@ func (e *Engine) search(ctx context.Context, k kernel.Kernel, least *float64) (*
 	greatest := func(least float64) float64 {
 		first := sort.Search(int(math.Float32bits(2))+1, func(bits int) bool {
 			c := []float32{math.Float32frombits(uint32(bits))}
-			if err := kernel.Apply(k, e.c.Kernels, c, c, nil, nil); err != nil {
+			if err := kernel.Map(k, e.c.Kernels, c, c, nil, nil); err != nil {
 				failed = err
 			}
 			return !(float64(c[0]) >= least)
@@ -298,7 +298,7 @@ func (s *search) valuesOf(keys []float32) error {
 		for i, v := range keys {
 			keys[i] = 0 - v
 		}
-	} else if err := kernel.Apply(s.of, s.e.c.Kernels, keys, keys, nil, nil); err != nil {
+	} else if err := kernel.Map(s.of, s.e.c.Kernels, keys, keys, nil, nil); err != nil {
 		return err
 	}
 	if i := compute.Infinite(keys); i >= 0 {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -228,14 +229,14 @@ func TestNeighboursReference(t *testing.T) {
 		if _, err := os.Stat(path); err != nil {
 			t.Skipf("%s isn't there: %v", set, err)
 		}
-		corpus := musttest.Get(sparse.Read(t.Context(), path, sparse.Options{}))(t)
-		if n := corpus.Documents.Rows(); n > 1200 {
+		c := musttest.Get(corpus.Read(t.Context(), path, corpus.Options{}))(t)
+		if n := c.Documents.Rows(); n > 1200 {
 			chosen := rand.New(rand.NewPCG(1, 1)).Perm(n)[:1200]
 			slices.Sort(chosen)
-			corpus = corpus.Select(chosen)
+			c = c.Select(chosen)
 		}
 		k := kernel.MustParse("bhattacharyya")
-		x := enginetest.Embedded(t, k.Embedding(), corpus.Documents)
+		x := enginetest.Embedded(t, k.Embedding(), c.Documents)
 		n, ref := x.Rows(), NewReference(x)
 		rows := rand.New(rand.NewPCG(2, 2)).Perm(n)[:200]
 		exacts, sorts := map[int][]float64{}, map[int][]float64{} // of c to all documents, and without its own in order

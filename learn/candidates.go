@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/svm"
@@ -68,7 +69,7 @@ func (g *Given) Fixed() bool {
 }
 
 // Candidates are what [svm.Choose] chooses from for a corpus: what is given stays.
-func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, error) {
+func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (svm.Candidates, error) {
 	out := svm.Candidates{C: chosenC, Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed}
 	regression := s.Measure() == svm.MeanSquaredError
 	if regression {
@@ -132,7 +133,7 @@ func (g *Given) Candidates(c *sparse.Corpus, s svm.Settings) (svm.Candidates, er
 // spread is half of what lies between the targets of ranks 16 and 84 %, with one digit: the standard deviation of
 // normal ones, which a few targets far from the others don't move. Where two thirds of the targets are the same it is
 // the standard deviation, 1 where all are. It is the unit of C, epsilon and tolerance, which grow as the targets do.
-func spread(c *sparse.Corpus) float64 {
+func spread(c *corpus.Corpus) float64 {
 	var targets []float64
 	for i := range c.Documents.Rows() {
 		for _, id := range c.Labels.Of(i) {
@@ -165,7 +166,7 @@ func times(by float64, numbers []float64) (out []float64) {
 
 // vectorKernels are the kernels that are chosen from for vectors: on scaled columns, and on columns as
 // they are, unless a scale is given or they need one.
-func (g *Given) vectorKernels(c *sparse.Corpus) (out []kernel.Kernel, err error) {
+func (g *Given) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error) {
 	terms, _ := c.Documents.TermFrequencies()
 	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
 	specs := []string{"rbf:gamma=$1,embed=$e", "linear:embed=$e", "polynomial:gamma=$1,r=1,degree=3,embed=$e",
@@ -210,7 +211,7 @@ const (
 // VectorsOf returns the defaults for the vectors of a corpus, and nil for text and counts: a kernel of text for weights
 // of terms, else a kernel of measurements. Linear machines take measurements as they are, or on columns of mean 0 and
 // variance 1 if scales differ much. It panics with the error of a corpus that isn't valid.
-func VectorsOf(c *sparse.Corpus) *Vectors {
+func VectorsOf(c *corpus.Corpus) *Vectors {
 	if err := c.Validate(); err != nil {
 		panic(fmt.Errorf("learn: VectorsOf: %w", err))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -17,8 +18,8 @@ import (
 // Kernels come with all embeddings and their first t before those with the next one.
 func TestCandidatesInTurn(t *testing.T) {
 	none := &sparse.CSR{Offsets: []int64{0}}
-	corpus := &sparse.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: none}
-	got, err := (&Given{}).Candidates(corpus, svm.Settings{Scheme: solver.OneVsOne})
+	c := &corpus.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: none}
+	got, err := (&Given{}).Candidates(c, svm.Settings{Scheme: solver.OneVsOne})
 	if err != nil || len(got.Kernels) != len(chosenHistograms)*len(chosenScales[0].Values)+len(chosenVectors) {
 		t.Fatalf("%v, %v", got.Kernels, err)
 	}
@@ -38,15 +39,15 @@ func TestCandidatesInTurn(t *testing.T) {
 // Weights from labels are tried with the kernel that is asked for, where it is one of the sphere and may vary; not for
 // labels that come together, numbers among the terms, vectors, or a given embedding.
 func TestCandidatesSupervised(t *testing.T) {
-	text := func() *sparse.Corpus {
-		return &sparse.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: &sparse.CSR{Offsets: []int64{0}}}
+	text := func() *corpus.Corpus {
+		return &corpus.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: &sparse.CSR{Offsets: []int64{0}}}
 	}
 	numbers, vectors := text(), text()
 	numbers.Tokenizer.Views = "a=words + b=numbers"
 	vectors.Vocabulary = nil
 	for what, of := range map[string]struct {
 		given  Given
-		corpus *sparse.Corpus
+		corpus *corpus.Corpus
 		scheme solver.Scheme
 		want   string
 	}{
@@ -92,7 +93,7 @@ func TestCandidatesOfRegression(t *testing.T) {
 		"normal": {normal, 20}, "some far away": {far, 20}, "mostly the same": {same, 0.04}, "all the same": {same[2:], 1},
 		"none": {nil, 1}, "infinite": {[]float64{-1e308, 1e308, -1e308, 1e308}, 1e308},
 	} {
-		c := &sparse.Corpus{Vocabulary: []string{}, Documents: &sparse.CSR{Offsets: make([]int64, len(of.targets)+1)},
+		c := &corpus.Corpus{Vocabulary: []string{}, Documents: &sparse.CSR{Offsets: make([]int64, len(of.targets)+1)},
 			Labels: sparse.Labels{Offsets: []int64{0}}}
 		for i, v := range of.targets {
 			c.Classes = append(c.Classes, strconv.FormatFloat(v, 'g', -1, 64))
@@ -113,7 +114,7 @@ func TestCandidatesOfRegression(t *testing.T) {
 // Wide, sparse and non-negative fractions get a kernel of text, unless most values are in columns that most rows have;
 // all other vectors that aren't counts get one of measurements.
 func TestVectorsOf(t *testing.T) {
-	vectors := func(columns, perRow, common int, value func(i int) float32) *sparse.Corpus {
+	vectors := func(columns, perRow, common int, value func(i int) float32) *corpus.Corpus {
 		random, m := rand.New(rand.NewPCG(1, 2)), &sparse.CSR{Cols: columns, Offsets: []int64{0}}
 		for range 50 {
 			row := random.Perm(columns - common)[:perRow-common]
@@ -129,14 +130,14 @@ func TestVectorsOf(t *testing.T) {
 			}
 			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 		}
-		return &sparse.Corpus{Documents: m}
+		return &corpus.Corpus{Documents: m}
 	}
 	fraction := func(i int) float32 { return 0.01 * float32(1+i%37) }
 	words := vectors(500, 8, 1, fraction)
 	words.Vocabulary = make([]string, 500)
 	for _, q := range []struct {
 		what   string
-		corpus *sparse.Corpus
+		corpus *corpus.Corpus
 		kernel string // "" for none
 		why    string
 	}{

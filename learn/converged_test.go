@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -18,9 +19,9 @@ import (
 
 // twoClasses makes documents of two classes that have no term in common, of which some have the other
 // class unless they are to be separable.
-func twoClasses(n int, separable bool) *sparse.Corpus {
+func twoClasses(n int, separable bool) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(7, 7))
-	c := &sparse.Corpus{
+	c := &corpus.Corpus{
 		Source: "two", Classes: []string{"a", "b"}, Documents: &sparse.CSR{Cols: 60, Offsets: []int64{0}},
 	}
 	for i := range n {
@@ -135,7 +136,7 @@ func (p *problem) minimum(t *testing.T) float64 {
 }
 
 // plain has the embedded documents as rows, a column of bias after them.
-func plain(t *testing.T, e *sparse.Embedder, c *sparse.Corpus, bias float64) *mat.Dense {
+func plain(t *testing.T, e *sparse.Embedder, c *corpus.Corpus, bias float64) *mat.Dense {
 	x := musttest.Get(e.Transform(c.Documents))(t)
 	out := mat.NewDense(x.Rows(), x.Cols+1, nil)
 	for i := range x.Rows() {
@@ -149,7 +150,7 @@ func plain(t *testing.T, e *sparse.Embedder, c *sparse.Corpus, bias float64) *ma
 }
 
 // onLandmarks has KₙₘT⁻¹ of k + 1, with TᵀT the kernel between landmarks.
-func onLandmarks(t *testing.T, m landmarkModel, c *sparse.Corpus) *mat.Dense {
+func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 	k := musttest.Get(kernel.Parse(m.Settings.Kernel))(t)
 	z := musttest.Get(m.Embedder.Transform(m.Landmarks))(t)
 	x := musttest.Get(m.Embedder.Transform(c.Documents))(t)

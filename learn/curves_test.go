@@ -4,17 +4,17 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Areas are those of all pairs of a positive and a negative, and precision is that of each document's threshold.
 func TestCurves(t *testing.T) {
 	ctx := t.Context()
-	c := musttest.Get(sparse.Read(ctx, "synthetic:docs=90,terms=40,length=5,classes=3,seed=4", sparse.Options{}))(t)
-	half := func(odd int) *sparse.Corpus {
+	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=90,terms=40,length=5,classes=3,seed=4", corpus.Options{}))(t)
+	half := func(odd int) *corpus.Corpus {
 		var at []int
 		for i := odd; i < c.Documents.Rows(); i += 2 {
 			at = append(at, i)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
@@ -22,7 +23,7 @@ type EvaluateOptions struct {
 	Mistakes int // number of worst mistakes to explain; default 20, below 0 none
 	Terms    int // number of terms to name, of each and of each class; default 10
 
-	Training *sparse.Corpus // with the columns of the documents: name near copies of its own; default none
+	Training *corpus.Corpus // with the columns of the documents: name near copies of its own; default none
 	Ready    Predictor      // the model, made ready; default it is made so
 }
 
@@ -121,7 +122,7 @@ type Apart struct {
 //
 // Errors: no labels that the model knows, predictions of another model or corpus, those of predictions.
 func Evaluate(
-	ctx context.Context, m Model, p *model.Prediction, c *sparse.Corpus, o Options, e EvaluateOptions,
+	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) (*Evaluation, error) {
 	if err := run.Given(ctx, "learn"); err != nil {
 		return nil, err
@@ -173,7 +174,7 @@ func Evaluate(
 }
 
 // outcomesOf says what rows are right.
-func outcomesOf(a *About, p *model.Prediction, c *sparse.Corpus, rows []Row, score *svm.Score) []Outcome {
+func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, score *svm.Score) []Outcome {
 	number := map[string]int{}
 	for k := range score.Classes {
 		number[score.Classes[k].Name] = k
@@ -267,7 +268,7 @@ func (v *Evaluation) cover() {
 }
 
 // explain finds the worst mistakes and explains them.
-func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o Options, e EvaluateOptions) (err error) {
+func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o Options, e EvaluateOptions) (err error) {
 	var wrong []int
 	for i, x := range v.Outcomes {
 		if x.Scored && !x.Right && x.Prediction != NoAnswer {
@@ -301,9 +302,9 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o O
 		}
 		defer func() { err = errors.Join(err, p.Close()) }()
 	}
-	var counter *sparse.Counter
+	var counter *corpus.Counter
 	if c.Texts != nil && a.Vocabulary != nil && a.Tokenizer.Rows() == nil { // a row without a word may be none
-		if counter, err = sparse.NewCounter(a.Tokenizer, a.Vocabulary); err != nil {
+		if counter, err = corpus.NewCounter(a.Tokenizer, a.Vocabulary); err != nil {
 			return err
 		}
 	}
@@ -323,13 +324,13 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *sparse.Corpus, o O
 }
 
 // allWords returns a corpus by all words of its texts; as it is if they weren't kept or are rows of columns.
-func allWords(ctx context.Context, c *sparse.Corpus, o Options) (*sparse.Corpus, error) {
+func allWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
 	if c.Texts == nil || c.Tokenizer.Rows() != nil {
 		return c, nil
 	}
-	own := sparse.Options{MinDF: 1, Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes),
-		Tokenizer: sparse.NearTokenizer}
-	all, err := sparse.FromTexts(ctx, c.Texts, nil, own)
+	own := corpus.Options{MinDF: 1, Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes),
+		Tokenizer: corpus.NearTokenizer}
+	all, err := corpus.FromTexts(ctx, c.Texts, nil, own)
 	if err != nil {
 		return nil, fmt.Errorf("learn: words of %s: %w", c.Source, err)
 	}
@@ -337,12 +338,12 @@ func allWords(ctx context.Context, c *sparse.Corpus, o Options) (*sparse.Corpus,
 }
 
 // copies finds documents that are near a training document.
-func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o Options) error {
+func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o Options) error {
 	const within = 0.02
 	if err := training.Validate(); err != nil {
 		return fmt.Errorf("learn: Training: %w", err)
 	}
-	both := [2]*sparse.Corpus{c, training}
+	both := [2]*corpus.Corpus{c, training}
 	if c.Texts != nil && training.Texts != nil {
 		for at, one := range both {
 			var err error
@@ -352,7 +353,7 @@ func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o O
 		}
 	}
 	need := o.HeldBytes
-	for at, one := range []*sparse.Corpus{c, training} {
+	for at, one := range []*corpus.Corpus{c, training} {
 		m := both[at].Documents
 		if need += sparse.EmbeddedBytes(m.Rows(), m.NNZ()); both[at] != one {
 			need += 2 * m.Bytes()
@@ -361,7 +362,7 @@ func (v *Evaluation) copies(ctx context.Context, c, training *sparse.Corpus, o O
 	if err := run.Fits(need, o.MemoryBytes, "learn: near copies of documents of %s", training.Source); err != nil {
 		return err
 	}
-	s, err := sparse.NewSpace(sparse.Sphere, both[1], both[0], true)
+	s, err := corpus.NewSpace(sparse.Sphere, both[1], both[0], true)
 	if err != nil {
 		return fmt.Errorf("learn: near copies: %w", err)
 	}

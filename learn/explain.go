@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/run"
@@ -166,7 +167,7 @@ func valid(m Model) error {
 type weights struct {
 	machines   []weightsOfMachine
 	vocabulary []string
-	tokenizer  sparse.Tokenizer
+	tokenizer  corpus.Tokenizer
 	columns    []uint32 // term of each weight
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -16,7 +18,6 @@ import (
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/sparse/token"
 )
 
 // reference computes f of documents in float64 from its definition, Σ α·k(s, x) - ρ, for a class
@@ -62,14 +63,14 @@ func (r reference) f(t *testing.T, columns []uint32, counts []float32) float64 {
 // Effects of terms are those of the definition in float64 with and without each term, and support
 // vectors' shares add up to f + ρ, for kernels of all kinds, both schemes, and views.
 func TestExplainDocument(t *testing.T) {
-	words := sparse.Options{MinDF: 1}
+	words := corpus.Options{MinDF: 1}
 	views := musttest.Get(token.ParseViews("words:1..2 + 0.5*chars:2..3"))(t)
 	cut := words
 	cut.Tokenizer = views
 	text := strings.Repeat("a\tred round apple\na\tred cherry stone\nb\tlong green bean\nb\tgreen pea\n"+
 		"c\tgreen apple pea red\nc\tsour sour plum\n", 2)
-	for name, opt := range map[string]sparse.Options{"words": words, "views": cut} {
-		c := musttest.Get(sparse.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt))(t)
+	for name, opt := range map[string]corpus.Options{"words": words, "views": cut} {
+		c := musttest.Get(corpus.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt))(t)
 		for _, spec := range []string{"diffusion:t=0.5", "ngd-exp", "arccos:n=1:embed=tf-l2", "rbf:gamma=1:embed=tfidf-l2",
 			"polynomial:degree=2,gamma=1,coef0=1:embed=tf-l2", "linear"} {
 			k := kernel.MustParse(strings.Replace(spec, ":embed", ",embed", 1))
@@ -83,7 +84,7 @@ func TestExplainDocument(t *testing.T) {
 	}
 }
 
-func explained(t *testing.T, name string, c *sparse.Corpus, k kernel.Kernel, scheme solver.Scheme) {
+func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, scheme solver.Scheme) {
 	t.Helper()
 	p, err := svm.NewProblem(t.Context(), c, k.Embedding(), svm.Options{})
 	if err != nil {
@@ -155,7 +156,7 @@ func explained(t *testing.T, name string, c *sparse.Corpus, k kernel.Kernel, sch
 // Every learner's predictions can be explained: effects of terms are differences of its own
 // predictions, without the term and with it.
 func TestExplainEveryLearner(t *testing.T) {
-	c, err := sparse.Read(t.Context(), "synthetic:docs=60,terms=30,length=8,classes=3,seed=3", sparse.Options{})
+	c, err := corpus.Read(t.Context(), "synthetic:docs=60,terms=30,length=8,classes=3,seed=3", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +254,7 @@ func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int
 
 // A long document is explained in parts, and ends with its context.
 func TestExplainEnded(t *testing.T) {
-	c := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=40,terms=3000,length=900,classes=2", sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=40,terms=3000,length=900,classes=2", corpus.Options{}))(t)
 	_, trainer, err := learn.Parse("logistic")
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +277,7 @@ func TestExplainEnded(t *testing.T) {
 // Of kernel machines the weight of a term is the mean over the support vectors of f(x) - f(x without the term).
 func TestMeanEffects(t *testing.T) {
 	const source = "synthetic:docs=60,terms=40,length=12,classes=3,seed=8"
-	c := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
 	_, trainer, err := learn.Parse("c_svc")
 	if err != nil {
 		t.Fatal(err)

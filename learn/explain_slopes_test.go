@@ -5,17 +5,18 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/sparse/token"
 )
 
 // Slopes are finite differences of f by its definition, in float64, along each count.
 func TestExplainSlopes(t *testing.T) {
 	ctx := t.Context()
-	c := musttest.Get(sparse.Read(ctx, "synthetic:docs=40,terms=50,length=16,classes=3,seed=6", sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=40,terms=50,length=16,classes=3,seed=6", corpus.Options{}))(t)
 	var texts []string
 	for i := range c.Documents.Rows() {
 		text := ""
@@ -28,7 +29,7 @@ func TestExplainSlopes(t *testing.T) {
 		texts = append(texts, text)
 	}
 	views := musttest.Get(token.ParseViews("words + 2*chars:2..3"))(t)
-	cut := musttest.Get(sparse.FromTexts(ctx, texts, nil, sparse.Options{Tokenizer: views, MinDF: 1}))(t)
+	cut := musttest.Get(corpus.FromTexts(ctx, texts, nil, corpus.Options{Tokenizer: views, MinDF: 1}))(t)
 	cut.Labels, cut.Classes = c.Labels, c.Classes
 	given := 0
 	for _, of := range []struct {
@@ -44,20 +45,20 @@ func TestExplainSlopes(t *testing.T) {
 		{"product(diffusion:t=1,ngd-exp:t=2)", false}, {"rbf:embed=standard", false}, {"ngd:embed=tf-l1-pow0.75", false},
 	} {
 		t.Run(of.kernel+"/views="+strconv.FormatBool(of.views), func(t *testing.T) {
-			corpus := c
+			docs := c
 			if of.views {
-				corpus = cut
+				docs = cut
 			}
 			_, trainer, err := learn.Parse("c_svc")
 			if err != nil {
 				t.Fatal(err)
 			}
-			trained := musttest.Get(trainer.Train(ctx, corpus.Select(first(30)), learn.Options{Kernel: of.kernel, C: 10}))(t)
+			trained := musttest.Get(trainer.Train(ctx, docs.Select(first(30)), learn.Options{Kernel: of.kernel, C: 10}))(t)
 			m := trained.(learn.Machines)
 			k := kernel.Resolve(kernel.MustParse(m.Kernel), len(m.Embedder.Terms))
 			support := transform(t, m.Embedder, m.Support)
 			for _, i := range []int{31, 36} {
-				doc := corpus.Documents.SelectRows([]int{i})
+				doc := docs.Documents.SelectRows([]int{i})
 				why := musttest.Get(learn.ExplainDocument(ctx, m, doc, 0, 8, learn.Options{}))(t)
 				p := musttest.Get(m.Predict(ctx, doc, learn.Options{}))(t)
 				machine, sign := 0, 0.0 // of the pairs 0/1, 0/2, 1/2
@@ -90,7 +91,7 @@ func TestExplainSlopes(t *testing.T) {
 					if e.Slope == nil {
 						t.Fatalf("%s has no slope", e.Term)
 					}
-					at := place(t, corpus, doc, e.Term)
+					at := place(t, docs, doc, e.Term)
 					const h = 1.0 / 64 // float32 holds it; what is left is h⁴f⁽⁵⁾/30, and rounding of shares by views
 					var want float64
 					if e.Count == 1 && m.Embedder.Weighting == sparse.LogTFIDF { // counts below 1 aren't damped
@@ -120,7 +121,7 @@ func first(n int) []int {
 }
 
 // place finds a term in a document.
-func place(t *testing.T, c *sparse.Corpus, doc *sparse.CSR, term string) int {
+func place(t *testing.T, c *corpus.Corpus, doc *sparse.CSR, term string) int {
 	t.Helper()
 	for k, at := range doc.Terms {
 		name := strconv.Itoa(int(at))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -52,7 +53,7 @@ func ExplainText(
 	if a.Tokenizer.Rows() != nil {
 		return nil, nil, nil
 	}
-	counter, err := sparse.NewCounter(a.Tokenizer, a.Vocabulary)
+	counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,7 +72,7 @@ func ExplainText(
 // n-grams of characters. marks are the places of the n words, in the text's order. A text of more than
 // 64 KiB isn't explained, the result is nil.
 func explainWords(
-	ctx context.Context, m Model, p Predictor, counter *sparse.Counter, text string, n, label int, o Options,
+	ctx context.Context, m Model, p Predictor, counter *corpus.Counter, text string, n, label int, o Options,
 ) (_ *DocumentExplanation, marks []Mark, err error) {
 	if len(text) > longestText {
 		return nil, nil, nil
@@ -160,7 +161,7 @@ func lacking(text string, places []place, word int) string {
 // withoutWords counts a text without each word, of which it has the places, by what changes around them: terms depend
 // on as many words before and behind a place as reach says.
 func withoutWords(
-	ctx context.Context, counter *sparse.Counter, whole *sparse.CSR, text string, words [][]place, reach int,
+	ctx context.Context, counter *corpus.Counter, whole *sparse.CSR, text string, words [][]place, reach int,
 ) (*sparse.CSR, error) {
 	var pieces []string // each with and without the word
 	ends := make([]int, len(words))

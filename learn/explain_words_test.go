@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/sparse/token"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
 )
 
 // Words are runs of letters and digits with their marks, and single letters of scripts without spaces.
@@ -57,11 +57,11 @@ func TestWithoutWords(t *testing.T) {
 			for _, at := range places {
 				near[at.word] = append(near[at.word], at)
 			}
-			c, err := sparse.FromTexts(t.Context(), texts, nil, sparse.Options{Tokenizer: tokenizer})
+			c, err := corpus.FromTexts(t.Context(), texts, nil, corpus.Options{Tokenizer: tokenizer})
 			if err != nil {
 				continue // not a term
 			}
-			counter, err := sparse.NewCounter(tokenizer, c.Vocabulary)
+			counter, err := corpus.NewCounter(tokenizer, c.Vocabulary)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/model"
@@ -69,7 +70,7 @@ type Grid struct {
 
 	// Corpus returns the documents cut into terms in one of Cuts ways, of which the corpus is number 0.
 	Cuts   int
-	Corpus func(ctx context.Context, cut int) (*sparse.Corpus, error)
+	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 
 	Each func(*Validation) // called with each point that is complete, of support vector machines; nil for none
 

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
@@ -56,7 +57,7 @@ func (o *Options) neighbours() knn.Options {
 }
 
 // Train implements Trainer.
-func (t *nearest) Train(_ context.Context, c *sparse.Corpus, o Options) (Model, error) {
+func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func (t *nearest) Train(_ context.Context, c *sparse.Corpus, o Options) (Model, 
 
 // Validate implements Validator.
 func (t *nearest) Validate(
-	ctx context.Context, c *sparse.Corpus, o Options, points []Point, parts []int,
+	ctx context.Context, c *corpus.Corpus, o Options, points []Point, parts []int,
 ) ([]*model.Prediction, []About, error) {
 	var settings []knn.Settings
 	var abouts []About

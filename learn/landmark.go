@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/learn/landmark"
@@ -107,7 +108,7 @@ func (o *Options) landmarks() landmark.Options {
 }
 
 // Train implements Trainer.
-func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+func (t *landmarks) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
 	if err == nil {
 		c, err = weighted(c, o)
@@ -133,7 +134,7 @@ func (t *landmarks) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mod
 
 // weighted is the corpus with the weights of classes in those of its documents, since all machines share what these
 // weigh.
-func weighted(c *sparse.Corpus, o Options) (*sparse.Corpus, error) {
+func weighted(c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
 	if o.Weights == nil && !o.Balanced || c.Validate() != nil { // an error that training finds
 		return c, nil
 	}
@@ -161,7 +162,7 @@ func weighted(c *sparse.Corpus, o Options) (*sparse.Corpus, error) {
 }
 
 // TrainPath implements PathTrainer.
-func (t *landmarks) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error) {
+func (t *landmarks) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
 	s, err := t.settings(o)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -27,7 +28,7 @@ type Learner struct {
 	Summary string     // what it is, in a line
 	Type    model.Type // of support vector machines, which take all flags; "" of other learners
 	Flags   []string   // of the flags that not all learners take, those that this one takes, such as "c" and "embed"
-	Weighs  bool       // it has a use for weights of documents, see sparse.Corpus; support vector machines have one
+	Weighs  bool       // it has a use for weights of documents, see corpus.Corpus; support vector machines have one
 	Files
 
 	// Setup declares the parameters with their defaults, and returns what trains with them, once
@@ -62,7 +63,7 @@ type Files struct {
 	Form string // how they begin, the form's name and no version: "gram logistic "
 
 	// Load reads a model from a file. It calls early, if not nil, as soon as it knows the tokenizer.
-	Load func(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (Model, error)
+	Load func(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (Model, error)
 
 	// Read reads a model, to the end of r.
 	Read func(ctx context.Context, r io.Reader) (Model, error)
@@ -70,7 +71,7 @@ type Files struct {
 
 // files makes [Files] of what a learner's package has.
 func files[M any](
-	form string, load func(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (M, error),
+	form string, load func(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (M, error),
 	read func(ctx context.Context, r io.Reader) (M, error), model func(M) Model,
 ) Files {
 	as := func(m M, err error) (Model, error) {
@@ -81,7 +82,7 @@ func files[M any](
 	}
 	return Files{
 		Form: form,
-		Load: func(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (Model, error) {
+		Load: func(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (Model, error) {
 			return as(load(ctx, path, early))
 		},
 		Read: func(ctx context.Context, r io.Reader) (Model, error) { return as(read(ctx, r)) },
@@ -103,7 +104,7 @@ type Trainer interface {
 
 	// Train trains a model on a corpus, which it may not change. The model has the same bits from
 	// any number of workers.
-	Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error)
+	Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error)
 }
 
 // PathTrainer is a Trainer that trains for several C with less work than one after the other.
@@ -111,7 +112,7 @@ type PathTrainer interface {
 	Trainer
 
 	// TrainPath is Train for each C of prices, ascending; the models are in their order.
-	TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error)
+	TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error)
 }
 
 // Searcher is a Trainer that compares settings with less work than one after the other: they share
@@ -123,8 +124,8 @@ type Searcher interface {
 	Grid(lists []Words, o Options) (*Grid, error)
 
 	// CrossValidate and Search are those of this package.
-	CrossValidate(ctx context.Context, c *sparse.Corpus, o Options, folds int) (*Validation, error)
-	Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (*Found, error)
+	CrossValidate(ctx context.Context, c *corpus.Corpus, o Options, folds int) (*Validation, error)
+	Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error)
 }
 
 // Validator is a Trainer that cross-validates many points with less work than one after the other.
@@ -135,7 +136,7 @@ type Validator interface {
 	// whose trainers are of the same kind, and says what the models are; o.Kernel doesn't count.
 	// Documents of a part below 0 are left out.
 	Validate(
-		ctx context.Context, c *sparse.Corpus, o Options, points []Point, parts []int,
+		ctx context.Context, c *corpus.Corpus, o Options, points []Point, parts []int,
 	) ([]*model.Prediction, []About, error)
 }
 
@@ -173,8 +174,8 @@ type About struct {
 	Below         float64  // documents with a smaller greatest probability get no class; 0 for none
 
 	Vocabulary []string // of the documents that it learnt from; nil for vectors
-	Tokenizer  sparse.Tokenizer
-	Form       sparse.Form // how they were read, where options said so
+	Tokenizer  corpus.Tokenizer
+	Form       corpus.Form // how they were read, where options said so
 	Terms      int         // that it knows
 	Width      int         // columns of the documents that it learnt from; 0 if unknown
 	Columns    []uint32    // of these terms, ascending, not to be changed; nil where all columns count
@@ -203,7 +204,7 @@ func (a *About) Known(terms []uint32) int {
 }
 
 // WarnUnknown warns of vectors with values in columns that training never had.
-func (a *About) WarnUnknown(c *sparse.Corpus, warn func(format string, args ...any)) {
+func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...any)) {
 	n, first := 0, 0
 	for i := range c.Documents.Rows() {
 		terms, _ := c.Documents.Row(i)
@@ -332,7 +333,7 @@ func parametersOf(f *flag.FlagSet) string {
 
 // CheckTargets returns an error if the labels of a corpus are numbers, of which many are different: no type was asked
 // for, and they may be classes or numbers to estimate.
-func CheckTargets(c *sparse.Corpus) error {
+func CheckTargets(c *corpus.Corpus) error {
 	n, docs := c.Numbers(), c.Documents.Rows()
 	if n <= 20 || 4*n <= docs {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/linear"
 	"github.com/gramengine/gram/learn/model"
@@ -52,7 +53,7 @@ func (o *Options) linear() linear.Options {
 }
 
 // lineEmbedding is the one that was asked for, or one that suits lines and the corpus.
-func lineEmbedding(c *sparse.Corpus, o Options) sparse.Embedding {
+func lineEmbedding(c *corpus.Corpus, o Options) sparse.Embedding {
 	switch {
 	case o.Embedding != nil:
 		return *o.Embedding
@@ -80,7 +81,7 @@ func (l *lines) Check(o Options) error {
 }
 
 // Train implements Trainer.
-func (l *lines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+func (l *lines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	m, err := linear.Train(ctx, c, lineEmbedding(c, o), l.settings(o), o.linear())
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (l *lines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, 
 }
 
 // TrainPath implements PathTrainer.
-func (l *lines) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error) {
+func (l *lines) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
 	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, o), l.settings(o), prices, o.linear())
 	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/model"
@@ -39,7 +40,7 @@ func (t *metric) Check(o Options) error {
 }
 
 // Train implements Trainer.
-func (t *metric) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	if c.Vocabulary != nil {
 		return nil, flagtext.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as grambench pca writes",
 			c.Source)
@@ -67,7 +68,7 @@ func (t *metric) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model,
 }
 
 // divided leaves out one document of six of each class.
-func divided(c *sparse.Corpus, seed uint64) (fit, valid []int) {
+func divided(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 	var rows, classes []int
 	for i := range c.Documents.Rows() {
 		if of := c.Labels.Of(i); len(of) == 1 {
@@ -140,10 +141,10 @@ func (m metricModel) About() About {
 }
 
 // loadMetric is lmnn.Load, whose models know no words.
-func loadMetric(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*lmnn.Model, error) {
+func loadMetric(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*lmnn.Model, error) {
 	m, err := lmnn.Load(ctx, path)
 	if err == nil && early != nil {
-		early(sparse.Tokenizer{}, sparse.Form{})
+		early(corpus.Tokenizer{}, corpus.Form{})
 	}
 	return m, err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/learn/model"
@@ -106,7 +107,7 @@ func (o *Options) logistic() logistic.Options {
 }
 
 // embedding is the one that was asked for, or one that suits the margin and the corpus.
-func (r *regression) embedding(c *sparse.Corpus, o Options) sparse.Embedding {
+func (r *regression) embedding(c *corpus.Corpus, o Options) sparse.Embedding {
 	if o.Embedding == nil && r.s.Margin == logistic.Spherical {
 		return sparse.Sphere
 	}
@@ -130,7 +131,7 @@ func (r *regression) Check(o Options) error {
 }
 
 // Train implements Trainer. Where no C is given, it chooses one by folds, if it may.
-func (r *regression) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	e, s := r.embedding(c, o), r.settings(o)
 	var chosen string
 	if o.C == 0 && o.Work > 0 && c.Documents.Rows() >= 2*triedOn {
@@ -159,7 +160,7 @@ func (r *regression) Train(ctx context.Context, c *sparse.Corpus, o Options) (Mo
 }
 
 // TrainPath implements PathTrainer.
-func (r *regression) TrainPath(ctx context.Context, c *sparse.Corpus, o Options, prices []float64) ([]Model, error) {
+func (r *regression) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
 	models, err := logistic.TrainPath(ctx, c, r.embedding(c, o), r.settings(o), prices, o.logistic())
 	return each(models, func(m *logistic.Model) Model { return &Regression{m, ""} }), err
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/mkm"
 	"github.com/gramengine/gram/learn/model"
@@ -102,7 +103,7 @@ func (o *Options) multilayer() mkm.Options {
 }
 
 // Train implements Trainer.
-func (t *multilayer) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+func (t *multilayer) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
 	if err != nil {
 		return nil, err

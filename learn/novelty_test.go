@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
@@ -18,9 +19,9 @@ import (
 // The nearest document and its rank are those of a double loop over the kernel's definition.
 func TestNovelty(t *testing.T) {
 	ctx := t.Context()
-	read := func(seed int) *sparse.Corpus {
+	read := func(seed int) *corpus.Corpus {
 		spec := fmt.Sprintf("synthetic:docs=40,terms=60,length=9,classes=2,seed=%d", seed)
-		c := musttest.Get(sparse.Read(ctx, spec, sparse.Options{}))(t)
+		c := musttest.Get(corpus.Read(ctx, spec, corpus.Options{}))(t)
 		return c
 	}
 	train, test := read(1), read(2)
@@ -150,9 +151,9 @@ func TestNoveltyRanks(t *testing.T) {
 	for i := range labels {
 		labels[i] = string(rune('a' + i%2))
 	}
-	digits := musttest.Get(sparse.ParseTokenizer("word:digits"))(t)
-	train := musttest.Get(sparse.FromTexts(ctx, texts(), labels, sparse.Options{Tokenizer: digits}))(t)
-	counter := musttest.Get(sparse.NewCounter(train.Tokenizer, train.Vocabulary))(t)
+	digits := musttest.Get(corpus.ParseTokenizer("word:digits"))(t)
+	train := musttest.Get(corpus.FromTexts(ctx, texts(), labels, corpus.Options{Tokenizer: digits}))(t)
+	counter := musttest.Get(corpus.NewCounter(train.Tokenizer, train.Vocabulary))(t)
 	fresh := musttest.Get(counter.Count(ctx, texts()))(t)
 	_, trainer, err := learn.Parse("knn")
 	if err != nil {

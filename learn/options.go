@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
@@ -121,8 +122,8 @@ func (o *Options) Saying(format string, args ...any) {
 // SetScheme sets the scheme of a name: one-vs-one, one-vs-rest or labels. "" stands for labels where
 // documents of the corpus, which may be nil, have several, and else for what the learner does by
 // default; learners other than support vector machines have no one-vs-one. Errors: an unknown name, or one that
-// the learner doesn't have; a learner of classes and labels that can't be classes, see [sparse.Corpus.CheckClasses].
-func (o *Options) SetScheme(l *Learner, name string, c *sparse.Corpus) error {
+// the learner doesn't have; a learner of classes and labels that can't be classes, see [corpus.Corpus.CheckClasses].
+func (o *Options) SetScheme(l *Learner, name string, c *corpus.Corpus) error {
 	o.FixedScheme = name != ""
 	schemes := []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
 	at := slices.IndexFunc(schemes, func(s solver.Scheme) bool { return s.String() == name })

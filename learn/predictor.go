@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -90,7 +91,7 @@ func Left(bound, held int64) int64 {
 
 // Load reads a model of any kind from a file. It calls early, if not nil, as soon as it knows how
 // text is cut, so that documents can be read meanwhile.
-func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (Model, error) {
+func Load(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (Model, error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return loadStream(ctx, path, early)
 	}
@@ -105,7 +106,7 @@ func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.
 }
 
 // loadStream is Load from a pipe, which can be read once.
-func loadStream(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (Model, error) {
+func loadStream(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
@@ -162,7 +163,7 @@ func Read(ctx context.Context, r io.Reader) (Model, error) {
 }
 
 // Score compares predictions with labels, and probabilities, where there are any.
-func (a *About) Score(p *model.Prediction, truth *sparse.Corpus) (s *svm.Score, err error) {
+func (a *About) Score(p *model.Prediction, truth *corpus.Corpus) (s *svm.Score, err error) {
 	switch {
 	case p == nil:
 		return nil, errors.New("learn: a score without a prediction, expected one")

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Row says what is known of a document that was predicted.
@@ -35,7 +35,7 @@ const NoKnownWord = "no known word"
 
 // RowsOf describes predictions of a corpus, one row per document. Errors: predictions of another model or
 // corpus.
-func RowsOf(m Model, p *model.Prediction, c *sparse.Corpus) ([]Row, error) {
+func RowsOf(m Model, p *model.Prediction, c *corpus.Corpus) ([]Row, error) {
 	if m == nil || c == nil || c.Documents == nil {
 		return nil, fmt.Errorf("learn: no model or no documents, expected both")
 	}

@@ -10,20 +10,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Rows hold what lines, explanations and the corpus say, and come back from every format.
 func TestRows(t *testing.T) {
 	text := "a\tred, \"round\" apple\nb\tgreen pea\nc\tsour plum\na\tred cherry\nb\tgreen bean\nc\tsour  plum\tplum\n"
-	opt := sparse.Options{MinDF: 1, KeepTexts: 1 << 20}
-	c := musttest.Get(sparse.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt))(t)
+	opt := corpus.Options{MinDF: 1, KeepTexts: 1 << 20}
+	c := musttest.Get(corpus.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt))(t)
 	for _, spec := range []string{"linear", "logistic", "knn:k=2"} {
 		_, trainer, err := learn.Parse(spec)
 		if err != nil {
@@ -74,7 +74,7 @@ func TestRows(t *testing.T) {
 // Predictions of another model are errors, not panics.
 func TestRowsOfOtherPredictions(t *testing.T) {
 	const source = "synthetic:docs=90,terms=80,length=9,classes=3,seed=1"
-	c := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
 	_, trainer, err := learn.Parse("c_svc")
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestRowsOfOtherPredictions(t *testing.T) {
 // Mistakes are wrong answers: a document without an answer is none.
 func TestMistakesAreAnswered(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=14,classes=4,seed=3"
-	all := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
+	all := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
 	var train, test []int
 	for i := range all.Documents.Rows() {
 		if i%3 == 0 {
@@ -150,7 +150,7 @@ func TestMistakesAreAnswered(t *testing.T) {
 // Of the most probable class the margin is below 0 where another has the greater decision value.
 func TestMarginOfTheMostProbable(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed=8"
-	c := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
 	_, trainer, err := learn.Parse("c_svc")
 	if err != nil {
 		t.Fatal(err)

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // machinesOf is the learner of a type of support vector machines.
@@ -106,7 +106,7 @@ func parseReject(text string) (r solver.RejectionTarget, err error) {
 }
 
 // checkReject checks that no class has the name of documents without an answer.
-func (o *Options) checkReject(c *sparse.Corpus) error {
+func (o *Options) checkReject(c *corpus.Corpus) error {
 	if o.Reject != "" && slices.Contains(c.Classes, NoAnswer) {
 		return flagtext.Errorf("-reject %s: %s has a class %s, which stands for documents without an answer, expected "+
 			"other names", o.Reject, c.Source, NoAnswer)
@@ -140,7 +140,7 @@ func (o *Options) proposed() bool {
 
 // problem makes documents ready for kernels of one embedding.
 func (o *Options) problem(
-	ctx context.Context, c *sparse.Corpus, kernels []kernel.Kernel, own svm.Options,
+	ctx context.Context, c *corpus.Corpus, kernels []kernel.Kernel, own svm.Options,
 ) (p *svm.Problem, err error) {
 	if kernel.IsPrecomputed(kernels[0]) {
 		p, err = svm.NewPrecomputed(ctx, c, own)
@@ -194,7 +194,7 @@ func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSV
 
 // candidates are what settings are chosen from, and the settings that they are tried with.
 func (o *Options) candidates(
-	c *sparse.Corpus, s svm.Settings, embeddings []string,
+	c *corpus.Corpus, s svm.Settings, embeddings []string,
 ) (svm.Candidates, svm.Settings, error) {
 	s.Thresholds = s.Type.Classifies() && s.Scheme == solver.Labels && !o.NoThresholds
 	from, err := o.given(embeddings).Candidates(c, s)
@@ -206,15 +206,15 @@ func (o *Options) candidates(
 
 // short says whether an error is one of memory.
 func short(err error) bool {
-	memory := (*sparse.MemoryError)(nil)
+	memory := (*corpus.MemoryError)(nil)
 	return errors.As(err, &memory)
 }
 
 // choose chooses what isn't given, how text is cut if texts were kept, and returns the documents cut in the way
 // that was chosen, nil for the corpus itself.
 func (t machines) choose(
-	ctx context.Context, c *sparse.Corpus, s svm.Settings, o Options, trained *Trained,
-) (cut *sparse.Corpus, err error) {
+	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
+) (cut *corpus.Corpus, err error) {
 	begin := time.Now()
 	defer func() { trained.Choosing = time.Since(begin) }()
 	from, with, err := o.candidates(c, s, nil)
@@ -224,7 +224,7 @@ func (t machines) choose(
 	if from.LeastC = true; !o.given(nil).Fixed() {
 		from.Finer = Near
 	}
-	var reading sparse.Options
+	var reading corpus.Options
 	if trained.Terms, reading, err = o.cutting(ctx, c, DefaultTerms(c), &from); err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ var longFrom = 20_000
 
 // chosenProblem chooses what isn't given, and makes the documents ready for training with that.
 func (t machines) chosenProblem(
-	ctx context.Context, c *sparse.Corpus, s svm.Settings, o Options, trained *Trained,
+	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
 ) (*svm.Problem, error) {
 	if t.mayChoose(&o) && (c.Vocabulary != nil || o.ofVectors()) {
 		cut, err := t.choose(ctx, c, s, o, trained)
@@ -307,7 +307,7 @@ var manyDocuments = 20000
 
 // lineAlternative cross-validates linear machines on the documents and folds of a choice's last round, if kernel
 // machines are far more costly, and returns nil unless their figure is within a standard error of the best.
-func (o Options) lineAlternative(ctx context.Context, c *sparse.Corpus, chosen *svm.Chosen) (*Validation, error) {
+func (o Options) lineAlternative(ctx context.Context, c *corpus.Corpus, chosen *svm.Chosen) (*Validation, error) {
 	if c.Documents.Rows() < manyDocuments || chosen.Sample == nil || chosen.Measure != svm.Accuracy ||
 		c.Vocabulary == nil {
 		return nil, nil
@@ -331,7 +331,7 @@ func (o Options) lineAlternative(ctx context.Context, c *sparse.Corpus, chosen *
 
 // linesFor trains linear machines in place of kernel machines that memory is too little for, as cause says;
 // where it is too little for these, too, cause is the error.
-func (o Options) linesFor(ctx context.Context, c *sparse.Corpus, cause error) (Model, error) {
+func (o Options) linesFor(ctx context.Context, c *corpus.Corpus, cause error) (Model, error) {
 	_, trainer, err := Parse(linearLearner.Name)
 	if err != nil {
 		return nil, err
@@ -352,7 +352,7 @@ func (o Options) linesFor(ctx context.Context, c *sparse.Corpus, cause error) (M
 // Train implements Trainer. Where memory is too little for a kernel machine that nothing asks for, of text it
 // trains linear machines, with a warning. Of text, and of vectors that are no counts, it chooses what isn't given. It
 // lets go of the corpus before it computes the matrix.
-func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model, error) {
+func (t machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(&o)
 	if err == nil {
 		err = o.checkReject(c)
@@ -390,7 +390,7 @@ func (t machines) Train(ctx context.Context, c *sparse.Corpus, o Options) (Model
 }
 
 // CrossValidate implements Searcher.
-func (t machines) CrossValidate(ctx context.Context, c *sparse.Corpus, o Options, folds int) (*Validation, error) {
+func (t machines) CrossValidate(ctx context.Context, c *corpus.Corpus, o Options, folds int) (*Validation, error) {
 	if t.kind == model.OneClass {
 		return nil, flagtext.Errorf("-type %s: there is nothing to compare predictions with", t.kind)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -17,9 +18,9 @@ func TestSchemesOfManyClasses(t *testing.T) {
 	for _, c := range []struct{ classes, documents, want int }{
 		{2, 900, 1}, {3, 900, 2}, {40, 780, 2}, {40, 779, 1}, {110, 20000, 2}, {111, 20000, 1},
 	} {
-		corpus := &sparse.Corpus{Classes: make([]string, c.classes), Vocabulary: []string{},
+		docs := &corpus.Corpus{Classes: make([]string, c.classes), Vocabulary: []string{},
 			Documents: &sparse.CSR{Offsets: make([]int64, c.documents+1)}}
-		got, _, err := (&Options{Work: 1}).candidates(corpus, svm.Settings{Scheme: solver.OneVsOne}, nil)
+		got, _, err := (&Options{Work: 1}).candidates(docs, svm.Settings{Scheme: solver.OneVsOne}, nil)
 		if err != nil || len(got.Schemes) != c.want || c.classes > 2 && got.Schemes[0] != solver.OneVsRest {
 			t.Errorf("%d classes, %d documents: %v, %v, expected %d", c.classes, c.documents, got.Schemes, err, c.want)
 		}
@@ -33,7 +34,7 @@ func TestRegressionAtItsBound(t *testing.T) {
 		texts = append(texts, fmt.Sprintf("x%c y%c", 'a'+i%7, 'a'+i%5))
 		labels = append(labels, fmt.Sprint(1000*(i%7)+150*(i%5)))
 	}
-	c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{}))(t)
+	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
 	for price, warns := range map[float64]bool{1: true, 1e5: false} {
 		said := ""
 		o := Options{C: price, Warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/model"
@@ -21,7 +22,7 @@ func (t machines) Grid(lists []Words, o Options) (*Grid, error) {
 }
 
 // Search implements Searcher.
-func (t machines) Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (*Found, error) {
+func (t machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
 	s, err := t.settings(&o)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (t machines) Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Optio
 
 // searchSamples compares candidates on samples that grow, and the best on all documents.
 func (t machines) searchSamples(
-	ctx context.Context, c *sparse.Corpus, g *Grid, o *Options, s svm.Settings,
+	ctx context.Context, c *corpus.Corpus, g *Grid, o *Options, s svm.Settings,
 ) (*Found, error) {
 	from, s, err := o.candidates(c, s, g.embeddings)
 	if err != nil {
@@ -101,7 +102,7 @@ func (t machines) searchSamples(
 	}
 	from.Cuts, from.Near, from.Final, from.Folds = g.Cuts, Near, Finalists, g.Folds
 	if g.Corpus != nil {
-		from.Corpus = func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error) {
+		from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 			c, err := g.Corpus(ctx, cut)
 			if err != nil {
 				return nil, err

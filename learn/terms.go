@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/sparse/token"
 )
 
 // Terms is a way to cut text into terms.
 type Terms struct {
-	Tokenizer sparse.Tokenizer
+	Tokenizer corpus.Tokenizer
 	MinDF     int // least number of documents with a term; 0 for the default
 }
 
@@ -38,7 +38,7 @@ func (t Terms) Brief() string {
 }
 
 // ParseTerms reads [Terms.String], where tokenizers may also be views such as "words:1..2 + chars:2..5" (see
-// [sparse.Tokenizer]), and "" is the default.
+// [corpus.Tokenizer]), and "" is the default.
 func ParseTerms(s string) (Terms, error) {
 	text, least, ok := strings.Cut(s, ", min-df ")
 	var t Terms
@@ -68,8 +68,8 @@ func TextsToKeep(memory int64) int64 {
 // words with pairs of words, characters within words, and both. Of a nil corpus, terms were read by
 // the default tokenizer. Of columns, which are cut as they were, numbers are tried with the width 2, too, where they
 // give none.
-func DefaultTerms(c *sparse.Corpus) []Terms {
-	var read sparse.Tokenizer
+func DefaultTerms(c *corpus.Corpus) []Terms {
+	var read corpus.Tokenizer
 	if c != nil {
 		read = c.Tokenizer
 	}
@@ -78,13 +78,13 @@ func DefaultTerms(c *sparse.Corpus) []Terms {
 	}
 	words := read
 	words.MinN, words.MaxN = 1, 2
-	chars := sparse.Tokenizer{Analyzer: token.CharWB, MinN: 2, MaxN: 5}
-	both := sparse.Tokenizer{Views: words.String() + " + " + chars.String()}
+	chars := corpus.Tokenizer{Analyzer: token.CharWB, MinN: 2, MaxN: 5}
+	both := corpus.Tokenizer{Views: words.String() + " + " + chars.String()}
 	return []Terms{{Tokenizer: read}, {words, 1}, {chars, 1}, {both, 2}}
 }
 
 // widths are terms as they were read, and with other widths of numbers, where they give none.
-func widths(read sparse.Tokenizer, others ...float64) []Terms {
+func widths(read corpus.Tokenizer, others ...float64) []Terms {
 	terms := []Terms{{Tokenizer: read}}
 	for _, width := range others {
 		if read.WidthOpen() {
@@ -96,7 +96,7 @@ func widths(read sparse.Tokenizer, others ...float64) []Terms {
 
 // searchTerms are what a search compares: those of [DefaultTerms], with terms of one document and without, or more
 // widths of numbers.
-func searchTerms(c *sparse.Corpus) []Terms {
+func searchTerms(c *corpus.Corpus) []Terms {
 	if c.Tokenizer.Rows() != nil {
 		return widths(c.Tokenizer, 2, 3)
 	}
@@ -110,8 +110,8 @@ func searchTerms(c *sparse.Corpus) []Terms {
 
 // Cut returns the documents of a corpus, whose texts were kept, cut into the terms. opt has Workers and MemoryBytes.
 //
-// Errors: those of [sparse.Corpus.Recut].
-func (t Terms) Cut(ctx context.Context, c *sparse.Corpus, opt sparse.Options) (*sparse.Corpus, error) {
+// Errors: those of [corpus.Corpus.Recut].
+func (t Terms) Cut(ctx context.Context, c *corpus.Corpus, opt corpus.Options) (*corpus.Corpus, error) {
 	cut, err := c.Recut(ctx, nil, t.options(opt))
 	if err == nil {
 		cut.Texts = nil
@@ -122,9 +122,9 @@ func (t Terms) Cut(ctx context.Context, c *sparse.Corpus, opt sparse.Options) (*
 // cutting lets a choice compare terms, as far as the texts of a corpus were kept, and returns those that it
 // compares, and the options by which text is cut. From then on the options hold the texts.
 func (o *Options) cutting(
-	ctx context.Context, c *sparse.Corpus, terms []Terms, from *svm.Candidates,
-) ([]Terms, sparse.Options, error) {
-	reading := sparse.Options{Workers: o.Workers}
+	ctx context.Context, c *corpus.Corpus, terms []Terms, from *svm.Candidates,
+) ([]Terms, corpus.Options, error) {
+	reading := corpus.Options{Workers: o.Workers}
 	if c.Texts == nil || len(terms) < 2 {
 		return nil, reading, nil
 	}
@@ -148,7 +148,7 @@ const cutBytes = 48
 // over lets a choice try other terms, the first of which are those of the corpus, and returns those that it
 // tries: as many as a third of the memory has room for. opt has Workers and MemoryBytes.
 func over(
-	ctx context.Context, c *sparse.Corpus, terms []Terms, from *svm.Candidates, opt sparse.Options,
+	ctx context.Context, c *corpus.Corpus, terms []Terms, from *svm.Candidates, opt corpus.Options,
 ) ([]Terms, error) {
 	n := min(len(c.Texts), sampledTexts)
 	some := make([]int, n)
@@ -161,7 +161,7 @@ func over(
 	tried, values, counted := terms[:1:1], []float64{1}, []float64{0}
 	for _, t := range terms[1:] {
 		cut, err := c.Recut(ctx, some, t.options(opt))
-		if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) {
+		if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) {
 			continue
 		}
 		if err != nil {
@@ -181,14 +181,14 @@ func over(
 	}
 	from.Cuts, from.Values, from.Counted, terms = len(tried), values, counted, tried
 	from.Alike = c.Tokenizer.Rows() != nil // widths of numbers
-	from.Corpus = func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error) {
+	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 		return c.Recut(ctx, documents, terms[cut].options(opt))
 	}
 	return tried, nil
 }
 
 // options are those that cut text into the terms.
-func (t Terms) options(opt sparse.Options) sparse.Options {
+func (t Terms) options(opt corpus.Options) corpus.Options {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	return opt
 }

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/sparse/token"
 )
 
 // inOrder returns texts of two classes that have the same words in another order.
@@ -44,7 +44,7 @@ func TestTrainChoosesTerms(t *testing.T) {
 	for _, memory := range []int64{0, 1 << 30} {
 		said := ""
 		say := func(format string, args ...any) { said += fmt.Sprintf(format, args...) }
-		c := musttest.Get(sparse.FromTexts(ctx, texts[:200], labels[:200], sparse.Options{KeepTexts: TextsToKeep(memory)}))(t)
+		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], corpus.Options{KeepTexts: TextsToKeep(memory)}))(t)
 		_, trainer, err := Parse(string(model.CSVC))
 		if err != nil {
 			t.Fatal(err)
@@ -59,8 +59,8 @@ func TestTrainChoosesTerms(t *testing.T) {
 		if cut := own.Trained.Chosen.Cut; cut == 0 || a.Tokenizer != own.Trained.Terms[cut].Tokenizer {
 			t.Fatalf("cut %d, tokenizer %s", cut, a.Tokenizer)
 		}
-		test := musttest.Get(sparse.FromTexts(ctx, texts[200:], labels[200:],
-			sparse.Options{Vocabulary: a.Vocabulary, Tokenizer: a.Tokenizer}))(t)
+		test := musttest.Get(corpus.FromTexts(ctx, texts[200:], labels[200:],
+			corpus.Options{Vocabulary: a.Vocabulary, Tokenizer: a.Tokenizer}))(t)
 		p := musttest.Get(m.Predict(ctx, test.Documents, Options{}))(t)
 		score, err := a.Score(p, test)
 		if err != nil || !(score.Accuracy >= 0.99) {
@@ -68,11 +68,11 @@ func TestTrainChoosesTerms(t *testing.T) {
 		}
 	}
 	// Without texts, or without memory for other terms, the words stay.
-	for _, opt := range []sparse.Options{{}, {KeepTexts: 10}} {
-		c := musttest.Get(sparse.FromTexts(ctx, texts[:200], labels[:200], opt))(t)
+	for _, opt := range []corpus.Options{{}, {KeepTexts: 10}} {
+		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], opt))(t)
 		_, trainer, _ := Parse(string(model.CSVC))
 		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
-		if own := m.(Machines); own.Trained.Terms != nil || own.Tokenizer != (sparse.Tokenizer{}) {
+		if own := m.(Machines); own.Trained.Terms != nil || own.Tokenizer != (corpus.Tokenizer{}) {
 			t.Errorf("without texts: %v, tokenizer %s", own.Trained.Terms, own.Tokenizer)
 		}
 	}
@@ -91,7 +91,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 	ctx := t.Context()
 	texts, labels = append(texts, `{"a":7}`), append(labels, "2") // that b, c and d are missing is a term of one document
 	for views, widths := range map[string]int{"a,b,c,d=numbers": 2, "a,b,c,d=numbers:width=1": 0} {
-		c := musttest.Get(sparse.FromTexts(ctx, texts, labels, sparse.Options{KeepTexts: TextsToKeep(0), MinDF: 1,
+		c := musttest.Get(corpus.FromTexts(ctx, texts, labels, corpus.Options{KeepTexts: TextsToKeep(0), MinDF: 1,
 			Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
 		_, trainer, err := Parse(string(model.EpsilonSVR))
 		if err != nil {
@@ -144,7 +144,7 @@ func TestWidthOfClasses(t *testing.T) {
 		texts = append(texts, fmt.Sprintf(`{"a":%v,"b":%v}`, a, b))
 		labels = append(labels, fmt.Sprint(a*b+0.1*r.NormFloat64() > 0.25))
 	}
-	c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{KeepRows: 1 << 20,
+	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{KeepRows: 1 << 20,
 		Tokenizer: musttest.Get(token.ParseViews("a,b=numbers"))(t)}))(t)
 	_, trainer, _ := Parse(string(model.CSVC))
 	own := musttest.Get(trainer.Train(t.Context(), c, Options{Work: 1, Seed: 1}))(t).(Machines)
@@ -163,7 +163,7 @@ func TestWidthOfClasses(t *testing.T) {
 func TestSearchTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := t.Context()
-	c := musttest.Get(sparse.FromTexts(ctx, texts[:200], labels[:200], sparse.Options{KeepTexts: TextsToKeep(0)}))(t)
+	c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], corpus.Options{KeepTexts: TextsToKeep(0)}))(t)
 	o := Options{Work: SearchWork, Seed: 1}
 	g := musttest.Get(NewGrid("", nil, o))(t)
 	g.Folds = 4
@@ -200,7 +200,7 @@ func TestSearchTerms(t *testing.T) {
 // given isn't replaced.
 func TestTrainFallsToLinear(t *testing.T) {
 	texts, labels := inOrder(3000)
-	c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{}))(t)
+	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
 	_, trainer, err := Parse(string(model.CSVC))
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestLineAlternative(t *testing.T) {
 		named bool
 	}{{apart, 400, true}, {apart, 401, false}, {crossed, 400, false}} {
 		manyDocuments = q.many
-		c := musttest.Get(sparse.FromTexts(ctx, q.texts, labels, sparse.Options{}))(t)
+		c := musttest.Get(corpus.FromTexts(ctx, q.texts, labels, corpus.Options{}))(t)
 		said := ""
 		say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
 		m := musttest.Get(machines{model.CSVC}.Train(ctx, c, Options{Work: 1, Seed: 1, Say: say}))(t)
@@ -259,7 +259,7 @@ func TestLineAlternative(t *testing.T) {
 		}
 	}
 	manyDocuments = 400 // of a regression, which linear machines can't do, none
-	c := musttest.Get(sparse.FromTexts(ctx, apart, labels, sparse.Options{}))(t)
+	c := musttest.Get(corpus.FromTexts(ctx, apart, labels, corpus.Options{}))(t)
 	m := musttest.Get(machines{model.EpsilonSVR}.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
 	if own := m.(Machines).Trained; own.Linear != nil || own.Chosen.Measure != svm.MeanSquaredError {
 		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Chosen.Measure)

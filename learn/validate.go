@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -62,7 +63,7 @@ type Found struct {
 // labels, scales of columns and weights from labels are those of the other folds.
 //
 // Errors: fewer than two folds, more folds than documents with labels, those of the training.
-func CrossValidate(ctx context.Context, c *sparse.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
+func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
 	if own, ok := t.(Searcher); ok {
 		return own.CrossValidate(ctx, c, o, folds)
 	}
@@ -79,7 +80,7 @@ func CrossValidate(ctx context.Context, c *sparse.Corpus, t Trainer, o Options, 
 // points that are complete.
 //
 // Errors: those of CrossValidate, no points.
-func Search(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (*Found, error) {
+func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
 	if err := run.Given(ctx, "learn"); err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (v *validating) points(ctx context.Context, g *Grid, out *Found) (err error
 
 // validating is a cross-validation on its way.
 type validating struct {
-	c        *sparse.Corpus
+	c        *corpus.Corpus
 	o        Options
 	prices   []float64
 	folds    int
@@ -165,7 +166,7 @@ type Learned struct {
 // cross-validation with the same options and folds. It takes at most the time of a cross-validation, without its shared
 // tiles. Errors: those of CrossValidate; a model of numbers or of one class.
 func LearningCurve(
-	ctx context.Context, c *sparse.Corpus, t Trainer, o Options, folds int, all *Validation,
+	ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int, all *Validation,
 ) ([]Learned, error) {
 	if err := run.Given(ctx, "learn"); err != nil {
 		return nil, err
@@ -340,7 +341,7 @@ func placed(err error, docs []int) error {
 }
 
 // train trains for each of the prices, or as the options say.
-func (v *validating) train(ctx context.Context, trainer Trainer, c *sparse.Corpus) ([]Model, error) {
+func (v *validating) train(ctx context.Context, trainer Trainer, c *corpus.Corpus) ([]Model, error) {
 	if path, ok := trainer.(PathTrainer); ok && v.prices != nil {
 		return path.TrainPath(ctx, c, v.o, v.prices)
 	}
@@ -434,7 +435,7 @@ func meanAndSD(figures []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd)
 }
 
-func (v *validating) score(class []int, labels [][]int, truth *sparse.Corpus) (*svm.Score, error) {
+func (v *validating) score(class []int, labels [][]int, truth *corpus.Corpus) (*svm.Score, error) {
 	if v.separate {
 		return svm.ScoreLabels(v.c.Classes, labels, truth)
 	}
@@ -451,8 +452,8 @@ func MeasureOf(scheme solver.Scheme) svm.Measure {
 
 // truth returns some documents with their labels, for scores. It looks at no others, as a check of the
 // corpus would: there may be as many folds as documents.
-func truth(c *sparse.Corpus, docs []int) *sparse.Corpus {
-	out := &sparse.Corpus{Source: c.Source, Classes: c.Classes, Documents: c.Documents.SelectRows(docs)}
+func truth(c *corpus.Corpus, docs []int) *corpus.Corpus {
+	out := &corpus.Corpus{Source: c.Source, Classes: c.Classes, Documents: c.Documents.SelectRows(docs)}
 	for _, i := range docs {
 		out.Labels.Add(c.Labels.Of(i)...)
 	}

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Each point of a search is trained with its own kernel, and has what a search of it alone has.
 func TestSearchTriesEachKernel(t *testing.T) {
-	c, err := sparse.Read(t.Context(), "synthetic:docs=90,terms=60,length=12,classes=3,seed=2", sparse.Options{})
+	c, err := corpus.Read(t.Context(), "synthetic:docs=90,terms=60,length=12,classes=3,seed=2", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestSearchTriesEachKernel(t *testing.T) {
 }
 
 func TestSearchRefuses(t *testing.T) {
-	c, err := sparse.Read(t.Context(), "synthetic:docs=20,terms=30,length=5,classes=2,seed=2", sparse.Options{})
+	c, err := corpus.Read(t.Context(), "synthetic:docs=20,terms=30,length=5,classes=2,seed=2", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestSearchRefuses(t *testing.T) {
 	}
 	for name, q := range map[string]struct {
 		ctx  context.Context
-		c    *sparse.Corpus
+		c    *corpus.Corpus
 		g    *Grid
 		says string
 	}{
@@ -86,8 +86,8 @@ func TestSearchRefuses(t *testing.T) {
 
 // Folds that are trained one by one know what those on one matrix know of the other documents: document frequencies.
 func TestFoldsKnowTheSame(t *testing.T) {
-	c := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=200,terms=1500,length=30,classes=4,seed=3",
-		sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=200,terms=1500,length=30,classes=4,seed=3",
+		corpus.Options{}))(t)
 	for _, spec := range []string{"c_svc", "knn"} {
 		_, trainer, err := Parse(spec)
 		if err != nil {
@@ -109,7 +109,7 @@ func TestFoldsKnowTheSame(t *testing.T) {
 
 // The last point of a learning curve is the cross-validation, and parts are those of each class.
 func TestLearningCurve(t *testing.T) {
-	c, err := sparse.Read(t.Context(), "synthetic:docs=120,terms=60,length=12,classes=3,seed=3", sparse.Options{})
+	c, err := corpus.Read(t.Context(), "synthetic:docs=120,terms=60,length=12,classes=3,seed=3", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

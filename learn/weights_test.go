@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -35,7 +36,7 @@ func ends(m Model) (objectives, gaps []float64) {
 }
 
 // some returns the documents of a corpus whose number isn't left out.
-func some(c *sparse.Corpus, out func(i int) bool) *sparse.Corpus {
+func some(c *corpus.Corpus, out func(i int) bool) *corpus.Corpus {
 	var rows []int
 	for i := range c.Documents.Rows() {
 		if !out(i) {
@@ -52,8 +53,8 @@ func some(c *sparse.Corpus, out func(i int) bool) *sparse.Corpus {
 // documents of length 1, and 2 with the bias, or with the kernel k + 1. Of kernel values in float32, and without near
 // copies among the landmarks, an objective is known to 10⁻⁶ of itself, which counts as a gap.
 func TestWeightsRepeatDocuments(t *testing.T) {
-	c := musttest.Get(sparse.Read(t.Context(),
-		"synthetic:docs=90,terms=60,length=8,classes=3,seed=7", sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(),
+		"synthetic:docs=90,terms=60,length=8,classes=3,seed=7", corpus.Options{}))(t)
 	c = some(c, func(i int) bool { return i%10 == 9 })
 	weighted, repeated := *c, []int{}
 	for i := range c.Documents.Rows() {
@@ -86,7 +87,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 		if of.kernel == "" {
 			o.Embedding = &embedding
 		}
-		train := func(c *sparse.Corpus) (Model, [][]float64) {
+		train := func(c *corpus.Corpus) (Model, [][]float64) {
 			m, err := trainer.Train(t.Context(), c, o)
 			if err != nil {
 				t.Fatalf("%s: %v", of.spec, err)
@@ -131,7 +132,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 // Weights of classes on landmarks are those of their documents, times their own.
 func TestLandmarksWeighClasses(t *testing.T) {
 	ctx := t.Context()
-	c := musttest.Get(sparse.Read(ctx, "synthetic:docs=90,terms=60,length=8,classes=3,seed=7", sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=90,terms=60,length=8,classes=3,seed=7", corpus.Options{}))(t)
 	c = some(c, func(i int) bool { return i%10 == 9 || i%7 == 0 && c.Labels.Of(i)[0] == 1 })
 	given, balanced, sizes := *c, *c, make([]float64, 3)
 	for i := range c.Documents.Rows() {
@@ -153,7 +154,7 @@ func TestLandmarksWeighClasses(t *testing.T) {
 	o := Options{C: 2, Seed: 1, Scheme: solver.OneVsRest}
 	weights, equal := o, o
 	weights.Weights, equal.Balanced = map[string]float64{c.Classes[1]: 3}, true
-	decisions := func(c *sparse.Corpus, o Options) [][]float64 {
+	decisions := func(c *corpus.Corpus, o Options) [][]float64 {
 		m := musttest.Get(trainer.Train(ctx, c, o))(t)
 		path := musttest.Get(trainer.(PathTrainer).TrainPath(ctx, c, o, []float64{2}))(t)
 		var all [][]float64
@@ -164,7 +165,7 @@ func TestLandmarksWeighClasses(t *testing.T) {
 	}
 	plain := decisions(c, o)
 	for i, q := range []struct {
-		of      *sparse.Corpus
+		of      *corpus.Corpus
 		classes Options
 	}{{&given, weights}, {&balanced, equal}} {
 		got, want := decisions(c, q.classes), decisions(q.of, o)

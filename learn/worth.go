@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Worth is what a part of the terms is worth in a search: words, pairs of words, characters, terms of one document.
@@ -97,7 +97,7 @@ func (f *Found) point() (p Point, ok bool) {
 // Chosen says why nothing was compared. o are the options of the search.
 //
 // Errors: a search without a best point, those of [Trainer].
-func (f *Found) Train(ctx context.Context, c *sparse.Corpus, g *Grid, o Options) (_ Model, err error) {
+func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (_ Model, err error) {
 	p, ok := f.point()
 	if !ok || g == nil {
 		return nil, errors.New("learn: a search without a best point to train, or its grid, expected one")
@@ -110,7 +110,7 @@ func (f *Found) Train(ctx context.Context, c *sparse.Corpus, g *Grid, o Options)
 	}
 	switch {
 	case f.Terms != nil && p.Cut > 0:
-		c, err = f.Terms[p.Cut].Cut(ctx, c, sparse.Options{
+		c, err = f.Terms[p.Cut].Cut(ctx, c, corpus.Options{
 			Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes)})
 	case p.Cut > 0:
 		c, err = g.Corpus(ctx, p.Cut)

@@ -1,11 +1,14 @@
 package sparse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"runtime"
 	"slices"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // CSR is a sparse matrix in compressed sparse row form: row i, a document, holds the value
@@ -23,7 +26,7 @@ type CSR struct {
 	Values  []float32 // the stored values
 	Views   []View    // blocks of columns that are embedded apart, ascending; nil for none
 
-	all *CSR // documents from which embeddings learn document frequencies, see [Corpus.Fold]; nil for these
+	all *CSR // documents from which embeddings learn document frequencies, see [CSR.FoldRows]; nil for these
 }
 
 // FromDense returns the matrix of so many rows and columns with the values data[i*cols+j], without
@@ -41,7 +44,7 @@ func FromDense(rows, cols int, data []float32) (*CSR, error) {
 			}
 		}
 	}
-	m.allocate()
+	m.Allocate()
 	at := 0
 	for k, v := range data {
 		if v != 0 {
@@ -89,7 +92,7 @@ func (m *CSR) SelectRows(rows []int) *CSR {
 		m.mustHaveRow(i)
 		out.Offsets[k+1] = m.Offsets[i+1] - m.Offsets[i]
 	}
-	out.allocate()
+	out.Allocate()
 	for k, i := range rows {
 		terms, values := m.Row(i)
 		copy(out.Terms[out.Offsets[k]:], terms)
@@ -98,28 +101,30 @@ func (m *CSR) SelectRows(rows []int) *CSR {
 	return out
 }
 
-// EmptyRows returns the number of rows without a value other than zero. It panics if offsets aren't
-// those of a row.
-func (m *CSR) EmptyRows() int {
-	count, _ := m.emptyRows()
-	return count
+// FoldRows is SelectRows for the training of a cross-validation. Embeddings learn the terms and their document
+// frequencies from all rows of m, and what depends on labels or scales columns from the selected rows.
+func (m *CSR) FoldRows(rows []int) *CSR {
+	out := m.SelectRows(rows)
+	out.all = cmp.Or(m.all, m)
+	return out
 }
 
-// emptyRows also returns the first such row.
-func (m *CSR) emptyRows() (count, first int) {
-	for i := m.Rows() - 1; i >= 0; i-- {
+// EmptyRows returns the number of rows without a value other than zero. It panics if offsets aren't
+// those of a row.
+func (m *CSR) EmptyRows() (count int) {
+	for i := range m.Rows() {
 		m.mustHaveRow(i)
 		_, values := m.Row(i)
 		if !slices.ContainsFunc(values, func(v float32) bool { return v != 0 }) {
-			count, first = count+1, i
+			count++
 		}
 	}
-	return count, first
+	return count
 }
 
-// allocate turns the number of values of row i, given as Offsets[i+1], into offsets, and makes
+// Allocate turns the number of values of row i, stored in Offsets[i+1], into offsets, and makes
 // Terms and Values of that size.
-func (m *CSR) allocate() {
+func (m *CSR) Allocate() {
 	for i := range m.Rows() {
 		m.Offsets[i+1] += m.Offsets[i]
 	}
@@ -148,8 +153,8 @@ func (m *CSR) documentFrequency() []int32 {
 	return df
 }
 
-// mostCols is the greatest number of columns that terms can number.
-const mostCols = 1 << 32
+// MaxCols is the largest number of columns of a matrix.
+const MaxCols = 1 << 32
 
 // Validate returns the first violation of what [CSR] states: of the matrix as a whole, else of the
 // first bad row. A value that isn't finite is a [*ValueError]. Nothing can read beyond a matrix
@@ -179,8 +184,8 @@ func (m *CSR) validateShape() error {
 	switch {
 	case m == nil:
 		return fmt.Errorf("sparse: no matrix, expected one")
-	case m.Cols < 0 || int64(m.Cols) > mostCols:
-		return fmt.Errorf("sparse: %d columns, expected 0 to %d", m.Cols, int64(mostCols))
+	case m.Cols < 0 || int64(m.Cols) > MaxCols:
+		return fmt.Errorf("sparse: %d columns, expected 0 to %d", m.Cols, int64(MaxCols))
 	case len(m.Offsets) == 0:
 		return fmt.Errorf("sparse: no offsets, expected one more than there are rows, the first of them 0")
 	case m.Offsets[0] != 0:
@@ -242,7 +247,7 @@ func (m *CSR) eachRow(check func(i int) error) error {
 	if len(m.Values) >= few {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return inChunks(context.Background(), workers, m.Rows(), func(_, lo, hi int) error {
+	return run.Chunks(context.Background(), workers, m.Rows(), func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			if err := check(i); err != nil {
 				return err
@@ -284,6 +289,31 @@ func (m *CSR) termFrequencies() (terms []uint32, df []int32) {
 		df[len(df)-1]++
 	}
 	return terms, df
+}
+
+// LimitDF removes, in place, the values of terms whose document frequency is outside of minDF to maxDF.
+// Columns keep their numbers. The matrix must be valid.
+func (m *CSR) LimitDF(minDF, maxDF int) {
+	terms, df := m.termFrequencies()
+	var kept []uint32
+	for j, n := range df {
+		if minDF <= int(n) && int(n) <= maxDF {
+			kept = append(kept, terms[j])
+		}
+	}
+	table := newTermTable(kept, m.NNZ())
+	var to, from int64
+	for i := range m.Rows() {
+		end := m.Offsets[i+1]
+		for ; from < end; from++ {
+			if _, ok := table.find(m.Terms[from]); ok {
+				m.Terms[to], m.Values[to] = m.Terms[from], m.Values[from]
+				to++
+			}
+		}
+		m.Offsets[i+1] = to
+	}
+	m.Terms, m.Values = m.Terms[:to:to], m.Values[:to:to]
 }
 
 // tableLimit is the number of columns up to which a table of them is in proportion to nnz stored

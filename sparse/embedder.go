@@ -10,7 +10,7 @@ import (
 //
 // Its columns are the terms seen at training, ascending, and one more for documents without any of
 // them (see [Embedder.Transform]). It is immutable and may be used concurrently. [Embedding.Fit],
-// [Embedding.FitCorpus] and [RestoreEmbedder] make embedders; one that is filled by hand returns errors.
+// [Embedding.FitLabels] and [RestoreEmbedder] make embedders; one that is filled by hand returns errors.
 type Embedder struct {
 	Embedding
 	Documents int       // number of training documents, D
@@ -36,14 +36,14 @@ type Embedder struct {
 // Fit learns the terms and, with idf, the weights log(D/df) from the training documents.
 //
 // The embedder keeps an error, of an unknown embedding, documents that [CSR.Validate] refuses, or an embedding that
-// is supervised, see [Embedding.FitCorpus]. [Embedder.Transform] and [Embedder.Validate] return it.
+// is supervised, see [Embedding.FitLabels]. [Embedder.Transform] and [Embedder.Validate] return it.
 func (e Embedding) Fit(train *CSR) *Embedder {
 	f := &Embedder{Embedding: e}
 	f.learn(train, nil, 0)
 	return f
 }
 
-// learn is Fit and FitCorpus.
+// learn is Fit and FitLabels.
 func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 	e := f.Embedding
 	if f.err = e.validate(); f.err != nil {
@@ -224,4 +224,45 @@ func (f *Embedder) validateFields() error {
 		}
 	}
 	return nil
+}
+
+// UnseenWeight returns the weight of a term that the training documents lack.
+func (f *Embedder) UnseenWeight() float64 {
+	switch {
+	case f.Weighting.IDF():
+		return math.Log(float64(max(f.Documents, 1)))
+	case f.Supervised():
+		return leastDivergence
+	}
+	return 0
+}
+
+// Widen returns the embedder with more terms, ascending, each of one document and of the given weight.
+func (f *Embedder) Widen(terms []uint32, weight float64) (*Embedder, error) {
+	if len(terms) == 0 {
+		return f, nil
+	}
+	wide := Embedder{Embedding: f.Embedding, Documents: max(f.Documents, 1), Views: f.Views, Open: f.Open}
+	for j := 0; j < len(f.Terms) || len(terms) > 0; {
+		if j < len(f.Terms) && (len(terms) == 0 || f.Terms[j] < terms[0]) {
+			wide.Terms, wide.DF = append(wide.Terms, f.Terms[j]), append(wide.DF, f.DF[j])
+			if f.Weights != nil {
+				wide.Weights = append(wide.Weights, f.Weights[j])
+			}
+			if f.Shifts != nil {
+				wide.Shifts = append(wide.Shifts, f.Shifts[j])
+			}
+			j++
+			continue
+		}
+		wide.Terms, wide.DF = append(wide.Terms, terms[0]), append(wide.DF, 1)
+		if f.Weighted() {
+			wide.Weights = append(wide.Weights, weight)
+		}
+		if f.Scales() {
+			wide.Shifts = append(wide.Shifts, 0)
+		}
+		terms = terms[1:]
+	}
+	return RestoreEmbedder(wide)
 }

@@ -1,330 +1,59 @@
 package sparse
 
-import (
-	"bytes"
-	"cmp"
-	"context"
-	"fmt"
-	"io"
-	"math"
-	"math/big"
-	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-)
+import "fmt"
 
-// noLabel stands for no class where a format needs something to stand there.
-const noLabel = "-"
-
-// nameTable numbers different names in the order in which they are met.
-type nameTable struct {
-	list  []string
-	index map[string]int32
+// Labels holds the classes of each document, none, one or several.
+type Labels struct {
+	Offsets []int64 // document i has the classes IDs[Offsets[i]:Offsets[i+1]]
+	IDs     []int32 // indices into Corpus.Classes
 }
 
-// id returns the number of a name, and whether it is new.
-func (t *nameTable) id(name string) (id int32, isNew bool) {
-	id, ok := t.index[name]
-	if !ok {
-		if t.index == nil {
-			t.index = map[string]int32{}
-		}
-		id = int32(len(t.list))
-		t.list = append(t.list, name)
-		t.index[name] = id
-	}
-	return id, !ok
-}
-
-// labelPiece holds the labels of the documents of one block, with a table of names of its own.
-type labelPiece struct {
-	numeric bool // numbers are the same label however they are written, as for svm-train: "+1" and "1.0" are "1"
-
-	separator string // of several labels, "" for a comma
-	split     bool   // some field has several
-	spaced    string // the first field with a comma and a blank, which may be a name
-	memory    *allowance
-
-	nameTable
-	at     []int // where in ids each name was put last
-	ids    []int32
-	counts []int32 // labels of each document
-	last   []byte  // the field before, which is often the same again
-	lastN  int
-}
-
-// longField is where fields and names are too long to be compared with the one before, or to be numbers.
-const longField = 1 << 10
-
-const labelExpected = `a label, several with commas between, or "-" for none`
-
-// add appends a document whose label field is given: names with commas between.
-func (p *labelPiece) add(field []byte) *SyntaxError {
-	if len(p.counts) > 0 && bytes.Equal(field, p.last) {
-		p.ids = append(p.ids, p.ids[len(p.ids)-p.lastN:]...)
-		p.counts = append(p.counts, int32(p.lastN))
+// Of returns the classes of document i, which the caller must not change. The zero value has none
+// for any i.
+func (l Labels) Of(i int) []int32 {
+	if len(l.Offsets) == 0 {
 		return nil
 	}
-	start := len(p.ids)
-	separator := []byte(cmp.Or(p.separator, ","))
-	if !p.memory.room(aName * int64(1+bytes.Count(field, separator))) {
-		p.addNone() // the piece isn't looked at
+	lo, hi := l.Offsets[i], l.Offsets[i+1]
+	return l.IDs[lo:hi:hi]
+}
+
+// Add appends a document with the given classes.
+func (l *Labels) Add(ids ...int32) {
+	if len(l.Offsets) == 0 {
+		l.Offsets = append(l.Offsets, 0)
+	}
+	l.IDs = append(l.IDs, ids...)
+	l.Offsets = append(l.Offsets, int64(len(l.IDs)))
+}
+
+// Validate checks that labels fit so many documents and classes. The zero value, no labels at all,
+// fits any number. It takes one pass.
+func (l Labels) Validate(documents, classes int) error {
+	switch n := len(l.Offsets); {
+	case n == 0 && len(l.IDs) > 0:
+		return fmt.Errorf("sparse: labels without offsets have %d classes, expected none", len(l.IDs))
+	case n == 0:
 		return nil
+	case n-1 != documents:
+		return fmt.Errorf("sparse: labels of %d documents, expected those of %d, or none", n-1, documents)
+	case l.Offsets[0] != 0:
+		return fmt.Errorf("sparse: labels begin at offset %d, expected 0", l.Offsets[0])
+	case l.Offsets[documents] != int64(len(l.IDs)):
+		return fmt.Errorf("sparse: labels end at offset %d, expected %d, the number of classes that they list",
+			l.Offsets[documents], len(l.IDs))
 	}
-	if s := bytes.TrimSpace(field); string(s) != noLabel {
-		if !utf8.Valid(s) {
-			return badName(s)
-		}
-		if p.separator == "" && p.spaced == "" && bytes.Contains(s, []byte(", ")) {
-			p.spaced = quote(s)
-		}
-		for name := range bytes.SplitSeq(s, separator) {
-			if name = bytes.TrimSpace(name); len(name) == 0 || string(name) == noLabel {
-				p.ids = p.ids[:start]
-				return fault("label "+quote(s), labelExpected)
-			}
-			if p.numeric {
-				if v, err := strconv.ParseFloat(string(name), 64); err == nil && v-v != 0 {
-					p.ids = p.ids[:start]
-					return fault("label "+quote(name), "a name or a finite number")
-				}
-				name = []byte(canonicalNumber(string(name)))
-			}
-			if bad := p.put(name, start); bad != nil {
-				return bad
-			}
+	for i := range documents {
+		if lo, hi := l.Offsets[i], l.Offsets[i+1]; hi < lo {
+			return fmt.Errorf("sparse: labels of document %d end at offset %d, expected at least %d, where they begin",
+				i, hi, lo)
 		}
 	}
-	p.split = p.split || len(p.ids)-start > 1
-	p.end(start)
-	if len(field) < longField {
-		p.last, p.lastN = append(p.last[:0], field...), len(p.ids)-start
+	for k, id := range l.IDs {
+		if id < 0 || int64(id) >= int64(classes) {
+			return fmt.Errorf("sparse: labels: class %d at offset %d, expected 0 to %d, one in the list of classes",
+				id, k, classes-1)
+		}
 	}
 	return nil
-}
-
-// badName is the fault of a label that isn't text.
-func badName(name []byte) *SyntaxError {
-	return &SyntaxError{
-		Found: "label " + quote(name) + " is not UTF-8", Expected: "UTF-8",
-		Option: "Encoding", Remedy: "names the encoding, such as windows-1252",
-	}
-}
-
-// labels returns a piece for labels that are separated as the options say.
-func (o *Options) labels(numeric bool) labelPiece {
-	p := labelPiece{numeric: numeric, separator: o.LabelSeparator, memory: o.memory}
-	if p.separator == "none" {
-		p.separator = "\xff" // no byte of UTF-8
-	}
-	return p
-}
-
-// put appends a label of the document whose labels begin at start.
-func (p *labelPiece) put(name []byte, start int) *SyntaxError {
-	id, known := p.index[string(name)] // without a copy of the name
-	if !known {
-		var isNew bool
-		if id, isNew = p.id(oneLine(name)); isNew {
-			p.at = append(p.at, -1)
-		}
-	}
-	if at := p.at[id]; at >= start && at < len(p.ids) && p.ids[at] == id {
-		p.ids = p.ids[:start]
-		return fault("label "+quote(name)+" twice", "every label of a document once")
-	}
-	p.at[id] = len(p.ids)
-	p.ids = append(p.ids, id)
-	return nil
-}
-
-// oneLine returns a name with a blank for every run of white space that has a line break or a TAB, which files of
-// predictions couldn't hold.
-func oneLine(name []byte) string {
-	if !bytes.ContainsAny(name, "\t\n\v\f\r\u0085\u2028\u2029") {
-		return string(name)
-	}
-	return strings.Join(strings.Fields(string(name)), " ")
-}
-
-// end ends the document whose labels begin at start.
-func (p *labelPiece) end(start int) {
-	p.last, p.lastN = append(p.last[:0], noLabel...), 0
-	p.counts = append(p.counts, int32(len(p.ids)-start))
-}
-
-// addNames appends a document with the given labels, none of them empty.
-func (p *labelPiece) addNames(names []string) *SyntaxError {
-	start := len(p.ids)
-	for _, name := range names {
-		if bad := p.put([]byte(name), start); bad != nil {
-			return bad
-		}
-	}
-	p.end(start)
-	return nil
-}
-
-// addGroup appends a document with one name, or none if it is blank.
-func (p *labelPiece) addGroup(name string) *SyntaxError {
-	if name = strings.TrimSpace(name); name == "" {
-		return p.addNames(nil)
-	}
-	return p.addNames([]string{name})
-}
-
-// canonicalNumber returns the shortest form of a finite number, and any other name as it is. Whole numbers keep all
-// their digits.
-func canonicalNumber(name string) string {
-	if len(name) >= longField {
-		return name
-	}
-	if whole, ok := new(big.Int).SetString(name, 10); ok {
-		return whole.String()
-	}
-	v, err := strconv.ParseFloat(name, 64)
-	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-		return name
-	}
-	if v == math.Trunc(v) && math.Abs(v) <= 1<<53 {
-		return strconv.FormatFloat(v+0, 'f', 0, 64) // + 0 turns −0 into 0
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-// addNone appends a document without a label.
-func (p *labelPiece) addNone() { p.end(len(p.ids)) }
-
-// dropLast removes the document that was added last.
-func (p *labelPiece) dropLast() {
-	n := len(p.counts) - 1
-	p.ids = p.ids[:len(p.ids)-int(p.counts[n])]
-	p.counts = p.counts[:n]
-	p.last, p.lastN = append(p.last[:0], noLabel...), 0
-}
-
-// aName is the memory of a name in the slices and maps of a piece and of the corpus, beside its text, where these
-// have just grown.
-const aName = 192
-
-// bytes returns the memory of the piece and of its part of the corpus' labels, with what is copied while they grow.
-func (p *labelPiece) bytes() int64 {
-	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 9*int64(len(p.ids)) + 18*int64(len(p.counts))
-	for _, name := range p.list {
-		bytes += aName + int64(len(name))
-	}
-	return bytes
-}
-
-// classTable gathers the labels of all documents.
-type classTable struct {
-	nameTable
-	labels Labels
-	split  bool // as of pieces
-	spaced string
-}
-
-func newClassTable() *classTable {
-	return &classTable{labels: Labels{Offsets: []int64{0}}}
-}
-
-// add appends a document of one class.
-func (t *classTable) add(class string) {
-	id, _ := t.id(class)
-	t.labels.Add(id)
-}
-
-// append adds the documents of a block; blocks come in the order of the file.
-func (t *classTable) append(p *labelPiece) {
-	ids := make([]int32, len(p.list))
-	for i, name := range p.list {
-		ids[i], _ = t.id(name)
-	}
-	t.split, t.spaced = t.split || p.split, cmp.Or(t.spaced, p.spaced)
-	for _, id := range p.ids {
-		t.labels.IDs = append(t.labels.IDs, ids[id])
-	}
-	end := t.labels.Offsets[len(t.labels.Offsets)-1]
-	for _, n := range p.counts {
-		end += int64(n)
-		t.labels.Offsets = append(t.labels.Offsets, end)
-	}
-}
-
-// warnSplit warns of commas in labels that may be part of names: those followed by a space, or else
-// where none of the labels that they separate ever stands alone.
-func (c *Corpus) warnSplit(t *classTable, opt *Options) {
-	if opt.LabelSeparator != "" || !t.split {
-		return
-	}
-	several, example, alone := int64(0), t.spaced, map[int32]bool{}
-	for i := range c.Documents.Rows() {
-		if ids := c.Labels.Of(i); len(ids) == 1 {
-			alone[ids[0]] = true
-		} else if len(ids) > 1 {
-			several++
-			example = cmp.Or(example, quote(c.Classes[ids[0]]+","+c.Classes[ids[1]]))
-		}
-	}
-	for i := range c.Documents.Rows() {
-		ids := c.Labels.Of(i)
-		if t.spaced == "" && len(ids) > 1 && slices.ContainsFunc(ids, func(id int32) bool { return alone[id] }) {
-			return
-		}
-	}
-	(*warnings)(&c.Warnings).warn(Warning{
-		Message: "label with a comma, such as " + example + ", taken for several labels", Count: several,
-		Option: "LabelSeparator", Remedy: "none takes it for one, a comma for several",
-	})
-}
-
-// aLabelLine bounds the memory of a document's label, beside its text.
-const aLabelLine = 32
-
-// readLabels reads Options.Labels.
-func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
-	in, err := openInput(ctx, opt.Labels, opt.form, &meter{}, nil)
-	if err != nil {
-		return err
-	}
-	defer in.close()
-	defer context.AfterFunc(ctx, in.close)() // a pipe may block for ever
-	n := c.Documents.Rows()
-	expected := fmt.Sprintf("%d lines, one for each document of %s", n, c.Source)
-	if head, _ := in.r.Peek(len(npyMagic)); string(head) == npyMagic {
-		return fault("a NumPy array", expected+", of text: numpy.savetxt(FILE, labels, \"%s\") writes them").at(in.name, 0)
-	}
-	piece := opt.labels(c.Vocabulary == nil)
-	for ; ; in.line++ {
-		if in.line%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		line, err := in.boundedLine(opt.MaxLineBytes)
-		opt.memory.add(aLabelLine + int64(len(line)))
-		if err := opt.memory.check(place(in.name, in.line)); err != nil {
-			return err
-		}
-		switch have := len(piece.counts); {
-		case err == io.EOF && have == n:
-			table := newClassTable()
-			table.append(&piece)
-			c.Classes, c.Labels = table.list, table.labels
-			c.warnSplit(table, opt)
-			return nil
-		case err == io.EOF:
-			return fault("the end of the file", expected).at(in.name, in.line)
-		case err != nil:
-			return err
-		case have == n:
-			return fault("another line", expected).at(in.name, in.line)
-		case len(bytes.TrimSpace(line)) == 0:
-			piece.addNone()
-		default:
-			label, _, _ := bytes.Cut(line, []byte{'\t'}) // as a TSV file has it
-			if bad := piece.add(label); bad != nil {
-				return bad.at(in.name, in.line)
-			}
-		}
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Block is the number of documents whose sums are computed together. Ranges of columns begin at multiples of
@@ -68,7 +70,7 @@ func ByRank(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, erro
 // must share none with m. After an error t holds nothing of use. Errors: those of ByRank, no t, and m
 // as t.
 func ByRankInto(ctx context.Context, t, m *CSR, rank []uint32, workers int) error {
-	if err := given(ctx); err != nil {
+	if err := run.Given(ctx, "sparse"); err != nil {
 		return err
 	}
 	if err := m.Validate(); err != nil {
@@ -77,8 +79,8 @@ func ByRankInto(ctx context.Context, t, m *CSR, rank []uint32, workers int) erro
 	if t == nil || t == m {
 		return errors.New("sparse: no matrix of its own for a transpose, expected one")
 	}
-	if n := m.Rows(); int64(n) > mostCols {
-		return fmt.Errorf("sparse: a matrix of %d rows, expected at most %d to be columns", n, int64(mostCols))
+	if n := m.Rows(); int64(n) > MaxCols {
+		return fmt.Errorf("sparse: a matrix of %d rows, expected at most %d to be columns", n, int64(MaxCols))
 	}
 	if len(rank) != m.Cols {
 		return fmt.Errorf("sparse: %d ranks, expected %d, one for each column", len(rank), m.Cols)
@@ -138,7 +140,7 @@ func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error
 	if n == 0 {
 		return ctx.Err()
 	}
-	err := parallel(ctx, workers, workers, func(w int) {
+	err := run.Parallel(ctx, workers, workers, func(w int) {
 		each(w, func(_ int, terms []uint32, _ []float32) {
 			for _, j := range terms {
 				next[w][rank[j]]++
@@ -154,7 +156,7 @@ func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error
 			next[w][r], at = at, at+next[w][r]
 		}
 	}
-	return parallel(ctx, workers, workers, func(w int) {
+	return run.Parallel(ctx, workers, workers, func(w int) {
 		own := next[w]
 		each(w, func(i int, terms []uint32, values []float32) {
 			for k, j := range terms {

@@ -89,13 +89,6 @@ func panics(f func()) (with string) {
 func TestPanicsAreNamed(t *testing.T) {
 	m := handFilled()
 	x := mustTransform(t, Sphere.Fit(m), m)
-	corpus := &Corpus{
-		Documents: m,
-		Labels:    Labels{Offsets: []int64{0, 1, 1, 3, 4}, IDs: []int32{1, 0, 1, 0}},
-		Classes:   []string{"a", "b"},
-	}
-	short := *corpus
-	short.Labels.Offsets = short.Labels.Offsets[:3]
 	falling := handFilled()
 	falling.Offsets[2] = 1
 	unsorted := handFilled()
@@ -117,22 +110,10 @@ func TestPanicsAreNamed(t *testing.T) {
 		"Vector64(-1)":    {func() { x.Vector64(-1, nil) }, "sparse: row -1 of a matrix of 4 rows"},
 		"Digest":          {func() { (&Embedded{}).Digest() }, "sparse: no embedder"},
 		"Empty":           {func() { (&Embedded{}).Empty() }, "sparse: no embedder"},
-		"Select(4)":       {func() { corpus.Select([]int{4}) }, "sparse: row 4 of a matrix of 4 rows"},
-		"Select, short labels": {func() { short.Select([]int{0}) },
-			"sparse: labels of 2 documents, expected those of 4"},
-		"Select of nothing": {func() { (&Corpus{}).Select(nil) }, "sparse: no matrix"},
 	} {
 		if got := panics(c.call); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, expected %q", name, got, c.want)
 		}
-	}
-	bare := *corpus
-	bare.Labels = Labels{}
-	if out := bare.Select([]int{3, 0}); out.Documents.Rows() != 2 || out.Labels.Offsets != nil {
-		t.Errorf("a selection of documents without labels: %+v", out)
-	}
-	if got := (&Corpus{}).Digest(); got != (&Corpus{Documents: &CSR{}}).Digest() {
-		t.Errorf("the digest of no documents is %x", got)
 	}
 	if s := (Embedding{Weighting: 9, Pairing: 200}).String(); s != "embedding(9, 0, 0, 200)" {
 		t.Errorf("an embedding that there is none of is called %q", s)
@@ -148,14 +129,10 @@ func TestPanicsAreNamed(t *testing.T) {
 	}
 }
 
-// nothing is a context that a caller forgot.
-var nothing context.Context
-
 func TestNoContext(t *testing.T) {
 	m := handFilled()
+	var nothing context.Context
 	for name, err := range map[string]error{
-		"Read":          second(Read(nothing, "synthetic", Options{})),
-		"Files":         second(Files(nothing, "x", FormatAuto)),
 		"TransformRows": second(Sphere.Fit(m).TransformRows(nothing, m, nil, 1)),
 		"ByRank":        second(ByRank(nothing, m, []uint32{0, 1, 2, 3, 4}, 1)),
 	} {

@@ -3,23 +3,22 @@ package sparse
 import "fmt"
 
 // Supervised reports whether the embedding learns from the labels of the training documents, as [TFKL] does: then
-// [Embedding.FitCorpus] fits it. A prediction of documents whose labels it has learnt from says little of others.
+// [Embedding.FitLabels] fits it. A prediction of documents whose labels it has learnt from says little of others.
 func (e Embedding) Supervised() bool { return e.Weighting == TFKL }
 
-// FitCorpus is [Embedding.Fit] on the documents of a corpus, with their labels if the embedding is supervised.
+// FitLabels is [Embedding.Fit] on documents with the labels of so many classes. An embedding that isn't supervised
+// doesn't use the labels.
 //
-// The embedder keeps an error, of a supervised embedding also that of [Corpus.Validate], or one for documents of fewer
+// The embedder keeps an error, of a supervised embedding also that of [Labels.Validate], or one for documents of fewer
 // than two classes.
-func (e Embedding) FitCorpus(c *Corpus) *Embedder {
-	switch {
-	case c == nil:
-		return e.Fit(nil)
-	case !e.Supervised():
-		return e.Fit(c.Documents)
-	}
+func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
 	f := &Embedder{Embedding: e}
-	if f.err = c.Validate(); f.err == nil {
-		f.learn(c.Documents, &c.Labels, len(c.Classes))
+	if !e.Supervised() {
+		f.learn(train, nil, 0)
+	} else if f.err = train.Validate(); f.err == nil {
+		if f.err = labels.Validate(train.Rows(), classes); f.err == nil {
+			f.learn(train, &labels, classes)
+		}
 	}
 	return f
 }

@@ -31,7 +31,7 @@ func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 // on so many goroutines, 0 for one per processor. The error is that of the first row in this order,
 // by its number in the matrix, or ctx.Err(). Other rows are neither read nor checked. The result holds rows.
 func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
-	if err := given(ctx); err != nil {
+	if err := run.Given(ctx, "sparse"); err != nil {
 		return nil, err
 	}
 	if err := f.ready(); err != nil {
@@ -58,7 +58,7 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f, From: rows,
 		Norms: make([]float64, n), Divisors: make([]float64, n),
 	}
-	err = inChunks(ctx, workers, n, func(_, lo, hi int) error {
+	err = run.Chunks(ctx, workers, n, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			r := row(i)
 			if r < 0 || r >= m.Rows() {
@@ -78,9 +78,9 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	if err != nil {
 		return nil, err
 	}
-	x.allocate()
+	x.Allocate()
 	x.Raw = make([]float32, len(x.Values))
-	err = inChunks(ctx, workers, n, func(_, lo, hi int) (err error) {
+	err = run.Chunks(ctx, workers, n, func(_, lo, hi int) (err error) {
 		var unit []float64
 		for i := lo; i < hi && err == nil; i++ {
 			terms, values := f.row(m, row(i))

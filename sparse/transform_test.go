@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,15 +10,32 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
+// drawn returns documents whose values are small counts of terms, the first terms more often than the last.
+func drawn(documents, terms, length int) *CSR {
+	r := rand.New(rand.NewPCG(3, 4))
+	m := &CSR{Cols: terms, Offsets: []int64{0}}
+	for range documents {
+		count := map[uint32]float32{}
+		for range length {
+			count[uint32(r.Float64()*r.Float64()*float64(terms))]++
+		}
+		for _, t := range slices.Sorted(maps.Keys(count)) {
+			m.Terms, m.Values = append(m.Terms, t), append(m.Values, count[t])
+		}
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	return m
+}
+
 // Rows in any order, on any number of goroutines, are those of the whole.
 func TestTransformRows(t *testing.T) {
-	c := musttest.Get(Read(t.Context(), "synthetic:docs=1500,terms=400,length=12,classes=2,seed=3", Options{}))(t)
+	m := drawn(1500, 400, 12)
 	for _, e := range withPowers() {
-		f := e.FitCorpus(c)
-		whole := musttest.Get(f.Transform(c.Documents))(t)
+		f := fit(e, m)
+		whole := musttest.Get(f.Transform(m))(t)
 		order := rand.New(rand.NewPCG(1, 2)).Perm(1500)[:1200]
 		for _, workers := range []int{1, 2, 7} {
-			x, err := f.TransformRows(t.Context(), c.Documents, order, workers)
+			x, err := f.TransformRows(t.Context(), m, order, workers)
 			if err != nil {
 				t.Fatalf("%s, %d workers: %v", e, workers, err)
 			}
@@ -58,8 +76,7 @@ func TestTransformRowsErrors(t *testing.T) {
 // A transposition is the same from any number of workers; there is one where values are enough for
 // several.
 func TestTransposeIsTheSameFromAnyWorkers(t *testing.T) {
-	c := musttest.Get(Read(t.Context(), "synthetic:docs=4000,terms=500,length=100,classes=2,seed=4", Options{}))(t)
-	m := c.Documents
+	m := drawn(4000, 500, 100)
 	if m.NNZ() < 3*leastShare {
 		t.Fatalf("%d values are too few for three workers", m.NNZ())
 	}

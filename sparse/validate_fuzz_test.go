@@ -108,9 +108,6 @@ func FuzzMatrix(f *testing.F) {
 		check("Fit, Transform", x, err)
 		x, err = e.Fit(train).TransformRows(t.Context(), m, nil, 1+r.IntN(3))
 		check("TransformRows", x, err)
-		if err := (&Corpus{Documents: m}).Validate(); (err == nil) != want {
-			t.Fatalf("Corpus.Validate of %+v: %v", m, err)
-		}
 		if !want {
 			_, err := ByRank(t.Context(), m, make([]uint32, min(max(m.Cols, 0), 99)), 1)
 			if err == nil {

@@ -85,7 +85,6 @@ func TestMatricesAreRefused(t *testing.T) {
 			}
 		}
 		says("Validate", m.Validate(), c.want)
-		says("Corpus.Validate", (&Corpus{Documents: m}).Validate(), c.want)
 		_, err := f.TransformRows(t.Context(), m, []int{3, 2, 1, 0}, 1)
 		if name != "nothing" && name != "no offsets" { // then row 3 comes first
 			says("TransformRows", err, "sparse: ")
@@ -201,53 +200,6 @@ func altered(f *Embedder, alter func(f *Embedder)) *Embedder {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestCorporaAreRefused(t *testing.T) {
-	good := func() *Corpus {
-		return &Corpus{Source: "mine", Documents: handFilled(), Classes: []string{"a", "b"},
-			Labels:     Labels{Offsets: []int64{0, 1, 1, 3, 4}, IDs: []int32{1, 0, 1, 0}},
-			Vocabulary: []string{"v", "w", "x", "y", "z"}, Names: make([]string, 4), Groups: make([]int64, 4),
-			Weights: []float64{1, 0.5, 2, 1e300}}
-	}
-	for want, spoil := range map[string]func(c *Corpus){
-		"":                                func(c *Corpus) {},
-		"no matrix":                       func(c *Corpus) { c.Documents = nil },
-		"labels of 3 documents, expected": func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
-		"labels of 5 documents, expected those of 4":         func(c *Corpus) { c.Labels.Add(0) },
-		"labels without offsets have 4 classes":              func(c *Corpus) { c.Labels.Offsets = nil },
-		"labels begin at offset 1":                           func(c *Corpus) { c.Labels.Offsets[0] = 1 },
-		"labels end at offset 5, expected 4":                 func(c *Corpus) { c.Labels.Offsets[4] = 5 },
-		"labels of document 1 end at offset 0, expected at ": func(c *Corpus) { c.Labels.Offsets[2] = 0 },
-		"labels of document 2 end at offset -1":              func(c *Corpus) { c.Labels.Offsets[3] = -1 },
-		"labels of document 1 end at offset 1, expected at ": func(c *Corpus) { c.Labels.Offsets[1] = math.MaxInt64 },
-		"labels: class 2 at offset 1, expected 0 to 1":       func(c *Corpus) { c.Labels.IDs[1] = 2 },
-		"labels: class -1 at offset 3":                       func(c *Corpus) { c.Labels.IDs[3] = -1 },
-		"labels: class 1 at offset 0, expected 0 to 0":       func(c *Corpus) { c.Classes = c.Classes[:1] },
-		"a vocabulary of 4 terms, expected at least 5":       func(c *Corpus) { c.Vocabulary = c.Vocabulary[:4] },
-		"3 names, expected 4":                                func(c *Corpus) { c.Names = c.Names[:3] },
-		"0 groups, expected 4":                               func(c *Corpus) { c.Groups = []int64{} },
-		"3 weights, expected 4":                              func(c *Corpus) { c.Weights = c.Weights[:3] },
-		"weight 0 of document 1, expected a finite number":   func(c *Corpus) { c.Weights[1] = 0 },
-		"weight NaN of document 3, expected a finite number": func(c *Corpus) { c.Weights[3] = math.NaN() },
-		"weight +Inf of document 0, expected a finite":       func(c *Corpus) { c.Weights[0] = math.Inf(1) },
-	} {
-		c := good()
-		spoil(c)
-		err := c.Validate()
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%v, expected %q", err, want)
-		}
-	}
-	if err := (*Corpus)(nil).Validate(); err == nil {
-		t.Error("no corpus is accepted")
-	}
-	if err := (&Corpus{Documents: handFilled()}).Validate(); err != nil {
-		t.Errorf("documents alone: %v", err)
-	}
-	if ids := (Labels{}).Of(0); ids != nil {
-		t.Errorf("no labels at all have %v", ids)
-	}
-}
-
 // Whatever is altered of embedded documents is found, for every embedding.
 func TestEmbeddedIsRefused(t *testing.T) {
 	m := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}, {4, 0, 1, 0}, {1, 1e-4, 2e4}})
@@ -301,5 +253,14 @@ func TestEmbeddedIsRefused(t *testing.T) {
 	}
 	if err := (*Embedded)(nil).Validate(); err == nil {
 		t.Error("no documents are accepted")
+	}
+}
+
+func TestViewsAreRefused(t *testing.T) {
+	for _, wrong := range [][]View{{{1, 1}}, {{0, 1}, {9999, 1}}, {{0, 0}}, {{0, math.NaN()}}, {{0, 1}, {3, 1}, {2, 1}}} {
+		bad := handFilled()
+		if bad.Views = wrong; bad.Validate() == nil {
+			t.Errorf("views %v pass", wrong)
+		}
 	}
 }

@@ -35,24 +35,6 @@ func validateViews(views []View, columns int) error {
 	return nil
 }
 
-// ViewsOf returns the views that a tokenizer makes of a sorted vocabulary, as [CSR] has them; nil for a
-// tokenizer without views. Error: a vocabulary that isn't that of the tokenizer.
-func ViewsOf(t Tokenizer, vocabulary []string) ([]View, error) {
-	split, err := t.Split()
-	if err != nil || split == nil {
-		return nil, err
-	}
-	first, err := t.FirstColumns(vocabulary)
-	if err != nil {
-		return nil, fmt.Errorf("sparse: %w", err)
-	}
-	views := make([]View, len(split))
-	for i, v := range split {
-		views[i] = View{uint32(first[i]), v.Weight}
-	}
-	return views, nil
-}
-
 // wantsViews says why the embedding takes no views, nil where it does.
 func (e Embedding) wantsViews() error {
 	const leastPower = 0.25 // factors of values are shares to the power 1/2p, which float32 must hold

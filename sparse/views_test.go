@@ -1,7 +1,6 @@
 package sparse
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -200,22 +199,4 @@ func similarity(x *Embedded, i, j int) (s float64) {
 		}
 	}
 	return s
-}
-
-func TestViewsOfText(t *testing.T) {
-	opt := Options{Tokenizer: Tokenizer{Views: "words + 3*chars:2..3"}, MinDF: 1}
-	c := musttest.Get(FromTexts(context.Background(), []string{"the cat", "a cat sat", "一 chat"}, nil, opt))(t)
-	first := slices.IndexFunc(c.Vocabulary, func(s string) bool { return s[0] == 2 })
-	if want := []View{{0, 1}, {uint32(first), 3}}; !slices.Equal(c.Documents.Views, want) {
-		t.Errorf("views %v, expected %v", c.Documents.Views, want)
-	}
-	if got := c.Select([]int{1}).Documents.Views; !slices.Equal(got, c.Documents.Views) {
-		t.Errorf("views of a selection are %v", got)
-	}
-	for _, wrong := range [][]View{{{1, 1}}, {{0, 1}, {9999, 1}}, {{0, 0}}, {{0, math.NaN()}}, {{0, 1}, {5, 1}, {4, 1}}} {
-		bad := *c.Documents
-		if bad.Views = wrong; bad.Validate() == nil {
-			t.Errorf("views %v pass", wrong)
-		}
-	}
 }

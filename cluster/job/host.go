@@ -8,12 +8,12 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Host is a process that plans, does or gathers jobs: its store, its bounds, and the documents that
@@ -26,19 +26,19 @@ type Host struct {
 
 	mu     sync.Mutex
 	digest string // of the documents that are held
-	held   *sparse.Corpus
+	held   *corpus.Corpus
 }
 
 // Corpus returns the documents of a digest. They are read once and kept until others are asked for,
 // and must not be changed.
-func (h *Host) Corpus(ctx context.Context, digest string) (*sparse.Corpus, error) {
+func (h *Host) Corpus(ctx context.Context, digest string) (*corpus.Corpus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.held != nil && h.digest == digest {
 		return h.held, nil
 	}
 	h.held = nil // before others are read
-	c, err := corpus.Read(ctx, h.get, digest, h.Left(nil))
+	c, err := shards.Read(ctx, h.get, digest, h.Left(nil))
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil, h.Fits(nil, memory.Need, "reading the documents of %s", memory.Source)
 	}
@@ -130,7 +130,7 @@ func (j *Job) Engine(ctx context.Context, k kernel.Kernel) (*engine.Engine, erro
 	if err != nil {
 		return nil, err
 	}
-	embedder := k.Embedding().FitCorpus(c)
+	embedder := corpus.Fit(k.Embedding(), c)
 	values := c.Documents.NNZ() + int64(c.Documents.EmptyRows()) // a document without terms gets one of its own
 	if err := j.Host.Fits(c, engine.NewBytes(c.Documents.Rows(), embedder.Cols(), values), "an engine"); err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
@@ -40,7 +40,7 @@ type Planner interface {
 // Reader is implemented by a [Planner] that has a say in how documents are read, such as predict,
 // whose model has the vocabulary.
 type Reader interface {
-	Reading(ctx context.Context, opt *sparse.Options) error
+	Reading(ctx context.Context, opt *corpus.Options) error
 }
 
 // Divider is implemented by a [Planner] that stores documents itself, such as predict, whose tasks
@@ -67,7 +67,7 @@ type Driving struct {
 type Planning struct {
 	Host   *Host
 	Source string         // what -in says; empty where it wasn't given
-	Corpus *sparse.Corpus // the documents, which are then stored but for a [Divider]; nil without -in
+	Corpus *corpus.Corpus // the documents, which are then stored but for a [Divider]; nil without -in
 	Digest string         // of the corpus, for a [Driver]: Plan comes before it is stored
 	Warn   func(format string, args ...any)
 }

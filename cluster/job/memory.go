@@ -3,9 +3,9 @@ package job
 import (
 	"fmt"
 
-	"github.com/gramengine/gram/cluster/corpus"
+	"github.com/gramengine/gram/cluster/shards"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/sparse"
 )
 
 // ProgramBytes is what a process takes beside documents, engines, models and results: up to 46 MiB of the
@@ -14,7 +14,7 @@ const ProgramBytes = 64 << 20
 
 // Left returns what the bound leaves beside the program and these documents, nil for none: at least
 // one byte, and 0 where there is no bound.
-func (h *Host) Left(c *sparse.Corpus) int64 {
+func (h *Host) Left(c *corpus.Corpus) int64 {
 	if h.Memory == 0 {
 		return 0
 	}
@@ -23,7 +23,7 @@ func (h *Host) Left(c *sparse.Corpus) int64 {
 
 // Fits checks that what is needed, beside the program and the documents, is within the bound. Its
 // error says what is needed in all.
-func (h *Host) Fits(c *sparse.Corpus, need int64, format string, args ...any) error {
+func (h *Host) Fits(c *corpus.Corpus, need int64, format string, args ...any) error {
 	if h.Memory == 0 || heldBytes(c)+need <= h.Memory {
 		return nil
 	}
@@ -35,9 +35,9 @@ func (h *Host) Fits(c *sparse.Corpus, need int64, format string, args ...any) er
 		run.FormatBytes(heldBytes(c)+need), run.FormatBytes(h.Memory))
 }
 
-func heldBytes(c *sparse.Corpus) int64 {
+func heldBytes(c *corpus.Corpus) int64 {
 	if c == nil {
 		return ProgramBytes
 	}
-	return ProgramBytes + corpus.Bytes(c)
+	return ProgramBytes + shards.Bytes(c)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs"
 	"github.com/gramengine/gram/cluster/jobs/gram"
+	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // A machine whose caches have other sizes than those of the one that planned a job computes the same
@@ -31,7 +31,7 @@ func TestCaches(t *testing.T) {
 		asm.UseCaches(asm.Caches{})
 	})
 	cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = 32<<10, 1<<20
-	c, err := sparse.Read(t.Context(), "synthetic:docs=2000,terms=20000,length=600,classes=3,seed=5", sparse.Options{})
+	c, err := corpus.Read(t.Context(), "synthetic:docs=2000,terms=20000,length=600,classes=3,seed=5", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestCaches(t *testing.T) {
 	result := func(plans, works [2]int) (string, []byte) {
 		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = plans[0], plans[1]
 		h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 1}
-		digest := musttest.Get(corpus.Write(t.Context(), h.Store, c))(t)
+		digest := musttest.Get(shards.Write(t.Context(), h.Store, c))(t)
 		d := job.Description{Version: job.Version, Kind: "gram", Corpus: digest, ISA: string(asm.Best().ISA), Tasks: tasks}
 		musttest.Do(t, d.SetSpec(spec))
 		j := musttest.Get(h.Save(t.Context(), d))(t)

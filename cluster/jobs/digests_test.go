@@ -16,15 +16,15 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
+	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 var updateDigests = flag.Bool("update-digests", false, "write testdata/digests.txt anew")
@@ -145,9 +145,9 @@ func passes(t *testing.T, isa asm.ISA, flags ...string) (all []*job.Job) {
 	f := flag.NewFlagSet("", flag.ContinueOnError)
 	p := k.Declare(f)
 	musttest.Do(t, f.Parse(flags))
-	c := musttest.Get(sparse.Read(ctx, source, sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(ctx, source, corpus.Options{}))(t)
 	h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 2}
-	digest := musttest.Get(corpus.Write(ctx, h.Store, c))(t)
+	digest := musttest.Get(shards.Write(ctx, h.Store, c))(t)
 	hand := &work.Hand{
 		Out: func(ctx context.Context, j *job.Job, tasks []int) error {
 			all = append(all, j)

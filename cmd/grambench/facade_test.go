@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Package gram does what the command does without flags, to the bit.
@@ -39,7 +39,7 @@ func command(t *testing.T, report any, args ...string) {
 	}
 }
 
-func read(t *testing.T, source string) *sparse.Corpus {
+func read(t *testing.T, source string) *corpus.Corpus {
 	t.Helper()
 	c := musttest.Get(gram.Read(t.Context(), source, gram.ReadOptions{}))(t)
 	return c

@@ -23,6 +23,7 @@ var (
 	library = []string{
 		module + "/asm",
 		module + "/sparse",
+		module + "/corpus",
 		module + "/tiles",
 		module + "/engine",
 		module + "/cuda",
@@ -39,8 +40,11 @@ var (
 // others it may import: imports point down only. Nested packages follow the rule of the nearest one
 // above them, and may import what shares their top folder; tests may import what they like.
 var allowed = map[string][]string{
-	"sparse":           {"github.com/minio/sha256-simd", "golang.org/x/text", "github.com/klauspost/compress"},
-	"sparse/token":     {"golang.org/x/text", "github.com/kljensen/snowball"},
+	"sparse": {"github.com/minio/sha256-simd"},
+	"corpus": {
+		module + "/sparse", "github.com/minio/sha256-simd", "golang.org/x/text", "github.com/klauspost/compress",
+	},
+	"corpus/token":     {"golang.org/x/text", "github.com/kljensen/snowball"},
 	"asm":              {"github.com/klauspost/cpuid/v2"},
 	"tiles":            {"github.com/minio/sha256-simd"},
 	"tiles/atomicfile": {"golang.org/x/sys"},
@@ -52,6 +56,7 @@ var allowed = map[string][]string{
 		"golang.org/x/sync",
 	},
 	"cuda":                     {module + "/engine/device", module + "/sparse", "gorgonia.org/cu"},
+	"cuda/internal/timetable":  {module + "/cuda/internal/timemodel", module + "/sparse", module + "/corpus"},
 	"engine/device":            {module + "/sparse"},
 	"engine/device/devicetest": {module + "/engine/device", module + "/sparse"},
 
@@ -94,43 +99,46 @@ var allowed = map[string][]string{
 
 	"solver":                {module + "/asm", "gonum.org/v1/gonum"},
 	"learn/internal/sphere": {},
-	"learn/selection":       {module + "/sparse"},
+	"learn/selection":       {module + "/sparse", module + "/corpus"},
 	"learn/lmnn": {
-		module + "/sparse", module + "/asm", module + "/learn/internal/archive",
+		module + "/sparse", module + "/corpus", module + "/asm", module + "/learn/internal/archive",
 		module + "/learn/internal/lbfgs", module + "/learn/internal/task", "gonum.org/v1/gonum",
 	},
 	"learn/internal/lbfgs": {},
 	"learn/mkm": {
-		module + "/sparse", module + "/engine", module + "/solver", "gonum.org/v1/gonum",
+		module + "/sparse", module + "/corpus", module + "/engine", module + "/solver", "gonum.org/v1/gonum",
 	},
 	"learn/width": {"gonum.org/v1/gonum"},
 	"learn/pca": {
-		module + "/sparse", module + "/asm", module + "/engine", "gonum.org/v1/gonum",
+		module + "/sparse", module + "/corpus", module + "/asm", module + "/engine", "gonum.org/v1/gonum",
 	},
 	"learn/knn": {
-		module + "/sparse",
+		module + "/sparse", module + "/corpus",
 		module + "/asm",
 		module + "/engine", module + "/solver",
 	},
 	"learn/logistic": {
-		module + "/sparse", module + "/solver", module + "/learn/internal/sphere",
+		module + "/sparse", module + "/corpus", module + "/solver", module + "/learn/internal/sphere",
 		module + "/learn/internal/archive", module + "/learn/internal/task",
 	},
 	"learn/linear": {
-		module + "/sparse", module + "/solver", module + "/learn/internal/archive",
+		module + "/sparse", module + "/corpus", module + "/solver", module + "/learn/internal/archive",
 		module + "/learn/internal/task",
 	},
-	"learn/internal/task": {module + "/sparse", module + "/solver", module + "/learn/internal/archive"},
+	"learn/internal/task": {
+		module + "/sparse", module + "/corpus", module + "/solver", module + "/learn/internal/archive",
+	},
 	"learn/landmark": {
-		module + "/sparse", module + "/asm", module + "/engine", module + "/solver", "gonum.org/v1/gonum",
+		module + "/sparse", module + "/corpus", module + "/asm", module + "/engine", module + "/solver", "gonum.org/v1/gonum",
 	},
 	"learn/internal/dense":   {module + "/asm", "gonum.org/v1/gonum"},
-	"learn/internal/archive": {module + "/sparse", "github.com/minio/sha256-simd"},
+	"learn/internal/archive": {module + "/sparse", module + "/corpus", "github.com/minio/sha256-simd"},
 	"learn/model": {
-		module + "/solver", module + "/sparse", module + "/tiles/atomicfile", module + "/learn/internal/archive",
+		module + "/solver", module + "/sparse", module + "/corpus", module + "/tiles/atomicfile",
+		module + "/learn/internal/archive",
 	},
 	"learn/svm": {
-		module + "/sparse", module + "/asm", module + "/tiles", module + "/engine", module + "/solver",
+		module + "/sparse", module + "/corpus", module + "/asm", module + "/tiles", module + "/engine", module + "/solver",
 		shared + "flagtext",
 	},
 	"cmd/grambench": {module},
@@ -268,7 +276,7 @@ func TestImportsPointDown(t *testing.T) {
 			packages = append(packages, p)
 		}
 	}
-	for _, folder := range []string{"sparse", "asm", "engine", "solver", "cmd/grambench", "lab/cmd/gramlab"} {
+	for _, folder := range []string{"sparse", "corpus", "asm", "engine", "solver", "cmd/grambench", "lab/cmd/gramlab"} {
 		if !slices.ContainsFunc(packages, func(p listed) bool { return p.ImportPath == module+"/"+folder }) {
 			t.Errorf("package %s isn't listed", folder)
 		}

@@ -17,7 +17,7 @@ import (
 	"unsafe"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 // code is what a function returns.
@@ -200,8 +200,8 @@ func cut(text string, most int) string {
 }
 
 func codeOf(err error) code {
-	var memory *sparse.MemoryError
-	var inside *sparse.PanicError
+	var memory *corpus.MemoryError
+	var inside *corpus.PanicError
 	var own *panicked
 	var path *fs.PathError
 	var link *os.LinkError

@@ -4,13 +4,13 @@ package main
 
 import (
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 // components are principal components of which nothing is the caller's.
 type components struct {
 	*gram.Components
-	of       *sparse.Corpus // the tokenizer and the vocabulary of their documents
+	of       *corpus.Corpus // the tokenizer and the vocabulary of their documents
 	values   []float64
 	at       *array // the documents' coordinates
 	warnings []string
@@ -47,7 +47,7 @@ func findComponents(c *call, a *makeArguments) error {
 	if err != nil {
 		return err
 	}
-	out := &components{of: &sparse.Corpus{Tokenizer: in.Tokenizer, Vocabulary: in.Vocabulary}}
+	out := &components{of: &corpus.Corpus{Tokenizer: in.Tokenizer, Vocabulary: in.Vocabulary}}
 	hearing(&o.Options, &out.warnings)
 	if out.Components, err = gram.PCA(c.ctx, in, o); err != nil {
 		return err

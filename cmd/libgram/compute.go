@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
 )
@@ -25,23 +26,23 @@ func (c *call) options(t text, into any, own *gram.Options) error {
 }
 
 // corpus is a corpus of which nothing is the caller's.
-type corpus struct{ *sparse.Corpus }
+type dataset struct{ *corpus.Corpus }
 
-func (*corpus) kind() string { return "corpus" }
-func (*corpus) close() error { return nil }
+func (*dataset) kind() string { return "corpus" }
+func (*dataset) close() error { return nil }
 
-func (o *corpus) about() any {
+func (o *dataset) about() any {
 	return struct {
 		Source, Tokenizer          string
 		Documents, Columns, Stored int
 		Text, TextsKept, Labelled  bool
 		Classes                    []string
-		Warnings                   []sparse.Warning
+		Warnings                   []corpus.Warning
 	}{o.Source, o.Tokenizer.String(), o.Documents.Rows(), o.Documents.Cols, len(o.Documents.Values), o.Vocabulary != nil,
 		o.Texts != nil, len(o.Labels.IDs) > 0, o.Classes, o.Warnings}
 }
 
-func (o *corpus) arrays() map[string]arrayMaker {
+func (o *dataset) arrays() map[string]arrayMaker {
 	m := o.Documents
 	all := map[string]arrayMaker{"offsets": made(m.Offsets), "values": made(m.Values), "labels": made(o.firstLabels())}
 	all["indices"] = func(*call) (*array, error) {
@@ -53,7 +54,7 @@ func (o *corpus) arrays() map[string]arrayMaker {
 	return withNames(all, "vocabulary", o.Vocabulary)
 }
 
-func (o *corpus) firstLabels() []int32 {
+func (o *dataset) firstLabels() []int32 {
 	if len(o.Labels.Offsets) == 0 {
 		return nil
 	}
@@ -110,7 +111,7 @@ func read(c *call, a *readArguments) error {
 	}
 	in, err := gram.Read(c.ctx, strings.Clone(source), o)
 	if err == nil {
-		*a.out.handle = objects.add(&corpus{in})
+		*a.out.handle = objects.add(&dataset{in})
 	}
 	return err
 }
@@ -120,7 +121,7 @@ type corpusOptions struct {
 	gram.Options
 	MinDF, MaxDF int
 	Vocabulary   []string
-	Tokenizer    sparse.Tokenizer
+	Tokenizer    corpus.Tokenizer
 	KeepTexts    bool
 }
 
@@ -154,7 +155,7 @@ func makeCorpus(c *call, a *makeArguments) error {
 	if a.x.matrix != nil {
 		in.Documents = copied(in.Documents)
 	}
-	*a.out.handle = objects.add(&corpus{in})
+	*a.out.handle = objects.add(&dataset{in})
 	return nil
 }
 
@@ -165,13 +166,13 @@ func copied(m *sparse.CSR) *sparse.CSR {
 }
 
 // likewise are options that cut the texts of x as those of the documents that it is compared with; all terms count.
-func likewise(of *sparse.Corpus, o gram.Options) gram.ReadOptions {
+func likewise(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }
 
 // pair returns x, and what it is compared with, nil for itself. Terms of a single text of the latter, which read leaves
 // out, are left out of x, too.
-func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *sparse.Corpus, err error) {
+func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *corpus.Corpus, err error) {
 	if of == nil {
 		rows, err = c.corpusOf(x, "x", read)
 		return rows, nil, err
@@ -199,7 +200,7 @@ func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows,
 }
 
 // without returns a corpus without terms.
-func without(c *sparse.Corpus, terms map[string]bool) *sparse.Corpus {
+func without(c *corpus.Corpus, terms map[string]bool) *corpus.Corpus {
 	out, m := *c, c.Documents
 	out.Documents = &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
 	for i := range m.Rows() {
@@ -316,7 +317,7 @@ func duplicates(c *call, a *duplicateArguments) error {
 		return err
 	}
 	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options, MinDF: 1,
-		Tokenizer: sparse.NearTokenizer})
+		Tokenizer: corpus.NearTokenizer})
 	if err != nil {
 		return err
 	}

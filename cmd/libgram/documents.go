@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -63,12 +64,12 @@ func (d *documents) check(what string) error {
 
 // of returns documents as a corpus with their labels. It holds the caller's memory, but for what texts and terms are
 // cut into. read says how texts are cut; what names the argument.
-func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*sparse.Corpus, error) {
+func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*corpus.Corpus, error) {
 	if err := d.check(what); err != nil {
 		return nil, err
 	}
 	if d.corpus != 0 {
-		o, err := objectOf[*corpus](c, d.corpus)
+		o, err := objectOf[*dataset](c, d.corpus)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +86,7 @@ func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*spar
 }
 
 // grouped returns the corpus with the groups of its documents if any are given.
-func (d *documents) grouped(c *sparse.Corpus) (*sparse.Corpus, error) {
+func (d *documents) grouped(c *corpus.Corpus) (*corpus.Corpus, error) {
 	if d.groups == nil && d.groupCount == 0 {
 		return c, nil
 	}
@@ -95,11 +96,11 @@ func (d *documents) grouped(c *sparse.Corpus) (*sparse.Corpus, error) {
 	return &out, err
 }
 
-func (c *call) unlabelled(d *documents, read gram.ReadOptions) (*sparse.Corpus, error) {
+func (c *call) unlabelled(d *documents, read gram.ReadOptions) (*corpus.Corpus, error) {
 	switch {
 	case d.matrix != nil:
 		m, err := d.matrix.csr()
-		return &sparse.Corpus{Source: "the matrix", Documents: m}, err
+		return &corpus.Corpus{Source: "the matrix", Documents: m}, err
 	case d.texts != nil:
 		texts, err := d.texts.list("texts")
 		if err != nil {
@@ -262,7 +263,7 @@ func (m *matrix) narrow() ([]float32, error) {
 }
 
 // label gives a corpus the labels or the targets.
-func (d *documents) label(c *sparse.Corpus) error {
+func (d *documents) label(c *corpus.Corpus) error {
 	n := int64(c.Documents.Rows())
 	c.Labels, c.Classes = sparse.Labels{}, nil
 	switch {
@@ -308,7 +309,7 @@ func (d *documents) weighted(n int) ([]float64, error) {
 }
 
 // labelClasses gives each document its labels. Classes of no document are left out, the others keep their order.
-func labelClasses(c *sparse.Corpus, names []string, labels []int32, offsets []int64) error {
+func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []int64) error {
 	for k, id := range labels {
 		if int(id) >= len(names) || id < 0 && offsets != nil {
 			return fmt.Errorf("gram: label %d at %d, expected one of %d classes", id, k, len(names))
@@ -355,7 +356,7 @@ func labelClasses(c *sparse.Corpus, names []string, labels []int32, offsets []in
 }
 
 // labelNumbers gives each document its number, as the name of a class: the shortest text that reads as that number.
-func labelNumbers(c *sparse.Corpus, targets []float64) error {
+func labelNumbers(c *corpus.Corpus, targets []float64) error {
 	place := map[float64]int32{}
 	for i, v := range targets {
 		if v-v != 0 {

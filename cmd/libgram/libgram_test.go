@@ -17,10 +17,10 @@ import (
 	"unsafe"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse"
 )
 
 // calling calls a function as C does, and returns its code and message.
@@ -70,7 +70,7 @@ func stringsOf(texts []string) (list *stringList, overwrite func()) {
 }
 
 // matrixOf lays the documents of a corpus out as C has them.
-func matrixOf(c *sparse.Corpus) *theirs {
+func matrixOf(c *corpus.Corpus) *theirs {
 	m := c.Documents
 	offsets, terms, values := slices.Clone(m.Offsets), slices.Clone(m.Terms), slices.Clone(m.Values)
 	x := &theirs{documents: documents{matrix: &matrix{rows: int64(m.Rows()), columns: int64(m.Cols),
@@ -88,7 +88,7 @@ func matrixOf(c *sparse.Corpus) *theirs {
 }
 
 // label gives documents the labels of a corpus.
-func (x *theirs) label(c *sparse.Corpus) (overwrite func()) {
+func (x *theirs) label(c *corpus.Corpus) (overwrite func()) {
 	classes, names := stringsOf(c.Classes)
 	ids, offsets := slices.Clone(c.Labels.IDs), slices.Clone(c.Labels.Offsets)
 	if len(ids) == 0 {
@@ -105,10 +105,10 @@ func (x *theirs) label(c *sparse.Corpus) (overwrite func()) {
 }
 
 // corpora are labelled counts without texts of terms, and texts.
-func corpora(t testing.TB) (vectors, texts *sparse.Corpus) {
+func corpora(t testing.TB) (vectors, texts *corpus.Corpus) {
 	t.Helper()
 	read := gram.Must(gram.Read(t.Context(), "synthetic:docs=120,terms=30,length=30,seed=3", gram.ReadOptions{}))
-	vectors = &sparse.Corpus{Source: "the matrix", Documents: read.Documents, Classes: []string{"a", "b,c", "d"}}
+	vectors = &corpus.Corpus{Source: "the matrix", Documents: read.Documents, Classes: []string{"a", "b,c", "d"}}
 	words := strings.Fields("apple pie tart sweet car engine wheel road sea ship sail wave red green blue white")
 	var all []string
 	for i := range vectors.Documents.Rows() {
@@ -142,7 +142,7 @@ func modelBytes(t testing.TB, m *gram.Model) []byte {
 }
 
 // targetsOf are numbers to learn, which are no short decimals.
-func targetsOf(c *sparse.Corpus) (targets []float64) {
+func targetsOf(c *corpus.Corpus) (targets []float64) {
 	for i := range c.Documents.Rows() {
 		targets = append(targets, math.Sin(float64(i*7%3))*math.Pi+float64(i%5)/7)
 	}
@@ -150,7 +150,7 @@ func targetsOf(c *sparse.Corpus) (targets []float64) {
 }
 
 // numbered are documents with numbers in place of classes, as text in Go.
-func numbered(c *sparse.Corpus, targets []float64) *sparse.Corpus {
+func numbered(c *corpus.Corpus, targets []float64) *corpus.Corpus {
 	r := gram.NewRows(c.Documents.Cols)
 	for i, v := range targets {
 		terms, values := c.Documents.Row(i)
@@ -184,7 +184,7 @@ func TestModelsAreThoseOfGram(t *testing.T) {
 	for _, o := range plain {
 		name, _, _ := strings.Cut(o.Type, ":")
 		covered[name] = true
-		for kind, c := range map[string]*sparse.Corpus{"vectors": vectors, "texts": texts} {
+		for kind, c := range map[string]*corpus.Corpus{"vectors": vectors, "texts": texts} {
 			t.Run(fmt.Sprintf("%s %s %s/%s", o.Type, o.Kernel, o.Scheme, kind), func(t *testing.T) {
 				var x *theirs
 				if kind == "vectors" {
@@ -216,7 +216,7 @@ func TestModelsAreThoseOfGram(t *testing.T) {
 	}
 }
 
-func compareModel(t *testing.T, c *sparse.Corpus, o gram.TrainOptions, options string, x *theirs) {
+func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options string, x *theirs) {
 	want, err := gram.Train(t.Context(), c, o)
 	out := into()
 	code, message := calling(train, makeArguments{textOf(options), out, &x.documents})
@@ -315,7 +315,7 @@ func TestArraysOfModelsPredict(t *testing.T) {
 func TestValuesAreThoseOfGram(t *testing.T) {
 	vectors, texts := corpora(t)
 	n := vectors.Documents.Rows()
-	for kind, c := range map[string]*sparse.Corpus{"vectors": vectors, "texts": texts} {
+	for kind, c := range map[string]*corpus.Corpus{"vectors": vectors, "texts": texts} {
 		var x documents
 		if x = matrixOf(vectors).documents; kind == "texts" {
 			list, _ := stringsOf(texts.Texts)
@@ -351,7 +351,7 @@ func TestValuesAreThoseOfGram(t *testing.T) {
 	}
 }
 
-func compareComponents(t *testing.T, c *sparse.Corpus, x *documents) {
+func compareComponents(t *testing.T, c *corpus.Corpus, x *documents) {
 	want := gram.Must(gram.PCA(t.Context(), c, gram.PCAOptions{Components: 3, Kernel: "diffusion:t=2"}))
 	out := into()
 	options := `{"components": 3, "kernel": "diffusion:t=2"}`
@@ -421,7 +421,7 @@ func TestFaultsAreCodes(t *testing.T) {
 		"gram: a fault: mine": func(*call, unsafe.Pointer) error { panic("mine") },
 		"index out of range":  func(*call, unsafe.Pointer) error { return fmt.Errorf("%d", []int{}[len(os.Args)]) },
 		"run: a task panicked:": func(*call, unsafe.Pointer) error {
-			return &sparse.PanicError{What: "run: a task", Value: 1}
+			return &corpus.PanicError{What: "run: a task", Value: 1}
 		},
 	} {
 		message := make([]byte, 200)

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse"
 )
 
 // model is a model of which nothing is the caller's.
@@ -148,7 +148,7 @@ func hearing(o *gram.Options, warnings *[]string) {
 }
 
 // training returns the documents of options that train: their text is cut as Terms say, or as training chooses.
-func (c *call) training(x *documents, o *gram.TrainOptions) (*sparse.Corpus, error) {
+func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, error) {
 	read, fixed := gram.ReadOptions{Options: o.Options}, x != nil && x.texts != nil && o.Terms != nil
 	if fixed { // cut so at once: warnings are about these terms
 		read.Tokenizer, read.MinDF, o.Terms = o.Terms.Tokenizer, o.Terms.MinDF, nil

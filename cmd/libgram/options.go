@@ -18,13 +18,13 @@ import (
 	"unicode"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse"
 )
 
 // parsers read options that are text in JSON and not in Go.
 var parsers = map[reflect.Type]func(string) (any, error){
-	reflect.TypeFor[sparse.Tokenizer](): func(s string) (any, error) { return parseTokenizer(s) },
+	reflect.TypeFor[corpus.Tokenizer](): func(s string) (any, error) { return parseTokenizer(s) },
 	reflect.TypeFor[learn.Terms]():      func(s string) (any, error) { return learn.ParseTerms(s) },
 }
 
@@ -245,7 +245,7 @@ func snake(name string) string {
 }
 
 // parseTokenizer reads a tokenizer, in its text form or as views have it: "word:ngrams=1..2" or "words:1..2".
-func parseTokenizer(s string) (sparse.Tokenizer, error) {
+func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	t, err := learn.ParseTerms(s)
 	if err == nil && t.MinDF != 0 {
 		err = fmt.Errorf("found %q, expected a tokenizer without min-df", s)

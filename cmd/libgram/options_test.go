@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse"
 )
 
 func TestDecode(t *testing.T) {
@@ -25,7 +25,7 @@ func TestDecode(t *testing.T) {
 	want := gram.SearchOptions{Folds: 3, Grid: map[string][]string{"C": {"1", "2"}}, TrainOptions: gram.TrainOptions{
 		Options: gram.Options{ISA: "avx2", MemoryBytes: 1000}, Kernel: "ngd", C: 7, Weights: map[string]float64{"a": 2},
 		Seed: math.MaxUint64, Balanced: true, Terms: &learn.Terms{MinDF: 1,
-			Tokenizer: sparse.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}}}}
+			Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}}}}
 	if !reflect.DeepEqual(o, want) {
 		t.Errorf("%+v, expected %+v", o, want)
 	}
@@ -94,9 +94,9 @@ func TestEncode(t *testing.T) {
 		D time.Duration
 		E any         `json:"f,omitempty"`
 		G string      `json:"-"`
-		H sparse.Form `json:"h"`
+		H corpus.Form `json:"h"`
 		I func()
-	}{math.NaN(), []float64{1, math.Inf(1)}, nil, time.Second, nil, "g", sparse.Form{}, nil}, "thing")
+	}{math.NaN(), []float64{1, math.Inf(1)}, nil, time.Second, nil, "g", corpus.Form{}, nil}, "thing")
 	if want := `{"a":null,"b":[1,null],"c":null,"d":1,"h":{`; err != nil || !strings.HasPrefix(string(text), want) ||
 		!strings.HasSuffix(string(text), `"kind":"thing"}`) {
 		t.Errorf("%s, %v, expected %s…", text, err, want)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/sparse"
 )
@@ -71,19 +72,19 @@ func (e *Error) add(off, tolerance float64) {
 
 // documents keeps what workloads share.
 type documents struct {
-	corpora  map[string]*sparse.Corpus
+	corpora  map[string]*corpus.Corpus
 	embedded map[string]*sparse.Embedded
 	workers  int
 }
 
 func newDocuments(workers int) *documents {
-	return &documents{map[string]*sparse.Corpus{}, map[string]*sparse.Embedded{}, workers}
+	return &documents{map[string]*corpus.Corpus{}, map[string]*sparse.Embedded{}, workers}
 }
 
 // corpus makes a synthetic corpus, once.
-func (d *documents) corpus(ctx context.Context, parameters string) (c *sparse.Corpus, err error) {
+func (d *documents) corpus(ctx context.Context, parameters string) (c *corpus.Corpus, err error) {
 	if c = d.corpora[parameters]; c == nil {
-		c, err = sparse.Read(ctx, "synthetic:"+parameters, sparse.Options{Workers: d.workers})
+		c, err = corpus.Read(ctx, "synthetic:"+parameters, corpus.Options{Workers: d.workers})
 		d.corpora[parameters] = c
 	}
 	return c, err

@@ -11,11 +11,11 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/sparse"
 )
 
 // The corpora of the workloads. Text has Zipf's frequencies; short documents are mostly tail, dense ones all head.
@@ -236,9 +236,9 @@ func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
 		}
 		text.WriteByte('\n')
 	}
-	read := func(ctx context.Context) (*sparse.Corpus, error) {
-		return sparse.ReadFrom(ctx, bytes.NewReader(text.Bytes()), "read.tsv",
-			sparse.Options{Format: "tsv", Workers: on.workers, MinDF: 1})
+	read := func(ctx context.Context) (*corpus.Corpus, error) {
+		return corpus.ReadFrom(ctx, bytes.NewReader(text.Bytes()), "read.tsv",
+			corpus.Options{Format: "tsv", Workers: on.workers, MinDF: 1})
 	}
 	return &job{
 		units: float64(text.Len()),

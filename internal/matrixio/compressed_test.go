@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // table is a matrix of which each row is a list of columns, with a value that its place says.
@@ -43,11 +43,11 @@ func TestCompressed(t *testing.T) {
 			if name == "none" {
 				continue // no documents, which the readers refuse
 			}
-			corpus, err := sparse.Read(t.Context(), path, sparse.Options{})
+			c, err := corpus.Read(t.Context(), path, corpus.Options{})
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
 			}
-			got := corpus.Documents
+			got := c.Documents
 			for i := range m.Rows {
 				columns, values := m.Row(i)
 				at, v := got.Row(i)

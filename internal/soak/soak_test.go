@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/host"
@@ -211,8 +212,8 @@ func TestPlaces(t *testing.T) {
 func TestTileTask(t *testing.T) {
 	k := kernel.MustParse("c")
 	for _, length := range []int{12, 150} {
-		s := sparse.Synthetic{Documents: 300, Terms: 3000, Length: length, Classes: 3, Seed: 1}
-		m := musttest.Get(sparse.Read(t.Context(), s.String(), sparse.Options{}))(t).Documents
+		s := corpus.Synthetic{Documents: 300, Terms: 3000, Length: length, Classes: 3, Seed: 1}
+		m := musttest.Get(corpus.Read(t.Context(), s.String(), corpus.Options{}))(t).Documents
 		x := musttest.Get(sparse.Sphere.Fit(m).Transform(m))(t)
 		for _, isa := range asm.Available() {
 			e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa)}))(t)

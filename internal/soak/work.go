@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/host"
 	"github.com/gramengine/gram/sparse"
@@ -50,12 +51,12 @@ func rowStart(i int) int { return i * (i + 1) / 2 }
 
 // newTasks makes all tasks, of changing size, instruction set and kind. The largest corpus has about so many bytes, and
 // is for the last of the sets.
-func newTasks(ctx context.Context, sets []asm.ISA, corpus int64, seed uint64) (list []*task, err error) {
+func newTasks(ctx context.Context, sets []asm.ISA, docs int64, seed uint64) (list []*task, err error) {
 	for k, n := range []int{65, 300, 513, 900} {
 		// Documents of few words are mostly tail, those of many mostly head; some are close, and take the exact form.
-		s := sparse.Synthetic{Documents: n, Terms: 3000, Length: []int{400, 12, 150, 60}[k], Classes: 3, Seed: seed,
+		s := corpus.Synthetic{Documents: n, Terms: 3000, Length: []int{400, 12, 150, 60}[k], Classes: 3, Seed: seed,
 			Copies: 50, Changed: 2}
-		c, err := sparse.Read(ctx, s.String(), sparse.Options{Workers: 1})
+		c, err := corpus.Read(ctx, s.String(), corpus.Options{Workers: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +84,7 @@ func newTasks(ctx context.Context, sets []asm.ISA, corpus int64, seed uint64) (l
 			list = append(list, panelTask(table, values, seed))
 		}
 		if isa == sets[len(sets)-1] {
-			list = append(list, corpusTasks(table, corpus, seed)...)
+			list = append(list, corpusTasks(table, docs, seed)...)
 		}
 	}
 	// Kinds and sets in turn.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -30,14 +31,14 @@ type Documents struct {
 
 	text textFlags
 
-	TokenizerLater  func() (sparse.Tokenizer, error) // if not nil: what cuts text, in place of the flags
-	KeepTexts       int64                            // as of sparse.Options
+	TokenizerLater  func() (corpus.Tokenizer, error) // if not nil: what cuts text, in place of the flags
+	KeepTexts       int64                            // as of corpus.Options
 	KeepRows        int64                            // the same
-	Form            sparse.Form                      // the same: how the documents of a model were read
+	Form            corpus.Form                      // the same: how the documents of a model were read
 	OnlyReads       bool                             // nothing follows reading that takes memory
 	Vocabulary      []string                         // if not nil: the terms to count, those of the training documents
 	VocabularyLater func() ([]string, error)         // if not nil: where they come from once text is counted
-	Adjust          func(*sparse.Options) error      // if not nil: it has the last word on how documents are read
+	Adjust          func(*corpus.Options) error      // if not nil: it has the last word on how documents are read
 
 	limits *backend.Limits
 }
@@ -108,7 +109,7 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
 	f.Check(func() error {
 		if parameters, ok := strings.CutPrefix(d.In, "synthetic:"); ok {
-			if _, err := sparse.ParseSynthetic(parameters); err != nil {
+			if _, err := corpus.ParseSynthetic(parameters); err != nil {
 				return cli.UsageError{Err: err}
 			}
 		}
@@ -118,12 +119,12 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 
 // Like returns the flags for other documents, in source, whose terms are those of train and whose
 // labels are their own.
-func (d *Documents) Like(source string, train *sparse.Corpus) *Documents {
+func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 	o := *d
 	o.In, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
 	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // of text alone
 	if train.Tokenizer.Rows() != nil {                                            // which have learnt scales
-		o.TokenizerLater = func() (sparse.Tokenizer, error) { return train.Tokenizer, nil }
+		o.TokenizerLater = func() (corpus.Tokenizer, error) { return train.Tokenizer, nil }
 	}
 	return &o
 }
@@ -135,7 +136,7 @@ func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 			return []string{"/dev/stdin"}
 		}
 		// What can't be listed can't be read either, which is reported then.
-		files, _ := sparse.Files(ctx, *source, d.sparseFormat())
+		files, _ := corpus.Files(ctx, *source, d.sparseFormat())
 		return files
 	}
 }
@@ -150,23 +151,23 @@ func Missing(what string) error {
 }
 
 // sparseFormat returns the format as package sparse names it.
-func (d *Documents) sparseFormat() sparse.Format {
+func (d *Documents) sparseFormat() corpus.Format {
 	switch d.Format {
 	case "auto":
-		return sparse.FormatAuto
+		return corpus.FormatAuto
 	case "libsvm":
-		return sparse.FormatSVMLight
+		return corpus.FormatSVMLight
 	}
-	return sparse.Format(d.Format)
+	return corpus.Format(d.Format)
 }
 
 // Read reads the corpus and prints its warnings.
-func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*sparse.Corpus, error) {
-	corpus, err := d.read(ctx, p)
+func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpus.Corpus, error) {
+	c, err := d.read(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range corpus.Warnings {
+	for _, w := range c.Warnings {
 		text := w.Describe(flagOf)
 		switch {
 		case w.Of > 0:
@@ -180,12 +181,12 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*spa
 		}
 		e.Warn("%s", text)
 	}
-	return corpus, nil
+	return c, nil
 }
 
 // ReadAs reads the corpus with its text cut into other n-grams, as -ngrams has them, without
 // warnings.
-func (d *Documents) ReadAs(ctx context.Context, p *cli.Progress, ngrams string) (*sparse.Corpus, error) {
+func (d *Documents) ReadAs(ctx context.Context, p *cli.Progress, ngrams string) (*corpus.Corpus, error) {
 	own := *d
 	own.text.ngrams = ngrams
 	return own.read(ctx, p)
@@ -199,7 +200,7 @@ func (d *Documents) SetNGrams(ngrams string) error {
 }
 
 // read reads the corpus.
-func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, error) {
+func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, error) {
 	if limit := d.limits.Limit(); d.limits.Memory > 0 && limit < backend.RuntimeBytes {
 		return nil, d.limits.Fits("any command", backend.RuntimeBytes)
 	}
@@ -209,9 +210,9 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 		return nil, err
 	}
 	if d.TokenizerLater != nil {
-		tokenizer = sparse.Tokenizer{}
+		tokenizer = corpus.Tokenizer{}
 	}
-	opt := sparse.Options{
+	opt := corpus.Options{
 		Format: d.sparseFormat(), Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF,
 		Signed: d.Signed, ZeroBased: d.ZeroBased,
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
@@ -220,24 +221,24 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*sparse.Corpus, 
 		LabelColumn: d.text.labelColumn, TextColumn: d.text.textColumn,
 		GroupColumn: d.GroupColumn, LabelKey: d.text.labelKey, TextKey: d.text.textKey, LabelSeparator: d.text.labelSeparator,
 		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(),
-		Progress: func(s sparse.Progress) { p.Update(s.Done, s.Total) },
+		Progress: func(s corpus.Progress) { p.Update(s.Done, s.Total) },
 	}
 	if d.Adjust != nil {
 		if err := d.Adjust(&opt); err != nil {
 			return nil, err
 		}
 	}
-	var corpus *sparse.Corpus
+	var c *corpus.Corpus
 	if d.In == "-" {
-		corpus, err = sparse.ReadFrom(ctx, os.Stdin, "standard input", opt)
+		c, err = corpus.ReadFrom(ctx, os.Stdin, "standard input", opt)
 	} else {
-		corpus, err = sparse.Read(ctx, d.In, opt)
+		c, err = corpus.Read(ctx, d.In, opt)
 	}
 	p.Clear()
 	if err != nil {
 		return nil, d.explainMemory(nameFlags(err))
 	}
-	return corpus, nil
+	return c, nil
 }
 
 // flagOf returns the flag for a field of the options of package sparse.
@@ -263,7 +264,7 @@ func flagOf(field string) string {
 
 // nameFlags puts flags where a message of package sparse names fields of its options.
 func nameFlags(err error) error {
-	if syntax, ok := err.(*sparse.SyntaxError); ok {
+	if syntax, ok := err.(*corpus.SyntaxError); ok {
 		return errors.New(syntax.Describe(flagOf))
 	}
 	return err
@@ -286,7 +287,7 @@ func (d *Documents) Bytes() int64 {
 
 // explainMemory adds to a bound that reading has passed where it comes from.
 func (d *Documents) explainMemory(err error) error {
-	var memory *sparse.MemoryError
+	var memory *corpus.MemoryError
 	if !errors.As(err, &memory) || memory.Source == "" {
 		return err
 	}
@@ -306,11 +307,11 @@ type Line struct {
 	Values    int64  `json:"values"`
 	Digest    string `json:"sha256"`
 
-	Scripts []sparse.Script `json:"scripts,omitempty"` // without spaces
+	Scripts []corpus.Script `json:"scripts,omitempty"` // without spaces
 }
 
 // NewLine describes a corpus.
-func NewLine(c *sparse.Corpus) Line {
+func NewLine(c *corpus.Corpus) Line {
 	d := c.Digest()
 	terms, _ := c.Documents.TermFrequencies()
 	return Line{
@@ -339,7 +340,7 @@ func (l Line) String() string {
 }
 
 // FileOf returns the name of document i, of its file or in JSON; "" if it has none.
-func FileOf(c *sparse.Corpus, i int) string {
+func FileOf(c *corpus.Corpus, i int) string {
 	if c.Names == nil {
 		return ""
 	}
@@ -348,7 +349,7 @@ func FileOf(c *sparse.Corpus, i int) string {
 
 // AppendNeighbours appends a line for each neighbour of a document to b: the document, the neighbour,
 // which is one of columns, and the value, with TABs between.
-func AppendNeighbours(b []byte, document string, near []engine.Neighbour, columns *sparse.Corpus) []byte {
+func AppendNeighbours(b []byte, document string, near []engine.Neighbour, columns *corpus.Corpus) []byte {
 	for _, n := range near {
 		b = append(append(b, document...), '\t')
 		b = append(append(b, ShortName(columns, int(n.Document))...), '\t')
@@ -359,7 +360,7 @@ func AppendNeighbours(b []byte, document string, near []engine.Neighbour, column
 
 // AppendGroup appends a line for each document of a group to b: the number of the group, the document, keep for
 // the first or drop, and what text says of it where that isn't nil, with TABs between.
-func AppendGroup(b []byte, c *sparse.Corpus, number int, group []int32, text func(i int32) string) []byte {
+func AppendGroup(b []byte, c *corpus.Corpus, number int, group []int32, text func(i int32) string) []byte {
 	what := "keep"
 	for _, i := range group {
 		b = fmt.Appendf(b, "%d\t%s\t%s", number, ShortName(c, int(i)), what)
@@ -372,10 +373,10 @@ func AppendGroup(b []byte, c *sparse.Corpus, number int, group []int32, text fun
 }
 
 // ShortName returns the name of document i in tables: that of its file or in JSON, else its number from 1.
-func ShortName(c *sparse.Corpus, i int) string { return cmp.Or(FileOf(c, i), strconv.Itoa(i+1)) }
+func ShortName(c *corpus.Corpus, i int) string { return cmp.Or(FileOf(c, i), strconv.Itoa(i+1)) }
 
 // JSONName returns [ShortName] for JSON, where a number isn't a string.
-func JSONName(c *sparse.Corpus, i int) any {
+func JSONName(c *corpus.Corpus, i int) any {
 	if name := FileOf(c, i); name != "" {
 		return name
 	}
@@ -383,7 +384,7 @@ func JSONName(c *sparse.Corpus, i int) any {
 }
 
 // LabelsOf returns the names of the classes of document i.
-func LabelsOf(c *sparse.Corpus, i int) []string {
+func LabelsOf(c *corpus.Corpus, i int) []string {
 	labels := []string{}
 	for _, id := range c.Labels.Of(i) {
 		labels = append(labels, c.Classes[id])
@@ -392,19 +393,19 @@ func LabelsOf(c *sparse.Corpus, i int) []string {
 }
 
 // Embed fits an embedding on the corpus and embeds it.
-func Embed(ctx context.Context, c *sparse.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {
-	x, err := emb.FitCorpus(c).TransformRows(ctx, c.Documents, nil, workers)
+func Embed(ctx context.Context, c *corpus.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {
+	x, err := corpus.Fit(emb, c).TransformRows(ctx, c.Documents, nil, workers)
 	if err != nil {
 		return nil, c.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
 	}
 	return x, nil
 }
 
-// EmbedTogether embeds documents in one [sparse.Space]: x those of columns, y those of rows unless nil.
+// EmbedTogether embeds documents in one [corpus.Space]: x those of columns, y those of rows unless nil.
 func EmbedTogether(
-	ctx context.Context, columns, rows *sparse.Corpus, emb sparse.Embedding, apart bool, workers int,
-) (s *sparse.Space, x, y *sparse.Embedded, err error) {
-	if s, err = sparse.NewSpace(emb, columns, rows, apart); err != nil {
+	ctx context.Context, columns, rows *corpus.Corpus, emb sparse.Embedding, apart bool, workers int,
+) (s *corpus.Space, x, y *sparse.Embedded, err error) {
+	if s, err = corpus.NewSpace(emb, columns, rows, apart); err != nil {
 		return nil, nil, nil, err
 	}
 	if x, err = s.Embedder.TransformRows(ctx, s.Columns, nil, workers); err != nil {
@@ -420,7 +421,7 @@ func EmbedTogether(
 
 // WarnEmptied says how many documents an embedding has left without terms, beyond those that had
 // none when they were read.
-func WarnEmptied(e *cli.Env, c *sparse.Corpus, x *sparse.Embedded) {
+func WarnEmptied(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
 	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
 		e.Warn("%s leaves %s without terms: orthogonal to all others, identical to each other", x.Embedder,
 			report.Documents(n))

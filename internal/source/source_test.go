@@ -5,16 +5,17 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 // Embedding ends with the context, not after all documents.
 func TestEmbedEndsWithTheContext(t *testing.T) {
-	corpus := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", corpus.Options{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if x, err := Embed(ctx, corpus, sparse.Sphere, 1); !errors.Is(err, context.Canceled) {
+	if x, err := Embed(ctx, c, sparse.Sphere, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, error %v, expected %v", x, err, context.Canceled)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/sparse/token"
 )
 
 // textFlags are the flags that say how text is read, and cut into terms.
@@ -65,7 +65,7 @@ func (t *textFlags) declare(f *cli.Flags) {
 		"is one `LABEL` (default: a comma, with a warning where it may be part of a name)")
 	f.Reads(&t.labels, "labels", "read the labels from `FILE`, one line per document")
 	f.Check(func() error {
-		if err := sparse.CheckEncoding(t.encoding); err != nil {
+		if err := corpus.CheckEncoding(t.encoding); err != nil {
 			return cli.UsageError{Err: fmt.Errorf("-encoding: %w", err)}
 		}
 		return nil
@@ -121,7 +121,7 @@ func (d *Documents) DefaultDigits(f *cli.Flags) {
 }
 
 // withoutStopWords returns the tokenizer without the words of a file.
-func (t *textFlags) withoutStopWords() (sparse.Tokenizer, error) {
+func (t *textFlags) withoutStopWords() (corpus.Tokenizer, error) {
 	if t.views != "" {
 		out, err := token.ParseViews(t.views)
 		if err != nil {
@@ -129,7 +129,7 @@ func (t *textFlags) withoutStopWords() (sparse.Tokenizer, error) {
 		}
 		return out, err
 	}
-	out := sparse.Tokenizer{
+	out := corpus.Tokenizer{
 		Analyzer: token.Analyzer(t.analyzer), Digits: t.digits, KeepCase: t.keepCase, Pattern: t.pattern,
 		Normalize: t.normalize, StripAccents: t.stripAccents,
 	}
@@ -150,7 +150,7 @@ func (t *textFlags) withoutStopWords() (sparse.Tokenizer, error) {
 const mostStopWords = 16 << 20
 
 // tokenizer returns the tokenizer, with the stop words.
-func (t *textFlags) tokenizer() (sparse.Tokenizer, error) {
+func (t *textFlags) tokenizer() (corpus.Tokenizer, error) {
 	out, err := t.withoutStopWords()
 	if err != nil || t.stopWords == "" {
 		return out.Canonical(), err

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Weights is the flag -weight, which may be given several times: multiples of C by name of the class.
@@ -47,7 +47,7 @@ func (w *Weights) Set(v string) error {
 
 // For returns the weights of the classes of a corpus, nil for none or without a corpus. Errors: a class that the
 // corpus doesn't have.
-func (w *Weights) For(c *sparse.Corpus) (map[string]float64, error) {
+func (w *Weights) For(c *corpus.Corpus) (map[string]float64, error) {
 	if len(w.Of) == 0 || c == nil {
 		return nil, nil
 	}

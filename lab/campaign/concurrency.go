@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/sparse"
@@ -48,7 +49,7 @@ func prepareConcurrency(ctx context.Context, t *trial) (func(ctx context.Context
 // shared is what all callers use, and what each call gave when nobody else called.
 type shared struct {
 	x, test *sparse.Embedded
-	corpus  *sparse.Corpus
+	corpus  *corpus.Corpus
 	engine  *engine.Engine
 	model   *gram.Model
 	kernels []kernel.Kernel

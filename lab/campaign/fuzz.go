@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/matrixio"
-	"github.com/gramengine/gram/sparse"
 )
 
 var fuzzPart = part{
@@ -59,7 +59,7 @@ var grammars = map[string][]string{
 		"rbf:gamma=1,embed=logtfidf-l2"},
 }
 
-var formats = map[string]sparse.Format{"a.ft": sparse.FormatFastText, "a.txt": sparse.FormatLines}
+var formats = map[string]corpus.Format{"a.ft": corpus.FormatFastText, "a.txt": corpus.FormatLines}
 
 func init() { children["fuzz"] = fuzzChild }
 
@@ -283,7 +283,7 @@ func twice(want []byte, save func(path string) error) error {
 
 // tryCorpus reads a file with one worker, with two, and compressed; the vectors that it has are written and read.
 func (f *fuzzer) tryCorpus(ctx context.Context, name string, data []byte) error {
-	read := func(data []byte, workers int) (*sparse.Corpus, string) {
+	read := func(data []byte, workers int) (*corpus.Corpus, string) {
 		o := gram.ReadOptions{Format: formats[name], MinDF: 1, Signed: true, Options: gram.Options{Workers: workers}}
 		c, err := gram.ReadFrom(ctx, bytes.NewReader(data), name, o)
 		if err != nil {
@@ -323,7 +323,7 @@ func (f *fuzzer) tryCorpus(ctx context.Context, name string, data []byte) error 
 	return nil
 }
 
-func read2(ctx context.Context, text []byte) (*sparse.Corpus, string) {
+func read2(ctx context.Context, text []byte) (*corpus.Corpus, string) {
 	c, err := gram.ReadFrom(ctx, bytes.NewReader(text), "x.svm", gram.ReadOptions{MinDF: 1, Signed: true})
 	return c, fmt.Sprint(err)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -17,9 +18,9 @@ import (
 
 // texts makes documents of some classes, whose terms differ in frequency, some without terms or
 // twice there; several gives documents none to two labels.
-func texts(n int, seed uint64, several bool) *sparse.Corpus {
+func texts(n int, seed uint64, several bool) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(seed, 1))
-	c := &sparse.Corpus{
+	c := &corpus.Corpus{
 		Source: "texts", Documents: &sparse.CSR{Cols: 40, Offsets: []int64{0}}, Classes: []string{"a", "b", "c"},
 	}
 	for t := range 40 {
@@ -119,7 +120,7 @@ func TestPredict(t *testing.T) {
 
 // Of equal votes the class of the nearest wins; where nobody votes, the commonest.
 func TestTies(t *testing.T) {
-	c := &sparse.Corpus{
+	c := &corpus.Corpus{
 		Documents: &sparse.CSR{
 			Cols: 3, Offsets: []int64{0, 1, 3, 4}, Terms: []uint32{0, 0, 1, 2}, Values: []float32{1, 1, 1, 1},
 		},
@@ -197,7 +198,7 @@ func TestCrossValidate(t *testing.T) {
 
 // Where nobody votes in a cross-validation, the commonest class of the other parts wins.
 func TestFallbacks(t *testing.T) {
-	c := &sparse.Corpus{Classes: []string{"a", "b"}}
+	c := &corpus.Corpus{Classes: []string{"a", "b"}}
 	for _, class := range []int32{0, 0, 0, 1, 1, 0} {
 		c.Labels.Add(class)
 	}

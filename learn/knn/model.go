@@ -16,6 +16,7 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
@@ -122,8 +123,8 @@ type Model struct {
 	Source     string   // the training corpus, as the user named it
 	Corpus     [32]byte // its digest
 	Vocabulary []string // text of each term; nil where it had indices only
-	Tokenizer  sparse.Tokenizer
-	Form       sparse.Form // how documents were read
+	Tokenizer  corpus.Tokenizer
+	Form       corpus.Form // how documents were read
 
 	Classes   []string      // names
 	Documents *sparse.CSR   // those that have a class, or all of separate labels
@@ -134,7 +135,7 @@ type Model struct {
 // for each document, those without one are left out. Errors: settings that [Settings.Validate]
 // refuses, a corpus that isn't valid, values that the kernel's embedding refuses, no documents,
 // several classes of a document where it may have one.
-func Train(c *sparse.Corpus, s Settings) (*Model, error) {
+func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	s, k, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -196,7 +197,7 @@ func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 }
 
 // labelled returns the corpus without documents that have nothing to say.
-func labelled(c *sparse.Corpus, scheme solver.Scheme) *sparse.Corpus {
+func labelled(c *corpus.Corpus, scheme solver.Scheme) *corpus.Corpus {
 	var have []int
 	for i := range c.Documents.Rows() {
 		if scheme == solver.Labels || len(c.Labels.Of(i)) > 0 {
@@ -223,7 +224,7 @@ func (m *Model) Validate() error {
 	if err := m.Tokenizer.Validate(); err != nil {
 		return err
 	}
-	c := &sparse.Corpus{Documents: m.Documents, Vocabulary: m.Vocabulary, Classes: m.Classes, Labels: m.Labels}
+	c := &corpus.Corpus{Documents: m.Documents, Vocabulary: m.Vocabulary, Classes: m.Classes, Labels: m.Labels}
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("knn: %w", err)
 	}

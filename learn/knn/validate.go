@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
@@ -20,9 +21,9 @@ import (
 //
 // All settings whose kernels fall with c and take the same embedding share one pass over all pairs,
 // unless the embedding scales columns: then, as for other kernels, there is a pass for each part. Document frequencies
-// are those of all documents, see [sparse.Corpus.Fold]. Errors are those of [Train] and [Model.Predict].
+// are those of all documents, see [corpus.Corpus.Fold]. Errors are those of [Train] and [Model.Predict].
 func CrossValidate(
-	ctx context.Context, c *sparse.Corpus, settings []Settings, parts []int, o Options,
+	ctx context.Context, c *corpus.Corpus, settings []Settings, parts []int, o Options,
 ) ([]*model.Prediction, error) {
 	if err := run.Given(ctx, "knn"); err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func CrossValidate(
 
 // validation is a call of [CrossValidate].
 type validation struct {
-	c        *sparse.Corpus // documents that take part
+	c        *corpus.Corpus // documents that take part
 	parts    []int32
 	o        Options
 	settings []Settings

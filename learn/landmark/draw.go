@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
@@ -15,7 +16,7 @@ import (
 // takes Landmarks, Choice, Kernel and Seed. The same settings give the same landmarks. Errors: settings
 // that [Settings.Validate] refuses, a corpus that isn't valid or has no documents, for Pivoted more
 // memory than Options.MemoryBytes, the end of ctx, by which it stops within a second.
-func Choose(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) ([]int, error) {
+func Choose(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) ([]int, error) {
 	s, k, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func Choose(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) ([]i
 			return nil, err
 		}
 	}
-	embedder := k.Embedding().FitCorpus(c)
+	embedder := corpus.Fit(k.Embedding(), c)
 	t.k, t.x = kernel.Resolve(k, len(embedder.Terms)), &sparse.Embedded{Embedder: embedder}
 	return t.choose(ctx)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -68,7 +69,7 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Writ
 
 // Load reads a model from a file, see [Read]. It calls early, if not nil, with the model's tokenizer
 // as soon as that is known; it may fail after that.
-func Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*Model, error) {
+func Load(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*Model, error) {
 	return form.Load(ctx, path, early)
 }
 

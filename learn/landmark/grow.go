@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Growth is a step of [Grow].
@@ -54,7 +54,7 @@ const (
 // Errors are those of [Train], and fewer than 20 documents. Without a time the result has the same
 // bits from any number of workers.
 func Grow(
-	ctx context.Context, c *sparse.Corpus, s Settings, opt Options, work float64, limit time.Duration, told func(Growth),
+	ctx context.Context, c *corpus.Corpus, s Settings, opt Options, work float64, limit time.Duration, told func(Growth),
 ) (*Model, []Growth, error) {
 	most := s.Landmarks
 	if most == 0 {
@@ -157,7 +157,7 @@ func (t *training) divide() (train, held []int) {
 
 // validate trains on some rows and says how much of each of others is right, and the passes it took.
 func validate(
-	ctx context.Context, c *sparse.Corpus, s Settings, opt Options, train, held []int,
+	ctx context.Context, c *corpus.Corpus, s Settings, opt Options, train, held []int,
 ) (right []float64, passes int, err error) {
 	models, err := trainPath(ctx, c, s, nil, train, opt)
 	if err != nil {

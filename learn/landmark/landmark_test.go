@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -17,9 +18,9 @@ import (
 
 // texts makes documents of some classes, whose terms overlap; one in ten has none, and one in seven is
 // the one before again. several gives documents none to two labels.
-func texts(n, classes int, seed uint64, several bool) *sparse.Corpus {
+func texts(n, classes int, seed uint64, several bool) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(seed, 1))
-	c := &sparse.Corpus{Source: "texts", Documents: &sparse.CSR{Cols: 60, Offsets: []int64{0}}}
+	c := &corpus.Corpus{Source: "texts", Documents: &sparse.CSR{Cols: 60, Offsets: []int64{0}}}
 	for k := range classes {
 		c.Classes = append(c.Classes, string(rune('a'+k)))
 	}
@@ -67,7 +68,7 @@ type reference struct {
 	y      []float64 // of the first class
 }
 
-func referenceOf(t *testing.T, c *sparse.Corpus, m *Model) reference {
+func referenceOf(t *testing.T, c *corpus.Corpus, m *Model) reference {
 	t.Helper()
 	_, k, err := m.Settings.resolve()
 	if err != nil {
@@ -274,7 +275,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%v: %v, %v, expected %v", choice, got, err, want)
 		}
 		s.Landmarks = 1000
-		bare := &sparse.Corpus{Documents: c.Documents} // without classes
+		bare := &corpus.Corpus{Documents: c.Documents} // without classes
 		got, err = Choose(t.Context(), bare, s, Options{})
 		slices.Sort(got)
 		if err != nil || len(slices.Compact(got)) != 300 {

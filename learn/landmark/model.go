@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
@@ -50,8 +51,8 @@ type Model struct {
 	Residual  float64  // share of the trace of k + 1 that the landmarks leave, on a sample
 
 	Vocabulary []string // text of each term of the corpus; nil where it had indices only
-	Tokenizer  sparse.Tokenizer
-	Form       sparse.Form // how documents were read
+	Tokenizer  corpus.Tokenizer
+	Form       corpus.Form // how documents were read
 	Embedder   *sparse.Embedder
 
 	Classes   []string    // names

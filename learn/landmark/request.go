@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
@@ -86,7 +87,7 @@ func (q *Request) Check(block int, s *Sums) error {
 }
 
 // validate checks a request against the documents that there are.
-func (q *Request) validate(c *sparse.Corpus, rows int) error {
+func (q *Request) validate(c *corpus.Corpus, rows int) error {
 	m, classes := len(q.Landmarks), len(c.Classes)
 	outside := func(list []int, n int) bool {
 		return slices.ContainsFunc(list, func(i int) bool { return i < 0 || i >= n })
@@ -121,7 +122,7 @@ type Passing struct {
 
 // NewPassing makes documents ready, the corpus and the settings being those of the training that asks.
 // The instruction set of opt decides bits. Errors: a request that doesn't fit, and those of [Train].
-func NewPassing(ctx context.Context, c *sparse.Corpus, s Settings, q *Request, opt Options) (*Passing, error) {
+func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*Passing, error) {
 	s, k, err := s.resolve()
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
@@ -25,10 +26,10 @@ const independent = 1e-5
 // any, too. It neither changes nor keeps the corpus. The model has the same bits from any number of
 // workers.
 //
-// Errors: a corpus that [sparse.Corpus.Validate] refuses, one without documents or with fewer
+// Errors: a corpus that [corpus.Corpus.Validate] refuses, one without documents or with fewer
 // classes than can be told apart, what the embedding refuses, settings and options out of range, more
 // memory than was allowed, the end of ctx, within a second.
-func Train(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) (*Model, error) {
+func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, s, nil, opt)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func Train(ctx context.Context, c *sparse.Corpus, s Settings, opt Options) (*Mod
 // Settings.C. Machines of squares share each pass over the documents, others begin where those of the
 // lesser C ended.
 func TrainPath(
-	ctx context.Context, c *sparse.Corpus, s Settings, prices []float64, opt Options,
+	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
 	return trainPath(ctx, c, s, prices, nil, opt)
 }
@@ -48,7 +49,7 @@ func TrainPath(
 // trainPath is TrainPath on some documents, nil for all that can be learnt from. Embeddings learn from
 // all.
 func trainPath(
-	ctx context.Context, c *sparse.Corpus, s Settings, prices []float64, rows []int, opt Options,
+	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, rows []int, opt Options,
 ) ([]*Model, error) {
 	t, err := newTraining(ctx, c, s, prices, rows, opt)
 	if err != nil {
@@ -72,7 +73,7 @@ func (t *training) train(ctx context.Context) ([]*Model, error) {
 
 // training is a corpus made ready.
 type training struct {
-	c      *sparse.Corpus
+	c      *corpus.Corpus
 	s      Settings
 	k      kernel.Kernel
 	opt    Options
@@ -93,7 +94,7 @@ type training struct {
 
 // newTraining checks what there is to train on, and embeds it.
 func newTraining(
-	ctx context.Context, c *sparse.Corpus, s Settings, prices []float64, rows []int, opt Options,
+	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, rows []int, opt Options,
 ) (*training, error) {
 	s, k, err := s.resolve()
 	if err != nil {

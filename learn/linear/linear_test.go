@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -21,7 +22,7 @@ import (
 var tfidf = sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
 
 // texts draws documents of a number of classes, whose words overlap. One has no words.
-func texts(t testing.TB, n, classes int, seed uint64) *sparse.Corpus {
+func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	var docs, labels []string
@@ -39,18 +40,18 @@ func texts(t testing.TB, n, classes int, seed uint64) *sparse.Corpus {
 		}
 		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
 	}
-	c := musttest.Get(sparse.FromTexts(context.Background(), docs, labels, sparse.Options{MinDF: 1}))(t)
+	c := musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
 	return c
 }
 
-func trained(t testing.TB, c *sparse.Corpus, s Settings, workers int) *Model {
+func trained(t testing.TB, c *corpus.Corpus, s Settings, workers int) *Model {
 	t.Helper()
 	m := musttest.Get(Train(context.Background(), c, tfidf, s, Options{Workers: workers}))(t)
 	return m
 }
 
 // vectors returns dense documents with the intercept after their columns.
-func vectors(t testing.TB, c *sparse.Corpus, b float64) [][]float64 {
+func vectors(t testing.TB, c *corpus.Corpus, b float64) [][]float64 {
 	t.Helper()
 	x := musttest.Get(tfidf.Fit(c.Documents).Transform(c.Documents))(t)
 	var out [][]float64
@@ -404,7 +405,7 @@ func TestBalanced(t *testing.T) {
 	c := texts(t, 60, 3, 1).Select([]int{0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 12, 13, 15, 18, 21, 24, 27, 30, 33, 36})
 	two := texts(t, 40, 2, 4).Select([]int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24})
 	for _, q := range []struct {
-		c     *sparse.Corpus
+		c     *corpus.Corpus
 		given Settings
 		want  map[string]float64
 	}{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/learn/model"
@@ -22,8 +23,8 @@ type Model struct {
 	Documents int      // its documents
 
 	Vocabulary []string // text of each term of the corpus; nil where it had indices only
-	Tokenizer  sparse.Tokenizer
-	Form       sparse.Form // how documents were read
+	Tokenizer  corpus.Tokenizer
+	Form       corpus.Form // how documents were read
 	Embedder   *sparse.Embedder
 
 	Classes  []string  // names

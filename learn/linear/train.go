@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/solver"
@@ -17,11 +18,11 @@ import (
 // workers. Beside the corpus it holds 8 bytes per value and, per document, 36, and 13 for each class
 // under way.
 //
-// Errors: a corpus that [sparse.Corpus.Validate] refuses, one without documents or with fewer
+// Errors: a corpus that [corpus.Corpus.Validate] refuses, one without documents or with fewer
 // classes than can be told apart, what the embedding refuses, a histogram's embedding, settings and
 // options out of range, values whose squares add up beyond float64, more memory than was allowed, the
 // end of ctx, within a second.
-func Train(ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
+func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,7 @@ func Train(ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings
 // TrainPath is [Train] for each C of prices, ascending, each machine from the one before; none stands
 // for Settings.C.
 func TrainPath(
-	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
 	s, err := s.resolve()
 	if err != nil {
@@ -65,7 +66,7 @@ func TrainPath(
 	}
 	s.Weights, s.Balanced = nil, false
 	workers := run.Workers(opt.Workers)
-	f := e.FitCorpus(c)
+	f := corpus.Fit(e, c)
 	err = run.Fits(trainingBytes(c, f, len(prices), workers), opt.MemoryBytes,
 		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
@@ -102,7 +103,7 @@ func (p *problem) largest() float64 {
 }
 
 // trainingBytes is the memory that training takes beside the corpus.
-func trainingBytes(c *sparse.Corpus, f *sparse.Embedder, models, workers int) int64 {
+func trainingBytes(c *corpus.Corpus, f *sparse.Embedder, models, workers int) int64 {
 	rows, cols, classes := c.Documents.Rows(), int64(f.Cols()), len(c.Classes)
 	embedding := int64(workers) * sparse.EmbeddedBytes(chunk, chunk*int64(c.Documents.LongestRow()+f.Filled()))
 	return bytesOf(rows, c.Documents.NNZ()+int64(rows)*int64(f.Filled()), f.Cols()) + 8*int64(rows) + 32*cols + embedding +
@@ -112,7 +113,7 @@ func trainingBytes(c *sparse.Corpus, f *sparse.Embedder, models, workers int) in
 // trainAll trains the machines of all classes, several at a time. Of two classes the second is the
 // first with the other sign.
 func trainAll(
-	ctx context.Context, c *sparse.Corpus, p *problem, rows []int, weights []float64, models []*Model, workers int,
+	ctx context.Context, c *corpus.Corpus, p *problem, rows []int, weights []float64, models []*Model, workers int,
 	told func(run.Progress),
 ) (err error) {
 	s, n := &models[0].Settings, len(c.Classes)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 // Choice is how many iterations [Choose] found best.
@@ -28,7 +28,7 @@ func (c *Choice) enough() int { return 3*c.Iterations + 20 }
 // must have the same classes and columns; documents that don't have one class are left out. It has the
 // same result from any number of workers. Errors are those of Train, and test documents of other
 // classes or columns, or none.
-func Choose(ctx context.Context, train, test *sparse.Corpus, s Settings, o Options) (Choice, error) {
+func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Options) (Choice, error) {
 	if err := test.Validate(); err != nil {
 		return Choice{}, err
 	}

@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 // wrongs counts the documents that a model classifies wrongly.
-func wrongs(t testing.TB, m *Model, c *sparse.Corpus) (count int) {
+func wrongs(t testing.TB, m *Model, c *corpus.Corpus) (count int) {
 	t.Helper()
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
 	for i, class := range p.Class {
@@ -60,7 +61,7 @@ func TestChooseRefuses(t *testing.T) {
 	for range 20 {
 		unlabelled.Labels.Add()
 	}
-	for name, c := range map[string]*sparse.Corpus{
+	for name, c := range map[string]*corpus.Corpus{
 		"classes": &others, "columns": drawn(t, 20, 6, 3, 4), "labels": &unlabelled, "none": nil, "empty": {},
 	} {
 		if _, err := Choose(t.Context(), train, c, Settings{}, Options{}); err == nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -17,11 +18,11 @@ import (
 )
 
 // drawn makes a corpus of classes that differ in some coordinates, and not in one that is wide.
-func drawn(t testing.TB, n, d, classes int, seed uint64) *sparse.Corpus {
+func drawn(t testing.TB, n, d, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 9))
 	data := make([]float32, n*d)
-	c := &sparse.Corpus{Source: "drawn"}
+	c := &corpus.Corpus{Source: "drawn"}
 	for y := range classes {
 		c.Classes = append(c.Classes, string(rune('a'+y)))
 	}
@@ -46,7 +47,7 @@ func drawn(t testing.TB, n, d, classes int, seed uint64) *sparse.Corpus {
 	return c
 }
 
-func trained(t testing.TB, c *sparse.Corpus, s Settings) *Model {
+func trained(t testing.TB, c *corpus.Corpus, s Settings) *Model {
 	t.Helper()
 	m := musttest.Get(Train(t.Context(), c, s, Options{Workers: 2}))(t)
 	return m
@@ -237,11 +238,11 @@ func TestDigits(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("no ../shared/data")
 	}
-	all, err := sparse.Read(t.Context(), path, sparse.Options{})
+	all, err := corpus.Read(t.Context(), path, corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	some := func(from, n int) *sparse.Corpus {
+	some := func(from, n int) *corpus.Corpus {
 		rows := make([]int, n)
 		for i := range rows {
 			rows[i] = from + i
@@ -256,7 +257,7 @@ func TestDigits(t *testing.T) {
 	defer eng.Close()
 	found := musttest.Get(pca.Fit(t.Context(), eng, x, k, pca.Options{Components: 30}))(t)
 	projected := musttest.Get(found.Project(t.Context(), eng, other))(t)
-	for c, z := range map[*sparse.Corpus]*mat.Dense{train: found.Coordinates(), test: projected} {
+	for c, z := range map[*corpus.Corpus]*mat.Dense{train: found.Coordinates(), test: projected} {
 		var data []float32
 		for _, v := range z.RawMatrix().Data {
 			data = append(data, float32(v))
@@ -335,7 +336,7 @@ func TestRefused(t *testing.T) {
 
 // One column, two documents of one class and one of another are enough; one of each aren't.
 func TestFewest(t *testing.T) {
-	c := &sparse.Corpus{Source: "few", Classes: []string{"a", "b"}}
+	c := &corpus.Corpus{Source: "few", Classes: []string{"a", "b"}}
 	var err error
 	if c.Documents, err = sparse.FromDense(3, 1, []float32{1, 2, 4}); err != nil {
 		t.Fatal(err)

@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/lbfgs"
-	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -28,7 +28,7 @@ const (
 // Errors: settings that [Settings.Validate] refuses, options and a corpus that isn't valid, more than MostColumns
 // columns, fewer than two classes, no class of two documents, the end of ctx, by which it stops within
 // a second.
-func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model, error) {
+func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	p, m, by, err := prepare(ctx, c, s, o, 0)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model
 // prepare returns ε on the documents of a corpus that have one class, scaled by a number, and a model
 // with L = 1. tests are documents that are predicted meanwhile.
 func prepare(
-	ctx context.Context, c *sparse.Corpus, s Settings, o Options, tests int,
+	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
 ) (_ *problem, _ *Model, by float64, _ error) {
 	fail := func(err error) (*problem, *Model, float64, error) { return nil, nil, 0, err }
 	s, err := s.resolve()
@@ -103,7 +103,7 @@ func prepare(
 }
 
 // single returns the documents that have one class, and those.
-func single(c *sparse.Corpus) (rows []int, labels []int32) {
+func single(c *corpus.Corpus) (rows []int, labels []int32) {
 	for i := range c.Documents.Rows() {
 		if of := c.Labels.Of(i); len(of) == 1 {
 			rows, labels = append(rows, i), append(labels, of[0])

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -21,7 +22,7 @@ type Choice struct {
 // learn from all documents. Errors are those of [Train], and fewer than 2 folds or more than
 // documents.
 func Choose(
-	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, prices []float64, folds int, seed uint64,
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, folds int, seed uint64,
 	opt Options,
 ) (choices []Choice, best int, err error) {
 	t, err := newTraining(ctx, c, e, s, prices, opt)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/sphere"
 	"github.com/gramengine/gram/solver"
@@ -17,7 +18,7 @@ import (
 )
 
 // texts draws documents of a number of classes, whose words overlap.
-func texts(t testing.TB, n, classes int, seed uint64) *sparse.Corpus {
+func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	var docs, labels []string
@@ -33,11 +34,11 @@ func texts(t testing.TB, n, classes int, seed uint64) *sparse.Corpus {
 		}
 		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
 	}
-	c := musttest.Get(sparse.FromTexts(context.Background(), docs, labels, sparse.Options{MinDF: 1}))(t)
+	c := musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
 	return c
 }
 
-func embedded(t testing.TB, c *sparse.Corpus, name string) *Documents {
+func embedded(t testing.TB, c *corpus.Corpus, name string) *Documents {
 	t.Helper()
 	e := musttest.Get(sparse.ParseEmbedding(name))(t)
 	x := musttest.Get(e.Fit(c.Documents).Transform(c.Documents))(t)
@@ -46,7 +47,7 @@ func embedded(t testing.TB, c *sparse.Corpus, name string) *Documents {
 }
 
 // of says which documents are of class k.
-func of(c *sparse.Corpus, k int32) []bool {
+func of(c *corpus.Corpus, k int32) []bool {
 	positive := make([]bool, c.Documents.Rows())
 	for i := range positive {
 		positive[i] = c.Labels.Of(i)[0] == k
@@ -182,7 +183,7 @@ func TestOddInput(t *testing.T) {
 	chi, _ := sparse.ParseEmbedding("tf-l1-chi2")
 	c := texts(t, 12, 2, 5)
 	one := texts(t, 12, 1, 5)
-	signed := &sparse.Corpus{Source: "signed", Classes: []string{"a", "b"}, Documents: &sparse.CSR{
+	signed := &corpus.Corpus{Source: "signed", Classes: []string{"a", "b"}, Documents: &sparse.CSR{
 		Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{-1, 1},
 	}}
 	signed.Labels.Add(0)
@@ -197,7 +198,7 @@ func TestOddInput(t *testing.T) {
 		"negative": {func() error { _, err := Train(ctx, signed, l2, spherical, Options{}); return err },
 			"no value below 0"},
 		"negative to predict": {func() error {
-			positive := &sparse.Corpus{Source: "positive", Classes: signed.Classes, Documents: &sparse.CSR{
+			positive := &corpus.Corpus{Source: "positive", Classes: signed.Classes, Documents: &sparse.CSR{
 				Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1},
 			}, Labels: signed.Labels}
 			m, err := Train(ctx, positive, l2, spherical, Options{})
@@ -353,7 +354,7 @@ func TestWeights(t *testing.T) {
 			}
 		}
 		s := Settings{C: 3, Tolerance: 1e-9}
-		train := func(c *sparse.Corpus, weights map[string]float64, balanced bool) *Model {
+		train := func(c *corpus.Corpus, weights map[string]float64, balanced bool) *Model {
 			s.Weights, s.Balanced = weights, balanced
 			m := musttest.Get(Train(ctx, c, sparse.Sphere, s, Options{}))(t)
 			return m

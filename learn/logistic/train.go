@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/lbfgs"
 	"github.com/gramengine/gram/learn/internal/task"
@@ -17,12 +18,12 @@ import (
 // count, too. It neither changes nor keeps the corpus. The model has the same bits from any number
 // of workers.
 //
-// Errors: a corpus that [sparse.Corpus.Validate] refuses, one without documents or with fewer
+// Errors: a corpus that [corpus.Corpus.Validate] refuses, one without documents or with fewer
 // classes than can be told apart, what the embedding refuses, a histogram's embedding, negative
 // values with spherical margins, settings and options out of range, more memory than was allowed,
 // the end of ctx, within a second.
 func Train(
-	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, opt Options,
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options,
 ) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {
@@ -34,7 +35,7 @@ func Train(
 // TrainPath is [Train] for each C of prices, ascending, each machine from the one before; nil stands
 // for Settings.C.
 func TrainPath(
-	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
 	t, err := newTraining(ctx, c, e, s, prices, opt)
 	if err != nil {
@@ -70,7 +71,7 @@ func (t *training) problem(rows []int) *Problem {
 
 // training is a corpus made ready.
 type training struct {
-	c      *sparse.Corpus
+	c      *corpus.Corpus
 	s      Settings
 	opt    Options
 	prices []float64
@@ -81,7 +82,7 @@ type training struct {
 }
 
 func newTraining(
-	ctx context.Context, c *sparse.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) (*training, error) {
 	s, err := s.resolve()
 	if err != nil {

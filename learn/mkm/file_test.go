@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
 	"github.com/gramengine/gram/sparse"
@@ -18,7 +19,7 @@ func trained(t testing.TB) (models []*Model) {
 	}, []Final{Metric, Neighbours, Machines}, 0, Options{}))(t)
 	models = append(all[:1:1], all[6:]...)
 	words := []string{"red apple", "red tree apple", "blue sky", "blue sea sky"}
-	texts := musttest.Get(sparse.FromTexts(context.Background(), words, []string{"a", "a", "b", "b"}, sparse.Options{}))(t)
+	texts := musttest.Get(corpus.FromTexts(context.Background(), words, []string{"a", "a", "b", "b"}, corpus.Options{}))(t)
 	m := musttest.Get(Train(context.Background(), texts, Settings{
 		Layers: []string{"diffusion:embed=tfidf-l1-sqrt"}, Widths: []int{4}, Final: Neighbours, K: 1,
 	}, Options{}))(t)

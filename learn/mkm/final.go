@@ -6,11 +6,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/learn/width"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // model makes the model of a level, without its layers.
@@ -126,7 +126,7 @@ func (t *training) price(ctx context.Context, lv *level) (best float64, err erro
 
 // machines calls train with a problem, its settings without C, and 1 / mean k(x, x).
 func (t *training) machines(
-	ctx context.Context, lv *level, c *sparse.Corpus, train func(*svm.Problem, svm.Settings, float64) error,
+	ctx context.Context, lv *level, c *corpus.Corpus, train func(*svm.Problem, svm.Settings, float64) error,
 ) error {
 	k, err := parse(t.s.Kernel, 1)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -23,14 +24,14 @@ import (
 )
 
 // drawn draws vectors of some classes: centres, and as many columns of noise as of meaning.
-func drawn(t testing.TB, n, columns, classes int, seed uint64) *sparse.Corpus {
+func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	centres := make([]float64, classes*columns/2)
 	for i := range centres {
 		centres[i] = 1.5 * r.NormFloat64()
 	}
-	c := &sparse.Corpus{Source: "drawn"}
+	c := &corpus.Corpus{Source: "drawn"}
 	var data []float32
 	for i := range n {
 		class := r.IntN(classes)
@@ -190,8 +191,8 @@ func TestOddDocuments(t *testing.T) {
 	two := drawn(t, 2, 4, 2, 1)
 	labels := drawn(t, 12, 4, 2, 1).Labels
 	s := Settings{Layers: []string{"arccos:n=1"}, Final: Neighbours}
-	of := func(m *sparse.CSR) *sparse.Corpus {
-		return &sparse.Corpus{Classes: []string{"a", "b"}, Documents: m, Labels: labels}
+	of := func(m *sparse.CSR) *corpus.Corpus {
+		return &corpus.Corpus{Classes: []string{"a", "b"}, Documents: m, Labels: labels}
 	}
 	for range 12 {
 		one.Labels.Add(1)
@@ -201,7 +202,7 @@ func TestOddDocuments(t *testing.T) {
 		great.Documents.Values[i] *= 1e30
 	}
 	for name, try := range map[string]struct {
-		c    *sparse.Corpus
+		c    *corpus.Corpus
 		s    Settings
 		want string
 	}{

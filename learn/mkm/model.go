@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/lmnn"
@@ -21,8 +22,8 @@ type Model struct {
 	Corpus     [32]byte // its digest
 	Documents  int      // that were trained on
 	Vocabulary []string // text of each term of the corpus; nil where it had indices only
-	Tokenizer  sparse.Tokenizer
-	Form       sparse.Form // how documents were read
+	Tokenizer  corpus.Tokenizer
+	Form       corpus.Form // how documents were read
 	Classes    []string    // names
 	Choices    []Choice    // by level, len(Layers) + 1
 

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -205,7 +205,7 @@ func (r *reference) run(x *mat.Dense, widths []int, end int) {
 }
 
 // rows returns documents of a corpus as a matrix with their classes.
-func rows(c *sparse.Corpus, of []int) (*mat.Dense, []int) {
+func rows(c *corpus.Corpus, of []int) (*mat.Dense, []int) {
 	x, y := mat.NewDense(len(of), c.Documents.Cols, nil), make([]int, len(of))
 	for at, i := range of {
 		terms, values := c.Documents.Row(i)
@@ -221,10 +221,10 @@ func rows(c *sparse.Corpus, of []int) (*mat.Dense, []int) {
 // all fitted again. Features err by what float32 does to kernels, over the gap of their eigenvalue.
 func TestAgainstReference(t *testing.T) {
 	const fits = 200
-	sources := map[string]*sparse.Corpus{"drawn": drawn(t, 300, 16, 3, 4)}
+	sources := map[string]*corpus.Corpus{"drawn": drawn(t, 300, 16, 3, 4)}
 	digits := filepath.Join("..", "..", "..", "shared", "data", "mnist", "train-images-idx3-ubyte.gz")
 	if _, err := os.Stat(digits); err == nil {
-		c := musttest.Get(sparse.Read(t.Context(), digits, sparse.Options{}))(t)
+		c := musttest.Get(corpus.Read(t.Context(), digits, corpus.Options{}))(t)
 		sources["digits"] = c.Select(span(0, 300))
 	} else {
 		t.Log("without digits: no ../shared/data")

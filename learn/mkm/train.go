@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
@@ -25,7 +26,7 @@ import (
 // Errors: settings that [Settings.Validate] refuses, a corpus that isn't valid, fewer than two classes,
 // documents that are all the same to a kernel, what embeddings and classifiers refuse, more memory than
 // was allowed, the end of ctx, by which it stops within a second.
-func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model, error) {
+func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	models, err := train(ctx, c, s, []Final{s.Final}, o, len(s.Layers))
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func Train(ctx context.Context, c *sparse.Corpus, s Settings, o Options) (*Model
 // and, of equal ones, of finals: each is that of [Train] with the first layers alone. They share layers,
 // so it takes the time of one machine, and of the classifiers. Errors are those of Train.
 func Path(
-	ctx context.Context, c *sparse.Corpus, s Settings, finals []Final, from int, o Options,
+	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {
 	if from < 0 || from > len(s.Layers) || len(finals) == 0 {
 		return nil, fmt.Errorf("mkm: machines from %d of %d layers on with %d classifiers, expected from 0, and one at least",
@@ -51,7 +52,7 @@ type training struct {
 	s       Settings
 	kernels []kernel.Kernel
 	o       Options
-	c       *sparse.Corpus // documents with one class
+	c       *corpus.Corpus // documents with one class
 	y       []int32
 	rows    []int // their numbers in the corpus
 	digest  [32]byte
@@ -65,7 +66,7 @@ type training struct {
 }
 
 func train(
-	ctx context.Context, c *sparse.Corpus, s Settings, finals []Final, o Options, from int,
+	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, o Options, from int,
 ) ([]*Model, error) {
 	if err := run.Given(ctx, "mkm"); err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (t *training) run(ctx context.Context) error {
 }
 
 // take takes the documents that have one class.
-func (t *training) take(c *sparse.Corpus) error {
+func (t *training) take(c *corpus.Corpus) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
@@ -233,8 +234,8 @@ func (t *training) order(ctx context.Context, lv *level) error {
 }
 
 // corpus is a corpus of the first n rows of x.
-func (t *training) corpus(x *sparse.CSR, y []int32, n int) *sparse.Corpus {
-	out := &sparse.Corpus{Source: t.c.Source, Classes: t.c.Classes, Documents: head(x, n)}
+func (t *training) corpus(x *sparse.CSR, y []int32, n int) *corpus.Corpus {
+	out := &corpus.Corpus{Source: t.c.Source, Classes: t.c.Classes, Documents: head(x, n)}
 	for _, class := range y[:n] {
 		out.Labels.Add(class)
 	}

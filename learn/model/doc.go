@@ -29,8 +29,8 @@
 //	temperature                      ({"t", "odds"} of the probabilities, as in solver.Temperature)
 //	rejection                        ({"below", "coverage", "error"}, as in solver.Rejection)
 //	vocabulary                       ({"terms": v, "bytes": b}, where there is a vocabulary)
-//	read                             (how the documents were read, a [sparse.Form])
-//	tokenizer                        (what cut the texts, in the text form of [sparse.Tokenizer]; where
+//	read                             (how the documents were read, a [corpus.Form])
+//	tokenizer                        (what cut the texts, in the text form of [corpus.Tokenizer]; where
 //	                                 it isn't there it is the default, as in files of earlier programs)
 //	embedding, open, fitted, terms   name of the embedding, (whether it is open,) documents it was
 //	                                 fitted on, its number e of terms

@@ -9,8 +9,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/internal/archive"
-	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
@@ -80,7 +80,7 @@ func Load(ctx context.Context, path string) (*Model, error) { return LoadEarly(c
 // LoadEarly is [Load]. It calls tokenizer, if not nil, with what the model was read by as soon as it is known, so
 // that text can be cut while the rest is. It may fail after that. A file in LIBSVM's form is read first:
 // its indices say whether they count from 0.
-func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer, sparse.Form)) (*Model, error) {
+func LoadEarly(ctx context.Context, path string, tokenizer func(corpus.Tokenizer, corpus.Form)) (*Model, error) {
 	if ctx == nil {
 		return nil, errNil
 	}
@@ -94,7 +94,7 @@ func LoadEarly(ctx context.Context, path string, tokenizer func(sparse.Tokenizer
 
 // ReadEarly is [LoadEarly] from what path was opened as, of so many bytes, -1 where that isn't known.
 func ReadEarly(
-	ctx context.Context, r *bufio.Reader, size int64, path string, tokenizer func(sparse.Tokenizer, sparse.Form),
+	ctx context.Context, r *bufio.Reader, size int64, path string, tokenizer func(corpus.Tokenizer, corpus.Form),
 ) (*Model, error) {
 	if ctx == nil || r == nil {
 		return nil, errNil

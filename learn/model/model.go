@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -68,8 +69,8 @@ type Model struct {
 	// Vocabulary[t] is the text of term t of the training corpus; nil where it had indices only
 	Vocabulary []string
 	// Tokenizer is what cut the texts into these terms; test documents are cut the same way
-	Tokenizer sparse.Tokenizer
-	Form      sparse.Form      // how the documents were read, for others like them
+	Tokenizer corpus.Tokenizer
+	Form      corpus.Form      // how the documents were read, for others like them
 	Embedder  *sparse.Embedder // the embedding as it was fitted: terms, document frequencies, weights
 
 	Classes []string // names of the classes in the order of the machines; nil where the type has none

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // A model of svm-train's predicts here as with svm-predict, on sparse documents of which many have
@@ -61,8 +61,8 @@ func TestSVMTrainsModelPredicts(t *testing.T) {
 		}
 		m := musttest.Get(model.Load(ctx, file))(t)
 		p := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
-		corpus := musttest.Get(sparse.Read(ctx, test, sparse.Options{}))(t)
-		got := musttest.Get(p.Predict(ctx, corpus.Documents))(t)
+		docs := musttest.Get(corpus.Read(ctx, test, corpus.Options{}))(t)
+		got := musttest.Get(p.Predict(ctx, docs.Documents))(t)
 		text := musttest.Get(os.ReadFile(out))(t)
 		// Kernel values are float32, so each product of the sum is off by a few units of 2⁻²⁴; of
 		// the Gaussian kernel's exponent, below 10, by ten times that.

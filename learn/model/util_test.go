@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -125,8 +126,8 @@ func (r recipe) train(t testing.TB) *Model {
 	}
 	if r.words {
 		m.Vocabulary = []string{"", "be", "bé", "zü\xff", "c", "d", "e"}
-		m.Tokenizer = sparse.Tokenizer{MinN: 1, MaxN: 2, Pattern: `\w"+,`, StopWords: "a \xff"}
-		m.Form = sparse.Form{Extension: ".csv", Format: sparse.FormatCSV, TextColumn: `the "text"`, LabelSeparator: "|"}
+		m.Tokenizer = corpus.Tokenizer{MinN: 1, MaxN: 2, Pattern: `\w"+,`, StopWords: "a \xff"}
+		m.Form = corpus.Form{Extension: ".csv", Format: corpus.FormatCSV, TextColumn: `the "text"`, LabelSeparator: "|"}
 	}
 	x, err := m.Embedder.Transform(docs)
 	if err != nil {

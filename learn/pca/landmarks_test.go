@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
@@ -28,7 +29,7 @@ type sketched struct {
 
 func newSketched(t *testing.T, spec string, n, workers int, at []int) *sketched {
 	t.Helper()
-	c, err := sparse.Read(t.Context(), "synthetic:docs=700,terms=300,length=40,seed=4", sparse.Options{})
+	c, err := corpus.Read(t.Context(), "synthetic:docs=700,terms=300,length=40,seed=4", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestAllLandmarks(t *testing.T) {
 // Of 200 landmarks in 12 dimensions those are left out that are rounding: the others' components are exact.
 func TestLandmarksOfLowRank(t *testing.T) {
 	const n = 200
-	c := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=200,terms=12,length=8,seed=1", sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=200,terms=12,length=8,seed=1", corpus.Options{}))(t)
 	x, k := documents(t, c.Source, "linear", n)
 	eng := newEngine(t, x, 1)
 	exact := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 20}))(t)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
@@ -18,7 +19,7 @@ import (
 // documents reads and embeds documents for a kernel.
 func documents(t *testing.T, source, spec string, n int) (*sparse.Embedded, kernel.Kernel) {
 	t.Helper()
-	c := musttest.Get(sparse.Read(t.Context(), source, sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
 	if n < c.Documents.Rows() {
 		all := make([]int, n)
 		for i := range all {

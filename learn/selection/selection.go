@@ -21,6 +21,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -45,7 +46,7 @@ type Ranking struct {
 // Rank ranks all terms of a corpus that some document has. Documents without a class, or with several,
 // are left out. Time and memory are in proportion to the values. Errors: a corpus that isn't valid, no
 // documents with one class, options out of range, the end of ctx.
-func Rank(ctx context.Context, c *sparse.Corpus, opt Options) (*Ranking, error) {
+func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) {
 	if err := run.Given(ctx, "selection"); err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ type turned struct {
 }
 
 // turn turns the documents that have one class.
-func turn(c *sparse.Corpus) *turned {
+func turn(c *corpus.Corpus) *turned {
 	terms, _ := c.Documents.TermFrequencies()
 	t := &turned{terms: terms, starts: make([]int64, len(terms)+1)}
 	each := func(visit func(at int, value float32, class int32)) {

@@ -8,15 +8,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
 // corpusOf makes a corpus of dense rows.
-func corpusOf(t *testing.T, classes int, labels []int, rows, cols int, data []float32) *sparse.Corpus {
+func corpusOf(t *testing.T, classes int, labels []int, rows, cols int, data []float32) *corpus.Corpus {
 	t.Helper()
 	m := musttest.Get(sparse.FromDense(rows, cols, data))(t)
-	c := &sparse.Corpus{Documents: m, Source: "test"}
+	c := &corpus.Corpus{Documents: m, Source: "test"}
 	for _, y := range labels {
 		if y >= 0 {
 			c.Labels.Add(int32(y))
@@ -101,7 +102,7 @@ func TestAgainstDefinition(t *testing.T) {
 		labels[i*7] = -1 // documents without a class don't count
 	}
 	part := corpusOf(t, classes, labels, rows, cols, data)
-	for _, c := range []*sparse.Corpus{whole, part} {
+	for _, c := range []*corpus.Corpus{whole, part} {
 		var before *Ranking
 		for _, workers := range []int{1, 3} {
 			got := musttest.Get(Rank(t.Context(), c, Options{Bins: 7, Workers: workers}))(t)
@@ -183,7 +184,7 @@ func TestDigits(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("no ../shared/data")
 	}
-	c := musttest.Get(sparse.Read(t.Context(), path, sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(), path, corpus.Options{}))(t)
 	r := musttest.Get(Rank(t.Context(), c, Options{}))(t)
 	for _, term := range r.Terms[:20] {
 		if x, y := int(term)%28, int(term)/28; x < 5 || x > 22 || y < 5 || y > 22 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -137,7 +138,7 @@ func (w *work) without(
 	if opt.MemoryBytes > 0 {
 		opt.HeldBytes = p.bound.held + p.Engine().Bytes() + c.Documents.Bytes()
 	}
-	own, err := newProblem(ctx, c, p.Embedding().FitCorpus(c.Select(others)), opt)
+	own, err := newProblem(ctx, c, corpus.Fit(p.Embedding(), c.Select(others)), opt)
 	if err != nil {
 		return err
 	}

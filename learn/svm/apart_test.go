@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
@@ -14,11 +15,11 @@ import (
 
 // measured returns vectors of two classes whose first column is a thousand times the second, which
 // tells the classes apart, and one vector far out, whose fold alone changes what columns are scaled by.
-func measured(t *testing.T) *sparse.Corpus {
+func measured(t *testing.T) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 7))
 	const n = 60
-	c := &sparse.Corpus{Source: "measured", Classes: []string{"1", "2"}}
+	c := &corpus.Corpus{Source: "measured", Classes: []string{"1", "2"}}
 	var data []float32
 	for i := range n {
 		class := i % 2

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
@@ -33,8 +34,8 @@ func checkArguments(t *testing.T, arguments []argument) {
 }
 
 // sixty reads a corpus of 60 documents in three classes.
-func sixty(t *testing.T) *sparse.Corpus {
-	return read(t, "synthetic:docs=60,terms=100,length=10,classes=3,seed=3", sparse.Options{})
+func sixty(t *testing.T) *corpus.Corpus {
+	return read(t, "synthetic:docs=60,terms=100,length=10,classes=3,seed=3", corpus.Options{})
 }
 
 // Refused: the order of terms, several settings at once, lists in a grid.
@@ -108,13 +109,13 @@ func TestClosedPredictor(t *testing.T) {
 // Labels that are no numbers are no truth of a regression, and two classes of the truth of one name are one.
 func TestScoreArguments(t *testing.T) {
 	labels := sparse.Labels{Offsets: []int64{0, 1, 2}, IDs: []int32{0, 1}}
-	_, err := ScoreValues([]float64{1, 2}, &sparse.Corpus{Classes: []string{"1", "NaN"}, Labels: labels})
+	_, err := ScoreValues([]float64{1, 2}, &corpus.Corpus{Classes: []string{"1", "NaN"}, Labels: labels})
 	if err == nil || !strings.Contains(err.Error(), `label "NaN"`) {
 		t.Errorf("a label that is NaN: error %v", err)
 	}
 	s, err := ScoreLabels(
 		[]string{"a"}, [][]int{{0}},
-		&sparse.Corpus{Classes: []string{"a", "a"}, Labels: sparse.Labels{Offsets: []int64{0, 2}, IDs: []int32{0, 1}}},
+		&corpus.Corpus{Classes: []string{"a", "a"}, Labels: sparse.Labels{Offsets: []int64{0, 2}, IDs: []int32{0, 1}}},
 	)
 	if err != nil || s.Right != 1 || s.Classes[0].Of != 1 {
 		t.Errorf("%+v, error %v", s, err)
@@ -175,7 +176,7 @@ func TestProgressPanics(t *testing.T) {
 // The classes of a corpus that are the same documents have no margin for nu-SVC to divide by.
 func TestNoMargin(t *testing.T) {
 	c := sixty(t)
-	twice := &sparse.Corpus{
+	twice := &corpus.Corpus{
 		Source: "twins", Documents: c.Documents.SelectRows([]int{0, 0, 1, 1, 2, 2}), Vocabulary: c.Vocabulary,
 		Classes: []string{"a", "b"},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -114,7 +115,7 @@ func (p *Problem) calibrates(s *Settings) bool {
 }
 
 // Calibrates says whether probabilities of a training on a corpus can be calibrated, see [Problem.Train].
-func Calibrates(c *sparse.Corpus, scheme solver.Scheme) bool {
+func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 	s := &Settings{Type: model.CSVC, Scheme: scheme}
 	return c.Validate() == nil && calibrates(c.Labels, c.Documents.Rows(), len(c.Classes), s)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
@@ -18,7 +19,7 @@ import (
 // Calibrated probabilities of other documents have a log loss that is no greater than by the sigmoids alone,
 // and near that of the folds; so has a cross-validation.
 func TestCalibrated(t *testing.T) {
-	all := read(t, "synthetic:docs=3500,terms=1500,length=14,classes=6,seed=5", sparse.Options{})
+	all := read(t, "synthetic:docs=3500,terms=1500,length=14,classes=6,seed=5", corpus.Options{})
 	var trainOn, test []int
 	for i := range all.Documents.Rows() {
 		if i%7 > 1 { // classes take turns
@@ -83,7 +84,7 @@ func TestCalibrated(t *testing.T) {
 
 // lossesOf returns the log loss of each document by its definition: -log p of its class or, of labels each for
 // itself, the mean of -log p of what is so.
-func lossesOf(classes []string, p [][]float64, separate bool, truth *sparse.Corpus) []float64 {
+func lossesOf(classes []string, p [][]float64, separate bool, truth *corpus.Corpus) []float64 {
 	out := make([]float64, len(p))
 	for i, own := range p {
 		is := slices.Index(classes, truth.Classes[truth.Labels.Of(i)[0]])
@@ -131,7 +132,7 @@ func mostECE(c *Calibration) float64 {
 
 // Thresholds of labels, which are part of the machines, leave their probabilities as they are.
 func TestCalibratedThresholds(t *testing.T) {
-	c := read(t, "synthetic:docs=600,terms=800,length=12,classes=4,seed=8", sparse.Options{})
+	c := read(t, "synthetic:docs=600,terms=800,length=12,classes=4,seed=8", corpus.Options{})
 	var first [][]float64
 	for _, tuned := range []bool{false, true} {
 		m, report := train(t, c, Settings{Scheme: solver.Labels, Calibrated: true, Thresholds: tuned}, Options{})
@@ -169,7 +170,7 @@ func TestCalibratedOfFew(t *testing.T) {
 				labels[i] = fmt.Sprint(min(i, 1)) // one of a class, the others of another
 			}
 		}
-		c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{MinDF: 1}))(t)
+		c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{MinDF: 1}))(t)
 		for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.Labels} {
 			m, report := train(t, c, Settings{Scheme: scheme, Calibrated: true}, Options{})
 			want := n > 2 && (n < 5 || scheme == solver.Labels)
@@ -186,7 +187,7 @@ func TestCalibratedOfFew(t *testing.T) {
 // Figures by hand: two bins, a class that the model doesn't know, a document that is left out, and one
 // without a label.
 func TestScoreProbabilities(t *testing.T) {
-	truth := &sparse.Corpus{Classes: []string{"b", "a", "z"}, Labels: sparse.Labels{
+	truth := &corpus.Corpus{Classes: []string{"b", "a", "z"}, Labels: sparse.Labels{
 		Offsets: []int64{0, 1, 2, 3, 4, 4, 5}, IDs: []int32{1, 1, 0, 2, 0}}}
 	p := [][]float64{{0.95, 0.05}, {0.2, 0.8}, {0.25, 0.75}, {0.99, 0.01}, {0.5, 0.5}, nil}
 	got, err := ScoreProbabilities([]string{"a", "b"}, p, false, truth)
@@ -198,7 +199,7 @@ func TestScoreProbabilities(t *testing.T) {
 	ece := (math.Abs(0.95+0.99-1) + math.Abs(0.8+0.75-1)) / 4
 	within(t, "log loss", got.LogLoss, loss, 1e-12)
 	within(t, "expected calibration error", got.ECE, ece, 1e-12)
-	one := &sparse.Corpus{Classes: []string{"a"}, Labels: sparse.Labels{Offsets: []int64{0, 1}, IDs: []int32{0}}}
+	one := &corpus.Corpus{Classes: []string{"a"}, Labels: sparse.Labels{Offsets: []int64{0, 1}, IDs: []int32{0}}}
 	if got, err = ScoreProbabilities([]string{"a", "b"}, p[:1:1], true, one); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +216,7 @@ func TestScoreProbabilities(t *testing.T) {
 
 // Documents are rejected by their greatest probability, the same after the model went through a file.
 func TestReject(t *testing.T) {
-	all := read(t, "synthetic:docs=600,terms=400,length=12,classes=4,seed=8", sparse.Options{})
+	all := read(t, "synthetic:docs=600,terms=400,length=12,classes=4,seed=8", corpus.Options{})
 	c, other := all.Select(run.Numbers(0, 400)), all.Select(run.Numbers(400, 600))
 	m, report := train(t, c, Settings{C: 10, Reject: solver.RejectionTarget{Coverage: 0.5}}, Options{})
 	r := report.Rejection

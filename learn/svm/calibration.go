@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Calibration says how good probabilities are of documents whose classes are known.
@@ -111,7 +111,7 @@ func (r *reliability) result() *Calibration {
 // most probable one counts if it is among them, and else the first. Documents without labels are left out
 // unless labels are separate. Where none is left it returns nil. Errors: rows of another length than
 // classes, numbers that are no probabilities.
-func ScoreProbabilities(classes []string, p [][]float64, separate bool, truth *sparse.Corpus) (*Calibration, error) {
+func ScoreProbabilities(classes []string, p [][]float64, separate bool, truth *corpus.Corpus) (*Calibration, error) {
 	t, err := newTally(classes, len(p), truth)
 	if err != nil {
 		return nil, err

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Candidates are what [Choose] chooses from. An empty list stands for the value that Settings have.
@@ -35,7 +35,7 @@ type Candidates struct {
 	// counts.
 	Cuts            int
 	Alike           bool // cuts cost about the same, such as widths of numbers: they come with all kernels at once
-	Corpus          func(ctx context.Context, cut int, documents []int) (*sparse.Corpus, error)
+	Corpus          func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
 	Values, Counted []float64
 
 	// Near returns the neighbours of a kernel, such as those with half and twice its parameter. If it
@@ -89,7 +89,7 @@ type Round struct {
 type Chosen struct {
 	Settings Settings       // those that were given, with the kernel, C, scheme and epsilon that were chosen
 	Cut      int            // the way in which the text is cut that was chosen
-	Corpus   *sparse.Corpus // all documents cut in that way; nil where Cut is 0, or they weren't cut
+	Corpus   *corpus.Corpus // all documents cut in that way; nil where Cut is 0, or they weren't cut
 	Measure  Measure
 	Rounds   []Round // empty where nothing was to be compared, or Why says why nothing could be
 	Sample   []int   // the documents of the last round, ascending
@@ -121,7 +121,7 @@ type Chosen struct {
 // Errors: those of [Problem.Search], another type than c_svc, epsilon_svr and nu_svr, documents without labels or of
 // one class, Work, a C, an epsilon or a unit that isn't a positive number.
 func Choose(
-	ctx context.Context, c *sparse.Corpus, s Settings, from Candidates, opt Options,
+	ctx context.Context, c *corpus.Corpus, s Settings, from Candidates, opt Options,
 ) (*Chosen, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func Choose(
 		return nil, err
 	}
 	opt.Device, opt.Store, opt.Once, opt.CacheBytes = nil, nil, false, 0
-	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}, cuts: map[int]*sparse.Corpus{}}
+	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}, cuts: map[int]*corpus.Corpus{}}
 	h.s.Scheme = from.Schemes[0]
 	h.out.Measure = h.s.Measure()
 	other := func(id int32) bool { return id != c.Labels.IDs[0] }
@@ -225,7 +225,7 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 
 // choosing is a choice under way.
 type choosing struct {
-	c    *sparse.Corpus
+	c    *corpus.Corpus
 	s    Settings
 	from Candidates
 	opt  Options
@@ -234,7 +234,7 @@ type choosing struct {
 	order []int // the documents, so that each beginning is a sample
 	most  int   // documents that memory has room for
 
-	cuts map[int]*sparse.Corpus // documents of a sample, or all, cut in other ways than the corpus
+	cuts map[int]*corpus.Corpus // documents of a sample, or all, cut in other ways than the corpus
 
 	done, total float64 // work, of rounds
 	now         float64 // that of what is compared

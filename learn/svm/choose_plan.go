@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -294,7 +295,7 @@ func (h *choosing) fitsOn(k kernel.Kernel) error {
 		return nil
 	}
 	p, docs := &Problem{opt: h.opt}, h.c.Documents
-	embedder := k.Embedding().FitCorpus(h.c)
+	embedder := corpus.Fit(k.Embedding(), h.c)
 	p.bound = h.opt.sizes(h.c, embedder, docs.Rows(), docs.NNZ()+int64(docs.EmptyRows()))
 	if p.bound.need(&h.opt, h.opt.Tasks) <= h.opt.MemoryBytes {
 		return nil
@@ -328,7 +329,7 @@ func (h *choosing) roomFor() int {
 	if i := slices.IndexFunc(h.from.Kernels, func(k kernel.Kernel) bool { return byFold(k.Embedding()) }); i >= 0 {
 		e = h.from.Kernels[i].Embedding() // which takes the most
 	}
-	embedder, tasks := e.FitCorpus(h.c), h.tasks()
+	embedder, tasks := corpus.Fit(e, h.c), h.tasks()
 	return sort.Search(len(h.order), func(m int) bool {
 		opt := h.opt
 		opt.HeldBytes += h.c.Documents.Bytes() + 8*values[m+1] + 8*int64(m+2)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
@@ -272,10 +273,10 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 	own := oneProblem{opt: h.opt}
 	own.opt.Tasks = h.tasks()
 	one := !slices.ContainsFunc(all, func(q Candidate) bool { return q.Cut != all[0].Cut })
-	maps.DeleteFunc(h.cuts, func(cut int, _ *sparse.Corpus) bool {
+	maps.DeleteFunc(h.cuts, func(cut int, _ *corpus.Corpus) bool {
 		return !slices.ContainsFunc(all, func(q Candidate) bool { return q.Cut == cut })
 	})
-	own.corpus = func(cut int) (*sparse.Corpus, error) {
+	own.corpus = func(cut int) (*corpus.Corpus, error) {
 		sample, err := h.sampleOf(ctx, cut, docs, one)
 		if err == nil && h.opt.MemoryBytes > 0 {
 			own.opt.HeldBytes = h.opt.HeldBytes + h.c.Documents.Bytes() + sample.Documents.Bytes()
@@ -312,7 +313,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 
 // sampleOf returns some documents cut in a way. Where it is the one that is left, as whole says, it cuts all
 // documents, for later rounds and the training.
-func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool) (*sparse.Corpus, error) {
+func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool) (*corpus.Corpus, error) {
 	c, n := h.c, h.c.Documents.Rows()
 	if cut > 0 {
 		if c = h.cuts[cut]; c == nil || c.Documents.Rows() != len(docs) && c.Documents.Rows() != n {

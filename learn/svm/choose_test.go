@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
@@ -111,7 +112,7 @@ func TestChooseKeeps(t *testing.T) {
 
 // Samples grow, one contains the other, and have the frequencies of the corpus.
 func TestChooseSample(t *testing.T) {
-	c := read(t, "synthetic:docs=4000,terms=300,length=10,classes=3,seed=3", sparse.Options{})
+	c := read(t, "synthetic:docs=4000,terms=300,length=10,classes=3,seed=3", corpus.Options{})
 	h := &choosing{c: c, from: Candidates{
 		Kernels: []kernel.Kernel{kernel.MustParse("diffusion")}, Schemes: []solver.Scheme{solver.OneVsOne}, Seed: 1,
 	}}
@@ -147,7 +148,7 @@ func TestChooseWork(t *testing.T) {
 	kernels := kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2", "diffusion:t=8", "diffusion:t=4")
 	for _, docs := range []int{600, 3000, 20000} {
 		for _, classes := range []int{2, 20, 200} {
-			h := &choosing{c: &sparse.Corpus{Classes: make([]string, classes)}, order: make([]int, docs), most: docs,
+			h := &choosing{c: &corpus.Corpus{Classes: make([]string, classes)}, order: make([]int, docs), most: docs,
 				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Work: 1,
 					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
 			steps := h.steps()
@@ -181,7 +182,7 @@ func TestChooseWork(t *testing.T) {
 
 // Where even two candidates take too much, nothing is compared, and the choice says why.
 func TestChooseNothing(t *testing.T) {
-	c := read(t, "synthetic:docs=600,terms=300,length=10,classes=200,seed=3", sparse.Options{})
+	c := read(t, "synthetic:docs=600,terms=300,length=10,classes=200,seed=3", corpus.Options{})
 	got, err := Choose(t.Context(), c, Settings{}, Candidates{
 		Kernels: choices.Kernels, C: choices.C, Schemes: []solver.Scheme{solver.OneVsRest}}, Options{})
 	if err != nil || len(got.Rounds) > 0 || !strings.Contains(got.Why, "200 classes") || got.Settings.C != 10 {
@@ -241,7 +242,7 @@ func TestChooseSmallClasses(t *testing.T) {
 				labels = append(labels, word)
 			}
 		}
-		c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{}))(t)
+		c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
 		got, err := Choose(t.Context(), c, Settings{}, choices, Options{})
 		if err != nil || (got.Why == "") != q.ok || (len(got.Rounds) == 3) != q.ok {
 			t.Errorf("%+v: %d rounds, %q, %v", q, len(got.Rounds), got.Why, err)
@@ -325,7 +326,7 @@ func TestChooseRegression(t *testing.T) {
 	}
 	docs := musttest.Get(sparse.FromDense(n, columns, counts))(t)
 	chosen := func(kind model.Type, by float64) *Chosen {
-		c := &sparse.Corpus{Source: "sums", Documents: docs, Labels: sparse.Labels{Offsets: []int64{0}}}
+		c := &corpus.Corpus{Source: "sums", Documents: docs, Labels: sparse.Labels{Offsets: []int64{0}}}
 		for i, v := range targets {
 			c.Classes = append(c.Classes, strconv.FormatFloat(by*v, 'g', -1, 64))
 			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
@@ -377,7 +378,7 @@ func TestChooseRegression(t *testing.T) {
 func TestChooseStuck(t *testing.T) {
 	const n = 120
 	r := rand.New(rand.NewPCG(1, 2))
-	c := &sparse.Corpus{Source: "noise", Labels: sparse.Labels{Offsets: []int64{0}}}
+	c := &corpus.Corpus{Source: "noise", Labels: sparse.Labels{Offsets: []int64{0}}}
 	counts := make([]float32, 3*n)
 	for i := range n {
 		for k := range 3 {
@@ -402,7 +403,7 @@ func nearC(kernel.Kernel) []kernel.Kernel { return nil }
 // Where most targets are the same, a regression is chosen as among others; of few documents nothing is compared.
 func TestChooseSameTargets(t *testing.T) {
 	for _, n := range []int{150, 90} {
-		c := &sparse.Corpus{Source: "mostly 0", Classes: []string{"0"}, Labels: sparse.Labels{Offsets: []int64{0}}}
+		c := &corpus.Corpus{Source: "mostly 0", Classes: []string{"0"}, Labels: sparse.Labels{Offsets: []int64{0}}}
 		counts := make([]float32, 2*n)
 		for i := range n {
 			id := 0

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // A choice with neighbours goes on where the best is at an edge, tries all cuts, and compares the
@@ -18,7 +18,7 @@ func TestChooseWider(t *testing.T) {
 	c := noisy(t)
 	from := Candidates{
 		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt"), C: []float64{1, 10}, Seed: 3, Work: 100,
-		Cuts: 2, Corpus: func(_ context.Context, cut int, docs []int) (*sparse.Corpus, error) {
+		Cuts: 2, Corpus: func(_ context.Context, cut int, docs []int) (*corpus.Corpus, error) {
 			if cut != 1 {
 				t.Errorf("cut %d", cut)
 			}
@@ -79,7 +79,7 @@ func TestChooseSecondTerms(t *testing.T) {
 	got, err := Choose(t.Context(), c, Settings{}, Candidates{
 		Kernels: kernelsFor("diffusion:t=2", "diffusion:t=8", "linear:embed=tfidf-l2", "linear:embed=tf-l2"),
 		Cuts:    2, Work: 100, LeastC: true,
-		Corpus: func(_ context.Context, _ int, docs []int) (*sparse.Corpus, error) {
+		Corpus: func(_ context.Context, _ int, docs []int) (*corpus.Corpus, error) {
 			if docs == nil {
 				return c, nil
 			}
@@ -104,8 +104,8 @@ func TestChooseSecondTerms(t *testing.T) {
 
 // Where memory is too little to cut the text in another way, that is left out, and said.
 func TestChooseUncut(t *testing.T) {
-	from := Candidates{Cuts: 2, Work: 100, Final: 1, Corpus: func(context.Context, int, []int) (*sparse.Corpus, error) {
-		return nil, &sparse.MemoryError{Source: "x"}
+	from := Candidates{Cuts: 2, Work: 100, Final: 1, Corpus: func(context.Context, int, []int) (*corpus.Corpus, error) {
+		return nil, &corpus.MemoryError{Source: "x"}
 	}}
 	got, err := Choose(t.Context(), noisy(t), Settings{}, from, Options{})
 	if err != nil || got.Uncut == nil || got.Cut != 0 || len(got.Rounds) != 2 || len(got.Rounds[0].Points) != 1 {

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Measure is the figure by which a validation is judged.
@@ -193,7 +193,7 @@ func inCorpus[T any](corpus []int, values []T) []T {
 }
 
 // score scores a fold, or all for -1.
-func (v *Validation) score(truth *sparse.Corpus, part int) (*Score, error) {
+func (v *Validation) score(truth *corpus.Corpus, part int) (*Score, error) {
 	out := func(i int) bool { return part >= 0 && v.Fold[i] != part }
 	switch {
 	case v.Value != nil:

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
@@ -17,9 +18,9 @@ import (
 
 // noisy is a corpus of four classes, some of whose documents carry a wrong label, so that a
 // validation has something to find.
-func noisy(t testing.TB) *sparse.Corpus {
+func noisy(t testing.TB) *corpus.Corpus {
 	t.Helper()
-	c := read(t, "synthetic:docs=600,terms=900,length=100,classes=4,seed=5", sparse.Options{})
+	c := read(t, "synthetic:docs=600,terms=900,length=100,classes=4,seed=5", corpus.Options{})
 	for i := range c.Labels.IDs {
 		if i%12 == 5 {
 			c.Labels.IDs[i] = (c.Labels.IDs[i] + 1) % 4
@@ -179,7 +180,7 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 }
 
 // memoryFor returns a bound in which the matrix of c fits, but not a second one.
-func memoryFor(t testing.TB, c *sparse.Corpus, k kernel.Kernel) int64 {
+func memoryFor(t testing.TB, c *corpus.Corpus, k kernel.Kernel) int64 {
 	t.Helper()
 	p := problem(t, c, k, Options{})
 	bytes := p.Engine().Bytes() + 4*int64(p.Len())*int64(p.Len()) + 8<<20
@@ -198,7 +199,7 @@ func memoryFor(t testing.TB, c *sparse.Corpus, k kernel.Kernel) int64 {
 func TestCrossValidateOthers(t *testing.T) {
 	c := noisy(t)
 	k := kernel.MustParse("diffusion:t=0.5")
-	several := &sparse.Corpus{
+	several := &corpus.Corpus{
 		Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: c.Classes,
 		Labels: sparse.Labels{Offsets: []int64{0}},
 	}
@@ -246,7 +247,7 @@ func TestCrossValidateOthers(t *testing.T) {
 		t.Errorf("%d of %d documents have other labels than by hand", differ, len(held))
 	}
 
-	numbers := &sparse.Corpus{
+	numbers := &corpus.Corpus{
 		Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: []string{"1", "2", "4", "-3"},
 		Labels: c.Labels,
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
@@ -24,7 +25,7 @@ func TestModelIsDetermined(t *testing.T) {
 	if testing.Short() {
 		docs = 1300 // of fewer the least scratch space is more than half of the matrix
 	}
-	corpus := read(t, fmt.Sprintf("synthetic:docs=%d,terms=2000,length=30,classes=4,seed=11", docs), sparse.Options{})
+	c := read(t, fmt.Sprintf("synthetic:docs=%d,terms=2000,length=30,classes=4,seed=11", docs), corpus.Options{})
 	settings := []Settings{
 		{C: 3, Calibrated: true, Scheme: solver.OneVsRest}, {C: 10},
 		{C: 10, Scheme: solver.OneVsRest}, {C: 3, Probabilities: true}, {Type: model.OneClass, Nu: 0.3},
@@ -34,20 +35,20 @@ func TestModelIsDetermined(t *testing.T) {
 	}
 	for _, s := range settings {
 		t.Run(fmt.Sprintf("%s/%s", s.Type, s.Scheme), func(t *testing.T) {
-			first, report := train(t, corpus, s, Options{Workers: 1})
+			first, report := train(t, c, s, Options{Workers: 1})
 			want := encoded(t, first)
 			for what, opt := range map[string]Options{
 				"again": {Workers: 1}, "two workers": {Workers: 2}, "five workers": {Workers: 5},
 				"once": {Workers: 2, Once: true},
 			} {
-				if m, _ := train(t, corpus, s, opt); !bytes.Equal(encoded(t, m), want) {
+				if m, _ := train(t, c, s, opt); !bytes.Equal(encoded(t, m), want) {
 					t.Errorf("%s: another model", what)
 				}
 			}
-			n := int64(corpus.Documents.Rows())
+			n := int64(c.Documents.Rows())
 			for _, part := range []int64{2, 1} { // all of the matrix, and a half, in tiles and rows
 				opt := Options{CacheBytes: 2 * n * n * part, Workers: 2} // each takes scratch space of it
-				p := problem(t, corpus, kernel.MustParse(DefaultKernel), opt)
+				p := problem(t, c, kernel.MustParse(DefaultKernel), opt)
 				_, small, err := p.Train(t.Context(), s)
 				if err != nil {
 					t.Fatal(err)
@@ -66,7 +67,7 @@ func TestModelIsDetermined(t *testing.T) {
 
 // An end of the context ends every phase within a second of both workers, with its error.
 func TestTrainEndsWithItsContext(t *testing.T) {
-	corpus := read(t, "synthetic:docs=5000,terms=8000,length=80,classes=3,seed=12", sparse.Options{})
+	c := read(t, "synthetic:docs=5000,terms=8000,length=80,classes=3,seed=12", corpus.Options{})
 	for _, stage := range []string{"embedding", "preparing the engine", "computing tiles", "training"} {
 		t.Run(stage, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -81,7 +82,7 @@ func TestTrainEndsWithItsContext(t *testing.T) {
 			if stage == "training" {
 				opt.CacheBytes = 40 << 20 // so that it takes long enough
 			}
-			p, err := NewProblem(ctx, corpus, sparse.Sphere, opt)
+			p, err := NewProblem(ctx, c, sparse.Sphere, opt)
 			if err == nil {
 				_, _, err = p.Train(ctx, Settings{C: 1000, Tolerance: 1e-9})
 			}
@@ -100,7 +101,7 @@ func TestTrainEndsWithItsContext(t *testing.T) {
 }
 
 func TestTrainProgress(t *testing.T) {
-	corpus := read(t, "synthetic:docs=4000,terms=8000,length=80,classes=6,seed=13", sparse.Options{})
+	c := read(t, "synthetic:docs=4000,terms=8000,length=80,classes=6,seed=13", corpus.Options{})
 	last, longest := worked(t), time.Duration(0)
 	stages := map[string]int{}
 	var end Progress
@@ -110,7 +111,7 @@ func TestTrainProgress(t *testing.T) {
 		stages[p.Stage]++
 		end = p
 	}}
-	p := musttest.Get(NewProblem(t.Context(), corpus, sparse.Sphere, opt))(t)
+	p := musttest.Get(NewProblem(t.Context(), c, sparse.Sphere, opt))(t)
 	_, report, err := p.Train(t.Context(), Settings{C: 10})
 	if err != nil {
 		t.Fatal(err)
@@ -149,46 +150,46 @@ func TestTickerReports(t *testing.T) {
 
 // What deserves notice is said, each thing once, and nothing is where nothing does.
 func TestWarnings(t *testing.T) {
-	corpus := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=14", sparse.Options{})
-	bare := *corpus
+	docs := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=14", corpus.Options{})
+	bare := *docs
 	bare.Labels = sparse.Labels{}
-	for i := range corpus.Documents.Rows() {
+	for i := range docs.Documents.Rows() {
 		if i < 3 {
 			bare.Labels.Add()
 		} else {
-			bare.Labels.Add(corpus.Labels.Of(i)...)
+			bare.Labels.Add(docs.Labels.Of(i)...)
 		}
 	}
-	empty := *corpus
+	empty := *docs
 	empty.Documents = &sparse.CSR{
-		Cols: corpus.Documents.Cols, Offsets: append([]int64(nil), corpus.Documents.Offsets...),
-		Terms: corpus.Documents.Terms, Values: append([]float32(nil), corpus.Documents.Values...),
+		Cols: docs.Documents.Cols, Offsets: append([]int64(nil), docs.Documents.Offsets...),
+		Terms: docs.Documents.Terms, Values: append([]float32(nil), docs.Documents.Values...),
 	}
 	for k := range empty.Documents.Offsets[1] {
 		empty.Documents.Values[k] = 0
 	}
 	for name, test := range map[string]struct {
-		c    *sparse.Corpus
+		c    *corpus.Corpus
 		s    Settings
 		want []string
 	}{
-		"nothing":   {corpus, Settings{Kernel: kernel.MustParse("rbf:gamma=1")}, nil},
+		"nothing":   {docs, Settings{Kernel: kernel.MustParse("rbf:gamma=1")}, nil},
 		"labels":    {&bare, Settings{}, []string{"3 documents without a label are left out"}},
 		"no labels": {&bare, Settings{Scheme: solver.Labels}, nil},
 		"empty":     {&empty, Settings{}, []string{"1 documents have no terms"}},
 		"indefinite": {
-			corpus, Settings{Kernel: kernel.MustParse("sigmoid:gamma=1,r=-1")},
+			docs, Settings{Kernel: kernel.MustParse("sigmoid:gamma=1,r=-1")},
 			[]string{"need not be positive definite"},
 		},
 		"conditional": {
-			corpus, Settings{Kernel: kernel.MustParse("ngd")},
+			docs, Settings{Kernel: kernel.MustParse("ngd")},
 			[]string{"conditionally positive definite only, which is enough"},
 		},
 		"unfinished": {
-			corpus, Settings{Tolerance: 1e-18}, []string{"1 of 1 machines ended before they reached the tolerance"},
+			docs, Settings{Tolerance: 1e-18}, []string{"1 of 1 machines ended before they reached the tolerance"},
 		},
 		"one class": {
-			corpus, Settings{Type: model.OneClass, Kernel: kernel.MustParse("ngd")}, []string{"don't add to 0"},
+			docs, Settings{Type: model.OneClass, Kernel: kernel.MustParse("ngd")}, []string{"don't add to 0"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

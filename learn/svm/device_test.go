@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
@@ -93,7 +94,7 @@ func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(t *
 
 // A problem that can't be made gives its device back; one that is made leaves that to its engine.
 func TestProblemGivesDeviceBack(t *testing.T) {
-	c := read(t, "synthetic:docs=90,terms=300,classes=2,seed=3", sparse.Options{})
+	c := read(t, "synthetic:docs=90,terms=300,classes=2,seed=3", corpus.Options{})
 	d := &slowDevice{}
 	if _, err := NewProblem(
 		t.Context(), c, sparse.Sphere, Options{Device: newSlowDevice(d), CacheBytes: 1000},

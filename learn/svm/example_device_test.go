@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/cuda"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
@@ -17,7 +18,7 @@ import (
 // to the predictor, and is given back before the device is.
 func ExampleOptions_device() {
 	ctx := context.Background()
-	corpus, err := sparse.Read(ctx, "synthetic:docs=400,terms=1000,length=30,classes=3,seed=1", sparse.Options{})
+	c, err := corpus.Read(ctx, "synthetic:docs=400,terms=1000,length=30,classes=3,seed=1", corpus.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func ExampleOptions_device() {
 		opt.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return gpu.Load(ctx, x) }
 	}
 	kernel := kernel.MustParse("diffusion:t=0.5")
-	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), opt)
+	problem, err := svm.NewProblem(ctx, c, kernel.Embedding(), opt)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,11 +45,11 @@ func ExampleOptions_device() {
 		log.Fatal(err)
 	}
 	defer predictor.Close()
-	prediction, err := predictor.Predict(ctx, corpus.Documents)
+	prediction, err := predictor.Predict(ctx, c.Documents)
 	if err != nil {
 		log.Fatal(err)
 	}
-	score, err := svm.ScoreModel(model, prediction, corpus)
+	score, err := svm.ScoreModel(model, prediction, c)
 	if err != nil {
 		log.Fatal(err)
 	}

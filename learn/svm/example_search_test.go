@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Which t and which C? Every dot product is computed once for all six combinations and five folds.
 func ExampleProblem_Search() {
 	ctx := context.Background()
-	corpus, err := sparse.Read(ctx, "synthetic:docs=300,terms=500,length=60,classes=3", sparse.Options{})
+	c, err := corpus.Read(ctx, "synthetic:docs=300,terms=500,length=60,classes=3", corpus.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -21,7 +21,7 @@ func ExampleProblem_Search() {
 	for _, t := range []string{"0.1", "0.5", "1"} {
 		grid.Kernels = append(grid.Kernels, kernel.MustParse("diffusion:t="+t))
 	}
-	problem, err := svm.NewProblem(ctx, corpus, grid.Kernels[0].Embedding(), svm.Options{})
+	problem, err := svm.NewProblem(ctx, c, grid.Kernels[0].Embedding(), svm.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,12 +46,12 @@ func ExampleProblem_Search() {
 
 func ExampleProblem_CrossValidate() {
 	ctx := context.Background()
-	corpus, err := sparse.Read(ctx, "synthetic:docs=300,terms=500,length=60,classes=3", sparse.Options{})
+	c, err := corpus.Read(ctx, "synthetic:docs=300,terms=500,length=60,classes=3", corpus.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	kernel := kernel.MustParse("diffusion:t=0.5")
-	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{})
+	problem, err := svm.NewProblem(ctx, c, kernel.Embedding(), svm.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
@@ -19,12 +20,12 @@ import (
 // terms have the same numbers.
 func Example() {
 	ctx := context.Background()
-	corpus, err := sparse.Read(ctx, "synthetic:docs=400,terms=1000,length=30,classes=3,seed=1", sparse.Options{})
+	c, err := corpus.Read(ctx, "synthetic:docs=400,terms=1000,length=30,classes=3,seed=1", corpus.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	kernel := kernel.MustParse("diffusion:t=0.5")
-	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{MemoryBytes: 256 << 20})
+	problem, err := svm.NewProblem(ctx, c, kernel.Embedding(), svm.Options{MemoryBytes: 256 << 20})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -38,11 +39,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	prediction, err := predictor.Predict(ctx, corpus.Documents)
+	prediction, err := predictor.Predict(ctx, c.Documents)
 	if err != nil {
 		log.Fatal(err)
 	}
-	score, err := svm.ScoreModel(model, prediction, corpus)
+	score, err := svm.ScoreModel(model, prediction, c)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -56,12 +57,12 @@ func Example() {
 // asked for at training, probabilities.
 func ExamplePredictor_Predict() {
 	ctx := context.Background()
-	corpus, err := sparse.Read(ctx, "synthetic:docs=200,terms=500,length=30,classes=2,seed=2", sparse.Options{})
+	c, err := corpus.Read(ctx, "synthetic:docs=200,terms=500,length=30,classes=2,seed=2", corpus.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	kernel := kernel.MustParse("linear:embed=tfidf-l2")
-	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{})
+	problem, err := svm.NewProblem(ctx, c, kernel.Embedding(), svm.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -73,13 +74,13 @@ func ExamplePredictor_Predict() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	prediction, err := predictor.Predict(ctx, corpus.Documents.SelectRows([]int{0}))
+	prediction, err := predictor.Predict(ctx, c.Documents.SelectRows([]int{0}))
 	if err != nil {
 		log.Fatal(err)
 	}
-	own := corpus.Labels.Of(0)[0]
+	own := c.Labels.Of(0)[0]
 	fmt.Println(
-		model.Classes[prediction.Class[0]] == corpus.Classes[own], prediction.Decisions[0][0] > 0,
+		model.Classes[prediction.Class[0]] == c.Classes[own], prediction.Decisions[0][0] > 0,
 		prediction.Probabilities[0][own] > 0.9,
 	)
 	// Output: true true true
@@ -89,13 +90,13 @@ func ExamplePredictor_Predict() {
 func ExamplePredictor_PredictTexts() {
 	ctx := context.Background()
 	texts := []string{"rain and wind", "wind and snow", "bread and soup", "soup and salt"}
-	corpus, err := sparse.FromTexts(ctx, texts, []string{"weather", "weather", "kitchen", "kitchen"},
-		sparse.Options{MinDF: 1})
+	c, err := corpus.FromTexts(ctx, texts, []string{"weather", "weather", "kitchen", "kitchen"},
+		corpus.Options{MinDF: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
 	kernel := kernel.MustParse("diffusion:t=0.5")
-	problem, err := svm.NewProblem(ctx, corpus, kernel.Embedding(), svm.Options{})
+	problem, err := svm.NewProblem(ctx, c, kernel.Embedding(), svm.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -132,11 +133,11 @@ func ExampleNewPredictor_ownKernel() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	corpus, err := sparse.Read(ctx, "synthetic:docs=200,terms=500,length=30,classes=2,seed=2", sparse.Options{})
+	docs, err := corpus.Read(ctx, "synthetic:docs=200,terms=500,length=30,classes=2,seed=2", corpus.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	problem, err := svm.NewProblem(ctx, corpus, student.Embedding(), svm.Options{})
+	problem, err := svm.NewProblem(ctx, docs, student.Embedding(), svm.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -162,11 +163,11 @@ func ExampleNewPredictor_ownKernel() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	prediction, err := predictor.Predict(ctx, corpus.Documents)
+	prediction, err := predictor.Predict(ctx, docs.Documents)
 	if err != nil {
 		log.Fatal(err)
 	}
-	score, err := svm.ScoreModel(loaded, prediction, corpus)
+	score, err := svm.ScoreModel(loaded, prediction, docs)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -190,7 +191,7 @@ func ExampleNewPrecomputed() {
 			cross = append(cross, k(x, y))
 		}
 	}
-	matrix := &sparse.Corpus{Source: "points", Classes: []string{"left", "right"}}
+	matrix := &corpus.Corpus{Source: "points", Classes: []string{"left", "right"}}
 	for _, class := range []int32{0, 0, 1, 1} {
 		matrix.Labels.Add(class)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
@@ -367,7 +368,7 @@ func (w *work) first() int {
 }
 
 // truth is what is known of the labels, and the weights, in the order of the corpus.
-func (p *Problem) truth() *sparse.Corpus {
+func (p *Problem) truth() *corpus.Corpus {
 	labels := make([][]int32, p.Len())
 	for i, doc := range p.corpus.order {
 		labels[doc] = p.corpus.labels.Of(i)
@@ -380,8 +381,8 @@ func (p *Problem) truth() *sparse.Corpus {
 }
 
 // corpusOf is a corpus of labels alone.
-func corpusOf(source string, classes []string, labels [][]int32) *sparse.Corpus {
-	c := &sparse.Corpus{Source: source, Classes: classes, Labels: sparse.Labels{Offsets: []int64{0}}}
+func corpusOf(source string, classes []string, labels [][]int32) *corpus.Corpus {
+	c := &corpus.Corpus{Source: source, Classes: classes, Labels: sparse.Labels{Offsets: []int64{0}}}
 	for _, l := range labels {
 		c.Labels.Add(l...)
 	}

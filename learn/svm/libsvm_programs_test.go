@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
@@ -19,15 +20,15 @@ import (
 
 // newsgroups returns the training and test documents of the first classes of 20 Newsgroups. The
 // test is skipped where they are missing.
-func newsgroups(t *testing.T, classes int) (train, test *sparse.Corpus) {
+func newsgroups(t *testing.T, classes int) (train, test *corpus.Corpus) {
 	t.Helper()
 	folder := filepath.Join("..", "..", "..", "shared", "data", "20news-bydate")
 	if _, err := os.Stat(folder); err != nil {
 		t.Skip("20 Newsgroups is not here: ", err)
 	}
 	var vocabulary []string
-	read := func(name string) *sparse.Corpus {
-		c := musttest.Get(sparse.Read(t.Context(), filepath.Join(folder, name), sparse.Options{Vocabulary: vocabulary}))(t)
+	read := func(name string) *corpus.Corpus {
+		c := musttest.Get(corpus.Read(t.Context(), filepath.Join(folder, name), corpus.Options{Vocabulary: vocabulary}))(t)
 		return c
 	}
 	train = read("train.tsv.gz")
@@ -38,7 +39,7 @@ func newsgroups(t *testing.T, classes int) (train, test *sparse.Corpus) {
 }
 
 // ofClasses returns the documents of the given classes, which are then all that there are.
-func ofClasses(c *sparse.Corpus, names []string) *sparse.Corpus {
+func ofClasses(c *corpus.Corpus, names []string) *corpus.Corpus {
 	number := map[string]int32{}
 	for k, name := range names {
 		number[name] = int32(k)
@@ -109,7 +110,7 @@ func writeRows(w io.Writer, n int, label func(i int) int32, row func(i int) []fl
 }
 
 // train runs svm-train with C = 10 and otherwise its defaults on a matrix.
-func (p *programs) train(t *testing.T, gram *engine.Symmetric, c *sparse.Corpus) *libsvmModel {
+func (p *programs) train(t *testing.T, gram *engine.Symmetric, c *corpus.Corpus) *libsvmModel {
 	t.Helper()
 	matrix := filepath.Join(p.folder, "matrix")
 	f, err := os.Create(matrix)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -126,7 +127,7 @@ func objective(t *testing.T, k *engine.Symmetric, documents []int, coef []float6
 }
 
 // embedded returns the documents of a corpus in embedded form.
-func embedded(t *testing.T, e *sparse.Embedder, c *sparse.Corpus) *sparse.Embedded {
+func embedded(t *testing.T, e *sparse.Embedder, c *corpus.Corpus) *sparse.Embedded {
 	t.Helper()
 	x := musttest.Get(e.Transform(c.Documents))(t)
 	return x

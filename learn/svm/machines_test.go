@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 func bytesOf(t *testing.T, m *model.Model) []byte {
@@ -47,20 +47,20 @@ func TestAssemble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			corpus := read(t, c.source, sparse.Options{})
-			for i := range corpus.Classes {
-				corpus.Classes[i] = strings.Repeat("1", i+1) // numbers, for regression
+			docs := read(t, c.source, corpus.Options{})
+			for i := range docs.Classes {
+				docs.Classes[i] = strings.Repeat("1", i+1) // numbers, for regression
 			}
 			opt := Options{Once: true}
 			k := kernel.MustParse(DefaultKernel)
-			whole, said := train(t, corpus, c.Settings, opt)
-			groups, err := problem(t, corpus, k, opt).Machines(c.Settings)
+			whole, said := train(t, docs, c.Settings, opt)
+			groups, err := problem(t, docs, k, opt).Machines(c.Settings)
 			if err != nil || len(groups) != c.groups {
 				t.Fatalf("groups %v, %v, expected %d of them", groups, err, c.groups)
 			}
 			var parts []*solver.Classifier
 			for some := range slices.Chunk(groups, max(len(groups)/6, 1)) { // a few classes each
-				p := problem(t, corpus, k, opt)
+				p := problem(t, docs, k, opt)
 				part := musttest.Get(p.TrainMachines(t.Context(), c.Settings, slices.Concat(some...)))(t)
 				if n := int64(p.Len()); c.groups == 66 && p.Engine().Stats().Pairs >= n*(n+1)/2 && len(parts) == 0 {
 					t.Errorf("machines of some classes took %d pairs, all documents have %d", p.Engine().Stats().Pairs,
@@ -72,7 +72,7 @@ func TestAssemble(t *testing.T) {
 				parts = append(parts, &again)
 			}
 			slices.Reverse(parts)
-			last := problem(t, corpus, k, opt)
+			last := problem(t, docs, k, opt)
 			m, report, err := last.Assemble(c.Settings, parts)
 			if err != nil {
 				t.Fatal(err)
@@ -99,8 +99,8 @@ func TestAssemble(t *testing.T) {
 // Machines of other documents aren't put together.
 func TestAssembleRefuses(t *testing.T) {
 	ctx := context.Background()
-	corpus := read(t, "synthetic:docs=90,terms=100,length=10,classes=3,seed=3", sparse.Options{})
-	p := problem(t, corpus, kernel.MustParse(DefaultKernel), Options{})
+	docs := read(t, "synthetic:docs=90,terms=100,length=10,classes=3,seed=3", corpus.Options{})
+	p := problem(t, docs, kernel.MustParse(DefaultKernel), Options{})
 	all := musttest.Get(p.TrainMachines(ctx, Settings{}, []int{0, 1, 2}))(t)
 	for name, spoil := range map[string]func(c *solver.Classifier){
 		"scheme":  func(c *solver.Classifier) { c.Scheme = solver.OneVsRest },

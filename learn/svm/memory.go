@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -78,7 +79,7 @@ type sizes struct {
 
 // sizes bounds those of a problem of the documents of a corpus, or of so many of them with so many
 // values. terms is what the embedding has learnt from.
-func (o *Options) sizes(c *sparse.Corpus, embedder *sparse.Embedder, documents int, values int64) sizes {
+func (o *Options) sizes(c *corpus.Corpus, embedder *sparse.Embedder, documents int, values int64) sizes {
 	k, _ := kernels(o.ISA) // the caller has checked it
 	values += int64(documents) * int64(embedder.Filled())
 	z := sizes{

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
@@ -34,7 +35,7 @@ func trainWithin(argument string) error {
 	}
 	debug.SetMemoryLimit(limit - codeBytes)
 	ctx := context.Background()
-	c, err := sparse.Read(ctx, source, sparse.Options{MemoryBytes: (limit - ownBytes) / 2})
+	c, err := corpus.Read(ctx, source, corpus.Options{MemoryBytes: (limit - ownBytes) / 2})
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ var tightCases = map[string]struct {
 // needs finds out from its error what a training says that it needs at least.
 func needs(t *testing.T, source string, s Settings) int64 {
 	t.Helper()
-	c := read(t, source, sparse.Options{})
+	c := read(t, source, corpus.Options{})
 	s = musttest.Get(s.resolve())(t)
 	limit := int64(ownBytes + 1<<20)
 	for range 20 {
@@ -149,7 +150,7 @@ func TestTrainStaysWithinMemory(t *testing.T) {
 
 // What doesn't fit is said before the work, with the number that would do.
 func TestTrainSaysWhatItNeeds(t *testing.T) {
-	c := read(t, "synthetic:docs=2000,terms=3000,length=40,classes=2,seed=10", sparse.Options{})
+	c := read(t, "synthetic:docs=2000,terms=3000,length=40,classes=2,seed=10", corpus.Options{})
 	least := needs(t, "synthetic:docs=2000,terms=3000,length=40,classes=2,seed=10", Settings{C: 1})
 	if _, err := NewProblem(
 		t.Context(), c, sparse.Sphere, Options{MemoryBytes: least * 9 / 10, HeldBytes: ownBytes, Workers: 2},

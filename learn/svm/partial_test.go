@@ -3,8 +3,8 @@ package svm
 import (
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Where a part of the matrix fits, one-vs-one computes little more than the blocks of each pair of
@@ -12,9 +12,9 @@ import (
 // Problems in the order of their size compute 5 % more here, longer tiles four times as much.
 func TestPairsShareTiles(t *testing.T) {
 	const n, classes = 6144, 12 // classes of a tile's 512 columns
-	corpus := read(t, "synthetic:docs=6144,terms=3000,length=12,classes=12,seed=4", sparse.Options{})
+	c := read(t, "synthetic:docs=6144,terms=3000,length=12,classes=12,seed=4", corpus.Options{})
 	k := kernel.MustParse(DefaultKernel)
-	p := problem(t, corpus, k, Options{CacheBytes: 2 * 4 * n * n / 6, Workers: 1})
+	p := problem(t, c, k, Options{CacheBytes: 2 * 4 * n * n / 6, Workers: 1})
 	if p.cached.Whole() {
 		t.Fatal("the whole matrix fits")
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/learn/model"
@@ -18,7 +19,7 @@ import (
 
 // NewPrecomputed is [NewProblem] for a Gram matrix that was computed elsewhere: row i of c.Documents
 // holds the kernel's values K(xᵢ, xⱼ) of document i with all n documents, in columns j = 0, …, n-1,
-// as [sparse.FromDense] and [sparse.Corpus.KernelRows] make them. Settings have the kernel
+// as [sparse.FromDense] and [corpus.Corpus.KernelRows] make them. Settings have the kernel
 // [kernel.Precomputed], which is their default here. A document to be predicted is the row of its
 // values with all training documents.
 //
@@ -27,7 +28,7 @@ import (
 // of the lesser row is taken for both. Of opt, Device, Store and CacheBytes are not looked at.
 //
 // Errors: those of NewProblem, a matrix that isn't square, or isn't symmetric.
-func NewPrecomputed(ctx context.Context, c *sparse.Corpus, opt Options) (*Problem, error) {
+func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Problem, error) {
 	if c == nil || c.Documents == nil {
 		return nil, errors.New("svm: no matrix, expected a corpus whose documents are its rows")
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -21,15 +22,15 @@ import (
 
 // precomputed is a corpus cut in two, with the square and the cross matrix of a kernel.
 type precomputed struct {
-	train, test *sparse.Corpus
-	matrix      *sparse.Corpus // of the rows of the square one
+	train, test *corpus.Corpus
+	matrix      *corpus.Corpus // of the rows of the square one
 	cross       *sparse.CSR
 }
 
 func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
 	t.Helper()
 	ctx := context.Background()
-	c, err := sparse.Read(ctx, "synthetic:docs=240,terms=700,length=25,classes=3,seed=5", sparse.Options{})
+	c, err := corpus.Read(ctx, "synthetic:docs=240,terms=700,length=25,classes=3,seed=5", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,24 +180,24 @@ func TestPrecomputedFolds(t *testing.T) {
 
 func TestPrecomputedErrors(t *testing.T) {
 	ctx := context.Background()
-	corpus := func(n, cols int, data ...float32) *sparse.Corpus {
+	docs := func(n, cols int, data ...float32) *corpus.Corpus {
 		m := musttest.Get(sparse.FromDense(n, cols, data))(t)
-		c := &sparse.Corpus{Source: "K", Documents: m, Classes: []string{"a", "b"}}
+		c := &corpus.Corpus{Source: "K", Documents: m, Classes: []string{"a", "b"}}
 		for i := range n {
 			c.Labels.Add(int32(i % 2))
 		}
 		return c
 	}
-	for want, c := range map[string]*sparse.Corpus{
-		"2 rows and 3 columns":                                corpus(2, 3, 1, 0, 0, 0, 1, 0),
-		"0.25 in row 1, column 2, and 0.5 in row 2, column 1": corpus(2, 2, 1, 0.25, 0.5, 1),
+	for want, c := range map[string]*corpus.Corpus{
+		"2 rows and 3 columns":                                docs(2, 3, 1, 0, 0, 0, 1, 0),
+		"0.25 in row 1, column 2, and 0.5 in row 2, column 1": docs(2, 2, 1, 0.25, 0.5, 1),
 		"no matrix": nil,
 	} {
 		if _, err := svm.NewPrecomputed(ctx, c, svm.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}
-	good := corpus(2, 2, 1, 0.25, 0.25, 1)
+	good := docs(2, 2, 1, 0.25, 0.25, 1)
 	if _, err := svm.NewPrecomputed(ctx, good, svm.Options{MemoryBytes: 100}); err == nil {
 		t.Error("a matrix in 100 bytes")
 	}
@@ -213,11 +214,11 @@ func TestPrecomputedErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	predictor := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
-	if _, err := predictor.Predict(ctx, corpus(1, 3, 1, 1, 1).Documents); err == nil ||
+	if _, err := predictor.Predict(ctx, docs(1, 3, 1, 1, 1).Documents); err == nil ||
 		!strings.Contains(err.Error(), "rows of 3 kernel values, expected 2") {
 		t.Errorf("%v for a row of 3 values", err)
 	}
-	words := corpus(2, 2, 1, 0, 0, 1)
+	words := docs(2, 2, 1, 0, 0, 1)
 	q := musttest.Get(svm.NewProblem(ctx, words, sparse.Embedding{}, svm.Options{}))(t)
 	if _, _, err := q.Train(ctx, svm.Settings{Kernel: kernel.Precomputed()}); err == nil ||
 		!strings.Contains(err.Error(), "computed elsewhere") {

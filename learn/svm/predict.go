@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
@@ -61,7 +62,7 @@ type Predictor struct {
 	// shared by all that Holding makes
 	closed *atomic.Bool
 	own    *supportEngine
-	texts  func() (*sparse.Counter, error) // made at the first call
+	texts  func() (*corpus.Counter, error) // made at the first call
 }
 
 // NewPredictor embeds the support vectors of a model and makes the engine on them or, of an inner product
@@ -86,7 +87,7 @@ func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions
 		return nil, fmt.Errorf("svm: the model: %w", err)
 	}
 	p := &Predictor{m: m, opt: opt, closed: &atomic.Bool{}, own: &supportEngine{}}
-	p.texts = sync.OnceValues(func() (*sparse.Counter, error) { return sparse.NewCounter(m.Tokenizer, m.Vocabulary) })
+	p.texts = sync.OnceValues(func() (*corpus.Counter, error) { return corpus.NewCounter(m.Tokenizer, m.Vocabulary) })
 	k, err := p.kernel()
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
@@ -21,13 +22,13 @@ import (
 // side, for programs, kernels without one, histograms, and every type of model; the device is given
 // back.
 func TestPredictOnDevice(t *testing.T) {
-	text := read(t, "synthetic:docs=200,terms=900,length=30,classes=3,seed=5", sparse.Options{})
-	two := read(t, "synthetic:docs=150,terms=900,length=30,classes=2,seed=6", sparse.Options{})
-	numbers := read(t, "synthetic:docs=150,terms=900,length=30,classes=3,seed=7", sparse.Options{})
+	text := read(t, "synthetic:docs=200,terms=900,length=30,classes=3,seed=5", corpus.Options{})
+	two := read(t, "synthetic:docs=150,terms=900,length=30,classes=2,seed=6", corpus.Options{})
+	numbers := read(t, "synthetic:docs=150,terms=900,length=30,classes=3,seed=7", corpus.Options{})
 	numbers.Classes = []string{"0.5", "1", "3"}
 	for _, tc := range []struct {
 		kernel string
-		c      *sparse.Corpus
+		c      *corpus.Corpus
 		s      Settings
 	}{
 		{DefaultKernel, text, Settings{Probabilities: true, C: 10}},
@@ -96,7 +97,7 @@ func sameUpTo(t *testing.T, k kernel.Kernel, m *model.Model, docs *sparse.CSR, g
 // However little memory there is, and so however few documents the device is handed at a time, and
 // with any number of workers, decisions have the same bits.
 func TestPredictOnDeviceInBatches(t *testing.T) {
-	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", sparse.Options{}))
+	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", corpus.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})
 	n := test.Documents.Rows()
 	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{}), Workers: 1})
@@ -131,7 +132,7 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 // A device that has too little memory for so many documents is handed fewer, as few as a panel,
 // with the same result.
 func TestPredictOnSmallDevice(t *testing.T) {
-	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", sparse.Options{}))
+	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", corpus.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})
 	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{})})
 	for _, most := range []int{449, 250, 100, 64} {
@@ -186,7 +187,7 @@ func (d *small) Rows(ctx context.Context, r *device.Request, visit func(*device.
 
 // A device that fails, one that can't be had, none at all, and the end of the context.
 func TestPredictWithoutDevice(t *testing.T) {
-	learn, test := halves(read(t, "synthetic:docs=200,terms=500,length=20,classes=2,seed=4", sparse.Options{}))
+	learn, test := halves(read(t, "synthetic:docs=200,terms=500,length=20,classes=2,seed=4", corpus.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})
 	broken := errors.New("broken")
 	none := func(err error) func(context.Context, *sparse.Embedded) (engine.Device, error) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
@@ -18,7 +19,7 @@ import (
 
 // Decision values against Σ coef·k(x, support vector) - rho, all in float64 from the raw values.
 func TestDecisionsAreTheSum(t *testing.T) {
-	learn, test := halves(read(t, "synthetic:docs=700,terms=2000,length=40,classes=5,seed=1", sparse.Options{}))
+	learn, test := halves(read(t, "synthetic:docs=700,terms=2000,length=40,classes=5,seed=1", corpus.Options{}))
 	for _, spec := range []string{DefaultKernel, "rbf:gamma=0.5", "linear", "arccos:n=1"} {
 		for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest} {
 			t.Run(spec+"/"+scheme.String(), func(t *testing.T) {
@@ -56,7 +57,7 @@ func TestDecisionsAreTheSum(t *testing.T) {
 // The same bits from any number of workers and however documents are divided, on every instruction
 // set.
 func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
-	learn, test := halves(read(t, "synthetic:docs=2500,terms=3000,length=30,classes=4,seed=2", sparse.Options{}))
+	learn, test := halves(read(t, "synthetic:docs=2500,terms=3000,length=30,classes=4,seed=2", corpus.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})
 	for _, isa := range asm.Available() {
 		want := predict(t, m, test.Documents, PredictOptions{ISA: string(isa), Workers: 1})
@@ -77,7 +78,7 @@ func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
 }
 
 func TestPredictorNeedsNoSupportVectors(t *testing.T) {
-	c := read(t, "synthetic:docs=20,terms=100,length=10,classes=2,seed=3", sparse.Options{})
+	c := read(t, "synthetic:docs=20,terms=100,length=10,classes=2,seed=3", corpus.Options{})
 	m := &model.Model{Type: model.CSVC, Kernel: DefaultKernel, Embedder: sparse.Sphere.Fit(c.Documents),
 		Classes:    []string{"a", "b"},
 		Classifier: solver.Classifier{Scheme: solver.OneVsOne, Classes: 2, Machines: []*solver.Machine{{Rho: 0.5}}},
@@ -91,7 +92,7 @@ func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 }
 
 func TestPredictSaysWhatItNeeds(t *testing.T) {
-	learn, test := halves(read(t, "synthetic:docs=600,terms=500,length=20,classes=2,seed=4", sparse.Options{}))
+	learn, test := halves(read(t, "synthetic:docs=600,terms=500,length=20,classes=2,seed=4", corpus.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})
 	if _, err := NewPredictor(m, PredictOptions{MemoryBytes: 1000}); err == nil ||
 		!strings.Contains(err.Error(), "expected at most") {

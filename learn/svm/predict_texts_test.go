@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Texts one by one, from several goroutines, have the bits of all together, which come as documents.
@@ -25,15 +25,15 @@ func TestPredictTexts(t *testing.T) {
 		}
 		texts, labels = append(texts, text), append(labels, fmt.Sprint(i%2))
 	}
-	corpus := musttest.Get(sparse.FromTexts(ctx, texts, labels, sparse.Options{}))(t)
+	c := musttest.Get(corpus.FromTexts(ctx, texts, labels, corpus.Options{}))(t)
 	k := kernel.MustParse("diffusion:t=0.5")
-	problem := musttest.Get(svm.NewProblem(ctx, corpus, k.Embedding(), svm.Options{}))(t)
+	problem := musttest.Get(svm.NewProblem(ctx, c, k.Embedding(), svm.Options{}))(t)
 	m, _, err := problem.Train(ctx, svm.Settings{Kernel: k})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
-	want := musttest.Get(p.Predict(ctx, corpus.Documents))(t)
+	want := musttest.Get(p.Predict(ctx, c.Documents))(t)
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
@@ -19,7 +20,7 @@ import (
 // with an engine and a cache of tiles. It may be used concurrently.
 type Problem struct {
 	opt    Options
-	corpus corpus
+	corpus dataset
 	x      *sparse.Embedded
 	cached *engine.Cached
 	bound  sizes // with bounds in place of what the engine takes
@@ -32,13 +33,13 @@ type Problem struct {
 }
 
 // corpus is what is kept of the training corpus beside its documents, which x holds.
-type corpus struct {
+type dataset struct {
 	source     string
 	first      int // number of the first document in messages
 	digest     [32]byte
 	vocabulary []string
-	tokenizer  sparse.Tokenizer
-	form       sparse.Form
+	tokenizer  corpus.Tokenizer
+	form       corpus.Form
 	classes    []string
 	labels     sparse.Labels // in the order of the problem
 	weights    []float64     // so, too; nil for 1 each
@@ -50,18 +51,18 @@ type corpus struct {
 // NewProblem embeds a corpus and makes the engine for it. It computes nothing of the matrix yet. It
 // neither changes nor keeps the corpus, so the caller may release it.
 //
-// Errors: a corpus without documents, or one that [sparse.Corpus.Validate] refuses, two classes of
+// Errors: a corpus without documents, or one that [corpus.Corpus.Validate] refuses, two classes of
 // one name, options out of range, what the embedding refuses, more memory than was allowed, the end
 // of ctx.
-func NewProblem(ctx context.Context, c *sparse.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
+func NewProblem(ctx context.Context, c *corpus.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
 	if c == nil || ctx == nil || ctx.Err() != nil {
 		return newProblem(ctx, c, nil, opt)
 	}
-	return newProblem(ctx, c, embedding.FitCorpus(c), opt)
+	return newProblem(ctx, c, corpus.Fit(embedding, c), opt)
 }
 
 // newProblem is NewProblem with an embedding that has learnt.
-func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder, opt Options) (*Problem, error) {
+func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder, opt Options) (*Problem, error) {
 	if err := given(ctx); err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder
 	if opt.MemoryBytes > 0 && p.bound.making > opt.MemoryBytes {
 		return nil, p.tooLarge()
 	}
-	p.corpus = corpus{
+	p.corpus = dataset{
 		source: c.Source, first: c.Number(0), vocabulary: c.Vocabulary, tokenizer: c.Tokenizer, form: c.Form,
 		classes: c.Classes, groups: c.Groups,
 		cols: c.Documents.Cols, order: byClass(c),
@@ -119,7 +120,7 @@ func newProblem(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder
 }
 
 // checkCorpus checks a corpus to learn from.
-func checkCorpus(c *sparse.Corpus) error {
+func checkCorpus(c *corpus.Corpus) error {
 	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
 		return errors.New("svm: the corpus has no documents, expected at least one")
 	}
@@ -131,7 +132,7 @@ func checkCorpus(c *sparse.Corpus) error {
 
 // embed embeds the documents of the corpus in the order of the problem, and takes its digest
 // meanwhile.
-func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedder *sparse.Embedder) (err error) {
+func (p *Problem) embed(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder) (err error) {
 	ctx, report := startReporter(ctx, p.opt.Progress, "embedding", 0)
 	defer report.Finish(&err)
 	var digest sync.WaitGroup
@@ -147,7 +148,7 @@ func (p *Problem) embed(ctx context.Context, c *sparse.Corpus, embedder *sparse.
 
 // byClass returns the documents of a corpus in the order of their first class, those without one
 // last, otherwise in their own order. A problem of two classes then is two pieces of each row.
-func byClass(c *sparse.Corpus) []int {
+func byClass(c *corpus.Corpus) []int {
 	n := c.Documents.Rows()
 	order := make([]int, 0, n)
 	count := make([]int, len(c.Classes)+2) // by class, those without one last

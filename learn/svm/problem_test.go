@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/sparse"
 )
 
 // A program that has read nothing yet gets an error, not a panic.
 func TestProblemWantsDocuments(t *testing.T) {
-	for name, c := range map[string]*sparse.Corpus{
+	for name, c := range map[string]*corpus.Corpus{
 		"no corpus": nil, "no matrix": {}, "no offsets": {Documents: &sparse.CSR{}}, "no rows": {
 			Documents: &sparse.CSR{Offsets: []int64{0}},
 		},

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Score compares predictions with the true labels. Figures that its predictions don't have, such as the mean squared
@@ -78,7 +78,7 @@ type ClassScore struct {
 // the document out. Of truth, which names its classes in any order, only Classes and Labels are
 // used. Documents without labels are left out. One of several classes counts as of the predicted
 // one, if that is among them, and else as of its first.
-func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Score, error) {
+func ScoreClasses(classes []string, predicted []int, truth *corpus.Corpus) (*Score, error) {
 	t, err := newTally(classes, len(predicted), truth)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func ScoreClasses(classes []string, predicted []int, truth *sparse.Corpus) (*Sco
 // ScoreLabels scores any number of labels per document: predicted[i] are indices into classes,
 // increasing; nil leaves the document out. Documents without labels count: none is right for them.
 // Otherwise it is as [ScoreClasses].
-func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Score, error) {
+func ScoreLabels(classes []string, predicted [][]int, truth *corpus.Corpus) (*Score, error) {
 	t, err := newTally(classes, len(predicted), truth)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func ScoreLabels(classes []string, predicted [][]int, truth *sparse.Corpus) (*Sc
 
 // ScoreValues scores estimates of labels that are numbers. Documents without labels, or with
 // several, are left out. A label that isn't a number is an error.
-func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
+func ScoreValues(values []float64, truth *corpus.Corpus) (*Score, error) {
 	t, err := newTally(nil, len(values), truth)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func ScoreValues(values []float64, truth *sparse.Corpus) (*Score, error) {
 
 // ScoreModel scores a prediction of a model according to its type. A model of one class is scored where
 // documents are called 1, like those of training, and -1; otherwise that is an error.
-func ScoreModel(m *model.Model, p *model.Prediction, truth *sparse.Corpus) (*Score, error) {
+func ScoreModel(m *model.Model, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
 	switch {
 	case m == nil || p == nil || truth == nil:
 		return nil, errors.New("svm: a score without a model, a prediction or a corpus, expected all of them")
@@ -221,14 +221,14 @@ const insider, stranger = "1", "-1"
 // tally is a score under way.
 type tally struct {
 	s     *Score
-	truth *sparse.Corpus
+	truth *corpus.Corpus
 	class []int // by class of truth: its index in s.Classes
 	own   []int // of one document
 	asked int   // for documents' classes, so often
 	met   []int // by class: the asking that met it last
 }
 
-func newTally(classes []string, documents int, truth *sparse.Corpus) (*tally, error) {
+func newTally(classes []string, documents int, truth *corpus.Corpus) (*tally, error) {
 	if truth == nil {
 		return nil, errors.New("svm: a score without a corpus, expected one")
 	}

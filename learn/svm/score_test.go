@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // truth is a corpus that knows nothing but labels: of each document the indices into its classes.
-func truth(classes []string, labels ...[]int32) *sparse.Corpus {
-	c := &sparse.Corpus{Source: "truth", Classes: classes}
+func truth(classes []string, labels ...[]int32) *corpus.Corpus {
+	c := &corpus.Corpus{Source: "truth", Classes: classes}
 	for _, l := range labels {
 		c.Labels.Add(l...)
 	}

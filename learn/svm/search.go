@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -115,7 +116,7 @@ func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Poin
 
 // oneProblem makes problems, one at a time.
 type oneProblem struct {
-	corpus func(cut int) (*sparse.Corpus, error)
+	corpus func(cut int) (*corpus.Corpus, error)
 	opt    Options
 	last   *Problem
 	cut    int // of the last

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
@@ -107,9 +108,9 @@ func TestSearchStartsNear(t *testing.T) {
 
 // searchCorpus searches with a problem for each embedding.
 func searchCorpus(
-	ctx context.Context, c *sparse.Corpus, s Settings, g Grid, opt Options, each func(Point),
+	ctx context.Context, c *corpus.Corpus, s Settings, g Grid, opt Options, each func(Point),
 ) (*SearchResult, error) {
-	own := oneProblem{opt: opt, corpus: func(int) (*sparse.Corpus, error) { return c, nil }}
+	own := oneProblem{opt: opt, corpus: func(int) (*corpus.Corpus, error) { return c, nil }}
 	return SearchProblems(ctx, s, g, func(cut int, e sparse.Embedding) (*Problem, error) {
 		return own.next(ctx, cut, e)
 	}, each)
@@ -220,7 +221,7 @@ func TestSearchOthers(t *testing.T) {
 	if err != nil || len(r.Points) != 2 || r.Points[1].Nu != 0.4 || r.Points[0].Kernel.String() != DefaultKernel {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	numbers := &sparse.Corpus{
+	numbers := &corpus.Corpus{
 		Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: []string{"1", "2", "4", "-3"},
 		Labels: c.Labels,
 	}

@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // A constant that is added to a kernel makes no difference to a machine with a bias, so a conditionally
@@ -15,7 +15,7 @@ import (
 // arcsine kernel and twice the arc-cosine kernel of degree 0. Source: Zhang, Chen and Lee, SIGIR 2005,
 // §3; Cho's thesis, §2.1.2.
 func TestShiftedKernels(t *testing.T) {
-	corpus, err := sparse.Read(t.Context(), "synthetic:docs=150,terms=300,length=12,classes=2,seed=4", sparse.Options{})
+	c, err := corpus.Read(t.Context(), "synthetic:docs=150,terms=300,length=12,classes=2,seed=4", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,13 +26,13 @@ func TestShiftedKernels(t *testing.T) {
 		var decisions [2][]float64
 		for k, spec := range specs {
 			kernel := kernel.MustParse(spec)
-			p := musttest.Get(svm.NewProblem(t.Context(), corpus, kernel.Embedding(), svm.Options{}))(t)
+			p := musttest.Get(svm.NewProblem(t.Context(), c, kernel.Embedding(), svm.Options{}))(t)
 			m, _, err := p.Train(t.Context(), svm.Settings{Kernel: kernel, C: 1, Tolerance: 1e-7})
 			if err != nil {
 				t.Fatal(err)
 			}
 			predictor := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
-			out := musttest.Get(predictor.Predict(t.Context(), corpus.Documents))(t)
+			out := musttest.Get(predictor.Predict(t.Context(), c.Documents))(t)
 			for _, d := range out.Decisions {
 				decisions[k] = append(decisions[k], d[0])
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -29,7 +30,7 @@ func trainWithStore(dir string) error {
 	if err != nil {
 		return err
 	}
-	c, err := sparse.Read(context.Background(), storeCorpus, sparse.Options{})
+	c, err := corpus.Read(context.Background(), storeCorpus, corpus.Options{})
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func trainStored(t *testing.T, dir string) ([]byte, *Report, engine.CachedStats)
 	t.Helper()
 	store := musttest.Get(tiles.OpenStore(dir))(t)
 	p := problem(
-		t, read(t, storeCorpus, sparse.Options{}), kernel.MustParse(DefaultKernel), Options{Store: store},
+		t, read(t, storeCorpus, corpus.Options{}), kernel.MustParse(DefaultKernel), Options{Store: store},
 	)
 	m, report, err := p.Train(t.Context(), Settings{C: 10})
 	if err != nil {
@@ -68,8 +69,8 @@ func encoded(t testing.TB, m *model.Model) []byte {
 // same model as without any; and so does one that finds a file with a flipped bit, a short one and
 // an empty one.
 func TestStoreSurvivesKillAndDamage(t *testing.T) {
-	corpus := read(t, storeCorpus, sparse.Options{})
-	alone, _ := train(t, corpus, Settings{C: 10}, Options{})
+	docs := read(t, storeCorpus, corpus.Options{})
+	alone, _ := train(t, docs, Settings{C: 10}, Options{})
 	want := encoded(t, alone)
 	files := func(dir string) []string {
 		all := musttest.Get(filepath.Glob(filepath.Join(dir, "*.tile")))(t)

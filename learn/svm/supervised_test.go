@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
@@ -16,9 +17,9 @@ import (
 
 // lottery returns documents of rare words whose labels are drawn: whoever predicts them better than by chance has
 // seen them.
-func lottery(n, labels int) *sparse.Corpus {
+func lottery(n, labels int) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(9, 9))
-	c := &sparse.Corpus{Source: "lottery", Classes: []string{"a", "b", "c"}}
+	c := &corpus.Corpus{Source: "lottery", Classes: []string{"a", "b", "c"}}
 	c.Documents = &sparse.CSR{Cols: 6 * n, Offsets: []int64{0}}
 	for range n {
 		words := map[uint32]bool{}
@@ -108,10 +109,10 @@ func TestSupervisedByHand(t *testing.T) {
 }
 
 // Words that tell classes apart, one in twenty, among common ones that don't: what labels say is worth a lot.
-func told(seed uint64) *sparse.Corpus {
+func told(seed uint64) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(seed, 1))
 	const n, common, own = 400, 300, 20
-	c := &sparse.Corpus{Source: "told", Classes: []string{"a", "b", "c"}, Documents: &sparse.CSR{
+	c := &corpus.Corpus{Source: "told", Classes: []string{"a", "b", "c"}, Documents: &sparse.CSR{
 		Cols: common + 3*own, Offsets: []int64{0}}}
 	for i := range n {
 		class := i % 3
@@ -141,7 +142,7 @@ func TestChooseSupervised(t *testing.T) {
 		Supervised: kernelsFor("diffusion:t=2,embed=tfkl-l1-sqrt", "diffusion:t=4,embed=tfkl-l1-sqrt"),
 		Schemes:    []solver.Scheme{solver.OneVsRest}, LeastC: true, Work: 20, Seed: 3,
 	}
-	choose := func(c *sparse.Corpus, from Candidates) (*Chosen, *Round) {
+	choose := func(c *corpus.Corpus, from Candidates) (*Chosen, *Round) {
 		t.Helper()
 		got := musttest.Get(Choose(t.Context(), c, Settings{}, from, Options{}))(t)
 		return got, &got.Rounds[len(got.Rounds)-1]
@@ -193,7 +194,7 @@ func TestSupervisedKeepsAllWords(t *testing.T) {
 			words[i] = append(words[i], w)
 		}
 	}
-	c := &sparse.Corpus{Source: "pairs", Classes: []string{"a", "b"}, Documents: &sparse.CSR{Cols: n * each / 2,
+	c := &corpus.Corpus{Source: "pairs", Classes: []string{"a", "b"}, Documents: &sparse.CSR{Cols: n * each / 2,
 		Offsets: []int64{0}}}
 	labels := r.Perm(n)
 	for i, own := range words {
@@ -216,7 +217,7 @@ func TestCalibrates(t *testing.T) {
 	for i := range single.Labels.IDs {
 		single.Labels.IDs[i] = int32(i)
 	}
-	for want, of := range map[bool][]*sparse.Corpus{true: {c}, false: {few, single, nil}} {
+	for want, of := range map[bool][]*corpus.Corpus{true: {c}, false: {few, single, nil}} {
 		for i, c := range of {
 			if got := Calibrates(c, solver.OneVsOne); got != want {
 				t.Errorf("corpus %d: %v, expected %v", i, got, want)

@@ -20,7 +20,7 @@ type Settings struct {
 	Kernel kernel.Kernel // default diffusion:t=0.5
 	Scheme solver.Scheme // default one-vs-one; documents with several labels want solver.Labels
 
-	C       float64            // default 1; multiplied by the weights of a document (sparse.Corpus) and of its class
+	C       float64            // default 1; multiplied by the weights of a document (corpus.Corpus) and of its class
 	Nu      float64            // of nu_svc, one_class, nu_svr; default 0.5
 	Epsilon float64            // of epsilon_svr, in units of the targets; default 0.1
 	Weights map[string]float64 // multiples of C by name of the class; default 1

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
@@ -16,7 +17,7 @@ import (
 
 // dense returns the matrix of a kernel over a corpus in its own order, which isn't that of a
 // problem, computed in float64 by the definitions.
-func dense(t *testing.T, c *sparse.Corpus, k kernel.Kernel) *solver.Dense {
+func dense(t *testing.T, c *corpus.Corpus, k kernel.Kernel) *solver.Dense {
 	t.Helper()
 	x := musttest.Get(k.Embedding().Fit(c.Documents).Transform(c.Documents))(t)
 	k = kernel.Resolve(k, len(x.Embedder.Terms))
@@ -36,7 +37,7 @@ func dense(t *testing.T, c *sparse.Corpus, k kernel.Kernel) *solver.Dense {
 }
 
 // learnt is what package solver makes of the same corpus.
-func learnt(t *testing.T, c *sparse.Corpus, m *solver.Dense, s Settings) []*solver.Machine {
+func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solver.Machine {
 	t.Helper()
 	n := m.Len()
 	all, single, sets, targets := make([]int, n), make([]int, n), make([][]int, n), make([]float64, n)
@@ -98,8 +99,8 @@ func learnt(t *testing.T, c *sparse.Corpus, m *solver.Dense, s Settings) []*solv
 
 // numbered gives documents the number of their terms as label, and several gives some a second
 // label and some none.
-func numbered(c *sparse.Corpus) *sparse.Corpus {
-	out := &sparse.Corpus{Source: "numbered", Documents: c.Documents, Vocabulary: c.Vocabulary}
+func numbered(c *corpus.Corpus) *corpus.Corpus {
+	out := &corpus.Corpus{Source: "numbered", Documents: c.Documents, Vocabulary: c.Vocabulary}
 	at := map[string]int32{}
 	for i := range c.Documents.Rows() {
 		terms, _ := c.Documents.Row(i)
@@ -115,7 +116,7 @@ func numbered(c *sparse.Corpus) *sparse.Corpus {
 	return out
 }
 
-func several(c *sparse.Corpus) *sparse.Corpus {
+func several(c *corpus.Corpus) *corpus.Corpus {
 	out := *c
 	out.Labels = sparse.Labels{}
 	for i := range c.Documents.Rows() {
@@ -137,22 +138,22 @@ func several(c *sparse.Corpus) *sparse.Corpus {
 // value at most, so that objectives agree to about 10⁻⁴ of the sum of the coefficients that they
 // are made of; they are compared to 10⁻⁴ of themselves, and decision values to 5·10⁻³.
 func TestTrainEveryType(t *testing.T) {
-	corpus := read(t, "synthetic:docs=420,terms=600,length=25,classes=3,seed=5", sparse.Options{})
+	docs := read(t, "synthetic:docs=420,terms=600,length=25,classes=3,seed=5", corpus.Options{})
 	cases := map[string]struct {
-		c *sparse.Corpus
+		c *corpus.Corpus
 		s Settings
 	}{
-		"c_svc":           {corpus, Settings{C: 10}},
-		"c_svc/rest":      {corpus, Settings{C: 10, Scheme: solver.OneVsRest}},
-		"c_svc/weights":   {corpus, Settings{C: 0.02, Weights: map[string]float64{corpus.Classes[1]: 0.3}}},
-		"c_svc/labels":    {several(corpus), Settings{C: 10, Scheme: solver.Labels}},
-		"c_svc/sigmoids":  {corpus, Settings{C: 10, Probabilities: true, Seed: 3}},
-		"nu_svc":          {corpus, Settings{Type: model.NuSVC, Nu: 0.3}},
-		"one_class":       {corpus, Settings{Type: model.OneClass, Nu: 0.2}},
-		"epsilon_svr":     {numbered(corpus), Settings{Type: model.EpsilonSVR, C: 10, Epsilon: 0.05}},
-		"nu_svr":          {numbered(corpus), Settings{Type: model.NuSVR, C: 10, Nu: 0.4}},
-		"c_svc/geodesic":  {corpus, Settings{C: 1, Kernel: kernel.MustParse("ngd")}},
-		"c_svc/raw-terms": {corpus, Settings{C: 1, Kernel: kernel.MustParse("linear")}},
+		"c_svc":           {docs, Settings{C: 10}},
+		"c_svc/rest":      {docs, Settings{C: 10, Scheme: solver.OneVsRest}},
+		"c_svc/weights":   {docs, Settings{C: 0.02, Weights: map[string]float64{docs.Classes[1]: 0.3}}},
+		"c_svc/labels":    {several(docs), Settings{C: 10, Scheme: solver.Labels}},
+		"c_svc/sigmoids":  {docs, Settings{C: 10, Probabilities: true, Seed: 3}},
+		"nu_svc":          {docs, Settings{Type: model.NuSVC, Nu: 0.3}},
+		"one_class":       {docs, Settings{Type: model.OneClass, Nu: 0.2}},
+		"epsilon_svr":     {numbered(docs), Settings{Type: model.EpsilonSVR, C: 10, Epsilon: 0.05}},
+		"nu_svr":          {numbered(docs), Settings{Type: model.NuSVR, C: 10, Nu: 0.4}},
+		"c_svc/geodesic":  {docs, Settings{C: 1, Kernel: kernel.MustParse("ngd")}},
+		"c_svc/raw-terms": {docs, Settings{C: 1, Kernel: kernel.MustParse("linear")}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -221,20 +222,20 @@ func TestTrainEveryType(t *testing.T) {
 
 // What training refuses, and in which words.
 func TestTrainRefuses(t *testing.T) {
-	corpus := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=6", sparse.Options{})
-	one := corpus.Select([]int{0, 2, 4}) // classes take turns
+	docs := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=6", corpus.Options{})
+	one := docs.Select([]int{0, 2, 4}) // classes take turns
 	cases := map[string]struct {
-		c *sparse.Corpus
+		c *corpus.Corpus
 		s Settings
 	}{
-		"a weight for class":  {corpus, Settings{Weights: map[string]float64{"nobody": 2}}},
-		"expected one, or a":  {several(corpus), Settings{}},
+		"a weight for class":  {docs, Settings{Weights: map[string]float64{"nobody": 2}}},
+		"expected one, or a":  {several(docs), Settings{}},
 		"of 1 class":          {one, Settings{}},
-		"a finite number":     {withClasses(corpus, "low", "high"), Settings{Type: model.EpsilonSVR}},
-		"expected c_svc":      {corpus, Settings{Type: "svr"}},
-		"ν is 2":              {corpus, Settings{Type: model.NuSVC, Nu: 2}},
-		"C is -1":             {corpus, Settings{C: -1}},
-		"wants documents emb": {corpus, Settings{Kernel: kernel.MustParse("linear")}},
+		"a finite number":     {withClasses(docs, "low", "high"), Settings{Type: model.EpsilonSVR}},
+		"expected c_svc":      {docs, Settings{Type: "svr"}},
+		"ν is 2":              {docs, Settings{Type: model.NuSVC, Nu: 2}},
+		"C is -1":             {docs, Settings{C: -1}},
+		"wants documents emb": {docs, Settings{Kernel: kernel.MustParse("linear")}},
 	}
 	for want, test := range cases {
 		t.Run(want, func(t *testing.T) {
@@ -247,7 +248,7 @@ func TestTrainRefuses(t *testing.T) {
 }
 
 // withClasses renames the classes of a corpus.
-func withClasses(c *sparse.Corpus, names ...string) *sparse.Corpus {
+func withClasses(c *corpus.Corpus, names ...string) *corpus.Corpus {
 	out := *c
 	out.Classes = names
 	return &out

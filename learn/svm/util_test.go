@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
@@ -12,14 +13,14 @@ import (
 )
 
 // read reads a corpus.
-func read(t testing.TB, source string, opt sparse.Options) *sparse.Corpus {
+func read(t testing.TB, source string, opt corpus.Options) *corpus.Corpus {
 	t.Helper()
-	c := musttest.Get(sparse.Read(context.Background(), source, opt))(t)
+	c := musttest.Get(corpus.Read(context.Background(), source, opt))(t)
 	return c
 }
 
 // halves divides a corpus into documents to train on and others to predict.
-func halves(c *sparse.Corpus) (train, test *sparse.Corpus) {
+func halves(c *corpus.Corpus) (train, test *corpus.Corpus) {
 	var even, odd []int
 	for i := range c.Documents.Rows() {
 		if i%10 < 5 { // classes may take turns
@@ -32,14 +33,14 @@ func halves(c *sparse.Corpus) (train, test *sparse.Corpus) {
 }
 
 // problem makes a problem of a corpus for a kernel.
-func problem(t testing.TB, c *sparse.Corpus, k kernel.Kernel, opt Options) *Problem {
+func problem(t testing.TB, c *corpus.Corpus, k kernel.Kernel, opt Options) *Problem {
 	t.Helper()
 	p := musttest.Get(NewProblem(context.Background(), c, k.Embedding(), opt))(t)
 	return p
 }
 
 // train trains a model.
-func train(t testing.TB, c *sparse.Corpus, s Settings, opt Options) (*model.Model, *Report) {
+func train(t testing.TB, c *corpus.Corpus, s Settings, opt Options) (*model.Model, *Report) {
 	t.Helper()
 	if s.Kernel == nil {
 		s.Kernel = kernel.MustParse(DefaultKernel)

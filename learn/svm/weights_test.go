@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -27,7 +28,7 @@ func byKernelValues(t *testing.T, m *model.Model, docs *sparse.CSR, opt PredictO
 }
 
 // texts reads documents of words and characters, as views.
-func texts(t *testing.T, n, classes int) *sparse.Corpus {
+func texts(t *testing.T, n, classes int) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	var all, labels []string
@@ -42,12 +43,12 @@ func texts(t *testing.T, n, classes int) *sparse.Corpus {
 		}
 		all, labels = append(all, text), append(labels, fmt.Sprint(i%classes))
 	}
-	return musttest.Get(sparse.FromTexts(t.Context(), all, labels, sparse.Options{
-		Tokenizer: sparse.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..4"}}))(t)
+	return musttest.Get(corpus.FromTexts(t.Context(), all, labels, corpus.Options{
+		Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..4"}}))(t)
 }
 
 // emptied returns a corpus in which two documents of each so many in turn have no terms.
-func emptied(c *sparse.Corpus, every int) *sparse.Corpus {
+func emptied(c *corpus.Corpus, every int) *corpus.Corpus {
 	out, docs := *c, &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}
 	for i := range c.Documents.Rows() {
 		if i/2%every != 0 {
@@ -65,11 +66,11 @@ func emptied(c *sparse.Corpus, every int) *sparse.Corpus {
 // values are float32, of c within 10⁻⁶ (docs/design.md): a few u, and 10⁻⁶ of the same sum.
 func TestWeightsDecideAsSupportVectors(t *testing.T) {
 	views := texts(t, 240, 4)
-	vectors := read(t, "synthetic:docs=300,terms=900,length=30,classes=4,seed=1", sparse.Options{})
+	vectors := read(t, "synthetic:docs=300,terms=900,length=30,classes=4,seed=1", corpus.Options{})
 	empty := emptied(vectors, 4) // some are support vectors without terms, some are predicted
 	for _, tc := range []struct {
 		kernel string
-		c      *sparse.Corpus
+		c      *corpus.Corpus
 		s      Settings
 	}{
 		{"linear:embed=logtfidf-l2", views, Settings{Scheme: solver.OneVsRest}},
@@ -136,7 +137,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 
 // Where weights leave no room for the engine, kernel values decide; with room the engine is made when it is asked for.
 func TestWeightsLeaveRoom(t *testing.T) {
-	learn, test := halves(read(t, "synthetic:docs=300,terms=3000,length=30,classes=20,seed=1", sparse.Options{}))
+	learn, test := halves(read(t, "synthetic:docs=300,terms=3000,length=30,classes=20,seed=1", corpus.Options{}))
 	m, _ := train(t, learn, Settings{Kernel: kernel.MustParse("linear:embed=tfidf-l2")}, Options{})
 	want := predict(t, m, test.Documents, PredictOptions{})
 	seen := map[bool]bool{}

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/internal/cli"
@@ -105,7 +105,7 @@ func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefi
 		}
 	}
 	var prefixes []string
-	for _, prefix := range []string{corpus.Prefix, job.Files, job.AllResults} {
+	for _, prefix := range []string{shards.Prefix, job.Files, job.AllResults} {
 		last := ""
 		err := h.Store.List(ctx, prefix, func(o store.Object) error {
 			digest, rest, nested := strings.Cut(strings.TrimPrefix(o.Name, prefix), "/")

@@ -10,9 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs"
+	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/internal/cli"
 )
@@ -70,7 +70,7 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 	if _, _, err := d.planner.Plan(ctx, planning); err != nil {
 		return err
 	}
-	if planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus); err != nil {
+	if planning.Digest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
 		return err
 	}
 	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // which tasks done here share

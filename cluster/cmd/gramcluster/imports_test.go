@@ -11,14 +11,14 @@ import (
 // of job, below jobs, knows no other.
 var imports = map[string][]string{
 	"store":           {},
-	"corpus":          {"store"},
-	"job":             {"store", "corpus"},
+	"shards":          {"store"},
+	"job":             {"store", "shards"},
 	"jobs/blocks":     {},
-	"jobs/machines":   {"store", "corpus", "job"},
-	"jobs/":           {"store", "corpus", "job", "jobs/blocks", "jobs/machines"},
+	"jobs/machines":   {"store", "shards", "job"},
+	"jobs/":           {"store", "shards", "job", "jobs/blocks", "jobs/machines"},
 	"jobs":            {"job", "jobs/"},
-	"work":            {"store", "corpus", "job"},
-	"cmd/gramcluster": {"store", "corpus", "job", "jobs", "work"},
+	"work":            {"store", "shards", "job"},
+	"cmd/gramcluster": {"store", "shards", "job", "jobs", "work"},
 }
 
 // Imports point down only.

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/sparse"
 )
 
 // plan is one run of plan.
@@ -61,7 +61,7 @@ func (p *plan) declare(f *cli.Flags) {
 	f.StringVar(&p.tokenizer, "tokenizer", "", "cut text by `SPEC`, such as word:ngrams=1..2,digits, in place of the "+
 		"flags of text")
 	f.Check(func() error {
-		if _, err := sparse.ParseTokenizer(p.tokenizer); p.tokenizer != "" && err != nil {
+		if _, err := corpus.ParseTokenizer(p.tokenizer); p.tokenizer != "" && err != nil {
 			return cli.Usagef("-tokenizer: %w", err)
 		}
 		return nil
@@ -79,7 +79,7 @@ func (p *plan) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	if _, ok := p.planner.(job.Divider); !ok && planning.Corpus != nil {
-		if planning.Digest, err = corpus.Write(ctx, h.Store, planning.Corpus); err != nil {
+		if planning.Digest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
 			return err
 		}
 	}
@@ -125,12 +125,12 @@ func (p *plan) prepare(ctx context.Context, e *cli.Env) (*job.Host, *job.Plannin
 }
 
 // read reads the documents.
-func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*sparse.Corpus, error) {
-	p.documents.Adjust = func(opt *sparse.Options) error {
+func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*corpus.Corpus, error) {
+	p.documents.Adjust = func(opt *corpus.Options) error {
 		opt.MemoryBytes = (2*h.Left(nil) + 4) / 5 // one and a half times as much for what follows
 		var err error
 		if p.tokenizer != "" {
-			opt.Tokenizer, err = sparse.ParseTokenizer(p.tokenizer)
+			opt.Tokenizer, err = corpus.ParseTokenizer(p.tokenizer)
 		}
 		if r, ok := p.planner.(job.Reader); ok && err == nil {
 			err = r.Reading(ctx, opt)
@@ -138,7 +138,7 @@ func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*sparse.Corpu
 		return err
 	}
 	c, err := p.documents.Read(ctx, e, e.Progress(false))
-	if memory := (*sparse.MemoryError)(nil); errors.As(err, &memory) && h.Memory > 0 {
+	if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) && h.Memory > 0 {
 		return nil, h.Fits(nil, memory.Need*5/2, "reading %s and what follows", memory.Source)
 	}
 	return c, err

@@ -13,15 +13,15 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/landmarks"
+	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/landmark"
-	"github.com/gramengine/gram/sparse"
 )
 
 var drives = flag.Int("drives", 100, "TestDrives: how many schedules")
@@ -51,7 +51,7 @@ func TestDrives(t *testing.T) {
 
 // driveJob is a small training on landmarks, and what is right of it.
 type driveJob struct {
-	documents *sparse.Corpus
+	documents *corpus.Corpus
 	dir       string
 	want      []byte            // the model
 	jobs      []string          // names of descriptions
@@ -62,7 +62,7 @@ var driveFlags = strings.Fields("-landmarks 5 -loss logistic -tasks 2 -kernel li
 
 func newDriveJob(t *testing.T) *driveJob {
 	t.Helper()
-	c, err := sparse.Read(t.Context(), "synthetic:docs=530,terms=40,length=5,classes=2,seed=5", sparse.Options{})
+	c, err := corpus.Read(t.Context(), "synthetic:docs=530,terms=40,length=5,classes=2,seed=5", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func (d *driveJob) drive(h *job.Host, path string, hand *work.Hand) error {
 	if err := f.Parse(driveFlags); err != nil {
 		return err
 	}
-	digest, err := corpus.Write(ctx, h.Store, d.documents)
+	digest, err := shards.Write(ctx, h.Store, d.documents)
 	if err != nil {
 		return err
 	}

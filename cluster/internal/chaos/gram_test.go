@@ -12,19 +12,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/gram"
+	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // gramJob is a small Gram matrix.
 type gramJob struct {
-	documents *sparse.Corpus
+	documents *corpus.Corpus
 	flags     []string
 	want      []byte // what gather writes
 }
@@ -36,8 +36,8 @@ func newGramJob(t *testing.T, documents int, flags ...string) *gramJob {
 	for range documents {
 		fmt.Fprintf(&text, "1 %d:1 %d:%d\n", 1+rng.IntN(9), 10+rng.IntN(30), 1+rng.IntN(4))
 	}
-	opt := sparse.Options{Format: sparse.FormatSVMLight}
-	c, err := sparse.ReadFrom(t.Context(), strings.NewReader(text.String()), "test", opt)
+	opt := corpus.Options{Format: corpus.FormatSVMLight}
+	c, err := corpus.ReadFrom(t.Context(), strings.NewReader(text.String()), "test", opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ type planned struct {
 // plan stores documents and description, as gramcluster plan does.
 func (g *gramJob) plan(t *testing.T, s *store.Store) planned {
 	h := host(s)
-	digest, err := corpus.Write(t.Context(), s, g.documents)
+	digest, err := shards.Write(t.Context(), s, g.documents)
 	if err != nil {
 		return planned{nil, err}
 	}
@@ -214,7 +214,7 @@ func TestFlippedBytes(t *testing.T) {
 				if at%4 != 0 {
 					continue
 				}
-				if _, err := g.gather(t, s); err == nil && !strings.HasPrefix(key, corpus.Prefix) {
+				if _, err := g.gather(t, s); err == nil && !strings.HasPrefix(key, shards.Prefix) {
 					t.Fatalf("%s, byte %d: gather says nothing", key, at)
 				}
 				if err := g.work(t, s, g.plan(t, s)); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/blocks"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -61,7 +62,7 @@ func declare(f *flag.FlagSet) job.Planner {
 }
 
 // Reading implements job.Reader: without the words of one document and numbers, different ones would be the same.
-func (p *planner) Reading(_ context.Context, opt *sparse.Options) error {
+func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
 	}
@@ -99,8 +100,8 @@ func (s *spec) validate() (sparse.Embedding, error) {
 type opened struct {
 	spec
 	job    *job.Job
-	corpus *sparse.Corpus
-	space  *sparse.Space
+	corpus *corpus.Corpus
+	space  *corpus.Space
 }
 
 func open(ctx context.Context, j *job.Job) (*opened, error) {
@@ -118,7 +119,7 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	if err := o.Check("duplicates", j.Tasks, o.corpus.Documents.Rows()); err != nil {
 		return nil, err
 	}
-	o.space, err = sparse.NewSpace(e, o.corpus, nil, true)
+	o.space, err = corpus.NewSpace(e, o.corpus, nil, true)
 	return o, err
 }
 

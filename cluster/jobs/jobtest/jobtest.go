@@ -17,11 +17,11 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/work"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 // Run plans a job on the documents of a source, with flags of its kind, has two hosts do its tasks in no
@@ -47,18 +47,18 @@ func RunOn(
 	if err := f.Parse(flags); err != nil {
 		return nil, nil, err
 	}
-	opt := sparse.Options{}
+	opt := corpus.Options{}
 	if r, ok := planner.(job.Reader); ok {
 		if err := r.Reading(ctx, &opt); err != nil {
 			return nil, nil, err
 		}
 	}
-	c, err := sparse.Read(ctx, source, opt)
+	c, err := corpus.Read(ctx, source, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hosts := []*job.Host{{Store: s, Workers: 1}, {Store: s, Workers: 3}}
-	digest, err := corpus.Write(ctx, s, c)
+	digest, err := shards.Write(ctx, s, c)
 	if err != nil {
 		t.Fatal(err)
 	}

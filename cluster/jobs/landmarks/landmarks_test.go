@@ -15,14 +15,14 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
+	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/work"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/landmark"
-	"github.com/gramengine/gram/sparse"
 )
 
 func TestMain(m *testing.M) { jobtest.Main(m) }
@@ -58,12 +58,12 @@ func (d *driven) drive(ctx context.Context, source string, flags ...string) erro
 	if err := f.Parse(flags); err != nil {
 		return err
 	}
-	c, err := sparse.Read(ctx, source, sparse.Options{})
+	c, err := corpus.Read(ctx, source, corpus.Options{})
 	if err != nil {
 		return err
 	}
 	hosts := []*job.Host{{Store: s, Workers: 1}, {Store: s, Workers: 3}}
-	digest, err := corpus.Write(ctx, s, c)
+	digest, err := shards.Write(ctx, s, c)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Flags are those of what is trained, with the names, meanings and defaults of grambench train. Where
@@ -98,7 +98,7 @@ func (r repeated) Several()              {}
 
 // Take checks the flags against documents and fills in what they leave open. Settings then have the
 // first of each list.
-func (f *Flags) Take(c *sparse.Corpus) error {
+func (f *Flags) Take(c *corpus.Corpus) error {
 	if c == nil {
 		return errors.New("no documents, expected -in SOURCE")
 	}

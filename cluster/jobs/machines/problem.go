@@ -3,8 +3,9 @@ package machines
 import (
 	"context"
 
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/shards"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -14,13 +15,13 @@ import (
 // grambench train does; otherwise tasks share dot products, as in grambench grid. A host without a
 // bound takes three quarters of the memory that is free, as grambench does.
 func Problem(
-	ctx context.Context, h *job.Host, c *sparse.Corpus, e sparse.Embedding, isa string, once bool,
+	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool,
 ) (*svm.Problem, error) {
 	memory := h.Memory
 	if free := run.AvailableBound(); memory == 0 && free.By != "" {
 		memory = max(free.Bytes/4*3, 1)
 	}
-	held := job.ProgramBytes + corpus.Bytes(c) // which the host keeps
+	held := job.ProgramBytes + shards.Bytes(c) // which the host keeps
 	return svm.NewProblem(ctx, c, e, svm.Options{
 		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, Once: once,
 	})

@@ -5,12 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Settings are those of machines, as a description has them.
@@ -59,7 +59,7 @@ func (s *Settings) SVM() (out svm.Settings, err error) {
 }
 
 // Labelled checks that documents have labels.
-func Labelled(c *sparse.Corpus) error {
+func Labelled(c *corpus.Corpus) error {
 	if len(c.Classes) == 0 {
 		return fmt.Errorf("%s has no labels, expected classes to tell apart (-labels FILE reads those of documents)",
 			c.Source)
@@ -68,7 +68,7 @@ func Labelled(c *sparse.Corpus) error {
 }
 
 // suit checks settings against the classes of documents, and fills in the scheme that follows from them.
-func (s *Settings) suit(c *sparse.Corpus) error {
+func (s *Settings) suit(c *corpus.Corpus) error {
 	if model.Type(s.Type).Classifies() {
 		if err := Labelled(c); err != nil {
 			return err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/blocks"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/sparse"
 )
 
 // gather reads each block twice, and holds the lists of a range of documents
@@ -72,7 +72,7 @@ func (o *opened) merge(ctx context.Context, j *job.Job, i int) (*engine.Neighbou
 }
 
 // lines writes a line for each neighbour of documents from first on.
-func lines(ctx context.Context, w *bufio.Writer, c *sparse.Corpus, first int, near *engine.Neighbours) error {
+func lines(ctx context.Context, w *bufio.Writer, c *corpus.Corpus, first int, near *engine.Neighbours) error {
 	for i := range near.Len() {
 		if ctx.Err() != nil {
 			return ctx.Err()

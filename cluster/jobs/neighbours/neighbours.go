@@ -12,9 +12,9 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/blocks"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Kind is the kind of job.
@@ -64,7 +64,7 @@ func declare(f *flag.FlagSet) job.Planner {
 }
 
 // Reading implements job.Reader: without the words of one document, different ones would be the same.
-func (p *planner) Reading(_ context.Context, opt *sparse.Options) error {
+func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
 	}

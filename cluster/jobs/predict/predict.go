@@ -14,11 +14,11 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gramengine/gram/cluster/corpus"
 	"github.com/gramengine/gram/cluster/job"
+	"github.com/gramengine/gram/cluster/shards"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Kind is the kind of job.
@@ -78,7 +78,7 @@ func declare(f *flag.FlagSet) job.Planner {
 func (*planner) Divided() {}
 
 // Reading implements job.Reader: text is cut as that of training was, and counted by its vocabulary.
-func (p *planner) Reading(ctx context.Context, opt *sparse.Options) error {
+func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	if p.model == "" {
 		return errors.New("-model FILE is missing")
 	}
@@ -93,8 +93,8 @@ func (p *planner) Reading(ctx context.Context, opt *sparse.Options) error {
 	p.loaded = m
 	about := m.About()
 	opt.Signed = true // if the model doesn't take negative values, embedding them is an error
-	opt.Like, opt.Tokenizer = about.Form, sparse.Tokenizer{}
-	opt.TokenizerLater = func() (sparse.Tokenizer, error) { return about.Tokenizer, nil } // exactly
+	opt.Like, opt.Tokenizer = about.Form, corpus.Tokenizer{}
+	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // exactly
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
 			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s learnt from vectors and knows no words",
@@ -139,11 +139,11 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 		for i := first; i < min(first+p.documents, n); i++ {
 			rows = append(rows, i)
 		}
-		piece := &sparse.Corpus{Documents: c.Documents.SelectRows(rows)}
+		piece := &corpus.Corpus{Documents: c.Documents.SelectRows(rows)}
 		if p.names && c.Names != nil {
 			piece.Names = c.Names[first : first+len(rows)]
 		}
-		digest, err := corpus.Write(ctx, from.Host.Store, piece)
+		digest, err := shards.Write(ctx, from.Host.Store, piece)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -225,7 +225,7 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
 		return nil, fmt.Errorf("predict: task %d begins at document %d, expected %d", task+1, w.First[task+1], n)
 	}
-	p, err := w.predictor.Holding(w.held+2*corpus.Bytes(c)).Predict(ctx, c.Documents) // and what reading it took
+	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // and what reading it took
 	if err != nil {
 		return nil, err
 	}

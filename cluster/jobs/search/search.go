@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
@@ -71,7 +72,7 @@ func (s *spec) grid() (svm.Settings, svm.Grid, error) {
 }
 
 // tasks divides the search of documents.
-func (s *spec) tasks(c *sparse.Corpus) (*svm.SearchTasks, error) {
+func (s *spec) tasks(c *corpus.Corpus) (*svm.SearchTasks, error) {
 	if err := job.Within("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func (s *spec) tasks(c *sparse.Corpus) (*svm.SearchTasks, error) {
 		return nil, err
 	}
 	return svm.NewSearchTasks(settings, g, func(_ int, e sparse.Embedding) (int, error) {
-		return len(e.FitCorpus(c).Terms), nil
+		return len(corpus.Fit(e, c).Terms), nil
 	})
 }
 
@@ -120,7 +121,7 @@ type opened struct {
 	spec
 	host   *job.Host
 	isa    string
-	corpus *sparse.Corpus
+	corpus *corpus.Corpus
 	tasks  *svm.SearchTasks
 	last   *svm.Problem
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -67,8 +68,8 @@ func TestGatherRefuses(t *testing.T) {
 
 // Flags that make no sense are refused when the job is planned.
 func TestRefused(t *testing.T) {
-	c := &sparse.Corpus{Documents: &sparse.CSR{Offsets: []int64{0, 0}}}
-	for flags, from := range map[string]*sparse.Corpus{
+	c := &corpus.Corpus{Documents: &sparse.CSR{Offsets: []int64{0, 0}}}
+	for flags, from := range map[string]*corpus.Corpus{
 		"-rows 0": c, "-rows 100000": c, "-kernel x": c, "-embed x": c, "-rows 1": nil,
 		"-rows 2": {Documents: &sparse.CSR{}},
 	} {

@@ -3,7 +3,7 @@
 //
 //	timetable [-sass PTX] [SOURCE...]
 //
-// A SOURCE is a corpus as sparse.Read takes it. -sass counts what ptxas makes of a file of PTX and
+// A SOURCE is a corpus as corpus.Read takes it. -sass counts what ptxas makes of a file of PTX and
 // nvdisasm reads of that (PTXAS and NVDISASM name others).
 package main
 
@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 	"github.com/gramengine/gram/sparse"
 )
@@ -50,11 +51,11 @@ func corpora(ctx context.Context, out io.Writer, sources []string) error {
 		"| matches | tailAdd ms | panelDot ms | panelTensor ms | closePairs ms | digest ms | sum | pairs/s |\n|"+
 		strings.Repeat(" --- |", 16))
 	for _, source := range sources {
-		corpus, err := sparse.Read(ctx, source, sparse.Options{})
+		c, err := corpus.Read(ctx, source, corpus.Options{})
 		if err != nil {
 			return err
 		}
-		x, err := sparse.Sphere.Fit(corpus.Documents).Transform(corpus.Documents)
+		x, err := sparse.Sphere.Fit(c.Documents).Transform(c.Documents)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device/devicetest"
 	"github.com/gramengine/gram/engine/kernel"
@@ -15,17 +16,17 @@ import (
 
 // Whatever can be asked of an engine, it has from a back end that knows nothing but c.
 func TestEngineOnABackend(t *testing.T) {
-	corpus, err := sparse.Read(t.Context(), "synthetic:docs=220,terms=120,length=12,classes=3,seed=4", sparse.Options{})
+	docs, err := corpus.Read(t.Context(), "synthetic:docs=220,terms=120,length=12,classes=3,seed=4", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := kernel.MustParse("rbf:gamma=0.3")
-	all := k.Embedding().Fit(corpus.Documents)
+	all := k.Embedding().Fit(docs.Documents)
 	embed := func(m *sparse.CSR) *sparse.Embedded {
 		x := musttest.Get(all.Transform(m))(t)
 		return x
 	}
-	x, y := embed(corpus.Documents), embed(corpus.Documents.SelectRows([]int{7, 3, 219, 3}))
+	x, y := embed(docs.Documents), embed(docs.Documents.SelectRows([]int{7, 3, 219, 3}))
 	e := musttest.Get(engine.New(x, engine.Options{Device: devicetest.New, Workers: 2}))(t)
 	n, ref := x.Rows(), engine.NewReference(x)
 	holds := func(what string, i, j int, got float32) {
@@ -113,13 +114,13 @@ func TestEngineOnABackend(t *testing.T) {
 	// A model from it decides as one from the processor does.
 	var decisions [2][]int
 	for on, opt := range []svm.Options{{}, {Device: devicetest.New}} {
-		p, err := svm.NewProblem(t.Context(), corpus, k.Embedding(), opt)
+		p, err := svm.NewProblem(t.Context(), docs, k.Embedding(), opt)
 		good("NewProblem", err)
 		m, _, err := p.Train(t.Context(), svm.Settings{Kernel: k, C: 10})
 		good("Train", err)
 		predictor, err := svm.NewPredictor(m, svm.PredictOptions{Device: opt.Device})
 		good("NewPredictor", err)
-		out, err := predictor.Predict(t.Context(), corpus.Documents)
+		out, err := predictor.Predict(t.Context(), docs.Documents)
 		good("Predict", err)
 		decisions[on] = out.Class
 	}

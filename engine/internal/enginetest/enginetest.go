@@ -62,15 +62,15 @@ func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 
 // Fit fits an embedding. Documents are of two classes in turn, and the first of both, for those that learn from labels.
 func Fit(e sparse.Embedding, m *sparse.CSR) *sparse.Embedder {
-	c := &sparse.Corpus{Documents: m, Classes: []string{"a", "b"}}
+	var labels sparse.Labels
 	for i := range m.Rows() {
 		if i == 0 {
-			c.Labels.Add(0, 1)
+			labels.Add(0, 1)
 		} else {
-			c.Labels.Add(int32(i % 2))
+			labels.Add(int32(i % 2))
 		}
 	}
-	return e.FitCorpus(c)
+	return e.FitLabels(m, labels, 2)
 }
 
 func Embedded(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {

@@ -46,7 +46,7 @@ type bench struct {
 }
 
 // corpus is a source of documents, and the flags that say how grambench reads and embeds it.
-type corpus struct {
+type dataset struct {
 	name, source string
 	within       float64
 	texts        string // a file of texts, one a line, for programs that read these
@@ -94,11 +94,11 @@ func setup() (*peers.Bench, peers.Command) {
 }
 
 // corpora are those of this run.
-func (b *bench) corpora() (list []corpus, err error) {
-	c := corpus{name: filepath.Base(b.in), source: b.in, within: b.within, embed: []string{"-embed", "tf-l1-sqrt"},
+func (b *bench) corpora() (list []dataset, err error) {
+	c := dataset{name: filepath.Base(b.in), source: b.in, within: b.within, embed: []string{"-embed", "tf-l1-sqrt"},
 		read: []string{"-min-df", "1"}} // duplicates counts all words
 	if b.in != "" {
-		return []corpus{c}, nil
+		return []dataset{c}, nil
 	}
 	if news := b.Find("20 Newsgroups", "20news-bydate", "train.tsv.gz"); news != "" {
 		c.name, c.source = "20 Newsgroups", news
@@ -181,7 +181,7 @@ type answer struct {
 }
 
 // measure runs all in turn on one corpus.
-func (b *bench) measure(ctx context.Context, c corpus) error {
+func (b *bench) measure(ctx context.Context, c dataset) error {
 	vectors, bound := b.File("vectors.svm"), strconv.FormatFloat(c.within, 'g', -1, 64)
 	b.Say("%s: writing vectors", c.name)
 	if err := b.Vectors(ctx, c.source, "", c.embed[1], vectors, c.read...); err != nil {
@@ -244,7 +244,7 @@ func (b *bench) measure(ctx context.Context, c corpus) error {
 func (a *answer) recall(pairs int) float64 { return min(float64(a.Right)/float64(max(pairs, 1)), 1) }
 
 // draw draws recall against seconds, a point a program.
-func (b *bench) draw(c corpus, answers []*answer, pairs int) error {
+func (b *bench) draw(c dataset, answers []*answer, pairs int) error {
 	p := chart.New(fmt.Sprintf("%s: pairs within %v", c.name, c.within), "seconds, logarithmic", "recall")
 	chart.Logarithmic(func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }, &p.X)
 	for i, a := range answers {

@@ -45,13 +45,13 @@ type bench struct {
 }
 
 // corpora are what is measured. Without documents for tests, these are every other one.
-var corpora = []corpus{
+var corpora = []dataset{
 	{"20 Newsgroups", "20news-bydate/train.tsv.gz", "20news-bydate/test.tsv.gz", "tfidf-l2", 0.5, nil},
 	{"MNIST", "mnist/train-images-idx3-ubyte.gz", "mnist/t10k-images-idx3-ubyte.gz", "tf-l2", 5, nil},
 	{"WebKB", "webkb/all.tsv.gz", "", "tf-l1-sqrt", 0, []string{"-min-df", "1"}},
 }
 
-type corpus struct {
+type dataset struct {
 	name, train, test, embedding string
 	gamma                        float64 // of kernel machines; 0 for logistic regression alone
 	read                         []string
@@ -113,7 +113,7 @@ func (b *bench) all(ctx context.Context) error {
 }
 
 // find finds the files of a corpus, or writes halves of one without documents for tests.
-func (b *bench) find(c *corpus) (bool, error) {
+func (b *bench) find(c *dataset) (bool, error) {
 	train, test := b.Find(c.name, c.train), ""
 	if c.test != "" && train != "" {
 		test = b.Find(c.name, c.test)
@@ -146,7 +146,7 @@ type way struct {
 }
 
 // ways returns the ways to learn on a corpus.
-func (b *bench) ways(c *corpus) (ways []way) {
+func (b *bench) ways(c *dataset) (ways []way) {
 	price := []string{"-c", fmt.Sprint(b.c)}
 	own := func(name string, flags ...string) way {
 		return way{curve: name, name: name, own: append(flags, "-embed", c.embedding)}
@@ -192,7 +192,7 @@ type result struct {
 }
 
 // measure measures all ways on a corpus.
-func (b *bench) measure(ctx context.Context, c *corpus) error {
+func (b *bench) measure(ctx context.Context, c *dataset) error {
 	ways := b.ways(c)
 	if b.Python != "" {
 		if err := cmp.Or(b.Vectors(ctx, c.train, "", c.embedding, b.File("train"), c.read...),
@@ -232,7 +232,7 @@ func (b *bench) measure(ctx context.Context, c *corpus) error {
 }
 
 // once learns one way.
-func (b *bench) once(ctx context.Context, w way, c *corpus) (r result, err error) {
+func (b *bench) once(ctx context.Context, w way, c *dataset) (r result, err error) {
 	if w.own == nil {
 		ran, err := b.Script(ctx, &r, script, b.File("train"), b.File("test"), w.peer, fmt.Sprint(w.c),
 			fmt.Sprint(w.landmarks), fmt.Sprint(c.gamma), fmt.Sprint(b.Threads))

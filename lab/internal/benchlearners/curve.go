@@ -11,7 +11,7 @@ import (
 
 // curves draws accuracy and seconds of a corpus over the number of landmarks, which ways with none
 // have as lines across.
-func (b *bench) curves(c *corpus, ways []way, medians []result) {
+func (b *bench) curves(c *dataset, ways []way, medians []result) {
 	accuracy := chart.New(c.name+", "+c.embedding, "landmarks", "right, %")
 	seconds := chart.New("training", "landmarks", "s")
 	names := map[string][]int{} // ways of a curve

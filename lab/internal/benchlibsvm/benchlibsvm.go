@@ -99,16 +99,16 @@ func (b *bench) all(ctx context.Context) error {
 }
 
 // corpus is a corpus to measure on.
-type corpus struct{ name, train, test string } // test is "" where there are no test documents
+type dataset struct{ name, train, test string } // test is "" where there are no test documents
 
 // corpora returns what there is to measure on, and says what is missing.
-func (b *bench) corpora() []corpus {
+func (b *bench) corpora() []dataset {
 	if b.train != "" {
-		return []corpus{{filepath.Base(b.train), b.train, b.test}}
+		return []dataset{{filepath.Base(b.train), b.train, b.test}}
 	}
-	all := []corpus{{name: "Go standard library", train: "goroot"}}
+	all := []dataset{{name: "Go standard library", train: "goroot"}}
 	if train := b.Find("20 Newsgroups", "20news-bydate", "train.tsv.gz"); train != "" {
-		all = append(all, corpus{"20 Newsgroups", train, filepath.Join(filepath.Dir(train), "test.tsv.gz")})
+		all = append(all, dataset{"20 Newsgroups", train, filepath.Join(filepath.Dir(train), "test.tsv.gz")})
 	}
 	return all
 }

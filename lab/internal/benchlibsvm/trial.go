@@ -14,7 +14,7 @@ import (
 // trial is the measurement on one corpus.
 type trial struct {
 	*bench
-	corpus corpus
+	corpus dataset
 	read   string // what grambench says of the documents
 
 	names map[string]string // class by the number that stands for it in vectors

@@ -13,14 +13,14 @@ import (
 )
 
 // corpus is a corpus to measure on. Without test documents it is divided into folds.
-type corpus struct {
+type dataset struct {
 	name, train, test string
 	short             bool // labels without what follows |, the university of WebKB
 	most              int  // if not 0, documents of one label alone, of this many labels, the most frequent of both parts
 }
 
 // corpora are those of the data folder, the quickest first.
-var corpora = []corpus{
+var corpora = []dataset{
 	{"TREC questions", "trec/train.tsv.gz", "trec/test.tsv.gz", false, 0},
 	{"News in Somali", "masakhane-som/train.tsv.gz", "masakhane-som/test.tsv.gz", false, 0},
 	{"Take-away reviews, Chinese", "zh-waimai/train.tsv.gz", "zh-waimai/test.tsv.gz", false, 0},

@@ -27,7 +27,7 @@ var linearScript string
 // trial is the measurement on one corpus.
 type trial struct {
 	*bench
-	corpus corpus
+	corpus dataset
 	all    []part
 	rows   []*row
 

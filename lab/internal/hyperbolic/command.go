@@ -11,12 +11,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Command is gramlab hyperbolic.
@@ -88,7 +88,7 @@ func (c *command) check() error {
 
 // sample is a file of points as distributions.
 type sample struct {
-	corpus  *sparse.Corpus
+	corpus  *corpus.Corpus
 	sets    *Sets
 	normals []Normal
 }
@@ -100,21 +100,21 @@ func (c *command) read(ctx context.Context, path, how string, columns []uint32) 
 	if how == "qid" {
 		qid = how
 	}
-	corpus, err := sparse.Read(ctx, path, sparse.Options{Signed: true, GroupColumn: qid, Workers: c.NumWorkers()})
+	docs, err := corpus.Read(ctx, path, corpus.Options{Signed: true, GroupColumn: qid, Workers: c.NumWorkers()})
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &sample{corpus: corpus}
+	s := &sample{corpus: docs}
 	if columns == nil {
-		columns, _ = corpus.Documents.TermFrequencies()
+		columns, _ = docs.Documents.TermFrequencies()
 	}
 	if len(columns) == 0 || len(columns) >= MaxDimension {
 		return nil, nil, fmt.Errorf("%s: points of %d coordinates, expected 1 to %d", path, len(columns), MaxDimension-1)
 	}
-	if s.sets, err = SetsOf(corpus, how); err != nil {
+	if s.sets, err = SetsOf(docs, how); err != nil {
 		return nil, nil, err
 	}
-	if s.normals, err = Fit(corpus.Documents, s.sets, columns); err != nil {
+	if s.normals, err = Fit(docs.Documents, s.sets, columns); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, columns, nil

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 // Sets assigns the points of a corpus to sets. Each set has one class, or "" for none.
@@ -40,7 +40,7 @@ func (s *Sets) add(name, class string) error {
 
 // SetsOf assigns the points of c to sets. how is qid, where the label is the set's class; label, where
 // sets have no class; or a file with one line per point, set[<TAB>class]. Errors name file and line.
-func SetsOf(c *sparse.Corpus, how string) (*Sets, error) {
+func SetsOf(c *corpus.Corpus, how string) (*Sets, error) {
 	s := &Sets{}
 	switch how {
 	case "qid":

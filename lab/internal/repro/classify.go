@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Outcome is how a classifier did on a test set.
@@ -23,7 +23,7 @@ func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
 type Session struct {
 	run    *Run
 	name   string
-	train  func() *sparse.Corpus
+	train  func() *corpus.Corpus
 	held   int64
 	report *Report
 
@@ -35,7 +35,7 @@ type Session struct {
 // progress. held is what the caller keeps in memory, the corpus included, in bytes. The counts of
 // report grow. Nothing is computed, nor train called, before the first test, since an earlier run
 // may have kept all results.
-func (r *Run) NewSession(name string, train func() *sparse.Corpus, held int64, report *Report) *Session {
+func (r *Run) NewSession(name string, train func() *corpus.Corpus, held int64, report *Report) *Session {
 	return &Session{run: r, name: name, train: train, held: held + programBytes, report: report}
 }
 
@@ -49,7 +49,7 @@ func (c *Session) Close() error {
 
 // Test trains with the given settings and classifies test, whose terms are numbered as in the
 // training corpus.
-func (c *Session) Test(ctx context.Context, s svm.Settings, test *sparse.Corpus) (out Outcome, err error) {
+func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus) (out Outcome, err error) {
 	r := c.run
 	if c.problem == nil {
 		opt := svm.Options{

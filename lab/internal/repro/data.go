@@ -12,14 +12,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 // Source is a corpus of the folder of data.
 type Source struct {
 	Name   string   // its folder
 	Files  []string // what has to be in there
-	Format sparse.Format
+	Format corpus.Format
 	Form   string // what the files hold
 	From   string // where the originals are to be had
 }
@@ -29,19 +29,19 @@ const textForm = "gzipped UTF-8, one document a line, label<TAB>text, exactly on
 
 // The corpora that experiments read.
 var (
-	WebKB = Source{"webkb", []string{"all.tsv.gz"}, sparse.FormatTSV,
+	WebKB = Source{"webkb", []string{"all.tsv.gz"}, corpus.FormatTSV,
 		textForm + "class|university, with the classes course, faculty, project and student " +
 			"and the universities cornell, texas, washington, wisconsin and misc",
 		`the "4 Universities Data Set" of the CMU World Wide Knowledge Base project`}
-	Reuters = Source{"reuters-modapte", []string{"train.tsv.gz", "test.tsv.gz"}, sparse.FormatTSV,
+	Reuters = Source{"reuters-modapte", []string{"train.tsv.gz", "test.tsv.gz"}, corpus.FormatTSV,
 		textForm + "the topics separated by commas, such as earn or grain,wheat, " +
 			"and - where a story has none; training and test stories of the ModApte split",
 		"Reuters-21578, Distribution 1.0 (David D. Lewis), as its LEWISSPLIT and TOPICS attributes say"}
-	Newsgroups = Source{"20news-bydate", []string{"train.tsv.gz", "test.tsv.gz"}, sparse.FormatTSV,
+	Newsgroups = Source{"20news-bydate", []string{"train.tsv.gz", "test.tsv.gz"}, corpus.FormatTSV,
 		textForm + "the newsgroup",
 		"20 Newsgroups, the version sorted by date (Jason Rennie)"}
 	MNIST = Source{"mnist", []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
-		"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}, sparse.FormatIDX,
+		"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}, corpus.FormatIDX,
 		"gzipped idx files as they are published",
 		"the MNIST database of handwritten digits (LeCun, Cortes and Burges)"}
 )
@@ -94,27 +94,27 @@ func (r *Run) Require(sources ...Source) error {
 }
 
 // Read reads a file of a corpus. It sets Workers, MemoryBytes, Progress and Format of opt itself.
-func (r *Run) Read(ctx context.Context, s Source, file string, opt sparse.Options) (*sparse.Corpus, error) {
+func (r *Run) Read(ctx context.Context, s Source, file string, opt corpus.Options) (*corpus.Corpus, error) {
 	path, err := r.file(s, file)
 	if err != nil {
 		return nil, err
 	}
 	stage := "reading " + s.Name + "/" + file
 	opt.Workers, opt.Format = r.Threads(), s.Format
-	opt.Progress = func(p sparse.Progress) { r.Progress(stage, p.Done, p.Total) }
+	opt.Progress = func(p corpus.Progress) { r.Progress(stage, p.Done, p.Total) }
 	if r.MemoryBytes > 0 {
 		opt.MemoryBytes = r.MemoryBytes / 2 // what follows takes as much again
 	}
-	return sparse.Read(ctx, path, opt)
+	return corpus.Read(ctx, path, opt)
 }
 
 // ReadNewsgroups reads the training and the test set. Their terms are those of the training set.
-func (r *Run) ReadNewsgroups(ctx context.Context, text Preparation) (train, test *sparse.Corpus, err error) {
+func (r *Run) ReadNewsgroups(ctx context.Context, text Preparation) (train, test *corpus.Corpus, err error) {
 	s := Newsgroups
-	if train, err = r.Read(ctx, s, s.Files[0], sparse.Options{MinDF: text.MinDF}); err != nil {
+	if train, err = r.Read(ctx, s, s.Files[0], corpus.Options{MinDF: text.MinDF}); err != nil {
 		return nil, nil, err
 	}
-	if test, err = r.Read(ctx, s, s.Files[1], sparse.Options{Vocabulary: train.Vocabulary}); err != nil {
+	if test, err = r.Read(ctx, s, s.Files[1], corpus.Options{Vocabulary: train.Vocabulary}); err != nil {
 		return nil, nil, err
 	}
 	// No embedding learns the terms that Apply leaves out, so the test set may keep them.
@@ -123,7 +123,7 @@ func (r *Run) ReadNewsgroups(ctx context.Context, text Preparation) (train, test
 }
 
 // Digest names a corpus in the head of a file of results.
-func Digest(c *sparse.Corpus) string {
+func Digest(c *corpus.Corpus) string {
 	d := c.Digest()
 	return hex.EncodeToString(d[:8])
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -65,7 +66,7 @@ func (p Preparation) String() string {
 }
 
 // Tokenizer cuts text into terms.
-func (p Preparation) Tokenizer() sparse.Tokenizer { return sparse.Tokenizer{Digits: p.Digits} }
+func (p Preparation) Tokenizer() corpus.Tokenizer { return corpus.Tokenizer{Digits: p.Digits} }
 
 // Check reports numbers that make no sense.
 func (p Preparation) Check() error {
@@ -77,7 +78,7 @@ func (p Preparation) Check() error {
 
 // Apply leaves terms out of a corpus of text, whose columns stay as they are. An error is that of
 // reading the stop words.
-func (p Preparation) Apply(c *sparse.Corpus) (*sparse.Corpus, error) {
+func (p Preparation) Apply(c *corpus.Corpus) (*corpus.Corpus, error) {
 	stop, err := p.stopWords()
 	if err != nil {
 		return nil, err
@@ -130,11 +131,11 @@ func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 
 // Concat returns the documents of two corpora, one after the other. Its terms and classes are
 // those of both; corpora without a vocabulary, such as images, have the same columns.
-func Concat(a, b *sparse.Corpus) *sparse.Corpus {
+func Concat(a, b *corpus.Corpus) *corpus.Corpus {
 	both := slices.Concat(a.Vocabulary, b.Vocabulary)
 	slices.Sort(both) // as each of them is, so terms ascend in a row as before
 	both = slices.Compact(both)
-	c := &sparse.Corpus{
+	c := &corpus.Corpus{
 		Source: a.Source + " and " + b.Source, Vocabulary: both, Classes: slices.Clone(a.Classes),
 		Documents: &sparse.CSR{Cols: max(a.Documents.Cols, len(both)), Offsets: []int64{0}},
 		Labels:    sparse.Labels{Offsets: []int64{0}}, Warnings: slices.Concat(a.Warnings, b.Warnings),
@@ -144,7 +145,7 @@ func Concat(a, b *sparse.Corpus) *sparse.Corpus {
 			c.Classes = append(c.Classes, class)
 		}
 	}
-	for _, from := range []*sparse.Corpus{a, b} {
+	for _, from := range []*corpus.Corpus{a, b} {
 		columns := make([]uint32, from.Documents.Cols)
 		for t := range columns {
 			columns[t] = uint32(t)

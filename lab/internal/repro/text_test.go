@@ -9,21 +9,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // readLines reads a corpus of a few lines.
-func readLines(t *testing.T, lines ...string) *sparse.Corpus {
+func readLines(t *testing.T, lines ...string) *corpus.Corpus {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.tsv")
 	musttest.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666))
-	c := musttest.Get(sparse.Read(context.Background(), path, sparse.Options{MinDF: 1, Format: sparse.FormatTSV}))(t)
+	c := musttest.Get(corpus.Read(context.Background(), path, corpus.Options{MinDF: 1, Format: corpus.FormatTSV}))(t)
 	return c
 }
 
 // words writes documents as class: term count.
-func words(c *sparse.Corpus) (out []string) {
+func words(c *corpus.Corpus) (out []string) {
 	for i := range c.Documents.Rows() {
 		var parts []string
 		for _, id := range c.Labels.Of(i) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/internal/archive/archivetest"
@@ -28,8 +29,8 @@ type sample struct {
 	Corpus     [32]byte
 	Classes    []string
 	Vocabulary []string
-	Tokenizer  sparse.Tokenizer
-	Form       sparse.Form
+	Tokenizer  corpus.Tokenizer
+	Form       corpus.Form
 	Embedder   *sparse.Embedder
 	Weights    []float32
 	Offsets    []int64
@@ -115,7 +116,7 @@ func describe(f *archive.File, m *sample) {
 
 func example(t testing.TB) *sample {
 	t.Helper()
-	c, err := sparse.FromTexts(context.Background(), []string{"ab c c", "c ab"}, []string{"x", "y"}, sparse.Options{})
+	c, err := corpus.FromTexts(context.Background(), []string{"ab c c", "c ab"}, []string{"x", "y"}, corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +272,7 @@ func TestValidate(t *testing.T) {
 		"too few":  {[]string{"ab"}, "the embedding has term 1, the vocabulary 1 terms"},
 		"repeated": {[]string{"c", "ab", "c"}, `term "c" is in the vocabulary twice`},
 	} {
-		err := archive.Validate(c.vocabulary, sparse.Tokenizer{}, m.Embedder)
+		err := archive.Validate(c.vocabulary, corpus.Tokenizer{}, m.Embedder)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, expected %q", what, err, c.want)
 		}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 // File takes the statements of a description, which write a file or read one. After an error the rest
@@ -24,8 +24,8 @@ type File struct {
 	parts []part
 	total int64 // bytes of them
 
-	tokenizer *sparse.Tokenizer // that [File.Text] has read
-	form      *sparse.Form      // the same
+	tokenizer *corpus.Tokenizer // that [File.Text] has read
+	form      *corpus.Form      // the same
 	err       error             // the first
 }
 

@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/corpus"
 )
 
 // Format is a form of file for models of type M.
@@ -69,7 +69,7 @@ func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 
 // Load reads a model from a file, see [Format.Read]. It calls early, if not nil, with the model's
 // tokenizer as soon as that is known; it may fail after that.
-func (f *Format[M]) Load(ctx context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (*M, error) {
+func (f *Format[M]) Load(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*M, error) {
 	if ctx == nil {
 		return nil, f.wrap(ErrNil)
 	}
@@ -88,7 +88,7 @@ func (f *Format[M]) Load(ctx context.Context, path string, early func(sparse.Tok
 // ReadSized is [Format.Read] from a reader of a number of bytes, -1 where that isn't known, which calls early
 // as [Format.Load] does. Its errors don't name the package.
 func (f *Format[M]) ReadSized(
-	ctx context.Context, r io.Reader, size int64, early func(sparse.Tokenizer, sparse.Form),
+	ctx context.Context, r io.Reader, size int64, early func(corpus.Tokenizer, corpus.Form),
 ) (*M, error) {
 	in := bufio.NewReaderSize(BoundReader{ctx, r}, 64<<10)
 	first, err := firstLine(in, f.Name, f.Version)

@@ -5,12 +5,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/sparse"
 )
 
 // Text describes a vocabulary, nil for none, the tokenizer that made it and the form that documents were
 // read from. Terms that are read share one string.
-func (f *File) Text(vocabulary *[]string, tokenizer *sparse.Tokenizer, form *sparse.Form) {
+func (f *File) Text(vocabulary *[]string, tokenizer *corpus.Tokenizer, form *corpus.Form) {
 	var size *textSize // of documents that were texts
 	if terms := *vocabulary; terms != nil {
 		size = &textSize{Terms: int64(len(terms))}
@@ -23,7 +24,7 @@ func (f *File) Text(vocabulary *[]string, tokenizer *sparse.Tokenizer, form *spa
 	}
 	f.Optional("vocabulary", &size)
 	var cut string
-	if t := tokenizer.Canonical(); t != (sparse.Tokenizer{}) {
+	if t := tokenizer.Canonical(); t != (corpus.Tokenizer{}) {
 		cut = t.String()
 	}
 	f.Optional("tokenizer", &cut)
@@ -31,7 +32,7 @@ func (f *File) Text(vocabulary *[]string, tokenizer *sparse.Tokenizer, form *spa
 	f.Check(form.Validate())
 	if !f.writing && f.err == nil {
 		var err error
-		*tokenizer, err = sparse.ParseTokenizer(cut)
+		*tokenizer, err = corpus.ParseTokenizer(cut)
 		f.Check(err)
 		f.tokenizer, f.form = tokenizer, form
 	}
@@ -124,7 +125,7 @@ func (f *File) Then(name string, do func() error) {
 
 // Validate checks a tokenizer that exists, an embedding as [sparse.RestoreEmbedder] asks for, and a
 // vocabulary of different terms that holds all of the embedding's; nil stands for none.
-func Validate(vocabulary []string, t sparse.Tokenizer, e *sparse.Embedder) error {
+func Validate(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}

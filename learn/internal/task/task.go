@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/model"
@@ -18,10 +19,10 @@ import (
 )
 
 // Check returns the documents of a corpus to learn from: those with a class, or all for separate
-// labels. Errors: a nil context, a corpus that [sparse.Corpus.Validate] refuses or that has no
+// labels. Errors: a nil context, a corpus that [corpus.Corpus.Validate] refuses or that has no
 // such documents, classes of one name, fewer of them than can be told apart, an embedding that
 // isn't compared by dot products.
-func Check(ctx context.Context, c *sparse.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
+func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
 	if ctx == nil {
 		return nil, errors.New("a nil context, expected one")
 	}
@@ -60,7 +61,7 @@ func Check(ctx context.Context, c *sparse.Corpus, e sparse.Embedding, scheme sol
 }
 
 // Of says which of some documents are of class k.
-func Of(c *sparse.Corpus, k int, rows []int) []bool {
+func Of(c *corpus.Corpus, k int, rows []int) []bool {
 	positive := make([]bool, len(rows))
 	for at, i := range rows {
 		positive[at] = slices.Contains(c.Labels.Of(i), int32(k))
@@ -69,7 +70,7 @@ func Of(c *sparse.Corpus, k int, rows []int) []bool {
 }
 
 // DocumentWeights returns those of some documents, nil for 1 each.
-func DocumentWeights(c *sparse.Corpus, rows []int) (weights []float64) {
+func DocumentWeights(c *corpus.Corpus, rows []int) (weights []float64) {
 	if c.Weights != nil {
 		for _, i := range rows {
 			weights = append(weights, c.Weights[i])
@@ -82,7 +83,7 @@ func DocumentWeights(c *sparse.Corpus, rows []int) (weights []float64) {
 // above 0; of other classes 1, or where balanced says so what makes up for their sizes. Of n documents, nₖ of
 // them of class k, that is n / (classes · nₖ), or with a machine for each label (n - nₖ) / nₖ.
 func Weights(
-	c *sparse.Corpus, rows []int, given map[string]float64, balanced bool, scheme solver.Scheme,
+	c *corpus.Corpus, rows []int, given map[string]float64, balanced bool, scheme solver.Scheme,
 ) ([]float64, error) {
 	out := make([]float64, len(c.Classes))
 	for _, i := range rows {

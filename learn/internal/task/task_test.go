@@ -7,13 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
 // corpus has three documents: of class a, of none, of a and b.
-func corpus() *sparse.Corpus {
-	c := &sparse.Corpus{
+func dataset() *corpus.Corpus {
+	c := &corpus.Corpus{
 		Source: "three", Classes: []string{"a", "b"},
 		Documents: &sparse.CSR{Cols: 2, Offsets: []int64{0, 1, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 2}},
 	}
@@ -25,12 +26,12 @@ func corpus() *sparse.Corpus {
 
 func TestCheck(t *testing.T) {
 	for scheme, want := range map[solver.Scheme][]int{solver.OneVsRest: {0, 2}, solver.Labels: {0, 1, 2}} {
-		rows, err := Check(t.Context(), corpus(), sparse.Embedding{}, scheme)
+		rows, err := Check(t.Context(), dataset(), sparse.Embedding{}, scheme)
 		if err != nil || !slices.Equal(rows, want) {
 			t.Errorf("%v: %v, %v, expected %v", scheme, rows, err, want)
 		}
 	}
-	one := corpus()
+	one := dataset()
 	one.Classes, one.Labels = one.Classes[:1], sparse.Labels{}
 	for range 3 {
 		one.Labels.Add(0)
@@ -38,14 +39,14 @@ func TestCheck(t *testing.T) {
 	if _, err := Check(t.Context(), one, sparse.Embedding{}, solver.Labels); err != nil {
 		t.Errorf("one label: %v", err)
 	}
-	bare, twice, broken, none := corpus(), corpus(), corpus(), corpus()
+	bare, twice, broken, none := dataset(), dataset(), dataset(), dataset()
 	bare.Labels = sparse.Labels{}
 	twice.Classes = []string{"a", "a"}
 	broken.Documents.Terms[1] = 9
 	none.Documents = nil
 	var nothing context.Context
 	for want, f := range map[string]func() ([]int, error){
-		"nil context":        func() ([]int, error) { return Check(nothing, corpus(), sparse.Embedding{}, 0) },
+		"nil context":        func() ([]int, error) { return Check(nothing, dataset(), sparse.Embedding{}, 0) },
 		"no documents":       func() ([]int, error) { return Check(t.Context(), nil, sparse.Embedding{}, 0) },
 		"has no documents":   func() ([]int, error) { return Check(t.Context(), none, sparse.Embedding{}, 0) },
 		"the corpus: sparse": func() ([]int, error) { return Check(t.Context(), broken, sparse.Embedding{}, 0) },
@@ -54,7 +55,7 @@ func TestCheck(t *testing.T) {
 			return Check(t.Context(), one, sparse.Embedding{}, solver.OneVsRest)
 		},
 		"dot product": func() ([]int, error) {
-			return Check(t.Context(), corpus(), sparse.Embedding{Pairing: sparse.ChiSquare}, solver.OneVsRest)
+			return Check(t.Context(), dataset(), sparse.Embedding{Pairing: sparse.ChiSquare}, solver.OneVsRest)
 		},
 		"no labelled": func() ([]int, error) {
 			return Check(t.Context(), bare, sparse.Embedding{}, solver.OneVsRest)
@@ -68,7 +69,7 @@ func TestCheck(t *testing.T) {
 
 func TestOf(t *testing.T) {
 	for k, want := range [][]bool{{true, true, false}, {true, false, false}} {
-		if got := Of(corpus(), k, []int{2, 0, 1}); !slices.Equal(got, want) {
+		if got := Of(dataset(), k, []int{2, 0, 1}); !slices.Equal(got, want) {
 			t.Errorf("class %d: %v, expected %v", k, got, want)
 		}
 	}

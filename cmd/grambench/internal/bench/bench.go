@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
@@ -82,7 +83,7 @@ type bench struct {
 
 	specs    []spec
 	progress *cli.Progress
-	corpus   *sparse.Corpus
+	corpus   *corpus.Corpus
 	embedded map[sparse.Embedding]*sparse.Embedded
 	engines  map[setting]*engine.Engine
 	held     int64 // bytes of documents, engines and the matrix

@@ -12,10 +12,10 @@ import (
 	"unicode"
 
 	"github.com/gramengine/gram/cmd/grambench/internal/effects"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse"
 )
 
 // documentReport is the report about one document.
@@ -69,22 +69,22 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 }
 
 // read returns documents cut as those of training were, and which of them is meant.
-func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About) (*sparse.Corpus, int, error) {
+func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About) (*corpus.Corpus, int, error) {
 	if r.document == 0 {
 		if a.Vocabulary == nil {
 			return nil, 0, fmt.Errorf("-text with %s, which learnt from vectors and knows no words, expected -in SOURCE "+
 				"-document N", r.model)
 		}
-		counter, err := sparse.NewCounter(a.Tokenizer, a.Vocabulary)
+		counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
 		if err != nil {
 			return nil, 0, err
 		}
 		docs, err := counter.Count(ctx, []string{r.text})
-		return &sparse.Corpus{Documents: docs, Vocabulary: a.Vocabulary, Texts: []string{r.text}}, 0, err
+		return &corpus.Corpus{Documents: docs, Vocabulary: a.Vocabulary, Texts: []string{r.text}}, 0, err
 	}
 	r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
 	r.Form, r.Signed = a.Form, true // embedding them is an error where the model takes none
-	r.TokenizerLater = func() (sparse.Tokenizer, error) { return a.Tokenizer, nil }
+	r.TokenizerLater = func() (corpus.Tokenizer, error) { return a.Tokenizer, nil }
 	r.VocabularyLater = func() ([]string, error) {
 		if a.Vocabulary == nil {
 			return nil, fmt.Errorf("%s holds text, expected vectors: %s learnt from vectors and knows no words", r.In, r.model)

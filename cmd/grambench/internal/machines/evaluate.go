@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -83,7 +84,7 @@ type evaluateReport struct {
 	*learn.Evaluation
 	Command string `json:"command"` // that made this
 
-	corpus, training *sparse.Corpus
+	corpus, training *corpus.Corpus
 	found            *found
 }
 
@@ -145,7 +146,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 }
 
 // haveTexts warns where there is text that wasn't kept, and fails where a file is to hold it.
-func (r *evaluate) haveTexts(e *cli.Env, c *sparse.Corpus) error {
+func (r *evaluate) haveTexts(e *cli.Env, c *corpus.Corpus) error {
 	if c.Texts != nil || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
 		return nil
 	}
@@ -174,12 +175,12 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 }
 
 // readTraining reads the training documents as the model's terms.
-func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*sparse.Corpus, error) {
+func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*corpus.Corpus, error) {
 	if x.about.Kernel == model.Precomputed {
 		return nil, cli.Usagef("-training compares documents, and %s learnt from rows of kernel values", r.model)
 	}
 	d := r.Like(r.training, x.corpus)
-	d.TokenizerLater = func() (sparse.Tokenizer, error) { return x.about.Tokenizer, nil }
+	d.TokenizerLater = func() (corpus.Tokenizer, error) { return x.about.Tokenizer, nil }
 	c, err := d.Read(ctx, e, p)
 	if err == nil && (c.Vocabulary == nil) != (x.corpus.Vocabulary == nil) {
 		err = fmt.Errorf("-training %s: one of it and %s holds text and the other vectors, expected the same of both",

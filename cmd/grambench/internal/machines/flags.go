@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -136,7 +137,7 @@ func (m *machine) named() error {
 
 // kernelsOf returns the kernels that were asked for, at least one. The corpus, which may be nil for
 // a check, gives -t its default gamma: one divided by the greatest index, as svm-train has it.
-func (m *machine) kernelsOf(c *sparse.Corpus) ([]kernel.Kernel, error) {
+func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	if m.precomputed() {
 		return []kernel.Kernel{kernel.Precomputed()}, nil
 	}
@@ -153,7 +154,7 @@ func (m *machine) kernelsOf(c *sparse.Corpus) ([]kernel.Kernel, error) {
 }
 
 // kernelOf returns the one kernel that was asked for.
-func (m *machine) kernelOf(c *sparse.Corpus) (kernel.Kernel, error) {
+func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	kernels, err := m.kernelsOf(c)
 	if err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func (m *machine) kernelOf(c *sparse.Corpus) (kernel.Kernel, error) {
 }
 
 // options are what the flags say to a learner. The corpus may be nil for a check.
-func (m *machine) options(c *sparse.Corpus) (o learn.Options, err error) {
+func (m *machine) options(c *corpus.Corpus) (o learn.Options, err error) {
 	o = learn.Options{
 		Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Layers: m.shorthand.layers, Width: m.shorthand.width,
 		Balanced: m.weights.Balanced, Probabilities: bool(m.prob), Reject: m.reject,

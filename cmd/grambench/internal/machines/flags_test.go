@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
@@ -24,8 +25,8 @@ func parseSVM(line string) (*train, error) {
 }
 
 // threeClasses is a corpus of vectors with columns 1 to 4 and the classes 1, -1 and cats.
-func threeClasses() *sparse.Corpus {
-	c := &sparse.Corpus{
+func threeClasses() *corpus.Corpus {
+	c := &corpus.Corpus{
 		Source: "three.svm", Classes: []string{"1", "-1", "cats"},
 		Documents: &sparse.CSR{
 			Cols:    5,
@@ -113,7 +114,7 @@ func TestSVMScheme(t *testing.T) {
 	several.Labels = sparse.Labels{Offsets: []int64{0, 1, 3, 3}, IDs: []int32{0, 1, 2}}
 	for _, c := range []struct {
 		line   string
-		corpus *sparse.Corpus
+		corpus *corpus.Corpus
 		want   solver.Scheme
 	}{
 		{"a", threeClasses(), solver.OneVsOne}, {"a", several, solver.Labels},

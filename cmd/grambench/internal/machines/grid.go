@@ -7,13 +7,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Grid is the command that searches for kernel and parameters.
@@ -126,7 +126,7 @@ func (g *grid) checkTexts() error {
 
 // options are what the flags say to a learner. Samples are for text and counts, and for kernels of
 // vectors, on the processor.
-func (g *grid) options(c *sparse.Corpus) (learn.Options, error) {
+func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
 	o, err := g.machine.options(c)
 	if g.Signed && !g.unnamed() || g.plot != "" || g.f.Given("tiles", "backend") {
 		o.Work = 0
@@ -135,7 +135,7 @@ func (g *grid) options(c *sparse.Corpus) (learn.Options, error) {
 }
 
 // points returns what is to be searched; the corpus may be nil for a check.
-func (g *grid) points(c *sparse.Corpus) (*learn.Grid, error) {
+func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	o, err := g.options(c)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 		j.o.Solver = training(p, watch.details)
 	}
 	points.Each = watch.point
-	points.Corpus = func(ctx context.Context, cut int) (*sparse.Corpus, error) {
+	points.Corpus = func(ctx context.Context, cut int) (*corpus.Corpus, error) {
 		p.Clear()
 		return g.ReadAs(ctx, p, ngrams[cut])
 	}

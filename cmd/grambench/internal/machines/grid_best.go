@@ -7,17 +7,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // search searches, and returns the corpus if a model is to be trained on it.
 func (g *grid) search(
 	ctx context.Context, j *job, points *learn.Grid,
-) (_ *learn.Found, kept *sparse.Corpus, err error) {
+) (_ *learn.Found, kept *corpus.Corpus, err error) {
 	c := j.handOver()
 	if g.out != "" {
 		if kept = c; !points.Samples && g.learner.Type != "" {
@@ -30,7 +30,7 @@ func (g *grid) search(
 
 // train trains the best on all documents and writes its model.
 func (g *grid) train(
-	ctx context.Context, r *gridReport, c *sparse.Corpus, found *learn.Found, points *learn.Grid, j *job,
+	ctx context.Context, r *gridReport, c *corpus.Corpus, found *learn.Found, points *learn.Grid, j *job,
 ) error {
 	begin := time.Now()
 	m, err := found.Train(ctx, c, points, j.o)

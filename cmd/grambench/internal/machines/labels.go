@@ -4,14 +4,14 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/sparse"
 )
 
 // warnLabels warns of rare labels that differ from a frequent one by a letter, by two adjacent letters in another order
 // or by case, such as "shiping" beside "shipping".
-func warnLabels(e *cli.Env, c *sparse.Corpus) {
+func warnLabels(e *cli.Env, c *corpus.Corpus) {
 	const (
 		most  = 5  // warnings
 		times = 10 // as many documents as the rare label has

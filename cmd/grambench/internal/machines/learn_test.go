@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
@@ -43,13 +44,13 @@ var majorityLearner = &learn.Learner{
 	},
 	Files: learn.Files{
 		Form: majorityForm,
-		Load: func(_ context.Context, path string, early func(sparse.Tokenizer, sparse.Form)) (learn.Model, error) {
+		Load: func(_ context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (learn.Model, error) {
 			data, err := os.ReadFile(path)
 			if err != nil {
 				return nil, err
 			}
 			if early != nil {
-				early(sparse.Tokenizer{}, sparse.Form{})
+				early(corpus.Tokenizer{}, corpus.Form{})
 			}
 			m := &majority{}
 			return m, json.Unmarshal(data[len(majorityForm):], m)
@@ -64,7 +65,7 @@ func (m *majority) Check(learn.Options) error {
 	return nil
 }
 
-func (m *majority) Train(_ context.Context, c *sparse.Corpus, o learn.Options) (learn.Model, error) {
+func (m *majority) Train(_ context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
 	count := make([]int, len(c.Classes))
 	for _, id := range c.Labels.IDs {
 		count[id]++

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/sparse"
 )
 
 // letters are the flags of svm-train that name a kernel.
@@ -112,7 +112,7 @@ func (m *machine) checkLetters() error {
 }
 
 // spec is the specification of the kernel that -t names; the corpus may be nil.
-func (m *machine) spec(c *sparse.Corpus) string {
+func (m *machine) spec(c *corpus.Corpus) string {
 	if m.precomputed() {
 		return model.Precomputed
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -26,12 +27,12 @@ type loaded struct {
 // load reads the model and the documents at the same time: a gzipped file keeps one processor busy,
 // and the other makes the model ready. Only when the words of text are to be numbered its reader
 // waits for the model's vocabulary.
-func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loaded, *sparse.Corpus, error) {
+func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loaded, *corpus.Corpus, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	alone := make(chan *loaded, 1)   // the model, for its vocabulary
 	readied := make(chan *loaded, 1) // all of it
-	tokenizer, form := make(chan sparse.Tokenizer, 1), make(chan sparse.Form, 1)
+	tokenizer, form := make(chan corpus.Tokenizer, 1), make(chan corpus.Form, 1)
 	count := &readDocuments{done: make(chan struct{})}
 	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
 		return r.ready(ctx, p, out.m, count, heldBeside(&out.about)+documents)
@@ -39,7 +40,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	go func() {
 		out := &loaded{}
 		begin := time.Now()
-		out.m, out.err = learn.Load(ctx, r.model, func(t sparse.Tokenizer, f sparse.Form) {
+		out.m, out.err = learn.Load(ctx, r.model, func(t corpus.Tokenizer, f corpus.Form) {
 			form <- f
 			tokenizer <- t
 		})
@@ -67,7 +68,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	// whether the model takes negative values isn't known yet; if it doesn't, embedding them is an
 	// error
 	r.Signed = true
-	r.TokenizerLater = func() (sparse.Tokenizer, error) { return <-tokenizer, nil } // the default where there is none
+	r.TokenizerLater = func() (corpus.Tokenizer, error) { return <-tokenizer, nil } // the default where there is none
 	r.VocabularyLater = func() ([]string, error) {
 		out := <-alone
 		if out.err != nil {
@@ -79,9 +80,9 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		return out.about.Vocabulary, nil
 	}
 	r.Documents.Form = <-form
-	corpus, readErr := r.Read(ctx, e, p)
+	c, readErr := r.Read(ctx, e, p)
 	if readErr == nil {
-		count.n = corpus.Documents.Rows()
+		count.n = c.Documents.Rows()
 	}
 	close(count.done)
 	out := <-readied
@@ -101,7 +102,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		)
 	case readErr != nil:
 		return nil, nil, readErr
-	case corpus.Vocabulary == nil && out.about.Vocabulary != nil:
+	case c.Vocabulary == nil && out.about.Vocabulary != nil:
 		return nil, nil, fmt.Errorf(
 			"%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words",
 			r.In,
@@ -111,15 +112,15 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		return nil, nil, fmt.Errorf("-zero-based true: the indices of %s, a model of LIBSVM, count from 1, as no support "+
 			"vector has index 0", r.model)
 	case out.predictor != nil:
-		out.predictor = out.predictor.Holding(heldBeside(&out.about) + corpus.Documents.Bytes())
+		out.predictor = out.predictor.Holding(heldBeside(&out.about) + c.Documents.Bytes())
 	default:
 		begin := time.Now()
-		if out.predictor, out.err = makeReady(out, corpus.Documents.Bytes()); out.err != nil {
+		if out.predictor, out.err = makeReady(out, c.Documents.Bytes()); out.err != nil {
 			return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
 		}
 		out.seconds += time.Since(begin).Seconds()
 	}
-	return out, corpus, nil
+	return out, c, nil
 }
 
 // readDocuments is the number of documents, once they are read: 0 where reading failed.

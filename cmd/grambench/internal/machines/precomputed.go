@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/sparse"
 )
 
 // precomputed reports whether the source is a Gram matrix that was computed elsewhere.
@@ -31,7 +31,7 @@ func (m *machine) checkPrecomputed() error {
 }
 
 // Read reads the corpus; of a Gram matrix, the documents are its rows.
-func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*sparse.Corpus, error) {
+func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpus.Corpus, error) {
 	documents := m.Documents
 	if m.precomputed() {
 		documents.ZeroBased = "true" // of a row 0:serial 1:value ...
@@ -47,7 +47,7 @@ func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*spars
 }
 
 // kernelRows makes the documents of a corpus rows of kernel values.
-func kernelRows(c *sparse.Corpus) (err error) {
+func kernelRows(c *corpus.Corpus) (err error) {
 	if c.Vocabulary != nil {
 		return fmt.Errorf("%s holds text, expected the rows of a Gram matrix: lines of svm-train -t 4, or .npy", c.Source)
 	}

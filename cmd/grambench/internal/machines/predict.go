@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -152,7 +153,7 @@ func (r *predict) check() error {
 // found is what a model has predicted of documents.
 type found struct {
 	*loaded
-	corpus     *sparse.Corpus
+	corpus     *corpus.Corpus
 	prediction *model.Prediction
 	report     *predictReport
 }
@@ -284,7 +285,7 @@ func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, tra
 }
 
 // objects makes the documents rows of kernel values if the model was trained on a precomputed matrix.
-func (r *predict) objects(of learn.Model, c *sparse.Corpus) (*sparse.Corpus, error) {
+func (r *predict) objects(of learn.Model, c *corpus.Corpus) (*corpus.Corpus, error) {
 	if of.About().Kernel == model.Precomputed {
 		return c, kernelRows(c)
 	}

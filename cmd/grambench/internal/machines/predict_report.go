@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
@@ -16,7 +17,6 @@ import (
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // predictReport is the report of the command predict.
@@ -66,7 +66,7 @@ type predictedLine struct {
 	Values    int64  `json:"values"`
 }
 
-func newPredictedLine(c *sparse.Corpus) predictedLine {
+func newPredictedLine(c *corpus.Corpus) predictedLine {
 	return predictedLine{c.Source, c.Documents.Rows(), len(c.Classes), c.Documents.NNZ()}
 }
 
@@ -113,7 +113,7 @@ type confusion struct {
 
 // score compares predictions with the labels of the documents, where these are any that the model
 // knows.
-func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, c *sparse.Corpus) {
+func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, c *corpus.Corpus) {
 	r.Rows = []predictRow{}
 	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
 		if len(c.Labels.IDs) > 0 {

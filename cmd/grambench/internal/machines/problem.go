@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -15,15 +16,14 @@ import (
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
 
 // job is a corpus that a learner is trained on.
 type job struct {
 	m      *machine
-	corpus *sparse.Corpus // nil once it is handed over, where it is let go of
-	names  *sparse.Corpus // names the documents in errors
+	corpus *corpus.Corpus // nil once it is handed over, where it is let go of
+	names  *corpus.Corpus // names the documents in errors
 	o      learn.Options
 	line   source.Line // what is known of the corpus before the training
 	begin  time.Time
@@ -127,7 +127,7 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 
 // handOver returns the corpus. Support vector machines let go of it before the matrix is computed, which
 // needs the room.
-func (j *job) handOver() *sparse.Corpus {
+func (j *job) handOver() *corpus.Corpus {
 	c := j.corpus
 	if j.m.learner.Type != "" {
 		j.corpus = nil
@@ -140,7 +140,7 @@ func (j *job) named(err error) error { return learn.Enough(j.names.NameValue(err
 
 // checkLabels checks that the labels of a corpus suit what is to be trained, and that its text has
 // terms, and warns of documents without a label.
-func checkLabels(e *cli.Env, c *sparse.Corpus, t model.Type, scheme solver.Scheme) error {
+func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Scheme) error {
 	switch {
 	case t != "" && c.Vocabulary != nil && c.Documents.NNZ() == 0:
 		return fmt.Errorf("%s has no terms, expected some to learn from (-digits keeps numbers, -min-df 1 words of one "+
@@ -159,7 +159,7 @@ func checkLabels(e *cli.Env, c *sparse.Corpus, t model.Type, scheme solver.Schem
 
 // checkClasses checks that there are classes to tell apart, or a label, and warns of documents
 // without one.
-func checkClasses(e *cli.Env, c *sparse.Corpus, scheme solver.Scheme) error {
+func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	least := 2
 	if scheme == solver.Labels {
 		least = 1
@@ -168,7 +168,7 @@ func checkClasses(e *cli.Env, c *sparse.Corpus, scheme solver.Scheme) error {
 		line := "" // what a line of text looks like
 		if c.Vocabulary != nil {
 			line = "label<TAB>text in a line has one, "
-			if c.Format == sparse.FormatJSONL {
+			if c.Format == corpus.FormatJSONL {
 				line = "-label-key names the key of labels, by default label, class, ..., "
 			}
 		}
@@ -195,7 +195,7 @@ func checkClasses(e *cli.Env, c *sparse.Corpus, scheme solver.Scheme) error {
 }
 
 // unlabelled counts the documents without a label.
-func unlabelled(c *sparse.Corpus) (count, first int) {
+func unlabelled(c *corpus.Corpus) (count, first int) {
 	for i := c.Documents.Rows() - 1; i >= 0; i-- {
 		if len(c.Labels.Of(i)) == 0 {
 			count, first = count+1, i

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/learn"
@@ -42,7 +43,7 @@ func (m *machine) unnamed() bool {
 
 // readVectors reads the documents. If may is set and they are vectors that aren't counts, it keeps the
 // defaults for them and accepts negative values.
-func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*sparse.Corpus, error) {
+func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*corpus.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may
 	c, err := m.Read(ctx, e, p)
@@ -59,7 +60,7 @@ func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, 
 }
 
 // hintScale warns of columns that want to be scaled where they are taken as they are.
-func (m *machine) hintScale(e *cli.Env, c *sparse.Corpus, embedding sparse.Embedding) {
+func (m *machine) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embedding) {
 	asIs := embedding.Norm == sparse.NormNone && !embedding.Scales()
 	if c.Vocabulary != nil || !asIs || m.precomputed() {
 		return
@@ -70,7 +71,7 @@ func (m *machine) hintScale(e *cli.Env, c *sparse.Corpus, embedding sparse.Embed
 }
 
 // hintLearner is hintScale for what a learner embeds documents in.
-func (m *machine) hintLearner(e *cli.Env, c *sparse.Corpus, o learn.Options) {
+func (m *machine) hintLearner(e *cli.Env, c *corpus.Corpus, o learn.Options) {
 	var embedding sparse.Embedding
 	switch k, err := kernel.Parse(o.Kernel); {
 	case !slices.Contains(m.learner.Flags, "embed"):

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
@@ -34,7 +35,7 @@ grambench corpus -in train.tsv -select mi:300 -json
 grambench corpus -in train.tsv -embed tf-l1-sqrt -o train.svm && svm-train -t 2 -g 1 train.svm
 grambench corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 	Setup: func(f *cli.Flags) cli.Work {
-		c := &corpus{}
+		c := &dataset{}
 		c.Documents.Declare(f, "goroot", &c.Limits)
 		c.DeclareWorkers(f)
 		c.DeclareMemory(f)
@@ -65,7 +66,7 @@ grambench corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 }
 
 // corpus is one run of the command.
-type corpus struct {
+type dataset struct {
 	source.Documents
 	source.Kernels // -embed
 	backend.Limits
@@ -75,7 +76,7 @@ type corpus struct {
 	most      int // terms that are selected, 0 for all
 }
 
-func (c *corpus) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
+func (c *dataset) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
 	c.OnlyReads = c.out == "" && c.like == "" && c.most == 0
 	p := e.Progress(false)
 	defer p.Clear()
@@ -158,7 +159,7 @@ type classRow struct {
 	Documents int    `json:"documents"`
 }
 
-func newCorpusReport(c *sparse.Corpus) *corpusReport {
+func newCorpusReport(c *corpus.Corpus) *corpusReport {
 	r := &corpusReport{Line: source.NewLine(c), Warnings: []corpusWarning{}, Rows: []classRow{}}
 	r.countClasses(c)
 	r.countLengths(c.Documents)
@@ -175,7 +176,7 @@ func newCorpusReport(c *sparse.Corpus) *corpusReport {
 
 // countClasses fills the rows, the largest class first and classes of one size in the order of
 // their first document.
-func (r *corpusReport) countClasses(c *sparse.Corpus) {
+func (r *corpusReport) countClasses(c *corpus.Corpus) {
 	count := make([]int, len(c.Classes))
 	for i := range c.Documents.Rows() {
 		of := c.Labels.Of(i)

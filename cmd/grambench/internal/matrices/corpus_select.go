@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn/selection"
-	"github.com/gramengine/gram/sparse"
 )
 
 // selected are the terms that say most of the class.
@@ -42,7 +42,7 @@ func parseSelect(text string) (count int, err error) {
 }
 
 // selectTerms ranks the terms of model, and leaves the best of them in both corpora.
-func (c *corpus) selectTerms(ctx context.Context, documents, model *sparse.Corpus) (*selected, error) {
+func (c *dataset) selectTerms(ctx context.Context, documents, model *corpus.Corpus) (*selected, error) {
 	// values by term, and those that are kept
 	need := 3 * (model.Documents.Bytes() + documents.Documents.Bytes())
 	if err := c.Fits("ranking terms", need); err != nil {
@@ -68,7 +68,7 @@ func (c *corpus) selectTerms(ctx context.Context, documents, model *sparse.Corpu
 }
 
 // keep leaves the selected terms alone.
-func (s *selected) keep(c *sparse.Corpus) *sparse.Corpus {
+func (s *selected) keep(c *corpus.Corpus) *corpus.Corpus {
 	kept := *c
 	kept.Documents = selection.Keep(c.Documents, s.columns)
 	return &kept

@@ -5,12 +5,13 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/sparse"
 )
 
 // A far column in a tiny file must not cost memory in proportion to it.
 func TestCorpusReportOfFarColumns(t *testing.T) {
-	c := &sparse.Corpus{Documents: &sparse.CSR{
+	c := &corpus.Corpus{Documents: &sparse.CSR{
 		Cols: math.MaxUint32, Offsets: []int64{0, 2, 3}, Terms: []uint32{1, math.MaxUint32 - 1, 1},
 		Values: []float32{1, 2, 3},
 	}}

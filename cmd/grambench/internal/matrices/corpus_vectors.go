@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
@@ -22,7 +23,7 @@ type vectorFile struct {
 
 // read reads the documents, and before them the source that they shall be like, whose vocabulary is
 // then theirs.
-func (c *corpus) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documents, model *sparse.Corpus, err error) {
+func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documents, model *corpus.Corpus, err error) {
 	if c.like != "" {
 		training := c.Documents
 		training.In = c.like
@@ -40,8 +41,8 @@ func (c *corpus) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documen
 
 // write writes the documents of c in svmlight form, embedded as -embed says. model is what c is
 // like, or c itself.
-func (w *corpus) write(
-	ctx context.Context, e *cli.Env, p *cli.Progress, c, model *sparse.Corpus, to *vectorFile,
+func (w *dataset) write(
+	ctx context.Context, e *cli.Env, p *cli.Progress, c, model *corpus.Corpus, to *vectorFile,
 ) error {
 	labels, err := numericLabels(sameClasses(c, model), e)
 	if err != nil {
@@ -66,7 +67,7 @@ func (w *corpus) write(
 		if err != nil {
 			return err
 		}
-		x, err := emb.FitCorpus(model).Transform(c.Documents)
+		x, err := corpus.Fit(emb, model).Transform(c.Documents)
 		if err != nil {
 			return c.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
 		}
@@ -112,7 +113,7 @@ func (w *corpus) write(
 
 // sameClasses returns c with its classes numbered as those of model, classes that model doesn't
 // have after them.
-func sameClasses(c, model *sparse.Corpus) *sparse.Corpus {
+func sameClasses(c, model *corpus.Corpus) *corpus.Corpus {
 	if c == model || len(c.Classes) == 0 {
 		return c
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
@@ -20,15 +21,15 @@ import (
 type matrixFile struct {
 	path   string
 	header matrixio.Header
-	test   *sparse.Corpus // nil for the square matrix
+	test   *corpus.Corpus // nil for the square matrix
 	held   int64          // bytes of documents beside the engine
 }
 
 // readTest reads the test documents, nil where there are none. Their terms are those of the training
 // documents.
 func (g *gram) readTest(
-	ctx context.Context, e *cli.Env, p *cli.Progress, train *sparse.Corpus,
-) (*sparse.Corpus, error) {
+	ctx context.Context, e *cli.Env, p *cli.Progress, train *corpus.Corpus,
+) (*corpus.Corpus, error) {
 	if g.test == "" {
 		return nil, nil
 	}
@@ -45,7 +46,7 @@ func (g *gram) readTest(
 }
 
 // files lists the matrices to write, and writes the files of labels.
-func (g *gram) files(e *cli.Env, k kernel.Kernel, train, test *sparse.Corpus) ([]matrixFile, error) {
+func (g *gram) files(e *cli.Env, k kernel.Kernel, train, test *corpus.Corpus) ([]matrixFile, error) {
 	square := matrixFile{path: g.out, header: matrixio.Header{Rows: train.Documents.Rows()}}
 	square.header.Comment = fmt.Sprintf("%s of %s", k, filepath.Base(train.Source))
 	cross, rows, classes := matrixFile{path: g.out, test: test}, train, train.Classes
@@ -84,7 +85,7 @@ func (g *gram) files(e *cli.Env, k kernel.Kernel, train, test *sparse.Corpus) ([
 	}
 	for _, labels := range []struct {
 		path string
-		of   *sparse.Corpus
+		of   *corpus.Corpus
 	}{{g.labels, rows}, {g.labelsTrain, train}} {
 		if labels.path == "" {
 			continue

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
@@ -17,16 +18,16 @@ import (
 
 // Where the engine fails, no file is written: rows of zeros would look like results.
 func TestCrossOfFailingEngine(t *testing.T) {
-	corpus := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=20,terms=50,length=10", sparse.Options{}))(t)
-	embedder := sparse.Sphere.Fit(corpus.Documents)
-	x := musttest.Get(embedder.Transform(corpus.Documents))(t)
+	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=20,terms=50,length=10", corpus.Options{}))(t)
+	embedder := sparse.Sphere.Fit(c.Documents)
+	x := musttest.Get(embedder.Transform(c.Documents))(t)
 	eng := musttest.Get(engine.New(x, engine.Options{}))(t)
 	for _, closed := range []bool{false, true} {
 		if closed {
 			musttest.Do(t, eng.Close())
 		}
 		row := &gramRow{File: filepath.Join(t.TempDir(), "X.npy"), Format: "npy"}
-		file := &matrixFile{header: matrixio.Header{Rows: 20, Cols: 20}, test: corpus}
+		file := &matrixFile{header: matrixio.Header{Rows: 20, Cols: 20}, test: c}
 		k := kernel.MustParse("diffusion")
 		err := (&gram{}).writeCross(t.Context(), &cli.Progress{}, eng, embedder, k, file, row)
 		_, missing := os.Stat(row.File)
@@ -38,13 +39,13 @@ func TestCrossOfFailingEngine(t *testing.T) {
 
 // A matrix that the disk can't hold isn't begun; its labels aren't written either.
 func TestNoRoom(t *testing.T) {
-	huge := &sparse.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 1<<24)}}
-	small := &sparse.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 11)}}
+	huge := &corpus.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 1<<24)}}
+	small := &corpus.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 11)}}
 	if _, ok := matrixio.Room(t.TempDir()); !ok {
 		t.Skip("the system doesn't tell how much is free")
 	}
 	for _, c := range []struct {
-		corpus *sparse.Corpus
+		corpus *corpus.Corpus
 		format string
 		fits   bool
 	}{{small, "npy", true}, {small, "mm", true}, {huge, "npy", false}, {huge, "mm", false}} {

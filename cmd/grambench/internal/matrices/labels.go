@@ -8,15 +8,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/sparse"
 )
 
 // numericLabels returns the class of each document as a number, see [classNumbers]. Documents of a
 // corpus without classes get none.
-func numericLabels(c *sparse.Corpus, e *cli.Env) ([]string, error) {
+func numericLabels(c *corpus.Corpus, e *cli.Env) ([]string, error) {
 	return numbersOf(c, classNumbers(c.Classes, e), "")
 }
 
@@ -42,7 +42,7 @@ func classNumbers(names []string, e *cli.Env) []string {
 
 // numbersOf returns the number of each document's class, none where it has no class, or an error
 // where that is empty.
-func numbersOf(c *sparse.Corpus, numbers []string, none string) ([]string, error) {
+func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil
 	}
@@ -64,7 +64,7 @@ func numbersOf(c *sparse.Corpus, numbers []string, none string) ([]string, error
 
 // writeLabels writes a line for each document: its labels, with commas between, or - for none, a
 // TAB, and its file or number.
-func writeLabels(w io.Writer, c *sparse.Corpus) error {
+func writeLabels(w io.Writer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		var names []string
 		for _, id := range c.Labels.Of(i) {

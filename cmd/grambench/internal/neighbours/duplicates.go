@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -185,73 +186,73 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
 	d.keepTexts(d.keep != "")
-	var others *sparse.Corpus
+	var others *corpus.Corpus
 	if d.of != "" {
 		var err error
 		if others, err = d.readOf(ctx, e, p, d.of); err != nil {
 			return err
 		}
 	}
-	corpus, err := d.Read(ctx, e, p)
+	c, err := d.Read(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	if err := d.haveTexts(corpus); err != nil {
+	if err := d.haveTexts(c); err != nil {
 		return err
 	}
-	switch vectors := corpus.Vocabulary == nil; {
+	switch vectors := c.Vocabulary == nil; {
 	case d.keep == "":
-	case corpus.Texts != nil && slices.Contains(notTexts, strings.ToLower(filepath.Ext(d.keep))):
-		return fmt.Errorf("-keep %s: %s holds texts, expected a name in .jsonl", d.keep, corpus.Source)
-	case corpus.Texts != nil:
+	case c.Texts != nil && slices.Contains(notTexts, strings.ToLower(filepath.Ext(d.keep))):
+		return fmt.Errorf("-keep %s: %s holds texts, expected a name in .jsonl", d.keep, c.Source)
+	case c.Texts != nil:
 	case !vectors:
-		return fmt.Errorf("-keep: %s holds no text", corpus.Source)
-	case slices.ContainsFunc(corpus.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
+		return fmt.Errorf("-keep: %s holds no text", c.Source)
+	case slices.ContainsFunc(c.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
 		return fmt.Errorf("-keep %s: a class of %s has a blank, a comma, a colon or #, which vectors can't be written with",
-			d.keep, corpus.Source)
+			d.keep, c.Source)
 	case strings.EqualFold(filepath.Ext(d.keep), ".jsonl"):
-		return fmt.Errorf("-keep %s: %s holds vectors, expected a name in .svm", d.keep, corpus.Source)
+		return fmt.Errorf("-keep %s: %s holds vectors, expected a name in .svm", d.keep, c.Source)
 	}
 	if others != nil {
-		return d.leaks(ctx, e, p, corpus, others)
+		return d.leaks(ctx, e, p, c, others)
 	}
-	r := &duplicatesReport{Corpus: source.NewLine(corpus), Embedding: d.embedding.String(), Within: d.within,
+	r := &duplicatesReport{Corpus: source.NewLine(c), Embedding: d.embedding.String(), Within: d.within,
 		Sizes: []groupSize{}, Largest: []largestGroup{},
 		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
 	begin := time.Now()
-	n := corpus.Documents.Rows()
-	embedded, _ := source.WorkBytes(corpus.Documents)
-	least := engine.GroupsBytes(n, corpus.Documents.MaxTerms()+1)
-	need := backend.RuntimeBytes + embedded + max(corpus.Documents.Bytes(), least)
+	n := c.Documents.Rows()
+	embedded, _ := source.WorkBytes(c.Documents)
+	least := engine.GroupsBytes(n, c.Documents.MaxTerms()+1)
+	need := backend.RuntimeBytes + embedded + max(c.Documents.Bytes(), least)
 	if err := d.Fits("duplicates of "+report.Documents(n), need); err != nil {
 		return err
 	}
-	space, x, _, err := source.EmbedTogether(ctx, corpus, nil, d.embedding, true, d.Workers)
+	space, x, _, err := source.EmbedTogether(ctx, c, nil, d.embedding, true, d.Workers)
 	if err != nil {
 		return err
 	}
 	warnBlank(e, space.Blank)
 	r.Blank, space = space.Blank, nil
-	documents := corpus.Documents
-	if corpus.Documents = nil; d.keep == "" || corpus.Texts != nil {
+	documents := c.Documents
+	if c.Documents = nil; d.keep == "" || c.Texts != nil {
 		documents = nil
 	}
 	groups, err := d.find(ctx, p, x, r)
 	if err != nil {
 		return err
 	}
-	r.count(corpus, groups)
-	r.texts = d.first(corpus, groups)
+	r.count(c, groups)
+	r.texts = d.first(c, groups)
 	if d.keep != "" {
 		p.Stage("writing " + filepath.Base(d.keep))
 		r.KeptFile = d.keep
-		if r.KeptBytes, err = writeKept(ctx, d.keep, corpus, documents, n, groups); err != nil {
+		if r.KeptBytes, err = writeKept(ctx, d.keep, c, documents, n, groups); err != nil {
 			return err
 		}
 	}
 	p.Stage("writing " + filepath.Base(d.out))
 	return d.written(ctx, e, p, r, begin, len(groups), func(b []byte, k int) ([]byte, error) {
-		return d.lines(b, corpus, k+1, groups[k])
+		return d.lines(b, c, k+1, groups[k])
 	})
 }
 
@@ -294,7 +295,7 @@ func (d *duplicates) find(
 const mostLargest = 10
 
 // count fills in what the report says of groups.
-func (r *duplicatesReport) count(c *sparse.Corpus, groups [][]int32) {
+func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
 	r.Groups = len(groups)
 	for _, g := range groups {
 		r.Grouped += len(g)
@@ -328,7 +329,7 @@ func (r *duplicatesReport) count(c *sparse.Corpus, groups [][]int32) {
 }
 
 // lines appends the lines of a group.
-func (d *duplicates) lines(b []byte, c *sparse.Corpus, number int, group []int32) ([]byte, error) {
+func (d *duplicates) lines(b []byte, c *corpus.Corpus, number int, group []int32) ([]byte, error) {
 	if d.format == "jsonl" {
 		line := struct {
 			Group int   `json:"group"`
@@ -345,7 +346,7 @@ func (d *duplicates) lines(b []byte, c *sparse.Corpus, number int, group []int32
 }
 
 // text is what lines have of a text; nil for nothing.
-func (d *duplicates) text(c *sparse.Corpus) func(i int32) string {
+func (d *duplicates) text(c *corpus.Corpus) func(i int32) string {
 	if !d.texts {
 		return nil
 	}
@@ -355,7 +356,7 @@ func (d *duplicates) text(c *sparse.Corpus) func(i int32) string {
 // writeKept writes the documents that no group drops: their texts as JSON lines or, of vectors, documents as
 // svmlight lines.
 func writeKept(
-	ctx context.Context, path string, c *sparse.Corpus, documents *sparse.CSR, n int, groups [][]int32,
+	ctx context.Context, path string, c *corpus.Corpus, documents *sparse.CSR, n int, groups [][]int32,
 ) (int64, error) {
 	rows := c.Tokenizer.Rows() != nil // texts are objects of columns
 	dropped := make([]bool, n)
@@ -404,20 +405,20 @@ type leak struct {
 }
 
 // leaks writes which documents of a corpus are near to one of others.
-func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, corpus, others *sparse.Corpus) error {
-	r := &duplicatesReport{Corpus: source.NewLine(corpus), Of: new(source.NewLine(others)), Within: d.within,
+func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, docs, others *corpus.Corpus) error {
+	r := &duplicatesReport{Corpus: source.NewLine(docs), Of: new(source.NewLine(others)), Within: d.within,
 		Embedding: d.embedding.String(), Sizes: []groupSize{}, Largest: []largestGroup{},
 		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
 	begin := time.Now()
 	need := int64(backend.RuntimeBytes)
-	for _, c := range []*sparse.Corpus{corpus, others} {
+	for _, c := range []*corpus.Corpus{docs, others} {
 		embedded, _ := source.WorkBytes(c.Documents)
 		need += 2*c.Documents.Bytes() + embedded + engine.GroupsBytes(c.Documents.Rows(), c.Documents.MaxTerms()+1)
 	}
 	if err := d.Fits("pairs with documents of "+d.of, need); err != nil {
 		return err
 	}
-	space, x, rows, err := source.EmbedTogether(ctx, others, corpus, d.embedding, true, d.Workers)
+	space, x, rows, err := source.EmbedTogether(ctx, others, docs, d.embedding, true, d.Workers)
 	if err != nil {
 		return err
 	}
@@ -452,7 +453,7 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, cor
 			r.Leaks++
 		}
 	}
-	r.texts = d.nearPairs(corpus, others, found)
+	r.texts = d.nearPairs(docs, others, found)
 	return d.written(ctx, e, p, r, begin, len(found), func(b []byte, k int) ([]byte, error) {
 		l := found[k]
 		if d.format == "jsonl" {
@@ -460,12 +461,12 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, cor
 				Document any     `json:"document"`
 				Of       any     `json:"of"`
 				C        float64 `json:"c"`
-			}{d.shown(corpus, l.i), d.shown(others, l.of), l.c})
+			}{d.shown(docs, l.i), d.shown(others, l.of), l.c})
 			return append(append(b, text...), '\n'), err
 		}
-		b = fmt.Appendf(b, "%s\t%s\t%s", source.ShortName(corpus, l.i), source.ShortName(others, l.of), report.Float(l.c))
+		b = fmt.Appendf(b, "%s\t%s\t%s", source.ShortName(docs, l.i), source.ShortName(others, l.of), report.Float(l.c))
 		if d.texts {
-			b = fmt.Appendf(b, "\t%s\t%s", beginning(corpus.Texts[l.i]), beginning(others.Texts[l.of]))
+			b = fmt.Appendf(b, "\t%s\t%s", beginning(docs.Texts[l.i]), beginning(others.Texts[l.of]))
 		}
 		return append(b, '\n'), nil
 	})

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
@@ -185,7 +186,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	r := &neighboursReport{K: n.k, Least: n.opt.Least,
 		written: written{File: n.out, Format: n.format, LimitBytes: int64(n.Memory)}}
 	n.keepTexts(false)
-	var others *sparse.Corpus
+	var others *corpus.Corpus
 	if n.of != "" {
 		var err error
 		if others, err = n.readOf(ctx, e, p, n.of); err != nil {
@@ -193,20 +194,20 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		}
 		r.Of = new(source.NewLine(others))
 	}
-	corpus, err := n.Read(ctx, e, p)
+	c, err := n.Read(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	r.Corpus = source.NewLine(corpus)
-	columns := corpus
+	r.Corpus = source.NewLine(c)
+	columns := c
 	if others != nil {
 		columns = others
 	}
-	if err := cmp.Or(n.haveTexts(corpus), n.haveTexts(columns)); err != nil {
+	if err := cmp.Or(n.haveTexts(c), n.haveTexts(columns)); err != nil {
 		return err
 	}
 	begin := time.Now()
-	space, x, test, err := n.embed(ctx, corpus, others)
+	space, x, test, err := n.embed(ctx, c, others)
 	if err != nil {
 		return err
 	}
@@ -216,7 +217,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		source.WarnEmptied(e, columns, x)
 	}
 	k := kernel.Resolve(n.kernel, space.Terms)
-	corpus.Documents, columns.Documents, space = nil, nil, nil // lists need the room
+	c.Documents, columns.Documents, space = nil, nil, nil // lists need the room
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
 	rows := x.Rows()
@@ -251,8 +252,8 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		nearest = append(nearest, float64(list[0].Value))
 	}
 	p.Stage("writing " + filepath.Base(n.out))
-	w := &writer{search: &n.search, near: near, rows: corpus, columns: columns, cols: x.Rows(),
-		comment: r.Kernel + " of " + filepath.Base(corpus.Source)}
+	w := &writer{search: &n.search, near: near, rows: c, columns: columns, cols: x.Rows(),
+		comment: r.Kernel + " of " + filepath.Base(c.Source)}
 	if r.FileBytes, err = w.save(ctx, n.out, n.format); err != nil {
 		return err
 	}
@@ -269,21 +270,21 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 
 // embed embeds documents and, unless nil, the others that are their neighbours, within the memory that there is.
 func (n *neighbours) embed(
-	ctx context.Context, corpus, others *sparse.Corpus,
-) (space *sparse.Space, x, test *sparse.Embedded, err error) {
-	columns, rows := corpus, (*sparse.Corpus)(nil)
+	ctx context.Context, c, others *corpus.Corpus,
+) (space *corpus.Space, x, test *sparse.Embedded, err error) {
+	columns, rows := c, (*corpus.Corpus)(nil)
 	if others != nil {
-		columns, rows = others, corpus
+		columns, rows = others, c
 	}
 	embedded, inEngine := source.WorkBytes(columns.Documents)
-	lists := engine.NeighboursBytes(corpus.Documents.Rows(), min(n.k, columns.Documents.Rows()))
+	lists := engine.NeighboursBytes(c.Documents.Rows(), min(n.k, columns.Documents.Rows()))
 	held := columns.Documents.Bytes()
 	if rows != nil {
 		more, _ := source.WorkBytes(rows.Documents)
 		held = 2*(held+rows.Documents.Bytes()) + more
 	}
 	what := fmt.Sprintf("lists of %s of %s", report.Counted(n.k, "neighbour", "neighbours"),
-		report.Documents(corpus.Documents.Rows()))
+		report.Documents(c.Documents.Rows()))
 	if err := n.Fits(what, backend.RuntimeBytes+max(held+embedded, inEngine+lists)); err != nil {
 		return nil, nil, nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/chart"
-	"github.com/gramengine/gram/sparse"
 )
 
 // The report counts groups by size, in steps that double, and names the largest.
@@ -26,7 +26,7 @@ func TestCount(t *testing.T) {
 		groups = append(groups, group)
 	}
 	r := &duplicatesReport{}
-	r.count(&sparse.Corpus{}, groups)
+	r.count(&corpus.Corpus{}, groups)
 	if want := []groupSize{{2, 2, 7}, {3, 4, 2}, {5, 8, 2}, {9, 16, 1}}; !slices.Equal(r.Sizes, want) {
 		t.Errorf("sizes %v, expected %v", r.Sizes, want)
 	}

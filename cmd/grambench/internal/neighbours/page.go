@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/sparse"
 )
 
 // What a page has at most.
@@ -88,7 +88,7 @@ func (r *duplicatesReport) CompletePage(p *page.Page) (err error) {
 }
 
 // first returns the first groups where texts are asked for.
-func (d *duplicates) first(c *sparse.Corpus, groups [][]int32) page.Section {
+func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) page.Section {
 	s := page.Section{Title: "Groups",
 		Text: fmt.Sprintf("The first %d at most. The document to keep comes first.", mostShown)}
 	for k, g := range groups[:min(len(groups), mostShown)] {
@@ -104,7 +104,7 @@ func (d *duplicates) first(c *sparse.Corpus, groups [][]int32) page.Section {
 }
 
 // nearPairs lists the first documents near to others.
-func (d *duplicates) nearPairs(c, others *sparse.Corpus, found []leak) page.Section {
+func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []leak) page.Section {
 	titles := []string{"document", "near to", ">c", "text", "text near to it"}
 	if !d.texts {
 		titles = titles[:3]

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -17,7 +18,6 @@ import (
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/sparse"
 )
 
 // search is what runs of both commands have: documents, where to compute, and what to write.
@@ -61,7 +61,7 @@ func (s *search) check(formats map[string]string) error {
 }
 
 // readOf reads the documents of -of, as those of -in are read.
-func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of string) (*sparse.Corpus, error) {
+func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of string) (*corpus.Corpus, error) {
 	from := s.Documents
 	from.In = of
 	return from.Read(ctx, e, p)
@@ -80,7 +80,7 @@ func (s *search) keepTexts(always bool) {
 }
 
 // haveTexts checks that there are the texts that are to be shown.
-func (s *search) haveTexts(c *sparse.Corpus) error {
+func (s *search) haveTexts(c *corpus.Corpus) error {
 	if s.texts && c.Texts == nil {
 		return fmt.Errorf("-texts: %s holds no text", c.Source)
 	}
@@ -91,7 +91,7 @@ func (s *search) haveTexts(c *sparse.Corpus) error {
 func beginning(text string) string { return page.Excerpt(text, 200) }
 
 // shown is a document of a line of JSON, with its text where that is asked for.
-func (s *search) shown(c *sparse.Corpus, i int) any {
+func (s *search) shown(c *corpus.Corpus, i int) any {
 	if !s.texts {
 		return source.JSONName(c, i)
 	}

@@ -8,10 +8,10 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/sparse"
 )
 
 // formats are the forms in which neighbours are written.
@@ -21,7 +21,7 @@ var formats = []string{"tsv", "jsonl", "npz", "mm"}
 type writer struct {
 	*search
 	near          *engine.Neighbours
-	rows, columns *sparse.Corpus
+	rows, columns *corpus.Corpus
 	cols          int
 	comment       string
 }

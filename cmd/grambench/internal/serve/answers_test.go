@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse/token"
 )
 
 // Of a text that is refused an answer says what it would be, and how likely that is.

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Command is the command serve.
@@ -51,7 +51,7 @@ grambench train train.tsv.gz news.model      serve notices the new file`,
 		f.Reads(&r.model, "model", "serve the model in `FILE`")
 		f.StringVar(&r.of, "of", "", "find neighbours among the texts of `SOURCE` (default: none)")
 		f.ReadsFiles(&r.of, "of", func(ctx context.Context) []string {
-			files, _ := sparse.Files(ctx, r.of, "") // what can't be listed can't be read, which is reported then
+			files, _ := corpus.Files(ctx, r.of, "") // what can't be listed can't be read, which is reported then
 			return files
 		})
 		f.Arguments(cli.Argument{Flag: "model", What: "model"})
@@ -248,7 +248,7 @@ type loaded struct {
 	below   float64        // documents with a smaller greatest probability get no class
 
 	index *gram.Index    // of the texts of -of, nil without them
-	texts *sparse.Corpus // their names and classes
+	texts *corpus.Corpus // their names and classes
 	read  time.Time
 }
 
@@ -275,7 +275,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 		return out, nil
 	}
 	budget := cmp.Or(r.limits.Budget(), 1<<62)
-	out.texts, err = sparse.Read(ctx, r.of, sparse.Options{MinDF: 1, KeepTexts: budget / 4, MemoryBytes: budget,
+	out.texts, err = corpus.Read(ctx, r.of, corpus.Options{MinDF: 1, KeepTexts: budget / 4, MemoryBytes: budget,
 		Workers: r.limits.Workers})
 	if err == nil && out.texts.Texts == nil {
 		err = errors.New("vectors, or more text than fits, expected texts")
@@ -286,7 +286,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-of %s: %w", r.of, err)
 	}
-	out.texts = &sparse.Corpus{Names: out.texts.Names, Classes: out.texts.Classes, Labels: out.texts.Labels}
+	out.texts = &corpus.Corpus{Names: out.texts.Names, Classes: out.texts.Classes, Labels: out.texts.Labels}
 	return out, nil
 }
 

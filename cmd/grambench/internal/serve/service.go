@@ -19,9 +19,9 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Each request computes on one processor, and as many at a time as there are workers.
@@ -187,7 +187,7 @@ func isLocal(host string) bool {
 func failureOf(err error) *failure {
 	var f *failure
 	var tooLarge *http.MaxBytesError
-	var row *sparse.SyntaxError // of a text that isn't a row of the model's columns
+	var row *corpus.SyntaxError // of a text that isn't a row of the model's columns
 	switch {
 	case errors.As(err, &f):
 		return f

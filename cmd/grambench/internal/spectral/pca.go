@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/plot"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
@@ -193,36 +194,36 @@ func (r *componentsReport) WriteText(w io.Writer) {
 func (c *components) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
-	corpus, err := c.Read(ctx, e, p)
+	docs, err := c.Read(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	r := &componentsReport{Corpus: source.NewLine(corpus), LimitBytes: int64(c.Memory)}
-	var test *sparse.Corpus
+	r := &componentsReport{Corpus: source.NewLine(docs), LimitBytes: int64(c.Memory)}
+	var test *corpus.Corpus
 	if c.test != "" {
-		if test, err = c.Like(c.test, corpus).Read(ctx, e, p); err != nil {
+		if test, err = c.Like(c.test, docs).Read(ctx, e, p); err != nil {
 			return err
 		}
-		if (test.Vocabulary == nil) != (corpus.Vocabulary == nil) {
+		if (test.Vocabulary == nil) != (docs.Vocabulary == nil) {
 			return fmt.Errorf("-in %s and -test %s: one holds text and the other vectors, expected the same of both", c.In,
 				c.test)
 		}
 		r.Test = new(source.NewLine(test))
 	}
-	if n := corpus.Documents.Rows(); n < 2 {
-		return fmt.Errorf("%s holds %s, expected two at least, along whose differences components go", corpus.Source,
+	if n := docs.Documents.Rows(); n < 2 {
+		return fmt.Errorf("%s holds %s, expected two at least, along whose differences components go", docs.Source,
 			report.Documents(n))
 	}
 	if r.Corpus.Terms == 0 {
-		return fmt.Errorf("%s: none of %s has terms, expected some that differ", corpus.Source,
-			report.Documents(corpus.Documents.Rows()))
+		return fmt.Errorf("%s: none of %s has terms, expected some that differ", docs.Source,
+			report.Documents(docs.Documents.Rows()))
 	}
 	begin := time.Now()
-	held := backend.RuntimeBytes + corpus.Documents.Bytes()
+	held := backend.RuntimeBytes + docs.Documents.Bytes()
 	if test != nil {
 		held += test.Documents.Bytes()
 	}
-	found, err := c.find(ctx, e, p, corpus, held)
+	found, err := c.find(ctx, e, p, docs, held)
 	if err != nil {
 		return err
 	}
@@ -233,18 +234,18 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 	if r.Converged < len(r.Rows) {
 		e.Warn("%d of %s haven't converged", len(r.Rows)-r.Converged, report.Counted(len(r.Rows), "component", "components"))
 	}
-	if len(r.Rows) < min(c.count, corpus.Documents.Rows()) {
+	if len(r.Rows) < min(c.count, docs.Documents.Rows()) {
 		have := "documents"
 		if r.Landmarks > 0 {
 			have = "landmarks"
 		}
 		e.Warn("%d components are asked for, the %s have %d", c.count, have, len(r.Rows))
 	}
-	own := c.ofDocuments(found, corpus)
+	own := c.ofDocuments(found, docs)
 	if z := found.Coordinates(); z != nil {
 		own = func(_ context.Context, rows []int) (*mat.Dense, error) { return chosenRows(z, rows), nil }
 	}
-	if err := r.save(ctx, p, c.out, corpus, own); err != nil {
+	if err := r.save(ctx, p, c.out, docs, own); err != nil {
 		return err
 	}
 	if test != nil {
@@ -258,7 +259,7 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 		}
 	}
 	if c.plot != "" || c.f.Page != "" {
-		if r.plots, err = r.draw(ctx, corpus, own); err != nil {
+		if r.plots, err = r.draw(ctx, docs, own); err != nil {
 			return err
 		}
 	}
@@ -283,24 +284,24 @@ type found struct {
 
 // find finds components, of whole matrices or by landmarks.
 func (c *components) find(
-	ctx context.Context, e *cli.Env, p *cli.Progress, corpus *sparse.Corpus, held int64,
+	ctx context.Context, e *cli.Env, p *cli.Progress, docs *corpus.Corpus, held int64,
 ) (*found, error) {
 	if c.landmarks > 0 {
-		return c.sketch(ctx, e, p, corpus, held)
+		return c.sketch(ctx, e, p, docs, held)
 	}
-	embedded, inEngine := source.WorkBytes(corpus.Documents)
-	what := fmt.Sprintf("components of %s", report.Documents(corpus.Documents.Rows()))
-	n, opt := corpus.Documents.Rows(), pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
-	later := held + inEngine + c.ScratchBytes(corpus.Documents) + 8*int64(n)*int64(min(c.count, n)) +
+	embedded, inEngine := source.WorkBytes(docs.Documents)
+	what := fmt.Sprintf("components of %s", report.Documents(docs.Documents.Rows()))
+	n, opt := docs.Documents.Rows(), pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
+	later := held + inEngine + c.ScratchBytes(docs.Documents) + 8*int64(n)*int64(min(c.count, n)) +
 		pca.LeastBytes(n, c.NumWorkers(), opt)
 	if err := c.Fits(what, held+embedded+inEngine, later); err != nil {
 		return nil, err
 	}
-	x, err := source.Embed(ctx, corpus, c.kernel.Embedding(), c.Workers)
+	x, err := source.Embed(ctx, docs, c.kernel.Embedding(), c.Workers)
 	if err != nil {
 		return nil, err
 	}
-	source.WarnEmptied(e, corpus, x)
+	source.WarnEmptied(e, docs, x)
 	source.WarnDoubtful(e, c.kernel)
 	f := &found{kernel: kernel.Resolve(c.kernel, len(x.Embedder.Terms)), embedder: x.Embedder}
 	if f.eng, err = c.Engine(x, c.Job(x.Rows()), nil); err != nil {
@@ -309,7 +310,7 @@ func (c *components) find(
 	f.held = held + f.eng.Bytes()
 	if f.Components, err = c.fit(ctx, p, f.eng, x, f.kernel, f.held); err != nil {
 		f.eng.Close()
-		return nil, corpus.NameValue(err)
+		return nil, docs.NameValue(err)
 	}
 	return f, nil
 }

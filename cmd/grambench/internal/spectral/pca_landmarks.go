@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime/debug"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
@@ -18,9 +19,9 @@ import (
 
 // sketch finds components by landmarks.
 func (c *components) sketch(
-	ctx context.Context, e *cli.Env, p *cli.Progress, corpus *sparse.Corpus, held int64,
+	ctx context.Context, e *cli.Env, p *cli.Progress, documents *corpus.Corpus, held int64,
 ) (*found, error) {
-	docs := corpus.Documents
+	docs := documents.Documents
 	m := min(c.landmarks, docs.Rows())
 	source.WarnDoubtful(e, c.kernel)
 	values := (docs.NNZ()/int64(docs.Rows()) + 1) * int64(m)
@@ -39,16 +40,16 @@ func (c *components) sketch(
 		opt.MemoryBytes = budget - held
 	}
 	p.Stage("choosing landmarks")
-	at, err := landmark.Choose(ctx, corpus, settings, opt)
+	at, err := landmark.Choose(ctx, documents, settings, opt)
 	if err != nil {
-		return nil, corpus.NameValue(err)
+		return nil, documents.NameValue(err)
 	}
 	debug.FreeOSMemory() // what follows takes the memory of the choice
-	f := &found{embedder: c.kernel.Embedding().FitCorpus(corpus)}
+	f := &found{embedder: corpus.Fit(c.kernel.Embedding(), documents)}
 	f.kernel = kernel.Resolve(c.kernel, len(f.embedder.Terms))
 	z, err := f.embedder.TransformRows(ctx, docs, at, c.Workers)
 	if err != nil {
-		return nil, corpus.NameValue(err)
+		return nil, documents.NameValue(err)
 	}
 	if f.eng, err = c.Engine(z, c.Job(docs.Rows()), nil); err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func (c *components) sketch(
 	f.held = held + z.Bytes() + f.eng.Bytes()
 	if f.Components, err = c.project(ctx, p, f, z, docs, what); err != nil {
 		f.eng.Close()
-		return nil, corpus.NameValue(err)
+		return nil, documents.NameValue(err)
 	}
 	return f, nil
 }

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/sparse"
 )
 
 const width = 15 // of a plot, in centimeters
@@ -37,10 +37,10 @@ func (r *componentsReport) CompletePage(p *page.Page) (err error) {
 // draw plots documents by their first two components, in the colours of their classes, and the
 // explained shares.
 func (r *componentsReport) draw(
-	ctx context.Context, corpus *sparse.Corpus, of coordinates,
+	ctx context.Context, c *corpus.Corpus, of coordinates,
 ) ([]*plot.Plot, error) {
 	var rows []int
-	for n, i := corpus.Documents.Rows(), 0; i < n; i += (n + mostPoints - 1) / mostPoints {
+	for n, i := c.Documents.Rows(), 0; i < n; i += (n + mostPoints - 1) / mostPoints {
 		rows = append(rows, i)
 	}
 	z, err := of(ctx, rows)
@@ -52,10 +52,10 @@ func (r *componentsReport) draw(
 	if len(r.Rows) > 1 {
 		cloud.Y.Label.Text = "component 2, " + report.Percent(r.Rows[1].Share)
 	}
-	classes := make([]plotter.XYs, len(corpus.Classes)+1) // the last: without one, or with several
+	classes := make([]plotter.XYs, len(c.Classes)+1) // the last: without one, or with several
 	for k, i := range rows {
-		class, at := len(corpus.Classes), plotter.XY{X: z.At(k, 0)}
-		if of := corpus.Labels.Of(i); len(of) == 1 {
+		class, at := len(c.Classes), plotter.XY{X: z.At(k, 0)}
+		if of := c.Labels.Of(i); len(of) == 1 {
 			class = int(of[0])
 		}
 		if len(r.Rows) > 1 {
@@ -69,15 +69,15 @@ func (r *componentsReport) draw(
 			continue
 		}
 		name, of, shape := "other", color.Color(chart.Gray), draw.GlyphDrawer(draw.CrossGlyph{})
-		if class < len(corpus.Classes) {
-			name, of = report.Shorten(corpus.Classes[class], 20), chart.Colors[class%len(chart.Colors)]
+		if class < len(c.Classes) {
+			name, of = report.Shorten(c.Classes[class], 20), chart.Colors[class%len(chart.Colors)]
 			// beyond the colours there are shapes
 			shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.PlusGlyph{}}
 			shape = shapes[class/len(chart.Colors)%len(shapes)]
 		}
 		s := &plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: of, Radius: vg.Points(1.3), Shape: shape}}
 		cloud.Add(s)
-		if len(corpus.Classes) <= 20 && len(corpus.Classes) > 0 {
+		if len(c.Classes) <= 20 && len(c.Classes) > 0 {
 			cloud.Legend.Add(name, s)
 			names = append(names, name)
 		}

@@ -14,20 +14,20 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/sparse"
 )
 
 // coordinates returns those of some documents.
 type coordinates func(ctx context.Context, rows []int) (*mat.Dense, error)
 
 // ofDocuments projects documents.
-func (c *components) ofDocuments(f *found, of *sparse.Corpus) coordinates {
+func (c *components) ofDocuments(f *found, of *corpus.Corpus) coordinates {
 	return func(ctx context.Context, rows []int) (*mat.Dense, error) {
 		x, err := f.embedder.TransformRows(ctx, of.Documents, rows, c.Workers)
 		if err != nil {
@@ -62,7 +62,7 @@ func formatOf(path string) string {
 
 // rowWriter returns functions that write the coordinates of document i of c, and the end of the file.
 func rowWriter(
-	to io.Writer, format string, c *sparse.Corpus, cols int,
+	to io.Writer, format string, c *corpus.Corpus, cols int,
 ) (row func(i int, values []float32) error, end func() error, err error) {
 	switch format {
 	case "npy":
@@ -103,7 +103,7 @@ func rowWriter(
 
 // save writes the coordinates of the documents of c, if there is a file for them.
 func (r *componentsReport) save(
-	ctx context.Context, p *cli.Progress, path string, c *sparse.Corpus, of coordinates,
+	ctx context.Context, p *cli.Progress, path string, c *corpus.Corpus, of coordinates,
 ) error {
 	if path == "" {
 		return nil

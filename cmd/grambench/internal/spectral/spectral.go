@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
@@ -160,12 +161,12 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 
 // documents adds the rows of kernels of documents.
 func (c *call) documents(
-	ctx context.Context, e *cli.Env, p *cli.Progress, corpus *sparse.Corpus, r *spectra,
+	ctx context.Context, e *cli.Env, p *cli.Progress, docs *corpus.Corpus, r *spectra,
 ) (err error) {
-	n := corpus.Documents.Rows()
+	n := docs.Documents.Rows()
 	what := "a Gram matrix of " + report.Documents(n)
-	embedded, inEngine := source.WorkBytes(corpus.Documents)
-	held := backend.RuntimeBytes + corpus.Documents.Bytes()
+	embedded, inEngine := source.WorkBytes(docs.Documents)
+	held := backend.RuntimeBytes + docs.Documents.Bytes()
 	stripes, err := c.Options("", nil).StripesBytes(n)
 	if err != nil {
 		return err
@@ -174,7 +175,7 @@ func (c *call) documents(
 	if all {
 		stripes = 4 * int64(n) * int64(n)
 	}
-	later := held + inEngine + c.ScratchBytes(corpus.Documents) + beside + stripes
+	later := held + inEngine + c.ScratchBytes(docs.Documents) + beside + stripes
 	if err := c.Fits("embedding the documents for "+what, held+embedded+inEngine, later); err != nil {
 		return err
 	}
@@ -188,10 +189,10 @@ func (c *call) documents(
 				}
 			}
 			x, eng = nil, nil // their memory is needed
-			if x, err = source.Embed(ctx, corpus, k.Embedding(), c.Workers); err != nil {
+			if x, err = source.Embed(ctx, docs, k.Embedding(), c.Workers); err != nil {
 				return err
 			}
-			source.WarnEmptied(e, corpus, x)
+			source.WarnEmptied(e, docs, x)
 			if eng, err = c.Engine(x, c.Job(n), p); err != nil {
 				return err
 			}
@@ -208,7 +209,7 @@ func (c *call) documents(
 			},
 		}
 		if err := c.measure(ctx, e, p, m, row); err != nil {
-			return corpus.NameValue(err)
+			return docs.NameValue(err)
 		}
 		r.Rows = append(r.Rows, row)
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
@@ -20,7 +21,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/sparse"
 )
 
 // simplex writes all distributions of three outcomes in steps of 1/n, as counts.
@@ -80,8 +80,8 @@ func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
 // one that doesn't.
 func newTestMatrices(t *testing.T, spec string, documents int) (whole, stripes *matrix) {
 	t.Helper()
-	c := musttest.Get(sparse.Read(t.Context(), fmt.Sprintf("synthetic:docs=%d,terms=300,length=40", documents),
-		sparse.Options{}))(t)
+	c := musttest.Get(corpus.Read(t.Context(), fmt.Sprintf("synthetic:docs=%d,terms=300,length=40", documents),
+		corpus.Options{}))(t)
 	k := kernel.MustParse(spec)
 	x := musttest.Get(source.Embed(t.Context(), c, k.Embedding(), 1))(t)
 	eng := musttest.Get(engine.New(x, engine.Options{Workers: 2}))(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/minio/sha256-simd"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
@@ -145,7 +146,7 @@ func (v *verifier) anyWorkers(
 // anyWay computes the matrix, or parts of it, in the other ways and says which differ from that
 // computed at once.
 func anyWay(
-	ctx context.Context, corpus *sparse.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
+	ctx context.Context, docs *corpus.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
 	first []float32,
 ) (differ string, err error) {
 	n := x.Rows()
@@ -168,9 +169,9 @@ func anyWay(
 			differ += fmt.Sprintf(", row %d differs", i)
 		}
 	}
-	test := spread(corpus.Documents, crossDocuments, 0)
+	test := spread(docs.Documents, crossDocuments, 0)
 	slices.Reverse(test) // in other panels than before
-	y, err := x.Embedder.Transform(corpus.Documents.SelectRows(test))
+	y, err := x.Embedder.Transform(docs.Documents.SelectRows(test))
 	if err != nil {
 		return "", err
 	}

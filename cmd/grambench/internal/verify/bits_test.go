@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
@@ -54,9 +55,9 @@ func TestSpread(t *testing.T) {
 // What is computed in other ways is compared with the whole matrix: a value that differs there must
 // be found by each of them.
 func TestAnyWayFindsDifferences(t *testing.T) {
-	corpus := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=400,terms=500,length=20", sparse.Options{}))(t)
+	docs := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=400,terms=500,length=20", corpus.Options{}))(t)
 	c := kernel.MustParse("c")
-	x := musttest.Get(source.Embed(t.Context(), corpus, c.Embedding(), 1))(t)
+	x := musttest.Get(source.Embed(t.Context(), docs, c.Embedding(), 1))(t)
 	v := &verifier{p: &cli.Progress{}}
 	v.Workers = 2
 	whole, again := newSymmetric(400), newSymmetric(400)
@@ -66,16 +67,16 @@ func TestAnyWayFindsDifferences(t *testing.T) {
 		if err != nil || differ != "" {
 			t.Fatalf("%s: %v, %q", isa, err, differ)
 		}
-		if differ, err = anyWay(context.Background(), corpus, x, eng, c, first); err != nil || differ != "" {
+		if differ, err = anyWay(context.Background(), docs, x, eng, c, first); err != nil || differ != "" {
 			t.Fatalf("%s: %v, %q", isa, err, differ)
 		}
 		at := 399*400 + 7 // in the last row, which all of them compute
 		first[at] = math.Nextafter32(first[at], 9)
-		if last := spread(corpus.Documents, crossDocuments, 0)[crossDocuments-1]; last != 398 {
+		if last := spread(docs.Documents, crossDocuments, 0)[crossDocuments-1]; last != 398 {
 			t.Fatalf("the last test document is %d, expected 398", last)
 		}
 		first[398*400+7] = math.Nextafter32(first[398*400+7], 9)
-		differ, err = anyWay(context.Background(), corpus, x, eng, c, first)
+		differ, err = anyWay(context.Background(), docs, x, eng, c, first)
 		for _, want := range []string{"stripes differ", "row 399 differs", "document 398 as a test document differs"} {
 			if err != nil || !strings.Contains(differ, want) {
 				t.Errorf("%s: found %q, %v, expected %q", isa, differ, err, want)

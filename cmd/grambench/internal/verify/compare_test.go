@@ -4,24 +4,24 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/sparse"
 )
 
 // The short cuts of the comparison let nothing pass that is out of tolerance, and nothing fail that
 // isn't: values around the reference's, by parts of the tolerance and of a rounding, are judged as
 // kernel.Tolerance alone judges them, asked in whatever order.
 func TestCompareRowKeepsTheTolerance(t *testing.T) {
-	corpus := musttest.Get(sparse.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", sparse.Options{}))(t)
+	docs := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", corpus.Options{}))(t)
 	for _, spec := range []string{
 		"c", "diffusion:t=0.1", "ngd", "bhattacharyya", "rbf:gamma=0.01", "polynomial:gamma=0.1,r=1,degree=3",
 		"arccos:n=1,layers=3", "c:embed=tf-l1-js", "chi2:gamma=4",
 	} {
 		k := kernel.MustParse(spec)
-		x := musttest.Get(source.Embed(t.Context(), corpus, k.Embedding(), 1))(t)
+		x := musttest.Get(source.Embed(t.Context(), docs, k.Embedding(), 1))(t)
 		ref, n := engine.NewReference(x), x.Rows()
 		s := &sample{n: n, rows: []sampleRow{{doc: 7, c: make([]float64, n)}}}
 		s.findTwins(x)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
@@ -73,7 +74,7 @@ type verifier struct {
 
 	e      *cli.Env
 	p      *cli.Progress
-	corpus *sparse.Corpus
+	corpus *corpus.Corpus
 	report *verification
 	pairs  int             // of the sample of an embedding, whole rows together
 	near   int             // closest pairs beside them

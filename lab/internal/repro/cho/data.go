@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/larochelle"
 	"github.com/gramengine/gram/sparse"
@@ -29,7 +30,7 @@ type set struct {
 }
 
 // ground puts the digits of a corpus on something.
-type ground func(digits *sparse.Corpus, documents []int) larochelle.Kind
+type ground func(digits *corpus.Corpus, documents []int) larochelle.Kind
 
 // sets are the sets. The sizes of the generated ones are those of Table 2.1 of the thesis.
 var sets = []set{
@@ -71,7 +72,7 @@ func (p *protocol) parts(s *set) []set {
 
 // data is a set as it is trained and tested on. Its parts number terms and classes alike.
 type data struct {
-	train, test *sparse.Corpus
+	train, test *corpus.Corpus
 	fit, valid  []int // documents of train, increasing: those that C is tried with, those that judge it
 }
 
@@ -150,7 +151,7 @@ func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error
 
 // lastOfEach divides documents: the last of each class, in proportion and k altogether but for
 // rounding, and the others. Both lists are increasing.
-func lastOfEach(c *sparse.Corpus, k int) (last, others []int) {
+func lastOfEach(c *corpus.Corpus, k int) (last, others []int) {
 	n := c.Documents.Rows()
 	left := make([]int, len(c.Classes)) // of each class
 	for i := range n {
@@ -173,9 +174,9 @@ func lastOfEach(c *sparse.Corpus, k int) (last, others []int) {
 }
 
 // readImages reads file number k of MNIST, with the labels beside it.
-func readImages(ctx context.Context, r *repro.Run, k int) (*sparse.Corpus, error) {
+func readImages(ctx context.Context, r *repro.Run, k int) (*corpus.Corpus, error) {
 	files := repro.MNIST.Files
-	c, err := r.Read(ctx, repro.MNIST, files[k], sparse.Options{})
+	c, err := r.Read(ctx, repro.MNIST, files[k], corpus.Options{})
 	if err == nil && len(c.Labels.IDs) != c.Documents.Rows() {
 		return nil, fmt.Errorf("%s: no labels beside the images, expected %s", c.Source, files[k+1])
 	}
@@ -203,7 +204,7 @@ func choose(seed uint64, what string, n, k int) (chosen, others []int) {
 }
 
 // cut draws, by the name what, the documents that a flag or the set's own size leave.
-func cut(r *repro.Run, what string, part **sparse.Corpus, flag, own int) {
+func cut(r *repro.Run, what string, part **corpus.Corpus, flag, own int) {
 	have := (*part).Documents.Rows()
 	if n := less(flag, own, have); n < have {
 		chosen, _ := choose(r.Seed, what, have, n)
@@ -255,7 +256,7 @@ func (d *data) centre() {
 	for k, t := range m.Terms {
 		mean[t] += float64(m.Values[k]) / float64(m.Rows())
 	}
-	for _, part := range []**sparse.Corpus{&d.train, &d.test} {
+	for _, part := range []**corpus.Corpus{&d.train, &d.test} {
 		from := (*part).Documents
 		n := from.Rows() * from.Cols
 		to := &sparse.CSR{

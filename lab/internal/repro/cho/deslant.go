@@ -3,6 +3,7 @@ package cho
 import (
 	"math"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/lab/internal/repro/larochelle"
 	"github.com/gramengine/gram/sparse"
 )
@@ -14,7 +15,7 @@ import (
 //
 // and is shared there among four pixels, linearly in both directions. So an image keeps its sum, but
 // for what leaves it, and values in [0, 1] stay there. An image of one row is moved only.
-func deslant(c *sparse.Corpus) *sparse.Corpus {
+func deslant(c *corpus.Corpus) *corpus.Corpus {
 	const side, middle = larochelle.Side, (larochelle.Side - 1) / 2.
 	from := c.Documents
 	to := &sparse.CSR{

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/larochelle"
@@ -21,7 +22,7 @@ func deslanted(t *testing.T, image []float32) []float32 {
 		}
 	}
 	m.Offsets = append(m.Offsets, int64(len(m.Values)))
-	to := deslant(&sparse.Corpus{Documents: m}).Documents
+	to := deslant(&corpus.Corpus{Documents: m}).Documents
 	musttest.Do(t, to.Validate())
 	out := make([]float32, larochelle.Pixels)
 	terms, values := to.Row(0)
@@ -122,8 +123,8 @@ func TestDeslantedSet(t *testing.T) {
 	}
 	raw, straight := read[0], read[1]
 	before, after := 0., 0.
-	for k, part := range []*sparse.Corpus{raw.train, raw.test} {
-		other := []*sparse.Corpus{straight.train, straight.test}[k]
+	for k, part := range []*corpus.Corpus{raw.train, raw.test} {
+		other := []*corpus.Corpus{straight.train, straight.test}[k]
 		if part.Documents.Rows() != other.Documents.Rows() {
 			t.Fatalf("%d and %d documents", part.Documents.Rows(), other.Documents.Rows())
 		}

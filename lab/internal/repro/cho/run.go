@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/learn/svm"
@@ -127,8 +128,8 @@ func (m *measurement) validate(ctx context.Context, rows []row) (chosen []tried,
 		total += len(rows) * len(between)
 	}
 	d := m.data
-	test := sync.OnceValue(func() *sparse.Corpus { return d.train.Select(d.valid) })
-	train := func() *sparse.Corpus { return d.train.Select(d.fit) }
+	test := sync.OnceValue(func() *corpus.Corpus { return d.train.Select(d.valid) })
+	train := func() *corpus.Corpus { return d.train.Select(d.fit) }
 	session := m.r.NewSession(m.set.name+", validation", train, 2*d.bytes(), m.report)
 	defer func() { err = errors.Join(err, session.Close()) }()
 	step := m.r.Counter(m.set.name+": validation", 0, int64(total))
@@ -170,7 +171,7 @@ func (m *measurement) validate(ctx context.Context, rows []row) (chosen []tried,
 }
 
 // try returns the error on the validation set.
-func (m *measurement) try(ctx context.Context, session *repro.Session, test func() *sparse.Corpus, spec string,
+func (m *measurement) try(ctx context.Context, session *repro.Session, test func() *corpus.Corpus, spec string,
 	c float64) (failed float64, err error) {
 	s, key, err := m.settings("validation", spec, c)
 	if err != nil {
@@ -188,7 +189,7 @@ func (m *measurement) try(ctx context.Context, session *repro.Session, test func
 // measure trains each kernel on all training documents and fills the table, also where the context
 // ends on the way.
 func (m *measurement) measure(ctx context.Context, rows []row, chosen []tried) (err error) {
-	session := m.r.NewSession(m.set.name, func() *sparse.Corpus {
+	session := m.r.NewSession(m.set.name, func() *corpus.Corpus {
 		runtime.GC() // the matrix without the validation set goes before that of all documents comes
 		debug.FreeOSMemory()
 		return m.data.train

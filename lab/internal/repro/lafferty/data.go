@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
 )
 
 // corpus is a corpus of Tables 1 to 4.
-type corpus struct {
+type dataset struct {
 	name   string
 	docs   *sparse.CSR
 	digest string
@@ -24,7 +25,7 @@ type corpus struct {
 // classTask is a row of a table: a class against the rest, or against the most frequent one.
 type classTask struct {
 	task
-	corpus                *corpus
+	corpus                *dataset
 	place                 int // among the tasks of the corpus
 	table, class, against string
 }
@@ -42,8 +43,8 @@ var topTen = []string{"earn", "acq", "money-fx", "grain", "crude", "trade", "int
 const rest = "the rest"
 
 // readWebKB reads the pages. Their class is what the label has before its bar.
-func (p *protocol) readWebKB(ctx context.Context, r *repro.Run) (*corpus, error) {
-	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], sparse.Options{MinDF: 1, Tokenizer: p.text.Tokenizer()})
+func (p *protocol) readWebKB(ctx context.Context, r *repro.Run) (*dataset, error) {
+	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], corpus.Options{MinDF: 1, Tokenizer: p.text.Tokenizer()})
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +67,10 @@ func (p *protocol) readWebKB(ctx context.Context, r *repro.Run) (*corpus, error)
 
 // readReuters reads both parts of the ModApte split. It returns the stories of Tables 3 and 4, those
 // of both parts that -stories names, and the split itself.
-func (p *protocol) readReuters(ctx context.Context, r *repro.Run) (*corpus, *modApteSplit, error) {
-	var parts [2]*sparse.Corpus
+func (p *protocol) readReuters(ctx context.Context, r *repro.Run) (*dataset, *modApteSplit, error) {
+	var parts [2]*corpus.Corpus
 	for i, file := range repro.Reuters.Files {
-		c, err := r.Read(ctx, repro.Reuters, file, sparse.Options{MinDF: 1, Tokenizer: p.text.Tokenizer()})
+		c, err := r.Read(ctx, repro.Reuters, file, corpus.Options{MinDF: 1, Tokenizer: p.text.Tokenizer()})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -116,15 +117,15 @@ func (p *protocol) takes(five, topics int) bool {
 	return true
 }
 
-func hasClass(c *sparse.Corpus, i int, name string) bool {
+func hasClass(c *corpus.Corpus, i int, name string) bool {
 	return slices.ContainsFunc(c.Labels.Of(i), func(id int32) bool { return c.Classes[id] == name })
 }
 
 // corpus makes the tasks of two tables: each class against the rest, and each but the most frequent
 // one against that. Documents of both classes of a pair are left out.
-func (p *protocol) corpus(name string, c *sparse.Corpus, classes [][]string, all []string,
-	frequent, tableOfAll, tableOfPairs string) (*corpus, error) {
-	out := &corpus{
+func (p *protocol) corpus(name string, c *corpus.Corpus, classes [][]string, all []string,
+	frequent, tableOfAll, tableOfPairs string) (*dataset, error) {
+	out := &dataset{
 		name: name, docs: c.Documents, digest: repro.Digest(c), counts: countClasses(classes, all),
 		results: map[series][]result{},
 	}

@@ -200,7 +200,7 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	if err := r.Require(sources...); err != nil {
 		return nil, err
 	}
-	var corpora []*corpus
+	var corpora []*dataset
 	if webkb {
 		c, err := p.readWebKB(ctx, r)
 		if err != nil {
@@ -247,7 +247,7 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 }
 
 // begin says what was chosen and ties kept results to the settings and the corpora.
-func (p *protocol) begin(r *repro.Run, report *repro.Report, corpora []*corpus, split *modApteSplit) error {
+func (p *protocol) begin(r *repro.Run, report *repro.Report, corpora []*dataset, split *modApteSplit) error {
 	report.Set("C", "%s, the best on the test sets beside the best scale (the paper names none)", &p.c)
 	report.Set("scales", "√2σ and 2√t in %s", &p.scales)
 	sizes := p.sizes.String()

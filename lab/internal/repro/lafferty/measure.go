@@ -14,7 +14,7 @@ import (
 type curves struct {
 	p       *protocol
 	r       *repro.Run
-	corpora []*corpus
+	corpora []*dataset
 }
 
 // series is one kernel with one kind of features.
@@ -24,7 +24,7 @@ type series struct {
 }
 
 // plan is what is measured with each kernel and scale of a corpus.
-func (c *curves) plan(corpus *corpus) *plan {
+func (c *curves) plan(corpus *dataset) *plan {
 	p := &plan{Splits: c.p.splits, C: c.p.c, Folds: c.p.folds, Seed: c.r.Seed}
 	for _, t := range corpus.tasks {
 		p.Tasks = append(p.Tasks, &t.task)
@@ -57,7 +57,7 @@ func (c *curves) measure(ctx context.Context, report *repro.Report) error {
 }
 
 // embedding measures the kernels of one embedding on a corpus. done and total are progress.
-func (c *curves) embedding(ctx context.Context, corpus *corpus, features, suffix string, done *int64, total int64,
+func (c *curves) embedding(ctx context.Context, corpus *dataset, features, suffix string, done *int64, total int64,
 	report *repro.Report) (err error) {
 	plan := c.plan(corpus)
 	loops, err := c.r.Kernels()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
@@ -24,7 +25,7 @@ type modApteSplit struct {
 
 // newModApteSplit takes the stories of a kind, as -modapte names it, from both parts of the corpus.
 // The first so many are for training.
-func newModApteSplit(c *sparse.Corpus, train int, kind string) *modApteSplit {
+func newModApteSplit(c *corpus.Corpus, train int, kind string) *modApteSplit {
 	s := &modApteSplit{digest: repro.Digest(c)}
 	var docs [2][]int
 	for i := range c.Documents.Rows() {

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Of 10 stories with a topic 2 are missed, and 1 other is taken for one: precision 8/9, recall
@@ -78,7 +78,7 @@ func TestDecideTopics(t *testing.T) {
 // Stories of the split: one has a topic of the ten, one another topic, one none.
 func TestModApteStories(t *testing.T) {
 	texts, labels := []string{"a b", "b c", "c a", "a c", "b a"}, []string{"earn", "cpi", "-", "earn,cpi", "-"}
-	c := musttest.Get(sparse.FromTexts(t.Context(), texts, labels, sparse.Options{MinDF: 1}))(t)
+	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{MinDF: 1}))(t)
 	for kind, want := range map[string][2]int{"top": {1, 1}, "topics": {2, 1}, "all": {3, 2}} {
 		s := newModApteSplit(c, 3, kind)
 		if got := [2]int{s.train.Rows(), s.test.Rows()}; got != want {

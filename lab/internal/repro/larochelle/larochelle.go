@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -34,9 +35,9 @@ type Sequence struct {
 }
 
 // Draw draws images first to first+n-1.
-func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*sparse.Corpus, error) {
+func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*corpus.Corpus, error) {
 	m := &sparse.CSR{Cols: Pixels, Offsets: make([]int64, 1, n+1)}
-	c := &sparse.Corpus{Source: s.Name, Documents: m, Labels: sparse.Labels{Offsets: []int64{0}}}
+	c := &corpus.Corpus{Source: s.Name, Documents: m, Labels: sparse.Labels{Offsets: []int64{0}}}
 	image := make([]float32, Pixels)
 	for i := range n {
 		if err := ctx.Err(); err != nil {
@@ -146,7 +147,7 @@ func texture(r *rand.Rand, image []float32) {
 // OnNoise returns a kind that sets the digits of a corpus, in the order of documents, on noise: each
 // pixel is the greater of the digit's and a uniform random value from 0 to 1. The class is the
 // digit's.
-func OnNoise(digits *sparse.Corpus, documents []int) Kind {
+func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 	return on(digits, documents, func(r *rand.Rand, image []float32) {
 		for k := range image {
 			image[k] = r.Float32()
@@ -156,10 +157,10 @@ func OnNoise(digits *sparse.Corpus, documents []int) Kind {
 
 // OnTexture is [OnNoise] with a texture, which stands for the paper's pieces of photographs, in place
 // of noise.
-func OnTexture(digits *sparse.Corpus, documents []int) Kind { return on(digits, documents, texture) }
+func OnTexture(digits *corpus.Corpus, documents []int) Kind { return on(digits, documents, texture) }
 
 // on returns a kind that draws a ground, and of it and of a digit the greater value of each pixel.
-func on(digits *sparse.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Kind {
+func on(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Kind {
 	class := make([]int, len(digits.Classes))
 	for id, name := range digits.Classes {
 		class[id], _ = strconv.Atoi(name)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
@@ -147,7 +148,7 @@ func TestTexturedRectangle(t *testing.T) {
 // Digits on noise keep their classes, and each pixel is the greater one of digit and noise; the noise
 // has the mean of its distribution.
 func TestOnNoise(t *testing.T) {
-	digits := &sparse.Corpus{
+	digits := &corpus.Corpus{
 		Classes: []string{"7", "0"},
 		Documents: &sparse.CSR{
 			Cols:    Pixels,
@@ -158,7 +159,7 @@ func TestOnNoise(t *testing.T) {
 	}
 	digits.Labels.Add(1)
 	digits.Labels.Add(0)
-	draw := func(digits *sparse.Corpus) *sparse.Corpus {
+	draw := func(digits *corpus.Corpus) *corpus.Corpus {
 		c := musttest.Get(Sequence{"noise", 1, func() {}}.Draw(t.Context(), OnNoise(digits, []int{1, 0, 1}), 0, 3))(t)
 		return c
 	}
@@ -199,7 +200,7 @@ func TestOnNoise(t *testing.T) {
 // Digits on textures are nowhere darker than the digit or its ground, and differ from the ground
 // where the digit is brighter only.
 func TestOnTexture(t *testing.T) {
-	digits := &sparse.Corpus{Classes: []string{"4"},
+	digits := &corpus.Corpus{Classes: []string{"4"},
 		Documents: &sparse.CSR{Cols: Pixels, Offsets: []int64{0, 2}, Terms: []uint32{3, 700}, Values: []float32{0.01, 1}}}
 	digits.Labels.Add(0)
 	dark := *digits
@@ -226,7 +227,7 @@ func TestOnTexture(t *testing.T) {
 // Image i of a sequence is the same however many are drawn; another seed gives others.
 func TestDrawImages(t *testing.T) {
 	for name, kind := range map[string]Kind{"Outline": Outline, "Textured": Textured, "Convex": Convex} {
-		draw := func(seed uint64, first, n int) *sparse.Corpus {
+		draw := func(seed uint64, first, n int) *corpus.Corpus {
 			c := musttest.Get(Sequence{name, seed, func() {}}.Draw(t.Context(), kind, first, n))(t)
 			if err := c.Documents.Validate(); err != nil || c.Documents.Rows() != n || c.Documents.Cols != Pixels ||
 				len(c.Labels.Offsets) != n+1 {

@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
 )
 
 // corpus is a corpus of Figure 4 with its tasks.
-type corpus struct {
+type dataset struct {
 	name, digest string
 	docs         *sparse.CSR
 	tasks        []*task
@@ -32,8 +33,8 @@ var (
 )
 
 // webkb reads the pages. Their class is what the label has before its bar.
-func (p *protocol) webkb(ctx context.Context, r *repro.Run) (*corpus, error) {
-	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], sparse.Options{MinDF: 1})
+func (p *protocol) webkb(ctx context.Context, r *repro.Run) (*dataset, error) {
+	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], corpus.Options{MinDF: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -44,10 +45,10 @@ func (p *protocol) webkb(ctx context.Context, r *repro.Run) (*corpus, error) {
 }
 
 // reuters reads the stories of both parts of the ModApte split.
-func (p *protocol) reuters(ctx context.Context, r *repro.Run) (*corpus, error) {
-	var parts []*sparse.Corpus
+func (p *protocol) reuters(ctx context.Context, r *repro.Run) (*dataset, error) {
+	var parts []*corpus.Corpus
 	for _, file := range repro.Reuters.Files {
-		c, err := r.Read(ctx, repro.Reuters, file, sparse.Options{MinDF: 1})
+		c, err := r.Read(ctx, repro.Reuters, file, corpus.Options{MinDF: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -58,13 +59,13 @@ func (p *protocol) reuters(ctx context.Context, r *repro.Run) (*corpus, error) {
 }
 
 // corpus makes the tasks of a corpus.
-func (p *protocol) corpus(name string, c *sparse.Corpus, classes []string, of func(label string) string) (*corpus,
+func (p *protocol) corpus(name string, c *corpus.Corpus, classes []string, of func(label string) string) (*dataset,
 	error) {
 	c, err := p.text.Apply(c)
 	if err != nil {
 		return nil, err
 	}
-	out := &corpus{name: name, digest: repro.Digest(c), docs: c.Documents}
+	out := &dataset{name: name, digest: repro.Digest(c), docs: c.Documents}
 	most := p.sizes[len(p.sizes)-1]
 	for _, class := range classes {
 		t := &task{name: class, results: map[string]*result{}}

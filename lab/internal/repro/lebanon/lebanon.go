@@ -120,7 +120,7 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	var corpora []*corpus
+	var corpora []*dataset
 	report := &repro.Report{}
 	report.Set("training sets", "%s documents, half of them of the class, %d random splits", &p.sizes, p.splits)
 	report.Set("C", "%s, by %d folds of the training documents", &p.c, p.folds)
@@ -131,7 +131,7 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		p.splits, p.folds, &p.c, p.boundary, r.Seed, p.text)}
 	for _, s := range []struct {
 		source repro.Source
-		read   func(context.Context, *repro.Run) (*corpus, error)
+		read   func(context.Context, *repro.Run) (*dataset, error)
 	}{{repro.WebKB, p.webkb}, {repro.Reuters, p.reuters}} {
 		if !p.sets.Has(s.source.Name) {
 			continue
@@ -162,7 +162,7 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 }
 
 // embed embeds all documents of a corpus.
-func (r *corpus) embed(ctx context.Context, embedding string, workers int) (*logistic.Documents, error) {
+func (r *dataset) embed(ctx context.Context, embedding string, workers int) (*logistic.Documents, error) {
 	e, err := sparse.ParseEmbedding(embedding)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ type result struct {
 }
 
 // measure goes through corpora, methods and tasks. What an earlier run kept isn't done again.
-func (p *protocol) measure(ctx context.Context, r *repro.Run, corpora []*corpus, report *repro.Report) error {
+func (p *protocol) measure(ctx context.Context, r *repro.Run, corpora []*dataset, report *repro.Report) error {
 	total, done := 0, 0
 	for _, c := range corpora {
 		total += len(c.tasks) * len(methods) * p.splits

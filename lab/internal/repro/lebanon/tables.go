@@ -11,7 +11,7 @@ import (
 const significant = 0.05
 
 // tables makes a table of each corpus, its notes and its figures, of what is complete.
-func (p *protocol) tables(corpora []*corpus, report *repro.Report) {
+func (p *protocol) tables(corpora []*dataset, report *repro.Report) {
 	for _, c := range corpora {
 		t := &repro.Table{Key: c.name, Title: c.name + ": test error, mean ± standard deviation over " +
 			fmt.Sprint(p.splits) + " splits, and p of paired t tests against spherical"}

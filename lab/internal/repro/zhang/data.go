@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
 )
@@ -16,14 +17,14 @@ var universities = []string{"cornell", "texas", "washington", "wisconsin"}
 // division is a corpus in two parts, whose terms and classes are numbered alike.
 type division struct {
 	name        string
-	train, test *sparse.Corpus
+	train, test *corpus.Corpus
 }
 
 // webkb reads WebKB, and divides it by leaving one university out. Labels class|university become
 // classes.
 func (p *protocol) webkb(ctx context.Context, r *repro.Run) ([]division, string, error) {
 	text := p.terms(repro.WebKB.Name)
-	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], sparse.Options{MinDF: text.MinDF})
+	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], corpus.Options{MinDF: text.MinDF})
 	if err != nil {
 		return nil, "", err
 	}

@@ -14,10 +14,10 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/learn/svm"
-	"github.com/gramengine/gram/sparse"
 )
 
 // name is the experiment's name.
@@ -242,7 +242,7 @@ func (p *protocol) division(ctx context.Context, r *repro.Run, d division, weigh
 				return nil, err
 			}
 			held := d.train.Documents.Bytes() + d.test.Documents.Bytes()
-			session = r.NewSession(d.name+", "+embedding, func() *sparse.Corpus { return d.train }, held, report)
+			session = r.NewSession(d.name+", "+embedding, func() *corpus.Corpus { return d.train }, held, report)
 		}
 		key := fmt.Sprintf("%s %s %s", d.name, row.kernel, embedding)
 		found, err := repro.Kept(r.State, key, func() (string, error) {

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/internal/archive"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Bytes returns the file of a model.
@@ -39,7 +39,7 @@ func Check[M any](t *testing.T, form archive.Format[M], text bool, models ...*M)
 			t.Fatal(err)
 		}
 		early := false
-		got, err := form.Load(t.Context(), path, func(sparse.Tokenizer, sparse.Form) { early = true })
+		got, err := form.Load(t.Context(), path, func(corpus.Tokenizer, corpus.Form) { early = true })
 		if err != nil || early != text {
 			t.Fatalf("model %d: %v, expected none; early is %v, expected %v", i, err, early, text)
 		}

@@ -1,0 +1,320 @@
+// Package corpus keeps documents in a store, as counts, in shards: what plan has read once, each
+// worker gets to the bit. An embedding and an engine depend on all documents, and so do their bits;
+// therefore a worker reads all shards and makes these itself.
+//
+// The documents are one stream of bytes, all numbers little-endian,
+//
+//	Documents.Offsets, Terms, Values         int64, uint32, bits of float32
+//	Labels.Offsets, Labels.IDs, Groups       int64, int32, int64
+//	Vocabulary, Classes, Names               for each text its length, uint32, and its bytes
+//
+// cut into shards of [ShardBytes]. A text in JSON, meta, says how many there are of each and has the
+// SHA-256 of each shard; its own SHA-256 is the digest of the corpus. Objects are
+// corpora/DIGEST/meta and corpora/DIGEST/00000, 00001, ….
+package shards
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+	"github.com/minio/sha256-simd"
+)
+
+// Prefix is that of the names of all objects of all corpora.
+const Prefix = "corpora/"
+
+// ShardBytes is the length of all shards but the last.
+const ShardBytes = 64 << 20
+
+// version is that of the stream.
+const version = 1
+
+// meta is what a corpus begins with.
+type meta struct {
+	Version   int              `json:"version"`
+	Source    string           `json:"source"`
+	Format    corpus.Format    `json:"format,omitempty"`
+	Tokenizer corpus.Tokenizer `json:"tokenizer"`
+	Rows      int64            `json:"rows"`
+	Cols      int64            `json:"cols"`
+	Values    int64            `json:"values"`
+	Labels    int64            `json:"labels"` // classes of all documents; -1 where there are no labels
+	Groups    bool             `json:"groups,omitempty"`
+	Blank     map[int]string   `json:"blank,omitempty"`
+	Texts     [3]int64         `json:"texts"`  // terms, classes, names; -1 for a nil list
+	Bytes     int64            `json:"bytes"`  // of the stream
+	Shards    []string         `json:"shards"` // their SHA-256
+}
+
+func metaOf(c *corpus.Corpus) meta {
+	m := meta{
+		Version: version, Source: c.Source, Format: c.Format, Tokenizer: c.Tokenizer, Rows: int64(c.Documents.Rows()),
+		Cols: int64(c.Documents.Cols), Values: c.Documents.NNZ(), Labels: -1, Groups: c.Groups != nil,
+		Blank: c.Blank,
+	}
+	if len(c.Labels.Offsets) > 0 {
+		m.Labels = int64(len(c.Labels.IDs))
+	}
+	m.Bytes = m.fixedBytes()
+	for i, list := range texts(c) {
+		m.Texts[i] = -1
+		if *list == nil {
+			continue
+		}
+		m.Texts[i] = int64(len(*list))
+		for _, s := range *list {
+			m.Bytes += 4 + int64(len(s))
+		}
+	}
+	return m
+}
+
+// texts returns the lists of texts in the order of the stream.
+func texts(c *corpus.Corpus) [3]*[]string { return [3]*[]string{&c.Vocabulary, &c.Classes, &c.Names} }
+
+// fixedBytes is the length of the stream up to the texts.
+func (m *meta) fixedBytes() int64 {
+	n := 8*(m.Rows+1) + 8*m.Values
+	if m.Labels >= 0 {
+		n += 8*(m.Rows+1) + 4*m.Labels
+	}
+	if m.Groups {
+		n += 8 * m.Rows
+	}
+	return n
+}
+
+// check checks that numbers fit together, so that nothing is allocated that shards can't fill.
+func (m *meta) check() error {
+	if m.Version != version {
+		return fmt.Errorf("version %d, expected %d: another program stored it", m.Version, version)
+	}
+	const most = math.MaxInt64 / 64
+	least := int64(0)
+	for _, n := range append([]int64{m.Rows, m.Cols, m.Values, m.Bytes, m.Labels + 1}, 1+m.Texts[0], 1+m.Texts[1],
+		1+m.Texts[2]) {
+		if n < 0 || n > most {
+			return fmt.Errorf("a number out of range: %d", n)
+		}
+	}
+	for _, n := range m.Texts {
+		least += 4 * max(n, 0)
+	}
+	if least += m.fixedBytes(); least > m.Bytes {
+		return fmt.Errorf("%d bytes in shards, expected at least %d", m.Bytes, least)
+	}
+	if want := (m.Bytes + ShardBytes - 1) / ShardBytes; int64(len(m.Shards)) != want {
+		return fmt.Errorf("%d shards, expected %d for %d bytes", len(m.Shards), want, m.Bytes)
+	}
+	return nil
+}
+
+// Bytes returns what a corpus takes in memory, about.
+func Bytes(c *corpus.Corpus) int64 {
+	m := metaOf(c)
+	return m.held()
+}
+
+// memory returns what reading the corpus takes, about: itself, and one shard beside it.
+func (m *meta) memory() int64 { return m.held() + min(m.Bytes, ShardBytes) }
+
+func (m *meta) held() int64 {
+	n := m.Bytes
+	for _, count := range m.Texts {
+		n += 16 * max(count, 0)
+	}
+	return n
+}
+
+// Write stores a corpus and returns its digest. Shards that are there aren't written again.
+// Warnings aren't stored. It holds two shards at a time.
+func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string, err error) {
+	if err := c.Validate(); err != nil {
+		return "", err
+	}
+	if c.Weights != nil {
+		return "", errors.New("corpus: weights of documents, which aren't stored, expected none")
+	}
+	m := metaOf(c)
+	// Names have the digest of the whole, so the stream is made twice.
+	err = stream(ctx, c, &m, func(b []byte) error {
+		sum := sha256.Sum256(b)
+		m.Shards = append(m.Shards, hex.EncodeToString(sum[:]))
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	digest = hex.EncodeToString(sum[:])
+	count := 0
+	err = stream(ctx, c, &m, func(b []byte) error {
+		_, err := s.Put(ctx, shardName(digest, count), b)
+		count++
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	// Last: who finds it finds all.
+	_, err = s.Put(ctx, metaName(digest), text)
+	return digest, err
+}
+
+func metaName(digest string) string { return Prefix + digest + "/meta" }
+
+func shardName(digest string, i int) string { return fmt.Sprintf("%s%s/%05d", Prefix, digest, i) }
+
+// stream hands the stream of a corpus to yield shard by shard.
+func stream(ctx context.Context, c *corpus.Corpus, m *meta, yield func(b []byte) error) error {
+	w := &cutter{ctx: ctx, buf: make([]byte, 0, min(m.Bytes, ShardBytes)), yield: yield}
+	d := c.Documents
+	offsets := d.Offsets
+	if len(offsets) == 0 {
+		offsets = []int64{0}
+	}
+	write(w, offsets)
+	write(w, d.Terms)
+	write(w, d.Values)
+	if m.Labels >= 0 {
+		write(w, c.Labels.Offsets)
+		write(w, c.Labels.IDs)
+	}
+	if m.Groups {
+		write(w, c.Groups)
+	}
+	for _, list := range texts(c) {
+		for _, s := range *list {
+			write(w, []uint32{uint32(len(s))})
+			w.Write([]byte(s))
+		}
+	}
+	if len(w.buf) > 0 {
+		w.flush()
+	}
+	return w.err
+}
+
+// Get returns the bytes of an object, such as [store.Store.Get] does. They are the caller's, which
+// keeps them.
+type Get func(ctx context.Context, name string) ([]byte, error)
+
+func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
+	text, err := get(ctx, metaName(digest))
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	if found := hex.EncodeToString(sum[:]); found != digest {
+		return nil, fmt.Errorf("corpus: the object %s has the digest %s", metaName(digest), found)
+	}
+	m := &meta{}
+	r := json.NewDecoder(bytes.NewReader(text))
+	r.DisallowUnknownFields()
+	if err := r.Decode(m); err != nil {
+		return nil, fmt.Errorf("corpus: %s: %w", metaName(digest), err)
+	}
+	if err := m.check(); err != nil {
+		return nil, fmt.Errorf("corpus: %s: %w", metaName(digest), err)
+	}
+	return m, nil
+}
+
+// Read returns the corpus of a digest, without warnings. memory bounds what it takes, 0 for no
+// bound. Errors: those of get, a corpus that Write hasn't written, a *[run.MemoryError].
+func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Corpus, error) {
+	m, err := readMeta(ctx, get, digest)
+	if err != nil {
+		return nil, err
+	}
+	if need := m.memory(); memory > 0 && need > memory {
+		return nil, &run.MemoryError{
+			What: "corpus: reading the documents of " + m.Source, Source: m.Source, Need: need, Limit: memory,
+		}
+	}
+	count := 0
+	c, err := m.read(&joiner{next: func() ([]byte, error) {
+		if count == len(m.Shards) {
+			return nil, io.EOF
+		}
+		name := shardName(digest, count)
+		b, err := get(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(b)
+		if found := hex.EncodeToString(sum[:]); found != m.Shards[count] {
+			return nil, fmt.Errorf("object %s has the digest %s, expected %s", name, found, m.Shards[count])
+		}
+		count++
+		return b, ctx.Err()
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("corpus: %s: %w", m.Source, err)
+	}
+	return c, nil
+}
+
+// read reads the stream.
+func (m *meta) read(r *joiner) (*corpus.Corpus, error) {
+	if m.Cols > math.MaxInt || m.Rows >= math.MaxInt {
+		return nil, errors.New("more rows or columns than this machine can count")
+	}
+	d := &sparse.CSR{Cols: int(m.Cols)}
+	c := &corpus.Corpus{Source: m.Source, Format: m.Format, Tokenizer: m.Tokenizer, Documents: d,
+		Blank: m.Blank}
+	d.Offsets = read[int64](r, m.Rows+1)
+	d.Terms = read[uint32](r, m.Values)
+	d.Values = read[float32](r, m.Values)
+	if m.Labels >= 0 {
+		c.Labels.Offsets = read[int64](r, m.Rows+1)
+		c.Labels.IDs = read[int32](r, m.Labels)
+	}
+	if m.Groups {
+		c.Groups = read[int64](r, m.Rows)
+	}
+	left := m.Bytes - m.fixedBytes()
+	for i, list := range texts(c) {
+		if m.Texts[i] < 0 {
+			continue
+		}
+		*list = make([]string, 0, m.Texts[i])
+		for range m.Texts[i] {
+			n := int64(0)
+			if length := read[uint32](r, 1); r.err == nil {
+				n = int64(length[0])
+			}
+			if left -= 4 + n; r.err == nil && left < 0 {
+				r.err = fmt.Errorf("a text of %d bytes, beyond the end of the stream", n)
+			}
+			if r.err != nil {
+				return nil, r.err
+			}
+			*list = append(*list, string(read[byte](r, n)))
+		}
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	if d.Views, r.err = corpus.ViewsOf(c.Tokenizer, c.Vocabulary); r.err != nil {
+		return nil, r.err
+	}
+	if left != 0 {
+		return nil, fmt.Errorf("%d bytes after the last text, expected none", left)
+	}
+	return c, c.Validate()
+}

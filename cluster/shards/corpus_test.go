@@ -1,0 +1,299 @@
+package shards
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/cluster/store"
+	"github.com/gramengine/gram/cluster/store/storetest"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
+	"github.com/minio/sha256-simd"
+)
+
+func corpora(t testing.TB) map[string]*corpus.Corpus {
+	t.Helper()
+	texts := musttest.Get(corpus.FromTexts(t.Context(), []string{"a cat sat", "the cat ran", "", "dogs ran"},
+		[]string{"x", "y", "x", "z"}, corpus.Options{
+			MinDF: 1, Tokenizer: corpus.Tokenizer{MinN: 1, MaxN: 2, StopWords: "the"},
+		}))(t)
+	random, err := corpus.Read(t.Context(), "synthetic:docs=3000,terms=500,length=20,classes=3,seed=1", corpus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := *random
+	named.Names, named.Groups = make([]string, 3000), make([]int64, 3000)
+	for i := range named.Names {
+		named.Names[i], named.Groups[i] = string(rune('a'+i%26)), int64(i)-7
+	}
+	return map[string]*corpus.Corpus{
+		"texts": texts, "random": random, "named": &named,
+		"unlabelled": {Documents: random.Documents, Source: "here"},
+		"empty": {
+			Documents:  &sparse.CSR{Offsets: []int64{0}, Terms: []uint32{}, Values: []float32{}},
+			Vocabulary: []string{},
+		},
+	}
+}
+
+// All of a corpus but its warnings comes back; the same corpus has the same digest.
+func TestRoundTrip(t *testing.T) {
+	for name, c := range corpora(t) {
+		s := store.New(&storetest.Memory{})
+		digest := musttest.Get(Write(t.Context(), s, c))(t)
+		again, err := Write(t.Context(), s, c)
+		if err != nil || again != digest {
+			t.Errorf("%s: digest %s, then %s, error %v", name, digest, again, err)
+		}
+		got, err := Read(t.Context(), getter(s), digest, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want := *c
+		want.Warnings = nil
+		// A description in JSON tells an empty list from none, and so must what comes back.
+		if !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s: %+v comes back as %+v", name, want, *got)
+		}
+		info, err := readMeta(t.Context(), getter(s), digest)
+		if err != nil || info.Rows != int64(c.Documents.Rows()) || info.Source != c.Source {
+			t.Fatalf("%s: it begins with %+v, error %v", name, info, err)
+		}
+		// Less than a shard: as much once more while it is read, and the headers of texts.
+		memory := 2*info.Bytes + 16*int64(len(c.Vocabulary)+len(c.Classes)+len(c.Names))
+		if info.memory() != memory {
+			t.Errorf("%s: %d bytes of memory, expected %d", name, info.memory(), memory)
+		}
+		if _, err := Read(t.Context(), getter(s), digest, memory-1); err == nil {
+			t.Errorf("%s: it passes a bound of a byte less than it takes", name)
+		}
+	}
+}
+
+func getter(s *store.Store) Get {
+	return func(ctx context.Context, name string) ([]byte, error) { return s.Get(ctx, name, nil) }
+}
+
+// A part that is missing, or whose bytes are others under a whole frame, is an error that names it.
+func TestPartsAreChecked(t *testing.T) {
+	c := corpora(t)["random"]
+	m := &storetest.Memory{}
+	s := store.New(m)
+	digest := musttest.Get(Write(t.Context(), s, c))(t)
+	for _, name := range []string{metaName(digest), shardName(digest, 0)} {
+		whole := m.Get(name + ".a0")
+		musttest.Do(t, m.Delete(t.Context(), name+".a0"))
+		if _, err := Read(t.Context(), getter(s), digest, 0); !errors.Is(err, store.ErrMissing) {
+			t.Errorf("%s is missing: error %v", name, err)
+		}
+		if _, err := s.Put(t.Context(), name, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(t.Context(), getter(s), digest, 0); err == nil || !strings.Contains(err.Error(), "has the digest") {
+			t.Errorf("%s has other bytes: error %v, expected one about the digest", name, err)
+		}
+		m.Set(name+".a0", whole)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Read(ctx, getter(s), digest, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: error %v", err)
+	}
+}
+
+// parts returns the meta and the stream of a corpus of one shard at most.
+func parts(t testing.TB, c *corpus.Corpus) (meta, []byte) {
+	t.Helper()
+	m := metaOf(c)
+	var all []byte
+	musttest.Do(t, stream(t.Context(), c, &m, func(b []byte) error { all = append(all, b...); return nil }))
+	return m, all
+}
+
+// stored returns a store of a meta as text and a stream, and the digest.
+func stored(text, data []byte) (Get, string) {
+	sum := sha256.Sum256(text)
+	digest := hex.EncodeToString(sum[:])
+	return func(_ context.Context, name string) ([]byte, error) {
+		if name == metaName(digest) {
+			return text, nil
+		}
+		return data, nil
+	}, digest
+}
+
+// sealed gives m the digest of a stream, which isn't empty, and returns its text.
+func sealed(t testing.TB, m meta, data []byte) []byte {
+	t.Helper()
+	sum := sha256.Sum256(data)
+	m.Shards = append([]string{hex.EncodeToString(sum[:])}, m.Shards...)
+	text := musttest.Get(json.Marshal(m))(t)
+	return text
+}
+
+// What no corpus can have is refused, though all digests are right, before memory is taken for it.
+func TestContents(t *testing.T) {
+	c := corpora(t)["texts"]
+	_, data := parts(t, c)
+	rows, last := c.Documents.Rows(), len(c.Classes[len(c.Classes)-1])
+	terms, texts := 8*(rows+1), 8*(rows+1)+8*int(c.Documents.NNZ())+8*(rows+1)+4*len(c.Labels.IDs)
+	for want, change := range map[string]func(m *meta, data []byte) []byte{
+		"version 2, expected 1": func(m *meta, b []byte) []byte { m.Version = 2; return b },
+		"out of range: -1":      func(m *meta, b []byte) []byte { m.Rows = -1; return b },
+		"out of range: 2305843009213693952": func(m *meta, b []byte) []byte {
+			m.Values = 1 << 61
+			return b
+		},
+		"bytes in shards, expected at least": func(m *meta, b []byte) []byte { m.Values += 1 << 40; return b },
+		"2 shards, expected 1": func(m *meta, b []byte) []byte {
+			m.Shards = []string{"another"}
+			return b
+		},
+		"unexpected EOF": func(_ *meta, b []byte) []byte { return b[:len(b)-1] },
+		"a text of 4294967295 bytes, beyond": func(_ *meta, b []byte) []byte {
+			copy(b[texts:], "\xff\xff\xff\xff")
+			return b
+		},
+		"1 bytes after the last text": func(_ *meta, b []byte) []byte { b[len(b)-last-4]--; return b },
+		"is not above":                func(_ *meta, b []byte) []byte { copy(b[terms:], "\xff\xff\xff\x7f"); return b },
+	} {
+		m, _ := parts(t, c)
+		changed := change(&m, bytes.Clone(data))
+		get, digest := stored(sealed(t, m, changed), changed)
+		if _, err := Read(t.Context(), get, digest, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected one with %q", err, want)
+		}
+	}
+	m, _ := parts(t, c)
+	text := sealed(t, m, data)
+	get, digest := stored(append([]byte(`{"more":1,`), text[1:]...), data)
+	if _, err := Read(t.Context(), get, digest, 0); err == nil || !strings.Contains(err.Error(), `unknown field "more"`) {
+		t.Errorf("error %v, expected one about an unknown field", err)
+	}
+	get, digest = stored(text, data) // which doesn't look at the context
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Read(ended, get, digest, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: error %v", err)
+	}
+}
+
+// Nothing is stored of a corpus that isn't valid, nor after the end of a context.
+func TestNothingIsWritten(t *testing.T) {
+	c := corpora(t)["random"]
+	wrong := *c
+	wrong.Documents = &sparse.CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{1}, Values: []float32{1}}
+	wrong.Labels = sparse.Labels{}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for what, write := range map[string]func(s *store.Store) error{
+		"not valid": func(s *store.Store) error { _, err := Write(t.Context(), s, &wrong); return err },
+		"cancelled": func(s *store.Store) error { _, err := Write(ended, s, c); return err },
+	} {
+		s := store.New(&storetest.Memory{})
+		if err := write(s); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+		err := s.List(t.Context(), Prefix, func(o store.Object) error { return fmt.Errorf("%s is there", o.Name) })
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// An error of the store is returned as it is, though it says EOF, as one of a service that hangs up does.
+func TestErrorOfTheStore(t *testing.T) {
+	s := store.New(&storetest.Memory{})
+	digest := musttest.Get(Write(t.Context(), s, corpora(t)["random"]))(t)
+	hungUp := &url.Error{Op: "Get", URL: "http://host", Err: io.EOF}
+	_, err := Read(t.Context(), func(ctx context.Context, name string) ([]byte, error) {
+		if strings.HasSuffix(name, "/00000") {
+			return nil, hungUp
+		}
+		return s.Get(ctx, name, nil)
+	}, digest, 0)
+	if !errors.Is(err, hungUp) {
+		t.Errorf("%v, expected %v", err, hungUp)
+	}
+}
+
+// A corpus of more bytes than a shard has comes back from two, the first of which is full.
+func TestSeveralShards(t *testing.T) {
+	if testing.Short() {
+		t.Skip("70 MB of documents")
+	}
+	const rows, each = 3, 3_000_000
+	d := &sparse.CSR{Cols: each, Offsets: []int64{0}}
+	for i := range rows {
+		for j := range each {
+			d.Terms, d.Values = append(d.Terms, uint32(j)), append(d.Values, float32(1+(i+j)%97))
+		}
+		d.Offsets = append(d.Offsets, int64(len(d.Terms)))
+	}
+	c := &corpus.Corpus{Documents: d, Source: "large"}
+	s := store.New(&storetest.Memory{})
+	digest, err := Write(t.Context(), s, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lengths []int64
+	err = s.List(t.Context(), Prefix+digest+"/0", func(o store.Object) error {
+		b, err := s.Get(t.Context(), o.Name, nil)
+		lengths = append(lengths, int64(len(b)))
+		return err
+	})
+	if want := []int64{ShardBytes, 8*(rows+1) + 8*rows*each - ShardBytes}; err != nil || !slices.Equal(lengths, want) {
+		t.Errorf("shards of %d bytes, error %v, expected %d", lengths, err, want)
+	}
+	got, err := Read(t.Context(), getter(s), digest, 0)
+	if err != nil || !reflect.DeepEqual(got.Documents, d) {
+		t.Errorf("other documents come back, error %v", err)
+	}
+}
+
+// Whatever meta and stream say, Read returns an error or a valid corpus that Write writes so.
+func FuzzRead(f *testing.F) {
+	for _, c := range corpora(f) {
+		if c.Documents.Rows() > 100 {
+			continue
+		}
+		m, all := parts(f, c)
+		text := musttest.Get(json.Marshal(m))(f)
+		f.Add(text, all)
+	}
+	f.Add([]byte(`{"version":1,"rows":1000000000000,"bytes":9}`), []byte{})
+	f.Fuzz(func(t *testing.T, text, data []byte) {
+		m := meta{}
+		if json.Unmarshal(text, &m) != nil || len(data) > ShardBytes {
+			return
+		}
+		m.Shards = nil
+		if len(data) > 0 {
+			sum := sha256.Sum256(data)
+			m.Shards = []string{hex.EncodeToString(sum[:])}
+		}
+		text, err := json.Marshal(m)
+		if err != nil {
+			return
+		}
+		get, digest := stored(text, data)
+		c, err := Read(t.Context(), get, digest, 1<<30)
+		if err != nil {
+			return
+		}
+		if err := c.Validate(); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package shards
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"unsafe"
+)
+
+// number is what the stream has lists of.
+type number interface {
+	byte | int32 | uint32 | int64 | float32
+}
+
+// step is how many bytes are turned into numbers, or numbers into bytes, at a time.
+const step = 1 << 18
+
+// cutter collects bytes into shards. Its first error stays, and nothing follows it.
+type cutter struct {
+	ctx   context.Context
+	buf   []byte
+	yield func(b []byte) error
+	err   error
+}
+
+func (w *cutter) Write(p []byte) {
+	for len(p) > 0 && w.err == nil {
+		n := min(ShardBytes-len(w.buf), len(p))
+		w.buf = append(w.buf, p[:n]...)
+		if p = p[n:]; len(w.buf) == ShardBytes {
+			w.flush()
+		}
+	}
+}
+
+func (w *cutter) flush() {
+	if w.err == nil {
+		w.err = w.ctx.Err()
+	}
+	if w.err == nil {
+		w.err = w.yield(w.buf)
+	}
+	w.buf = w.buf[:0]
+}
+
+// write appends numbers to the stream.
+func write[T number](w *cutter, list []T) {
+	size := binary.Size(T(0))
+	buf := make([]byte, min(step, size*len(list)))
+	for len(list) > 0 && w.err == nil {
+		n := min(step/size, len(list))
+		_, err := binary.Encode(buf, binary.LittleEndian, list[:n])
+		if err != nil {
+			w.err = err
+			return
+		}
+		w.Write(buf[:n*size])
+		list = list[n:]
+	}
+}
+
+// joiner hands the bytes of shards on. Its first error stays.
+type joiner struct {
+	next func() ([]byte, error) // the next shard, io.EOF after the last
+	buf  []byte
+	err  error
+}
+
+// Read implements io.Reader.
+func (r *joiner) Read(p []byte) (int, error) {
+	if r.fill(); r.err != nil {
+		return 0, r.err
+	}
+	n := copy(p, r.buf)
+	r.buf = r.buf[n:]
+	return n, nil
+}
+
+// fill gets the next shard where the last one is read.
+func (r *joiner) fill() {
+	for len(r.buf) == 0 && r.err == nil {
+		r.buf, r.err = r.next()
+	}
+}
+
+// read returns the next n numbers of the stream: where the machine has numbers in memory as the stream
+// does, in the shard's own memory, or in a copy of it where they cross its end.
+func read[T number](r *joiner, n int64) []T {
+	if r.err != nil {
+		return nil
+	}
+	size := int64(binary.Size(T(0)))
+	b := r.take(n * size)
+	if r.err != nil {
+		return nil
+	}
+	if n == 0 {
+		return []T{}
+	}
+	if first := unsafe.Pointer(&b[0]); littleEndian && uintptr(first)%uintptr(size) == 0 {
+		return unsafe.Slice((*T)(first), n)
+	}
+	list := make([]T, n)
+	if _, err := binary.Decode(b, binary.LittleEndian, list); err != nil {
+		r.err = err
+		return nil
+	}
+	return list
+}
+
+// littleEndian says whether this machine has numbers in memory as the stream does.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// take returns the next n bytes of the stream.
+func (r *joiner) take(n int64) []byte {
+	if n > 0 && len(r.buf) == 0 {
+		r.fill()
+	}
+	if n <= int64(len(r.buf)) {
+		b := r.buf[:n:n]
+		r.buf = r.buf[n:]
+		return b
+	}
+	b := make([]byte, n)
+	if _, err := io.ReadFull(r, b); err == io.EOF || err == io.ErrUnexpectedEOF {
+		r.err = io.ErrUnexpectedEOF
+	} else if err != nil {
+		r.err = err
+	}
+	return b
+}

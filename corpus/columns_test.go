@@ -1,0 +1,269 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// columnsOptions cut tables into views of their columns.
+func columnsOptions(t testing.TB, views string, workers int) Options {
+	t.Helper()
+	tokenizer := musttest.Get(token.Parse(views))(t)
+	return Options{Workers: workers, MinDF: 1, Tokenizer: tokenizer, Format: FormatCSV}
+}
+
+// A table of columns has one meaning for any number of workers, as JSON and read again by its scales; a bound of memory
+// holds while scales are found.
+func TestReadColumns(t *testing.T) {
+	var table, lines strings.Builder
+	table.WriteString("title,price,class\n")
+	documents := 40000
+	if testing.Short() {
+		documents = 15000 // which are several blocks, too
+	}
+	for i := range documents {
+		price := fmt.Sprint(i * 7919 % 1000)
+		if i%10 == 0 {
+			price = ""
+		}
+		fmt.Fprintf(&table, "offer %d,%s,%c\n", i%50, price, 'a'+i%2)
+		fmt.Fprintf(&lines, `{"title":"offer %d","price":"%s","class":"%c"}`+"\n", i%50, price, 'a'+i%2)
+	}
+	read := func(text, name string, opt Options) *Corpus {
+		t.Helper()
+		c := musttest.Get(ReadFrom(context.Background(), strings.NewReader(text), name, opt))(t)
+		return c
+	}
+	opt := columnsOptions(t, "title=words + price=numbers", 1)
+	want := read(table.String(), "a.csv", opt)
+	checkCorpus(t, want)
+	if len(want.Documents.Views) != 2 || want.Texts != nil || len(want.Warnings) != 2 ||
+		want.Warnings[0].Count != int64(documents/10) ||
+		!strings.HasSuffix(want.Tokenizer.String(), "price=numbers:1|125|249|375|499|625|749|875|999") {
+		t.Fatalf("%s, %v, views %v", want.Tokenizer, want.Warnings, want.Documents.Views)
+	}
+	opt.Workers = 3
+	if got := read(table.String(), "a.csv", opt); !reflect.DeepEqual(got, want) {
+		t.Error("3 workers read something else than 1")
+	}
+	again := opt
+	again.Tokenizer = want.Tokenizer
+	if got := read(table.String(), "a.csv", again); !reflect.DeepEqual(got.Documents, want.Documents) {
+		t.Error("the scales of the same documents give others")
+	}
+	opt.Format, opt.KeepTexts = FormatJSONL, 64<<20
+	got := read(lines.String(), "a.jsonl", opt)
+	if got.Digest() != want.Digest() || got.Texts[1] != `{"price":"919","title":"offer 1"}` {
+		t.Errorf("JSON has the text %s, and other documents than the table", got.Texts[1])
+	}
+	counter := musttest.Get(NewCounter(want.Tokenizer, want.Vocabulary))(t)
+	m, err := counter.Count(context.Background(), got.Texts)
+	if err != nil || !reflect.DeepEqual(m.Values, want.Documents.Values) {
+		t.Errorf("a counter of texts counts otherwise, %v", err)
+	}
+	var syntax *SyntaxError
+	_, err = counter.Count(context.Background(), []string{got.Texts[0], "offer"})
+	if !errors.As(err, &syntax) || syntax.File != "text 1" {
+		t.Errorf("a text that is no row: %v", err)
+	}
+	opt = columnsOptions(t, "title=words + price=numbers", 2)
+	opt.MemoryBytes = 4 << 20
+	var memory *MemoryError
+	_, err = ReadFrom(context.Background(), strings.NewReader(table.String()), "a.csv", opt)
+	if !errors.As(err, &memory) {
+		t.Errorf("within 4 MiB: %v", err)
+	}
+}
+
+// Any bytes give the same corpus, or the same error, from any number of workers.
+func FuzzReadColumns(f *testing.F) {
+	f.Add([]byte("title,price,class\na b,1,x\nc,,y\n"))
+	f.Add([]byte("title;price\n\"a\nb\";1e3\n\xff;2\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		const views = "title=words + price,title=chars:2 + price=numbers + title,price=categories"
+		want, wantErr := readBytes(readCSV, data, columnsOptions(t, views, 1))
+		got, err := readBytes(readCSV, bytes.Clone(data), columnsOptions(t, views, 2))
+		switch {
+		case (wantErr == nil) != (err == nil) || err != nil && err.Error() != wantErr.Error():
+			t.Fatalf("%v, and from 2 workers %v", wantErr, err)
+		case err == nil && !reflect.DeepEqual(got, want):
+			t.Fatal("2 workers read something else than 1")
+		case err == nil:
+			checkCorpus(t, want)
+		}
+	})
+}
+
+// A table without a column of texts, whose other columns have numbers, is read as numbers; if some don't, the error has
+// views that could be meant.
+func TestNumericTable(t *testing.T) {
+	read := func(content string, opt Options) (*Corpus, error) {
+		opt.MinDF = 1
+		return ReadFrom(t.Context(), strings.NewReader(content), "a.csv", opt)
+	}
+	const rows = "1,2.5,7,x\n2,-1e3,None,y\n"
+	for _, c := range []struct {
+		content, view string
+		opt           Options
+	}{
+		{"a,b,c,class\n" + rows, "a,b,c=numbers", Options{}},
+		{"a;b;c;class\n" + strings.ReplaceAll(rows, ",", ";"), "a,b,c=numbers", Options{}},
+		{",b,c,Class\n" + rows, "b,c=numbers", Options{}}, // numbered rows, as pandas writes them
+		{"a,b,\"c, d\",y\n" + rows, "a,b,\"c, d\"=numbers", Options{LabelColumn: "y"}},
+		{"a,b,c,y\n" + rows, "a,b,c=numbers", Options{LabelColumn: "4"}},
+		{"a,class\n1,x\n2,y\n", "a=numbers", Options{}},
+		{"a;class\n1;x\n2;y\n", "a=numbers", Options{}},
+		{"a,b,Y\n1,,x\n2,,y\n", "a=numbers", Options{LabelColumn: "y"}}, // b has none
+		{"\"a\", \"b\", \"class\"\n1, 2, \"x\"\n2, \"3\", \"y\"\n", "a,b=numbers", Options{}},
+		// What recurs are categories, beside numbers and alone.
+		{"a,b,c,class\n" + strings.Repeat("New York,2,M,x\nOhio,3,,y\n", 4), "2*a,c=categories + b=numbers", Options{}},
+		{"a,b,class\n" + strings.Repeat("no,red,x\nyes,blue,y\n", 4), "a,b=categories", Options{}},
+	} {
+		got, err := read(c.content, c.opt)
+		if err != nil {
+			t.Errorf("%q: %v", c.content, err)
+			continue
+		}
+		opt := c.opt
+		opt.Tokenizer = musttest.Get(token.ParseViews(c.view))(t)
+		want := musttest.Get(read(c.content, opt))(t)
+		if !reflect.DeepEqual(got.Documents, want.Documents) || got.Tokenizer != want.Tokenizer ||
+			!reflect.DeepEqual(got.Classes, []string{"x", "y"}) {
+			t.Errorf("%q is cut by %s, expected %s", c.content, got.Tokenizer, want.Tokenizer)
+		}
+		if w := got.Warnings[len(got.Warnings)-1].Message; !strings.HasSuffix(w, "the others read as views "+c.view) {
+			t.Errorf("%q: warning %q", c.content, w)
+		}
+	}
+	const which = "expected to know which is the text, or views of columns such as "
+	const noLabels = "expected labels in one called label, labels, class, category, target, sentiment, topic, " +
+		"else to know which has them"
+	for _, c := range []struct {
+		content, want string
+		opt           Options
+	}{
+		{"a,b,c,class\n1,big car,3,x\n2,3,NA,y\n", which + "b=word + a,c=numbers", Options{}},
+		{"a,b,class\nred,big car,x\n", which + "a=word + b=word", Options{}},
+		{"a,b,d,class\n" + strings.Repeat("red,a car,1,x\nblue,a bike,2,y\nred,a red car,3,x\n", 3) + "red,a boat,1,x\n",
+			which + "b=word + a=categories + d=numbers", Options{}},
+		{"a,b,class\n" + strings.Repeat(strings.Repeat("far ", 17)+",red,x\n", 8), which + "a=word + b=categories",
+			Options{}},
+		{"a,b,c\n1,2,x\n", noLabels, Options{}},                                               // no label
+		{"a,target,class\n1,2,x\n", noLabels, Options{}},                                      // which label?
+		{"1,2,class\n1,2,x\n", which + "price,age=numbers", Options{}},                        // numbers of columns
+		{"5.13,NA,x\n4,2,y\n5,3,x\n", which + "price,age=numbers", Options{LabelColumn: "3"}}, // no header
+		{"a,a,class\n1,2,x\n", which + "price,age=numbers", Options{}},                        // twice
+		{"a,b,class\n1,2\n", which + "price,age=numbers", Options{}},                          // a short record
+		{strings.Repeat("male,third,S,no\nfemale,first,C,yes\n", 9), which + "price,age=numbers", // no header
+			Options{LabelColumn: "4"}},
+		{"a,b,class\n" + strings.Repeat("1,red,x\n2,blue,y\nlots,red,y\n", 9), which + "a=word + b=categories", Options{}},
+		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Vocabulary: []string{"z"}}}, // of a model of text
+		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Tokenizer: Tokenizer{Digits: true}}},
+	} {
+		if got, err := read(c.content, c.opt); err == nil || !strings.Contains(err.Error(), c.want+" (") {
+			t.Errorf("%q: %v, expected %s, found %+v", c.content, err, c.want, got)
+		}
+	}
+}
+
+// Cut anew with another width, rows keep the terms that they were read with.
+func TestRecutKeepsFrequencies(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("a,b,class\n")
+	for i := range 40 {
+		fmt.Fprintf(&table, "%d,v%d,x\n", i, max(i, 37))
+	}
+	for _, bounds := range [][2]int{{0, 0}, {1, 0}, {0, 20}, {1, 20}, {3, 20}} {
+		opt := columnsOptions(t, "a=numbers + b=categories", 1)
+		opt.MinDF, opt.MaxDF, opt.KeepRows = bounds[0], bounds[1], 1<<20
+		c := musttest.Get(ReadFrom(t.Context(), strings.NewReader(table.String()), "a.csv", opt))(t)
+		own := Options{Tokenizer: c.Tokenizer}
+		if again := musttest.Get(c.Recut(t.Context(), nil, own))(t); !reflect.DeepEqual(again.Vocabulary, c.Vocabulary) {
+			t.Errorf("from %d to %d documents: %q, and cut again %q", bounds[0], bounds[1], c.Vocabulary, again.Vocabulary)
+		}
+		own.MinDF = 2
+		want := opt
+		want.MinDF, want.MaxDF, want.Tokenizer = 2, 0, c.Tokenizer
+		fresh := musttest.Get(ReadFrom(t.Context(), strings.NewReader(table.String()), "a.csv", want))(t)
+		if got := musttest.Get(c.Recut(t.Context(), nil, own))(t); !reflect.DeepEqual(got.Vocabulary, fresh.Vocabulary) {
+			t.Errorf("with MinDF 2: %q, expected %q", got.Vocabulary, fresh.Vocabulary)
+		}
+	}
+}
+
+// Of two columns one is still a text, however often its words recur.
+func TestTextsThatRecur(t *testing.T) {
+	text := "label,word\n" + strings.Repeat("x,spam\ny,ham\n", 9)
+	got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(text), "a.csv", Options{}))(t)
+	if got.Tokenizer.Rows() != nil || len(got.Warnings) > 0 {
+		t.Errorf("cut by %s, warnings %v", got.Tokenizer, got.Warnings)
+	}
+}
+
+// What a later line has in place of numbers is an error that says how the column can be read otherwise.
+func TestNoNumericTable(t *testing.T) {
+	text := "query,label\n" + strings.Repeat("1234567,x\n", 9000) + "red bike,y\n"
+	_, err := ReadFrom(t.Context(), strings.NewReader(text), "a.csv", Options{})
+	if err == nil || !strings.Contains(err.Error(), `a.csv:9002: "red bike" in the column query`) ||
+		!strings.HasSuffix(err.Error(), "(Options.TextColumn names a column of texts)") {
+		t.Error(err)
+	}
+}
+
+// Of two columns, one that is called as labels are has labels, and the first line is no document, unless another
+// document has that label.
+func TestTwoNamedColumns(t *testing.T) {
+	const want = "x good:1\ny bad:1\nx good:1\n"
+	for _, content := range []string{
+		"category,headline\nx,good\ny,bad\nx,good\n", "headline,Class\ngood,x\nbad,y\ngood,x\n",
+		"\"topic\"\theadline\nx\tgood\ny\tbad\nx\tgood\n", "headline;topic\ngood;x\nbad;y\ngood;x\n",
+	} {
+		if got := show(texts(t, "a.csv", content, Options{})); got != want {
+			t.Errorf("%q: read\n%swant\n%s", content, got, want)
+		}
+	}
+	for content, rows := range map[string]int{
+		"topic,good words\nx,bad\ntopic,worse\n": 3, "topic,target\nx,bad\n": 2, "topic,good\n": 1,
+	} {
+		if c := texts(t, "a.csv", content, Options{}); c.Documents.Rows() != rows {
+			t.Errorf("%q: %d documents, expected %d", content, c.Documents.Rows(), rows)
+		}
+	}
+	// Texts that are numbers are texts where the column is called so.
+	if c := texts(t, "a.csv", "text,label\n10,x\n11,y\n", Options{}); c.Tokenizer.Rows() != nil {
+		t.Errorf("cut by %s", c.Tokenizer)
+	}
+	// A label that only comes later is told.
+	far := "topic,good words\n" + strings.Repeat("x,bad\n", 20000) + "topic,worse\n"
+	c := texts(t, "a.csv", far, Options{})
+	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Message, "though later documents have the label topic") {
+		t.Errorf("warnings %+v", c.Warnings)
+	}
+}
+
+// A view with too few terms to tell documents apart, as of codes whose digits are left out, is named.
+func TestViewsWithoutTerms(t *testing.T) {
+	const rows = "text,zip,zone,class\nred car,123,zone 1,x\nbig house,456,zone 2,y\n"
+	for views, want := range map[string][]string{
+		"text=words + zip=words": {"no term in the view zip=word"}, "text=words + zip=words:digits + zone=words:digits": nil,
+		"zone=words + text=words": {"one term alone in the view zone=word"}, "text=words": nil,
+		"zip=words + text=words + zone=words": {"no term in the view zip=word", "one term alone in the view zone=word"},
+	} {
+		c := musttest.Get(ReadFrom(t.Context(), strings.NewReader(rows), "a.csv", columnsOptions(t, views, 1)))(t)
+		var got []string
+		for _, w := range c.Warnings {
+			got = append(got, w.Message)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: warnings %q, expected %q", views, got, want)
+		}
+	}
+}

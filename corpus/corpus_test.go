@@ -1,0 +1,123 @@
+package corpus
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// handFilledCorpus returns a valid corpus of four documents, the third of them empty, in slices of its own.
+func handFilledCorpus() *Corpus {
+	return &Corpus{
+		Source: "mine",
+		Documents: &sparse.CSR{
+			Cols:    5,
+			Offsets: []int64{0, 2, 5, 5, 6},
+			Terms:   []uint32{0, 3, 1, 2, 4, 0},
+			Values:  []float32{1, 2, 3, 4, 5, 6},
+		},
+		Classes:    []string{"a", "b"},
+		Labels:     sparse.Labels{Offsets: []int64{0, 1, 1, 3, 4}, IDs: []int32{1, 0, 1, 0}},
+		Vocabulary: []string{"v", "w", "x", "y", "z"}, Names: make([]string, 4), Groups: make([]int64, 4),
+		Weights: []float64{1, 0.5, 2, 1e300},
+	}
+}
+
+func TestCorporaAreRefused(t *testing.T) {
+	for want, spoil := range map[string]func(c *Corpus){
+		"":                                func(c *Corpus) {},
+		"no matrix":                       func(c *Corpus) { c.Documents = nil },
+		"labels of 3 documents, expected": func(c *Corpus) { c.Labels.Offsets = c.Labels.Offsets[:4] },
+		"labels of 5 documents, expected those of 4":         func(c *Corpus) { c.Labels.Add(0) },
+		"labels without offsets have 4 classes":              func(c *Corpus) { c.Labels.Offsets = nil },
+		"labels begin at offset 1":                           func(c *Corpus) { c.Labels.Offsets[0] = 1 },
+		"labels end at offset 5, expected 4":                 func(c *Corpus) { c.Labels.Offsets[4] = 5 },
+		"labels of document 1 end at offset 0, expected at ": func(c *Corpus) { c.Labels.Offsets[2] = 0 },
+		"labels of document 2 end at offset -1":              func(c *Corpus) { c.Labels.Offsets[3] = -1 },
+		"labels of document 1 end at offset 1, expected at ": func(c *Corpus) { c.Labels.Offsets[1] = math.MaxInt64 },
+		"labels: class 2 at offset 1, expected 0 to 1":       func(c *Corpus) { c.Labels.IDs[1] = 2 },
+		"labels: class -1 at offset 3":                       func(c *Corpus) { c.Labels.IDs[3] = -1 },
+		"labels: class 1 at offset 0, expected 0 to 0":       func(c *Corpus) { c.Classes = c.Classes[:1] },
+		"a vocabulary of 4 terms, expected at least 5":       func(c *Corpus) { c.Vocabulary = c.Vocabulary[:4] },
+		"3 names, expected 4":                                func(c *Corpus) { c.Names = c.Names[:3] },
+		"0 groups, expected 4":                               func(c *Corpus) { c.Groups = []int64{} },
+		"3 weights, expected 4":                              func(c *Corpus) { c.Weights = c.Weights[:3] },
+		"weight 0 of document 1, expected a finite number":   func(c *Corpus) { c.Weights[1] = 0 },
+		"weight NaN of document 3, expected a finite number": func(c *Corpus) { c.Weights[3] = math.NaN() },
+		"weight +Inf of document 0, expected a finite":       func(c *Corpus) { c.Weights[0] = math.Inf(1) },
+	} {
+		c := handFilledCorpus()
+		spoil(c)
+		err := c.Validate()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	if err := (*Corpus)(nil).Validate(); err == nil {
+		t.Error("no corpus is accepted")
+	}
+	if err := (&Corpus{Documents: handFilledCorpus().Documents}).Validate(); err != nil {
+		t.Errorf("documents alone: %v", err)
+	}
+	if ids := (sparse.Labels{}).Of(0); ids != nil {
+		t.Errorf("no labels at all have %v", ids)
+	}
+}
+
+// A selection of documents that there aren't panics with the name of what is wrong.
+func TestSelect(t *testing.T) {
+	c, short := handFilledCorpus(), handFilledCorpus()
+	short.Labels.Offsets = short.Labels.Offsets[:3]
+	for want, f := range map[string]func(){
+		"sparse: row 4 of a matrix of 4 rows":                func() { c.Select([]int{4}) },
+		"sparse: labels of 2 documents, expected those of 4": func() { short.Select([]int{0}) },
+		"sparse: no matrix":                                  func() { (&Corpus{}).Select(nil) },
+	} {
+		func() {
+			defer func() {
+				if got, _ := recover().(string); !strings.HasPrefix(got, want) {
+					t.Errorf("%q, expected %q", got, want)
+				}
+			}()
+			f()
+		}()
+	}
+	c.Labels = sparse.Labels{}
+	if out := c.Select([]int{3, 0}); out.Documents.Rows() != 2 || out.Labels.Offsets != nil {
+		t.Errorf("a selection of documents without labels: %+v", out)
+	}
+	if got := (&Corpus{}).Digest(); got != (&Corpus{Documents: &sparse.CSR{}}).Digest() {
+		t.Errorf("the digest of no documents is %x", got)
+	}
+}
+
+// nothing is a context that a caller forgot.
+var nothing context.Context
+
+func TestNoContextToRead(t *testing.T) {
+	_, read := Read(nothing, "synthetic", Options{})
+	_, files := Files(nothing, "x", FormatAuto)
+	for _, err := range []error{read, files} {
+		if err == nil || !strings.Contains(err.Error(), "nil context") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestViewsOfText(t *testing.T) {
+	opt := Options{Tokenizer: Tokenizer{Views: "words + 3*chars:2..3"}, MinDF: 1}
+	c := musttest.Get(FromTexts(context.Background(), []string{"the cat", "a cat sat", "一 chat"}, nil, opt))(t)
+	first := slices.IndexFunc(c.Vocabulary, func(s string) bool { return s[0] == 2 })
+	want := []sparse.View{{First: 0, Weight: 1}, {First: uint32(first), Weight: 3}}
+	if !slices.Equal(c.Documents.Views, want) {
+		t.Errorf("views %v, expected %v", c.Documents.Views, want)
+	}
+	if got := c.Select([]int{1}).Documents.Views; !slices.Equal(got, c.Documents.Views) {
+		t.Errorf("views of a selection are %v", got)
+	}
+}

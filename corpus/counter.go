@@ -1,0 +1,122 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gramengine/gram/corpus/internal/intern"
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Counter turns texts into documents of a vocabulary, such as that of a model: what [FromTexts]
+// makes of them with Options.Tokenizer and Options.Vocabulary, without the time that a tokenizer and
+// the index of a vocabulary take to be made. It may be used concurrently.
+type Counter struct {
+	index  map[string]uint32      // the column of each term
+	isWord func(term []byte) bool // see [token.Tokenizer.Words]
+	words  []bool                 // by column
+	rows   *token.Rows            // that texts must be; nil for any
+	spare  sync.Pool              // of *counting
+}
+
+// counting is the scratch space of a text.
+type counting struct {
+	scan    token.Scanner
+	count   map[uint32]float32
+	unknown map[string]bool // words
+	text    []byte
+	sorter  rowSorter
+}
+
+// NewCounter returns a counter. It keeps the vocabulary. Errors: those of the tokenizer, a term
+// twice.
+func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
+	first, err := t.NewScanner()
+	if err != nil {
+		return nil, fmt.Errorf("corpus: Tokenizer: %w", err)
+	}
+	if _, err := columnsOf(&intern.Table{}, vocabulary); err != nil {
+		return nil, err
+	}
+	c := &Counter{index: make(map[string]uint32, len(vocabulary)), isWord: t.Words(), words: make([]bool, len(vocabulary)),
+		rows: t.Rows()}
+	for t, term := range vocabulary {
+		c.index[term], c.words[t] = uint32(t), c.isWord([]byte(term))
+	}
+	c.spare.New = func() any {
+		scan, _ := t.NewScanner()
+		return &counting{scan: *scan, count: map[uint32]float32{}, unknown: map[string]bool{}}
+	}
+	c.spare.Put(&counting{scan: *first, count: map[uint32]float32{}, unknown: map[string]bool{}})
+	return c, nil
+}
+
+// Count counts the terms of texts: row i of the matrix has those of text i, without terms outside of
+// the vocabulary. Bytes that aren't UTF-8 separate terms. It returns within a second of the end of
+// ctx, with its error.
+func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error) {
+	m, _, err := c.CountUnknown(ctx, texts)
+	return m, err
+}
+
+// CountUnknown is Count, and returns the number of different words of each text that are outside of the
+// vocabulary; [token.Tokenizer.Words] says which terms are words, and [Counter.Known] counts those within.
+func (c *Counter) CountUnknown(ctx context.Context, texts []string) (m *sparse.CSR, unknown []int, err error) {
+	if err := run.Given(ctx, "corpus"); err != nil {
+		return nil, nil, err
+	}
+	if c == nil || c.index == nil {
+		return nil, nil, errors.New("corpus: a counter of the zero value, expected one of NewCounter")
+	}
+	m = &sparse.CSR{Cols: len(c.index), Offsets: make([]int64, 1, len(texts)+1)}
+	s := c.spare.Get().(*counting)
+	for i, text := range texts {
+		clear(s.count)
+		clear(s.unknown)
+		s.text = append(s.text[:0], text...)
+		if _, err := c.rows.Check(s.text); err != nil {
+			return nil, nil, rowFault(err).at(fmt.Sprintf("text %d", i), 0)
+		}
+		s.scan.Feed(s.text)
+		for n, term := 1, s.scan.Next(); term != nil; n, term = n+1, s.scan.Next() {
+			if n%stopEvery == 0 && ctx.Err() != nil {
+				return nil, nil, ctx.Err()
+			}
+			if t, ok := c.index[string(term)]; ok {
+				s.count[t]++
+			} else if c.isWord(term) && !s.unknown[string(term)] {
+				s.unknown[string(term)] = true
+			}
+		}
+		s.scan.End()
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		unknown = append(unknown, len(s.unknown))
+		from := len(m.Terms)
+		for t, n := range s.count {
+			m.Terms, m.Values = append(m.Terms, t), append(m.Values, n)
+		}
+		s.sorter.sort(m.Terms[from:], m.Values[from:])
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	c.spare.Put(s) // after an error it is in the middle of a text
+	return m, unknown, nil
+}
+
+// Known returns how many terms of a document of [Counter.Count] are words.
+func (c *Counter) Known(terms []uint32) (words int) {
+	if c == nil {
+		return 0
+	}
+	for _, t := range terms {
+		if int(t) < len(c.words) && c.words[t] {
+			words++
+		}
+	}
+	return words
+}

@@ -1,0 +1,100 @@
+package corpus
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// countedAs checks that a counter makes of texts what FromTexts does.
+func countedAs(t *testing.T, tokenizer Tokenizer, vocabulary, texts []string) {
+	t.Helper()
+	ctx := context.Background()
+	want := musttest.Get(FromTexts(ctx, texts, nil, Options{Tokenizer: tokenizer, Vocabulary: vocabulary, Workers: 1}))(t)
+	c := musttest.Get(NewCounter(tokenizer, vocabulary))(t)
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			for range 2 {
+				got, err := c.Count(ctx, texts)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if m := want.Documents; got.Cols != m.Cols || !slices.Equal(got.Offsets, m.Offsets) ||
+					!slices.Equal(got.Terms, m.Terms) || !slices.Equal(got.Values, m.Values) {
+					t.Errorf("%v of %q: %v, expected %v", tokenizer, texts, got, m)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestCounter(t *testing.T) {
+	texts := []string{"Rain, rain! go away", "", "no word of it \xff away\x00rain", strings.Repeat("go away ", 100)}
+	for _, text := range []string{"", "word:ngrams=1..2", "word:digits,case", "char_wb:ngrams=2..3", `word:stop="go"`} {
+		tokenizer := musttest.Get(ParseTokenizer(text))(t)
+		c := musttest.Get(FromTexts(context.Background(), texts, nil, Options{Tokenizer: tokenizer, MinDF: 2}))(t)
+		countedAs(t, tokenizer, c.Vocabulary, texts)
+	}
+	countedAs(t, Tokenizer{}, []string{"rain", "away"}, texts) // in an order of its own
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	c := musttest.Get(NewCounter(Tokenizer{}, []string{"a"}))(t)
+	if _, err := c.Count(ctx, texts); err == nil {
+		t.Error("a count after the end of its context")
+	}
+}
+
+func FuzzCounter(f *testing.F) {
+	f.Add("a b a", "a \xff b\n\nc", "a b")
+	f.Add("é É\x00e", "\u0301", "é")
+	f.Fuzz(func(t *testing.T, one, other, vocabulary string) {
+		words := slices.Compact(slices.Sorted(strings.FieldsSeq(vocabulary)))
+		if len(words) == 0 {
+			return
+		}
+		countedAs(t, Tokenizer{}, words, []string{one, other, one})
+		countedAs(t, Tokenizer{MinN: 1, MaxN: 2, Digits: true}, words, []string{other, one})
+	})
+}
+
+// The rows of a precomputed kernel lose their serial numbers and keep their values, whatever bytes
+// the file has.
+func FuzzKernelRows(f *testing.F) {
+	f.Add("1 0:1 1:0.5 2:0\n-1 0:2 1:-1 2:1\n")
+	f.Add("1 0:0 3:1\n2 1:1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		ctx := context.Background()
+		read := func() *Corpus {
+			c, err := ReadFrom(ctx, strings.NewReader(text), "K", Options{Format: FormatSVMLight, Signed: true})
+			if err != nil {
+				t.Skip()
+			}
+			return c
+		}
+		whole := read().Documents
+		m, err := read().KernelRows()
+		if err != nil {
+			return
+		}
+		musttest.Do(t, m.Validate())
+		for i := range whole.Rows() {
+			terms, values := whole.Row(i)
+			rest, kept := m.Row(i)
+			if terms[0] != 0 || !slices.Equal(values[1:], kept) {
+				t.Fatalf("row %d: values %v, expected those after the first of %v", i, kept, values)
+			}
+			for k, term := range terms[1:] {
+				if rest[k] != term-1 {
+					t.Fatalf("row %d: column %d, expected %d", i, rest[k], term-1)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package corpus
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// Digest returns the SHA-256 of what the corpus holds, the same on every platform and for any
+// number of workers: of the bytes
+//
+//	"gram corpus 1\n"
+//	rows, columns, stored values                         uint64 each
+//	Documents.Offsets, Terms, Values                     int64, uint32, bits of float32
+//	Labels.Offsets, Labels.IDs                           int64, int32
+//	len(Classes), then each length and text              uint64 and bytes
+//	len(Vocabulary), then each length and text           uint64 and bytes
+//	Weights, where one isn't 1                           bits of float64
+//
+// all numbers little-endian. A corpus without labels counts as one whose Labels.Offsets are all 0,
+// one without offsets at all as one of 0 rows, and one without documents as one of an empty matrix.
+// Source, Names and Warnings don't enter: the same documents have the same digest wherever they
+// lie.
+func (c *Corpus) Digest() [32]byte {
+	d := sparse.NewDigester()
+	m := c.Documents
+	if m == nil {
+		m = &sparse.CSR{}
+	}
+	rows := m.Rows()
+	d.Text("gram corpus 1\n")
+	d.Uint64(uint64(rows))
+	d.Uint64(uint64(m.Cols))
+	d.Uint64(uint64(m.NNZ()))
+	d.Offsets(rows, m.Offsets)
+	for _, t := range m.Terms {
+		d.Uint32(t)
+	}
+	for _, v := range m.Values {
+		d.Uint32(math.Float32bits(v))
+	}
+	d.Offsets(rows, c.Labels.Offsets)
+	for _, id := range c.Labels.IDs {
+		d.Uint32(uint32(id))
+	}
+	for _, list := range [][]string{c.Classes, c.Vocabulary} {
+		d.Uint64(uint64(len(list)))
+		for _, s := range list {
+			d.Uint64(uint64(len(s)))
+			d.Text(s)
+		}
+	}
+	if slices.ContainsFunc(c.Weights, func(w float64) bool { return w != 1 }) {
+		for _, w := range c.Weights {
+			d.Uint64(math.Float64bits(w))
+		}
+	}
+	return d.Sum()
+}

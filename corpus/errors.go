@@ -1,0 +1,370 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// SyntaxError tells where a source is not what its format asks for.
+type SyntaxError struct {
+	File     string // as the user named it
+	Line     int64  // counted from 1; 0 where the error belongs to the whole file
+	Found    string // such as "index 7 is not above 9"
+	Expected string // such as "ascending indices"
+	Option   string // the field of Options that decides, such as "Signed"; empty where none does
+	Remedy   string // what that field does, such as "accepts others"
+	// the format and how it was guessed, such as "svmlight from line 1"; empty where it was named
+	// or certain
+	Guessed string
+	Err     error // the error below, such as io.ErrUnexpectedEOF for a truncated compressed file; nil where there is none
+}
+
+// Error returns "sparse: FILE:LINE: FOUND, expected EXPECTED", and in parentheses what Options
+// could change.
+func (e *SyntaxError) Error() string {
+	return e.Describe(nil)
+}
+
+// Describe is Error with the caller's own names for the fields of Options, such as those of its
+// flags; nil stands for "Options." before the field.
+func (e *SyntaxError) Describe(option func(field string) string) string {
+	if option == nil {
+		option = fieldOption
+	}
+	s := fmt.Sprintf("corpus: %s: %s, expected %s", place(e.File, e.Line), e.Found, e.Expected)
+	if e.Option != "" {
+		s += fmt.Sprintf(" (%s %s)", option(e.Option), e.Remedy)
+	}
+	if e.Guessed != "" {
+		s += fmt.Sprintf(" (the format was guessed: %s; %s names another)", e.Guessed, option("Format"))
+	}
+	return s
+}
+
+// fieldOption names an option as a field.
+func fieldOption(field string) string { return "Options." + field }
+
+// Describe returns the message with, in parentheses, what an option could change, by the caller's
+// own names for the fields of Options, as for [SyntaxError.Describe].
+func (w Warning) Describe(option func(field string) string) string {
+	if w.Option == "" {
+		return w.Message
+	}
+	if option == nil {
+		option = fieldOption
+	}
+	return fmt.Sprintf("%s (%s %s)", w.Message, option(w.Option), w.Remedy)
+}
+
+// Unwrap returns the error below, or nil.
+func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// place returns file:line, or the file alone for line 0.
+func place(file string, line int64) string {
+	if line == 0 {
+		return file
+	}
+	return file + ":" + strconv.FormatInt(line, 10)
+}
+
+// fault returns a [SyntaxError] whose place is not known yet.
+func fault(found, expected string) *SyntaxError {
+	return &SyntaxError{Found: found, Expected: expected}
+}
+
+// at sets the file and adds the number of the line from which Line has been counted so far.
+func (e *SyntaxError) at(file string, line int64) *SyntaxError {
+	e.File, e.Line = file, e.Line+line
+	return e
+}
+
+// rowFault is fault of an error of [token.Rows.Check].
+func rowFault(err error) *SyntaxError {
+	var bad *token.RowError
+	if !errors.As(err, &bad) {
+		return fault(err.Error(), "a row")
+	}
+	return fault(bad.Found, bad.Expected)
+}
+
+// quote quotes what was found, cut to a length that a message can bear.
+func quote[T ~string | ~[]byte](s T) string { return quoteTo(s, 40) }
+
+// quoteList quotes names with commas between.
+func quoteList(names []string) string { return quoteTo(strings.Join(names, ", "), 200) }
+
+func quoteTo[T ~string | ~[]byte](s T, most int) string {
+	if len(s) <= most {
+		return strconv.Quote(string(s))
+	}
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return strconv.Quote(string(s[:cut])) + "..."
+}
+
+// warnings collects warnings, each kind once.
+type warnings []Warning
+
+// add counts what happened count times, first at the given place; calls come in the order of the
+// source.
+func (w *warnings) add(message string, count int64, first string) {
+	w.warn(Warning{Message: message, Count: count, First: first})
+}
+
+// warn is add of a whole warning.
+func (w *warnings) warn(what Warning) {
+	if what.Count == 0 {
+		return
+	}
+	for i := range *w {
+		if (*w)[i].Message == what.Message {
+			(*w)[i].Count += what.Count
+			return
+		}
+	}
+	*w = append(*w, what)
+}
+
+// badBytes is the warning for bytes that are not text, first at the given place.
+func badBytes(count int64, first string) Warning {
+	return Warning{
+		Message: "byte that is not text, which separates terms", Count: count, First: first,
+		Option: "Encoding", Remedy: "names the encoding, such as windows-1252",
+	}
+}
+
+// lines is add of what happened in a block of lines that begins at firstLine.
+func (w *warnings) lines(message string, t tally, file string, firstLine int64) {
+	w.add(message, t.count, place(file, firstLine+int64(t.first)))
+}
+
+// blankMessage is the warning for blank lines.
+const blankMessage = "blank line, skipped"
+
+// tally counts what happens in a block, and where it happens first.
+type tally struct {
+	count int64
+	first int32 // line, or document, from 0 in the block
+}
+
+func (t *tally) add(count int64, at int32) {
+	if t.count == 0 {
+		t.first = at
+	}
+	t.count += count
+}
+
+// Number is the number of document i in messages: from 1 in files, as lines have it, from 0 in memory.
+func (c *Corpus) Number(i int) int {
+	if c.Format != "" || c.Names != nil {
+		return i + 1
+	}
+	return i
+}
+
+// DocumentName returns the name of document i in messages: that of its file, else "document" and [Corpus.Number].
+func (c *Corpus) DocumentName(i int) string {
+	if i >= 0 && i < len(c.Names) {
+		return c.Names[i]
+	}
+	return fmt.Sprintf("document %d", c.Number(i))
+}
+
+// TermName returns the name of a term in messages: term "text", index i of an svmlight file, or column j, from 0.
+func (c *Corpus) TermName(t uint32) string {
+	switch {
+	case int(t) < len(c.Vocabulary):
+		return fmt.Sprintf("term %q", c.Tokenizer.Term(c.Vocabulary[t]))
+	case c.Format != FormatSVMLight:
+		return fmt.Sprintf("column %d", t)
+	case c.Form.ZeroBased == "true":
+		return fmt.Sprintf("index %d", t)
+	}
+	return fmt.Sprintf("index %d", int64(t)+1)
+}
+
+// NameValue puts the source, the documents' names and the term's text into an error that is a [sparse.ValueError] or a
+// [sparse.PairError] about the corpus; others stay as they are.
+func (c *Corpus) NameValue(err error) error {
+	var value *sparse.ValueError
+	var pair *sparse.PairError
+	switch {
+	case c == nil:
+	case errors.As(err, &value):
+		return fmt.Errorf("%s: %s, %s: found %v, expected %s", c.Source, c.DocumentName(value.Row), c.TermName(value.Term),
+			value.Value, value.Expected)
+	case errors.As(err, &pair):
+		return fmt.Errorf("%s: %s, %w", c.Source, pair.Describe(c.DocumentName), sparse.ErrNotFinite)
+	}
+	return err
+}
+
+// NamesOnly returns the corpus without its documents, texts and labels, for NameValue.
+func (c *Corpus) NamesOnly() *Corpus {
+	out := *c
+	out.Documents, out.Texts, out.Labels = nil, nil, sparse.Labels{}
+	return &out
+}
+
+// PanicError says that a function of [Options] panicked, on whichever goroutine: What it was, the Value
+// that it panicked with, which Unwrap returns where it is an error, and the Stack.
+type PanicError = run.PanicError
+
+// suspicion gathers what may show that texts were not read as they were meant.
+type suspicion struct {
+	documents             int64
+	labelBytes, textBytes int64
+	label, text           string // of the first document, where they are short
+}
+
+// see looks at a document.
+func (s *suspicion) see(label, text []byte) {
+	if s.documents == 0 {
+		const short = 40
+		s.label = strings.ToLower(string(bytes.TrimSpace(label[:min(len(label), short)])))
+		s.text = strings.ToLower(string(bytes.TrimSpace(text[:min(len(text), short)])))
+	}
+	s.documents++
+	s.labelBytes += int64(len(label))
+	s.textBytes += int64(len(text))
+}
+
+// add adds what a later piece of the file has.
+func (s *suspicion) add(t *suspicion) {
+	if s.documents == 0 {
+		s.label, s.text = t.label, t.text
+	}
+	s.documents += t.documents
+	s.labelBytes += t.labelBytes
+	s.textBytes += t.textBytes
+}
+
+// suspect warns where a first line looks like a header, columns look swapped, or most classes have
+// one document each.
+func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
+	count := c.classSizes()
+	warn := warnings(c.Warnings)
+	word := s.text != "" && !strings.ContainsAny(s.text, " \t") && s.textBytes > 2*int64(len(s.text))*s.documents
+	_, isWord := strconv.ParseFloat(s.label, 64)
+	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 && isWord != nil &&
+		(slices.Contains(labelNames, s.label) || slices.Contains(textNames, s.text) || word) {
+		warn.warn(Warning{
+			Message: fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
+				quote(s.label), quote(s.text)),
+			Count: 1, First: at(0), Option: "LabelColumn", Remedy: s.label + " takes it for one",
+		})
+	}
+	single, first := c.single(count)
+	switch {
+	case single < 4 || 2*single <= int64(c.Documents.Rows()) || c.numbered(): // see Targets
+	case s.labelBytes > 2*s.textBytes:
+		n := float64(s.documents)
+		warn.warn(Warning{
+			Message: fmt.Sprintf("labels of %.0f bytes and texts of %.0f on average, most labels there once: "+
+				"the columns look swapped", math.Round(float64(s.labelBytes)/n), math.Round(float64(s.textBytes)/n)),
+			Count: 1, First: at(0), Option: "LabelColumn", Remedy: "2 takes the second column",
+		})
+	default:
+		warn.warn(Warning{
+			Message: fmt.Sprintf("class of one document, as most of %d documents have it", c.Documents.Rows()),
+			Count:   single, First: at(first), Option: "LabelColumn", Remedy: "names or numbers the column of labels",
+		})
+	}
+	c.Warnings = warn
+}
+
+// classSizes returns how many documents each class has.
+func (c *Corpus) classSizes() []int64 {
+	count := make([]int64, len(c.Classes))
+	for _, id := range c.Labels.IDs {
+		count[id]++
+	}
+	return count
+}
+
+// single counts the documents all of whose classes have no other, and returns the first.
+func (c *Corpus) single(count []int64) (n int64, first int) {
+	first = -1
+	for i := range c.Documents.Rows() {
+		ids := c.Labels.Of(i)
+		if len(ids) > 0 && !slices.ContainsFunc(ids, func(id int32) bool { return count[id] > 1 }) {
+			if n++; first < 0 {
+				first = i
+			}
+		}
+	}
+	return n, first
+}
+
+// numbered reports whether all classes are numbers.
+func (c *Corpus) numbered() bool {
+	return !slices.ContainsFunc(c.Classes, func(name string) bool {
+		_, err := strconv.ParseFloat(name, 64)
+		return err != nil
+	})
+}
+
+// Targets reports whether all labels are numbers and most documents have one to themselves, as numbers that are there
+// to be estimated do. Reading doesn't warn of these.
+func (c *Corpus) Targets() bool {
+	if c.Validate() != nil || !c.numbered() {
+		return false
+	}
+	n, _ := c.single(c.classSizes())
+	return n >= 4 && 2*n > int64(c.Documents.Rows())
+}
+
+// Numbers returns how many different labels there are if all are numbers, else 0.
+func (c *Corpus) Numbers() int {
+	if c.Validate() != nil || !c.numbered() {
+		return 0
+	}
+	return len(c.Classes)
+}
+
+// SmallestClass returns the class of the fewest documents, and their number; 0 without classes.
+func (c *Corpus) SmallestClass() (name string, documents int) {
+	if c.Validate() != nil || len(c.Classes) == 0 {
+		return "", 0
+	}
+	sizes := c.classSizes()
+	for id, n := range sizes {
+		if documents == 0 || int(n) < documents {
+			name, documents = c.Classes[id], int(n)
+		}
+	}
+	return name, documents
+}
+
+// CheckClasses returns an error for a corpus whose labels can't be classes: a thousand or more, or fifty numbers, and
+// most documents have one to themselves, as numbers or texts do where another column was meant. Errors: that of
+// [Corpus.Validate], too.
+func (c *Corpus) CheckClasses() error {
+	const manyNumbers = 50
+	many := 1000
+	if err := c.Validate(); err != nil || len(c.Classes) < manyNumbers {
+		return err
+	}
+	if c.numbered() {
+		many = manyNumbers
+	}
+	n, _ := c.single(c.classSizes())
+	if len(c.Classes) < many || 2*n <= int64(c.Documents.Rows()) {
+		return nil
+	}
+	return fmt.Errorf("corpus: %s: %d classes, of which %d of %d documents have one to themselves, expected classes "+
+		"of several documents: the labels seem to be those of another column or key, or numbers to estimate, as "+
+		"epsilon_svr does", c.Source, len(c.Classes), n, c.Documents.Rows())
+}

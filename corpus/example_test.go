@@ -1,0 +1,62 @@
+package corpus_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+)
+
+// Texts in memory, as words and pairs of them.
+func ExampleFromTexts() {
+	tokenizer, err := corpus.ParseTokenizer("word:ngrams=1..2")
+	if err != nil {
+		panic(err)
+	}
+	c, err := corpus.FromTexts(context.Background(), []string{"not good", "Good, not bad"}, []string{"neg", "pos"},
+		corpus.Options{MinDF: 1, Tokenizer: tokenizer})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(c.Classes, strings.Join(c.Vocabulary, ", "))
+	// Output: [neg pos] bad, good, good not, not, not bad, not good
+}
+
+// A table from a stream; its first line names the columns.
+func ExampleReadFrom() {
+	const table = "stars,review\n5,\"good, very good\"\n1,bad\n"
+	c, err := corpus.ReadFrom(context.Background(), strings.NewReader(table), "reviews.csv",
+		corpus.Options{MinDF: 1, LabelColumn: "stars"})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(c.Classes, c.Vocabulary)
+	// Output: [5 1] [bad good very]
+}
+
+// How text becomes terms: as scikit-learn's CountVectorizer does with the parameters of these names.
+func ExampleTokenizer() {
+	tokenizer := corpus.Tokenizer{MinN: 1, MaxN: 2, Digits: true, StopWords: "the of"}
+	fmt.Println(tokenizer)
+	again, err := corpus.ParseTokenizer(tokenizer.String())
+	fmt.Println(again == tokenizer.Canonical(), err)
+
+	counter, err := corpus.NewCounter(tokenizer, []string{"42", "answer", "answer 42"})
+	if err != nil {
+		panic(err)
+	}
+	documents, err := counter.Count(context.Background(), []string{"The answer: 42", "42 of 42"})
+	if err != nil {
+		panic(err)
+	}
+	for i := range documents.Rows() {
+		terms, counts := documents.Row(i)
+		fmt.Println(terms, counts)
+	}
+	// Output:
+	// word:ngrams=1..2,digits,stop="of the"
+	// true <nil>
+	// [0 1 2] [1 1 1]
+	// [0] [2]
+}

@@ -1,0 +1,142 @@
+package corpus
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/corpus/internal/charset"
+	"github.com/gramengine/gram/corpus/internal/compressed"
+)
+
+// Form is what [Options] said of how a source is read, for others that are like it. The zero value is that
+// of a source that tells all itself.
+type Form struct {
+	Extension string `json:"extension,omitempty"` // of its name, such as ".csv"; "/" for a folder
+
+	Format         Format `json:"format,omitempty"`
+	Encoding       string `json:"encoding,omitempty"`
+	LabelColumn    string `json:"label_column,omitempty"`
+	TextColumn     string `json:"text_column,omitempty"`
+	LabelKey       string `json:"label_key,omitempty"`
+	TextKey        string `json:"text_key,omitempty"`
+	LabelSeparator string `json:"label_separator,omitempty"`
+	ZeroBased      string `json:"zero_based,omitempty"`
+}
+
+// Validate checks that the format, the encoding and ZeroBased are known.
+func (f Form) Validate() error {
+	if readers[f.Format] == nil && f.Format != FormatAuto && f.Format != FormatFolder {
+		return fmt.Errorf("corpus: format %q, which is unknown", string(f.Format))
+	}
+	if err := checkZeroBased(f.ZeroBased); err != nil {
+		return err
+	}
+	return CheckEncoding(f.Encoding)
+}
+
+func checkZeroBased(value string) error {
+	if value != "" && value != "true" && value != "false" {
+		return fmt.Errorf("corpus: ZeroBased is %q, expected true or false", value)
+	}
+	return nil
+}
+
+// extensionOf returns the ending of a file's name without that of a compressed file, in lower case.
+func extensionOf(name string) string {
+	return filepath.Ext(compressed.CutSuffix(strings.ToLower(name)))
+}
+
+// formOf returns the form of a source of that extension, zero where the options say nothing of it.
+func (o *Options) formOf(extension string) Form {
+	zeroBased := o.ZeroBased
+	if zeroBased == "false" {
+		zeroBased = "" // the default
+	}
+	f := Form{"", o.Format, o.Encoding, o.LabelColumn, o.TextColumn, o.LabelKey, o.TextKey, o.LabelSeparator,
+		zeroBased}
+	if f != (Form{}) {
+		f.Extension = extension
+	}
+	return f
+}
+
+// takeLike sets what the options don't say as Options.Like has it, for a source of that extension.
+func (o *Options) takeLike(extension string) (err error) {
+	f := o.Like
+	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // whatever the ending: columns are the model's
+	if f.Extension != extension {
+		return nil
+	}
+	o.likeLabels = o.LabelColumn == "" && o.LabelKey == ""
+	o.Format = cmp.Or(o.Format, f.Format)
+	o.LabelColumn, o.TextColumn = cmp.Or(o.LabelColumn, f.LabelColumn), cmp.Or(o.TextColumn, f.TextColumn)
+	o.LabelKey, o.TextKey = cmp.Or(o.LabelKey, f.LabelKey), cmp.Or(o.TextKey, f.TextKey)
+	o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
+	if o.Encoding == "" {
+		o.Encoding = f.Encoding
+		o.form.charset, err = charset.Lookup(f.Encoding)
+	}
+	return err
+}
+
+// takeColumns sets the columns or keys that Options.Like names and the options don't, for a source of another name or a
+// stream, where its beginning has them: the column of the text, or else of labels, in the first line, or the key in
+// JSON. Without these, it sets those of a first line of TABs that names a text, labels and more.
+func (in *input) takeColumns(o *Options) {
+	if o.LabelColumn+o.TextColumn+o.LabelKey+o.TextKey != "" || o.Format == FormatFolder {
+		return
+	}
+	head, err := in.r.Peek(32 << 10)
+	if err != nil && err != io.EOF && len(head) == 0 {
+		return // the reader says so
+	}
+	f, line := o.Like, head
+	if end := bytes.IndexByte(head, '\n'); end >= 0 {
+		line = head[:end]
+	}
+	split := func(c rune) bool { return c == '\t' || c == ',' || c == ';' }
+	tabs := bytes.IndexByte(line, '\t') >= 0
+	if tabs {
+		split = func(c rune) bool { return c == '\t' }
+	}
+	names := strings.FieldsFunc(string(line), split)
+	for i := range names {
+		names[i] = columnName(names[i])
+	}
+	extension := extensionOf(in.name)
+	named := func(name string) bool { return name != "" && slices.Contains(names, columnName(name)) }
+	key := func(name string) bool { return name != "" && bytes.Contains(head, []byte(strconv.Quote(name))) }
+	take := func(like Form) {
+		o.LabelColumn, o.TextColumn, o.LabelKey, o.TextKey = like.LabelColumn, like.TextColumn, like.LabelKey, like.TextKey
+		o.LabelSeparator, o.likeLabels = cmp.Or(o.LabelSeparator, like.LabelSeparator), true
+	}
+	json := len(line) > 0 && (line[0] == '{' || line[0] == '[')
+	table := len(names) > 1 && !json && (o.Format == FormatAuto || o.Format == FormatCSV || o.Format == FormatTSV)
+	switch {
+	case json && (key(f.TextKey) || f.TextKey == "" && key(f.LabelKey)):
+		take(Form{LabelKey: f.LabelKey, TextKey: f.TextKey, LabelSeparator: f.LabelSeparator})
+	case table && (len(names) > 2 || named(f.LabelColumn) || !tabs) &&
+		(named(f.TextColumn) || f.TextColumn == "" && named(f.LabelColumn)):
+		take(Form{LabelColumn: f.LabelColumn, TextColumn: f.TextColumn, LabelSeparator: f.LabelSeparator})
+	case extension == ".tsv" && table && len(names) > 2:
+		text := slices.IndexFunc(names, func(name string) bool { return slices.Contains(textNames, name) })
+		label := slices.IndexFunc(names, func(name string) bool { return slices.Contains(labelNames, name) })
+		if text >= 0 && label >= 0 {
+			o.TextColumn, o.LabelColumn = names[text], names[label]
+		}
+		return
+	default:
+		return
+	}
+	if table && o.Format == FormatAuto && extension != ".csv" && extension != ".tsv" {
+		if o.Format = FormatCSV; tabs {
+			o.Format = FormatTSV
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package corpus
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// A comma in a label that may be part of a name is told of, and Options.LabelSeparator decides; labels
+// that stand alone or beside others as well are several, as in Reuters.
+func TestLabelSeparator(t *testing.T) {
+	repeat := func(labels ...string) []string { return append(labels, labels...) }
+	for name, c := range map[string]struct {
+		labels    []string
+		separator string
+		classes   int
+		single    bool
+		warning   string
+	}{
+		"names":      {repeat("Entities, things", "Human, beings", "Descriptions"), "", 5, false, `as "Entities, things"`},
+		"names, one": {repeat("Entities, things", "Human, beings", "Descriptions"), "none", 3, true, ""},
+		"no blanks":  {repeat("Smith,John", "Smith,Jane", "Poe"), "", 4, false, `as "Smith,John"`},
+		"topics":     {[]string{"earn", "acq,earn", "acq", "acq,earn", "grain,wheat", "wheat", "grain"}, "", 4, false, ""},
+		"blanks":     {[]string{"earn", "acq, earn", "acq"}, "", 2, false, `as "acq, earn"`},
+		"comma":      {[]string{"earn", "acq, earn", "acq"}, ",", 2, false, ""},
+		"bars":       {[]string{"earn", "acq, or so|earn", "b"}, "|", 3, false, ""},
+		"alone":      {[]string{"a", "b", "a"}, "", 2, true, ""},
+	} {
+		opt := Options{MinDF: 1, LabelSeparator: c.separator}
+		texts := make([]string, len(c.labels))
+		for i := range texts {
+			texts[i] = "word"
+		}
+		tsv := strings.Join(c.labels, "\tword\n") + "\tword\n"
+		csv := "label,text\n\"" + strings.Join(c.labels, "\",word\n\"") + "\",word\n"
+		file := opt
+		file.Labels = setFile(t, "labels", strings.Join(c.labels, "\n")+"\n")
+		for form, read := range map[string]func() (*Corpus, error){
+			"texts": func() (*Corpus, error) { return FromTexts(t.Context(), texts, c.labels, opt) },
+			"tsv":   func() (*Corpus, error) { return Read(t.Context(), setFile(t, "a.tsv", tsv), opt) },
+			"csv":   func() (*Corpus, error) { return Read(t.Context(), setFile(t, "a.csv", csv), opt) },
+			"file": func() (*Corpus, error) {
+				return Read(t.Context(), setFile(t, "a.txt", strings.Repeat("word\n", len(texts))), file)
+			},
+		} {
+			got, err := read()
+			if err != nil {
+				t.Fatalf("%s, %s: %v", name, form, err)
+			}
+			if single := len(got.Labels.IDs) == len(texts); len(got.Classes) != c.classes || single != c.single {
+				t.Errorf("%s, %s: classes %q, one each: %v", name, form, got.Classes, single)
+			}
+			warned := ""
+			for _, w := range got.Warnings {
+				if w.Option == "LabelSeparator" {
+					warned = w.Message
+				}
+			}
+			if (warned == "") != (c.warning == "") || !strings.Contains(warned, c.warning) {
+				t.Errorf("%s, %s: warning %q, expected %q", name, form, warned, c.warning)
+			}
+		}
+	}
+	if _, err := FromTexts(t.Context(), []string{"a"}, nil, Options{LabelSeparator: "\xff"}); err == nil {
+		t.Error("a separator that isn't UTF-8 passes")
+	}
+	jsonl := strings.Repeat(`{"text":"word","label":["a, b","c"]}`+"\n", 3)
+	c, err := Read(t.Context(), setFile(t, "a.jsonl", jsonl), Options{})
+	if err != nil || len(c.Classes) != 2 || len(c.Warnings) > 0 {
+		t.Errorf("JSON: %+v, %v", c, err)
+	}
+}
+
+// A table that is read as lines takes its labels for words, which is told of.
+func TestTableAsLines(t *testing.T) {
+	for content, want := range map[string]bool{
+		"a\tword\nb\tword\n": true, "a\tword\nword\n": false, "word\nword\n": false,
+	} {
+		c := musttest.Get(Read(t.Context(), setFile(t, "a.tsv", content), Options{Format: FormatLines, MinDF: 1}))(t)
+		if warned := len(c.Warnings) == 1 && c.Warnings[0].Option == "Format"; warned != want {
+			t.Errorf("%q: warnings %v, expected one: %v", content, c.Warnings, want)
+		}
+	}
+}

@@ -1,0 +1,475 @@
+package corpus
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gramengine/gram/corpus/internal/charset"
+	"github.com/gramengine/gram/corpus/internal/intern"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// Options says how [Read] reads. The zero value works.
+type Options struct {
+	Format  Format // default FormatAuto: from the name and the first bytes
+	Workers int    // goroutines; default runtime.GOMAXPROCS(0), at most 1024
+
+	// MinDF and MaxDF bound the document frequency of terms. By default MinDF is 2 for text and 1
+	// for vectors, and MaxDF is no limit. Neither counts where Vocabulary is given.
+	MinDF, MaxDF int
+
+	// Vocabulary, if not nil, lists the terms to count, as for test documents. Others are left out.
+	Vocabulary []string
+
+	// VocabularyLater, if not nil, is asked for Vocabulary once all text is counted, so that the vocabulary may
+	// come from another file that is read meanwhile. It is called for text only, so that a call means that the
+	// source is text. Its error becomes that of Read. nil means no vocabulary.
+	VocabularyLater func() ([]string, error)
+
+	// Tokenizer says how text becomes terms. Words of letters have Pairs, whatever it says, and
+	// Corpus.Tokenizer has them if there was a script without spaces. TokenizerLater, if not nil, is
+	// asked for a tokenizer before the first text is cut, as of a model that is read meanwhile, which is
+	// then taken as it is; its error becomes that of Read.
+	Tokenizer      Tokenizer
+	TokenizerLater func() (Tokenizer, error)
+
+	// Encoding of text: auto (default: UTF-8, or UTF-16 by its byte order mark), utf-8, utf-16,
+	// latin-1, windows-1252 or another name of the WHATWG's Encoding Standard. Bytes that aren't
+	// text separate terms and are counted in a warning, and files of binary data in a folder are
+	// left out with one. Strict makes both an error.
+	Encoding string
+	Strict   bool
+
+	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its first line, or
+	// numbers from 1 where it has no header. By default they go by usual names (label, class, ...;
+	// text, ...), or else are the first and the second of two. Where there is no column of texts and all others
+	// that have a name hold numbers, as far as the first 64 KiB show, they are read as a view of numbers, with a
+	// warning. A TSV file has a header only if one is given.
+	LabelColumn, TextColumn string
+	// LabelKey and TextKey are the keys of JSON lines, by default usual names.
+	LabelKey, TextKey string
+
+	// LabelSeparator is what stands between several labels of a text, or of a line of the file Labels:
+	// any text, or "none" where each field is one label. The default is a comma, with a warning where it may
+	// be part of a name.
+	LabelSeparator string
+
+	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV,
+	// that take the place of those of the source. Anything after a TAB is ignored.
+	Labels string
+
+	// Like is how a source was read whose model reads this one: where the names have the same ending, it says
+	// what the fields above leave open. Its column or key of labels may be missing: then there are none.
+	Like Form
+
+	// KeepTexts keeps the documents' texts in Corpus.Texts where they have at most so many bytes in all, and take at
+	// most half of MemoryBytes. math.MaxInt64 keeps them in any case: what MemoryBytes doesn't hold is an error.
+	KeepTexts int64
+
+	// KeepRows does so with rows whose views of numbers give no width, see [Tokenizer.WidthOpen].
+	KeepRows int64
+
+	// ZeroBased says whether indices of an svmlight file count from 0: "true" or "false". The default is that of Like,
+	// or else false: index i is column i-1, as in LIBSVM, and index 0 is an error.
+	ZeroBased string
+
+	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of JSON lines, whose
+	// values become Corpus.Groups. "qid" takes the qids of an svmlight file, which every line must have.
+	GroupColumn string
+
+	Signed       bool  // accept negative values
+	MaxLineBytes int   // longest line; default 64 MiB, or an eighth of MemoryBytes
+	MemoryBytes  int64 // bound on the memory of reading, the corpus included; default none; see [MemoryError]
+
+	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.
+	Progress func(Progress)
+
+	memory *allowance // counts against MemoryBytes; nil without a bound
+	form   form
+
+	likeLabels bool // the column or key of labels is that of Like
+	asked      bool // Tokenizer is what cuts text
+	rows       bool // texts may be rows, for views of columns
+}
+
+// Progress is how far reading has come.
+type Progress struct {
+	Done, Total int64 // bytes as stored; Total is 0 where it isn't known
+	Documents   int64 // documents so far
+}
+
+// Format is a format that [Read] reads.
+type Format string
+
+// The formats.
+const (
+	FormatAuto         Format = ""             // from the name and the first bytes
+	FormatSVMLight     Format = "svmlight"     // label index:value ..., as svm-train reads it
+	FormatTSV          Format = "tsv"          // label<TAB>text, one document per line; or a table with columns
+	FormatCSV          Format = "csv"          // a table with commas, semicolons or TABs, quotes as in RFC 4180
+	FormatJSONL        Format = "jsonl"        // JSON objects, one per line or in an array
+	FormatFastText     Format = "fasttext"     // __label__a __label__b text, one document per line
+	FormatNumPy        Format = "numpy"        // .npy, dense, or .npz of scipy.sparse in compressed rows
+	FormatLines        Format = "lines"        // texts without labels, one per line
+	FormatFolder       Format = "folder"       // one sub-folder per class, one file per document
+	FormatMatrixMarket Format = "matrixmarket" // coordinate, real, integer or pattern, general
+	FormatIDX          Format = "idx"          // images of bytes, with a file of labels beside, as MNIST has them
+)
+
+const (
+	defaultMaxLineBytes = 64 << 20
+	defaultTextMinDF    = 2 // a word of one document matches nothing
+	mostWorkers         = 1024
+)
+
+// Read reads the corpus that source names:
+//
+//	goroot                       the .go files of the local Go installation, by top folder of src
+//	synthetic:docs=,terms=,...   random documents, see [Synthetic]
+//	a folder                     one sub-folder per class, one file per document; or files alone
+//	a folder with idx files      its train-images-idx3-ubyte, as MNIST has it
+//	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines or an array,
+//	                             fastText's lines, lines of text, MatrixMarket, idx, .npy, or .npz
+//	                             of SciPy; also a FIFO or /dev/stdin, read once
+//
+// Options.Format, or else the name or the first bytes, tell the format of a file. Any file may be
+// compressed by gzip or zstd. A file or folder that is itself called goroot is read as ./goroot.
+//
+// Text becomes counts of terms, as Options.Tokenizer cuts it; the vocabulary is sorted. Index i of an
+// svmlight file is column i−1, or column i with Options.ZeroBased. Row i, column j of a MatrixMarket file,
+// both from 1, is document i−1, column j−1; it has no classes. A byte v of an idx file becomes v/255 in the column
+// of its place in the image; the file of labels has "labels" in its name in place of "images", as
+// train-labels-idx1-ubyte. For vectors Options.Vocabulary names the columns, and columns beyond it are left out.
+//
+// Documents without terms stay as empty rows. Corpus.Warnings counts them, and all that is left
+// out, such as blank lines and words outside Options.Vocabulary. The corpus doesn't depend on the
+// number of workers.
+//
+// Errors: a [*SyntaxError] for the first bad line of the source; a [*MemoryError]; a [*PanicError]
+// if a function of opt panics; an error of the operating system; ctx.Err(), within a second of
+// cancellation.
+func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
+	if err := run.Given(ctx, "corpus"); err != nil {
+		return nil, err
+	}
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
+		return read(ctx, source, opt, m)
+	})
+}
+
+// ReadFrom is [Read] of a stream in the format of a file, called name in errors. The name may tell
+// the format. It reads to the end of r, once. After an error it may have read beyond what it
+// needed; after cancellation it doesn't wait for a call of r.Read that blocks, and r can't be used
+// on.
+func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corpus, error) {
+	if err := run.Given(ctx, "corpus"); err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, errors.New("corpus: no reader, expected one")
+	}
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	if opt.Format == FormatFolder {
+		return nil, fmt.Errorf("corpus: %s: a stream in the format %s, expected that of a file", name, opt.Format)
+	}
+	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
+		end, stop := run.Stream(ctx, "corpus: the reader", countingReader{r, m})
+		defer stop()
+		if err := opt.takeLike(extensionOf(name)); err != nil {
+			return nil, err
+		}
+		in := &input{name: name, file: io.NopCloser(end), line: 1, stream: true, form: opt.form, meter: m}
+		if err := in.decode(end, nil); err != nil {
+			return nil, err
+		}
+		return readInput(ctx, in, opt, m)
+	})
+}
+
+// start makes options ready, calls f with a meter, and reads the file of labels.
+func (o *Options) start(
+	ctx context.Context, f func(ctx context.Context, opt *Options, m *meter) (*Corpus, error),
+) (*Corpus, error) {
+	o.Workers = min(run.Workers(o.Workers), mostWorkers)
+	o.MaxLineBytes = cmp.Or(o.MaxLineBytes, defaultMaxLineBytes)
+	o.bound()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := &meter{}
+	var report func(int64)
+	if o.Progress != nil {
+		report = func(int64) {
+			o.Progress(Progress{Done: m.done.Load(), Total: m.total.Load(), Documents: m.documents.Load()})
+		}
+	}
+	reading, reporter := run.StartReporter(reading, "corpus: Options.Progress", report)
+	c, err := f(reading, o, m)
+	if err == nil && o.GroupColumn != "" && c.Groups == nil {
+		err = fault("no groups called "+quote(o.GroupColumn),
+			`a column of CSV or TSV, a key of JSON lines, or "qid" of svmlight`).at(c.Source, 0)
+	}
+	if err == nil && o.Labels != "" {
+		err = c.readLabels(reading, o)
+	}
+	var bad error
+	if reporter.Finish(&bad); bad != nil {
+		return nil, bad
+	}
+	if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
+		return nil, ctxErr // which closed the file under the reader
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// readers are what reads the formats of files.
+var readers = map[Format]func(context.Context, *input, *Options, *meter) (*Corpus, error){
+	FormatSVMLight: readSVMLight, FormatTSV: readTSV, FormatMatrixMarket: readMatrixMarket, FormatIDX: readIDX,
+	FormatCSV: readCSV, FormatJSONL: readJSONL, FormatLines: readLines, FormatNumPy: readNumPy,
+	FormatFastText: readFastText,
+}
+
+func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corpus, error) {
+	if source == "goroot" {
+		return readGoroot(ctx, findGoroot(gorootPlaces(ctx)), opt, meter)
+	}
+	if parameters, ok := strings.CutPrefix(source, "synthetic:"); ok || source == "synthetic" {
+		s, err := ParseSynthetic(parameters)
+		if err != nil {
+			return nil, err
+		}
+		return readSynthetic(ctx, source, s, opt, meter)
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return nil, fmt.Errorf("corpus: %w", err)
+	}
+	extension := "/"
+	if !info.IsDir() {
+		extension = extensionOf(source)
+	}
+	if err := opt.takeLike(extension); err != nil {
+		return nil, err
+	}
+	if info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatIDX) {
+		images := findIDX(source)
+		if images == "" && opt.Format == FormatIDX {
+			return nil, fault("no "+idxTrain[0], "a folder with it, or a file of images").at(source, 0)
+		}
+		if images != "" {
+			if source = images; opt.Format == FormatAuto {
+				opt.Format = FormatIDX
+			}
+			if info, err = os.Stat(source); err != nil {
+				return nil, fmt.Errorf("corpus: %w", err)
+			}
+		}
+	}
+	switch {
+	case info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatFolder):
+		c, err := readFolder(ctx, source, opt, meter)
+		if err == nil {
+			c.Form = opt.formOf(extension)
+		}
+		return c, err
+	case info.IsDir():
+		return nil, fmt.Errorf("corpus: %s: a folder, expected a file in the format %s", source, opt.Format)
+	case opt.Format == FormatFolder:
+		return nil, fmt.Errorf("corpus: %s: a file, expected a folder with one sub-folder per class", source)
+	}
+	if info.Mode().IsRegular() {
+		meter.total.Store(info.Size())
+	}
+	in, err := openInput(ctx, source, opt.form, meter, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	return readInput(ctx, in, opt, meter)
+}
+
+// readInput reads an open file or stream.
+func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *Corpus, err error) {
+	in.takeColumns(opt)
+	format, guessed := opt.Format, ""
+	if format == FormatAuto {
+		if format, guessed, err = in.detect(); err != nil {
+			return nil, err
+		}
+	}
+	if c, err = readers[format](ctx, in, opt, meter); err == nil {
+		c.Format, c.Form = format, opt.formOf(extensionOf(in.name))
+	}
+	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data are no matter of the format
+		bad.Guessed = guessed
+	}
+	return c, err
+}
+
+// check checks that options are in range and don't contradict each other.
+func (o *Options) check() error {
+	if readers[o.Format] == nil && o.Format != FormatAuto && o.Format != FormatFolder {
+		return fmt.Errorf("corpus: format %q, expected %s, %s, %s, %s, %s, %s, %s, %s, %s or %s", string(o.Format),
+			FormatSVMLight, FormatTSV, FormatCSV, FormatJSONL, FormatFastText, FormatLines, FormatFolder, FormatMatrixMarket,
+			FormatIDX, FormatNumPy)
+	}
+	names := [...]string{"Workers", "MinDF", "MaxDF", "MaxLineBytes", "MemoryBytes"}
+	for i, value := range []int64{
+		int64(o.Workers), int64(o.MinDF), int64(o.MaxDF), int64(o.MaxLineBytes), o.MemoryBytes,
+	} {
+		if value < 0 {
+			return fmt.Errorf("corpus: %s is %d, expected at least 0", names[i], value)
+		}
+	}
+	if o.MaxDF > 0 && o.MaxDF < o.MinDF {
+		return fmt.Errorf("corpus: MaxDF is %d, expected at least MinDF, %d", o.MaxDF, o.MinDF)
+	}
+	if o.Vocabulary != nil && o.VocabularyLater != nil {
+		return fmt.Errorf("corpus: Vocabulary and VocabularyLater are both given, expected one of them")
+	}
+	if !utf8.ValidString(o.LabelSeparator) {
+		return fmt.Errorf("corpus: LabelSeparator %q, expected UTF-8", o.LabelSeparator)
+	}
+	if err := o.Tokenizer.Validate(); err != nil {
+		return fmt.Errorf("corpus: Tokenizer: %w", err)
+	}
+	if o.TokenizerLater != nil && o.Tokenizer.Canonical() != (Tokenizer{}) {
+		return fmt.Errorf("corpus: Tokenizer and TokenizerLater are both given, expected one of them")
+	}
+	if err := checkZeroBased(o.ZeroBased); err != nil {
+		return err
+	}
+	if err := o.Like.Validate(); err != nil {
+		return fmt.Errorf("%w: Like", err)
+	}
+	var err error
+	if o.form.charset, err = charset.Lookup(o.Encoding); err != nil {
+		return fmt.Errorf("corpus: %w", err)
+	}
+	_, err = columnsOf(&intern.Table{}, o.Vocabulary)
+	return err
+}
+
+// CheckEncoding returns the error that Options with this encoding get.
+func CheckEncoding(name string) error {
+	if _, err := charset.Lookup(name); err != nil {
+		return fmt.Errorf("corpus: %w", err)
+	}
+	return nil
+}
+
+// askTokenizer sets Tokenizer if it comes later, and else its pairs, when it is first called.
+func (o *Options) askTokenizer() (err error) {
+	if o.asked {
+		return nil
+	}
+	if o.asked = true; o.TokenizerLater == nil {
+		o.Tokenizer = o.Tokenizer.WithPairs(true)
+		return nil
+	}
+	return run.Guard("corpus: Options.TokenizerLater", func() error {
+		o.Tokenizer, err = o.TokenizerLater()
+		return err
+	})
+}
+
+// askVocabulary sets Vocabulary if it comes later.
+func (o *Options) askVocabulary() (err error) {
+	if o.VocabularyLater == nil {
+		return nil
+	}
+	return run.Guard("corpus: Options.VocabularyLater", func() error {
+		o.Vocabulary, err = o.VocabularyLater()
+		return err
+	})
+}
+
+// Files returns the paths of the files that [Read] may open for a source in a format: the documents
+// of a folder, a file of images with its labels, the sources of Go for goroot, none for synthetic
+// documents. A program can check with it that it won't overwrite one of them. Errors: an unknown
+// source or format, or a folder that can't be listed.
+func Files(ctx context.Context, source string, format Format) ([]string, error) {
+	if err := run.Given(ctx, "corpus"); err != nil {
+		return nil, err
+	}
+	if err := (&Options{Format: format}).check(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if source == "goroot" {
+		root := findGoroot(gorootPlaces(ctx))
+		if root == "" {
+			return nil, nil
+		}
+		files, _, _, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
+		return paths(files), err
+	}
+	if source == "synthetic" || strings.HasPrefix(source, "synthetic:") {
+		return nil, nil
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return nil, fmt.Errorf("corpus: %w", err)
+	}
+	if !info.IsDir() {
+		labels := idxLabels(source)
+		if labels == nil || !holdsIDX(ctx, source, info, format) {
+			labels = nil
+		}
+		return append([]string{source}, labels...), nil
+	}
+	if format == FormatAuto || format == FormatIDX {
+		if images := findIDX(source); images != "" {
+			return append([]string{images}, idxLabels(images)...), nil
+		}
+	}
+	files, loose, _, err := listFiles(ctx, source, "")
+	if len(files) == 0 {
+		files = loose
+	}
+	return paths(files), err
+}
+
+func paths(files []fileDocument) []string {
+	var out []string
+	for _, f := range files {
+		out = append(out, f.path)
+	}
+	return out
+}
+
+// holdsIDX reports whether a file holds idx images. It reads nothing of a pipe.
+func holdsIDX(ctx context.Context, file string, info os.FileInfo, format Format) bool {
+	switch {
+	case !info.Mode().IsRegular():
+		return false
+	case format != FormatAuto:
+		return format == FormatIDX
+	}
+	in, err := openInput(ctx, file, form{}, &meter{}, nil)
+	if err != nil {
+		return false
+	}
+	defer in.close()
+	format, _, _ = in.detect()
+	return format == FormatIDX
+}

@@ -1,0 +1,334 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// TestBadInput holds every message to the letter: it must name file, line, what was found and what
+// was expected.
+func TestBadInput(t *testing.T) {
+	const (
+		banner  = "%%MatrixMarket matrix coordinate real general\n"
+		market  = "%%MatrixMarket matrix coordinate real general, or the like"
+		finite  = "a finite number"
+		utf8    = "UTF-8 text (Options.Encoding names another encoding, such as windows-1252)"
+		label   = labelExpected
+		counted = "a value of at least 0 (Options.Signed accepts others)"
+		shorter = "shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"
+	)
+	for _, test := range []struct {
+		file, content string
+		opt           Options
+		found, want   string // "line: found" and expected
+	}{
+		{"empty", "", Options{}, ": an empty file", "documents"},
+		{"empty.gz", gzipped(""), Options{}, ": an empty file", "documents"},
+		{"a.svm", "\n# a\n", Options{}, ": no documents", "lines label index:value ..."},
+		{"a.tsv", "a\tx\n\t\n", Options{}, `:2: label ""`, label},
+		{"a.tsv", "\n \n", Options{}, ": no documents", "lines label<TAB>text"},
+		{"a.dat", "\nhello world\n", Options{}, `:2: "hello world"`,
+			"label index:value ..., label<TAB>text, JSON objects, or a MatrixMarket banner " +
+				"(Options.Format lines takes it for texts without labels, csv for a table)"},
+
+		{"a.svm", "1 1:1\n2 9:1 7:1\n", Options{}, ":2: index 7 is not above 9", "ascending indices"},
+		{"a.svm", "1 1:1 1:1\n", Options{}, ":1: index 1 is not above 1", "ascending indices"},
+		{"a.svm", "1 4294967295:1\n", Options{}, ":1: index 4294967295", "at most 4294967294"},
+		{"a.svm", "1 18446744073709551617:1\n", Options{}, ":1: index 18446744073709551617", "at most 4294967294"},
+		{"a.svm", "1 -3:1\n", Options{}, ":1: index -3", "an index of at least 0"},
+		{"a.svm", "1 1:nan\n", Options{}, ":1: index 1: value nan", finite},
+		{"a.svm", "1 1:-Inf\n", Options{}, ":1: index 1: value -Inf", finite},
+		{"a.svm", "1 1:1e39\n", Options{}, `:1: index 1: value "1e39" is beyond float32`, finite},
+		{"a.svm", "1 1:0x10\n", Options{}, `:1: index 1: value "0x10"`, finite},
+		{"a.svm", "1 1:1.2.3\n", Options{}, `:1: index 1: value "1.2.3"`, finite},
+		{"a.svm", "1 1: 2\n", Options{}, `:1: index 1: value ""`, finite},
+		{"a.svm", "1 1:2 2:-0.5\n", Options{}, ":1: index 2: negative value -0.5", counted},
+		{"a.svm", "1 1:2 x\n", Options{}, `:1: "x" has no colon`, "index:value"},
+		{"a.svm", "1 1:2 12\n", Options{}, `:1: "12" has no colon`, "index:value"},
+		{"a.svm", "1 x:2\n", Options{}, `:1: "x:2"`, "index:value"},
+		{"a.svm", "1 1:2 qid:3\n", Options{}, `:1: "qid:3"`, "index:value"},
+		{"a.svm", "1:2 2:3\n", Options{}, `:1: "1:2" where the label belongs`,
+			"label index:value ... (without a label the line begins with a space)"},
+		{"a.svm", "1,,2 1:1\n", Options{}, `:1: label "1,,2"`, label},
+		{"a.svm", "1,1 1:1\n", Options{}, `:1: label "1" twice`, "every label of a document once"},
+		{"a.svm", "\xff 1:1\n", Options{}, `:1: label "\xff" is not UTF-8`,
+			"UTF-8 (Options.Encoding names the encoding, such as windows-1252)"},
+		{"a.svm", "1 1:1\n2 2:2 3:3\n", Options{MaxLineBytes: 8}, ":2: a line of more than 8 B", shorter},
+		{"a.svm", "1 " + strings.Repeat("x", 100), Options{}, `:1: "` + strings.Repeat("x", 40) + `"... has no colon`,
+			"index:value"},
+
+		{"a.tsv", "a\tb\nno tab here\n", Options{}, `:2: "no tab here" has no TAB`, "label<TAB>text"},
+		{"a.tsv", "a\tb\n\tb\n", Options{}, `:2: label ""`, label},
+		{"a.tsv", "a\tb\nc\td\xc3\n", Options{Strict: true},
+			":2: byte 0xc3, which is not UTF-8, at byte 4 of the line", utf8},
+		{"a.tsv", "a\tb\x00", Options{}, ": a NUL byte near its start, as binary data and UTF-16 without a byte order " +
+			"mark have it", "text (Options.Encoding names the encoding, such as utf-16)"},
+		{"a.tsv", "a\tb\x00", Options{Strict: true}, ":1: a NUL byte at byte 4 of the line", utf8},
+		{"a.tsv", "\xffa\tb", Options{Strict: true}, ":1: byte 0xff, which is not UTF-8, at byte 1 of the line", utf8},
+		{"a.tsv", "a\t\x82\xff", Options{Strict: true, Encoding: "shift_jis"},
+			":1: a character that the encoding doesn't have at byte 3 of the line in UTF-8",
+			"text (Options.Encoding names another encoding, such as windows-1252)"},
+
+		{"a.csv", "id,subject,x\n1,2,3\n", Options{}, `:1: 3 columns, none of them called text: "id, subject, x"`,
+			"labels in one called label, labels, class, category, target, sentiment, topic, else to know which has them " +
+				"(Options.LabelColumn names or numbers it)"},
+		{"a.csv", "id,body\n1,2\n", Options{LabelColumn: "class"}, `:1: the columns "id, body"`,
+			`one called "class" (Options.LabelColumn names or numbers it)`},
+		{"a.csv", "id,body\n1,2\n", Options{TextColumn: "3"}, ":1: 2 columns",
+			"a column 3 (Options.TextColumn names or numbers it)"},
+		{"a.csv", "label,text\n1,2\n1,2,3\n", Options{}, ":3: 3 fields", "2, as in the first line"},
+		{"a.csv", "label,text\na,b\nc,\"d\n\ne\n", Options{}, ":3: a quote that opens a field and isn't closed",
+			"a quote at its end"},
+		{"a.csv", "label,text\na,a\n\"a,,b\",c\n", Options{}, `:3: label "a,,b"`, label},
+		{"a.csv", "text,text,label\na,b,c\n", Options{}, `:1: two columns called "text"`,
+			"one (Options.TextColumn numbers it)"},
+		{"a.csv", "a,b\n", Options{LabelColumn: "1", TextColumn: "1"}, ":1: the same column for labels and texts",
+			"two columns (Options.LabelColumn names or numbers another)"},
+		{"a.csv", "label,text\n", Options{}, ": no documents", "records with a label and a text"},
+		{"a.csv", "label,text\na," + strings.Repeat("b", 20) + "\n", Options{MaxLineBytes: 15},
+			":2: a line of more than 15 B",
+			shorter},
+		{"a.jsonl", "{\"text\":\"a\"}\n{\"text\":1}\n", Options{}, `:2: the text "1"`, "a JSON string"},
+		{"a.jsonl", "{\"text\":\"a\"\n", Options{}, `:1: "{\"text\":\"a\"": unexpected end of JSON input`,
+			"a JSON object in one line"},
+		{"a.jsonl", "null\n", Options{}, `:1: "null"`, "a JSON object in one line"},
+		{"a.jsonl", `{"t":"a"}`, Options{TextKey: "x"}, `:1: no key x among "t"`,
+			"an object with it (Options.TextKey names it)"},
+		{"a.jsonl", `{"text":"a"}`, Options{LabelKey: "x"}, `:1: no key x among "text"`,
+			"an object with it (Options.LabelKey names it)"},
+		{"a.jsonl", `{"text":"a","label":{}}`, Options{}, `:1: the label "{}"`,
+			"a string, a number, true, false, null, or an array of them"},
+		{"a.jsonl", `{"text":"a","label":["x","x"]}`, Options{}, `:1: label "x" twice`, "every label of a document once"},
+		{"a.txt", "\n \n", Options{Format: FormatLines}, ": no documents", "texts, one per line"},
+		{"a.tsv", "a\tb\nc\tdddddd", Options{MaxLineBytes: 7}, ":2: a line of more than 7 B", shorter},
+
+		{"a.gz", gzipped("1 1:1\n2 2:2" + incompressible())[:3000], Options{}, ":2: the gzip data end early",
+			"a complete gzip file"},
+		{"a.svm", "\x1f\x8b", Options{}, ": the gzip data end early", "a complete gzip file"},
+		{"a.svm.zst", packed("1 1:1\n2 2:2" + incompressible())[:3000], Options{}, ":1: the zstd data end early",
+			"a complete zstd file"},
+		{"a.svm", packed("1 1:1\n") + "tail", Options{}, ":2: other data after the zstd data", "the end of the file"},
+		{"empty.zst", packed(""), Options{}, ": an empty file", "documents"},
+		{"a.svm", "\x1f\x8babcdefghijklm", Options{}, ": gzip: invalid header", "an undamaged gzip file"},
+		{"a.svm", gzipped("1 1:1\n") + "tail of something", Options{}, ":2: other data after the gzip data",
+			"the end of the file"},
+		{"a.svm", gzipped("1 1:1\n") + "tail", Options{}, ":2: other data after the gzip data", "the end of the file"},
+		{"a.svm", gzipped("1 1:1\n") + "\x00\x00\x00x", Options{}, ":2: other data after the gzip data",
+			"the end of the file"},
+		{"a.svm", gzipped("1 1:1\n") + gzipped("1 1:1\n")[:7], Options{}, ":2: the gzip data end early",
+			"a complete gzip file"},
+		{"a.svm", gzipped("1 1:1\n") + "\x1f", Options{}, ":2: the gzip data end early", "a complete gzip file"},
+		{"a.txt", "\nspam\t1:30\nham\t1:30 meeting\n", Options{}, `:3: "meeting" has no colon`,
+			"index:value (the format was guessed: svmlight from line 2; Options.Format names another)"},
+		{"a.txt", "1\t1:1 2:x\n", Options{}, `:1: index 2: value "x"`, finite +
+			" (the format was guessed: svmlight from line 1; Options.Format names another)"},
+		{"a.txt", "spam\t1:30 meeting\nx\n", Options{}, `:2: "x" has no TAB`,
+			"label<TAB>text (the format was guessed: tsv from line 1; Options.Format names another)"},
+		{"a.svm", flip(gzipped("1 1:1\n"), -5), Options{}, ":2: the gzip checksum does not match",
+			"an undamaged gzip file"},
+
+		{"a.mtx", "1 1 1\n", Options{}, `:1: "1 1 1"`, market},
+		{"a", "%%MatrixMarket matrix array pattern general\n", Options{}, `:1: an array of "pattern"`, "real or integer"},
+		{"a", "%%MatrixMarket matrix coordinate complex general\n", Options{},
+			`:1: a MatrixMarket file of "complex"`, "real, double, integer, pattern"},
+		{"a", "%%MatrixMarket matrix coordinate real hermitian\n", Options{},
+			`:1: a MatrixMarket file of "hermitian"`, "general, symmetric, skew-symmetric"},
+		{"a", "%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n", Options{},
+			":2: 2 rows and 3 columns of a symmetric matrix", "as many of each"},
+		{"a", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", Options{},
+			":3: row 1, column 2 of a symmetric matrix", "entries of the lower triangle"},
+		{"a", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 1\n", Options{}, ":3: negative value -1",
+			counted},
+		{"a", "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n", Options{},
+			":5: the end of the file after 2 entries", "3 entries, as the header says"},
+		{"a", "%%MatrixMarket matrix array real general\n1 0\n", Options{}, ":2: 0 columns", "an array with some"},
+		{"a", banner, Options{}, ":2: the end of the file", "a MatrixMarket banner and a line rows columns entries"},
+		{"a", banner + "%\n\n1 1\n", Options{}, `:4: "1 1"`, "rows columns entries"},
+		{"a", banner + "1 1 x\n", Options{}, `:2: "1 1 x"`, "rows columns entries"},
+		{"a", banner + "0 1 1\n", Options{}, ":2: 0 rows", "from 1 to 2147483647"},
+		{"a", banner + "9000000 1 1\n", Options{}, ":2: 9000000 rows for 1 entries",
+			"at most 1048576 rows, or an entry for every 8 rows"},
+		{"a", banner + "2147483647 1 300000000\n1 1 1\n", Options{}, ":4: the end of the file after 1 entries",
+			"300000000 entries, as the header says"},
+		{"a", banner + "2147483647 1 300000000\n1 1 1\n7 1 1\n1 1 1\nx\n", Options{}, ":5: row 1, column 1 again",
+			"every entry once"},
+		{"a", banner + "1 4294967296 1\n", Options{}, ":2: 4294967296 columns", "at most 4294967295"},
+		{"a", banner + "2 2 2\n1 1 1\n", Options{}, ":4: the end of the file after 1 entries",
+			"2 entries, as the header says"},
+		{"a", banner + "2 2 1\n1 1 1\n\n2 2 1\n", Options{}, ":5: one entry more", "1 entries, as the header says"},
+		{"a", banner + "2 2 2\n1 1 1\n3 1 1\n", Options{}, ":4: row 3", "from 1 to 2"},
+		{"a", banner + "2 2 2\n1 1 1\n1 0 1\n", Options{}, ":4: column 0", "from 1 to 2"},
+		{"a", banner + "2 2 1\n1 1\n", Options{}, `:3: "1 1"`, "row column value"},
+		{"a", banner + "2 2 1\n1 1 1 1\n", Options{}, `:3: "1 1 1 1"`, "row column value"},
+		{"a", banner + "2 2 1\n1 x 1\n", Options{}, `:3: "1 x 1"`, "row column value"},
+		{"a", banner + "2 2 1\n1 1 nan\n", Options{}, ":3: value nan", finite},
+		{"a", banner + "2 2 1\n1 1 -1\n", Options{}, ":3: negative value -1", counted},
+		{"a", banner + "2 2 4\n1 1 1\n\n2 2 1\n1 1 1\n2 2 2\n", Options{}, ":6: row 1, column 1 again",
+			"every entry once"},
+		{"a", banner + "2 2 4\n1 1 1\n1 1 1\nx\n", Options{}, ":4: row 1, column 1 again", "every entry once"},
+		{"a", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1 1\n", Options{}, `:3: "1 1 1"`,
+			"row column"},
+		{"a", "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n", Options{}, `:3: value "1.5"`,
+			"a whole number, as the banner says"},
+		{"a", banner + "1 2 1\n1 1 1\n", Options{Vocabulary: []string{"x"}}, ": 2 columns",
+			"1, one for each term of the vocabulary"},
+		{"a", banner + strings.Repeat("%", 100), Options{MaxLineBytes: 50}, ":2: a line of more than 50 B", shorter},
+	} {
+		t.Run(test.file+test.found, func(t *testing.T) {
+			file := writeFile(t, test.file, test.content)
+			want := "corpus: " + file + test.found + ", expected " + test.want
+			for _, workers := range []int{1, 2, 7} {
+				test.opt.Workers = workers
+				c, err := Read(context.Background(), file, test.opt)
+				var syntax *SyntaxError
+				if err == nil || err.Error() != want || c != nil || !errors.As(err, &syntax) {
+					t.Fatalf("%d workers: error %v\nwant %s", workers, err, want)
+				}
+			}
+		})
+	}
+}
+
+// A header that declares more than the file holds must cost no memory for it.
+func TestMatrixMarketBomb(t *testing.T) {
+	file := writeFile(t, "a", "%%MatrixMarket matrix coordinate real general\n2147483647 1 300000000\n1 1 1\n")
+	var err error
+	bytes := allocatedBy(func() { _, err = Read(context.Background(), file, Options{Workers: 2}) })
+	if err == nil || bytes > 32*blockBytes {
+		t.Errorf("%d bytes allocated for one entry, error %v", bytes, err)
+	}
+}
+
+// incompressible returns bytes that gzip doesn't shorten, with line ends that are left out: one
+// long line.
+func incompressible() string {
+	b := make([]byte, 0, 1<<13)
+	for x := uint64(1); len(b) < cap(b); x = scatter(x) {
+		b = append(b, byte(x%200)+40)
+	}
+	return string(b)
+}
+
+// flip damages one byte, counted from the end where at is negative.
+func flip(s string, at int) string {
+	b := []byte(s)
+	b[len(b)+at] ^= 0xff
+	return string(b)
+}
+
+// TestBadFile checks that in a folder the first bad file is named, and its line; of two that are
+// read at the same time the first in order, whichever fails first.
+func TestBadFile(t *testing.T) {
+	good := writeFile(t, "root/a/0", "good")
+	root := filepath.Dir(filepath.Dir(good))
+	for i := 1; i < 40; i++ {
+		content := "good\n"
+		if i%10 == 7 {
+			content = "good\nbad\xff\n"
+		}
+		writeInto(t, filepath.Join(root, "a", fmt.Sprintf("%02d", i)), content)
+	}
+	want := "corpus: " + filepath.Join(root, "a", "07") +
+		":2: byte 0xff, which is not UTF-8, at byte 4 of the line, expected UTF-8 text " +
+		"(Options.Encoding names another encoding, such as windows-1252)"
+	for _, workers := range []int{1, 2, 7} {
+		if _, err := Read(context.Background(), root, Options{Workers: workers, Strict: true}); err == nil ||
+			err.Error() != want {
+			t.Errorf("%d workers: error %v\nwant %s", workers, err, want)
+		}
+	}
+	for _, size := range [][2]int{{1 << 20, 1 << 23}, {1 << 23, 1}} {
+		first := writeFile(t, "root/a/0", strings.Repeat("good\n", size[0]/5)+"\xff")
+		root := filepath.Dir(filepath.Dir(first))
+		writeInto(t, filepath.Join(root, "a", "1"), strings.Repeat("good\n", size[1]/5)+"\xff")
+		if _, err := Read(context.Background(), root, Options{Workers: 2, Strict: true}); err == nil ||
+			!strings.Contains(err.Error(), first) {
+			t.Errorf("error %v\nwant one of %s", err, first)
+		}
+	}
+	_, err := Read(context.Background(), root, Options{MaxLineBytes: 3})
+	if want := "corpus: " + good +
+		":1: a line of more than 3 B, expected shorter lines " +
+		"(Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
+		err.Error() != want {
+		t.Errorf("error %v\nwant %s", err, want)
+	}
+}
+
+// TestFirstBadLine checks that of many bad lines in many blocks the first is reported, however the
+// workers are scheduled, and that it comes before a damaged end of the file.
+func TestFirstBadLine(t *testing.T) {
+	lines := strings.SplitAfter(string(svmText(2500, false)), "\n")
+	for i := 1500; i < len(lines)-1; i += 7 {
+		lines[i] = "bad\tx\n"
+	}
+	content := strings.Join(lines, "")
+	compressed := gzipped(content)
+	for name, content := range map[string]string{"a.svm": content, "a.svm.gz": compressed[:len(compressed)-10]} {
+		file := writeFile(t, name, content)
+		want := "corpus: " + file + `:1501: "x" has no colon, expected index:value`
+		for range 5 {
+			if _, err := Read(context.Background(), file, Options{Workers: 7}); err == nil || err.Error() != want {
+				t.Fatalf("error %v\nwant %s", err, want)
+			}
+		}
+	}
+}
+
+// TestLongLine checks that a line of 100 MB is refused, and takes no more memory than the limit on
+// lines asks for: doubling a buffer up to the limit allocates below 3 times as much, and the rest
+// is small change.
+func TestLongLine(t *testing.T) {
+	const limit = 4 << 20
+	in := &input{name: "long", line: 1}
+	musttest.Do(t, in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
+		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	opt := Options{Workers: 1, MaxLineBytes: limit}
+	_, err := readTSV(context.Background(), in, &opt, &meter{})
+	runtime.ReadMemStats(&after)
+	const want = `corpus: long:1: "1 1:1" has no TAB, expected label<TAB>text`
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v\nwant %s", err, want)
+	}
+
+	in.line = 1
+	in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
+		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil)
+	_, err = readSVMLight(context.Background(), in, &opt, &meter{})
+	runtime.ReadMemStats(&after)
+	if want := "corpus: long:2: a line of more than " + run.FormatBytes(limit) +
+		", expected shorter lines (Options.MaxLineBytes and the bound on memory set the limit)"; err == nil ||
+		err.Error() != want {
+		t.Errorf("error %v\nwant %s", err, want)
+	}
+	// Both readings together; the first may have got as far as the second.
+	if got := after.TotalAlloc - before.TotalAlloc; got > 2*3*limit+16*blockBytes {
+		t.Errorf("%d bytes allocated for lines of at most %d", got, limit)
+	}
+}
+
+// repeater is an endless stream of one text.
+type repeater struct {
+	text string
+	at   int
+}
+
+func (r *repeater) Read(p []byte) (int, error) {
+	for n := 0; n < len(p); {
+		m := copy(p[n:], r.text[r.at:])
+		n += m
+		r.at = (r.at + m) % len(r.text)
+	}
+	return len(p), nil
+}

@@ -1,0 +1,63 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"unicode/utf8"
+)
+
+// fastTextLabel is how labels begin in a file that fastText reads.
+const fastTextLabel = "__label__"
+
+// readFastText reads lines with labels, such as "__label__a __label__b text". As in fastText, labels may stand anywhere
+// in the line. The prefix isn't part of a label.
+func readFastText(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	return readTextLines(ctx, in, opt, m, "lines "+fastTextLabel+"NAME text", addFastText)
+}
+
+// addFastText adds a line.
+func addFastText(p *textPiece, l []byte, line int32) *SyntaxError {
+	if p.skips(l, line) || !p.labels.memory.room(aName*int64(bytes.Count(l, []byte(fastTextLabel)))) {
+		return nil
+	}
+	text := bytes.TrimLeft(l, " \t")
+	var names []string
+	for {
+		rest, ok := bytes.CutPrefix(text, []byte(fastTextLabel))
+		if !ok {
+			break
+		}
+		name := rest
+		if end := bytes.IndexAny(rest, " \t"); end >= 0 {
+			name = rest[:end]
+		}
+		switch {
+		case len(name) == 0:
+			return fault(quote(text), "a name after "+fastTextLabel)
+		case !utf8.Valid(name):
+			return badName(name)
+		}
+		names = append(names, string(name))
+		text = bytes.TrimLeft(rest[len(name):], " \t")
+	}
+	without := text
+	if bytes.Contains(text, []byte(fastTextLabel)) {
+		without = nil
+		for word := range bytes.FieldsSeq(text) {
+			name, ok := bytes.CutPrefix(word, []byte(fastTextLabel))
+			switch {
+			case !ok || len(name) == 0:
+				without = append(append(without, word...), ' ')
+			case !utf8.Valid(name):
+				return badName(name)
+			default:
+				names = append(names, string(name))
+			}
+		}
+	}
+	if bad := p.labels.addNames(names); bad != nil {
+		return bad
+	}
+	p.add(l[:len(l)-len(text)], without, line)
+	return nil
+}

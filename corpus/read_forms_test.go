@@ -1,0 +1,242 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// What people have is read as what it is: another separator in a .csv, an array, fastText's lines, names
+// with capitals, blanks, quotes and marks.
+func TestForms(t *testing.T) {
+	const want = "cat meow:1 purr:1\ndog,pet bark:1\n"
+	for _, c := range []struct {
+		file, content string
+		opt           Options
+	}{
+		{"a.csv", "label\ttext\ncat\tmeow, purr\n\"dog,pet\"\tbark\n", Options{}},
+		{"a.csv", "id\tText\tlabel\n1\tmeow purr\tcat\n2\t\"bark\n\"\tdog,pet\n", Options{}},
+		{"a.csv", "cat\tmeow, purr\ndog,pet\tbark\n", Options{}},
+		{"a.csv", "nr;Text;\"Label\"\n1;meow, purr;cat\n2;bark;dog,pet\n", Options{}},
+		{"a.csv", "\ufeff\"id\", \"Text\", \"Label \"\n1, \"meow, purr\", \"cat\"\n2, \"bark\n\", \"dog,pet\"\n", Options{}},
+		{"a.csv", "id,'text','label'\n1,meow purr,cat\n2,bark,\"dog,pet\"\n", Options{}},
+		{"a.csv", "id,text,kind\n1,meow purr,cat\n2,bark,\"dog,pet\"\n", Options{LabelColumn: "3"}},
+		{"a.json", "\n[ {\"label\":\"cat\",\"text\":\"meow ] \\\"purr\"} ,\n\n" +
+			"{\"text\":\"bark\",\n\"label\":[\"dog\",\"pet\"]}]\n", Options{}},
+		{"a", `[{"Label":"cat"," TEXT ":"meow purr"},{"text":"bark","label":["dog","pet"]}]`, Options{}},
+		{"a.txt", "__label__cat meow purr\n \t__label__dog\t__label__pet bark\n", Options{}},
+	} {
+		if got := show(texts(t, c.file, c.content, c.opt)); got != want {
+			t.Errorf("%s %q: read\n%swant\n%s", c.file, c.content, got, want)
+		}
+	}
+	c, err := ReadFrom(context.Background(), strings.NewReader("meow, purr\nbark"), "standard input", Options{MinDF: 1})
+	if err != nil || show(c) != " meow:1 purr:1\n bark:1\n" {
+		t.Errorf("lines from a stream: %v, %v", c, err)
+	}
+	for _, stream := range []string{"id,Text,label\n1,\"meow\npurr\",cat\n", "label,\"text\"\ncat,meow purr\n"} {
+		c, err := ReadFrom(context.Background(), strings.NewReader(stream), "standard input", Options{MinDF: 1})
+		if err != nil || show(c) != "cat meow:1 purr:1\n" {
+			t.Errorf("a table from a stream: %v, %v", c, err)
+		}
+	}
+	for name, text := range map[string]string{
+		"standard input": "review, text\npurr", "a.txt": "review,text\npurr", "": "text\npurr",
+	} {
+		c, err := ReadFrom(context.Background(), strings.NewReader(text), name, Options{MinDF: 1})
+		if err != nil || c.Documents.Rows() != 2 {
+			t.Errorf("lines of %q: %v, %v", text, c, err)
+		}
+	}
+	for content, want := range map[string]string{
+		"[{\"text\":\"a\"},\n\n{\"b\":1,\"a\":2}]":          `a.json:3: no key text, .* among "a, b", expected an object`,
+		"[{\"text\":\"a\"},\n]":                             `a.json:2: "]", expected a JSON object`,
+		"[{\"text\":\"a\"},\n":                              `a.json:2: an array that isn't closed`,
+		"[{\"text\":\"a\"}\n":                               `a.json:2: an array that isn't closed`,
+		"[{\"text\":\"a\"}]\n{}":                            `a.json:2: "{}" after the array`,
+		"[{\"text\":\"a\n\"}]":                              `a.json:1: .*invalid character`,
+		"[{\"text\":\"" + strings.Repeat("a", 200) + "\"}]": `a.json:1: a line of more than`,
+	} {
+		_, err := Read(context.Background(), writeFile(t, "a.json", content), Options{MaxLineBytes: 100})
+		if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
+			t.Errorf("%q: %v, expected %s", content, err, want)
+		}
+	}
+}
+
+// Labels that are numbers of documents or texts can't be classes.
+func TestCheckClasses(t *testing.T) {
+	for single, bad := range map[int]bool{999: false, 1000: true} {
+		lines := strings.Repeat("class\tx y\n", 999)
+		for i := range single {
+			lines += fmt.Sprintf("id%d\tx y\n", i)
+		}
+		if err := texts(t, "a.tsv", lines, Options{}).CheckClasses(); (err != nil) != bad {
+			t.Errorf("%d classes of one document: %v", single, err)
+		}
+	}
+	// Numbers to estimate are as few as fifty, and reading doesn't warn of them; that of several documents are classes.
+	for numbers, bad := range map[int]bool{3: false, 48: false, 49: true, 50: true} {
+		lines := strings.Repeat("0\tx y\n", numbers-1)
+		for i := range numbers {
+			lines += fmt.Sprintf("%d.5\tx y\n", i)
+		}
+		c := texts(t, "a.tsv", lines, Options{})
+		if err := c.CheckClasses(); (err != nil) != bad || len(c.Warnings) != 0 || c.Targets() != (numbers > 3) {
+			t.Errorf("%d numbers: %v, warnings %v, %v", numbers, err, c.Warnings, c.Targets())
+		}
+	}
+	for i, lines := range []string{strings.Repeat("a\tx y\n", 49), "", strings.Repeat("7\tx y\n", 60)} {
+		for i := range 55 {
+			lines += fmt.Sprintf("%d\tx y\n", i)
+		}
+		c := texts(t, "a.tsv", lines, Options{})
+		if err := c.CheckClasses(); (err != nil) != (i == 1) || c.Targets() != (i == 1) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+// FuzzJSONArray checks that an array of objects is read as the same objects in lines are, and refused
+// where encoding/json refuses it.
+func FuzzJSONArray(f *testing.F) {
+	f.Add([]byte(`{"label":"a","text":"b]\","}, {"text":"","class":[1,true,"],"]}`), 1)
+	f.Add([]byte("{\"text\":\"\\\\\"}\n,{\"text\":\"}\"}"), 7)
+	f.Fuzz(func(t *testing.T, elements []byte, size int) {
+		data := slices.Concat([]byte("["), elements, []byte("]"))
+		opt := Options{MinDF: 1, Workers: 1, MaxLineBytes: 1 << 16}
+		got, err := readBytes(readJSONL, data, opt)
+		var objects []json.RawMessage
+		if json.Unmarshal(data, &objects) != nil {
+			if err == nil && utf8.Valid(data) {
+				t.Fatalf("%q is read, which is not JSON", data)
+			}
+			return
+		}
+		var lines bytes.Buffer
+		for _, o := range objects {
+			musttest.Do(t, json.Compact(&lines, o))
+			lines.WriteByte('\n')
+		}
+		want, wantErr := readBytes(readJSONL, lines.Bytes(), opt)
+		if len(objects) == 0 || lines.Bytes()[0] == '[' {
+			return
+		}
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("%q: %v, and in lines %v", data, err, wantErr)
+		}
+		if err == nil && (got.Digest() != want.Digest() || !reflect.DeepEqual(got.Classes, want.Classes)) {
+			t.Fatalf("%q: not the objects in lines", data)
+		}
+		// Blocks end behind elements, wherever the buffer does.
+		in := &input{name: "fuzz", line: 1, quoted: '['}
+		if err := in.decode(bytes.NewReader(data[1:]), nil); err != nil {
+			return
+		}
+		cutter, blocks := lineCutter{in: in, most: 1 << 20}, [][]byte{}
+		for err := error(nil); err == nil; {
+			var b []byte
+			b, err = cutter.next(context.Background(), make([]byte, 0, 1+int(uint(size)%32)))
+			if blocks = append(blocks, slices.Clone(b)); err == nil && b[len(b)-1] != ',' {
+				t.Fatalf("%q: a block ends with %q", data, b)
+			}
+		}
+		if joined := slices.Concat(blocks...); !bytes.Equal(joined, data[1:]) {
+			t.Fatalf("%q: blocks %q", data, joined)
+		}
+	})
+}
+
+// FuzzReadFastText checks that lines are read as their fields say.
+func FuzzReadFastText(f *testing.F) {
+	fuzzReader(f, readFastText, "__label__a __label__b,c some text\n\n__label__a\nmore __label__x text\r\n", "__label__ x",
+		"__label__a __label__a x", "\t__label__\xff x", "__label__a\tx\x00")
+}
+
+// FuzzFastTextFields checks the fields of a line.
+func FuzzFastTextFields(f *testing.F) {
+	f.Add("__label__a  __label__b,c\tsome __label__x text")
+	f.Fuzz(func(t *testing.T, line string) {
+		line = strings.Map(func(r rune) rune {
+			if r == '\n' || r == '\r' || r == 0 {
+				return -1
+			}
+			return r
+		}, strings.ToValidUTF8(line, ""))
+		fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
+		var want []string
+		for len(fields) > 0 && strings.HasPrefix(fields[0], fastTextLabel) {
+			want = append(want, strings.TrimPrefix(fields[0], fastTextLabel))
+			fields = fields[1:]
+		}
+		wrong := slices.Contains(want, "")
+		for _, word := range strings.Fields(strings.Join(fields, " ")) { // labels after the first word
+			if name, ok := strings.CutPrefix(word, fastTextLabel); ok && name != "" {
+				want = append(want, name)
+			}
+		}
+		opt := Options{MinDF: 1, Workers: 1, MaxLineBytes: 1 << 16}
+		c, err := readBytes(readFastText, []byte(line+"\n__label__z q\n"), opt)
+		again := slices.Clone(want)
+		slices.Sort(again)
+		switch wrong = wrong || len(slices.Compact(again)) < len(want); {
+		case wrong != (err != nil):
+			t.Fatalf("%q: %v", line, err)
+		case err != nil || strings.TrimSpace(line) == "":
+			return
+		}
+		var got []string
+		for _, id := range c.Labels.Of(0) {
+			got = append(got, c.Classes[id])
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q: labels %q, expected %q", line, got, want)
+		}
+	})
+}
+
+// A source like another is read as that was, where the options don't say otherwise; its labels may be missing.
+func TestLike(t *testing.T) {
+	like := texts(t, "a.csv", "id;Words;kind\n1;meow, purr;cat/pet\n", Options{
+		TextColumn: "words", LabelColumn: "3", LabelSeparator: "/",
+	}).Form
+	if want := (Form{Extension: ".csv", TextColumn: "words", LabelColumn: "3", LabelSeparator: "/"}); like != want {
+		t.Fatalf("form %+v, expected %+v", like, want)
+	}
+	if f := texts(t, "a.csv", "label,text\na,b\n", Options{}).Form; f != (Form{}) {
+		t.Errorf("form %+v without options", f)
+	}
+	for _, c := range []struct {
+		file, content string
+		opt           Options
+		want          string
+	}{
+		{"b.CSV", "nr;words;x\n1;purr;a/b\n", Options{}, "a,b purr:1\n"},
+		{"b.csv", "nr;words\n1;purr\n", Options{}, " purr:1\n"},
+		{"b.csv", "nr;words;x\n1;purr;a/b\n", Options{TextColumn: "x", LabelColumn: "1", LabelSeparator: "|"}, "1 a:1 b:1\n"},
+		{"b.tsv", "a/b\twords\n", Options{}, "a/b words:1\n"},
+	} {
+		c.opt.Like = like
+		if got := show(texts(t, c.file, c.content, c.opt)); got != c.want {
+			t.Errorf("%s %q: read %q, expected %q", c.file, c.content, got, c.want)
+		}
+	}
+	keys := Form{Format: FormatJSONL, LabelKey: "y", TextKey: "t"}
+	if got := show(texts(t, "b", `{"t":"purr"}`, Options{Like: keys})); got != " purr:1\n" {
+		t.Errorf("JSON without labels: read %q", got)
+	}
+	for _, bad := range []Form{{Format: "x"}, {Encoding: "x"}} {
+		if _, err := Read(context.Background(), writeFile(t, "a.csv", "a,b\n"), Options{Like: bad}); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package corpus
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// reader reads a file of one format.
+type reader func(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error)
+
+// readBytes reads a file that lies in memory.
+func readBytes(read reader, data []byte, opt Options) (*Corpus, error) {
+	in := &input{name: "fuzz", line: 1}
+	if err := in.decode(bytes.NewReader(data), nil); err != nil {
+		return nil, err
+	}
+	return read(context.Background(), in, &opt, &meter{})
+}
+
+// fuzzReader holds, for any bytes, that there is no panic, that what was read is valid and the same
+// from any number of workers, and that an error says where, and the same to any number of workers.
+func fuzzReader(f *testing.F, read reader, seeds ...string) {
+	for _, s := range seeds {
+		f.Add([]byte(s), false)
+		f.Add([]byte(s), true)
+	}
+	f.Add([]byte(gzipped(seeds[0])), false)
+	f.Fuzz(func(t *testing.T, data []byte, signed bool) {
+		opt := Options{Workers: 1, MinDF: 1, Signed: signed, MaxLineBytes: 1000}
+		want, wantErr := readBytes(read, data, opt)
+		opt.Workers = 2
+		got, err := readBytes(read, data, opt)
+		if wantErr != nil {
+			var syntax *SyntaxError
+			if !errors.As(wantErr, &syntax) || err == nil || err.Error() != wantErr.Error() {
+				t.Fatalf("%v, and from 2 workers %v", wantErr, err)
+			}
+			// The line that is missed may be the one after the last.
+			if syntax.Line < 0 || syntax.Line > int64(bytes.Count(data, []byte{'\n'}))+2 && data[0] != 0x1f && data[0] != 0x28 ||
+				syntax.Found == "" ||
+				syntax.Expected == "" {
+				t.Fatalf("%#v", syntax)
+			}
+			return
+		}
+		checkCorpus(t, want)
+		if !reflect.DeepEqual(got, want) || got.Digest() != want.Digest() {
+			t.Fatalf("2 workers read something else than 1")
+		}
+		for k, v := range want.Documents.Values {
+			if v < 0 && !signed {
+				t.Fatalf("value %d is %v", k, v)
+			}
+		}
+	})
+}
+
+func FuzzReadSVMLight(f *testing.F) {
+	fuzzReader(f, readSVMLight, "+1 1:2 10:0.5 # comment\n-1\t2:1e-1\n\n1,3 qid:4 4:2\r\n 7:1\n- 1:-1", "1 0:nan\n",
+		"a 4294967294:1 4294967295:1\n", "1 3:1 2:1", "1:1")
+}
+
+func FuzzReadTSV(f *testing.F) {
+	fuzzReader(f, readTSV, "a,b\tSome text\n\n-\tmore text\té\r\n", "no tab", "a\t\xff\n", "a,a\tb", "\t", "a\t\x00")
+}
+
+func FuzzReadMatrixMarket(f *testing.F) {
+	const banner = "%%MatrixMarket matrix coordinate "
+	fuzzReader(f, readMatrixMarket, banner+"real general\n% c\n3 4 3\n3 1 1.5\n1 4 -2\n\n1 2 0\n",
+		banner+"pattern general\n2 2 2\n1 1\n1 1\n", banner+"integer general\n1 1 1\n1 1 1\n",
+		banner+"real general\n1 1 2\n1 1 1\n")
+}
+
+// TestLineCutter cuts at line ends whatever the size of the buffer and of the pieces in which the
+// bytes arrive.
+func TestLineCutter(t *testing.T) {
+	const text = "a\n\nlonger line\nx\r\nthe last line has no end"
+	for size := range len(text) + 2 {
+		cutter := lineCutter{in: &input{r: bufio.NewReader(strings.NewReader(text)), line: 1}, most: 100}
+		var got []byte
+		for {
+			data, err := cutter.next(context.Background(), make([]byte, 0, size))
+			got = append(got, data...)
+			if err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if len(data) == 0 || data[len(data)-1] != '\n' {
+				t.Fatalf("size %d: block %q does not end a line", size, data)
+			}
+		}
+		if string(got) != text {
+			t.Fatalf("size %d: %q", size, got)
+		}
+	}
+}

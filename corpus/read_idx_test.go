@@ -1,0 +1,229 @@
+package corpus
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// idx returns an idx file of bytes with the given sizes.
+func idx(data string, sizes ...uint32) string {
+	b := []byte{0, 0, 8, byte(len(sizes))}
+	for _, s := range sizes {
+		b = binary.BigEndian.AppendUint32(b, s)
+	}
+	return string(b) + data
+}
+
+// idxPair writes images, and labels if not "", beside each other, and returns the file of images.
+func idxPair(t testing.TB, suffix, images, labels string) string {
+	t.Helper()
+	folder := t.TempDir()
+	writeInto(t, filepath.Join(folder, "train-images-idx3-ubyte"+suffix), images)
+	if labels != "" {
+		writeInto(t, filepath.Join(folder, "train-labels-idx1-ubyte"+suffix), labels)
+	}
+	return filepath.Join(folder, "train-images-idx3-ubyte"+suffix)
+}
+
+// TestReadIDX reads three images of 2×3 pixels: by file and by folder, plain and gzipped, with the
+// names of both kinds that are in use.
+func TestReadIDX(t *testing.T) {
+	images := idx("\x00\xff\x33\x00\x00\x01"+"\x00\x00\x00\x00\x00\x00"+"\xff\xff\xff\xff\xff\xff", 3, 2, 3)
+	labels := idx("\x07\x00\x07", 3)
+	const want = "7 1:1 2:0.2 5:0.003921569\n0\n7 0:1 1:1 2:1 3:1 4:1 5:1\n" // v/255
+	check := func(source string, opt Options, rows string) {
+		t.Helper()
+		c := readWhole(t, source, opt)
+		if got := show(c); got != rows || c.Documents.Cols != 6 {
+			t.Errorf("%s: %d columns,\n%s\nwant 6,\n%s", source, c.Documents.Cols, got, rows)
+		}
+	}
+	for _, suffix := range []string{"", ".gz"} {
+		i, l := images, labels
+		if suffix != "" {
+			i, l = gzipped(i), gzipped(l)
+		}
+		file := idxPair(t, suffix, i, l)
+		for _, source := range []string{file, filepath.Dir(file)} {
+			check(source, Options{}, want)
+			check(source, Options{Format: FormatIDX, Workers: 1}, want)
+		}
+		check(file, Options{MinDF: 2}, "7 1:1 2:0.2 5:0.003921569\n0\n7 1:1 2:1 5:1\n")
+	}
+	folder := t.TempDir()
+	writeInto(t, filepath.Join(folder, "train-images.idx3-ubyte"), images)
+	writeInto(t, filepath.Join(folder, "train-labels.idx1-ubyte.gz"), gzipped(labels))
+	check(folder, Options{}, want)
+	writeInto(t, filepath.Join(folder, "t10k-images.idx3-ubyte"), idx("\x00\xff\x00\x00\x00\x00", 1, 6))
+	writeInto(t, filepath.Join(folder, "t10k-labels.idx1-ubyte"), idx("\x09", 1))
+	check(filepath.Join(folder, "t10k-images.idx3-ubyte"), Options{}, "9 1:1\n")
+
+	// Without labels, and with a name that says nothing of them, there are no classes, and a
+	// warning.
+	for _, name := range []string{"train-images-idx3-ubyte", "digits"} {
+		file := writeFile(t, name, images)
+		c := readWhole(t, file, Options{})
+		if len(c.Classes) != 0 || len(c.Warnings) != 2 ||
+			!strings.Contains(c.Warnings[1].Message, "without a file of labels") {
+			t.Errorf("%s: classes %q, warnings %v", name, c.Classes, c.Warnings)
+		}
+		if show(c) != " 1:1 2:0.2 5:0.003921569\n\n 0:1 1:1 2:1 3:1 4:1 5:1\n" {
+			t.Errorf("%s: %s", name, show(c))
+		}
+	}
+}
+
+// TestBadIDX plants damage, in images and in labels.
+func TestBadIDX(t *testing.T) {
+	const header = "an idx file of unsigned bytes: 00 00 08, the number of dimensions, and the size of each"
+	images, labels := idx("\x01\x02\x03\x04", 2, 2), idx("\x00\x01", 2)
+	long := gzipped(idx(incompressible(), uint32(len(incompressible())), 1))
+	for _, test := range []struct {
+		name, images, labels string
+		opt                  Options
+		in, found, want      string // the file without its folder, found and expected
+	}{
+		{"type", "\x00\x00\x0d" + images[3:], labels, Options{Format: FormatIDX}, "images",
+			": the first bytes 00 00 0d 02", header + " (at most 8)"},
+		{"dimensions", "\x00\x00\x08\x09", labels, Options{}, "images", ": the first bytes 00 00 08 09", header +
+			" (at most 8)"},
+		{"magic cut", "\x00\x00\x08", labels, Options{}, "images", ": the end of the file after 3 bytes", header},
+		{"header cut", images[:9], labels, Options{}, "images", ": the end of the file after 1 of 2 sizes", header},
+		{"cut", images[:len(images)-1], labels, Options{}, "images",
+			": the end of the file in image 2, after 1 of 2 pixels", "2 images, as the header says"},
+		{"too much", images + "x", labels, Options{}, "images", ": data after image 2",
+			"the end of the file, as the header says"},
+		{"no images", idx("", 0, 2), labels, Options{}, "images", ": no images", "at least one"},
+		{"no pixels", idx("", 7, 2, 0), labels, Options{}, "images", ": images of size [2 0]",
+			"from 1 to 4294967295 pixels"},
+		{"many pixels", idx("", 7, 1<<31, 1<<31), labels, Options{}, "images",
+			": images of size [2147483648 2147483648]", "from 1 to 4294967295 pixels"},
+		{"header lies", idx("\x00", 1<<32-1, 1<<32-1), labels, Options{}, "images",
+			": the end of the file in image 1, after 1 of 4294967295 pixels", "4294967295 images, as the header says"},
+		{"labels as images", labels, labels, Options{}, "images", ": an idx file of 1 dimension, such as labels have",
+			"images: at least 2 dimensions"},
+		{"gzip cut", long[:len(long)/2], labels, Options{}, "images", ": the gzip data end early",
+			"a complete gzip file"},
+		{"gzip damaged", flip(gzipped(images), -5), labels, Options{}, "images", ": the gzip checksum does not match",
+			"an undamaged gzip file"},
+		{"terms", images, labels, Options{Vocabulary: []string{"a"}}, "images", ": 2 pixels",
+			"1, one for each term of the vocabulary"},
+		{"images as labels", images, images, Options{}, "labels", ": an idx file of 2 dimensions",
+			"labels: 1 dimension"},
+		{"another number", images, idx("\x00\x01\x02", 3), Options{}, "labels", ": 3 labels",
+			"2, one for each image of FILE"},
+		{"labels cut", images, labels[:len(labels)-1], Options{}, "labels", ": the end of the file after 1 labels",
+			"2 labels, as the header says"},
+		{"labels too many", images, labels + "\x00", Options{}, "labels", ": data after label 2",
+			"the end of the file, as the header says"},
+		{"labels empty", images, "\x00", Options{}, "labels", ": the end of the file after 1 bytes", header},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file := idxPair(t, "", test.images, test.labels)
+			in := file
+			if test.in == "labels" {
+				in = strings.Replace(file, "images-idx3", "labels-idx1", 1)
+			}
+			want := "corpus: " + in + test.found + ", expected " + strings.Replace(test.want, "FILE", file, 1)
+			c, err := Read(context.Background(), file, test.opt)
+			var syntax *SyntaxError
+			if err == nil || err.Error() != want || c != nil || !errors.As(err, &syntax) {
+				t.Fatalf("error %v\nwant %s", err, want)
+			}
+		})
+	}
+	folder := t.TempDir()
+	want := "corpus: " + folder + ": no train-images-idx3-ubyte, expected a folder with it, or a file of images"
+	if _, err := Read(context.Background(), folder, Options{Format: FormatIDX}); err == nil || err.Error() != want {
+		t.Errorf("error %v\nwant %s", err, want)
+	}
+}
+
+// TestIDXMemory checks that what a header says is not allocated, and that -m bounds what is really
+// there: 16 MiB of bright pixels from some 16 KiB.
+func TestIDXMemory(t *testing.T) {
+	lying := idxPair(t, "", idx("\x01\x02", 1<<32-1, 1<<16, 1<<15), "")
+	if bytes := allocatedBy(func() {
+		if _, err := Read(context.Background(), lying, Options{}); err == nil {
+			t.Error("no error")
+		}
+	}); bytes > 16<<20 { // maxEmptyRows offsets, which is 8 MiB, and buffers
+		t.Errorf("%d bytes were allocated for a file of %d", bytes, 2)
+	}
+	bright := idxPair(t, ".gz", gzipped(idx(strings.Repeat("\xff", 16<<20), 1<<14, 1<<10)), "")
+	_, err := Read(context.Background(), bright, Options{MemoryBytes: 20 << 20})
+	var memory *MemoryError
+	if !errors.As(err, &memory) || memory.Need <= memory.Limit || !strings.Contains(memory.Source, "image ") {
+		t.Errorf("error %v, want a MemoryError at an image", err)
+	}
+}
+
+// TestIDXCancel cancels within an endless image.
+func TestIDXCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	in := &input{name: "endless", line: 1}
+	header := strings.NewReader(idx("", 1<<32-1, 1<<31))
+	musttest.Do(t, in.decode(&cancelAfter{io.MultiReader(header, &repeater{text: "\x00"}), 4 << 20, cancel},
+		nil))
+	promptly(t, func() error { _, err := readIDX(ctx, in, &Options{}, &meter{}); return err })
+}
+
+func FuzzReadIDX(f *testing.F) {
+	images, labels := idx("\x01\x00\x03\x04", 2, 2), idx("\x00\x01", 2)
+	for _, pair := range [][2]string{{images, labels}, {gzipped(images), gzipped(labels)}, {images, ""},
+		{idx("\x00", 1, 1), images}, {idx("", 1<<31, 1<<31), labels}} {
+		f.Add([]byte(pair[0]), []byte(pair[1]))
+	}
+	folder := f.TempDir()
+	f.Fuzz(func(t *testing.T, images, labels []byte) {
+		// One name a process: a folder for each input would be most of the work.
+		file := filepath.Join(folder, fmt.Sprintf("%d-images", os.Getpid()))
+		for name, data := range map[string][]byte{file: images, strings.TrimSuffix(file, "images") + "labels": labels} {
+			musttest.Do(t, os.WriteFile(name, data, 0o600))
+		}
+		c, err := Read(context.Background(), file, Options{Format: FormatIDX})
+		if err != nil {
+			var syntax *SyntaxError
+			if !errors.As(err, &syntax) || syntax.Found == "" || syntax.Expected == "" || c != nil {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		checkCorpus(t, c)
+		if len(c.Classes) > 256 || c.Documents.Rows() == 0 {
+			t.Fatalf("%d classes, %d documents", len(c.Classes), c.Documents.Rows())
+		}
+	})
+}
+
+// TestMNIST counts what is known of MNIST: figures as its page has them, and the pixels that differ
+// from 0 in any digit.
+func TestMNIST(t *testing.T) {
+	folder := filepath.Join("..", "..", "shared", "data", "mnist")
+	if _, err := os.Stat(folder); err != nil {
+		t.Skip("no copy of MNIST here: ", err)
+	}
+	for file, want := range map[string]struct{ documents, ones, terms int }{"": {60000, 6742, 717},
+		"t10k-images-idx3-ubyte.gz": {10000, 1135, 668}} {
+		c := readWhole(t, filepath.Join(folder, file), Options{})
+		terms, _ := c.Documents.TermFrequencies()
+		if c.Documents.Rows() != want.documents || documentsOf(c)["1"] != want.ones || len(c.Classes) != 10 ||
+			c.Documents.Cols != 784 ||
+			len(terms) != want.terms {
+			t.Errorf("%q: %d documents, %d of class 1, %d classes, %d columns, %d terms", file, c.Documents.Rows(),
+				documentsOf(c)["1"], len(c.Classes), c.Documents.Cols, len(terms))
+		}
+		runtime.GC()
+	}
+}

@@ -1,0 +1,295 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/corpus/token"
+)
+
+// jsonKeys are the keys that are looked for in JSON objects, one object per line or in an array.
+type jsonKeys struct {
+	label, text []string
+	group       []string // nil for none
+	labelGiven  bool
+	rows        *token.Rows // of columns; nil where a text is the document
+	named       bool        // the key nameKey names documents: it is neither label nor text
+}
+
+const nameKey = "name"
+
+func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	opt.rows = true
+	if err := opt.askTokenizer(); err != nil {
+		return nil, err
+	}
+	keys := &jsonKeys{label: labelNames, text: textNames, labelGiven: opt.LabelKey != "" && !opt.likeLabels,
+		rows: opt.Tokenizer.Rows()}
+	if opt.LabelKey != "" {
+		keys.label = []string{opt.LabelKey}
+	}
+	if opt.GroupColumn != "" {
+		keys.group = []string{opt.GroupColumn}
+	}
+	if opt.TextKey != "" {
+		keys.text = []string{opt.TextKey}
+	}
+	isName := func(key string) bool { return columnName(key) == nameKey }
+	keys.named = !slices.ContainsFunc(slices.Concat(keys.label, keys.text, keys.rows.Names()), isName)
+	before, err := in.arrayBegins()
+	if err != nil {
+		return nil, err
+	}
+	var c *Corpus
+	if before > 0 {
+		skipped, bad := in.skip(before)
+		if bad != nil {
+			return nil, in.readError(1, bad)
+		}
+		in.line += int64(skipped)
+		in.quoted = '['
+		c, err = readTexts(ctx, in, opt, m, "an array of objects",
+			func(p *textPiece, check textCheck, data []byte) *SyntaxError {
+				return keys.addArray(p, check, data, opt.MaxLineBytes)
+			})
+	} else {
+		c, err = readTextLines(ctx, in, opt, m, "lines that are JSON objects", keys.add)
+	}
+	if err == nil {
+		for i := range c.Warnings {
+			if w := &c.Warnings[i]; w.Option == "LabelColumn" {
+				w.Option, w.Remedy = "LabelKey", "names the key of labels"
+			}
+		}
+	}
+	return c, err
+}
+
+// arrayBegins returns how many bytes come before the elements of an array, 0 where the file isn't one.
+func (in *input) arrayBegins() (int, error) {
+	head, err := in.r.Peek(4 << 10)
+	if err != nil && err != io.EOF {
+		return 0, in.readError(in.line, err)
+	}
+	blank := len(head) - len(bytes.TrimLeft(head, jsonBlanks))
+	if blank == len(head) || head[blank] != '[' {
+		return 0, nil
+	}
+	return blank + 1, nil
+}
+
+const jsonBlanks = " \t\r\n"
+
+// arrayState follows a JSON array from the begin of an element.
+type arrayState struct {
+	depth             int // of brackets in the element
+	inString, escaped bool
+	closed            bool
+}
+
+// ends reports whether a byte ends an element: a comma, or the bracket that closes the array.
+func (s *arrayState) ends(c byte) bool {
+	switch {
+	case s.closed:
+	case s.inString:
+		s.inString = c != '"' || s.escaped
+		s.escaped = c == '\\' && !s.escaped
+	case c == '"':
+		s.inString = true
+	case c == '{' || c == '[':
+		s.depth++
+	case c == '}' || c == ']':
+		s.depth--
+		s.closed = s.depth < 0
+		return s.closed
+	case c == ',':
+		return s.depth == 0
+	}
+	return false
+}
+
+// addArray adds elements of an array, each with the comma or bracket after it.
+func (k *jsonKeys) addArray(p *textPiece, check textCheck, data []byte, most int) *SyntaxError {
+	clean := check.clean(data)
+	for line := int32(0); len(data) > 0; {
+		var state arrayState
+		end := slices.IndexFunc(data, state.ends)
+		element := data
+		if end >= 0 {
+			element = data[:end]
+		}
+		object := bytes.Trim(element, jsonBlanks)
+		first := line + int32(bytes.Count(element[:bytes.Index(element, object)], []byte{'\n'}))
+		line += int32(bytes.Count(element, []byte{'\n'}))
+		bad := check.look(p, clean, object, first)
+		switch {
+		case len(object) > most:
+			bad = lineTooLong(most)
+		case bad == nil && len(bytes.TrimSpace(object)) > 0:
+			bad = k.add(p, object, first)
+		case bad == nil:
+			first, bad = line, fault(quote(data[max(end, 0):]), "a JSON object")
+		}
+		if bad == nil && end < 0 {
+			first, bad = line, fault("an array that isn't closed", "] at its end")
+		}
+		if bad == nil {
+			if data = data[end+1:]; state.closed {
+				if rest := bytes.Trim(data, jsonBlanks); len(rest) > 0 {
+					line += int32(bytes.Count(data[:bytes.Index(data, rest)], []byte{'\n'}))
+					first, bad = line, fault(quote(rest)+" after the array", "the end of the file")
+				}
+				data = nil
+			}
+		}
+		if bad != nil {
+			bad.Line = int64(first)
+			return bad
+		}
+	}
+	return nil
+}
+
+// add adds a line or an element.
+func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
+	if p.skips(l, line) {
+		return nil
+	}
+	if !p.labels.memory.room(itemBytes*int64(bytes.Count(l, []byte{','})) + copies*int64(len(l))) {
+		return nil // the piece isn't looked at
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(l, &object); err != nil || object == nil {
+		found := quote(bytes.TrimSpace(l))
+		if err != nil {
+			found += ": " + err.Error()
+		}
+		return fault(found, "a JSON object in one line")
+	}
+	missing := func(keys []string, option string) *SyntaxError {
+		present := slices.Sorted(maps.Keys(object))
+		bad := fault("no key "+strings.Join(keys, ", ")+" among "+quoteList(present), "an object with it")
+		if len(keys) > 1 {
+			bad.Expected = "an object with one of them"
+		}
+		bad.Option, bad.Remedy = option, "names it"
+		return bad
+	}
+	var text string
+	if k.rows != nil {
+		row := map[string]json.RawMessage{}
+		names := k.rows.Names()
+		for i, name := range names {
+			if raw, ok := firstKey(object, []string{name}); ok {
+				row[name] = raw
+			} else if !k.rows.MayMiss(i) {
+				return missing([]string{name}, "Tokenizer")
+			}
+		}
+		if len(row) == 0 {
+			return missing(names, "Tokenizer")
+		}
+		all, err := json.Marshal(row)
+		if err != nil {
+			return fault(err.Error(), "a JSON object")
+		}
+		text = string(all)
+	} else {
+		raw, ok := firstKey(object, k.text)
+		if !ok {
+			return missing(k.text, "TextKey")
+		}
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return fault("the text "+quote(raw), "a JSON string")
+		}
+	}
+	raw, ok := firstKey(object, k.label)
+	if !ok && k.labelGiven {
+		return missing(k.label, "LabelKey")
+	}
+	names, bad := jsonLabels(raw)
+	if bad != nil {
+		return bad
+	}
+	if bad := p.labels.addNames(names); bad != nil {
+		return bad
+	}
+	if k.group != nil {
+		raw, ok := firstKey(object, k.group)
+		if !ok {
+			return missing(k.group, "GroupColumn")
+		}
+		group, bad := jsonLabels(raw)
+		if bad == nil {
+			bad = p.groups.addGroup(strings.Join(group, ","))
+		}
+		if bad != nil {
+			return bad
+		}
+	}
+	if bad := p.addRow(k.rows, []byte(strings.Join(names, ",")), []byte(text), line); bad != nil {
+		return bad
+	}
+	var name string
+	if raw, ok := object[nameKey]; ok && k.named && json.Unmarshal(raw, &name) == nil && name != "" {
+		p.names = append(p.names, oneLine([]byte(name)))
+	}
+	return nil
+}
+
+// firstKey returns the value of the first key that the object has, as it is written or else as columns are named.
+func firstKey(object map[string]json.RawMessage, keys []string) (json.RawMessage, bool) {
+	for _, key := range keys {
+		if raw, ok := object[key]; ok {
+			return raw, true
+		}
+	}
+	for _, key := range keys {
+		for _, present := range slices.Sorted(maps.Keys(object)) {
+			if columnName(present) == columnName(key) {
+				return object[present], true
+			}
+		}
+	}
+	return nil, false
+}
+
+// jsonLabels returns the labels of a JSON value: a text, a number or a truth value, several in an
+// array, none for null and "".
+func jsonLabels(raw json.RawMessage) ([]string, *SyntaxError) {
+	var value any
+	if len(raw) > 0 {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.UseNumber()
+		if err := d.Decode(&value); err != nil {
+			return nil, fault("the label "+quote(raw), "a JSON value")
+		}
+	}
+	list, several := value.([]any)
+	if !several {
+		list = []any{value}
+	}
+	var names []string
+	for _, v := range list {
+		switch v := v.(type) {
+		case string:
+			if name := strings.TrimSpace(v); name != "" && name != noLabel {
+				names = append(names, name)
+			}
+		case json.Number:
+			names = append(names, canonicalNumber(v.String()))
+		case bool:
+			names = append(names, strconv.FormatBool(v))
+		case nil:
+		default:
+			return nil, fault("the label "+quote(raw), "a string, a number, true, false, null, or an array of them")
+		}
+	}
+	return names, nil
+}

@@ -1,0 +1,167 @@
+package corpus
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// bomb returns a gzip file of a head and then many times the same text.
+func bomb(t *testing.T, head, text string, times int) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err == nil {
+		_, err = w.Write([]byte(head))
+	}
+	for range times {
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Every reader must stop soon after the bound, and say where. What it allocates up to there is the
+// bound five times, since slices that grow by a quarter leave four times their size behind, once
+// more for what isn't counted, and what its workers have in passing.
+func TestMemoryBytes(t *testing.T) {
+	const limit, workers = 16 << 20, 2
+	words := &strings.Builder{}
+	for i := range 200_000 {
+		fmt.Fprintf(words, "%s ", strings.Map(func(r rune) rune { return r + 'a' - '0' }, fmt.Sprint(1_000_000+i)))
+	}
+	for name, test := range map[string]struct{ file, content, place string }{
+		"values": {"a.svm", bomb(t, "", "1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1\n", 150_000),
+			`a\.svm:\d+: reading on`},
+		"documents": {"a.svm", bomb(t, "", "1\n", 600_000), `a\.svm:\d+: reading on`},
+		"classes":   {"a.svm", words2lines(words.String()), `a\.svm:\d+: reading on`},
+		"text": {"a.tsv", bomb(t, "", "x\ta b c d e f g h i j k l m n o p\n", 80_000),
+			`a\.tsv:\d+: reading on`},
+		"terms":  {"a.tsv", "x\t" + words.String() + "\nx\tword\n", `a\.tsv:1: reading on`},
+		"a file": {"root/x/1", words.String(), `root/x/1: reading on`},
+		"entries": {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 900000\n", "1 1\n",
+			900_000), `a\.mtx: the whole`},
+		"entries late": {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 100000\n", "1 1\n",
+			900_000), `a\.mtx:4: row 1, column 1 again`},
+		"rows": {"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n900000 1 1\n1 1\n",
+			`a\.mtx: the whole`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			source := writeFile(t, test.file, test.content)
+			if name == "a file" {
+				source = filepath.Dir(filepath.Dir(source))
+			}
+			var err error
+			got := allocatedBy(func() {
+				_, err = Read(context.Background(), source, Options{Workers: workers, MemoryBytes: limit, MinDF: 1})
+			})
+			var memory *MemoryError
+			if wanted := errors.As(err, &memory); wanted == strings.Contains(test.place, "again") {
+				t.Fatalf("error %v", err)
+			}
+			if !regexp.MustCompile(test.place).MatchString(err.Error()) {
+				t.Errorf("error %v, expected %s", err, test.place)
+			}
+			if most := uint64(6*limit + workers*workerBytes); got > most {
+				t.Errorf("%d bytes allocated, expected at most %d", got, most)
+			}
+			_, err = Read(context.Background(), source, Options{Workers: workers, MemoryBytes: 1 << 30, MinDF: 1})
+			if errors.As(err, &memory) {
+				t.Errorf("with enough memory: %v", err)
+			}
+		})
+	}
+}
+
+// What needs several times the bound is refused once the first 8 MiB foretell it, not before and not
+// where there is room. The bound is some 16 MiB of the file, since workers are ahead by a few blocks.
+func TestForetold(t *testing.T) {
+	const lines = 1_800_000
+	file := writeFile(t, "a.svm", strings.Repeat("1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1\n", lines))
+	_, err := Read(context.Background(), file, Options{Workers: 2, MemoryBytes: 64 << 20})
+	var memory *MemoryError
+	early := regexp.MustCompile(`: by its first (8|9|1\d)\S* MiB, the whole$`)
+	if !errors.As(err, &memory) || !early.MatchString(memory.What) {
+		t.Fatalf("error %v", err)
+	}
+	c, err := Read(context.Background(), file, Options{Workers: 2, MemoryBytes: memory.Need * 3 / 2})
+	if err != nil {
+		t.Fatalf("with half more than what was foretold: %v", err)
+	}
+	if n := c.Documents.NNZ(); n != 9*lines || memory.Need < 9*n || memory.Need > 18*n {
+		t.Errorf("%d values, %d bytes foretold", n, memory.Need)
+	}
+}
+
+// A corpus that is joined in steps is the same.
+func TestJoinedInSteps(t *testing.T) {
+	texts := writeFile(t, "a.tsv", strings.Repeat("x\ta b c d e f g h i j k l m n o p\ny\ta c x y z\n", 40_000))
+	for _, source := range []string{"synthetic:docs=20000,terms=2000,length=100,classes=3", texts} {
+		want := readWhole(t, source, Options{MinDF: 1})
+		got := readWhole(t, source, Options{MinDF: 1, Workers: 3, MemoryBytes: 24 << 20})
+		if got.Documents.Bytes()*joinSteps < 24<<20 || got.Digest() != want.Digest() || show(got) != show(want) {
+			t.Errorf("%s: %d bytes, another corpus", source, got.Documents.Bytes())
+		}
+	}
+}
+
+// words2lines makes each word the label of a document.
+func words2lines(s string) string { return strings.ReplaceAll(s, " ", " 1:1\n") }
+
+// A synthetic corpus is refused before it is drawn; its need is foretold from its first documents,
+// and must be near what it takes.
+func TestMemoryBytesSynthetic(t *testing.T) {
+	const source = "synthetic:docs=300000,terms=40000"
+	var err error
+	opt := Options{Workers: 2, MemoryBytes: 100 << 20}
+	got := allocatedBy(func() { _, err = Read(context.Background(), source, opt) })
+	var memory *MemoryError
+	if !errors.As(err, &memory) || !strings.HasSuffix(memory.What, ": the whole") || got > 20<<20 {
+		t.Errorf("%d bytes allocated, error %v", got, err)
+	}
+	// Too many terms for so many classes: not even the tables.
+	got = allocatedBy(func() {
+		_, err = Read(context.Background(), "synthetic:docs=10,terms=4000000,classes=200",
+			Options{MemoryBytes: 100 << 20})
+	})
+	if !errors.As(err, &memory) || got > 1<<20 {
+		t.Errorf("%d bytes allocated, error %v", got, err)
+	}
+	for _, source := range []string{
+		"synthetic:docs=9000,terms=1000,length=50", "synthetic:docs=1000,terms=30000,length=1000",
+	} {
+		c := readWhole(t, source, Options{})
+		_, err := Read(context.Background(), source, Options{Workers: 2, MemoryBytes: 4 << 20})
+		if !errors.As(err, &memory) {
+			t.Fatal(err)
+		}
+		// 9 bytes a value while pieces are joined, as many again for slices that have grown, tables.
+		if values := c.Documents.NNZ(); memory.Need < 9*values || memory.Need > 18*values+30000*120 {
+			t.Errorf("%s: %d bytes foretold for %d values", source, memory.Need, values)
+		}
+		if _, err := Read(context.Background(), source,
+			Options{Workers: 2, MemoryBytes: memory.Need + memory.Need/10}); err != nil {
+			t.Errorf("with a tenth more than what was foretold: %v", err)
+		}
+	}
+}
+
+// allocatedBy returns the bytes that f allocates, freed ones included.
+func allocatedBy(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

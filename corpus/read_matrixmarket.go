@@ -1,0 +1,397 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+const matrixMarketBanner = "%%MatrixMarket"
+
+// marketHeader is the header of a MatrixMarket file.
+type marketHeader struct {
+	pattern, integer    bool
+	array               bool   // all values, column by column, not coordinates
+	symmetry            string // general, symmetric or skew-symmetric: then the lower triangle is there
+	rows, cols, entries uint64
+}
+
+// begin returns the first row of a column that an array has values of.
+func (h *marketHeader) begin(col uint64) uint64 {
+	switch h.symmetry {
+	case "symmetric":
+		return col
+	case "skew-symmetric":
+		return col + 1
+	}
+	return 0
+}
+
+// entryPiece is what one block of entry lines becomes.
+type entryPiece struct {
+	rows, cols []uint32 // from 0
+	values     []float32
+	blank      []int32 // lines without an entry, from 0 in the block
+	firstLine  int64
+}
+
+// bytes returns the memory of the piece and of its part of the matrix.
+func (p *entryPiece) bytes() int64 {
+	return 4*int64(cap(p.rows)+cap(p.cols)+cap(p.values)+2*cap(p.blank)) + 8*int64(len(p.rows))
+}
+
+// line returns the number of the line of entry k.
+func (p *entryPiece) line(k int) int64 {
+	line := k
+	for _, b := range p.blank {
+		if int(b) <= line {
+			line++
+		}
+	}
+	return p.firstLine + int64(line)
+}
+
+// A matrix may have maxEmptyRows rows whatever it holds. Above that it needs an entry for every
+// rowsAnEntry rows, so that a mistaken or malicious header can't take all memory.
+const (
+	maxEmptyRows = 1 << 20
+	rowsAnEntry  = 8
+)
+
+// plausible reports whether so many rows may belong to so many entries.
+func plausible(rows, entries uint64) bool { return rows <= maxEmptyRows || rows/rowsAnEntry <= entries }
+
+// readMarketHeader reads the banner, the comments and the line of sizes.
+func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
+	fail := func(found, expected string) error {
+		return fault(found, expected).at(in.name, in.line)
+	}
+	l, err := in.headerLine(maxLine)
+	if err != nil {
+		return h, err
+	}
+	words := strings.Fields(strings.ToLower(string(l)))
+	if len(words) != 5 || words[0] != strings.ToLower(matrixMarketBanner) {
+		return h, fail(quote(l), matrixMarketBanner+" matrix coordinate real general, or the like")
+	}
+	for i, allowed := range [][]string{
+		{"matrix"}, {"coordinate", "array"}, {"real", "double", "integer", "pattern"},
+		{"general", "symmetric", "skew-symmetric"},
+	} {
+		if word := words[i+1]; !slices.Contains(allowed, word) {
+			return h, fail("a MatrixMarket file of "+quote(word), strings.Join(allowed, ", "))
+		}
+	}
+	h.array, h.integer, h.pattern, h.symmetry = words[2] == "array", words[3] == "integer", words[3] == "pattern", words[4]
+	if h.array && h.pattern {
+		return h, fail("an array of \"pattern\"", "real or integer")
+	}
+	in.line++
+	for {
+		if l, err = in.headerLine(maxLine); err != nil {
+			return h, err
+		}
+		if l = bytes.TrimSpace(l); len(l) > 0 && l[0] != '%' {
+			break
+		}
+		in.line++
+	}
+	fields, sizes, names := bytes.Fields(l), []*uint64{&h.rows, &h.cols, &h.entries}, "rows columns entries"
+	if h.array {
+		sizes, names = sizes[:2], "rows columns"
+	}
+	if len(fields) != len(sizes) {
+		return h, fail(quote(l), names)
+	}
+	for i, to := range sizes {
+		var ok bool
+		if *to, ok = parseUint(fields[i]); !ok {
+			return h, fail(quote(l), names)
+		}
+	}
+	switch {
+	case h.symmetry != "general" && h.rows != h.cols:
+		return h, fail(fmt.Sprintf("%d rows and %d columns of a %s matrix", h.rows, h.cols, h.symmetry), "as many of each")
+	case h.rows == 0 || h.rows > 1<<31-1:
+		return h, fail(fmt.Sprintf("%s rows", fields[0]), "from 1 to 2147483647")
+	case h.cols > maxIndex+1:
+		return h, fail(fmt.Sprintf("%s columns", fields[1]), "at most "+strconv.FormatUint(maxIndex+1, 10))
+	case h.array && h.cols == 0:
+		return h, fail("0 columns", "an array with some")
+	case h.array:
+		if h.entries = h.rows * h.cols; h.symmetry != "general" {
+			h.entries = (h.entries-h.rows)/2 + h.rows - h.begin(0)*h.rows
+		}
+	case !plausible(h.rows, h.entries):
+		return h, fail(fmt.Sprintf("%d rows for %d entries", h.rows, h.entries),
+			fmt.Sprintf("at most %d rows, or an entry for every %d rows", maxEmptyRows, rowsAnEntry))
+	}
+	in.line++
+	return h, nil
+}
+
+// headerLine returns the next line.
+func (in *input) headerLine(maxLine int) ([]byte, error) {
+	line, err := in.boundedLine(maxLine)
+	if err == io.EOF {
+		err = fault("the end of the file", "a MatrixMarket banner and a line rows columns entries").at(in.name, in.line)
+	}
+	return line, err
+}
+
+// marketParser parses lines row column [value].
+type marketParser struct {
+	header  marketHeader
+	maxLine int
+	signed  bool
+}
+
+func (p *marketParser) parse(data []byte) (*entryPiece, *SyntaxError) {
+	out := &entryPiece{}
+	return out, eachLine(data, p.maxLine, func(l []byte, line int32) *SyntaxError { return p.parseLine(l, line, out) })
+}
+
+func (p *marketParser) parseLine(l []byte, line int32, out *entryPiece) *SyntaxError {
+	l = bytes.TrimRight(l, " \t")
+	if p.header.array {
+		token := bytes.TrimLeft(l, " \t")
+		if len(token) == 0 {
+			out.blank = append(out.blank, line)
+			return nil
+		}
+		return p.value(token, out)
+	}
+	row, i := p.index(l, 0)
+	if i == len(l) && len(bytes.TrimLeft(l, " \t")) == 0 {
+		out.blank = append(out.blank, line)
+		return nil
+	}
+	col, j := p.index(l, i)
+	if i == 0 || j == i {
+		return p.badEntry(l)
+	}
+	var token []byte
+	if !p.header.pattern {
+		j = skipSpace(l, j)
+		if token = tokenAt(l, j); len(token) == 0 {
+			return p.badEntry(l)
+		}
+		j += len(token)
+	}
+	switch {
+	case j < len(l):
+		return p.badEntry(l)
+	case row == 0 || row > p.header.rows:
+		return fault(fmt.Sprintf("row %d", row), fmt.Sprintf("from 1 to %d", p.header.rows))
+	case col == 0 || col > p.header.cols:
+		return fault(fmt.Sprintf("column %d", col), fmt.Sprintf("from 1 to %d", p.header.cols))
+	case row-1 < p.header.begin(col-1):
+		return fault(fmt.Sprintf("row %d, column %d of a %s matrix", row, col, p.header.symmetry),
+			"entries of the lower triangle")
+	}
+	if bad := p.value(token, out); bad != nil {
+		return bad
+	}
+	out.rows, out.cols = append(out.rows, uint32(row-1)), append(out.cols, uint32(col-1))
+	return nil
+}
+
+// value appends the value of an entry, 1 of a pattern.
+func (p *marketParser) value(token []byte, out *entryPiece) *SyntaxError {
+	value := float32(1)
+	if !p.header.pattern {
+		var bad *SyntaxError
+		if value, bad = parseValue(token, p.signed); bad != nil {
+			return bad
+		}
+		if p.header.integer && bytes.ContainsAny(token, ".eE") {
+			return fault("value "+quote(token), "a whole number, as the banner says")
+		}
+		if value > 0 && p.header.symmetry == "skew-symmetric" && !p.signed {
+			_, bad = parseValue(append([]byte("-"), token...), false) // stands above the diagonal
+			return bad
+		}
+	}
+	out.values = append(out.values, value)
+	return nil
+}
+
+// index reads white space and a number from l[i:], and returns where the number ends, or i if there
+// is none.
+func (p *marketParser) index(l []byte, i int) (uint64, int) {
+	start := skipSpace(l, i)
+	x, digits := scanUint(l[start:])
+	if end := start + digits; digits > 0 && (end == len(l) || space(l[end])) {
+		return x, end
+	}
+	return 0, i
+}
+
+func (p *marketParser) badEntry(l []byte) *SyntaxError {
+	if p.header.pattern {
+		return fault(quote(l), "row column")
+	}
+	return fault(quote(l), "row column value")
+}
+
+func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	h, err := in.readMarketHeader(opt.MaxLineBytes)
+	if err != nil {
+		return nil, err
+	}
+	// Of a row: offsets, where the next entry goes, and labels. Of an entry: as read, and in the
+	// matrix.
+	const aRow = 24
+	anEntry := int64(20)
+	if h.symmetry != "general" {
+		anEntry += 8 // of the other triangle
+	}
+	if err := opt.memory.fits(in.name, aRow*int64(h.rows)+anEntry*int64(min(h.entries, 1<<50))); err != nil {
+		return nil, err
+	}
+	opt.memory.add(aRow * int64(h.rows))
+	var pieces []*entryPiece
+	var warn warnings
+	var entries uint64
+	row, col := h.begin(0), uint64(0) // of the next value of an array
+	expected := fmt.Sprintf("%d entries, as the header says", h.entries)
+	err = scanBlocks(ctx, in, opt, func(int) parser[*entryPiece] {
+		return (&marketParser{header: h, maxLine: opt.MaxLineBytes, signed: opt.Signed}).parse
+	}, func(p *entryPiece, firstLine int64) error {
+		p.firstLine = firstLine
+		if n := len(p.blank); n > 0 {
+			warn.lines(blankMessage, tally{int64(n), p.blank[0]}, in.name, firstLine)
+		}
+		pieces = append(pieces, p)
+		n := min(uint64(len(p.values)), h.entries-entries)
+		entries += n
+		for k := uint64(0); h.array && k < n; k++ {
+			p.rows, p.cols = append(p.rows, uint32(row)), append(p.cols, uint32(col))
+			if row++; row == h.rows {
+				col++
+				row = h.begin(col)
+			}
+		}
+		if n < uint64(len(p.values)) {
+			line := p.line(int(n))
+			p.rows, p.cols, p.values = p.rows[:n], p.cols[:n], p.values[:n]
+			return fault("one entry more", expected).at(in.name, line)
+		}
+		return nil
+	})
+	if err == nil && entries < h.entries {
+		err = fault(fmt.Sprintf("the end of the file after %d entries", entries), expected).at(in.name, in.line)
+	}
+	var matrix *sparse.CSR
+	mayRepeat := true
+	if plausible(h.rows, entries) { // else the file has an error, and the header's size must not be allocated
+		var stopped error
+		if matrix, mayRepeat, stopped = joinEntries(ctx, opt, h, pieces); stopped != nil {
+			return nil, stopped
+		}
+	}
+	if mayRepeat { // an entry that repeats another lies before any other error
+		if first := firstRepeated(ctx, in.name, matrix, pieces); first != nil {
+			return nil, first
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.documents.Store(int64(h.rows))
+	return vectorCorpus(in.name, matrix, opt, warn, "columns", "row", 1)
+}
+
+// joinEntries sorts the entries into rows, and reports whether any entry repeats another.
+func joinEntries(
+	ctx context.Context, opt *Options, h marketHeader, pieces []*entryPiece,
+) (m *sparse.CSR, repeated bool, err error) {
+	m = &sparse.CSR{Cols: int(h.cols), Offsets: make([]int64, h.rows+1)}
+	mirrored := func(row, col uint32) bool { return h.symmetry != "general" && row != col }
+	sign := float32(1)
+	if h.symmetry == "skew-symmetric" {
+		sign = -1
+	}
+	for _, p := range pieces {
+		for k, row := range p.rows {
+			m.Offsets[row+1]++
+			if col := p.cols[k]; mirrored(row, col) {
+				m.Offsets[col+1]++
+			}
+		}
+	}
+	m.Allocate()
+	next := slices.Clone(m.Offsets)
+	for _, p := range pieces {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		for k, row := range p.rows {
+			col := p.cols[k]
+			at := next[row]
+			next[row]++
+			m.Terms[at], m.Values[at] = col, p.values[k]
+			if mirrored(row, col) {
+				at = next[col]
+				next[col]++
+				m.Terms[at], m.Values[at] = row, sign*p.values[k]
+			}
+		}
+	}
+	var again atomic.Bool
+	err = run.Chunks(ctx, opt.Workers, m.Rows(), func(_, lo, hi int) error {
+		var s rowSorter
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			terms, values := m.Row(i)
+			s.sort(terms, values)
+			for k := 1; k < len(terms); k++ {
+				if terms[k] == terms[k-1] {
+					again.Store(true)
+				}
+			}
+		}
+		return nil
+	})
+	return m, again.Load(), err
+}
+
+// firstRepeated returns the error of the first entry in the file that repeats another, or nil. In
+// m, if it is given, such entries are neighbours; then only they take memory.
+func firstRepeated(ctx context.Context, file string, m *sparse.CSR, pieces []*entryPiece) error {
+	met := map[[2]uint32]bool{} // whether an entry was met, by row and column
+	if m != nil {
+		for i := range m.Rows() {
+			terms, _ := m.Row(i)
+			for k := 1; k < len(terms); k++ {
+				if terms[k] == terms[k-1] {
+					met[[2]uint32{uint32(i), terms[k]}] = false
+				}
+			}
+		}
+	}
+	for _, p := range pieces {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for k, row := range p.rows {
+			entry := [2]uint32{row, p.cols[k]}
+			before, candidate := met[entry]
+			if before {
+				found := fmt.Sprintf("row %d, column %d again", row+1, entry[1]+1)
+				return fault(found, "every entry once").at(file, p.line(k))
+			}
+			if candidate || m == nil {
+				met[entry] = true
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,319 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+const (
+	npyMagic = "\x93NUMPY"
+	zipMagic = "PK\x03\x04"
+)
+
+// A .npy file is its magic, a version of two bytes, the length of a header, the header, which is a
+// Python dictionary, and the values. A .npz file is a zip of such files; scipy.sparse.save_npz
+// writes format.npy, shape.npy, indptr.npy, indices.npy and data.npy. Source:
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
+
+// readNumPy reads a dense matrix in a .npy file, or one of SciPy in compressed rows in a .npz file.
+// It reads a .npz file that isn't a regular file into memory first.
+func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	defer context.AfterFunc(ctx, in.close)()
+	r := &numpyReader{ctx: ctx, in: in, opt: opt, name: in.name}
+	head, _ := in.r.Peek(len(zipMagic))
+	read := r.dense
+	if string(head) == zipMagic {
+		read = r.compressed
+	}
+	documents, err := read()
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, err
+	}
+	m.documents.Store(int64(documents.Rows()))
+	return vectorCorpus(in.name, documents, opt, nil, "columns", "row", 0)
+}
+
+// numpyReader reads arrays.
+type numpyReader struct {
+	ctx  context.Context
+	in   *input
+	opt  *Options
+	name string // of the file, and its member
+}
+
+// fail returns an error of the file.
+func (r *numpyReader) fail(found, expected string) error {
+	return fault(found, expected).at(r.name, 0)
+}
+
+// npyArray is what a header says, with the reader of the values after it.
+type npyArray struct {
+	r       io.Reader
+	kind    byte // b, i, u, f; S, U for texts
+	size    int  // bytes of a value
+	order   binary.ByteOrder
+	fortran bool // columns come first
+	shape   []int64
+}
+
+var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr'\s*:\s*'([<>|=]?)([a-zA-Z])(\d{1,4})'\s*,` +
+	`\s*'fortran_order'\s*:\s*(True|False)\s*,` +
+	`\s*'shape'\s*:\s*\(([0-9,\s]*)\)\s*,?\s*\}\s*$`)
+
+// array reads a header.
+func (r *numpyReader) array(from io.Reader) (*npyArray, error) {
+	const expected = "a .npy file"
+	begin := make([]byte, 8)
+	if _, err := io.ReadFull(from, begin); err != nil || string(begin[:6]) != npyMagic {
+		return nil, r.end(err, fmt.Sprintf("the first bytes % x", begin), expected)
+	}
+	length := make([]byte, 2)
+	if begin[6] > 1 {
+		length = make([]byte, 4)
+	}
+	if _, err := io.ReadFull(from, length); err != nil {
+		return nil, r.end(err, "", expected)
+	}
+	n := binary.LittleEndian.Uint32(append(slices.Clone(length), 0, 0)[:4])
+	if n > 64<<10 {
+		return nil, r.fail(fmt.Sprintf("a header of %d bytes", n), "at most 64 KiB")
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(from, text); err != nil {
+		return nil, r.end(err, "", expected)
+	}
+	found := npyHeader.FindStringSubmatch(string(text))
+	if found == nil {
+		return nil, r.fail("the header "+quote(bytes.TrimSpace(text)),
+			"an array of numbers: descr, fortran_order, shape")
+	}
+	a := &npyArray{r: from, kind: found[2][0], fortran: found[4] == "True", order: binary.LittleEndian}
+	if found[1] == ">" {
+		a.order = binary.BigEndian
+	}
+	a.size, _ = strconv.Atoi(found[3])
+	for part := range strings.SplitSeq(found[5], ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(part, 10, 64)
+		if err != nil || n > math.MaxInt32*int64(1<<16) {
+			return nil, r.fail("a dimension of "+quote(part), "one that memory can hold")
+		}
+		a.shape = append(a.shape, n)
+	}
+	good := map[string][]int{"b": {1}, "i": {1, 2, 4, 8}, "u": {1, 2, 4, 8}, "f": {4, 8}}[string(a.kind)]
+	if a.kind == 'U' {
+		a.size *= 4
+	}
+	if !slices.Contains(good, a.size) && a.kind != 'S' && a.kind != 'U' {
+		return nil, r.fail(fmt.Sprintf("values of type %c%d", a.kind, a.size), "b1, i1 to i8, u1 to u8, f4 or f8")
+	}
+	return a, nil
+}
+
+// end returns the error of reading, where the end of the file is a fault of its own.
+func (r *numpyReader) end(err error, found, expected string) error {
+	switch {
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return r.fail("the end of the file", expected)
+	case err != nil && r.name != r.in.name:
+		return (&SyntaxError{Found: err.Error(), Expected: "an undamaged zip file", Err: err}).at(r.name, 0)
+	case err != nil:
+		return r.in.readError(0, err)
+	}
+	return r.fail(found, expected)
+}
+
+// over checks that the array ends here. Only after its last byte is known whether its checksum is right.
+func (r *numpyReader) over(from io.Reader) error {
+	n, err := io.ReadFull(from, make([]byte, 1))
+	if n == 0 && err == io.EOF {
+		return nil
+	}
+	return r.end(err, "data after the values", "the end of the array, as the header says")
+}
+
+// number returns a value, exact unless it is an integer beyond 2⁵³.
+func (a *npyArray) number(b []byte) float64 {
+	var bits uint64
+	switch a.size {
+	case 1:
+		bits = uint64(b[0])
+	case 2:
+		bits = uint64(a.order.Uint16(b))
+	case 4:
+		bits = uint64(a.order.Uint32(b))
+	case 8:
+		bits = a.order.Uint64(b)
+	}
+	switch {
+	case a.kind == 'f' && a.size == 4:
+		return float64(math.Float32frombits(uint32(bits)))
+	case a.kind == 'f':
+		return math.Float64frombits(bits)
+	case a.kind == 'i':
+		shift := 64 - 8*a.size
+		return float64(int64(bits<<shift) >> shift)
+	}
+	return float64(bits)
+}
+
+// each calls f for the values, n of them, in the order of the file.
+func (r *numpyReader) each(a *npyArray, n int64, f func(i int64, v float64) error) error {
+	if a.kind == 'S' || a.kind == 'U' {
+		return r.fail("an array of texts", "numbers")
+	}
+	buffer := make([]byte, min(n, 8<<10)*int64(a.size))
+	for i := int64(0); i < n; {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		part := buffer[:min(int64(len(buffer)), (n-i)*int64(a.size))]
+		if _, err := io.ReadFull(a.r, part); err != nil {
+			return r.end(err, "", fmt.Sprintf("%d values, as the header says", n))
+		}
+		for at := 0; at < len(part); at += a.size {
+			if err := f(i, a.number(part[at:at+a.size])); err != nil {
+				return err
+			}
+			i++
+		}
+		if r.opt.memory.spent() {
+			return r.opt.memory.check(r.name)
+		}
+	}
+	return nil
+}
+
+// value checks a value of the matrix.
+func (r *numpyReader) value(row, column int64, v float64) (float32, error) {
+	u := float32(v)
+	finite := !math.IsNaN(v) && !math.IsInf(float64(u), 0)
+	if finite && (v >= 0 || r.opt.Signed) {
+		return u + 0, nil // + 0 turns −0 into 0
+	}
+	bad := fault(fmt.Sprintf("row %d, column %d: value %v", row, column, v), "a finite number")
+	if finite {
+		bad.Expected, bad.Option, bad.Remedy = "a value of at least 0", "Signed", "accepts others"
+	}
+	return 0, bad.at(r.name, 0)
+}
+
+// Memory of the matrix while it grows, in bytes, of a row and of a value.
+const aNumPyRow, aNumPyValue = 36, 28
+
+// dense reads a .npy file of two dimensions.
+func (r *numpyReader) dense() (*sparse.CSR, error) {
+	a, err := r.array(r.in.r)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.shape) != 2 || a.shape[0] < 1 || a.shape[1] < 1 || a.shape[0] > math.MaxInt32 || a.shape[1] > maxIndex+1 {
+		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "a matrix: rows and columns")
+	}
+	rows, cols := a.shape[0], a.shape[1]
+	if rows > math.MaxInt64/16/cols {
+		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one that memory can hold")
+	}
+	out := &sparse.CSR{Cols: int(cols), Offsets: []int64{0}}
+	var rowOf []uint32 // of each value, where columns come first
+	value := int64(aNumPyValue)
+	err = r.each(a, rows*cols, func(i int64, v float64) error {
+		if i == aNumPySample && !a.fortran && r.mostlyDense(out, a, rows*cols) {
+			value = 0 // is counted
+			if err := r.opt.memory.check(r.name); err != nil {
+				return err
+			}
+			out.Terms = slices.Grow(out.Terms, int(rows*cols-i))
+			out.Values = slices.Grow(out.Values, int(rows*cols-i))
+		}
+		row, column := i/cols, i%cols
+		if a.fortran {
+			row, column = i%rows, i/rows
+		}
+		u, err := r.value(row, column, v)
+		if err != nil {
+			return err
+		}
+		if u != 0 {
+			out.Terms, out.Values = append(out.Terms, uint32(column)), append(out.Values, u)
+			if a.fortran {
+				rowOf = append(rowOf, uint32(row))
+			}
+			r.opt.memory.add(value)
+		}
+		if !a.fortran && column == cols-1 {
+			out.Offsets = append(out.Offsets, int64(len(out.Values)))
+			r.opt.memory.add(aNumPyRow)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.over(r.in.r); err != nil {
+		return nil, err
+	}
+	if a.fortran {
+		r.opt.memory.add(aNumPyRow*rows + 8*int64(len(rowOf)))
+		if err := r.opt.memory.check(r.name); err != nil {
+			return nil, err
+		}
+		out = byRow(out, rowOf, int(rows))
+	}
+	out.Offsets, out.Terms, out.Values = slices.Clip(out.Offsets), slices.Clip(out.Terms), slices.Clip(out.Values)
+	return out, nil
+}
+
+// aNumPySample is how many values are looked at before room for the others is made.
+const aNumPySample = 1 << 18
+
+// mostlyDense reports whether most of the first values are other than 0 and the file holds all that its
+// header says, and then counts the memory of the whole matrix.
+func (r *numpyReader) mostlyDense(m *sparse.CSR, a *npyArray, n int64) bool {
+	f, ok := r.in.file.(*os.File)
+	if !ok || len(m.Values) < aNumPySample/2 || n < 4*aNumPySample {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() < n*int64(a.size) {
+		return false
+	}
+	r.opt.memory.add(8*n - aNumPyValue*int64(len(m.Values)))
+	return true
+}
+
+// byRow orders values that come by columns.
+func byRow(m *sparse.CSR, rowOf []uint32, rows int) *sparse.CSR {
+	out := &sparse.CSR{
+		Cols: m.Cols, Offsets: make([]int64, rows+1),
+		Terms: make([]uint32, len(rowOf)), Values: make([]float32, len(rowOf)),
+	}
+	for _, row := range rowOf {
+		out.Offsets[row+1]++
+	}
+	for i := range rows {
+		out.Offsets[i+1] += out.Offsets[i]
+	}
+	next := slices.Clone(out.Offsets)
+	for k, row := range rowOf {
+		out.Terms[next[row]], out.Values[next[row]] = m.Terms[k], m.Values[k]
+		next[row]++
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// What NumPy 2.4 and SciPy 1.17 wrote, dense and sparse, in any order, from a file and from a
+// stream.
+func TestReadNumPy(t *testing.T) {
+	const want = " 0:1 2:2.5\n\n 1:3\n 0:4 2:7\n"
+	for _, file := range []string{"c.npy", "fortran.npy", "csr.npz", "plain.npz", "unsorted.npz"} {
+		path := filepath.Join("testdata", "numpy", file)
+		c := readWhole(t, path, Options{})
+		if got := show(c); strings.ReplaceAll(got, " \n", "\n") != want {
+			t.Errorf("%s: read\n%swant\n%s", file, got, want)
+		}
+		if len(c.Warnings) != 1 || c.Warnings[0].First != path+", row 1" {
+			t.Errorf("%s: warnings %v", file, c.Warnings)
+		}
+		data := musttest.Get(os.ReadFile(path))(t)
+		for name, content := range map[string]string{"stream": string(data), "gzip": gzipped(string(data))} {
+			stream, err := ReadFrom(context.Background(), strings.NewReader(content), path, Options{})
+			if err != nil || stream.Digest() != c.Digest() {
+				t.Errorf("%s, %s: %v", file, name, err)
+			}
+		}
+		if packed := readWhole(t, writeFile(t, file+".gz", gzipped(string(data))), Options{}); packed.Digest() != c.Digest() {
+			t.Errorf("%s: another matrix from a gzipped file", file)
+		}
+		labels := writeFile(t, "labels", "a\nb\na\nb\n")
+		if c := readWhole(t, path, Options{Labels: labels}); len(c.Classes) != 2 || c.Labels.Of(3)[0] != 1 {
+			t.Errorf("%s: classes %q", file, c.Classes)
+		}
+		if _, err := Read(context.Background(), path, Options{MemoryBytes: 60}); err == nil ||
+			!strings.Contains(err.Error(), "memory") {
+			t.Errorf("%s in 60 bytes: %v", file, err)
+		}
+		for cut := range len(data) {
+			if _, err := ReadFrom(context.Background(), bytes.NewReader(data[:cut]), path, Options{}); err == nil {
+				t.Errorf("%s cut off at %d is accepted", file, cut)
+			}
+		}
+	}
+	if got, want := show(readWhole(t, "testdata/numpy/big.npy", Options{})), " 0:2 2:5\n\n 1:6\n 0:8 2:14\n"; got != want {
+		t.Errorf("big-endian integers: read\n%swant\n%s", got, want)
+	}
+	got := show(readWhole(t, "testdata/numpy/negative.npy", Options{Signed: true}))
+	if !strings.HasPrefix(got, " 0:-1 2:-2.5\n") {
+		t.Errorf("signed: read\n%s", got)
+	}
+	for file, want := range map[string]string{
+		"negative.npy": "row 0, column 0: value -1, expected a value of at least 0 (Options.Signed accepts others)",
+		"vector.npy":   "an array of shape [3], expected a matrix: rows and columns",
+		"text.npy":     "an array of texts, expected numbers",
+		"nan.npy":      "row 0, column 1: value NaN, expected a finite number",
+		"csc.npz":      `, format.npy: a matrix in the format "csc", expected csr`,
+		"twice.npz":    "row 0: column 0 twice, expected each once",
+		"other.npz":    "no array format, expected format, shape, indptr, indices and data",
+	} {
+		if _, err := Read(context.Background(), filepath.Join("testdata", "numpy", file), Options{}); err == nil ||
+			!strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", file, err, want)
+		}
+	}
+}
+
+func FuzzReadNumPy(f *testing.F) {
+	var seeds []string
+	files := musttest.Get(filepath.Glob("testdata/numpy/*"))(f)
+	for _, file := range files {
+		data := musttest.Get(os.ReadFile(file))(f)
+		seeds = append(seeds, string(data))
+	}
+	fuzzReader(f, readNumPy, seeds...)
+}

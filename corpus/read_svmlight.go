@@ -1,0 +1,289 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// maxIndex leaves room for the number of columns in 32 bits.
+const maxIndex = math.MaxUint32 - 1
+
+// vectorPiece is what one block of vectors becomes.
+type vectorPiece struct {
+	labels labelPiece
+	ends   []int64 // end of each row in terms and values
+	lines  []int32 // line of each row, from 0 in the block
+	terms  []uint32
+	values []float32
+	top    uint32  // greatest term
+	groups []int64 // qid of each row, where they are asked for
+
+	firstLine          int64
+	blank, qid, beyond tally // blank lines; qids and values beyond the vocabulary that were left out
+}
+
+// bytes returns the memory of the piece and of a step of its part of the matrix.
+func (p *vectorPiece) bytes() int64 {
+	four := cap(p.terms) + cap(p.values) + cap(p.lines)
+	eight := cap(p.ends) + cap(p.groups) + len(p.ends) + len(p.groups) + len(p.terms)/joinSteps
+	return 4*int64(four) + 8*int64(eight) + p.labels.bytes()
+}
+
+// svmParser parses lines
+//
+//	label[,label...] [qid:N] index:value ... [# comment]
+//
+// with ascending indices, as svm_learn and svm-train define them. Index i is column i - base. A line that
+// begins with white space and an index has no label, as in LIBSVM's multi-label files. Numbers are the same label
+// however they are written: +1 and 1.0 are 1.
+type svmParser struct {
+	maxLine int
+	signed  bool
+	base    uint64 // the first index: 1, or 0
+	columns uint64 // values in this column and above are left out
+	nnz     int    // of the block before: the next is likely to have as many
+	groups  bool   // keep qids, one in every line
+	group   int64  // qid of the line, -1 for none yet
+	memory  *allowance
+}
+
+func (p *svmParser) parse(data []byte) (*vectorPiece, *SyntaxError) {
+	most := p.nnz + p.nnz/8
+	out := &vectorPiece{
+		labels: labelPiece{numeric: true, memory: p.memory}, terms: make([]uint32, 0, most), values: make([]float32, 0, most),
+	}
+	bad := eachLine(data, p.maxLine, func(l []byte, line int32) *SyntaxError { return p.parseLine(l, line, out) })
+	p.nnz = len(out.terms)
+	return out, bad
+}
+
+func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *SyntaxError {
+	l, _, comment := bytes.Cut(l, []byte{'#'})
+	start := skipSpace(l, 0)
+	if start == len(l) {
+		if !comment {
+			out.blank.add(1, line)
+		}
+		return nil
+	}
+	label := tokenAt(l, start)
+	i := start + len(label)
+	if bytes.IndexByte(label, ':') >= 0 {
+		if start == 0 {
+			const expected = "label index:value ... (without a label the line begins with a space)"
+			return fault(quote(label)+" where the label belongs", expected)
+		}
+		out.labels.addNone()
+		i = start
+	} else if bad := out.labels.add(label); bad != nil {
+		return bad
+	}
+	p.group = -1
+	bad := p.parsePairs(l, i, line, out)
+	if bad == nil && p.groups && p.group < 0 {
+		bad = &SyntaxError{
+			Found: "no qid", Expected: "label qid:N index:value ...", Option: "GroupColumn", Remedy: "asks for it",
+		}
+	}
+	if bad != nil {
+		out.labels.dropLast()
+		return bad
+	}
+	if p.groups {
+		out.groups = append(out.groups, p.group)
+	}
+	out.ends = append(out.ends, int64(len(out.terms)))
+	out.lines = append(out.lines, line)
+	return nil
+}
+
+// parsePairs appends the index:value pairs of l[i:] to out if all of them are good.
+func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *SyntaxError {
+	terms, values := out.terms, out.values
+	before := int64(-1)
+	for {
+		if i = skipSpace(l, i); i == len(l) {
+			out.terms, out.values = terms, values
+			return nil
+		}
+		index, digits := scanUint(l[i:])
+		if colon := i + digits; digits == 0 || colon == len(l) || l[colon] != ':' {
+			token := tokenAt(l, i)
+			if before < 0 && bytes.HasPrefix(token, []byte("qid:")) {
+				if !p.groups {
+					out.qid.add(1, line)
+				} else if bad := p.setGroup(token); bad != nil {
+					return bad
+				}
+				i += len(token)
+				continue
+			}
+			return badPair(token)
+		}
+		switch {
+		case index > maxIndex:
+			return fault("index "+string(cut(l[i:i+digits])), "at most "+strconv.FormatUint(maxIndex, 10))
+		case index < p.base:
+			return &SyntaxError{
+				Found: "index 0", Expected: "indices from 1", Option: "ZeroBased", Remedy: "true counts them from 0",
+			}
+		case int64(index) <= before:
+			return fault(fmt.Sprintf("index %d is not above %d", index, before), "ascending indices")
+		}
+		i += digits + 1
+		v, n, ok := scanFloat(l[i:])
+		if !ok || v < 0 && !p.signed || i+n < len(l) && !space(l[i+n]) {
+			token := tokenAt(l, i)
+			var bad *SyntaxError
+			if v, bad = parseValue(token, p.signed); bad != nil {
+				bad.Found = fmt.Sprintf("index %d: %s", index, bad.Found)
+				return bad
+			}
+			n = len(token)
+		}
+		i += n
+		before = int64(index)
+		column := index - p.base
+		if column >= p.columns {
+			out.beyond.add(1, line)
+			continue
+		}
+		out.top = max(out.top, uint32(column))
+		terms, values = append(terms, uint32(column)), append(values, v+0) // + 0 turns −0 into 0
+	}
+}
+
+// setGroup reads qid:N.
+func (p *svmParser) setGroup(token []byte) *SyntaxError {
+	switch group, ok := parseUint(token[len("qid:"):]); {
+	case !ok || group > math.MaxInt64:
+		return fault(quote(token), "qid: and a whole number")
+	case p.group >= 0:
+		return fault(quote(token)+" after another qid", "one qid a line")
+	default:
+		p.group = int64(group)
+		return nil
+	}
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' }
+
+// skipSpace returns the place of the first byte from l[i] on that isn't white space.
+func skipSpace(l []byte, i int) int {
+	for i < len(l) && space(l[i]) {
+		i++
+	}
+	return i
+}
+
+// tokenAt returns what stands at l[i] up to the next white space.
+func tokenAt(l []byte, i int) []byte {
+	end := i
+	for end < len(l) && !space(l[end]) {
+		end++
+	}
+	return l[i:end]
+}
+
+// cut shortens what an error names.
+func cut(b []byte) []byte { return b[:min(len(b), 40)] }
+
+func badPair(token []byte) *SyntaxError {
+	switch index, _, colon := bytes.Cut(token, []byte(":")); {
+	case !colon:
+		return fault(quote(token)+" has no colon", "index:value")
+	case len(index) > 1 && index[0] == '-':
+		return fault("index "+string(cut(index)), "an index of at least 0")
+	}
+	return fault(quote(token), "index:value")
+}
+
+func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	columns := uint64(maxIndex) + 1
+	if opt.Vocabulary != nil {
+		columns = uint64(len(opt.Vocabulary))
+	}
+	base := uint64(1)
+	if opt.ZeroBased == "true" {
+		base = 0
+	}
+	var pieces []*vectorPiece
+	c := &Corpus{Source: in.name}
+	var warn warnings
+	var rows int64
+	classes := newClassTable()
+	err := scanBlocks(ctx, in, opt, func(int) parser[*vectorPiece] {
+		return (&svmParser{
+			maxLine: opt.MaxLineBytes, signed: opt.Signed, base: base, columns: columns,
+			groups: opt.GroupColumn == "qid", memory: opt.memory,
+		}).parse
+	}, func(p *vectorPiece, firstLine int64) error {
+		p.firstLine = firstLine
+		pieces = append(pieces, p)
+		c.Groups = append(c.Groups, p.groups...)
+		warn.lines(blankMessage, p.blank, in.name, firstLine)
+		warn.lines("qid, left out", p.qid, in.name, firstLine)
+		warn.lines("value in a column beyond the vocabulary, left out", p.beyond, in.name, firstLine)
+		classes.append(&p.labels)
+		p.labels = labelPiece{}
+		rows += int64(len(p.ends))
+		m.documents.Store(rows)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if rows == 0 {
+		return nil, fault("no documents", "lines label index:value ...").at(in.name, 0)
+	}
+	if c.Documents, err = joinVectors(ctx, opt, pieces); err != nil {
+		return nil, err
+	}
+	c.Classes, c.Labels = classes.list, classes.labels
+	limitVectors(c, opt)
+	warn.rows(c.Documents, func(i int) string {
+		k := 0
+		for i >= len(pieces[k].lines) {
+			i -= len(pieces[k].lines)
+			k++
+		}
+		return place(in.name, pieces[k].firstLine+int64(pieces[k].lines[i]))
+	})
+	c.Warnings = warn
+	return c, nil
+}
+
+// joinVectors makes one matrix of the pieces and drops their terms and values.
+func joinVectors(ctx context.Context, opt *Options, pieces []*vectorPiece) (*sparse.CSR, error) {
+	var rows int
+	var nnz int64
+	for _, p := range pieces {
+		rows += len(p.ends)
+		nnz += int64(len(p.terms))
+	}
+	matrix := &sparse.CSR{Offsets: make([]int64, 1, rows+1), Terms: make([]uint32, nnz), Values: make([]float32, nnz)}
+	starts := make([]int64, len(pieces))
+	for k, p := range pieces {
+		starts[k] = matrix.Offsets[len(matrix.Offsets)-1]
+		for _, end := range p.ends {
+			matrix.Offsets = append(matrix.Offsets, starts[k]+end)
+		}
+		if len(p.terms) > 0 {
+			matrix.Cols = max(matrix.Cols, int(p.top)+1)
+		}
+	}
+	return matrix, opt.inSteps(len(pieces), 8*nnz, func(lo, hi int) error {
+		return run.Parallel(ctx, opt.Workers, hi-lo, func(k int) {
+			k += lo
+			copy(matrix.Terms[starts[k]:], pieces[k].terms)
+			copy(matrix.Values[starts[k]:], pieces[k].values)
+			pieces[k].terms, pieces[k].values = nil, nil
+		})
+	})
+}

@@ -1,0 +1,363 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/corpus/internal/intern"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Synthetic describes a random corpus, the same on every platform and for any number of workers.
+//
+// A document of class c has between Length/2 and 3·Length/2 words, uniformly distributed. Each is
+// drawn independently from
+//
+//	p_c(t) = ¾ z(rank(t)) + ¼ z(rank_c(t)),  z(r) ∝ 1/(r + 2.7),  r = 0, 1, ..., Terms−1
+//
+// where z is the Zipf-Mandelbrot law (Mandelbrot 1953; 2.7 is the usual offset for English),
+// rank(t) = t for all classes, and rank_c is a random order for class c. Document i has class i mod
+// Classes. Drawing uses integers only, with weights 2⁴⁰/(10 r + 27), so that no platform rounds
+// differently.
+type Synthetic struct {
+	Documents int    // docs=, default 2000
+	Terms     int    // terms=, size of the vocabulary, default 20000
+	Length    int    // length=, mean number of words of a document, default 200
+	Classes   int    // classes=, default 10
+	Seed      uint64 // seed=, default 1
+
+	// Of Copies documents in a thousand, spread evenly, each is a copy of an earlier one, any, of whose
+	// words up to Changed, uniformly, are drawn anew. It has the class of its place all the same.
+	Copies  int // copies=, default 0
+	Changed int // changed=, default 2
+}
+
+// DefaultSynthetic has the defaults of the parameters.
+var DefaultSynthetic = Synthetic{Documents: 2000, Terms: 20000, Length: 200, Classes: 10, Seed: 1, Changed: 2}
+
+// String returns the source that [Read] reads for s.
+func (s Synthetic) String() string {
+	text := fmt.Sprintf("synthetic:docs=%d,terms=%d,length=%d,classes=%d,seed=%d", s.Documents, s.Terms, s.Length,
+		s.Classes, s.Seed)
+	if s.Copies > 0 {
+		text += fmt.Sprintf(",copies=%d,changed=%d", s.Copies, s.Changed)
+	}
+	return text
+}
+
+const syntheticExpected = "synthetic:docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N"
+
+// ParseSynthetic reads docs=N,terms=N,length=N,classes=N,seed=N,copies=N,changed=N, each optional, in any
+// order.
+func ParseSynthetic(parameters string) (Synthetic, error) {
+	s := DefaultSynthetic
+	if parameters == "" {
+		return s, nil
+	}
+	seen := map[string]bool{}
+	for parameter := range strings.SplitSeq(parameters, ",") {
+		key, text, _ := strings.Cut(parameter, "=")
+		least, most := uint64(1), uint64(1<<31-1)
+		var to *int
+		switch key {
+		case "docs":
+			to = &s.Documents
+		case "terms":
+			to, most = &s.Terms, 1<<22
+		case "length":
+			to, most = &s.Length, 1<<24
+		case "classes":
+			to, most = &s.Classes, 1<<16
+		case "seed":
+			least, most = 0, 1<<64-1
+		case "copies":
+			to, least, most = &s.Copies, 0, 999
+		case "changed":
+			to, least, most = &s.Changed, 0, 1<<24
+		default:
+			return s, fmt.Errorf("corpus: synthetic:%s: parameter %s, expected %s", parameters, quote(key),
+				syntheticExpected)
+		}
+		if seen[key] {
+			return s, fmt.Errorf("corpus: synthetic:%s: parameter %s twice, expected %s", parameters, quote(key),
+				syntheticExpected)
+		}
+		seen[key] = true
+		x, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || x < least || x > most {
+			return s, fmt.Errorf("corpus: synthetic:%s: %s is %s, expected a whole number from %d to %d", parameters,
+				key, quote(text), least, most)
+		}
+		if to != nil {
+			*to = int(x)
+		} else {
+			s.Seed = x
+		}
+	}
+	if s.Terms*s.Classes > 1<<30 {
+		return s, fmt.Errorf("corpus: %s: terms times classes is %d, expected at most %d", s, s.Terms*s.Classes, 1<<30)
+	}
+	return s, nil
+}
+
+// drawer draws integers below a bound from raw words of the generator, whose stream never changes.
+type drawer struct{ *rand.PCG }
+
+// below draws a number below n, with a bias below n/2⁶⁴.
+func (d drawer) below(n uint64) uint64 {
+	hi, _ := bits.Mul64(d.Uint64(), n)
+	return hi
+}
+
+// newDrawer returns the generator of one stream. SplitMix64 scatters seed and stream, so that
+// neighbours have nothing in common.
+func newDrawer(seed, stream uint64) drawer {
+	return drawer{rand.NewPCG(scatter(seed), scatter(stream+0x632be59bd9b4e019))}
+}
+
+func scatter(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// aliasTable draws from a fixed distribution in constant time (Walker 1977, Vose 1991), in
+// integers.
+type aliasTable struct {
+	total   uint64   // capacity of a column
+	keep    []uint64 // how much of column k is k itself
+	instead []uint32 // what the rest of it is
+}
+
+// newZipfTable returns the table of weights 2⁴⁰/(10 r + 27).
+func newZipfTable(n int) *aliasTable {
+	t := &aliasTable{keep: make([]uint64, n), instead: make([]uint32, n)}
+	for r := range n {
+		w := uint64(1) << 40 / uint64(10*r+27)
+		t.keep[r] = w * uint64(n) // below 2⁵⁸ for n <= 2²²
+		t.total += w
+	}
+	var small, large []uint32
+	for r := n - 1; r >= 0; r-- {
+		if t.keep[r] < t.total {
+			small = append(small, uint32(r))
+		} else {
+			large = append(large, uint32(r))
+		}
+	}
+	for len(small) > 0 && len(large) > 0 {
+		s, l := small[len(small)-1], large[len(large)-1]
+		small = small[:len(small)-1]
+		t.instead[s] = l
+		t.keep[l] -= t.total - t.keep[s]
+		if t.keep[l] < t.total {
+			large = large[:len(large)-1]
+			small = append(small, l)
+		}
+	}
+	return t
+}
+
+func (t *aliasTable) draw(d drawer) uint32 {
+	k := d.below(uint64(len(t.keep)))
+	if d.below(t.total) < t.keep[k] {
+		return uint32(k)
+	}
+	return t.instead[k]
+}
+
+// aLabelBytes is the memory of a document's label.
+const aLabelBytes = 12
+
+// readSynthetic draws the corpus. As for vectors, Options.MinDF and MaxDF remove values, not
+// columns.
+func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options, m *meter) (*Corpus, error) {
+	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 4 // table and name, order, counts
+	tables := int64(s.Terms) * (aTerm + aTermOfClass*int64(s.Classes) + aTermOfWorker*int64(opt.Workers))
+	if err := opt.memory.fits(source, tables+24*int64(s.Documents)); err != nil {
+		return nil, err
+	}
+	opt.memory.add(tables)
+	zipf := newZipfTable(s.Terms)
+	orders := make([][]uint32, s.Classes) // orders[c][r] is the term of rank r in class c
+	err := run.Parallel(ctx, opt.Workers, s.Classes, func(c int) {
+		orders[c] = randomOrder(s.Terms, newDrawer(s.Seed, uint64(c)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := opt.askVocabulary(); err != nil {
+		return nil, err
+	}
+	c := &Corpus{
+		Source: source, Format: "synthetic", Vocabulary: syntheticVocabulary(s.Terms),
+		Labels: sparse.Labels{Offsets: []int64{0}},
+	}
+	var columns []uint32 // of the terms; nil where each is its own column
+	if opt.Vocabulary != nil {
+		var terms intern.Table
+		for _, term := range c.Vocabulary {
+			terms.ID([]byte(term))
+		}
+		if columns, err = columnsOf(&terms, opt.Vocabulary); err != nil {
+			return nil, err
+		}
+		c.Vocabulary = opt.Vocabulary
+	}
+	const chunk = 256
+	pieces := make([]*vectorPiece, (s.Documents+chunk-1)/chunk)
+	counts := make([][]uint32, opt.Workers) // of one document, by worker; all zero between documents
+	draw := func(w, k int) error {
+		if err := opt.memory.check(source); err != nil {
+			return err
+		}
+		if counts[w] == nil {
+			counts[w] = make([]uint32, s.Terms)
+		}
+		p := &vectorPiece{}
+		var drawn []uint32
+		for i := k * chunk; i < min(s.Documents, (k+1)*chunk) && ctx.Err() == nil; i++ {
+			drawn = s.document(i, zipf, orders, counts[w], drawn[:0])
+			p.addCounts(counts[w], drawn, columns)
+		}
+		pieces[k] = p
+		m.documents.Add(int64(len(p.ends)))
+		opt.memory.add(p.bytes() + aLabelBytes*int64(len(p.ends)))
+		return nil
+	}
+	// The first documents tell how much memory all need: the number of different terms varies
+	// little.
+	if err := draw(0, 0); err != nil {
+		return nil, err
+	}
+	if rest := int64(len(pieces)-1) * pieces[0].bytes(); rest > 0 {
+		if err := opt.memory.fits(source, rest); err != nil {
+			return nil, err
+		}
+	}
+	err = run.InOrder(ctx, opt.Workers, len(pieces)-1, func(w, k int) error { return draw(w, k+1) })
+	if err == nil {
+		err = opt.memory.check(source)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.Documents, err = joinVectors(ctx, opt, pieces); err != nil {
+		return nil, err
+	}
+	c.Documents.Cols = len(c.Vocabulary)
+	for i := range min(s.Classes, s.Documents) {
+		c.Classes = append(c.Classes, "class"+strconv.Itoa(i+1))
+	}
+	for i := range s.Documents {
+		c.Labels.Add(int32(i % s.Classes))
+	}
+	limitVectors(c, opt)
+	at := func(i int) string { return fmt.Sprintf("%s, %s", source, c.DocumentName(i)) }
+	var warn warnings
+	for k, p := range pieces {
+		warn.add(unknownMessage, p.beyond.count, at(k*chunk+int(p.beyond.first)))
+	}
+	warn.rows(c.Documents, at)
+	c.Warnings = warn
+	return c, nil
+}
+
+// randomOrder returns the numbers below n in random order (Fisher and Yates).
+func randomOrder(n int, d drawer) []uint32 {
+	order := make([]uint32, n)
+	for i := range order {
+		j := d.below(uint64(i) + 1)
+		order[i] = order[j]
+		order[j] = uint32(i)
+	}
+	return order
+}
+
+// isCopy says whether document i is a copy.
+func (s *Synthetic) isCopy(i int) bool { return i > 0 && i*s.Copies%1000 < s.Copies }
+
+// document draws document i into count and returns its terms, sorted.
+func (s *Synthetic) document(i int, zipf *aliasTable, orders [][]uint32, count, drawn []uint32) []uint32 {
+	d := newDrawer(s.Seed, uint64(s.Classes)+uint64(i))
+	if !s.isCopy(i) {
+		return s.draw(d, zipf, orders[i%s.Classes], count, drawn)
+	}
+	from := int(d.below(uint64(i)))
+	for s.isCopy(from) {
+		from-- // 0 is none
+	}
+	of := newDrawer(s.Seed, uint64(s.Classes)+uint64(from))
+	drawn = s.draw(of, zipf, orders[from%s.Classes], count, drawn)
+	for range d.below(uint64(s.Changed) + 1) {
+		at := d.below(uint64(len(drawn)))
+		t := drawn[at]
+		if count[t]--; count[t] == 0 {
+			drawn = slices.Delete(drawn, int(at), int(at)+1)
+		}
+		if t = zipf.draw(d); count[t] == 0 {
+			place, _ := slices.BinarySearch(drawn, t)
+			drawn = slices.Insert(drawn, place, t)
+		}
+		count[t]++
+	}
+	return drawn
+}
+
+// draw draws one document into count and returns its terms, sorted.
+func (s *Synthetic) draw(d drawer, zipf *aliasTable, order, count, drawn []uint32) []uint32 {
+	words := uint64(s.Length-s.Length/2) + d.below(2*uint64(s.Length/2)+1)
+	for range words {
+		own := d.below(4) == 0
+		t := zipf.draw(d)
+		if own {
+			t = order[t]
+		}
+		if count[t] == 0 {
+			drawn = append(drawn, t)
+		}
+		count[t]++
+	}
+	slices.Sort(drawn)
+	return drawn
+}
+
+// addCounts appends a document to the piece and clears its counts. columns is nil where a term is
+// its own column; words without a column are beyond the vocabulary.
+func (p *vectorPiece) addCounts(count, drawn, columns []uint32) {
+	start := len(p.terms)
+	for _, t := range drawn {
+		n := count[t]
+		count[t] = 0
+		if columns != nil {
+			if t = columns[t]; t == leftOut {
+				p.beyond.add(int64(n), int32(len(p.ends)))
+				continue
+			}
+		}
+		p.terms = append(p.terms, t)
+		p.values = append(p.values, float32(n))
+	}
+	if columns != nil {
+		new(rowSorter).sort(p.terms[start:], p.values[start:])
+	}
+	p.ends = append(p.ends, int64(len(p.terms)))
+}
+
+// syntheticVocabulary names the terms t0, t1, ... with so many digits that names and numbers have
+// the same order.
+func syntheticVocabulary(n int) []string {
+	digits := len(strconv.Itoa(n - 1))
+	vocabulary := make([]string, n)
+	for t := range vocabulary {
+		vocabulary[t] = fmt.Sprintf("t%0*d", digits, t)
+	}
+	return vocabulary
+}

@@ -1,0 +1,391 @@
+package corpus
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// texts reads a file of texts.
+func texts(t *testing.T, file, content string, opt Options) *Corpus {
+	t.Helper()
+	opt.MinDF = 1
+	return readWhole(t, writeFile(t, file, content), opt)
+}
+
+// The same four documents in all ways that people have texts.
+func TestTables(t *testing.T) {
+	const want = "pos fine:1 good:1\nneg bad:1\npos good:1 line:1 other:1\n say:1\n"
+	for _, c := range []struct {
+		file, content string
+		opt           Options
+	}{
+		{"a.csv", "label,text\npos,Good fine\nneg,\"bad, \"\"bad\"\"\"\r\npos,\"good\nother line\"\n,say 3\n", Options{}},
+		{"a.csv", "id,class,Body\n1,pos,Good fine\n2,neg,bad\n3,pos,\"good other\"\" line\"\n4,,say\n", Options{}},
+		{"a.csv", "a,b,c\n1,pos,Good fine\n2,neg,bad\n3,pos,good other line\n4,,say\n",
+			Options{LabelColumn: "B", TextColumn: "c"}},
+		{"a.csv", "pos,Good fine\nneg,bad\npos,good other line\n-,say\n", Options{}},
+		{"a.csv", "Label;Text\npos;Good fine\nneg;\"bad; \"\"bad\"\"\"\npos;\"good\nother, line\"\n;say\n", Options{}},
+		{"a.csv", "nr;b;c\n1,5;pos;Good fine\n2,5;neg;bad\n3;pos;good other line\n4;;say\n",
+			Options{LabelColumn: "b", TextColumn: "c"}},
+		{"a.csv", "Good fine,pos\nbad,neg\ngood other line,pos\nsay,-\n", Options{LabelColumn: "2"}},
+		{"a.dat", "Good fine,1,pos\nbad,2,neg\ngood other line,3,pos\nsay,4,-\n",
+			Options{LabelColumn: "3", TextColumn: "1", Format: FormatCSV}},
+		{"a.tsv", "text\tlabel\nGood fine\tpos\nbad\tneg\n\"good\tother\nline\"\tpos\nsay\t\n",
+			Options{LabelColumn: "label"}},
+		{"a.tsv", "pos\tGood fine\nneg\tbad\npos\tgood\tother line\n-\tsay\n", Options{}},
+		{"a.jsonl", `{"label":"pos","text":"Good fine"}` + "\n\n" + `{"text":"b\u0061d","label":["neg"]}` + "\n" +
+			`{"id":3,"label":"pos","text":"good\nother line"}` + "\n" + `{"label":null,"text":"say"}`, Options{}},
+		{"a", `{"y":"pos","t":"Good fine"}` + "\n" + `{"t":"bad","y":"neg"}` + "\n" +
+			`{"y":"pos","t":"good other line"}` + "\n" + `{"y":"","t":"say"}`, Options{LabelKey: "y", TextKey: "t"}},
+	} {
+		got := show(texts(t, c.file, c.content, c.opt))
+		if got = strings.Replace(got, "bad:2", "bad:1", 1); got != want {
+			t.Errorf("%s %q: read\n%swant\n%s", c.file, c.content, got, want)
+		}
+	}
+	one := show(texts(t, "a.csv", "good; fine\nbad; worse\n", Options{})) // no header: a column of texts
+	if want := " fine:1 good:1\n bad:1 worse:1\n"; one != want {
+		t.Errorf("one column: read\n%swant\n%s", one, want)
+	}
+	lines := show(texts(t, "a.txt", "Good fine\n\nbad\r\n", Options{}))
+	if want := " fine:1 good:1\n bad:1\n"; lines != want {
+		t.Errorf("lines: read\n%swant\n%s", lines, want)
+	}
+	numbers := texts(t, "a.jsonl", `{"target":1.0,"text":"a"}`+"\n"+`{"target":true,"text":"b"}`, Options{})
+	if want := []string{"1", "true"}; !slices.Equal(numbers.Classes, want) {
+		t.Errorf("classes %q, expected %q", numbers.Classes, want)
+	}
+	none := texts(t, "a.jsonl", `{"label":"-","text":"a"}`+"\n"+`{"label":["-"],"text":"b"}`, Options{})
+	if len(none.Classes) > 0 {
+		t.Errorf("classes %q, expected none by -", none.Classes)
+	}
+	// Predictions are lines, so no label breaks one.
+	for file, content := range map[string]string{
+		"a.csv": "label,text\n\"sport\r\n news\",a\n\"sport news\",b\nx,c\n",
+		"a.jsonl": `{"label":"sport\n\tnews","text":"a"}` + "\n" + `{"label":"sport\u2028news","text":"b"}` + "\n" +
+			`{"label":["x"],"text":"c"}`,
+	} {
+		broken := texts(t, file, content, Options{})
+		if want := []string{"sport news", "x"}; !slices.Equal(broken.Classes, want) {
+			t.Errorf("%s: classes %q, expected %q", file, broken.Classes, want)
+		}
+	}
+}
+
+// Objects name documents if each has a name and no two are equal; a name that is text, label or a column is none.
+func TestNamesOfObjects(t *testing.T) {
+	const two = `{"name":"d/1.txt","label":"a","text":"x"}` + "\n" + `{"name":"2\tb","label":"b","text":"x"}`
+	columns := Options{Tokenizer: Tokenizer{Views: "name=words"}}
+	for _, c := range []struct {
+		content string
+		opt     Options
+		want    []string
+	}{
+		{two, Options{}, []string{"d/1.txt", "2 b"}},
+		{"[" + strings.Replace(two, "\n", ",\n", 1) + "]", Options{}, []string{"d/1.txt", "2 b"}},
+		{two + "\n" + `{"name":"2 b","text":"x"}`, Options{}, nil},
+		{two + "\n" + `{"text":"x"}`, Options{}, nil},
+		{two + "\n" + `{"text":"x","name":3}`, Options{}, nil},
+		{two, Options{LabelKey: "Name"}, nil},
+		{two, Options{TextKey: "name"}, nil},
+		{two, columns, nil},
+	} {
+		if got := texts(t, "a.jsonl", c.content, c.opt).Names; !slices.Equal(got, c.want) {
+			t.Errorf("%s: names %q, expected %q", c.content, got, c.want)
+		}
+	}
+}
+
+// A file of labels stands beside texts and vectors, and has a line for each document.
+func TestLabelsFile(t *testing.T) {
+	labels := writeFile(t, "labels", "1.0\n\n-\n1,2\n")
+	c := readWhole(t, writeFile(t, "a.svm", "7 1:1\n8 1:1\n9 1:1\n7 1:1\n"), Options{Labels: labels})
+	if got, want := show(c), "1 1:1\n 1:1\n 1:1\n1,2 1:1\n"; got != want {
+		t.Errorf("read\n%swant\n%s", got, want)
+	}
+	for n, want := range map[int]string{3: ":4: another line", 5: ":5: the end of the file"} {
+		_, err := Read(context.Background(), writeFile(t, "a.svm", strings.Repeat("7 1:1\n", n)), Options{Labels: labels})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d documents: %v, expected %q", n, err, want)
+		}
+	}
+}
+
+// What looks wrong is said, with the option that mends it.
+func TestSuspicions(t *testing.T) {
+	for _, c := range []struct{ content, want string }{
+		{"kind\twording\na\tthe brakes of it are worn\nb\tit won't start\na\tpads and discs\n",
+			`the first line, "kind" and "wording", looks like a header and is read as a ` +
+				"document (-LabelColumn kind takes it for one)"},
+		{"c\tx\na\tthe brakes are worn\nb\tit won't start\na\tpads and discs\n", `the first line, "c" and "x", looks ` +
+			"like a header and is read as a document (-LabelColumn c takes it for one)"},
+		{"c\tstarter\na\tbrakes\nb\tsparks\na\tdiscs\n", ""},
+		{"3.5\tx\n1\tthe brakes are worn\n2\tit won't start\n1\tpads and discs\n", ""}, // a number
+		{"label\ttext\na\tx\nb\ty\na\tz\n", `the first line, "label" and "text", looks like a header and is read as a ` +
+			"document (-LabelColumn label takes it for one)"},
+		{"one long text here\ta\nsome other text\tb\nwords and words\ta\nmore of them\tb\nand more\ta\n",
+			"labels of 14 bytes and texts of 1 on average, most labels there once: the columns look swapped " +
+				"(-LabelColumn 2 takes the second column)"},
+		{"a\tx y z\nb\tx y\nc\tz y\nd\tw z\ne\tx x\n",
+			"class of one document, as most of 5 documents have it (-LabelColumn names or numbers the column of labels)"},
+		{"a\tx y z\nb\tx y\na\tz y\nb\tw z\nc\tx x\n", ""},
+	} {
+		var got []string
+		for _, w := range texts(t, "a.tsv", c.content, Options{}).Warnings {
+			if w.Option != "" {
+				got = append(got, w.Describe(func(field string) string { return "-" + field }))
+			}
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("%q: warnings %q, expected %q", c.content, got, c.want)
+		}
+	}
+	lines := ""
+	for _, label := range "abcde" {
+		lines += fmt.Sprintf(`{"label":"%c","text":"x y"}`+"\n", label)
+	}
+	if w := texts(t, "a.jsonl", lines, Options{}).Warnings; len(w) != 1 || w[0].Option != "LabelKey" {
+		t.Errorf("JSON lines: warnings %v, expected one that names LabelKey", w)
+	}
+	c := texts(t, "a.csv", "id,text,group\n1,a,b\n", Options{})
+	if len(c.Warnings) != 1 || c.Warnings[0].Message != "no column of labels: id, text, group" {
+		t.Errorf("warnings %v", c.Warnings)
+	}
+}
+
+// Text is the same from any encoding, and bad bytes separate terms and are counted once.
+func TestEncodings(t *testing.T) {
+	const content = "a\tcafé Ärger\nb\tnaïve\n"
+	want := show(texts(t, "a.tsv", content, Options{}))
+	encode := func(s string, err error) string {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	latin := encode(charmap.ISO8859_1.NewEncoder().String(content))
+	utf16 := encode(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(content))
+	big := encode(unicode.UTF16(unicode.BigEndian, unicode.UseBOM).NewEncoder().String(content))
+	for name, c := range map[string]struct{ content, encoding string }{
+		"mark": {"\xef\xbb\xbf" + content, ""}, "latin-1": {latin, "Latin-1"}, "1252": {latin, "windows-1252"},
+		"utf-16 auto": {utf16, ""}, "utf-16 big": {big, "auto"}, "utf-16": {utf16, "utf-16"}, "gzip": {gzipped(utf16), ""},
+	} {
+		if got := show(texts(t, "a.tsv", c.content, Options{Encoding: c.encoding, Strict: true})); got != want {
+			t.Errorf("%s: read\n%swant\n%s", name, got, want)
+		}
+	}
+	c := texts(t, "a.tsv", latin, Options{})
+	if got, want := show(c), "a caf:1 rger:1\nb na:1 ve:1\n"; got != want {
+		t.Errorf("read\n%swant\n%s", got, want)
+	}
+	const warning = "byte that is not text, which separates terms (3, first a.tsv:1)\n"
+	if got := showWarnings(c, filepath.Dir(c.Source)); got != warning {
+		t.Errorf("warnings %q, expected %q", got, warning)
+	}
+	if _, err := Read(context.Background(), c.Source, Options{Encoding: "utf-9"}); err == nil {
+		t.Error("an unknown encoding is accepted")
+	}
+}
+
+// Binary data in a folder are left out, or refused.
+func TestBinaryFile(t *testing.T) {
+	file := writeFile(t, "root/a/1", "words")
+	root := filepath.Dir(filepath.Dir(file))
+	writeInto(t, filepath.Join(root, "a", "2.png"), "\x89PNG\x00\x01 words")
+	writeInto(t, filepath.Join(root, "b", "3"), "words wor\xe9ds")
+	c := readWhole(t, root, Options{})
+	if got, want := show(c), "a words:1\nb words:1\n"; got != want || !slices.Equal(c.Names, []string{"a/1", "b/3"}) {
+		t.Errorf("read %q\n%swant\n%s", c.Names, got, want)
+	}
+	const want = "file of binary data, left out (1, first a/2.png)\n" +
+		"byte that is not text, which separates terms (1, first b/3)\n"
+	if got := filepath.ToSlash(showWarnings(c, root)); got != want {
+		t.Errorf("warnings\n%swant\n%s", got, want)
+	}
+	_, err := Read(context.Background(), root, Options{Strict: true})
+	if err == nil || !strings.Contains(err.Error(), "2.png:1: byte 0x89") {
+		t.Errorf("strict: %v", err)
+	}
+	only := writeFile(t, "root/a/1", "\x00")
+	if _, err := Read(context.Background(), filepath.Dir(filepath.Dir(only)), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "nothing but binary data") {
+		t.Errorf("binary data alone: %v", err)
+	}
+}
+
+// A stream gives what a file does, and cancellation doesn't wait for it.
+func TestReadFrom(t *testing.T) {
+	for _, content := range []string{"a\tx y\nb\tz\n", "1 1:2\n", "label,text\na,\"x\n\"\n", gzipped("a\tx\n"),
+		"%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 3\n"} {
+		file := writeFile(t, "a.csv", content)
+		opt := Options{MinDF: 1}
+		if !strings.Contains(content, ",") {
+			file = writeFile(t, "a", content)
+		}
+		want := readWhole(t, file, opt)
+		parts := io.MultiReader(strings.NewReader(content[:1]), strings.NewReader(content[1:]))
+		got, err := ReadFrom(context.Background(), parts,
+			file, opt)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %v, %v, expected %v", content, got, err, want)
+		}
+		fifo := filepath.Join(t.TempDir(), "a.csv")
+		if !strings.Contains(content, ",") {
+			fifo = filepath.Join(t.TempDir(), "a")
+		}
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Skip(err)
+		}
+		go os.WriteFile(fifo, []byte(content), 0o600)
+		if c := readWhole(t, fifo, opt); c.Digest() != want.Digest() {
+			t.Errorf("%q: another corpus from a FIFO", content)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	blocked, _ := io.Pipe()
+	if _, err := ReadFrom(ctx, blocked, "-", Options{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a stream that blocks: %v", err)
+	}
+	bad := errors.New("bad")
+	_, err := ReadFrom(context.Background(), io.MultiReader(strings.NewReader("a\tb\n"), failing{bad}), "-", Options{})
+	if !errors.Is(err, bad) {
+		t.Errorf("a stream that fails: %v", err)
+	}
+	if _, err := ReadFrom(context.Background(), nil, "-", Options{}); err == nil {
+		t.Error("no reader is accepted")
+	}
+	if _, err := ReadFrom(context.Background(), strings.NewReader(""), "-", Options{Format: FormatFolder}); err == nil {
+		t.Error("a stream is a folder")
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// Texts in memory are what they are in a file, however they are cut.
+func TestFromTexts(t *testing.T) {
+	tokenizer := musttest.Get(ParseTokenizer("word:ngrams=1..2,digits"))(t)
+	opt := Options{MinDF: 1, Tokenizer: tokenizer}
+	want := texts(t, "a.tsv", "a\tx y 2nd\nb,c\tz\n-\ty\n", opt)
+	for _, opt.Workers = range []int{1, 3} {
+		c, err := FromTexts(context.Background(), []string{"x y 2nd", "z", "y"}, []string{"a", "b,c", ""}, opt)
+		if err != nil || c.Digest() != want.Digest() || c.Tokenizer != tokenizer || want.Tokenizer != tokenizer {
+			t.Errorf("%v, %v, expected %v", c, err, want)
+		}
+	}
+	c, err := FromTexts(context.Background(), []string{"x\xff", "\ny"}, nil, Options{MinDF: 1})
+	if err != nil || show(c) != " x:1\n y:1\n" || len(c.Warnings) != 1 || c.Warnings[0].First != "text 0" {
+		t.Errorf("%v, %v", c, err)
+	}
+	for call, f := range map[string]func() (*Corpus, error){
+		"no texts": func() (*Corpus, error) { return FromTexts(context.Background(), nil, nil, Options{}) },
+		"too few labels": func() (*Corpus, error) {
+			return FromTexts(context.Background(), []string{"a"}, []string{}, Options{})
+		},
+		"a bad label": func() (*Corpus, error) {
+			return FromTexts(context.Background(), []string{"a"}, []string{"a,"}, Options{})
+		},
+		"a bad byte": func() (*Corpus, error) {
+			return FromTexts(context.Background(), []string{"\xff"}, nil, Options{Strict: true})
+		},
+		"too little memory": func() (*Corpus, error) {
+			return FromTexts(context.Background(), []string{"a b"}, nil, Options{MemoryBytes: 50})
+		},
+		"no context": func() (*Corpus, error) { return FromTexts(nothing, []string{"a"}, nil, Options{}) },
+	} {
+		if c, err := f(); err == nil || c != nil {
+			t.Errorf("%s: %v, %v", call, c, err)
+		}
+	}
+}
+
+func FuzzReadCSV(f *testing.F) {
+	fuzzReader(f, readCSV, "label,text\na,\"b\nc\"\n", "a,b\n\nc,d\"e\n", "text\nx", "a,b,label,text\n", "\"",
+		"a\tb\r\n", ",\n,", "label;text\na;\"b;\nc\"\n", "a\tb,c\nd\t\"e\tf\"\n", "label, \"text\"\na, \"b,\nc\"\n",
+		"a,b,class\n1,2.5,x\nNA,-1e3,y\n", "topic;\"a\"\nx;1\ny;?\n", "\"a\", \"b\", \"class\"\n1, \"2\", \"x\"\n")
+}
+
+func FuzzReadJSONL(f *testing.F) {
+	fuzzReader(f, readJSONL, `{"label":"a","text":"b"}`+"\n\n"+`{"text":"","class":[1,true]}`,
+		"{}", "{\"text\":\"\\ud800\"}", "[", "[{\"text\":\"a]\"},\n {\"Text\":\"b\"}]", "[{\"text\":\"a\"},", "[{]}")
+}
+
+func FuzzReadLines(f *testing.F) {
+	fuzzReader(f, readLines, "some text\n\nmore\xff\r\n", "\x00")
+}
+
+// Encoded text of any kind is read or refused, and never makes a reader fail otherwise.
+func FuzzEncodings(f *testing.F) {
+	f.Add([]byte("\xff\xfea\x00\t\x00b\x00\n"), "")
+	f.Add([]byte("a\t\x82\xa0"), "shift_jis")
+	f.Fuzz(func(t *testing.T, data []byte, encoding string) {
+		opt := Options{MinDF: 1, Encoding: encoding, Format: FormatTSV, MaxLineBytes: 1000}
+		c, err := ReadFrom(context.Background(), bytes.NewReader(data), "fuzz", opt)
+		if err == nil {
+			checkCorpus(t, c)
+		}
+		opt.Strict = true
+		if _, strict := ReadFrom(context.Background(), bytes.NewReader(data), "fuzz", opt); strict == nil && err != nil {
+			t.Fatalf("strict takes what is refused: %v", err)
+		}
+	})
+}
+
+// FuzzRecordEnds checks that records are the same from a file in pieces as from the whole.
+func FuzzRecordEnds(f *testing.F) {
+	for _, s := range []string{"a,\"b\nc\"\nd,e\n", "a,b\"\nc,\"d\"\"\n\"\n", "\"a\"\r\n\"b\"\rc\n\"\n", "\"a\"x\n\",\n"} {
+		f.Add([]byte(s), 1)
+	}
+	f.Add([]byte(" \"a\nb\", \"c\"\n"), -2)
+	f.Fuzz(func(t *testing.T, data []byte, size int) {
+		spaced := size < 0 // blanks before fields don't count
+		// encoding/csv takes a carriage return at the very end for part of a line end.
+		data = append(bytes.TrimRight(data, "\r"), '\n')
+		records := func(b []byte) [][]string {
+			if spaced {
+				b = withoutBlanks(bytes.Clone(b), ',')
+			}
+			all := musttest.Get(newCSV(bytes.NewReader(b), ',').ReadAll())(t)
+			return all
+		}
+		in := &input{r: bufio.NewReaderSize(bytes.NewReader(data), 16), line: 1, quoted: ',', spaced: spaced}
+		cutter := lineCutter{in: in, most: 1 << 20}
+		var got [][]string
+		for {
+			b, err := cutter.next(context.Background(), make([]byte, 0, 1+int(uint(size)%32)))
+			if err != nil && err != io.EOF {
+				var syntax *SyntaxError
+				if !errors.As(err, &syntax) || syntax.Line < 1 {
+					t.Fatal(err)
+				}
+				return
+			}
+			got = append(got, records(b)...)
+			if err == io.EOF {
+				break
+			}
+		}
+		if want := records(data); !reflect.DeepEqual(got, want) && len(got)+len(want) > 0 {
+			t.Fatalf("%q: records %q, expected %q", data, got, want)
+		}
+	})
+}

@@ -1,0 +1,431 @@
+package corpus
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// writeFile writes a file of a temporary folder, and returns its name.
+func writeFile(t testing.TB, name, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), filepath.FromSlash(name))
+	writeInto(t, file, content)
+	return file
+}
+
+func gzipped(content string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(content))
+	w.Close()
+	return b.String()
+}
+
+// packed compresses a text by zstd.
+func packed(content string) string {
+	var b bytes.Buffer
+	w, err := zstd.NewWriter(&b)
+	if err != nil {
+		panic(err)
+	}
+	w.Write([]byte(content))
+	w.Close()
+	return b.String()
+}
+
+// TestCompressed reads the same from compressed files, whose format the name below the suffix tells.
+func TestCompressed(t *testing.T) {
+	for name, content := range map[string]string{
+		"a.svm": "1 1:2 3:4\n2 1:1\n", "a.tsv": "x\ta b a\ny\tb a\n", "a.csv": "label,text\nx,a b\ny,b a\n",
+		"a.mtx": "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n",
+	} {
+		want := musttest.Get(Read(context.Background(), writeFile(t, name, content), Options{}))(t)
+		for suffix, data := range map[string]string{
+			".gz": gzipped(content), ".zst": packed(content), ".ZST": packed(content),
+		} {
+			got, err := Read(context.Background(), writeFile(t, name+suffix, data), Options{})
+			if err != nil || got.Format != want.Format || show(got) != show(want) {
+				t.Errorf("%s%s: %v, expected what %s has", name, suffix, err, name)
+			}
+		}
+	}
+	labels := "\x00\x00\x08\x01\x00\x00\x00\x01\x05"
+	images := writeFile(t, "x-images-idx2-ubyte.zst",
+		packed("\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02"))
+	writeInto(t, filepath.Join(filepath.Dir(images), "x-labels-idx1-ubyte.zst"), packed(labels))
+	if c, err := Read(context.Background(), images, Options{}); err != nil || len(c.Classes) != 1 || c.Classes[0] != "5" {
+		t.Errorf("images with labels: %v", err)
+	}
+}
+
+// show writes a corpus as text, one document a line, with terms as words where there is a
+// vocabulary.
+func show(c *Corpus) string {
+	var b strings.Builder
+	for i := range c.Documents.Rows() {
+		for k, id := range c.Labels.Of(i) {
+			if k > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(c.Classes[id])
+		}
+		terms, values := c.Documents.Row(i)
+		for k, t := range terms {
+			if c.Vocabulary != nil {
+				fmt.Fprintf(&b, " %s:%v", c.Vocabulary[t], values[k])
+			} else {
+				name, _ := strings.CutPrefix(c.TermName(t), "index ") // as in the file
+				name, _ = strings.CutPrefix(name, "column ")
+				fmt.Fprintf(&b, " %s:%v", name, values[k])
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// showWarnings writes warnings as text, one a line, without the folder.
+func showWarnings(c *Corpus, folder string) string {
+	var b strings.Builder
+	for _, w := range c.Warnings {
+		fmt.Fprintf(&b, "%s (%d, first %s)\n", w.Message, w.Count,
+			strings.ReplaceAll(w.First, folder+string(filepath.Separator), ""))
+	}
+	return b.String()
+}
+
+func TestReadFiles(t *testing.T) {
+	const smallText = "b\tto be or not to be\r\na,b\tNot Ünïcode, ÜNÏCODE!\n-\tto be\n"
+	for _, test := range []struct {
+		name, file, content string
+		opt                 Options
+		cols                int
+		want, warnings      string
+	}{
+		{name: "svmlight", file: "a.svm", cols: 10,
+			content: "+1.0 1:2 10:0.5 # a comment: 3\n# nothing here\n-1\t2:1e-1\t \n1,3 4:2\r\n 7:1 8:1\n- 1:1",
+			want:    "1 1:2 10:0.5\n-1 2:0.1\n1,3 4:2\n 7:1 8:1\n 1:1\n"},
+		{name: "svmlight with index 0, qid, blank and empty lines", file: "a.libsvm", cols: 4,
+			opt:     Options{ZeroBased: "true"},
+			content: "1 qid:3 0:1 3:2\n\n2 qid:3\n \n2 # none\n",
+			want:    "1 0:1 3:2\n2\n2\n",
+			warnings: "blank line, skipped (2, first a.libsvm:2)\nqid, left out (2, first a.libsvm:1)\n" +
+				"document without terms, kept as an empty row (2, first a.libsvm:3)\n"},
+		{name: "svmlight told by content", file: "data", cols: 5, content: "# made by hand\n3.25 5:1\n",
+			want: "3.25 5:1\n"},
+		{name: "svmlight with signs", file: "a.svm", cols: 2, opt: Options{Signed: true}, content: "1 1:-2 2:-0\n",
+			want: "1 1:-2 2:0\n"},
+		{name: "svmlight with numbers that float32 rounds", file: "a.svm", cols: 2, opt: Options{Signed: true},
+			content:  "1 1:16777215\n1 1:1 2:16777217\n2 1:-16777217 2:1e30\n",
+			want:     "1 1:1.6777215e+07\n1 1:1 2:1.6777216e+07\n2 1:-1.6777216e+07 2:1e+30\n",
+			warnings: "value beyond ±16,777,215, where float32 rounds whole numbers (3, first a.svm:2)\n"},
+		{name: "svmlight with frequency limits", file: "a.svm", cols: 3, opt: Options{MinDF: 2, MaxDF: 2},
+			content:  "1 1:1 2:1 3:1\n1 2:1 3:1\n2 2:0 3:1\n",
+			want:     "1 2:1\n1 2:1\n2 2:0\n",
+			warnings: "document without terms, kept as an empty row (1, first a.svm:3)\n"},
+		{name: "svmlight with frequency limits and a far column", file: "a.svm", cols: 4294967294,
+			opt: Options{MinDF: 2}, content: "1 1:1 4294967294:1\n1 4294967294:1\n",
+			want: "1 4294967294:1\n1 4294967294:1\n"},
+		{name: "svmlight with a vocabulary", file: "a.svm", cols: 3,
+			opt: Options{Vocabulary: []string{"x", "y", "z"}}, content: "1 1:1 3:1 4:1\n",
+			want: "1 x:1 z:1\n", warnings: "value in a column beyond the vocabulary, left out (1, first a.svm:1)\n"},
+		{name: "symmetric pattern", file: "a.mtx", cols: 3,
+			content: "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n3 1\n3 2\n",
+			want:    " 0:1 2:1\n 2:1\n 0:1 1:1\n"},
+		{name: "skew-symmetric", file: "a.mtx", cols: 3, opt: Options{Signed: true},
+			content: "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 5\n3 2 -7\n",
+			want:    " 1:-5\n 0:5 2:7\n 1:-7\n"},
+		{name: "symmetric array", file: "a.mtx", cols: 3,
+			content: "%%MatrixMarket matrix array real symmetric\n% a comment\n3 3\n1\n2\n\n3\n4\n5\n6\n",
+			want:    " 0:1 1:2 2:3\n 0:2 1:4 2:5\n 0:3 1:5 2:6\n", warnings: "blank line, skipped (1, first a.mtx:6)\n"},
+		{name: "skew-symmetric array", file: "a.mtx", cols: 3, opt: Options{Signed: true},
+			content: "%%MatrixMarket matrix array real skew-symmetric\n3 3\n2\n3\n5\n",
+			want:    " 1:-2 2:-3\n 0:2 2:-5\n 0:3 1:5\n"},
+		{name: "array", file: "a.mtx", cols: 2,
+			content: "%%MatrixMarket matrix array integer general\n3 2\n1\n2\n3\n4\n5\n6\n",
+			want:    " 0:1 1:4\n 0:2 1:5\n 0:3 1:6\n"},
+		{name: "tsv", file: "a.tsv", cols: 3, content: smallText,
+			want: "b be:2 not:1 to:2\na,b not:1\n be:1 to:1\n"},
+		{name: "tsv with every word", file: "a.tsv", cols: 5, opt: Options{MinDF: 1}, content: smallText,
+			want: "b be:2 not:1 or:1 to:2\na,b not:1 ünïcode:2\n be:1 to:1\n"},
+		{name: "tsv with frequent words left out", file: "a.tsv", cols: 2, opt: Options{MinDF: 1, MaxDF: 1},
+			content:  smallText,
+			want:     "b or:1\na,b ünïcode:2\n\n",
+			warnings: "document without terms, kept as an empty row (1, first a.tsv:3)\n"},
+		{name: "tsv with a vocabulary", file: "a.tsv", cols: 2, opt: Options{Vocabulary: []string{"to", "be"}},
+			content: smallText,
+			want:    "b to:2 be:2\na,b\n to:1 be:1\n",
+			warnings: "word outside the vocabulary, left out (5, first a.tsv:1)\n" +
+				"document without terms, kept as an empty row (1, first a.tsv:2)\n"},
+		{name: "tsv told by content, gzipped, with a byte order mark and blank lines", file: "text", cols: 1,
+			opt:     Options{MinDF: 1},
+			content: gzipped("\xef\xbb\xbfa\tx\tx\n\n \n-\t\n"), want: "a x:2\n\n",
+			warnings: "blank line, skipped (2, first text:2)\n" +
+				"document without terms, kept as an empty row (1, first text:4)\n"},
+		{name: "tsv told by content that begins like a vector", file: "a.txt", cols: 1, opt: Options{MinDF: 1},
+			content: "spam\t1:30 meeting\n", want: "spam meeting:1\n"},
+		{name: "svmlight with TABs and a comment", file: "a.txt", cols: 2, content: "1\t1:1\t2:2 # x y\n",
+			want: "1 1:1 2:2\n"},
+		{name: "gzip with padding", file: "a.svm", cols: 1, content: gzipped("1 1:1\n") + "\x00\x00\x00",
+			want: "1 1:1\n"},
+		{name: "gzip of two parts", file: "a.svm.gz", cols: 1, content: gzipped("1 1:1\n2 1") + gzipped(":2\n"),
+			want: "1 1:1\n2 1:2\n"},
+		{name: "MatrixMarket", file: "data", cols: 4,
+			content: "%%MatrixMarket matrix coordinate real general\n% a comment\n\n3 4 4\n3 1 1.5\n1 4 2\n\n" +
+				"1 2 0\n3 4 1e2\n",
+			want: " 1:0 3:2\n\n 0:1.5 3:100\n",
+			warnings: "blank line, skipped (1, first data:7)\n" +
+				"document without terms, kept as an empty row (1, first data, row 2)\n"},
+		{name: "MatrixMarket of integers", file: "a.mtx", cols: 2, opt: Options{Signed: true},
+			content: "%%matrixmarket MATRIX coordinate INTEGER general\n1 2 1\n 1\t2 -7 \n", want: " 1:-7\n"},
+		{name: "MatrixMarket of a pattern", file: "a.mtx", cols: 2, opt: Options{Vocabulary: []string{"x", "y"}},
+			content: "%%MatrixMarket matrix coordinate pattern general\r\n1 2 2\r\n1 2\r\n1 1", want: " x:1 y:1\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			file := writeFile(t, test.file, test.content)
+			c := readWhole(t, file, test.opt)
+			if got := show(c); got != test.want {
+				t.Errorf("read\n%swant\n%s", got, test.want)
+			}
+			if got := showWarnings(c, filepath.Dir(file)); got != test.warnings {
+				t.Errorf("warnings\n%swant\n%s", got, test.warnings)
+			}
+			if c.Documents.Cols != test.cols {
+				t.Errorf("%d columns, want %d", c.Documents.Cols, test.cols)
+			}
+			if c.Source != file {
+				t.Errorf("source %q, want %q", c.Source, file)
+			}
+		})
+	}
+}
+
+func TestReadFolder(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"pets/dog.txt":       "Dogs bark.",
+		"pets/cats/cat.txt":  gzipped("cats, and dogs"),
+		"cars/b.txt":         "cars and\ncars",
+		"cars/a.txt":         "",
+		"cars/.hidden":       "\xff",
+		".git/config":        "\xff",
+		"README":             "not a document",
+		"empty/.placeholder": "",
+	} {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		writeInto(t, file, content)
+	}
+	c := readWhole(t, root, Options{})
+	if got, want := show(c), "cars\ncars and:1\npets and:1 dogs:1\npets dogs:1\n"; got != want {
+		t.Errorf("read\n%swant\n%s", got, want)
+	}
+	want := []string{"cars/a.txt", "cars/b.txt", "pets/cats/cat.txt", "pets/dog.txt"}
+	if !reflect.DeepEqual(c.Names, want) {
+		t.Errorf("names %q, want %q", c.Names, want)
+	}
+	warnings := "name that begins with a dot, left out (3, first .git)\n" +
+		"file outside the class folders, left out (1, first README)\n" +
+		"document without terms, kept as an empty row (1, first " + filepath.Join("cars", "a.txt") + ")\n"
+	if got := showWarnings(c, root); got != warnings {
+		t.Errorf("warnings\n%swant\n%s", got, warnings)
+	}
+}
+
+// Files alone are documents without a class, as those to be predicted are.
+func TestReadFolderOfFiles(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"b.txt": "cats", "a.txt": "dogs and cats", ".c": "hidden", "empty/.d": "",
+	} {
+		writeInto(t, filepath.Join(root, filepath.FromSlash(name)), content)
+	}
+	c := readWhole(t, root, Options{MinDF: 1})
+	if got, want := show(c), " and:1 cats:1 dogs:1\n cats:1\n"; got != want {
+		t.Errorf("read\n%swant\n%s", got, want)
+	}
+	if want := []string{"a.txt", "b.txt"}; !reflect.DeepEqual(c.Names, want) || len(c.Classes) != 0 {
+		t.Errorf("names %q, want %q; classes %q", c.Names, want, c.Classes)
+	}
+	want := "name that begins with a dot, left out (2, first .c)\n" +
+		"no class folders: file that is a document without a class (2, first a.txt)\n"
+	if got := showWarnings(c, root); got != want {
+		t.Errorf("warnings\n%swant\n%s", got, want)
+	}
+}
+
+// TestLinks reads a root behind a link and files behind links, and leaves out a link to a folder.
+func TestLinks(t *testing.T) {
+	root := t.TempDir()
+	target := filepath.Join(root, "target", "class")
+	writeInto(t, filepath.Join(target, "a"), "x y")
+	for link, to := range map[string]string{"root": "target", "target/class/b": "a", "target/other": "class"} {
+		if err := os.Symlink(to, filepath.Join(root, filepath.FromSlash(link))); err != nil {
+			t.Skip("no links here: ", err)
+		}
+	}
+	c := readWhole(t, filepath.Join(root, "root"), Options{})
+	if got, want := show(c), "class x:1 y:1\nclass x:1 y:1\n"; got != want {
+		t.Errorf("read\n%swant\n%s", got, want)
+	}
+	const other = "link to something other than a file, left out (1, first other)\n"
+	if got, want := showWarnings(c, filepath.Join(root, "root")), other; got != want {
+		t.Errorf("warnings\n%swant\n%s", got, want)
+	}
+}
+
+// TestGorootLenient reads a made-up installation whose files are not all UTF-8, and the fallback
+// where there is none.
+func TestGorootLenient(t *testing.T) {
+	root := filepath.Dir(filepath.Dir(writeFile(t, "goroot/src/print.go", "outside")))
+	for name, content := range map[string]string{
+		"fmt/print.go": "package fmt", "go/a.go": "package\xffgo", "go/.b.go": "package go", "go/c.txt": "text",
+		"fmt/testdata/x.go": "package\x00fmt",
+	} {
+		file := filepath.Join(root, "src", filepath.FromSlash(name))
+		writeInto(t, file, content)
+	}
+	t.Setenv("GOROOT", root)
+	c := readWhole(t, "goroot", Options{})
+	rows := strings.Repeat("fmt fmt:1 package:1\n", 2) + strings.Repeat("go go:1 package:1\n", 2)
+	if got, want := show(c), rows; got != want {
+		t.Errorf("read\n%swant\n%s", got, want)
+	}
+	want := "file outside the class folders, left out (1, first print.go)\n" +
+		"byte that is not text, which separates terms (2, first " +
+		filepath.Join("fmt", "testdata", "x.go") + ")\n"
+	if got := showWarnings(c, filepath.Join(root, "src")); got != want {
+		t.Errorf("warnings\n%swant\n%s", got, want)
+	}
+
+	empty := func() string { return "" }
+	nowhere := t.TempDir
+	if got := findGoroot([]func() string{empty, nowhere}); got != "" {
+		t.Errorf("found an installation in %q", got)
+	}
+	if got := findGoroot([]func() string{empty, nowhere, func() string { return root }, nowhere}); got != root {
+		t.Errorf("found an installation in %q, want %q", got, root)
+	}
+	c = musttest.Get(readGoroot(context.Background(), "", &Options{Workers: 2}, &meter{}))(t)
+	checkCorpus(t, c)
+	if len(c.Warnings) != 1 ||
+		c.Warnings[0].Message != "no Go installation found, so the corpus is "+gorootFallback.String() ||
+		c.Source != gorootFallback.String() {
+		t.Errorf("source %s, warnings %v", c.Source, c.Warnings)
+	}
+}
+
+// TestWorkers checks that the result, warnings included, is the same from any number of workers,
+// over files of many blocks.
+func TestWorkers(t *testing.T) {
+	svm := string(svmText(3000, true)) + "\n5\n"
+	var tsv, market strings.Builder
+	tsv.WriteString("\n")
+	for i := range 4000 {
+		fmt.Fprintf(&tsv, "c%d,all\t%s été\n", i%7,
+			strings.Repeat(strings.Map(func(r rune) rune { return 'a' + (r*7+rune(i))%26 }, "Some words "), i%97))
+	}
+	fmt.Fprintf(&market, "%s matrix coordinate real general\n3000 1000 150000\n\n", matrixMarketBanner)
+	for k := range 150000 {
+		fmt.Fprintf(&market, "%d %d %d.5\n", (k*7919)%3000+1, k/3000*20+k%20+1, k%9)
+	}
+	folder := t.TempDir()
+	for i := range 60 {
+		writeInto(t, filepath.Join(folder, fmt.Sprint("class", i%4), fmt.Sprint(i)),
+			strings.ToValidUTF8(tsv.String()[i*1000:i*3000+1], ""))
+	}
+	for _, source := range []string{
+		writeFile(t, "a.svm", svm), writeFile(t, "a.tsv", tsv.String()),
+		writeFile(t, "a.tsv.gz", gzipped(tsv.String())), writeFile(t, "a.mtx", market.String()), folder,
+		"synthetic:docs=3000,terms=500,length=40,classes=3",
+	} {
+		t.Run(filepath.Base(source), func(t *testing.T) {
+			opt := Options{Workers: 1}
+			if strings.HasPrefix(source, "synthetic") {
+				opt.Vocabulary = []string{"t007", "t000", "no such term"}
+			}
+			want := readWhole(t, source, opt)
+			for _, workers := range []int{2, 7} {
+				opt.Workers = workers
+				got := readWhole(t, source, opt)
+				if !reflect.DeepEqual(got, want) || got.Digest() != want.Digest() {
+					t.Errorf("%d workers read something else than 1", workers)
+				}
+			}
+			if want.Documents.Rows() < 60 || want.Documents.NNZ() < 100 {
+				t.Errorf("%d documents, %d values: the test is void", want.Documents.Rows(), want.Documents.NNZ())
+			}
+		})
+	}
+}
+
+// TestBlocks reads a file of many blocks and compares it with what was written.
+func TestBlocks(t *testing.T) {
+	var content, want strings.Builder
+	for i := range 200000 {
+		fmt.Fprintf(&content, "%d %d:%d\n", i%3, i%1000+1, i)
+		fmt.Fprintf(&want, "%d %d:%v\n", i%3, i%1000+1, float32(i))
+	}
+	if content.Len() < 3*blockBytes {
+		t.Fatal("the file is too short to have many blocks")
+	}
+	if got := show(readWhole(t, writeFile(t, "a.svm", content.String()), Options{})); got != want.String() {
+		t.Error("read something else than was written")
+	}
+}
+
+func TestOptions(t *testing.T) {
+	file, empty := writeFile(t, "a.svm", "1 1:1\n"), t.TempDir()
+	for _, test := range []struct {
+		source string
+		opt    Options
+		want   string
+	}{
+		{file, Options{Format: "xls"},
+			`corpus: format "xls", expected svmlight, tsv, csv, jsonl, fasttext, lines, folder, matrixmarket, idx or numpy`},
+		{file, Options{Workers: -1}, "corpus: Workers is -1, expected at least 0"},
+		{file, Options{MinDF: 3, MaxDF: 2}, "corpus: MaxDF is 2, expected at least MinDF, 3"},
+		{file, Options{Vocabulary: []string{"a", "b", "a"}},
+			`corpus: the vocabulary holds "a" twice, expected every term once`},
+		{file, Options{Format: FormatFolder}, "corpus: " + file +
+			": a file, expected a folder with one sub-folder per class"},
+		{filepath.Dir(file), Options{Format: FormatTSV}, "corpus: " + filepath.Dir(file) +
+			": a folder, expected a file in the format tsv"},
+		{empty, Options{}, "corpus: " + empty +
+			": no documents, expected one sub-folder per class with one file per document"},
+		{"synthetic:docs=0", Options{},
+			`corpus: synthetic:docs=0: docs is "0", expected a whole number from 1 to 2147483647`},
+		{"synthetic:docs=1,docs=1", Options{}, `corpus: synthetic:docs=1,docs=1: parameter "docs" twice, expected ` +
+			syntheticExpected},
+		{"synthetic:size=1", Options{}, `corpus: synthetic:size=1: parameter "size", expected ` + syntheticExpected},
+		{"synthetic:terms=4000000,classes=1000", Options{},
+			"corpus: synthetic:docs=2000,terms=4000000,length=200,classes=1000,seed=1: " +
+				"terms times classes is 4000000000, expected at most 1073741824"},
+	} {
+		_, err := Read(context.Background(), test.source, test.opt)
+		if err == nil || err.Error() != test.want {
+			t.Errorf("error %v\nwant  %s", err, test.want)
+		}
+	}
+	if _, err := Read(context.Background(), file+"x", Options{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, want that the file does not exist", err)
+	}
+}
+
+// writeInto writes a file, making its folder.
+func writeInto(t testing.TB, file, content string) {
+	t.Helper()
+	musttest.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	musttest.Do(t, os.WriteFile(file, []byte(content), 0o600))
+}

@@ -1,0 +1,490 @@
+package corpus
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/corpus/internal/charset"
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// textPiece is what one block of a file of texts becomes.
+type textPiece struct {
+	counter   *termCounter
+	labels    labelPiece
+	groups    labelPiece // one label or none for each document, if Options.GroupColumn is set
+	documents []countedDocument
+	lines     []int32 // line of each document, from 0 in the block
+	names     []string
+	blank     tally
+	bad       tally // bytes that aren't text
+	missing   tally // numbers
+	look      suspicion
+}
+
+// bytes returns the memory of the piece beside the terms, which their counter counts itself.
+func (p *textPiece) bytes() int64 {
+	bytes := p.labels.bytes() + p.groups.bytes()
+	for _, name := range p.names {
+		bytes += aName + int64(len(name))
+	}
+	return bytes
+}
+
+// add adds a text whose label, the field it stood in, is added.
+func (p *textPiece) add(label, text []byte, line int32) {
+	p.counter.add(text)
+	p.look.see(label, text)
+	p.documents = append(p.documents, p.counter.endDocument())
+	p.lines = append(p.lines, line)
+}
+
+// addRow adds a row of columns, as add does.
+func (p *textPiece) addRow(rows *token.Rows, label, text []byte, line int32) *SyntaxError {
+	missing, err := rows.Check(text)
+	if err != nil {
+		return rowFault(err)
+	}
+	p.missing.add(int64(missing), line)
+	p.add(label, text, line)
+	return nil
+}
+
+// skips says whether a line is blank, and counts it then.
+func (p *textPiece) skips(l []byte, line int32) bool {
+	blank := len(bytes.TrimSpace(l)) == 0
+	if blank {
+		p.blank.add(1, line)
+	}
+	return blank
+}
+
+// addTSV adds a line label[,label...]<TAB>text; further TABs are white space of the text.
+func (p *textPiece) addTSV(l []byte, line int32) *SyntaxError {
+	label, text, tab := bytes.Cut(l, []byte{'\t'})
+	switch {
+	case !tab && p.skips(l, line):
+		return nil
+	case !tab:
+		return fault(quote(l)+" has no TAB", "label<TAB>text")
+	}
+	if bad := p.labels.add(label); bad != nil {
+		return bad
+	}
+	p.add(label, text, line)
+	return nil
+}
+
+// notBinary returns an error for a file that begins as binary data do.
+func (in *input) notBinary() error {
+	if !in.binary() {
+		return nil
+	}
+	bad := fault("a NUL byte near its start, as binary data and UTF-16 without a byte order mark have it", "text")
+	bad.Option, bad.Remedy = "Encoding", "names the encoding, such as utf-16"
+	return bad.at(in.name, 0)
+}
+
+func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+	if opt.LabelColumn+opt.TextColumn+opt.GroupColumn != "" {
+		return readTable(ctx, in, opt, m, '\t')
+	}
+	return readTextLines(ctx, in, opt, m, "lines label<TAB>text", (*textPiece).addTSV)
+}
+
+// readTextLines reads a file of texts whose lines add says how to add.
+func readTextLines(
+	ctx context.Context, in *input, opt *Options, m *meter, expected string,
+	add func(p *textPiece, l []byte, line int32) *SyntaxError,
+) (*Corpus, error) {
+	return readTexts(ctx, in, opt, m, expected, func(p *textPiece, check textCheck, data []byte) *SyntaxError {
+		clean := check.clean(data)
+		return eachLine(data, opt.MaxLineBytes, func(l []byte, line int32) *SyntaxError {
+			if bad := check.look(p, clean, l, line); bad != nil {
+				return bad
+			}
+			return add(p, l, line)
+		})
+	})
+}
+
+// readTexts reads a file of texts; parse adds whole records to a piece.
+func readTexts(
+	ctx context.Context, in *input, opt *Options, m *meter, expected string,
+	parse func(p *textPiece, check textCheck, data []byte) *SyntaxError,
+) (*Corpus, error) {
+	if !opt.Strict {
+		if err := in.notBinary(); err != nil {
+			return nil, err
+		}
+	}
+	counters, err := newCounters(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	var pieces [][]countedDocument // joined once: a slice that grows would be in memory twice again and again
+	var lines []int64
+	var names []string
+	var warn warnings
+	var look suspicion
+	classes, groups := newClassTable(), newClassTable()
+	check := checkOf(in, opt)
+	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
+		n := 0 // documents of the block before: the next is likely to have as many
+		return func(data []byte) (*textPiece, *SyntaxError) {
+			p := &textPiece{counter: counters[w], labels: opt.labels(false), groups: opt.labels(false)}
+			p.documents, p.lines = make([]countedDocument, 0, n+n/8), make([]int32, 0, n+n/8)
+			bad := parse(p, check, data)
+			n = len(p.documents)
+			return p, bad
+		}
+	}, func(p *textPiece, firstLine int64) error {
+		pieces, names = append(pieces, p.documents), append(names, p.names...)
+		for _, line := range p.lines {
+			lines = append(lines, firstLine+int64(line))
+		}
+		warn.lines(blankMessage, p.blank, in.name, firstLine)
+		warn.lines("number missing, a term of its own where training had one missing", p.missing, in.name, firstLine)
+		warn.warn(badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first))))
+		classes.append(&p.labels)
+		groups.append(&p.groups)
+		look.add(&p.look)
+		m.documents.Store(int64(len(lines)))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(lines) == 0 {
+		return nil, fault("no documents", expected).at(in.name, 0)
+	}
+	documents := slices.Concat(pieces...)
+	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
+	if len(names) == len(lines) && distinct(names) {
+		c.Names = names
+	}
+	if len(groups.labels.Offsets) > len(lines) {
+		c.Groups = make([]int64, len(lines))
+		for i := range c.Groups {
+			c.Groups[i] = int64(-1 - i) // a document without a value is a group of its own
+			for _, id := range groups.labels.Of(i) {
+				c.Groups[i] = int64(id)
+			}
+		}
+	}
+	at := func(i int) string { return place(in.name, lines[i]) }
+	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
+		return nil, err
+	}
+	c.suspect(&look, at)
+	if opt.Labels == "" {
+		c.warnSplit(classes, opt)
+	}
+	return c, nil
+}
+
+// distinct reports whether no two names are equal.
+func distinct(names []string) bool {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return false
+		}
+		seen[name] = true
+	}
+	return true
+}
+
+// fileDocument is a file that is one document.
+type fileDocument struct {
+	path  string // to open
+	name  string // relative to the root, with slashes
+	class string // "" for none
+	size  int64
+}
+
+// readFolder reads a folder with one sub-folder per class. Every file in a sub-folder, at any
+// depth, is one document of text, in the order of names. Files outside the sub-folders or of binary
+// data, names that begin with a dot, and links to folders are left out with a warning. If there are
+// no files in sub-folders, those outside are documents without a class.
+func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
+	files, loose, warn, err := listFiles(ctx, root, "")
+	switch {
+	case err != nil:
+		return nil, err
+	case len(files) > 0:
+		warn.leaveOut(loose)
+	case len(loose) > 0:
+		files = loose
+		warn.add("no class folders: file that is a document without a class", int64(len(loose)), loose[0].path)
+	default:
+		return nil, fault("no documents", "one sub-folder per class with one file per document").at(root, 0)
+	}
+	c := &Corpus{Source: root, Warnings: warn}
+	return c, c.readFiles(ctx, files, opt, m, false)
+}
+
+// leaveOut warns of files outside the class folders.
+func (w *warnings) leaveOut(loose []fileDocument) {
+	if len(loose) > 0 {
+		w.add("file outside the class folders, left out", int64(len(loose)), loose[0].path)
+	}
+}
+
+// listFiles lists the files in the folders of root, and apart from them the loose ones in root
+// itself, sorted by name: those with the suffix, or without a suffix those that aren't hidden.
+func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDocument, warn warnings, err error) {
+	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow a link, as Debian's src of Go is
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("corpus: %w", err)
+	}
+	err = filepath.WalkDir(real, func(path string, entry fs.DirEntry, err error) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err != nil {
+			return fmt.Errorf("corpus: %w", err)
+		}
+		relative, err := filepath.Rel(real, path)
+		if err != nil || relative == "." {
+			return err
+		}
+		name := filepath.ToSlash(relative)
+		class, _, inFolder := strings.Cut(name, "/")
+		shown := filepath.Join(root, relative)
+		switch {
+		case suffix == "" && strings.HasPrefix(entry.Name(), "."):
+			warn.add("name that begins with a dot, left out", 1, shown)
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case entry.IsDir() || !strings.HasSuffix(name, suffix):
+			return nil
+		}
+		info, err := os.Stat(path)
+		switch {
+		case entry.Type()&fs.ModeSymlink != 0 && (err != nil || !info.Mode().IsRegular()):
+			warn.add("link to something other than a file, left out", 1, shown)
+			return nil
+		case err != nil:
+			return fmt.Errorf("corpus: %w", err)
+		case !info.Mode().IsRegular():
+			warn.add("neither file nor folder, left out", 1, shown)
+			return nil
+		case !inFolder:
+			loose = append(loose, fileDocument{path: shown, name: name, size: info.Size()})
+		default:
+			files = append(files, fileDocument{path: shown, name: name, class: class, size: info.Size()})
+		}
+		return nil
+	})
+	for _, list := range [][]fileDocument{files, loose} {
+		slices.SortFunc(list, func(a, b fileDocument) int { return cmp.Compare(a.name, b.name) })
+	}
+	return files, loose, warn, err
+}
+
+// aFileBytes is the memory of a file in lists, beside its path and name.
+const aFileBytes = 128
+
+// readFiles reads one document per file. Files of binary data are left out, unless all is to be
+// kept. The error is that of the first bad file, whatever the scheduling of workers.
+func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, all bool) error {
+	counters, err := newCounters(ctx, opt)
+	if err != nil {
+		return err
+	}
+	readers := make([]fileReader, len(counters))
+	for w, counter := range counters {
+		readers[w] = fileReader{
+			counter: counter, meter: m, opt: opt, all: all || opt.Strict,
+			buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10),
+		}
+	}
+	for _, f := range files {
+		m.total.Add(f.size)
+		opt.memory.add(aFileBytes + int64(len(f.path)+len(f.name)))
+	}
+	documents := make([]countedDocument, len(files))
+	binary, bad := make([]bool, len(files)), make([]int64, len(files))
+	err = run.InOrder(ctx, opt.Workers, len(files), func(w, i int) (err error) {
+		if binary[i], bad[i], err = readers[w].read(ctx, files[i].path); err != nil {
+			return err
+		}
+		if err = opt.memory.check(files[i].path); err != nil {
+			return err
+		}
+		documents[i] = counters[w].endDocument()
+		m.documents.Add(1)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	classes := newClassTable()
+	warn := warnings(c.Warnings)
+	kept := 0
+	for i, f := range files {
+		if binary[i] {
+			warn.warn(Warning{
+				Message: "file of binary data, left out", Count: 1, First: f.path,
+				Option: "Strict", Remedy: "makes it an error",
+			})
+			continue
+		}
+		if f.class == "" {
+			classes.labels.Add()
+		} else {
+			classes.add(f.class)
+		}
+		c.Names = append(c.Names, f.name)
+		warn.warn(badBytes(bad[i], f.path))
+		files[kept], documents[kept] = f, documents[i]
+		kept++
+	}
+	if kept == 0 {
+		return fault("nothing but binary data", "files of text").at(c.Source, 0)
+	}
+	c.Classes, c.Labels, c.Warnings = classes.list, classes.labels, warn
+	return c.fillText(ctx, opt, counters, documents[:kept], func(i int) string { return files[i].path })
+}
+
+// fileReader reads documents that are files of their own, a block of lines at a time.
+type fileReader struct {
+	counter *termCounter
+	meter   *meter
+	opt     *Options
+	all     bool // binary data, too
+	buf     []byte
+	buffer  *bufio.Reader
+}
+
+// read counts the terms of a file in the open document. It reports whether the file holds binary
+// data and wasn't read, and how many bytes aren't text. It ends early, without an error, once
+// memory is spent.
+func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad int64, err error) {
+	in, err := openInput(ctx, path, r.opt.form, r.meter, r.buffer)
+	if err != nil {
+		return false, 0, err
+	}
+	defer in.close()
+	if !r.all && in.binary() {
+		if in.packed { // the checksum tells whether damage has made it binary
+			defer context.AfterFunc(ctx, in.close)()
+			if _, err := io.Copy(io.Discard, in.r); err != nil {
+				return false, 0, in.readError(0, err)
+			}
+		}
+		return true, 0, nil
+	}
+	check, most := checkOf(in, r.opt), r.opt.MaxLineBytes
+	cutter := lineCutter{in: in, most: most}
+	for !r.counter.memory.spent() {
+		firstLine := in.line
+		data, behind := cutter.next(ctx, r.buf)
+		if cap(data) > cap(r.buf) && cap(data) <= 2*blockBytes {
+			r.buf = data[:0]
+		}
+		clean := check.clean(data)
+		if !clean && check.strict || len(data) > most {
+			fault := eachLine(data, most, func(l []byte, _ int32) *SyntaxError {
+				if !check.strict {
+					return nil
+				}
+				return check.fault(l)
+			})
+			if fault != nil {
+				return false, bad, fault.at(path, firstLine)
+			}
+		}
+		if !clean {
+			bad += check.count(data)
+		}
+		r.counter.add(data)
+		switch behind {
+		case nil:
+		case io.EOF:
+			return false, bad, nil
+		default:
+			return false, bad, behind
+		}
+	}
+	return false, bad, nil
+}
+
+// gorootFallback is what is read instead where no Go installation is found.
+var gorootFallback = Synthetic{Documents: 7700, Terms: 64000, Length: 400, Classes: 54, Seed: 1}
+
+// readGoroot reads the .go files in the folders of root/src, one per document, labelled by the top
+// folder. In files of Go's tests bytes that are not text separate terms, with a warning. If
+// root is "", since no installation was found, it reads [gorootFallback] with a warning.
+func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
+	if root == "" {
+		c, err := readSynthetic(ctx, gorootFallback.String(), gorootFallback, opt, m)
+		if err != nil {
+			return nil, err
+		}
+		fallback := Warning{
+			Message: "no Go installation found, so the corpus is " + c.Source, Count: 1, First: "goroot",
+		}
+		c.Warnings = append([]Warning{fallback}, c.Warnings...)
+		return c, nil
+	}
+	files, loose, warn, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
+	if err != nil {
+		return nil, err
+	}
+	warn.leaveOut(loose)
+	c := &Corpus{Source: "goroot", Warnings: warn}
+	own := *opt
+	own.Strict, own.form.charset = false, charset.Charset{}
+	return c, c.readFiles(ctx, files, &own, m, true)
+}
+
+// gorootPlaces are where a Go installation may be: by the environment variable GOROOT, by the go
+// command, and where the program was built.
+func gorootPlaces(ctx context.Context) []func() string {
+	return []func() string{
+		func() string { return os.Getenv("GOROOT") },
+		func() string { return askGoCommand(ctx) },
+		//lint:ignore SA1019 it is deprecated because it may be wrong, and findGoroot checks it
+		runtime.GOROOT,
+	}
+}
+
+// findGoroot returns the first of the places that holds the source of Go, or "".
+func findGoroot(places []func() string) string {
+	for _, place := range places {
+		root := place()
+		if _, err := os.Stat(filepath.Join(root, "src", "fmt", "print.go")); root != "" && err == nil {
+			return root
+		}
+	}
+	return ""
+}
+
+// askGoCommand returns what go env GOROOT says without the environment variable, which has been
+// tried, and without a go.mod nearby, which could make it fetch another Go.
+func askGoCommand(ctx context.Context) string {
+	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
+	cmd.Dir = os.TempDir()
+	cmd.Env = append(os.Environ(), "GOROOT=", "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=")
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}

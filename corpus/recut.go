@@ -1,0 +1,137 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/internal/run"
+)
+
+// keptTexts keeps the texts of documents as long as they are within a bound. It may be used concurrently; nil
+// keeps none.
+type keptTexts struct {
+	all    bool // whatever they take
+	left   atomic.Int64
+	memory *allowance
+}
+
+func newKeptTexts(opt *Options) *keptTexts {
+	if opt.KeepTexts <= 0 {
+		return nil
+	}
+	k := &keptTexts{all: opt.KeepTexts == math.MaxInt64, memory: opt.memory}
+	k.left.Store(opt.KeepTexts)
+	return k
+}
+
+// take takes room for more text, if there is any. Once there isn't, none is kept.
+func (k *keptTexts) take(bytes int) bool {
+	if k == nil {
+		return false
+	}
+	if k.left.Add(-int64(bytes)) < 0 || !k.all && k.memory.scarce() {
+		k.left.Store(math.MinInt64 / 2)
+		return false
+	}
+	const copies = 2 // of the open document and of the closed one
+	k.memory.add(copies * int64(bytes))
+	return true
+}
+
+// of returns the texts of all documents, nil where they are beyond the bound.
+func (k *keptTexts) of(documents []countedDocument) []string {
+	if k == nil || k.left.Load() < 0 {
+		return nil
+	}
+	texts := make([]string, len(documents))
+	for i := range documents {
+		texts[i] = documents[i].text
+	}
+	return texts
+}
+
+// Recut returns documents of c with their texts cut into other terms, as opt.Tokenizer, MinDF, MaxDF and
+// Vocabulary say; documents nil stands for all. Of rows MinDF and MaxDF, where both are 0, are those that c was read
+// with. Other options but Workers, MemoryBytes and Progress don't count. The classes are those of c.
+//
+// Errors: a corpus without Texts, a document that there isn't, those of the tokenizer, ctx.Err().
+func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
+	if err := run.Given(ctx, "corpus"); err != nil {
+		return nil, err
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if documents != nil && len(documents) == 0 {
+		return nil, fmt.Errorf("corpus: %s: no documents to cut, expected at least one", c.Source)
+	}
+	if c.Texts == nil {
+		return nil, fmt.Errorf("corpus: %s: no texts were kept, expected those of Options.KeepTexts", c.Source)
+	}
+	for _, i := range documents {
+		if i < 0 || i >= len(c.Texts) {
+			return nil, fmt.Errorf("corpus: %s: document %d, expected 0 to %d", c.Source, i, len(c.Texts)-1)
+		}
+	}
+	out := *c
+	if documents != nil {
+		out = *c.Select(documents)
+	}
+	own := Options{Workers: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress, Tokenizer: opt.Tokenizer,
+		MinDF: opt.MinDF, MaxDF: opt.MaxDF, Vocabulary: opt.Vocabulary, rows: true}
+	rows := opt.Tokenizer.Rows()
+	if rows != nil && own.MinDF == 0 && own.MaxDF == 0 {
+		own.MinDF, own.MaxDF = c.minDF, c.maxDF
+	}
+	if err := own.check(); err != nil {
+		return nil, err
+	}
+	return own.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
+		counters, err := newCounters(ctx, opt)
+		if err != nil {
+			return nil, err
+		}
+		counted := make([]countedDocument, len(out.Texts))
+		err = run.InOrder(ctx, opt.Workers, len(counted), func(w, i int) error {
+			if _, err := rows.Check([]byte(out.Texts[i])); err != nil {
+				return fmt.Errorf("corpus: %s: %s: %w", c.Source, out.DocumentName(i), err)
+			}
+			counters[w].add([]byte(out.Texts[i]))
+			counted[i] = counters[w].endDocument()
+			m.documents.Add(1)
+			return opt.memory.check(c.Source)
+		})
+		if err != nil {
+			return nil, err
+		}
+		texts := out.Texts
+		out.Warnings = nil
+		err = out.fillText(ctx, opt, counters, counted, out.DocumentName)
+		out.Texts = texts
+		return &out, err
+	})
+}
+
+// fitNumbers gives columns of numbers their scales, from the texts of all documents, which are counted anew.
+func (o *Options) fitNumbers(
+	ctx context.Context, source string, counters []*termCounter, documents []countedDocument,
+) ([]*termCounter, error) {
+	texts := counters[0].texts.of(documents)
+	if texts == nil {
+		return nil, o.memory.short(source, "the texts of numbers that have no scale yet", 2*o.memory.held.Load())
+	}
+	var err error
+	if o.Tokenizer, err = o.Tokenizer.Fit(texts); err != nil {
+		return nil, fmt.Errorf("corpus: %s: %w", source, err)
+	}
+	if counters, err = newCounters(ctx, o); err != nil {
+		return nil, err
+	}
+	return counters, run.InOrder(ctx, o.Workers, len(texts), func(w, i int) error {
+		counters[w].add([]byte(texts[i]))
+		documents[i] = counters[w].endDocument()
+		return o.memory.check(source)
+	})
+}

@@ -1,0 +1,210 @@
+package corpus
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/sparse"
+)
+
+// NearTokenizer cuts texts whose near copies are looked for: words may hold digits, since texts that differ in a number
+// differ.
+var NearTokenizer = Tokenizer{Digits: true}
+
+// Space is one embedding for the documents of one or two corpora, in which the terms of either count.
+type Space struct {
+	Embedder *sparse.Embedder
+	Columns  *sparse.CSR // documents that the embedding was fitted on
+	Rows     *sparse.CSR // documents that are compared with them; nil for Columns themselves
+	Terms    int         // columns that were fitted
+	Blank    int         // texts without terms, or whose terms all weigh 0
+}
+
+// NewSpace fits an embedding on the documents of columns, to compare documents of rows with them; nil
+// stands for columns.
+// A term that only rows have counts as a term of one document of columns: with idf it weighs log D, learnt from labels
+// next to nothing, and in scaled columns nothing. Both corpora must be text, cut by one tokenizer, or both
+// vectors of as many columns; files in LIBSVM's format don't say how many, and may have fewer. Neither corpus
+// changes.
+//
+// With apart, texts without terms are identical if they are equal, and else have nothing in common. Without it they are
+// zero vectors, as kernels of norms want them, and so are vectors of zeros always.
+func NewSpace(e sparse.Embedding, columns, rows *Corpus, apart bool) (*Space, error) {
+	all := []*Corpus{columns}
+	if rows != nil {
+		all = append(all, rows)
+	}
+	var documents []*sparse.CSR
+	for _, c := range all {
+		if err := c.Validate(); err != nil {
+			return nil, err
+		}
+		m := *c.Documents
+		documents = append(documents, &m)
+	}
+	if rows != nil {
+		if err := share(all, documents); err != nil {
+			return nil, err
+		}
+	}
+	fitted := *columns
+	fitted.Documents, fitted.Vocabulary = documents[0], nil
+	s := &Space{Embedder: Fit(e, &fitted)}
+	if err := s.Embedder.Validate(); err != nil {
+		return nil, err
+	}
+	s.Terms = len(s.Embedder.Terms)
+	if rows != nil {
+		fresh := map[uint32]bool{}
+		for _, t := range documents[1].Terms {
+			if _, ok := s.Embedder.Column(t); !ok {
+				fresh[t] = true
+			}
+		}
+		var err error
+		if s.Embedder, err = s.Embedder.Widen(slices.Sorted(maps.Keys(fresh)), s.Embedder.UnseenWeight()); err != nil {
+			return nil, err
+		}
+	}
+	if columns.Vocabulary != nil {
+		if err := s.tellBlanks(all, documents, apart); err != nil {
+			return nil, err
+		}
+	}
+	if s.Columns = documents[0]; rows != nil {
+		s.Rows = documents[1]
+	}
+	return s, nil
+}
+
+// tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct one of them, so that
+// equal texts are equal and others are orthogonal.
+func (s *Space) tellBlanks(all []*Corpus, documents []*sparse.CSR, apart bool) error {
+	cols := documents[0].Cols
+	place, key := map[string]uint32{}, []byte(nil)
+	columns := make([]map[int]uint32, len(all)) // of blank documents
+	for at, m := range documents {
+		columns[at] = map[int]uint32{}
+		for i := range m.Rows() {
+			terms, values := m.Row(i)
+			blank := true
+			for k, t := range terms {
+				if column, ok := s.Embedder.Column(t); ok {
+					if v, weight := s.Embedder.Factors(column, values[k]); v*weight != 0 {
+						blank = false
+						break
+					}
+				}
+			}
+			if !blank {
+				continue
+			}
+			digest, known := all[at].Blank[i]
+			key = append(key[:0], digest...)
+			for k, t := range terms {
+				key = binary.LittleEndian.AppendUint32(key, t)
+				key = binary.LittleEndian.AppendUint32(key, math.Float32bits(values[k]))
+			}
+			if len(terms) == 0 && !known { // unlike any other
+				key = fmt.Append(key, at, " ", i)
+			}
+			column, ok := place[string(key)]
+			if !ok {
+				column = uint32(cols + len(place))
+				place[string(key)] = column
+			}
+			columns[at][i] = column
+			s.Blank++
+		}
+	}
+	if !apart || s.Blank < 2 {
+		return nil
+	}
+	if int64(cols)+int64(len(place)) > sparse.MaxCols {
+		return fmt.Errorf("corpus: %d columns and %d different texts without terms, expected at most %d", cols, len(place),
+			int64(sparse.MaxCols))
+	}
+	for at, m := range documents {
+		own := &sparse.CSR{Cols: cols + len(place), Offsets: []int64{0}, Views: m.Views}
+		for i := range m.Rows() {
+			terms, values := m.Row(i)
+			if column, blank := columns[at][i]; blank {
+				terms, values = []uint32{column}, []float32{1}
+			}
+			own.Terms, own.Values = append(own.Terms, terms...), append(own.Values, values...)
+			own.Offsets = append(own.Offsets, int64(len(own.Terms)))
+		}
+		documents[at] = own
+	}
+	var err error
+	s.Embedder, err = s.Embedder.Widen(slices.Sorted(maps.Values(place)), 1)
+	return err
+}
+
+// share maps the documents of two corpora to common columns. For text these are the sorted terms of both.
+func share(all []*Corpus, documents []*sparse.CSR) error {
+	a, b := all[0], all[1]
+	if (a.Vocabulary == nil) != (b.Vocabulary == nil) {
+		if a.Vocabulary != nil {
+			a, b = b, a
+		}
+		return fmt.Errorf("corpus: %s has vectors and %s text, expected the same of both: columns say nothing about words",
+			a.Source, b.Source)
+	}
+	if a.Vocabulary == nil {
+		few, many := a, b
+		if few.Documents.Cols > many.Documents.Cols {
+			few, many = many, few
+		}
+		if few.Documents.Cols != many.Documents.Cols && few.Format != FormatSVMLight {
+			return fmt.Errorf("corpus: %s has %d columns and %s %d, expected as many", b.Source, b.Documents.Cols, a.Source,
+				a.Documents.Cols)
+		}
+		for _, m := range documents {
+			m.Cols = many.Documents.Cols
+		}
+		return nil
+	}
+	if !a.Tokenizer.SameCut(b.Tokenizer) {
+		return fmt.Errorf("corpus: the text of %s was cut by %s and that of %s by %s, expected one tokenizer", b.Source,
+			b.Tokenizer, a.Source, a.Tokenizer)
+	}
+	if slices.Equal(a.Vocabulary, b.Vocabulary) && a.Documents.Cols == b.Documents.Cols {
+		return nil
+	}
+	terms := slices.Concat(a.Vocabulary, b.Vocabulary)
+	slices.Sort(terms)
+	terms = slices.Compact(terms)
+	views, err := ViewsOf(a.Tokenizer, terms)
+	if err != nil {
+		return err
+	}
+	var sorter rowSorter
+	for at, c := range all {
+		to, taken, column := make([]uint32, len(c.Vocabulary)), make([]bool, len(terms)), 0
+		for j, term := range c.Vocabulary {
+			for column < len(terms)-1 && terms[column] < term {
+				column++
+			}
+			if terms[column] != term { // after a vocabulary that isn't sorted
+				column, _ = slices.BinarySearch(terms, term)
+			}
+			if taken[column] {
+				return fmt.Errorf("corpus: the vocabulary of %s holds %s twice, expected every term once", c.Source, quote(term))
+			}
+			to[j], taken[column] = uint32(column), true
+		}
+		m := documents[at]
+		m.Cols, m.Views, m.Terms, m.Values = len(terms), views, slices.Clone(m.Terms), slices.Clone(m.Values)
+		for k, t := range m.Terms {
+			m.Terms[k] = to[t]
+		}
+		for i := range m.Rows() {
+			sorter.sort(m.Row(i))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package corpus
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Two corpora on the columns of both are what they are when they are read as one, and don't change.
+func TestSpace(t *testing.T) {
+	texts := []string{"far from a madding crowd", "a crowd", "zebras madden crowds", "", "far far zoo"}
+	for _, tokenizer := range []string{"", "word:ngrams=1..2", "word + char:ngrams=3..3"} {
+		parsed := musttest.Get(ParseTokenizer(tokenizer))(t)
+		read := func(lo, hi int) *Corpus {
+			return musttest.Get(FromTexts(t.Context(), texts[lo:hi], nil, Options{MinDF: 1, Tokenizer: parsed}))(t)
+		}
+		whole, a, b := read(0, 5), read(0, 2), read(2, 5)
+		before := [2][]uint32{slices.Clone(a.Documents.Terms), slices.Clone(b.Documents.Terms)}
+		s := musttest.Get(NewSpace(sparse.Sphere, b, a, true))(t)
+		for i := range texts {
+			of, row := s.Rows, i
+			if i >= 2 {
+				of, row = s.Columns, i-2
+			}
+			terms, values := of.Row(row)
+			wantTerms, wantValues := whole.Documents.Row(i)
+			if !slices.Equal(terms, wantTerms) || !slices.Equal(values, wantValues) {
+				t.Errorf("%q: %q has columns %v, expected %v", tokenizer, texts[i], terms, wantTerms)
+			}
+		}
+		if !slices.Equal(s.Rows.Views, whole.Documents.Views) || s.Columns.Cols != whole.Documents.Cols || s.Blank != 1 {
+			t.Errorf("%q: views %v of %d columns, %d blank", tokenizer, s.Rows.Views, s.Columns.Cols, s.Blank)
+		}
+		if !slices.Equal(a.Documents.Terms, before[0]) || !slices.Equal(b.Documents.Terms, before[1]) {
+			t.Errorf("%q: a corpus has changed", tokenizer)
+		}
+		b.Vocabulary = nil
+		if _, err := NewSpace(sparse.Sphere, a, b, true); err == nil {
+			t.Errorf("%q: text shares terms with vectors", tokenizer)
+		}
+	}
+	// Readers set Pairs where a text has such a script, so that corpora which one tokenizer has cut may differ in it.
+	chinese := musttest.Get(FromTexts(t.Context(), []string{"手机 good"}, nil, Options{MinDF: 1}))(t)
+	english := musttest.Get(FromTexts(t.Context(), []string{"good phone"}, nil, Options{MinDF: 1}))(t)
+	if _, err := NewSpace(sparse.Sphere, chinese, english, true); err != nil || chinese.Tokenizer == english.Tokenizer {
+		t.Errorf("%v, tokenizers %v and %v", err, chinese.Tokenizer, english.Tokenizer)
+	}
+	// A vocabulary in any order; terms twice.
+	first := &Corpus{Documents: &sparse.CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{1}},
+		Vocabulary: []string{"b"}}
+	unsorted := &Corpus{Documents: &sparse.CSR{Cols: 3, Offsets: []int64{0, 3}, Terms: []uint32{0, 1, 2},
+		Values: []float32{3, 1, 2}}, Vocabulary: []string{"c", "a", "b"}}
+	s := musttest.Get(NewSpace(sparse.Embedding{}, first, unsorted, true))(t)
+	if terms, values := s.Rows.Row(0); !slices.Equal(terms, []uint32{0, 1, 2}) || !slices.Equal(values,
+		[]float32{1, 2, 3}) {
+		t.Errorf("terms %v with values %v", terms, values)
+	}
+	unsorted.Vocabulary[1] = "c"
+	_, err := NewSpace(sparse.Embedding{}, first, unsorted, true)
+	if err == nil || !strings.Contains(err.Error(), `"c" twice`) {
+		t.Errorf("a term twice: %v", err)
+	}
+}
+
+// Vectors have as many columns, unless they come from files that don't say how many there are.
+func TestSpaceColumns(t *testing.T) {
+	few, many := &Corpus{Source: "few", Documents: &sparse.CSR{Cols: 3, Offsets: []int64{0}}},
+		&Corpus{Source: "many", Documents: &sparse.CSR{Cols: 7, Offsets: []int64{0}}}
+	for _, c := range []struct {
+		few, many Format
+		ok        bool
+	}{{"", "", false}, {FormatSVMLight, "", true}, {"", FormatSVMLight, false}, {FormatSVMLight, FormatSVMLight, true},
+		{FormatNumPy, FormatMatrixMarket, false}} {
+		few.Format, many.Format = c.few, c.many
+		for _, pair := range [][2]*Corpus{{few, many}, {many, few}} {
+			s, err := NewSpace(sparse.Embedding{}, pair[0], pair[1], true)
+			if ok := err == nil; ok != c.ok || ok && (s.Columns.Cols != 7 || s.Rows.Cols != 7) {
+				t.Errorf("%v and %v: %v", c.few, c.many, err)
+			}
+		}
+	}
+}
+
+// cosine is that of two documents by their terms, in float64, and 1 or 0 for texts without.
+func cosine(a, b string, weight func(term string) float64) float64 {
+	counts := func(text string) (map[string]float64, float64) {
+		n, norm := map[string]float64{}, 0.0
+		for term := range strings.FieldsSeq(text) {
+			n[term] += weight(term)
+		}
+		for _, v := range n {
+			norm += v * v
+		}
+		return n, math.Sqrt(norm)
+	}
+	x, nx := counts(a)
+	y, ny := counts(b)
+	dot := 0.0
+	for term, v := range x {
+		dot += v * y[term]
+	}
+	if nx == 0 || ny == 0 {
+		if a == b {
+			return 1
+		}
+		return 0
+	}
+	return dot / nx / ny
+}
+
+// Terms that one side lacks count with the weight of a term of one document; texts without terms, or whose terms all
+// weigh 0, are like equal texts alone, whichever side they are on.
+func TestSpaceWeights(t *testing.T) {
+	columns := []string{"a b c", "a b", "a", "a d d", "a", "1 2", "1 2", "3", ""}
+	rows := []string{"a b x", "x y z", "a", "", "3", "4", "a x x"}
+	df := func(term string) (n int) {
+		for _, text := range columns {
+			if slices.Contains(strings.Fields(text), term) {
+				n++
+			}
+		}
+		return max(n, 1)
+	}
+	letter := func(term string) bool { return term[0] >= 'a' }
+	read := func(texts []string) *Corpus {
+		return musttest.Get(FromTexts(t.Context(), texts, nil, Options{MinDF: 1}))(t)
+	}
+	for _, idf := range []bool{false, true} {
+		e := sparse.Embedding{Norm: sparse.NormL2}
+		if idf {
+			e.Weighting = sparse.TFIDF
+		}
+		weight := func(term string) float64 {
+			switch {
+			case !letter(term):
+				return 0
+			case idf:
+				return math.Log(float64(len(columns)) / float64(df(term)))
+			}
+			return 1
+		}
+		s := musttest.Get(NewSpace(e, read(columns), read(rows), true))(t)
+		x := musttest.Get(s.Embedder.Transform(s.Columns))(t)
+		y := musttest.Get(s.Embedder.Transform(s.Rows))(t)
+		for i, a := range rows {
+			for j, b := range columns {
+				ta, _ := y.Row(i)
+				tb, _ := x.Row(j)
+				va, vb, got := y.Unit64(i, nil), x.Unit64(j, nil), 0.0
+				for k, term := range ta {
+					if at := slices.Index(tb, term); at >= 0 {
+						got += va[k] * vb[at]
+					}
+				}
+				if want := cosine(a, b, weight); !(math.Abs(got-want) <= 1e-15) {
+					t.Errorf("idf %t: cosine of %q and %q is %v, expected %v", idf, a, b, got, want)
+				}
+			}
+		}
+		if want := 7; s.Blank != want {
+			t.Errorf("idf %t: %d texts without terms, expected %d", idf, s.Blank, want)
+		}
+		if s = musttest.Get(NewSpace(e, read(columns), read(rows), false))(t); s.Blank != 7 || s.Columns.Cols != s.Rows.Cols {
+			t.Errorf("idf %t: %d texts without terms in %d columns", idf, s.Blank, s.Columns.Cols)
+		}
+	}
+}

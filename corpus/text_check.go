@@ -1,0 +1,72 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+)
+
+// textCheck says what to do with bytes that aren't text: UTF-8 without a NUL, as binary files and
+// UTF-16 have it, or, in text that was decoded, without U+FFFD, which stands for what can't be.
+type textCheck struct {
+	strict  bool // they are an error; else they separate terms and are counted
+	decoded bool
+}
+
+// checkOf returns the check of a text.
+func checkOf(in *input, opt *Options) textCheck { return textCheck{opt.Strict, in.decoded} }
+
+const replacement = "\uFFFD"
+
+// clean reports whether all lines of data are text.
+func (c textCheck) clean(data []byte) bool {
+	return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 && !(c.decoded && bytes.Contains(data, []byte(replacement)))
+}
+
+// find calls found with the place of each byte that isn't text, or its first where it is several,
+// up to the first call that returns false.
+func (c textCheck) find(text []byte, found func(at int) bool) {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if (r == 0 || r == utf8.RuneError && (size == 1 || c.decoded)) && !found(i) {
+			return
+		}
+		i += size
+	}
+}
+
+// count returns the number of bytes that aren't text.
+func (c textCheck) count(text []byte) (n int64) {
+	c.find(text, func(int) bool { n++; return true })
+	return n
+}
+
+// fault says why a line isn't text, or returns nil.
+func (c textCheck) fault(l []byte) (bad *SyntaxError) {
+	c.find(l, func(at int) bool {
+		switch {
+		case l[at] == 0:
+			bad = fault(fmt.Sprintf("a NUL byte at byte %d of the line", at+1), "UTF-8 text")
+		case c.decoded:
+			found := fmt.Sprintf("a character that the encoding doesn't have at byte %d of the line in UTF-8", at+1)
+			bad = fault(found, "text")
+		default:
+			found := fmt.Sprintf("byte %#02x, which is not UTF-8, at byte %d of the line", l[at], at+1)
+			bad = fault(found, "UTF-8 text")
+		}
+		bad.Option, bad.Remedy = "Encoding", "names another encoding, such as windows-1252"
+		return false
+	})
+	return bad
+}
+
+// look counts in p what isn't text of a line, or returns the fault of it; clean says that all lines are text.
+func (c textCheck) look(p *textPiece, clean bool, l []byte, line int32) *SyntaxError {
+	if !clean && c.strict {
+		return c.fault(l)
+	}
+	if !clean {
+		p.bad.add(c.count(l), line)
+	}
+	return nil
+}

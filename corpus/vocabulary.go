@@ -1,0 +1,494 @@
+package corpus
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/minio/sha256-simd"
+
+	"github.com/gramengine/gram/corpus/internal/intern"
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// termCounter counts the terms of documents. Each worker has one, which numbers terms in the order
+// in which it meets them. [Corpus.fillText] makes one sorted vocabulary.
+type termCounter struct {
+	terms  intern.Table
+	met    []metTerm
+	opened []uint32    // terms of the open document
+	rest   []termCount // of the last page of closed documents
+	scan   token.Scanner
+	done   <-chan struct{}
+	memory *allowance
+	texts  *keptTexts
+	text   []byte    // of the open document, where texts are kept
+	fits   bool      // scales of numbers come from the texts
+	blank  hash.Hash // of the open document's text as long as it has no terms
+}
+
+// metTerm is what a counter knows of a term.
+type metTerm struct {
+	df    uint32 // documents with the term
+	count uint32 // in the open document
+}
+
+// termCount says how often a document has a term.
+type termCount struct{ term, count uint32 }
+
+// pageTerms is the length of a page of documents.
+const pageTerms = 32 << 10
+
+// newCounters returns a counter for each worker.
+func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
+	if err := opt.askTokenizer(); err != nil {
+		return nil, err
+	}
+	if opt.Tokenizer.Rows() != nil && !opt.rows {
+		return nil, fmt.Errorf("corpus: views of columns, %s, for texts without columns: "+
+			"expected a CSV table or JSON objects", opt.Tokenizer)
+	}
+	keep, fits := *opt, opt.Tokenizer.Unfitted()
+	switch {
+	case fits:
+		keep.KeepTexts = math.MaxInt64
+	case opt.Tokenizer.WidthOpen() && opt.Vocabulary == nil:
+		keep.KeepTexts = max(keep.KeepTexts, keep.KeepRows)
+	}
+	texts := newKeptTexts(&keep)
+	counters := make([]*termCounter, opt.Workers)
+	for w := range counters {
+		scan, err := opt.Tokenizer.NewScanner()
+		if err != nil {
+			return nil, fmt.Errorf("corpus: Tokenizer: %w", err)
+		}
+		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory, texts: texts, fits: fits,
+			blank: sha256.New()}
+	}
+	return counters, nil
+}
+
+// Memory of the counter and of a step of the joined matrix, in bytes: of a value, of a term beside its
+// text, and of a document.
+const (
+	countedValueBytes    = 8 + 8/joinSteps
+	countedTermBytes     = intern.Bytes + 32
+	countedDocumentBytes = 160
+)
+
+// stopEvery is the number of words between two checks for cancellation: the words of one line may
+// take longer than a second.
+const stopEvery = 1 << 16
+
+// countedDocument is a closed document.
+type countedDocument struct {
+	counter *termCounter
+	terms   []termCount
+	text    string // where it is kept
+	blank   string // digest; empty if it has terms of the vocabulary
+}
+
+// add counts the terms of text in the open document. It returns early once done is closed or memory
+// is spent.
+func (c *termCounter) add(text []byte) {
+	t := &c.scan
+	if c.texts.take(len(text)) {
+		c.text = append(c.text, text...)
+	}
+	t.Feed(text)
+	words := 0
+	var taken int64 // bytes of new terms that memory doesn't know of yet
+	for term := t.Next(); term != nil; term = t.Next() {
+		if words++; words%stopEvery == 0 {
+			c.memory.addTerms(taken)
+			if taken = 0; c.memory.spent() {
+				return
+			}
+			select {
+			case <-c.done:
+				return
+			default:
+			}
+		}
+		id := c.terms.ID(term)
+		if int(id) == len(c.met) {
+			if len(c.met) == cap(c.met) {
+				c.met = slices.Grow(c.met, max(len(c.met), 1<<10))
+			}
+			c.met = append(c.met, metTerm{})
+			taken += countedTermBytes + int64(len(term))
+		}
+		met := &c.met[id]
+		if met.count == 0 {
+			c.opened = append(c.opened, id)
+		}
+		met.count++
+	}
+	c.memory.addTerms(taken)
+	if len(c.opened) == 0 {
+		c.blank.Write(text)
+	}
+}
+
+// BlankDigest returns what [Corpus.Blank] has of a text.
+func BlankDigest(text string) string {
+	h := sha256.New()
+	h.Write([]byte(text))
+	return blankDigest(h)
+}
+
+// blankDigest returns the digest that stands for a document without terms, of what was hashed since the last one.
+func blankDigest(h hash.Hash) string {
+	digest := hex.EncodeToString(h.Sum(nil)[:16])
+	h.Reset()
+	return digest
+}
+
+// endDocument closes the open document and opens the next.
+func (c *termCounter) endDocument() countedDocument {
+	n := len(c.opened)
+	if n > len(c.rest) {
+		c.rest = make([]termCount, max(n, pageTerms))
+	}
+	terms := c.rest[:n:n]
+	c.rest = c.rest[n:]
+	for i, id := range c.opened {
+		met := &c.met[id]
+		terms[i] = termCount{id, met.count}
+		met.count = 0
+		met.df++
+	}
+	c.scan.End()
+	c.memory.add(countedValueBytes*int64(n) + countedDocumentBytes)
+	c.opened = c.opened[:0]
+	closed := countedDocument{counter: c, terms: terms}
+	if c.texts != nil {
+		closed.text = string(c.text)
+		c.text = c.text[:0]
+	}
+	if n == 0 {
+		closed.blank = blankDigest(c.blank)
+	}
+	c.blank.Reset()
+	return closed
+}
+
+// leftOut marks terms that the vocabulary doesn't hold.
+const leftOut = math.MaxUint32
+
+// warnViews warns of views with too few terms to tell documents apart.
+func (c *Corpus) warnViews(views []sparse.View) {
+	split, _ := c.Tokenizer.Split()
+	for i, v := range views {
+		end := uint32(len(c.Vocabulary))
+		if i+1 < len(views) {
+			end = views[i+1].First
+		}
+		if n := end - v.First; n < 2 && len(c.Vocabulary) > 0 && len(split) == len(views) {
+			(*warnings)(&c.Warnings).warn(Warning{
+				Message: fmt.Sprintf("%s in the view %s", []string{"no term", "one term alone"}[n], split[i]), Count: 1,
+				Option: "Tokenizer", Remedy: "with words:digits keeps digits in words",
+			})
+		}
+	}
+}
+
+// fillText makes the documents' matrix and its vocabulary: Options.Vocabulary if given, else the
+// terms within MinDF and MaxDF, sorted byte by byte. It warns of what it left out; at names the
+// place of a document. documents are spent.
+func (c *Corpus) fillText(
+	ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
+) error {
+	if err := opt.askVocabulary(); err != nil {
+		return err
+	}
+	if counters[0].fits {
+		var err error
+		if counters, err = opt.fitNumbers(ctx, c.Source, counters, documents); err != nil {
+			return err
+		}
+	}
+	c.Vocabulary, c.Tokenizer = opt.Vocabulary, opt.Tokenizer.Canonical()
+	scanners := make([]*token.Scanner, len(counters))
+	for w, counter := range counters {
+		scanners[w] = &counter.scan
+	}
+	c.Scripts = token.Scripts(scanners...)
+	c.Tokenizer = c.Tokenizer.WithPairs(len(c.Scripts) > 0)
+	if c.Texts = counters[0].texts.of(documents); c.Texts != nil && opt.rows {
+		c.minDF, c.maxDF = opt.MinDF, opt.MaxDF
+	}
+	columns, err := c.columns(opt, counters, documents)
+	if err != nil {
+		return err
+	}
+	views, err := ViewsOf(c.Tokenizer, c.Vocabulary)
+	if err != nil {
+		return err
+	}
+	if opt.Vocabulary == nil {
+		c.warnViews(views)
+	}
+	m := &sparse.CSR{Cols: len(c.Vocabulary), Offsets: make([]int64, len(documents)+1), Views: views}
+	lost := make([]int64, len(documents)) // words left out
+	var words atomic.Int64
+	err = run.Chunks(ctx, opt.Workers, len(documents), func(_, lo, hi int) error {
+		var n int64
+		defer func() { words.Add(n) }()
+		for i := lo; i < hi; i++ {
+			of := columns[documents[i].counter]
+			for _, t := range documents[i].terms {
+				n += int64(t.count)
+				if of[t.term] != leftOut {
+					m.Offsets[i+1]++
+				} else {
+					lost[i] += int64(t.count)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	m.Allocate()
+	rows := make([]denseRow, opt.Workers)
+	for _, counter := range counters {
+		counter.rest = nil
+	}
+	err = opt.inSteps(len(documents), 8*m.NNZ(), func(first, end int) error {
+		return run.Chunks(ctx, opt.Workers, end-first, func(w, lo, hi int) error {
+			row := &rows[w]
+			row.grow(m.Cols)
+			for i := first + lo; i < first+hi; i++ {
+				of := columns[documents[i].counter]
+				for _, t := range documents[i].terms {
+					if column := of[t.term]; column != leftOut {
+						row.set(column, float32(t.count))
+					}
+				}
+				row.take(m.Row(i))
+				documents[i].terms = nil
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	c.Documents, c.Blank = m, nil
+	for i := range documents {
+		if documents[i].blank != "" {
+			if c.Blank == nil {
+				c.Blank = map[int]string{}
+			}
+			c.Blank[i] = documents[i].blank
+		}
+	}
+	warn := warnings(c.Warnings)
+	for i, n := range lost {
+		if n > 0 && opt.Vocabulary != nil {
+			warn.warn(Warning{Message: unknownMessage, Count: n, Of: words.Load(), First: at(i)})
+		}
+	}
+	warn.rows(m, at)
+	if m.Cols == 0 && opt.Vocabulary == nil && slices.Max(lost) > 0 {
+		warn.warn(Warning{
+			Message: "no term is in enough documents, so none is left", Count: 1, First: at(0),
+			Option: "MinDF", Remedy: "1 keeps terms of one document",
+		})
+	}
+	c.Warnings = warn
+	return nil
+}
+
+// columnsOf returns the column of each term of a table, leftOut for those that aren't in the
+// vocabulary, whose terms come to the table. It checks that a vocabulary has every term once.
+func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
+	columns := slices.Repeat([]uint32{leftOut}, table.Len())
+	var buf []byte
+	for t, term := range vocabulary {
+		buf = append(buf[:0], term...)
+		id := table.ID(buf)
+		if int(id) == len(columns) {
+			columns = append(columns, leftOut)
+		}
+		if columns[id] != leftOut {
+			return nil, fmt.Errorf("corpus: the vocabulary holds %s twice, expected every term once", quote(term))
+		}
+		columns[id] = uint32(t)
+	}
+	return columns, nil
+}
+
+// denseRow gathers a row that comes in any order.
+type denseRow struct {
+	values []float32 // by column
+	bits   []uint64  // which columns are set
+	some   []uint64  // which words of bits are not 0
+}
+
+// grow makes room for so many columns.
+func (r *denseRow) grow(cols int) {
+	if len(r.values) < cols {
+		words := (cols + 63) / 64
+		*r = denseRow{make([]float32, cols), make([]uint64, words), make([]uint64, (words+63)/64)}
+	}
+}
+
+// set sets a value that isn't set yet.
+func (r *denseRow) set(column uint32, value float32) {
+	r.values[column] = value
+	r.bits[column/64] |= 1 << (column % 64)
+	r.some[column/4096] |= 1 << (column / 64 % 64)
+}
+
+// take moves the row into a list, sorted by column, whose length is known.
+func (r *denseRow) take(terms []uint32, values []float32) {
+	k := 0
+	for i, some := range r.some {
+		for ; some != 0; some &= some - 1 {
+			word := 64*i + bits.TrailingZeros64(some)
+			for set := r.bits[word]; set != 0; set &= set - 1 {
+				column := 64*word + bits.TrailingZeros64(set)
+				terms[k], values[k] = uint32(column), r.values[column]
+				k++
+			}
+			r.bits[word] = 0
+		}
+		r.some[i] = 0
+	}
+}
+
+// rowSorter sorts rows by term.
+type rowSorter struct {
+	pairs []uint64 // term and bits of the value in one word, so that sorting moves both
+}
+
+func (s *rowSorter) sort(terms []uint32, values []float32) {
+	if slices.IsSorted(terms) {
+		return
+	}
+	s.pairs = s.pairs[:0]
+	for k, t := range terms {
+		s.pairs = append(s.pairs, uint64(t)<<32|uint64(math.Float32bits(values[k])))
+	}
+	slices.Sort(s.pairs)
+	for k, x := range s.pairs {
+		terms[k], values[k] = uint32(x>>32), math.Float32frombits(uint32(x))
+	}
+}
+
+// columns makes the vocabulary if none is given, and returns the column of each term of each
+// counter, leftOut for those that have none. It gives documents without any of them a digest of their terms.
+// The counters' terms are spent.
+func (c *Corpus) columns(
+	opt *Options, counters []*termCounter, documents []countedDocument,
+) (map[*termCounter][]uint32, error) {
+	all := &counters[0].terms // to which those of the others come
+	df := make([]uint64, all.Len())
+	joined := make(map[*termCounter][]uint32, len(counters)) // number in all of each term
+	for _, counter := range counters {
+		numbers := make([]uint32, len(counter.met))
+		for id, met := range counter.met {
+			n := uint32(id)
+			if counter != counters[0] {
+				if n = all.ID(counter.terms.Term(n)); int(n) == len(df) {
+					df = append(df, 0)
+				}
+			}
+			df[n] += uint64(met.df)
+			numbers[id] = n
+		}
+		joined[counter] = numbers
+		if counter.met = nil; counter != counters[0] {
+			counter.terms = intern.Table{}
+		}
+	}
+	if c.Vocabulary == nil {
+		c.Vocabulary = opt.commonTerms(all, df)
+	}
+	column, err := columnsOf(all, c.Vocabulary)
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.New()
+	for i := range documents {
+		terms, number := documents[i].terms, joined[documents[i].counter]
+		if len(terms) == 0 || slices.ContainsFunc(terms,
+			func(t termCount) bool { return column[number[t.term]] != leftOut }) {
+			continue
+		}
+		var list []string
+		for _, t := range terms {
+			list = append(list, strconv.Quote(string(all.Term(number[t.term])))+strconv.Itoa(int(t.count)))
+		}
+		slices.Sort(list)
+		digest.Write([]byte(strings.Join(list, "")))
+		documents[i].blank = blankDigest(digest)
+	}
+	for _, numbers := range joined {
+		for id, n := range numbers {
+			numbers[id] = column[n]
+		}
+	}
+	*all = intern.Table{}
+	return joined, nil
+}
+
+// commonTerms returns the terms within MinDF and MaxDF, sorted.
+func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
+	least := uint64(defaultTextMinDF)
+	if o.MinDF > 0 {
+		least = uint64(o.MinDF)
+	}
+	terms := []string{}
+	for id, n := range df {
+		if n >= least && (o.MaxDF == 0 || n <= uint64(o.MaxDF)) {
+			terms = append(terms, string(all.Term(uint32(id))))
+		}
+	}
+	slices.Sort(terms)
+	return terms
+}
+
+// Tokenizer says how text becomes terms. Its fields are in go doc github.com/gramengine/gram/corpus/token.Tokenizer.
+// The zero value is the default: runs of letters in lower case.
+type Tokenizer = token.Tokenizer
+
+// Script says what of a text is in a script without spaces; see [token.Scripts].
+type Script = token.Script
+
+// ParseTokenizer reads the text form of a tokenizer, such as "word:ngrams=1..2,digits"; see
+// [token.Parse].
+func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
+
+// unknownMessage is the warning for words outside Options.Vocabulary.
+const unknownMessage = "word outside the vocabulary, left out"
+
+// ViewsOf returns the views that a tokenizer makes of a sorted vocabulary, as [sparse.CSR] has them; nil for a
+// tokenizer without views. Error: a vocabulary that isn't that of the tokenizer.
+func ViewsOf(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
+	split, err := t.Split()
+	if err != nil || split == nil {
+		return nil, err
+	}
+	first, err := t.FirstColumns(vocabulary)
+	if err != nil {
+		return nil, fmt.Errorf("corpus: %w", err)
+	}
+	views := make([]sparse.View, len(split))
+	for i, v := range split {
+		views[i] = sparse.View{First: uint32(first[i]), Weight: v.Weight}
+	}
+	return views, nil
+}

@@ -1,0 +1,213 @@
+package corpus
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func terms(text string) []string {
+	t, err := Tokenizer{}.NewScanner()
+	if err != nil {
+		panic(err)
+	}
+	t.Feed([]byte(text))
+	var out []string
+	for term := t.Next(); term != nil; term = t.Next() {
+		out = append(out, string(term))
+	}
+	return out
+}
+
+func TestTokenize(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           "",
+		" \t\n12.5":                  "",
+		"a":                          "a",
+		"Hello, WORLD!":              "hello world",
+		"snake_case and CamelCase":   "snake case and camelcase",
+		"don't x2y":                  "don t x y",
+		"Ärger über Öl":              "ärger über öl",
+		"naïve ΣΟΦΙΑ война":          "naïve σοφια война",
+		"u\u0308ber \u0308x":         "u\u0308ber x", // a mark belongs to the letter before it
+		"हिन्दी":                     "हिन्दी",
+		"日本語 text":                   "日本語 text",
+		"bad\xffbyte\xc3":            "bad byte",
+		"İı \u212a":                  "iı k",
+		"soft\u00adhyphen 'quoted’s": "soft hyphen quoted s",
+		"Ⅷ ①":                        "", // numbers that look like letters
+	} {
+		if got := strings.Join(terms(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestCountingStops checks that counting the words of a long text ends when it is told to.
+func TestCountingStops(t *testing.T) {
+	done := make(chan struct{})
+	close(done)
+	c := termCounter{done: done}
+	c.add([]byte(strings.Repeat("a ", 2*stopEvery)))
+	if got := c.met[0].count; got >= stopEvery {
+		t.Errorf("%d words counted, expected fewer than %d", got, stopEvery)
+	}
+}
+
+// slowTerms is the definition: letters with the marks that follow them, in lower case.
+func slowTerms(text string) []string {
+	var out []string
+	term := ""
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		valid := r != utf8.RuneError || size > 1
+		switch {
+		case valid && unicode.Is(unicode.L, r):
+			term += string(unicode.ToLower(r))
+		case valid && unicode.Is(unicode.M, r) && term != "":
+			term += string(r)
+		case term != "":
+			out = append(out, term)
+			term = ""
+		}
+	}
+	if term != "" {
+		out = append(out, term)
+	}
+	return out
+}
+
+func FuzzTokenize(f *testing.F) {
+	for _, s := range []string{"Hello, World", "Ünïcode ÜBER x", "u\u0308 \u0308", "\xff\xc3a", "日本語", "don't",
+		"ABCdef", "aÉb", "é\x00"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if got, want := terms(text), slowTerms(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	})
+}
+
+// Where no term is left, a warning says why; not where there was none to begin with.
+func TestNoTermLeft(t *testing.T) {
+	for content, want := range map[string]bool{"a\tx y\nb\tz\n": true, "a\tx y\nb\ty\n": false, "a\t1\nb\t2\n": false} {
+		c := readWhole(t, writeFile(t, "a.tsv", content), Options{})
+		got := slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Option == "MinDF" })
+		if got != want {
+			t.Errorf("%q: %v, expected a warning: %t", content, c.Warnings, want)
+		}
+	}
+}
+
+// A vocabulary that comes later is as good as one that is there at once, and only text asks for it.
+func TestVocabularyLater(t *testing.T) {
+	tsv := writeFile(t, "a.tsv", "x\tto be or not to be\ny\tbe\n")
+	folder := t.TempDir()
+	writeInto(t, filepath.Join(folder, "x", "1"), "to be or not to be")
+	for _, source := range []string{tsv, folder, "synthetic:docs=30,terms=50,length=20,classes=2"} {
+		vocabulary := []string{"to", "be", "t07", "t00"}
+		want := readWhole(t, source, Options{Vocabulary: vocabulary})
+		asked := 0
+		later := func() ([]string, error) { asked++; return vocabulary, nil }
+		if got := readWhole(t, source, Options{VocabularyLater: later}); !reflect.DeepEqual(got, want) || asked != 1 {
+			t.Errorf("%s: another corpus, or the vocabulary was asked for %d times", source, asked)
+		}
+		if want.Documents.NNZ() == 0 {
+			t.Errorf("%s: no values, the test is void", source)
+		}
+
+		wrong := errors.New("no model")
+		fail := func() ([]string, error) { return nil, wrong }
+		if _, err := Read(t.Context(), source, Options{VocabularyLater: fail}); !errors.Is(err, wrong) {
+			t.Errorf("%s: error %v, expected that of the vocabulary", source, err)
+		}
+		twice := func() ([]string, error) { return []string{"a", "b", "a"}, nil }
+		_, err := Read(t.Context(), source, Options{VocabularyLater: twice})
+		if err == nil || !strings.Contains(err.Error(), `"a" twice`) {
+			t.Errorf("%s: error %v, expected that a term is there twice", source, err)
+		}
+		_, err = Read(t.Context(), source, Options{Vocabulary: vocabulary, VocabularyLater: later})
+		if err == nil {
+			t.Errorf("%s: two vocabularies are accepted", source)
+		}
+	}
+	vectors := readWhole(t, writeFile(t, "a.svm", "1 1:1\n"), Options{VocabularyLater: func() ([]string, error) {
+		t.Error("vectors ask for a vocabulary")
+		return nil, nil
+	}})
+	if vectors.Vocabulary != nil {
+		t.Error("vectors have a vocabulary")
+	}
+}
+
+// Counts are those of the words, over documents that fill a page of the counter several times.
+func TestCounting(t *testing.T) {
+	c := termCounter{blank: sha256.New()}
+	var documents []countedDocument
+	var want []map[string]uint32
+	words := make([]string, pageTerms/3)
+	for i := range words {
+		words[i] = strings.Map(func(r rune) rune { return r + 'a' - '0' }, fmt.Sprint(i))
+	}
+	for d := range 12 {
+		counts := map[string]uint32{}
+		for i := 0; i < len(words); i += 1 + d%5 {
+			c.add([]byte(strings.Repeat(words[i]+" ", 1+(i+d)%3)))
+			counts[words[i]] += 1 + uint32(i+d)%3
+		}
+		documents, want = append(documents, c.endDocument()), append(want, counts)
+	}
+	for d, counts := range want {
+		got := map[string]uint32{}
+		for _, x := range documents[d].terms {
+			got[string(c.terms.Term(x.term))] = x.count
+		}
+		if !maps.Equal(got, counts) {
+			t.Errorf("document %d: %d terms, expected %d, or other counts", d, len(got), len(counts))
+		}
+	}
+	for id, met := range c.met {
+		df := uint32(0)
+		for _, counts := range want {
+			if counts[string(c.terms.Term(uint32(id)))] > 0 {
+				df++
+			}
+		}
+		if met.df != df || met.count != 0 {
+			t.Fatalf("term %d is in %d documents and %d times in none, expected %d and 0", id, met.df, met.count, df)
+		}
+	}
+}
+
+// A row comes out sorted, whatever the order in which it went in, and leaves nothing behind.
+func TestDenseRow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var row denseRow
+	for _, cols := range []int{1, 63, 64, 65, 4096, 4097, 300_000} {
+		row.grow(cols)
+		for range 20 {
+			want := rng.Perm(cols)[:rng.IntN(min(cols, 400)+1)]
+			for _, column := range want {
+				row.set(uint32(column), float32(column)+0.5)
+			}
+			terms, values := make([]uint32, len(want)), make([]float32, len(want))
+			row.take(terms, values)
+			slices.Sort(want)
+			for k, column := range want {
+				if terms[k] != uint32(column) || values[k] != float32(column)+0.5 {
+					t.Fatalf("%d columns: %d is %g, expected column %d", cols, terms[k], values[k], column)
+				}
+			}
+		}
+	}
+}
