@@ -23,6 +23,7 @@ var (
 type columns struct {
 	label, text int      // from 0; label is -1 for none
 	group       int      // -1 for none
+	name        int      // of the names of documents; -1 for none
 	row         []int    // columns of views; nil where text is the document
 	header      []string // nil where the first record is a document
 	fields      int      // of every record
@@ -289,7 +290,7 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 	for i, name := range first {
 		names[i] = columnName(name)
 	}
-	of = columns{label: -1, text: -1, group: -1, fields: len(first)}
+	of = columns{label: -1, text: -1, group: -1, name: -1, fields: len(first)}
 	named := false
 	one := func(at int, option string) int { // the first of two of a name would be a guess
 		if at >= 0 && bad == nil && slices.Contains(first[at+1:], first[at]) {
@@ -379,6 +380,10 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 	}
 	if named {
 		of.header = first
+		at := slices.Index(names, nameKey)
+		if !slices.Contains(append([]int{of.label, of.text, of.group}, of.row...), at) {
+			of.name = at
+		}
 		of.unknown = of.label < 0 && len(first) > 2
 	}
 	return of, nil

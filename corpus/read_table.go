@@ -159,6 +159,9 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 		if bad := out.addRow(p.rows, label, text, int32(line-1)); bad != nil {
 			return fail(bad, line)
 		}
+		if p.name >= 0 && record[p.name] != "" {
+			out.names = append(out.names, oneLine([]byte(record[p.name])))
+		}
 	}
 }
 

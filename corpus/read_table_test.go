@@ -89,9 +89,11 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Objects name documents if each has a name and no two are equal; a name that is text, label or a column is none.
+// Objects and tables name documents if each has a name and no two are equal; a name that is text, label or a column of
+// a view is none.
 func TestNamesOfObjects(t *testing.T) {
 	const two = `{"name":"d/1.txt","label":"a","text":"x"}` + "\n" + `{"name":"2\tb","label":"b","text":"x"}`
+	const table = "Name,label,text\nd/1.txt,a,x\n\"2\tb\",b,x\n"
 	columns := Options{Tokenizer: Tokenizer{Views: "name=words"}}
 	for _, c := range []struct {
 		content string
@@ -106,8 +108,19 @@ func TestNamesOfObjects(t *testing.T) {
 		{two, Options{LabelKey: "Name"}, nil},
 		{two, Options{TextKey: "name"}, nil},
 		{two, columns, nil},
+		{table, Options{}, []string{"d/1.txt", "2 b"}},
+		{table + "2 b,a,x\n", Options{}, nil},
+		{table + ",a,x\n", Options{}, nil},
+		{table, Options{LabelColumn: "Name"}, nil},
+		{table, Options{TextColumn: "name"}, nil},
+		{table, columns, nil},
+		{"name,text\na,x\nb,y\n", Options{}, nil}, // of two columns the other one is the label
 	} {
-		if got := texts(t, "a.jsonl", c.content, c.opt).Names; !slices.Equal(got, c.want) {
+		file := "a.jsonl"
+		if strings.Contains(c.content, "\na,") || strings.HasPrefix(c.content, table) {
+			file = "a.csv"
+		}
+		if got := texts(t, file, c.content, c.opt).Names; !slices.Equal(got, c.want) {
 			t.Errorf("%s: names %q, expected %q", c.content, got, c.want)
 		}
 	}
