@@ -72,8 +72,6 @@ func TestPanicsOfCallbacks(t *testing.T) {
 		{"engine: kernel mine", of(e.Gram(ctx, own))},
 		{"engine: kernel mine", of(e.Neighbours(ctx, own, engine.NeighbourOptions{Count: 1}))},
 		{"engine: visit", e.Tiles(ctx, func(*engine.Tile) error { visit(); return nil })},
-		{"engine: visit", e.Pairs(ctx, diffusion, 0, func(int, int, float32) error { visit(); return nil })},
-		{"engine: visit", e.PairsWithin(ctx, 1, func(int, int, float32) error { visit(); return nil })},
 		{"engine: yield", e.Stripes(ctx, diffusion, func(int, *engine.Dense) error { visit(); return nil })},
 		{"engine: Options.Progress", func() error {
 			e := musttest.Get(engine.New(x, engine.Options{Progress: func(engine.Progress) { visit() }}))(t)

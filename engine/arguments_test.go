@@ -296,10 +296,11 @@ func TestInvalidArguments(t *testing.T) {
 			return err
 		}, "NaN"},
 		"GroupsWithin: NaN": {func() error { _, err := GroupsWithin(ctx, x, nan, Options{}); return err }, "NaN"},
-		"PairsWithin: negative": {func() error {
-			return e.PairsWithin(ctx, -1, func(int, int, float32) error { return nil })
+		"CrossWithin: negative": {func() error {
+			_, err := CrossWithin(ctx, x, x, -1, Options{}, func(int, int, float64) error { return nil })
+			return err
 		}, "-1"},
-		"PairsWithin: nil":   {func() error { return e.PairsWithin(ctx, 0.5, nil) }, "nil"},
+		"CompareRows: NaN":   {func() error { _, _, err := CompareRows(x, 0, x, 1, nan); return err }, "NaN"},
 		"NewIndex: nil":      {func() error { _, err := NewIndex(ctx, nil, Options{}); return err }, "documents"},
 		"Index.Nearest: row": {func() error { _, err := index.Nearest(ctx, x, 20, 1, nil); return err }, "20"},
 		"Index.Within: NaN":  {func() error { _, err := index.Within(ctx, x, 0, nan, nil); return err }, "NaN"},

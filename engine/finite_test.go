@@ -55,9 +55,6 @@ var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Ker
 	},
 	"Engine.NeighbourBlock":  mergedNeighbours, // where keys are c, values come when blocks are merged
 	"Engine.MergeNeighbours": mergedNeighbours,
-	"Engine.Pairs": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.Pairs(ctx, k, 0.5, func(int, int, float32) error { return nil })
-	},
 	"Engine.Multiply": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.Multiply(ctx, k, mat.NewDense(e.Len(), 1, nil), mat.NewDense(e.Len(), 1, nil))
 	},

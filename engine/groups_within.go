@@ -8,8 +8,10 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/join"
 	"github.com/gramengine/gram/engine/internal/panel"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -62,7 +64,7 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 }
 
 // EachNear calls copies with the documents of each class of copies, ascending, and near for all pairs of documents with
-// c of at most a bound, as [Engine.PairsWithin] defines them, in no particular order, each by one goroutine at a time.
+// c of at most a bound, as [CrossWithin] defines them, in no particular order, each by one goroutine at a time.
 // The first of a class stands for its copies: pairs is their number, and same reports a c of 0. Documents are compared
 // by a join or by tiles, whichever is cheaper; tiles know no copies. A join needs no engine, and copies cost nothing.
 // It returns how pairs were found and what computed.
@@ -90,22 +92,21 @@ func EachNear(
 		if err := e.panels(ctx, opt); err != nil {
 			return nil, "", err
 		}
-		return plan, e.Backend(), s.tiled(ctx, func(i, m int, c float32) error { return visit(i, m, 1, c == 0) })
+		return plan, e.Backend(), s.tiled(ctx, nil, func(i, m int, c float64) error { return visit(i, m, 1, c == 0) })
 	}
 	err = j.EachCopied(func(list []uint32) error {
 		return run.Guard("engine: copies", func() error { return copies(list) })
 	})
 	if err == nil {
-		err = s.decide(ctx, j, plan, func(i, m int, same bool) error {
-			return visit(i, m, int64(len(j.Copies(i)))*int64(len(j.Copies(m))), same)
+		err = s.decide(ctx, j, plan, func(i, m int, c float64) error {
+			return visit(i, m, int64(len(j.Copies(i)))*int64(len(j.Copies(m))), c == 0)
 		})
 	}
 	return plan, name, err
 }
 
-// CrossWithin hands all pairs of a document i of rows and a document j of x with c of at most a bound to
-// visit, as [GroupsWithin] finds them, with c in float64: 0 for the same documents up to a factor above 0,
-// only for these. Both are embedded by one embedder. visit is called by one goroutine at a time, in no
+// CrossWithin hands all pairs of a document i of rows and a document j of x with c of at most
+// bound·(1 + 10⁻⁹) to visit, with c in float64. A c below 10⁻²⁴ is rounding, and so 0. Both are embedded by one embedder. visit is called by one goroutine at a time, in no
 // particular order; its error ends the search.
 func CrossWithin(
 	ctx context.Context, rows, x *sparse.Embedded, c float64, opt Options, visit func(i, j int, c float64) error,
@@ -126,14 +127,17 @@ func CrossWithin(
 	if err != nil {
 		return nil, err
 	}
-	found := func(i, m int) error {
-		return run.Guard("engine: visit", func() error { return visit(i, m, panel.C(rows, i, x, m)) })
+	found := func(i, m int, c float64) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return run.Guard("engine: visit", func() error { return visit(i, m, c) })
 	}
 	if j != nil {
-		return plan, s.decide(ctx, j, plan, func(i, m int, _ bool) error {
+		return plan, s.decide(ctx, j, plan, func(i, m int, c float64) error {
 			for _, a := range j.Copies(i) {
 				for _, b := range j.OfColumn(m) {
-					if err := found(int(a), int(b)); err != nil {
+					if err := found(int(a), int(b), c); err != nil {
 						return err
 					}
 				}
@@ -147,16 +151,32 @@ func CrossWithin(
 	if err := e.fits(ctx, "the documents of rows", NewBytes(rows.Rows(), rows.Cols, rows.NNZ())); err != nil {
 		return nil, err
 	}
-	ctx, report := e.c.Start(ctx, plan.Pairs)
+	return plan, s.tiled(ctx, rows, found)
+}
+
+// tiled hands pairs to visit, by tiles, of documents of rows and of the engine's; nil rows are the engine's, too.
+func (s *search) tiled(ctx context.Context, rows *sparse.Embedded, visit func(i, j int, c float64) error) (err error) {
+	e, n := s.e, s.e.Len()
+	r, pairs := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, Workers: e.c.Workers}, compute.PairsOf(n)
+	if rows != nil {
+		r.From, r.Docs, r.Half = e.other(rows), run.Numbers(0, rows.Rows()), false
+		pairs = int64(rows.Rows()) * int64(n)
+	}
+	ctx, report := e.c.Start(ctx, pairs)
 	defer report.Finish(&err)
-	r := &device.Request{From: e.other(rows), Docs: run.Numbers(0, rows.Rows()), Hi: e.Len(), Workers: e.c.Workers}
+	s.scan.Half = r.Half
 	var mu sync.Mutex
-	return plan, e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
+	return e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
 		return s.scan.Pairs(s.most, t, func(rows, columns []int32, _ []float32) error {
-			mu.Lock()
-			defer mu.Unlock()
 			for at, i := range rows {
-				if err := found(int(i), int(columns[at])); err != nil {
+				c := panel.C(s.rows, int(i), e.c.X, int(columns[at]))
+				if !(c <= s.bound) {
+					continue
+				}
+				mu.Lock()
+				err := visit(int(i), int(columns[at]), c)
+				mu.Unlock()
+				if err != nil {
 					return err
 				}
 			}
@@ -177,32 +197,34 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := e.within(ctx, c)
-	if n := x.Rows(); err == nil && n > math.MaxInt32 {
+	if !(c >= 0) {
+		err = fmt.Errorf("engine: pairs with c of at most %v, expected a number not below 0", c)
+	} else if n := x.Rows(); n > math.MaxInt32 {
 		err = fmt.Errorf("engine: pairs of %d documents, expected at most %d", n, math.MaxInt32)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
+	s := &search{e: e, kernel: kernel.C{}, byC: true, rows: x, bound: panel.Bound(c)}
+	s.scan.Kernels, s.most = e.c.Kernels, float32(s.bound+2*device.ErrorC)
 	return e, s, nil
 }
 
-// decide hands all pairs of a join that are within the bound to visit, and whether they are the same, by
-// one goroutine at a time. Their copies are, too.
+// decide hands all pairs of a join that are within the bound to visit, with c, by one goroutine at a time.
+// Their copies are within it, too.
 func (s *search) decide(
-	ctx context.Context, j *join.Join, p *JoinPlan, visit func(i, m int, same bool) error,
+	ctx context.Context, j *join.Join, p *JoinPlan, visit func(i, m int, c float64) error,
 ) (err error) {
 	ctx, report := s.e.c.Start(ctx, p.Matches)
 	defer report.Finish(&err)
 	k := s.checker()
 	return j.Run(ctx, report.Add, func(w, i, m int) error {
 		c, ok := k.c(w, i, m)
-		if !ok || c > float64(s.most) || c > float64(s.scan.Sure) && !s.scan.Decide(i, m) {
+		if c = panel.Denoised(c); !ok || !(c <= s.bound) {
 			return context.Cause(ctx)
 		}
-		same := c <= 0x1p-30 && panel.C(s.rows, i, s.e.c.X, m) == 0
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		return visit(i, m, same)
+		return visit(i, m, c)
 	})
 }

@@ -28,7 +28,7 @@ type Index struct {
 }
 
 // Match is a document and its c, rounded to float32 from what the difference of the vectors has in
-// float64: 0 for the same documents up to a factor above 0, only for these.
+// float64. A c below 10⁻²⁴ is rounding, and so 0.
 type Match struct {
 	Document int
 	C        float32
@@ -145,7 +145,7 @@ func (x *Index) Nearest(
 		if c == 1 {
 			apart++
 		} else {
-			m.C = exactMatch(q, i, x.e.c.X, j)
+			m.C = float32(panel.C(q, i, x.e.c.X, j))
 		}
 		out = append(out, m)
 	}
@@ -171,8 +171,11 @@ func (x *Index) Within(
 	var out []Match
 	own := x.e.c.X
 	check := func(j int) {
-		if (allowed == nil || allowed(j)) && panel.Within(q, i, own, j, c) {
-			out = append(out, Match{j, exactMatch(q, i, own, j)})
+		if allowed != nil && !allowed(j) {
+			return
+		}
+		if exact := panel.C(q, i, own, j); exact <= panel.Bound(c) {
+			out = append(out, Match{j, float32(exact)})
 		}
 	}
 	const slack = 2 * device.ErrorC // so that c is no closer to a bound of lists or tiles than it may err
@@ -235,18 +238,11 @@ func CompareRows(
 	}
 	s, a := x.Row(i)
 	t, b := y.Row(j)
-	if x.Embedder.Pairing == sparse.Dot && !near(s, a, t, b, farthest(most)) {
+	if x.Embedder.Pairing == sparse.Dot && !near(s, a, t, b, farthest(panel.Bound(most))) {
 		return 0, false, nil
 	}
-	return exactMatch(x, i, y, j), panel.Within(x, i, y, j, most), nil
-}
-
-func exactMatch(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float32 {
-	c := panel.C(x, i, y, j)
-	if c > 0 {
-		return max(float32(c), math.SmallestNonzeroFloat32)
-	}
-	return 0
+	exact := panel.C(x, i, y, j)
+	return float32(exact), exact <= panel.Bound(most), nil
 }
 
 // SortMatches puts matches in the order of c, equal ones in that of their numbers.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/enginetest"
+	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
@@ -73,7 +74,7 @@ func TestIndexNearestFew(t *testing.T) {
 	index := musttest.Get(NewIndex(t.Context(), x, Options{Workers: 1}))(t)
 	want := []Match{{0, 0}}
 	for j := 1; j < n; j++ {
-		want = append(want, Match{j, exactMatch(x, 0, x, j)})
+		want = append(want, Match{j, float32(panel.C(x, 0, x, j))})
 	}
 	SortMatches(want)
 	var before, after runtime.MemStats

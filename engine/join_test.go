@@ -76,16 +76,37 @@ type pair struct {
 	c    float32
 }
 
-func allPairs(t *testing.T, e *Engine, c float64) (pairs []pair) {
+// allPairs returns the pairs i < j that EachNear finds, in order, with copies. Their c is 0, or 1 if it is above 0.
+func allPairs(t *testing.T, x *sparse.Embedded, c float64, opt Options) (pairs []pair) {
 	t.Helper()
-	err := e.PairsWithin(t.Context(), c, func(i, j int, c float32) error {
-		pairs = append(pairs, pair{i, j, c})
+	copies := map[int][]uint32{}
+	add := func(i, j int, same bool) {
+		p := pair{min(i, j), max(i, j), 1}
+		if same {
+			p.c = 0
+		}
+		pairs = append(pairs, p)
+	}
+	_, _, err := EachNear(t.Context(), x, c, opt, func(list []uint32) error {
+		copies[int(list[0])] = slices.Clone(list)
+		for at, i := range list {
+			for _, j := range list[at+1:] {
+				add(int(i), int(j), true)
+			}
+		}
+		return nil
+	}, func(i, j int, _ int64, same bool) error {
+		for _, a := range append(copies[i], uint32(i))[:max(len(copies[i]), 1)] {
+			for _, b := range append(copies[j], uint32(j))[:max(len(copies[j]), 1)] {
+				add(int(a), int(b), same)
+			}
+		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(pairs, func(a, b pair) int { return (a.i-b.i)*e.Len() + a.j - b.j })
+	slices.SortFunc(pairs, func(a, b pair) int { return (a.i-b.i)*x.Rows() + a.j - b.j })
 	return pairs
 }
 
@@ -119,9 +140,8 @@ func TestJoinIsTiles(t *testing.T) {
 				continue
 			}
 			x, pairs := enginetest.Embedded(t, emb, m), 0
-			tiles, join := newEngine(t, x, tiled), newEngine(t, x, joined)
 			for _, c := range bounds {
-				want, got := allPairs(t, tiles, c), allPairs(t, join, c)
+				want, got := allPairs(t, x, c, tiled), allPairs(t, x, c, joined)
 				ran(t, "pairs", &joins, &none, 1)
 				if pairs += len(want); !slices.Equal(got, want) {
 					t.Fatalf("%s, %v, within %v: %d pairs by join, %d by tiles", name, emb, c, len(got), len(want))
@@ -173,10 +193,9 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 			bounds    []float64
 		}{{1000, []float64{0, 1e-6, 0.02, 0.1}}, {300, []float64{0.3, 0.9}}} {
 			x := enginetest.Embedded(t, sparse.Sphere, c.Select(every(c.Documents.Rows(), some.documents)).Documents)
-			tiles, join := newEngine(t, x, forced(byTiles, &none)), newEngine(t, x, forced(byJoin, &joins))
 			pairs := 0
 			for _, bound := range some.bounds {
-				want, got := allPairs(t, tiles, bound), allPairs(t, join, bound)
+				want, got := allPairs(t, x, bound, forced(byTiles, &none)), allPairs(t, x, bound, forced(byJoin, &joins))
 				ran(t, source, &joins, &none, 1)
 				if pairs += len(want); !slices.Equal(got, want) {
 					t.Errorf("%s, within %v: %d pairs by join, %d by tiles", source, bound, len(got), len(want))
@@ -271,28 +290,6 @@ func TestJoinNeighbours(t *testing.T) {
 	}
 }
 
-// Templates whose c is the bound count.
-func TestJoinTemplates(t *testing.T) {
-	rows, c20 := turned([]float32{1, 3, 7, 2, 5})
-	for _, emb := range everyEmbedding() {
-		x := enginetest.Embed(t, emb, rows)
-		for s := range 19 {
-			want := 0
-			for i := range rows {
-				for j := range i {
-					if c20(i, j) <= s {
-						want++
-					}
-				}
-			}
-			w, err := GroupsWithin(t.Context(), x, float64(s)/20, Options{Workers: 2, method: byJoin})
-			if err != nil || w.Pairs != int64(want) {
-				t.Fatalf("%v: %+v within %d/20, %v, expected %d pairs", emb, w, s, err, want)
-			}
-		}
-	}
-}
-
 // Pairs of documents of two sets are those of their definition, by a join and by tiles.
 func TestCrossWithin(t *testing.T) {
 	var joins, none atomic.Int64
@@ -310,8 +307,8 @@ func TestCrossWithin(t *testing.T) {
 				var want []pair
 				for i := range rows.Rows() {
 					for j := range x.Rows() {
-						if panel.Within(rows, i, x, j, c) {
-							want = append(want, pair{i, j, float32(panel.C(rows, i, x, j))})
+						if v := panel.C(rows, i, x, j); v <= c*(1+1e-9) {
+							want = append(want, pair{i, j, float32(v)})
 						}
 					}
 				}
@@ -393,10 +390,10 @@ func TestJoinMemory(t *testing.T) {
 // A join ends with its context.
 func TestJoinEnds(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, planted(5, 500, 900, 60))
-	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
+	opt := Options{Workers: 2, method: byJoin}
 	ctx, cancel := context.WithCancel(t.Context())
 	seen := 0
-	err := e.PairsWithin(ctx, 0.3, func(int, int, float32) error {
+	_, err := CrossWithin(ctx, x, x, 0.3, opt, func(int, int, float64) error {
 		seen++
 		cancel()
 		return nil
@@ -405,7 +402,8 @@ func TestJoinEnds(t *testing.T) {
 		t.Errorf("after the end of its context: %v, %d pairs", err, seen)
 	}
 	failed := errors.New("failed")
-	if err := e.PairsWithin(t.Context(), 0.3, func(int, int, float32) error { return failed }); !errors.Is(err, failed) {
+	_, err = CrossWithin(t.Context(), x, x, 0.3, opt, func(int, int, float64) error { return failed })
+	if !errors.Is(err, failed) {
 		t.Errorf("an error of visit came back as %v", err)
 	}
 	if _, err := GroupsWithin(t.Context(), x, math.NaN(), Options{}); err == nil {

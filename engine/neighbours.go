@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"sort"
-	"sync"
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
@@ -24,9 +23,8 @@ type Neighbour = nearest.Neighbour
 type NeighbourOptions struct {
 	Count int // most neighbours that a document has
 
-	// A neighbour's least value, default none. Where float32 is too close to tell, the kernel is
-	// evaluated in float64, and what is equal but for that rounding counts: a cosine of 9/10 is at
-	// least 0.9, though its Value is below.
+	// Minimum value of a neighbour, default none. Near the minimum the kernel is evaluated in float64, with c
+	// or c / (1 + 10⁻⁹): a cosine of 9/10 is at least 0.9, though its Value may be below.
 	Least *float64
 
 	// Groups gives each document a group, in which it has no neighbours: with the folds of a
@@ -128,7 +126,7 @@ func NeighboursBytes(documents, count int) int64 {
 func (e *Engine) neighbours(
 	ctx context.Context, k kernel.Kernel, r *device.Request, opt NeighbourOptions, most int, pairs int64,
 ) (_ *Neighbours, err error) {
-	s, err := e.searchFor(ctx, k, opt)
+	s, err := e.searchFor(k, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +168,7 @@ func (e *Engine) neighbours(
 	if err != nil {
 		return nil, err
 	}
-	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, opt.C); err != nil {
+	if err := lists.Sort(ctx, e.c.Workers, s.wanted, s.valuesOf, opt.C); err != nil {
 		return nil, err
 	}
 	return &Neighbours{lists, plan}, nil
@@ -198,7 +196,7 @@ func (s *search) listed(
 }
 
 // searchFor checks options of neighbours by a kernel.
-func (e *Engine) searchFor(ctx context.Context, k kernel.Kernel, opt NeighbourOptions) (*search, error) {
+func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Count < 1 {
 		return nil, fmt.Errorf("engine: %d neighbours, expected at least 1", opt.Count)
 	}
@@ -209,7 +207,7 @@ func (e *Engine) searchFor(ctx context.Context, k kernel.Kernel, opt NeighbourOp
 	if opt.C && !kernel.FallsWithC(k) {
 		return nil, fmt.Errorf("engine: c of neighbours by kernel %s, expected one that is known to fall with c alone", k)
 	}
-	return e.search(ctx, k, opt.Least)
+	return e.search(k, opt.Least)
 }
 
 // search is what the selection of pairs by a kernel's value looks at: c, where the kernel falls with
@@ -219,14 +217,17 @@ type search struct {
 	of     kernel.Kernel // whose values are wanted
 	kernel kernel.Kernel // that tiles are computed by
 	byC    bool          // that is c
-	most   float32       // key
+	most   float32       // largest key of a candidate
+	slack  float64       // a key above most-2·slack needs a decision in float64
+	least  float64       // of a value in float64
+	bound  float64       // of c in float64, if of is nil
 	scan   nearest.Search
+	wanted func(i, j int, key float32) bool // whether a candidate counts; nil: all do
 
-	rows                  *sparse.Embedded // documents of rows; those of columns are the engine's
-	firstRow, firstColumn int              // documents of row 0 and of column 0
+	rows *sparse.Embedded // documents of rows; the documents of columns are the engine's
 }
 
-func (e *Engine) search(ctx context.Context, k kernel.Kernel, least *float64) (*search, error) {
+func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) {
 	s := &search{e: e, of: k, kernel: k, byC: kernel.FallsWithC(k), most: float32(math.Inf(1)), rows: e.c.X}
 	s.scan.Kernels, s.scan.Falling = e.c.Kernels, !s.byC
 	if s.byC {
@@ -238,58 +239,40 @@ func (e *Engine) search(ctx context.Context, k kernel.Kernel, least *float64) (*
 	if *least != *least {
 		return nil, fmt.Errorf("engine: a least value of %v, expected a number", *least)
 	}
-	s.scan.Decide = func(i, j int) bool { return ctx.Err() == nil && s.atLeast(*least, s.firstRow+i, s.firstColumn+j) }
+	s.wanted = s.atLeast
+	s.least = *least
 	if !s.byC {
-		s.around(0-*least, 0-*least) // never -0
+		s.slack = min(math.Abs(s.least), math.MaxFloat64) * 0x1p-14
+		s.most = float32(s.slack - s.least)
 		return s, nil
 	}
-	// The greatest c whose value is large enough for some bounds, by a map that errs.
-	var failed error
-	greatest := func(least float64) float64 {
-		first := sort.Search(int(math.Float32bits(2))+1, func(bits int) bool {
-			c := []float32{math.Float32frombits(uint32(bits))}
-			if err := kernel.Map(k, e.c.Kernels, c, c, nil, nil); err != nil {
-				failed = err
-			}
-			return !(float64(c[0]) >= least)
-		})
-		return float64(math.Float32frombits(uint32(max(first-1, 0))))
+	defer kernel.Caught(k, &err)
+	// The largest c whose value is large enough, by bisection over float32.
+	first := sort.Search(int(math.Float32bits(2))+1, func(bits int) bool {
+		return !(k.Eval(float64(math.Float32frombits(uint32(bits))), 1, 1) >= s.least)
+	})
+	c := -1.0
+	if first > 0 {
+		c = float64(math.Float32frombits(uint32(first - 1)))
 	}
-	slack := min(math.Abs(*least), math.MaxFloat64) * 0x1p-18
-	s.around(greatest(*least+slack), greatest(*least-slack))
-	return s, failed
+	s.slack = 2 * device.ErrorC
+	s.most = float32(c + s.slack)
+	return s, nil
 }
 
-// around has pairs decided whose keys are so near to greatest ones that their error, that of c or of
-// a map, may have moved them across.
-func (s *search) around(sure, most float64) {
-	slack := func(key float64) float64 {
-		if s.byC {
-			return 2*device.SlackC(key) + key*0x1p-22 + 0x1p-40
-		}
-		return min(math.Abs(key), math.MaxFloat64) * 0x1p-14
+// atLeast reports whether the value of row i and document j is at least the minimum. Near the minimum it
+// is evaluated in float64, with the tolerance of [panel.Bound] in c.
+func (s *search) atLeast(i, j int, key float32) bool {
+	if float64(key) <= float64(s.most)-2*s.slack {
+		return true
 	}
-	s.most, s.scan.Sure = roundUp(most+slack(most)), -roundUp(slack(sure)-sure)
-}
-
-// atLeast says whether the value of row i and document j is at least a bound in float64, or below it
-// by no more than that may err: by 2⁻²⁴ of what float32 may.
-func (s *search) atLeast(least float64, i, j int) bool {
 	defer kernel.Caught(s.of, nil)
-	c, x, y := panel.C(s.rows, i, s.e.c.X, j), math.NaN(), math.NaN()
+	x, y := 1.0, 1.0
 	if kernel.UsesNorms(s.of) {
 		x, y = s.rows.Norms[i], s.e.c.X.Norms[j]
 	}
-	return s.of.Eval(c, x, y)+kernel.Tolerance(s.of, c, x, y)*0x1p-24 >= least
-}
-
-// roundUp returns the least float32 that isn't below v.
-func roundUp(v float64) float32 {
-	f := float32(v)
-	if float64(f) < v {
-		f = math.Nextafter32(f, float32(math.Inf(1)))
-	}
-	return f
+	c := panel.C(s.rows, i, s.e.c.X, j)
+	return s.of.Eval(c/panel.Bound(1), x, y) >= s.least || s.of.Eval(c, x, y) >= s.least
 }
 
 // valuesOf turns keys into values, in their place.
@@ -305,128 +288,4 @@ func (s *search) valuesOf(keys []float32) error {
 		return fmt.Errorf("engine: kernel %s: a value is %v, %w", s.of, keys[i], ErrNotFinite)
 	}
 	return nil
-}
-
-// Pairs hands all pairs of documents i < j with k(xᵢ, xⱼ) of at least a bound to visit, which is
-// called by one goroutine at a time, in no particular order. Values are those of [Engine.Neighbours],
-// and compared as there with the bound.
-// An error of visit ends the computation, as does a panic, which comes back as a
-// [PanicError]. Pairs needs no memory for results.
-func (e *Engine) Pairs(
-	ctx context.Context, k kernel.Kernel, least float64, visit func(i, j int, value float32) error,
-) (err error) {
-	if k, err = e.bind(k); err != nil {
-		return err
-	}
-	s, err := e.search(ctx, k, &least)
-	if err != nil {
-		return err
-	}
-	return s.pairs(ctx, visit)
-}
-
-// PairsWithin is Pairs for all pairs with c of at most a bound, whatever the kernel; value is c, and 0
-// for documents that are the same up to a factor above 0, only for these. What counts is c of the
-// weighted values, correctly rounded to float64, so that 1/10 is at most 0.1; of powers other than the
-// square root and of [sparse.JensenShannon] a c within 10⁻¹² of the bound counts, too.
-func (e *Engine) PairsWithin(ctx context.Context, c float64, visit func(i, j int, c float32) error) error {
-	if err := e.open(); err != nil {
-		return err
-	}
-	s, err := e.within(ctx, c)
-	if err != nil {
-		return err
-	}
-	return s.pairs(ctx, visit)
-}
-
-// within is the search for pairs with c of at most a bound.
-func (e *Engine) within(ctx context.Context, c float64) (*search, error) {
-	if !(c >= 0) {
-		return nil, fmt.Errorf("engine: pairs with c of at most %v, expected a number not below 0", c)
-	}
-	s := &search{e: e, kernel: kernel.C{}, byC: true, rows: e.c.X}
-	s.scan.Kernels = e.c.Kernels
-	s.scan.Decide = func(i, j int) bool { return ctx.Err() == nil && panel.Within(s.rows, i, e.c.X, j, c) }
-	s.around(c, c)
-	return s, nil
-}
-
-// pairs hands pairs to visit, by a join or by tiles.
-func (s *search) pairs(ctx context.Context, visit func(i, j int, value float32) error) error {
-	if visit == nil {
-		return errors.New("engine: a nil function visit, expected one that takes pairs")
-	}
-	if err := run.Given(ctx, "engine"); err != nil {
-		return err
-	}
-	j, plan, err := s.planned(ctx, nil, true, 0)
-	if err != nil {
-		return err
-	}
-	if j == nil {
-		return s.tiled(ctx, visit)
-	}
-	value := make([]float32, 1)
-	return s.join(ctx, j, nil, plan, math.MaxInt, func(i, m int, key float32) error {
-		value[0] = key
-		if s.of != nil {
-			if err := s.valuesOf(value); err != nil {
-				return err
-			}
-		} else {
-			value[0] = s.zeroed(i, m, key)
-		}
-		if value[0] != value[0] {
-			return nil
-		}
-		return run.Guard("engine: visit", func() error { return visit(i, m, value[0]) })
-	})
-}
-
-// zeroed returns c of a pair, 0 for the same documents alone.
-func (s *search) zeroed(i, j int, c float32) float32 {
-	if c > 0x1p-30 {
-		return c
-	}
-	if panel.C(s.e.c.X, i, s.e.c.X, j) == 0 {
-		return 0
-	}
-	return max(c, math.SmallestNonzeroFloat32)
-}
-
-// tiled hands pairs to visit, by tiles.
-func (s *search) tiled(ctx context.Context, visit func(i, j int, value float32) error) (err error) {
-	e, n := s.e, s.e.Len()
-	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
-	defer report.Finish(&err)
-	s.scan.Half = true
-	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, Workers: e.c.Workers}
-	var mu sync.Mutex
-	return e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
-		return s.scan.Pairs(s.most, t, func(rows, columns []int32, values []float32) error {
-			if s.of != nil {
-				if err := s.valuesOf(values); err != nil {
-					return err
-				}
-			} else {
-				for p, v := range values {
-					values[p] = s.zeroed(int(rows[p]), int(columns[p]), v)
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			return run.Guard("engine: visit", func() error {
-				for p, v := range values {
-					if v != v {
-						continue
-					}
-					if err := visit(int(rows[p]), int(columns[p]), v); err != nil {
-						return err
-					}
-				}
-				return context.Cause(ctx)
-			})
-		})
-	})
 }

@@ -137,20 +137,16 @@ func TestNeighboursBounds(t *testing.T) {
 		for _, share := range []float64{0, 0.5, 0.98, 0.99, 1} {
 			least := float64(all[int(share*float64(len(all)-1))])
 			if share == 0.99 {
-				least += 1e-9 * least // what is there may be just too small, as float64 has it
+				least += 1e-7 * least // what is there may be just too small, as float64 has it
 			}
 			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: e.Len(), Least: &least, Groups: groups})
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := map[[2]int]float32{}
 			for i := range e.Len() {
 				var list []int
 				for j := range e.Len() {
-					if v := g.Row(i)[j]; ref.Value(k, i, j) >= least-1e-12*(1+math.Abs(least)) {
-						if i < j {
-							want[[2]int{i, j}] = v
-						}
+					if ref.Value(k, i, j) >= least-1e-12*(1+math.Abs(least)) {
 						if groups[i] != groups[j] {
 							list = append(list, j)
 						}
@@ -168,16 +164,6 @@ func TestNeighboursBounds(t *testing.T) {
 					t.Fatalf("%s of at least %v: document %d has %v, expected %v", spec, least, i, got, list)
 				}
 			}
-			err = e.Pairs(t.Context(), k, least, func(i, j int, v float32) error {
-				if w, ok := want[[2]int{i, j}]; !ok || w != v {
-					return fmt.Errorf("pair %d, %d of %v, expected %v", i, j, v, w)
-				}
-				delete(want, [2]int{i, j})
-				return nil
-			})
-			if err != nil || len(want) > 0 {
-				t.Fatalf("%s of at least %v: %v, %d pairs are missing", spec, least, err, len(want))
-			}
 		}
 	}
 	k := kernel.MustParse("hellinger")
@@ -190,28 +176,6 @@ func TestNeighboursBounds(t *testing.T) {
 			if n.Value != c.Row(i)[n.Document] {
 				t.Fatalf("document %d: %v, expected c of %v", i, n, c.Row(i)[n.Document])
 			}
-		}
-	}
-	ref := NewReference(x)
-	c39 := ref.C(3, 9)
-	for _, most := range []float64{0, 0.02, c39 * (1 + 1e-12), c39 * (1 - 1e-12), 0.9, 5} {
-		count := 0
-		err := e.PairsWithin(t.Context(), most, func(i, j int, v float32) error {
-			if count++; i >= j || v != c.Row(i)[j] || ref.C(i, j) > most {
-				return fmt.Errorf("pair %d, %d of %v, expected c of %v", i, j, v, c.Row(i)[j])
-			}
-			return nil
-		})
-		want := 0
-		for i := range e.Len() {
-			for j := range i {
-				if ref.C(i, j) <= most {
-					want++
-				}
-			}
-		}
-		if err != nil || count != want {
-			t.Fatalf("within %v: %d pairs, expected %d; %v", most, count, want, err)
 		}
 	}
 }
@@ -301,38 +265,6 @@ func TestNeighboursAlike(t *testing.T) {
 				want := slices.DeleteFunc([]uint32{0, 1, 2, 3}, func(j uint32) bool { return int(j) == i })[:3]
 				if !slices.Equal(got, want) {
 					t.Fatalf("%s: document %d has the neighbours %v, expected %v", name, i, got, want)
-				}
-			}
-		}
-	}
-}
-
-// Where rounding makes a map rise, what is large enough beyond the c that a search finds isn't lost.
-func TestSearchOfMapsThatRise(t *testing.T) {
-	x := enginetest.Embed(t, sparse.Sphere, [][]float32{{1, 2}, {2, 1}})
-	r := rand.New(rand.NewPCG(1, 1))
-	for _, isa := range enginetest.ISAs() {
-		e := newEngine(t, x, Options{ISA: string(isa)})
-		for _, spec := range []string{"diffusion:t=0.5", "diffusion:t=5", "ngd-exp", "hellinger"} {
-			k := kernel.MustParse(spec)
-			for window := range 20 {
-				c, v := make([]float32, 500), make([]float32, 500)
-				first := math.Float32bits(0.01 + r.Float32())
-				if window == 0 {
-					first = math.Float32bits(0.561) // the portable diffusion:t=5 rises after it
-				}
-				for i := range c {
-					c[i] = math.Float32frombits(first + uint32(i))
-				}
-				musttest.Do(t, kernel.Apply(k, e.c.Kernels, v, c, nil, nil))
-				for i := range v {
-					least := float64(v[i])
-					s := musttest.Get(e.search(t.Context(), k, &least))(t)
-					for j, v := range v {
-						if float64(v) >= least && !(c[j] <= s.most) {
-							t.Fatalf("%s, %s: c = %v of value %v isn't looked at for %v: up to %v", isa, spec, c[j], v, least, s.most)
-						}
-					}
 				}
 			}
 		}

@@ -1,36 +1,16 @@
 package engine
 
 import (
-	"fmt"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/engine/internal/enginetest"
-	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
-
-// pairsWithin returns the pairs that PairsWithin finds, i*Len+j in order, and how many have c = 0.
-func pairsWithin(t *testing.T, e *Engine, c float64) (pairs []int, same int) {
-	t.Helper()
-	err := e.PairsWithin(t.Context(), c, func(i, j int, v float32) error {
-		pairs = append(pairs, i*e.Len()+j)
-		if v == 0 {
-			same++
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(pairs)
-	return pairs, same
-}
 
 // everyEmbedding is each without a power or with the root, and two with another power; but none that
 // scales columns, which turns multiples into other directions, or learns from labels, which weighs words that are in as
@@ -58,119 +38,52 @@ func turned(factors []float32) (rows [][]float32, c20 func(i, j int) int) {
 	}
 }
 
-// A c that is a bound counts, where float32 and float64 have it above and where below.
-func TestPairsWithinTemplates(t *testing.T) {
+// A pair whose c is the bound counts, and one a millionth of the bound beyond doesn't, by a join, by tiles, in groups
+// and in an index.
+func TestPairsAtBound(t *testing.T) {
 	rows, c20 := turned([]float32{1, 3, 7, 2, 5})
 	for _, emb := range everyEmbedding() {
-		e := newEngine(t, enginetest.Embed(t, emb, rows), Options{Workers: 2})
+		x := enginetest.Embed(t, emb, rows)
+		index := musttest.Get(NewIndex(t.Context(), x, Options{Workers: 2}))(t)
 		for s := range 19 {
-			bound := float64(s) / 20
-			var want []int
-			for i := range rows {
-				for j := range i {
-					if c20(i, j) <= s {
-						want = append(want, j*len(rows)+i)
-					}
-				}
-			}
-			slices.Sort(want)
-			if got, _ := pairsWithin(t, e, bound); !slices.Equal(got, want) {
-				t.Errorf("%v: %d pairs within %v, expected %d", emb, len(got), bound, len(want))
-			}
-			decided := emb.Pairing != sparse.JensenShannon && (emb.Power == 0 || emb.Power == sparse.Root)
-			if s == 0 || !decided {
-				continue
-			}
-			if got, _ := pairsWithin(t, e, math.Nextafter(bound, 0)); len(got) != len(want)-len(rows) {
-				t.Errorf("%v: %d pairs just below %v, expected %d", emb, len(got), bound, len(want)-len(rows))
-			}
-		}
-	}
-}
-
-// exactC returns c of documents from their values, in 700 bits and rounded to float64, by
-//
-//	c = ½ Σ (a - b)²,  and  ½ Σ (a - b)²/(a + b) by χ².
-func exactC(x *sparse.Embedded, i, j int) float64 {
-	number := func(v float64) *big.Float { return new(big.Float).SetPrec(700).SetFloat64(v) }
-	dense := func(i int) []*big.Float {
-		row, sum := make([]*big.Float, x.Cols), number(0)
-		for k := range row {
-			row[k] = number(0)
-		}
-		terms, _ := x.Row(i)
-		for k, term := range terms {
-			v := number(float64(x.Raw[x.Offsets[i]+int64(k)]))
-			if x.Embedder.Weights != nil {
-				v.Mul(v, number(x.Embedder.Weights[term]))
-			}
-			row[term] = v
-			if x.Embedder.Pairing == sparse.Dot && x.Embedder.Power == 0 {
-				v = number(0).Mul(v, v)
-			}
-			sum.Add(sum, v)
-		}
-		if x.Embedder.Pairing == sparse.Dot && x.Embedder.Power == 0 {
-			sum.Sqrt(sum)
-		}
-		for _, v := range row {
-			if v.Quo(v, sum); x.Embedder.Power != 0 {
-				v.Sqrt(v)
-			}
-		}
-		return row
-	}
-	a, b, c := dense(i), dense(j), number(0)
-	for k := range a {
-		d, s := number(0).Sub(a[k], b[k]), number(0).Add(a[k], b[k])
-		if d.Mul(d, d); x.Embedder.Pairing != sparse.Dot && s.Sign() > 0 {
-			d.Quo(d, s)
-		}
-		c.Add(c, d)
-	}
-	v, _ := c.Quo(c, number(2)).SetPrec(500).Float64()
-	return v
-}
-
-// Bounds that are the c of a pair, and the float64 before, divide the pairs as 700 bits do: of counts,
-// of which many c are equal, and of values, of which few are.
-func TestPairsWithinExact(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	const n = 40
-	for _, draw := range []func() float32{
-		func() float32 { return float32(r.IntN(3)) },
-		func() float32 { return max(r.Float32()-0.4, 0) },
-	} {
-		rows := make([][]float32, n)
-		for i := range rows {
-			for range 9 {
-				rows[i] = append(rows[i], draw())
-			}
-		}
-		for _, emb := range sparse.Embeddings() {
-			rounded := emb.Scales() || emb.Weighting == sparse.LogTF || emb.Weighting == sparse.LogTFIDF
-			if rounded || emb.Pairing == sparse.JensenShannon { // what float64 has is all that is known
-				continue
-			}
-			x := enginetest.Embed(t, emb, rows)
-			e := newEngine(t, x, Options{Workers: 2})
-			var all []float64
-			for i := range n {
-				for j := range i {
-					all = append(all, exactC(x, j, i))
-				}
-			}
-			bounds := slices.Sorted(slices.Values(all))
-			for at := 0; at < len(bounds); at += 13 {
-				for _, bound := range []float64{bounds[at], math.Nextafter(bounds[at], 0)} {
-					want := 0
-					for _, c := range all {
-						if c <= bound {
-							want++
+			for _, factor := range []float64{1, 1 - 1e-6} {
+				bound := float64(s) / 20 * factor
+				var want []pair
+				var near []int // of document 0
+				for i := range rows {
+					for j := i + 1; j < len(rows); j++ {
+						if c := float64(c20(i, j)) / 20; c < bound || c == bound || factor == 1 && c20(i, j) == s {
+							if want = append(want, pair{i, j, 1}); i == 0 {
+								near = append(near, j)
+							}
 						}
 					}
-					if got, _ := pairsWithin(t, e, max(bound, 0)); len(got) != want {
-						t.Fatalf("%v: %d pairs within %v, expected %d", emb, len(got), bound, want)
+				}
+				for _, method := range []string{byJoin, byTiles} {
+					got := allPairs(t, x, bound, Options{Workers: 2, method: method})
+					for at := range got {
+						got[at].c = 1
+					}
+					if !slices.Equal(got, want) {
+						t.Errorf("%v: %d pairs within %v by %s, expected %d", emb, len(got), bound, method, len(want))
+					}
+				}
+				w, err := GroupsWithin(t.Context(), x, bound, Options{Workers: 2})
+				if err != nil || w.Pairs != int64(len(want)) {
+					t.Errorf("%v: %+v within %v, %v, expected %d pairs", emb, w, bound, err, len(want))
+				}
+				var found []int
+				for _, m := range musttest.Get(index.Within(t.Context(), x, 0, bound, nil))(t) {
+					if m.Document != 0 {
+						found = append(found, m.Document)
+					}
+				}
+				if slices.Sort(found); !slices.Equal(found, near) {
+					t.Errorf("%v: the index has %v within %v, expected %v", emb, found, bound, near)
+				}
+				for _, j := range near {
+					if _, ok, err := CompareRows(x, 0, x, j, bound); !ok || err != nil {
+						t.Errorf("%v: rows 0 and %d aren't within %v, %v", emb, j, bound, err)
 					}
 				}
 			}
@@ -178,13 +91,16 @@ func TestPairsWithinExact(t *testing.T) {
 	}
 }
 
-// c = 0 have multiples, whatever the factor and the embedding, and nothing else has it.
+// The c of multiples is 0, whatever the factor and the embedding.
 func TestPairsWithinMultiples(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, emb := range everyEmbedding() {
+		if emb.Power == 2 { // squares of small values vanish beside those of large ones
+			continue
+		}
 		damped := emb.Weighting == sparse.LogTF || emb.Weighting == sparse.LogTFIDF
 		var rows [][]float32
-		var want []int
+		var want []pair
 		const pairs, words = 100, 60
 		for p := range pairs {
 			a, b, c := make([]float32, words), make([]float32, words), make([]float32, words)
@@ -201,22 +117,26 @@ func TestPairsWithinMultiples(t *testing.T) {
 			at := r.IntN(words)
 			c[at] = max(math.Nextafter32(c[at], math.MaxFloat32), 1)
 			rows = append(rows, a, b, c)
-			want = append(want, (3*p)*3*pairs+3*p+1)
+			want = append(want, pair{3 * p, 3*p + 1, 0})
 		}
-		e := newEngine(t, enginetest.Embed(t, emb, rows), Options{Workers: 2})
-		if got, same := pairsWithin(t, e, 0); !slices.Equal(got, want) || same != pairs {
-			t.Errorf("%v: %d pairs within 0, %d of them of 0, expected the %d multiples", emb, len(got), same, pairs)
-		}
-		if got, same := pairsWithin(t, e, 1e-6); len(got) < 2*pairs || same != pairs {
-			t.Errorf("%v: %d pairs within 1e-6, %d of them of 0, expected %d of 0", emb, len(got), same, pairs)
+		x := enginetest.Embed(t, emb, rows)
+		for _, method := range []string{byJoin, byTiles} {
+			opt := Options{Workers: 2, method: method}
+			if got := allPairs(t, x, 0, opt); !slices.Equal(got, want) {
+				t.Errorf("%v: %d pairs within 0 by %s, expected the %d multiples", emb, len(got), method, len(want))
+			}
+			near := allPairs(t, x, 1e-6, opt)
+			same := len(slices.DeleteFunc(slices.Clone(near), func(p pair) bool { return p.c > 0 }))
+			if len(near) < 2*pairs || same != pairs {
+				t.Errorf("%v: %d pairs within 1e-6 by %s, %d of them of 0, expected %d", emb, len(near), method, same, pairs)
+			}
 		}
 	}
-	// So near that float32 has 0.
-	rows := [][]float32{{1e30, 1}, {1e30, 2}, {-1e30, -1}}
-	e := newEngine(t, enginetest.Embed(t, sparse.Embedding{}, rows), Options{})
-	for bound, pairs := range map[float64]int{0: 0, 1e-30: 1, 1.99: 1, 2: 3} {
-		if got, same := pairsWithin(t, e, bound); len(got) != pairs || same != 0 {
-			t.Errorf("%d pairs within %v, %d of them of 0, expected %d", len(got), bound, same, pairs)
+	// Opposite vectors, and ones so near that even float64 can't tell them apart.
+	x := enginetest.Embed(t, sparse.Embedding{}, [][]float32{{1e30, 1}, {1e30, 2}, {-1e30, -1}})
+	for bound, pairs := range map[float64]int{0: 1, 1.99: 1, 2: 3} {
+		if got := allPairs(t, x, bound, Options{}); len(got) != pairs {
+			t.Errorf("%d pairs within %v, expected %d", len(got), bound, pairs)
 		}
 	}
 }
@@ -248,16 +168,6 @@ func TestNeighboursOfLeast(t *testing.T) {
 					}
 				}
 			}
-			pairs := 0
-			err = e.Pairs(t.Context(), k, least, func(i, j int, v float32) error {
-				if pairs++; c20(i, j) > s {
-					return fmt.Errorf("pair %d, %d is too far", i, j)
-				}
-				return nil
-			})
-			if err != nil || pairs != s*len(rows) {
-				t.Fatalf("%v of at least %v: %d pairs, expected %d; %v", k, least, pairs, s*len(rows), err)
-			}
 		}
 	}
 }
@@ -281,18 +191,6 @@ func TestNeighboursOfEqualValues(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: neighbours %v, expected %v", spec, got, want)
-		}
-	}
-}
-
-// Nothing is within a bound that is no number, or below 0; it is an error of what is exported.
-func TestCompareRowsBound(t *testing.T) {
-	x := enginetest.Embed(t, sparse.Sphere, [][]float32{{1, 2}, {2, 1}, {1, 2}})
-	for _, bound := range []float64{math.NaN(), -1, math.Inf(-1)} {
-		for j := range 3 {
-			if _, _, err := CompareRows(x, 0, x, j, bound); err == nil || panel.Within(x, 0, x, j, bound) {
-				t.Errorf("rows 0 and %d within %v: %v", j, bound, err)
-			}
 		}
 	}
 }

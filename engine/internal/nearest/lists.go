@@ -144,13 +144,16 @@ func sink(heap []entry, e entry) {
 // sortKeys is how many keys become values at a time.
 const sortKeys = 4096
 
-// Sort ends the search: it puts all lists in order, the least key first, has values turn keys into
-// values, many at a time, and leaves out what is no number. Lists then have the values, the greatest
-// first, or their keys where those are kept.
-func (l *Lists) Sort(ctx context.Context, workers int, values func(keys []float32) error, keepKeys bool) error {
+// Sort ends the search: it puts all lists in order, the least key first, leaves out entries of list i that
+// aren't wanted, has values turn keys into values, many at a time, and leaves out NaN. Lists then have the
+// values, the greatest first, or their keys if keepKeys is set. A nil wanted keeps all.
+func (l *Lists) Sort(
+	ctx context.Context, workers int, wanted func(i, j int, key float32) bool, values func(keys []float32) error,
+	keepKeys bool,
+) error {
 	n, some := len(l.count), max(sortKeys/max(l.k, 1), 1)
 	buffers := make([][sortKeys]float32, max(workers, 1))
-	return run.Tasks(ctx, workers, (n+some-1)/some, func(_ context.Context, w, task int) error {
+	return run.Tasks(ctx, workers, (n+some-1)/some, func(ctx context.Context, w, task int) error {
 		first, end := task*some, min((task+1)*some, n)
 		for i := first; i < end; i++ {
 			entries := l.entries[i*l.k:][:l.k]
@@ -158,10 +161,17 @@ func (l *Lists) Sort(ctx context.Context, workers int, values func(keys []float3
 				slices.Sort(entries)
 			}
 			list, count := l.lists(i, i+1), 0
-			for count < len(entries) && entries[count] != l.none {
-				e := entries[count]
-				list[count] = Neighbour{uint32(e), e.key()}
-				count++
+			for _, e := range entries { // list is the same memory
+				if e == l.none {
+					break
+				}
+				if wanted == nil || wanted(i, int(uint32(e)), e.key()) {
+					list[count] = Neighbour{uint32(e), e.key()}
+					count++
+				}
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
 			clear(list[count:])
 			l.count[i] = int32(count)

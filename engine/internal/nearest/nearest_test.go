@@ -137,7 +137,7 @@ func TestEnter(t *testing.T) {
 			}
 			wg.Wait()
 			id := func([]float32) error { return nil }
-			musttest.Do(t, l.Sort(t.Context(), 2, id, true))
+			musttest.Do(t, l.Sort(t.Context(), 2, nil, id, true))
 			for i := range n {
 				got, want := l.Of(i), x.want(i, k, most, groups)
 				if !slices.Equal(got, want) {
@@ -283,7 +283,7 @@ func TestSort(t *testing.T) {
 				}
 				return nil
 			}
-			musttest.Do(t, l.Sort(t.Context(), 2, values, keepKeys))
+			musttest.Do(t, l.Sort(t.Context(), 2, nil, values, keepKeys))
 			for i := range n {
 				if !slices.Equal(l.Of(i), want[i]) {
 					t.Fatalf("k = %d: list %d is %v, expected %v", k, i, l.Of(i), want[i])
@@ -293,7 +293,7 @@ func TestSort(t *testing.T) {
 	}
 	failed := errors.New("failed")
 	l := NewLists(3, 1, 2, nil)
-	err := l.Sort(t.Context(), 1, func([]float32) error { return failed }, false)
+	err := l.Sort(t.Context(), 1, nil, func([]float32) error { return failed }, false)
 	if !errors.Is(err, failed) {
 		t.Errorf("an error of the map came back as %v", err)
 	}

@@ -16,12 +16,6 @@ type Search struct {
 	Half    bool // tiles are of the symmetric half, rows and columns the same documents
 	Falling bool // keys are the values of tiles with the sign changed, which stands in the tiles then
 
-	// Keys up to Sure are as they should be. Whether a pair with a greater one is wanted Decide says,
-	// by its row and column, wherever keys that round may be on either side of the greatest key; nil
-	// where all are.
-	Sure   float32
-	Decide func(i, j int) bool
-
 	Found, Entered atomic.Int64 // see device.Stats
 
 	spare sync.Pool // of *scratch
@@ -63,11 +57,6 @@ func (s *Search) begin(t *device.Tile) *scratch {
 		w.none[i] = never
 	}
 	return w
-}
-
-// Wants says whether a pair whose key isn't above the greatest is wanted.
-func (s *Search) Wants(i, j int, key float32) bool {
-	return s.Decide == nil || !(key > s.Sure) || s.Decide(i, j)
 }
 
 // part is a part of a tile that is looked through at a time.
@@ -159,7 +148,7 @@ func (s *Search) enter(l, m *Lists, t *device.Tile) {
 			selected += len(found)
 			for _, at := range found {
 				i, j, key := p.pair(at)
-				if s.Half && i == j || !s.Wants(i, j, key) {
+				if s.Half && i == j {
 					continue
 				}
 				if l.offer(i, key, j) {
@@ -200,9 +189,7 @@ func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 	// A third of three times as many values are nearly the least of all.
 	s.Kernels.Least(least, levels, c, stride, lines, t.Rows, max(lines/(3*levels), 1))
 	for r, most := range least[(levels-1)*t.Rows:] {
-		if s.Decide == nil || most <= s.Sure { // else some of those may be unwanted
-			l.limit[t.First+r] = min(l.limit[t.First+r], most)
-		}
+		l.limit[t.First+r] = min(l.limit[t.First+r], most)
 	}
 	w.least = least
 }
@@ -224,7 +211,7 @@ func (s *Search) Pairs(most float32, t *device.Tile, visit func(rows, columns []
 			limits := w.limits[:min(partRows, t.First+t.Rows-first)]
 			found, p := s.find(w, t, first, lo, limits, w.none[:hi-lo])
 			for _, at := range found {
-				if i, j, key := p.pair(at); (!square || i < j) && s.Wants(i, j, key) {
+				if i, j, key := p.pair(at); !square || i < j {
 					rows, columns, keys = append(rows, int32(i)), append(columns, int32(j)), append(keys, key)
 				}
 			}

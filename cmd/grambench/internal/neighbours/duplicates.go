@@ -43,7 +43,7 @@ documents of -in within the bound of one of -of, such as test documents that lea
   jsonl   {"document": ..., "of": ..., "c": ...}
 c is that of the embedding, by default of √θ; 0.02 is about two words in a hundred. With -of, idf
 is that of -of, and terms that only one of both has count. Texts that differ only in the order of
-their words have c = 0. A c equal to the bound counts: 0.1 for two of 20 words with 18 in common.`,
+their words have c = 0. A pair counts if its c, in float64, is at most bound * (1 + 1e-9).`,
 	Examples: `
 grambench duplicates -in goroot -o groups.tsv
 grambench duplicates -within 0.1 -in corpus.jsonl -keep clean.jsonl
