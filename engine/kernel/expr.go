@@ -381,6 +381,8 @@ type function struct {
 	row   func(m *machine, dst []float32, v []float64)
 	loop  func(dst, v []float64) // in float64
 
+	noise func(v float64) float64 // error of f in float64; default: some roundings
+
 	rounds bool        // maps round the argument to float32
 	own    float64     // relative error of row, in units
 	ops    []device.Op // nil: no program has it
@@ -409,7 +411,9 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 		switch {
 		case !narrow || f.wide():
 		case f.table != nil:
-			own = f.table().Error(w, to)
+			if own = f.table().Error(w, to); f.noise != nil {
+				own += f.noise(w)
+			}
 		case f.half != nil:
 			own = (unit+table.HalfLineError)*math.Abs(to) + underflow
 		default:

@@ -122,7 +122,9 @@ func (k *kernel) ready() *kernel {
 			}
 			return table.New(k.g.f)
 		})
-		k.gap = onUnit(func(c float64) float64 { return k.deficitOf(c, 1, 1) })
+		k.g.noise = func(c float64) float64 { return k.exact.error(c, 1, 1, false) }
+		k.gap = onUnit(func(c float64) float64 { return k.off().eval(c, 1, 1) })
+		k.gap.noise = func(c float64) float64 { return k.off().error(c, 1, 1, false) }
 	}
 	k.length = k.image(documentNorm).f
 	k.off = sync.OnceValue(func() *expr {
@@ -139,9 +141,9 @@ func (k *kernel) mapped() *expr {
 	return e.ends(k.at(a))
 }
 
-// at writes the value: that of a separable kernel as a table, unless that has no use.
+// at writes the value: that of a separable kernel as a table, unless it is simple by itself.
 func (k *kernel) at(a at) ref {
-	if a.e.exact || !k.separable || k.exact.simple() {
+	if a.e.exact || !k.separable || len(k.parts) == 0 && k.exact.simple() {
 		return k.value(a)
 	}
 	g := a.fn(k.g, a.c)
@@ -181,16 +183,6 @@ func (k *kernel) image(n norm) norm {
 // plainDeficit is c2 by its definition: it carries the rounding of a number near 1.
 func (k *kernel) plainDeficit(c, x, y float64) float64 {
 	return min(max(1-k.Eval(c, x, y)/(math.Sqrt(k.Eval(0, x, x))*math.Sqrt(k.Eval(0, y, y))), 0), 2)
-}
-
-// deficitOf returns c2 in float64.
-func (k *kernel) deficitOf(c, x, y float64) float64 {
-	return k.off().eval(c, x, y)
-}
-
-// feature returns c2, x2 and y2.
-func (k *kernel) feature(c, x, y float64) (c2, x2, y2 float64) {
-	return k.deficitOf(c, x, y), k.length(x), k.length(y)
 }
 
 func (k *kernel) String() string { return k.text }
@@ -262,40 +254,16 @@ func (k *kernel) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// leastPower is far enough from the ends of the range of float64 for products of two. Beyond
-// mostDiagonal float32 has little room for products.
-const leastPower, mostDiagonal = 0x1p-500, 1e36
+// mostDiagonal is a value beyond which float32 has little room for products.
+const mostDiagonal = 1e36
 
-// Error implements [Kernel]. Of a separable kernel it is the bound that the table states, times the
-// powers of the norms, whose float64 is exact as far as float32 is concerned, and one rounding;
-// infinite where any of these is out of range. Of others it is followed through the expression.
+// Error implements [Kernel]: it is followed through the expression that the map computes.
 func (k *kernel) Error(c, x, y float64) float64 {
 	if k.direct != nil {
 		return bound(k.direct.error(c, x, y))
 	}
-	v := math.Abs(k.Eval(c, x, y))
-	switch {
-	case v != v:
-		return math.Inf(1)
-	case !k.separable:
-		err := k.tape().e.error(c, x, y, true)
-		return bound(err + unit*(v+err) + underflow)
-	case k.p == 0 && k.log != nil && k.g.table().Log:
-		return bound(k.g.table().LogError(c, v, k.log(c)))
-	}
-	g := k.exact.eval(c, 1, 1)
-	err := k.g.table().Error(c, math.Abs(g)) + k.exact.error(c, 1, 1, false)
-	if k.p == 0 {
-		return bound(err)
-	}
-	xp, yp := table.RealPower(x, k.p), table.RealPower(y, k.p)
-	if math.Abs(g) <= math.MaxFloat32 && (x == 0 || y == 0) {
-		return underflow
-	}
-	if !(math.Abs(g) <= math.MaxFloat32) || !(min(xp, yp) >= leastPower && max(xp, yp) <= 1/leastPower) {
-		return math.Inf(1) // the product of the three may be anywhere
-	}
-	return bound(1.0001*xp*yp*err + unit*v + underflow)
+	err := k.tape().e.error(c, x, y, true)
+	return bound(err + unit*(math.Abs(k.Eval(c, x, y))+err) + underflow)
 }
 
 // bound returns a bound as it comes out of a formula, +Inf where that went out of the range of
