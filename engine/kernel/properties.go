@@ -131,8 +131,8 @@ const (
 	OfDistance                 // the distance alone, ‖x-y‖² = (x-y)² + 2xyc: k(c, x, y) = k(‖x-y‖²/2, 1, 1)
 )
 
-// VariableOf returns what k is a function of. Of a kernel that isn't OfAll, [Map] takes such a c with norms of 1, also
-// beyond 2 and below 0.
+// VariableOf returns what k is a function of. Of a kernel that isn't OfAll, [Apply] takes such a c
+// with norms of 1, also beyond 2 and below 0.
 func VariableOf(k Kernel) Variable {
 	if of, own := k.(*kernel); own {
 		return of.variable
