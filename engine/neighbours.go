@@ -281,7 +281,7 @@ func (s *search) valuesOf(keys []float32) error {
 		for i, v := range keys {
 			keys[i] = 0 - v
 		}
-	} else if err := kernel.Map(s.of, s.e.c.Kernels, keys, keys, nil, nil); err != nil {
+	} else if err := kernel.Apply(s.of, s.e.c.Kernels, keys, keys, nil, nil); err != nil {
 		return err
 	}
 	if i := compute.Infinite(keys); i >= 0 {

@@ -26,17 +26,14 @@ func outOfRange(c, x, y float64) float64 {
 	return none[int(1000*c)+3]
 }
 
-// panicking are kernels of one's own that panic: by a table, value by value, and by rows.
+// panicking are kernels of one's own that panic: by a table and value by value.
 func panicking(t *testing.T) map[string]kernel.Kernel {
 	kernels := map[string]kernel.Kernel{}
 	for name, c := range map[string]kernel.Custom{
-		"itself": {Eval: func(c, x, y float64) float64 { return c }, Row: func(_, _ []float32, _ float32,
-			_ []float32) {
-			panic(errBroken)
-		}},
+		"itself": {Eval: func(c, x, y float64) float64 { panic(errBroken) },
+			Properties: kernel.Properties{UsesNorms: true}},
 		"table":  {Eval: outOfRange},
 		"values": {Eval: outOfRange, Properties: kernel.Properties{UsesNorms: true}},
-		"rows":   {Eval: outOfRange, Row: func(dst, _ []float32, _ float32, _ []float32) { dst[len(dst)] = 1 }},
 	} {
 		c.Name, c.Embedding = name, sparse.Sphere
 		k := musttest.Get(kernel.New(c))(t)

@@ -278,14 +278,6 @@ func TestNewKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := musttest.Get(New(Custom{Name: "rows", Eval: func(c, x, y float64) float64 { return float64(float32(x*y)) + c },
-		Row: func(dst, c []float32, x float32, y []float32) {
-			for j, v := range c {
-				dst[j] = x*y[j] + v
-			}
-		},
-		Error:      func(c, x, y float64) float64 { return 4 * unit * (x*y + c) },
-		Properties: Properties{UsesNorms: true}}))(t)
 	if alone == both || alone.String() != "mine" || UsesNorms(alone) || !UsesNorms(both) ||
 		PropertiesOf(both).Definite != Positive {
 		t.Errorf("%v and %v: equal %v, properties %+v and %+v", alone, both, alone == both, PropertiesOf(alone),
@@ -298,7 +290,7 @@ func TestNewKernel(t *testing.T) {
 			y[i] = norms[i%len(norms)]
 		}
 		dst := make([]float32, len(cs))
-		for _, k := range []Kernel{alone, both, rows} {
+		for _, k := range []Kernel{alone, both} {
 			k.mapTo(table, dst, cs, x, y)
 			for i, c := range cs {
 				want := k.Eval(float64(c), 3, float64(y[i]))
@@ -315,8 +307,7 @@ func TestNewKernel(t *testing.T) {
 		}
 	})
 	for name, c := range map[string]Custom{"without a name": {Eval: of(ngd)}, "no function Eval": {Name: "k"},
-		"Error without Row": {Name: "k", Eval: of(ngd), Error: of(ngd)}, "UsesNorms": {Name: "k", Eval: of(rbf)},
-		"depends on the norms": {Name: "k", Eval: of(rbf), Row: func(dst, c []float32, x float32, y []float32) {}}} {
+		"UsesNorms": {Name: "k", Eval: of(rbf)}, "depends on the norms": {Name: "k", Eval: of(rbf)}} {
 		if k, err := New(c); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, %v", name, k, err)
 		}

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -10,10 +9,8 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Lengths that don't fit, numbers out of range and overlapping memory are refused by every kernel,
-// before a value is written.
+// Lengths that don't fit are refused by every kernel, before a value is written.
 func TestApplyRefuses(t *testing.T) {
-	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	filled := func(n int, v float32) []float32 {
 		s := make([]float32, n)
 		for i := range s {
@@ -21,7 +18,6 @@ func TestApplyRefuses(t *testing.T) {
 		}
 		return s
 	}
-	shared := filled(64, 0.5)
 	type call struct {
 		dst, c, x, y []float32
 		says         string
@@ -36,20 +32,6 @@ func TestApplyRefuses(t *testing.T) {
 		"no rows":           {filled(20, 9), filled(20, 0.5), nil, filled(5, 1), "0 norms of rows"},
 		"no columns":        {filled(20, 9), filled(20, 0.5), filled(4, 1), nil, "by 0 of columns"},
 		"a column too many": {filled(20, 9), filled(20, 0.5), filled(4, 1), filled(6, 1), "by 6 of columns"},
-		"c below 0":         {filled(1, 9), []float32{-1e-9}, filled(1, 1), filled(1, 1), "c[0] is -1e-09"},
-		"c above 2": {
-			filled(2, 9),
-			[]float32{1, 2.0000002},
-			filled(1, 1),
-			filled(2, 1),
-			"c[1] is 2.0000002",
-		},
-		"c that is no number":  {filled(1, 9), []float32{nan}, filled(1, 1), filled(1, 1), "c[0] is NaN"},
-		"a norm below 0":       {filled(1, 9), filled(1, 0.5), filled(1, -1), filled(1, 1), "norm x[0] is -1"},
-		"an infinite norm":     {filled(1, 9), filled(1, 0.5), filled(1, 1), filled(1, inf), "norm y[0] is +Inf"},
-		"a norm without value": {filled(1, 9), filled(1, 0.5), filled(1, 1), filled(1, nan), "norm y[0] is NaN"},
-		"dst beside c":         {shared[1:21], shared[:20], filled(4, 1), filled(5, 1), "overlaps"},
-		"dst in the norms":     {shared[:20], filled(20, 0.5), filled(4, 1), shared[16:21], "overlaps"},
 	}
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		for name, c := range calls {
@@ -69,14 +51,9 @@ func TestApplyRefuses(t *testing.T) {
 			t.Errorf("nothing: error %v", err)
 		}
 	})
-	k, one := MustParse("linear"), filled(1, 1)
-	for name, err := range map[string]error{
-		"no kernel": Apply(nil, asm.Best(), one, one, one, one),
-		"no table":  Apply(k, nil, one, one, one, one),
-	} {
-		if err == nil {
-			t.Errorf("%s: no error", name)
-		}
+	one := filled(1, 1)
+	if Apply(nil, asm.Best(), one, one, one, one) == nil {
+		t.Error("no kernel: no error")
 	}
 }
 

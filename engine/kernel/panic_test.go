@@ -28,14 +28,13 @@ func outOfRange(c, x, y float64) float64 {
 	return none[int(1000*c)+3]
 }
 
-// panicking are kernels of one's own that panic: by a table, value by value, by rows, and without
+// panicking are kernels of one's own that panic: by a table, value by value, and without
 // NewKernel.
 func panicking(t *testing.T) map[string]Kernel {
 	kernels := map[string]Kernel{"itself": brokenKernel{in{sparse.Sphere}}}
 	for name, c := range map[string]Custom{
 		"table":  {Eval: outOfRange},
 		"values": {Eval: outOfRange, Properties: Properties{UsesNorms: true}},
-		"rows":   {Eval: outOfRange, Row: func(dst, _ []float32, _ float32, _ []float32) { dst[len(dst)] = 1 }},
 	} {
 		c.Name, c.Embedding = name, sparse.Sphere
 		k := musttest.Get(New(c))(t)

@@ -89,7 +89,7 @@ func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) erro
 		substitute(of, dst, values, c.X.Norms[row], c.X.Norms[lo:lo+len(values)], c.whole())
 		values, x, y = dst, ones(1), ones(len(dst))
 	}
-	if err := kernel.Map(k, c.Kernels, dst, values, x, y); err != nil {
+	if err := kernel.Apply(k, c.Kernels, dst, values, x, y); err != nil {
 		return err
 	}
 	if i := Infinite(dst); i >= 0 {
@@ -276,11 +276,11 @@ func (c *Computer) mapPlain(k kernel.Kernel, r *device.Request, t *device.Tile) 
 	}
 	if len(y) == stride {
 		v := t.Value[:lines*stride]
-		return kernel.Map(k, c.Kernels, v, v, x, y)
+		return kernel.Apply(k, c.Kernels, v, v, x, y)
 	}
 	for i := range lines {
 		v := t.Value[i*stride:][:length]
-		if err := kernel.Map(k, c.Kernels, v, v, x[i:i+1], y); err != nil {
+		if err := kernel.Apply(k, c.Kernels, v, v, x[i:i+1], y); err != nil {
 			return err
 		}
 	}

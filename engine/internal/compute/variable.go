@@ -102,7 +102,7 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 	}
 	for i := range lines {
 		v := t.Value[i*stride:][:length]
-		if err := kernel.Map(k, c.Kernels, v, v, ones(1), ones(length)); err != nil {
+		if err := kernel.Apply(k, c.Kernels, v, v, ones(1), ones(length)); err != nil {
 			return err
 		}
 	}
@@ -112,7 +112,7 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 // magic rounds a number below 2⁵¹ to a whole one, half to even, when it is added and taken away.
 const magic = 0x1.8p52
 
-// substitute writes the variable of documents with the norm x and each of y in the form that [kernel.Map] takes with
+// substitute writes the variable of documents with the norm x and each of y in the form that [kernel.Apply] takes with
 // norms of 1. dst and c may be the same slice.
 func substitute(of kernel.Variable, dst, c []float32, x float64, y []float64, whole bool) {
 	c, y = c[:len(dst)], y[:len(dst)]
