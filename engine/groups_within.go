@@ -105,9 +105,9 @@ func EachNear(
 	return plan, name, err
 }
 
-// CrossWithin hands all pairs of a document i of rows and a document j of x with c of at most
-// bound·(1 + 10⁻⁹) to visit, with c in float64. A c below 10⁻²⁴ is rounding, and so 0. Both are embedded by one embedder. visit is called by one goroutine at a time, in no
-// particular order; its error ends the search.
+// CrossWithin calls visit for all pairs of a document i of rows and a document j of x with c of at most
+// bound·(1 + 10⁻⁹), with c in float64. A c below 10⁻²⁴ is rounding, and so 0. rows and x have the same
+// embedder. visit is called by one goroutine at a time, in no particular order; its error ends the search.
 func CrossWithin(
 	ctx context.Context, rows, x *sparse.Embedded, c float64, opt Options, visit func(i, j int, c float64) error,
 ) (_ *JoinPlan, err error) {
