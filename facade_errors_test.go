@@ -140,17 +140,17 @@ func TestErrorsCountFromZero(t *testing.T) {
 	_, nearest := gram.Train(t.Context(), big, gram.TrainOptions{Type: "knn", Kernel: "exp(100*bhattacharyya)"})
 	pair := "gram: rows: kernel polynomial:gamma=1,r=0,degree=3: the value of document 2 and "
 	for want, err := range map[string]error{
-		"gram: document 1, column 1: found +Inf, expected a finite value":                            infinite,
-		"gram: document 1, column 1: found 1e+300, expected at most 3.4e+38":                         large,
-		"gram: document 0, column 2: expected a column":                                              r.Add([]uint32{2}, []float64{1}),
-		"gram: document 0, column 0: after 1, exp":                                                   r.Add([]uint32{1, 0}, []float64{1, 1}),
-		"gram: rows: document 1, column 1: found -4, expected":                                       negative,
-		"gram: rows: document 1, column 1: found -4, expected a":                                     trained,
-		pair + "document 2 is +Inf, expected a finite number":                                        machine,
-		pair + "document 2 is +Inf, expected":                                                        beyond,
-		"gram: the labels of rows are numbers, 30 different ones of 30 documents: Type epsilon_svr ": asked,
-		pair + "column 2 is +Inf, expected":                                                          across,
-		"gram: rows: kernel exp(100*bhattacharyya):":                                                 nearest,
+		"gram: document 1, column 1: found +Inf, expected a finite value":    infinite,
+		"gram: document 1, column 1: found 1e+300, expected at most 3.4e+38": large,
+		"gram: document 0, column 2: expected a column":                      r.Add([]uint32{2}, []float64{1}),
+		"gram: document 0, column 0: after 1, exp":                           r.Add([]uint32{1, 0}, []float64{1, 1}),
+		"gram: rows: document 1, column 1: found -4, expected":               negative,
+		"gram: rows: document 1, column 1: found -4, expected a":             trained,
+		pair + "document 2 is +Inf, expected a finite number":                machine,
+		pair + "document 2 is +Inf, expected":                                beyond,
+		"gram: the labels of rows are numbers, 30 different":                 asked,
+		pair + "column 2 is +Inf, expected":                                  across,
+		"gram: rows: kernel exp(100*bhattacharyya):":                         nearest,
 		"gram: text 1: ":                        text,
 		"gram: document 1 of rows has no label": estimated,
 	} {

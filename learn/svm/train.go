@@ -371,8 +371,9 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 			Probabilities: s.Probabilities, Thresholds: s.Thresholds, Seed: s.Seed,
 		},
 		Source: p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
-		Vocabulary: p.corpus.vocabulary, Tokenizer: p.corpus.tokenizer, Form: p.corpus.form, Embedder: kernel.Opened(s.Kernel, p.x.Embedder, p.corpus.vocabulary),
-		Support: p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
+		Vocabulary: p.corpus.vocabulary, Tokenizer: p.corpus.tokenizer, Form: p.corpus.form,
+		Embedder: kernel.Opened(s.Kernel, p.x.Embedder, p.corpus.vocabulary),
+		Support:  p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
 		Classifier: solver.Classifier{
 			Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines)),
 			AtLeastOne: c.AtLeastOne, Temperature: c.Temperature, Rejection: c.Rejection,

@@ -166,7 +166,8 @@ func newGridRow(v *learn.Validation) gridRow {
 // newGridReport begins a report with what is to be searched.
 func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridReport {
 	r := &gridReport{
-		Corpus: source.NewLine(j.corpus), Folds: g.Folds, Groups: run.GroupColumn, Seed: run.seed, Points: g.Total(), Rows: []gridRow{},
+		Corpus: source.NewLine(j.corpus), Folds: g.Folds, Groups: run.GroupColumn,
+		Seed: run.seed, Points: g.Total(), Rows: []gridRow{},
 		run: run, searched: g, ngrams: ngrams, c: g.C, SecondsRead: j.read,
 	}
 	if r.c == nil {

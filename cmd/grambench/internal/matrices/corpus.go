@@ -55,7 +55,8 @@ grambench corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 			if c.Embedding != "" && c.out == "" {
 				return cli.Usagef("-embed %s without -o: it says how vectors are written", c.Embedding)
 			}
-			if ending := strings.ToLower(filepath.Ext(c.out)); slices.Contains([]string{".jsonl", ".json", ".csv", ".tsv"}, ending) {
+			ending := strings.ToLower(filepath.Ext(c.out))
+			if slices.Contains([]string{".jsonl", ".json", ".csv", ".tsv"}, ending) {
 				return cli.Usagef("-o %s: found %s, expected a name for svmlight vectors, such as x.svm (duplicates -keep "+
 					"writes texts and their names as JSON lines)", c.out, ending)
 			}
