@@ -46,9 +46,9 @@ func Folds(labels []int, k int, seed uint64) []int {
 	return fold
 }
 
-// GroupFolds is [Folds] with all documents of a group in one part. Groups are taken by size, the largest first; the seed
-// orders groups of one size. Each group goes to the part with the smallest share of the group's classes, of equal ones
-// to that with the fewest documents.
+// GroupFolds is [Folds] with all documents of a group in one part. Groups are taken by size, the largest first. The
+// seed orders groups of one size. Each group goes to the part with the smallest share of the group's classes. Ties go
+// to the part with the fewest documents.
 func GroupFolds(labels []int, groups []int64, k int, seed uint64) []int {
 	if groups == nil {
 		return Folds(labels, k, seed)
