@@ -129,7 +129,11 @@ func TestWeightsOfTerms(t *testing.T) {
 		{"train", gram.TrainOptions{}, accuracy},
 	} {
 		var warnings []string
-		q.o.Warn = func(w string) { warnings = append(warnings, w) }
+		q.o.Warn = func(w string) {
+			if !strings.Contains(w, "columns that training never had") {
+				warnings = append(warnings, w)
+			}
+		}
 		own := q.measure(q.o)
 		if q.o.Kernel = "linear"; q.what == "train" {
 			q.o.ChooseWork = -1

@@ -27,7 +27,7 @@ func TestScripts(t *testing.T) {
 	clitest.Scripts(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			numpy, err := filepath.Abs("../../sparse/testdata/numpy")
+			numpy, err := filepath.Abs("../../corpus/testdata/numpy")
 			env.Setenv("TESTDATA", numpy)
 			return err
 		},

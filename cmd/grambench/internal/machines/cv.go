@@ -21,8 +21,7 @@ Says how well a support vector machine predicts new documents: each fold is pred
 that was trained on the other folds. Nothing is written. A fold holds a part of each class. The
 measure is the accuracy, for labels the micro F1, for regression the mean squared error; the last
 line, over all documents, is that of svm-train -v. Terms and idf weights come from all documents,
-the scale of columns from the other folds. -learning-curve repeats it with 1/8, 1/4, 1/2 and all of
-the documents that each fold's machine may learn from: would more of them help?`,
+the scale of columns from the other folds. -learning-curve repeats it with parts of the training set.`,
 	Examples: `
 grambench cv -in mail/                                 one sub-folder per class, 5 folds
 grambench cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
@@ -52,8 +51,7 @@ func (v *validation) declareFolds(f *cli.Flags) {
 	f.Pages(page.WriteFile)
 	f.Group("Training", "")
 	f.IntVar(&v.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
-	f.StringVar(&v.GroupColumn, "groups", "", "keep documents with the same value in this `COLUMN` in one fold: a column "+
-		"of a table, a key of JSON lines, or qid of svmlight files")
+	f.StringVar(&v.GroupColumn, "groups", "", "keep documents with the same value in `COLUMN` in one fold")
 	f.Group("As in svm-train", topic)
 	f.IntVar(&v.folds, "v", svm.DefaultFolds, "-folds, `N`")
 }
