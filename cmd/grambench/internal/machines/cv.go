@@ -21,7 +21,7 @@ Says how well a support vector machine predicts new documents: each fold is pred
 that was trained on the other folds. Nothing is written. A fold holds a part of each class. The
 measure is the accuracy, for labels the micro F1, for regression the mean squared error; the last
 line, over all documents, is that of svm-train -v. Terms and idf weights come from all documents,
-the scale of columns from the other folds. -learning-curve repeats it with parts of the training set.`,
+the scale of columns from the other folds. -learning-curve repeats it on parts of the documents.`,
 	Examples: `
 grambench cv -in mail/                                 one sub-folder per class, 5 folds
 grambench cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
