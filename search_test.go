@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,28 +122,30 @@ func TestWeightsOfTerms(t *testing.T) {
 		what    string
 		o       gram.TrainOptions
 		measure func(gram.TrainOptions) float64
+
+		warnings int
 	}{
-		{"cv", gram.TrainOptions{}, validated},
-		{"knn", gram.TrainOptions{Type: "knn"}, validated},
-		{"landmark", gram.TrainOptions{Type: "landmark:m=512"}, validated},
-		{"KernelSVC", gram.TrainOptions{C: 1, Scheme: "one-vs-rest", ChooseWork: -1}, accuracy},
-		{"train", gram.TrainOptions{}, accuracy},
+		{"cv", gram.TrainOptions{}, validated, 1},
+		{"knn", gram.TrainOptions{Type: "knn"}, validated, 1},
+		{"landmark", gram.TrainOptions{Type: "landmark:m=512"}, validated, 1},
+		{"KernelSVC", gram.TrainOptions{C: 1, Scheme: "one-vs-rest", ChooseWork: -1}, accuracy, 2},
+		{"train", gram.TrainOptions{}, accuracy, 2},
 	} {
 		var warnings []string
-		q.o.Warn = func(w string) {
-			if !strings.Contains(w, "columns that training never had") {
-				warnings = append(warnings, w)
-			}
-		}
+		q.o.Warn = func(w string) { warnings = append(warnings, w) }
 		own := q.measure(q.o)
+		q.o.Warn = nil
 		if q.o.Kernel = "linear"; q.what == "train" {
 			q.o.ChooseWork = -1
 		}
 		linear := q.measure(q.o)
 		t.Logf("%s: %.4f, linear %.4f", q.what, own, linear)
-		if !(own >= linear-0.02) || len(warnings) != 1 || !strings.Contains(warnings[0], "weights of terms") {
-			t.Errorf("%s: accuracy %.4f, expected at least %.4f - 0.02; warnings %q, expected one", q.what, own, linear,
-				warnings)
+		if !(own >= linear-0.02) {
+			t.Errorf("%s: accuracy %.4f, expected at least %.4f - 0.02", q.what, own, linear)
+		}
+		want := []string{"weights of terms", "columns that training never had"}[:q.warnings]
+		if !slices.EqualFunc(warnings, want, strings.Contains) {
+			t.Errorf("%s: warnings %q, expected %q", q.what, warnings, want)
 		}
 	}
 }

@@ -267,7 +267,7 @@ func (s *search) join(
 	defer report.Finish(&err)
 	k := s.checker()
 	found := func(i, m int, key float32) error {
-		if !(key <= s.most) {
+		if !(key <= s.most) || !s.scan.Wanted(i, m, key) {
 			return context.Cause(ctx)
 		}
 		k.mu.Lock()
@@ -291,6 +291,9 @@ func (s *search) join(
 	}
 	if rows == nil && s.most >= 0 {
 		err = j.EachCopied(func(same []uint32) error {
+			if !s.scan.Wanted(int(same[0]), int(same[1]), 0) {
+				return context.Cause(ctx)
+			}
 			for at, i := range same[:min(copies, len(same))] {
 				for _, m := range same[at+1:] {
 					if err := visit(int(i), int(m), 0); err != nil {

@@ -168,7 +168,7 @@ func (e *Engine) neighbours(
 	if err != nil {
 		return nil, err
 	}
-	if err := lists.Sort(ctx, e.c.Workers, s.wanted, s.valuesOf, opt.C); err != nil {
+	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, opt.C); err != nil {
 		return nil, err
 	}
 	return &Neighbours{lists, plan}, nil
@@ -222,7 +222,6 @@ type search struct {
 	least  float64       // of a value in float64
 	bound  float64       // of c in float64, if of is nil
 	scan   nearest.Search
-	wanted func(i, j int, key float32) bool // whether a candidate counts; nil: all do
 
 	rows *sparse.Embedded // documents of rows; the documents of columns are the engine's
 }
@@ -239,7 +238,7 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 	if *least != *least {
 		return nil, fmt.Errorf("engine: a least value of %v, expected a number", *least)
 	}
-	s.wanted = s.atLeast
+	s.scan.Wanted = s.atLeast
 	s.least = *least
 	if !s.byC {
 		s.slack = min(math.Abs(s.least), math.MaxFloat64) * 0x1p-14

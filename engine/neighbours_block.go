@@ -50,6 +50,9 @@ func (e *Engine) NeighbourBlock(
 	if err != nil {
 		return nil, err
 	}
+	if s.scan.Wanted != nil {
+		s.scan.Wanted = func(i, j int, key float32) bool { return s.atLeast(rows[0]+i, columns[0]+j, key) }
+	}
 	height, width := rows[1]-rows[0], columns[1]-columns[0]
 	r := &device.Request{
 		Docs: run.Numbers(0, rows[1])[rows[0]:], Lo: columns[0], Hi: columns[1],
@@ -84,20 +87,17 @@ func (e *Engine) NeighbourBlock(
 		return nil, err
 	}
 	out := &NeighbourBlock{}
-	if out.Rows, err = s.keys(ctx, own, rows[0], columns[0]); err != nil || same {
+	if out.Rows, err = s.keys(ctx, own, columns[0]); err != nil || same {
 		return out, err
 	}
-	out.Columns, err = s.keys(ctx, others, columns[0], rows[0])
+	out.Columns, err = s.keys(ctx, others, rows[0])
 	return out, err
 }
 
-// keys returns lists in order, those of documents from list on, of documents from first on.
-func (s *search) keys(ctx context.Context, l *nearest.Lists, list, first int) ([][]Neighbour, error) {
-	nothing, wanted := func([]float32) error { return nil }, s.wanted
-	if wanted != nil {
-		wanted = func(i, j int, key float32) bool { return s.wanted(list+i, first+j, key) }
-	}
-	if err := l.Sort(ctx, s.e.c.Workers, wanted, nothing, true); err != nil {
+// keys returns lists of documents from first on, in order.
+func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Neighbour, error) {
+	nothing := func([]float32) error { return nil }
+	if err := l.Sort(ctx, s.e.c.Workers, nothing, true); err != nil {
 		return nil, err
 	}
 	out := make([][]Neighbour, l.Len())
@@ -160,7 +160,7 @@ func (e *Engine) MergeNeighbours(
 			}
 		}
 	}
-	if err := lists.Sort(ctx, e.c.Workers, nil, s.valuesOf, opt.C); err != nil {
+	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, opt.C); err != nil {
 		return nil, err
 	}
 	return &Neighbours{lists: lists}, nil

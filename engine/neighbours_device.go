@@ -55,7 +55,7 @@ func (s *search) onDevice(
 		}
 		for at, j := range column[:n] {
 			i := first + at/k
-			if j >= 0 && !(r.Half && int(j) == r.Docs[i]) {
+			if j >= 0 && !(r.Half && int(j) == r.Docs[i]) && (s.scan.Wanted == nil || s.scan.Wanted(i, int(j), value[at])) {
 				lists.Offer(i, 0+value[at], int(j)) // never -0
 			}
 		}

@@ -71,16 +71,16 @@ func TestSenselessKernels(t *testing.T) {
 			refused(t, append(c[:len(c):len(c)], s.spec), cli.Misuse, s.found, s.expected)
 		}
 	}
-	for list, expected := range map[string]string{"-grid t=1,0": "has t=0", "-grid t=-1": "has t=-1"} {
+	for list, expected := range map[string]string{"-grid t=1,0": "found t=0", "-grid t=-1": "found t=-1"} {
 		refused(t, append([]string{"grid", "nowhere.svm", "-kernel", "diffusion"}, strings.Fields(list)...),
 			cli.Misuse, expected, "a number above 0")
 	}
-	refused(t, []string{"grid", "nowhere.svm", "-kernel", "arccos", "-grid", "n=1,-0.5"}, cli.Misuse, "has n=-0.5",
+	refused(t, []string{"grid", "nowhere.svm", "-kernel", "arccos", "-grid", "n=1,-0.5"}, cli.Misuse, "found n=-0.5",
 		"at which the integral diverges")
 	refused(t, []string{"grid", "nowhere.svm", "-kernel", "probability-product", "-grid", "rho=0.5,0"}, cli.Misuse,
-		"has rho=0", "a number above 0")
+		"found rho=0", "a number above 0")
 	refused(t, []string{"spectrum", "-in", "nowhere.svm", "-kernel", "diffusion", "-t", "0.5,0"}, cli.Misuse,
-		"has t=0", "a number above 0")
+		"found t=0", "a number above 0")
 }
 
 // A power of values below 0 is no number: which document has one is said once it is read.

@@ -70,7 +70,7 @@ func With(k Kernel, key string, value float64) (Kernel, error) {
 		return nil, fmt.Errorf("kernel: %v has no parameter %q of its own", k, key)
 	}
 	if q := of.family.params[i]; !q.allows(value) {
-		return nil, fmt.Errorf("kernel: %s has %s=%v, expected %s", of.family.Name, q.Key, value, q.Allowed)
+		return nil, fmt.Errorf("kernel: %s: found %s=%v, expected %s", of.family.Name, q.Key, value, q.Allowed)
 	}
 	values := slices.Clone(of.values)
 	values[i] = value

@@ -144,12 +144,10 @@ func sink(heap []entry, e entry) {
 // sortKeys is how many keys become values at a time.
 const sortKeys = 4096
 
-// Sort ends the search: it puts all lists in order, the least key first, leaves out entries of list i that
-// aren't wanted, has values turn keys into values, many at a time, and leaves out NaN. Lists then have the
-// values, the greatest first, or their keys if keepKeys is set. A nil wanted keeps all.
+// Sort ends the search: it puts all lists in order, the least key first, has values turn keys into values, many at a
+// time, and leaves out NaN. Lists then have the values, the greatest first, or their keys if keepKeys is set.
 func (l *Lists) Sort(
-	ctx context.Context, workers int, wanted func(i, j int, key float32) bool, values func(keys []float32) error,
-	keepKeys bool,
+	ctx context.Context, workers int, values func(keys []float32) error, keepKeys bool,
 ) error {
 	n, some := len(l.count), max(sortKeys/max(l.k, 1), 1)
 	buffers := make([][sortKeys]float32, max(workers, 1))
@@ -165,10 +163,8 @@ func (l *Lists) Sort(
 				if e == l.none {
 					break
 				}
-				if wanted == nil || wanted(i, int(uint32(e)), e.key()) {
-					list[count] = Neighbour{uint32(e), e.key()}
-					count++
-				}
+				list[count] = Neighbour{uint32(e), e.key()}
+				count++
 			}
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

@@ -77,12 +77,13 @@ func (x *matrix) tiles(height, width int, byColumns, negated bool) (rows [][]*de
 	return rows
 }
 
-// want returns the list of row i: up to k others by key, then by number.
-func (x *matrix) want(i, k int, most float32, groups []int32) []Neighbour {
+// want returns the list of row i: up to k others that are wanted, by key, then by number.
+func (x *matrix) want(i, k int, most float32, groups []int32, wanted func(i, j int, key float32) bool) []Neighbour {
 	var list []Neighbour
 	for j := range x.m {
 		v := x.keys[i*x.m+j]
-		if v <= most && !(x.half && i == j) && (groups == nil || groups[i] != groups[j]) {
+		if v <= most && !(x.half && i == j) && (groups == nil || groups[i] != groups[j]) &&
+			(wanted == nil || wanted(i, j, v)) {
 			list = append(list, Neighbour{uint32(j), v})
 		}
 	}
@@ -123,6 +124,9 @@ func TestEnter(t *testing.T) {
 			}
 			l := NewLists(n, k, most, groups)
 			s := &Search{Kernels: kernels, Half: half, Falling: falling}
+			if round%7 == 2 || round%7 == 4 {
+				s.Wanted = func(i, j int, key float32) bool { return (i+j)%3 > 0 || key > 0.5 }
+			}
 			rows := x.tiles([]int{28, 64, 64, 60}[round/3%4], []int{64, 200, 512}[round%3], byColumns, falling)
 			r.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
 			var wg sync.WaitGroup
@@ -137,9 +141,9 @@ func TestEnter(t *testing.T) {
 			}
 			wg.Wait()
 			id := func([]float32) error { return nil }
-			musttest.Do(t, l.Sort(t.Context(), 2, nil, id, true))
+			musttest.Do(t, l.Sort(t.Context(), 2, id, true))
 			for i := range n {
-				got, want := l.Of(i), x.want(i, k, most, groups)
+				got, want := l.Of(i), x.want(i, k, most, groups, s.Wanted)
 				if !slices.Equal(got, want) {
 					t.Fatalf("round %d, %d × %d, k = %d, row %d: %v, expected %v", round, n, m, k, i, got, want)
 				}
@@ -163,7 +167,7 @@ func TestBound(t *testing.T) {
 			s.bound(&scratch{}, l, tile)
 			l.Offer(0, 0, 1) // doesn't raise it again
 			for i, limit := range l.limit[:64] {
-				tenth := x.want(i, 10, 2, nil)[9].Value
+				tenth := x.want(i, 10, 2, nil, nil)[9].Value
 				if !(limit >= tenth && limit < tenth+0.1) {
 					t.Fatalf("half %v: the limit of row %d is %v, the tenth value %v", half, i, limit, tenth)
 				}
@@ -283,7 +287,7 @@ func TestSort(t *testing.T) {
 				}
 				return nil
 			}
-			musttest.Do(t, l.Sort(t.Context(), 2, nil, values, keepKeys))
+			musttest.Do(t, l.Sort(t.Context(), 2, values, keepKeys))
 			for i := range n {
 				if !slices.Equal(l.Of(i), want[i]) {
 					t.Fatalf("k = %d: list %d is %v, expected %v", k, i, l.Of(i), want[i])
@@ -293,7 +297,7 @@ func TestSort(t *testing.T) {
 	}
 	failed := errors.New("failed")
 	l := NewLists(3, 1, 2, nil)
-	err := l.Sort(t.Context(), 1, nil, func([]float32) error { return failed }, false)
+	err := l.Sort(t.Context(), 1, func([]float32) error { return failed }, false)
 	if !errors.Is(err, failed) {
 		t.Errorf("an error of the map came back as %v", err)
 	}

@@ -16,6 +16,10 @@ type Search struct {
 	Half    bool // tiles are of the symmetric half, rows and columns the same documents
 	Falling bool // keys are the values of tiles with the sign changed, which stands in the tiles then
 
+	// Wanted reports whether a pair may enter a list, by its row, column and key. Nil: every pair may. It must allow
+	// concurrent calls.
+	Wanted func(i, j int, key float32) bool
+
 	Found, Entered atomic.Int64 // see device.Stats
 
 	spare sync.Pool // of *scratch
@@ -148,7 +152,7 @@ func (s *Search) enter(l, m *Lists, t *device.Tile) {
 			selected += len(found)
 			for _, at := range found {
 				i, j, key := p.pair(at)
-				if s.Half && i == j {
+				if s.Half && i == j || s.Wanted != nil && !s.Wanted(i, j, key) {
 					continue
 				}
 				if l.offer(i, key, j) {
@@ -166,14 +170,15 @@ func (s *Search) enter(l, m *Lists, t *device.Tile) {
 }
 
 // bound lowers the limits of a tile's rows to what their k-th key can't be above, where their lists
-// have met few documents before: most of what enters a list would enter it here, and soon leave it.
+// have met few documents before: most of what enters a list would enter it here, and soon leave it. The k-th key may be
+// that of a pair that isn't wanted, so limits stay if some pairs aren't.
 func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 	met, levels, lines := t.Lo, l.k, t.Cols()
 	if s.Half {
 		met -= t.First
 		levels++ // a row's own key is none of its list
 	}
-	if l.k == 0 || l.k > shortList || l.groups != nil || met > lines || lines < 2*levels {
+	if l.k == 0 || l.k > shortList || l.groups != nil || s.Wanted != nil || met > lines || lines < 2*levels {
 		return
 	}
 	least := slices.Grow(w.least[:0], levels*t.Rows)[:levels*t.Rows]

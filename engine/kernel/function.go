@@ -1,0 +1,172 @@
+package kernel
+
+import (
+	"math"
+	"sync"
+
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel/internal/table"
+)
+
+// function is a function of one number, with the ways to compute it.
+type function struct {
+	f     func(v float64) float64
+	power float64 // p of f = v^p; 0 of others
+
+	// One of these says how maps compute it; none: by f.
+	table func() *table.Piecewise // of c from 0 to 2
+	half  *table.HalfLine         // of numbers from 0 on
+	row   func(m *machine, dst []float32, v []float64)
+	loop  func(dst, v []float64) // in float64
+
+	noise func(v float64) float64 // error of f in float64; default: some roundings
+
+	rounds bool        // maps round the argument to float32
+	own    float64     // relative error of row, in units
+	ops    []device.Op // nil: no program has it
+	n      int         // argument of the operation
+	arg    float64     // constant of the operation
+}
+
+// wide reports whether maps compute the function in float64.
+func (f *function) wide() bool { return f.table == nil && f.half == nil && f.row == nil }
+
+// error bounds what an error of the argument and the computation itself add to the value.
+func (f *function) error(v, err float64, narrow bool) float64 {
+	at, worst := f.f(v), 0.0
+	for _, w := range [...]float64{v - err, v, v + err} {
+		if f.table != nil || f.half != nil {
+			w = max(w, 0)
+		}
+		if f.table != nil {
+			w = min(w, 2)
+		}
+		if err == 0 {
+			w = v
+		}
+		to := f.f(w)
+		own := 0.0
+		switch {
+		case !narrow || f.wide():
+		case f.table != nil:
+			if own = f.table().Error(w, to); f.noise != nil {
+				own += f.noise(w)
+			}
+		case f.half != nil:
+			own = (unit+table.HalfLineError)*math.Abs(to) + underflow
+		default:
+			own = f.own*unit*math.Abs(to) + underflow
+		}
+		if change := math.Abs(to-at) + own; !(change <= worst) {
+			worst = change
+		}
+	}
+	return worst
+}
+
+// onUnit makes a function of c from 0 to 2 that maps take from a table.
+func onUnit(f func(c float64) float64) *function {
+	return &function{
+		f:     func(c float64) float64 { return f(min(max(c, 0), 2)) },
+		table: sync.OnceValue(func() *table.Piecewise { return table.New(f) }), rounds: true,
+		ops: []device.Op{device.OpClamp, device.OpTable},
+	}
+}
+
+// onHalf makes a function of numbers from 0 on.
+func onHalf(f func(v float64) float64, ops ...device.Op) *function {
+	g := func(v float64) float64 { return f(max(v, 0)) }
+	return &function{f: g, half: table.NewHalfLine(g), ops: ops}
+}
+
+// The functions of one number that kernels are made of.
+var (
+	exp = &function{
+		f: math.Exp, rounds: true, own: 8, ops: []device.Op{device.OpExp},
+		row: func(m *machine, dst []float32, v []float64) {
+			m.k.Narrow(dst, v)
+			m.k.Exp(dst, dst)
+		},
+	}
+	tanh = &function{
+		f: math.Tanh, own: 1 + table.HalfLineError/unit, ops: []device.Op{device.OpTanh},
+		row: func(m *machine, dst []float32, v []float64) { m.k.Tanh(dst, v) },
+	}
+	root = &function{
+		f: math.Sqrt, power: 0.5, ops: []device.Op{device.OpSqrt},
+		loop: func(dst, v []float64) {
+			for j, w := range v {
+				dst[j] = math.Sqrt(w)
+			}
+		},
+	}
+	clamped = &function{
+		f: func(v float64) float64 { return min(max(v, 0), 2) }, ops: []device.Op{device.OpClamp},
+		loop: func(dst, v []float64) {
+			for j, w := range v {
+				dst[j] = min(max(w, 0), 2)
+			}
+		},
+	}
+	decayed = &function{ // 1 - e^-v for v from 0 on
+		f: func(v float64) float64 { return -math.Expm1(-max(v, 0)) }, own: 1 + 0x1p-34/unit,
+		ops: []device.Op{device.OpNeg, device.OpExpm1, device.OpNeg},
+		row: func(m *machine, dst []float32, v []float64) { m.k.Decay(dst, v) },
+	}
+	log1p      = onHalf(math.Log1p, device.OpLog1p)
+	arctangent = onHalf(math.Atan)
+)
+
+// wholePower is v^n.
+func wholePower(n int) *function {
+	return &function{
+		f: func(v float64) float64 { return table.WholePower(v, float64(n)) }, power: float64(n),
+		ops: []device.Op{device.OpPower}, n: n,
+		loop: func(dst, v []float64) {
+			v = v[:len(dst)]
+			switch n {
+			case 2:
+				for j, w := range v {
+					dst[j] = w * w
+				}
+			case 3:
+				for j, w := range v {
+					dst[j] = w * w * w
+				}
+			default:
+				for j, w := range v {
+					dst[j] = table.WholePower(w, float64(n))
+				}
+			}
+		},
+	}
+}
+
+// realPower is max(v, 0)^p for p that is no whole number: max takes back what rounding has taken
+// below 0.
+func realPower(p float64) *function {
+	of := table.NewPower(p)
+	return &function{
+		f: func(v float64) float64 { return math.Pow(max(v, 0), p) }, power: p, own: 1 + table.HalfLineError/unit,
+		ops: []device.Op{device.OpPow}, arg: p,
+		row: func(m *machine, dst []float32, v []float64) { of.Row(m.k, dst, v) },
+	}
+}
+
+// powerOf is v^p, p > 0.
+func powerOf(p float64) *function {
+	if p == math.Trunc(p) && p < device.MostPower {
+		return wholePower(int(p))
+	}
+	return realPower(p)
+}
+
+// deficitOf is 1 - (1-c)^p, up to c = ½ if p isn't whole.
+func deficitOf(p float64) *function {
+	if p != math.Trunc(p) {
+		return onUnit(func(c float64) float64 { return deficitPower(min(c, 0.5), p) })
+	}
+	f := onUnit(func(c float64) float64 { return powerDeficit(c, int(p)) })
+	f.ops, f.arg = []device.Op{device.OpClamp, device.OpDeficit}, p
+	return f
+}
