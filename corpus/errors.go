@@ -153,7 +153,7 @@ func (w *warnings) lines(message string, t tally, file string, firstLine int64) 
 // blankMessage is the warning for blank lines.
 const blankMessage = "blank line, skipped"
 
-// tally counts what happens in a block, and where it happens first.
+// tally counts events in a block and holds the place of the first.
 type tally struct {
 	count int64
 	first int32 // line, or document, from 0 in the block
@@ -316,8 +316,8 @@ func (c *Corpus) numbered() bool {
 	})
 }
 
-// Targets reports whether all labels are numbers and most documents have one to themselves, as numbers that are there
-// to be estimated do. Reading doesn't warn of these.
+// Targets reports whether the labels look like targets of a regression: all are numbers, and most documents are alone
+// in their class. Readers don't warn of such labels.
 func (c *Corpus) Targets() bool {
 	if c.Validate() != nil || !c.numbered() {
 		return false
@@ -348,9 +348,8 @@ func (c *Corpus) SmallestClass() (name string, documents int) {
 	return name, documents
 }
 
-// CheckClasses returns an error for a corpus whose labels can't be classes: a thousand or more, or fifty numbers, and
-// most documents have one to themselves, as numbers or texts do where another column was meant. Errors: that of
-// [Corpus.Validate], too.
+// CheckClasses returns an error if the labels can't be classes: there are a thousand or more, or fifty numbers, and
+// most documents are alone in their class, as if another column was meant. It also fails if [Corpus.Validate] does.
 func (c *Corpus) CheckClasses() error {
 	const manyNumbers = 50
 	many := 1000
@@ -364,7 +363,7 @@ func (c *Corpus) CheckClasses() error {
 	if len(c.Classes) < many || 2*n <= int64(c.Documents.Rows()) {
 		return nil
 	}
-	return fmt.Errorf("corpus: %s: %d classes, of which %d of %d documents have one to themselves, expected classes "+
-		"of several documents: the labels seem to be those of another column or key, or numbers to estimate, as "+
-		"epsilon_svr does", c.Source, len(c.Classes), n, c.Documents.Rows())
+	return fmt.Errorf("corpus: %s: found %d classes, and %d of %d documents are alone in their class, expected classes "+
+		"of several documents: the labels seem to be another column or key, or targets of a regression, as for "+
+		"epsilon_svr", c.Source, len(c.Classes), n, c.Documents.Rows())
 }

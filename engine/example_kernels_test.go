@@ -36,7 +36,7 @@ func gramOf(k kernel.Kernel, counts *sparse.CSR) *engine.Symmetric {
 	return gram
 }
 
-// A kernel of one's own: the generalised t-Student kernel 1/(1 + ‖a-b‖²) of points on the sphere, where ‖a-b‖² = 2c.
+// A user-defined kernel: the generalised t-Student kernel 1/(1 + ‖a-b‖²) of points on the sphere, where ‖a-b‖² = 2c.
 func Example_ownKernel() {
 	student, err := kernel.New(kernel.Custom{
 		Name:      "student",

@@ -26,7 +26,7 @@ func outOfRange(c, x, y float64) float64 {
 	return none[int(1000*c)+3]
 }
 
-// panicking are kernels of one's own that panic: by a table and value by value.
+// panicking are user-defined kernels that panic: by a table and value by value.
 func panicking(t *testing.T) map[string]kernel.Kernel {
 	kernels := map[string]kernel.Kernel{}
 	for name, c := range map[string]kernel.Custom{
@@ -42,7 +42,7 @@ func panicking(t *testing.T) map[string]kernel.Kernel {
 	return kernels
 }
 
-// A kernel of one's own that panics ends a computation with an error, not the program, a second
+// A user-defined kernel that panics ends a computation with an error, not the program, a second
 // time as well as the first, and the engine and its caches serve the next kernel as if nothing had
 // been.
 func TestKernelsThatPanic(t *testing.T) {

@@ -2,14 +2,14 @@ package sparse
 
 import "fmt"
 
-// Labels holds the classes of each document, none, one or several.
+// Labels holds the classes of each document. A document may have any number of classes.
 type Labels struct {
-	Offsets []int64 // document i has the classes IDs[Offsets[i]:Offsets[i+1]]
-	IDs     []int32 // indices into Corpus.Classes
+	Offsets []int64 // the classes of document i are IDs[Offsets[i]:Offsets[i+1]]
+	IDs     []int32 // indices of classes
 }
 
-// Of returns the classes of document i, which the caller must not change. The zero value has none
-// for any i.
+// Of returns the classes of document i, which the caller must not change. It is empty for the zero
+// value.
 func (l Labels) Of(i int) []int32 {
 	if len(l.Offsets) == 0 {
 		return nil
@@ -27,8 +27,8 @@ func (l *Labels) Add(ids ...int32) {
 	l.Offsets = append(l.Offsets, int64(len(l.IDs)))
 }
 
-// Validate checks that labels fit so many documents and classes. The zero value, no labels at all,
-// fits any number. It takes one pass.
+// Validate checks that labels match the numbers of documents and classes. The zero value matches any
+// number.
 func (l Labels) Validate(documents, classes int) error {
 	switch n := len(l.Offsets); {
 	case n == 0 && len(l.IDs) > 0:

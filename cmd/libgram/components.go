@@ -7,12 +7,12 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// components are principal components of which nothing is the caller's.
+// components are principal components that share no memory with the caller.
 type components struct {
 	*gram.Components
-	of       *corpus.Corpus // the tokenizer and the vocabulary of their documents
+	of       *corpus.Corpus // tokenizer and vocabulary of the documents
 	values   []float64
-	at       *array // the documents' coordinates
+	at       *array // coordinates of the documents
 	warnings []string
 }
 

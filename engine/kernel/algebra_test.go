@@ -269,7 +269,7 @@ func everyISA(t *testing.T, test func(t *testing.T, table *asm.Kernels)) {
 	}
 }
 
-// A kernel of one's own.
+// A user-defined kernel.
 func TestNewKernel(t *testing.T) {
 	ngd, rbf := MustParse("ngd-log"), MustParse("rbf:gamma=0.1")
 	of := func(k Kernel) func(c, x, y float64) float64 { return k.Eval }
@@ -314,7 +314,7 @@ func TestNewKernel(t *testing.T) {
 	}
 }
 
-// Kernels of one's own are parts of others, by their names; names that specifications can't hold are refused.
+// User-defined kernels are parts of others, by their names; names that specifications can't hold are refused.
 func TestOwnKernelsAsParts(t *testing.T) {
 	eval := func(c, x, y float64) float64 { return 1 / (1 + c) }
 	cauchy := musttest.Get(New(Custom{Name: "cauchy:s=1", Eval: eval, Properties: Properties{Definite: Positive}}))(t)
@@ -355,13 +355,12 @@ func TestOwnKernelsAsParts(t *testing.T) {
 	}
 	for _, name := range []string{"a b", "a(b)", "a+b", "a,b", "2*a", "a:b", "a:", " a", "a\n", "ä", "linear:a=1", "sum"} {
 		if k, err := New(Custom{Name: name, Eval: eval}); err == nil {
-			t.Errorf("a kernel of one's own is called %q: %v", name, k)
+			t.Errorf("a user-defined kernel is called %q: %v", name, k)
 		}
 	}
 }
 
-// Kernels are equal where their canonical specifications are, however they came about; those of
-// one's own only to themselves.
+// Kernels with the same canonical specification are equal. A user-defined kernel equals only itself.
 func TestEqual(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"linear", "1*linear"}, {"power(linear,17)", "power((linear),p=17)"},
@@ -379,7 +378,7 @@ func TestEqual(t *testing.T) {
 	}
 	k := own()
 	if !Equal(k, k) || Equal(k, own()) || Equal(k, MustParse("c")) {
-		t.Error("a kernel of one's own equals another")
+		t.Error("a user-defined kernel equals another")
 	}
 }
 

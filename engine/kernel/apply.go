@@ -17,12 +17,12 @@ var errNil = errors.New("engine: a nil kernel, expected one of kernel.Parse or k
 //
 // for the norms x of its rows and y of its columns, within k.Error. dst and c have len(x)*len(y)
 // values and may be the same slice; they must not overlap otherwise. x and y may both be empty
-// where the kernel doesn't look at norms. c lies in [0, 2] and norms are finite numbers from 0 on,
-// as engines compute them; results are unspecified for others.
+// if the kernel doesn't use norms. c lies in [0, 2], and norms are finite and not negative; results
+// for other values are unspecified.
 //
-// It fails before it writes to dst where lengths don't fit, and with a [PanicError] where a function
-// of a custom kernel panics. A gamma that [Resolve] has yet to set gives NaN, as in Eval. It may be
-// called concurrently.
+// Apply fails before it writes to dst if the lengths don't match, and with a [PanicError] if a
+// user-defined kernel panics. Values are NaN if gamma isn't resolved, as in Eval. It may be called
+// concurrently.
 func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	if k == nil {
 		return errNil
@@ -37,20 +37,17 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	return nil
 }
 
-// PanicError says that a function of a kernel panicked while the engine mapped values by it: as a
-// rule Eval of a kernel from [New]. It has What panicked, the Value, which Unwrap returns where
-// it is an error, and the Stack.
+// PanicError reports that a function of a user-defined kernel panicked. It holds the name of the
+// function, the value of the panic and the stack. Unwrap returns the value if it is an error.
 //
-// Computations come back with it as with any other error, whatever goroutine the function ran on,
-// and the engine, its caches and the kernel's other users go on as before: what a caller gives to a
-// library to be called is user data to it, as a function of a template is to text/template, and a
-// panic on a worker goroutine is one that no caller could recover from. [New] and [Apply] return
-// it, too. Kernel.Eval and Kernel.Error, which have no error to return, panic in their caller's own
-// goroutine. Go itself can't recover from everything, such as two goroutines that write to one map.
+// Computations return it like any other error, since no caller could recover from a panic of a worker
+// goroutine. The engine, its caches and the kernel stay usable. [New] and [Apply] return it, too.
+// Kernel.Eval and Kernel.Error return no error, so they panic in the goroutine of their caller. Go
+// can't recover from fatal errors, such as concurrent writes to a map.
 type PanicError = run.PanicError
 
-// Caught makes an error of a panic. It is to be deferred by what calls functions of a kernel. A nil err
-// is for functions that return no error: the panic goes on as one with a [PanicError].
+// Caught turns a panic into an error. Callers of a kernel's functions defer it. If err is nil, Caught
+// panics with the [PanicError].
 func Caught(k Kernel, err *error) {
 	if v := recover(); v != nil {
 		failed := run.NewPanicError("engine: kernel "+k.String(), v)

@@ -73,7 +73,7 @@ type family struct {
 	// an embedding without one, or with that.
 	power func(v []float64) float64
 
-	custom bool // the family of kernels of one's own
+	custom bool // the family of user-defined kernels
 
 	single     bool // takes one part only
 	positional int  // so many of the parameters may follow the parts without a key

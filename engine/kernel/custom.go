@@ -9,43 +9,41 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Custom describes a kernel of one's own for [New]. Name and Eval are needed, the rest is optional.
+// Custom describes a user-defined kernel for [New]. Name and Eval are required.
 type Custom struct {
-	// Name is what String returns, and what files of models name the kernel by: a program that loads
-	// one brings the kernel again, see svm.PredictOptions.Kernels. It should say all parameters. It is a word that
-	// [Parse] doesn't know, after which may stand a colon and keys with values, such as cauchy:s=3.
+	// Name is the result of String. Model files hold the name; a program that loads the model passes the kernel
+	// again, see svm.PredictOptions.Kernels. The name is a word that [Parse] doesn't know, optionally with
+	// parameters, such as cauchy:s=3. It should contain all parameters.
 	Name string
 
-	// Embedding says how counts become vectors. Default: the counts themselves.
+	// Embedding is the embedding of the documents. Default: counts.
 	Embedding sparse.Embedding
 
-	// Eval returns the kernel's value for c = 1 - cosine in [0, 2] and the norms x and y of two
-	// documents, in float64, and the same bits with x and y exchanged. It is called from several
-	// goroutines at a time. A kernel that doesn't use norms becomes a table of Eval, as those of this
-	// package have it: for functions that are smooth, apart from steepness near c = 0, 1 and 2. A jump
-	// or a peak narrower than some 1/64 of its distance from these may escape it.
+	// Eval returns the value in float64 for c = 1 - cosine in [0, 2] and the norms x and y of two
+	// documents. It is symmetric in x and y, bit for bit, and allows concurrent calls. If the kernel
+	// doesn't use norms, Eval is tabulated. It must be smooth then, but may be steep near c = 0, 1 and 2.
+	// The table may miss a jump, or a peak narrower than 1/64 of its distance from these points.
 	Eval func(c, x, y float64) float64
 
-	// Properties say what is known of the kernel. What they don't say is taken to be unknown;
-	// UsesNorms false is a promise that Eval doesn't look at x and y, which [New] tries.
+	// Properties are the known properties of the kernel. If UsesNorms is false, Eval must not depend on
+	// x and y; [New] checks three values of c.
 	Properties Properties
 }
 
-// New returns a kernel of one's own, which gets the same tiles, workers and cache as those of this
-// package. Two calls give two different kernels, whatever their names. What its functions panic
-// with comes back from computations as a [PanicError].
+// New returns a user-defined kernel. Kernels of two calls differ even if their names are equal. If Eval
+// panics, computations fail with a [PanicError].
 //
-// Errors: no name, that of another kernel, no Eval, an Eval that changes with the norms where
-// Properties.UsesNorms is false, a [PanicError] where Eval panics at c = 0, ¼ or 1.
+// New fails if the name is empty or belongs to another kernel, if Eval is nil or depends on the norms
+// although Properties.UsesNorms is false, and with a [PanicError] if Eval panics at c = 0, ¼ or 1.
 func New(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":
 		return nil, fmt.Errorf("engine: a kernel without a name")
 	case !readable(c.Name):
-		return nil, fmt.Errorf("engine: a kernel of one's own is called %q, expected a word of letters, digits, - and _, "+
+		return nil, fmt.Errorf("engine: a user-defined kernel is called %q, expected a word of letters, digits, - and _, "+
 			"or one with parameters such as cauchy:s=3, so that specifications can name it", c.Name)
 	case known(c.Name):
-		return nil, fmt.Errorf("engine: a kernel of one's own is called %s, expected a name that no other kernel has",
+		return nil, fmt.Errorf("engine: a user-defined kernel is called %s, expected a name that no other kernel has",
 			c.Name)
 	case c.Eval == nil:
 		return nil, fmt.Errorf("engine: kernel %s: no function Eval", c.Name)

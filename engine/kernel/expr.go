@@ -22,7 +22,7 @@ const (
 	opDist             // (a-b)² + 2abd: the squared distance of vectors with norms a, b and 1 - cosine d
 	opFunc             // f(a)
 	opSelect           // a > 0 ? b : d
-	opCall             // call(d, a, b), value by value
+	opCall             // call(d, a, b), a Go function
 )
 
 // ref is the index of a node.
@@ -38,17 +38,17 @@ type node struct {
 	call    *call
 }
 
-// call is a function of 1 - cosine and the norms without an expression.
+// call is a Go function of 1 - cosine and the two norms. It is called for each pair.
 type call struct{ f func(c, x, y float64) float64 }
 
-// expr is a function of c and both norms: nodes whose operands come before them. The last is the
-// value. Equal nodes are one.
+// expr is a function of c and both norms. The operands of a node come before it. The last node is the
+// value. Equal nodes are stored once.
 type expr struct {
-	exact bool // of formulas; otherwise separable parts are tables
+	exact bool // every part is its formula; false: separable parts are tables
 	nodes []node
-	at    map[node]ref
-	attrs []norm
-	named map[string]int
+	at    map[node]ref   // finds equal nodes
+	attrs []norm         // functions of one norm, for opX and opY
+	named map[string]int // indices of attrs
 }
 
 func newExpr(exact bool) (*expr, at) {
@@ -68,7 +68,7 @@ func (e *expr) add(n node) ref {
 
 // norm is a function of the norm of one document, such as its norm in a feature space.
 type norm struct {
-	text         string // says which function
+	text         string // identifies the function
 	f            func(x float64) float64
 	scale, power float64 // f = scale x^power, if monomial
 	monomial     bool
@@ -76,10 +76,10 @@ type norm struct {
 
 var documentNorm = norm{"x", func(x float64) float64 { return x }, 1, 1, true}
 
-// fixed returns a norm that is the same for all documents.
+// fixed returns the constant norm v.
 func fixed(v float64) norm { return norm{"", func(float64) float64 { return v }, v, 0, true} }
 
-// then returns f of n; text says which function f is.
+// then returns f(n). text identifies f.
 func (n norm) then(text string, f func(x float64) float64) norm {
 	if n.monomial && n.power == 0 {
 		return fixed(f(n.scale))
@@ -104,8 +104,8 @@ func (n norm) raised(scale, power float64) norm {
 	return r
 }
 
-// at is what a kernel is given: an expression that is being written, in it 1 - cosine, and the norm
-// of the documents or of their images in the feature space below.
+// at is the input of a kernel within an expression: 1 - cosine and the norm, of the documents or of
+// their images in the feature space of another kernel.
 type at struct {
 	e    *expr
 	c    ref
@@ -114,7 +114,7 @@ type at struct {
 
 func (a at) number(v float64) ref { return a.e.add(node{op: opConst, v: v}) }
 
-// pair returns a function of the norms of the row's and of the column's document.
+// pair returns n of the row's document and n of the column's document.
 func (a at) pair(n norm) (x, y ref) {
 	if n.monomial && n.power == 0 {
 		v := a.number(n.scale)
@@ -129,19 +129,19 @@ func (a at) pair(n norm) (x, y ref) {
 	return a.e.add(node{op: opX, n: i}), a.e.add(node{op: opY, n: i})
 }
 
-// both returns the product of a function of both norms.
+// both returns the product n(x) n(y).
 func (a at) both(n norm) ref {
 	x, y := a.pair(n)
 	return a.mul(x, y)
 }
 
-// total returns the sum of a function of both norms.
+// total returns the sum n(x) + n(y).
 func (a at) total(n norm) ref {
 	x, y := a.pair(n)
 	return a.add(x, y)
 }
 
-// apart returns the squared difference of a function of both norms.
+// apart returns the squared difference (n(x) - n(y))².
 func (a at) apart(n norm) ref {
 	x, y := a.pair(n)
 	return a.square(a.sub(x, y))
@@ -161,7 +161,7 @@ func (a at) div(p, q ref) ref            { return a.binary(opDiv, p, q) }
 func (a at) scaled(v float64, p ref) ref { return a.mul(a.number(v), p) }
 func (a at) cosine() ref                 { return a.sub(a.number(1), a.c) }
 
-// fn returns f of a node.
+// fn returns f(p).
 func (a at) fn(f *function, p ref) ref {
 	if n := a.e.nodes[p]; n.op == opConst {
 		return a.number(f.f(n.v))
@@ -169,7 +169,7 @@ func (a at) fn(f *function, p ref) ref {
 	return a.e.add(node{op: opFunc, a: p, f: f})
 }
 
-// positive returns u where the number w is above 0, and otherwise v.
+// positive returns u if w > 0, else v.
 func (a at) positive(w, u, v ref) ref {
 	if n := a.e.nodes[w]; n.op == opConst {
 		if n.v > 0 {
@@ -180,13 +180,13 @@ func (a at) positive(w, u, v ref) ref {
 	return a.e.add(node{op: opSelect, a: w, b: u, d: v})
 }
 
-// by returns a function of the documents that is called value by value.
+// by returns a call of f for the documents.
 func (a at) by(f *call) ref {
 	x, y := a.pair(a.norm)
 	return a.e.add(node{op: opCall, a: x, b: y, d: a.c, call: f})
 }
 
-// binary adds an operation, which constants may make unnecessary.
+// binary adds an operation and folds constants.
 func (a at) binary(o op, p, q ref) ref {
 	m, n := a.e.nodes[p], a.e.nodes[q]
 	switch {
@@ -220,7 +220,7 @@ func squaredDistance(c, x, y float64) float64 {
 	return float64(d*d) + float64(2*float64(x*y)*c)
 }
 
-// ends ends the expression: r is its value.
+// ends makes r the value of the expression, which is then complete.
 func (e *expr) ends(r ref) *expr {
 	e.nodes, e.at = e.nodes[:r+1:r+1], nil
 	return e
@@ -239,7 +239,7 @@ func (e *expr) eval(c, x, y float64) float64 {
 	return v[len(e.nodes)-1]
 }
 
-// apply computes a node, given those before it.
+// apply computes a node from the values v of the nodes before it.
 func (e *expr) apply(n *node, v []float64, c, x, y float64) float64 {
 	switch n.op {
 	case opC:
@@ -304,7 +304,7 @@ func (e *expr) power() (p float64, separable bool) {
 	return last.x, last.ok && last.x == last.y
 }
 
-// simple reports whether the expression has arithmetic alone, for which a table has no use.
+// simple reports whether the expression is arithmetic in float64, which is faster than a table.
 func (e *expr) simple() bool {
 	for _, n := range e.nodes {
 		if n.op == opCall || n.op == opFunc && !n.f.wide() {
@@ -318,10 +318,9 @@ func (e *expr) simple() bool {
 // value and of its reference together. Norms in feature spaces are the same numbers in both.
 const precision = 0x1p-51
 
-// error bounds the error of the value as a map computes it: functions round their results to
-// float32, all else is in float64. Without narrow, functions are in float64, too. Functions are
-// taken to be monotone or convex over the error of their argument. It is no number or infinite where
-// an intermediate result is out of range.
+// error bounds the error of the value. If narrow is set, functions round their results to float32, as
+// in maps; all other operations are in float64. Functions are assumed to be monotone or convex over
+// the error of their argument. The bound is NaN or infinite if an intermediate result is out of range.
 func (e *expr) error(c, x, y float64, narrow bool) float64 {
 	type bounded struct{ v, err float64 }
 	values, of := make([]float64, len(e.nodes)), make([]bounded, len(e.nodes))

@@ -11,29 +11,27 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// formula is what a family says of a kernel with its parameters. With k(x, y) = ⟨φ(x), φ(y)⟩,
+// formula describes a kernel with given parameters. With k(x, y) = ⟨φ(x), φ(y)⟩,
 //
 //	c2 = 1 - k(x, y) / √(k(x, x) k(y, y)),   x2 = √k(x, x),   y2 = √k(y, y)
 //
-// are 1 - cosine and the norms of φ(x) and φ(y), which is what a kernel wants to be given. So a
-// kernel on another's feature space is an expression of c and the norms again.
+// are 1 - cosine and the norms of φ(x) and φ(y), the input of a kernel on that feature space.
 type formula struct {
 	value func(a at) ref // writes k
 
-	// deficit writes c2, never below 0, without cancellation where it is small: 1 minus a value near 1
-	// would keep no digits. Default: by definition, value by value. It is asked of kernels with
-	// Properties.PositiveDiagonal only.
+	// deficit writes c2 ≥ 0 without cancellation for small c2. Default: its definition, called for each
+	// pair. It is used only if Properties.PositiveDiagonal is set.
 	deficit func(a at) ref
 
 	norm     func(n norm) norm       // x2 as a function of x; default: by definition
 	log      func(c float64) float64 // ln k of a function of c that spans many orders of magnitude
-	direct   *direct                 // a map of its own
-	known    Properties              // but for UsesNorms
+	direct   *direct                 // hand-written map; nil: none
+	known    Properties              // except UsesNorms
 	variable Variable
 	product  dot
 }
 
-// direct is a map of a tile that is written for one kernel, with its error, see [Kernel].
+// direct is a hand-written map of a tile with the bound of its error, see [Kernel].
 type direct struct {
 	apply func(k *asm.Kernels, dst, c, x, y []float32)
 	error func(c, x, y float64) float64
@@ -46,32 +44,32 @@ type kernel struct {
 	family  *family
 	values  []float64 // parameters
 	parts   []*kernel
-	weights []float64 // of the parts of a sum
+	weights []float64 // weights of the parts of a sum
 
 	text      string // the specification
-	own       bool   // made of a kernel of one's own, equal to no other
+	own       bool   // contains a user-defined kernel
 	open      bool   // a parameter depends on the data
-	leaves    int    // kernels that aren't made of others
+	leaves    int    // number of kernels without parts
 	p         float64
 	separable bool // k = (xy)^p g(c)
 
 	exact    *expr
 	length   func(x float64) float64 // x2
-	off      func() *expr            // c2, made at the first call
+	off      func() *expr            // c2, computed at the first call
 	g, gap   *function               // g(c) and c2 of a separable kernel
 	plain    *call                   // c2 by definition
-	powers   table.Power             // of norms
-	tape     func() *plan            // made at the first call
+	powers   table.Power             // v^p of the norms
+	tape     func() *plan            // of mapped, computed at the first call
 	resolved atomic.Pointer[resolution]
 }
 
-// in is the part that all kernels share: the embedding of their documents.
+// in holds the embedding of the documents.
 type in struct{ embedding sparse.Embedding }
 
 // Embedding implements [Kernel].
 func (e in) Embedding() sparse.Embedding { return e.embedding }
 
-// resolution is what a kernel was last resolved to: engines ask again and again.
+// resolution caches the last result of resolve.
 type resolution struct {
 	terms int
 	k     *kernel
@@ -101,19 +99,19 @@ func combined(f *family, parts []*kernel, weights, values []float64) *kernel {
 	return k.ready()
 }
 
-// ready fills in what follows from the formula.
+// ready sets the fields that follow from the formula.
 func (k *kernel) ready() *kernel {
 	e, a := newExpr(true)
 	k.exact = e.ends(k.value(a))
 	k.p, k.separable = k.exact.power()
-	// A table is float32, and documents of another norm than 1 may have values where it has none.
+	// The values of a table are float32. At norms other than 1 the kernel may have values beyond that range.
 	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > mostDiagonal))
 	k.known.UsesNorms = !k.separable || k.p != 0
 	k.plain = &call{k.plainDeficit}
 	if k.separable {
 		k.powers = table.NewPower(k.p)
 		k.g = onUnit(func(c float64) float64 { return k.exact.eval(c, 1, 1) })
-		// Unlike a Once these panic for the next one, too, where somebody's function did.
+		// Unlike sync.Once, OnceValue panics at every call if a user's function panicked.
 		k.g.table = sync.OnceValue(func() *table.Piecewise {
 			if k.log != nil {
 				if t := table.NewLog(k.g.f, k.log); t != nil {
@@ -135,13 +133,13 @@ func (k *kernel) ready() *kernel {
 	return k
 }
 
-// mapped returns the expression that maps and programs follow.
+// mapped returns the expression for maps and programs, with tables for separable parts.
 func (k *kernel) mapped() *expr {
 	e, a := newExpr(false)
 	return e.ends(k.at(a))
 }
 
-// at writes the value: that of a separable kernel as a table, unless it is simple by itself.
+// at writes the value. A separable kernel is a table, unless it has no parts and its expression is simple.
 func (k *kernel) at(a at) ref {
 	if a.e.exact || !k.separable || len(k.parts) == 0 && k.exact.simple() {
 		return k.value(a)
@@ -166,7 +164,7 @@ func (k *kernel) deficitAt(a at) ref {
 	return k.deficit(a)
 }
 
-// above returns what a kernel on the feature space is given.
+// above returns the input of a kernel on the feature space.
 func (k *kernel) above(a at) at { return at{a.e, k.deficitAt(a), k.image(a.norm)} }
 
 // image returns the norm in the feature space of a document with norm n.
@@ -180,7 +178,7 @@ func (k *kernel) image(n norm) norm {
 	return n.then("norm of "+k.text, func(x float64) float64 { return math.Sqrt(k.exact.eval(0, x, x)) })
 }
 
-// plainDeficit is c2 by its definition: it carries the rounding of a number near 1.
+// plainDeficit returns c2 by its definition. Its absolute error is the rounding error of 1.
 func (k *kernel) plainDeficit(c, x, y float64) float64 {
 	return min(max(1-k.Eval(c, x, y)/(math.Sqrt(k.Eval(0, x, x))*math.Sqrt(k.Eval(0, y, y))), 0), 2)
 }
@@ -190,10 +188,10 @@ func (k *kernel) String() string { return k.text }
 // Eval implements [Kernel].
 func (k *kernel) Eval(c, x, y float64) float64 { return k.exact.eval(c, x, y) }
 
-// Properties returns what is known of the kernel.
+// Properties returns the properties of the kernel.
 func (k *kernel) Properties() Properties { return k.known }
 
-// resolve returns the kernel with what depends on the data.
+// resolve returns the kernel with the parameters that depend on the number of terms.
 func (k *kernel) resolve(terms int) *kernel {
 	if !k.open {
 		return k
@@ -233,15 +231,15 @@ func (k *kernel) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// mapScaled maps g by the table and multiplies by the powers of the norms, in float64, so that only
-// the result is rounded and no product of norms goes out of range on the way.
+// mapScaled maps g by the table and multiplies by the powers of the norms. It multiplies in float64, so
+// that only the result is rounded to float32.
 func (k *kernel) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
 	t, n := k.g.table(), len(y)
 	var scale [chunk]float64
 	for lo := 0; lo < n; lo += chunk {
 		hi := min(lo+chunk, n)
 		for j, v := range y[lo:hi] {
-			scale[j] = min(k.powers.At(float64(v)), math.MaxFloat64) // so that times 0 it is 0
+			scale[j] = min(k.powers.At(float64(v)), math.MaxFloat64) // finite, so that 0 times it is 0
 		}
 		for i, v := range x {
 			row := dst[i*n+lo : i*n+hi]
@@ -254,10 +252,10 @@ func (k *kernel) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// mostDiagonal is a value beyond which float32 has little room for products.
+// mostDiagonal is the largest diagonal of a table: products of larger values overflow float32.
 const mostDiagonal = 1e36
 
-// Error implements [Kernel]: it is followed through the expression that the map computes.
+// Error implements [Kernel]. It propagates errors through the expression of the map.
 func (k *kernel) Error(c, x, y float64) float64 {
 	if k.direct != nil {
 		return bound(k.direct.error(c, x, y))
@@ -266,8 +264,7 @@ func (k *kernel) Error(c, x, y float64) float64 {
 	return bound(err + unit*(math.Abs(k.Eval(c, x, y))+err) + underflow)
 }
 
-// bound returns a bound as it comes out of a formula, +Inf where that went out of the range of
-// float64 on the way, and no number comes out.
+// bound returns v, or +Inf if v is NaN.
 func bound(v float64) float64 {
 	if v >= 0 {
 		return v

@@ -8,22 +8,22 @@ import (
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
-// function is a function of one number, with the ways to compute it.
+// function is a function of one number and the ways to compute it.
 type function struct {
 	f     func(v float64) float64
-	power float64 // p of f = v^p; 0 of others
+	power float64 // p if f(v) = v^p, else 0
 
-	// One of these says how maps compute it; none: by f.
-	table func() *table.Piecewise // of c from 0 to 2
-	half  *table.HalfLine         // of numbers from 0 on
-	row   func(m *machine, dst []float32, v []float64)
-	loop  func(dst, v []float64) // in float64
+	// Maps use one of these, or else f.
+	table func() *table.Piecewise                      // for v in [0, 2]
+	half  *table.HalfLine                              // for v ≥ 0
+	row   func(m *machine, dst []float32, v []float64) // results in float32
+	loop  func(dst, v []float64)                       // results in float64
 
-	noise func(v float64) float64 // error of f in float64; default: some roundings
+	noise func(v float64) float64 // error of f in float64; default: a few roundings
 
 	rounds bool        // maps round the argument to float32
-	own    float64     // relative error of row, in units
-	ops    []device.Op // nil: no program has it
+	own    float64     // relative error of row, in float32 units
+	ops    []device.Op // instructions of a program; nil: none
 	n      int         // argument of the operation
 	arg    float64     // constant of the operation
 }
@@ -31,7 +31,7 @@ type function struct {
 // wide reports whether maps compute the function in float64.
 func (f *function) wide() bool { return f.table == nil && f.half == nil && f.row == nil }
 
-// error bounds what an error of the argument and the computation itself add to the value.
+// error bounds the error of f(v) if v has an error of at most err.
 func (f *function) error(v, err float64, narrow bool) float64 {
 	at, worst := f.f(v), 0.0
 	for _, w := range [...]float64{v - err, v, v + err} {
@@ -64,7 +64,7 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 	return worst
 }
 
-// onUnit makes a function of c from 0 to 2 that maps take from a table.
+// onUnit returns a function of c in [0, 2], which maps compute by a table.
 func onUnit(f func(c float64) float64) *function {
 	return &function{
 		f:     func(c float64) float64 { return f(min(max(c, 0), 2)) },
@@ -73,7 +73,7 @@ func onUnit(f func(c float64) float64) *function {
 	}
 }
 
-// onHalf makes a function of numbers from 0 on.
+// onHalf returns a function of v ≥ 0.
 func onHalf(f func(v float64) float64, ops ...device.Op) *function {
 	g := func(v float64) float64 { return f(max(v, 0)) }
 	return &function{f: g, half: table.NewHalfLine(g), ops: ops}
@@ -108,7 +108,7 @@ var (
 			}
 		},
 	}
-	decayed = &function{ // 1 - e^-v for v from 0 on
+	decayed = &function{ // 1 - e^-v for v ≥ 0
 		f: func(v float64) float64 { return -math.Expm1(-max(v, 0)) }, own: 1 + 0x1p-34/unit,
 		ops: []device.Op{device.OpNeg, device.OpExpm1, device.OpNeg},
 		row: func(m *machine, dst []float32, v []float64) { m.k.Decay(dst, v) },
@@ -142,8 +142,7 @@ func wholePower(n int) *function {
 	}
 }
 
-// realPower is max(v, 0)^p for p that is no whole number: max takes back what rounding has taken
-// below 0.
+// realPower is max(v, 0)^p for a fractional p. Rounding can make v slightly negative.
 func realPower(p float64) *function {
 	of := table.NewPower(p)
 	return &function{
@@ -161,7 +160,7 @@ func powerOf(p float64) *function {
 	return realPower(p)
 }
 
-// deficitOf is 1 - (1-c)^p, up to c = ½ if p isn't whole.
+// deficitOf is 1 - (1-c)^p. A fractional p needs c ≤ ½.
 func deficitOf(p float64) *function {
 	if p != math.Trunc(p) {
 		return onUnit(func(c float64) float64 { return deficitPower(min(c, 0.5), p) })

@@ -1,10 +1,8 @@
 // Package kernel has the kernels: functions of c = 1 - cosine of two documents and of their norms.
 //
 // [Parse] reads a specification such as diffusion:t=0.5, [Apply] maps a tile of c to values, and
-// [PropertiesOf] returns what is known of a kernel. Eval, the definition in float64, is the
-// reference; engines run a map, and Error bounds the difference.
-//
-// The package knows no documents beyond their embedding, and computes no c: package engine does.
+// [PropertiesOf] returns the properties of a kernel. Eval, the definition in float64, is the
+// reference. Engines use a map, and Error bounds the difference. Package engine computes c.
 //
 // # Expressions
 //
@@ -14,9 +12,9 @@
 //
 //	c₂ = 1 - k(x, y)/√(k(x, x) k(y, y))
 //
-// and with the norms √k(x, x), √k(y, y) it is just what a kernel is given. So a kernel on the feature
-// space of another is an expression of c and the norms again. c₂ keeps its digits however small it
-// is, as formulas for it have no differences of numbers that are nearly the same.
+// c₂ and the norms √k(x, x), √k(y, y) are the input of a kernel on this feature space, so that such a
+// kernel is an expression of c and the norms, too. The formulas for c₂ have no cancellation, so that a
+// small c₂ has full relative accuracy.
 //
 // From the expression follow:
 //
@@ -27,8 +25,8 @@
 //   - the program that devices run (program.go).
 //
 // The formulas that are used most have a map of their own in package asm instead: diffusion, ngd,
-// ngd-exp, linear, polynomial, sigmoid, rbf, and arccos of degree 0 to 2. So may kernels that users
-// write, see [New]. What their functions panic with is an error of the computation, a [PanicError].
+// ngd-exp, linear, polynomial, sigmoid, rbf, and arccos of degree 0 to 2. A user-defined kernel is a Go
+// function, see [New]. If the function panics, the computation fails with a [PanicError].
 //
 // # Families
 //
@@ -41,7 +39,8 @@
 // A table is a piecewise polynomial of degree 5 in c, in float32 (package internal/table). Intervals
 // grow finer towards c = 0 and c = 2, until interpolation errs by less than a quarter of rounding. A
 // function of many orders of magnitude is tabulated by its logarithm. Each interval has a bound on
-// its own error, as measured against the formula. What no table follows is computed value by value.
+// its own error, as measured against the formula. If no table is accurate enough, values are computed
+// by the formula.
 //
 // # Algebra
 //
@@ -112,8 +111,8 @@ func Resolve(k Kernel, terms int) Kernel {
 	return k
 }
 
-// Key returns a comparable value that two kernels share where they mean the same: their canonical
-// specification is one. Kernels from [New] are the same as themselves only.
+// Key returns a comparable value that is the same for equal kernels: the specification, or the kernel
+// itself if it is from [New].
 func Key(k Kernel) any {
 	if of, ok := k.(*kernel); ok && !of.own {
 		return of.text
@@ -121,10 +120,10 @@ func Key(k Kernel) any {
 	return k
 }
 
-// Equal reports whether two kernels mean the same, see [Key].
+// Equal reports whether two kernels are the same function by their specifications, see [Key].
 func Equal(a, b Kernel) bool { return Key(a) == Key(b) }
 
-// partOf returns a kernel as others can be made of it, nil for one that isn't from this package.
+// partOf returns a kernel as a part of others, nil if it isn't from this package.
 func partOf(k Kernel) *kernel {
 	switch of := k.(type) {
 	case *kernel:

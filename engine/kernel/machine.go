@@ -7,25 +7,26 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// chunk is how many columns pass through all operations before the next ones begin: what comes
-// between c and the result stays in the first-level cache.
+// chunk is the number of columns that a pass evaluates, so that intermediate results stay in the
+// first-level cache.
 const chunk = 256
 
-// plan says where the results of an expression's nodes are kept while a block is mapped.
+// plan assigns registers to the nodes of an expression.
 type plan struct {
 	e        *expr
-	register []int  // of each node; -1: none, a function alone takes it, as float32
+	register []int  // register of each node; -1: its only user reads it as float32
 	column   []bool // whether a node is the same for all rows
-	columns  int    // registers of such nodes
-	count    int    // of registers
+	columns  int    // number of registers for such nodes
+	count    int    // number of registers
 }
 
-// newPlan gives each node a register: one of its own if it is the same for all rows, else one that
-// nothing after it needs.
+// newPlan gives each node a register. Registers of nodes that differ by row are reused after the last
+// use of their node.
 func newPlan(e *expr) *plan {
 	n := len(e.nodes)
 	p := &plan{e: e, register: make([]int, n), column: make([]bool, n)}
-	last, wide := make([]int, n), make([]bool, n) // the node that uses a node last, and whether one needs float64
+	last := make([]int, n)  // last node that uses a node
+	wide := make([]bool, n) // whether a user of a node needs float64
 	for i := range e.nodes {
 		for _, of := range e.nodes[i].operands() {
 			last[of] = i
@@ -70,13 +71,14 @@ func newPlan(e *expr) *plan {
 // narrow reports whether maps compute the node in float32.
 func (n *node) narrow() bool { return n.op == opC || n.op == opFunc && !n.f.wide() }
 
-// passes reports whether a table takes an operand as float32: c, or the result of the node before.
+// passes reports whether the node by is a table that reads the operand of as float32: c, or the result
+// of the previous node.
 func (p *plan) passes(of, by ref) bool {
 	n, to := &p.e.nodes[of], &p.e.nodes[by]
 	return to.op == opFunc && to.f.table != nil && (n.op == opC || n.narrow() && by == of+1)
 }
 
-// operands returns the nodes that a node takes.
+// operands returns the operands of a node.
 func (n *node) operands() []ref {
 	switch n.op {
 	case opC, opConst, opX, opY:
@@ -89,18 +91,19 @@ func (n *node) operands() []ref {
 	return []ref{n.a, n.b}
 }
 
-// machine maps blocks of tiles by an expression: some columns of a row, or a few rows of all columns.
+// machine evaluates an expression for a block of a tile: up to chunk columns of a row, or several whole
+// rows.
 type machine struct {
 	k         *asm.Kernels
 	registers [][chunk]float64
-	norms     []float64 // attributes of all rows
+	norms     []float64 // attributes of all rows, row by row
 	y         [chunk]float32
-	out       [chunk]float32 // of the last function
+	out       [chunk]float32 // result of the last function
 }
 
 var machines = sync.Pool{New: func() any { return new(machine) }}
 
-// reserve makes room for so many registers.
+// reserve allocates n registers.
 func (m *machine) reserve(n int) {
 	if len(m.registers) < n {
 		m.registers = make([][chunk]float64, n)
@@ -142,8 +145,8 @@ func (p *plan) run(k *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// pass computes the nodes that are the same for all rows, or the others of a block; norms are the
-// attributes of its rows.
+// pass computes the nodes that are the same for all rows if columns is set, else the other nodes for
+// a block. norms are the attributes of the rows of the block.
 func (p *plan) pass(m *machine, columns bool, c, y []float32, norms []float64, width int) {
 	nodes := p.e.nodes
 	of := func(r ref) []float64 { return m.registers[p.register[r]][:len(y)] }
@@ -205,8 +208,8 @@ func (p *plan) pass(m *machine, columns bool, c, y []float32, norms []float64, w
 	}
 }
 
-// function computes n values of f into m.out, and into dst unless that is nil, given the values v of
-// its argument: without them of c, if it is that, or of what m.out holds.
+// function computes n values of f into m.out, and into dst if it isn't nil. The arguments are v. If v
+// is nil, they are c if ofC is set, else m.out.
 func (m *machine) function(f *function, dst, v []float64, c []float32, ofC bool, n int) {
 	out := m.out[:n]
 	switch {

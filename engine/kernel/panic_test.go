@@ -28,7 +28,7 @@ func outOfRange(c, x, y float64) float64 {
 	return none[int(1000*c)+3]
 }
 
-// panicking are kernels of one's own that panic: by a table, value by value, and without
+// panicking are user-defined kernels that panic: by a table, value by value, and without
 // NewKernel.
 func panicking(t *testing.T) map[string]Kernel {
 	kernels := map[string]Kernel{"itself": brokenKernel{in{sparse.Sphere}}}

@@ -35,14 +35,14 @@ import (
 // Every kernel takes embed, an embedding as sparse.ParseEmbedding reads it. The parts of a kernel
 // share one: all that are named must agree, and where none is, it is the default of the first part.
 //
-// Parse(k.String()) gives k again; it is tried, so that whatever is written with a kernel can be
-// read. A specification that is wrong is answered with a [*SpecError].
+// Parse(k.String()) returns k again. Parse checks this, so that a kernel in a file can always be read.
+// An invalid specification is a [*SpecError].
 //
-// Kernels of [New] that are given as own are known by their names, as in sum(mine,linear). Errors: one that
-// is nil, two of the same name.
+// A specification can name kernels of [New] that are passed as own, as in sum(mine,linear). Parse fails
+// if one of them is nil, or if two have the same name.
 func Parse(spec string, own ...Kernel) (Kernel, error) { return parseKernel(spec, nil, own) }
 
-// ParseIn is [Parse] with another default for the embedding, of whatever parts the kernel is made.
+// ParseIn is [Parse] with the default embedding e.
 func ParseIn(spec string, e sparse.Embedding, own ...Kernel) (Kernel, error) {
 	return parseKernel(spec, &e, own)
 }
@@ -56,23 +56,23 @@ func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (Kernel, error)
 	if err != nil {
 		return nil, err
 	}
-	text := k.String() // which files hold
+	text := k.String() // written to files
 	again, err := (&builder{parser: parser{spec: text, own: known}}).kernel(nil)
 	if err == nil && (Equal(again, k) || isOwn(k) && again.String() == text) {
 		return k, nil
 	}
-	return nil, (&parser{spec: spec}).fail(0, fmt.Sprintf("a kernel that is written %q, which isn't read as that", text),
-		"fewer kernels within each other")
+	found := fmt.Sprintf("a kernel whose specification %q is too deeply nested to be read", text)
+	return nil, (&parser{spec: spec}).fail(0, found, "fewer nested kernels")
 }
 
-// ownParts checks kernels of one's own.
+// ownParts checks user-defined kernels.
 func ownParts(own []Kernel) (parts []*kernel, err error) {
 	for i, k := range own {
 		if k == nil {
-			return nil, fmt.Errorf("engine: kernel %d of one's own is nil, expected one of kernel.New", i+1)
+			return nil, fmt.Errorf("engine: user-defined kernel %d is nil, expected a kernel of kernel.New", i+1)
 		}
 		if slices.ContainsFunc(own[:i], func(o Kernel) bool { return o != k && o.String() == k.String() }) {
-			return nil, fmt.Errorf("engine: two kernels of one's own are called %s, expected different names", k)
+			return nil, fmt.Errorf("engine: two user-defined kernels are called %s, expected different names", k)
 		}
 		if of := partOf(k); of != nil {
 			parts = append(parts, of)
@@ -81,14 +81,13 @@ func ownParts(own []Kernel) (parts []*kernel, err error) {
 	return parts, nil
 }
 
-// isOwn reports whether a kernel is one of [New], or made of one.
+// isOwn reports whether a kernel is from [New] or has a part from [New].
 func isOwn(k Kernel) bool {
 	of, ok := k.(*kernel)
 	return ok && of.own
 }
 
-// MustParse is [Parse] for specifications that are part of a program: it panics where Parse returns
-// an error.
+// MustParse is [Parse] for constant specifications. It panics if Parse fails.
 func MustParse(spec string) Kernel {
 	k, err := Parse(spec)
 	if err != nil {
@@ -97,15 +96,15 @@ func MustParse(spec string) Kernel {
 	return k
 }
 
-// builder makes the parts of one kernel from what was read.
+// builder makes a kernel from its parsed specification.
 type builder struct {
 	parser
-	first     *term // the first part that isn't made of others: the one that carries the embedding
+	first     *term // first term without parts; its embedding is that of the kernel
 	embedding sparse.Embedding
 }
 
-// kernel makes the kernel of the specification. e is the embedding where that names none; nil stands
-// for the default of the first part.
+// kernel makes the kernel. If the specification names no embedding, it is e, or that of the first part
+// if e is nil.
 func (b *builder) kernel(e *sparse.Embedding) (Kernel, error) {
 	t, err := b.whole()
 	if err != nil {
@@ -144,7 +143,7 @@ func (b *builder) kernel(e *sparse.Embedding) (Kernel, error) {
 	return k, nil
 }
 
-// findEmbedding goes through all embeddings that are named.
+// findEmbedding checks that all named embeddings agree.
 func (b *builder) findEmbedding(t *term, named *bool) error {
 	for _, part := range t.parts {
 		if err := b.findEmbedding(part, named); err != nil {
@@ -244,7 +243,7 @@ func (b *builder) build(t *term) (*kernel, error) {
 	return combined(t.family, parts, weights, values), nil
 }
 
-// leaf makes a kernel that isn't made of others.
+// leaf makes a kernel without parts.
 func (b *builder) leaf(t *term, values []float64) (*kernel, error) {
 	if t.refuse != nil {
 		if i, expected := t.refuse(values); expected != "" {
@@ -274,7 +273,7 @@ func (b *builder) leaf(t *term, values []float64) (*kernel, error) {
 	return newKernel(t.family, e, values), nil
 }
 
-// ownKernel returns the kernel of one's own that is written, nil if there is none.
+// ownKernel returns the user-defined kernel that t names, nil if there is none.
 func (b *builder) ownKernel(t *term) *kernel {
 	for _, k := range b.own {
 		if t.custom && k.text == b.text(t) {
@@ -284,11 +283,11 @@ func (b *builder) ownKernel(t *term) *kernel {
 	return nil
 }
 
-// buildOwn returns a kernel of one's own as a part.
+// buildOwn returns a user-defined kernel as a part.
 func (b *builder) buildOwn(t *term) (*kernel, error) {
 	k := b.ownKernel(t)
 	if k == nil {
-		return nil, b.fail(t.pos, b.text(t), "a kernel of one's own as it is called: "+
+		return nil, b.fail(t.pos, b.text(t), "a user-defined kernel by its name: "+
 			strings.Join(b.names()[len(families):], ", "))
 	}
 	if t == b.first && k.embedding != b.embedding {
@@ -307,11 +306,11 @@ func paired(e sparse.Embedding, f *family) sparse.Embedding {
 	return e
 }
 
-// text returns a part as it is written.
+// text returns the specification of a part.
 func (b *builder) text(t *term) string { return strings.TrimSpace(b.spec[t.pos:t.end]) }
 
-// refused is the error that a parameter doesn't go with the others; where it was left out, the
-// whole kernel is shown.
+// refused returns the error of a parameter that contradicts the others. It points to the parameter, or
+// to the whole kernel if the parameter was left out.
 func (b *builder) refused(t *term, key, expected string) error {
 	for _, a := range t.values {
 		if i := t.param(a.key); i >= 0 && t.params[i].Key == key {
@@ -321,7 +320,7 @@ func (b *builder) refused(t *term, key, expected string) error {
 	return b.fail(t.pos, b.text(t), expected)
 }
 
-// parameters returns the parameters of t, in the order of its family's.
+// parameters returns the values of the parameters of t, in the order of family.params.
 func (b *builder) parameters(t *term) ([]float64, error) {
 	values := make([]float64, len(t.params))
 	for i, q := range t.params {
@@ -383,7 +382,7 @@ func embeddings() []string {
 	return names
 }
 
-// format writes a kernel that isn't made of others.
+// format returns the specification of a kernel without parts.
 func format(f *family, e in, values []float64) string {
 	var parts []string
 	for i, q := range f.params {
@@ -405,7 +404,7 @@ func format(f *family, e in, values []float64) string {
 	return strings.TrimSuffix(f.Name+":"+strings.Join(parts, ","), ":")
 }
 
-// spec writes a kernel as [Parse] reads it.
+// spec returns the specification of k, which [Parse] reads.
 func (k *kernel) spec() string {
 	if len(k.parts) == 0 {
 		return format(k.family, k.in, k.values)

@@ -2,10 +2,9 @@ package kernel
 
 import "github.com/gramengine/gram/engine/device"
 
-// ProgramOf translates a kernel, with nothing left open, into a program for a back end. It returns
-// nil where it can't be: for kernels of one's own with a map or a use of norms, biased thresholds
-// and feature spaces of smoothed ones, what is made of those, and what is longer than programs may
-// be.
+// ProgramOf translates a resolved kernel into a program for a back end. It returns nil if the kernel
+// contains a user-defined kernel of norms, a biased threshold, or the feature space of a smoothed
+// threshold, or if the program would be longer than [device.MaxCode].
 func ProgramOf(k Kernel) *device.Program {
 	of := partOf(k)
 	if of == nil || of.open {
@@ -36,14 +35,14 @@ func ProgramOf(k Kernel) *device.Program {
 	return &b.program
 }
 
-// programBuilder turns an expression into instructions of a stack machine. Nodes that are used more
-// than once, and are more than a few instructions, are kept in locals.
+// programBuilder turns an expression into instructions of a stack machine. It stores a node of more
+// than a few instructions in a local if the node is used more than once.
 type programBuilder struct {
 	program    device.Program
 	e          *expr
-	uses, size []int // of nodes; size counts the instructions
-	local      []int // of nodes; -1 if they aren't kept yet
-	depth      []int // of the stack that a node takes
+	uses, size []int // by node: number of users, number of instructions
+	local      []int // by node: its local; -1: none
+	depth      []int // by node: stack depth
 	ok         bool
 }
 
@@ -52,13 +51,13 @@ func (b *programBuilder) op(op device.Op, n int) {
 	b.ok = b.ok && len(b.program.Code) <= device.MaxCode
 }
 
-// constant is an instruction whose argument is a constant.
+// constant adds an instruction whose argument is a constant.
 func (b *programBuilder) constant(op device.Op, v float64) {
 	b.program.Consts = append(b.program.Consts, v)
 	b.op(op, len(b.program.Consts)-1)
 }
 
-// swaps reports whether the second operand goes first, as it takes more of the stack.
+// swaps reports whether the second operand is pushed first because it needs a deeper stack.
 func (b *programBuilder) swaps(n *node) bool {
 	return (n.op == opAdd || n.op == opSub || n.op == opMul) && b.depth[n.b] > b.depth[n.a]
 }
@@ -133,7 +132,7 @@ func (b *programBuilder) push(r ref) {
 	}
 }
 
-// function writes the instructions of a function of the number on the stack.
+// function writes the instructions that replace the number on the stack by its function value.
 func (b *programBuilder) function(f *function) {
 	b.ok = b.ok && f.ops != nil
 	for _, op := range f.ops {

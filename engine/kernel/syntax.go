@@ -87,7 +87,7 @@ func (p *parser) names() []string {
 	return names
 }
 
-// named returns the family of a name, nil if there is none. A kernel of one's own has a family that
+// named returns the family of a name, nil if there is none. A user-defined kernel has a family that
 // takes any key.
 func (p *parser) named(word string) *family {
 	if f := familyOf(word); f != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// leafOf returns a kernel that isn't made of others, nil for those that are, and the index of a
-// parameter that is a number, by any of its names, or -1.
+// leafOf returns a kernel without parts, nil if k has parts, and the index of a numeric parameter by
+// any of its names, or -1.
 func leafOf(k Kernel, key string) (of *kernel, i int) {
 	if of = partOf(k); of == nil || of.family == nil || len(of.parts) > 0 {
 		return nil, -1
@@ -19,8 +19,8 @@ func leafOf(k Kernel, key string) (of *kernel, i int) {
 	return of, i
 }
 
-// Takes reports whether a kernel that isn't made of others has a parameter, by any of its names, and
-// returns its full name. The embedding is none.
+// Takes reports whether a kernel without parts has a numeric parameter, by any of its names, and
+// returns the full name.
 func Takes(k Kernel, key string) (name string, ok bool) {
 	of, i := leafOf(k, key)
 	if i < 0 {
@@ -29,8 +29,7 @@ func Takes(k Kernel, key string) (name string, ok bool) {
 	return of.family.params[i].Key, true
 }
 
-// Family returns the name under which [Catalogue] has a kernel that isn't made of others; "" for
-// those that are.
+// Family returns the name of a kernel in [Catalogue], "" for a kernel with parts.
 func Family(k Kernel) string {
 	if of, _ := leafOf(k, ""); of != nil {
 		return of.family.Name
@@ -38,8 +37,8 @@ func Family(k Kernel) string {
 	return ""
 }
 
-// Opened returns the embedder for documents to compare with those of f by k. Of raw vectors without a vocabulary it
-// counts columns that f doesn't have in norms, unless k is a dot product's function, which they don't change.
+// Opened returns the embedder for documents that k compares with documents of f. For raw vectors without a
+// vocabulary the norms include columns that f doesn't have. Kernels of the dot product don't depend on these.
 func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder {
 	dots := []string{"linear", "polynomial", "sigmoid", precomputedName}
 	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || k == nil ||
@@ -51,8 +50,8 @@ func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder 
 	return &open
 }
 
-// ParamOf returns the value of a parameter of a kernel that isn't made of others, if its
-// specification has that as a number.
+// ParamOf returns the value of a numeric parameter of a kernel without parts. ok is false if the
+// specification doesn't have the parameter.
 func ParamOf(k Kernel, key string) (value float64, ok bool) {
 	of, i := leafOf(k, key)
 	if i < 0 {
@@ -62,8 +61,8 @@ func ParamOf(k Kernel, key string) (value float64, ok bool) {
 	return v, !(q.hidden && v == q.initial)
 }
 
-// With returns a kernel with another value of a parameter. Errors: a kernel that is made of others or
-// has no such parameter, a value that it doesn't take.
+// With returns a kernel with another value of a parameter. It fails if the kernel has parts or lacks
+// the parameter, or if the value isn't allowed.
 func With(k Kernel, key string, value float64) (Kernel, error) {
 	of, i := leafOf(k, key)
 	if i < 0 {
@@ -77,14 +76,14 @@ func With(k Kernel, key string, value float64) (Kernel, error) {
 	return Parse(format(of.family, of.in, values))
 }
 
-// List is a parameter and the values that it takes in a search.
+// List is a parameter and its values in a search.
 type List struct {
 	Name   string
 	Values []float64
 }
 
-// Vary repeats each kernel for all combinations of the lists of parameters that it takes. It returns
-// the names of lists that none takes, too.
+// Vary returns each kernel with all combinations of the values of its parameters in lists. unused are
+// the names of parameters that no kernel has.
 func Vary(kernels []Kernel, lists []List) (out []Kernel, unused []string, err error) {
 	for _, list := range lists {
 		if !slices.ContainsFunc(kernels, func(k Kernel) bool { _, ok := Takes(k, list.Name); return ok }) {

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// InOrder calls f(worker, i) for each i below n on up to so many workers, 0 <= worker < workers, and
-// returns when all calls have. It hands out i in order, and no more after an error or the end of
-// ctx. It returns ctx.Err(), or else the error of the least i.
+// InOrder calls f(worker, i) for i = 0, …, n-1 on min(workers, n) goroutines, 0 <= worker < workers, and waits for
+// all calls. Calls start in the order of i. No call starts after an error or after ctx is done. InOrder returns
+// ctx.Err(), or else the error of the smallest i.
 func InOrder(ctx context.Context, workers, n int, f func(worker, i int) error) error {
 	var group sync.WaitGroup
 	var next atomic.Int64

@@ -120,7 +120,7 @@ func ExamplePredictor_PredictTexts() {
 	// salt, and more salt is of kitchen
 }
 
-// A model of a kernel of one's own is saved like any other. The program that loads it brings the
+// A model of a user-defined kernel is saved like any other. The program that loads it brings the
 // kernel, which the model names.
 func ExampleNewPredictor_ownKernel() {
 	ctx := context.Background()

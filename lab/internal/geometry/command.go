@@ -21,7 +21,7 @@ var Command = &cli.Command{
 	Help: `
 A kernel maps documents x of d values to a surface in its feature space. Prints Table 6.1 of Cho's
 thesis and, for kernels and norms ‖x‖, the metric g across x and along x, ln √det g and the scalar
-curvature S, by differences of the kernel: to 10⁻⁵ of the terms of S, 10⁻⁶ for norms from ½.
+curvature S, by differences of the kernel: to 3·10⁻⁵ of the terms of S, 10⁻⁶ for norms from ½.
 With dρ the length along x the surface is ds² = dρ² + w(ρ)² dΩ². If κ = (dw/dρ)² is the same at all
 norms it is a cone, flat for κ = 1. A kernel that ignores norms maps to a sphere of d-1 dimensions.
 A kernel without a derivative has no metric; the growth of its distances is printed instead.`,
