@@ -128,3 +128,20 @@ func TestLabels(t *testing.T) {
 		}
 	}
 }
+
+// Groups of one class each are spread evenly over the parts.
+func TestGroupFoldsOfClasses(t *testing.T) {
+	labels, groups := make([]int, 300), make([]int64, 300)
+	for i := range labels {
+		labels[i], groups[i] = i/5%3, int64(i/5)
+	}
+	var count [5][3]int
+	for i, part := range GroupFolds(labels, groups, 5, 1) {
+		count[part][labels[i]]++
+	}
+	for part, have := range count {
+		if have != [3]int{20, 20, 20} {
+			t.Errorf("part %d has %v documents of the classes, expected 20 of each", part, have)
+		}
+	}
+}

@@ -16,7 +16,7 @@ func TestDivisible(t *testing.T) {
 		t.Errorf("the root of the square of -0.5 is %v", v)
 	}
 	for _, spec := range []string{"power(rbf:gamma=1,0.3)", "power(rbf,0.3)", "power(ngd-exp,0.7)",
-		"power(exp(ned),0.1)"} {
+		"power(exp(ned),0.1)", "power(power(rbf:gamma=1,0.5),0.3)"} {
 		if p := PropertiesOf(MustParse(spec)); p.Definite != Positive || p.Source != sourceDivisible {
 			t.Errorf("%s: %+v", spec, p)
 		}
