@@ -154,22 +154,30 @@ func CrossWithin(
 	return plan, s.tiled(ctx, rows, found)
 }
 
-// tiled hands pairs to visit, by tiles, of documents of rows and of the engine's; nil rows are the engine's, too.
-func (s *search) tiled(ctx context.Context, rows *sparse.Embedded, visit func(i, j int, c float64) error) (err error) {
+// tiled calls visit for the pairs within the bound, by tiles. The first document of a pair is one of others, and c is in
+// float64. If others is nil, both are the engine's, and c is the value of the tile unless the tile's error could hide
+// that c is 0 or beyond the bound.
+func (s *search) tiled(
+	ctx context.Context, others *sparse.Embedded, visit func(i, j int, c float64) error,
+) (err error) {
 	e, n := s.e, s.e.Len()
+	const slack = 2 * device.ErrorC
 	r, pairs := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, Workers: e.c.Workers}, compute.PairsOf(n)
-	if rows != nil {
-		r.From, r.Docs, r.Half = e.other(rows), run.Numbers(0, rows.Rows()), false
-		pairs = int64(rows.Rows()) * int64(n)
+	if others != nil {
+		r.From, r.Docs, r.Half = e.other(others), run.Numbers(0, others.Rows()), false
+		pairs = int64(others.Rows()) * int64(n)
 	}
 	ctx, report := e.c.Start(ctx, pairs)
 	defer report.Finish(&err)
 	s.scan.Half = r.Half
 	var mu sync.Mutex
 	return e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
-		return s.scan.Pairs(s.most, t, func(rows, columns []int32, _ []float32) error {
+		return s.scan.Pairs(s.most, t, func(rows, columns []int32, keys []float32) error {
 			for at, i := range rows {
-				c := panel.C(s.rows, int(i), e.c.X, int(columns[at]))
+				c := float64(keys[at])
+				if others != nil || !(c > slack && c < s.bound-slack) {
+					c = panel.C(s.rows, int(i), e.c.X, int(columns[at]))
+				}
 				if !(c <= s.bound) {
 					continue
 				}
