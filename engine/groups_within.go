@@ -154,9 +154,9 @@ func CrossWithin(
 	return plan, s.tiled(ctx, rows, found)
 }
 
-// tiled calls visit for the pairs within the bound, by tiles. The first document of a pair is one of others, and c is in
-// float64. If others is nil, both are the engine's, and c is the value of the tile unless the tile's error could hide
-// that c is 0 or beyond the bound.
+// tiled calls visit for the pairs within the bound, by tiles. The first document of a pair is one of others, and c is
+// in float64. If others is nil, both are the engine's, and c is the value of the tile unless the tile's error could
+// hide that c is 0 or beyond the bound.
 func (s *search) tiled(
 	ctx context.Context, others *sparse.Embedded, visit func(i, j int, c float64) error,
 ) (err error) {
