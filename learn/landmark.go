@@ -103,7 +103,7 @@ func (t *landmarks) Check(o Options) error {
 
 func (o *Options) landmarks() landmark.Options {
 	return landmark.Options{
-		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told, Checked: o.checked,
+		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told,
 	}
 }
 

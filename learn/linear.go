@@ -49,7 +49,7 @@ func (l *lines) settings(o Options) linear.Settings {
 }
 
 func (o *Options) linear() linear.Options {
-	return linear.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told, Checked: o.checked}
+	return linear.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
 }
 
 // lineEmbedding is the one that was asked for, or one that suits lines and the corpus.

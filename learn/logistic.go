@@ -103,7 +103,7 @@ func (r *regression) settings(o Options) logistic.Settings {
 }
 
 func (o *Options) logistic() logistic.Options {
-	return logistic.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told, Checked: o.checked}
+	return logistic.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
 }
 
 // embedding is the one that was asked for, or one that suits the margin and the corpus.

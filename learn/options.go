@@ -52,8 +52,7 @@ type Options struct {
 
 	Kernels []kernel.Kernel // of the program's own, for predictions and support vector machines
 
-	Ready   Predictor // of [ExplainDocument]: the model, made ready; nil where it must be made so
-	checked bool      // the model is valid, as Ready has found
+	Ready Predictor // of [ExplainDocument]: the model, made ready; nil where it must be made so
 
 	// Prepared is called with each problem of support vector machines before it is solved, and the
 	// kernels that it is for. Its error ends the work. Nil for none.

@@ -46,7 +46,6 @@ func Ready(ctx context.Context, m Model, o Options) (Predictor, error) {
 	if err := valid(m); err != nil {
 		return nil, err
 	}
-	o.checked = true
 	return &direct{m, o}, nil
 }
 

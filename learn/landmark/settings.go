@@ -130,8 +130,4 @@ type Options struct {
 	// Pass takes passes over the documents in place of this process: it hands the sums of all blocks to
 	// add, in their order, as [Passing] makes them. The model has the same bits. Default: none.
 	Pass func(ctx context.Context, q *Request, add func(block int, s *Sums) error) error
-
-	// Checked says that the caller has had the model validated, and hasn't changed it since: Predict then
-	// leaves out a pass over all weights.
-	Checked bool
 }

@@ -77,18 +77,15 @@ func (m *Model) Validate() error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Predict predicts documents, whose terms are numbered as in the training corpus. Other terms are
-// left out. Values have the same bits from any number of workers. Errors: a model that
-// [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
-// refuses, options out of range, more memory than was allowed, the end of ctx, within a second.
+// Predict predicts documents. Terms have the numbers of the training corpus.
+// Other terms are ignored.
+// Values don't depend on the number of workers, bit for bit. m must be valid, see [Model.Validate].
+//
+// Predict fails if [sparse.CSR.Validate] or the embedding refuses the documents, if an option is out of range, if it
+// needs more memory than allowed, and within a second after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	if err := task.Documents(ctx, "linear", docs, opt.Workers, opt.MemoryBytes); err != nil {
 		return nil, err
-	}
-	if !opt.Checked {
-		if err := m.Validate(); err != nil {
-			return nil, err
-		}
 	}
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), m.Settings.Scheme)
 	pass := task.Pass{

@@ -124,8 +124,4 @@ type Options struct {
 
 	// Progress is called with how far the work is, never concurrently. Default: none.
 	Progress func(run.Progress)
-
-	// Checked says that the caller has had the model validated, and hasn't changed it since: Predict then
-	// leaves out a pass over all weights.
-	Checked bool
 }
