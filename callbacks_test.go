@@ -71,7 +71,7 @@ func TestPanicsOfCallbacks(t *testing.T) {
 		{"gram: kernel mine", of(gram.Gram(ctx, c, "mine", gram.Options{Kernels: failing.Kernels}))},
 		{"engine: kernel mine", of(e.Gram(ctx, own))},
 		{"engine: kernel mine", of(e.Neighbours(ctx, own, engine.NeighbourOptions{Count: 1}))},
-		{"engine: visit", e.Tiles(ctx, func(*engine.Tile) error { visit(); return nil })},
+		{"engine: visit", e.Each(ctx, nil, engine.Request{}, func(*engine.Tile) error { visit(); return nil })},
 		{"engine: yield", e.Stripes(ctx, diffusion, func(int, *engine.Dense) error { visit(); return nil })},
 		{"engine: Options.Progress", func() error {
 			e := musttest.Get(engine.New(x, engine.Options{Progress: func(engine.Progress) { visit() }}))(t)

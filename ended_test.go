@@ -79,7 +79,8 @@ func TestEnded(t *testing.T) {
 	set := width.Set{Features: dense, Labels: labels}
 	work := [][]any{ // functions with their arguments, but for the context; those after are the zero value
 		{engine.NewContext, x}, {e.Gram, k}, {e.Cross, k, x}, {e.Digest, k},
-		{e.Stripes, k, func(int, *engine.Dense) error { return nil }}, {e.Tiles, func(*engine.Tile) error { return nil }},
+		{e.Stripes, k, func(int, *engine.Dense) error { return nil }},
+		{e.Each, k, engine.Request{Half: true}, func(*engine.Tile) error { return nil }},
 		{e.Multiply, k, vectors, product}, {e.CrossMultiply, k, x, vectors, product}, {e.WriteTiles, 0, e.Len(), io.Discard},
 		{rows.Multiply, vectors, product}, {rows.Pass, vectors, func(int, *mat.Dense) error { return nil }, product},
 		{e.Neighbours, k, many}, {e.CrossNeighbours, k, x, many},

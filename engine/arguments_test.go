@@ -29,10 +29,10 @@ func TestDocumentsAreChecked(t *testing.T) {
 	other.Values[3] = 2
 	for _, bad := range []*sparse.Embedded{&exchanged, &other} {
 		for way, use := range map[string]func() error{
-			"New":        func() error { _, err := New(bad, Options{}); return err },
-			"Cross":      func() error { _, err := e.Cross(ctx, k, bad); return err },
-			"CrossTo":    func() error { return e.CrossTo(ctx, k, bad, NewDense(30, 30)) },
-			"CrossTiles": func() error { return e.CrossTiles(ctx, k, bad, func(*Tile) error { return nil }) },
+			"New":     func() error { _, err := New(bad, Options{}); return err },
+			"Cross":   func() error { _, err := e.Cross(ctx, k, bad); return err },
+			"CrossTo": func() error { return e.CrossTo(ctx, k, bad, NewDense(30, 30)) },
+			"Each":    func() error { return e.Each(ctx, k, Request{Test: bad}, func(*Tile) error { return nil }) },
 			"NewReference": func() (err error) {
 				defer func() { err, _ = recover().(error) }()
 				NewReference(bad)
@@ -105,9 +105,9 @@ func TestClosedEngine(t *testing.T) {
 		"Rows":         func() error { return e.Rows(ctx, k, []int{1}, NewDense(1, 20)) },
 		"Cross":        func() error { _, err := e.Cross(ctx, k, x); return err },
 		"CrossTo":      func() error { return e.CrossTo(ctx, k, x, dst) },
-		"CrossTiles":   func() error { return e.CrossTiles(ctx, k, x, func(*Tile) error { return nil }) },
+		"Each of test": func() error { return e.Each(ctx, k, Request{Test: x}, func(*Tile) error { return nil }) },
 		"Stripes":      func() error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
-		"Tiles":        func() error { return e.Tiles(ctx, func(*Tile) error { return nil }) },
+		"Each":         func() error { return e.Each(ctx, k, Request{Half: true}, func(*Tile) error { return nil }) },
 		"ZeroDiagonal": func() error { _, err := e.ZeroDiagonal(k); return err },
 		"Build":        func() error { return c.Build(ctx) },
 		"WriteTiles":   func() error { return e.WriteTiles(ctx, 0, 20, io.Discard) },
@@ -136,20 +136,22 @@ func TestCallersThatPanic(t *testing.T) {
 	onDevice, _ := withDevice(t, x, Options{Workers: 3})
 	want, tiled := gram(t, e, k), 0
 	ways := map[string]func() error{
-		"Tiles": func() error { return e.Tiles(ctx, func(*Tile) error { panic(errBroken) }) },
+		"Each": func() error { return e.Each(ctx, k, Request{Half: true}, func(*Tile) error { panic(errBroken) }) },
 		"later tile": func() error {
 			tiled = 0
-			return e.CrossTiles(ctx, k, x, func(*Tile) error { tiled++; return bang(tiled) })
+			return e.Each(ctx, k, Request{Test: x, Workers: 1}, func(*Tile) error { tiled++; return bang(tiled) })
 		},
-		"CrossTiles": func() error {
-			return e.CrossTiles(ctx, k, x, func(*Tile) error { panic(errBroken) })
+		"Each of test": func() error {
+			return e.Each(ctx, k, Request{Test: x, Workers: 1}, func(*Tile) error { panic(errBroken) })
 		},
 		"Stripes": func() error {
 			return e.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) })
 		},
-		"on a device: Tiles": func() error { return onDevice.Tiles(ctx, func(*Tile) error { panic(errBroken) }) },
-		"on a device: CrossTiles": func() error {
-			return onDevice.CrossTiles(ctx, k, x, func(*Tile) error { panic(errBroken) })
+		"on a device: Each": func() error {
+			return onDevice.Each(ctx, k, Request{Half: true}, func(*Tile) error { panic(errBroken) })
+		},
+		"on a device: Each of test": func() error {
+			return onDevice.Each(ctx, k, Request{Test: x, Workers: 1}, func(*Tile) error { panic(errBroken) })
 		},
 		"on a device: Stripes": func() error {
 			return onDevice.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) })
@@ -163,7 +165,7 @@ func TestCallersThatPanic(t *testing.T) {
 		},
 		"report of Tiles": func() error {
 			reports = true
-			return e.Tiles(ctx, func(*Tile) error { return nil })
+			return e.Each(ctx, nil, Request{Half: true}, func(*Tile) error { return nil })
 		},
 		"WriteTiles": func() error {
 			return e.WriteTiles(ctx, 0, 400, writerFunc(func([]byte) (int, error) { panic(errBroken) }))
@@ -280,11 +282,13 @@ func TestInvalidArguments(t *testing.T) {
 		"Rows: destination":    {func() error { return e.Rows(ctx, k, []int{0, 1}, dst) }, "1×20"},
 		"Cross: nil":           {func() error { _, err := e.Cross(ctx, k, nil); return err }, "documents"},
 		"CrossTo: size":        {func() error { return e.CrossTo(ctx, k, x, dst) }, "1×20"},
-		"Tiles: nil":           {func() error { return e.Tiles(ctx, nil) }, "nil"},
-		"CrossTiles: nil":      {func() error { return e.CrossTiles(ctx, k, x, nil) }, "nil"},
+		"Each: nil":            {func() error { return e.Each(ctx, nil, Request{Half: true}, nil) }, "nil"},
 		"Stripes: nil":         {func() error { return e.Stripes(ctx, k, nil) }, "nil"},
 		"WriteTiles: rows":     {func() error { return e.WriteTiles(ctx, 3, 21, io.Discard) }, "21"},
-		"BlockTiles: rows":     {func() error { return e.BlockTiles(ctx, k, [2]int{0, 21}, [2]int{0, 1}, visit) }, "21"},
+		"Each: rows":           {func() error { return e.Each(ctx, k, Request{Rows: [2]int{0, 21}}, visit) }, "21"},
+		"Each: columns":        {func() error { return e.Each(ctx, k, Request{Columns: [2]int{1, 20}}, visit) }, "1"},
+		"Each: workers":        {func() error { return e.Each(ctx, k, Request{Workers: -1}, visit) }, "-1"},
+		"Each: half of test":   {func() error { return e.Each(ctx, k, Request{Test: x, Half: true}, visit) }, "Half"},
 		"Cached: TileColumns":  {func() error { _, err := e.Cached(CachedOptions{TileColumns: -1}); return err }, "-1"},
 		"Cached: CacheBytes":   {func() error { _, err := e.Cached(CachedOptions{CacheBytes: -1}); return err }, "-1"},
 		"Cached.Rows: row":     {func() error { return c.Rows(ctx, k, []int{20}, all, row) }, "20"},

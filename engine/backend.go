@@ -52,7 +52,7 @@ func (e *Engine) Roles() Roles {
 	return 0
 }
 
-// Batches says how documents are best handed to [Engine.CrossTiles]: so many rows at a time, from
+// Batches says how documents are best handed to [Engine.Each] with Test: so many rows at a time, from
 // so many goroutines, each of which may have so many workers. The processor takes few rows from
 // each of its workers; a device takes many, and the next ones are got ready meanwhile.
 func (e *Engine) Batches() (rows, atOnce, workers int) {

@@ -13,7 +13,7 @@ import (
 // BenchmarkTiles measures dot products and c of all pairs, without storing a matrix.
 func BenchmarkTiles(b *testing.B) {
 	benchmarkPairs(b, sparse.Sphere, "", func(e *Engine) error {
-		return e.Tiles(b.Context(), func(*Tile) error { return nil })
+		return e.Each(b.Context(), nil, Request{Half: true}, func(*Tile) error { return nil })
 	})
 }
 

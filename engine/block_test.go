@@ -13,7 +13,7 @@ import (
 // Blocks of all places and shapes have the bits of Gram, of each pair once and only above a diagonal on
 // which they end of none: on the diagonal, beside it, across the seam of tails, of any number of rows,
 // with tails that go straight into a tile and those that don't.
-func TestBlockTilesSameBits(t *testing.T) {
+func TestBlocksSameBits(t *testing.T) {
 	const n = SeamDocuments + 700
 	lengths := []int{8, 60}
 	if testing.Short() { // under the race detector a pass takes half a minute
@@ -37,7 +37,7 @@ func TestBlockTilesSameBits(t *testing.T) {
 				rows, columns := at[0], at[1]
 				high := rows[1] - rows[0]
 				seen := make([]byte, (columns[1]-columns[0])*high) // by columns; no two tiles share a value, nor a race
-				err := e.BlockTiles(t.Context(), k, rows, columns, func(tile *Tile) error {
+				err := e.Each(t.Context(), k, Request{Rows: rows, Columns: columns, Half: true}, func(tile *Tile) error {
 					for a := range tile.Rows {
 						j := tile.First + a
 						if !sameBits(tile.C[a*tile.Width:][:tile.Cols], want.Row(j)[tile.Column:][:tile.Cols]) {
@@ -67,7 +67,7 @@ func TestBlockTilesSameBits(t *testing.T) {
 	}
 }
 
-func TestBlockTilesRefuses(t *testing.T) {
+func TestBlocksRefuses(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(300, 3000, 20, 3))
 	e, k := newEngine(t, x, Options{}), parse(t, "diffusion:t=0.5")
 	none := func(*Tile) error { return nil }
@@ -75,16 +75,17 @@ func TestBlockTilesRefuses(t *testing.T) {
 		{{-1, 2}, {0, 128}}, {{2, 1}, {0, 128}}, {{0, 301}, {0, 128}}, {{0, 1}, {1, 129}}, {{0, 1}, {0, 100}},
 		{{0, 1}, {256, 128}}, {{0, 1}, {128, 384}},
 	} {
-		if err := e.BlockTiles(t.Context(), k, at[0], at[1], none); err == nil {
+		if err := e.Each(t.Context(), k, Request{Rows: at[0], Columns: at[1], Half: true}, none); err == nil {
 			t.Errorf("rows %v and columns %v of 300 documents pass", at[0], at[1])
 		}
 	}
 	whole := [2]int{0, 300}
-	if err := e.BlockTiles(t.Context(), k, whole, whole, nil); err == nil {
+	if err := e.Each(t.Context(), k, Request{Rows: whole, Columns: whole, Half: true}, nil); err == nil {
 		t.Error("a nil function passes")
 	}
 	stop := errors.New("stop")
-	if err := e.BlockTiles(t.Context(), k, whole, whole, func(*Tile) error { return stop }); !errors.Is(err, stop) {
+	stopping := func(*Tile) error { return stop }
+	if err := e.Each(t.Context(), k, Request{Rows: whole, Columns: whole}, stopping); !errors.Is(err, stop) {
 		t.Errorf("error %v, expected that of visit", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // Tiles hold every value of Cross once, with the same bits, a panel after the other and in each
 // from the first document to the last; what stands in columns without a document is finite.
-func TestCrossTiles(t *testing.T) {
+func TestEachOfTestDocuments(t *testing.T) {
 	x := embedded(t, sparse.Sphere, zipf(1100, 3000, 20, 3))
 	test := musttest.Get(x.Embedder.Transform(zipf(150, 3000, 20, 4)))(t)
 	k := parse(t, "diffusion:t=0.5")
@@ -36,7 +36,7 @@ func TestCrossTiles(t *testing.T) {
 			}
 		}
 		next, column := 0, 0 // where the next tile begins
-		err = e.CrossTiles(t.Context(), k, test, func(tile *Tile) error {
+		err = e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(tile *Tile) error {
 			if tile.First != next || tile.Column != column || tile.Cols != min(e.Panel(), 150-column) {
 				t.Fatalf("%s: a tile of documents from %d on and columns from %d on, expected %d and %d", isa,
 					tile.First, tile.Column, next, column)
@@ -63,7 +63,7 @@ func TestCrossTiles(t *testing.T) {
 			t.Errorf("%s: %d test documents, error %v", isa, column, err)
 		}
 		stop := errors.New("stop")
-		if err := e.CrossTiles(t.Context(), k, test, func(*Tile) error { return stop }); err != stop {
+		if err := e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(*Tile) error { return stop }); err != stop {
 			t.Errorf("%s: error %v, expected that of visit", isa, err)
 		}
 	}

@@ -122,7 +122,7 @@ func TestDevice(t *testing.T) {
 		within(t, "Gram", k, x, x, run.Numbers(0, 300), func(i, j int) float32 { return g.Row(i)[j] })
 		cross := musttest.Get(e.Cross(t.Context(), k, test))(t)
 		within(t, "Cross", k, x, test, run.Numbers(0, 70), func(i, j int) float32 { return cross.Row(i)[j] })
-		err = e.CrossTiles(t.Context(), k, test, func(tile *Tile) error {
+		err = e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(tile *Tile) error {
 			for i := range tile.Rows {
 				for j := range tile.Cols {
 					if v := tile.C[i*tile.Width+j]; v != cross.Row(tile.Column + j)[tile.First+i] {
@@ -153,7 +153,7 @@ func TestDevice(t *testing.T) {
 		}
 	}
 	var pairs int
-	err = e.Tiles(t.Context(), func(tile *Tile) error {
+	err = e.Each(t.Context(), nil, Request{Half: true}, func(tile *Tile) error {
 		for i := tile.First; i < tile.First+tile.Rows; i++ {
 			for j := tile.Column; j < tile.Column+tile.Cols; j++ {
 				if i >= j || j >= tile.First+tile.Rows || i < tile.Column {

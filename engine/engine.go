@@ -28,7 +28,7 @@ type Options struct {
 	// documents x as columns; default none, as where it returns nil. It belongs to the engine,
 	// whose Close closes it. Values that a [Cached] maps from its c have the bits of Gram without a
 	// device; with one they may differ by what Kernel.Error allows. With a device, the visit of
-	// Tiles and CrossTiles must not use the engine: it would wait for the device, which waits for
+	// Each must not use the engine: it would wait for the device, which waits for
 	// it.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 

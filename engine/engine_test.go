@@ -315,7 +315,7 @@ func testTiles(t *testing.T, e *Engine, want *Symmetric, k kernel.Kernel) {
 	}
 	n := e.Len()
 	seen := make([]int32, n*n)
-	err := e.Tiles(t.Context(), func(tile *Tile) error {
+	err := e.Each(t.Context(), nil, Request{Half: true}, func(tile *Tile) error {
 		for i := range tile.Rows {
 			for j := range tile.Cols {
 				row, col := tile.First+i, tile.Column+j
@@ -440,7 +440,7 @@ func TestCancellation(t *testing.T) {
 	}); err != failure {
 		t.Errorf("Stripes after an error of yield: %v", err)
 	}
-	if err := e.Tiles(t.Context(), func(tile *Tile) error { return failure }); err != failure {
+	if err := e.Each(t.Context(), nil, Request{}, func(*Tile) error { return failure }); err != failure {
 		t.Errorf("Tiles after an error of visit: %v", err)
 	}
 	// The scratch space that was given back is as good as new.

@@ -36,14 +36,8 @@ var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Ker
 	"Engine.Stripes": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.Stripes(ctx, k, func(int, *Dense) error { return nil })
 	},
-	"Engine.CrossTiles": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.CrossTiles(ctx, k, e.c.X, func(*Tile) error { return nil })
-	},
-	"Engine.CrossTilesBy": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.CrossTilesBy(ctx, k, e.c.X, 2, func(*Tile) error { return nil })
-	},
-	"Engine.BlockTiles": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.BlockTiles(ctx, k, [2]int{0, 3}, [2]int{0, e.Len()}, func(*Tile) error { return nil })
+	"Engine.Each": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
+		return e.Each(ctx, k, Request{Half: true}, func(*Tile) error { return nil })
 	},
 	"Engine.Neighbours": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		_, err := e.Neighbours(ctx, k, NeighbourOptions{Count: 2})

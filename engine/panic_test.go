@@ -61,13 +61,15 @@ func TestKernelsThatPanic(t *testing.T) {
 		whole := newCached(t, e, CachedOptions{})
 		want := mapped(t, e, good) // as caches map it, on a device, too
 		ways := map[string]func(k kernel.Kernel) error{
-			"Gram":       func(k kernel.Kernel) error { _, err := e.Gram(ctx, k); return err },
-			"Rows":       func(k kernel.Kernel) error { return e.Rows(ctx, k, rows, dst) },
-			"Cross":      func(k kernel.Kernel) error { _, err := e.Cross(ctx, k, x); return err },
-			"CrossTiles": func(k kernel.Kernel) error { return e.CrossTiles(ctx, k, x, func(*Tile) error { return nil }) },
-			"Stripes":    func(k kernel.Kernel) error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
-			"whole":      func(k kernel.Kernel) error { return whole.Rows(ctx, k, rows, columns, into) },
-			"one row":    func(k kernel.Kernel) error { return whole.Rows(ctx, k, rows[5:6], columns, into[5:6]) },
+			"Gram":  func(k kernel.Kernel) error { _, err := e.Gram(ctx, k); return err },
+			"Rows":  func(k kernel.Kernel) error { return e.Rows(ctx, k, rows, dst) },
+			"Cross": func(k kernel.Kernel) error { _, err := e.Cross(ctx, k, x); return err },
+			"Each": func(k kernel.Kernel) error {
+				return e.Each(ctx, k, Request{Test: x}, func(*Tile) error { return nil })
+			},
+			"Stripes": func(k kernel.Kernel) error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
+			"whole":   func(k kernel.Kernel) error { return whole.Rows(ctx, k, rows, columns, into) },
+			"one row": func(k kernel.Kernel) error { return whole.Rows(ctx, k, rows[5:6], columns, into[5:6]) },
 			"Ready": func(k kernel.Kernel) error {
 				_, err := readyOf(ctx, newCached(t, e, CachedOptions{}), k)
 				return err

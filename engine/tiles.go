@@ -27,23 +27,128 @@ type Tile struct {
 	C []float32
 }
 
-// Tiles computes c for the symmetric half of all pairs and hands it to visit a tile at a time:
-// every pair of documents i, j is in exactly one tile, as row i and column j or as row j and column i, and tiles on
-// the diagonal hold both of these. visit is called from up to Workers goroutines at the
-// same time, tiles come in no order, and an error of visit ends the computation, as does a panic,
-// which comes back as a [PanicError]. No memory is needed for results.
-func (e *Engine) Tiles(ctx context.Context, visit func(t *Tile) error) (err error) {
-	if visit, err = visitor(visit); err != nil {
+// Request says which values [Engine.Each] computes. The zero value asks for all rows and columns of the Gram matrix.
+type Request struct {
+	Test    *sparse.Embedded // documents of the rows, of the engine's embedder; default the engine's own
+	Rows    [2]int           // Rows[0] <= i < Rows[1]; default all
+	Columns [2]int           // the engine's documents Columns[0] <= j < Columns[1]; default all
+
+	// Half leaves out pairs whose values follow by symmetry. Without ranges each pair i <= j is in one tile, as row
+	// j and column i or the reverse. In a block that ends on the diagonal, some pairs with i < j are in none.
+	Half    bool
+	Workers int // goroutines that call visit; default Options.Workers
+}
+
+// Each computes values of k, or of c if k is nil, a tile at a time, and hands each tile to visit: the tile's rows are columns of the
+// request, its columns are rows of the request. Values have the bits of [Engine.Gram] and [Engine.Cross], and no
+// memory is needed for results. Columns[0] must be a multiple of [device.Columns], and so must Columns[1] unless it
+// is Len. Wide blocks take less time per pair than narrow ones.
+//
+// visit is called concurrently by up to Workers goroutines. Tiles of the same rows of the request come one after the
+// other, columns ascending; with one worker, rows are ascending, too. An error of visit ends the computation, and so
+// does a panic, which is returned as a [PanicError]. Each returns within a second of the end of ctx, with its error.
+// With Test it reports no progress and may be called from several goroutines, each with some of the documents, as
+// [Engine.Batches] says; it then holds CrossTilesBytes.
+func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit func(t *Tile) error) (err error) {
+	docs := q.Test
+	switch {
+	case k == nil:
+		k, err = kernel.C{}, e.open()
+		if err == nil && docs != nil {
+			err = e.checkCross(docs)
+		}
+	case docs == nil:
+		k, err = e.bind(k)
+	default:
+		k, err = e.bindCross(k, docs)
+	}
+	if err != nil {
 		return err
 	}
-	if err := e.open(); err != nil {
+	if visit == nil {
+		return errors.New("engine: visit is nil, expected a function that takes tiles")
+	}
+	guarded := func(t *Tile) error { return run.Guard("engine: visit", func() error { return visit(t) }) }
+	all := q.Half && docs == nil && q.Rows == [2]int{} && q.Columns == [2]int{}
+	rows := e.Len()
+	if docs != nil {
+		rows = docs.Rows()
+	}
+	if err := q.resolve(rows, e.Len(), e.c.Workers); err != nil {
 		return err
 	}
-	n := e.Len()
-	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
-	defer report.Finish(&err)
-	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, Workers: e.c.Workers}
-	return e.c.Rows(ctx, kernel.C{}, r, report, e.either(r, visit))
+	var report *run.Reporter
+	if docs == nil {
+		ctx, report = e.c.Start(ctx, e.pairs(q, all))
+		defer report.Finish(&err)
+	} else {
+		docs = e.other(docs)
+	}
+	if all {
+		r := &device.Request{Docs: run.Numbers(0, rows), Hi: rows, Half: true, Workers: q.Workers}
+		return e.c.Rows(ctx, k, r, report, e.either(r, guarded))
+	}
+	for first := q.Rows[0]; first < q.Rows[1]; {
+		r := e.strip(q, first)
+		r.From = docs
+		if err := e.c.Rows(ctx, k, r, report, e.columns(r, guarded)); err != nil {
+			return err
+		}
+		first += len(r.Docs)
+	}
+	return nil
+}
+
+// resolve fills in defaults for a matrix of that size and checks ranges.
+func (q *Request) resolve(rows, columns, workers int) error {
+	if q.Rows == [2]int{} {
+		q.Rows[1] = rows
+	}
+	if q.Columns == [2]int{} {
+		q.Columns[1] = columns
+	}
+	if q.Workers == 0 {
+		q.Workers = workers
+	}
+	lo, hi := q.Columns[0], q.Columns[1]
+	switch {
+	case q.Workers < 0 || q.Workers > mostWorkers:
+		return fmt.Errorf("engine: %d workers, expected a number from 0 to %d", q.Workers, mostWorkers)
+	case q.Half && q.Test != nil:
+		return errors.New("engine: Half is set with test documents, expected the engine's own")
+	case q.Rows[0] < 0 || q.Rows[1] < q.Rows[0] || q.Rows[1] > rows:
+		return fmt.Errorf("engine: rows from %d to before %d, expected a range from 0 to %d", q.Rows[0], q.Rows[1], rows)
+	case lo < 0 || hi < lo || hi > columns:
+		return fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to %d", lo, hi, columns)
+	case lo%device.Columns != 0 || hi%device.Columns != 0 && hi != columns:
+		return fmt.Errorf("engine: columns from %d to before %d, expected multiples of %d, or all %d", lo, hi,
+			device.Columns, columns)
+	}
+	return nil
+}
+
+// strip returns the request for rows of q from first on. A half block that ends on the diagonal is cut into strips,
+// each with the columns up to its own last row.
+func (e *Engine) strip(q Request, first int) *device.Request {
+	end, hi := q.Rows[1], q.Columns[1]
+	if q.Half && end == hi && q.Rows[0] >= q.Columns[0] {
+		end = min(first+max(compute.BlockDocs, 2*q.Workers*e.Panel()), end)
+		hi = min((end+device.Columns-1)/device.Columns*device.Columns, hi)
+	}
+	return &device.Request{Docs: run.Numbers(0, end)[first:], Lo: q.Columns[0], Hi: hi, Workers: q.Workers}
+}
+
+// pairs counts what a request computes.
+func (e *Engine) pairs(q Request, all bool) (pairs int64) {
+	if all {
+		return compute.PairsOf(e.Len())
+	}
+	for first := q.Rows[0]; first < q.Rows[1]; {
+		r := e.strip(q, first)
+		pairs += int64(len(r.Docs)) * int64(r.Hi-r.Lo)
+		first += len(r.Docs)
+	}
+	return pairs
 }
 
 // either hands parts of tiles of the symmetric half to visit, whose rows are those of the request where parts come by
@@ -80,50 +185,7 @@ func (e *Engine) columns(r *device.Request, visit func(t *Tile) error) func(t *d
 	}
 }
 
-// visitor returns visit with a panic as an error.
-func visitor(visit func(t *Tile) error) (func(t *Tile) error, error) {
-	if visit == nil {
-		return nil, errors.New("engine: a nil function visit, expected one that takes tiles")
-	}
-	return func(t *Tile) error { return run.Guard("engine: visit", func() error { return visit(t) }) }, nil
-}
-
-// CrossTiles computes k between the engine's documents, the rows of tiles, and test documents, the
-// columns, and hands it to visit a tile at a time: all engine's documents from the first to the
-// last for one panel of test documents, then for the next. Values have the same bits as those of
-// [Engine.Cross]. An error of visit ends the computation, as does a panic, which comes back as a
-// [PanicError]; so does the end of ctx, within a second, with its error.
-//
-// It works on one goroutine at a time, reports no progress and needs no memory for results: a
-// caller with many test documents calls it from several goroutines, each with some of them, as
-// [Engine.Batches] says, and takes the results while they are in the cache. It holds
-// CrossTilesBytes. Both sides must have been embedded by the same embedder.
-func (e *Engine) CrossTiles(
-	ctx context.Context, k kernel.Kernel, test *sparse.Embedded, visit func(t *Tile) error,
-) error {
-	return e.CrossTilesBy(ctx, k, test, 1, visit)
-}
-
-// CrossTilesBy is [Engine.CrossTiles] by so many workers. They share the panels of test documents:
-// of one panel, the tiles come one after the other.
-func (e *Engine) CrossTilesBy(
-	ctx context.Context, k kernel.Kernel, test *sparse.Embedded, workers int, visit func(t *Tile) error,
-) error {
-	k, err := e.bindCross(k, test)
-	if err != nil {
-		return err
-	}
-	if visit, err = visitor(visit); err != nil {
-		return err
-	}
-	if workers < 1 || workers > mostWorkers {
-		return fmt.Errorf("engine: %d workers, expected from 1 to %d", workers, mostWorkers)
-	}
-	r := &device.Request{From: e.other(test), Docs: run.Numbers(0, test.Rows()), Hi: e.Len(), Workers: workers}
-	return e.c.Rows(ctx, k, r, nil, e.columns(r, visit))
-}
-
-// CrossTilesBytes returns what one call of CrossTiles holds beside its test documents, rows of so
+// CrossTilesBytes returns what one call of [Engine.Each] holds beside its test documents, rows of so
 // many values in all, and what belongs to the engine. Where a device computes, the documents that
 // it had last and transposed tiles are among it.
 func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {

@@ -60,7 +60,8 @@ func TestWork(t *testing.T) {
 		for _, head := range []int{-1, 20, x.Cols} {
 			t.Run(fmt.Sprintf("isa=%s/head=%d", isa, head), func(t *testing.T) {
 				e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), Workers: 2, HeadTerms: head}))(t)
-				musttest.Do(t, e.Tiles(t.Context(), func(*engine.Tile) error { return nil }))
+				none := func(*engine.Tile) error { return nil }
+				musttest.Do(t, e.Each(t.Context(), nil, engine.Request{Half: true}, none))
 				table := musttest.Get(asm.For(isa))(t)
 				inHead := make([]bool, x.Cols)
 				for _, j := range order[:max(head, 0)] {

@@ -65,7 +65,9 @@ func tilesOf(parameters string) preparation {
 		n := x.Rows()
 		return &job{
 			units: float64(n) * float64(n-1) / 2, engine: e,
-			pass:   func(ctx context.Context) error { return e.Tiles(ctx, func(*engine.Tile) error { return nil }) },
+			pass: func(ctx context.Context) error {
+				return e.Each(ctx, nil, engine.Request{Half: true}, func(*engine.Tile) error { return nil })
+			},
 			digest: func(ctx context.Context) (uint64, error) { return e.Digest(ctx, plain) },
 			worst: func(ctx context.Context) (worst Error, err error) {
 				rows, r := []int{0, n / 3, n - 1}, engine.NewReference(x)

@@ -97,7 +97,7 @@ func newTasks(ctx context.Context, sets []asm.ISA, docs int64, seed uint64) (lis
 func tileTask(e *engine.Engine, isa asm.ISA, n int) *task {
 	return &task{kind: kindTile, size: fmt.Sprintf("%d documents", n), isa: isa, values: rowStart(n), half: true,
 		tiles: func(ctx context.Context, out []float32) error {
-			return e.Tiles(ctx, func(t *engine.Tile) error {
+			return e.Each(ctx, nil, engine.Request{Half: true}, func(t *engine.Tile) error {
 				for i := range t.Rows {
 					for j, c := range t.C[i*t.Width:][:t.Cols] { // a tile on the diagonal has both halves
 						row, column := max(t.First+i, t.Column+j), min(t.First+i, t.Column+j)

@@ -414,7 +414,7 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 		return err
 	}
 	last := p.e.Len()
-	return p.e.CrossTilesBy(ctx, p.k, x, workers, func(t *engine.Tile) error {
+	return p.e.Each(ctx, p.k, engine.Request{Test: x, Workers: workers}, func(t *engine.Tile) error {
 		panel := first + t.Column
 		sums, err := p.sums.of(panel, t.First == 0, t.Width)
 		if err != nil {

@@ -166,7 +166,8 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	b := w.block(task)
 	values := w.values[:b.values()]
 	transpose := asm.Best().Transpose // moves values, and so has the same bits on every machine
-	err := w.engine.BlockTiles(ctx, w.kernel, b.rows, b.columns, func(t *engine.Tile) error {
+	q := engine.Request{Rows: b.rows, Columns: b.columns, Half: true}
+	err := w.engine.Each(ctx, w.kernel, q, func(t *engine.Tile) error {
 		b.each(t.Column, t.Cols, t.First, t.Rows, func(row, rows, column, columns int) {
 			from := t.C[(column-t.First)*t.Width+row-t.Column:]
 			at, width := b.place(row, column)

@@ -60,7 +60,7 @@ func TestEngineOnABackend(t *testing.T) {
 			holds("Rows", i, j, rows.Row(r)[j])
 		}
 	}
-	good("CrossTiles", e.CrossTiles(t.Context(), k, y, func(tile *engine.Tile) error {
+	good("CrossTiles", e.Each(t.Context(), k, engine.Request{Test: y, Workers: 1}, func(tile *engine.Tile) error {
 		for j := range tile.Rows {
 			for r := range tile.Cols {
 				holds("CrossTiles", some[tile.Column+r], tile.First+j, tile.C[j*tile.Width+r])
@@ -69,7 +69,7 @@ func TestEngineOnABackend(t *testing.T) {
 		return nil
 	}))
 	pairs := make(chan int, n*n)
-	good("Tiles", e.Tiles(t.Context(), func(tile *engine.Tile) error {
+	good("Tiles", e.Each(t.Context(), nil, engine.Request{Half: true}, func(tile *engine.Tile) error {
 		for j := tile.First; j < tile.First+tile.Rows; j++ {
 			for i := tile.Column; i < tile.Column+tile.Cols; i++ {
 				got, want := float64(tile.C[(j-tile.First)*tile.Width+i-tile.Column]), ref.C(i, j)

@@ -215,7 +215,7 @@ var passes = []struct {
 	pass         pass
 }{
 	{"tiles", "c", func(ctx context.Context, e *engine.Engine, _ kernel.Kernel) error {
-		return e.Tiles(ctx, func(*engine.Tile) error { return nil })
+		return e.Each(ctx, nil, engine.Request{Half: true}, func(*engine.Tile) error { return nil })
 	}},
 	{"digest", "c", func(ctx context.Context, e *engine.Engine, k kernel.Kernel) error {
 		_, err := e.Digest(ctx, k)

@@ -89,7 +89,7 @@ func (b *bench) measureHeads(ctx context.Context, head header) (report.Report, e
 	err = b.rounds(len(r.Rows), name, func(i int) error {
 		row := &r.Rows[i]
 		seconds, did, err := timed(ctx, row.engine, func(ctx context.Context) error {
-			return row.engine.Tiles(ctx, func(*engine.Tile) error { return nil })
+			return row.engine.Each(ctx, nil, engine.Request{Half: true}, func(*engine.Tile) error { return nil })
 		})
 		row.rounds = append(row.rounds, headRound{Seconds: seconds, Head: did.Head.Seconds(), Tail: did.Tail.Seconds()})
 		return err

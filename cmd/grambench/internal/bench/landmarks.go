@@ -94,7 +94,9 @@ func (b *bench) measureLandmarks(ctx context.Context, head header) (report.Repor
 	err = b.rounds(1, func(int) string { return "landmarks" }, func(int) error {
 		peak := mach.Peak(table, workers) / 2 // of float64
 		tiles, _, err := timed(ctx, e, func(ctx context.Context) error {
-			return e.Tiles(ctx, func(t *engine.Tile) error { return mapped(kernel.Resolve(k, x.Cols), table, t) })
+			return e.Each(ctx, nil, engine.Request{Half: true}, func(t *engine.Tile) error {
+				return mapped(kernel.Resolve(k, x.Cols), table, t)
+			})
 		})
 		if err != nil {
 			return err
