@@ -39,10 +39,10 @@ type Request struct {
 	Workers int // goroutines that call visit; default Options.Workers
 }
 
-// Each computes values of k, or of c if k is nil, a tile at a time, and hands each tile to visit: the tile's rows are columns of the
-// request, its columns are rows of the request. Values have the bits of [Engine.Gram] and [Engine.Cross], and no
-// memory is needed for results. Columns[0] must be a multiple of [device.Columns], and so must Columns[1] unless it
-// is Len. Wide blocks take less time per pair than narrow ones.
+// Each computes values of k, or of c if k is nil, a tile at a time, and hands each tile to visit: the tile's rows are
+// columns of the request, its columns are rows of the request. Values have the bits of [Engine.Gram] and
+// [Engine.Cross], and no memory is needed for results. Columns[0] must be a multiple of [device.Columns], and so must
+// Columns[1] unless it is Len. Wide blocks take less time per pair than narrow ones.
 //
 // visit is called concurrently by up to Workers goroutines. Tiles of the same rows of the request come one after the
 // other, columns ascending; with one worker, rows are ascending, too. An error of visit ends the computation, and so
