@@ -129,7 +129,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return x.corpus.NameValue(err)
 	}
-	out.scored(e, out.Score, &x.about, x.corpus.Source)
+	out.scored(e, out.Score, &x.about, x.corpus)
 	if c := out.Score.Calibration; c != nil {
 		out.Reliability = c.Bins
 	}

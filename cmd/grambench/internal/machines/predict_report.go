@@ -129,18 +129,19 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 		e.Warn("not scored: %v", err)
 		return
 	}
-	r.scored(e, s, of, c.Source)
+	r.scored(e, s, of, c)
 }
 
-// scored fills in a score of the documents of a source, and warns of classes that the model can't predict.
-func (r *predictReport) scored(e *cli.Env, s *svm.Score, of *learn.About, from string) {
+// scored fills in a score of documents, and warns of classes that the model can't predict.
+func (r *predictReport) scored(e *cli.Env, s *svm.Score, of *learn.About, c *corpus.Corpus) {
+	warnNone(e, c, of.Scheme)
 	if known := len(of.Classes); known > 0 && !of.OneClass && len(s.Classes) > known {
 		documents := 0
 		for _, k := range s.Classes[known:] {
 			documents += k.Of
 		}
 		e.Warn("%s of %s unknown to the model, of %s, such as %s: never predicted, and not in the log loss",
-			report.Counted(len(s.Classes)-known, "class", "classes"), from,
+			report.Counted(len(s.Classes)-known, "class", "classes"), c.Source,
 			report.Counted(documents, "document", "documents"), s.Classes[known].Name)
 	}
 	r.Scored, r.Right = s.Documents, s.Right

@@ -187,11 +187,20 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 		e.Warn("the labels of %s are numbers, most of them of one document: -type epsilon_svr estimates numbers", c.Source)
 	}
 	warnLabels(e, c)
-	// To labels these are documents without any of them.
 	if n, first := unlabelled(c); n > 0 && scheme != solver.Labels {
 		e.Warn("no label, left out of training (%s), first at %s", report.Documents(n), c.DocumentName(first))
 	}
+	warnNone(e, c, scheme)
 	return nil
+}
+
+// warnNone warns of documents without a label where each label is decided for itself: they count as having none
+// of the labels, while other schemes leave them out.
+func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
+	if n, first := unlabelled(c); n > 0 && scheme == solver.Labels {
+		e.Warn("no label (%s), first at %s: counted as having none of the labels; leave out documents of unknown labels",
+			report.Documents(n), c.DocumentName(first))
+	}
 }
 
 // unlabelled counts the documents without a label.
