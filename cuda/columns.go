@@ -52,7 +52,7 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) 
 		return nil, fmt.Errorf("cuda: %d documents, expected at most %d", x.Rows(), math.MaxInt32)
 	}
 	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
-	byRank, err := sparse.ByRank(ctx, &x.CSR, rank, runtime.GOMAXPROCS(0))
+	byRank, err := sparse.ByRank(ctx, nil, &x.CSR, rank, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 	if err := c.other.pool.close(); err != nil {
 		return side{}, err
 	}
-	byRank, err := sparse.ByRank(ctx, &x.CSR, c.layout.rank, runtime.GOMAXPROCS(0))
+	byRank, err := sparse.ByRank(ctx, nil, &x.CSR, c.layout.rank, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return side{}, err
 	}

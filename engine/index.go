@@ -211,11 +211,11 @@ func (x *Index) check(q *sparse.Embedded, i int) error {
 	case i < 0 || i >= q.Rows():
 		return fmt.Errorf("engine: document %d of a query of %d", i, q.Rows())
 	}
-	return q.ValidateRows()
+	return q.Validate()
 }
 
 // CompareRows returns c of row i of x and row j of y, embedded by one embedder, as a [Match] has it, and
-// whether it is within a bound. It takes no pass over the documents, which [New] or ValidateRows has
+// whether it is within a bound. It takes no pass over the documents, which [New] or Validate has
 // checked. Errors: a row out of range, different embedders, a bound that is below 0 or no number.
 func CompareRows(
 	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,

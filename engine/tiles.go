@@ -209,7 +209,7 @@ func (e *Engine) checkCross(test *sparse.Embedded) error {
 	if test == e.c.X {
 		return nil
 	}
-	if err := test.ValidateRows(); err != nil { // the embedder is that of the engine's documents
+	if err := test.Validate(); err != nil {
 		return fmt.Errorf("engine: test documents: %w", err)
 	}
 	return nil

@@ -16,9 +16,8 @@ import (
 // row. Values are finite; a stored zero means the same as an absent value. The number of stored
 // values may exceed 2³¹.
 //
-// A matrix may be filled by hand. Functions of this module that return an error check it with
-// [CSR.Validate]. Methods that return none leave that to their caller, and panic if an index they
-// need is out of range.
+// A matrix may be filled by hand. Functions that return an error check it with [CSR.Validate]; methods that return
+// none require a valid matrix.
 type CSR struct {
 	Cols    int       // number of columns, at most 2³²; every term index is below it
 	Offsets []int64   // Rows()+1 offsets into Terms and Values, the first of them 0
@@ -61,19 +60,16 @@ func (m *CSR) Rows() int { return max(len(m.Offsets)-1, 0) }
 // NNZ returns the number of stored values.
 func (m *CSR) NNZ() int64 { return int64(len(m.Values)) }
 
-// Row returns the columns and values of row i, which the caller must not change. It panics if there
-// is no row i.
+// Row returns the columns and values of row i, which the caller must not change.
 func (m *CSR) Row(i int) (terms []uint32, values []float32) {
 	lo, hi := m.Offsets[i], m.Offsets[i+1]
 	return m.Terms[lo:hi:hi], m.Values[lo:hi:hi]
 }
 
-// LongestRow returns the greatest number of values that a row stores. It panics if offsets aren't
-// those of a row.
+// LongestRow returns the maximum number of values that a row stores.
 func (m *CSR) LongestRow() int {
 	longest := int64(0)
 	for i := range m.Rows() {
-		m.mustHaveRow(i)
 		longest = max(longest, m.Offsets[i+1]-m.Offsets[i])
 	}
 	return int(longest)
@@ -84,12 +80,10 @@ func (m *CSR) Bytes() int64 {
 	return int64(len(m.Offsets))*8 + int64(len(m.Terms))*4 + int64(len(m.Values))*4
 }
 
-// SelectRows returns a new matrix with the given rows of m, in the given order; a row may occur
-// more than once. It panics if m has no such row, before it copies any.
+// SelectRows returns a new matrix with the given rows of m, in the given order; a row may occur more than once.
 func (m *CSR) SelectRows(rows []int) *CSR {
 	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1), Views: m.Views, all: m.all}
 	for k, i := range rows {
-		m.mustHaveRow(i)
 		out.Offsets[k+1] = m.Offsets[i+1] - m.Offsets[i]
 	}
 	out.Allocate()
@@ -109,11 +103,9 @@ func (m *CSR) FoldRows(rows []int) *CSR {
 	return out
 }
 
-// EmptyRows returns the number of rows without a value other than zero. It panics if offsets aren't
-// those of a row.
+// EmptyRows returns the number of rows without a value other than zero.
 func (m *CSR) EmptyRows() (count int) {
 	for i := range m.Rows() {
-		m.mustHaveRow(i)
 		_, values := m.Row(i)
 		if !slices.ContainsFunc(values, func(v float32) bool { return v != 0 }) {
 			count++
@@ -136,14 +128,8 @@ func (m *CSR) Allocate() {
 // that is smaller.
 func (m *CSR) MaxTerms() int { return min(m.Cols, len(m.Terms)) }
 
-// DocumentFrequency returns, for each column, the number of rows with a value other than zero
-// there. It panics with the error of [CSR.Validate].
+// DocumentFrequency returns, for each column, the number of rows with a value other than zero.
 func (m *CSR) DocumentFrequency() []int32 {
-	must(m.Validate())
-	return m.documentFrequency()
-}
-
-func (m *CSR) documentFrequency() []int32 {
 	df := make([]int32, m.Cols)
 	for k, t := range m.Terms {
 		if m.Values[k] != 0 {
@@ -167,17 +153,6 @@ func (m *CSR) Validate() error {
 	return m.eachRow(m.validateRow)
 }
 
-// mustHaveRow panics if the matrix has no row i, or one that can't be read.
-func (m *CSR) mustHaveRow(i int) {
-	if i < 0 || i >= m.Rows() {
-		panic(fmt.Sprintf("sparse: row %d of a matrix of %d rows", i, m.Rows()))
-	}
-	if len(m.Terms) != len(m.Values) {
-		panic(fmt.Sprintf("sparse: a matrix of %d terms and %d values", len(m.Terms), len(m.Values)))
-	}
-	must(m.validateSpan(i))
-}
-
 // validateShape checks what takes no pass: lengths, the first and last offset, and the number of
 // columns.
 func (m *CSR) validateShape() error {
@@ -197,17 +172,9 @@ func (m *CSR) validateShape() error {
 	return validateViews(m.Views, m.Cols)
 }
 
-// validateRow checks the offsets and values of a row; the shape must be valid.
+// validateRow checks the offsets of a row, that its columns ascend below Cols and that its values are finite; the
+// shape must be valid.
 func (m *CSR) validateRow(i int) error {
-	if err := m.validateSpan(i); err != nil {
-		return err
-	}
-	terms, values := m.Row(i)
-	return validateValues(i, terms, values, int64(m.Cols))
-}
-
-// validateSpan checks the two offsets of a row.
-func (m *CSR) validateSpan(i int) error {
 	lo, hi := m.Offsets[i], m.Offsets[i+1]
 	switch {
 	case lo < 0 || lo > int64(len(m.Values)):
@@ -218,13 +185,9 @@ func (m *CSR) validateSpan(i int) error {
 		return fmt.Errorf("sparse: row %d: ends at offset %d, expected at most %d, the number of values",
 			i, hi, len(m.Values))
 	}
-	return nil
-}
-
-// validateValues checks that the columns of a row ascend below cols and that its values are finite.
-func validateValues(i int, terms []uint32, values []float32, cols int64) error {
 	const exponent = 0xff << 23 // all bits set: infinite, or not a number
 	last := int64(-1)
+	terms, values := m.Row(i)
 	for k, t := range terms {
 		if int64(t) <= last {
 			return fmt.Errorf("sparse: row %d: index %d is not above %d", i, t, last)
@@ -233,8 +196,8 @@ func validateValues(i int, terms []uint32, values []float32, cols int64) error {
 			return &ValueError{i, t, values[k], "a finite value"}
 		}
 	}
-	if last >= cols {
-		return fmt.Errorf("sparse: row %d: index %d is not below the number of columns, %d", i, last, cols)
+	if last >= int64(m.Cols) {
+		return fmt.Errorf("sparse: row %d: index %d is not below the number of columns, %d", i, last, m.Cols)
 	}
 	return nil
 }
@@ -260,15 +223,10 @@ func (m *CSR) eachRow(check func(i int) error) error {
 // TermFrequencies returns the columns that hold a value other than zero, ascending, and for each
 // the number of rows that do. Unlike [CSR.DocumentFrequency] it takes memory in proportion to the
 // stored values, not to the number of columns, which hashed features or a malicious file may make
-// large. It panics with the error of [CSR.Validate].
+// large.
 func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
-	must(m.Validate())
-	return m.termFrequencies()
-}
-
-func (m *CSR) termFrequencies() (terms []uint32, df []int32) {
 	if int64(m.Cols) <= tableLimit(m.NNZ()) {
-		for t, n := range m.documentFrequency() {
+		for t, n := range m.DocumentFrequency() {
 			if n > 0 {
 				terms, df = append(terms, uint32(t)), append(df, n)
 			}
@@ -292,9 +250,9 @@ func (m *CSR) termFrequencies() (terms []uint32, df []int32) {
 }
 
 // LimitDF removes, in place, the values of terms whose document frequency is outside of minDF to maxDF.
-// Columns keep their numbers. The matrix must be valid.
+// Columns keep their numbers.
 func (m *CSR) LimitDF(minDF, maxDF int) {
-	terms, df := m.termFrequencies()
+	terms, df := m.TermFrequencies()
 	var kept []uint32
 	for j, n := range df {
 		if minDF <= int(n) && int(n) <= maxDF {

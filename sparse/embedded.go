@@ -31,12 +31,6 @@ func (x *Embedded) Source(i int) int {
 	return x.From[i]
 }
 
-// weighted returns the weighted value of a raw one; NaN for a count that can't be damped.
-func (f *Embedder) weighted(column uint32, raw float32) float64 {
-	v, weight := f.Factors(column, raw)
-	return float64(v * weight)
-}
-
 // Factors returns the two numbers whose product is the weighted value of a raw one: the value itself,
 // less the shift of a scaled column, or the damped count, NaN where a count can't be damped, and the
 // weight of its column, 1 without idf and scale.
@@ -94,13 +88,12 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 
 // Unit64 returns row i in float64, parallel to the columns of Row(i): v/‖v‖₂, or √(v/Σv) for an
 // embedding with square root, or (v/max v)^p / √Σ (v/max v)^2p with another power p, or v/Σv for
-// histograms. It writes into dst, which grows if it is too short. It panics if there is no row i.
+// histograms. It writes into dst, which grows if it is too short.
 //
 // Each value carries at most 2 roundings beyond those of the divisor, and 4+2p ulp for a power p.
 // Documents with proportional counts have equal values under a power and as histograms, since a
 // correctly rounded quotient of proportional integers is the same.
 func (x *Embedded) Unit64(i int, dst []float64) []float64 {
-	x.mustHaveRow(i)
 	d := x.Divisors[i]
 	if x.Embedder.general() {
 		dst, _ = x.powers(i, dst)
@@ -135,7 +128,7 @@ type weigher struct {
 	damp memo
 }
 
-// weighted is [Embedder.weighted].
+// weighted returns the weighted value of a raw one; NaN for a count that can't be damped.
 func (w *weigher) weighted(column uint32, raw float32) float64 {
 	v, weight := w.factors(column, raw)
 	return float64(v * weight)
@@ -210,20 +203,16 @@ func (x *Embedded) Bytes() int64 {
 	return x.CSR.Bytes() + 4*int64(len(x.Raw)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }
 
-// EmbeddedBytes returns what Bytes returns for so many rows and values. Numbers below 0 count as 0;
-// a result beyond int64 is the greatest int64.
+// EmbeddedBytes returns what Bytes returns for so many rows and values, at most [math.MaxInt64].
 func EmbeddedBytes(rows int, values int64) int64 {
-	const most = math.MaxInt64 / 64
-	if int64(rows) > most || values > most {
+	if values > math.MaxInt64/64 || int64(rows) > math.MaxInt64/64 {
 		return math.MaxInt64
 	}
-	return 12*max(values, 0) + 24*max(int64(rows), 0) + 8
+	return 12*values + 24*int64(rows) + 8
 }
 
-// Empty returns the number of documents without any term, or whose terms were all left out. It
-// panics if x has no embedder, or lists whose lengths don't fit together.
+// Empty returns the number of documents without any term, or whose terms were all left out.
 func (x *Embedded) Empty() int {
-	must(x.validateShape())
 	n := 0
 	for i := range x.Rows() {
 		if x.EmptyRow(i) {
@@ -233,9 +222,8 @@ func (x *Embedded) Empty() int {
 	return n
 }
 
-// EmptyRow says whether document i has no term, or its terms were all left out. It panics if there is no row i.
+// EmptyRow reports whether document i has no term, or its terms were all left out.
 func (x *Embedded) EmptyRow(i int) bool {
-	x.mustHaveRow(i)
 	unseen := x.Embedder != nil && x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0
 	terms, _ := x.Row(i)
 	return len(terms) == 1 && int(terms[0]) == x.Cols-1 && !unseen
@@ -243,14 +231,13 @@ func (x *Embedded) EmptyRow(i int) bool {
 
 // Vector64 returns row i in float64 before it is scaled to length 1: x of [Embedder.Transform],
 // parallel to the columns of Row(i). Another program computes the same kernel values from these
-// vectors. It writes into dst, which grows if it is too short. It panics if there is no row i, and
-// without norms. A document without known terms has the value Norms[i] in the last column.
+// vectors. It writes into dst, which grows if it is too short. It needs norms. A document without known terms has the
+// value Norms[i] in the last column.
 //
 // Without a normalisation the values are the weighted ones of the corpus, or their square roots,
 // each rounded once, or another power p of them, to 4+2p ulp; otherwise each carries at most one
 // rounding beyond those of [Embedded.Unit64] and of the norm.
 func (x *Embedded) Vector64(i int, dst []float64) []float64 {
-	x.mustHaveRow(i)
 	f, norm := x.Embedder, x.Norms[i]
 	if f.Norm != NormNone || norm == 0 {
 		dst = x.Unit64(i, dst)
@@ -275,36 +262,47 @@ func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 // norms and of distances.
 const MostNorm = 0x1p62
 
-// Validate checks that rows are as [CSR.Validate] wants them, with the columns of the embedder, and
-// that Values, Divisors and Norms are those of Raw, to a relative 10⁻⁵. Norms may be nil, since
-// kernels of the cosine don't use them. It takes one pass, on several goroutines for many values; a
-// power other than the square root costs about as much as embedding.
+// Validate checks that rows are as [CSR.Validate] wants them, unit vectors or histograms, with the columns of the
+// embedder. Norms may be nil, since kernels of the cosine don't use them. It takes one pass.
 func (x *Embedded) Validate() error {
 	if err := x.validateShape(); err != nil {
 		return err
 	}
-	if err := x.Embedder.Validate(); err != nil {
-		return err
-	}
-	return x.eachRow(x.validateEmbedded)
+	return x.eachRow(x.validateUnit)
 }
 
-// ValidateRows is [Embedded.Validate] without the pass over the lists of the embedder, which other
-// documents have passed with: of one document these are most of the work.
-func (x *Embedded) ValidateRows() error {
-	if err := x.validateShape(); err != nil {
+// validateUnit checks a row.
+func (x *Embedded) validateUnit(i int) error {
+	if err := x.validateRow(i); err != nil {
 		return err
 	}
-	return x.eachRow(x.validateEmbedded)
+	sum, d := 0.0, x.Divisors[i]
+	_, values := x.Row(i)
+	for _, v := range values {
+		u := float64(v)
+		if x.Embedder.Pairing == Dot {
+			u *= u
+		}
+		sum += float64(u)
+	}
+	const roundings = 1e-5 // of float32 and of the sum
+	switch {
+	case !(math.Abs(sum-1) <= roundings):
+		return fmt.Errorf("sparse: row %d: the squares, or shares of a histogram, sum to %v, expected 1", i, sum)
+	case !(d > 0 && d <= math.MaxFloat64):
+		return fmt.Errorf("sparse: row %d: divisor %v, expected a finite number above 0", i, d)
+	case x.Norms != nil && !(x.Norms[i] >= 0 && x.Norms[i] <= math.MaxFloat64):
+		return fmt.Errorf("sparse: row %d: norm %v, expected a finite number of at least 0", i, x.Norms[i])
+	}
+	return nil
 }
 
-// validateShape checks what takes no pass: the embedder, and that the lengths of lists fit
-// together.
+// validateShape checks the embedder and the lengths of the lists.
 func (x *Embedded) validateShape() error {
 	if x == nil {
 		return fmt.Errorf("sparse: no embedded documents, expected some")
 	}
-	if err := x.Embedder.ready(); err != nil {
+	if err := x.Embedder.Validate(); err != nil {
 		return err
 	}
 	if err := x.CSR.validateShape(); err != nil {
@@ -325,112 +323,4 @@ func (x *Embedded) validateShape() error {
 			len(x.Norms), n)
 	}
 	return nil
-}
-
-// roundings bounds the relative error of stored numbers, from float32 and the order of sums.
-const roundings = 1e-5
-
-// about reports whether two numbers differ by roundings alone; a NaN or an infinity never does.
-func about(found, expected float64) bool {
-	return math.Abs(found-expected) <= roundings*math.Abs(expected) && !math.IsInf(expected, 0)
-}
-
-// validateEmbedded checks a row: offsets, columns, and values, divisor and norm against raw values.
-func (x *Embedded) validateEmbedded(i int) error {
-	if err := x.validateRow(i); err != nil {
-		return err
-	}
-	f, d := x.Embedder, x.Divisors[i]
-	if !(d > 0 && d <= math.MaxFloat64) {
-		return fmt.Errorf("sparse: row %d: divisor %v, expected a finite number above 0", i, d)
-	}
-	terms, values := x.Row(i)
-	raw := x.Raw[x.Offsets[i]:x.Offsets[i+1]]
-	l1, l2, largest, at := f.lengths(terms, raw)
-	if at >= 0 {
-		return fmt.Errorf("sparse: row %d, index %d: raw value %v, expected a weighted one finite and other than 0%s",
-			i, terms[at], raw[at], f.wantsNonNegative())
-	}
-	length, at := f.compare(terms, values, raw, d, largest)
-	if at >= 0 {
-		return fmt.Errorf("sparse: row %d, index %d: value %v, expected that of the raw value %v over the divisor %v",
-			i, terms[at], values[at], raw[at], d)
-	}
-	// The divisor makes the length 1: it is right if each value is right for it, and the length is
-	// 1.
-	if !about(length, 1) {
-		return fmt.Errorf("sparse: row %d: the squares, or shares of a histogram, sum to %v, expected 1", i, length)
-	}
-	if x.Norms == nil {
-		return nil
-	}
-	want := f.norm(l1, l2)
-	if f.general() {
-		want = f.raisedNorm(d, largest, l1, l2)
-	}
-	if alone := len(terms) == 1 && int(terms[0]) == len(f.Terms); alone && (!f.Open || x.Norms[i] == 0 && raw[0] == 1) {
-		want = f.norm(0, 0) // a document without terms
-	}
-	if !about(x.Norms[i], want) {
-		return fmt.Errorf("sparse: row %d: norm %v, expected %v, that of its raw values", i, x.Norms[i], want)
-	}
-	return nil
-}
-
-// lengths returns Σ|v|, ‖v‖₂ and, where the embedding has a power other than the square root, max v
-// of a row's weighted values; at is the place of the first that a row can't have, or -1.
-func (f *Embedder) lengths(terms []uint32, raw []float32) (l1, l2, largest float64, at int) {
-	least, general := -math.MaxFloat64, f.general()
-	if f.Power != 0 || f.Pairing != Dot {
-		least = 0
-	}
-	for k, r := range raw {
-		v := f.weighted(terms[k], r)
-		if !(v >= least && v <= math.MaxFloat64) || v == 0 {
-			return 0, 0, 0, k
-		}
-		l1 += math.Abs(v)
-		l2 += float64(v * v)
-		if general && v > largest {
-			largest = v
-		}
-	}
-	return l1, math.Sqrt(l2), largest, -1
-}
-
-// compare checks the values of a row against what its raw values, which are in order, make of them,
-// and returns what sums to 1: the squares, or the shares of a histogram. at is the place of the
-// first value that is wrong, or -1.
-func (f *Embedder) compare(terms []uint32, values, raw []float32, divisor, largest float64) (length float64, at int) {
-	values, terms = values[:len(raw)], terms[:len(raw)]
-	if f.general() {
-		for k, r := range raw {
-			v, u := float64(values[k]), power(f.weighted(terms[k], r)/largest, f.Power)/divisor
-			if !(math.Abs(v-u) <= roundings*u+0x1p-149) {
-				return 0, k
-			}
-			length += float64(v * v)
-		}
-		return length, -1
-	}
-	// Comparing products spares a division and a root for each value. slack is what rounding to a
-	// subnormal float32 may add, even where the value is a root, or rounding up to the least share.
-	slack, root, squares := divisor*0x1p-148, f.Power == Root, f.Power == 0 && f.Pairing == Dot
-	if f.Pairing != Dot {
-		slack = divisor * LeastShare
-	}
-	for k, r := range raw {
-		v, u := f.weighted(terms[k], r), float64(values[k])
-		if root {
-			u *= math.Abs(u)
-		}
-		if !(math.Abs(float64(u*divisor)-v) <= roundings*math.Abs(v)+slack) {
-			return 0, k
-		}
-		if squares {
-			u *= u
-		}
-		length += u
-	}
-	return length, -1
 }

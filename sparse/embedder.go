@@ -63,7 +63,7 @@ func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 		all = train.all
 	}
 	f.Documents = all.Rows()
-	f.Terms, f.DF = all.termFrequencies()
+	f.Terms, f.DF = all.TermFrequencies()
 	f.Trailing = all.Cols - f.Width()
 	f.columns = newTermTable(f.Terms, train.NNZ())
 	if e.Weighting.IDF() {
@@ -77,6 +77,9 @@ func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 	}
 	if e.Supervised() {
 		if labels != nil {
+			if f.err = labels.Validate(train.Rows(), classes); f.err != nil {
+				return
+			}
 			f.Weights = f.divergences(train, labels, classes)
 		}
 		if f.Weights == nil {
@@ -109,24 +112,10 @@ func (f *Embedder) Bytes() int64 {
 
 // RestoreEmbedder returns the embedder with the exported fields of from, as they were stored. It
 // embeds documents to the same bits as the original. It keeps the slices, which must not change any
-// more.
-//
-// Errors: an unknown embedding, a negative number of documents, lists of different length, terms
-// that don't ascend, a document frequency outside of 1 … Documents, a weight that isn't finite,
-// weights or shifts for an embedding without or none for one with them, Open with an embedding other than
-// tf.
+// more. It fails if the fields contradict each other.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
-	f := &Embedder{
-		Embedding: from.Embedding,
-		Documents: from.Documents,
-		Terms:     from.Terms,
-		DF:        from.DF,
-		Trailing:  from.Trailing,
-		Weights:   from.Weights,
-		Shifts:    from.Shifts,
-		Views:     from.Views,
-		Open:      from.Open,
-	}
+	f := &from
+	f.columns, f.filled, f.err = nil, nil, nil
 	if err := f.validateFields(); err != nil {
 		return nil, err
 	}
@@ -144,27 +133,15 @@ func (f *Embedder) Width() int {
 	return int(f.Terms[len(f.Terms)-1]) + 1 + f.Trailing
 }
 
-// Validate returns the error of [Embedding.Fit], or that which [RestoreEmbedder] would return, or
-// one for an embedder that is filled by hand. It takes one pass.
+// Validate returns the error of [Embedding.Fit], or one for an embedder that is filled by hand. It takes no pass.
 func (f *Embedder) Validate() error {
-	if f != nil && f.err == nil {
-		if err := f.validateFields(); err != nil {
-			return err
-		}
-	}
-	return f.ready()
-}
-
-// ready checks, without a pass, that the embedder can embed without reading beyond its lists.
-func (f *Embedder) ready() error {
 	switch {
 	case f == nil:
 		return fmt.Errorf("sparse: no embedder, expected one")
 	case f.err != nil:
 		return f.err
 	case !f.columns.of(f.Terms):
-		return fmt.Errorf(
-			"sparse: an embedder of %d terms that was filled by hand, expected one of Fit or RestoreEmbedder",
+		return fmt.Errorf("sparse: an embedder of %d terms that was filled by hand, expected one of Fit or RestoreEmbedder",
 			len(f.Terms))
 	}
 	return f.validateLengths()

@@ -45,10 +45,3 @@ func (e *PairError) Describe(name func(i int) string) string {
 
 // Unwrap returns [ErrNotFinite].
 func (e *PairError) Unwrap() error { return ErrNotFinite }
-
-// must panics with the text of an error.
-func must(err error) {
-	if err != nil {
-		panic(err.Error())
-	}
-}

@@ -2,7 +2,6 @@ package sparse
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -28,8 +27,7 @@ func permutation(list []uint32) error {
 	return nil
 }
 
-// Order returns the columns in the order of falling document frequency, equal ones in their own
-// order.
+// Order returns the columns by decreasing document frequency, ties broken by index.
 func Order(df []int32) []uint32 {
 	order := make([]uint32, len(df))
 	for j := range order {
@@ -39,12 +37,8 @@ func Order(df []int32) []uint32 {
 	return order
 }
 
-// Ranks inverts an order of columns: the result r has r[order[i]] = i. It panics where order isn't
-// a permutation.
+// Ranks inverts an order of columns, a permutation: the result r has r[order[i]] = i.
 func Ranks(order []uint32) []uint32 {
-	if err := permutation(order); err != nil {
-		panic(err.Error())
-	}
 	rank := make([]uint32, len(order))
 	for r, j := range order {
 		rank[j] = uint32(r)
@@ -53,46 +47,31 @@ func Ranks(order []uint32) []uint32 {
 }
 
 // ByRank returns the transpose of a matrix with its rows in the order of ranks: row r holds the
-// documents, ascending, that have the column of rank r, and their values. It works on a number of
-// goroutines, 0 standing for one a processor.
+// documents, ascending, that have the column of rank r, and their values. It reuses the memory of t, if not nil, which
+// shares none with m. It works on a number of goroutines, 0 for one per processor.
 //
-// Errors: a matrix that [CSR.Validate] refuses, more rows than terms can number, ranks that aren't
-// a permutation of the columns, the end of ctx.
-func ByRank(ctx context.Context, m *CSR, rank []uint32, workers int) (*CSR, error) {
-	t := &CSR{}
-	if err := ByRankInto(ctx, t, m, rank, workers); err != nil {
+// It fails if [CSR.Validate] refuses m, if ranks aren't a permutation of the columns, or when ctx is done.
+func ByRank(ctx context.Context, t, m *CSR, rank []uint32, workers int) (*CSR, error) {
+	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	return t, nil
-}
-
-// ByRankInto is [ByRank] into a matrix whose memory it uses again where that suffices, and which
-// must share none with m. After an error t holds nothing of use. Errors: those of ByRank, no t, and m
-// as t.
-func ByRankInto(ctx context.Context, t, m *CSR, rank []uint32, workers int) error {
-	if err := run.Given(ctx, "sparse"); err != nil {
-		return err
-	}
-	if err := m.Validate(); err != nil {
-		return err
-	}
-	if t == nil || t == m {
-		return errors.New("sparse: no matrix of its own for a transpose, expected one")
-	}
 	if n := m.Rows(); int64(n) > MaxCols {
-		return fmt.Errorf("sparse: a matrix of %d rows, expected at most %d to be columns", n, int64(MaxCols))
+		return nil, fmt.Errorf("sparse: a matrix of %d rows, expected at most %d to be columns", n, int64(MaxCols))
 	}
 	if len(rank) != m.Cols {
-		return fmt.Errorf("sparse: %d ranks, expected %d, one for each column", len(rank), m.Cols)
+		return nil, fmt.Errorf("sparse: %d ranks, expected %d, one for each column", len(rank), m.Cols)
 	}
 	if err := permutation(rank); err != nil {
-		return err
+		return nil, err
 	}
 	workers, err := goroutines(workers)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return transpose(ctx, t, m, rank, workers)
+	if t == nil {
+		t = &CSR{}
+	}
+	return t, transpose(ctx, t, m, rank, workers)
 }
 
 // stopValues is how many values pass between looks at a context.

@@ -148,10 +148,8 @@ func (f *Embedder) row(m *CSR, i int) ([]uint32, []float32) {
 	return append(all, left...), append(own, make([]float32, len(left))...)
 }
 
-// AppendRaw appends the terms and values of row i as the documents had them, less what the embedding
-// leaves out. It panics if there is no row i.
+// AppendRaw appends the terms and values of row i as the documents had them, less what the embedding leaves out.
 func (x *Embedded) AppendRaw(i int, terms []uint32, values []float32) ([]uint32, []float32) {
-	x.mustHaveRow(i)
 	f := x.Embedder
 	columns, raw := x.Terms[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[i]:x.Offsets[i+1]]
 	add := func(j int, v float32) {
@@ -188,9 +186,8 @@ const (
 // NoCounts says why values aren't counts of terms, or "" where they may be: [Negative], [Fractions],
 // "columns of unlike scales", whose standard deviations differ by a factor of more than 30, or "one
 // column", in which nothing but the length of a vector differs. It looks at the columns that
-// [CSR.Unscaled] does. It panics with the error of [CSR.Validate].
+// [CSR.Unscaled] does.
 func (m *CSR) NoCounts() string {
-	must(m.Validate())
 	fractions, several := false, false
 	for k, v := range m.Values {
 		if v < 0 {
@@ -214,8 +211,8 @@ func (m *CSR) NoCounts() string {
 // Unscaled says why columns should be scaled before vectors are compared or added up: where standard
 // deviations differ by a factor of more than 30 from each other or from 1, or a mean is more than 30
 // times the standard deviation; else it returns "". It looks at columns that at least half of the rows
-// have a value in, and only where these hold half of all values: vectors of sparse terms have unlike
-// columns by nature. It panics with the error of [CSR.Validate].
+// have a value in, and only if these hold half of all values: vectors of sparse terms have unlike
+// columns by nature.
 func (m *CSR) Unscaled() string {
 	_, why := m.unscaled()
 	return why

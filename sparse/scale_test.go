@@ -102,7 +102,7 @@ func TestScalesAreRefused(t *testing.T) {
 		"expected scaled columns alone":   altered(good, func(f *Embedder) { f.Norm = NormL2 }),
 		"expected a range of ascending n": altered(good, func(f *Embedder) { f.Weighting = Range }),
 	} {
-		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := RestoreEmbedder(fields(f)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}

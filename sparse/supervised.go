@@ -12,14 +12,11 @@ func (e Embedding) Supervised() bool { return e.Weighting == TFKL }
 // The embedder keeps an error, of a supervised embedding also that of [Labels.Validate], or one for documents of fewer
 // than two classes.
 func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
-	f := &Embedder{Embedding: e}
 	if !e.Supervised() {
-		f.learn(train, nil, 0)
-	} else if f.err = train.Validate(); f.err == nil {
-		if f.err = labels.Validate(train.Rows(), classes); f.err == nil {
-			f.learn(train, &labels, classes)
-		}
+		return e.Fit(train)
 	}
+	f := &Embedder{Embedding: e}
+	f.learn(train, &labels, classes)
 	return f
 }
 

@@ -31,10 +31,7 @@ func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 // on so many goroutines, 0 for one per processor. The error is that of the first row in this order,
 // by its number in the matrix, or ctx.Err(). Other rows are neither read nor checked. The result holds rows.
 func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, workers int) (*Embedded, error) {
-	if err := run.Given(ctx, "sparse"); err != nil {
-		return nil, err
-	}
-	if err := f.ready(); err != nil {
+	if err := f.Validate(); err != nil {
 		return nil, err
 	}
 	if err := m.validateShape(); err != nil {
@@ -48,19 +45,13 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	if rows == nil {
 		n = m.Rows()
 	}
-	row := func(i int) int {
-		if rows == nil {
-			return i
-		}
-		return rows[i]
-	}
 	x := &Embedded{
 		CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f, From: rows,
 		Norms: make([]float64, n), Divisors: make([]float64, n),
 	}
 	err = run.Chunks(ctx, workers, n, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
-			r := row(i)
+			r := x.Source(i)
 			if r < 0 || r >= m.Rows() {
 				return fmt.Errorf("sparse: row %d, expected 0 to %d, one of the matrix", r, m.Rows()-1)
 			}
@@ -83,8 +74,8 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	err = run.Chunks(ctx, workers, n, func(_, lo, hi int) (err error) {
 		var unit []float64
 		for i := lo; i < hi && err == nil; i++ {
-			terms, values := f.row(m, row(i))
-			unit, err = x.embed(i, terms, values, row(i), unit)
+			terms, values := f.row(m, x.Source(i))
+			unit, err = x.embed(i, terms, values, x.Source(i), unit)
 		}
 		return err
 	})

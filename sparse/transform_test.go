@@ -81,7 +81,7 @@ func TestTransposeIsTheSameFromAnyWorkers(t *testing.T) {
 		t.Fatalf("%d values are too few for three workers", m.NNZ())
 	}
 	rank := Ranks(Order(m.DocumentFrequency()))
-	want := musttest.Get(ByRank(t.Context(), m, rank, 1))(t)
+	want := musttest.Get(ByRank(t.Context(), nil, m, rank, 1))(t)
 	for i := range m.Rows() { // by the definition
 		terms, values := m.Row(i)
 		for k, j := range terms {
@@ -92,7 +92,7 @@ func TestTransposeIsTheSameFromAnyWorkers(t *testing.T) {
 			}
 		}
 	}
-	got, err := ByRank(t.Context(), m, rank, 3)
+	got, err := ByRank(t.Context(), nil, m, rank, 3)
 	if err != nil || !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Terms, want.Terms) ||
 		!slices.Equal(got.Values, want.Values) {
 		t.Errorf("three workers make another transpose: %v", err)

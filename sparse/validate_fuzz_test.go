@@ -1,10 +1,13 @@
 package sparse
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // randomMatrix draws a matrix of any fields: mostly rows in order, then a few things that don't
@@ -83,8 +86,11 @@ func FuzzMatrix(f *testing.F) {
 				t.Fatalf("%s accepts %+v", door, m)
 			}
 			if err == nil {
-				if err := x.Validate(); err != nil {
-					t.Fatalf("%s makes what Validate refuses: %v, of %+v", door, err, m)
+				musttest.Do(t, x.Validate())
+				for i := range x.Rows() {
+					if err := x.validateRaw(i); err != nil {
+						t.Fatalf("%s: %v, of %+v", door, err, m)
+					}
 				}
 				x.Digest()
 				x.Empty()
@@ -109,14 +115,14 @@ func FuzzMatrix(f *testing.F) {
 		x, err = e.Fit(train).TransformRows(t.Context(), m, nil, 1+r.IntN(3))
 		check("TransformRows", x, err)
 		if !want {
-			_, err := ByRank(t.Context(), m, make([]uint32, min(max(m.Cols, 0), 99)), 1)
+			_, err := ByRank(t.Context(), nil, m, make([]uint32, min(max(m.Cols, 0), 99)), 1)
 			if err == nil {
 				t.Fatalf("ByRank accepts %+v", m)
 			}
 			return
 		}
 		df := m.DocumentFrequency()
-		byRank, err := ByRank(t.Context(), m, Ranks(Order(df)), 1)
+		byRank, err := ByRank(t.Context(), nil, m, Ranks(Order(df)), 1)
 		if err != nil || byRank.Validate() != nil {
 			t.Fatalf("ByRank of %+v: %v", m, err)
 		}
@@ -124,4 +130,109 @@ func FuzzMatrix(f *testing.F) {
 			t.Fatalf("%+v", m)
 		}
 	})
+}
+
+// roundings bounds the relative error of stored numbers, from float32 and the order of sums.
+const roundings = 1e-5
+
+// about reports whether two numbers differ by roundings alone; a NaN or an infinity never does.
+func about(found, expected float64) bool {
+	return math.Abs(found-expected) <= roundings*math.Abs(expected) && !math.IsInf(expected, 0)
+}
+
+// weighted returns the weighted value of a raw one.
+func (f *Embedder) weighted(column uint32, raw float32) float64 {
+	v, weight := f.Factors(column, raw)
+	return float64(v * weight)
+}
+
+// validateRaw checks values, divisor and norm of a row against raw values.
+func (x *Embedded) validateRaw(i int) error {
+	f, d := x.Embedder, x.Divisors[i]
+	terms, values := x.Row(i)
+	raw := x.Raw[x.Offsets[i]:x.Offsets[i+1]]
+	l1, l2, largest, at := f.lengths(terms, raw)
+	if at >= 0 {
+		return fmt.Errorf("sparse: row %d, index %d: raw value %v, expected a weighted one finite and other than 0%s",
+			i, terms[at], raw[at], f.wantsNonNegative())
+	}
+	length, at := f.compare(terms, values, raw, d, largest)
+	if at >= 0 {
+		return fmt.Errorf("sparse: row %d, index %d: value %v, expected that of the raw value %v over the divisor %v",
+			i, terms[at], values[at], raw[at], d)
+	}
+	// The divisor makes the length 1: it is right if each value is right for it, and the length is
+	// 1.
+	if !about(length, 1) {
+		return fmt.Errorf("sparse: row %d: the squares, or shares of a histogram, sum to %v, expected 1", i, length)
+	}
+	want := f.norm(l1, l2)
+	if f.general() {
+		want = f.raisedNorm(d, largest, l1, l2)
+	}
+	if alone := len(terms) == 1 && int(terms[0]) == len(f.Terms); alone && (!f.Open || x.Norms[i] == 0 && raw[0] == 1) {
+		want = f.norm(0, 0) // a document without terms
+	}
+	if !about(x.Norms[i], want) {
+		return fmt.Errorf("sparse: row %d: norm %v, expected %v, that of its raw values", i, x.Norms[i], want)
+	}
+	return nil
+}
+
+// lengths returns Σ|v|, ‖v‖₂ and, where the embedding has a power other than the square root, max v
+// of a row's weighted values; at is the place of the first that a row can't have, or -1.
+func (f *Embedder) lengths(terms []uint32, raw []float32) (l1, l2, largest float64, at int) {
+	least, general := -math.MaxFloat64, f.general()
+	if f.Power != 0 || f.Pairing != Dot {
+		least = 0
+	}
+	for k, r := range raw {
+		v := f.weighted(terms[k], r)
+		if !(v >= least && v <= math.MaxFloat64) || v == 0 {
+			return 0, 0, 0, k
+		}
+		l1 += math.Abs(v)
+		l2 += float64(v * v)
+		if general && v > largest {
+			largest = v
+		}
+	}
+	return l1, math.Sqrt(l2), largest, -1
+}
+
+// compare checks the values of a row against what its raw values, which are in order, make of them,
+// and returns what sums to 1: the squares, or the shares of a histogram. at is the place of the
+// first value that is wrong, or -1.
+func (f *Embedder) compare(terms []uint32, values, raw []float32, divisor, largest float64) (length float64, at int) {
+	values, terms = values[:len(raw)], terms[:len(raw)]
+	if f.general() {
+		for k, r := range raw {
+			v, u := float64(values[k]), power(f.weighted(terms[k], r)/largest, f.Power)/divisor
+			if !(math.Abs(v-u) <= roundings*u+0x1p-149) {
+				return 0, k
+			}
+			length += float64(v * v)
+		}
+		return length, -1
+	}
+	// Comparing products spares a division and a root for each value. slack is what rounding to a
+	// subnormal float32 may add, even where the value is a root, or rounding up to the least share.
+	slack, root, squares := divisor*0x1p-148, f.Power == Root, f.Power == 0 && f.Pairing == Dot
+	if f.Pairing != Dot {
+		slack = divisor * LeastShare
+	}
+	for k, r := range raw {
+		v, u := f.weighted(terms[k], r), float64(values[k])
+		if root {
+			u *= math.Abs(u)
+		}
+		if !(math.Abs(float64(u*divisor)-v) <= roundings*math.Abs(v)+slack) {
+			return 0, k
+		}
+		if squares {
+			u *= u
+		}
+		length += u
+	}
+	return length, -1
 }

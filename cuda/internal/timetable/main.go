@@ -60,7 +60,7 @@ func corpora(ctx context.Context, out io.Writer, sources []string) error {
 			return err
 		}
 		rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
-		byRank, err := sparse.ByRank(ctx, &x.CSR, rank, runtime.GOMAXPROCS(0))
+		byRank, err := sparse.ByRank(ctx, nil, &x.CSR, rank, runtime.GOMAXPROCS(0))
 		if err != nil {
 			return err
 		}

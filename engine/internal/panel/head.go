@@ -233,7 +233,7 @@ func (b *Backend) layoutFor(
 	ctx context.Context, x *sparse.Embedded, terms int, roles Roles,
 ) (*layout, *sparse.CSR, error) {
 	rank := sparse.Ranks(sparse.Order(x.DocumentFrequency()))
-	byRank, err := sparse.ByRank(ctx, &x.CSR, rank, b.workers)
+	byRank, err := sparse.ByRank(ctx, nil, &x.CSR, rank, b.workers)
 	if err != nil {
 		return nil, nil, err
 	}
