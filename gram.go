@@ -97,6 +97,9 @@ func (o *Options) check() error {
 	if o.Workers < 0 {
 		return fmt.Errorf("gram: Workers %d, expected 1 or more, or 0 for one per processor", o.Workers)
 	}
+	if o.MemoryBytes < 0 {
+		return fmt.Errorf("gram: MemoryBytes %d, expected 1 or more, or 0 for no bound", o.MemoryBytes)
+	}
 	return nil
 }
 

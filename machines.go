@@ -18,7 +18,10 @@ type Machines struct {
 
 // Machines returns the support vector machines of a model; the zero value for models of other types.
 func (m *Model) Machines() Machines {
-	own, ok := m.learnt().(learn.Machines)
+	if m.made() != nil {
+		return Machines{}
+	}
+	own, ok := m.m.(learn.Machines)
 	if !ok {
 		return Machines{}
 	}
@@ -48,17 +51,12 @@ func (m *Model) Machines() Machines {
 // that the model learnt from, ascending; nil for models without weights by term: those of kernels other than linear,
 // landmarks, neighbours.
 func (m *Model) Weights() (weights [][]float64, columns []uint32) {
-	weights, columns, err := learn.WeightsOf(m.learnt())
+	if m.made() != nil {
+		return nil, nil
+	}
+	weights, columns, err := learn.WeightsOf(m.m)
 	if err != nil {
 		return nil, nil
 	}
 	return weights, columns
-}
-
-// learnt is the model below, nil where there is none.
-func (m *Model) learnt() learn.Model {
-	if m == nil {
-		return nil
-	}
-	return m.m
 }

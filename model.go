@@ -102,6 +102,9 @@ func (m *Model) About() learn.About {
 // that can't predict, such as one of a program's own kernel without it, or the end of ctx.
 func (m *Model) Warm(ctx context.Context) (err error) {
 	defer facade(&err)
+	if err := m.made(); err != nil {
+		return err
+	}
 	p, err := m.predictor(ctx)
 	if err != nil {
 		return err
@@ -224,6 +227,9 @@ func (m *Model) predictor(ctx context.Context) (learn.Predictor, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ready == nil {
+		if err := m.o.check(); err != nil {
+			return nil, err
+		}
 		p, err := learn.Ready(ctx, m.m, m.o.learn())
 		if err != nil {
 			return nil, err

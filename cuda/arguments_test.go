@@ -138,7 +138,6 @@ func TestBadRequests(t *testing.T) {
 		words string
 		r     *device.Request
 	}{
-		{"no request", nil},
 		{"from -128", &device.Request{Lo: -128, Hi: n}},
 		{"multiple of", &device.Request{Lo: 1, Hi: n}},
 		{"from 128 to before 20", &device.Request{Lo: 128, Hi: n}},

@@ -210,11 +210,8 @@ const (
 
 // VectorsOf returns the defaults for the vectors of a corpus, and nil for text and counts: a kernel of text for weights
 // of terms, else a kernel of measurements. Linear machines take measurements as they are, or on columns of mean 0 and
-// variance 1 if scales differ much. It panics with the error of a corpus that isn't valid.
+// variance 1 if scales differ much.
 func VectorsOf(c *corpus.Corpus) *Vectors {
-	if err := c.Validate(); err != nil {
-		panic(fmt.Errorf("learn: VectorsOf: %w", err))
-	}
 	if c.Vocabulary != nil {
 		return nil
 	}

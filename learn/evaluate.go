@@ -124,7 +124,7 @@ type Apart struct {
 func Evaluate(
 	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) (*Evaluation, error) {
-	if err := run.Given(ctx, "learn"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	rows, err := RowsOf(m, p, c)
@@ -340,9 +340,6 @@ func allWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus,
 // copies finds documents that are near a training document.
 func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o Options) error {
 	const within = 0.02
-	if err := training.Validate(); err != nil {
-		return fmt.Errorf("learn: Training: %w", err)
-	}
 	both := [2]*corpus.Corpus{c, training}
 	if c.Texts != nil && training.Texts != nil {
 		for at, one := range both {

@@ -12,7 +12,6 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
@@ -59,17 +58,11 @@ const explained flagtext.Words = "logistic regression, -type linear or a support
 //
 // It fails if n < 1, if m has neither terms nor documents, if m has no such class, or if a prediction fails.
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
-	if err := run.Given(ctx, "learn"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
-	}
-	if m == nil {
-		return nil, errors.New("learn: no model to explain, expected one")
 	}
 	if n < 1 {
 		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
-	}
-	if err := valid(m); err != nil {
-		return nil, err
 	}
 	machines, ok := m.(Machines)
 	if !ok || machines.linear() || machines.Kernel == model.Precomputed {
@@ -150,19 +143,6 @@ func classesOf(machines []weightsOfMachine) (classes []string) {
 	return classes
 }
 
-// valid checks a model that can be checked.
-func valid(m Model) error {
-	if m == nil {
-		return errors.New("learn: no model, expected one")
-	}
-	if checked, ok := m.(interface{ Validate() error }); ok {
-		if err := checked.Validate(); err != nil {
-			return fmt.Errorf("learn: the model: %w", err)
-		}
-	}
-	return nil
-}
-
 // weights are those of machines, and what they belong to.
 type weights struct {
 	machines   []weightsOfMachine
@@ -206,9 +186,6 @@ func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, err
 // WeightsOf returns, by machine, the weight of each term, and the terms, ascending: those that [Explain] names.
 // Errors: a model without weights by term.
 func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
-	if err := valid(m); err != nil {
-		return nil, nil, err
-	}
 	t, _, err := weightsOf(context.Background(), m, nil)
 	if err != nil {
 		return nil, nil, err

@@ -3,7 +3,6 @@ package learn
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -76,15 +75,10 @@ func ExplainDocument(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n int, o Options,
 ) (*DocumentExplanation, error) {
 	switch {
-	case m == nil || docs == nil:
-		return nil, errors.New("learn: nothing to explain, expected a model and documents")
 	case i < 0 || i >= docs.Rows():
 		return nil, fmt.Errorf("learn: document %d to explain, expected one from 0 to %d", i, docs.Rows()-1)
 	case n < 1:
 		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
-	}
-	if err := docs.Validate(); err != nil {
-		return nil, fmt.Errorf("learn: document to explain: %w", err)
 	}
 	p := o.Ready
 	if p == nil {

@@ -11,7 +11,6 @@ import (
 	"unicode"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -37,14 +36,11 @@ const (
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {
-	if err := run.Given(ctx, "learn"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, nil, err
 	}
-	if m == nil || n < 1 {
-		return nil, nil, fmt.Errorf("learn: %d words of a text to name, expected a model and 1 or more", n)
-	}
-	if err := valid(m); err != nil {
-		return nil, nil, err
+	if n < 1 {
+		return nil, nil, fmt.Errorf("learn: %d words of a text to name, expected 1 or more", n)
 	}
 	a := m.About()
 	if a.Vocabulary == nil {

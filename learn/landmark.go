@@ -135,7 +135,7 @@ func (t *landmarks) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mod
 // weighted is the corpus with the weights of classes in those of its documents, since all machines share what these
 // weigh.
 func weighted(c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
-	if o.Weights == nil && !o.Balanced || c.Validate() != nil { // an error that training finds
+	if o.Weights == nil && !o.Balanced {
 		return c, nil
 	}
 	if o.Scheme == solver.Labels {

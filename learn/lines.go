@@ -12,7 +12,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 )
 
@@ -169,11 +168,8 @@ func (l *Lines) cell(text string) string {
 
 // Write writes a line for each document. Errors: predictions of another model, those of w and of ctx.
 func (l *Lines) Write(ctx context.Context, w io.Writer) error {
-	if err := run.Given(ctx, "learn"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
-	}
-	if w == nil {
-		return errors.New("learn: a nil writer, expected one")
 	}
 	if err := l.check(); err != nil {
 		return err

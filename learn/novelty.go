@@ -2,13 +2,11 @@ package learn
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
@@ -40,16 +38,10 @@ const (
 
 // NewNovelty measures the training documents: min(n, 2000)·n kernel values. p is the model made ready. Without
 // training they are the model's own, and where it keeps none the result is nil; a model without a kernel compares
-// the square roots of terms' shares by their inner products. Errors: documents that aren't valid, the end of ctx, more
+// the square roots of terms' shares by their inner products. Errors: the end of ctx, more
 // memory than is allowed.
 func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR, o Options) (_ *Novelty, err error) {
-	if err := run.Given(ctx, "learn"); err != nil {
-		return nil, err
-	}
-	if m == nil {
-		return nil, errors.New("learn: a novelty without a model, expected one")
-	}
-	if err := valid(m); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	n, docs := &Novelty{workers: o.Workers}, training
@@ -77,9 +69,6 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	}
 	if docs == nil || docs.Rows() < 2 {
 		return nil, nil
-	}
-	if err := docs.Validate(); err != nil {
-		return nil, err
 	}
 	if n.k == nil {
 		n.k = kernel.MustParse("bhattacharyya")
@@ -172,13 +161,7 @@ func (n *Novelty) nearest(
 // Add adds the documents' v(x) and rank(x) to their prediction, NaN and 0 for those without a known term. It
 // takes as many kernel values as a prediction. Errors: those of predictions.
 func (n *Novelty) Add(ctx context.Context, p *model.Prediction, docs *sparse.CSR) error {
-	if err := run.Given(ctx, "learn"); err != nil {
-		return err
-	}
-	if n == nil || n.e == nil || p == nil || docs == nil {
-		return errors.New("learn: novelty of nothing, expected one that NewNovelty made, a prediction and its documents")
-	}
-	if err := docs.Validate(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	nearest, rank := slices.Repeat([]float64{math.NaN()}, docs.Rows()), make([]float64, docs.Rows())

@@ -32,19 +32,13 @@ type Predictor interface {
 // Ready makes a model ready: what predictions share is computed once. Of o it takes how to compute,
 // and [Options.HeldBytes]: what the process holds beside it, counted against MemoryBytes.
 func Ready(ctx context.Context, m Model, o Options) (Predictor, error) {
-	if err := run.Given(ctx, "learn"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
-	}
-	if m == nil {
-		return nil, errors.New("learn: a nil model, expected one")
 	}
 	if own, ok := m.(interface {
 		ready(ctx context.Context, o Options) (Predictor, error)
 	}); ok {
 		return own.ready(ctx, o)
-	}
-	if err := valid(m); err != nil {
-		return nil, err
 	}
 	return &direct{m, o}, nil
 }
@@ -139,11 +133,8 @@ func loadStream(ctx context.Context, path string, early func(corpus.Tokenizer, c
 // Read reads a model of any kind, to the end of r. After the end of ctx it doesn't wait for a call of r.Read that
 // blocks.
 func Read(ctx context.Context, r io.Reader) (Model, error) {
-	if err := run.Given(ctx, "learn"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
-	}
-	if r == nil {
-		return nil, errors.New("learn: a nil reader, expected one")
 	}
 	in, stop := run.Stream(ctx, "learn: the reader", r)
 	defer stop()
@@ -164,8 +155,6 @@ func Read(ctx context.Context, r io.Reader) (Model, error) {
 // Score compares predictions with labels, and probabilities, where there are any.
 func (a *About) Score(p *model.Prediction, truth *corpus.Corpus) (s *svm.Score, err error) {
 	switch {
-	case p == nil:
-		return nil, errors.New("learn: a score without a prediction, expected one")
 	case a.OneClass:
 		return svm.ScoreModel(&model.Model{Type: model.OneClass}, p, truth)
 	case a.Numbers:

@@ -36,15 +36,6 @@ const NoKnownWord = "no known word"
 // RowsOf describes predictions of a corpus, one row per document. Errors: predictions of another model or
 // corpus.
 func RowsOf(m Model, p *model.Prediction, c *corpus.Corpus) ([]Row, error) {
-	if m == nil || c == nil || c.Documents == nil {
-		return nil, fmt.Errorf("learn: no model or no documents, expected both")
-	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("learn: documents that were predicted: %w", err)
-	}
-	if err := valid(m); err != nil {
-		return nil, err
-	}
 	a := m.About()
 	l := &Lines{Of: a, P: p}
 	if err := l.check(); err != nil {
@@ -115,11 +106,8 @@ var TableFormats = []string{"csv", "tsv", "jsonl"}
 // an apostrophe precedes a text that spreadsheets would take for a formula, such as =1+1. Columns that
 // no row fills are left out. Errors: another format, those of w and of ctx.
 func WriteRows(ctx context.Context, w io.Writer, format string, rows []Row) error {
-	if err := run.Given(ctx, "learn"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
-	}
-	if w == nil {
-		return fmt.Errorf("learn: a nil writer, expected one")
 	}
 	ended := func(i int) bool { return i%1024 == 0 && ctx.Err() != nil }
 	if format == "jsonl" {

@@ -107,9 +107,6 @@ func (t machines) searchSamples(
 			if err != nil {
 				return nil, err
 			}
-			if err := c.Validate(); err != nil {
-				return nil, err
-			}
 			if documents == nil {
 				return c, nil
 			}

@@ -81,17 +81,11 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, 
 //
 // Errors: those of CrossValidate, no points.
 func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
-	if err := run.Given(ctx, "learn"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if g == nil || len(g.Points) == 0 && g.searcher == nil {
+	if len(g.Points) == 0 && g.searcher == nil {
 		return nil, errors.New("learn: no points to search, expected those of a grid")
-	}
-	if i := slices.IndexFunc(g.Points, func(p Point) bool { return p.Trainer == nil }); i >= 0 {
-		return nil, fmt.Errorf("learn: point %d of the search has no trainer, expected one", i)
-	}
-	if err := c.Validate(); err != nil {
-		return nil, err
 	}
 	folds := cmp.Or(g.Folds, svm.DefaultFolds)
 	if g.searcher != nil {
@@ -168,13 +162,7 @@ type Learned struct {
 func LearningCurve(
 	ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int, all *Validation,
 ) ([]Learned, error) {
-	if err := run.Given(ctx, "learn"); err != nil {
-		return nil, err
-	}
-	if t == nil || c == nil || all == nil {
-		return nil, errors.New("learn: a learning curve needs a corpus, a trainer and a cross-validation")
-	}
-	if err := c.Validate(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	o.Work, o.Reject, o.Store, o.Prepared = 0, "", nil, nil

@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -57,17 +56,13 @@ func TestSearchRefuses(t *testing.T) {
 		return &own
 	}
 	for name, q := range map[string]struct {
-		ctx  context.Context
-		c    *corpus.Corpus
 		g    *Grid
 		says string
 	}{
-		"no context": {nil, c, of(5), "a nil context"}, "no points": {t.Context(), c, &Grid{}, "no points"},
-		"no grid": {t.Context(), c, nil, "no points"}, "no corpus": {t.Context(), nil, of(5), "no corpus"},
-		"one fold": {t.Context(), c, of(1), "2 to 20"}, "too many folds": {t.Context(), c, of(21), "2 to 20"},
-		"folds below 0": {t.Context(), c, of(-1), "2 to 20"},
+		"no points": {&Grid{}, "no points"}, "one fold": {of(1), "2 to 20"}, "too many folds": {of(21), "2 to 20"},
+		"folds below 0": {of(-1), "2 to 20"},
 	} {
-		_, err := Search(q.ctx, q.c, q.g, Options{})
+		_, err := Search(t.Context(), c, q.g, Options{})
 		if err == nil || !strings.Contains(err.Error(), q.says) {
 			t.Errorf("%s: %v, expected an error with %q", name, err, q.says)
 		}

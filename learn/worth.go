@@ -99,8 +99,8 @@ func (f *Found) point() (p Point, ok bool) {
 // Errors: a search without a best point, those of [Trainer].
 func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (_ Model, err error) {
 	p, ok := f.point()
-	if !ok || g == nil {
-		return nil, errors.New("learn: a search without a best point to train, or its grid, expected one")
+	if !ok {
+		return nil, errors.New("learn: the search has no best point to train")
 	}
 	if p.Cut > 0 && c != nil && c.Documents != nil { // which stay beside those that are cut anew
 		o.HeldBytes += c.Documents.Bytes()

@@ -8,8 +8,6 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"unsafe"
-
-	"github.com/gramengine/gram/internal/run"
 )
 
 // hugePage is the size of a large page, on the processors that have such pages.
@@ -62,7 +60,7 @@ var allocate = Make
 // the program has used before is filled with zeros, which takes a minute for ten gigabytes on a busy
 // machine. What was begun then ends by itself, and is garbage.
 func MakeContext(ctx context.Context, n int) ([]float32, error) {
-	if err := run.Given(ctx, "tiles"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if n < 0 || n > mostValues || n < 8*hugePage { // quick, or a panic for the caller to see

@@ -1,7 +1,6 @@
 package device
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -93,9 +92,6 @@ var effects = [numOps][2]int{
 // Validate returns an error where a program takes what isn't there, leaves anything but one number,
 // or has more than back ends have room for.
 func (p *Program) Validate() error {
-	if p == nil {
-		return errors.New("device: a nil program, expected instructions")
-	}
 	if len(p.Code) > MaxCode {
 		return fmt.Errorf("device: a program of %d instructions, expected at most %d", len(p.Code), MaxCode)
 	}

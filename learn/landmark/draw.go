@@ -14,17 +14,14 @@ import (
 // Choose draws landmarks among all documents of a corpus, with or without classes, as [Train] draws
 // them among those that it trains on: at most as many as there are documents, each once. Of settings it
 // takes Landmarks, Choice, Kernel and Seed. The same settings give the same landmarks. Errors: settings
-// that [Settings.Validate] refuses, a corpus that isn't valid or has no documents, for Pivoted more
+// that [Settings.Validate] refuses, a corpus without documents, for Pivoted more
 // memory than Options.MemoryBytes, the end of ctx, by which it stops within a second.
 func Choose(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) ([]int, error) {
 	s, k, err := s.resolve()
 	if err != nil {
 		return nil, err
 	}
-	if err := run.Given(ctx, "landmark"); err != nil {
-		return nil, err
-	}
-	if err := c.Validate(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	n := c.Documents.Rows()

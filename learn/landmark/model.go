@@ -65,9 +65,6 @@ type Model struct {
 // terms, each once, a valid matrix of landmarks, names of classes that differ and a machine for each,
 // with a finite coefficient for each landmark. It takes one pass.
 func (m *Model) Validate() error {
-	if m == nil || m.Landmarks == nil {
-		return errors.New("landmark: no model, expected one")
-	}
 	_, k, err := m.Settings.resolve()
 	if err != nil {
 		return err
@@ -135,14 +132,11 @@ const chunk = 8192
 
 // Predict predicts documents. Terms have the numbers of the training corpus.
 // Columns that training never had count only for kernels of the distance, see [kernel.Opened].
-// Values don't depend on the number of workers, bit for bit. m must be valid, see [Model.Validate].
+// Values don't depend on the number of workers, bit for bit. m and docs must be valid.
 //
-// Predict fails if [sparse.CSR.Validate] or the embedding refuses the documents, if an option is out of range, if it
-// needs more memory than allowed, and within a second after ctx is done.
+// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
+// is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
-	if err := task.Documents(ctx, "landmark", docs, opt.Workers, opt.MemoryBytes); err != nil {
-		return nil, err
-	}
 	do, err := opt.do()
 	if err != nil {
 		return nil, err

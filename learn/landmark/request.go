@@ -134,9 +134,6 @@ func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, o
 	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil {
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
-	if q == nil {
-		return nil, errors.New("landmark: no request, expected one")
-	}
 	if err := q.validate(c, len(t.rows)); err != nil {
 		return nil, err
 	}

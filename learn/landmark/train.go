@@ -26,7 +26,7 @@ const independent = 1e-5
 // any, too. It neither changes nor keeps the corpus. The model has the same bits from any number of
 // workers.
 //
-// Errors: a corpus that [corpus.Corpus.Validate] refuses, one without documents or with fewer
+// Errors: a corpus without documents or with fewer
 // classes than can be told apart, what the embedding refuses, settings and options out of range, more
 // memory than was allowed, the end of ctx, within a second.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Model, error) {
@@ -152,16 +152,10 @@ func (o Options) limit() int64 {
 // do resolves what all parts need.
 func (o Options) do() (dense.Do, error) {
 	do := dense.Do{Kernels: asm.Best(), Workers: run.Workers(o.Workers)}
-	err := run.CheckBounds(o.Workers, o.MemoryBytes)
-	if err != nil {
-		return do, fmt.Errorf("landmark: %w", err)
-	}
-	if o.KeptBytes < 0 {
-		return do, fmt.Errorf("landmark: Options.KeptBytes is %d, expected at least 0", o.KeptBytes)
-	}
 	if o.ISA == "" {
 		return do, nil
 	}
+	var err error
 	if do.Kernels, err = asm.For(asm.ISA(o.ISA)); err != nil {
 		err = fmt.Errorf("landmark: %w", err)
 	}

@@ -2,7 +2,6 @@ package linear
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -37,9 +36,6 @@ type Model struct {
 // names of classes that differ, a machine for each and a weight for each column and class, all of
 // finite numbers. It takes one pass.
 func (m *Model) Validate() error {
-	if m == nil {
-		return errors.New("linear: no model, expected one")
-	}
 	if _, err := m.Settings.resolve(); err != nil {
 		return err
 	}
@@ -79,14 +75,11 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Predict predicts documents. Terms have the numbers of the training corpus.
 // Other terms are ignored.
-// Values don't depend on the number of workers, bit for bit. m must be valid, see [Model.Validate].
+// Values don't depend on the number of workers, bit for bit. m and docs must be valid.
 //
-// Predict fails if [sparse.CSR.Validate] or the embedding refuses the documents, if an option is out of range, if it
-// needs more memory than allowed, and within a second after ctx is done.
+// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
+// is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
-	if err := task.Documents(ctx, "linear", docs, opt.Workers, opt.MemoryBytes); err != nil {
-		return nil, err
-	}
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), m.Settings.Scheme)
 	pass := task.Pass{
 		Name: "linear", Embedder: m.Embedder, Bytes: int64(16*k + 56),

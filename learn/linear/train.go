@@ -18,7 +18,7 @@ import (
 // workers. Beside the corpus it holds 8 bytes per value and, per document, 36, and 13 for each class
 // under way.
 //
-// Errors: a corpus that [corpus.Corpus.Validate] refuses, one without documents or with fewer
+// Errors: a corpus without documents or with fewer
 // classes than can be told apart, what the embedding refuses, a histogram's embedding, settings and
 // options out of range, values whose squares add up beyond float64, more memory than was allowed, the
 // end of ctx, within a second.
@@ -42,9 +42,7 @@ func TrainPath(
 	if len(prices) == 0 {
 		prices = []float64{s.C}
 	}
-	if err = task.CheckPrices(prices); err == nil {
-		err = run.CheckBounds(opt.Workers, opt.MemoryBytes)
-	}
+	err = task.CheckPrices(prices)
 	var rows []int
 	if err == nil {
 		rows, err = task.Check(ctx, c, e, s.Scheme)

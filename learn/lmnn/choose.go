@@ -29,9 +29,6 @@ func (c *Choice) enough() int { return 3*c.Iterations + 20 }
 // same result from any number of workers. Errors are those of Train, and test documents of other
 // classes or columns, or none.
 func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Options) (Choice, error) {
-	if err := test.Validate(); err != nil {
-		return Choice{}, err
-	}
 	rows, labels := single(test)
 	p, m, by, err := prepare(ctx, train, s, o, len(rows))
 	if err != nil {

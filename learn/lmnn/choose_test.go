@@ -62,7 +62,7 @@ func TestChooseRefuses(t *testing.T) {
 		unlabelled.Labels.Add()
 	}
 	for name, c := range map[string]*corpus.Corpus{
-		"classes": &others, "columns": drawn(t, 20, 6, 3, 4), "labels": &unlabelled, "none": nil, "empty": {},
+		"classes": &others, "columns": drawn(t, 20, 6, 3, 4), "labels": &unlabelled,
 	} {
 		if _, err := Choose(t.Context(), train, c, Settings{}, Options{}); err == nil {
 			t.Errorf("%s: accepted", name)

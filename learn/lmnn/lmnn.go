@@ -16,7 +16,6 @@
 package lmnn
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -111,9 +110,6 @@ func (m *Model) Bytes() int64 {
 // Validate reports the first violation of what a model must be, or nil: settings in range, arrays of
 // fitting lengths, finite numbers, classes and targets that there are.
 func (m *Model) Validate() error {
-	if m == nil {
-		return errors.New("lmnn: no model, expected one")
-	}
 	s, err := m.Settings.resolve()
 	if err != nil {
 		return err

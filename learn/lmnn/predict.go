@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -19,15 +18,9 @@ type Prediction struct {
 
 // Predict classifies documents by the energy of each class, and by the neighbours alone. Values in
 // columns that training documents didn't have are left out. It has the same bits from any number of
-// workers. Errors: a model, documents or options that aren't valid, the end of ctx, by which it stops
+// workers. m and docs must be valid. Errors: the end of ctx, by which it stops
 // within a second.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Prediction, error) {
-	if err := m.Validate(); err != nil {
-		return nil, err
-	}
-	if err := task.Documents(ctx, "lmnn", docs, o.Workers, o.MemoryBytes); err != nil {
-		return nil, err
-	}
 	n := docs.Rows()
 	out := &Prediction{Energies: make([][]float64, n), Class: make([]int, n), Nearest: make([]int, n)}
 	if n == 0 {

@@ -25,7 +25,7 @@ const (
 // the documents for each round, some ten, and memory as 21 times the documents and 22 times L in
 // float64, and 4 bytes for each pair in reach.
 //
-// Errors: settings that [Settings.Validate] refuses, options and a corpus that isn't valid, more than MostColumns
+// Errors: settings that [Settings.Validate] refuses, more than MostColumns
 // columns, fewer than two classes, no class of two documents, the end of ctx, by which it stops within
 // a second.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
@@ -50,13 +50,7 @@ func prepare(
 	if err != nil {
 		return fail(err)
 	}
-	if err := run.Given(ctx, "lmnn"); err != nil {
-		return fail(err)
-	}
-	if err := run.CheckBounds(o.Workers, o.MemoryBytes); err != nil {
-		return fail(fmt.Errorf("lmnn: %w", err))
-	}
-	if err := c.Validate(); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return fail(err)
 	}
 	if name, twice := archive.Repeated(c.Classes); twice {

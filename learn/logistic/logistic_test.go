@@ -213,7 +213,6 @@ func TestOddInput(t *testing.T) {
 		"pull":      {func() error { _, err := Train(ctx, c, l2, Settings{Pull: 1}, Options{}); return err }, "Euclidean"},
 		"memory": {func() error { _, err := Train(ctx, c, l2, Settings{}, Options{MemoryBytes: 100}); return err },
 			"needs"},
-		"no corpus": {func() error { _, err := Train(ctx, nil, l2, Settings{}, Options{}); return err }, "no documents"},
 		"folds": {func() error {
 			_, _, err := Choose(ctx, c, l2, Settings{}, []float64{1}, 13, 1, Options{})
 			return err

@@ -47,12 +47,6 @@ type Documents struct {
 
 // NewDocuments checks embedded documents, which must not change any more.
 func NewDocuments(x *sparse.Embedded) (*Documents, error) {
-	if x == nil {
-		return nil, errors.New("logistic: no documents, expected embedded ones")
-	}
-	if err := x.Validate(); err != nil {
-		return nil, fmt.Errorf("logistic: the documents: %w", err)
-	}
 	if x.Norms == nil {
 		return nil, errors.New("logistic: documents without norms, expected them")
 	}
@@ -133,7 +127,7 @@ func (d *Documents) Problem(rows []int) (*Problem, error) {
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, prices []float64, s Settings, opt Options,
 ) ([]*Machine, error) {
-	if err := run.Given(ctx, "logistic"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	s, err := s.resolve()

@@ -37,9 +37,6 @@ type Model struct {
 // names of classes that differ and a machine for each, with finite numbers, as many weights as the
 // embedding has columns, and, of spherical margins, a unit vector for û. It takes one pass.
 func (m *Model) Validate() error {
-	if m == nil {
-		return errors.New("logistic: no model, expected one")
-	}
 	s, err := m.Settings.resolve()
 	if err != nil {
 		return err
@@ -101,14 +98,11 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Predict predicts documents. Terms have the numbers of the training corpus.
 // Other terms are ignored.
-// Values don't depend on the number of workers, bit for bit. m must be valid, see [Model.Validate].
+// Values don't depend on the number of workers, bit for bit. m and docs must be valid.
 //
-// Predict fails if [sparse.CSR.Validate] or the embedding refuses the documents, if an option is out of range, if it
-// needs more memory than allowed, and within a second after ctx is done.
+// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
+// is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
-	if err := task.Documents(ctx, "logistic", docs, opt.Workers, opt.MemoryBytes); err != nil {
-		return nil, err
-	}
 	s, _ := m.Settings.resolve()
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)
 	out.Probabilities = make([][]float64, docs.Rows())

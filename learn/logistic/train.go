@@ -18,7 +18,7 @@ import (
 // count, too. It neither changes nor keeps the corpus. The model has the same bits from any number
 // of workers.
 //
-// Errors: a corpus that [corpus.Corpus.Validate] refuses, one without documents or with fewer
+// Errors: a corpus without documents or with fewer
 // classes than can be told apart, what the embedding refuses, a histogram's embedding, negative
 // values with spherical margins, settings and options out of range, more memory than was allowed,
 // the end of ctx, within a second.
@@ -93,9 +93,7 @@ func newTraining(
 	}
 	t := &training{c: c, s: s, opt: opt, prices: prices}
 	t.opt.Workers = run.Workers(opt.Workers)
-	if err = task.CheckPrices(prices); err == nil {
-		err = run.CheckBounds(opt.Workers, opt.MemoryBytes)
-	}
+	err = task.CheckPrices(prices)
 	if err == nil {
 		t.rows, err = task.Check(ctx, c, e, s.Scheme)
 	}

@@ -67,9 +67,6 @@ func (m *Model) Bytes() int64 {
 // features are those that the next one takes, finite numbers, and the one classifier that the settings
 // name, of as many features and with the same classes.
 func (m *Model) Validate() error {
-	if m == nil {
-		return errors.New("mkm: no model, expected one")
-	}
 	s, _, err := m.Settings.resolve()
 	if err != nil {
 		return err

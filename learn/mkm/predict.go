@@ -8,7 +8,6 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/selection"
@@ -19,14 +18,8 @@ import (
 // PredictAll is [Model.Predict] of several models, which compute the features of layers that they share
 // once: those of [Path], where each begins with the layers of the one before.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
-	if err := task.Documents(ctx, "mkm", docs, o.Workers, o.MemoryBytes); err != nil {
-		return nil, err
-	}
 	need, said := int64(0), int64(0) // said: what models before have said of the documents
 	for _, m := range models {
-		if err := m.Validate(); err != nil {
-			return nil, err
-		}
 		need = max(need, said+m.held(docs.Rows())+m.predicting(docs.Rows(), run.Workers(o.Workers)))
 		said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
 	}

@@ -23,7 +23,7 @@ import (
 // workers; where MemoryBytes has no room for a layer's matrix sums are rounded in another order, see
 // pca.Fit.
 //
-// Errors: settings that [Settings.Validate] refuses, a corpus that isn't valid, fewer than two classes,
+// Errors: settings that [Settings.Validate] refuses, fewer than two classes,
 // documents that are all the same to a kernel, what embeddings and classifiers refuse, more memory than
 // was allowed, the end of ctx, by which it stops within a second.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
@@ -68,7 +68,7 @@ type training struct {
 func train(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, o Options, from int,
 ) ([]*Model, error) {
-	if err := run.Given(ctx, "mkm"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	t := &training{finals: finals, o: o, from: from}
@@ -81,9 +81,6 @@ func train(
 	var err error
 	if t.s, t.kernels, err = s.resolve(); err != nil {
 		return nil, err
-	}
-	if err := run.CheckBounds(o.Workers, o.MemoryBytes); err != nil {
-		return nil, fmt.Errorf("mkm: %w", err)
 	}
 	if err := t.take(c); err != nil {
 		return nil, err
@@ -119,9 +116,6 @@ func (t *training) run(ctx context.Context) error {
 
 // take takes the documents that have one class.
 func (t *training) take(c *corpus.Corpus) error {
-	if err := c.Validate(); err != nil {
-		return err
-	}
 	if name, twice := archive.Repeated(c.Classes); twice {
 		return fmt.Errorf("mkm: two classes of %s are called %q, expected different names", c.Source, name)
 	}

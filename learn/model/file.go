@@ -38,8 +38,6 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Writ
 // of r, or ctx.Err() within a second of cancellation, unless r blocks.
 func Read(ctx context.Context, r io.Reader) (*Model, error) { return form.Read(ctx, r) }
 
-var errNil = fmt.Errorf("model: %w", archive.ErrNil)
-
 // Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same
 // folder until it is complete; an error or the end of ctx removes it. So path is either what it was
 // before or the whole model. A regular file is replaced; anything else of that name (a folder, a
@@ -81,9 +79,6 @@ func Load(ctx context.Context, path string) (*Model, error) { return LoadEarly(c
 // that text can be cut while the rest is. It may fail after that. A file in LIBSVM's form is read first:
 // its indices say whether they count from 0.
 func LoadEarly(ctx context.Context, path string, tokenizer func(corpus.Tokenizer, corpus.Form)) (*Model, error) {
-	if ctx == nil {
-		return nil, errNil
-	}
 	f, size, err := archive.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -96,9 +91,6 @@ func LoadEarly(ctx context.Context, path string, tokenizer func(corpus.Tokenizer
 func ReadEarly(
 	ctx context.Context, r *bufio.Reader, size int64, path string, tokenizer func(corpus.Tokenizer, corpus.Form),
 ) (*Model, error) {
-	if ctx == nil || r == nil {
-		return nil, errNil
-	}
 	begin, err := r.Peek(longestKeyword + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("model: %w", err)

@@ -29,9 +29,6 @@ import (
 // Memory is in proportion to what was read. Errors: a *[SyntaxError] for the first bad line, those
 // of r, and ctx.Err() within a second of cancellation.
 func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
-	if ctx == nil || r == nil {
-		return nil, errNil
-	}
 	l := &libsvmReader{
 		r: bufio.NewReaderSize(archive.BoundReader{Ctx: ctx, R: r}, 256<<10), file: file, header: map[string][]string{},
 		lines: map[string]int64{},

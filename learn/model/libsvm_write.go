@@ -31,9 +31,6 @@ import (
 // classes that are numbers but not integers; an index above 2³¹-1; a model that isn't valid; those
 // of w and ctx.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions) (labels []int32, err error) {
-	if ctx == nil || w == nil {
-		return nil, errNil
-	}
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM's form: %w", err) }
 	if err := m.Validate(); err != nil {
 		return fail(err)

@@ -1,10 +1,7 @@
 package model
 
 import (
-	"context"
-	"errors"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -115,35 +112,6 @@ func TestValidate(t *testing.T) {
 		}
 		if _, err := m.WriteLIBSVM(ctx, &b, LIBSVMOptions{Precomputed: true}); err == nil || b.Len() > 0 {
 			t.Errorf("%s: WriteLIBSVM: %v and %d bytes", c.want, err, b.Len())
-		}
-	}
-}
-
-func TestNoModel(t *testing.T) {
-	var m *Model
-	if err := m.Validate(); err == nil {
-		t.Error("no error of a model that isn't there")
-	}
-	if err := m.Write(ctx, &strings.Builder{}); err == nil {
-		t.Error("it is written")
-	}
-	var none context.Context
-	path := filepath.Join(t.TempDir(), "model")
-	for what, call := range map[string]func() error{
-		"Write":    func() error { return tiny().Write(none, &strings.Builder{}) },
-		"Write to": func() error { return tiny().Write(ctx, nil) },
-		"WriteLIBSVM": func() error {
-			_, err := tiny().WriteLIBSVM(none, &strings.Builder{}, LIBSVMOptions{})
-			return err
-		},
-		"Save":       func() error { return tiny().Save(none, path) },
-		"Read":       func() error { _, err := Read(none, strings.NewReader("")); return err },
-		"Read from":  func() error { _, err := Read(ctx, nil); return err },
-		"ReadLIBSVM": func() error { _, err := ReadLIBSVM(ctx, nil, ""); return err },
-		"Load":       func() error { _, err := Load(none, path); return err },
-	} {
-		if err := call(); !errors.Is(err, archive.ErrNil) {
-			t.Errorf("%s: error %v", what, err)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func LeastBytes(documents, workers int, opt Options) int64 {
 func Fit(
 	ctx context.Context, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, opt Options,
 ) (*Components, error) {
-	if err := run.Given(ctx, "pca"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if eng == nil || x == nil || x.Rows() != eng.Len() || x.Rows() == 0 {

@@ -44,10 +44,10 @@ type Ranking struct {
 }
 
 // Rank ranks all terms of a corpus that some document has. Documents without a class, or with several,
-// are left out. Time and memory are in proportion to the values. Errors: a corpus that isn't valid, no
+// are left out. Time and memory are in proportion to the values. Errors: no
 // documents with one class, options out of range, the end of ctx.
 func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) {
-	if err := run.Given(ctx, "selection"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if opt.Bins == 0 {
@@ -57,9 +57,6 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	if opt.Bins < 2 || opt.Bins > MostBins || opt.Workers < 0 {
 		return nil, fmt.Errorf("selection: %d bins on %d workers, expected from 2 to %d, and no workers below 0", opt.Bins,
 			opt.Workers, MostBins)
-	}
-	if err := c.Validate(); err != nil {
-		return nil, err
 	}
 	r := &Ranking{}
 	classes := make([]int, len(c.Classes))
@@ -217,11 +214,7 @@ func (r *Ranking) Best(count int) []uint32 {
 }
 
 // Keep returns m with the values of some terms alone, which must ascend. Columns keep their numbers.
-// It panics with the error of a matrix that isn't valid.
 func Keep(m *sparse.CSR, terms []uint32) *sparse.CSR {
-	if err := m.Validate(); err != nil {
-		panic(fmt.Errorf("selection: Keep: %w", err))
-	}
 	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
 	for i := range m.Rows() {
 		row, values := m.Row(i)

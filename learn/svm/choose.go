@@ -123,7 +123,7 @@ type Chosen struct {
 func Choose(
 	ctx context.Context, c *corpus.Corpus, s Settings, from Candidates, opt Options,
 ) (*Chosen, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if err := opt.validate(); err != nil {

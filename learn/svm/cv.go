@@ -127,7 +127,7 @@ type Validation struct {
 //
 // Errors: those of [Problem.Train], fewer than two folds or more than documents, and type one_class.
 func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed uint64) (*Validation, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	s, err := p.resolve(s)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
@@ -88,9 +87,6 @@ func validateSizes(workers int, sizes ...size) error {
 	}
 	return nil
 }
-
-// given returns the error of a context that isn't there, or that has ended.
-func given(ctx context.Context) error { return run.Given(ctx, "svm") }
 
 // Progress is a moment of the work on a problem.
 type Progress struct {

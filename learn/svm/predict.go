@@ -77,7 +77,7 @@ func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
 // NewPredictorContext is [NewPredictor]. It returns within a second of the end of ctx, with its
 // error.
 func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if err := opt.validate(); err != nil {
@@ -171,7 +171,7 @@ const chunkDocuments = 256
 // Errors: documents that [sparse.CSR.Validate] refuses, values that the embedding refuses, more
 // memory than was allowed, a predictor that is closed, the end of ctx, within a second.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if p.closed.Load() {
@@ -229,7 +229,7 @@ func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*model.Pr
 // It is nil where a model has no support vectors or was trained on a precomputed matrix.
 // Errors: those of Predict.
 func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if docs == nil {

@@ -55,15 +55,12 @@ type dataset struct {
 // one name, options out of range, what the embedding refuses, more memory than was allowed, the end
 // of ctx.
 func NewProblem(ctx context.Context, c *corpus.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
-	if c == nil || ctx == nil || ctx.Err() != nil {
-		return newProblem(ctx, c, nil, opt)
-	}
 	return newProblem(ctx, c, corpus.Fit(embedding, c), opt)
 }
 
 // newProblem is NewProblem with an embedding that has learnt.
 func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder, opt Options) (*Problem, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if err := opt.validate(); err != nil {
@@ -207,7 +204,7 @@ func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
 // Build computes all tiles now, where they fit into memory; otherwise it does nothing. Training
 // does so by itself.
 func (p *Problem) Build(ctx context.Context) error {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	if p.values != nil {

@@ -155,7 +155,7 @@ func SearchProblems(
 	ctx context.Context, s Settings, g Grid, problem func(cut int, e sparse.Embedding) (*Problem, error),
 	each func(Point),
 ) (*SearchResult, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if problem == nil {

@@ -129,7 +129,7 @@ type FoldOutcome struct {
 // Do does a task on a problem, whose embedding is that of Needs. Errors: no such task, and those of
 // [Problem.Search].
 func (t *SearchTasks) Do(ctx context.Context, p *Problem, task int) (*SearchOutcome, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if task < 0 || task >= t.Len() {
@@ -260,7 +260,7 @@ func (t *SearchTasks) Assemble(
 	ctx context.Context, problem func(cut int, e sparse.Embedding) (*Problem, error),
 	outcomes func(task int) (*SearchOutcome, error),
 ) (*SearchResult, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if problem == nil || outcomes == nil {

@@ -22,7 +22,7 @@ type supportEngine struct {
 // yet: nil of sets, of a precomputed kernel and without support vectors. Errors: more memory than was allowed, those
 // of a device, the end of ctx.
 func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if p.own == nil {

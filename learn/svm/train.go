@@ -119,7 +119,7 @@ func (s Settings) resolve() (Settings, error) {
 // settings and memory. Errors: a kernel of another embedding, labels that don't suit the type,
 // documents of one class only, parameters out of range, the end of ctx.
 func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, nil, err
 	}
 	s, err := p.resolve(s)

@@ -76,7 +76,7 @@ func (p *Predictor) hasWeights() (unit, ok bool) {
 // Sums are in float64 along the support vectors, each operation rounded by itself: the same bits from any number of
 // workers. Errors: a kernel that is no inner product, support vectors that can't be embedded, the end of ctx.
 func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {
-	if err := given(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if err := m.Validate(); err != nil {

@@ -63,7 +63,7 @@ func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }
 // run calls decide for each test document i and each width, with the classes for k = 1, 2, …, one call
 // at a time.
 func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
-	if err := run.Given(ctx, "width"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	all := int64(s.rows) * int64(len(s.train.Labels))

@@ -37,7 +37,7 @@ func newWhole(of *compute.Computer) *whole {
 
 // enter waits for the token; leave gives it back.
 func (w *whole) enter(ctx context.Context) error {
-	if err := run.Given(ctx, "engine"); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	select {

@@ -1,7 +1,6 @@
 package compute
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/engine/device"
@@ -43,9 +42,6 @@ func Part(t *device.Tile, first, end, lo, hi int) device.Tile {
 // check returns an error where a tile holds rows or columns that r didn't ask for, or has fewer
 // values than it says.
 func check(t *device.Tile, r *device.Request) error {
-	if t == nil {
-		return errors.New("engine: no tile, expected one")
-	}
 	if t.First < 0 || t.Rows < 1 || t.Rows > len(r.Docs)-t.First {
 		return fmt.Errorf("engine: %d rows from row %d on, expected some of %d", t.Rows, t.First, len(r.Docs))
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,15 +25,9 @@ type Format[M any] struct {
 	Validate func(*M) error
 }
 
-// ErrNil is wrapped by the errors for a nil argument.
-var ErrNil = errors.New("a nil context, reader or writer, expected one")
-
 // Write writes a model. It writes nothing of one that Validate refuses. Other errors are those of w
 // and of ctx.
 func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
-	if ctx == nil || w == nil {
-		return f.wrap(ErrNil)
-	}
 	if err := f.Validate(m); err != nil {
 		return f.wrap(fmt.Errorf("%w: the model can't be written", err))
 	}
@@ -57,9 +50,6 @@ func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 // Validate asks for. It reads to the end of r. Errors wrap [ErrFormat], [ErrVersion],
 // [ErrTruncated] or [ErrDamaged], or are those of r and of ctx, within a second.
 func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
-	if ctx == nil || r == nil {
-		return nil, f.wrap(ErrNil)
-	}
 	m, err := f.ReadSized(ctx, r, -1, nil)
 	if err != nil {
 		return nil, f.wrap(err)
@@ -70,9 +60,6 @@ func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 // Load reads a model from a file, see [Format.Read]. It calls early, if not nil, with the model's
 // tokenizer as soon as that is known; it may fail after that.
 func (f *Format[M]) Load(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*M, error) {
-	if ctx == nil {
-		return nil, f.wrap(ErrNil)
-	}
 	file, size, err := Open(path)
 	if err != nil {
 		return nil, f.wrap(err)

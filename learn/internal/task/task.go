@@ -19,21 +19,14 @@ import (
 )
 
 // Check returns the documents of a corpus to learn from: those with a class, or all for separate
-// labels. Errors: a nil context, a corpus that [corpus.Corpus.Validate] refuses or that has no
-// such documents, classes of one name, fewer of them than can be told apart, an embedding that
+// labels. Errors: no such documents, classes of one name, fewer of them than can be told apart, an embedding that
 // isn't compared by dot products.
 func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
-	if ctx == nil {
-		return nil, errors.New("a nil context, expected one")
-	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
+	if c.Documents.Rows() == 0 {
 		return nil, errors.New("the corpus has no documents, expected at least one")
-	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("the corpus: %w", err)
 	}
 	if name, twice := archive.Repeated(c.Classes); twice {
 		return nil, fmt.Errorf("two classes of %s are called %q, expected different names", c.Source, name)
@@ -118,24 +111,6 @@ func CheckPrices(prices []float64) error {
 		if !(c > 0) || i > 0 && !(c > prices[i-1]) {
 			return fmt.Errorf("prices %v, expected numbers above 0 that ascend", prices)
 		}
-	}
-	return nil
-}
-
-// Documents checks what every prediction is given, in the name of a package: documents, a number of
-// goroutines and a bound of memory.
-func Documents(ctx context.Context, name string, docs *sparse.CSR, workers int, bytes int64) error {
-	if err := run.Given(ctx, name); err != nil {
-		return err
-	}
-	if docs == nil {
-		return fmt.Errorf("%s: no documents to predict, expected a matrix of them", name)
-	}
-	if err := docs.Validate(); err != nil {
-		return fmt.Errorf("%s: documents to predict: %w", name, err)
-	}
-	if err := run.CheckBounds(workers, bytes); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
