@@ -70,7 +70,8 @@ func vote(
 
 // Predict classifies documents by the shares of their neighbours' votes, Decisions, which are
 // Probabilities, too, of one class per document. Terms are numbered as in the training corpus;
-// others count as [kernel.Opened] says. Results have the same bits from any number of workers. m and docs must be valid.
+// others count as [kernel.Opened] says. Results have the same bits from any number of workers.
+// m and docs must be valid.
 //
 // Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
 // is done.

@@ -206,8 +206,9 @@ func (l *Layer) validate(below int) error {
 
 // Predict classifies documents. Decisions are what decides, the greatest for the class: energies with
 // their sign turned of a metric, decision values of machines, of neighbours 1 for the class. Terms of
-// documents are numbered as in the training corpus. It has the same bits from any number of workers. m and
-// docs must be valid. Errors: values that an embedding refuses, more memory than was allowed, the end of ctx, by which it stops within a second.
+// documents are numbered as in the training corpus. It has the same bits from any number of workers.
+// m and docs must be valid. Errors: values that an embedding refuses, more memory than was allowed, the
+// end of ctx, by which it stops within a second.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	found, err := PredictAll(ctx, []*Model{m}, docs, o)
 	if err != nil {
