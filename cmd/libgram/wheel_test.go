@@ -74,7 +74,8 @@ func later(version, than string) bool {
 	return len(a) > len(b)
 }
 
-// Wheels run on old systems: their libraries ask for no newer C library, and name no path of this machine.
+// Wheels run on old systems: their libraries ask for no newer C library, and name no path of this machine. The docs'
+// command installs the one of the processor.
 func TestWheels(t *testing.T) {
 	if !later("2.34", oldest) || !later("2.17.1", oldest) || later("2.9", oldest) || later("2.17", oldest) {
 		t.Error("versions are compared wrongly")
@@ -93,12 +94,19 @@ func TestWheels(t *testing.T) {
 	if err != nil || len(found) == 0 {
 		t.Fatalf("wheels are %q, %v, expected one or two", found, err)
 	}
+	install := regexp.MustCompile(`\npip install dist/(.*)\n`).FindSubmatch(
+		musttest.Get(os.ReadFile("../../docs/python.md"))(t))
 	machines := map[string]elf.Machine{"x86_64": elf.EM_X86_64, "aarch64": elf.EM_AARCH64}
 	for _, path := range found {
 		name := regexp.MustCompile(`gramengine-.*-py3-none-manylinux2014_(\w+)\.whl$`).FindStringSubmatch(path)
 		if name == nil || machines[name[1]] == 0 {
 			t.Errorf("wheel %s, expected one of a known platform", path)
 			continue
+		}
+		// The command of the docs installs one wheel, whichever others there are.
+		pattern := strings.ReplaceAll(string(install[1]), "$(uname -m)", name[1])
+		if one := musttest.Get(filepath.Glob(filepath.Join(*wheels, pattern)))(t); !slices.Equal(one, []string{path}) {
+			t.Errorf("pip install %s on %s takes %q, expected %s", install[1], name[1], one, path)
 		}
 		wheel := musttest.Get(zip.OpenReader(path))(t)
 		defer wheel.Close()
