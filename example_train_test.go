@@ -1,19 +1,241 @@
 package gram_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/sparse"
 )
 
-// What grambench train does by default: kernel, C and scheme are chosen by cross-validation on samples.
-func ExampleTrain() {
+// A support vector machine from texts in memory.
+func ExampleTexts() {
+	ctx, texts := context.Background(), []string{"a good film", "a good book", "a bad film", "a bad book"}
+	c := gram.Must(gram.Texts(ctx, texts, []string{"yes", "yes", "no", "no"}, gram.ReadOptions{}))
+	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 10}))
+	p := gram.Must(m.PredictTexts(ctx, []string{"good acting"}))
+	fmt.Println(p.Label(0), p.Known[0])
+	// Output: yes 1
+}
+
+const (
+	trainTSV = "yes\ta good plot and good acting\nyes\tgood fun\nyes\tacting at its best\n" +
+		"no\ta dull plot\nno\tdull acting and no fun\nno\tbad and dull\n"
+	testTSV = "yes\tbest acting\nyes\ta good plot\nyes\tno dull moment\nno\ta bad and dull plot\n"
+)
+
+// How good a model is on documents that it didn't learn from, and what it gets wrong.
+func ExampleModel_Evaluate() {
+	ctx := context.Background()
+	c := gram.Must(gram.ReadFrom(ctx, strings.NewReader(trainTSV), "train.tsv", gram.ReadOptions{MinDF: 1}))
+	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 10}))
+
+	test := gram.Must(gram.ReadFrom(ctx, strings.NewReader(testTSV), "test.tsv", m.ReadOptions()))
+	v := gram.Must(m.Evaluate(ctx, test, gram.EvaluateOptions{}))
+	fmt.Printf("%d of %d right, macro F1 %.2f\n", v.Score.Right, v.Score.Documents, v.Score.MacroF1)
+	for _, wrong := range v.Mistakes { // the worst first
+		fmt.Printf("document %d isn't %s, in spite of %q\n", wrong.Index, wrong.Why.Label, wrong.Why.Terms[0].Term)
+	}
+	// Output:
+	// 3 of 4 right, macro F1 0.73
+	// document 2 isn't no, in spite of "dull"
+}
+
+// Which terms speak for the classes, and which for the prediction of a text.
+func ExampleModel_Explain() {
+	ctx := context.Background()
+	c := gram.Must(gram.ReadFrom(ctx, strings.NewReader(trainTSV), "train.tsv", gram.ReadOptions{MinDF: 1}))
+	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 10}))
+
+	for _, row := range gram.Must(m.Explain(ctx, 2)).Rows {
+		fmt.Println("for", row.Class, row.For[0].Term, row.For[1].Term, "against", row.Not[0].Term, row.Not[1].Term)
+	}
+	why := gram.Must(m.ExplainText(ctx, "a dull but good plot", 1)) // of any model
+	fmt.Println(why.Label, "because of", why.Terms[0].Term)
+	// Output:
+	// for yes good at against dull no
+	// no because of dull
+}
+
+// How good a training is, by cross-validation.
+func ExampleCrossValidate() {
 	ctx := context.Background()
 	c := gram.Must(gram.Read(ctx, "synthetic:docs=200,terms=500,classes=2", gram.ReadOptions{}))
-	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{}))
-	fmt.Println(m.About().Classes, m.Save(filepath.Join(os.TempDir(), "synthetic.model")))
-	// Output: [class1 class2] <nil>
+	v := gram.Must(gram.CrossValidate(ctx, c, gram.ValidateOptions{
+		TrainOptions: gram.TrainOptions{Kernel: "linear", C: 10}, Folds: 4,
+	}))
+	fmt.Printf("accuracy %.2f ± %.2f of %d folds\n", v.Mean, v.SD, len(v.Figures))
+	// Output: accuracy 1.00 ± 0.00 of 4 folds
+}
+
+// The best of a list of C, and a model of it.
+func ExampleSearch() {
+	ctx := context.Background()
+	c := gram.Must(gram.Read(ctx, "synthetic:docs=200,terms=500,classes=2", gram.ReadOptions{}))
+	r := gram.Must(gram.Search(ctx, c, gram.SearchOptions{
+		TrainOptions: gram.TrainOptions{Kernel: "diffusion"},
+		Grid:         map[string][]string{"C": {"0.1", "1", "10"}, "t": {"0.5", "2"}},
+	}))
+	best := r.Points[r.Best]
+	fmt.Printf("%s, C = %v: %s %.2f\n", best.Options.Kernel, best.Options.C, r.Measure, best.Mean)
+	m := gram.Must(gram.Train(ctx, c, r.Train))
+	fmt.Println(m.About().Classes)
+	// Output:
+	// diffusion:t=0.5, C = 0.1: accuracy 1.00
+	// [class1 class2]
+}
+
+const offers = `title,body,price,class
+Red bike,light bike for sale,120,sale
+Blue bike,heavy bike for sale,80.5,sale
+Old car,car for sale,2500,sale
+Room,room wanted near the park,400,wanted
+Flat,flat wanted near the river,900,wanted
+House,house wanted by the sea,1500,wanted
+`
+
+// Columns of a table as views: their texts and numbers make one kernel. A text to predict is a JSON object.
+func ExampleReadFrom_columns() {
+	ctx := context.Background()
+	views := gram.Must(corpus.ParseTokenizer("title=words + body=words:1..2 + price=numbers"))
+	o := gram.ReadOptions{Tokenizer: views, MinDF: 1}
+	c := gram.Must(gram.ReadFrom(ctx, strings.NewReader(offers), "offers.csv", o))
+	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "diffusion:t=2", C: 1}))
+	p := gram.Must(m.PredictTexts(ctx, []string{`{"title":"Red car","body":"for sale","price":2000}`}))
+	fmt.Println(p.Label(0), m.Warm(ctx) == nil)
+	why := gram.Must(m.ExplainText(ctx, `{"title":"House","body":"wanted","price":1450}`, 2))
+	fmt.Println(why.Label, why.Terms[0].Term)
+	// Output:
+	// sale true
+	// wanted title: house
+}
+
+// A tokenizer of the program's own, here the parts of paths.
+func ExampleTerms() {
+	cut := func(paths ...string) (documents [][]string) {
+		for _, p := range paths {
+			documents = append(documents, strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '.' }))
+		}
+		return documents
+	}
+	ctx := context.Background()
+	c := gram.Must(gram.Terms(cut("src/net/http.go", "src/net/dial.go", "doc/net/http.md", "doc/faq.md"),
+		[]string{"code", "code", "text", "text"}))
+	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 10}))
+	p := gram.Must(m.PredictTerms(ctx, cut("src/os/file.go", "doc/install.md")))
+	fmt.Println(p.Label(0), p.Label(1))
+	// Output: code text
+}
+
+// A kernel of the program's own, by which a model is trained, saved, loaded and used.
+func ExampleOptions() {
+	student := gram.Must(kernel.New(kernel.Custom{
+		Name:      "student", // stands in models: it should say all parameters
+		Embedding: sparse.Sphere,
+		Eval:      func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
+	}))
+	own := gram.Options{Kernels: []kernel.Kernel{student}}
+
+	ctx := context.Background()
+	c := gram.Must(gram.Texts(ctx, []string{"a good film", "a good book", "a bad film", "a bad book"},
+		[]string{"yes", "yes", "no", "no"}, gram.ReadOptions{}))
+	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "student", C: 10, Options: own}))
+	var file bytes.Buffer
+	if err := m.Write(ctx, &file); err != nil {
+		fmt.Println(err)
+	}
+	loaded := gram.Must(gram.LoadFrom(ctx, &file)).With(own)
+	fmt.Println(gram.Must(loaded.PredictTexts(ctx, []string{"good acting"})).Label(0))
+	// Output: yes
+}
+
+// service answers a text with its class. Requests run concurrently, on a model that can be replaced
+// meanwhile.
+type service struct{ model atomic.Pointer[gram.Model] }
+
+// use loads a model of any kind, warms it up and lets the next requests have it. Requests under way
+// end with the model that they began with; where use fails, the old model stays.
+func (s *service) use(ctx context.Context, path string) error {
+	m, err := gram.Load(path)
+	if err != nil {
+		return err
+	}
+	m = m.With(gram.Options{Workers: 1}) // one goroutine per request
+	if err := m.Warm(ctx); err != nil {  // or the first requests would be slow
+		return err
+	}
+	s.model.Store(m)
+	return nil
+}
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	p, err := s.model.Load().PredictTexts(r.Context(), []string{string(text)})
+	switch {
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	case 2*p.Known[0] <= p.Words[0]:
+		http.Error(w, "most words of the text are unknown", http.StatusUnprocessableEntity)
+	default:
+		fmt.Fprintln(w, p.Label(0))
+	}
+}
+
+// A service of any model, which is replaced while it serves.
+func ExampleModel_PredictTexts() {
+	s := new(service)
+	for _, path := range []string{"first-text.model", "tokenizer-ngrams.model"} {
+		if err := s.use(context.Background(), "cmd/grambench/testdata/models/"+path); err != nil {
+			fmt.Println(err)
+			return
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest("POST", "/", strings.NewReader("a purr, milk and a bark")))
+		fmt.Print(w.Code, " ", w.Body)
+	}
+	// Output:
+	// 200 cats
+	// 200 cats
+}
+
+// Errors that a program may want to tell apart.
+func Example_errors() {
+	texts, all := []string{"red green", "red blue", "salt sugar"}, []string{"all", "all", "all"}
+	report := func(err error) {
+		var memory *corpus.MemoryError
+		switch {
+		case errors.As(err, &memory):
+			fmt.Println("needs more than", memory.Limit, "bytes")
+		case errors.Is(err, context.Canceled):
+			fmt.Println("cancelled")
+		default:
+			fmt.Println(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c := gram.Must(gram.Texts(ctx, texts, all, gram.ReadOptions{MinDF: 1}))
+	_, err := gram.Gram(ctx, c, "", gram.Options{MemoryBytes: 1000})
+	report(err)
+	_, err = gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 1})
+	report(err)
+	cancel()
+	_, err = gram.Gram(ctx, c, "", gram.Options{})
+	report(err)
+	// Output:
+	// needs more than 1000 bytes
+	// gram: the documents are of 1 class, expected two or more
+	// cancelled
 }

@@ -18,8 +18,8 @@ import (
 // From text to kernel values against numbers that a program in another language computed from the
 // definitions to 30 digits (testdata/golden.py).
 func TestGoldenValues(t *testing.T) {
-	docs := musttest.Get(corpus.Read(context.Background(), "../testdata/small.tsv", corpus.Options{MinDF: 1}))(t)
-	file := musttest.Get(os.Open("../testdata/golden.txt"))(t)
+	docs := musttest.Get(corpus.Read(context.Background(), "testdata/small.tsv", corpus.Options{MinDF: 1}))(t)
+	file := musttest.Get(os.Open("testdata/golden.txt"))(t)
 	defer file.Close()
 	embeddings := map[sparse.Embedding]*sparse.Embedded{}
 	matrices := map[string]*Symmetric{}

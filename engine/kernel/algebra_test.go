@@ -28,7 +28,7 @@ type golden struct {
 // digits.
 func goldens(t *testing.T) []golden {
 	t.Helper()
-	file, err := os.Open("../../testdata/algebra.txt")
+	file, err := os.Open("testdata/algebra.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

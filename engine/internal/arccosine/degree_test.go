@@ -18,7 +18,7 @@ type golden struct{ n, c, j, deficit float64 }
 
 func goldens(t *testing.T) []golden {
 	t.Helper()
-	file, err := os.Open("../../../testdata/arccosine.txt")
+	file, err := os.Open("testdata/arccosine.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

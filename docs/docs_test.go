@@ -1,4 +1,5 @@
-package gram_test
+// Package docs tests the links and the quoted code of the documentation.
+package docs
 
 import (
 	"os"
@@ -14,7 +15,7 @@ import (
 // pages returns the pages of the documentation by path.
 func pages(t *testing.T) map[string]string {
 	found := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "cuda/*.md", "lab/*.md", "lab/docs/*.md"} {
+	for _, pattern := range []string{"../*.md", "*.md", "../cuda/*.md", "../lab/*.md", "../lab/docs/*.md"} {
 		files := musttest.Get(filepath.Glob(pattern))(t)
 		for _, f := range files {
 			text := musttest.Get(os.ReadFile(f))(t)
@@ -93,7 +94,7 @@ func TestLinksOfPagesResolve(t *testing.T) {
 }
 
 func TestGuideListsItsSections(t *testing.T) {
-	prose, _ := split(pages(t)["docs/guide.md"])
+	prose, _ := split(pages(t)["guide.md"])
 	contents, _, _ := strings.Cut(prose, "\n## ")
 	var listed []string
 	for _, m := range link.FindAllStringSubmatch(contents, -1) {
@@ -111,7 +112,7 @@ func words(text string) string { return strings.Join(strings.Fields(text), " ") 
 
 // Go code of docs/embed.md and README.md stands in an example, word for word.
 func TestQuotedCodeIsAnExamples(t *testing.T) {
-	files := musttest.Get(filepath.Glob("*.go"))(t)
+	files := musttest.Get(filepath.Glob("../*.go"))(t)
 	var examples string
 	for _, f := range files {
 		text := musttest.Get(os.ReadFile(f))(t)
@@ -119,7 +120,7 @@ func TestQuotedCodeIsAnExamples(t *testing.T) {
 	}
 	quoted := 0
 	for path, page := range pages(t) {
-		if path != "docs/embed.md" && path != "README.md" {
+		if path != "embed.md" && path != "../README.md" {
 			continue
 		}
 		_, blocks := split(page)

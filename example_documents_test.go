@@ -1,0 +1,109 @@
+package gram_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram"
+)
+
+// Counts that the program has, such as those of events.
+func ExampleNewRows() {
+	const login, search, order, refund, columns = 0, 1, 2, 3, 4
+	ctx, rows := context.Background(), gram.NewRows(columns)
+	add := func(columns []uint32, counts []float64, class ...string) {
+		if err := rows.Add(columns, counts, class...); err != nil {
+			fmt.Println(err) // the document is left out, the others stay
+		}
+	}
+	add([]uint32{login, search, order}, []float64{1, 3, 2}, "buyer")
+	add([]uint32{login, order}, []float64{2, 5}, "buyer")
+	add([]uint32{login, search}, []float64{1, 9}, "visitor")
+	add([]uint32{search, refund}, []float64{7, 1}, "visitor")
+	m := gram.Must(gram.Train(ctx, rows.Corpus(), gram.TrainOptions{Kernel: "diffusion:t=2", C: 10}))
+
+	add([]uint32{search, order}, []float64{1, 4}) // Corpus has taken the others
+	fmt.Println(gram.Must(m.Predict(ctx, rows.Corpus())).Label(0))
+	// Output: buyer
+}
+
+// A Gram matrix of counts that the program has, as a mat.Symmetric, and its eigenvalues.
+func ExampleGram() {
+	rows := gram.NewRows(4)
+	rows.Add([]uint32{0, 1}, []float64{2, 2})
+	rows.Add([]uint32{0, 1}, []float64{1, 1})
+	rows.Add([]uint32{2, 3}, []float64{5, 1})
+	k := gram.Must(gram.Gram(context.Background(), rows.Corpus(), "bhattacharyya", gram.Options{}))
+	fmt.Println(k.At(0, 1), k.At(0, 2))
+
+	var eigen mat.EigenSym
+	if eigen.Factorize(k, false) { // k is a mat.Symmetric
+		fmt.Printf("%.3f\n", eigen.Values(nil))
+	}
+	// Output:
+	// 1 0
+	// [0.000 1.000 2.000]
+}
+
+// The nearest other document of each, exactly; with MinDF 1 rare words count.
+func ExampleNeighbours() {
+	ctx := context.Background()
+	texts := []string{"the cat sat on the mat", "a dog barked", "the cat sat on a mat"}
+	c, err := gram.Texts(ctx, texts, nil, gram.ReadOptions{MinDF: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	near, err := gram.Neighbours(ctx, c, gram.NeighbourOptions{K: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, n := range near[0] {
+		fmt.Printf("%q, cosine %.2f\n", texts[n.Document], n.Value)
+	}
+	// Output: "the cat sat on a mat", cosine 0.90
+}
+
+// Which of the texts that come in are nearly the same as one that is there. Those that aren't are added.
+func ExampleIndex() {
+	ctx := context.Background()
+	archive := []string{"the cat sat on the mat", "a dog barked at night"}
+	incoming := []string{"The cat sat on the mat!", "a zebra laughed and ran", "A zebra laughed, and ran"}
+
+	index := gram.Must(gram.NewIndex(ctx, archive, gram.IndexOptions{}))
+	within := 0.02 // the greatest c = 1 − cosine, some two words of a hundred
+	for _, text := range incoming {
+		near := gram.Must(index.Query(ctx, []string{text}, gram.IndexQuery{K: 1, Within: &within}))
+		if len(near[0]) == 0 {
+			archive = append(archive, text)
+			gram.Must(index.Add(ctx, text)) // its number is that in archive
+			continue
+		}
+		fmt.Printf("%q is %q\n", text, archive[near[0][0].Document])
+	}
+	// Output:
+	// "The cat sat on the mat!" is "the cat sat on the mat"
+	// "A zebra laughed, and ran" is "a zebra laughed and ran"
+}
+
+// An index that begins empty, forgets a text, and goes on after the program ends.
+func ExampleIndex_Save() {
+	ctx, dir := context.Background(), gram.Must(os.MkdirTemp("", "index"))
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "texts.index")
+
+	index := gram.Must(gram.NewIndex(ctx, nil, gram.IndexOptions{}))
+	numbers := gram.Must(index.Add(ctx, "the cat sat on the mat", "a dog barked at night"))
+	if err := errors.Join(index.Remove(numbers[0]), index.Save(path)); err != nil {
+		log.Fatal(err)
+	}
+	index = gram.Must(gram.LoadIndex(ctx, path, gram.Options{}))
+	near := gram.Must(index.Query(ctx, []string{"the cat and the dog"}, gram.IndexQuery{K: 1}))
+	fmt.Println(near[0][0].Document) // numbers stay
+	// Output: 1
+}
