@@ -117,19 +117,9 @@ func (o *Options) engineFor(
 func (o *Options) engineOn(
 	ctx context.Context, columns, rows *corpus.Corpus, k kernel.Kernel, apart bool, stage string,
 ) (kernel.Kernel, *engine.Engine, *sparse.Embedded, error) {
-	if err := errors.Join(checked(ctx, columns), o.check()); err != nil {
+	s, x, err := o.embed(ctx, k.Embedding(), columns, rows, apart)
+	if err != nil {
 		return nil, nil, nil, err
-	}
-	s, err := corpus.NewSpace(k.Embedding(), columns, rows, apart)
-	if err != nil {
-		return nil, nil, nil, columns.NameValue(err)
-	}
-	x, err := s.Embedder.TransformRows(ctx, s.Columns, nil, o.Workers)
-	if err != nil {
-		return nil, nil, nil, columns.NameValue(err)
-	}
-	if apart && s.Blank > 0 {
-		o.warn("%d texts without terms, which only equal texts are near to", s.Blank)
 	}
 	var y *sparse.Embedded
 	if rows != nil {
@@ -141,6 +131,24 @@ func (o *Options) engineOn(
 	}
 	e, err := engine.NewContext(ctx, x, o.engine(x, stage))
 	return kernel.Resolve(k, s.Terms), e, y, err
+}
+
+// embed embeds documents of columns, with the terms of rows, unless nil, in one space.
+func (o *Options) embed(
+	ctx context.Context, e sparse.Embedding, columns, rows *corpus.Corpus, apart bool,
+) (*corpus.Space, *sparse.Embedded, error) {
+	if err := errors.Join(checked(ctx, columns), o.check()); err != nil {
+		return nil, nil, err
+	}
+	s, err := corpus.NewSpace(e, columns, rows, apart)
+	if err != nil {
+		return nil, nil, columns.NameValue(err)
+	}
+	if apart && s.Blank > 0 {
+		o.warn("%d texts without terms, which only equal texts are near to", s.Blank)
+	}
+	x, err := s.Embedder.TransformRows(ctx, s.Columns, nil, o.Workers)
+	return s, x, columns.NameValue(err)
 }
 
 // closing closes an engine when its work on documents of c is done, and names them in the error.

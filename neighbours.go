@@ -3,7 +3,6 @@ package gram
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/corpus"
@@ -98,19 +97,9 @@ func Duplicates(ctx context.Context, c *corpus.Corpus, o DuplicateOptions) (_ []
 			return nil, err
 		}
 	}
-	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
-		return nil, err
-	}
-	space, err := corpus.NewSpace(embedding, c, nil, true)
+	_, x, err := o.embed(ctx, embedding, c, nil, true)
 	if err != nil {
 		return nil, err
-	}
-	x, err := space.Embedder.TransformRows(ctx, space.Columns, nil, o.Workers)
-	if err != nil {
-		return nil, c.NameValue(err)
-	}
-	if space.Blank > 0 {
-		o.warn("%d texts without terms, which only equal texts are near to", space.Blank)
 	}
 	w, err := engine.GroupsWithin(ctx, x, within, o.engine(x, "pairs"))
 	if err != nil {

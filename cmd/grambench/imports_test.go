@@ -165,6 +165,7 @@ var allowed = map[string][]string{
 	"internal/backend":     slices.Concat(library, []string{shared + "cli", shared + "report"}),
 	"internal/source":      framework,
 	"internal/host":        {"github.com/klauspost/cpuid/v2", "golang.org/x/sys"},
+	"docs":                 nil,
 	"docs/machines":        {shared + "instrument"},
 	"internal/soak":        slices.Concat(library, []string{shared + "host"}),
 	"internal/instrument": slices.Concat(library, []string{module, shared + "report", shared + "host",
