@@ -298,12 +298,12 @@ func TestErrorsBeginOnce(t *testing.T) {
 
 // A model whose own kernel the program doesn't bring says what to do.
 func TestKernelOfModelUnknown(t *testing.T) {
-	own := gram.Must(kernel.New(kernel.Custom{Name: "cauchy:s=3", Embedding: sparse.Sphere,
+	own := gram.Must(kernel.New(kernel.Custom{Name: "cauchy-3", Embedding: sparse.Sphere,
 		Eval: func(c, _, _ float64) float64 { return 1 / (1 + c) }}))
 	o := gram.Options{Kernels: []kernel.Kernel{own}}
-	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Options: o, Kernel: "cauchy:s=3"}))
+	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Options: o, Kernel: "cauchy-3"}))
 	_, err := m.With(gram.Options{}).PredictTexts(t.Context(), fewTexts)
-	const want = `gram: the model's kernel "cauchy:s=3" is unknown: give it by Model.With(Options{Kernels: ...})`
+	const want = `gram: the model's kernel "cauchy-3" is unknown: give it by Model.With(Options{Kernels: ...})`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}

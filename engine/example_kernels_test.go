@@ -72,7 +72,7 @@ func Example_combinedKernels() {
 		p := kernel.PropertiesOf(k)
 		fmt.Printf("%v: %v, unrefuted %v\n", k, p.Definite, p.Unrefuted)
 	}
-	a, b := kernel.MustParse("compose(arccos:n=1,layers=3)"), kernel.MustParse("arccos:layers=3,n=1")
+	a, b := kernel.MustParse("arccos:n=1,layers=3"), kernel.MustParse("arccos:layers=3")
 	fmt.Println(kernel.Equal(a, b))
 	_, err := kernel.Parse("diffusion:t=0")
 	fmt.Println(err)

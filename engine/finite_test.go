@@ -143,7 +143,7 @@ func TestFinite(t *testing.T) {
 		return k
 	}
 	for _, k := range []kernel.Kernel{
-		parse(t, "power(arccos:n=2,p=19)"), // a function of norms
+		parse(t, "power(arccos:n=2):p=19"), // a function of norms
 		parse(t, "exp(100*bhattacharyya)"), // known to fall with c
 		custom("infinite", 1e40), custom("negative", -1e40), custom("no-number", math.NaN()),
 	} {

@@ -112,7 +112,7 @@ func TestProbabilityProduct(t *testing.T) {
 		return k, g, x
 	}
 	for _, power := range []float64{0.01, 0.3, 0.75, 2, 8} {
-		k, g, x := of(fmt.Sprintf("probability-product:rho=%v", power))
+		k, g, x := of(fmt.Sprintf("linear:embed=tf-l1-pow%v", power))
 		theta := make([][]float64, m.Rows())
 		for i := range theta {
 			theta[i] = make([]float64, m.Cols)
@@ -147,8 +147,8 @@ func TestProbabilityProduct(t *testing.T) {
 			}
 		}
 	}
-	for spec, same := range map[string]string{"probability-product:rho=0.5": "bhattacharyya",
-		"probability-product:rho=1": "linear:embed=tf-l1"} {
+	for spec, same := range map[string]string{"linear:embed=tf-l1-sqrt": "bhattacharyya",
+		"linear:embed=tf-l1-pow0.5": "bhattacharyya"} {
 		_, a, _ := of(spec)
 		_, b, _ := of(same)
 		for i, v := range a.Data {

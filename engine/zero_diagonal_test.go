@@ -39,7 +39,7 @@ func TestZeroDiagonal(t *testing.T) {
 			t.Errorf("%s: %d of the matrix, found %d", spec, zeros, found.Documents)
 		}
 	}
-	k := parse(t, "power(1e-18*diffusion:t=0.5,3)")
+	k := parse(t, "power(1e-18*diffusion:t=0.5):p=3")
 	if found, err := newEngine(t, embedded(t, k.Embedding(), m), Options{}).ZeroDiagonal(k); err != nil ||
 		found.Documents != rows {
 		t.Errorf("a kernel of the cosine below float32: found %+v of %d documents, error %v", found, rows, err)

@@ -8,18 +8,12 @@ import (
 
 // Sums, products, powers and exponentials of kernels, and kernels scaled and centred.
 func init() {
-	only := func(parts []*kernel, weights, _ []float64) *kernel {
-		if len(parts) == 1 && weights[0] == 1 {
-			return parts[0]
-		}
-		return nil
-	}
 	register(family{
 		Info: Info{
 			Name: "product", Summary: "∏ kᵢ", Parts: "kernels", What: "product of kernels", Source: sourceProduct,
 			Examples: []string{"product(arccos:n=1,arccos:n=0,arccos:n=0)", "product(rbf,linear)"},
 		},
-		place: 200, simpler: only, combine: product,
+		place: 200, combine: product,
 	})
 	register(family{
 		Info: Info{
@@ -28,24 +22,23 @@ func init() {
 			Source:   sourceProduct,
 			Examples: []string{"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya"},
 		},
-		place: 210, simpler: only, combine: sum,
+		place: 210, combine: sum,
 	})
 	p := positive("p", "the power; one that is no whole number wants a kernel that is nowhere below 0", 2)
 	p.max = 64
 	p.Allowed = fmt.Sprintf("a number above 0 (from %g to %g)", p.min, p.max)
 	register(family{
 		Info: Info{
-			Name: "power", Summary: "k^p", Parts: "a kernel, and p", What: "power of a kernel", Source: sourceProduct,
-			Examples: []string{"power(arccos:n=1,2.5)"},
+			Name: "power", Summary: "k^p", Parts: "a kernel", What: "power of a kernel", Source: sourceProduct,
+			Examples: []string{"power(arccos:n=1):p=2.5"},
 		},
-		place: 220, single: true, positional: 1, params: []param{p},
+		place: 220, single: true, params: []param{p},
 		check: func(parts []*kernel, v []float64) (int, string) {
 			if v[0] != math.Trunc(v[0]) && !parts[0].known.NonNegative {
 				return 0, fmt.Sprintf("a kernel that is nowhere below 0, for the power %s", formatNumber(v[0]))
 			}
 			return 0, ""
 		},
-		simpler: func(parts []*kernel, _, v []float64) *kernel { return only(parts, v, nil) },
 		combine: power,
 	})
 	register(family{

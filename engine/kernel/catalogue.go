@@ -62,21 +62,10 @@ type family struct {
 	resolve func(v []float64, terms int) []float64
 
 	// combine makes the formula of a combination, given its parts, weights and values. Before it,
-	// check finds the first part that won't do and says what would, and simpler returns the kernel that
-	// the combination is, if it is none.
+	// check finds the first part that isn't allowed and says what is.
 	combine func(k *kernel) formula
 	check   func(parts []*kernel, v []float64) (part int, expected string)
-	simpler func(parts []*kernel, weights, v []float64) *kernel
-	layers  func(v []float64) int // how many parts there are at least: the last is repeated
-
-	// power is that of the embedding, where the parameters say what it is; then the key embed names
-	// an embedding without one, or with that.
-	power func(v []float64) float64
-
-	custom bool // the family of user-defined kernels
-
-	single     bool // takes one part only
-	positional int  // so many of the parameters may follow the parts without a key
+	single  bool // takes one part only
 }
 
 // param is a number that a family takes, or one of some words: Allowed says in words what the

@@ -12,77 +12,37 @@ func init() {
 			Parts:    "kernels, from the bottom up",
 			What:     "layers: each kernel is given the cosine and the norms in the feature space of the one before it",
 			Source:   sourceCho + ", ch. 4",
-			Examples: []string{"compose(arccos:n=1,arccos:n=0,layers=3)", "compose(arccos:n=0,rbf:gamma=1)"},
+			Examples: []string{"compose(arccos:n=1,arccos:n=0):layers=3", "compose(arccos:n=0,rbf:gamma=1)"},
 		},
 		place: 190,
 		params: []param{
 			whole("layers", "number of layers, no fewer than kernels: the last is repeated; 0 for one of each", 0, 0,
-				mostLayers),
+				mostLayers).hiddenAtDefault(),
 		},
-		check:   checkCompose,
-		layers:  func(v []float64) int { return int(v[0]) },
-		simpler: flattened,
-		combine: func(k *kernel) formula { return layered(k.parts) },
+		check: checkCompose,
+		combine: func(k *kernel) formula {
+			last, again := k.parts[len(k.parts)-1], max(int(k.values[0])-len(k.parts), 0)
+			k.leaves = again * last.leaves
+			return layered(slices.Concat(k.parts, slices.Repeat([]*kernel{last}, again)))
+		},
 	})
 }
 
-// layersOf returns the layers of kernels from the bottom up: composition is associative.
-func layersOf(parts []*kernel) (layers []*kernel) {
-	for _, k := range parts {
-		switch {
-		case k.family != nil && k.family.Name == "compose":
-			layers = append(layers, k.parts...)
-		case k.family != nil && k.family.Name == "arccos" && k.values[arccosLayers] > 1:
-			one := newKernel(k.family, k.in, oneLayer(k.values))
-			layers = append(layers, slices.Repeat([]*kernel{one}, int(k.values[arccosLayers]))...)
-		default:
-			layers = append(layers, k)
-		}
-	}
-	return layers
-}
-
-// flattened returns a composition of compositions as one, layers of one and the same arc-cosine
-// kernel as that with layers=n, and a composition of one kernel as that; nil for others.
-func flattened(parts []*kernel, _, v []float64) *kernel {
-	layers := layersOf(parts)
-	bottom, same := layers[0], true
-	for _, l := range layers {
-		same = same && l.family == bottom.family && slices.Equal(l.values, bottom.values)
-	}
-	switch {
-	case len(parts) == 1:
-		return parts[0]
-	case same && bottom.family != nil && bottom.family.Name == "arccos":
-		values := slices.Clone(bottom.values)
-		values[arccosLayers] = float64(len(layers))
-		return newKernel(bottom.family, bottom.in, values)
-	case len(layers) > len(parts):
-		return combined(familyOf("compose"), layers, nil, v)
-	}
-	return nil
-}
-
-// checkCompose finds the first layer that won't do.
+// checkCompose finds the first layer that isn't allowed.
 func checkCompose(parts []*kernel, v []float64) (int, string) {
-	if n := int(v[0]); n > 0 && n < len(parts) {
-		return n, fmt.Sprintf("no more kernels than layers=%d", n)
+	last, again := len(parts)-1, int(v[0])-len(parts)
+	if again < 0 && v[0] > 0 {
+		return last, fmt.Sprintf("no more kernels than layers=%d", int(v[0]))
 	}
-	layers, total := 0, 0
+	total := 0
 	for i, p := range parts {
-		repeated := 1
-		if i == len(parts)-1 {
-			repeated = max(int(v[0])-i, 1)
-		}
-		if (i < len(parts)-1 || repeated > 1) && !p.known.PositiveDiagonal {
+		if (i < last || again > 0) && !p.known.PositiveDiagonal {
 			return i, needsDiagonal + ", below another layer"
 		}
-		if layers += len(layersOf(parts[i:i+1])) * repeated; layers > mostLayers {
-			return i, fmt.Sprintf("at most %d layers", mostLayers)
-		}
-		if total += p.leaves * repeated; total > mostLeaves {
-			return i, fmt.Sprintf("at most %d kernels in all", mostLeaves)
-		}
+		total += p.leaves
+	}
+	if total += max(again, 0) * parts[last].leaves; total > mostLeaves {
+		return last, fmt.Sprintf("at most %d kernels in all", mostLeaves)
 	}
 	return 0, ""
 }

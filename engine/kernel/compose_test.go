@@ -81,8 +81,8 @@ func TestNoise(t *testing.T) {
 func TestComposedOpposite(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for spec, want := range map[string]float64{
-			"compose(power(polynomial:gamma=0.009,r=0,degree=18,3),ngd-exp:t=1e17)": 1,
-			"compose(power(polynomial:gamma=0.009,r=0,degree=17,3),arccos:n=0)":     0,
+			"compose(power(polynomial:gamma=0.009,r=0,degree=18):p=3,ngd-exp:t=1e17)": 1,
+			"compose(power(polynomial:gamma=0.009,r=0,degree=17):p=3,arccos:n=0)":     0,
 		} {
 			k := MustParse(spec)
 			for i := range 200 {

@@ -11,7 +11,7 @@ import (
 func TestCosinePower(t *testing.T) {
 	for _, p := range []int{1, 2, 5, 64} {
 		k := MustParse(fmt.Sprintf("cosine-power:p=%d", p)).(*kernel)
-		same := MustParse(fmt.Sprintf("power(bhattacharyya,%d)", p)).(*kernel)
+		same := MustParse(fmt.Sprintf("power(bhattacharyya):p=%d", p)).(*kernel)
 		for _, c := range distances() {
 			got, want := k.Eval(c, 1, 1), same.Eval(c, 1, 1)
 			if c > 1 {

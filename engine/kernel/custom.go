@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/run"
@@ -12,8 +13,8 @@ import (
 // Custom describes a user-defined kernel for [New]. Name and Eval are required.
 type Custom struct {
 	// Name is the result of String. Model files hold the name; a program that loads the model passes the kernel
-	// again, see svm.PredictOptions.Kernels. The name is a word that [Parse] doesn't know, optionally with
-	// parameters, such as cauchy:s=3. It should contain all parameters.
+	// again, see svm.PredictOptions.Kernels. The name is a word of letters, digits, - and _ that [Parse]
+	// doesn't know, such as cauchy-3. Kernels with different parameters need different names.
 	Name string
 
 	// Embedding is the embedding of the documents. Default: counts.
@@ -39,10 +40,10 @@ func New(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":
 		return nil, fmt.Errorf("engine: a kernel without a name")
-	case !readable(c.Name):
+	case strings.ContainsFunc(c.Name, func(r rune) bool { return r > 'z' || !isWord("", byte(r)) }):
 		return nil, fmt.Errorf("engine: a user-defined kernel is called %q, expected a word of letters, digits, - and _, "+
-			"or one with parameters such as cauchy:s=3, so that specifications can name it", c.Name)
-	case known(c.Name):
+			"such as cauchy-3", c.Name)
+	case familyOf(c.Name) != nil || c.Name == precomputedName:
 		return nil, fmt.Errorf("engine: a user-defined kernel is called %s, expected a name that no other kernel has",
 			c.Name)
 	case c.Eval == nil:
@@ -62,7 +63,8 @@ func New(c Custom) (k Kernel, err error) {
 		}
 	}
 	g, value := onUnit(func(v float64) float64 { return c.Eval(v, 1, 1) }), &call{c.Eval}
-	own := &kernel{in: in{c.Embedding}, text: c.Name, own: true, leaves: 1}
+	f := &family{Info: Info{Name: c.Name}, embedding: c.Embedding}
+	own := &kernel{in: in{c.Embedding}, family: f, text: c.Name, own: true, leaves: 1}
 	own.formula = formula{known: c.Properties, value: func(a at) ref {
 		if c.Properties.UsesNorms {
 			return a.by(value)
@@ -70,20 +72,6 @@ func New(c Custom) (k Kernel, err error) {
 		return a.fn(g, a.c)
 	}}
 	return own.ready(), nil
-}
-
-// readable reports whether the grammar of specifications takes a name for a kernel without parts.
-func readable(name string) bool {
-	p := parser{spec: name, any: true}
-	t, err := p.call()
-	return err == nil && t.Parts == "" && t.pos == 0 && t.end == len(name)
-}
-
-// known reports whether a name is the specification of another kernel, so that a file that holds it
-// would be read as that.
-func known(name string) bool {
-	word := firstWord(name)
-	return familyOf(word) != nil || word == precomputedName
 }
 
 // precomputedName is the specification of [Precomputed], which [Parse] doesn't know.

@@ -12,7 +12,7 @@ import (
 // beyondSpecs are kernels whose values, or what comes before them, leave the range of float32 or of
 // float64 for some documents.
 var beyondSpecs = []string{
-	"exp(90*bhattacharyya)", "exp(960*bhattacharyya)", "exp(1e5*bhattacharyya)", "power(exp(960*bhattacharyya),0.5)",
+	"exp(90*bhattacharyya)", "exp(960*bhattacharyya)", "exp(1e5*bhattacharyya)", "power(exp(960*bhattacharyya)):p=0.5",
 	"compose(exp(960*bhattacharyya),linear)",
 	"normalise(exp(960*bhattacharyya))", "centred(exp(960*bhattacharyya))",
 	"product(exp(960*bhattacharyya),rbf:gamma=1)", "exp(960*bhattacharyya) + linear",
@@ -22,7 +22,7 @@ var beyondSpecs = []string{
 	"compose(polynomial:gamma=1,r=1,degree=20,polynomial:gamma=1,r=1,degree=20)",
 	"compose(linear + polynomial:gamma=1,r=1,degree=30,linear)", "compose(exp(linear),linear)",
 	"compose(arccos:n=20,arccos:n=-0.49)",
-	"power(linear,60)", "product(power(linear,60),exp(-1e4*linear))", "polynomial:gamma=1,r=1,degree=64",
+	"power(linear):p=60", "product(power(linear):p=60,exp(-1e4*linear))", "polynomial:gamma=1,r=1,degree=64",
 	"normalise(exp(polynomial:gamma=1,r=1,degree=20))",
 	"exp(polynomial:gamma=1,r=1,degree=20)", "centred(polynomial:gamma=1,r=1,degree=64)", "arccos:n=20",
 	"linear + -1*linear", "polynomial", "rbf", "sigmoid",

@@ -85,11 +85,6 @@ func newKernel(f *family, e in, values []float64) *kernel {
 
 // combined makes a combination.
 func combined(f *family, parts []*kernel, weights, values []float64) *kernel {
-	if f.simpler != nil {
-		if k := f.simpler(parts, weights, values); k != nil {
-			return k
-		}
-	}
 	k := &kernel{in: parts[0].in, family: f, values: values, parts: parts, weights: weights}
 	k.formula = f.combine(k)
 	for _, p := range parts {
@@ -170,7 +165,7 @@ func (k *kernel) above(a at) at { return at{a.e, k.deficitAt(a), k.image(a.norm)
 // image returns the norm in the feature space of a document with norm n.
 func (k *kernel) image(n norm) norm {
 	switch {
-	case k.separable && k.family != nil:
+	case k.separable && k.family != nil && !k.own:
 		return n.raised(math.Sqrt(k.exact.eval(0, 1, 1)), k.p)
 	case k.norm != nil:
 		return k.norm(n)

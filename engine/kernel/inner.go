@@ -1,12 +1,10 @@
 package kernel
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/kernel/internal/table"
-	"github.com/gramengine/gram/sparse"
 )
 
 // The kernels of this file are functions of the inner product ⟨x, y⟩ = ‖x‖‖y‖(1-c), with the
@@ -14,8 +12,10 @@ import (
 func init() {
 	register(family{
 		Info: Info{
-			Name: "linear", Summary: "⟨x,y⟩ = ‖x‖‖y‖(1-c)", What: "inner product",
-			Source: sourceLIBSVM, Examples: []string{"linear"},
+			Name: "linear", Summary: "⟨x,y⟩ = ‖x‖‖y‖(1-c)",
+			What: "inner product; in an embedding with a power, such as tf-l1-pow0.75, the probability product kernel " +
+				"Σ θᵢ^0.75 θ′ᵢ^0.75 of " + sourceJebara,
+			Source: sourceLIBSVM, Examples: []string{"linear", "linear:embed=tf-l1-pow0.75"},
 		},
 		place: 120, build: func([]float64) formula { return linear() },
 	})
@@ -42,23 +42,6 @@ func init() {
 		},
 		place: 170, params: []param{gammaParam(), offsetParam()},
 		resolve: resolveGamma, build: func(v []float64) formula { return sigmoid(v[0], v[1]) },
-	})
-
-	rho := positive("rho", "the power; each has an embedding of its own, so that no two share dot products",
-		sparse.Root)
-	rho.min, rho.max = sparse.LeastPower, sparse.MostPower
-	rho.Allowed = fmt.Sprintf("a number above 0 (from %v to %v)", rho.min, rho.max)
-	register(family{
-		Info: Info{
-			Name: "probability-product", Summary: "Σ θᵢ^rho θ′ᵢ^rho = ‖x‖‖y‖(1-c), x = θ^rho",
-			What: "probability product kernel: Bhattacharyya's for rho = ½, expected likelihood for rho = 1; " +
-				"on data without values below 0",
-			Source:   sourceJebara + ", §2",
-			Examples: []string{"probability-product:rho=0.75", "probability-product:rho=0.5"},
-		},
-		place: 80, embedding: sparse.Embedding{Norm: sparse.NormL1}, params: []param{rho},
-		power: func(v []float64) float64 { return v[0] },
-		build: func([]float64) formula { return probabilityProduct() },
 	})
 }
 
@@ -139,22 +122,6 @@ func byRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 // mostProduct bounds the products that maps in float32 make of norms: beyond it there is no bound
 // of the error, as products by 0 are NaN.
 const mostProduct = math.MaxFloat32 * (1 - unit)
-
-// probabilityProduct is the general probability product kernel of two multinomial distributions θ
-// and θ′,
-//
-//	k = Σ θᵢ^ρ θ′ᵢ^ρ,   sparse.LeastPower <= ρ <= sparse.MostPower
-//
-// which is the inner product of documents in an embedding with the power ρ. So each ρ has an
-// embedding of its own, and matrices of different ρ share no dot product. ρ = ½ is Bhattacharyya's
-// coefficient, ρ = 1 the expected likelihood.
-//
-// Source: Jebara, Kondor and Howard, JMLR 5 (2004), §2.
-func probabilityProduct() formula {
-	f := linear()
-	f.known.Source = sourceJebara
-	return f
-}
 
 // affine writes gamma ⟨x, y⟩ + r, of which the polynomial and the sigmoid kernel are functions. x y
 // comes first, so that the bits are the same for (y, x).

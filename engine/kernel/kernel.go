@@ -45,8 +45,7 @@
 // # Algebra
 //
 // Sums, products, powers, exponentials, normalised, centred and composed kernels have other kernels
-// as parts. Different specifications may be one kernel, as compose(arccos:n=1,layers=3) and
-// arccos:n=1,layers=3 are; [Equal] compares kernels.
+// as parts. [Equal] compares kernels.
 //
 // [PropertiesOf] follows the algebra: a sum or product of positive definite kernels is one, the
 // exponential of a conditionally positive definite kernel is positive definite, and a negative weight
@@ -65,11 +64,10 @@ import (
 // Kernel is a positive (or conditionally positive) definite function of two documents: an
 // elementwise map of c = 1 - cosine of the embedded documents and of their two norms.
 //
-// A Kernel is immutable and may be used concurrently. [Equal] says whether two mean the same, up to
-// rewriting such as compose(k, k) for k with layers=2. One's own come from [New], the values of a
-// tile from [Apply], and what is known of a kernel from [PropertiesOf]. Norms are the Euclidean
-// norms of the embedded documents before they were scaled to 1 (sparse.Embedded.Norms); the kernels
-// of information geometry don't look at them.
+// A Kernel is immutable and may be used concurrently. [Parse] and [New] make kernels, [Apply] computes
+// the values of a tile, [PropertiesOf] returns the properties, and [Equal] compares two kernels. Norms
+// are the Euclidean norms of the embedded documents before they were scaled to 1
+// (sparse.Embedded.Norms). The kernels of information geometry don't use them.
 type Kernel interface {
 	// String returns the specification with all parameters, as [Parse] reads it. The embedding is
 	// named only where it isn't the kernel's default, and a gamma that [Resolve] has yet to set is

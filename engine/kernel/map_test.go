@@ -178,8 +178,8 @@ func TestMapShapes(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 4))
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
 		for _, spec := range []string{"product(rbf:gamma=0.1,linear)", "product(rbf:gamma=0.1,linear,arccos:n=0)",
-			"linear + 2*rbf:gamma=0.1", "power(linear + rbf:gamma=0.1,3)", "power(rbf:gamma=0.1,0.5)",
-			"power(polynomial:gamma=1e-3,r=1,degree=2,1.5)", "exp(0.5*ned)",
+			"linear + 2*rbf:gamma=0.1", "power(linear + rbf:gamma=0.1):p=3", "power(rbf:gamma=0.1):p=0.5",
+			"power(polynomial:gamma=1e-3,r=1,degree=2):p=1.5", "exp(0.5*ned)",
 			"normalise(polynomial:gamma=0.1,r=1,degree=2)", "centred(ned)",
 			"compose(linear + rbf:gamma=0.1,arccos:n=1)"} {
 			k := MustParse(spec)

@@ -20,23 +20,17 @@ import (
 //
 //	0.5*diffusion:t=0.5 + 0.5*linear
 //	product(arccos:n=1,arccos:n=0,arccos:n=0)
-//	compose(arccos:n=1,arccos:n=0,layers=3)
+//	compose(arccos:n=1,arccos:n=0):layers=3
 //	normalise(polynomial:degree=2,r=1)
-//	2*(linear + power(exp(linear:embed=tf-l2),3))
+//	2*(linear + power(exp(linear:embed=tf-l2)):p=3)
 //
 // [Catalogue] lists names, keys, defaults and ranges. Spaces between the parts are allowed. A
 // number is written in decimal, with an exponent if need be, or is pi.
 //
-// A key belongs to the kernel before it, with one exception: the last keys within parentheses
-// belong to the kernel in front of the parentheses where that takes them (layers, in the example);
-// a pair of parentheses around the part, or after the others a colon and the key, says it
-// otherwise.
+// Every kernel has the key embed, an embedding as sparse.ParseEmbedding reads it. The parts of a kernel
+// share one embedding: all that are named must agree. Default: that of the first part.
 //
-// Every kernel takes embed, an embedding as sparse.ParseEmbedding reads it. The parts of a kernel
-// share one: all that are named must agree, and where none is, it is the default of the first part.
-//
-// Parse(k.String()) returns k again. Parse checks this, so that a kernel in a file can always be read.
-// An invalid specification is a [*SpecError].
+// Parse(k.String()) returns k again. An invalid specification is a [*SpecError].
 //
 // A specification can name kernels of [New] that are passed as own, as in sum(mine,linear). Parse fails
 // if one of them is nil, or if two have the same name.
@@ -52,17 +46,7 @@ func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (Kernel, error)
 	if err != nil {
 		return nil, err
 	}
-	k, err := (&builder{parser: parser{spec: spec, own: known}}).kernel(e)
-	if err != nil {
-		return nil, err
-	}
-	text := k.String() // written to files
-	again, err := (&builder{parser: parser{spec: text, own: known}}).kernel(nil)
-	if err == nil && (Equal(again, k) || isOwn(k) && again.String() == text) {
-		return k, nil
-	}
-	found := fmt.Sprintf("a kernel whose specification %q is too deeply nested to be read", text)
-	return nil, (&parser{spec: spec}).fail(0, found, "fewer nested kernels")
+	return (&builder{parser: parser{spec: spec, own: known}}).kernel(e)
 }
 
 // ownParts checks user-defined kernels.
@@ -79,12 +63,6 @@ func ownParts(own []Kernel) (parts []*kernel, err error) {
 		}
 	}
 	return parts, nil
-}
-
-// isOwn reports whether a kernel is from [New] or has a part from [New].
-func isOwn(k Kernel) bool {
-	of, ok := k.(*kernel)
-	return ok && of.own
 }
 
 // MustParse is [Parse] for constant specifications. It panics if Parse fails.
@@ -114,11 +92,7 @@ func (b *builder) kernel(e *sparse.Embedding) (Kernel, error) {
 		b.first = b.first.parts[0]
 	}
 	first := b.first
-	b.embedding = first.embedding
-	if k := b.ownKernel(first); k != nil {
-		b.embedding = k.embedding
-	}
-	if e != nil {
+	if b.embedding = first.embedding; e != nil {
 		b.embedding = *e
 	}
 	named := false
@@ -127,11 +101,6 @@ func (b *builder) kernel(e *sparse.Embedding) (Kernel, error) {
 	}
 	if !named {
 		b.embedding = paired(b.embedding, first.family)
-	}
-	if first.power != nil && !named {
-		if b.embedding, err = b.raised(first, b.embedding, first.pos, b.text(first)); err != nil {
-			return nil, err
-		}
 	}
 	k, err := b.build(t)
 	if err != nil {
@@ -151,7 +120,7 @@ func (b *builder) findEmbedding(t *term, named *bool) error {
 		}
 	}
 	for _, a := range t.values {
-		if a.key != "embed" || t.custom {
+		if a.key != "embed" {
 			continue
 		}
 		found := "embed=" + a.value
@@ -159,11 +128,6 @@ func (b *builder) findEmbedding(t *term, named *bool) error {
 		if err != nil {
 			return b.fail(a.valuePos, found, "one of "+strings.Join(embeddings(), ", ")+
 				", or one with a power such as tf-l1-pow0.75"+hint(a.value, embeddings()))
-		}
-		if t.power != nil {
-			if e, err = b.raised(t, e, a.valuePos, found); err != nil {
-				return err
-			}
 		}
 		if e = paired(e, t.family); *named && e != b.embedding {
 			return b.fail(a.valuePos, found, fmt.Sprintf("embed=%s as before: all parts share one embedding", b.embedding))
@@ -173,38 +137,14 @@ func (b *builder) findEmbedding(t *term, named *bool) error {
 	return nil
 }
 
-// raised returns the embedding e, which stands at pos as found, with the power that the parameters
-// of t ask for.
-func (b *builder) raised(t *term, e sparse.Embedding, pos int, found string) (sparse.Embedding, error) {
-	values, err := b.parameters(t)
-	if err != nil {
-		return e, err
-	}
-	raised, err := e.WithPower(t.power(values))
-	plain := raised
-	if err != nil {
-		plain = t.embedding // there is a power for every value of the parameter, but histograms take none
-	}
-	plain.Power = 0
-	switch {
-	case err != nil:
-		return e, b.fail(pos, found, fmt.Sprintf(
-			"an embedding that can be raised to a power, such as %s, instead of %s for histograms", plain, e))
-	case e.Power != 0 && e != raised:
-		return e, b.fail(pos, found, fmt.Sprintf(
-			"the embedding %s, or %s, which %s raises to it, instead of %s", raised, plain, t.Name, e))
-	}
-	return raised, nil
-}
-
 // build makes a kernel.
 func (b *builder) build(t *term) (*kernel, error) {
-	if t.custom {
-		return b.buildOwn(t)
-	}
 	values, err := b.parameters(t)
 	if err != nil {
 		return nil, err
+	}
+	if t.own != nil {
+		return b.ownPart(t)
 	}
 	if t.combine == nil {
 		return b.leaf(t, values)
@@ -221,7 +161,7 @@ func (b *builder) build(t *term) (*kernel, error) {
 			return nil, b.fail(part.pos, b.text(part), fmt.Sprintf("at most %d kernels in all", mostLeaves))
 		}
 	}
-	if n := len(parts); n == 0 || n > 1 && t.single {
+	if n := len(parts); n > 1 && t.single {
 		return nil, b.fail(t.pos, fmt.Sprintf("%s of %d kernels", t.Name, n), t.Parts)
 	}
 	if t.check != nil {
@@ -229,16 +169,12 @@ func (b *builder) build(t *term) (*kernel, error) {
 			return nil, b.fail(t.parts[i].pos, b.text(t.parts[i]), expected)
 		}
 	}
-	if t.layers != nil && len(parts) < t.layers(values) {
-		last, err := b.build(t.parts[len(parts)-1])
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, slices.Repeat([]*kernel{last}, t.layers(values)-len(parts))...)
-	}
 	weights := t.weights
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, len(parts))
+	}
+	if t.Name == "sum" && len(parts) == 1 && weights[0] == 1 {
+		return parts[0], nil
 	}
 	return combined(t.family, parts, weights, values), nil
 }
@@ -259,37 +195,15 @@ func (b *builder) leaf(t *term, values []float64) (*kernel, error) {
 			"parts share: %s compares histograms in its own way, embed=%s or %s", b.embedding, t.Name, want, idf))
 	}
 	e := in{t.embedding}
-	if t.power != nil {
-		e.embedding, _ = e.embedding.WithPower(t.power(values)) // whose bounds are those of the parameter
-		if e.embedding.Power != b.embedding.Power {
-			return nil, b.fail(t.pos, b.text(t), fmt.Sprintf(
-				"the power of the embedding %s: it is that of all parts, which share one embedding", b.embedding))
-		}
-	}
 	if t == b.first {
 		e.embedding = b.embedding
-		b.first = nil // where layers are repeated, only the first of them names it
 	}
 	return newKernel(t.family, e, values), nil
 }
 
-// ownKernel returns the user-defined kernel that t names, nil if there is none.
-func (b *builder) ownKernel(t *term) *kernel {
-	for _, k := range b.own {
-		if t.custom && k.text == b.text(t) {
-			return k
-		}
-	}
-	return nil
-}
-
-// buildOwn returns a user-defined kernel as a part.
-func (b *builder) buildOwn(t *term) (*kernel, error) {
-	k := b.ownKernel(t)
-	if k == nil {
-		return nil, b.fail(t.pos, b.text(t), "a user-defined kernel by its name: "+
-			strings.Join(b.names()[len(families):], ", "))
-	}
+// ownPart returns a user-defined kernel as a part.
+func (b *builder) ownPart(t *term) (*kernel, error) {
+	k := t.own
 	if t == b.first && k.embedding != b.embedding {
 		return nil, b.fail(t.pos, b.text(t), fmt.Sprintf(
 			"a part before it that has the embedding %s: %s has %s", b.embedding, k, k.embedding))
@@ -327,15 +241,7 @@ func (b *builder) parameters(t *term) ([]float64, error) {
 		values[i] = q.initial
 	}
 	var seen []string
-	given := slices.Clone(t.values)
-	for i, a := range t.numbers {
-		if i >= t.positional {
-			return nil, b.fail(a.valuePos, "the number "+a.value, "a kernel, or "+t.keyList())
-		}
-		a.key = t.params[i].Key
-		given = append(given, a)
-	}
-	for _, a := range given {
+	for _, a := range t.values {
 		key := a.key
 		i := t.param(key)
 		switch {
@@ -382,26 +288,28 @@ func embeddings() []string {
 	return names
 }
 
-// format returns the specification of a kernel without parts.
+// format returns the specification of a kernel of a family with parameters.
 func format(f *family, e in, values []float64) string {
-	var parts []string
+	text := formatKeys(f, values)
+	if e.embedding != f.embedding {
+		text += ",embed=" + e.embedding.String()
+	}
+	return f.Name + strings.Replace(text, ",", ":", 1)
+}
+
+// formatKeys returns the parameters of a family, each after a comma.
+func formatKeys(f *family, values []float64) (text string) {
 	for i, q := range f.params {
 		v := values[i]
 		switch {
 		case q.hidden && v == q.initial:
 		case q.words != nil:
-			parts = append(parts, q.Key+"="+q.words[int(v)])
+			text += "," + q.Key + "=" + q.words[int(v)]
 		default:
-			parts = append(parts, q.Key+"="+formatNumber(v))
+			text += "," + q.Key + "=" + formatNumber(v)
 		}
 	}
-	if f.power != nil {
-		e.embedding.Power = 0 // which is a parameter
-	}
-	if e.embedding != f.embedding {
-		parts = append(parts, "embed="+e.embedding.String())
-	}
-	return strings.TrimSuffix(f.Name+":"+strings.Join(parts, ","), ":")
+	return text
 }
 
 // spec returns the specification of k, which [Parse] reads.
@@ -412,7 +320,7 @@ func (k *kernel) spec() string {
 	var args []string
 	for i, p := range k.parts {
 		text := p.text
-		if p.family != nil && p.family.Name == "sum" && (k.family.Name == "sum" || k.family.Name == "compose") {
+		if p.family.Name == "sum" && k.family.Name == "sum" {
 			text = "(" + text + ")"
 		}
 		if k.family.Name == "sum" && k.weights[i] != 1 {
@@ -423,14 +331,5 @@ func (k *kernel) spec() string {
 	if k.family.Name == "sum" {
 		return strings.Join(args, " + ")
 	}
-	// The last part is in parentheses where the grammar takes its last key for one of the whole.
-	last := &args[len(args)-1]
-	key, _, _ := strings.Cut((*last)[strings.LastIndexAny(*last, ":,")+1:], "=")
-	if !strings.HasSuffix(*last, ")") && strings.Contains(*last, ":") && k.family.param(key) >= 0 {
-		*last = "(" + *last + ")"
-	}
-	if k.family.positional > 0 {
-		args = append(args, formatNumber(k.values[0]))
-	}
-	return k.family.Name + "(" + strings.Join(args, ",") + ")"
+	return k.family.Name + "(" + strings.Join(args, ",") + ")" + strings.Replace(formatKeys(k.family, k.values), ",", ":", 1)
 }

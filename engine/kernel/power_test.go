@@ -12,11 +12,11 @@ import (
 // Powers of exponentials are positive definite whatever the power.
 func TestDivisible(t *testing.T) {
 	// A root of a square is nowhere below 0.
-	if v := MustParse("power(power(linear,2),0.5)").Eval(1.5, 1, 1); v != 0.5 {
+	if v := MustParse("power(power(linear):p=2):p=0.5").Eval(1.5, 1, 1); v != 0.5 {
 		t.Errorf("the root of the square of -0.5 is %v", v)
 	}
-	for _, spec := range []string{"power(rbf:gamma=1,0.3)", "power(rbf,0.3)", "power(ngd-exp,0.7)",
-		"power(exp(ned),0.1)", "power(power(rbf:gamma=1,0.5),0.3)"} {
+	for _, spec := range []string{"power(rbf:gamma=1):p=0.3", "power(rbf):p=0.3", "power(ngd-exp):p=0.7",
+		"power(exp(ned)):p=0.1", "power(power(rbf:gamma=1):p=0.5):p=0.3"} {
 		if p := PropertiesOf(MustParse(spec)); p.Definite != Positive || p.Source != sourceDivisible {
 			t.Errorf("%s: %+v", spec, p)
 		}
@@ -26,8 +26,8 @@ func TestDivisible(t *testing.T) {
 // Powers have values in float32 where those of parts have none.
 func TestPowersOfProducts(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"power(product(rbf:gamma=1,exp(linear)),2)", "power(1e-3*exp(0.1*linear),10)",
-			"power(10*rbf:gamma=1,60)"} {
+		for _, spec := range []string{"power(product(rbf:gamma=1,exp(linear))):p=2", "power(1e-3*exp(0.1*linear)):p=10",
+			"power(10*rbf:gamma=1):p=60"} {
 			k := MustParse(spec)
 			for _, c := range []float32{0, 0.1, 0.5, 1} {
 				for _, x := range []float32{0.5, 1, 2, 9} {
@@ -85,9 +85,9 @@ func TestPowers(t *testing.T) {
 // kernels scale with the norms.
 func TestLargePowers(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, pair := range [][2]string{{"power(polynomial:gamma=0.001,r=1,degree=2,23.5)",
+		for _, pair := range [][2]string{{"power(polynomial:gamma=0.001,r=1,degree=2):p=23.5",
 			"polynomial:gamma=0.001,r=1,degree=47"},
-			{"power(polynomial:gamma=0.01,r=1,degree=2,5.5)", "polynomial:gamma=0.01,r=1,degree=11"}} {
+			{"power(polynomial:gamma=0.01,r=1,degree=2):p=5.5", "polynomial:gamma=0.01,r=1,degree=11"}} {
 			k, same := MustParse(pair[0]), MustParse(pair[1])
 			y := []float32{3, 3.5, 4}
 			for _, v := range []float32{0, 0.01, 0.4} {
@@ -102,7 +102,7 @@ func TestLargePowers(t *testing.T) {
 				}
 			}
 		}
-		k := MustParse("power(arccos:n=-0.45,20)") // of degree -9
+		k := MustParse("power(arccos:n=-0.45):p=20") // of degree -9
 		dst, c := make([]float32, 1), []float32{0.3}
 		for _, x := range []float32{1, 1.5, 2.2} {
 			k.mapTo(table, dst, c, []float32{x}, []float32{1.25})
@@ -117,9 +117,9 @@ func TestLargePowers(t *testing.T) {
 // A layer with a negative whole power of the norms has norms of its own below the next layer.
 func TestNegativePowerBelowALayer(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"compose(power(arccos:n=-0.25,4),rbf:gamma=1)",
-			"compose(power(arccos:n=-0.25,8),0.5*linear + rbf:gamma=0.1)",
-			"compose(0.5*power(arccos:n=-0.25,4) + rbf:gamma=0.1,arccos:n=1)"} {
+		for _, spec := range []string{"compose(power(arccos:n=-0.25):p=4,rbf:gamma=1)",
+			"compose(power(arccos:n=-0.25):p=8,0.5*linear + rbf:gamma=0.1)",
+			"compose(0.5*power(arccos:n=-0.25):p=4 + rbf:gamma=0.1,arccos:n=1)"} {
 			k := MustParse(spec)
 			for _, x := range []float32{0, 0.5, 2} {
 				dst, c := make([]float32, 1), []float32{0.25}
@@ -138,8 +138,8 @@ func TestNegativePowerBelowALayer(t *testing.T) {
 // there: they don't go through a table of those of norm 1.
 func TestBeyondTables(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"power(113*linear,50)", "power(linear + 166*linear,50)",
-			"power(1.2*arccos:n=7.3,7)"} {
+		for _, spec := range []string{"power(113*linear):p=50", "power(linear + 166*linear):p=50",
+			"power(1.2*arccos:n=7.3):p=7"} {
 			k := MustParse(spec).(*kernel)
 			p, seen := ProgramOf(k), 0
 			for _, c := range []float32{0, 1e-3, 0.5, 0.9, 0.92234, 0.994, 1} {

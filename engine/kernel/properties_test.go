@@ -13,7 +13,7 @@ import (
 // A kernel that is said to fall with c does, up to the last bits of its values.
 func TestFalling(t *testing.T) {
 	specs := []string{
-		"power(ngd,3)", "power(bhattacharyya,3)", "power(bhattacharyya,2)", "power(hellinger,0.5)", "exp(ngd-log)",
+		"power(ngd):p=3", "power(bhattacharyya):p=3", "power(bhattacharyya):p=2", "power(hellinger):p=0.5", "exp(ngd-log)",
 		"product(hellinger,ngd-exp)", "product(bhattacharyya,ngd)", "2*hellinger+bhattacharyya", "normalise(linear)",
 		"normalise(arccos:n=1)", "centred(hellinger)", "compose(hellinger,ngd-exp)", "compose(c,c)", "arccos:n=0",
 		"polynomial:r=1,degree=2,gamma=1", "polynomial:r=-1,degree=3,gamma=1", "sigmoid:r=-1,gamma=2",
@@ -49,7 +49,7 @@ func TestFalling(t *testing.T) {
 	}
 	for spec, want := range map[string]bool{
 		"linear": true, "hellinger:gamma=1": true, "diffusion:t=0.5": true, "c": false, "product(bhattacharyya,ngd)": false,
-		"power(bhattacharyya,2)": false, "power(ngd,3)": true, "normalise(linear)": true, "rbf": true,
+		"power(bhattacharyya):p=2": false, "power(ngd):p=3": true, "normalise(linear)": true, "rbf": true,
 		"polynomial:r=1,degree=2,gamma=1": false, "2*hellinger+bhattacharyya": true,
 	} {
 		if falling[spec] != want {
@@ -107,7 +107,7 @@ func TestShiftedDistanceIsPositive(t *testing.T) {
 // A kernel that says that its values are never above 0, or never below, has no others, and one that
 // has no others for any documents says so. An offset below 0 is one that documents may make up for.
 func TestSigns(t *testing.T) {
-	specs := append(leafSpecs(), "-1*rbf:gamma=1", "-2*rbf:gamma=1 + 3*ned", "power(ned-log,3)", "power(ned,2)",
+	specs := append(leafSpecs(), "-1*rbf:gamma=1", "-2*rbf:gamma=1 + 3*ned", "power(ned-log):p=3", "power(ned):p=2",
 		"product(ned,ngd)", "product(ned,ngd,ngd-log)", "compose(linear,ned)", "ngd:shift=-1", "-1*linear", "-1*ned")
 	found := 0
 	for _, spec := range specs {

@@ -28,11 +28,8 @@ type term struct {
 	pos, end int
 	values   []assignment
 	parts    []*term
-	numbers  []assignment // what stands among the parts without a key
-	weights  []float64    // of the parts of a sum
-
-	within   int  // how many of values are within the parentheses
-	enclosed bool // in parentheses
+	weights  []float64 // of the parts of a sum
+	own      *kernel   // the user-defined kernel; nil: none
 }
 
 // assignment is key=value as written.
@@ -53,18 +50,14 @@ const (
 // leaves pos after what it read.
 //
 //	sum        = term { "+" term }
-//	term       = [ number "*" ] ( "(" sum ")" [ keys ] | call )
-//	call       = word [ "(" argument { "," argument } ")" ] [ keys ]
-//	argument   = assignment | number | sum
-//	keys       = ":" assignment { "," assignment }
+//	term       = [ number "*" ] ( "(" sum ")" | call )
+//	call       = word [ "(" sum { "," sum } ")" ] [ ":" assignment { "," assignment } ]
 //	assignment = word "=" value
 //
-// Within parentheses a comma goes on with the keys where a word and "=" follow, otherwise with the
-// arguments.
+// After an assignment, a comma goes on with the keys if a word and "=" follow.
 type parser struct {
 	spec  string
-	own   []*kernel // known by their names
-	any   bool      // every other word is the name of a kernel, too
+	own   []*kernel // user-defined kernels
 	pos   int
 	depth int
 }
@@ -85,25 +78,6 @@ func (p *parser) names() []string {
 		names = append(names, k.text)
 	}
 	return names
-}
-
-// named returns the family of a name, nil if there is none. A user-defined kernel has a family that
-// takes any key.
-func (p *parser) named(word string) *family {
-	if f := familyOf(word); f != nil {
-		return f
-	}
-	if p.any || slices.ContainsFunc(p.own, func(k *kernel) bool { return firstWord(k.text) == word }) {
-		return &family{Info: Info{Name: word}, custom: true}
-	}
-	return nil
-}
-
-// firstWord returns the word that a specification begins with.
-func firstWord(spec string) string {
-	p := parser{spec: spec}
-	p.space()
-	return p.take(isWord)
 }
 
 // sum reads terms; one of weight 1 is no sum.
@@ -170,17 +144,7 @@ func (p *parser) term() (*term, error) {
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	t.enclosed = true
-	if !p.accept(':') {
-		return t, nil
-	}
-	s := &term{family: familyOf("sum"), pos: at, parts: []*term{t}, weights: []float64{1}}
-	err = p.keys(s)
-	s.end = p.pos
-	return s, err
+	return t, err
 }
 
 // nest runs what is within the parenthesis at a place.
@@ -200,7 +164,11 @@ func (p *parser) call() (*term, error) {
 	if name == "" {
 		return t, p.fail(t.pos, p.rest(), "the name of a kernel: one of "+strings.Join(p.names(), ", "))
 	}
-	if t.family = p.named(name); t.family == nil {
+	t.family = familyOf(name)
+	if i := slices.IndexFunc(p.own, func(k *kernel) bool { return k.text == name }); i >= 0 {
+		t.own, t.family = p.own[i], p.own[i].family
+	}
+	if t.family == nil {
 		return t, p.fail(t.pos, fmt.Sprintf("the unknown kernel %q", name),
 			"one of "+strings.Join(p.names(), ", ")+hint(name, p.names()))
 	}
@@ -220,65 +188,24 @@ func (p *parser) call() (*term, error) {
 	return t, err
 }
 
-// arguments reads what is between the parentheses of a kernel made of others.
+// arguments reads the parts of a combination, up to the closing parenthesis.
 func (p *parser) arguments(t *term) error {
 	for {
-		p.space()
-		at, number := p.pos, ""
-		if p.numberAhead() {
-			if number = p.take(isValue); p.accept('*') {
-				p.pos, number = at, ""
-			}
+		part, err := p.sum()
+		if err != nil {
+			return err
 		}
+		t.parts = append(t.parts, part)
 		switch {
-		case number != "":
-			t.numbers = append(t.numbers, assignment{value: number, keyPos: at, valuePos: at})
-		case p.keyAhead():
-			a, err := p.assignment(t)
-			if err != nil {
-				return err
-			}
-			t.values = append(t.values, a)
+		case p.accept(')'):
+			return nil
+		case !p.accept(','):
+			return p.fail(p.pos, p.rest(), "a comma and another part of "+t.Name+", or a closing parenthesis")
 		case len(t.parts) == mostParts:
 			return p.fail(p.pos, p.rest(), fmt.Sprintf("at most %d parts", mostParts))
-		default:
-			part, err := p.sum()
-			if err != nil {
-				return err
-			}
-			t.parts = append(t.parts, part)
 		}
-		if p.accept(')') {
-			break
-		}
-		if !p.accept(',') {
-			return p.fail(p.pos, p.rest(), "a comma and another part of "+t.Name+", or a closing parenthesis")
-		}
-	}
-	if len(t.parts) > 0 {
-		t.claim(t.parts[len(t.parts)-1])
-	}
-	t.within = len(t.values)
-	return nil
-}
-
-// claim takes over the last keys of the last part that t takes: they stand before its closing
-// parenthesis.
-func (t *term) claim(last *term) {
-	for last.Name == "sum" && !last.enclosed && len(last.values) == 0 {
-		last = last.parts[len(last.parts)-1]
-	}
-	if last.enclosed {
-		return
-	}
-	for n := len(last.values); n > last.within && t.takes(last.values[n-1].key); n-- {
-		t.values = append(t.values, last.values[n-1])
-		last.values = last.values[:n-1]
 	}
 }
-
-// takes reports whether a key is one of the family's own.
-func (t *term) takes(key string) bool { return t.custom || t.param(key) >= 0 }
 
 // keys reads assignments after the colon that was read.
 func (p *parser) keys(t *term) error {
@@ -292,7 +219,7 @@ func (p *parser) keys(t *term) error {
 		if !p.accept(',') {
 			return nil
 		}
-		if p.depth > 0 && !p.keyAhead() { // the comma is that of the arguments
+		if p.depth > 0 && !p.keyAhead() { // the comma before the next part
 			p.pos = at
 			return nil
 		}
@@ -333,7 +260,7 @@ func (t *term) keyList() string {
 
 // follow says what may follow a kernel as it stands.
 func (p *parser) follow(t *term) string {
-	if t.weights != nil && !t.enclosed && len(t.values) == 0 { // written with plus signs
+	if t.weights != nil { // written with plus signs
 		t = t.parts[len(t.parts)-1]
 	}
 	if len(t.values) > 0 {

@@ -58,8 +58,8 @@ func TestArcCosineBiasFeature(t *testing.T) {
 		t.Errorf("the feature at c = 1e-31 is %v, at 1e-9 %v", near, at)
 	}
 	// Documents that are short beside the bias, of opposite directions.
-	for spec, want := range map[string]float64{"normalise(power(arccos:n=0,bias=1,0.5))": 0,
-		"compose(power(arccos:n=0,bias=1,0.5),arccos:n=0)": 0.5} {
+	for spec, want := range map[string]float64{"normalise(power(arccos:n=0,bias=1):p=0.5)": 0,
+		"compose(power(arccos:n=0,bias=1):p=0.5,arccos:n=0)": 0.5} {
 		if v := MustParse(spec).Eval(1.5, 0.01, 2); !(math.Abs(v-want) <= 1e-15) {
 			t.Errorf("%s is %v, expected %v", spec, v, want)
 		}
@@ -204,7 +204,7 @@ func TestBiasedBelowALayer(t *testing.T) {
 // counts what is below 2⁻¹¹⁶ as nothing, has few or none left.
 func TestBiasedNormalised(t *testing.T) {
 	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"arccos:n=0,bias=1", "power(arccos:n=0,bias=1,0.5)",
+		for _, spec := range []string{"arccos:n=0,bias=1", "power(arccos:n=0,bias=1):p=0.5",
 			"product(arccos:n=0,bias=1,1e12*linear)"} {
 			k := MustParse("normalise(" + spec + ")")
 			for h := 6.0; h < 13; h += 0.05 {

@@ -70,7 +70,7 @@ func Variants() []string {
 	return []string{"arccos:n=2.5", "arccos:n=0,bias=100", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=0.5",
 		"arccos:n=0,bias=0.3,embed=tf-l1-sqrt", "arccos:n=0,layers=3", "compose(rbf,arccos:n=1)",
 		"compose(polynomial:r=1,degree=2,arccos:n=1,arccos:n=1)", "compose(polynomial:r=1,degree=3,arccos:n=1)",
-		"compose(0.5*linear + rbf,arccos:n=1)", "power(rbf,0.5)", "centred(ned)"}
+		"compose(0.5*linear + rbf,arccos:n=1)", "power(rbf):p=0.5", "centred(ned)"}
 }
 
 // Examples returns all specifications that the engine gives as examples, and [Variants].

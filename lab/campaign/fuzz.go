@@ -54,7 +54,7 @@ var grammars = map[string][]string{
 	"a.npy": {npy("<f4", "2, 2", "\x00\x00\x80?\x00\x00\x00@\x00\x00\x00\x00\x00\x00\x80?"),
 		npy("|u1", "2, 3", "\x01\x00\x02\x03\x01\x00")},
 	"a-images-idx3-ubyte": {"\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02\x03\x00"},
-	"kernel": {"diffusion:t=0.5", "product(arccos:n=1,arccos:n=0)", "sum(rbf:gamma=1,power(linear,2))",
+	"kernel": {"diffusion:t=0.5", "product(arccos:n=1,arccos:n=0)", "sum(rbf:gamma=1,power(linear):p=2)",
 		"arccos:n=1,layers=3", "normalize(polynomial:gamma=2,degree=3,r=1)", "chi2:embed=tfidf-l1",
 		"rbf:gamma=1,embed=logtfidf-l2"},
 }

@@ -125,7 +125,7 @@ func ExamplePredictor_PredictTexts() {
 func ExampleNewPredictor_ownKernel() {
 	ctx := context.Background()
 	student, err := kernel.New(kernel.Custom{
-		Name:       "student:v=1",
+		Name:       "student-1",
 		Embedding:  sparse.Sphere,
 		Eval:       func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
 		Properties: kernel.Properties{Definite: kernel.Positive},
@@ -172,7 +172,7 @@ func ExampleNewPredictor_ownKernel() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%s: %d of %d documents\n", loaded.Kernel, score.Right, score.Documents)
-	// Output: student:v=1: 200 of 200 documents
+	// Output: student-1: 200 of 200 documents
 }
 
 // A Gram matrix that was computed elsewhere: here of points on a line, by the Gaussian kernel.

@@ -235,7 +235,7 @@ func TestOwnKernel(t *testing.T) {
 			Properties: kernel.Properties{Definite: kernel.Positive}}))(t)
 		return k
 	}
-	student := own("student:v=1")
+	student := own("student-1")
 	p := newPrecomputed(t, student)
 	problem := musttest.Get(svm.NewProblem(ctx, p.train, student.Embedding(), svm.Options{}))(t)
 	m, _, err := problem.Train(ctx, svm.Settings{Kernel: student})
@@ -243,12 +243,12 @@ func TestOwnKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = reread(t, m, false)
-	_, err = svm.NewPredictor(m, svm.PredictOptions{Kernels: []kernel.Kernel{own("student:v=2")}})
-	if err == nil || !strings.Contains(err.Error(), `"student:v=1"`) || !strings.Contains(err.Error(), "Kernels") {
+	_, err = svm.NewPredictor(m, svm.PredictOptions{Kernels: []kernel.Kernel{own("student-2")}})
+	if err == nil || !strings.Contains(err.Error(), `"student-1"`) || !strings.Contains(err.Error(), "Kernels") {
 		t.Errorf("without the kernel: %v", err)
 	}
 	predictor := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{
-		Kernels: []kernel.Kernel{own("student:v=2"), own("student:v=1")}}))(t)
+		Kernels: []kernel.Kernel{own("student-2"), own("student-1")}}))(t)
 	if _, err := predictor.Predict(ctx, p.test.Documents); err != nil {
 		t.Fatal(err)
 	}

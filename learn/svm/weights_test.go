@@ -79,7 +79,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 		{"bhattacharyya:embed=tf", vectors, Settings{}}, // whose lengths don't count
 		{"linear", vectors, Settings{}},
 		{"linear:embed=tf-l1", vectors, Settings{Scheme: solver.OneVsRest, C: 100}},
-		{"probability-product:rho=0.75", vectors, Settings{C: 10}},
+		{"linear:embed=tf-l1-pow0.75", vectors, Settings{C: 10}},
 		{"linear:embed=tfidf-l2", vectors, Settings{Type: model.OneClass, Nu: 0.2}},
 		{"linear:embed=tfidf-l2", empty, Settings{}}, {"bhattacharyya", empty, Settings{Scheme: solver.OneVsRest}},
 	} {

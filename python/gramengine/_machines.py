@@ -337,7 +337,7 @@ def _tagged(self: Any, tags: Any) -> Any:
 
 _ABOVE = ("-sqrt", "-pow", "logtf", "-chi2", "-js")  # parts of the names of such embeddings
 _DISTRIBUTIONS = {"diffusion", "ngd", "ngd-exp", "ngd-power", "ngd-log", "hellinger", "bhattacharyya", "cosine-power",
-                  "probability-product", "chi2", "js"}  # kernels that have such embeddings unless others are named
+                  "chi2", "js"}  # kernels that have such embeddings unless others are named
 
 
 @_shared

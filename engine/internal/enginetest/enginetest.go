@@ -160,7 +160,7 @@ var Kernels = []string{
 	"compose(arccos:n=0.5,arccos:n=3,arccos:n=0)", "product(arccos:n=0.5,arccos:n=1)",
 	"compose(rbf:gamma=0.1,arccos:n=0.25)",
 	"arccos:n=0,layers=3", "arccos:n=1,layers=3", "arccos:n=2,layers=2",
-	"compose(arccos:n=1,arccos:n=0,layers=3)", "compose(arccos:n=0,rbf:gamma=1)",
+	"compose(arccos:n=1,arccos:n=0):layers=3", "compose(arccos:n=0,rbf:gamma=1)",
 	"compose(ngd:shift=7,linear,polynomial:gamma=1,r=1)",
 	"compose(polynomial:gamma=0.1,r=1,degree=2,arccos:n=1)", "compose(0.5*linear + rbf:gamma=0.1,arccos:n=0)",
 	"compose(0.5*linear + arccos:n=0.5 + 2*polynomial:gamma=0.01,r=1,degree=2,0.1*rbf:gamma=0.1 + " +
@@ -169,10 +169,10 @@ var Kernels = []string{
 	"product(diffusion:t=0.03,arccos:n=0)",
 	"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya",
 	"linear + -2.5*(arccos:n=1 + 3*linear)",
-	"power(arccos:n=1,2.5)", "power(bhattacharyya,3)", "power(linear + rbf:gamma=0.1,2)", "power(rbf:gamma=0.1,0.5)",
-	"power(polynomial:gamma=1e-3,r=1,degree=2,1.5)", "power(polynomial:gamma=1e-3,r=1,degree=2,6.75)",
-	"power(linear + rbf:gamma=0.1,3)",
-	"power(exp(0.5*ned),0.01)", "power(3*rbf:gamma=0.1,0.5)", "power(arccos:n=-0.45,20)",
+	"power(arccos:n=1):p=2.5", "power(bhattacharyya):p=3", "power(linear + rbf:gamma=0.1):p=2", "power(rbf:gamma=0.1):p=0.5",
+	"power(polynomial:gamma=1e-3,r=1,degree=2):p=1.5", "power(polynomial:gamma=1e-3,r=1,degree=2):p=6.75",
+	"power(linear + rbf:gamma=0.1):p=3",
+	"power(exp(0.5*ned)):p=0.01", "power(3*rbf:gamma=0.1):p=0.5", "power(arccos:n=-0.45):p=20",
 	"compose(arccos:n=20,arccos:n=-0.49)",
 	"exp(2*bhattacharyya)", "exp(100*bhattacharyya)", "exp(1e-3*linear)", "exp(0.5*ngd)",
 	"normalise(polynomial:gamma=0.1,r=1,degree=2)", "normalise(arccos:n=2)",
@@ -182,10 +182,10 @@ var Kernels = []string{
 	"js:t=1", "js:t=0.02",
 	"ned", "ned:beta=0.5", "ned:beta=2", "ned-log",
 	"compose(polynomial:gamma=0.1,r=0,degree=12,ngd)", "compose(linear + polynomial:gamma=0.1,r=0,degree=2,arccos:n=0)",
-	"compose(power(rbf:gamma=0.1,0.5),ned)",
+	"compose(power(rbf:gamma=0.1):p=0.5,ned)",
 	"compose(arccos:n=0,sigma=0.5,arccos:n=1)", "compose(arccos:n=0,sigma=20,ngd)",
 	"compose(linear + arccos:n=0,sigma=3,arccos:n=0,sigma=0.1)",
-	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1,layers=4)", "compose(rbf:gamma=0.1,ngd)",
+	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1):layers=4", "compose(rbf:gamma=0.1,ngd)",
 }
 
 // ISAs returns the instruction sets that a test of engine's goes through: all of this processor's, or

@@ -56,8 +56,8 @@ Every kernel also takes embed=EMBEDDING: tf, tfidf or tfkl, then optionally -l1 
 optionally -sqrt or a power such as -pow0.75; tfkl weighs a term by what it says of the class. Or
 -l1 and -chi2 or -js, with which c is 1 less that similarity of histograms, for these and for all
 other kernels. By default it is tf-l1-chi2 for chi2, tf-l1-js for js, tf-l1-sqrt for the other
-kernels of information geometry (probability-product: tf-l1 with the power rho), and tf, the counts
-themselves, for linear, polynomial, rbf, sigmoid and arccos.
+kernels of information geometry, and tf, the counts themselves, for linear, polynomial, rbf,
+sigmoid and arccos.
 
 grambench kernels NAME shows one kernel in detail.`
 

@@ -77,7 +77,7 @@ func (p *protocol) kernels(norm, squared float64) []row {
 			for _, n := range p.degrees.Chosen {
 				for l := 2; l <= p.layers && n != "1"; l++ {
 					add("degree "+n, float64(l), fmt.Sprintf("degree %s, then 1, %d layers", n, l),
-						fmt.Sprintf("compose(arccos:n=%s,arccos:n=1,layers=%d)", n, l))
+						fmt.Sprintf("compose(arccos:n=%s,arccos:n=1):layers=%d", n, l))
 				}
 			}
 		case square:
@@ -154,7 +154,7 @@ func (p *protocol) averages() (rows []row) {
 		add(fmt.Sprintf("average of degree %s, 1 to %d layers", n, p.layers), layers)
 	}
 	for f := 1; f <= p.factors && p.degrees.Has("0"); f++ {
-		powers = append(powers, fmt.Sprintf("power(arccos:n=0,%d)", f))
+		powers = append(powers, fmt.Sprintf("power(arccos:n=0):p=%d", f))
 	}
 	add(fmt.Sprintf("average of degree 0, 1 to %d factors", p.factors), powers)
 	return rows
