@@ -331,5 +331,6 @@ func (k *kernel) spec() string {
 	if k.family.Name == "sum" {
 		return strings.Join(args, " + ")
 	}
-	return k.family.Name + "(" + strings.Join(args, ",") + ")" + strings.Replace(formatKeys(k.family, k.values), ",", ":", 1)
+	keys := strings.Replace(formatKeys(k.family, k.values), ",", ":", 1)
+	return k.family.Name + "(" + strings.Join(args, ",") + ")" + keys
 }
