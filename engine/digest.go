@@ -24,7 +24,7 @@ func (e *Engine) Digest(ctx context.Context, k kernel.Kernel) (digest uint64, er
 	defer report.Finish(&err)
 	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, Workers: e.c.Workers}
 	if d, ok := e.c.Backend.(device.Reducer); ok {
-		_, plain := k.(kernel.C)
+		plain := kernel.IsC(k)
 		if !plain {
 			if r.Program, err = e.c.Program(k, nil); err != nil {
 				return 0, err

@@ -213,7 +213,7 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
-	s := &search{e: e, kernel: kernel.C{}, byC: true, rows: x, bound: panel.Bound(c)}
+	s := &search{e: e, kernel: kernel.C(), byC: true, rows: x, bound: panel.Bound(c)}
 	s.scan.Kernels, s.most = e.c.Kernels, float32(s.bound+2*device.ErrorC)
 	return e, s, nil
 }

@@ -91,7 +91,7 @@ func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32,
 	row := x.spare.Get().(*[]float32)
 	one := *q // another one than the engine's own, so that kept panels serve it
 	r := &device.Request{From: &one, Docs: []int{i}, Hi: x.e.Len(), Workers: 1}
-	return row, x.e.c.Rows(ctx, kernel.C{}, r, nil, func(t *device.Tile) error {
+	return row, x.e.c.Rows(ctx, kernel.C(), r, nil, func(t *device.Tile) error {
 		for j := range t.Cols() {
 			(*row)[t.Lo+j] = t.Value[j*t.ColStride]
 		}

@@ -371,7 +371,7 @@ func (k *checker) tiles(ctx context.Context, pairs []uint64, found func(i, m int
 				r.Docs = append(r.Docs, i)
 			}
 		}
-		return e.c.Rows(ctx, kernel.C{}, r, nil, func(t *device.Tile) error {
+		return e.c.Rows(ctx, kernel.C(), r, nil, func(t *device.Tile) error {
 			for _, p := range part {
 				i, m := int(uint32(p)), int(p>>32)
 				row, _ := slices.BinarySearch(r.Docs, i)

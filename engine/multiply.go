@@ -196,7 +196,7 @@ func (e *Engine) reduce(
 		return false, nil
 	}
 	r := &device.Request{From: from, Hi: e.Len()}
-	if _, plain := k.(kernel.C); !plain {
+	if !kernel.IsC(k) {
 		if r.Program, err = e.c.Program(k, from); r.Program == nil || err != nil {
 			return false, err
 		}

@@ -200,7 +200,7 @@ func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, erro
 	if opt.Count < 1 {
 		return nil, fmt.Errorf("engine: %d neighbours, expected at least 1", opt.Count)
 	}
-	if _, ok := k.(kernel.C); ok {
+	if kernel.IsC(k) {
 		return nil, errors.New("engine: neighbours by kernel c, which is greatest where documents differ most; " +
 			"expected a similarity such as cosine-power:p=1, which is 1 - c")
 	}
@@ -230,7 +230,7 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 	s := &search{e: e, of: k, kernel: k, byC: kernel.FallsWithC(k), most: float32(math.Inf(1)), rows: e.c.X}
 	s.scan.Kernels, s.scan.Falling = e.c.Kernels, !s.byC
 	if s.byC {
-		s.kernel = kernel.C{}
+		s.kernel = kernel.C()
 	}
 	if least == nil {
 		return s, nil

@@ -226,7 +226,7 @@ func TestPairingsDontMix(t *testing.T) {
 		"js:t=1,embed=tfidf-l1":                              "js:t=1,embed=tfidf-l1-js",
 		"0.5*chi2:embed=tf-l1-chi2 + 0.5*diffusion":          "0.5*chi2:gamma=1 + 0.5*diffusion:t=0.5",
 		"exp(2*linear:embed=tf-l1-js)":                       "exp(2*linear:embed=tf-l1-js)",
-		"product(chi2:gamma=2,chi2,embed=tf-l1-chi2)":        "product(chi2:gamma=2,chi2:gamma=1)",
+		"product(chi2:gamma=2,chi2):embed=tf-l1-chi2":        "product(chi2:gamma=2,chi2:gamma=1)",
 		"compose(chi2:gamma=1,embed=tf-l1-chi2,rbf:gamma=1)": "",
 	} {
 		k, err := kernel.Parse(spec)

@@ -53,7 +53,7 @@ func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit fun
 	docs := q.Test
 	switch {
 	case k == nil:
-		k, err = kernel.C{}, e.open()
+		k, err = kernel.C(), e.open()
 		if err == nil && docs != nil {
 			err = e.checkCross(docs)
 		}

@@ -74,7 +74,7 @@ func TestAlgebraGolden(t *testing.T) {
 		if got := k.Eval(g.c, g.x, g.y); !(math.Abs(got-g.value) <= 2000*ulp*scale) {
 			t.Errorf("%s at c = %v, norms %v and %v: the value is %v, expected %v", g.spec, g.c, g.x, g.y, got, g.value)
 		}
-		if positive := k.Properties().PositiveDiagonal; positive && !g.hasC2 {
+		if positive := k.known.PositiveDiagonal; positive && !g.hasC2 {
 			t.Errorf("%s: the diagonal isn't above 0", g.spec)
 		} else if !positive || strings.HasPrefix(g.spec, "centred") {
 			// Of which nothing better than the definition is known.

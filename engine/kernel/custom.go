@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -77,38 +77,21 @@ func New(c Custom) (k Kernel, err error) {
 // precomputedName is the specification of [Precomputed], which [Parse] doesn't know.
 const precomputedName = "precomputed"
 
-// Precomputed returns the kernel of a Gram matrix that was computed elsewhere, as for
-// LIBSVM's -t 4. It stands for the matrix where a kernel is asked for, and has no values of its own: an
-// engine refuses it.
-func Precomputed() Kernel { return precomputed{} }
+// Precomputed returns the kernel of a Gram matrix that was computed elsewhere, as for LIBSVM's -t 4. Its
+// values are NaN, and an engine refuses it.
+func Precomputed() Kernel { return precomputed() }
 
 // IsPrecomputed reports whether k is [Precomputed].
-func IsPrecomputed(k Kernel) bool { return k == precomputed{} }
+func IsPrecomputed(k Kernel) bool { return k != nil && k == precomputed() }
 
-type precomputed struct{}
-
-func (precomputed) String() string { return precomputedName }
-
-// Properties returns that nothing is known of the matrix but by its user.
-func (precomputed) Properties() Properties {
-	return Properties{Condition: "as the matrix is", Unrefuted: true}
-}
-
-// Embedding implements [Kernel].
-func (precomputed) Embedding() sparse.Embedding { return sparse.Embedding{} }
-
-// Eval implements [Kernel]: there is no value.
-func (precomputed) Eval(c, x, y float64) float64 { return math.NaN() }
-
-// mapTo implements [Kernel]: there is no value.
-func (precomputed) mapTo(_ *asm.Kernels, dst, c, x, y []float32) {
-	for i := range dst {
-		dst[i] = float32(math.NaN())
+var precomputed = sync.OnceValue(func() Kernel {
+	k := &kernel{family: &family{Info: Info{Name: precomputedName}}, text: precomputedName}
+	k.formula = formula{
+		value: func(a at) ref { return a.number(math.NaN()) },
+		known: Properties{Condition: "as the matrix is", Unrefuted: true},
 	}
-}
-
-// Error implements [Kernel].
-func (precomputed) Error(c, x, y float64) float64 { return math.Inf(1) }
+	return k.ready()
+})
 
 // Check checks that a kernel is there, and a function of c and norms: others have no values.
 func Check(k Kernel) error {

@@ -183,9 +183,6 @@ func (k *kernel) String() string { return k.text }
 // Eval implements [Kernel].
 func (k *kernel) Eval(c, x, y float64) float64 { return k.exact.eval(c, x, y) }
 
-// Properties returns the properties of the kernel.
-func (k *kernel) Properties() Properties { return k.known }
-
 // resolve returns the kernel with the parameters that depend on the number of terms.
 func (k *kernel) resolve(terms int) *kernel {
 	if !k.open {

@@ -146,8 +146,8 @@ func TestParametrixRange(t *testing.T) {
 	if e := MustParse("diffusion:t=1e-18,order=0,n=10").Error(0.5, 1, 1); !(e <= 2.01*underflow) {
 		t.Errorf("the bound of a value that is 0 is %v", e)
 	}
-	if MustParse("diffusion:t=1e6,order=7,n=5").(*kernel).Properties().PositiveDiagonal ||
-		!MustParse("diffusion:order=5").(*kernel).Properties().PositiveDiagonal {
+	if MustParse("diffusion:t=1e6,order=7,n=5").(*kernel).known.PositiveDiagonal ||
+		!MustParse("diffusion:order=5").(*kernel).known.PositiveDiagonal {
 		t.Error("which kernels have a positive diagonal is wrong")
 	}
 }

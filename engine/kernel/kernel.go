@@ -103,10 +103,10 @@ type Kernel interface {
 // out becomes 1/terms, as svm-train has it, where terms is the number of columns of the embedded
 // documents. Other kernels come back as they are.
 func Resolve(k Kernel, terms int) Kernel {
-	if of, ok := k.(*kernel); ok {
-		return of.resolve(terms)
+	if k == nil {
+		return nil
 	}
-	return k
+	return k.(*kernel).resolve(terms)
 }
 
 // Key returns a comparable value that is the same for equal kernels: the specification, or the kernel
@@ -120,17 +120,6 @@ func Key(k Kernel) any {
 
 // Equal reports whether two kernels are the same function by their specifications, see [Key].
 func Equal(a, b Kernel) bool { return Key(a) == Key(b) }
-
-// partOf returns a kernel as a part of others, nil if it isn't from this package.
-func partOf(k Kernel) *kernel {
-	switch of := k.(type) {
-	case *kernel:
-		return of
-	case C:
-		return newKernel(familyOf("c"), of.in, nil)
-	}
-	return nil
-}
 
 // Rounding to float32, see package table.
 const (
@@ -238,7 +227,7 @@ func Within(k Kernel, got, want, c, x, y float64) bool {
 	if !(err <= math.MaxFloat64) { // one is an infinity, or no number
 		return !math.IsInf(want, 0) && got == float64(float32(want)) && math.IsInf(Tolerance(k, c, x, y), 1)
 	}
-	if _, exact := k.(C); !exact && err <= unit*math.Abs(want) {
+	if !IsC(k) && err <= unit*math.Abs(want) {
 		return true
 	}
 	return err <= k.Error(c, x, y) || err <= Tolerance(k, c, x, y)

@@ -123,7 +123,7 @@ func TestMapError(t *testing.T) {
 			}
 		}
 		t.Logf("%.0f %% of the bound used", 100*worst)
-		if _, exact := k.(C); !exact && !(worst >= 0.05) {
+		if !IsC(k) && !(worst >= 0.05) {
 			t.Errorf("only %v of the bound is ever used", worst)
 		}
 	})

@@ -58,8 +58,8 @@ func ownParts(own []Kernel) (parts []*kernel, err error) {
 		if slices.ContainsFunc(own[:i], func(o Kernel) bool { return o != k && o.String() == k.String() }) {
 			return nil, fmt.Errorf("engine: two user-defined kernels are called %s, expected different names", k)
 		}
-		if of := partOf(k); of != nil {
-			parts = append(parts, of)
+		if !IsPrecomputed(k) {
+			parts = append(parts, k.(*kernel))
 		}
 	}
 	return parts, nil
@@ -105,9 +105,6 @@ func (b *builder) kernel(e *sparse.Embedding) (Kernel, error) {
 	k, err := b.build(t)
 	if err != nil {
 		return nil, err // not k, which is a nil of another type
-	}
-	if k.family == familyOf("c") {
-		return C{k.in}, nil
 	}
 	return k, nil
 }

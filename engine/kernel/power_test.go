@@ -162,8 +162,8 @@ func TestBeyondTables(t *testing.T) {
 					}
 				}
 			}
-			if !k.Properties().UsesNorms || seen < 3 {
-				t.Errorf("%s: uses norms is %v, %d values", spec, k.Properties().UsesNorms, seen)
+			if !k.known.UsesNorms || seen < 3 {
+				t.Errorf("%s: uses norms is %v, %d values", spec, k.known.UsesNorms, seen)
 			}
 		}
 	})

@@ -6,8 +6,8 @@ import "github.com/gramengine/gram/engine/device"
 // contains a user-defined kernel of norms, a biased threshold, or the feature space of a smoothed
 // threshold, or if the program would be longer than [device.MaxCode].
 func ProgramOf(k Kernel) *device.Program {
-	of := partOf(k)
-	if of == nil || of.open {
+	of := k.(*kernel)
+	if of.open {
 		return nil
 	}
 	e := of.mapped()

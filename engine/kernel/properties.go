@@ -81,17 +81,12 @@ func FallsWithC(k Kernel) bool {
 	return p.Falling && !p.UsesNorms
 }
 
-// PropertiesOf returns what is known of k. Of a kernel that isn't from this package nothing is,
-// unless it has a method Properties; nor is anything of nil.
+// PropertiesOf returns what is known of k. Nothing is known of nil.
 func PropertiesOf(k Kernel) Properties {
-	if p, ok := k.(interface{ Properties() Properties }); ok {
-		return p.Properties()
+	if of, ok := k.(*kernel); ok {
+		return of.known
 	}
-	name := "no kernel"
-	if k != nil {
-		name = k.String()
-	}
-	return Properties{UsesNorms: true, Condition: "nothing is known of " + name}
+	return Properties{UsesNorms: true, Condition: "no kernel"}
 }
 
 // The sources of what is known of definiteness.

@@ -74,7 +74,7 @@ func TestShiftedDistanceIsPositive(t *testing.T) {
 	for shift := 0.0; shift < 4; shift += 0.5 {
 		k := leaf(ngd(shift))
 		least := k.Eval(0, 1, 1) - math.Abs(k.Eval(2, 1, 1))
-		if proven := k.Properties().Definite == Positive; proven && !(least >= 0) {
+		if proven := k.known.Definite == Positive; proven && !(least >= 0) {
 			t.Errorf("shift %v is called positive definite, x and -x have the eigenvalue %v", shift, least)
 		}
 	}

@@ -5,10 +5,9 @@ import "math"
 // Slopes returns the derivatives of k(c, x, y) by c and by the first norm x, of the definition in float64:
 // differences of fourth order in the angle arccos(1-c) and in x. Relative accuracy: some 10⁻⁸ of the kernel's
 // greatest value, for kernels that are smooth over a thousandth of either. c lies between 0 and 2; at its ends
-// there may be no derivative, and near them digits are lost. NaN where Eval is, and of kernels
-// from [New].
+// there may be no derivative, and near them digits are lost. NaN where Eval is.
 func Slopes(k Kernel, c, x, y float64) (byC, byX float64) {
-	if partOf(k) == nil {
+	if k == nil {
 		return math.NaN(), math.NaN()
 	}
 	at := angle(c)

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"sync"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/sparse"
@@ -54,34 +55,33 @@ func init() {
 		},
 		place: 90, embedding: sparse.Sphere,
 		build: func([]float64) formula {
-			return formula{value: func(a at) ref { return a.c }, known: C{}.Properties()}
+			return formula{
+				value: func(a at) ref { return a.c },
+				known: Properties{
+					Condition: "its negative is conditionally positive definite", Source: sourceSchoenberg, NonNegative: true,
+				},
+				direct: &direct{
+					apply: func(_ *asm.Kernels, dst, c, x, y []float32) { copy(dst, c) },
+					error: func(c, _, _ float64) float64 { return 0 },
+				},
+			}
 		},
 	})
 }
 
-// C is the squared Hellinger distance of two points of the simplex,
+var distance = sync.OnceValue(func() Kernel { return MustParse("c") })
+
+// C returns the kernel c, the squared Hellinger distance of two points of the simplex,
 //
 //	k = c = 1 - s = ½ Σ (√θᵢ - √θ′ᵢ)²
 //
-// itself: not a kernel for learning, but what every other one is computed from, so it can be
-// written out and verified like one. The zero value is what engines ask for where they want c.
-type C struct{ in }
+// All other kernels are computed from it. It is not a kernel for learning.
+func C() Kernel { return distance() }
 
-func (k C) String() string { return format(familyOf("c"), k.in, nil) }
-
-// Eval implements [Kernel].
-func (C) Eval(c, x, y float64) float64 { return c }
-
-func (C) mapTo(_ *asm.Kernels, dst, c, x, y []float32) { copy(dst, c) }
-
-// Error implements [Kernel]: a copy has none.
-func (C) Error(c, x, y float64) float64 { return 0 }
-
-// Properties returns what is known of the kernel.
-func (C) Properties() Properties {
-	return Properties{
-		Condition: "its negative is conditionally positive definite", Source: sourceSchoenberg, NonNegative: true,
-	}
+// IsC reports whether k is the kernel c, in any embedding.
+func IsC(k Kernel) bool {
+	of, _ := k.(*kernel)
+	return of != nil && of.family != nil && of.family.Name == "c"
 }
 
 // bhattacharyya is the Bhattacharyya kernel, the probability product kernel with exponent ½,

@@ -10,7 +10,7 @@ import (
 // leafOf returns a kernel without parts, nil if k has parts, and the index of a numeric parameter by
 // any of its names, or -1.
 func leafOf(k Kernel, key string) (of *kernel, i int) {
-	if of = partOf(k); of == nil || of.own || len(of.parts) > 0 {
+	if of, _ = k.(*kernel); of == nil || of.own || len(of.parts) > 0 {
 		return nil, -1
 	}
 	if i = of.family.param(key); i >= 0 && of.family.params[i].words != nil {

@@ -177,7 +177,7 @@ func (q *request) computeTask(ctx context.Context, task [][]need, scratch []floa
 	}
 	r.Lo, _ = c.blockRange(task[0][0].span.block)
 	_, r.Hi = c.blockRange(task[len(task)-1][0].span.block)
-	return c.Computer.Rows(ctx, kernel.C{}, r, nil, func(t *device.Tile) error {
+	return c.Computer.Rows(ctx, kernel.C(), r, nil, func(t *device.Tile) error {
 		c.Store(scratch, scratchStride, t, false)
 		for lo := t.Lo; lo < t.Hi; {
 			group := task[(lo-r.Lo)/c.width]

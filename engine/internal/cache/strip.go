@@ -77,7 +77,7 @@ func rowsOf(
 	for i := range r.Docs {
 		r.Docs[i] = lo + i
 	}
-	return of.Rows(ctx, kernel.C{}, r, report, func(t *device.Tile) error {
+	return of.Rows(ctx, kernel.C(), r, report, func(t *device.Tile) error {
 		row, column := t.First, t.Lo-lo
 		of.Store(dst[row*width+column:], width, t, false)
 		if column < hi-lo { // both of (i, j) and (j, i), since a panel's file has both of its own

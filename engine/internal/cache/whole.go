@@ -127,7 +127,7 @@ func (c *Cache) computePanels(ctx context.Context, matrix [32]byte, report *run.
 		}
 		left[p].Store(c.panelPairs(p))
 	}
-	return c.Half(ctx, kernel.C{}, docs, w.c, report, func(r *device.Request, t *device.Tile) {
+	return c.Half(ctx, kernel.C(), docs, w.c, report, func(r *device.Request, t *device.Tile) {
 		for i := t.First; i < t.First+t.Rows; i++ {
 			p := docs[i] / c.Kernels.Panel
 			if left[p].Add(-compute.Pairs(r, i, i+1, t.Lo, t.Hi)) == 0 {

@@ -151,7 +151,7 @@ func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Pr
 func (c *Computer) Rows(
 	ctx context.Context, k kernel.Kernel, r *device.Request, report *run.Reporter, visit func(t *device.Tile) error,
 ) (err error) {
-	_, plain := k.(kernel.C)
+	plain := kernel.IsC(k)
 	if _, ok := c.Backend.(device.Accelerator); ok && !plain {
 		if r.Program, err = c.Program(k, r.From); err != nil {
 			return err

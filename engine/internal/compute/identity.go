@@ -37,7 +37,7 @@ func (c *Computer) Identity(ctx context.Context) ([32]byte, error) {
 	for i := range r.Docs {
 		r.Docs[i] = i * n / len(r.Docs)
 	}
-	err := c.Rows(ctx, kernel.C{}, r, nil, func(t *device.Tile) error {
+	err := c.Rows(ctx, kernel.C(), r, nil, func(t *device.Tile) error {
 		lines, length, stride := Lines(t)
 		for i := range lines {
 			for _, v := range t.Value[i*stride:][:length] {
