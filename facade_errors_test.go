@@ -138,6 +138,8 @@ func TestErrorsCountFromZero(t *testing.T) {
 	_, across := gram.Cross(t.Context(), big, big, cube, gram.Options{})
 	_, machine := gram.Train(t.Context(), big, gram.TrainOptions{Kernel: cube, C: 1})
 	_, nearest := gram.Train(t.Context(), big, gram.TrainOptions{Type: "knn", Kernel: "exp(100*bhattacharyya)"})
+	_, near := gram.Neighbours(t.Context(), big, gram.NeighbourOptions{Kernel: "exp(100*bhattacharyya)", K: 1})
+	steep := "gram: rows: kernel exp(100*bhattacharyya): the value of document "
 	pair := "gram: rows: kernel polynomial:gamma=1,r=0,degree=3: the value of document 2 and "
 	for want, err := range map[string]error{
 		"gram: document 1, column 1: found +Inf, expected a finite value":    infinite,
@@ -150,9 +152,10 @@ func TestErrorsCountFromZero(t *testing.T) {
 		pair + "document 2 is +Inf, expected":                                beyond,
 		"gram: the labels of rows are numbers, 30 different":                 asked,
 		pair + "column 2 is +Inf, expected":                                  across,
-		"gram: rows: kernel exp(100*bhattacharyya):":                         nearest,
-		"gram: text 1: ":                        text,
-		"gram: document 1 of rows has no label": estimated,
+		steep + "0 and document 0 is +Inf":                                   nearest,
+		steep + "0 and document 1 is +Inf":                                   near,
+		"gram: text 1: ":                                                     text,
+		"gram: document 1 of rows has no label":                              estimated,
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v, expected %s", err, want)

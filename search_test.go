@@ -106,7 +106,7 @@ func TestWeightsOfTerms(t *testing.T) {
 	for k := range part {
 		var rows []int
 		for i := range 2000 {
-			rows = append(rows, 5*i+k)
+			rows = append(rows, i*whole.Documents.Rows()/2000+k) // of all classes, which follow each other
 		}
 		part[k] = weighted(t, whole, rows)
 	}

@@ -17,6 +17,7 @@ import (
 //	len(Classes), then each length and text              uint64 and bytes
 //	len(Vocabulary), then each length and text           uint64 and bytes
 //	Weights, where one isn't 1                           bits of float64
+//	"groups\n" and Groups, if there are any               int64
 //
 // all numbers little-endian. A corpus without labels counts as one whose Labels.Offsets are all 0,
 // one without offsets at all as one of 0 rows, and one without documents as one of an empty matrix.
@@ -54,6 +55,12 @@ func (c *Corpus) Digest() [32]byte {
 	if slices.ContainsFunc(c.Weights, func(w float64) bool { return w != 1 }) {
 		for _, w := range c.Weights {
 			d.Uint64(math.Float64bits(w))
+		}
+	}
+	if c.Groups != nil {
+		d.Text("groups\n")
+		for _, g := range c.Groups {
+			d.Uint64(uint64(g))
 		}
 	}
 	return d.Sum()

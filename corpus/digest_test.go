@@ -54,6 +54,7 @@ func TestDigest(t *testing.T) {
 		"class":      func(c *Corpus) { c.Classes[0] = "xx" },
 		"vocabulary": func(c *Corpus) { c.Vocabulary[0], c.Vocabulary[1] = "", "ab" },
 		"weights":    func(c *Corpus) { c.Weights = []float64{1, 1, 2} },
+		"groups":     func(c *Corpus) { c.Groups = []int64{1, 1, 2} },
 	} {
 		c := smallCorpus()
 		change(c)

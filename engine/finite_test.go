@@ -98,7 +98,7 @@ func mergedNeighbours(ctx context.Context, e *Engine, k kernel.Kernel) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.MergeNeighbours(ctx, k, [][][]Neighbour{b.Rows}, opt)
+	_, err = e.MergeNeighbours(ctx, k, 0, [][][]Neighbour{b.Rows}, opt)
 	return err
 }
 

@@ -168,7 +168,7 @@ func (e *Engine) neighbours(
 	if err != nil {
 		return nil, err
 	}
-	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, opt.C); err != nil {
+	if err := s.sort(ctx, lists, 0, opt.C); err != nil {
 		return nil, err
 	}
 	return &Neighbours{lists, plan}, nil
@@ -274,17 +274,29 @@ func (s *search) atLeast(i, j int, key float32) bool {
 	return s.of.Eval(c/panel.Bound(1), x, y) >= s.least || s.of.Eval(c, x, y) >= s.least
 }
 
+// sort puts lists in order; they keep c if keepC is set. first is the document of the first list.
+func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keepC bool) error {
+	if keepC {
+		return lists.Sort(ctx, s.e.c.Workers, nil, nil)
+	}
+	return lists.Sort(ctx, s.e.c.Workers, s.valuesOf, func(i int, list []Neighbour) error {
+		for _, n := range list {
+			if v := n.Value; v-v != 0 {
+				return &sparse.PairError{Kernel: s.of.String(), Row: s.rows.Source(first + i),
+					Column: s.e.c.X.Source(int(n.Document)), Cross: s.rows != s.e.c.X, Value: v}
+			}
+		}
+		return nil
+	})
+}
+
 // valuesOf turns keys into values, in their place.
 func (s *search) valuesOf(keys []float32) error {
-	if !s.byC {
-		for i, v := range keys {
-			keys[i] = 0 - v
-		}
-	} else if err := kernel.Apply(s.of, s.e.c.Kernels, keys, keys, nil, nil); err != nil {
-		return err
+	if s.byC {
+		return kernel.Apply(s.of, s.e.c.Kernels, keys, keys, nil, nil)
 	}
-	if i := compute.Infinite(keys); i >= 0 {
-		return fmt.Errorf("engine: kernel %s: a value is %v, %w", s.of, keys[i], ErrNotFinite)
+	for i, v := range keys {
+		keys[i] = 0 - v
 	}
 	return nil
 }

@@ -96,8 +96,7 @@ func (e *Engine) NeighbourBlock(
 
 // keys returns lists of documents from first on, in order.
 func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Neighbour, error) {
-	nothing := func([]float32) error { return nil }
-	if err := l.Sort(ctx, s.e.c.Workers, nothing, true); err != nil {
+	if err := s.sort(ctx, l, first, true); err != nil {
 		return nil, err
 	}
 	out := make([][]Neighbour, l.Len())
@@ -114,12 +113,12 @@ func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Nei
 }
 
 // MergeNeighbours makes the lists of [Engine.Neighbours] of those that blocks have: parts[b][i] is the
-// list of document i of some in block b, as [Engine.NeighbourBlock] returned it for the same kernel and
+// list of document first+i in block b, as [Engine.NeighbourBlock] returned it for the same kernel and
 // options, which has compared values with the least. Blocks may come in any order; none of them has a
 // document that another has in the same list. It computes no pairs. Errors: lists of different numbers
 // of documents, ones that the engine doesn't have, keys that are no numbers, and those of Neighbours.
 func (e *Engine) MergeNeighbours(
-	ctx context.Context, k kernel.Kernel, parts [][][]Neighbour, opt NeighbourOptions,
+	ctx context.Context, k kernel.Kernel, first int, parts [][][]Neighbour, opt NeighbourOptions,
 ) (_ *Neighbours, err error) {
 	if k, err = e.bind(k); err != nil {
 		return nil, err
@@ -135,6 +134,9 @@ func (e *Engine) MergeNeighbours(
 		return nil, err
 	}
 	n, count := len(parts[0]), min(opt.Count, max(e.Len()-1, 0))
+	if first < 0 || first > e.Len()-n {
+		return nil, fmt.Errorf("engine: lists of documents %d to %d, expected of some below %d", first, first+n-1, e.Len())
+	}
 	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), nearest.Bytes(n, count)); err != nil {
 		return nil, err
 	}
@@ -160,7 +162,7 @@ func (e *Engine) MergeNeighbours(
 			}
 		}
 	}
-	if err := lists.Sort(ctx, e.c.Workers, s.valuesOf, opt.C); err != nil {
+	if err := s.sort(ctx, lists, first, opt.C); err != nil {
 		return nil, err
 	}
 	return &Neighbours{lists: lists}, nil

@@ -36,7 +36,7 @@ func blocksOf(t *testing.T, e *Engine, k kernel.Kernel, cuts []int, opt Neighbou
 		}
 	}
 	for _, part := range parts {
-		near := musttest.Get(e.MergeNeighbours(t.Context(), k, part, opt))(t)
+		near := musttest.Get(e.MergeNeighbours(t.Context(), k, 0, part, opt))(t)
 		for i := range near.Len() {
 			lists = append(lists, near.Of(i))
 		}
@@ -109,7 +109,7 @@ func TestNeighbourBlockRefused(t *testing.T) {
 		if _, err := e.NeighbourBlock(t.Context(), k, [2]int{0, 3}, [2]int{0, 3}, opt); err == nil {
 			t.Errorf("%s: no error of a block", name)
 		}
-		if _, err := e.MergeNeighbours(t.Context(), k, [][][]Neighbour{{{}}}, opt); err == nil {
+		if _, err := e.MergeNeighbours(t.Context(), k, 0, [][][]Neighbour{{{}}}, opt); err == nil {
 			t.Errorf("%s: no error of a merge", name)
 		}
 	}
@@ -117,7 +117,7 @@ func TestNeighbourBlockRefused(t *testing.T) {
 		"nothing": nil, "other documents": {{nil, nil}, {nil}}, "no such document": {{{{Document: uint32(n)}}}},
 		"no number": {{{{Value: float32(math.NaN())}}}},
 	} {
-		if _, err := e.MergeNeighbours(t.Context(), k, parts, one); err == nil {
+		if _, err := e.MergeNeighbours(t.Context(), k, 0, parts, one); err == nil {
 			t.Errorf("merging %s: no error", name)
 		}
 	}

@@ -115,7 +115,7 @@ func (m Machines) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mo
 }
 
 func (m Machines) ready(ctx context.Context, o Options) (Predictor, error) {
-	p, err := svm.NewPredictorContext(ctx, m.Model, svm.PredictOptions{
+	p, err := svm.NewPredictor(ctx, m.Model, svm.PredictOptions{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Device: o.Device,
 		Kernels:  o.Kernels,
 		Progress: func(s svm.Progress) { o.Tell(s.Stage, s.Done, s.Total) },

@@ -91,7 +91,7 @@ func Load(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.
 	if l := Of(path); l != nil {
 		return l.Load(ctx, path, early)
 	}
-	m, err := model.LoadEarly(ctx, path, early)
+	m, err := model.Load(ctx, path, early)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 func machinesOf(t model.Type, summary string) *Learner {
 	return &Learner{
 		Name: string(t), Summary: summary, Type: t,
-		Files: files("gram model ", model.LoadEarly, model.Read, func(m *model.Model) Model { return Machines{Model: m} }),
+		Files: files("gram model ", model.Load, model.Read, func(m *model.Model) Model { return Machines{Model: m} }),
 		Setup: func(*flag.FlagSet) Trainer { return machines{t} },
 	}
 }

@@ -31,7 +31,7 @@ var ErrNotFinite = errors.New("expected a finite number")
 
 func (e *PairError) Error() string {
 	name := func(i int) string { return fmt.Sprintf("document %d", i) }
-	return fmt.Sprintf("engine: %s, %v", e.Describe(name), ErrNotFinite)
+	return fmt.Sprintf("sparse: %s, %v", e.Describe(name), ErrNotFinite)
 }
 
 // Describe returns the message without the reason; name returns the name of document i.

@@ -197,7 +197,7 @@ func (t Tokenizer) Fit(rows []string) (Tokenizer, error) {
 	for i, row := range rows {
 		of, err := r.values([]byte(row))
 		if err != nil {
-			return t, fmt.Errorf("document %d: %w", i+1, err)
+			return t, fmt.Errorf("document %d: %w", i, err)
 		}
 		for k, v := range of {
 			if x, _ := ParseNumber(v); r.numbers[k] && !math.IsNaN(x) {

@@ -129,6 +129,9 @@ func TestColumnsScan(t *testing.T) {
 	if again, err := fitted.Fit(rows[:1]); err != nil || again != fitted {
 		t.Errorf("fitted again it is %v, %v", again, err)
 	}
+	if _, err := spec.Fit([]string{rows[0], "{"}); err == nil || !strings.HasPrefix(err.Error(), "document 1: ") {
+		t.Errorf("error %v, expected one of document 1, from 0", err)
+	}
 	got := scanned(t, fitted, rows[1])
 	for term, n := range map[string]int{"title: bike": 1, `title,body: chars "bik"`: 1, "price ≈ 5": 8, "price ≈ 9": 56,
 		"age missing": 64, "age ≈ 2": 0} {

@@ -169,7 +169,7 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows
 		m.take(p, m.Metric.Classes, found.Energies, found.Class)
 		return nil
 	}
-	q, err := svm.NewPredictorContext(ctx, m.Machines, svm.PredictOptions{
+	q, err := svm.NewPredictor(ctx, m.Machines, svm.PredictOptions{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
 	})
 	if err != nil {

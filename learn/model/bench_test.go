@@ -65,7 +65,7 @@ func BenchmarkFile(b *testing.B) {
 	size := len(encode(b, m))
 	run("write", size, func() error { return m.Write(ctx, io.Discard) })
 	run("save", size, func() error { return m.Save(ctx, path) })
-	run("load", size, func() error { _, err := Load(ctx, path); return err })
+	run("load", size, func() error { _, err := Load(ctx, path, nil); return err })
 
 	var text bytes.Buffer
 	if _, err := m.WriteLIBSVM(ctx, &text, LIBSVMOptions{}); err != nil {

@@ -62,7 +62,7 @@ func TestSameBytesEverywhere(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("the model is written as\n%q, expected\n%q", got, want)
 	}
-	m := musttest.Get(Load(ctx, path))(t)
+	m := musttest.Get(Load(ctx, path, nil))(t)
 	same(t, m, tiny())
 }
 

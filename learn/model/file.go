@@ -72,13 +72,10 @@ func save(path string, write func(io.Writer) error) error {
 }
 
 // Load reads a model from a file of either form, see [Read] and [ReadLIBSVM]. The first word tells
-// them apart.
-func Load(ctx context.Context, path string) (*Model, error) { return LoadEarly(ctx, path, nil) }
-
-// LoadEarly is [Load]. It calls tokenizer, if not nil, with what the model was read by as soon as it is known, so
+// them apart. It calls tokenizer, if not nil, with what the model was read by as soon as it is known, so
 // that text can be cut while the rest is. It may fail after that. A file in LIBSVM's form is read first:
 // its indices say whether they count from 0.
-func LoadEarly(ctx context.Context, path string, tokenizer func(corpus.Tokenizer, corpus.Form)) (*Model, error) {
+func Load(ctx context.Context, path string, tokenizer func(corpus.Tokenizer, corpus.Form)) (*Model, error) {
 	f, size, err := archive.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -87,7 +84,7 @@ func LoadEarly(ctx context.Context, path string, tokenizer func(corpus.Tokenizer
 	return ReadEarly(ctx, bufio.NewReaderSize(f, 64<<10), size, path, tokenizer)
 }
 
-// ReadEarly is [LoadEarly] from what path was opened as, of so many bytes, -1 where that isn't known.
+// ReadEarly is [Load] from what path was opened as, of so many bytes, -1 where that isn't known.
 func ReadEarly(
 	ctx context.Context, r *bufio.Reader, size int64, path string, tokenizer func(corpus.Tokenizer, corpus.Form),
 ) (*Model, error) {

@@ -30,7 +30,7 @@ func TestSaveAndLoad(t *testing.T) {
 	first, second := tiny(), recipes()[1].train(t)
 	for _, m := range []*Model{first, second} { // the second replaces the first
 		musttest.Do(t, m.Save(ctx, path))
-		got := musttest.Get(Load(ctx, path))(t)
+		got := musttest.Get(Load(ctx, path, nil))(t)
 		same(t, got, m)
 		onlyFile(t, dir, "a.model")
 	}
@@ -47,10 +47,10 @@ func TestSaveAndLoad(t *testing.T) {
 	if err := broken.Save(ctx, path); err == nil || !strings.Contains(err.Error(), "0 numbers of documents") {
 		t.Errorf("Save of what is no model: %v", err)
 	}
-	if _, err := Load(ended, path); !errors.Is(err, context.Canceled) {
+	if _, err := Load(ended, path, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("Load after the end: %v", err)
 	}
-	got, err := Load(ctx, path)
+	got, err := Load(ctx, path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestSaveAndLoad(t *testing.T) {
 	if labels, err := linear.SaveLIBSVM(ctx, path, LIBSVMOptions{}); err != nil || fmt.Sprint(labels) != "[1 2 3]" {
 		t.Fatalf("labels %v, %v", labels, err)
 	}
-	if got, err = Load(ctx, path); err != nil || got.Kernel != "linear" || fmt.Sprint(got.Classes) != "[1 2 3]" {
+	if got, err = Load(ctx, path, nil); err != nil || got.Kernel != "linear" || fmt.Sprint(got.Classes) != "[1 2 3]" {
 		t.Errorf("LIBSVM's form isn't recognised: %v", err)
 	}
 }
@@ -88,7 +88,7 @@ func TestFilesThatArentModels(t *testing.T) {
 		dir: "is a directory", filepath.Join(dir, "none"): "no such file",
 		text: text + `: wrong file format: it begins with "svm_typo`,
 	} {
-		if _, err := Load(ctx, path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Load(ctx, path, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Load of %s: %v, expected %q", path, err, want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestSaveOutlivesKill(t *testing.T) {
 		}
 		_ = c.Process.Kill()
 		_ = c.Wait()
-		got := musttest.Get(Load(ctx, path))(t)
+		got := musttest.Get(Load(ctx, path, nil))(t)
 		same(t, got, want)
 	}
 	musttest.Do(t, want.Save(ctx, path))

@@ -59,8 +59,8 @@ func TestSVMTrainsModelPredicts(t *testing.T) {
 				t.Fatalf("%v: %s", err, text)
 			}
 		}
-		m := musttest.Get(model.Load(ctx, file))(t)
-		p := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
+		m := musttest.Get(model.Load(ctx, file, nil))(t)
+		p := musttest.Get(svm.NewPredictor(ctx, m, svm.PredictOptions{}))(t)
 		docs := musttest.Get(corpus.Read(ctx, test, corpus.Options{}))(t)
 		got := musttest.Get(p.Predict(ctx, docs.Documents))(t)
 		text := musttest.Get(os.ReadFile(out))(t)

@@ -80,7 +80,7 @@ func TestProblemArguments(t *testing.T) {
 func TestClosedPredictor(t *testing.T) {
 	c := sixty(t)
 	m, _ := train(t, c, Settings{}, Options{})
-	p, err := NewPredictor(m, PredictOptions{})
+	p, err := NewPredictor(t.Context(), m, PredictOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestClosedPredictor(t *testing.T) {
 		}
 	}
 	d := &slowDevice{}
-	if p, err = NewPredictor(m, PredictOptions{Device: newSlowDevice(d)}); err != nil {
+	if p, err = NewPredictor(t.Context(), m, PredictOptions{Device: newSlowDevice(d)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(p.Holding(1).Close(), p.Close()); err != nil || d.closed != 1 {
@@ -152,7 +152,7 @@ func TestProgressPanics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := musttest.Get(NewPredictor(m, PredictOptions{Progress: tell}))(t)
+	q := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Progress: tell}))(t)
 	for what, call := range map[string]func() error{
 		"training":   func() error { _, _, err := p.Train(t.Context(), Settings{C: 3}); return err },
 		"validating": func() error { _, err := p.CrossValidate(t.Context(), Settings{}, 3, 1); return err },

@@ -40,7 +40,7 @@ func ExampleOptions_device() {
 		log.Fatal(err)
 	}
 
-	predictor, err := svm.NewPredictor(model, svm.PredictOptions{Device: opt.Device})
+	predictor, err := svm.NewPredictor(ctx, model, svm.PredictOptions{Device: opt.Device})
 	if err != nil {
 		log.Fatal(err)
 	}

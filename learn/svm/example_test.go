@@ -35,7 +35,7 @@ func Example() {
 	}
 	fmt.Println(report.Machines, "machines,", report.Unfinished, "unfinished")
 
-	predictor, err := svm.NewPredictor(model, svm.PredictOptions{})
+	predictor, err := svm.NewPredictor(ctx, model, svm.PredictOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func ExamplePredictor_Predict() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	predictor, err := svm.NewPredictor(model, svm.PredictOptions{})
+	predictor, err := svm.NewPredictor(ctx, model, svm.PredictOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func ExamplePredictor_PredictTexts() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	predictor, err := svm.NewPredictor(model, svm.PredictOptions{})
+	predictor, err := svm.NewPredictor(ctx, model, svm.PredictOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -155,11 +155,11 @@ func ExampleNewPredictor_ownKernel() {
 		log.Fatal(err)
 	}
 
-	loaded, err := model.Load(ctx, path)
+	loaded, err := model.Load(ctx, path, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	predictor, err := svm.NewPredictor(loaded, svm.PredictOptions{Kernels: []kernel.Kernel{student}})
+	predictor, err := svm.NewPredictor(ctx, loaded, svm.PredictOptions{Kernels: []kernel.Kernel{student}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func ExampleNewPrecomputed() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	predictor, err := svm.NewPredictor(model, svm.PredictOptions{})
+	predictor, err := svm.NewPredictor(ctx, model, svm.PredictOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

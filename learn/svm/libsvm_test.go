@@ -78,7 +78,7 @@ func TestLIBSVMSameOptimumAndPredictions(t *testing.T) {
 
 	cross := musttest.Get(e.Cross(t.Context(), kernel, embedded(t, embedder, test)))(t)
 	want := libsvm.predict(t, cross, theirs)
-	predictor := musttest.Get(svm.NewPredictor(ours, svm.PredictOptions{}))(t)
+	predictor := musttest.Get(svm.NewPredictor(t.Context(), ours, svm.PredictOptions{}))(t)
 	predicted := musttest.Get(predictor.Predict(t.Context(), test.Documents))(t)
 	got := predicted.Class
 	equal, right, right2 := 0, 0, 0

@@ -133,7 +133,7 @@ func near(t *testing.T, what string, got, want *model.Prediction, tolerance func
 
 func predictions(t *testing.T, m *model.Model, docs *sparse.CSR) *model.Prediction {
 	t.Helper()
-	p := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{MemoryBytes: 64 << 20}))(t)
+	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{MemoryBytes: 64 << 20}))(t)
 	out := musttest.Get(p.Predict(context.Background(), docs))(t)
 	return out
 }
@@ -150,7 +150,7 @@ func reread(t *testing.T, m *model.Model, libsvm bool) *model.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, err = model.Load(ctx, path); err != nil {
+	if m, err = model.Load(ctx, path, nil); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -213,7 +213,7 @@ func TestPrecomputedErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	predictor := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
+	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{}))(t)
 	if _, err := predictor.Predict(ctx, docs(1, 3, 1, 1, 1).Documents); err == nil ||
 		!strings.Contains(err.Error(), "rows of 3 kernel values, expected 2") {
 		t.Errorf("%v for a row of 3 values", err)
@@ -243,11 +243,11 @@ func TestOwnKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = reread(t, m, false)
-	_, err = svm.NewPredictor(m, svm.PredictOptions{Kernels: []kernel.Kernel{own("student-2")}})
+	_, err = svm.NewPredictor(t.Context(), m, svm.PredictOptions{Kernels: []kernel.Kernel{own("student-2")}})
 	if err == nil || !strings.Contains(err.Error(), `"student-1"`) || !strings.Contains(err.Error(), "Kernels") {
 		t.Errorf("without the kernel: %v", err)
 	}
-	predictor := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{
+	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{
 		Kernels: []kernel.Kernel{own("student-2"), own("student-1")}}))(t)
 	if _, err := predictor.Predict(ctx, p.test.Documents); err != nil {
 		t.Fatal(err)

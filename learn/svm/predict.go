@@ -69,14 +69,8 @@ type Predictor struct {
 // without a device, adds up their [Weights], where memory has room for these and an engine. Errors: a model
 // that [model.Model.Validate] refuses, a kernel that neither package engine nor opt knows, support
 // vectors of a precomputed kernel whose documents aren't known, more memory than was allowed, options
-// out of range, those of the device.
-func NewPredictor(m *model.Model, opt PredictOptions) (*Predictor, error) {
-	return NewPredictorContext(context.Background(), m, opt)
-}
-
-// NewPredictorContext is [NewPredictor]. It returns within a second of the end of ctx, with its
-// error.
-func NewPredictorContext(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
+// out of range, those of the device. NewPredictor returns within a second of the end of ctx, with its error.
+func NewPredictor(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func TestPredictOnDevice(t *testing.T) {
 			m, _ := train(t, learn, tc.s, Options{})
 			want := predict(t, m, test.Documents, PredictOptions{})
 			d := &slowDevice{}
-			p := musttest.Get(NewPredictor(m, PredictOptions{Device: newSlowDevice(d)}))(t)
+			p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: newSlowDevice(d)}))(t)
 			got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
 			if !slices.Equal(d.requests, []int{test.Documents.Rows()}) {
 				t.Errorf(
@@ -103,7 +103,7 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{}), Workers: 1})
 	for _, workers := range []int{1, 2, 5} {
 		d := &slowDevice{}
-		p := musttest.Get(NewPredictor(m, PredictOptions{Device: newSlowDevice(d), Workers: workers}))(t)
+		p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: newSlowDevice(d), Workers: workers}))(t)
 		least := p.needs(test.Documents, p.Engine().Panel(), p.Engine())
 		if whole := p.needs(test.Documents, batchRows, p.Engine()); whole <= least {
 			t.Fatalf("%d bytes for all documents at a time, %d for a panel", whole, least)
@@ -137,7 +137,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{})})
 	for _, most := range []int{449, 250, 100, 64} {
 		d := &slowDevice{}
-		p := musttest.Get(NewPredictor(m, PredictOptions{Device: func(
+		p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: func(
 			ctx context.Context, x *sparse.Embedded,
 		) (engine.Device, error) {
 			own, err := newSlowDevice(d)(ctx, x)
@@ -161,7 +161,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 			t.Errorf("room for %d documents: the device computed %v", most, d.requests)
 		}
 	}
-	p := musttest.Get(NewPredictor(m, PredictOptions{Device: func(
+	p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: func(
 		ctx context.Context, x *sparse.Embedded,
 	) (engine.Device, error) {
 		own, err := newSlowDevice(&slowDevice{})(ctx, x)
@@ -193,7 +193,7 @@ func TestPredictWithoutDevice(t *testing.T) {
 	none := func(err error) func(context.Context, *sparse.Embedded) (engine.Device, error) {
 		return func(context.Context, *sparse.Embedded) (engine.Device, error) { return nil, err }
 	}
-	if _, err := NewPredictor(m, PredictOptions{Device: none(broken)}); !errors.Is(err, broken) {
+	if _, err := NewPredictor(t.Context(), m, PredictOptions{Device: none(broken)}); !errors.Is(err, broken) {
 		t.Errorf("error %v, expected the device's", err)
 	}
 	want := predict(t, m, test.Documents, PredictOptions{})
@@ -202,10 +202,10 @@ func TestPredictWithoutDevice(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewPredictorContext(ctx, m, PredictOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := NewPredictor(ctx, m, PredictOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, expected that of the context", err)
 	}
-	p := musttest.Get(NewPredictor(m, PredictOptions{Device: func(
+	p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: func(
 		ctx context.Context, x *sparse.Embedded,
 	) (engine.Device, error) {
 		d, err := newSlowDevice(&slowDevice{})(ctx, x)

@@ -94,11 +94,11 @@ func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 func TestPredictSaysWhatItNeeds(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=600,terms=500,length=20,classes=2,seed=4", corpus.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})
-	if _, err := NewPredictor(m, PredictOptions{MemoryBytes: 1000}); err == nil ||
+	if _, err := NewPredictor(t.Context(), m, PredictOptions{MemoryBytes: 1000}); err == nil ||
 		!strings.Contains(err.Error(), "expected at most") {
 		t.Errorf("error %v, expected one that says what it needs", err)
 	}
-	p, err := NewPredictor(m, PredictOptions{MemoryBytes: 1 << 20, HeldBytes: 600 << 10})
+	p, err := NewPredictor(t.Context(), m, PredictOptions{MemoryBytes: 1 << 20, HeldBytes: 600 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 	if _, err := p.Predict(context.Background(), nil); err == nil {
 		t.Error("no documents pass")
 	}
-	p, err = NewPredictor(m, PredictOptions{MemoryBytes: 64 << 20, HeldBytes: 60 << 20})
+	p, err = NewPredictor(t.Context(), m, PredictOptions{MemoryBytes: 64 << 20, HeldBytes: 60 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestPredictTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := musttest.Get(svm.NewPredictor(m, svm.PredictOptions{}))(t)
+	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{}))(t)
 	want := musttest.Get(p.Predict(ctx, c.Documents))(t)
 	var group sync.WaitGroup
 	for range 4 {

@@ -88,7 +88,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 			tc.s.Kernel = kernel.MustParse(tc.kernel)
 			m, _ := train(t, learn, tc.s, Options{})
 			got := predict(t, m, test.Documents, PredictOptions{Workers: 1})
-			if p, err := NewPredictor(m, PredictOptions{}); err != nil || p.Weights() == nil || p.Engine() != nil {
+			if p, err := NewPredictor(t.Context(), m, PredictOptions{}); err != nil || p.Weights() == nil || p.Engine() != nil {
 				t.Fatalf("weights %v, engine %v, error %v, expected weights alone", p.Weights(), p.Engine(), err)
 			}
 			for _, workers := range []int{2, 5} {
@@ -117,7 +117,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 					within(t, place+", kernel values", got.Decisions[i][j], want.Decisions[i][j], (1e-6+8*0x1p-24)*size)
 				}
 			}
-			p := musttest.Get(NewPredictor(m, PredictOptions{}))(t)
+			p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{}))(t)
 			rows := musttest.Get(p.KernelRows(t.Context(), test.Documents))(t)
 			for i := range c {
 				for s, v := range rows.Row(i) {
@@ -142,7 +142,7 @@ func TestWeightsLeaveRoom(t *testing.T) {
 	want := predict(t, m, test.Documents, PredictOptions{})
 	seen := map[bool]bool{}
 	for memory := int64(1 << 18); memory <= 1<<24; memory += memory / 8 {
-		p, err := NewPredictor(m, PredictOptions{MemoryBytes: memory, Workers: 1})
+		p, err := NewPredictor(t.Context(), m, PredictOptions{MemoryBytes: memory, Workers: 1})
 		if err != nil {
 			continue // as without weights
 		}

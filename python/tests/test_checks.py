@@ -35,7 +35,8 @@ def expected_failures(estimator):
             "with probabilities the class is the most probable one, and not always that of the greatest decision value")
         failures["check_class_weight_classifiers"] = (
             "with probabilities the class is the most probable one, and they are calibrated on documents that count alike, "
-            "which takes back what class weights do")
+            "which takes back what class weights do, as in scikit-learn's SVC(probability=True).predict_proba; the "
+            "decision values are all of class 0, as the check expects")
     if getattr(estimator, "nu", None) and name == "KernelSVC":
         failures["check_class_weight_classifiers"] = "ν-SVC bounds the share of errors, and has no price to weigh"
     return failures

@@ -1,5 +1,6 @@
 """Classifiers, regression, one class and components."""
 
+import gzip
 import pickle
 import subprocess
 
@@ -10,13 +11,14 @@ import sklearn.svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import dump_svmlight_file
-from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
 import gramengine as g
+from conftest import ROOT
 
 
 def labelled(counts, tmp_path):
@@ -355,3 +357,20 @@ def test_two_classes_one_against_the_rest_have_twice_the_margin(counts):
     rest, one = (g.KernelSVC("diffusion", scheme=scheme, tol=1e-6).fit(x, y).decision_function(x)
                  for scheme in ("one-vs-rest", "one-vs-one"))
     assert not np.abs(rest - 2 * one).max() > 1e-4
+
+
+def test_default_kernel_of_weights_of_terms():
+    path = ROOT.parent / "shared" / "data" / "20news-bydate" / "train.tsv.gz"
+    if not path.exists():
+        pytest.skip(f"20 Newsgroups isn't at {path}")
+    with gzip.open(path, "rt", encoding="utf-8", errors="replace") as lines:
+        y, texts = zip(*(line.split("\t", 1) for line in lines))
+    at = np.arange(2000) * len(y) // 2000  # of all classes, which follow each other
+    make, y = TfidfVectorizer(min_df=2), np.array(y)
+    train, test = make.fit_transform([texts[i] for i in at]), make.transform([texts[i + 1] for i in at])
+    assert len(set(y[at])) == 20
+    with pytest.warns(UserWarning, match="weights of terms such as tf-idf"):
+        own = g.KernelSVC().fit(train, y[at]).score(test, y[at + 1])
+    linear = g.KernelSVC("linear").fit(train, y[at]).score(test, y[at + 1])
+    print(f"KernelSVC(): {own:.4f}, linear {linear:.4f}")
+    assert own >= linear - 0.02

@@ -68,7 +68,7 @@ func (o *opened) merge(ctx context.Context, j *job.Job, i int) (*engine.Neighbou
 		}
 		parts = append(parts, lists)
 	}
-	return o.engine.MergeNeighbours(ctx, o.kernel, parts, o.options())
+	return o.engine.MergeNeighbours(ctx, o.kernel, o.Span(i)[0], parts, o.options())
 }
 
 // lines writes a line for each neighbour of documents from first on.

@@ -144,10 +144,10 @@ func sink(heap []entry, e entry) {
 // sortKeys is how many keys become values at a time.
 const sortKeys = 4096
 
-// Sort ends the search: it puts all lists in order, the least key first, has values turn keys into values, many at a
-// time, and leaves out NaN. Lists then have the values, the greatest first, or their keys if keepKeys is set.
+// Sort ends the search: it puts all lists in order, the least key first. Unless values is nil, it turns keys into values,
+// many at a time, then has check see each list, and orders the lists by value, the greatest first.
 func (l *Lists) Sort(
-	ctx context.Context, workers int, values func(keys []float32) error, keepKeys bool,
+	ctx context.Context, workers int, values func(keys []float32) error, check func(i int, list []Neighbour) error,
 ) error {
 	n, some := len(l.count), max(sortKeys/max(l.k, 1), 1)
 	buffers := make([][sortKeys]float32, max(workers, 1))
@@ -172,19 +172,28 @@ func (l *Lists) Sort(
 			clear(list[count:])
 			l.count[i] = int32(count)
 		}
-		if err := valued(buffers[w][:], l.lists(first, end), values, keepKeys); err != nil {
+		if values == nil {
+			return nil
+		}
+		if err := valued(buffers[w][:], l.lists(first, end), values); err != nil {
 			return err
 		}
 		for i := first; i < end; i++ {
-			l.count[i] = int32(len(kept(l.Of(i), keepKeys)))
+			list := l.Of(i)
+			if err := check(i, list); err != nil {
+				return err
+			}
+			greater := func(a, b Neighbour) int { return cmp.Compare(b.Value, a.Value) }
+			if !slices.IsSortedFunc(list, greater) { // by rounding of the map
+				slices.SortStableFunc(list, greater)
+			}
 		}
 		return nil
 	})
 }
 
-// valued gives neighbours their values in the place of keys, unless these are kept and values are
-// numbers. It takes as many at a time as the buffer has.
-func valued(buffer []float32, list []Neighbour, values func(keys []float32) error, keepKeys bool) error {
+// valued gives neighbours their values in the place of keys. It takes as many at a time as the buffer has.
+func valued(buffer []float32, list []Neighbour, values func(keys []float32) error) error {
 	for part := range slices.Chunk(list, len(buffer)) {
 		keys := buffer[:len(part)]
 		for at, n := range part {
@@ -194,20 +203,8 @@ func valued(buffer []float32, list []Neighbour, values func(keys []float32) erro
 			return err
 		}
 		for at, v := range keys {
-			if v != v || !keepKeys {
-				part[at].Value = v
-			}
+			part[at].Value = v
 		}
 	}
 	return nil
-}
-
-// kept returns what is a number of a list, in its place, the greatest value first.
-func kept(list []Neighbour, keys bool) []Neighbour {
-	list = slices.DeleteFunc(list, func(n Neighbour) bool { return n.Value != n.Value })
-	greater := func(a, b Neighbour) int { return cmp.Compare(b.Value, a.Value) }
-	if !keys && !slices.IsSortedFunc(list, greater) { // by rounding of the map
-		slices.SortStableFunc(list, greater)
-	}
-	return list
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gramengine/gram/asm"
@@ -140,8 +141,7 @@ func TestEnter(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			id := func([]float32) error { return nil }
-			musttest.Do(t, l.Sort(t.Context(), 2, id, true))
+			musttest.Do(t, l.Sort(t.Context(), 2, nil, nil))
 			for i := range n {
 				got, want := l.Of(i), x.want(i, k, most, groups, s.Wanted)
 				if !slices.Equal(got, want) {
@@ -243,12 +243,10 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Keys become values, in lists that are longer than what is turned at a time, and shorter: those that
-// aren't enough go, and where the map makes values equal or turns their order, they are sorted, equal
-// ones as they were.
+// Keys become values, in lists that are longer than what is turned at a time, and shorter: where the map makes values
+// equal or turns their order, they are sorted, equal ones as they were. Each list is checked.
 func TestSort(t *testing.T) {
 	value := func(key float32) float32 { return -float32(math.Floor(float64(key)*8)) + key/1024 }
-	enough := func(v float32) bool { return v >= -6 }
 	for _, k := range []int{1, 7, 100, sortKeys + 500} {
 		for _, keepKeys := range []bool{false, true} {
 			r := rand.New(rand.NewPCG(4, uint64(k)))
@@ -265,7 +263,6 @@ func TestSort(t *testing.T) {
 					return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Document, b.Document))
 				})
 				want[i] = want[i][:min(k, len(want[i]))]
-				want[i] = slices.DeleteFunc(want[i], func(n Neighbour) bool { return !enough(value(n.Value)) })
 				if !keepKeys {
 					for at, n := range want[i] {
 						want[i][at].Value = value(n.Value)
@@ -281,13 +278,23 @@ func TestSort(t *testing.T) {
 					if !(key >= 0 && key < 1) {
 						return fmt.Errorf("a key of %v", key) // what comes after the end of a list is none
 					}
-					if keys[at] = value(key); !enough(keys[at]) {
-						keys[at] = float32(math.NaN())
-					}
+					keys[at] = value(key)
 				}
 				return nil
 			}
-			musttest.Do(t, l.Sort(t.Context(), 2, values, keepKeys))
+			var checked atomic.Int32
+			check := func(i int, list []Neighbour) error {
+				checked.Add(1)
+				if len(list) != len(want[i]) {
+					return fmt.Errorf("list %d has %d neighbours, expected %d", i, len(list), len(want[i]))
+				}
+				return nil
+			}
+			if keepKeys {
+				musttest.Do(t, l.Sort(t.Context(), 2, nil, nil))
+			} else if musttest.Do(t, l.Sort(t.Context(), 2, values, check)); int(checked.Load()) != n {
+				t.Errorf("%d of %d lists were checked", checked.Load(), n)
+			}
 			for i := range n {
 				if !slices.Equal(l.Of(i), want[i]) {
 					t.Fatalf("k = %d: list %d is %v, expected %v", k, i, l.Of(i), want[i])
@@ -297,9 +304,12 @@ func TestSort(t *testing.T) {
 	}
 	failed := errors.New("failed")
 	l := NewLists(3, 1, 2, nil)
-	err := l.Sort(t.Context(), 1, func([]float32) error { return failed }, false)
-	if !errors.Is(err, failed) {
+	if err := l.Sort(t.Context(), 1, func([]float32) error { return failed }, nil); !errors.Is(err, failed) {
 		t.Errorf("an error of the map came back as %v", err)
+	}
+	err := l.Sort(t.Context(), 1, func([]float32) error { return nil }, func(int, []Neighbour) error { return failed })
+	if !errors.Is(err, failed) {
+		t.Errorf("an error of the check came back as %v", err)
 	}
 }
 

@@ -75,7 +75,7 @@ func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus)
 		r.Notice("%s, C = %g: %d of %d machines didn't reach the tolerance", s.Kernel, s.C, trained.Unfinished,
 			trained.Machines)
 	}
-	p, err := svm.NewPredictorContext(ctx, m, svm.PredictOptions{ISA: r.ISA, Device: r.Device, Workers: r.Threads()})
+	p, err := svm.NewPredictor(ctx, m, svm.PredictOptions{ISA: r.ISA, Device: r.Device, Workers: r.Threads()})
 	if err != nil {
 		return out, err
 	}
