@@ -144,8 +144,8 @@ func sink(heap []entry, e entry) {
 // sortKeys is how many keys become values at a time.
 const sortKeys = 4096
 
-// Sort ends the search: it puts all lists in order, the least key first. Unless values is nil, it turns keys into values,
-// many at a time, then has check see each list, and orders the lists by value, the greatest first.
+// Sort ends the search: it puts all lists in order, the least key first. Unless values is nil, that turns keys
+// into values, many at a time, check sees each list, and lists are put in order by value, the greatest first.
 func (l *Lists) Sort(
 	ctx context.Context, workers int, values func(keys []float32) error, check func(i int, list []Neighbour) error,
 ) error {
