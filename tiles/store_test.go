@@ -1,7 +1,6 @@
 package tiles
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -9,14 +8,9 @@ import (
 	"hash/crc32"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gramengine/gram/internal/musttest"
 )
@@ -267,105 +261,6 @@ func TestStoreRemovesLeftFiles(t *testing.T) {
 	}
 	if _, err := OpenStore(filepath.Join(dir, "a"+suffix)); err == nil {
 		t.Error("a file passes as a folder")
-	}
-}
-
-// killed names the folder in which a test process saves pieces until it is killed.
-const killed = "GRAM_TEST_SAVE_UNTIL_KILLED"
-
-const pieces = 24
-
-func big(i int) Piece { return Piece{Row: i, Rows: 64, Cols: 4000} } // a megabyte
-
-func TestMain(m *testing.M) {
-	if dir := os.Getenv(killed); dir != "" {
-		s, err := OpenStore(dir)
-		for i := 0; err == nil; i++ {
-			p := big(i % pieces)
-			err = s.Save(p, rowsOf(p, pieceValues(p)))
-			fmt.Println("saved", i)
-		}
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
-
-// Two processes write the same files while this one reads them, and are killed at any moment, some
-// of them in the middle of a file; whatever is there is whole, and the rest can be added.
-func TestStoreOutlivesKill(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	s := openStore(t, dir)
-	complete := func() bool {
-		for i := range pieces {
-			if load(t, s, big(i)) != nil {
-				return false
-			}
-		}
-		return true
-	}
-	for try := 0; try < 5 || complete(); try++ {
-		if try == 100 {
-			t.Fatal("no process was ever killed in the middle of its work")
-		}
-		if complete() { // a busy machine kills late: begin again, so that something is left to do
-			files, _ := filepath.Glob(filepath.Join(dir, "*"))
-			for _, file := range files {
-				musttest.Do(t, os.Remove(file))
-			}
-		}
-		var wg sync.WaitGroup
-		for range 2 {
-			c := exec.Command(self)
-			c.Env = append(os.Environ(), killed+"="+dir)
-			out := musttest.Get(c.StdoutPipe())(t)
-			if err := c.Start(); errors.Is(err, syscall.ENOEXEC) {
-				t.Skip("an emulated processor's program can't start itself")
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			wg.Go(func() {
-				lines := bufio.NewReader(out)
-				for range 1 + try%7 {
-					if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "saved") {
-						t.Errorf("the other process says %q: %v", line, err)
-					}
-				}
-				time.Sleep(time.Duration(try%10) * 100 * time.Microsecond) // so that not all die at the same place
-				_ = c.Process.Kill()
-				_ = c.Wait()
-			})
-		}
-		for i := range pieces {
-			if err := load(t, s, big(i)); err != nil && !Missing(err) {
-				t.Errorf("piece %d while others write: %v", i, err)
-			}
-		}
-		wg.Wait()
-	}
-	found := 0
-	for i := range pieces {
-		switch err := load(t, s, big(i)); {
-		case err == nil:
-			found++
-		case Missing(err):
-			save(t, s, big(i))
-		default:
-			t.Errorf("piece %d after the kill: %v", i, err)
-		}
-		if err := load(t, s, big(i)); err != nil {
-			t.Errorf("piece %d after going on: %v", i, err)
-		}
-	}
-	if left, _ := filepath.Glob(filepath.Join(openStore(t, dir).dir, making+"*")); len(left) > 0 {
-		t.Errorf("killed processes leave %q", left)
-	}
-	if found == 0 || found == pieces {
-		t.Errorf("%d of %d pieces were there: the test doesn't reach what it should", found, pieces)
 	}
 }
 

@@ -3,11 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -185,49 +181,6 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	}
 }
 
-// Models of earlier programs are loaded through the facade, and predict.
-func TestFacadeLoadsModelsOfEarlierPrograms(t *testing.T) {
-	models, err := filepath.Glob(filepath.Join("testdata", "models", "*.model"))
-	if err != nil || len(models) == 0 {
-		t.Fatal(models, err)
-	}
-	for _, path := range models {
-		m, err := gram.Load(path)
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			continue
-		}
-		source := filepath.Join("testdata", "models", "other.svm")
-		if m.About().Vocabulary != nil {
-			source = filepath.Join("testdata", "models", "new.tsv")
-		}
-		want := strings.Fields(readFile(t, strings.TrimSuffix(path, "model")+"want"))
-		if strings.Contains(path, "sets") || want[0] == "machines" || strings.Contains(path, "labels") {
-			continue // sets aren't predicted by the facade; the others print more than labels
-		}
-		c := musttest.Get(gram.Read(t.Context(), source, gram.ReadOptions{MinDF: 1, Signed: true}))(t)
-		p, err := m.Predict(t.Context(), c)
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			continue
-		}
-		for i := range c.Documents.Rows() {
-			if m.About().Numbers {
-				if math.IsNaN(p.Values[i]) {
-					t.Errorf("%s: document %d is no number", path, i+1)
-				}
-			} else if i < len(want) && p.Label(i) != want[i] {
-				t.Errorf("%s: document %d is %q, expected %q", path, i+1, p.Label(i), want[i])
-			}
-		}
-	}
-	file := musttest.Get(os.Open(models[0]))(t)
-	defer file.Close()
-	if _, err := gram.LoadFrom(t.Context(), file); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestFacadeComponentsAndSpectrum(t *testing.T) {
 	c := read(t, facadeSource)
 	type values struct {
@@ -272,69 +225,4 @@ func TestFacadeComponentsAndSpectrum(t *testing.T) {
 	if len(want.Rows[0].Values) == 0 || len(got) != c.Documents.Rows() {
 		t.Errorf("%d eigenvalues, of gram.Spectrum %d", len(want.Rows[0].Values), len(got))
 	}
-}
-
-// The table in the documentation of package gram has every command, with functions that are there.
-func TestFacadeHasEveryCommand(t *testing.T) {
-	root := filepath.Join("..", "..")
-	f := musttest.Get(parser.ParseFile(token.NewFileSet(), filepath.Join(root, "gram.go"), nil, parser.ParseComments))(t)
-	rows := map[string][]string{}
-	for line := range strings.Lines(f.Doc.Text()) {
-		name, functions, ok := strings.Cut(strings.TrimSpace(line), "  ")
-		if ok && strings.HasPrefix(line, "\t") {
-			rows[name] = strings.Split(strings.TrimSpace(functions), ", ")
-		}
-	}
-	for _, c := range program.Commands {
-		switch c.Name {
-		case "info", "verify", "bench", "soak":
-			continue
-		}
-		if len(rows[c.Name]) == 0 {
-			t.Errorf("package gram doesn't say which function does what %s does", c.Name)
-		}
-		for _, name := range rows[c.Name] {
-			folder, of, function := "", name, name
-			if at := strings.LastIndexByte(name, '/'); at >= 0 || name[0] >= 'a' {
-				dot := strings.LastIndexByte(name, '.')
-				folder, function = name[:dot], name[dot+1:]
-				of = function
-			}
-			if !declared(t, filepath.Join(root, folder), of) {
-				t.Errorf("%s: there is no %s in package %q", c.Name, function, folder)
-			}
-		}
-	}
-}
-
-// declared says whether a package has a function, a type, or a method Type.Name.
-func declared(t *testing.T, folder, name string) bool {
-	t.Helper()
-	files := musttest.Get(filepath.Glob(filepath.Join(folder, "*.go")))(t)
-	for _, path := range files {
-		f := musttest.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
-		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				own := d.Name.Name
-				if d.Recv != nil {
-					of, _ := d.Recv.List[0].Type.(*ast.StarExpr)
-					if of == nil {
-						continue
-					}
-					own = of.X.(*ast.Ident).Name + "." + own
-				}
-				if own == name {
-					return true
-				}
-			case *ast.GenDecl:
-				for _, s := range d.Specs {
-					if s, ok := s.(*ast.TypeSpec); ok && s.Name.Name == name {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
 }

@@ -115,41 +115,6 @@ func TestEvalSmallDistances(t *testing.T) {
 	}
 }
 
-// The closed forms of the arc-cosine kernels against the integral that defines them, in polar
-// coordinates of the plane of x and y,
-//
-//	k_n = 2 ∫ dw (2π)⁻¹ e^(-|w|²/2) Θ(w·x)Θ(w·y)(w·x)ⁿ(w·y)ⁿ = (2ⁿ n!/π) ∫ cosⁿ α cosⁿ(θ-α) dα
-//
-// for unit norms, α from θ-π/2 to π/2
-//
-// by Simpson's rule with 2000 steps, whose error is (π/2)(π/4000)⁴/180·max|f⁗| (f⁗ below 64·4 for n
-// = 2) < 10⁻¹².
-func TestArcCosineIntegral(t *testing.T) {
-	for n, scale := range []float64{1, 2, 8} {
-		k := leaf(arccos(n))
-		for theta := 0.0; theta <= math.Pi; theta += math.Pi / 64 {
-			f := func(a float64) float64 {
-				return math.Pow(max(math.Cos(a), 0), float64(n)) * math.Pow(max(math.Cos(theta-a), 0), float64(n))
-			}
-			const steps = 2000
-			h := (math.Pi - theta) / steps
-			var sum float64
-			for i := 0; i <= steps; i++ {
-				weight := float64(2 + 2*(i%2))
-				if i == 0 || i == steps {
-					weight = 1
-				}
-				sum += weight * f(theta-math.Pi/2+float64(i)*h)
-			}
-			want := scale / math.Pi * sum * h / 3
-			s := math.Sin(theta / 2)
-			if got := k.Eval(2*s*s, 1, 1); !(math.Abs(got-want) <= 1e-11) {
-				t.Errorf("n = %d, θ = %v: the kernel is %v, its integral %v", n, theta, got, want)
-			}
-		}
-	}
-}
-
 // J_1 and J_2 against the formulas of the source in 400 bits, over the whole range of φ = π-θ and
 // down to where they are 10⁻⁹⁰: the series loses no digits, the closed forms little more than a
 // factor 4 above their threshold.

@@ -47,20 +47,6 @@ func TestArcCosineSmooth(t *testing.T) {
 	}
 }
 
-// σ → 0 gives the degree 0: the angle moves by σ²/2 (1/x²+1/y²) cot θ, and near θ = 0 by σ
-// √(1/x²+1/y²) at most.
-func TestArcCosineSmoothTends(t *testing.T) {
-	k := MustParse("arccos:n=0")
-	for _, sigma := range []float64{1e-2, 1e-5, 1e-12} {
-		s := MustParse("arccos:n=0,sigma=" + formatNumber(sigma))
-		for _, c := range distances() {
-			if got, want := s.Eval(c, 0.7, 3), k.Eval(c, 0.7, 3); !(math.Abs(got-want) <= sigma/0.7/2+8*ulp) {
-				t.Errorf("sigma = %v: at c = %v the kernel is %v, the degree 0 %v", sigma, c, got, want)
-			}
-		}
-	}
-}
-
 // For norms that are close, c2 is a multiple of the square of their difference: with y = x(1+h) and
 // c = h², c2/h² is a power series in h, of which the first terms are left for small h. The greatest
 // h are held to the definition, which knows c2 to 2⁻⁵¹.

@@ -13,7 +13,7 @@ var storesPart = part{
 func prepareStores(_ context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
 	tests := [][]string{
 		{"-run", "TestSchedules|TestNthOperation|TestFlippedBytes|TestHidden", "./internal/chaos", "-schedules", "20000"},
-		{"-run", "TestDrives|TestClocks", "./internal/chaos", "-drives", "300"},
+		{"-run", "TestDrives", "./internal/chaos", "-drives", "300"},
 		{"./store/...", "./work/..."},
 		{"-run", "TestKilled|TestDriveKilled", "./internal/acceptance"},
 	}

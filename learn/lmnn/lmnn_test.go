@@ -3,16 +3,11 @@ package lmnn
 import (
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -229,63 +224,6 @@ func TestPredict(t *testing.T) {
 				t.Errorf("document %d, class %d: energy %v, expected %v", i, c, got, want)
 			}
 		}
-	}
-}
-
-// On principal components of digits energies decide at least as well as Euclidean neighbours.
-func TestDigits(t *testing.T) {
-	path := filepath.Join("..", "..", "..", "shared", "data", "mnist", "t10k-images-idx3-ubyte.gz")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("no ../shared/data")
-	}
-	all, err := corpus.Read(t.Context(), path, corpus.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	some := func(from, n int) *corpus.Corpus {
-		rows := make([]int, n)
-		for i := range rows {
-			rows[i] = from + i
-		}
-		return all.Select(rows)
-	}
-	train, test := some(0, 800), some(5000, 800)
-	k := kernel.MustParse("arccos:n=1")
-	x := musttest.Get(k.Embedding().Fit(train.Documents).Transform(train.Documents))(t)
-	other := musttest.Get(x.Embedder.Transform(test.Documents))(t)
-	eng := musttest.Get(engine.New(x, engine.Options{}))(t)
-	defer eng.Close()
-	found := musttest.Get(pca.Fit(t.Context(), eng, x, k, pca.Options{Components: 30}))(t)
-	projected := musttest.Get(found.Project(t.Context(), eng, other))(t)
-	for c, z := range map[*corpus.Corpus]*mat.Dense{train: found.Coordinates(), test: projected} {
-		var data []float32
-		for _, v := range z.RawMatrix().Data {
-			data = append(data, float32(v))
-		}
-		if c.Documents, err = sparse.FromDense(800, 30, data); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m := trained(t, train, Settings{})
-	p := musttest.Get(m.Predict(t.Context(), test.Documents, Options{}))(t)
-	plain := *m
-	plain.Transform = make([]float64, 900)
-	for i := range 30 {
-		plain.Transform[i*31] = 1
-	}
-	q := musttest.Get(plain.Predict(t.Context(), test.Documents, Options{}))(t)
-	learnt, euclidean := 0, 0
-	for i := range 800 {
-		y := int(test.Labels.Of(i)[0])
-		if p.Class[i] == y {
-			learnt++
-		}
-		if q.Nearest[i] == y {
-			euclidean++
-		}
-	}
-	if t.Logf("%d right, %d by Euclidean neighbours", learnt, euclidean); learnt < euclidean {
-		t.Errorf("%d of 800 digits are right, %d by Euclidean neighbours", learnt, euclidean)
 	}
 }
 

@@ -2,14 +2,11 @@ package model
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -64,35 +61,6 @@ func TestSameBytesEverywhere(t *testing.T) {
 	}
 	m := musttest.Get(Load(ctx, path, nil))(t)
 	same(t, m, tiny())
-}
-
-// Each bit of a small file flipped, a bit in each byte of another, each length that it may be cut
-// to, and bytes after its end.
-func TestDamageIsFound(t *testing.T) {
-	for bits, m := range map[int]*Model{8: tiny(), 1: (recipe{typ: EpsilonSVR, kernel: "rbf:gamma=0.25"}).train(t)} {
-		file := encode(t, m)
-		check := func(what string, at int, b []byte) {
-			t.Helper()
-			// Of a file, its size is known as well; of a pipe it isn't.
-			for _, size := range []int64{-1, int64(len(b))} {
-				m, err := form.ReadSized(ctx, bytes.NewReader(b), size, nil)
-				first := at <= len(form.Name+form.Version) && (errors.Is(err, ErrFormat) || errors.Is(err, ErrVersion))
-				if m != nil || !first && !errors.Is(err, ErrDamaged) {
-					t.Fatalf("%s %d of %d: %v", what, at, len(file), err)
-				}
-			}
-		}
-		for at := range file {
-			for bit := range bits {
-				bad := bytes.Clone(file)
-				bad[at] ^= 1 << bit
-				check("a bit flipped in byte", at, bad)
-			}
-			check("cut at byte", at, file[:at])
-		}
-		check("a byte after byte", len(file), append(bytes.Clone(file), 0))
-		check("as often again after byte", len(file), append(bytes.Clone(file), file...))
-	}
 }
 
 // Errors say which part is damaged.
@@ -160,45 +128,6 @@ func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 	return signed(bytes.Join(lines, []byte("\n")))
 }
 
-// A header that says more than is there, with a right checksum, is an error, and costs no memory,
-// whether the size of the file is known or not.
-func TestHeaderThatLies(t *testing.T) {
-	counts := []string{"machines", "coefficients", "terms", "vectors", "values", "documents", "columns", "fitted"}
-	for _, key := range append(counts, "v", "b") {
-		for _, n := range []any{
-			-1, 1000, int64(1) << 31, int64(1) << 45, int64(math.MaxInt64), json.Number("18446744073709551616"), "x",
-			1.5,
-		} {
-			file := withHeader(t, tiny(), func(h map[string]any) {
-				switch key {
-				case "v":
-					h["vocabulary"].(map[string]any)["terms"] = n
-				case "b":
-					h["vocabulary"].(map[string]any)["bytes"] = n
-				default:
-					h[key] = n
-				}
-			})
-			for _, size := range []int64{-1, int64(len(file))} {
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				_, err := form.ReadSized(ctx, bytes.NewReader(file), size, nil)
-				runtime.ReadMemStats(&after)
-				if may := (key == "documents" || key == "fitted") &&
-					n != -1; !errors.Is(err, ErrDamaged) && !(may && err == nil) {
-					t.Errorf("%s = %v: %v", key, n, err)
-				}
-				if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
-					t.Errorf("%s = %v takes %d bytes for a file of %d", key, n, took, len(file))
-				}
-			}
-		}
-	}
-	if _, err := Read(ctx, bytes.NewReader(withHeader(t, tiny(), func(map[string]any) {}))); err != nil {
-		t.Errorf("a header with its keys in another order: %v", err)
-	}
-}
-
 // Contents that no model can have, with a right checksum.
 func TestContentsAreChecked(t *testing.T) {
 	for want, change := range map[string]func(h map[string]any){
@@ -248,48 +177,6 @@ func TestContentsAreChecked(t *testing.T) {
 		if _, err := Read(ctx, bytes.NewReader(signed(bad))); !errors.Is(err, ErrDamaged) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
-		}
-	}
-}
-
-// endless gives the same byte for ever.
-type endless byte
-
-func (e endless) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = byte(e)
-	}
-	return len(p), nil
-}
-
-// cancelling ends a context when it is read, and gives what isn't worth reading.
-type cancelling struct {
-	cancel context.CancelFunc
-	reads  int
-}
-
-func (c *cancelling) Read(p []byte) (int, error) {
-	c.cancel()
-	c.reads++
-	return endless(0).Read(p)
-}
-
-func TestReadEndsWithItsContext(t *testing.T) {
-	file := withHeader(t, tiny(), func(h map[string]any) { h["values"] = 1 << 24 })
-	ctx, cancel := context.WithCancel(ctx)
-	rest := &cancelling{cancel: cancel}
-	if _, err := Read(
-		ctx, io.MultiReader(bytes.NewReader(file), rest),
-	); !errors.Is(err, context.Canceled) || rest.reads > 1 {
-		t.Errorf("%v after %d more reads", err, rest.reads)
-	}
-}
-
-func TestEndlessReaders(t *testing.T) {
-	for _, begin := range []string{"", "gram model 1", string(encode(t, tiny()))} {
-		_, err := Read(ctx, io.MultiReader(strings.NewReader(begin), endless('1')))
-		if err == nil || !strings.Contains(err.Error(), "begin") && !strings.Contains(err.Error(), "follows its end") {
-			t.Errorf("%.20q and no end: %v", begin, err)
 		}
 	}
 }

@@ -1,15 +1,12 @@
 package model
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -91,65 +88,5 @@ func TestFilesThatArentModels(t *testing.T) {
 		if _, err := Load(ctx, path, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Load of %s: %v, expected %q", path, err, want)
 		}
-	}
-}
-
-// killed names the file that a test process saves until it is killed.
-const killed = "GRAM_TEST_SAVE_UNTIL_KILLED"
-
-// large is a model of some megabytes, so that writing takes a while.
-func large() *Model {
-	m := tiny()
-	m.Vocabulary = append(m.Vocabulary, strings.Repeat("x", 4<<20))
-	return m
-}
-
-func TestMain(m *testing.M) {
-	if path := os.Getenv(killed); path != "" {
-		var err error
-		for i, model := 0, large(); err == nil; i++ {
-			err = model.Save(ctx, path)
-			fmt.Println("saved", i)
-		}
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
-
-// A process writes the same file again and again and is killed at any moment, some of them in the
-// middle; what has the final name is always whole.
-func TestSaveOutlivesKill(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a.model")
-	want := large()
-	for try := range 5 {
-		c := exec.Command(self)
-		c.Env = append(os.Environ(), killed+"="+path)
-		out := musttest.Get(c.StdoutPipe())(t)
-		if err := c.Start(); errors.Is(err, syscall.ENOEXEC) {
-			t.Skip("an emulated processor's program can't start itself")
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewReader(out)
-		for range 1 + try%7 {
-			if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "saved") {
-				t.Errorf("the process says %q, %v", line, err)
-				break
-			}
-		}
-		_ = c.Process.Kill()
-		_ = c.Wait()
-		got := musttest.Get(Load(ctx, path, nil))(t)
-		same(t, got, want)
-	}
-	musttest.Do(t, want.Save(ctx, path))
-	if left, _ := os.ReadDir(dir); len(left) != 1 {
-		t.Errorf("the folder has %v, expected the model alone", left)
 	}
 }

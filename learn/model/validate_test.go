@@ -60,7 +60,7 @@ func TestValidate(t *testing.T) {
 		{"no machine for 3 classes", tiny, func(m *Model) { m.Classifier.Machines = make([]*solver.Machine, 3) }},
 
 		{"no embedding", tiny, func(m *Model) { m.Embedder = nil }},
-		{"term 2 is not above 3", tiny, func(m *Model) {
+		{"filled by hand", tiny, func(m *Model) {
 			e := *m.Embedder
 			e.Terms = []uint32{3, 2}
 			m.Embedder = &e

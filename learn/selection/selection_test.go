@@ -3,8 +3,6 @@ package selection
 import (
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -175,24 +173,6 @@ func TestKeep(t *testing.T) {
 	}
 	if !slices.Equal(got.Values, []float32{2, 4, 6, 8}) || !slices.Equal(got.Terms, []uint32{1, 3, 1, 3}) {
 		t.Errorf("kept %v in %v", got.Values, got.Terms)
-	}
-}
-
-// On digits the pixels in the middle say most, and none says more than the classes have.
-func TestDigits(t *testing.T) {
-	path := filepath.Join("..", "..", "..", "shared", "data", "mnist", "t10k-images-idx3-ubyte.gz")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("no ../shared/data")
-	}
-	c := musttest.Get(corpus.Read(t.Context(), path, corpus.Options{}))(t)
-	r := musttest.Get(Rank(t.Context(), c, Options{}))(t)
-	for _, term := range r.Terms[:20] {
-		if x, y := int(term)%28, int(term)/28; x < 5 || x > 22 || y < 5 || y > 22 {
-			t.Errorf("pixel %d, %d is among the best", x, y)
-		}
-	}
-	if r.Bits[0] > r.Entropy || r.Entropy > math.Log2(10) || r.Documents != 10000 {
-		t.Errorf("%v of %v bits from %d documents", r.Bits[0], r.Entropy, r.Documents)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -318,44 +317,6 @@ func TestSweep(t *testing.T) {
 	slices.Sort(want)
 	if left := entries(t, folder); !slices.Equal(left, want) {
 		t.Errorf("left are %q, expected %q", left, want)
-	}
-}
-
-// Whoever writes a file writes it by this package: a second way is one more that loses files.
-func TestWriters(t *testing.T) {
-	others := map[string]bool{ // to the system, to a folder of the program's own, or to an os.Root
-		"backend/memory.go": true, "peers/lines.go": true, "store/near.go": true, "store/file.go": true,
-		"campaign/faults.go": true, "campaign/process.go": true, "campaign/result.go": true, "mkptx/main.go": true,
-		"mkheader/main.go": true,
-	}
-	writes := regexp.MustCompile(`\bos\.(Create|CreateTemp|WriteFile|Rename|OpenRoot|Link)\(|\.OpenFile\(.*O_CREATE`)
-	caches := []string{"tiles/store.go", "tiles/add.go", "store/cache.go"}
-	seen := 0
-	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		if dir := filepath.Base(filepath.Dir(path)); strings.HasSuffix(dir, "test") || dir == "_gen" {
-			return nil
-		}
-		file := filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path)
-		text, err := os.ReadFile(filepath.Join("../..", path))
-		for i, line := range strings.Split(string(text), "\n") {
-			own := strings.HasPrefix(path, "tiles/atomicfile/")
-			if writes.MatchString(line) {
-				seen++
-				if !own && !others[file] {
-					t.Errorf("%s:%d: %s, expected a file of this package", path, i+1, strings.TrimSpace(line))
-				}
-			}
-			if strings.Contains(line, ".CommitUnsynced(") && !own && !slices.Contains(caches, file) {
-				t.Errorf("%s:%d: not synced, which is for caches alone", path, i+1)
-			}
-		}
-		return err
-	})
-	if err != nil || seen < len(others) {
-		t.Errorf("%d places that write, error %v", seen, err)
 	}
 }
 

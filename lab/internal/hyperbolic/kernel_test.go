@@ -84,24 +84,6 @@ func TestRecursion(t *testing.T) {
 	}
 }
 
-// The heat equation, ∂K/∂t = K″ + (n-1) coth r K′, in logarithms.
-func TestHeatEquation(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 4, 5, 8, 9, 30, 31} {
-		for _, tm := range times4 {
-			for _, r := range distances[3:] {
-				k := kernel(t, n, tm)
-				inR, inRR := differentiate(k.Log, r, 0.02)
-				inT, _ := differentiate(func(tm float64) float64 { return kernel(t, n, tm).Log(r) }, tm, 0.005*tm)
-				right := inRR + inR*inR + float64(n-1)/math.Tanh(r)*inR
-				scale := 1/tm + r*r/(tm*tm) + float64(n*n)
-				if !(math.Abs(inT-right) <= 1e-9*scale) {
-					t.Errorf("n = %d, t = %v, r = %v: ∂ln K/∂t is %v, expected %v", n, tm, r, inT, right)
-				}
-			}
-		}
-	}
-}
-
 // Heat isn't lost: K integrates to 1 over Hⁿ.
 func TestMass(t *testing.T) {
 	for n := 1; n <= 13; n++ {
@@ -145,93 +127,5 @@ func TestPrintedPlane(t *testing.T) {
 	}, 0, 12, 1200)
 	if !(math.Abs(mass-4*math.Pi) <= 1e-6) {
 		t.Errorf("the mass of what is printed is %v, expected 4π", mass)
-	}
-}
-
-// The semigroup property ∫ K_s(x,z) K_t(z,y) dz = K_{s+t}(x,y): in polar coordinates about x, z has
-// the distance cosh r′ = cosh r cosh ρ - sinh r sinh ρ cos α from y.
-func TestSemigroup(t *testing.T) {
-	for _, n := range []int{2, 3} {
-		for _, c := range []struct{ s, t, rho float64 }{{0.3, 0.5, 0}, {0.3, 0.5, 0.8}, {1, 0.4, 2.5}} {
-			first, second := kernel(t, n, c.s), kernel(t, n, c.t)
-			table := musttest.Get(NewTable(t.Context(), second, 30))(t)
-			ring := func(r float64) float64 {
-				if r == 0 {
-					return 0
-				}
-				inner := func(alpha float64) float64 {
-					// cosh r′ - 1 = 2 sinh²((r-ρ)/2) + 2 sinh r sinh ρ sin²(α/2)
-					across, turned := math.Sinh((r-c.rho)/2), math.Sin(alpha/2)
-					to := 2 * math.Asinh(math.Sqrt(across*across+math.Sinh(r)*math.Sinh(c.rho)*turned*turned))
-					v := math.Exp(table.Log(to))
-					if n == 3 {
-						return 2 * math.Pi * math.Sin(alpha) * v
-					}
-					return 2 * v
-				}
-				return simpson(inner, 0, math.Pi, 600) * math.Exp(first.Log(r)) * math.Pow(math.Sinh(r), float64(n-1))
-			}
-			want := math.Exp(kernel(t, n, c.s+c.t).Log(c.rho))
-			if got := simpson(ring, 0, 14, 600); !(math.Abs(got-want) <= 1e-7*want) {
-				t.Errorf("n = %d, s = %v, t = %v, ρ = %v: the integral is %v, expected %v", n, c.s, c.t, c.rho, got,
-					want)
-			}
-		}
-	}
-}
-
-// flat returns ln K relative to the Gaussian of Rⁿ.
-func flat(t *testing.T, n int, tm, r float64) float64 {
-	return kernel(t, n, tm).Log(r) + float64(n)/2*math.Log(4*math.Pi*tm) + r*r/(4*tm)
-}
-
-// Odd dimensions come from closed forms, even ones from a quadrature: relative to the Gaussian both
-// fall with n, each between its neighbours, and not by chance: the differences are smooth in n too.
-func TestInterlace(t *testing.T) {
-	for _, tm := range times4 {
-		for _, r := range distances {
-			var v []float64
-			for n := 1; n <= 30; n++ {
-				v = append(v, flat(t, n, tm, r))
-			}
-			for i := 1; i+1 < len(v); i++ {
-				if !(v[i-1] > v[i] && v[i] > v[i+1]) {
-					t.Errorf("t = %v, r = %v: ln K relative to the Gaussian is %v, %v, %v for n = %d on", tm, r, v[i-1],
-						v[i], v[i+1], i)
-				}
-				if i > 1 && i+2 < len(v) {
-					// Were even dimensions off by a factor, fourth differences would show 16 times
-					// its logarithm.
-					fourth := v[i-2] - 4*v[i-1] + 6*v[i] - 4*v[i+1] + v[i+2]
-					if !(math.Abs(fourth) <= 0.02*(v[i-1]-v[i+1])) {
-						t.Errorf("t = %v, r = %v: fourth difference %v about n = %d, first ones of %v", tm, r, fourth,
-							i+1, v[i-1]-v[i+1])
-					}
-				}
-			}
-		}
-	}
-}
-
-// For small r and t the kernel tends to the Gaussian, where the deviation is of the order of n² (r²
-// + t).
-func TestGaussianLimit(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 4, 9, 10, 101, 102} {
-		for _, small := range []float64{1e-2, 1e-4, 1e-6} {
-			tm, r := small/float64(n*n), math.Sqrt(small)/float64(n)
-			if v := flat(t, n, tm, r); !(math.Abs(v) <= small) {
-				t.Errorf("n = %d, t = %v, r = %v: ln K is %v from that of the Gaussian", n, tm, r, v)
-			}
-		}
-	}
-	// From zero time on the deviation is (n-1)/2 ln(r/sinh r), at any distance.
-	for _, n := range []int{2, 5, 8} {
-		for _, r := range []float64{0.5, 2, 7} {
-			want := float64(n-1) / 2 * math.Log(r/math.Sinh(r))
-			if v := flat(t, n, 1e-7, r); !(math.Abs(v-want) <= 1e-5) {
-				t.Errorf("n = %d, r = %v: at zero time ln K is %v from that of the Gaussian, expected %v", n, r, v,
-					want)
-			}
-		}
 	}
 }

@@ -1,15 +1,11 @@
 package spectral
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"image/color"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
@@ -17,64 +13,10 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/internal/chart"
-	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 )
-
-// simplex writes all distributions of three outcomes in steps of 1/n, as counts.
-func simplex(t *testing.T, n int) string {
-	t.Helper()
-	var b bytes.Buffer
-	for i := range n + 1 {
-		for j := range n + 1 - i {
-			b.WriteString("1")
-			for term, count := range []int{i, j, n - i - j} {
-				if count > 0 {
-					fmt.Fprintf(&b, " %d:%d", term+1, count)
-				}
-			}
-			b.WriteString("\n")
-		}
-	}
-	path := filepath.Join(t.TempDir(), "simplex.svm")
-	musttest.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
-	return path
-}
-
-// exp(-arccos²(s)/t) is positive definite to rounding for t <= 1 and isn't at t = 8; that is the
-// same by both methods.
-func TestSpectrumOfDiffusionOnSimplex(t *testing.T) {
-	path := simplex(t, 16)
-	for _, method := range []string{methodAll, methodLanczos} {
-		args := []string{"spectrum", "-in", path, "-kernel", "diffusion", "-t", "0.1,0.5,1,8", "-k", "2", "-json"}
-		if method == methodLanczos {
-			args = append(args, "-lanczos")
-		}
-		program := cli.Program{Commands: []*cli.Command{Command}}
-		var out, diagnostics bytes.Buffer
-		if status := program.Run(args, &out, &diagnostics); status != cli.Done {
-			t.Fatalf("status %d: %s", status, &diagnostics)
-		}
-		var r spectra
-		musttest.Do(t, json.Unmarshal(out.Bytes(), &r))
-		if len(r.Rows) != 4 {
-			t.Fatalf("%d rows", len(r.Rows))
-		}
-		for i, row := range r.Rows[:3] {
-			if row.Method != method || row.Verdict != verdictPSD || !(row.Min >= -row.Likely) {
-				t.Errorf("%s, row %d: %s: smallest %v, rounding %v, likely %v: %s", method, i, row.Kernel, row.Min,
-					row.Rounding, row.Likely, row.Verdict)
-			}
-		}
-		// The fact is an eigenvalue of some -3·10⁻²; how far it is below 0 grows with the grid, 153
-		// documents here.
-		if row := r.Rows[3]; row.Verdict != verdictNot || !(row.Min < -0.02) || !(row.Min > -0.1) {
-			t.Errorf("%s: %s: smallest %v, rounding %v: %s", method, row.Kernel, row.Min, row.Rounding, row.Verdict)
-		}
-	}
-}
 
 // newTestMatrices makes the matrix of a kernel on random documents as an operator that keeps it and
 // one that doesn't.
