@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/musttest"
 )
