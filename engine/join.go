@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/join"
 	"github.com/gramengine/gram/engine/internal/panel"
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -50,13 +48,12 @@ const (
 	costValue   = 5.0
 	costTile    = 0.45 // of a pair, beside its dot product
 	costEngine  = 25.0 // of a value, in making tiles possible
-	costFar     = 2000 // of a checked pair whose value a tile has to tell
 
 	fewPairs = 1 << 21 // that tiles compare while a join would be planned
 )
 
 // planned returns the join that finds pairs within s.most, nil where tiles are as cheap. valued says that
-// values are wanted, which tiles compute for far pairs; held are the bytes of the caller beside the engine's.
+// the bits of tiles are wanted; held are the bytes of the caller beside the engine's.
 func (s *search) planned(
 	ctx context.Context, rows *sparse.Embedded, valued bool, held int64,
 ) (*join.Join, *JoinPlan, error) {
@@ -79,6 +76,8 @@ func (s *search) planned(
 		return why("the kernel is no function of c alone that falls with it")
 	case !(s.most < 1):
 		return why("the bound reaches documents without a common term")
+	case valued && !(s.most < closeC):
+		return why("the bound reaches pairs whose c is a sum in float32")
 	case e.c.Backend != nil && !own:
 		return why("a device computes")
 	case p.Pairs < fewPairs && !forced:
@@ -108,9 +107,6 @@ func (s *search) planned(
 	p.Distinct, p.Values = j.Counts.Distinct, j.Counts.Values
 	count := func(n join.Counts) {
 		each := costChecked + costValue*2*float64(n.Values)/float64(max(n.Distinct, 1))
-		if valued && s.most > farC {
-			each += costFar
-		}
 		ns := float64(n.Values)*costCut + float64(n.Before)*costBefore +
 			float64(n.Matches)*(costMatch+n.Sketched*costSketch+n.Steps*costStep+n.Checked*each)
 		p.Before, p.Matches, p.JoinSeconds = n.Before, n.Matches, ns/float64(e.c.Workers)/1e9
@@ -167,12 +163,8 @@ func (e *Engine) tileSeconds(pairs float64) float64 {
 	return ns / float64(e.c.Workers) / 1e9
 }
 
-// farC is the c from which on a tile has what its sums in float32 leave: exact values are for c below 0.1,
-// as tiles tell it.
-const farC = device.CloseC - 2*device.ErrorC
-
-// mostFar is how many pairs wait for tiles.
-const mostFar = 1 << 21
+// closeC bounds the c that tiles certainly have from the difference of the vectors in float64, as a join has it.
+const closeC = device.CloseC - 2*device.ErrorC
 
 // checker finds out which pairs of a join are wanted, and their keys.
 type checker struct {
@@ -182,7 +174,6 @@ type checker struct {
 	most  float64    // of ‖x - y‖² of float32 values
 	units []unitRows // by worker
 	mu    sync.Mutex
-	far   []uint64 // row and column
 }
 
 // unitRows has the last row that a worker asked for.
@@ -258,7 +249,7 @@ func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 }
 
 // join hands the keys of all wanted pairs to visit, which is called by one goroutine at a time, the keys
-// that tiles have, to the bit. Of copies, those from the given number on meet only those before it.
+// that tiles have, to the bit; the keys are below closeC. Copies from the given number on meet only those before it.
 func (s *search) join(
 	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, copies int,
 	visit func(i, j int, key float32) error,
@@ -266,8 +257,10 @@ func (s *search) join(
 	ctx, report := s.e.c.Start(ctx, p.Matches)
 	defer report.Finish(&err)
 	k := s.checker()
-	found := func(i, m int, key float32) error {
-		if !(key <= s.most) || !s.scan.Wanted(i, m, key) {
+	found := func(w, i, m int) error {
+		c, ok := k.c(w, i, m)
+		key := float32(c)
+		if !ok || !(key <= s.most) || !s.scan.Wanted(i, m, key) {
 			return context.Cause(ctx)
 		}
 		k.mu.Lock()
@@ -310,79 +303,5 @@ func (s *search) join(
 			return err
 		}
 	}
-	err = j.Run(ctx, report.Add, func(w, i, m int) error {
-		c, ok := k.c(w, i, m)
-		switch {
-		case !ok:
-			return nil
-		case c < farC:
-			return found(i, m, float32(c))
-		case c > float64(s.most)+2*device.ErrorC:
-			return nil
-		}
-		k.mu.Lock()
-		k.far = append(k.far, uint64(m)<<32|uint64(i))
-		var full []uint64
-		if len(k.far) == mostFar {
-			full, k.far = k.far, nil
-		}
-		k.mu.Unlock()
-		if full == nil {
-			return context.Cause(ctx)
-		}
-		return k.tiles(ctx, full, found)
-	})
-	if err == nil {
-		err = k.tiles(ctx, k.far, found)
-	}
-	return err
-}
-
-// tiles computes the keys of pairs, column and row, with others that stand in the same tiles.
-func (k *checker) tiles(ctx context.Context, pairs []uint64, found func(i, m int, key float32) error) error {
-	e := k.s.e
-	const shift = 32 + 7 // a block of columns
-	slices.SortFunc(pairs, func(a, b uint64) int {
-		if x, y := a>>shift, b>>shift; x != y {
-			return int(int64(x) - int64(y))
-		}
-		return int(int64(uint32(a)) - int64(uint32(b)))
-	})
-	type piece struct{ first, end int } // of a block, with rows for a panel
-	var pieces []piece
-	for at := 0; at < len(pairs); {
-		p, rows := piece{at, at + 1}, 1
-		for ; p.end < len(pairs) && pairs[p.end]>>shift == pairs[at]>>shift; p.end++ {
-			if uint32(pairs[p.end]) != uint32(pairs[p.end-1]) {
-				if rows++; rows > e.Panel() {
-					break
-				}
-			}
-		}
-		pieces = append(pieces, p)
-		at = p.end
-	}
-	return run.Tasks(ctx, e.c.Workers, len(pieces), func(ctx context.Context, _, task int) error {
-		part := pairs[pieces[task].first:pieces[task].end]
-		r := &device.Request{From: e.other(k.s.rows), Lo: int(part[0]>>shift) * device.Columns, Workers: 1}
-		r.Hi = min(r.Lo+device.Columns, e.Len())
-		for at, p := range part {
-			if i := int(uint32(p)); at == 0 || i != r.Docs[len(r.Docs)-1] {
-				r.Docs = append(r.Docs, i)
-			}
-		}
-		return e.c.Rows(ctx, kernel.C(), r, nil, func(t *device.Tile) error {
-			for _, p := range part {
-				i, m := int(uint32(p)), int(p>>32)
-				row, _ := slices.BinarySearch(r.Docs, i)
-				if row < t.First || row >= t.First+t.Rows || m < t.Lo || m >= t.Hi {
-					continue
-				}
-				if err := found(i, m, t.Value[(row-t.First)*t.RowStride+(m-t.Lo)*t.ColStride]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
+	return j.Run(ctx, report.Add, found)
 }

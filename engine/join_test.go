@@ -222,7 +222,7 @@ func every(n, some int) (docs []int) {
 func TestJoinNeighbours(t *testing.T) {
 	var joins, none atomic.Int64
 	specs := []string{"linear:embed=tfidf-l2", "bhattacharyya", "diffusion:t=0.5", "cosine-power:p=1,embed=tfidf-l2"}
-	bounds := []float64{0, 0.05, 0.15, 0.4}
+	bounds := []float64{0, 0.02, 0.05, 0.0999}
 	if testing.Short() {
 		specs, bounds = specs[:2], bounds[1:2]
 	}
@@ -372,7 +372,7 @@ func TestJoinMemory(t *testing.T) {
 		t.Errorf("far too little memory: %v", err)
 	}
 	// What the caller holds counts, and so do copies.
-	k, least := kernel.MustParse("bhattacharyya"), 0.9
+	k, least := kernel.MustParse("bhattacharyya"), 0.95
 	n := x.Rows()
 	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
 	e.memory = e.Bytes() + NeighboursBytes(n, n) + 1<<12

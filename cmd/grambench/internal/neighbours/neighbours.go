@@ -36,8 +36,8 @@ number from 1:
   npz     a matrix in compressed rows of float32, for scipy.sparse.load_npz
   mm      MatrixMarket: coordinate real general
 Among equal values the one with the smaller c = 1 - cosine comes first if the kernel falls with c,
-then the one with the smaller number. -min compares in float64, with c or c / (1 + 1e-9); if it is
-high, a join leaves out nearly all pairs, as for duplicates, with the same result. -of finds the
+then the one with the smaller number. -min compares in float64, with c or c / (1 + 1e-9). If it
+asks for c below 0.1, a join leaves out nearly all pairs, with the same result. -of finds the
 neighbours of -in's documents among other documents; terms that only one of both has count, and idf
 is that of -of. Texts without terms are near to equal texts alone, if the kernel looks at c alone.
 -plot draws the distribution of the nearest document's value: duplicates are the spike at its end.`,
