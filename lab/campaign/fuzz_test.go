@@ -53,18 +53,18 @@ func TestLeft(t *testing.T) {
 	write := operation{Name: "write", Path: "m", File: 1, Inode: 7, Data: []byte("new"), Offset: -1}
 	sync := operation{Name: "sync", Path: "m", File: 1, Inode: 7}
 	folder := operation{Name: "sync", Path: ".", File: 2, Inode: 9}
-	link := operation{Name: "link", Path: "m", File: 1, Inode: 7}
+	create := operation{Name: "create", Path: "m", File: 1, Inode: 7}
 	for _, test := range []struct {
 		done        []operation
 		names, data func(int) bool
 		there       bool
 		want        string
 	}{
-		{[]operation{write, link}, all, none, true, "\x00\x00\x00"},
-		{[]operation{write, link}, none, all, false, ""},
-		{[]operation{write, sync, link}, all, none, true, "new"},
-		{[]operation{write, sync, link}, none, none, false, ""},
-		{[]operation{write, sync, link, folder}, none, none, true, "new"},
+		{[]operation{write, create}, all, none, true, "\x00\x00\x00"},
+		{[]operation{write, create}, none, all, false, ""},
+		{[]operation{write, sync, create}, all, none, true, "new"},
+		{[]operation{write, sync, create}, none, none, false, ""},
+		{[]operation{write, sync, create, folder}, none, none, true, "new"},
 	} {
 		h := &history{trialOf: &trialOf{}, done: test.done, folders: map[string]uint64{".": 9}}
 		data, there := h.left(len(test.done), test.names, test.data)["m"]

@@ -24,7 +24,7 @@ type operation struct {
 	File, Inode    uint64
 	Data           []byte
 	Offset         int64
-	Failed         bool // as a link fails where the name is taken
+	Failed         bool
 }
 
 // history is a run of a writer, operation by operation.
@@ -163,7 +163,7 @@ func (h *history) left(n int, names, data func(i int) bool) map[string][]byte {
 			if there {
 				copy(f.data[at:], o.Data)
 			}
-		case (o.Name == "create" || o.Name == "link") && stays:
+		case o.Name == "create" && stays:
 			files[o.Path] = made[o.File]
 		case o.Name == "rename" && stays && files[o.Path] != nil:
 			files[o.To] = files[o.Path]

@@ -1,10 +1,7 @@
-// Package atomicfile writes files that have no name, or a temporary one, until they are complete:
-// whatever happens, a kill or a power failure included, what has the final name is what was there
-// before or the whole file.
+// Package atomicfile writes files under a temporary name until they are complete: whatever happens,
+// a kill or a power failure included, the final name has the old file or the whole new one.
 //
-// On Linux a file in the making has no name (O_TMPFILE), so the system frees it with the process
-// that makes it. File systems without such files give it a temporary name and a lock, by which
-// [Sweep] knows those of killed processes. Other systems give it the name alone.
+// On Linux a file in the making is locked, so that [Sweep] can tell the files of killed processes.
 package atomicfile
 
 import (
@@ -26,7 +23,7 @@ type File struct {
 	path, pattern string
 	before        fs.FileInfo // of what has the name, nil for none
 	file          *os.File
-	named         string   // the temporary name, "" for none
+	named         string   // the temporary name
 	lock          *os.File // on what has that name, nil where there are no locks
 	done          bool
 }
@@ -36,13 +33,9 @@ type File struct {
 // set them; a group that it can't set has no more permissions than others. Anything else of that
 // name (a folder, a link, a device) is an error.
 //
-// pattern is the temporary name, for systems that need one, in which a number takes the place of
-// "*". Where it is empty it is ".NAME.*.tmp", and Create removes what killed processes left under
-// such names.
-func Create(path, pattern string) (*File, error) { return create(path, pattern, openUnnamed) }
-
-// create is Create with a way to open a file without a name, which may fail.
-func create(path, pattern string, unnamed func(f *File, perm fs.FileMode) error) (*File, error) {
+// pattern is the temporary name, in which a number takes the place of "*". Where it is empty it is
+// ".NAME.*.tmp", and Create removes what killed processes left under such names.
+func Create(path, pattern string) (*File, error) {
 	made, perm := &File{path: path, pattern: pattern}, fs.FileMode(0o666)
 	before, err := os.Lstat(path)
 	if err == nil {
@@ -65,9 +58,7 @@ func create(path, pattern string, unnamed func(f *File, perm fs.FileMode) error)
 	if making.ended {
 		return nil, fmt.Errorf("%s isn't begun: the program is about to end", path)
 	}
-	if unnamed(made, perm) == nil {
-		err = nil
-	} else if err = made.openNamed(perm); err != nil {
+	if err := made.open(perm); err != nil {
 		var under *fs.PathError
 		if errors.As(err, &under) {
 			err = under.Err // the temporary name means nothing to the user
@@ -76,12 +67,6 @@ func create(path, pattern string, unnamed func(f *File, perm fs.FileMode) error)
 	}
 	making.files[made] = true
 	return made, nil
-}
-
-// temporary returns a temporary name.
-func (f *File) temporary() string {
-	before, after := cut(f.pattern)
-	return fmt.Sprint(before, rand.Uint32(), after)
 }
 
 // cut cuts a pattern at its last "*"; names may have others.
@@ -93,10 +78,11 @@ func cut(pattern string) (before, after string) {
 	return pattern[:at], pattern[at+1:]
 }
 
-// openNamed opens the file under a temporary name, with a lock.
-func (f *File) openNamed(perm fs.FileMode) error {
+// open opens the file under a temporary name, with a lock.
+func (f *File) open(perm fs.FileMode) error {
+	before, after := cut(f.pattern)
 	for {
-		path := f.temporary()
+		path := fmt.Sprint(before, rand.Uint32(), after)
 		var file *os.File
 		_, err := perform(operation{name: "create", path: path, made: &file}, func([]byte) (_ int, err error) {
 			file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
@@ -106,6 +92,7 @@ func (f *File) openNamed(perm fs.FileMode) error {
 			continue
 		}
 		if err != nil {
+			_ = remove(path)
 			return err
 		}
 		lock := hold(path, true)
@@ -219,33 +206,11 @@ func (f *File) commit(sync bool) error {
 			return err
 		}
 	}
-	if f.named != "" { // some file systems say when it is closed that the disk is full
-		if err := change("close", f.named, "", f.file.Close); err != nil {
-			return err
-		}
-	}
-	return f.replace()
-}
-
-// replace gives the file its name, which another may have.
-func (f *File) replace() error {
-	if f.named != "" {
-		return rename(f.named, f.path)
-	}
-	err := linkUnnamed(f.file, f.path)
-	for errors.Is(err, fs.ErrExist) { // a link can't replace a file, a temporary name can
-		temporary := f.temporary()
-		if err = linkUnnamed(f.file, temporary); err == nil {
-			err = rename(temporary, f.path)
-		} else if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			_ = remove(temporary) // which a link that failed may have made all the same
-		}
+	// Some file systems say when it is closed that the disk is full.
+	if err := change("close", f.named, "", f.file.Close); err != nil {
 		return err
 	}
-	return err
+	return rename(f.named, f.path)
 }
 
 // Abort removes what was written. After [File.Commit] it does nothing.
@@ -255,9 +220,7 @@ func (f *File) Abort() {
 	}
 	f.done = true
 	_ = f.file.Close()
-	if f.named != "" {
-		_ = remove(f.named)
-	}
+	_ = remove(f.named)
 	f.lock.Close()
 	making.Lock()
 	delete(making.files, f)
@@ -277,9 +240,7 @@ var making = struct {
 	sync.Mutex
 	files map[*File]bool
 	ended bool // no file is begun any more
-
-	links map[string]bool // folders in which a file without a name can get one
-}{files: map[*File]bool{}, links: map[string]bool{}}
+}{files: map[*File]bool{}}
 
 // AbortAll removes all files in the making, and makes [Create] fail from now on, for a program that
 // is about to end. It may be called from any goroutine.
@@ -288,8 +249,6 @@ func AbortAll() {
 	defer making.Unlock()
 	making.ended = true
 	for f := range making.files {
-		if f.named != "" {
-			_ = os.Remove(f.named)
-		}
+		_ = os.Remove(f.named)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -27,41 +26,20 @@ func entries(t *testing.T, folder string) []string {
 	return names
 }
 
-// way is how a file in the making is opened.
-type way = func(f *File, perm fs.FileMode) error
-
-// eachWay runs a test on files with temporary names and on those without one.
-func eachWay(t *testing.T, test func(t *testing.T, open way)) {
-	t.Run("named", func(t *testing.T) { test(t, func(*File, fs.FileMode) error { return errors.ErrUnsupported }) })
-	t.Run("unnamed", func(t *testing.T) {
-		made := &File{pattern: filepath.Join(t.TempDir(), "*")}
-		if err := openUnnamed(made, 0o600); err != nil {
-			t.Skip(err)
-		}
-		made.Abort()
-		test(t, openUnnamed)
-	})
-}
-
-func begin(t *testing.T, path string, open way) *File {
+func begin(t *testing.T, path string) *File {
 	t.Helper()
-	f := musttest.Get(create(path, "", open))(t)
+	f := musttest.Get(Create(path, ""))(t)
 	t.Cleanup(f.Abort)
-	if (f.named == "") != (reflect.ValueOf(open).Pointer() == reflect.ValueOf(openUnnamed).Pointer()) {
-		t.Fatalf("temporary name %q", f.named)
-	}
 	return f
 }
 
 // A file replaces another when it is complete, not before, and has its permissions.
-func TestFileAppearsWhole(t *testing.T) { eachWay(t, testFileAppearsWhole) }
-
-func testFileAppearsWhole(t *testing.T, open way) {
+func TestFileAppearsWhole(t *testing.T) {
 	folder := t.TempDir()
 	path, fresh := filepath.Join(folder, "a"), filepath.Join(folder, "b")
 	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o600))
 	musttest.Do(t, os.WriteFile(fresh, nil, 0o666))
-	f := begin(t, path, open)
+	f := begin(t, path)
 	if _, err := f.Write([]byte("?e")); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +59,7 @@ func testFileAppearsWhole(t *testing.T, open way) {
 	if got, _ := os.ReadFile(path); string(got) != "new" {
 		t.Errorf("%q, expected the new content", got)
 	}
-	whole := begin(t, filepath.Join(folder, "c"), open)
+	whole := begin(t, filepath.Join(folder, "c"))
 	musttest.Do(t, whole.Commit())
 	for path, like := range map[string]fs.FileMode{path: 0o600, whole.path: mode(t, fresh)} {
 		if made := mode(t, path); made != like {
@@ -103,8 +81,7 @@ func mode(t *testing.T, path string) fs.FileMode {
 func TestTemporaryNames(t *testing.T) {
 	for pattern, want := range map[string][2]string{"": {".a.", ".tmp"}, "making-*": {"making-", ""}} {
 		folder := t.TempDir()
-		f := musttest.Get(create(filepath.Join(folder, "a"), pattern,
-			func(*File, fs.FileMode) error { return errors.ErrUnsupported }))(t)
+		f := musttest.Get(Create(filepath.Join(folder, "a"), pattern))(t)
 		name := entries(t, folder)[0]
 		number := strings.TrimSuffix(strings.TrimPrefix(name, want[0]), want[1])
 		if len(name) != len(want[0]+number+want[1]) || number == "" || strings.Trim(number, "0123456789") != "" {
@@ -144,9 +121,7 @@ func TestCreateRefuses(t *testing.T) {
 // The temporary file is in the folder that the system finds behind a path, not in the one that its
 // text has after cleaning: a file may not change file systems with its name, and a folder that isn't
 // there is noticed before the work.
-func TestFolderOfPath(t *testing.T) { eachWay(t, testFolderOfPath) }
-
-func testFolderOfPath(t *testing.T, open way) {
+func TestFolderOfPath(t *testing.T) {
 	base := t.TempDir()
 	deep := filepath.Join(base, "other", "deep")
 	musttest.Do(t, os.MkdirAll(deep, 0o777))
@@ -154,7 +129,7 @@ func testFolderOfPath(t *testing.T, open way) {
 		t.Skip(err)
 	}
 	musttest.Do(t, os.WriteFile(filepath.Join(base, "other", ".a.1.tmp"), nil, 0o666))
-	f := begin(t, base+"/link/../a", open) // in other
+	f := begin(t, base+"/link/../a") // in other
 	want := []string{"deep"}
 	if f.named != "" {
 		want = []string{filepath.Base(f.named), "deep"}
@@ -176,12 +151,10 @@ func testFolderOfPath(t *testing.T, open way) {
 
 // An error of Commit leaves nothing behind and replaces nothing: that of closing, of renaming, and of
 // bringing the file to the disk, without which the file before mustn't go.
-func TestCommitFails(t *testing.T) { eachWay(t, testCommitFails) }
-
-func testCommitFails(t *testing.T, open way) {
+func TestCommitFails(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "a")
-	f := begin(t, path, open)
+	f := begin(t, path)
 	f.file.Close()
 	if err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("the file can't be closed: error %v", err)
@@ -192,7 +165,7 @@ func testCommitFails(t *testing.T, open way) {
 	}
 	defer r.Close()
 	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o666))
-	f = begin(t, path, open)
+	f = begin(t, path)
 	f.file.Close()
 	f.file = w
 	if err := f.Commit(); err == nil {
@@ -202,7 +175,7 @@ func testCommitFails(t *testing.T, open way) {
 		t.Errorf("%q, expected the file before", got)
 	}
 	os.Remove(path)
-	f = begin(t, path, open)
+	f = begin(t, path)
 	if err := os.Mkdir(path, 0o777); err != nil { // meanwhile
 		t.Fatal(err)
 	}
@@ -216,92 +189,71 @@ func testCommitFails(t *testing.T, open way) {
 
 // A file is new or replaces another, synced or not.
 func TestCommit(t *testing.T) {
-	eachWay(t, func(t *testing.T, open way) {
-		folder := t.TempDir()
-		path := filepath.Join(folder, "a")
-		for i, commit := range []func(*File) error{(*File).CommitUnsynced, (*File).Commit, (*File).CommitUnsynced} {
-			f := begin(t, path, open)
-			if _, err := f.Write([]byte{'0' + byte(i)}); err != nil {
-				t.Fatal(err)
-			}
-			if err := commit(f); err != nil {
-				t.Errorf("commit %d: error %v", i, err)
-			}
-			want := string('0' + rune(i))
-			if got, _ := os.ReadFile(path); string(got) != want {
-				t.Errorf("commit %d leaves %q, expected %q", i, got, want)
-			}
-			if names := entries(t, folder); !slices.Equal(names, []string{"a"}) {
-				t.Errorf("the folder has %q", names)
-			}
+	folder := t.TempDir()
+	path := filepath.Join(folder, "a")
+	for i, commit := range []func(*File) error{(*File).CommitUnsynced, (*File).Commit, (*File).CommitUnsynced} {
+		f := begin(t, path)
+		if _, err := f.Write([]byte{'0' + byte(i)}); err != nil {
+			t.Fatal(err)
 		}
-	})
+		if err := commit(f); err != nil {
+			t.Errorf("commit %d: error %v", i, err)
+		}
+		want := string('0' + rune(i))
+		if got, _ := os.ReadFile(path); string(got) != want {
+			t.Errorf("commit %d leaves %q, expected %q", i, got, want)
+		}
+		if names := entries(t, folder); !slices.Equal(names, []string{"a"}) {
+			t.Errorf("the folder has %q", names)
+		}
+	}
 }
 
-// Of a process that is killed nothing is left, at the latest when the file is begun again; what another
-// is still making is.
+// What a killed process leaves is removed when the file is begun again; what another process is still
+// making is not.
 func TestKilled(t *testing.T) {
 	if path := os.Getenv("ATOMICFILE_PATH"); path != "" { // the process that is killed
-		open := way(openUnnamed)
-		if os.Getenv("ATOMICFILE_NAMED") != "" {
-			open = func(*File, fs.FileMode) error { return errors.ErrUnsupported }
-		}
-		f, err := create(path, "", open)
+		f, err := Create(path, "")
 		if err == nil {
 			_, err = f.Write([]byte("half"))
 		}
 		fmt.Println("made", err)
 		select {}
 	}
-	eachWay(t, func(t *testing.T, open way) {
-		path := filepath.Join(t.TempDir(), "a")
-		live := begin(t, path, open)
-		child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
-		child.Env = append(os.Environ(), "ATOMICFILE_PATH="+path)
-		if live.named != "" {
-			child.Env = append(child.Env, "ATOMICFILE_NAMED=1")
-		}
-		out, err := child.StdoutPipe()
-		if err == nil {
-			err = child.Start()
-		}
-		if errors.Is(err, syscall.ENOEXEC) {
-			t.Skip("the program runs in an emulator, and so can't start itself")
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		line, err := bufio.NewReader(out).ReadString('\n')
-		if line != "made <nil>\n" {
-			t.Errorf("the process says %q, error %v", line, err)
-		}
-		during := len(entries(t, filepath.Dir(path)))
-		musttest.Do(t, child.Process.Kill())
-		_ = child.Wait()
-		again := begin(t, path, open)
-		left := 0
-		for _, f := range []*File{live, again} {
-			if f.named != "" {
-				left++
-			}
-		}
-		if names := entries(t, filepath.Dir(path)); len(names) != left || during != left {
-			t.Errorf("the folder had %d files and has %q, expected %d", during, names, left)
-		}
-		if err := errors.Join(live.Commit(), again.Commit()); err != nil {
-			t.Error(err)
-		}
-	})
+	path := filepath.Join(t.TempDir(), "a")
+	live := begin(t, path)
+	child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+	child.Env = append(os.Environ(), "ATOMICFILE_PATH="+path)
+	out, err := child.StdoutPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if errors.Is(err, syscall.ENOEXEC) {
+		t.Skip("the program runs in an emulator, and so can't start itself")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if line != "made <nil>\n" {
+		t.Errorf("the process says %q, error %v", line, err)
+	}
+	during := len(entries(t, filepath.Dir(path)))
+	musttest.Do(t, child.Process.Kill())
+	_ = child.Wait()
+	again := begin(t, path)
+	if names := entries(t, filepath.Dir(path)); len(names) != 2 || during != 2 {
+		t.Errorf("the folder had %d files and has %q, expected 2", during, names)
+	}
+	if err := errors.Join(live.Commit(), again.Commit()); err != nil {
+		t.Error(err)
+	}
 }
 
 // Sweep removes what has a temporary name's number, is a file and isn't held, and nothing else.
 func TestSweep(t *testing.T) {
 	folder := t.TempDir()
-	held, err := create(filepath.Join(folder, "a*b"), "", func(*File, fs.FileMode) error { return errors.ErrUnsupported })
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer held.Abort()
+	held := begin(t, filepath.Join(folder, "a*b"))
 	if held.lock == nil {
 		t.Skip("no locks here")
 	}
@@ -321,12 +273,10 @@ func TestSweep(t *testing.T) {
 }
 
 // A file that has ended says so, and changes nothing.
-func TestFileAfterItsEnd(t *testing.T) { eachWay(t, testFileAfterItsEnd) }
-
-func testFileAfterItsEnd(t *testing.T, open way) {
+func TestFileAfterItsEnd(t *testing.T) {
 	for name, end := range map[string]func(*File){"committed": func(f *File) { f.Commit() }, "aborted": (*File).Abort} {
 		folder := t.TempDir()
-		f := begin(t, filepath.Join(folder, "a"), open)
+		f := begin(t, filepath.Join(folder, "a"))
 		end(f)
 		if making.files[f] {
 			t.Errorf("%s: the file still counts as one in the making", name)
@@ -348,12 +298,10 @@ func testFileAfterItsEnd(t *testing.T, open way) {
 	}
 }
 
-func TestAbortAll(t *testing.T) { eachWay(t, testAbortAll) }
-
-func testAbortAll(t *testing.T, open way) {
+func TestAbortAll(t *testing.T) {
 	folder := t.TempDir()
-	musttest.Do(t, begin(t, filepath.Join(folder, "whole"), open).Commit())
-	begin(t, filepath.Join(folder, "half"), open)
+	musttest.Do(t, begin(t, filepath.Join(folder, "whole")).Commit())
+	begin(t, filepath.Join(folder, "half"))
 	AbortAll()
 	defer func() { making.ended = false }()
 	if late, err := Create(filepath.Join(folder, "late"), ""); err == nil {

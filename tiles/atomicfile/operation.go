@@ -2,12 +2,12 @@ package atomicfile
 
 import "os"
 
-// operation is one request to the operating system that changes files: write, sync, open, close, link, rename or
-// remove. All of this package pass through perform, where a campaign makes them fail and writes them down.
+// operation is one request to the operating system that changes files: create, write, sync, close,
+// rename or remove. All of this package pass through perform, where a campaign makes them fail and writes them down.
 type operation struct {
 	name     string
-	file     *os.File  // what is written or synced, or gets a name
-	made     **os.File // what open and create open
+	file     *os.File  // what is written or synced
+	made     **os.File // what create opens
 	path, to string
 	data     []byte
 	offset   int64 // of data; -1 where the last write ended

@@ -61,11 +61,9 @@ func perform(o operation, do func(data []byte) (int, error)) (int, error) {
 	return n, o.failed(f.errno)
 }
 
-// failed returns the error as package os does, which doesn't know opens and links.
+// failed returns the error as package os does.
 func (o *operation) failed(e syscall.Errno) error {
 	switch {
-	case o.name == "open" || o.name == "link":
-		return e
 	case o.name == "rename":
 		return &os.LinkError{Op: o.name, Old: o.path, New: o.to, Err: e}
 	case o.file != nil:

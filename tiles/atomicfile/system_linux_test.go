@@ -44,24 +44,3 @@ func TestKeep(t *testing.T) {
 type foreign struct{ fs.FileInfo }
 
 func (foreign) Sys() any { return &syscall.Stat_t{Uid: 1234, Gid: 5678} }
-
-// The name that a file has for a moment, while it replaces another, is not swept.
-func TestSweepSparesReplacing(t *testing.T) {
-	folder := t.TempDir()
-	f := musttest.Get(Create(filepath.Join(folder, "a"), ""))(t)
-	defer f.Abort()
-	if f.named != "" {
-		t.Skip("no files without names here")
-	}
-	name := f.temporary()
-	musttest.Do(t, linkUnnamed(f.file, name))
-	Sweep(folder, ".a.*.tmp")
-	if _, err := os.Lstat(name); err != nil {
-		t.Error(err)
-	}
-	f.Abort()
-	Sweep(folder, ".a.*.tmp")
-	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s is left: %v", name, err)
-	}
-}

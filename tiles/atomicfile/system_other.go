@@ -3,7 +3,6 @@
 package atomicfile
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 )
@@ -11,7 +10,5 @@ import (
 // Free returns the free space of a folder's disk in bytes, or false if the system doesn't tell.
 func Free(string) (bytes int64, ok bool) { return 0, false }
 
-func openUnnamed(*File, fs.FileMode) error   { return errors.ErrUnsupported }
-func linkUnnamed(*os.File, string) error     { return errors.ErrUnsupported }
 func hold(string, bool) *os.File             { return nil }
 func keep(file *os.File, before fs.FileInfo) { _ = file.Chmod(before.Mode().Perm()) }

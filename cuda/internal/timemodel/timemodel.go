@@ -26,22 +26,7 @@ type Costs struct {
 
 	DenseRow float64 // of panelTensor: a row with a panel
 	Dense    float64 // and DenseStep terms of it
-
-	Close  float64 // of closePairs: a row with a panel none of whose pairs is close
-	Digest float64 // of digest: a row with a panel
 }
-
-// Machine is a device, and how many rows of a matrix it computes at a time.
-type Machine struct {
-	Multiprocessors int
-	Hertz           float64
-	BytesPerSecond  float64 // of its memory
-	Rows            int
-}
-
-// H100 is NVIDIA's with HBM3, at the clock that it kept, and with the bytes per second that digest
-// reached, of 3.35e12.
-var H100 = Machine{Multiprocessors: 132, Hertz: 1.98e9, BytesPerSecond: 2.55e12, Rows: 2048}
 
 // Measured are the costs that an H100 had: cuda/BENCHMARKS.md says how they were fitted. A value of
 // panelDot takes 4 cycles of the unit for loads, for 16 bytes a lane of shared memory, and as many of
@@ -50,7 +35,7 @@ var H100 = Machine{Multiprocessors: 132, Hertz: 1.98e9, BytesPerSecond: 2.55e12,
 // other, so that it takes long by itself and its lists and matches little. Dense is 10 products of 32 terms and
 // 128 columns, 22 % of the 4,096 a cycle of the data sheet.
 var Measured = Costs{Value: 7.9, Row: 40, Last: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
-	DenseRow: 161, Dense: 45, Close: 12, Digest: 14}
+	DenseRow: 161, Dense: 45}
 
 // Work is what a matrix of documents with themselves takes.
 type Work struct {
@@ -59,7 +44,6 @@ type Work struct {
 	Chunks     float64
 	TailValues float64 // of all documents
 	Matches    float64 // postings that rows meet
-	Steps      float64 // of the dense end
 }
 
 // Of counts the work with the first terms in the head, up to perChunk at a time. first has the
@@ -83,27 +67,6 @@ func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
 		parts*(c.Fill*w.HeadValues+panels*c.Panel*w.Chunks)
 	tail = blocks*(c.Block*w.Documents+c.List*w.TailValues) + c.Match*w.Matches
 	return tail, panel
-}
-
-// Times are the seconds of the kernels for half of the pairs, (i, j) with j < i.
-type Times struct{ Tail, Panel, Tensor, Close, Digest float64 }
-
-// Sum adds them up.
-func (t Times) Sum() float64 { return t.Tail + t.Panel + t.Tensor + t.Close + t.Digest }
-
-// Times predicts them. What a kernel reads and writes of the values bounds it as well: they don't fit
-// into the second-level cache.
-func (m Machine) Times(c *Costs, w Work) Times {
-	tail, panel := c.Cycles(w, m.Rows)
-	rows := w.Documents * w.Documents / Width
-	rate := 2 * float64(m.Multiprocessors) * m.Hertz
-	once := w.Documents * w.Documents / 2 * 4 / m.BytesPerSecond
-	dense := min(w.Steps, 1) // whether there is a dense end
-	return Times{
-		Tail: max(tail/rate, once), Panel: max(panel/rate, 2*once),
-		Tensor: max(rows*(w.Steps*c.Dense+dense*c.DenseRow)/rate, 2*once*dense),
-		Close:  rows * c.Close / rate, Digest: max(rows*c.Digest/rate, once),
-	}
 }
 
 // Head returns how many terms the head has for the least time: of all numbers up to that of

@@ -53,22 +53,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Where kernels do nothing else the device's memory bounds them.
-func TestTimes(t *testing.T) {
-	m := Machine{Multiprocessors: 1, Hertz: 1, BytesPerSecond: 8, Rows: 1}
-	if got := m.Times(&Costs{}, Work{Documents: 4}); got != (Times{4, 8, 0, 0, 4}) { // 8 pairs of 4 bytes
-		t.Errorf("found %+v", got)
-	}
-	if got := m.Times(&Costs{}, Work{Documents: 4, Steps: 1}).Tensor; got != 8 {
-		t.Errorf("found %v of the dense end, expected 8", got)
-	}
-	c := Costs{Value: 128, Match: 1, Dense: 300, Close: 2, Digest: 1e6}
-	got := m.Times(&c, Work{Documents: 128, HeadValues: 1e9, Matches: 1e9, Steps: 2})
-	if got != (Times{5e8, 64e9, 38400, 128, 64e6}) || got.Sum() != 5e8+64e9+38400+128+64e6 {
-		t.Errorf("found %+v", got)
-	}
-}
-
 // Each cost is that of so many, here by hand.
 func TestCycles(t *testing.T) {
 	w := Work{Documents: 8192, HeadValues: 3e5, Chunks: 3, TailValues: 7e5, Matches: 5e6} // 64 panels, 2 blocks
