@@ -76,12 +76,8 @@ type Warning struct {
 	Remedy  string // what that field does, such as "names the encoding"
 }
 
-// Select returns the corpus of the given documents, in the given order, with the same vocabulary
-// and classes. It panics with the error of [Corpus.Validate], or if there is no such document.
+// Select returns the corpus of the given documents, in the given order, with the same vocabulary and classes.
 func (c *Corpus) Select(documents []int) *Corpus {
-	if err := c.Validate(); err != nil {
-		panic(err.Error())
-	}
 	out := *c
 	out.Documents = c.Documents.SelectRows(documents)
 	out.Labels = sparse.Labels{}

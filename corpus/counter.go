@@ -2,13 +2,11 @@ package corpus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/gramengine/gram/corpus/internal/intern"
 	"github.com/gramengine/gram/corpus/token"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -66,12 +64,6 @@ func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error
 // CountUnknown is Count, and returns the number of different words of each text that are outside of the
 // vocabulary; [token.Tokenizer.Words] says which terms are words, and [Counter.Known] counts those within.
 func (c *Counter) CountUnknown(ctx context.Context, texts []string) (m *sparse.CSR, unknown []int, err error) {
-	if err := run.Given(ctx, "corpus"); err != nil {
-		return nil, nil, err
-	}
-	if c == nil || c.index == nil {
-		return nil, nil, errors.New("corpus: a counter of the zero value, expected one of NewCounter")
-	}
 	m = &sparse.CSR{Cols: len(c.index), Offsets: make([]int64, 1, len(texts)+1)}
 	s := c.spare.Get().(*counting)
 	for i, text := range texts {

@@ -319,7 +319,7 @@ func (c *Corpus) numbered() bool {
 // Targets reports whether the labels look like targets of a regression: all are numbers, and most documents are alone
 // in their class. Readers don't warn of such labels.
 func (c *Corpus) Targets() bool {
-	if c.Validate() != nil || !c.numbered() {
+	if !c.numbered() {
 		return false
 	}
 	n, _ := c.single(c.classSizes())
@@ -328,7 +328,7 @@ func (c *Corpus) Targets() bool {
 
 // Numbers returns how many different labels there are if all are numbers, else 0.
 func (c *Corpus) Numbers() int {
-	if c.Validate() != nil || !c.numbered() {
+	if !c.numbered() {
 		return 0
 	}
 	return len(c.Classes)
@@ -336,11 +336,7 @@ func (c *Corpus) Numbers() int {
 
 // SmallestClass returns the class of the fewest documents, and their number; 0 without classes.
 func (c *Corpus) SmallestClass() (name string, documents int) {
-	if c.Validate() != nil || len(c.Classes) == 0 {
-		return "", 0
-	}
-	sizes := c.classSizes()
-	for id, n := range sizes {
+	for id, n := range c.classSizes() {
 		if documents == 0 || int(n) < documents {
 			name, documents = c.Classes[id], int(n)
 		}

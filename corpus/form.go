@@ -31,8 +31,8 @@ type Form struct {
 
 // Validate checks that the format, the encoding and ZeroBased are known.
 func (f Form) Validate() error {
-	if readers[f.Format] == nil && f.Format != FormatAuto && f.Format != FormatFolder {
-		return fmt.Errorf("corpus: format %q, which is unknown", string(f.Format))
+	if err := checkFormat(f.Format); err != nil {
+		return err
 	}
 	if err := checkZeroBased(f.ZeroBased); err != nil {
 		return err

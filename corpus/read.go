@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -105,24 +106,6 @@ type Progress struct {
 	Documents   int64 // documents so far
 }
 
-// Format is a format that [Read] reads.
-type Format string
-
-// The formats.
-const (
-	FormatAuto         Format = ""             // from the name and the first bytes
-	FormatSVMLight     Format = "svmlight"     // label index:value ..., as svm-train reads it
-	FormatTSV          Format = "tsv"          // label<TAB>text, one document per line; or a table with columns
-	FormatCSV          Format = "csv"          // a table with commas, semicolons or TABs, quotes as in RFC 4180
-	FormatJSONL        Format = "jsonl"        // JSON objects, one per line or in an array
-	FormatFastText     Format = "fasttext"     // __label__a __label__b text, one document per line
-	FormatNumPy        Format = "numpy"        // .npy, dense, or .npz of scipy.sparse in compressed rows
-	FormatLines        Format = "lines"        // texts without labels, one per line
-	FormatFolder       Format = "folder"       // one sub-folder per class, one file per document
-	FormatMatrixMarket Format = "matrixmarket" // coordinate, real, integer or pattern, general
-	FormatIDX          Format = "idx"          // images of bytes, with a file of labels beside, as MNIST has them
-)
-
 const (
 	defaultMaxLineBytes = 64 << 20
 	defaultTextMinDF    = 2 // a word of one document matches nothing
@@ -156,9 +139,6 @@ const (
 // if a function of opt panics; an error of the operating system; ctx.Err(), within a second of
 // cancellation.
 func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
-	if err := run.Given(ctx, "corpus"); err != nil {
-		return nil, err
-	}
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
@@ -172,9 +152,6 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 // needed; after cancellation it doesn't wait for a call of r.Read that blocks, and r can't be used
 // on.
 func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corpus, error) {
-	if err := run.Given(ctx, "corpus"); err != nil {
-		return nil, err
-	}
 	if r == nil {
 		return nil, errors.New("corpus: no reader, expected one")
 	}
@@ -237,13 +214,6 @@ func (o *Options) start(
 		return nil, err
 	}
 	return c, nil
-}
-
-// readers are what reads the formats of files.
-var readers = map[Format]func(context.Context, *input, *Options, *meter) (*Corpus, error){
-	FormatSVMLight: readSVMLight, FormatTSV: readTSV, FormatMatrixMarket: readMatrixMarket, FormatIDX: readIDX,
-	FormatCSV: readCSV, FormatJSONL: readJSONL, FormatLines: readLines, FormatNumPy: readNumPy,
-	FormatFastText: readFastText,
 }
 
 func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corpus, error) {
@@ -314,7 +284,8 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 			return nil, err
 		}
 	}
-	if c, err = readers[format](ctx, in, opt, meter); err == nil {
+	read := findFormat(func(f *fileFormat) bool { return f.name == format }).read
+	if c, err = read(ctx, in, opt, meter); err == nil {
 		c.Format, c.Form = format, opt.formOf(extensionOf(in.name))
 	}
 	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data are no matter of the format
@@ -325,10 +296,8 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 
 // check checks that options are in range and don't contradict each other.
 func (o *Options) check() error {
-	if readers[o.Format] == nil && o.Format != FormatAuto && o.Format != FormatFolder {
-		return fmt.Errorf("corpus: format %q, expected %s, %s, %s, %s, %s, %s, %s, %s, %s or %s", string(o.Format),
-			FormatSVMLight, FormatTSV, FormatCSV, FormatJSONL, FormatFastText, FormatLines, FormatFolder, FormatMatrixMarket,
-			FormatIDX, FormatNumPy)
+	if err := checkFormat(o.Format); err != nil {
+		return err
 	}
 	names := [...]string{"Workers", "MinDF", "MaxDF", "MaxLineBytes", "MemoryBytes"}
 	for i, value := range []int64{
@@ -365,6 +334,13 @@ func (o *Options) check() error {
 	}
 	_, err = columnsOf(&intern.Table{}, o.Vocabulary)
 	return err
+}
+
+func checkFormat(format Format) error {
+	if names := Formats(); format != FormatAuto && !slices.Contains(names, string(format)) {
+		return fmt.Errorf("corpus: format %q, expected one of %s", string(format), strings.Join(names, ", "))
+	}
+	return nil
 }
 
 // CheckEncoding returns the error that Options with this encoding get.
@@ -406,9 +382,6 @@ func (o *Options) askVocabulary() (err error) {
 // documents. A program can check with it that it won't overwrite one of them. Errors: an unknown
 // source or format, or a folder that can't be listed.
 func Files(ctx context.Context, source string, format Format) ([]string, error) {
-	if err := run.Given(ctx, "corpus"); err != nil {
-		return nil, err
-	}
 	if err := (&Options{Format: format}).check(); err != nil {
 		return nil, err
 	}

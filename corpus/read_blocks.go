@@ -105,9 +105,6 @@ func scanBlocks[P sized](
 		if err := opt.memory.check(place(in.name, b.firstLine)); err != nil {
 			return err
 		}
-		if err := opt.memory.foretell(in.name, in.meter); err != nil {
-			return err
-		}
 		if err := collect(b.piece, b.firstLine); err != nil {
 			return err
 		}

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 )
 
+var fastTextFormat = fileFormat{name: FormatFastText, read: readFastText,
+	line: func(l []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(l), []byte(fastTextLabel)) }}
+
 // fastTextLabel is how labels begin in a file that fastText reads.
 const fastTextLabel = "__label__"
 

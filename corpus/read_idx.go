@@ -17,6 +17,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
+var idxFormat = fileFormat{name: FormatIDX, magic: []string{idxMagic}, read: readIDX}
+
 // An idx file is a header, big-endian, and then bytes: two zeros, the type of an element, the
 // number of dimensions, and the size of each dimension in 32 bits; the last dimension varies
 // fastest. Source: yann.lecun.com/exdb/mnist, "the idx file format".

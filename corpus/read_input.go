@@ -71,9 +71,8 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 		return in.readError(0, err)
 	}
 	in.packed = in.r != buffer
-	if head, _ := in.r.Peek(8); slices.ContainsFunc(binaryMagic, func(magic string) bool {
-		return bytes.HasPrefix(head, []byte(magic))
-	}) {
+	head, _ := in.r.Peek(len(matrixMarketBanner))
+	if findFormat(func(f *fileFormat) bool { return f.begins(head) }) != nil {
 		return nil
 	}
 	text, decoded := in.form.charset.Decode(in.r)
@@ -82,7 +81,7 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	}
 	if !in.packed && compressed.CutSuffix(in.name) != in.name {
 		garbled := in.binary() // and then the magic number is damaged; else a text has a name that misleads
-		head, _ := in.r.Peek(2 * utf8.UTFMax)
+		head, _ = in.r.Peek(2 * utf8.UTFMax)
 		textCheck{}.find(head, func(at int) bool { garbled = garbled || at < utf8.UTFMax; return false })
 		if garbled {
 			return fault("neither gzip nor zstd data, nor text", "what the name says").at(in.name, 0)
@@ -90,9 +89,6 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	}
 	return nil
 }
-
-// binaryMagic are the first bytes of formats that aren't text.
-var binaryMagic = []string{idxMagic, npyMagic, zipMagic}
 
 // binary reports whether the text begins as binary data do: with a NUL among the first 8,000 bytes.
 func (in *input) binary() bool {
@@ -116,8 +112,8 @@ func (in *input) readError(line int64, err error) error {
 	return fmt.Errorf("corpus: %s: %w", place(in.name, line), err)
 }
 
-// detect tells the format of a file: from its first bytes for MatrixMarket and idx, else from its
-// name, else from its first line. guessed says so in the last case.
+// detect returns the format of a file by its first bytes, else by its name, else by its first line, as guessed then
+// says.
 func (in *input) detect() (format Format, guessed string, err error) {
 	head, err := in.r.Peek(32 << 10)
 	if err != nil && err != io.EOF && len(head) == 0 {
@@ -126,28 +122,13 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	if len(head) == 0 {
 		return "", "", fault("an empty file", "documents").at(in.name, 0)
 	}
-	if len(head) >= len(matrixMarketBanner) &&
-		bytes.EqualFold(head[:len(matrixMarketBanner)], []byte(matrixMarketBanner)) {
-		return FormatMatrixMarket, "", nil
-	}
-	if bytes.HasPrefix(head, []byte(idxMagic)) {
-		return FormatIDX, "", nil
-	}
-	if bytes.HasPrefix(head, []byte(npyMagic)) || bytes.HasPrefix(head, []byte(zipMagic)) {
-		return FormatNumPy, "", nil
-	}
 	extension := extensionOf(in.name)
-	switch extension {
-	case ".tsv":
-		return FormatTSV, "", nil
-	case ".csv":
-		return FormatCSV, "", nil
-	case ".jsonl", ".ndjson", ".json":
-		return FormatJSONL, "", nil
-	case ".svm", ".svmlight", ".libsvm":
-		return FormatSVMLight, "", nil
-	case ".mtx", ".mm":
-		return FormatMatrixMarket, "", nil
+	found := findFormat(func(f *fileFormat) bool { return f.begins(head) })
+	if found == nil {
+		found = findFormat(func(f *fileFormat) bool { return slices.Contains(f.endings, extension) })
+	}
+	if found != nil {
+		return found.name, "", nil
 	}
 	line := in.line
 	for l := range bytes.Lines(head) {
@@ -155,7 +136,9 @@ func (in *input) detect() (format Format, guessed string, err error) {
 			line++
 			continue
 		}
-		format := detectLine(l)
+		if found := findFormat(func(f *fileFormat) bool { return f.line != nil && f.line(l) }); found != nil {
+			format = found.name
+		}
 		if format == FormatAuto && in.stream && extension == "" && isHeader(bytes.TrimSpace(l)) {
 			format = FormatCSV
 		}
@@ -174,41 +157,6 @@ func (in *input) detect() (format Format, guessed string, err error) {
 	return FormatSVMLight, "", nil // nothing but comments: the reader says that the file is empty
 }
 
-// detectLine tells svmlight, TSV, fastText and JSON by the line of a document, or returns FormatAuto for
-// none. In svmlight a number and a colon follow the label. A text may begin so, too ("spam<TAB>1:30
-// meeting"), but then a TAB precedes it and other words follow.
-func detectLine(l []byte) Format {
-	t := bytes.TrimSpace(l)
-	array, is := bytes.CutPrefix(t, []byte("["))
-	array = bytes.TrimLeft(array, jsonBlanks)
-	if t[0] == '{' && t[len(t)-1] == '}' || is && (len(array) == 0 || array[0] == '{') {
-		return FormatJSONL
-	}
-	if bytes.HasPrefix(t, []byte(fastTextLabel)) {
-		return FormatFastText
-	}
-	text, _, _ := bytes.Cut(l, []byte("#"))
-	fields := bytes.Fields(text)
-	if len(fields) == 0 {
-		fields = bytes.Fields(l)
-	}
-	label, pairs := fields[0], fields[1:]
-	if len(pairs) == 0 {
-		pairs = fields
-	}
-	if beginsPair(pairs[0]) {
-		rest := bytes.TrimLeft(l, " \t")[len(label):]
-		tabbed := len(rest) > 0 && rest[0] == '\t'
-		if !tabbed || !slices.ContainsFunc(pairs, func(token []byte) bool { return !beginsPair(token) }) {
-			return FormatSVMLight
-		}
-	}
-	if bytes.IndexByte(l, '\t') >= 0 {
-		return FormatTSV
-	}
-	return FormatAuto
-}
-
 // isHeader reports whether a line is the header of a CSV file: names without blanks, one of which textNames knows.
 func isHeader(l []byte) bool {
 	names, text := strings.Split(string(l), ","), false
@@ -220,13 +168,6 @@ func isHeader(l []byte) bool {
 		text = text || slices.Contains(textNames, strings.ToLower(name))
 	}
 	return text && len(names) > 1
-}
-
-// beginsPair reports whether a token begins as index:value or is a query number.
-func beginsPair(token []byte) bool {
-	index, _, colon := bytes.Cut(token, []byte(":"))
-	_, number := parseUint(index)
-	return colon && (number || string(index) == "qid")
 }
 
 // meter counts what is read, for reports.

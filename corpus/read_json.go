@@ -13,6 +13,14 @@ import (
 	"github.com/gramengine/gram/corpus/token"
 )
 
+var jsonlFormat = fileFormat{name: FormatJSONL, endings: []string{".jsonl", ".ndjson", ".json"}, read: readJSONL,
+	line: func(l []byte) bool {
+		l = bytes.TrimSpace(l)
+		array, is := bytes.CutPrefix(l, []byte("["))
+		array = bytes.TrimLeft(array, jsonBlanks)
+		return l[0] == '{' && l[len(l)-1] == '}' || is && (len(array) == 0 || array[0] == '{')
+	}}
+
 // jsonKeys are the keys that are looked for in JSON objects, one object per line or in an array.
 type jsonKeys struct {
 	label, text []string

@@ -28,7 +28,6 @@ func (a *allowance) short(source, what string, need int64) error {
 type allowance struct {
 	limit int64
 	held  atomic.Int64
-	terms atomic.Int64 // of held what terms take, which come up again and again
 }
 
 // add counts bytes that stay until the end of reading.
@@ -40,39 +39,6 @@ func (a *allowance) add(bytes int64) {
 
 // scarce reports whether more than half of what is allowed is held.
 func (a *allowance) scarce() bool { return a != nil && a.limit > 0 && 2*a.held.Load() > a.limit }
-
-// addTerms counts bytes of new terms.
-func (a *allowance) addTerms(bytes int64) {
-	if a != nil {
-		a.held.Add(bytes)
-		a.terms.Add(bytes)
-	}
-}
-
-// From so much of a file on it is foretold what the whole needs. Its parts differ, so it is refused
-// beforehand only where that is several times the bound.
-const (
-	foretoldFrom  = 8 << 20
-	foretoldTimes = 2
-)
-
-// foretell returns a MemoryError if the part of a file that was read leaves no doubt that the whole
-// passes the bound.
-func (a *allowance) foretell(file string, m *meter) error {
-	if a == nil {
-		return nil
-	}
-	done, total := m.done.Load(), m.total.Load()
-	if done < foretoldFrom || done >= total {
-		return nil
-	}
-	terms := a.terms.Load()
-	need := terms + int64(float64(a.held.Load()-terms)*(float64(total)/float64(done)))
-	if need/foretoldTimes <= a.limit {
-		return nil
-	}
-	return a.short(file, fmt.Sprintf("by its first %s, the whole", run.FormatBytes(done)), need)
-}
 
 // A corpus is joined of its pieces in joinSteps. What a large one has joined is given back after each
 // step, so that all of it is in memory once and a step more.

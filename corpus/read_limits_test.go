@@ -84,26 +84,6 @@ func TestMemoryBytes(t *testing.T) {
 	}
 }
 
-// What needs several times the bound is refused once the first 8 MiB foretell it, not before and not
-// where there is room. The bound is some 16 MiB of the file, since workers are ahead by a few blocks.
-func TestForetold(t *testing.T) {
-	const lines = 1_800_000
-	file := writeFile(t, "a.svm", strings.Repeat("1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1\n", lines))
-	_, err := Read(context.Background(), file, Options{Workers: 2, MemoryBytes: 64 << 20})
-	var memory *MemoryError
-	early := regexp.MustCompile(`: by its first (8|9|1\d)\S* MiB, the whole$`)
-	if !errors.As(err, &memory) || !early.MatchString(memory.What) {
-		t.Fatalf("error %v", err)
-	}
-	c, err := Read(context.Background(), file, Options{Workers: 2, MemoryBytes: memory.Need * 3 / 2})
-	if err != nil {
-		t.Fatalf("with half more than what was foretold: %v", err)
-	}
-	if n := c.Documents.NNZ(); n != 9*lines || memory.Need < 9*n || memory.Need > 18*n {
-		t.Errorf("%d values, %d bytes foretold", n, memory.Need)
-	}
-}
-
 // A corpus that is joined in steps is the same.
 func TestJoinedInSteps(t *testing.T) {
 	texts := writeFile(t, "a.tsv", strings.Repeat("x\ta b c d e f g h i j k l m n o p\ny\ta c x y z\n", 40_000))

@@ -14,6 +14,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
+var matrixMarketFormat = fileFormat{name: FormatMatrixMarket, endings: []string{".mtx", ".mm"},
+	magic: []string{matrixMarketBanner}, read: readMatrixMarket}
+
 const matrixMarketBanner = "%%MatrixMarket"
 
 // marketHeader is the header of a MatrixMarket file.

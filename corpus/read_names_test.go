@@ -24,27 +24,3 @@ func TestIDXNames(t *testing.T) {
 		}
 	}
 }
-
-// What the whole of a file needs is foretold from a part: terms once, the rest in proportion, refused
-// beyond twice the bound only.
-func TestForetell(t *testing.T) {
-	for _, c := range []struct {
-		done, total, held, terms int64
-		refused                  bool
-	}{
-		{8 << 20, 80 << 20, 20 << 20, 0, false},
-		{8 << 20, 80 << 20, 21 << 20, 0, true},
-		{8 << 20, 80 << 20, 21 << 20, 5 << 20, false},
-		{8<<20 - 1, 80 << 20, 21 << 20, 0, false},
-		{8 << 20, 8 << 20, 210 << 20, 0, false}, // all was read
-	} {
-		a, m := &allowance{limit: 100 << 20}, &meter{}
-		a.held.Store(c.held)
-		a.terms.Store(c.terms)
-		m.done.Store(c.done)
-		m.total.Store(c.total)
-		if err := a.foretell("x", m); (err != nil) != c.refused {
-			t.Errorf("%+v: %v", c, err)
-		}
-	}
-}

@@ -16,6 +16,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
+var numPyFormat = fileFormat{name: FormatNumPy, magic: []string{npyMagic, zipMagic}, read: readNumPy}
+
 const (
 	npyMagic = "\x93NUMPY"
 	zipMagic = "PK\x03\x04"

@@ -5,11 +5,39 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
+
+var svmLightFormat = fileFormat{name: FormatSVMLight, endings: []string{".svm", ".svmlight", ".libsvm"},
+	line: isSVMLight, read: readSVMLight}
+
+// isSVMLight reports whether a number and a colon follow the label. A text may begin so, too ("spam<TAB>1:30 meeting"),
+// but then a TAB precedes it and other words follow.
+func isSVMLight(l []byte) bool {
+	text, _, _ := bytes.Cut(l, []byte("#"))
+	fields := bytes.Fields(text)
+	if len(fields) == 0 {
+		fields = bytes.Fields(l)
+	}
+	label, pairs := fields[0], fields[1:]
+	if len(pairs) == 0 {
+		pairs = fields
+	}
+	rest := bytes.TrimLeft(l, " \t")[len(label):]
+	other := func(token []byte) bool { return !beginsPair(token) }
+	return beginsPair(pairs[0]) && !(bytes.HasPrefix(rest, []byte("\t")) && slices.ContainsFunc(pairs, other))
+}
+
+// beginsPair reports whether a token begins as index:value or is a query number.
+func beginsPair(token []byte) bool {
+	index, _, colon := bytes.Cut(token, []byte(":"))
+	_, number := parseUint(index)
+	return colon && (number || string(index) == "qid")
+}
 
 // maxIndex leaves room for the number of columns in 32 bits.
 const maxIndex = math.MaxUint32 - 1

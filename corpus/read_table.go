@@ -12,6 +12,8 @@ import (
 	"github.com/gramengine/gram/corpus/token"
 )
 
+var csvFormat = fileFormat{name: FormatCSV, endings: []string{".csv"}, read: readCSV}
+
 // Memory while a record or an object is read: that of a field, a key or a label beside its text, in bytes, and how
 // often a text is there, with what is copied while buffers grow.
 const itemBytes, copies = 256, 12

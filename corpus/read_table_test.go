@@ -323,7 +323,6 @@ func TestFromTexts(t *testing.T) {
 		"too little memory": func() (*Corpus, error) {
 			return FromTexts(context.Background(), []string{"a b"}, nil, Options{MemoryBytes: 50})
 		},
-		"no context": func() (*Corpus, error) { return FromTexts(nothing, []string{"a"}, nil, Options{}) },
 	} {
 		if c, err := f(); err == nil || c != nil {
 			t.Errorf("%s: %v, %v", call, c, err)

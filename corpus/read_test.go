@@ -393,7 +393,8 @@ func TestOptions(t *testing.T) {
 		want   string
 	}{
 		{file, Options{Format: "xls"},
-			`corpus: format "xls", expected svmlight, tsv, csv, jsonl, fasttext, lines, folder, matrixmarket, idx or numpy`},
+			`corpus: format "xls", expected one of csv, fasttext, folder, idx, jsonl, lines, matrixmarket, numpy, ` +
+				`svmlight, tsv`},
 		{file, Options{Workers: -1}, "corpus: Workers is -1, expected at least 0"},
 		{file, Options{MinDF: 3, MaxDF: 2}, "corpus: MaxDF is 2, expected at least MinDF, 3"},
 		{file, Options{Vocabulary: []string{"a", "b", "a"}},

@@ -20,6 +20,12 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
+var (
+	tsvFormat = fileFormat{name: FormatTSV, endings: []string{".tsv"}, read: readTSV,
+		line: func(l []byte) bool { return bytes.IndexByte(l, '\t') >= 0 }}
+	linesFormat = fileFormat{name: FormatLines, read: readLines}
+)
+
 // textPiece is what one block of a file of texts becomes.
 type textPiece struct {
 	counter   *termCounter

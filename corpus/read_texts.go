@@ -15,9 +15,6 @@ import (
 //
 // Errors: as of [Read], which name text i in place of a file and a line; another number of labels than texts.
 func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpus, error) {
-	if err := run.Given(ctx, "corpus"); err != nil {
-		return nil, err
-	}
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
@@ -26,13 +23,14 @@ func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpu
 	}
 	opt.Labels, opt.GroupColumn, opt.rows = "", "", true
 	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
-		return fromTexts(ctx, texts, labels, opt, m)
+		at := func(i int) string { return "text " + strconv.Itoa(i) }
+		return fromTexts(ctx, texts, labels, opt, m, "texts", at)
 	})
 }
 
-func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *meter) (*Corpus, error) {
-	const name = "texts"
-	at := func(i int) string { return "text " + strconv.Itoa(i) }
+func fromTexts(
+	ctx context.Context, texts, labels []string, opt *Options, m *meter, name string, at func(i int) string,
+) (*Corpus, error) {
 	if len(texts) == 0 {
 		return nil, fault("no documents", "at least one text").at(name, 0)
 	}
@@ -40,10 +38,8 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 	if err != nil {
 		return nil, err
 	}
-	check, rows := textCheck{strict: opt.Strict}, opt.Tokenizer.Rows()
-	documents, bad := make([]countedDocument, len(texts)), make([]int64, len(texts))
-	err = run.InOrder(ctx, opt.Workers, len(texts), func(w, i int) error {
-		text := []byte(texts[i])
+	check, rows, bad := textCheck{strict: opt.Strict}, opt.Tokenizer.Rows(), make([]int64, len(texts))
+	documents, err := opt.countTexts(ctx, counters, texts, m, at, func(i int, text []byte) error {
 		if !check.clean(text) {
 			if bad[i] = check.count(text); check.strict {
 				return check.fault(text).at(at(i), 0)
@@ -52,10 +48,7 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 		if _, err := rows.Check(text); err != nil {
 			return rowFault(err).at(at(i), 0)
 		}
-		counters[w].add(text)
-		documents[i] = counters[w].endDocument()
-		m.documents.Add(1)
-		return opt.memory.check(at(i))
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -78,4 +71,22 @@ func fromTexts(ctx context.Context, texts, labels []string, opt *Options, m *met
 		c.warnSplit(classes, opt)
 	}
 	return c, err
+}
+
+// countTexts counts the terms of texts, each a document, after check.
+func (o *Options) countTexts(
+	ctx context.Context, counters []*termCounter, texts []string, m *meter, at func(i int) string,
+	check func(i int, text []byte) error,
+) ([]countedDocument, error) {
+	documents := make([]countedDocument, len(texts))
+	return documents, run.InOrder(ctx, o.Workers, len(texts), func(w, i int) error {
+		text := []byte(texts[i])
+		if err := check(i, text); err != nil {
+			return err
+		}
+		counters[w].add(text)
+		documents[i] = counters[w].endDocument()
+		m.documents.Add(1)
+		return o.memory.check(at(i))
+	})
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
-
-	"github.com/gramengine/gram/internal/run"
 )
 
 // keptTexts keeps the texts of documents as long as they are within a bound. It may be used concurrently; nil
@@ -58,14 +56,8 @@ func (k *keptTexts) of(documents []countedDocument) []string {
 //
 // Errors: a corpus without Texts, a document that there isn't, those of the tokenizer, ctx.Err().
 func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
-	if err := run.Given(ctx, "corpus"); err != nil {
-		return nil, err
-	}
 	if err := c.Validate(); err != nil {
 		return nil, err
-	}
-	if documents != nil && len(documents) == 0 {
-		return nil, fmt.Errorf("corpus: %s: no documents to cut, expected at least one", c.Source)
 	}
 	if c.Texts == nil {
 		return nil, fmt.Errorf("corpus: %s: no texts were kept, expected those of Options.KeepTexts", c.Source)
@@ -81,36 +73,20 @@ func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corp
 	}
 	own := Options{Workers: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress, Tokenizer: opt.Tokenizer,
 		MinDF: opt.MinDF, MaxDF: opt.MaxDF, Vocabulary: opt.Vocabulary, rows: true}
-	rows := opt.Tokenizer.Rows()
-	if rows != nil && own.MinDF == 0 && own.MaxDF == 0 {
+	if opt.Tokenizer.Rows() != nil && own.MinDF == 0 && own.MaxDF == 0 {
 		own.MinDF, own.MaxDF = c.minDF, c.maxDF
 	}
 	if err := own.check(); err != nil {
 		return nil, err
 	}
 	return own.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
-		counters, err := newCounters(ctx, opt)
+		cut, err := fromTexts(ctx, out.Texts, nil, opt, m, c.Source, out.DocumentName)
 		if err != nil {
 			return nil, err
 		}
-		counted := make([]countedDocument, len(out.Texts))
-		err = run.InOrder(ctx, opt.Workers, len(counted), func(w, i int) error {
-			if _, err := rows.Check([]byte(out.Texts[i])); err != nil {
-				return fmt.Errorf("corpus: %s: %s: %w", c.Source, out.DocumentName(i), err)
-			}
-			counters[w].add([]byte(out.Texts[i]))
-			counted[i] = counters[w].endDocument()
-			m.documents.Add(1)
-			return opt.memory.check(c.Source)
-		})
-		if err != nil {
-			return nil, err
-		}
-		texts := out.Texts
-		out.Warnings = nil
-		err = out.fillText(ctx, opt, counters, counted, out.DocumentName)
-		out.Texts = texts
-		return &out, err
+		out.Documents, out.Vocabulary, out.Tokenizer, out.Scripts = cut.Documents, cut.Vocabulary, cut.Tokenizer, cut.Scripts
+		out.Blank, out.Warnings = cut.Blank, cut.Warnings
+		return &out, nil
 	})
 }
 
@@ -129,9 +105,8 @@ func (o *Options) fitNumbers(
 	if counters, err = newCounters(ctx, o); err != nil {
 		return nil, err
 	}
-	return counters, run.InOrder(ctx, o.Workers, len(texts), func(w, i int) error {
-		counters[w].add([]byte(texts[i]))
-		documents[i] = counters[w].endDocument()
-		return o.memory.check(source)
-	})
+	at, checked := func(int) string { return source }, func(int, []byte) error { return nil }
+	again, err := o.countTexts(ctx, counters, texts, &meter{}, at, checked)
+	copy(documents, again)
+	return counters, err
 }

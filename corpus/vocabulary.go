@@ -109,7 +109,7 @@ func (c *termCounter) add(text []byte) {
 	var taken int64 // bytes of new terms that memory doesn't know of yet
 	for term := t.Next(); term != nil; term = t.Next() {
 		if words++; words%stopEvery == 0 {
-			c.memory.addTerms(taken)
+			c.memory.add(taken)
 			if taken = 0; c.memory.spent() {
 				return
 			}
@@ -133,7 +133,7 @@ func (c *termCounter) add(text []byte) {
 		}
 		met.count++
 	}
-	c.memory.addTerms(taken)
+	c.memory.add(taken)
 	if len(c.opened) == 0 {
 		c.blank.Write(text)
 	}

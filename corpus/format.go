@@ -1,0 +1,66 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"slices"
+)
+
+// Format is a format that [Read] reads.
+type Format string
+
+// The formats.
+const (
+	FormatAuto         Format = ""             // from the name and the first bytes
+	FormatSVMLight     Format = "svmlight"     // label index:value ..., as svm-train reads it
+	FormatTSV          Format = "tsv"          // label<TAB>text, one document per line; or a table with columns
+	FormatCSV          Format = "csv"          // a table with commas, semicolons or TABs, quotes as in RFC 4180
+	FormatJSONL        Format = "jsonl"        // JSON objects, one per line or in an array
+	FormatFastText     Format = "fasttext"     // __label__a __label__b text, one document per line
+	FormatNumPy        Format = "numpy"        // .npy, dense, or .npz of scipy.sparse in compressed rows
+	FormatLines        Format = "lines"        // texts without labels, one per line
+	FormatFolder       Format = "folder"       // one sub-folder per class, one file per document
+	FormatMatrixMarket Format = "matrixmarket" // coordinate, real, integer or pattern, general
+	FormatIDX          Format = "idx"          // images of bytes, with a file of labels beside, as MNIST has them
+)
+
+// fileFormat is a format of files. Its file declares it, and formats lists it.
+type fileFormat struct {
+	name    Format
+	endings []string            // of file names, in lower case
+	magic   []string            // first bytes of a file in any case; such files have no encoding
+	line    func(l []byte) bool // reports whether l may be a document, if no format before accepts it; or nil
+	read    func(context.Context, *input, *Options, *meter) (*Corpus, error)
+}
+
+// formats lists all formats, in the order in which they are recognised. Readers refer to it, so init sets it.
+var formats []fileFormat
+
+func init() {
+	formats = []fileFormat{matrixMarketFormat, idxFormat, numPyFormat, jsonlFormat, fastTextFormat, svmLightFormat,
+		tsvFormat, csvFormat, linesFormat, {name: FormatFolder}}
+}
+
+// Formats returns the names of all formats, sorted.
+func Formats() (names []string) {
+	for _, f := range formats {
+		names = append(names, string(f.name))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// begins reports whether a file begins as the format's files do.
+func (f *fileFormat) begins(head []byte) bool {
+	return slices.ContainsFunc(f.magic, func(magic string) bool {
+		return bytes.EqualFold(head[:min(len(head), len(magic))], []byte(magic))
+	})
+}
+
+// findFormat returns the first format for which is returns true, or nil.
+func findFormat(is func(f *fileFormat) bool) *fileFormat {
+	if at := slices.IndexFunc(formats, func(f fileFormat) bool { return is(&f) }); at >= 0 {
+		return &formats[at]
+	}
+	return nil
+}
