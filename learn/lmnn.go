@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -75,14 +76,8 @@ func divided(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 			rows, classes = append(rows, i), append(classes, int(of[0]))
 		}
 	}
-	for i, part := range solver.Folds(classes, 6, seed) {
-		if part == 0 {
-			valid = append(valid, rows[i])
-		} else {
-			fit = append(fit, rows[i])
-		}
-	}
-	return fit, valid
+	fit, valid = solver.HoldOut(classes, run.Pick(c.Groups, rows), 6, seed)
+	return run.Pick(rows, fit), run.Pick(rows, valid)
 }
 
 func (o *Options) metrics() lmnn.Options {

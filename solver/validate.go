@@ -92,6 +92,38 @@ func GroupFolds(labels []int, groups []int64, k int, seed uint64) []int {
 	return fold
 }
 
+// HoldOut divides documents by one of the parts of [GroupFolds]: held are its documents, fit the others. Without groups
+// it is the first part; with groups, the first of which may be large, the part whose size is nearest to the mean. If
+// there is one group only, its documents are divided.
+func HoldOut(labels []int, groups []int64, parts int, seed uint64) (fit, held []int) {
+	fold := GroupFolds(labels, groups, parts, seed)
+	part, size, total := 0, make([]int, parts), 0
+	for _, p := range fold {
+		if p >= 0 {
+			size[p]++
+			total++
+		}
+	}
+	off := func(p int) int { return max(size[p]*parts-total, total-size[p]*parts) }
+	for p := range size {
+		if groups != nil && size[p] > 0 && off(p) < off(part) {
+			part = p
+		}
+	}
+	for i, p := range fold {
+		switch {
+		case p == part:
+			held = append(held, i)
+		case p >= 0:
+			fit = append(fit, i)
+		}
+	}
+	if fit == nil && groups != nil {
+		return HoldOut(labels, nil, parts, seed)
+	}
+	return fit, held
+}
+
 // Trial describes a cross-validation: documents with their classes, divided into folds. Exactly one
 // of Labels and Sets is there.
 type Trial struct {

@@ -145,14 +145,8 @@ func (t *training) divide() (train, held []int) {
 			strata[at] = int(t.c.Labels.Of(i)[0])
 		}
 	}
-	for at, part := range solver.Folds(strata, max(growParts, len(t.rows)/mostHeld), t.s.Seed) {
-		if part == 0 {
-			held = append(held, t.rows[at])
-		} else {
-			train = append(train, t.rows[at])
-		}
-	}
-	return train, held
+	train, held = solver.HoldOut(strata, run.Pick(t.c.Groups, t.rows), max(growParts, len(t.rows)/mostHeld), t.s.Seed)
+	return run.Pick(t.rows, train), run.Pick(t.rows, held)
 }
 
 // validate trains on some rows and says how much of each of others is right, and the passes it took.

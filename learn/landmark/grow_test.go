@@ -1,6 +1,7 @@
 package landmark
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -50,5 +51,30 @@ func TestGrow(t *testing.T) {
 	if _, _, err := Grow(t.Context(), texts(19, 2, 1, false), Settings{}, Options{}, 0, 0, nil); err == nil ||
 		!strings.Contains(err.Error(), "expected at least 20") {
 		t.Errorf("19 documents: %v", err)
+	}
+}
+
+// Growth is measured on documents of other groups than those of training, whose copies have random labels here.
+func TestGrowByGroups(t *testing.T) {
+	one := texts(150, 2, 9, false)
+	r, rows, groups := rand.New(rand.NewPCG(9, 9)), []int(nil), []int64(nil)
+	for i := range one.Labels.IDs {
+		one.Labels.IDs[i] = int32(r.IntN(2))
+		for range 4 {
+			rows, groups = append(rows, i), append(groups, int64(i))
+		}
+	}
+	c := one.Select(rows)
+	right := func() float64 {
+		_, steps, err := Grow(t.Context(), c, Settings{C: 1000}, Options{}, 0, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return steps[0].Right
+	}
+	copies := right()
+	c.Groups = groups
+	if groups := right(); !(copies > 0.85 && groups < 0.7) {
+		t.Errorf("accuracy %v, by groups %v", copies, groups)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -39,7 +40,7 @@ func Choose(
 			strata[at] = int(c.Labels.Of(i)[0])
 		}
 	}
-	part := solver.Folds(strata, folds, seed)
+	part := solver.GroupFolds(strata, run.Pick(c.Groups, t.rows), folds, seed)
 	tallies := make([]tally, len(t.prices))
 	for fold := range folds {
 		var rows, held []int

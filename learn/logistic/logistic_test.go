@@ -261,6 +261,31 @@ func TestOddInput(t *testing.T) {
 	}
 }
 
+// Without groups, copies of a document are in several folds and their labels, which are random, are known.
+func TestChooseByGroups(t *testing.T) {
+	one := texts(t, 60, 2, 9)
+	r, rows := rand.New(rand.NewPCG(9, 9)), []int(nil)
+	for i := range one.Labels.IDs {
+		one.Labels.IDs[i] = int32(r.IntN(2))
+		rows = append(rows, i, i, i)
+	}
+	c := one.Select(rows)
+	right := func() float64 {
+		choices, best, err := Choose(t.Context(), c, sparse.Sphere, Settings{}, []float64{1000}, 3, 5, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return choices[best].Right
+	}
+	copies := right()
+	for _, i := range rows {
+		c.Groups = append(c.Groups, int64(i))
+	}
+	if groups := right(); !(copies > 0.85 && groups < 0.7) {
+		t.Errorf("accuracy %v, by groups %v", copies, groups)
+	}
+}
+
 // Choose counts what machines that are trained without each fold find in it, and takes the best C.
 func TestChoose(t *testing.T) {
 	ctx := context.Background()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -305,5 +306,24 @@ func TestScale(t *testing.T) {
 	// rounding of 90·5 numbers to float32, and residuals of components up to 10⁻⁴
 	if !(norm*norm/90 > 1-1e-3 && norm*norm/90 < 1+1e-3) {
 		t.Errorf("mean square %v, expected 1", norm*norm/90)
+	}
+}
+
+// No group is in both parts that divide makes.
+func TestDivideByGroups(t *testing.T) {
+	c := drawn(t, 120, 4, 2, 3)
+	for i := range 120 {
+		c.Groups = append(c.Groups, int64(i%40))
+	}
+	own := &training{s: Settings{Parts: 6}}
+	musttest.Do(t, own.take(c))
+	fit, valid := own.divide()
+	for _, i := range valid {
+		if slices.ContainsFunc(fit, func(j int) bool { return c.Groups[i] == c.Groups[j] }) {
+			t.Fatalf("documents of group %d are in both parts", c.Groups[i])
+		}
+	}
+	if len(valid) < 10 || len(fit)+len(valid) != 120 {
+		t.Errorf("%d and %d documents", len(fit), len(valid))
 	}
 }

@@ -149,14 +149,7 @@ func (t *training) divide() (fit, valid []int) {
 	for i, class := range t.y {
 		classes[i] = int(class)
 	}
-	for i, part := range solver.Folds(classes, t.s.Parts, t.s.Seed) {
-		if part == 0 {
-			valid = append(valid, i)
-		} else {
-			fit = append(fit, i)
-		}
-	}
-	return fit, valid
+	return solver.HoldOut(classes, t.c.Groups, t.s.Parts, t.s.Seed)
 }
 
 // level are documents by the features of a level, of which the first n are fitted to.
