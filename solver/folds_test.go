@@ -91,7 +91,9 @@ func TestHoldOut(t *testing.T) {
 		groups    []int64
 		fit, held int
 	}{
-		"no groups": {nil, 49, 10}, "a large group and nine small ones": {groups, 53, 6}, "one group": {make([]int64, 60), 49, 10},
+		"no groups":                         {nil, 49, 10},
+		"a large group and nine small ones": {groups, 53, 6},
+		"one group":                         {make([]int64, 60), 49, 10},
 	} {
 		fit, held := HoldOut(labels, c.groups, 6, 1)
 		if len(fit) != c.fit || len(held) != c.held || slices.Contains(append(fit, held...), 59) {
