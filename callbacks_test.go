@@ -30,7 +30,7 @@ func (panicsIn) SymmetricDim() int                                        { retu
 func (panicsIn) Dims() (int, int)                                         { return 3, 3 }
 func (p panicsIn) T() mat.Matrix                                          { return p }
 func (panicsIn) At(int, int) float64                                      { panic(errCallback) }
-func (panicsIn) Apply(context.Context, []float64, []float64) error        { panic(errCallback) }
+func (panicsIn) Apply(context.Context, *mat.Dense, *mat.Dense) error      { panic(errCallback) }
 func (panicsIn) Read([]byte) (int, error)                                 { panic(errCallback) }
 
 // rowsOnly hides Row, so that the solver calls Rows.

@@ -7,22 +7,23 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
-// blockSpace is the state of Leading: the basis as blocks of vectors, which are the rows of a block,
-// and T in terms of it.
+// blockSpace is the state of Lanczos: an orthonormal basis, and T in terms of it.
 type blockSpace struct {
 	ctx     context.Context
 	n, most int
 	random  *rand.Rand
 
-	blocks []*mat.Dense // the basis
-	count  int          // vectors of it
-	done   int          // blocks that were multiplied
-	t      []*mat.Dense // Qᵀ A Q: for each of these, its block's columns down to the diagonal block
-	rest   *mat.Dense   // what the last product has beyond the space, vectors as rows
-	beyond *mat.SymDense
-	scale  float64 // a lower bound of the matrix's norm
+	basis      *mat.Dense // most × n, of which the first count rows are vectors
+	count      int
+	multiplied int          // vectors that were multiplied; those after them are the last block
+	t          []*mat.Dense // Qᵀ A Q: the columns of each block, down to its diagonal block
+	rest       *mat.Dense   // what the last product has beyond the space, vectors as rows
+	beyond     *mat.SymDense
+	scale      float64 // a lower bound of the matrix's norm
 }
 
 // fresh adds a block of random directions: the first, or another one once the space is exhausted.
@@ -41,22 +42,26 @@ func (s *blockSpace) fresh(width int) error {
 	return s.add(w, 0)
 }
 
-// product multiplies the last block, notes what that says of T, and keeps what is beyond the space.
-func (s *blockSpace) product(a BlockOperator) error {
+// rows returns vectors of the basis, as rows.
+func (s *blockSpace) rows(from, to int) *mat.Dense {
+	return s.basis.Slice(from, to, 0, s.n).(*mat.Dense)
+}
+
+// product multiplies the last block, adds its columns to T, and keeps what is beyond the space.
+func (s *blockSpace) product(a Operator) error {
 	if err := s.ctx.Err(); err != nil {
 		return context.Cause(s.ctx)
 	}
-	q := s.blocks[len(s.blocks)-1]
-	width, _ := q.Dims()
-	src, dst := mat.DenseCopyOf(q.T()), mat.NewDense(s.n, width, nil)
-	if err := a.ApplyBlock(s.ctx, dst, src); err != nil {
+	width := s.count - s.multiplied
+	src, dst := mat.DenseCopyOf(s.rows(s.multiplied, s.count).T()), mat.NewDense(s.n, width, nil)
+	if err := run.Guard("spectrum: Apply", func() error { return a.Apply(s.ctx, dst, src) }); err != nil {
 		return err
 	}
 	w := mat.DenseCopyOf(dst.T())
 	for i := range width {
 		norm := mat.Norm(w.RowView(i), 2)
 		if math.IsNaN(norm) || math.IsInf(norm, 0) {
-			return fmt.Errorf("spectrum: product %d isn't finite", s.count-width+i+1)
+			return fmt.Errorf("spectrum: product %d isn't finite", s.multiplied+i+1)
 		}
 		s.scale = max(s.scale, norm)
 	}
@@ -65,36 +70,37 @@ func (s *blockSpace) product(a BlockOperator) error {
 		return err
 	}
 	s.t = append(s.t, columns)
-	s.done, s.rest, s.beyond = len(s.blocks), w, square(w)
+	s.multiplied, s.rest, s.beyond = s.count, w, square(w)
 	return nil
 }
+
+// chunk is the number of vectors of the basis that are multiplied between checks of ctx.
+const chunk = 128
 
 // project takes the basis off the rows of w and returns the products with it, vectors of the basis
 // as rows.
 func (s *blockSpace) project(w *mat.Dense) (*mat.Dense, error) {
 	width, _ := w.Dims()
 	products := mat.NewDense(max(s.count, 1), width, nil)
-	at := 0
-	for _, q := range s.blocks {
+	part := func(at int) (q, of *mat.Dense) {
+		to := min(at+chunk, s.count)
+		return s.rows(at, to), products.Slice(at, to, 0, width).(*mat.Dense)
+	}
+	for at := 0; at < s.count; at += chunk {
 		if err := s.ctx.Err(); err != nil {
 			return nil, context.Cause(s.ctx)
 		}
-		rows, _ := q.Dims()
-		part := products.Slice(at, at+rows, 0, width).(*mat.Dense)
-		part.Mul(q, w.T())
-		at += rows
+		q, of := part(at)
+		of.Mul(q, w.T())
 	}
 	var take mat.Dense
-	at = 0
-	for _, q := range s.blocks {
+	for at := 0; at < s.count; at += chunk {
 		if err := s.ctx.Err(); err != nil {
 			return nil, context.Cause(s.ctx)
 		}
-		rows, _ := q.Dims()
-		take.Reset()
-		take.Mul(products.Slice(at, at+rows, 0, width).T(), q)
+		q, of := part(at)
+		take.Mul(of.T(), q)
 		w.Sub(w, &take)
-		at += rows
 	}
 	return products, nil
 }
@@ -107,13 +113,13 @@ func (s *blockSpace) extend() error {
 	return s.add(w, 1e-14*s.scale*math.Sqrt(float64(s.n)))
 }
 
-// add adds the rows of w as a block, orthogonalised against the basis and each other. Directions
-// among them no longer than least are left out, and those for which there is no room, the shortest.
-// Their Gram matrix knows directions down to 10⁻⁷ of the longest: shorter ones are taken in further
-// rounds, once these are off. Of unit length, a direction is at right angles to the basis once it
-// loses little to it (twice is enough, see lanczos.orthogonalise).
+// add adds the rows of w to the last block, orthogonalised against the basis and each other.
+// Directions among them no longer than least are left out, and those for which there is no room,
+// the shortest. Their Gram matrix knows directions down to 10⁻⁷ of the longest: shorter ones are
+// taken in further rounds, once these are off. Of unit length, a direction is at right angles to
+// the basis once it loses little to it (twice is enough: Giraud, Langou and Rozložník, Numerische
+// Mathematik 101 (2005)).
 func (s *blockSpace) add(w *mat.Dense, least float64) error {
-	first, before := len(s.blocks), s.count
 	for w != nil && s.count < s.most {
 		strong, weak, _ := split(w, least, s.most-s.count)
 		for kept := 0.0; strong != nil && kept < 0.25; {
@@ -126,29 +132,20 @@ func (s *blockSpace) add(w *mat.Dense, least float64) error {
 			break
 		}
 		rows, _ := strong.Dims()
-		s.blocks, s.count = append(s.blocks, strong), s.count+rows
+		s.rows(s.count, s.count+rows).Copy(strong)
+		s.count += rows
 		if w = weak; w != nil {
 			if _, err := s.project(w); err != nil {
 				return err
 			}
 		}
 	}
-	if len(s.blocks) > first+1 {
-		whole := mat.NewDense(s.count-before, s.n, nil)
-		at := 0
-		for _, q := range s.blocks[first:] {
-			rows, _ := q.Dims()
-			whole.Slice(at, at+rows, 0, s.n).(*mat.Dense).Copy(q)
-			at += rows
-		}
-		s.blocks = append(s.blocks[:first], whole)
-	}
 	return nil
 }
 
-// split returns directions that the rows of w span, at right angles and of length 1: up to most, those
-// longer than least, the longest first. What is below 10⁻⁶ of the longest isn't known well, and comes
-// back as weak, as it is. shortest is the square of the shortest length that was made 1.
+// split returns directions that the rows of w span, at right angles and of length 1: up to most,
+// those longer than least, the longest first. What is below 10⁻⁶ of the longest isn't known well,
+// and comes back as weak, as it is. shortest is the square of the shortest length that was made 1.
 func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
 	rows, n := w.Dims()
 	var e mat.EigenSym
@@ -186,21 +183,24 @@ func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shor
 type ritz struct {
 	values    []float64
 	vectors   mat.Dense
-	residuals []float64 // of the K largest, the largest first
+	columns   []int     // of the values that are wanted: the K largest first
+	residuals []float64 // of these
 }
 
-// pairs returns the eigenpairs of T and the greatest relative residual of the K largest: what a
-// product of the last block has beyond the space, in terms of the vector's part in that block.
-func (s *blockSpace) pairs(opt LeadingOptions) (*ritz, float64, error) {
+// pairs returns the eigenpairs of T and the largest relative residual of the values that are
+// wanted: what a product of the last block has beyond the space, in terms of the vector's part in
+// that block.
+func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
 	t := mat.NewSymDense(s.count, nil)
 	at := 0
-	for i, q := range s.blocks {
-		width, _ := q.Dims()
+	width := 0
+	for _, columns := range s.t {
+		_, width = columns.Dims()
 		for c := range width {
 			for r := range at + c + 1 {
-				v := s.t[i].At(r, c)
+				v := columns.At(r, c)
 				if r >= at { // on the diagonal block both halves are known
-					v = (v + s.t[i].At(at+c, r-at)) / 2
+					v = (v + columns.At(at+c, r-at)) / 2
 				}
 				t.SetSym(r, at+c, v)
 			}
@@ -226,52 +226,60 @@ func (s *blockSpace) pairs(opt LeadingOptions) (*ritz, float64, error) {
 	case <-s.ctx.Done():
 		return nil, 0, context.Cause(s.ctx)
 	}
-	width, _ := s.blocks[len(s.blocks)-1].Dims()
 	worst := 0.0
 	for i := range min(opt.K, s.count) {
-		column := s.count - 1 - i
+		found.columns = append(found.columns, s.count-1-i)
+	}
+	if opt.Smallest {
+		for i := range min(opt.K, s.count) {
+			found.columns = append(found.columns, i)
+		}
+	}
+	for _, column := range found.columns {
 		last := found.vectors.ColView(column).(*mat.VecDense).SliceVec(s.count-width, s.count)
 		residual := math.Sqrt(max(mat.Inner(last, s.beyond, last), 0))
 		found.residuals = append(found.residuals, residual)
 		if residual > s.rounding() {
-			worst = max(worst, residual/math.Abs(found.values[column]))
+			worst = max(worst, residual/found.unit(column, opt))
 		}
 	}
 	return found, worst, nil
 }
 
+// unit returns the size that the residual of a value is relative to.
+func (r *ritz) unit(column int, opt Options) float64 {
+	if opt.Smallest {
+		return max(math.Abs(r.values[0]), math.Abs(r.values[len(r.values)-1]))
+	}
+	return math.Abs(r.values[column])
+}
+
 // rounding is what products lose, of the size of which residuals say nothing.
 func (s *blockSpace) rounding() float64 { return 0x1p-50 * s.scale * math.Sqrt(float64(s.n)) }
 
-// leaders turns eigenvectors of T into those of the matrix.
-func (s *blockSpace) leaders(found *ritz, opt LeadingOptions) (*Leaders, error) {
-	out := &Leaders{Vectors: mat.NewDense(s.n, opt.K, nil), Basis: s.count}
-	rows := mat.NewDense(opt.K, s.n, nil)
-	at := 0
+// result turns eigenvectors of T into those of the matrix.
+func (s *blockSpace) result(found *ritz, opt Options) (*Pairs, error) {
+	out := &Pairs{Vectors: mat.NewDense(s.n, opt.K, nil), Basis: s.count}
+	rows := mat.NewDense(opt.K, s.n, nil) // the largest last
 	var part mat.Dense
-	for _, q := range s.blocks {
+	for at := 0; at < s.count; at += chunk {
 		if err := s.ctx.Err(); err != nil {
 			return nil, context.Cause(s.ctx)
 		}
-		width, _ := q.Dims()
-		turn := mat.NewDense(opt.K, width, nil)
-		for i := range opt.K {
-			for j := range width {
-				turn.Set(i, j, found.vectors.At(at+j, s.count-1-i))
-			}
-		}
-		part.Reset()
-		part.Mul(turn, q)
+		to := min(at+chunk, s.count)
+		part.Mul(found.vectors.Slice(at, to, s.count-opt.K, s.count).T(), s.rows(at, to))
 		rows.Add(rows, &part)
-		at += width
 	}
-	for i := range opt.K {
-		value := found.values[s.count-1-i]
-		v := Value{Value: value, Residual: found.residuals[i] + s.rounding()}
-		v.Converged = found.residuals[i] <= max(opt.Tolerance*math.Abs(value), s.rounding())
-		out.Values = append(out.Values, v)
-		row := rows.RawRowView(i)
-		sign := 1 / mat.Norm(rows.RowView(i), 2)
+	for i, column := range found.columns {
+		v := Value{Value: found.values[column], Residual: found.residuals[i] + s.rounding()}
+		v.Converged = found.residuals[i] <= max(opt.Tolerance*found.unit(column, opt), s.rounding())
+		if i >= opt.K {
+			out.Smallest = append(out.Smallest, v)
+			continue
+		}
+		out.Largest = append(out.Largest, v)
+		row := rows.RawRowView(opt.K - 1 - i)
+		sign := 1 / mat.Norm(rows.RowView(opt.K-1-i), 2)
 		if greatest(row) < 0 {
 			sign = -sign
 		}

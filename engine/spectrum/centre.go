@@ -1,11 +1,6 @@
 package spectrum
 
-import (
-	"context"
-	"fmt"
-
-	"gonum.org/v1/gonum/mat"
-)
+import "gonum.org/v1/gonum/mat"
 
 // centred is P a P with P = I - 11ᵀ/n.
 type centred struct {
@@ -45,48 +40,19 @@ func (c *centred) T() mat.Matrix          { return c }
 // At adds the two means first, so that (i, j) and (j, i) have the same bits.
 func (c *centred) At(i, j int) float64 { return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean }
 
-// CentreOperator is Centre for an operator. It panics where there is none, or one of fewer rows
-// than 0.
-func CentreOperator(a Operator) Operator {
-	if a == nil {
-		panic("spectrum: CentreOperator: no operator, expected one")
+// SubtractMeans subtracts from each of the first columns of m its mean: P m.
+func SubtractMeans(m *mat.Dense, columns int) {
+	rows, _ := m.Dims()
+	sums := make([]float64, columns)
+	for i := range rows {
+		for j, v := range m.RawRowView(i)[:columns] {
+			sums[j] += v
+		}
 	}
-	n := a.Len()
-	if n < 0 {
-		panic(fmt.Sprintf("spectrum: CentreOperator: an operator of %d rows, expected 0 at least", n))
-	}
-	return &centredOperator{a, make([]float64, n)}
-}
-
-type centredOperator struct {
-	a    Operator
-	from []float64
-}
-
-func (c *centredOperator) Len() int { return c.a.Len() }
-
-// Apply takes the mean off before and after.
-func (c *centredOperator) Apply(ctx context.Context, dst, src []float64) error {
-	if n := len(c.from); len(dst) != n || len(src) != n {
-		return fmt.Errorf("spectrum: a product of %d values into %d, expected %d of both, the matrix's rows",
-			len(src), len(dst), n)
-	}
-	copy(c.from, src)
-	subtractMean(c.from)
-	if err := c.a.Apply(ctx, dst, c.from); err != nil {
-		return err
-	}
-	subtractMean(dst)
-	return nil
-}
-
-func subtractMean(v []float64) {
-	sum := 0.0
-	for _, x := range v {
-		sum += x
-	}
-	mean := sum / float64(len(v))
-	for i := range v {
-		v[i] -= mean
+	for i := range rows {
+		row := m.RawRowView(i)
+		for j, s := range sums {
+			row[j] -= s / float64(rows)
+		}
 	}
 }

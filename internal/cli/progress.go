@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/internal/run"
 )
 
 // LogEvery is how often long work writes a line where standard error is no terminal; a variable for
@@ -192,17 +190,4 @@ func (p *Progress) Clear() {
 		_ = p.bar.Clear()
 		p.bar = nil
 	}
-}
-
-// Expect lets the bar run for so many seconds, and wait below its end for what takes longer, until
-// the function that it returns is called.
-func (p *Progress) Expect(seconds float64) (stop func()) {
-	const parts = 1000
-	begin := time.Now()
-	_, r := run.StartReporter(context.Background(), "progress", func(int64) {
-		if seconds > 0 {
-			p.Update(int64(min(parts*time.Since(begin).Seconds()/seconds, 0.99*parts)), parts)
-		}
-	})
-	return func() { r.Finish(new(error)) } // a bar that can't be drawn is no reason to stop
 }

@@ -104,7 +104,7 @@ func LandmarkBytes(eng *engine.Engine, opt Options) int64 {
 	}
 	m := eng.Len()
 	pass := run.AddBytes(eng.GramBytes(), run.AddBytes(2*dense.Bytes(m), 12*passRows*int64(m)))
-	return run.AddBytes(pass, spectrum.LeadingBytes(m, o))
+	return run.AddBytes(pass, spectrum.LanczosBytes(m, o))
 }
 
 // sketch is a call of FitLandmarks.
@@ -221,12 +221,12 @@ func (s *sketch) centre(ctx context.Context) error {
 }
 
 // components finds the eigenpairs of S, and what they make of values of the kernel.
-func (s *sketch) components(ctx context.Context, o spectrum.LeadingOptions) (*Components, error) {
+func (s *sketch) components(ctx context.Context, o spectrum.Options) (*Components, error) {
 	m, n := s.eng.Len(), s.docs.Rows()
 	o.K, o.Block = min(o.K, len(s.kept)), min(o.Block, len(s.kept))
 	a := &square{}
 	a.m.SetRawMatrix(s.s)
-	found, err := spectrum.Leading(ctx, a, o)
+	found, err := spectrum.Lanczos(ctx, a, o)
 	if err != nil {
 		return nil, err
 	}
@@ -262,11 +262,11 @@ func (s *sketch) components(ctx context.Context, o spectrum.LeadingOptions) (*Co
 // square is a matrix that is there, by its products.
 type square struct{ m mat.Dense }
 
-// Len is spectrum.BlockOperator's.
+// Len is spectrum.Operator's.
 func (s *square) Len() int { n, _ := s.m.Dims(); return n }
 
-// ApplyBlock is spectrum.BlockOperator's. Some rows are multiplied at a time, between looks at ctx.
-func (s *square) ApplyBlock(ctx context.Context, dst, src *mat.Dense) error {
+// Apply is spectrum.Operator's. Some rows are multiplied at a time, between looks at ctx.
+func (s *square) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	const some = 256
 	n, p := src.Dims()
 	for lo := 0; lo < n; lo += some {

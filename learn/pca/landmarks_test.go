@@ -303,8 +303,8 @@ func TestLandmarksRefused(t *testing.T) {
 		t.Errorf("centring after the end: %v", err)
 	}
 	a := &square{*mat.NewDense(300, 300, nil)}
-	if err := a.ApplyBlock(gone, mat.NewDense(300, 2, nil), mat.NewDense(300, 2, nil)); !errors.Is(err, context.Canceled) {
+	if err := a.Apply(gone, mat.NewDense(300, 2, nil), mat.NewDense(300, 2, nil)); !errors.Is(err, context.Canceled) {
 		t.Errorf("a product after the end: %v", err)
 	}
-	var _ spectrum.BlockOperator = a
+	var _ spectrum.Operator = a
 }

@@ -34,7 +34,7 @@ import (
 // Options say how components are found. The zero value works.
 type Options struct {
 	Components  int     // default 2; fewer where the matrix has a smaller rank
-	Tolerance   float64 // of residuals, relative to each eigenvalue; default that of spectrum.Leading
+	Tolerance   float64 // of residuals, relative to each eigenvalue; default that of spectrum.Lanczos
 	MemoryBytes int64   // bound on what is held beside documents and engine; 0: none
 	Seed        uint64  // of the first block
 
@@ -46,16 +46,16 @@ type Options struct {
 	Passed func(done, all int)
 }
 
-func (o Options) leading(n int) (spectrum.LeadingOptions, error) {
+func (o Options) leading(n int) (spectrum.Options, error) {
 	if o.Components < 0 || o.MemoryBytes < 0 {
-		return spectrum.LeadingOptions{}, fmt.Errorf("pca: %d components, a bound of %d bytes, expected neither below 0",
+		return spectrum.Options{}, fmt.Errorf("pca: %d components, a bound of %d bytes, expected neither below 0",
 			o.Components, o.MemoryBytes)
 	}
 	if o.Components == 0 {
 		o.Components = 2
 	}
 	k := min(o.Components, n)
-	return spectrum.LeadingOptions{
+	return spectrum.Options{
 		K: k, Block: min(max(k/3, 8), 128, n), Tolerance: o.Tolerance, Seed: o.Seed, Progress: o.Progress,
 	}, nil
 }
@@ -87,7 +87,7 @@ func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	few := o
 	few.Vectors = 2 * o.K
 	pass := eng.MultiplyBytes(o.Block + 1)
-	least, most = spectrum.LeadingBytes(eng.Len(), few), spectrum.LeadingBytes(eng.Len(), o)
+	least, most = spectrum.LanczosBytes(eng.Len(), few), spectrum.LanczosBytes(eng.Len(), o)
 	return run.AddBytes(least, pass), run.AddBytes(most, pass)
 }
 
@@ -101,7 +101,7 @@ func LeastBytes(documents, workers int, opt Options) int64 {
 	}
 	o.Vectors = 2 * o.K
 	sums := int64(workers+1) * 8 * int64(documents) * int64(o.Block+1)
-	return run.AddBytes(spectrum.LeadingBytes(documents, o), sums+int64(workers)<<20) // and the values of a block
+	return run.AddBytes(spectrum.LanczosBytes(documents, o), sums+int64(workers)<<20) // and the values of a block
 }
 
 // Fit finds the leading components of an engine's documents x. Components whose eigenvalue is no more
@@ -109,7 +109,7 @@ func LeastBytes(documents, workers int, opt Options) int64 {
 // may shift an eigenvalue (Weyl), with the Frobenius norm estimated from the first product.
 // Conditionally positive definite kernels are as good as others, since K is centred.
 //
-// Values of Components err by about the square of Tolerance, see spectrum.Leading; the same bits come
+// Values of Components err by about the square of Tolerance, see spectrum.Lanczos; the same bits come
 // from any number of workers. With MemoryBytes for 4·Len² bytes more than Bytes says, the matrix is
 // kept, and sums are rounded in another order than without.
 //
@@ -143,7 +143,7 @@ func Fit(
 	if err := c.place(a, x, opt, &o); err != nil {
 		return nil, err
 	}
-	found, err := spectrum.Leading(ctx, a, o)
+	found, err := spectrum.Lanczos(ctx, a, o)
 	if err != nil {
 		return nil, err
 	}
@@ -169,9 +169,9 @@ func Fit(
 }
 
 // take takes the eigenvalues that are above rounding of a matrix of a norm.
-func (c *Components) take(found *spectrum.Leaders, norm float64) error {
+func (c *Components) take(found *spectrum.Pairs, norm float64) error {
 	c.Basis = found.Basis
-	for _, v := range found.Values {
+	for _, v := range found.Largest {
 		if !(v.Value > 0x1p-24*norm) {
 			break
 		}
@@ -184,7 +184,7 @@ func (c *Components) take(found *spectrum.Leaders, norm float64) error {
 }
 
 // place decides whether there is room for the matrix, and how large the space may grow.
-func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spectrum.LeadingOptions) error {
+func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spectrum.Options) error {
 	n := a.eng.Len()
 	least, most := Bytes(a.eng, opt)
 	if opt.MemoryBytes > 0 && least > opt.MemoryBytes {
@@ -205,7 +205,7 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 	}
 	for o.Vectors = n; most > opt.MemoryBytes && o.Vectors > 2*o.K; {
 		o.Vectors = max(2*o.K, o.Vectors*7/8)
-		most = run.AddBytes(spectrum.LeadingBytes(n, *o), a.eng.MultiplyBytes(o.Block+1))
+		most = run.AddBytes(spectrum.LanczosBytes(n, *o), a.eng.MultiplyBytes(o.Block+1))
 	}
 	return nil
 }
@@ -272,12 +272,12 @@ type centred struct {
 	norm   float64           // about ‖K‖, both from the first product
 }
 
-// Len is spectrum.BlockOperator's.
+// Len is spectrum.Operator's.
 func (a *centred) Len() int { return a.eng.Len() }
 
-// ApplyBlock is spectrum.BlockOperator's. Columns of src add to 0 already, but for rounding, all but
+// Apply is spectrum.Operator's. Columns of src add to 0 already, but for rounding, all but
 // those of the first block: the space is P K P's.
-func (a *centred) ApplyBlock(ctx context.Context, dst, src *mat.Dense) error {
+func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	n, width := src.Dims()
 	extra := 0
 	if a.means == nil {
@@ -285,7 +285,7 @@ func (a *centred) ApplyBlock(ctx context.Context, dst, src *mat.Dense) error {
 	}
 	from, to := mat.NewDense(n, width+extra, nil), dst
 	from.Slice(0, n, 0, width).(*mat.Dense).Copy(src)
-	subtractMeans(from, width)
+	spectrum.SubtractMeans(from, width)
 	if extra > 0 {
 		to = mat.NewDense(n, width+extra, nil)
 		for i := range n {
@@ -309,23 +309,6 @@ func (a *centred) ApplyBlock(ctx context.Context, dst, src *mat.Dense) error {
 			floats.Norm(a.means, 2)*math.Sqrt(float64(n)))
 		dst.Copy(of)
 	}
-	subtractMeans(dst, width)
+	spectrum.SubtractMeans(dst, width)
 	return nil
-}
-
-// subtractMeans takes the mean off each of the first columns.
-func subtractMeans(m *mat.Dense, columns int) {
-	rows, _ := m.Dims()
-	sums := make([]float64, columns)
-	for i := range rows {
-		for j, v := range m.RawRowView(i)[:columns] {
-			sums[j] += v
-		}
-	}
-	for i := range rows {
-		row := m.RawRowView(i)
-		for j, s := range sums {
-			row[j] -= s / float64(rows)
-		}
-	}
 }

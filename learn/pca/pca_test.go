@@ -245,7 +245,7 @@ func TestNorm(t *testing.T) {
 		unit.Set(i, i, 1)
 	}
 	a := &centred{eng: eng, kernel: k}
-	err = a.ApplyBlock(t.Context(), mat.NewDense(n, n, nil), unit)
+	err = a.Apply(t.Context(), mat.NewDense(n, n, nil), unit)
 	if err != nil || !(math.Abs(a.norm-want) <= 1e-9*want) {
 		t.Errorf("%v, %v, expected %v", a.norm, err, want)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/benchpca"
 	"github.com/gramengine/gram/lab/internal/benchpeers"
 	"github.com/gramengine/gram/lab/internal/benchtext"
+	"github.com/gramengine/gram/lab/internal/bounds"
 	"github.com/gramengine/gram/lab/internal/experiments"
 	"github.com/gramengine/gram/lab/internal/geometry"
 	"github.com/gramengine/gram/lab/internal/hyperbolic"
@@ -32,7 +33,7 @@ var program = cli.Program{
 gramlab repeats the experiments of the papers that grambench's kernels come from, and compares
 grambench with other programs.`,
 	Commands: []*cli.Command{
-		experiments.Command, geometry.Command, hyperbolic.Command,
+		experiments.Command, bounds.Command, geometry.Command, hyperbolic.Command,
 		peers.BenchCommand(
 			benchduplicates.Program, benchlibsvm.Program, benchlearners.Program, benchpca.Program, benchpeers.Program,
 			benchtext.Program,

@@ -1,13 +1,16 @@
-package spectrum
+package bounds
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
-// covering is the definition, as it stands.
-func covering(values []float64, n float64) (int, float64) {
+// byDefinition computes the covering radius as it is defined.
+func byDefinition(values []float64, n float64) (int, float64) {
 	for j := 1; ; j++ {
 		product := 1.0
 		for _, v := range values[:j] {
@@ -29,27 +32,24 @@ func TestCoveringRadius(t *testing.T) {
 		{1}, {0.5, 0.25, 0.125, 0.0625, 0.01, 0.001}, {1, 1, 1, 1}, {0.9, 1e-3, 1e-9, 1e-10, 1e-11},
 	} {
 		for _, n := range []float64{1, 2, 10, 1e6, 1e30} {
-			index, got := CoveringRadius(values, math.Log(n))
-			j, radius := covering(values, n)
+			index, got := coveringRadius(values, math.Log(n))
+			j, radius := byDefinition(values, n)
 			if want := math.Log(radius); index != j || !(math.Abs(got-want) <= 1e-13*(1+math.Log(n))) {
 				t.Errorf("%v, n = %g: j = %d, ln ε = %v, expected %d, %v", values, n, index, got, j, want)
 			}
 			// After the end, and below 0, there is nothing.
-			if i, v := CoveringRadius(append(append([]float64{}, values...), 0, -1e-9), math.Log(n)); i != index || v != got {
+			if i, v := coveringRadius(append(append([]float64{}, values...), 0, -1e-9), math.Log(n)); i != index || v != got {
 				t.Errorf("%v, n = %g, with eigenvalues of rounding: %d, %v, expected %d, %v", values, n, i, v, index, got)
 			}
 		}
 	}
 	for _, values := range [][]float64{nil, {0}, {-1, -2}, {math.NaN()}} {
-		if index, v := CoveringRadius(values, 3); index != 0 || !math.IsInf(v, -1) {
+		if index, v := coveringRadius(values, 3); index != 0 || !math.IsInf(v, -1) {
 			t.Errorf("%v: %d, %v", values, index, v)
 		}
 	}
-	if index, v := CoveringRadius([]float64{0.5, 0.25}, math.Inf(1)); index != 2 || !(math.Abs(v-math.Log(0.5)) <= 1e-15) {
+	if index, v := coveringRadius([]float64{0.5, 0.25}, math.Inf(1)); index != 2 || !(math.Abs(v-math.Log(0.5)) <= 1e-15) {
 		t.Errorf("all of them: %d, %v, expected 2, ln √0.25", index, v)
-	}
-	if _, v := CoveringRadius([]float64{1}, math.NaN()); !math.IsNaN(v) {
-		t.Errorf("ln n is no number: %v", v)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestCoveringOfTheCircle(t *testing.T) {
 		lo, hi := 0.0, 1e9
 		for range 60 {
 			mid := (lo + hi) / 2
-			if _, v := CoveringRadius(values, mid); v > -logInverse {
+			if _, v := coveringRadius(values, mid); v > -logInverse {
 				lo = mid
 			} else {
 				hi = mid
@@ -92,9 +92,9 @@ func TestCoveringOfTheCircle(t *testing.T) {
 	}
 }
 
-// The supremum is attained by a function that is allowed, no other is above it, and it is below what
-// bounds it.
-func TestRademacherSupremum(t *testing.T) {
+// The supremum is attained by a function that is allowed, no other is above it, and it is below
+// what bounds it.
+func TestSupremum(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 5, 40} {
 		values, signs := make([]float64, n), make([]float64, n)
@@ -116,7 +116,7 @@ func TestRademacherSupremum(t *testing.T) {
 			return value / over, norm, square
 		}
 		for _, r := range []float64{1e-6, 0.01, 0.1, 0.5, 2} {
-			got := RademacherSupremum(values, signs, r)
+			got := supremum(values, signs, r)
 			bound, best := 0.0, 0.0
 			for j, v := range values {
 				bound += 2 * math.Min(r, math.Max(v, 0)) * signs[j] * signs[j] / float64(n)
@@ -147,15 +147,33 @@ func TestRademacherSupremum(t *testing.T) {
 			}
 		}
 	}
-	for _, v := range []float64{
-		RademacherSupremum([]float64{1}, nil, 1), RademacherSupremum(nil, nil, 0),
-		RademacherSupremum([]float64{1}, []float64{1}, math.NaN()),
-	} {
-		if !math.IsNaN(v) {
-			t.Errorf("%v, expected no number", v)
+}
+
+// Two orthogonal pairs of equal documents: λ of K/4 are ½, ½, 0, 0 with eigenfunctions √2 on one
+// pair and 0 on the other, or any of their rotations, whose greatest value is at most 2. For n = 1
+// j* is 2 (λ_2 = ½ isn't below λ_1), and ε is 6 C √(2·½ + ½). For r >= ½ the supremum is the norm
+// of ½(s₁, s₂)/√2, where s is the sum of the signs of a pair: 0 or ±2.
+func TestBounds(t *testing.T) {
+	m := &engine.Symmetric{N: 4, Data: []float32{1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1}}
+	b := musttest.Get(boundsOf(m, []float64{0, 5}, []float64{1e-3, 1}))(t)
+	c := float64(b.Largest)
+	if !(c >= 1 && c <= 2+1e-9) {
+		t.Errorf("C_K = %v, expected one from 1 to 2", c)
+	}
+	for i, want := range []float64{math.Log(6 * c * math.Sqrt(1.5)), math.Log(6 * c * math.Sqrt(math.Exp(-5)+0.5))} {
+		if got := b.Covering[i]; got.Index != 2 || !(math.Abs(float64(got.Radius)-want) <= 1e-12) {
+			t.Errorf("%+v, expected j = 2 and ln ε = %v", got, want)
 		}
 	}
-	if v := RademacherSupremum(nil, nil, 1); v != 0 {
-		t.Errorf("of nothing: %v", v)
+	// √(s₁² + s₂²)/4 is 0, ½ or 1/√2 for r = 1, with probabilities ¼, ½, ¼: mean 0.427, deviation
+	// of a hundred draws 0.026.
+	if got := float64(b.Averages[1].Mean); !(math.Abs(got-0.25-math.Sqrt(0.5)/4) <= 0.1) {
+		t.Errorf("Rademacher average %v, expected about 0.427", got)
+	}
+	for _, a := range b.Averages {
+		want := math.Sqrt(math.Min(float64(a.R), 0.5))
+		if !(math.Abs(float64(a.Bound)-want) <= 1e-12) || !(a.Mean <= a.Bound) {
+			t.Errorf("%+v, expected the bound %v", a, want)
+		}
 	}
 }

@@ -1,0 +1,385 @@
+package spectrum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// blocks is a matrix by its products.
+type blocks struct{ mat.Symmetric }
+
+func (b blocks) Len() int { return b.SymmetricDim() }
+func (b blocks) Apply(_ context.Context, dst, src *mat.Dense) error {
+	dst.Mul(b, src)
+	return nil
+}
+
+// recorder keeps the vectors of the products, and calls stop at the third if it isn't nil.
+type recorder struct {
+	blocks
+	seen []*mat.Dense
+	stop func()
+}
+
+func (r *recorder) Apply(ctx context.Context, dst, src *mat.Dense) error {
+	if r.seen = append(r.seen, mat.DenseCopyOf(src)); len(r.seen) == 3 && r.stop != nil {
+		r.stop()
+	}
+	return r.blocks.Apply(ctx, dst, src)
+}
+
+// falling are values that fall as those of Gram matrices do, some of them negative.
+func falling(n int) (values []float64) {
+	for i := range n {
+		values = append(values, 100/math.Pow(float64(i+1), 1.5)-0.001)
+	}
+	return values
+}
+
+// Values and vectors against gonum's: values to 10⁻⁶ of themselves, the K vectors to 10⁻⁵ as a
+// space, and at right angles to 10⁻¹³.
+func TestLeadingAgainstDense(t *testing.T) {
+	repeated := make([]float64, 150)
+	for i := range repeated {
+		repeated[i] = []float64{9, 4, 4, 4, 1}[min(i, 4)]
+	}
+	low := make([]float64, 90)
+	for i := range 12 {
+		low[i] = float64(20 - i)
+	}
+	for name, c := range map[string]struct {
+		values []float64
+		opt    Options
+	}{
+		"falling":         {falling(500), Options{K: 40, Tolerance: 1e-8, Vectors: 500}},
+		"most of them":    {falling(300), Options{K: 250, Tolerance: 1e-8}},
+		"all":             {falling(60), Options{K: 60}},
+		"more than there": {falling(7), Options{K: 60}},
+		"one":             {falling(200), Options{K: 1, Tolerance: 1e-8, Vectors: 200}},
+		"repeated":        {repeated, Options{K: 4, Tolerance: 1e-8}},
+		"of low rank":     {low, Options{K: 12, Tolerance: 1e-8}},
+		"beyond the rank": {low, Options{K: 30, Tolerance: 1e-8}},
+		"zero":            {make([]float64, 30), Options{K: 3}},
+		"the identity":    {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, Options{K: 12, Block: 2}},
+		"blocks of one":   {falling(100), Options{K: 5, Block: 1, Tolerance: 1e-8, Vectors: 100}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := with(c.values, 7)
+			n := len(c.values)
+			got := musttest.Get(Lanczos(t.Context(), blocks{a}, c.opt))(t)
+			var e mat.EigenSym
+			if !e.Factorize(a, true) {
+				t.Fatal("gonum finds no eigenvalues")
+			}
+			want := e.Values(nil)
+			k := min(c.opt.K, n)
+			if len(got.Largest) != k {
+				t.Fatalf("%d values, expected %d", len(got.Largest), k)
+			}
+			for i, v := range got.Largest {
+				w := want[n-1-i]
+				if !(math.Abs(v.Value-w) <= 1e-6*math.Abs(w)+1e-12*want[n-1]) || !v.Converged {
+					t.Errorf("value %d is %+v, expected %v", i, v, w)
+				}
+			}
+			var gram mat.Dense
+			gram.Mul(got.Vectors.T(), got.Vectors)
+			for i := range k {
+				for j := range k {
+					unit := 0.0
+					if i == j {
+						unit = 1
+					}
+					if !(math.Abs(gram.At(i, j)-unit) <= 1e-13) {
+						t.Fatalf("vectors %d and %d have the product %v", i, j, gram.At(i, j))
+					}
+				}
+				if greatest(mat.Col(nil, i, got.Vectors)) < 0 {
+					t.Errorf("vector %d has the wrong sign", i)
+				}
+			}
+			if k < n && want[n-k]-want[n-k-1] <= 1e-6*want[n-1] {
+				return // the space isn't determined
+			}
+			// sines of angles between spaces: what is left of these vectors beside gonum's
+			var all, products, inside mat.Dense
+			e.VectorsTo(&all)
+			their := all.Slice(0, n, n-k, n)
+			products.Mul(their.T(), got.Vectors)
+			inside.Mul(their, &products)
+			inside.Sub(got.Vectors, &inside)
+			if angle := mat.Norm(&inside, 2); !(angle <= 1e-5) {
+				t.Errorf("the spaces are %v apart", angle)
+			}
+		})
+	}
+}
+
+// A value is never above the eigenvalue of its rank, and what hasn't converged says so.
+func TestLeadingUnconverged(t *testing.T) {
+	values := falling(400)
+	got, err := Lanczos(t.Context(), blocks{with(values, 3)}, Options{K: 30, Block: 10, Vectors: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loose := 0
+	for i, v := range got.Largest {
+		if !(v.Value <= values[i]+1e-12*values[0]) {
+			t.Errorf("value %d is %v, above %v", i, v.Value, values[i])
+		}
+		if !v.Converged {
+			loose++
+		}
+		near := math.Inf(1)
+		for _, w := range values {
+			near = min(near, math.Abs(w-v.Value))
+		}
+		if !(near <= v.Residual) {
+			t.Errorf("no eigenvalue is within %v of %v", v.Residual, v.Value)
+		}
+	}
+	if loose == 0 || got.Basis != 40 {
+		t.Errorf("%d values haven't converged with %d vectors, expected some with 40", loose, got.Basis)
+	}
+}
+
+// A search ends as soon as all residuals are within the tolerance, and takes blocks in proportion.
+func TestLeadingEnds(t *testing.T) {
+	got, err := Lanczos(t.Context(), blocks{with(falling(300), 3)}, Options{K: 8, Vectors: 300})
+	if err != nil || !(got.Basis < 100) || !got.Largest[7].Converged {
+		t.Errorf("%+v, %v, expected fewer vectors than 100", got, err)
+	}
+	for k, block := range map[int]int{0: 8, 6: 8, 90: 30, 300: 100, 900: 128} {
+		if o, err := (Options{K: k}).resolve(5000); err != nil || o.Block != block {
+			t.Errorf("blocks of %d for %d, %v, expected %d", o.Block, k, err, block)
+		}
+	}
+}
+
+// The same seed gives the same bits.
+func TestLeadingRepeats(t *testing.T) {
+	a := blocks{with(falling(200), 5)}
+	var before *Pairs
+	for range 3 {
+		got := musttest.Get(Lanczos(t.Context(), a, Options{K: 20}))(t)
+		if before != nil && (!mat.Equal(got.Vectors, before.Vectors) || fmt.Sprint(got.Largest) != fmt.Sprint(before.Largest)) {
+			t.Fatal("other bits")
+		}
+		before = got
+	}
+}
+
+type failing struct {
+	blocks
+	err   error
+	spoil float64
+}
+
+func (f failing) Apply(ctx context.Context, dst, src *mat.Dense) error {
+	if f.spoil != 0 {
+		dst.Set(0, 0, f.spoil)
+	}
+	return f.err
+}
+
+func TestLeadingErrors(t *testing.T) {
+	a := blocks{with(falling(50), 1)}
+	if _, err := Lanczos(t.Context(), failing{a, errors.New("broken"), 0}, Options{}); err == nil {
+		t.Error("an operator that fails: no error")
+	}
+	for _, spoil := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		_, err := Lanczos(t.Context(), failing{a, nil, spoil}, Options{})
+		if err == nil || !strings.Contains(err.Error(), "product 1 isn't finite") {
+			t.Errorf("%v in a product: %v", spoil, err)
+		}
+	}
+	if got, err := Lanczos(t.Context(), blocks{&mat.SymDense{}}, Options{}); err != nil || len(got.Largest) > 0 {
+		t.Errorf("no rows: %v, %v", got, err)
+	}
+}
+
+// The second difference has the eigenvalues 2 - 2 cos(jπ/(n+1)).
+func TestLanczosOfSecondDifference(t *testing.T) {
+	const n = 200
+	a := mat.NewSymDense(n, nil)
+	for i := range n {
+		a.SetSym(i, i, 2)
+		if i > 0 {
+			a.SetSym(i, i-1, -1)
+		}
+	}
+	e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: 4, Smallest: true, Vectors: n}))(t)
+	for i := range 4 {
+		small, large := 2-2*math.Cos(float64(i+1)*math.Pi/(n+1)), 2-2*math.Cos(float64(n-i)*math.Pi/(n+1))
+		for _, v := range []struct {
+			Value
+			want float64
+		}{{e.Smallest[i], small}, {e.Largest[i], large}} {
+			// A value with residual ρ is within ρ²/gap of its eigenvalue, and within ρ at any rate.
+			if !v.Converged || !(math.Abs(v.Value.Value-v.want) <= v.Residual+bound(n, 4)) {
+				t.Errorf("value %d: %+v, expected %v", i, v.Value, v.want)
+			}
+		}
+	}
+}
+
+func TestLanczosAgainstAll(t *testing.T) {
+	const n, k = 150, 5
+	a := with(decaying(n), 3)
+	all := musttest.Get(All(t.Context(), a, 0))(t)
+	for seed := range uint64(3) {
+		e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: k, Smallest: true, Seed: seed}))(t)
+		again, _ := Lanczos(t.Context(), blocks{a}, Options{K: k, Smallest: true, Seed: seed})
+		for i := range k {
+			v := e.Largest[i]
+			near := math.Abs(v.Value-all[i]) <= v.Residual+bound(n, 1)
+			if !v.Converged || !near || !(v.Residual <= 0x1p-24) {
+				t.Errorf("seed %d: largest %d is %+v, expected %v", seed, i, v, all[i])
+			}
+			if v := e.Smallest[i]; v != again.Smallest[i] {
+				t.Errorf("seed %d: smallest %d is %+v and %+v", seed, i, v, again.Smallest[i])
+			}
+		}
+		if v := e.Smallest[0]; !v.Converged || !(math.Abs(v.Value-all[n-1]) <= v.Residual+bound(n, 1)) {
+			t.Errorf("seed %d: smallest is %+v, expected %v", seed, v, all[n-1])
+		}
+		if e.Basis >= n {
+			t.Errorf("seed %d: %d steps for %d rows", seed, e.Basis, n)
+		}
+	}
+}
+
+// An invariant space is left for the rest: the identity but for one value, and the zero matrix.
+func TestLanczosLeavesInvariantSpaces(t *testing.T) {
+	ones := make([]float64, 40)
+	for i := range ones {
+		ones[i] = 1
+	}
+	ones[0] = 3
+	e, err := Lanczos(t.Context(), blocks{with(ones, 5)}, Options{K: 3, Smallest: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{3, 1, 1} {
+		if !(math.Abs(e.Largest[i].Value-want) <= bound(40, 3)) || !(math.Abs(e.Smallest[i].Value-1) <= bound(40, 3)) {
+			t.Errorf("value %d: %+v and %+v", i, e.Largest[i], e.Smallest[i])
+		}
+	}
+	for _, n := range []int{1, 2, 9} {
+		e, err = Lanczos(t.Context(), blocks{mat.NewSymDense(n, nil)}, Options{Smallest: true})
+		if err != nil || len(e.Largest) != min(n, 6) || e.Largest[0].Value != 0 {
+			t.Errorf("zero matrix of %d rows: %+v, %v", n, e, err)
+		}
+	}
+}
+
+// Couplings so small that the space counts as invariant are part of the residual: eigenvalues that
+// differ by some 10⁻¹⁴ of the largest.
+func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
+	for seed := range uint64(20) {
+		values := []float64{3, 1, 1 + 0x1p-45, 1 - 0x1p-45}
+		e := musttest.Get(Lanczos(t.Context(), blocks{mat.NewDiagDense(4, values)}, Options{Smallest: true, Seed: seed}))(t)
+		for _, v := range e.Largest {
+			nearest := math.Inf(1)
+			for _, x := range values {
+				nearest = min(nearest, math.Abs(x-v.Value))
+			}
+			if !(nearest <= v.Residual) {
+				t.Errorf("seed %d: %+v, the nearest eigenvalue is %v away", seed, v, nearest)
+			}
+		}
+	}
+}
+
+// What hasn't converged says so, and its residual is honest.
+func TestLanczosTooFewSteps(t *testing.T) {
+	const n = 150
+	a := with(decaying(n), 3)
+	all, _ := All(t.Context(), a, 0)
+	e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: 4, Smallest: true, Vectors: 8}))(t)
+	for _, v := range e.Smallest {
+		nearest := math.Inf(1)
+		for _, x := range all {
+			nearest = min(nearest, math.Abs(x-v.Value))
+		}
+		if v.Converged != (v.Residual <= 0x1p-24*math.Abs(e.Largest[0].Value)) || !(nearest <= v.Residual+bound(n, 1)) {
+			t.Errorf("%+v, the nearest eigenvalue is %v away", v, nearest)
+		}
+	}
+	if e.Smallest[3].Converged {
+		t.Error("four of the smallest in 8 steps")
+	}
+}
+
+func TestLanczosIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := &recorder{blocks: blocks{with(decaying(100), 3)}, stop: cancel}
+	if _, err := Lanczos(ctx, o, Options{K: 2, Smallest: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, expected the end of ctx", err)
+	}
+	if len(o.seen) != 3 {
+		t.Errorf("%d products, expected 3", len(o.seen))
+	}
+}
+
+// A low end of many near values: products enough find it, at any shift of the matrix, and what the
+// values say of themselves holds.
+func TestLanczosDenseLowEnd(t *testing.T) {
+	const n, k = 300, 4
+	values := make([]float64, n)
+	for i := range values {
+		u := float64(i+1) / n
+		values[i] = 0.01 + 0.1*u
+	}
+	values[n-1], values[n-2] = 50, 3
+	a := with(values, 2)
+	for _, shift := range []float64{0, -7} {
+		for i := range n {
+			a.SetSym(i, i, a.At(i, i)+shift)
+		}
+		e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: k, Smallest: true}))(t)
+		for i, v := range e.Smallest {
+			if !v.Converged || !(math.Abs(v.Value-shift-values[i]) <= v.Residual) || !(v.Residual > 0) {
+				t.Errorf("shift %v: smallest %d is %+v, expected %v", shift, i, v, values[i]+shift)
+			}
+		}
+		if e.Basis >= n {
+			t.Errorf("shift %v: %d products for %d rows", shift, e.Basis, n)
+		}
+	}
+}
+
+// The squared residuals of all values after m products add to ‖A V - V (VᵀA V)‖², V the basis.
+func TestLanczosResiduals(t *testing.T) {
+	const n, m = 60, 8
+	o := &recorder{blocks: blocks{with(decaying(n), 11)}}
+	e, err := Lanczos(t.Context(), o, Options{K: m / 2, Smallest: true, Vectors: m, Tolerance: 1e-300})
+	if err != nil || e.Basis != m {
+		t.Fatal(e, err)
+	}
+	got := 0.0
+	for i := range e.Largest {
+		got += e.Largest[i].Residual*e.Largest[i].Residual + e.Smallest[i].Residual*e.Smallest[i].Residual
+	}
+	v := mat.NewDense(m, n, nil)
+	for i, b := range o.seen {
+		v.SetRow(i, mat.Col(nil, 0, b))
+	}
+	var av, h, rest mat.Dense
+	av.Mul(o.Symmetric, v.T())
+	h.Mul(v, &av)
+	rest.Mul(v.T(), &h)
+	rest.Sub(&av, &rest)
+	want := math.Pow(mat.Norm(&rest, 2), 2)
+	if !(want > 1e-6) || !(math.Abs(got-want) <= 1e-10*want) { // n·2⁻⁵³ for a norm of 10⁻³ is some 10⁻¹¹
+		t.Errorf("squared residuals add to %v, expected %v", got, want)
+	}
+}

@@ -1,0 +1,161 @@
+// Package bounds computes covering numbers and Rademacher averages of kernels on documents, as §4
+// of Lafferty and Lebanon, JMLR 6 (2005), defines them: from the eigenvalues λ of K/n and the
+// eigenfunctions, which are √n times the eigenvectors. Eigenvalues of K/n estimate those of the
+// kernel's integral operator.
+package bounds
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// bounds are those of one kernel.
+type bounds struct {
+	Kernel   string        `json:"kernel"`
+	Largest  report.Number `json:"eigenfunction_max"` // C_K, of eigenvalues above rounding
+	Covering []covering    `json:"covering"`
+	Averages []average     `json:"rademacher"`
+}
+
+// covering is Theorem 2 with R = 1: ln N(ε) <= ln n.
+type covering struct {
+	LogN   report.Number `json:"ln_n"`
+	Index  int           `json:"j"`
+	Radius report.Number `json:"ln_epsilon"`
+}
+
+// average is the Rademacher average of functions of norm up to 1 and mean square up to r, measured
+// over random signs, and its bound in Theorem 5, √(2/n Σ min(r, λ)).
+type average struct {
+	R     report.Number `json:"r"`
+	Mean  report.Number `json:"mean"`
+	Bound report.Number `json:"bound"`
+}
+
+// draws is the number of random signs that are drawn for each document.
+const draws = 100
+
+// boundsOf computes the bounds of the matrix a for each ln n and r. Eigenvalues up to rounding
+// count as 0.
+func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
+	var e mat.EigenSym
+	if !e.Factorize(a, true) {
+		return nil, errors.New("bounds: the iteration for the eigenvectors doesn't converge")
+	}
+	values, columns, n := e.Values(nil), &mat.Dense{}, a.SymmetricDim()
+	e.VectorsTo(columns)
+	rounding := spectrum.Rounding(n, math.Max(math.Abs(values[0]), math.Abs(values[n-1])))
+	largest, lambda := 0.0, make([]float64, n) // of K/n, the largest first
+	for j, v := range values {
+		if v > rounding {
+			lambda[n-1-j] = v / float64(n)
+			largest = math.Max(largest, math.Sqrt(float64(n))*mat.Norm(columns.ColView(j), math.Inf(1)))
+		}
+	}
+	b := &bounds{Largest: report.Number(largest)}
+	for _, l := range logs {
+		j, radius := coveringRadius(lambda, l)
+		b.Covering = append(b.Covering, covering{report.Number(l), j, report.Number(radius + math.Log(6*largest))})
+	}
+	random := rand.New(rand.NewPCG(1, uint64(n)))
+	signs := mat.NewDense(n, draws, nil)
+	for i := range n {
+		for d := range draws {
+			signs.Set(i, d, float64(1-2*random.IntN(2)))
+		}
+	}
+	var products mat.Dense
+	products.Mul(columns.T(), signs)
+	for _, r := range radii {
+		sum, rich, of := 0.0, 0.0, make([]float64, n)
+		for d := range draws {
+			for j := range n {
+				of[j] = products.At(n-1-j, d)
+			}
+			sum += supremum(lambda, of, r)
+		}
+		for _, v := range lambda {
+			rich += math.Min(r, v)
+		}
+		b.Averages = append(b.Averages, average{
+			report.Number(r), report.Number(sum / draws), report.Number(math.Sqrt(2 / float64(n) * rich)),
+		})
+	}
+	return b, nil
+}
+
+// coveringRadius returns, in logarithms, the ε at which functions of norm up to R in a kernel's
+// Hilbert space have a covering number of at most n on any sample,
+//
+//	ε = 6 C R √(j (λ_1 … λ_j/n²)^(1/j) + Σ_{i>=j} λ_i)
+//
+// less the factor 6 C R: C is the largest absolute value of the eigenfunctions. index is j, the
+// smallest j for which λ_{j+1} < (λ_1 … λ_j/n²)^(1/j). Eigenvalues are those of K/n, the largest
+// first; beyond them, and below 0, they count as 0. Source: Theorem 2, after Guo et al. (2002).
+func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius float64) {
+	at := func(j int) float64 { // λ_{j+1}
+		if j < len(eigenvalues) && eigenvalues[j] > 0 {
+			return eigenvalues[j]
+		}
+		return 0
+	}
+	if at(0) == 0 {
+		return 0, math.Inf(-1)
+	}
+	product, mean := 0.0, 0.0 // logarithms of λ_1 … λ_j, and of its root
+	for more := true; more; more = at(index) > 0 && !(math.Log(at(index)) < mean) {
+		product += math.Log(at(index))
+		index++
+		mean = (product - 2*logN) / float64(index)
+	}
+	rest := 0.0 // the smallest first
+	for i := len(eigenvalues) - 1; i >= index-1; i-- {
+		rest += at(i)
+	}
+	// The root of exp(a) + exp(b), in logarithms.
+	a, b := math.Log(float64(index))+mean, math.Log(rest)
+	most := math.Max(a, b)
+	return index, (most + math.Log1p(math.Exp(math.Min(a, b)-most))) / 2
+}
+
+// supremum returns the supremum of 1/n Σ σ_i f(x_i) over the functions f of norm up to 1 in a
+// kernel's Hilbert space whose mean square on the n points is at most r > 0. signs[j] is vᵀσ of the
+// eigenvector v of λ_j.
+//
+// With f = Σ a_j √(n λ_j) v_j it is that of Σ a_j √(λ_j/n) signs[j] over Σ a_j² <= 1 and Σ λ_j a_j²
+// <= r, which by duality is the minimum of
+//
+//	√(Σ λ_j signs[j]² / n / (θ + (1-θ) λ_j/r)),   0 <= θ <= 1
+//
+// found by bisection, as its square is convex in θ. Source: Theorem 5, after Mendelson (2003).
+func supremum(eigenvalues, signs []float64, r float64) float64 {
+	at := func(theta float64) (value, slope float64) { // the square and its derivative
+		for j, v := range eigenvalues {
+			if v > 0 {
+				weight := theta + (1-theta)*(v/r)
+				term := v * signs[j] * signs[j] / weight
+				value += term
+				slope -= term * (1 - v/r) / weight
+			}
+		}
+		return value, slope
+	}
+	lo, hi := 0.0, 1.0
+	for range 60 {
+		mid := (lo + hi) / 2
+		if _, slope := at(mid); slope < 0 {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	a, _ := at(lo)
+	b, _ := at(hi)
+	return math.Sqrt(math.Min(a, b) / float64(len(eigenvalues)))
+}
