@@ -170,7 +170,8 @@ func TestLeadingRepeats(t *testing.T) {
 	var before *Pairs
 	for range 3 {
 		got := musttest.Get(Lanczos(t.Context(), a, Options{K: 20}))(t)
-		if before != nil && (!mat.Equal(got.Vectors, before.Vectors) || fmt.Sprint(got.Largest) != fmt.Sprint(before.Largest)) {
+		if before != nil &&
+			(!mat.Equal(got.Vectors, before.Vectors) || fmt.Sprint(got.Largest) != fmt.Sprint(before.Largest)) {
 			t.Fatal("other bits")
 		}
 		before = got

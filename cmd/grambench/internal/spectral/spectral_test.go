@@ -24,7 +24,8 @@ func TestProduct(t *testing.T) {
 	x := musttest.Get(source.Embed(t.Context(), c, k.Embedding(), 1))(t)
 	eng := musttest.Get(engine.New(x, engine.Options{Workers: 2}))(t)
 	kept := musttest.Get(eng.Rectangle(k, x, 1<<30))(t)
-	for _, a := range []*product{{eng: eng, k: k}, {eng: eng, k: k, kept: kept}, {eng: eng, k: k, kept: kept, centre: true}} {
+	products := []*product{{eng: eng, k: k}, {eng: eng, k: k, kept: kept}, {eng: eng, k: k, kept: kept, centre: true}}
+	for _, a := range products {
 		var whole mat.Symmetric = musttest.Get(eng.Gram(t.Context(), k))(t)
 		if a.centre {
 			whole = spectrum.Centre(whole)
