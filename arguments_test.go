@@ -2,9 +2,11 @@ package gram_test
 
 import (
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -63,130 +65,123 @@ func TestEmptyArguments(t *testing.T) {
 	}
 }
 
-// Each invalid argument is an error that names the argument or its value.
+// Each invalid argument is an error of this package, once, that names the argument or its value; whatever package
+// below finds it isn't named.
 func TestInvalidArguments(t *testing.T) {
-	ctx, c := t.Context(), few(t)
+	ctx, c, none := t.Context(), few(t), filepath.Join(t.TempDir(), "no", "where")
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 1}))
 	index := gram.Must(gram.NewIndex(ctx, fewTexts, gram.IndexOptions{}))
 	pca := gram.Must(gram.PCA(ctx, c, gram.PCAOptions{}))
-	nan, negative := math.NaN(), -1.0
+	nan, below := math.NaN(), -1.0
 	spoilt := *c
 	spoilt.Documents = &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0, 9}}
-	other := gram.Must(gram.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, 4}), []string{"x", "y"}))
-	train := func(o gram.TrainOptions) func() error {
-		return func() error { _, err := gram.Train(ctx, c, o); return err }
+	vectors := gram.Must(gram.FromMatrix(mat.NewDense(2, 2, []float64{1, -2, 3, 4}), []string{"x", "y"}))
+	idle, little, other := gram.Options{Workers: -3}, gram.Options{MemoryBytes: 10}, gram.Options{ISA: "mmx"}
+	of := func(_ any, err error) error { return err }
+	train := func(o gram.TrainOptions) error { return of(gram.Train(ctx, c, o)) }
+	search := func(name, value string) error {
+		o := gram.SearchOptions{TrainOptions: gram.TrainOptions{Kernel: "linear"}, Grid: map[string][]string{name: {value}}}
+		return of(gram.Search(ctx, c, o))
 	}
-	for name, test := range map[string]struct {
-		call func() error
+	_, _, selected := gram.SelectTerms(ctx, c, -1, gram.Options{})
+	for at, test := range []struct {
 		want string
+		err  error
 	}{
-		"Train: nil corpus": {func() error {
-			_, err := gram.Train(ctx, nil, gram.TrainOptions{})
-			return err
-		}, "corpus"},
-		"Train: invalid corpus": {func() error {
-			_, err := gram.Train(ctx, &spoilt, gram.TrainOptions{})
-			return err
-		}, "offset"},
-		"Train: C":           {train(gram.TrainOptions{Kernel: "linear", C: -1}), "C"},
-		"Train: C NaN":       {train(gram.TrainOptions{Kernel: "linear", C: nan}), "C"},
-		"Train: Nu":          {train(gram.TrainOptions{Type: "nu_svc", Nu: nan}), "NaN"},
-		"Train: Tolerance":   {train(gram.TrainOptions{Type: "logistic", Tolerance: nan}), "Tolerance"},
-		"Train: ChooseWork":  {train(gram.TrainOptions{ChooseWork: nan}), "ChooseWork"},
-		"Train: Kernel":      {train(gram.TrainOptions{Kernel: "linearr"}), "linearr"},
-		"Train: ISA":         {train(gram.TrainOptions{Options: gram.Options{ISA: "mmx"}}), "mmx"},
-		"Train: Workers":     {train(gram.TrainOptions{Options: gram.Options{Workers: -1}}), "Workers"},
-		"Train: MemoryBytes": {train(gram.TrainOptions{Options: gram.Options{MemoryBytes: -1}}), "MemoryBytes"},
-		"Options: nil kernel": {func() error {
-			_, err := gram.Gram(ctx, c, "", gram.Options{Kernels: []kernel.Kernel{nil}})
-			return err
-		}, "nil"},
-		"Gram: Kernel": {func() error { _, err := gram.Gram(ctx, c, "?", gram.Options{}); return err }, "?"},
-		"GramTo: nil":  {func() error { return gram.GramTo(ctx, c, "", nil, gram.Options{}) }, "destination"},
-		"GramTo: size": {func() error {
-			return gram.GramTo(ctx, c, "", &engine.Symmetric{N: 2}, gram.Options{})
-		}, "2"},
-		"CrossTo: size": {func() error {
-			return gram.CrossTo(ctx, c, c, "", engine.NewDense(2, 6), gram.Options{})
-		}, "2"},
-		"Neighbours: K": {func() error {
-			_, err := gram.Neighbours(ctx, c, gram.NeighbourOptions{K: -1})
-			return err
-		}, "-1 neighbours"},
-		"Neighbours: Min": {func() error {
-			_, err := gram.Neighbours(ctx, c, gram.NeighbourOptions{Min: &nan})
-			return err
-		}, "NaN"},
-		"Duplicates: Within": {func() error {
-			_, err := gram.Duplicates(ctx, c, gram.DuplicateOptions{Within: &negative})
-			return err
-		}, "within -1"},
-		"Duplicates: NaN": {func() error {
-			_, err := gram.Duplicates(ctx, c, gram.DuplicateOptions{Within: &nan})
-			return err
-		}, "within NaN"},
-		"PCA: Components": {func() error {
-			_, err := gram.PCA(ctx, c, gram.PCAOptions{Components: -1})
-			return err
-		}, "-1 components"},
-		"Project: another corpus": {func() error { _, err := pca.Project(ctx, other); return err }, "vectors"},
-		"CrossValidate: Folds": {func() error {
-			_, err := gram.CrossValidate(ctx, c, gram.ValidateOptions{Folds: 1})
-			return err
-		}, "1 folds"},
-		"Search: Grid": {func() error {
-			_, err := gram.Search(ctx, c, gram.SearchOptions{Grid: map[string][]string{"C": {"x"}}})
-			return err
-		}, "Grid C"},
-		"SelectTerms: terms": {func() error {
-			_, _, err := gram.SelectTerms(ctx, c, -1, gram.Options{})
-			return err
-		}, "term"},
-		"Texts: labels": {func() error {
-			_, err := gram.Texts(ctx, fewTexts, []string{"x"}, gram.ReadOptions{})
-			return err
-		}, "1 label"},
-		"Terms: labels": {func() error {
-			_, err := gram.Terms([][]string{{"a"}}, []string{"x", "y"})
-			return err
-		}, "2 labels"},
-		"FromMatrix: nil": {func() error { _, err := gram.FromMatrix(nil, nil); return err }, "matrix"},
-		"FromMatrix: NaN": {func() error {
-			_, err := gram.FromMatrix(mat.NewDense(1, 1, []float64{nan}), nil)
-			return err
-		}, "NaN"},
-		"Rows.Add: columns": {func() error { return gram.NewRows(3).Add([]uint32{2, 0}, []float64{1, 2}) }, "column"},
-		"Rows.Add: width":   {func() error { return gram.NewRows(3).Add([]uint32{3}, []float64{1}) }, "3"},
-		"Rows.Add: lengths": {func() error { return gram.NewRows(3).Add([]uint32{0}, nil) }, "value"},
-		"Query: K": {func() error {
-			_, err := index.Query(ctx, fewTexts, gram.IndexQuery{K: -1})
-			return err
-		}, "K"},
-		"Query: Within": {func() error {
-			_, err := index.Query(ctx, fewTexts, gram.IndexQuery{Within: &nan})
-			return err
-		}, "Within"},
-		"Index.Remove":       {func() error { return index.Remove(99) }, "99"},
-		"Index.Remove twice": {func() error { return index.Remove(1, 1) }, "1"},
-		"Explain: n":         {func() error { _, err := m.Explain(t.Context(), -1); return err }, "-1"},
-		"ExplainDocument": {func() error {
-			_, err := m.ExplainDocument(ctx, c, 6, 3)
-			return err
-		}, "6"},
-		"Evaluate: nil": {func() error { _, err := m.Evaluate(ctx, nil, gram.EvaluateOptions{}); return err }, "corpus"},
-		"Read: no file": {func() error {
-			_, err := gram.Read(ctx, "no/such.tsv", gram.ReadOptions{})
-			return err
-		}, "no/such.tsv"},
-		"Read: Format": {func() error {
-			_, err := gram.Read(ctx, "goroot", gram.ReadOptions{Format: "pdf"})
-			return err
-		}, "pdf"},
-		"ReadIndex: nil": {func() error { _, err := gram.ReadIndex(ctx, nil, gram.Options{}); return err }, "reader"},
-		"LoadFrom: nil":  {func() error { _, err := gram.LoadFrom(ctx, nil); return err }, "reader"},
+		{"corpus", of(gram.Train(ctx, nil, gram.TrainOptions{}))},
+		{"offset", of(gram.Train(ctx, &spoilt, gram.TrainOptions{}))},
+		{"C NaN, expected a number above 0", train(gram.TrainOptions{Kernel: "linear", C: nan})},
+		{"NaN", train(gram.TrainOptions{Type: "nu_svc", Nu: nan})},
+		{"Tolerance", train(gram.TrainOptions{Type: "logistic", Tolerance: nan})},
+		{"ChooseWork", train(gram.TrainOptions{ChooseWork: nan})},
+		{`kernel "linearr", column 1`, train(gram.TrainOptions{Kernel: "linearr"})},
+		{`embedding "none" is`, train(gram.TrainOptions{Embedding: "none"})},
+		{"Embedding tf-l1-js", train(gram.TrainOptions{Type: "linear", Embedding: "tf-l1-js"})},
+		{`Reject "2%", expected err`, train(gram.TrainOptions{Reject: "2%"})},
+		{`Type "svm", expected`, train(gram.TrainOptions{Type: "svm"})},
+		{"k=-1", train(gram.TrainOptions{Type: "mkm:k=-1"})},
+		{"Type lmnn: texts is text", train(gram.TrainOptions{Type: "lmnn"})},
+		{"found -2", of(gram.Train(ctx, vectors, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1}))},
+		{"mmx", train(gram.TrainOptions{Options: other})},
+		{"MemoryBytes", train(gram.TrainOptions{Options: gram.Options{MemoryBytes: -1}})},
+		{"Workers -3, expected 1 or more, or 0 for one per processor", train(gram.TrainOptions{Options: idle})},
+		{"Workers -3", of(gram.Gram(ctx, c, "", idle))},
+		{"Workers -3", of(gram.Neighbours(ctx, c, gram.NeighbourOptions{Options: idle}))},
+		{"Workers -3", of(gram.Duplicates(ctx, c, gram.DuplicateOptions{Options: idle}))},
+		{"Workers -3", of(gram.PCA(ctx, c, gram.PCAOptions{Options: idle}))},
+		{"nil", of(gram.Gram(ctx, c, "", gram.Options{Kernels: []kernel.Kernel{nil}}))},
+		{"?", of(gram.Gram(ctx, c, "?", gram.Options{}))},
+		{"mmx", of(gram.Gram(ctx, c, "", other))},
+		{"needs", of(gram.Gram(ctx, c, "", little))},
+		{"found -2", of(gram.Gram(ctx, vectors, "", gram.Options{}))},
+		{"destination", gram.GramTo(ctx, c, "", nil, gram.Options{})},
+		{"2", gram.GramTo(ctx, c, "", &engine.Symmetric{N: 2}, gram.Options{})},
+		{"none", of(gram.Cross(ctx, c, c, "none", gram.Options{}))},
+		{"2", gram.CrossTo(ctx, c, c, "", engine.NewDense(2, 6), gram.Options{})},
+		{"-1 neighbours", of(gram.Neighbours(ctx, c, gram.NeighbourOptions{K: -1}))},
+		{"NaN", of(gram.Neighbours(ctx, c, gram.NeighbourOptions{Min: &nan}))},
+		{"none", of(gram.Neighbours(ctx, c, gram.NeighbourOptions{Kernel: "none"}))},
+		{"within -1", of(gram.Duplicates(ctx, c, gram.DuplicateOptions{Within: &below}))},
+		{"within NaN", of(gram.Duplicates(ctx, c, gram.DuplicateOptions{Within: &nan}))},
+		{"none", of(gram.Duplicates(ctx, c, gram.DuplicateOptions{Embedding: "none"}))},
+		{"-1 components", of(gram.PCA(ctx, c, gram.PCAOptions{Components: -1}))},
+		{"none", of(gram.PCA(ctx, c, gram.PCAOptions{Kernel: "none"}))},
+		{"vectors", of(pca.Project(ctx, vectors))},
+		{"none", of(gram.Spectrum(ctx, c, gram.SpectrumOptions{Kernel: "none"}))},
+		{"finding all eigenvalues of 6 documents needs ", of(gram.Spectrum(ctx, c, gram.SpectrumOptions{Options: little}))},
+		{"1 folds", of(gram.CrossValidate(ctx, c, gram.ValidateOptions{Folds: 1}))},
+		{"Type one_class: there is noth",
+			of(gram.CrossValidate(ctx, c, gram.ValidateOptions{TrainOptions: gram.TrainOptions{Type: "one_class"}}))},
+		{"Grid C: ten, expected", search("C", "ten")},
+		{"Grid gamma: no such", search("gamma", "1")},
+		{"isn't made of others (did you mean C?)", search("c", "1")},
+		{"term", selected},
+		{"1 label", of(gram.Texts(ctx, fewTexts, []string{"x"}, gram.ReadOptions{}))},
+		{"expected", of(gram.Texts(ctx, nil, nil, gram.ReadOptions{}))},
+		{"2 labels", of(gram.Terms([][]string{{"a"}}, []string{"x", "y"}))},
+		{"matrix", of(gram.FromMatrix(nil, nil))},
+		{"NaN", of(gram.FromMatrix(mat.NewDense(1, 1, []float64{nan}), nil))},
+		{"column", gram.NewRows(3).Add([]uint32{2, 0}, []float64{1, 2})},
+		{"3", gram.NewRows(3).Add([]uint32{3}, []float64{1})},
+		{"value", gram.NewRows(3).Add([]uint32{0}, nil)},
+		{"none", of(gram.NewIndex(ctx, fewTexts, gram.IndexOptions{Embedding: "none"}))},
+		{"K -1, expected 1 or more, or a bound Within", of(index.Query(ctx, fewTexts, gram.IndexQuery{K: -1}))},
+		{"Within -1, expected 0 or more", of(index.Query(ctx, fewTexts, gram.IndexQuery{Within: &below}))},
+		{"Within", of(index.Query(ctx, fewTexts, gram.IndexQuery{Within: &nan}))},
+		{"a zero Index, expected one of NewIndex or LoadIndex",
+			of(new(gram.Index).Query(ctx, fewTexts, gram.IndexQuery{K: 1}))},
+		{"99", index.Remove(99)},
+		{"1", index.Remove(1, 1)},
+		{"-1", of(m.Explain(ctx, -1))},
+		{"0 terms to name, expected 1 or more", of(m.ExplainText(ctx, "red", 0))},
+		{"document 6 to explain, expected one from 0 to 5", of(m.ExplainDocument(ctx, c, 6, 3))},
+		{"mmx", of(m.With(other).Predict(ctx, c))},
+		{"corpus", of(m.Evaluate(ctx, nil, gram.EvaluateOptions{}))},
+		{"vectors", of(m.Evaluate(ctx, vectors, gram.EvaluateOptions{}))},
+		{"no/such.tsv", of(gram.Read(ctx, "no/such.tsv", gram.ReadOptions{}))},
+		{"pdf", of(gram.Read(ctx, "goroot", gram.ReadOptions{Format: "pdf"}))},
+		{none, of(gram.Load(none))},
+		{"where", m.Save(none)},
+		{"none", of(gram.LoadFrom(ctx, strings.NewReader("none")))},
+		{"reader", of(gram.LoadFrom(ctx, nil))},
+		{"reader", of(gram.ReadIndex(ctx, nil, gram.Options{}))},
 	} {
-		if err := test.call(); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: error %v, expected one with %q", name, err, test.want)
+		if test.err == nil {
+			t.Errorf("%d: no error, expected one with %q", at, test.want)
+			continue
 		}
+		text := test.err.Error()
+		below := regexp.MustCompile(`\b(engine|sparse|corpus|svm|learn|solver|mkm|selection): `).FindString(text)
+		if !strings.Contains(text, test.want) || !strings.HasPrefix(text, "gram: ") || below != "" ||
+			strings.Count(text, "gram: ") != 1 {
+			t.Errorf("%d: error %q, expected one with %q that begins with gram: once and names no package below", at, text,
+				test.want)
+		}
+	}
+	if err := of(gram.Gram(ctx, c, "", little)); !errors.As(err, new(*corpus.MemoryError)) {
+		t.Errorf("%v is no MemoryError", err)
+	}
+	if err := of(gram.Read(ctx, none, gram.ReadOptions{})); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v: not what it was", err)
 	}
 }

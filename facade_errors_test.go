@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"math"
 	"path/filepath"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
@@ -62,29 +60,8 @@ func TestErrorsNameFields(t *testing.T) {
 	c := few(t)
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "knn:k=1"}))
 	_, explained := m.Explain(t.Context(), 1)
-	train := func(o gram.TrainOptions) error { _, err := gram.Train(t.Context(), c, o); return err }
-	search := func(name, value string) error {
-		_, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: gram.TrainOptions{Kernel: "linear"},
-			Grid: map[string][]string{name: {value}}})
-		return err
-	}
-	one := gram.ValidateOptions{TrainOptions: gram.TrainOptions{Type: "one_class"}}
-	_, validated := gram.CrossValidate(t.Context(), c, one)
-	for want, err := range map[string]error{
-		"gram: Grid gamma: no such":              search("gamma", "1"),
-		"gram: Grid C: ten, expected":            search("C", "ten"),
-		"nu, epsilon, kernel, embed, sc":         search("gamma", "1"),
-		"isn't made of others (did you mean C?)": search("c", "1"),
-		`gram: Reject "2%", expected err`:        train(gram.TrainOptions{Reject: "2%"}),
-		`gram: Type "svm", expected`:             train(gram.TrainOptions{Type: "svm"}),
-		"gram: Embedding tf-l1-js":               train(gram.TrainOptions{Type: "linear", Embedding: "tf-l1-js"}),
-		"Type lmnn: texts is text":               train(gram.TrainOptions{Type: "lmnn"}),
-		"regression, Type linear or":             explained,
-		"Type one_class: there is noth":          validated,
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), " -") {
-			t.Errorf("error %v, expected %s", err, want)
-		}
+	if explained == nil || !strings.Contains(explained.Error(), "regression, Type linear or") {
+		t.Errorf("error %v, expected one that names Type", explained)
 	}
 	var warnings []string
 	o := gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}
@@ -163,41 +140,6 @@ func TestErrorsCountFromZero(t *testing.T) {
 	}
 }
 
-// Errors say which argument is wrong, and once which package says so.
-func TestErrorsAreOfTheCall(t *testing.T) {
-	c := few(t)
-	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
-	idle := gram.Options{Workers: -3}
-	_, matrix := gram.Gram(t.Context(), c, "", idle)
-	_, near := gram.Neighbours(t.Context(), c, gram.NeighbourOptions{Options: idle})
-	_, same := gram.Duplicates(t.Context(), c, gram.DuplicateOptions{Options: idle})
-	_, components := gram.PCA(t.Context(), c, gram.PCAOptions{Options: idle})
-	_, trained := gram.Train(t.Context(), c, gram.TrainOptions{Options: idle})
-	for _, err := range []error{matrix, near, same, components, trained} {
-		if err == nil || err.Error() != "gram: Workers -3, expected 1 or more, or 0 for one per processor" {
-			t.Errorf("%v, expected an error that names Workers", err)
-		}
-	}
-	_, unknown := gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "none"})
-	_, embedded := gram.Train(t.Context(), c, gram.TrainOptions{Embedding: "none"})
-	_, text := m.ExplainText(t.Context(), "red", 0)
-	_, document := m.ExplainDocument(t.Context(), c, 6, 1)
-	_, values := gram.Spectrum(t.Context(), c, gram.SpectrumOptions{Options: gram.Options{MemoryBytes: 10}})
-	for want, err := range map[string]error{
-		`gram: kernel "none", column 1`: unknown, `gram: embedding "none" is`: embedded,
-		"gram: 0 terms to name, expected 1 or more":             text,
-		"gram: document 6 to explain, expected one from 0 to 5": document,
-		"gram: finding all eigenvalues of 6 documents needs ":   values,
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("error %v, expected %s", err, want)
-		}
-	}
-	if memory := new(corpus.MemoryError); !errors.As(values, &memory) || memory.Limit != 10 {
-		t.Errorf("%v is no MemoryError", values)
-	}
-}
-
 // Options that don't apply to the Type are errors that name the field.
 func TestOptionsApply(t *testing.T) {
 	c := few(t)
@@ -228,74 +170,6 @@ func TestOptionsApply(t *testing.T) {
 				t.Errorf("error %v, expected %s", err, want)
 			}
 		}
-	}
-}
-
-// Whatever package below fails, its error begins with gram, once, and is what it was.
-func TestErrorsBeginOnce(t *testing.T) {
-	c := few(t)
-	ctx := t.Context()
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 1}))
-	bad := gram.Options{ISA: "none"}
-	little := gram.Options{MemoryBytes: 10}
-	negative := gram.Must(gram.FromMatrix(mat.NewDense(2, 1, []float64{1, -1}), []string{"x", "y"}))
-	panics := gram.Must(kernel.New(kernel.Custom{Name: "panics", Embedding: sparse.Sphere,
-		Eval: func(c, _, _ float64) float64 {
-			if c > 0.3 && c < 0.9 {
-				panic("broken")
-			}
-			return 1 - c
-		}}))
-	_, matrix := gram.Gram(ctx, c, "none", gram.Options{})
-	_, isa := gram.Gram(ctx, c, "", bad)
-	_, memory := gram.Gram(ctx, c, "", little)
-	_, power := gram.Gram(ctx, negative, "", gram.Options{})
-	_, crossed := gram.Cross(ctx, c, c, "none", gram.Options{})
-	_, near := gram.Neighbours(ctx, c, gram.NeighbourOptions{Kernel: "none"})
-	_, same := gram.Duplicates(ctx, c, gram.DuplicateOptions{Embedding: "none"})
-	_, _, selected := gram.SelectTerms(ctx, negative, 0, gram.Options{})
-	_, components := gram.PCA(ctx, c, gram.PCAOptions{Kernel: "none"})
-	_, values := gram.Spectrum(ctx, c, gram.SpectrumOptions{Kernel: "none"})
-	_, read := gram.Read(ctx, filepath.Join(t.TempDir(), "none"), gram.ReadOptions{})
-	_, texts := gram.Texts(ctx, nil, nil, gram.ReadOptions{})
-	_, loaded := gram.Load(filepath.Join(t.TempDir(), "none"))
-	_, loadedFrom := gram.LoadFrom(ctx, strings.NewReader("none"))
-	_, predicted := m.With(bad).Predict(ctx, c)
-	_, evaluated := m.Evaluate(ctx, negative, gram.EvaluateOptions{})
-	_, index := gram.NewIndex(ctx, fewTexts, gram.IndexOptions{Embedding: "none"})
-	_, trained := gram.Train(ctx, negative, gram.TrainOptions{C: 1, Kernel: "diffusion:t=1"})
-	_, layers := gram.Train(ctx, c, gram.TrainOptions{Type: "mkm:k=-1"})
-	saved := m.Save(filepath.Join(t.TempDir(), "no", "where"))
-	for i, err := range []error{matrix, isa, memory, power, crossed, near, same, selected, components, values, read, texts,
-		loaded, loadedFrom, predicted, evaluated, index, trained, layers, saved} {
-		if err == nil {
-			t.Errorf("%d: no error", i)
-			continue
-		}
-		text := err.Error()
-		for _, below := range []string{
-			"engine: ", "sparse: ", "corpus: ", "svm: ", "learn: ", "solver: ", "mkm: ", "selection: ",
-		} {
-			if strings.Contains(text, below) {
-				t.Errorf("%d: %v names a package below", i, err)
-			}
-		}
-		if !strings.HasPrefix(text, "gram: ") || strings.Count(text, "gram: ") != 1 {
-			t.Errorf("%d: %v, expected gram: once", i, err)
-		}
-	}
-	_, broken := gram.Gram(ctx, c, "panics", gram.Options{Kernels: []kernel.Kernel{panics}})
-	if failed := (*engine.PanicError)(nil); broken == nil || (!errors.As(broken, &failed) ||
-		strings.Contains(broken.Error(), "\n")) {
-		t.Errorf("%v, expected a PanicError in a line", broken)
-	}
-	if few := new(corpus.MemoryError); !errors.As(memory, &few) || !errors.Is(read, fs.ErrNotExist) {
-		t.Errorf("%v, %v: not what they were", memory, read)
-	}
-	if _, err := gram.Gram(ended, c, "", gram.Options{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, expected the end of the context", err)
 	}
 }
 

@@ -481,22 +481,3 @@ func TestIndexRemovedIsFree(t *testing.T) {
 	}
 	runtime.KeepAlive(texts)
 }
-
-// Each mistake has its own message.
-func TestIndexErrors(t *testing.T) {
-	x := gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{}))
-	query := func(x *gram.Index, q gram.IndexQuery) error { _, err := x.Query(t.Context(), fewTexts, q); return err }
-	below := -0.5
-	var none context.Context
-	_, noContext := x.Query(none, fewTexts, gram.IndexQuery{K: 1})
-	for want, err := range map[string]error{
-		"gram: Within -0.5, expected 0 or more":                     query(x, gram.IndexQuery{Within: &below}),
-		"gram: K -1, expected 1 or more, or a bound Within":         query(x, gram.IndexQuery{K: -1}),
-		"gram: a zero Index, expected one of NewIndex or LoadIndex": query(&gram.Index{}, gram.IndexQuery{K: 1}),
-		"gram: a nil context, expected one":                         noContext,
-	} {
-		if err == nil || err.Error() != want {
-			t.Errorf("error %v, expected %s", err, want)
-		}
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
@@ -123,21 +122,4 @@ func TestReferenceValue(t *testing.T) {
 			}
 		}
 	}
-}
-
-func BenchmarkReferenceRow(b *testing.B) {
-	r := rand.New(rand.NewPCG(3, 1))
-	rows := make([][]float32, 500)
-	for i := range rows {
-		rows[i] = make([]float32, 4000)
-		for range 200 {
-			rows[i][int(4000*math.Pow(r.Float64(), 3))]++
-		}
-	}
-	ref := NewReference(embed(b, sparse.Sphere, rows))
-	dst := make([]float64, ref.Len())
-	for b.Loop() {
-		musttest.Do(b, ref.Row(context.Background(), 0, dst))
-	}
-	b.ReportMetric(float64(len(dst))*float64(b.N)/b.Elapsed().Seconds(), "pairs/s")
 }

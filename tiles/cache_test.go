@@ -290,17 +290,3 @@ func TestCacheBoundUnderLoad(t *testing.T) {
 		t.Errorf("%d tiles in all, expected %d", n, room)
 	}
 }
-
-func BenchmarkCacheHit(b *testing.B) {
-	c := newCache(b, 8, 1000*TileBytes(8))
-	for row := range uint32(1000) {
-		_, t, _ := c.Claim(Key{Row: row})
-		c.Complete(t)
-		c.Release(t)
-	}
-	row := uint32(0)
-	for b.Loop() {
-		c.Release(c.Lookup(Key{Row: row % 1000}))
-		row += 7
-	}
-}

@@ -280,22 +280,3 @@ func FuzzTileFile(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkStore(b *testing.B) {
-	for _, p := range []Piece{{Rows: 1, Cols: 4096}, {Rows: 64, Cols: 10000}} {
-		s := openStore(b, b.TempDir())
-		v := make([]float32, p.Rows*p.Cols)
-		b.Run(fmt.Sprintf("op=save/rows=%d/cols=%d/", p.Rows, p.Cols), func(b *testing.B) {
-			b.SetBytes(p.size())
-			for b.Loop() {
-				musttest.Do(b, s.Save(p, rowsOf(p, v)))
-			}
-		})
-		b.Run(fmt.Sprintf("op=load/rows=%d/cols=%d/", p.Rows, p.Cols), func(b *testing.B) {
-			b.SetBytes(p.size())
-			for b.Loop() {
-				musttest.Do(b, s.Load(p, rowsOf(p, v)))
-			}
-		})
-	}
-}

@@ -81,27 +81,3 @@ func TestCleaned(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 }
-
-func BenchmarkFolder(b *testing.B) {
-	for _, size := range []int{1 << 10, 1 << 20, 64 << 20} {
-		data := bytes.Repeat([]byte{1}, size)
-		dir := b.TempDir()
-		f := musttest.Get(openFolder(dir, true))(b)
-		for name, create := range map[string]func(path string) error{
-			"synced": func(path string) error { return f.Create(b.Context(), path, [][]byte{data}) },
-			"unsynced": func(path string) error {
-				temporary := filepath.Join(dir, "x")
-				err := os.WriteFile(temporary, data, 0o666)
-				return errors.Join(err, os.Link(temporary, filepath.Join(dir, path)), os.Remove(temporary))
-			},
-		} {
-			b.Run(fmt.Sprintf("bytes=%d/%s", size, name), func(b *testing.B) {
-				b.SetBytes(int64(size))
-				for b.Loop() {
-					path := name + ".object"
-					musttest.Do(b, errors.Join(create(path), os.Remove(filepath.Join(dir, path))))
-				}
-			})
-		}
-	}
-}

@@ -487,19 +487,6 @@ func TestHeaderNamesTheFunctions(t *testing.T) {
 	}
 }
 
-// An empty call costs some microseconds, and one that can be cancelled some more.
-func BenchmarkCall(b *testing.B) {
-	var flag int32
-	for name, in := range map[string]*request{"plain": {}, "cancellable": {cancel: &flag}} {
-		b.Run(name, func(b *testing.B) {
-			a := struct{ object uintptr }{}
-			for b.Loop() {
-				run(in, functions["gram_free"], unsafe.Pointer(&a))
-			}
-		})
-	}
-}
-
 // FuzzMatrix compares what is read of a matrix with what a loop reads of it.
 func FuzzMatrix(f *testing.F) {
 	f.Add(int64(3), int32(64), int32(32), int32(32), []byte{0, 2, 3}, []byte{0, 2, 1}, []byte{1, 2, 3})

@@ -10,7 +10,6 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -119,57 +118,6 @@ func TestScoreArguments(t *testing.T) {
 	)
 	if err != nil || s.Right != 1 || s.Classes[0].Of != 1 {
 		t.Errorf("%+v, error %v", s, err)
-	}
-}
-
-// Whatever a Progress function panics at, the call comes back with that as its error, and what
-// comes after goes well.
-func TestProgressPanics(t *testing.T) {
-	own := errors.New("the caller's own")
-	c := sixty(t)
-	k := kernel.MustParse(DefaultKernel)
-	stage, seen := "", map[string]bool{}
-	tell := func(p Progress) {
-		if seen[p.Stage] = true; p.Stage == stage {
-			panic(own)
-		}
-	}
-	check := func(what string, err error) {
-		t.Helper()
-		if failed := (*run.PanicError)(nil); !errors.As(err, &failed) || !errors.Is(err, own) {
-			t.Errorf("%s: error %v, expected a PanicError with the caller's own", what, err)
-		}
-	}
-	for _, stage = range []string{"embedding", "preparing the engine"} {
-		p, err := NewProblem(t.Context(), c, k.Embedding(), Options{Progress: tell})
-		if check(stage, err); p != nil {
-			t.Errorf("%s: there is a problem beside the error", stage)
-		}
-	}
-	stage = ""
-	p := musttest.Get(NewProblem(t.Context(), c, k.Embedding(), Options{Progress: tell, Workers: 2}))(t)
-	m, _, err := p.Train(t.Context(), Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Progress: tell}))(t)
-	for what, call := range map[string]func() error{
-		"training":   func() error { _, _, err := p.Train(t.Context(), Settings{C: 3}); return err },
-		"validating": func() error { _, err := p.CrossValidate(t.Context(), Settings{}, 3, 1); return err },
-		"searching": func() error {
-			_, err := p.Search(t.Context(), Settings{}, Grid{C: []float64{1, 2}}, nil)
-			return err
-		},
-		"predicting": func() error { _, err := q.Predict(t.Context(), c.Documents); return err },
-	} {
-		stage = what
-		check(what, call())
-		if stage = ""; !seen[what] {
-			t.Errorf("%s: nobody was told", what)
-		}
-		if err := call(); err != nil {
-			t.Errorf("%s: error %v afterwards", what, err)
-		}
 	}
 }
 

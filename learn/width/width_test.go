@@ -225,26 +225,3 @@ func TestRefused(t *testing.T) {
 		t.Error("nothing to classify: no error")
 	}
 }
-
-// The search of the thesis, on as many validation documents and on fewer training documents.
-func BenchmarkSearch(b *testing.B) {
-	train, test := random(2000, 300, 10, 1, false), random(500, 300, 10, 2, false)
-	for name, widths := range map[string][]int{"widths=30": nil, "widths=300": sequence(300)} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Search(b.Context(), train, test, Options{Widths: widths, Workers: 1}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/(2000*500*300), "ns/feature")
-		})
-	}
-}
-
-func sequence(n int) (all []int) {
-	for w := range n {
-		all = append(all, w+1)
-	}
-	return all
-}

@@ -154,14 +154,3 @@ func TestZeta(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkDegree(b *testing.B) {
-	for name, n := range map[string]float64{"whole": 3, "fractional": 0.5, "high": 10.7} {
-		d := New(n)
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				d.J(0.3)
-			}
-		})
-	}
-}

@@ -113,9 +113,3 @@ func TestBiasedKnown(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkBiased(b *testing.B) {
-	for b.Loop() {
-		_ = Biased(0.7, 1/0.3, 1/0.5, 1)
-	}
-}

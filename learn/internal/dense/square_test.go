@@ -159,29 +159,3 @@ func TestDependent(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkCholesky(b *testing.B) {
-	a, _ := definite(1024, 3)
-	for b.Loop() {
-		s := of(a)
-		if _, err := s.Cholesky(b.Context(), Do{asm.Best(), 1}, 1e-9); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := s.Ridge(b.Context(), Do{asm.Best(), 1}, 1); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkReference is BenchmarkCholesky by gonum, on all processors.
-func BenchmarkReference(b *testing.B) {
-	a, _ := definite(1024, 3)
-	for b.Loop() {
-		var c mat.Cholesky
-		c.Factorize(a)
-		var u mat.TriDense
-		c.UTo(&u)
-		var product mat.SymDense
-		product.SymOuterK(1, &u)
-	}
-}

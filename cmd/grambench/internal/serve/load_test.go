@@ -214,30 +214,3 @@ func TestSoak(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkWarm measures the first predictions of a model that has been read: cold-ms is the slowest of three
-// without Warm, warm-ms that with it.
-func BenchmarkWarm(b *testing.B) {
-	s, _, texts := serving(b, 150, 40, 150, gram.TrainOptions{Kernel: "diffusion:t=0.5", C: 10, Scheme: "one-vs-rest"})
-	slowest := func(m *gram.Model) (most float64) {
-		for range 3 {
-			began := time.Now()
-			gram.Must(m.PredictTexts(b.Context(), texts[:1]))
-			most = max(most, 1e3*time.Since(began).Seconds())
-		}
-		return most
-	}
-	var cold, warm float64
-	for b.Loop() {
-		m := s.current.Load().model.With(gram.Options{Workers: 1})
-		b.StopTimer()
-		cold += slowest(m.With(gram.Options{Workers: 1}))
-		b.StartTimer()
-		musttest.Do(b, m.Warm(b.Context()))
-		b.StopTimer()
-		warm += slowest(m)
-		b.StartTimer()
-	}
-	b.ReportMetric(cold/float64(b.N), "cold-ms")
-	b.ReportMetric(warm/float64(b.N), "warm-ms")
-}

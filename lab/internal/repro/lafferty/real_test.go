@@ -7,12 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // realData is the folder of real corpora; tests skip where it isn't there.
@@ -58,30 +54,5 @@ func TestLaffertyLebanonWebKB(t *testing.T) {
 		if row["lowest"] != "diffusion *" {
 			t.Errorf("%v: %v is lowest, expected diffusion clearly", row["class"], row["lowest"])
 		}
-	}
-}
-
-// BenchmarkCurve measures what a training of Tables 1 to 4 costs, its part of gathering and testing
-// included: WebKB, diffusion at a middle scale, one split of each task.
-func BenchmarkCurve(b *testing.B) {
-	ctx, r := b.Context(), &repro.Run{Data: realData(b, repro.WebKB), Seed: 1, Workers: 1}
-	p := &protocol{
-		tables: repro.Words{Chosen: []string{"1", "2"}}, c: repro.Numbers{1, 10, 100}, splits: 1,
-		sizes: repro.Ints{40, 80, 120, 200, 400, 600}, text: repro.Preparation{MinDF: 1, MinLetters: 1},
-	}
-	corpus := musttest.Get(p.readWebKB(ctx, r))(b)
-	pairs := musttest.Get(newPairs(ctx, r, sparse.Sphere.Fit(corpus.docs), corpus.docs, ""))(b)
-	m := musttest.Get(pairs.matrix(ctx, kernel.MustParse("diffusion:t=2.25"), 1))(b)
-	for name, folds := range map[string]int{"folds=none": 0, "folds=five": 5} {
-		b.Run(name, func(b *testing.B) {
-			p.folds = folds
-			plan := (&curves{p: p, r: r}).plan(corpus)
-			var trainings int64
-			for b.Loop() {
-				result := musttest.Get(plan.measure(ctx, m, 1, asm.Best(), func() {}))(b)
-				trainings += result.Trainings
-			}
-			b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(trainings), "µs/machine")
-		})
 	}
 }
