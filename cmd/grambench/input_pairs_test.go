@@ -175,7 +175,8 @@ func TestInputPairs(t *testing.T) {
 				}
 				args := append([]string{"-q", "-in", path(a), "-labels", path("labels")}, based(a)[:2]...)
 				if want == "" {
-					train := append([]string{"train", "-kernel", "rbf:gamma=0.1,embed=tf", "-c", "10", "-signed", "-o", model}, args...)
+					train := []string{"train", "-kernel", "rbf:gamma=0.1,embed=tf", "-c", "10", "-signed", "-o", model}
+					train = append(train, args...)
 					if _, bad := command(train...); bad != "" {
 						t.Fatalf("train %s: %s", a, bad)
 					}
