@@ -121,59 +121,30 @@ func TestOptions(t *testing.T) {
 	gather(t, cols, whole(cols), 20)
 }
 
-// Requests for what isn't there are refused before anything is computed.
-func TestBadRequests(t *testing.T) {
+// Documents that don't fit the columns are refused, and so is what isn't valid.
+func TestBadDocuments(t *testing.T) {
 	noLeaks(t)
 	const n = 20
 	x := embedded(t, zipf(n, 60, 8, 3))
 	cols := load(t, open(t, Options{}), x)
 	other := musttest.Get(x.Embedder.Transform(zipf(7, 60, 8, 4)))(t)
-	foreign := embedded(t, zipf(7, 60, 8, 5))
 	shuffled, short := *other, *other
 	shuffled.Terms = slices.Clone(other.Terms)
 	slices.Reverse(shuffled.Terms)
 	short.Norms = other.Norms[1:]
-	ignore := func(*device.Tile) error { t.Error("a block of a bad request"); return nil }
-	for _, c := range []struct {
-		words string
-		r     *device.Request
-	}{
-		{"from -128", &device.Request{Lo: -128, Hi: n}},
-		{"multiple of", &device.Request{Lo: 1, Hi: n}},
-		{"from 128 to before 20", &device.Request{Lo: 128, Hi: n}},
-		{"to before 21", &device.Request{Docs: []int{0}, Hi: n + 1}},
-		{"to before -1", &device.Request{Docs: []int{0}, Hi: -1}},
-		{"row 1 is document 20", &device.Request{Docs: []int{0, n}, Hi: n}},
-		{"row 0 is document -1", &device.Request{Docs: []int{-1}, Hi: n}},
-		{"row 0 is document 7", &device.Request{From: other, Docs: []int{7}, Hi: n}},
-		{"document 3 after 3", &device.Request{Docs: []int{3, 3}, Hi: n, Half: true}},
-		{"half of the matrix", &device.Request{From: other, Docs: []int{3}, Hi: n, Half: true}},
-		{"leaves 0", &device.Request{Program: &device.Program{}, Docs: []int{3}, Hi: n}},
-		{"one embedder", &device.Request{From: foreign, Docs: []int{3}, Hi: n}},
-		{"is not above", &device.Request{From: &shuffled, Docs: []int{3}, Hi: n}},
-		{"norm", &device.Request{From: &short, Docs: []int{3}, Hi: n}},
+	for words, from := range map[string]*sparse.Embedded{
+		"one embedder": embedded(t, zipf(7, 60, 8, 5)), "is not above": &shuffled, "norm": &short,
 	} {
-		wants(t, c.words, cols.Rows(t.Context(), c.r, ignore), c.words)
+		err := cols.Rows(t.Context(), &device.Request{From: from, Docs: []int{3}, Hi: n}, func(*device.Tile) error {
+			t.Error("a block of a bad request")
+			return nil
+		})
+		wants(t, words, err, words)
 	}
-	bare := *other
-	bare.Norms = nil
-	ask := func(p *device.Program) error {
-		return cols.Rows(t.Context(), &device.Request{Program: p, From: &bare, Docs: []int{3}, Hi: n},
-			func(*device.Tile) error { return nil })
-	}
-	if err := ask(gaussianC); err != nil { // needs no norms
-		t.Error(err)
-	}
-	wants(t, "no norms", ask(rooted), "documents that have none")
-	wants(t, "no visit", cols.Rows(t.Context(), &device.Request{}, nil), "no function")
 	for _, bad := range []*sparse.Embedded{nil, {}, &shuffled, &short} {
 		if c, err := cols.d.Load(t.Context(), bad); err == nil || c != nil {
 			t.Errorf("load: error %v, expected one", err)
 		}
-	}
-	for _, p := range []*device.Program{{}, {Code: []device.Code{{Op: device.OpC}, {Op: device.OpX}}}} {
-		_, err := cols.Digest(t.Context(), &device.Request{Program: p, Docs: []int{0}, Hi: n})
-		wants(t, "digest", err, "device: ")
 	}
 	holdRows(t, cols, whole(cols)) // and it goes on
 }

@@ -17,16 +17,10 @@ type reduceKernels struct{ least, multiply, digest cu.Function }
 
 // Least implements device.Reducer.
 func (c *columns) Least(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
-	valid := func() error {
-		if err := r.ValidateLeast(k, column, value); err != nil {
-			return err
-		}
-		for i := range column {
-			column[i] = -1 // where there are no columns
-		}
-		return nil
+	for i := range column {
+		column[i] = -1 // where there are no columns
 	}
-	return c.reduce(ctx, r, valid, func(j *job) (reduction, error) {
+	return c.reduce(ctx, r, func(j *job) (reduction, error) {
 		columns, err := j.temporary.alloc(4 * int64(len(column)))
 		if err != nil {
 			return reduction{}, err
@@ -42,17 +36,11 @@ func (c *columns) Least(ctx context.Context, r *device.Request, k int, column []
 
 // Multiply implements device.Reducer.
 func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64, vectors int, sum []float64) error {
-	valid := func() error {
-		if vectors > mostParts {
-			return fmt.Errorf("cuda: %d vectors, expected at most %d", vectors, mostParts)
-		}
-		err := r.ValidateMultiply(by, vectors, sum)
-		if err == nil {
-			clear(sum) // where there are no columns
-		}
-		return err
+	if vectors > mostParts {
+		return fmt.Errorf("cuda: %d vectors, expected at most %d", vectors, mostParts)
 	}
-	return c.reduce(ctx, r, valid, func(j *job) (reduction, error) {
+	clear(sum) // where there are no columns
+	return c.reduce(ctx, r, func(j *job) (reduction, error) {
 		n := r.Hi - r.Lo
 		columns := make([]float64, len(by)) // [vectors][columns], as neighbouring threads read them
 		for i, v := range by {
@@ -73,7 +61,7 @@ func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64,
 
 // Digest implements device.Reducer.
 func (c *columns) Digest(ctx context.Context, r *device.Request) (digest uint64, err error) {
-	err = c.reduce(ctx, r, func() error { return nil }, func(j *job) (reduction, error) {
+	err = c.reduce(ctx, r, func(j *job) (reduction, error) {
 		half := uint64(0)
 		if r.Half {
 			half = 1
@@ -106,9 +94,9 @@ type reduction struct {
 
 // reduce computes the tiles of a request and reduces each where it is.
 func (c *columns) reduce(
-	ctx context.Context, r *device.Request, valid func() error, prepare func(*job) (reduction, error),
+	ctx context.Context, r *device.Request, prepare func(*job) (reduction, error),
 ) error {
-	return c.request(ctx, r, false, valid, func(j *job) (err error) {
+	return c.request(ctx, r, false, func(j *job) (err error) {
 		by, err := prepare(j)
 		if err != nil {
 			return err

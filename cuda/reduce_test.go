@@ -8,7 +8,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -250,33 +249,5 @@ func TestProducts(t *testing.T) {
 	}
 	if len(got) != 3*vectors*(150+30) || len(want) != len(got) {
 		t.Errorf("%d and %d products", len(got), len(want))
-	}
-}
-
-// Reductions refuse what doesn't fit their request.
-func TestBadReductions(t *testing.T) {
-	noLeaks(t)
-	const n = 20
-	cols := load(t, open(t, Options{}), embedded(t, zipf(n, 60, 8, 3)))
-	ctx, r := t.Context(), &device.Request{Docs: []int{0, 1}, Hi: n}
-	half := &device.Request{Docs: sequence(n), Hi: n, Half: true}
-	column, value := make([]int32, 4), make([]float32, 4)
-	for what, err := range map[string]error{
-		"none":           cols.Least(ctx, r, 0, nil, nil),
-		"less room":      cols.Least(ctx, r, 2, column[:3], value[:3]),
-		"other room":     cols.Least(ctx, r, 2, column, value[:3]),
-		"half":           cols.Least(ctx, half, 2, make([]int32, 2*n), make([]float32, 2*n)),
-		"no vectors":     cols.Multiply(ctx, r, nil, 0, nil),
-		"fewer numbers":  cols.Multiply(ctx, r, make([]float64, n-1), 1, make([]float64, 2)),
-		"fewer sums":     cols.Multiply(ctx, r, make([]float64, n), 1, make([]float64, 1)),
-		"too many":       cols.Multiply(ctx, r, make([]float64, 1<<16*n), 1<<16, make([]float64, 2<<16)),
-		"half by vector": cols.Multiply(ctx, half, make([]float64, n), 1, make([]float64, n)),
-	} {
-		if err == nil || !strings.Contains(err.Error(), "device: ") && what != "too many" {
-			t.Errorf("%s: error %v", what, err)
-		}
-	}
-	if _, err := cols.Digest(ctx, nil); err == nil {
-		t.Error("the digest of no request")
 	}
 }

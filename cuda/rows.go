@@ -24,26 +24,12 @@ const mostParts = 1<<16 - 1
 // visit must not use the device, which waits for it. When it panics, all that is under way ends
 // first.
 func (c *columns) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
-	valid := func() error {
-		if visit == nil {
-			return errors.New("cuda: no function that takes the tiles")
-		}
-		return nil
-	}
-	return c.request(ctx, r, true, valid, func(j *job) error { return j.stream(ctx, visit) })
+	return c.request(ctx, r, true, func(j *job) error { return j.stream(ctx, visit) })
 }
 
-// request does work with the memory of a request that is valid, also by what is asked of it besides,
-// and has values; copied says that they are copied to the machine.
-func (c *columns) request(
-	ctx context.Context, r *device.Request, copied bool, valid func() error, work func(*job) error,
-) error {
-	if err := r.Validate(c.x); err != nil {
-		return err
-	}
-	if err := valid(); err != nil {
-		return err
-	}
+// request does work with the memory of a request that has values; copied says that they are copied to the
+// machine.
+func (c *columns) request(ctx context.Context, r *device.Request, copied bool, work func(*job) error) error {
 	rows := c.x
 	if r.From != nil {
 		rows = r.From

@@ -42,7 +42,6 @@ func TestFaultyDevices(t *testing.T) {
 		"fails": func(*device.Request, *device.Tile, func(*device.Tile) error) error {
 			return errors.New("faulty: failed")
 		},
-		"no tile":       func(_ *device.Request, _ *device.Tile, visit func(*device.Tile) error) error { return visit(nil) },
 		"panics":        func(*device.Request, *device.Tile, func(*device.Tile) error) error { panic("faulty: panics") },
 		"short values":  spoilt(func(t *device.Tile) { t.Value = t.Value[:len(t.Value)/2] }),
 		"a row more":    spoilt(func(t *device.Tile) { t.Rows++ }),

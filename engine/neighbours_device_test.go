@@ -22,7 +22,7 @@ type selecting struct {
 }
 
 func (d *selecting) Least(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
-	if err := errors.Join(r.ValidateLeast(k, column, value), d.fail); err != nil {
+	if err := d.fail; err != nil {
 		return err
 	}
 	d.rows += len(r.Docs)

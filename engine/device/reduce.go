@@ -2,8 +2,6 @@ package device
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 )
 
@@ -37,29 +35,4 @@ func Mix(row, column int, value float32) uint64 {
 	h := (uint64(row)<<32 | uint64(uint32(column))) * odd
 	h = (h ^ h>>32 ^ uint64(math.Float32bits(value))) * odd
 	return h ^ h>>32
-}
-
-// ValidateLeast returns an error where k or the room for results doesn't fit a valid request.
-func (r *Request) ValidateLeast(k int, column []int32, value []float32) error {
-	if r.Half {
-		return errors.New("device: the least values of half of the matrix, expected whole rows")
-	}
-	if k < 1 || k > math.MaxInt32 || len(column)/k != len(r.Docs) || len(column)%k != 0 || len(value) != len(column) {
-		return fmt.Errorf("device: room for %d columns and %d values of %d for each of %d rows",
-			len(column), len(value), k, len(r.Docs))
-	}
-	return nil
-}
-
-// ValidateMultiply returns an error where vectors or sums don't fit a valid request.
-func (r *Request) ValidateMultiply(by []float64, vectors int, sum []float64) error {
-	if r.Half {
-		return errors.New("device: half of the matrix by vectors, expected whole rows")
-	}
-	if vectors < 1 || len(by)/vectors != r.Hi-r.Lo || len(by)%vectors != 0 ||
-		len(sum)/vectors != len(r.Docs) || len(sum)%vectors != 0 {
-		return fmt.Errorf("device: %d numbers of %d vectors for %d columns, and room for %d of %d rows",
-			len(by), vectors, r.Hi-r.Lo, len(sum), len(r.Docs))
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package device
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/sparse"
@@ -39,47 +38,6 @@ type Request struct {
 
 	// Workers is how many goroutines may work, and call visit, at the same time; 0 for one.
 	Workers int
-}
-
-// Validate returns an error where a request asks for rows or columns that aren't there, of the
-// documents in the columns, for a program that isn't one, or for norms of documents that have none.
-// It doesn't check the documents: a back end that copies them does.
-func (r *Request) Validate(columns *sparse.Embedded) error {
-	n := columns.Rows()
-	if r.Lo < 0 || r.Lo%Columns != 0 || r.Hi < r.Lo || r.Hi > n {
-		return fmt.Errorf("device: columns from %d to before %d, expected a range from a multiple of %d to at most %d",
-			r.Lo, r.Hi, Columns, n)
-	}
-	rows := columns
-	if r.From != nil {
-		rows = r.From
-	}
-	if r.Half && r.From != nil {
-		return errors.New("device: half of the matrix with other documents, expected those of the columns")
-	}
-	if r.Half && r.Lo > 0 {
-		return fmt.Errorf("device: half of the matrix with columns from %d to before %d, expected 0 for the first", r.Lo,
-			r.Hi)
-	}
-	for i, d := range r.Docs {
-		if d < 0 || d >= rows.Rows() {
-			return fmt.Errorf("device: row %d is document %d, expected one from 0 to %d", i, d, rows.Rows()-1)
-		}
-		if r.Half && d >= r.Hi {
-			return fmt.Errorf("device: row %d of half of the matrix is document %d, expected one below %d", i, d, r.Hi)
-		}
-		if r.Half && i > 0 && d <= r.Docs[i-1] {
-			return fmt.Errorf("device: row %d of half of the matrix is document %d after %d, expected increasing ones",
-				i, d, r.Docs[i-1])
-		}
-	}
-	if r.Program == nil {
-		return nil
-	}
-	if len(r.Program.Norms) > 0 && (len(rows.Norms) != rows.Rows() || len(columns.Norms) != columns.Rows()) {
-		return errors.New("device: a program with norms of documents that have none")
-	}
-	return r.Program.Validate()
 }
 
 // Tile is a piece of what a [Request] asked for, in rows or in columns: one of its strides is 1. It

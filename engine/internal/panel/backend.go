@@ -175,9 +175,6 @@ func (b *Backend) split(ctx context.Context, f *foreign, s *side, x *sparse.Embe
 
 // Rows implements [device.Backend], a panel of documents at a time on each worker.
 func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
-	if err := r.Validate(b.own.x); err != nil {
-		return err
-	}
 	if panels := b.keep(r); panels != nil {
 		return b.few(ctx, r, panels, visit)
 	}
