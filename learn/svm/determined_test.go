@@ -1,7 +1,6 @@
 package svm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -36,12 +35,12 @@ func TestModelIsDetermined(t *testing.T) {
 	for _, s := range settings {
 		t.Run(fmt.Sprintf("%s/%s", s.Type, s.Scheme), func(t *testing.T) {
 			first, report := train(t, c, s, Options{Workers: 1})
-			want := encoded(t, first)
+			want := musttest.Written(t, first.Write)
 			for what, opt := range map[string]Options{
 				"again": {Workers: 1}, "two workers": {Workers: 2}, "five workers": {Workers: 5},
 				"once": {Workers: 2, Once: true},
 			} {
-				if m, _ := train(t, c, s, opt); !bytes.Equal(encoded(t, m), want) {
+				if m, _ := train(t, c, s, opt); musttest.Written(t, m.Write) != want {
 					t.Errorf("%s: another model", what)
 				}
 			}

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"os"
-	"path/filepath"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -51,128 +48,6 @@ func Example() {
 	// Output:
 	// 3 machines, 0 unfinished
 	// 400 of 400 documents
-}
-
-// Predictions say more than a class: the decision values of all machines, and, where they were
-// asked for at training, probabilities.
-func ExamplePredictor_Predict() {
-	ctx := context.Background()
-	c, err := corpus.Read(ctx, "synthetic:docs=200,terms=500,length=30,classes=2,seed=2", corpus.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	kernel := kernel.MustParse("linear:embed=tfidf-l2")
-	problem, err := svm.NewProblem(ctx, c, kernel.Embedding(), svm.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	model, _, err := problem.Train(ctx, svm.Settings{Kernel: kernel, C: 1, Probabilities: true})
-	if err != nil {
-		log.Fatal(err)
-	}
-	predictor, err := svm.NewPredictor(ctx, model, svm.PredictOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	prediction, err := predictor.Predict(ctx, c.Documents.SelectRows([]int{0}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	own := c.Labels.Of(0)[0]
-	fmt.Println(
-		model.Classes[prediction.Class[0]] == c.Classes[own], prediction.Decisions[0][0] > 0,
-		prediction.Probabilities[0][own] > 0.9,
-	)
-	// Output: true true true
-}
-
-// Texts of a server, one by one: the predictor keeps vocabulary, tokenizer and support vectors.
-func ExamplePredictor_PredictTexts() {
-	ctx := context.Background()
-	texts := []string{"rain and wind", "wind and snow", "bread and soup", "soup and salt"}
-	c, err := corpus.FromTexts(ctx, texts, []string{"weather", "weather", "kitchen", "kitchen"},
-		corpus.Options{MinDF: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	kernel := kernel.MustParse("diffusion:t=0.5")
-	problem, err := svm.NewProblem(ctx, c, kernel.Embedding(), svm.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	model, _, err := problem.Train(ctx, svm.Settings{Kernel: kernel})
-	if err != nil {
-		log.Fatal(err)
-	}
-	predictor, err := svm.NewPredictor(ctx, model, svm.PredictOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, text := range []string{"Snow!", "salt, and more salt"} {
-		prediction, err := predictor.PredictTexts(ctx, []string{text})
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(text, "is of", model.Classes[prediction.Class[0]])
-	}
-	// Output:
-	// Snow! is of weather
-	// salt, and more salt is of kitchen
-}
-
-// A model of a user-defined kernel is saved like any other. The program that loads it brings the
-// kernel, which the model names.
-func ExampleNewPredictor_ownKernel() {
-	ctx := context.Background()
-	student, err := kernel.New(kernel.Custom{
-		Name:       "student-1",
-		Embedding:  sparse.Sphere,
-		Eval:       func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
-		Properties: kernel.Properties{Definite: kernel.Positive},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	docs, err := corpus.Read(ctx, "synthetic:docs=200,terms=500,length=30,classes=2,seed=2", corpus.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	problem, err := svm.NewProblem(ctx, docs, student.Embedding(), svm.Options{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	trained, _, err := problem.Train(ctx, svm.Settings{Kernel: student})
-	if err != nil {
-		log.Fatal(err)
-	}
-	folder, err := os.MkdirTemp("", "")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	path := filepath.Join(folder, "student.model")
-	if err := trained.Save(ctx, path); err != nil {
-		log.Fatal(err)
-	}
-
-	loaded, err := model.Load(ctx, path, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	predictor, err := svm.NewPredictor(ctx, loaded, svm.PredictOptions{Kernels: []kernel.Kernel{student}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	prediction, err := predictor.Predict(ctx, docs.Documents)
-	if err != nil {
-		log.Fatal(err)
-	}
-	score, err := svm.ScoreModel(loaded, prediction, docs)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%s: %d of %d documents\n", loaded.Kernel, score.Right, score.Documents)
-	// Output: student-1: 200 of 200 documents
 }
 
 // A Gram matrix that was computed elsewhere: here of points on a line, by the Gaussian kernel.

@@ -127,7 +127,7 @@ func TestTrainStaysWithinMemory(t *testing.T) {
 			source := fmt.Sprintf("synthetic:docs=6000,terms=8000,length=60,classes=%d,seed=9", test.classes)
 			limit := needs(t, source, test.settings) + test.beyond
 			word := strings.ReplaceAll(name, " ", "_")
-			c := command(t, "memory", fmt.Sprintf("%s %s %d", source, word, limit))
+			c := command(t, fmt.Sprintf("%s %s %d", source, word, limit))
 			out, err := c.Output()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)
