@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log"
 
-
 	"github.com/gramengine/gram/engine/kernel"
 )
 

@@ -2,7 +2,6 @@ package tiles
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 )
@@ -12,9 +11,6 @@ import (
 // is io.EOF. One that wraps [ErrDamaged] says that r isn't such a file. After an error the store is as
 // it was.
 func (s *Store) Add(r io.Reader) (Piece, error) {
-	if s == nil || s.create == nil || r == nil {
-		return Piece{}, errors.New("tiles: Add: a nil reader, or a store that OpenStore didn't make")
-	}
 	p, err := s.add(r)
 	if err != nil && err != io.EOF {
 		return Piece{}, fmt.Errorf("tiles: Add: %w", err)

@@ -1,7 +1,6 @@
 package tiles
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 )
@@ -14,7 +13,6 @@ type Key struct{ Row, Block uint32 }
 type Tile struct {
 	C []float32 // as many values as the cache's tiles have
 
-	cache      *Cache // nil once the values are another tile's
 	key        Key
 	ready      bool
 	pins       int
@@ -46,10 +44,8 @@ const (
 // others lose time but not their result. A caller must not wait while others wait for it: it first
 // makes what is Mine, then waits for what is Busy.
 //
-// Misuse: a tile that isn't in the state that a method asks for, or not in this cache, nil
-// included, is a mistake of the caller. The method panics before it changes anything. A tile that
-// was abandoned, or released and dropped, has no values any more: C is nil. What can't be seen is a
-// second Release while another caller has pinned the tile.
+// A caller completes or abandons each tile that it makes, once, and releases each tile that it pinned, once. A tile
+// that was abandoned, or released and dropped, has no values any more: C is nil.
 type Cache struct {
 	width int
 	limit int64
@@ -81,28 +77,18 @@ const tileOverhead = 320
 
 // NewCache returns a cache for tiles of width values that takes up to limit bytes. A limit too
 // small for a tile is allowed: the cache then stays empty.
-func NewCache(width int, limit int64) (*Cache, error) {
-	if width < 1 || width > mostValues {
-		return nil, fmt.Errorf("tiles: cache of tiles of %d values, expected 1 to %d", width, mostValues)
-	}
-	if limit < 0 {
-		return nil, fmt.Errorf("tiles: cache of %d bytes, expected at least 0", limit)
-	}
+func NewCache(width int, limit int64) *Cache {
 	c := &Cache{width: width, limit: limit, cost: TileBytes(width), tiles: map[Key]*Tile{}, allocate: newValues}
 	c.used.prev, c.used.next = &c.used, &c.used
 	c.stats.Limit = limit
-	return c, nil
+	return c
 }
 
 // newValues allocates all of what the runtime would round the size up to, so that it is counted.
 func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[:width] }
 
-// TileBytes returns the memory in bytes that a cache takes for each tile of width values. It panics
-// where [NewCache] refuses the width.
+// TileBytes returns the memory in bytes that a cache takes for each tile of width values.
 func TileBytes(width int) int64 {
-	if width < 1 || width > mostValues {
-		panic(fmt.Sprintf("tiles: TileBytes: %d values, expected 1 to %d", width, mostValues))
-	}
 	if bytes := 4 * int64(width); bytes > smallBytes { // whole pages of the runtime; to see it would take that memory
 		return (bytes+pageBytes-1)&^(pageBytes-1) + tileOverhead
 	}
@@ -144,9 +130,6 @@ func (c *Cache) Lookup(key Key) *Tile {
 func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.tiles == nil {
-		panic("tiles: Claim in a cache that NewCache didn't make")
-	}
 	t := c.tiles[key]
 	switch {
 	case t == nil:
@@ -180,7 +163,7 @@ func (c *Cache) room() *Tile {
 	}
 	if c.cost <= c.limit-c.stats.Bytes {
 		c.stats.Bytes += c.cost
-		return &Tile{C: c.allocate(c.width), cache: c}
+		return &Tile{C: c.allocate(c.width)}
 	}
 	t := c.used.next
 	if t == &c.used {
@@ -195,8 +178,8 @@ func (c *Cache) room() *Tile {
 // old one, against the rules, finds nothing rather than values of another.
 func (c *Cache) renew(t *Tile) *Tile {
 	delete(c.tiles, t.key)
-	fresh := &Tile{C: t.C, cache: c}
-	t.C, t.cache = nil, nil
+	fresh := &Tile{C: t.C}
+	t.C = nil
 	return fresh
 }
 
@@ -217,7 +200,6 @@ func (c *Cache) unlink(t *Tile) {
 func (c *Cache) Complete(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.expect("Complete", t, false)
 	t.ready = true
 	c.wake(t)
 }
@@ -226,24 +208,8 @@ func (c *Cache) Complete(t *Tile) {
 func (c *Cache) Abandon(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.expect("Abandon", t, false)
 	c.spare = append(c.spare, c.renew(t))
 	c.wake(t)
-}
-
-// expect panics unless a tile is in this cache and pinned, and its values are there (ready) or in
-// the making.
-func (c *Cache) expect(method string, t *Tile, ready bool) {
-	switch {
-	case t == nil:
-		panic("tiles: " + method + " of a nil tile")
-	case t.cache != c:
-		panic("tiles: " + method + " of a tile that isn't in this cache")
-	case ready && (!t.ready || t.pins == 0):
-		panic("tiles: " + method + " of a tile that isn't pinned")
-	case !ready && (t.ready || t.pins == 0):
-		panic("tiles: " + method + " of a tile that isn't in the making")
-	}
 }
 
 func (c *Cache) wake(t *Tile) {
@@ -257,7 +223,6 @@ func (c *Cache) wake(t *Tile) {
 func (c *Cache) Release(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.expect("Release", t, true)
 	if t.pins--; t.pins == 0 {
 		t.prev, t.next = c.used.prev, &c.used
 		t.prev.next, t.next.prev = t, t

@@ -10,12 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/gramengine/gram/internal/musttest"
 )
 
 func newCache(t testing.TB, width int, limit int64) *Cache {
 	t.Helper()
-	c := musttest.Get(NewCache(width, limit))(t)
+	c := NewCache(width, limit)
 	return c
 }
 

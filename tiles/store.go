@@ -89,7 +89,7 @@ func (s *Store) path(p Piece) string {
 // file, one that wraps [ErrDamaged] that there is a wrong one. After any error the piece can be
 // computed and saved again.
 func (s *Store) Load(p Piece, row func(i int) []float32) error {
-	if err := s.check(p, row); err != nil {
+	if err := p.check(); err != nil {
 		return fmt.Errorf("tiles: Load: %w", err)
 	}
 	path := s.path(p)
@@ -104,22 +104,11 @@ func (s *Store) Load(p Piece, row func(i int) []float32) error {
 	return nil
 }
 
-// check checks the arguments of Load and Save.
-func (s *Store) check(p Piece, row func(i int) []float32) error {
-	switch {
-	case s == nil || s.create == nil:
-		return errors.New("a store that OpenStore didn't make")
-	case row == nil:
-		return errors.New("nil row")
-	}
-	return p.check()
-}
-
 // Save writes a piece: row(i) returns the values of row i, at least Cols of them, as for
 // [Store.Load]. After an error, such as that of a full disk, or a panic of row, there is either no
 // file or a complete earlier one, and no temporary file.
 func (s *Store) Save(p Piece, row func(i int) []float32) error {
-	if err := s.check(p, row); err != nil {
+	if err := p.check(); err != nil {
 		return fmt.Errorf("tiles: Save: %w", err)
 	}
 	f, err := s.create(s.path(p))

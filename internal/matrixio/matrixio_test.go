@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -103,72 +102,6 @@ func TestWriterErrors(t *testing.T) {
 	if _, err := NewWriter("csv", &bytes.Buffer{}, Header{}); err == nil ||
 		!strings.Contains(err.Error(), "npy, libsvm, mm") {
 		t.Errorf("an unknown format is answered with %v", err)
-	}
-}
-
-func entries(t *testing.T, folder string) []string {
-	t.Helper()
-	list := musttest.Get(os.ReadDir(folder))(t)
-	var names []string
-	for _, e := range list {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
-func TestFileAppearsWhole(t *testing.T) {
-	folder := t.TempDir()
-	path := filepath.Join(folder, "k.npy")
-	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o644))
-	f := musttest.Get(Create(path))(t)
-	f.Write(bytes.Repeat([]byte("new"), 1<<20))
-	if got, _ := os.ReadFile(path); string(got) != "old" {
-		t.Error("the old file is touched before the new one is complete")
-	}
-	if n, err := f.Commit(); err != nil || n != 3<<20 {
-		t.Fatalf("Commit() = %d, %v", n, err)
-	}
-	f.Abort()
-	if got, _ := os.ReadFile(path); len(got) != 3<<20 {
-		t.Errorf("the file has %d bytes", len(got))
-	}
-	if names := entries(t, folder); len(names) != 1 {
-		t.Errorf("the folder holds %v", names)
-	}
-}
-
-func TestFileAborted(t *testing.T) {
-	folder := t.TempDir()
-	f := musttest.Get(Create(filepath.Join(folder, "k.npy")))(t)
-	if names := entries(t, folder); slices.Contains(names, "k.npy") {
-		t.Errorf("in the making, the folder holds %v", names)
-	}
-	f.Write([]byte("half"))
-	f.Abort()
-	if names := entries(t, folder); len(names) != 0 {
-		t.Errorf("the folder holds %v", names)
-	}
-}
-
-// Who writes to a file that has ended is told so, and neither the file nor its folder changes.
-func TestFileAfterItsEnd(t *testing.T) {
-	for name, end := range map[string]func(f *File){"committed": func(f *File) { f.Commit() },
-		"aborted": (*File).Abort} {
-		folder := t.TempDir()
-		f := musttest.Get(Create(filepath.Join(folder, "k")))(t)
-		f.Write([]byte("all"))
-		end(f)
-		before := entries(t, folder)
-		if n, err := f.Write([]byte("more")); n != 0 || !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("%s: Write() = %d, %v", name, n, err)
-		}
-		if _, err := f.Commit(); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("%s: Commit() = %v", name, err)
-		}
-		f.Abort()
-		if after := entries(t, folder); !slices.Equal(after, before) {
-			t.Errorf("%s: the folder held %v and holds %v", name, before, after)
-		}
 	}
 }
 

@@ -47,9 +47,8 @@ func newPartial(of *compute.Computer, width int, limit int64) (*partial, error) 
 	for range workers {
 		p.scratch <- nil
 	}
-	var err error
-	p.cache, err = tiles.NewCache(width, limit-p.scratchBytes)
-	return p, err
+	p.cache = tiles.NewCache(width, limit-p.scratchBytes)
+	return p, nil
 }
 
 // need is a tile that a request needs: row rows[r] in a block.
