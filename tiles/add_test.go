@@ -89,14 +89,6 @@ func TestAddFindsDamage(t *testing.T) {
 	if left := entries(t, s); left != nil {
 		t.Errorf("%v are left", left)
 	}
-	for _, add := range []func() (Piece, error){
-		func() (Piece, error) { return s.Add(nil) }, func() (Piece, error) { return (*Store)(nil).Add(new(bytes.Buffer)) },
-		func() (Piece, error) { return new(Store).Add(new(bytes.Buffer)) },
-	} {
-		if _, err := add(); err == nil || err == io.EOF {
-			t.Errorf("error %v", err)
-		}
-	}
 }
 
 // What is added can be loaded; what can't be added is named as damage and leaves nothing.
