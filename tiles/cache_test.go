@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
 )
 
 func newCache(t testing.TB, width int, limit int64) *Cache {
