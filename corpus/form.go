@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -86,55 +85,49 @@ func (o *Options) takeLike(extension string) (err error) {
 }
 
 // takeColumns sets the columns or keys that Options.Like names and the options don't, for a source of another name or a
-// stream, where its beginning has them: the column of the text, or else of labels, in the first line, or the key in
-// JSON. Without these, it sets those of a first line of TABs that names a text, labels and more.
+// stream, if its first line has the column or key of the text, or of labels if Like names no text. Else it sets those of
+// a .tsv file whose first line names a text, labels and more.
 func (in *input) takeColumns(o *Options) {
 	if o.LabelColumn+o.TextColumn+o.LabelKey+o.TextKey != "" || o.Format == FormatFolder {
 		return
 	}
-	head, err := in.r.Peek(32 << 10)
-	if err != nil && err != io.EOF && len(head) == 0 {
-		return // the reader says so
+	head, _ := in.r.Peek(32 << 10) // an error comes again when the file is read
+	f, extension := o.Like, extensionOf(in.name)
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	tabs, json := bytes.IndexByte(line, '\t') >= 0, len(line) > 0 && (line[0] == '{' || line[0] == '[')
+	if json {
+		has := func(name string) bool { return name != "" && bytes.Contains(head, []byte(strconv.Quote(name))) }
+		if has(f.TextKey) || f.TextKey == "" && has(f.LabelKey) {
+			o.LabelKey, o.TextKey, o.likeLabels = f.LabelKey, f.TextKey, true
+			o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
+		}
+		return
 	}
-	f, line := o.Like, head
-	if end := bytes.IndexByte(head, '\n'); end >= 0 {
-		line = head[:end]
-	}
-	split := func(c rune) bool { return c == '\t' || c == ',' || c == ';' }
-	tabs := bytes.IndexByte(line, '\t') >= 0
+	separators := ",;"
 	if tabs {
-		split = func(c rune) bool { return c == '\t' }
+		separators = "\t"
 	}
-	names := strings.FieldsFunc(string(line), split)
+	names := strings.FieldsFunc(string(line), func(c rune) bool { return strings.ContainsRune(separators, c) })
 	for i := range names {
 		names[i] = columnName(names[i])
 	}
-	extension := extensionOf(in.name)
-	named := func(name string) bool { return name != "" && slices.Contains(names, columnName(name)) }
-	key := func(name string) bool { return name != "" && bytes.Contains(head, []byte(strconv.Quote(name))) }
-	take := func(like Form) {
-		o.LabelColumn, o.TextColumn, o.LabelKey, o.TextKey = like.LabelColumn, like.TextColumn, like.LabelKey, like.TextKey
-		o.LabelSeparator, o.likeLabels = cmp.Or(o.LabelSeparator, like.LabelSeparator), true
-	}
-	json := len(line) > 0 && (line[0] == '{' || line[0] == '[')
-	table := len(names) > 1 && !json && (o.Format == FormatAuto || o.Format == FormatCSV || o.Format == FormatTSV)
+	has := func(name string) bool { return name != "" && slices.Contains(names, columnName(name)) }
 	switch {
-	case json && (key(f.TextKey) || f.TextKey == "" && key(f.LabelKey)):
-		take(Form{LabelKey: f.LabelKey, TextKey: f.TextKey, LabelSeparator: f.LabelSeparator})
-	case table && (len(names) > 2 || named(f.LabelColumn) || !tabs) &&
-		(named(f.TextColumn) || f.TextColumn == "" && named(f.LabelColumn)):
-		take(Form{LabelColumn: f.LabelColumn, TextColumn: f.TextColumn, LabelSeparator: f.LabelSeparator})
-	case extension == ".tsv" && table && len(names) > 2:
-		text := slices.IndexFunc(names, func(name string) bool { return slices.Contains(textNames, name) })
-		label := slices.IndexFunc(names, func(name string) bool { return slices.Contains(labelNames, name) })
+	case len(names) < 2 || o.Format != FormatAuto && o.Format != FormatCSV && o.Format != FormatTSV:
+		return
+	case (len(names) > 2 || has(f.LabelColumn) || !tabs) && (has(f.TextColumn) || f.TextColumn == "" && has(f.LabelColumn)):
+		o.LabelColumn, o.TextColumn, o.likeLabels = f.LabelColumn, f.TextColumn, true
+		o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
+	case extension == ".tsv" && len(names) > 2:
+		text, label := slices.IndexFunc(textNames, has), slices.IndexFunc(labelNames, has)
 		if text >= 0 && label >= 0 {
-			o.TextColumn, o.LabelColumn = names[text], names[label]
+			o.TextColumn, o.LabelColumn = textNames[text], labelNames[label]
 		}
 		return
 	default:
 		return
 	}
-	if table && o.Format == FormatAuto && extension != ".csv" && extension != ".tsv" {
+	if o.Format == FormatAuto && extension != ".csv" && extension != ".tsv" {
 		if o.Format = FormatCSV; tabs {
 			o.Format = FormatTSV
 		}

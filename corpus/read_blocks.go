@@ -140,7 +140,7 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 	buf = append(buf[:0], c.rest...)
 	c.rest = c.rest[:0]
 	seen := 0 // so much of buf holds no line end
-	records := recordEnds{separator: c.in.quoted, spaced: c.in.spaced, line: c.in.line}
+	records := recordEnds{separator: c.in.quoted, line: c.in.line}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -184,7 +184,6 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 // recordEnds finds where lines end, or records in whose quotes lines may end.
 type recordEnds struct {
 	separator byte // 0 for lines, [ for the elements of an array
-	spaced    bool // blanks before quotes don't count
 	state     quoteState
 	array     arrayState
 	line      int64 // that of the next byte
@@ -204,9 +203,6 @@ func (r *recordEnds) last(more []byte) int {
 			} else if c == '\n' {
 				r.line++
 			}
-			continue
-		}
-		if r.spaced && r.state == fieldStart && c == ' ' {
 			continue
 		}
 		before := r.state

@@ -30,225 +30,198 @@ type columns struct {
 	unknown     bool     // there may be a column of labels, but its name isn't known
 }
 
-// tableHeader is what the beginning of a table says of its columns, and what was guessed.
-type tableHeader struct {
+// table is the beginning of a table, and what is guessed from it.
+type table struct {
+	separator byte
+	first     []string   // the first record; nil if it isn't within nearBytes
+	length    int        // bytes of the first record
+	near      [][]string // further records within nearBytes
+
 	columns
-	labels  int    // of two columns, the one whose name says that it has labels; -1 where nothing was guessed
-	numbers string // the views of columns that were taken for numbers and categories
-	classes string // and the name of the column that labels were then taken from
+	bad     *SyntaxError // why there are no columns
+	labels  int          // of two columns, the one whose name says that it has labels; -1 if nothing was guessed
+	views   bool         // some views of the other columns are known
+	numbers string       // the views of columns that were taken for numbers and categories
+	classes string       // the name of the column that labels were then taken from
 }
 
-// readHeader finds the columns by the options, the first record and those nearby. Where columns are taken for numbers
-// and categories, opt.Tokenizer becomes their views.
-func (in *input) readHeader(first []string, separator byte, opt *Options) (h tableHeader, bad *SyntaxError) {
+// nearBytes is the size of the beginning of a table by which columns are guessed.
+const nearBytes = 64 << 10
+
+// table guesses the columns of a table by the options and its beginning, which it leaves unread.
+func (in *input) table(separator byte, opt *Options) (*table, error) {
+	if !opt.Strict {
+		if err := in.notBinary(); err != nil {
+			return nil, err
+		}
+	}
+	opt.rows = true
+	if err := opt.askTokenizer(); err != nil {
+		return nil, err
+	}
+	head, err := in.r.Peek(nearBytes)
+	if err != nil && err != io.EOF {
+		return nil, in.readError(in.line, err)
+	}
+	t, r := &table{separator: separator}, newCSV(bytes.NewReader(head), separator)
+	for {
+		record, bad := r.Read()
+		switch cut := err == nil && int(r.InputOffset()) == len(head); {
+		case bad != nil || cut: // the parser says what is wrong
+			t.guess(opt)
+			return t, nil
+		case t.first == nil:
+			t.first, t.length = record, int(r.InputOffset())
+		default:
+			t.near = append(t.near, record)
+		}
+	}
+}
+
+// guess finds the columns.
+func (t *table) guess(opt *Options) {
 	given := *opt
-	if h.labels = in.headed(first, separator, opt); h.labels >= 0 {
-		given.LabelColumn = first[h.labels]
+	if t.labels = t.headed(opt); t.labels >= 0 {
+		given.LabelColumn = t.first[t.labels]
 	}
-	h.columns, bad = findColumns(first, &given)
-	unknown := bad != nil && bad.Option == "TextColumn" ||
-		h.labels >= 0 && !slices.Contains(textNames, columnName(first[1-h.labels]))
-	if !unknown {
-		return h, bad
+	t.columns, t.bad = findColumns(t.first, &given)
+	if t.bad == nil && (t.labels < 0 || slices.Contains(textNames, columnName(t.first[1-t.labels]))) {
+		return
 	}
-	words, others, categories := in.viewed(first, separator, &given)
-	if bad != nil && bad.Option == "TextColumn" && words == nil && others == nil && given.LabelColumn == "" {
-		like := given // as if the last had them
-		like.LabelColumn = strconv.Itoa(len(first))
-		if words, others, _ := in.viewed(first, separator, &like); len(words) == 0 && len(others) > 0 {
-			bad.Expected = "labels in one called " + strings.Join(labelNames, ", ") + ", else to know which has them"
-			bad.Option = "LabelColumn"
-			return h, bad
+	words, others, categories, labels := t.viewed(&given)
+	t.views = labels && len(words)+len(others) > 0
+	switch noText := t.bad != nil && t.bad.Option == "TextColumn"; {
+	case t.bad != nil && !noText:
+	case !labels:
+		if noText && given.LabelColumn == "" && len(words) == 0 && len(others) > 0 {
+			t.bad.Expected = "labels in one called " + strings.Join(labelNames, ", ") + ", else to know which has them"
+			t.bad.Option = "LabelColumn"
 		}
-	}
-	switch {
-	case len(words) == 0 && len(others) > 0 && (bad != nil || !categories): // else of two columns one is a text
-		h.numbers = strings.Join(others, " + ")
-		given.Tokenizer = token.Tokenizer{Views: h.numbers}
-		opt.Tokenizer = given.Tokenizer
-		h.columns, bad = findColumns(first, &given)
-		if bad == nil && opt.LabelColumn == "" && h.label >= 0 {
-			h.classes = first[h.label]
+	case len(words) == 0 && len(others) > 0 && (noText || !categories): // else of two columns one is a text
+		t.numbers = strings.Join(others, " + ")
+		given.Tokenizer = token.Tokenizer{Views: t.numbers}
+		t.columns, t.bad = findColumns(t.first, &given)
+		if t.bad == nil && opt.LabelColumn == "" && t.label >= 0 {
+			t.classes = t.first[t.label]
 		}
-	case bad != nil && len(words) > 0:
-		words = append(words, others...)
-		bad.Expected = "to know which is the text, or views of columns such as " + strings.Join(words, " + ")
+	case noText && len(words) > 0:
+		t.bad.Expected = "to know which is the text, or views of columns such as " +
+			strings.Join(append(words, others...), " + ")
 	}
-	return h, bad
 }
 
 // explain adds to an error of reading how columns that were taken for numbers can be read otherwise.
-func (h *tableHeader) explain(err error) error {
-	if bad := (*SyntaxError)(nil); h.numbers != "" && errors.As(err, &bad) && bad.Option == "" {
+func (t *table) explain(err error) error {
+	if bad := (*SyntaxError)(nil); t.numbers != "" && errors.As(err, &bad) && bad.Option == "" {
 		bad.Option, bad.Remedy = "TextColumn", "names a column of texts"
 	}
 	return err
 }
 
 // warn warns of what was guessed, and of labels that may be in a column that none of the names is of.
-func (h *tableHeader) warn(c *Corpus, first []string) {
+func (t *table) warn(c *Corpus) {
 	at, warn := place(c.Source, 1), (*warnings)(&c.Warnings)
-	if h.numbers != "" {
+	if t.numbers != "" {
 		message := "no column of texts, "
-		if h.classes != "" {
-			message = fmt.Sprintf("labels in the column %s, and ", columnName(h.classes)) + message
+		if t.classes != "" {
+			message = fmt.Sprintf("labels in the column %s, and ", columnName(t.classes)) + message
 		}
 		warn.warn(Warning{
-			Message: message + "the others read as views " + h.numbers, Count: 1, First: at,
+			Message: message + "the others read as views " + t.numbers, Count: 1, First: at,
 			Option: "TextColumn", Remedy: "names a column of texts",
 		})
 	}
-	if h.labels >= 0 && slices.ContainsFunc(c.Classes, func(name string) bool {
-		return columnName(name) == columnName(first[h.labels])
+	if t.labels >= 0 && slices.ContainsFunc(c.Classes, func(name string) bool {
+		return columnName(name) == columnName(t.first[t.labels])
 	}) {
 		warn.warn(Warning{
 			Message: fmt.Sprintf("the first line, %s, taken for a header, though later documents have the label %s",
-				quoteList(first), first[h.labels]), Count: 1, First: at,
-			Option: "LabelColumn", Remedy: strconv.Itoa(h.labels+1) + " takes it for a document",
+				quoteList(t.first), t.first[t.labels]), Count: 1, First: at,
+			Option: "LabelColumn", Remedy: strconv.Itoa(t.labels+1) + " takes it for a document",
 		})
 	}
-	if h.unknown {
+	if t.unknown {
 		warn.warn(Warning{
-			Message: "no column of labels: " + strings.Join(h.header, ", "), Count: 1, First: at,
+			Message: "no column of labels: " + strings.Join(t.header, ", "), Count: 1, First: at,
 			Option: "LabelColumn", Remedy: "names it",
 		})
 	}
 }
 
-// nearBytes are what is looked at before a table is read, as many as its buffer holds.
-const nearBytes = 64 << 10
-
-// firstRecord returns the first record without reading on, and its bytes; nil if it isn't near.
-func (in *input) firstRecord(separator byte) (record []string, length int, err error) {
-	head, err := in.r.Peek(nearBytes)
-	if err != nil && err != io.EOF {
-		return nil, 0, in.readError(in.line, err)
-	}
-	whole := err == io.EOF
-	r := newCSV(bytes.NewReader(head), rune(separator))
-	record, bad := r.Read()
-	if length = int(r.InputOffset()); bad != nil || !whole && length == len(head) {
-		return nil, 0, nil // the parser says what is wrong
-	}
-	return record, length, nil
-}
-
-// headed returns which of two columns has labels, where the first record names it and, as far as can be seen from
-// here, no document has the name for its label; -1 elsewhere.
-func (in *input) headed(first []string, separator byte, opt *Options) int {
-	if len(first) != 2 || opt.LabelColumn+opt.TextColumn != "" || opt.Tokenizer.Rows() != nil {
+// headed returns which of two columns has labels, if the first record names it and no document nearby has the name for
+// its label; else -1.
+func (t *table) headed(opt *Options) int {
+	if len(t.first) != 2 || len(t.near) == 0 || opt.LabelColumn+opt.TextColumn != "" || opt.Tokenizer.Rows() != nil {
 		return -1
 	}
-	at := slices.IndexFunc(first, func(name string) bool { return slices.Contains(labelNames, columnName(name)) })
-	if at < 0 || slices.Contains(labelNames, columnName(first[1-at])) {
-		return -1
-	}
-	all, records := in.near(first, separator, func(record []string) bool {
-		return len(record) == 2 && columnName(record[at]) != columnName(first[at])
-	})
-	if !all || records == 0 {
+	at := slices.IndexFunc(t.first, func(name string) bool { return slices.Contains(labelNames, columnName(name)) })
+	if at < 0 || slices.Contains(labelNames, columnName(t.first[1-at])) ||
+		slices.ContainsFunc(t.near, func(record []string) bool {
+			return len(record) != 2 || columnName(record[at]) == columnName(t.first[at])
+		}) {
 		return -1
 	}
 	return at
 }
 
-// spaced reports whether the first record has blanks before quotes.
-func spaced(first []string) bool {
-	return slices.ContainsFunc(first, func(name string) bool { return strings.HasPrefix(name, ` "`) })
-}
+// A column holds categories if its values have at most maxCategoryBytes, each of them occurs minRecurring times in the
+// mean, and at most a share of maxNumbers of them are numbers.
+const maxCategoryBytes, minRecurring, maxNumbers = 64, 4, 0.5
 
-// near reports whether all records nearby but the first are as they should be, and how many there are.
-func (in *input) near(first []string, separator byte, good func(record []string) bool) (all bool, records int) {
-	head, _ := in.r.Peek(nearBytes)
-	whole := len(head) < nearBytes
-	if spaced(first) {
-		head = withoutBlanks(bytes.Clone(head), separator)
-	}
-	r := newCSV(bytes.NewReader(head), rune(separator))
-	r.Read()
-	for ; ; records++ {
-		record, err := r.Read()
-		if err != nil || !whole && int(r.InputOffset()) == len(head) {
-			return true, records
-		}
-		if !good(record) {
-			return false, records
-		}
-	}
-}
+// maxColumnsWeight is the maximum weight of a view.
+const maxColumnsWeight = 1000
 
-// A column holds categories where its values are short and recur: those of the records nearby often enough in the mean,
-// and no more than some of them numbers, since a column of numbers with a word among them is none.
-const mostCategoryBytes, leastRecurring, mostNumbers = 64, 4, 0.5
-
-// mostColumnsWeight is the greatest weight of a view.
-const mostColumnsWeight = 1000
-
-// viewed returns views of all named columns but that of labels, where the first record names them: one of
-// each that has words in the records nearby, and one of those that have categories, if any, and of those that have
-// numbers. It returns none where that can't be said or the terms are known.
-func (in *input) viewed(first []string, separator byte, opt *Options) (words, others []string, categories bool) {
+// viewed returns views of all named columns but that of labels: words has a view of each column of words, others one of
+// the columns of categories and one of the columns of numbers. labels reports whether one column has labels. It returns
+// no views if the first record isn't a header or the terms are known.
+func (t *table) viewed(opt *Options) (words, others []string, categories, labels bool) {
 	known := opt.TokenizerLater != nil || opt.VocabularyLater != nil || opt.Vocabulary != nil
-	if known || opt.TextColumn != "" || opt.Tokenizer != (token.Tokenizer{}).WithPairs(true) {
-		return nil, nil, false
+	if known || opt.TextColumn != "" || opt.Tokenizer != (token.Tokenizer{}).WithPairs(true) || len(t.near) == 0 ||
+		slices.ContainsFunc(t.near, func(record []string) bool { return len(record) != len(t.first) }) {
+		return nil, nil, false, false
 	}
-	names, labels, blanks := slices.Clone(first), 0, spaced(first)
-	seen, numbered := map[string]bool{}, map[int]bool{} // of columns without labels, whether all there are numbers
-	for i, name := range first {
-		if blanks {
-			name = strings.Trim(name, ` "`)
-			names[i] = name
-		}
+	labelled, named := 0, map[string]int{} // the columns that may have views
+	for i, name := range t.first {
 		switch of := columnName(name); {
 		case opt.LabelColumn != "" && (of == columnName(opt.LabelColumn) || strconv.Itoa(i+1) == opt.LabelColumn),
 			opt.LabelColumn == "" && slices.Contains(labelNames, of):
-			labels++
+			labelled++
 			continue
 		case name == "" || of == columnName(opt.GroupColumn) || strconv.Itoa(i+1) == opt.GroupColumn: // or rows' numbers
 			continue
+		case labelled == 0 && i == len(t.first)-1: // which often has labels
+			continue
 		}
-		if _, number := token.ParseNumber(name); number || seen[name] {
-			return nil, nil, false // no header, or a guess
+		_, number := token.ParseNumber(name)
+		if _, twice := named[name]; number || twice {
+			return nil, nil, false, false // no header, or a guess
 		}
-		seen[name], numbered[i] = true, true
-	}
-	some := map[int]int{}               // how many numbers there are that aren't missing
-	values := map[int]map[string]bool{} // that are short; nil after a longer one
-	for i := range numbered {
-		values[i] = map[string]bool{}
-	}
-	all, records := in.near(first, separator, func(record []string) bool {
-		if len(record) != len(first) {
-			return false
-		}
-		for i := range numbered {
-			x, ok := token.ParseNumber(record[i])
-			if numbered[i] = numbered[i] && ok; ok && !math.IsNaN(x) {
-				some[i]++
-			}
-			if len(record[i]) > mostCategoryBytes {
-				values[i] = nil
-			} else if values[i] != nil {
-				values[i][record[i]] = true
-			}
-		}
-		return true
-	})
-	if !all || records == 0 || labels != 1 {
-		return nil, nil, false
+		named[name] = i
 	}
 	var columns [2][]string // of categories and of numbers
-	for i, name := range names {
-		if values[i][first[i]] {
-			return nil, nil, false // the first line is a document
+	for i, name := range t.first {
+		if at, ok := named[name]; !ok || at != i {
+			continue
 		}
-		recurs := values[i] != nil && leastRecurring*len(values[i]) <= records
-		switch number, ok := numbered[i]; {
-		case number && some[i] > 0: // a column without any has nothing to tell
+		numbers, numeric, short, values := 0, true, true, map[string]bool{}
+		for _, record := range t.near {
+			x, ok := token.ParseNumber(record[i])
+			if numeric = numeric && ok; ok && !math.IsNaN(x) {
+				numbers++
+			}
+			short = short && len(record[i]) <= maxCategoryBytes
+			values[record[i]] = true
+		}
+		recurs := short && minRecurring*len(values) <= len(t.near)
+		switch {
+		case short && values[name]:
+			return nil, nil, false, false // the first line is a document
+		case numeric && numbers > 0: // a column without any has nothing to tell
 			columns[1] = append(columns[1], name)
-		case ok && !number && recurs && float64(some[i]) <= mostNumbers*float64(records):
+		case numeric:
+		case recurs && float64(numbers) <= maxNumbers*float64(len(t.near)):
 			columns[0] = append(columns[0], name)
-		case ok && !number:
+		default:
 			words = append(words, token.View{Columns: []string{name}}.String())
 		}
 	}
@@ -260,11 +233,11 @@ func (in *input) viewed(first []string, separator byte, opt *Options) (words, ot
 		view.Analyzer = analyzer
 		text := view.String()
 		if n := len(columns[k]); n > 1 && len(words) == 0 && columns[1-k] != nil { // each column counts the same
-			text = fmt.Sprintf("%d*%s", min(n, mostColumnsWeight), text)
+			text = fmt.Sprintf("%d*%s", min(n, maxColumnsWeight), text)
 		}
 		others = append(others, text)
 	}
-	return words, others, columns[0] != nil
+	return words, others, columns[0] != nil, labelled == 1
 }
 
 // columnName returns a name without capitals, blanks, quotes and the mark of the byte order around it.
@@ -387,41 +360,4 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 		of.unknown = of.label < 0 && len(first) > 2
 	}
 	return of, nil
-}
-
-// separator returns what separates the fields of a table: the comma, the semicolon, as spreadsheets write
-// it where numbers have commas, or the TAB that makes the first record a header; without a header the TAB
-// where it cuts all records nearby into as many fields, two at least, and else the comma.
-func (in *input) separator(opt *Options) (byte, error) {
-	for _, s := range []byte(",;\t") {
-		first, _, err := in.firstRecord(s)
-		if err != nil {
-			return 0, err
-		}
-		if len(first) < 2 {
-			continue
-		}
-		of, bad := findColumns(first, opt)
-		if bad == nil && of.header != nil || in.headed(first, s, opt) >= 0 {
-			return s, nil
-		}
-		if bad != nil {
-			if words, others, _ := in.viewed(first, s, opt); len(words) > 0 || len(others) > 0 {
-				return s, nil
-			}
-		}
-	}
-	head, _ := in.r.Peek(nearBytes)
-	r, fields := newCSV(bytes.NewReader(head), '\t'), 0
-	for {
-		record, err := r.Read()
-		cut := len(head) == nearBytes && int(r.InputOffset()) == len(head) // in the midst of a record, perhaps
-		switch {
-		case fields > 0 && (err == io.EOF || cut):
-			return '\t', nil
-		case err != nil || cut || len(record) < 2 || fields > 0 && len(record) != fields:
-			return ',', nil
-		}
-		fields = len(record)
-	}
 }

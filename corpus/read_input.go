@@ -25,7 +25,6 @@ type input struct {
 	line    int64 // number of the line that comes next, from 1
 	stream  bool  // name isn't that of a file
 	quoted  byte  // what separates the fields of records, in which quotes may hold line ends; 0 for lines, [ for an array
-	spaced  bool  // blanks before quotes don't count
 	form    form
 	meter   *meter
 	packed  bool // compressed

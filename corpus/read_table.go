@@ -2,11 +2,13 @@ package corpus
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/corpus/token"
@@ -22,45 +24,34 @@ const itemBytes, copies = 256, 12
 // If columns are given by name, or none are given and the first record holds names of textNames, it
 // is the header; of two columns the name of one of labels does, too. The fields of two columns are else label and text,
 // that of one is the text; numbers are a view.
-func readTable(ctx context.Context, in *input, opt *Options, m *meter, separator byte) (*Corpus, error) {
-	if !opt.Strict {
-		if err := in.notBinary(); err != nil {
-			return nil, err
-		}
+func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table) (*Corpus, error) {
+	if t.bad != nil {
+		return nil, t.bad.at(in.name, 1)
 	}
-	opt.rows = true
-	if err := opt.askTokenizer(); err != nil {
-		return nil, err
+	if t.numbers != "" {
+		opt.Tokenizer = token.Tokenizer{Views: t.numbers}
 	}
-	first, bytes, err := in.firstRecord(separator)
-	if err != nil {
-		return nil, err
-	}
-	h, bad := in.readHeader(first, separator, opt)
-	if bad != nil {
-		return nil, bad.at(in.name, 1)
-	}
-	if h.header != nil {
-		skipped, err := in.skip(bytes)
+	if t.header != nil {
+		skipped, err := in.skip(t.length)
 		if err != nil {
 			return nil, in.readError(1, err)
 		}
 		in.line += int64(skipped)
 	}
-	in.quoted, in.spaced = separator, spaced(first)
-	p := &tableParser{opt.MaxLineBytes, rune(separator), in.spaced, h.columns, opt.Tokenizer.Rows()}
+	in.quoted = t.separator
+	p := &tableParser{opt.MaxLineBytes, t.separator, t.columns, opt.Tokenizer.Rows()}
 	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
 	if err != nil {
-		return nil, h.explain(err)
+		return nil, t.explain(err)
 	}
-	h.warn(c, first)
+	t.warn(c)
 	return c, nil
 }
 
 // newCSV returns a reader of records.
-func newCSV(r io.Reader, separator rune) *csv.Reader {
+func newCSV(r io.Reader, separator byte) *csv.Reader {
 	c := csv.NewReader(r)
-	c.Comma, c.LazyQuotes, c.FieldsPerRecord = separator, true, -1
+	c.Comma, c.LazyQuotes, c.FieldsPerRecord, c.TrimLeadingSpace = rune(separator), true, -1, separator != '\t'
 	return c
 }
 
@@ -78,14 +69,13 @@ func (in *input) skip(n int) (lines int, err error) {
 // tableParser parses records.
 type tableParser struct {
 	maxLine   int
-	separator rune
-	spaced    bool // blanks precede quotes, as in the first record
+	separator byte
 	columns
 	rows *token.Rows // nil where text is the document
 }
 
 func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *SyntaxError {
-	separator := []byte(string(p.separator))
+	separator := []byte{p.separator}
 	fields, long := bytes.Count(data, separator), len(data) // of a record, at most
 	if len(data) <= 2*blockBytes {
 		fields, long = 0, 0 // of a line: a quote that holds many of them is long
@@ -95,9 +85,6 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 	}
 	if !out.labels.memory.room(itemBytes*int64(fields) + copies*int64(long)) {
 		return nil // the piece isn't looked at
-	}
-	if p.spaced {
-		data = withoutBlanks(data, byte(p.separator))
 	}
 	clean := check.clean(data)
 	r := newCSV(bytes.NewReader(data), p.separator)
@@ -195,19 +182,10 @@ func (q quoteState) next(c, separator byte) quoteState {
 		return quoteReturn
 	case q == quoteSeen: // a doubled quote, or one in the midst
 		return inQuotes
+	case q == fieldStart && separator != '\t' && (c == ' ' || '\t' <= c && c <= '\r'): // is ignored, as newCSV says
+		return fieldStart
 	}
 	return inField
-}
-
-// withoutBlanks removes the blanks before fields, in place.
-func withoutBlanks(data []byte, separator byte) []byte {
-	kept, state := data[:0], fieldStart
-	for _, c := range data {
-		if state != fieldStart || c != ' ' {
-			kept, state = append(kept, c), state.next(c, separator)
-		}
-	}
-	return kept
 }
 
 func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
@@ -232,14 +210,23 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return c, err
 }
 
-// readCSV reads a table with commas, semicolons or TABs, as its first lines show.
+// readCSV reads a table with commas, semicolons or TABs: the first of these with which the first record is a header. A
+// table without a header has TABs if they cut all records nearby into equally many fields, at least two, else commas.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	if err := opt.askTokenizer(); err != nil {
-		return nil, err
+	var first, t *table
+	for _, separator := range []byte(",;\t") {
+		var err error
+		if t, err = in.table(separator, opt); err != nil {
+			return nil, err
+		}
+		if len(t.first) > 1 && (t.bad == nil && t.header != nil || t.labels >= 0 || t.bad != nil && t.views) {
+			return readTable(ctx, in, opt, m, t)
+		}
+		first = cmp.Or(first, t)
 	}
-	separator, err := in.separator(opt)
-	if err != nil {
-		return nil, err
+	fields := len(t.first)
+	if fields < 2 || slices.ContainsFunc(t.near, func(record []string) bool { return len(record) != fields }) {
+		t = first
 	}
-	return readTable(ctx, in, opt, m, separator)
+	return readTable(ctx, in, opt, m, t)
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
@@ -367,19 +368,17 @@ func FuzzRecordEnds(f *testing.F) {
 	for _, s := range []string{"a,\"b\nc\"\nd,e\n", "a,b\"\nc,\"d\"\"\n\"\n", "\"a\"\r\n\"b\"\rc\n\"\n", "\"a\"x\n\",\n"} {
 		f.Add([]byte(s), 1)
 	}
-	f.Add([]byte(" \"a\nb\", \"c\"\n"), -2)
+	f.Add([]byte(" \"a\nb\", \"c\"\n"), 2)
 	f.Fuzz(func(t *testing.T, data []byte, size int) {
-		spaced := size < 0 // blanks before fields don't count
+		if bytes.ContainsFunc(data, func(r rune) bool { return r >= utf8.RuneSelf && strings.TrimSpace(string(r)) == "" }) {
+			t.Skip() // encoding/csv ignores such a blank before a field
+		}
 		// encoding/csv takes a carriage return at the very end for part of a line end.
 		data = append(bytes.TrimRight(data, "\r"), '\n')
 		records := func(b []byte) [][]string {
-			if spaced {
-				b = withoutBlanks(bytes.Clone(b), ',')
-			}
-			all := musttest.Get(newCSV(bytes.NewReader(b), ',').ReadAll())(t)
-			return all
+			return musttest.Get(newCSV(bytes.NewReader(b), ',').ReadAll())(t)
 		}
-		in := &input{r: bufio.NewReaderSize(bytes.NewReader(data), 16), line: 1, quoted: ',', spaced: spaced}
+		in := &input{r: bufio.NewReaderSize(bytes.NewReader(data), 16), line: 1, quoted: ','}
 		cutter := lineCutter{in: in, most: 1 << 20}
 		var got [][]string
 		for {

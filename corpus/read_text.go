@@ -105,7 +105,11 @@ func (in *input) notBinary() error {
 
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	if opt.LabelColumn+opt.TextColumn+opt.GroupColumn != "" {
-		return readTable(ctx, in, opt, m, '\t')
+		t, err := in.table('\t', opt)
+		if err != nil {
+			return nil, err
+		}
+		return readTable(ctx, in, opt, m, t)
 	}
 	return readTextLines(ctx, in, opt, m, "lines label<TAB>text", (*textPiece).addTSV)
 }
