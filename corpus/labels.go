@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
 	"slices"
@@ -281,9 +280,6 @@ func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 	})
 }
 
-// aLabelLine bounds the memory of a document's label, beside its text.
-const aLabelLine = 32
-
 // readLabels reads Options.Labels.
 func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 	in, err := openInput(ctx, opt.Labels, opt.form, &meter{}, nil)
@@ -291,42 +287,37 @@ func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 		return err
 	}
 	defer in.close()
-	defer context.AfterFunc(ctx, in.close)() // a pipe may block for ever
-	n := c.Documents.Rows()
+	n, table := c.Documents.Rows(), newClassTable()
 	expected := fmt.Sprintf("%d lines, one for each document of %s", n, c.Source)
 	if head, _ := in.r.Peek(len(npyMagic)); string(head) == npyMagic {
 		return fault("a NumPy array", expected+", of text: numpy.savetxt(FILE, labels, \"%s\") writes them").at(in.name, 0)
 	}
-	piece := opt.labels(c.Vocabulary == nil)
-	for ; ; in.line++ {
-		if in.line%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+	err = scanBlocks(ctx, in, opt, func(int) parser[*labelPiece] {
+		return func(data []byte) (*labelPiece, *SyntaxError) {
+			p := opt.labels(c.Vocabulary == nil)
+			return &p, eachLine(data, opt.MaxLineBytes, func(l []byte, _ int32) *SyntaxError {
+				if len(bytes.TrimSpace(l)) == 0 {
+					p.addNone()
+					return nil
+				}
+				label, _, _ := bytes.Cut(l, []byte{'\t'}) // as a TSV file has it
+				return p.add(label)
+			})
 		}
-		line, err := in.boundedLine(opt.MaxLineBytes)
-		opt.memory.add(aLabelLine + int64(len(line)))
-		if err := opt.memory.check(place(in.name, in.line)); err != nil {
-			return err
+	}, func(p *labelPiece, firstLine int64) error {
+		if left := n + 1 - len(table.labels.Offsets); len(p.counts) > left {
+			return fault("another line", expected).at(in.name, firstLine+int64(left))
 		}
-		switch have := len(piece.counts); {
-		case err == io.EOF && have == n:
-			table := newClassTable()
-			table.append(&piece)
-			c.Classes, c.Labels = table.list, table.labels
-			c.warnSplit(table, opt)
-			return nil
-		case err == io.EOF:
-			return fault("the end of the file", expected).at(in.name, in.line)
-		case err != nil:
-			return err
-		case have == n:
-			return fault("another line", expected).at(in.name, in.line)
-		case len(bytes.TrimSpace(line)) == 0:
-			piece.addNone()
-		default:
-			label, _, _ := bytes.Cut(line, []byte{'\t'}) // as a TSV file has it
-			if bad := piece.add(label); bad != nil {
-				return bad.at(in.name, in.line)
-			}
-		}
+		table.append(p)
+		return nil
+	})
+	if err == nil && len(table.labels.Offsets) <= n {
+		err = fault("the end of the file", expected).at(in.name, in.line)
 	}
+	if err != nil {
+		return err
+	}
+	c.Classes, c.Labels = table.list, table.labels
+	c.warnSplit(table, opt)
+	return nil
 }

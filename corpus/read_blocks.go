@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -265,27 +264,4 @@ func eachLine(data []byte, most int, parse func(l []byte, line int32) *SyntaxErr
 func nextLine(data []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(data, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'}), rest
-}
-
-// boundedLine returns the next line without its line end, and io.EOF after the last one.
-func (in *input) boundedLine(most int) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := in.r.ReadSlice('\n')
-		line = append(line, part...)
-		whole := err == nil || err == io.EOF && len(line) > 0
-		if whole {
-			line, _ = nextLine(line)
-		}
-		switch {
-		case len(line) > most && whole, len(line) > most+len("\r\n"):
-			return nil, lineTooLong(most).at(in.name, in.line)
-		case whole:
-			return line, nil
-		case err == io.EOF:
-			return nil, err
-		case err != bufio.ErrBufferFull:
-			return nil, in.readError(in.line, err)
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -141,13 +142,19 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 	return h, nil
 }
 
-// headerLine returns the next line.
+// headerLine returns the next line, which holds until the next read.
 func (in *input) headerLine(maxLine int) ([]byte, error) {
-	line, err := in.boundedLine(maxLine)
-	if err == io.EOF {
-		err = fault("the end of the file", "a MatrixMarket banner and a line rows columns entries").at(in.name, in.line)
+	line, err := in.r.ReadSlice('\n')
+	switch l, _ := nextLine(line); {
+	case len(l) > maxLine || err == bufio.ErrBufferFull:
+		return nil, lineTooLong(min(maxLine, in.r.Size())).at(in.name, in.line)
+	case len(line) == 0 && err == io.EOF:
+		return nil, fault("the end of the file", "a MatrixMarket banner and a line rows columns entries").at(in.name, in.line)
+	case err != nil && err != io.EOF:
+		return nil, in.readError(in.line, err)
+	default:
+		return l, nil
 	}
-	return line, err
 }
 
 // marketParser parses lines row column [value].
