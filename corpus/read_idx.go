@@ -148,26 +148,20 @@ func (c *Corpus) readIDXLabels(ctx context.Context, in *input) error {
 func (in *input) idxHeader(ctx context.Context) ([]uint32, error) {
 	const expected = "an idx file of unsigned bytes: 00 00 08, the number of dimensions, and the size of each"
 	var magic [4]byte
-	err := in.idxRead(ctx, magic[:], expected, func(n int) string { return fmt.Sprintf("after %d bytes", n) })
-	if err != nil {
+	where := func(n int) string { return fmt.Sprintf("after %d bytes", n) }
+	if err := in.idxRead(ctx, magic[:], expected, where); err != nil {
 		return nil, err
 	}
 	if string(magic[:3]) != idxMagic || magic[3] == 0 || magic[3] > idxDimensions {
 		most := fmt.Sprintf("%s (at most %d)", expected, idxDimensions)
 		return nil, fault(fmt.Sprintf("the first bytes % x", magic), most).at(in.name, 0)
 	}
-	sizes := make([]uint32, magic[3])
+	sizes, b := make([]uint32, magic[3]), make([]byte, 4*magic[3])
+	err := in.idxRead(ctx, b, expected, func(n int) string { return fmt.Sprintf("after %d of %d sizes", n/4, len(sizes)) })
 	for i := range sizes {
-		var b [4]byte
-		err := in.idxRead(ctx, b[:], expected, func(int) string {
-			return fmt.Sprintf("after %d of %d sizes", i, len(sizes))
-		})
-		if err != nil {
-			return nil, err
-		}
-		sizes[i] = binary.BigEndian.Uint32(b[:])
+		sizes[i] = binary.BigEndian.Uint32(b[4*i:])
 	}
-	return sizes, nil
+	return sizes, err
 }
 
 // idxRead fills b. where says at which place the file ended, given how many bytes there were.

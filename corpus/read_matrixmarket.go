@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
@@ -26,6 +25,7 @@ type marketHeader struct {
 	array               bool   // all values, column by column, not coordinates
 	symmetry            string // general, symmetric or skew-symmetric: then the lower triangle is there
 	rows, cols, entries uint64
+	signed              bool // accept negative values
 }
 
 // begin returns the first row of a column that an array has values of.
@@ -69,9 +69,6 @@ const (
 	maxEmptyRows = 1 << 20
 	rowsAnEntry  = 8
 )
-
-// plausible reports whether so many rows may belong to so many entries.
-func plausible(rows, entries uint64) bool { return rows <= maxEmptyRows || rows/rowsAnEntry <= entries }
 
 // readMarketHeader reads the banner, the comments and the line of sizes.
 func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
@@ -134,7 +131,7 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 		if h.entries = h.rows * h.cols; h.symmetry != "general" {
 			h.entries = (h.entries-h.rows)/2 + h.rows - h.begin(0)*h.rows
 		}
-	case !plausible(h.rows, h.entries):
+	case h.rows > maxEmptyRows && h.rows/rowsAnEntry > h.entries:
 		return h, fail(fmt.Sprintf("%d rows for %d entries", h.rows, h.entries),
 			fmt.Sprintf("at most %d rows, or an entry for every %d rows", maxEmptyRows, rowsAnEntry))
 	}
@@ -157,57 +154,46 @@ func (in *input) headerLine(maxLine int) ([]byte, error) {
 	}
 }
 
-// marketParser parses lines row column [value].
-type marketParser struct {
-	header  marketHeader
-	maxLine int
-	signed  bool
-}
-
-func (p *marketParser) parse(data []byte) (*entryPiece, *SyntaxError) {
-	out := &entryPiece{}
-	return out, eachLine(data, p.maxLine, func(l []byte, line int32) *SyntaxError { return p.parseLine(l, line, out) })
-}
-
-func (p *marketParser) parseLine(l []byte, line int32, out *entryPiece) *SyntaxError {
+// parse parses a line row column [value].
+func (h *marketHeader) parse(l []byte, line int32, out *entryPiece) *SyntaxError {
 	l = bytes.TrimRight(l, " \t")
-	if p.header.array {
+	if h.array {
 		token := bytes.TrimLeft(l, " \t")
 		if len(token) == 0 {
 			out.blank = append(out.blank, line)
 			return nil
 		}
-		return p.value(token, out)
+		return h.value(token, out)
 	}
-	row, i := p.index(l, 0)
+	row, i := h.index(l, 0)
 	if i == len(l) && len(bytes.TrimLeft(l, " \t")) == 0 {
 		out.blank = append(out.blank, line)
 		return nil
 	}
-	col, j := p.index(l, i)
+	col, j := h.index(l, i)
 	if i == 0 || j == i {
-		return p.badEntry(l)
+		return h.badEntry(l)
 	}
 	var token []byte
-	if !p.header.pattern {
+	if !h.pattern {
 		j = skipSpace(l, j)
 		if token = tokenAt(l, j); len(token) == 0 {
-			return p.badEntry(l)
+			return h.badEntry(l)
 		}
 		j += len(token)
 	}
 	switch {
 	case j < len(l):
-		return p.badEntry(l)
-	case row == 0 || row > p.header.rows:
-		return fault(fmt.Sprintf("row %d", row), fmt.Sprintf("from 1 to %d", p.header.rows))
-	case col == 0 || col > p.header.cols:
-		return fault(fmt.Sprintf("column %d", col), fmt.Sprintf("from 1 to %d", p.header.cols))
-	case row-1 < p.header.begin(col-1):
-		return fault(fmt.Sprintf("row %d, column %d of a %s matrix", row, col, p.header.symmetry),
+		return h.badEntry(l)
+	case row == 0 || row > h.rows:
+		return fault(fmt.Sprintf("row %d", row), fmt.Sprintf("from 1 to %d", h.rows))
+	case col == 0 || col > h.cols:
+		return fault(fmt.Sprintf("column %d", col), fmt.Sprintf("from 1 to %d", h.cols))
+	case row-1 < h.begin(col-1):
+		return fault(fmt.Sprintf("row %d, column %d of a %s matrix", row, col, h.symmetry),
 			"entries of the lower triangle")
 	}
-	if bad := p.value(token, out); bad != nil {
+	if bad := h.value(token, out); bad != nil {
 		return bad
 	}
 	out.rows, out.cols = append(out.rows, uint32(row-1)), append(out.cols, uint32(col-1))
@@ -215,17 +201,17 @@ func (p *marketParser) parseLine(l []byte, line int32, out *entryPiece) *SyntaxE
 }
 
 // value appends the value of an entry, 1 of a pattern.
-func (p *marketParser) value(token []byte, out *entryPiece) *SyntaxError {
+func (h *marketHeader) value(token []byte, out *entryPiece) *SyntaxError {
 	value := float32(1)
-	if !p.header.pattern {
+	if !h.pattern {
 		var bad *SyntaxError
-		if value, bad = parseValue(token, p.signed); bad != nil {
+		if value, bad = parseValue(token, h.signed); bad != nil {
 			return bad
 		}
-		if p.header.integer && bytes.ContainsAny(token, ".eE") {
+		if h.integer && bytes.ContainsAny(token, ".eE") {
 			return fault("value "+quote(token), "a whole number, as the banner says")
 		}
-		if value > 0 && p.header.symmetry == "skew-symmetric" && !p.signed {
+		if value > 0 && h.symmetry == "skew-symmetric" && !h.signed {
 			_, bad = parseValue(append([]byte("-"), token...), false) // stands above the diagonal
 			return bad
 		}
@@ -236,7 +222,7 @@ func (p *marketParser) value(token []byte, out *entryPiece) *SyntaxError {
 
 // index reads white space and a number from l[i:], and returns where the number ends, or i if there
 // is none.
-func (p *marketParser) index(l []byte, i int) (uint64, int) {
+func (h *marketHeader) index(l []byte, i int) (uint64, int) {
 	start := skipSpace(l, i)
 	x, digits := scanUint(l[start:])
 	if end := start + digits; digits > 0 && (end == len(l) || space(l[end])) {
@@ -245,8 +231,8 @@ func (p *marketParser) index(l []byte, i int) (uint64, int) {
 	return 0, i
 }
 
-func (p *marketParser) badEntry(l []byte) *SyntaxError {
-	if p.header.pattern {
+func (h *marketHeader) badEntry(l []byte) *SyntaxError {
+	if h.pattern {
 		return fault(quote(l), "row column")
 	}
 	return fault(quote(l), "row column value")
@@ -257,6 +243,7 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	if err != nil {
 		return nil, err
 	}
+	h.signed = opt.Signed
 	// Of a row: offsets, where the next entry goes, and labels. Of an entry: as read, and in the
 	// matrix.
 	const aRow = 24
@@ -274,7 +261,10 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	row, col := h.begin(0), uint64(0) // of the next value of an array
 	expected := fmt.Sprintf("%d entries, as the header says", h.entries)
 	err = scanBlocks(ctx, in, opt, func(int) parser[*entryPiece] {
-		return (&marketParser{header: h, maxLine: opt.MaxLineBytes, signed: opt.Signed}).parse
+		return func(data []byte) (*entryPiece, *SyntaxError) {
+			p := &entryPiece{}
+			return p, eachLine(data, opt.MaxLineBytes, func(l []byte, line int32) *SyntaxError { return h.parse(l, line, p) })
+		}
 	}, func(p *entryPiece, firstLine int64) error {
 		p.firstLine = firstLine
 		if n := len(p.blank); n > 0 {
@@ -300,19 +290,10 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	if err == nil && entries < h.entries {
 		err = fault(fmt.Sprintf("the end of the file after %d entries", entries), expected).at(in.name, in.line)
 	}
-	var matrix *sparse.CSR
-	mayRepeat := true
-	if plausible(h.rows, entries) { // else the file has an error, and the header's size must not be allocated
-		var stopped error
-		if matrix, mayRepeat, stopped = joinEntries(ctx, opt, h, pieces); stopped != nil {
-			return nil, stopped
-		}
+	if err != nil {
+		return nil, err
 	}
-	if mayRepeat { // an entry that repeats another lies before any other error
-		if first := firstRepeated(ctx, in.name, matrix, pieces); first != nil {
-			return nil, first
-		}
-	}
+	matrix, err := joinEntries(ctx, in.name, opt, &h, pieces)
 	if err != nil {
 		return nil, err
 	}
@@ -320,11 +301,11 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	return vectorCorpus(in.name, matrix, opt, warn, "columns", "row", 1)
 }
 
-// joinEntries sorts the entries into rows, and reports whether any entry repeats another.
+// joinEntries sorts the entries into rows. It fails if an entry repeats another.
 func joinEntries(
-	ctx context.Context, opt *Options, h marketHeader, pieces []*entryPiece,
-) (m *sparse.CSR, repeated bool, err error) {
-	m = &sparse.CSR{Cols: int(h.cols), Offsets: make([]int64, h.rows+1)}
+	ctx context.Context, file string, opt *Options, h *marketHeader, pieces []*entryPiece,
+) (*sparse.CSR, error) {
+	m := &sparse.CSR{Cols: int(h.cols), Offsets: make([]int64, h.rows+1)}
 	mirrored := func(row, col uint32) bool { return h.symmetry != "general" && row != col }
 	sign := float32(1)
 	if h.symmetry == "skew-symmetric" {
@@ -342,7 +323,7 @@ func joinEntries(
 	next := slices.Clone(m.Offsets)
 	for _, p := range pieces {
 		if err := ctx.Err(); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		for k, row := range p.rows {
 			col := p.cols[k]
@@ -356,52 +337,37 @@ func joinEntries(
 			}
 		}
 	}
-	var again atomic.Bool
-	err = run.Chunks(ctx, opt.Workers, m.Rows(), func(_, lo, hi int) error {
+	return m, run.Chunks(ctx, opt.Workers, m.Rows(), func(_, lo, hi int) error {
 		var s rowSorter
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			terms, values := m.Row(i)
 			s.sort(terms, values)
 			for k := 1; k < len(terms); k++ {
 				if terms[k] == terms[k-1] {
-					again.Store(true)
+					return h.repeated(file, uint32(i), terms[k], pieces)
 				}
 			}
 		}
 		return nil
 	})
-	return m, again.Load(), err
 }
 
-// firstRepeated returns the error of the first entry in the file that repeats another, or nil. In
-// m, if it is given, such entries are neighbours; then only they take memory.
-func firstRepeated(ctx context.Context, file string, m *sparse.CSR, pieces []*entryPiece) error {
-	met := map[[2]uint32]bool{} // whether an entry was met, by row and column
-	if m != nil {
-		for i := range m.Rows() {
-			terms, _ := m.Row(i)
-			for k := 1; k < len(terms); k++ {
-				if terms[k] == terms[k-1] {
-					met[[2]uint32{uint32(i), terms[k]}] = false
-				}
-			}
-		}
+// repeated returns the error of an entry that occurs again.
+func (h *marketHeader) repeated(file string, row, col uint32, pieces []*entryPiece) error {
+	if h.symmetry != "general" {
+		row, col = max(row, col), min(row, col)
 	}
+	bad, before := fault(fmt.Sprintf("row %d, column %d again", row+1, col+1), "every entry once"), false
 	for _, p := range pieces {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		for k, row := range p.rows {
-			entry := [2]uint32{row, p.cols[k]}
-			before, candidate := met[entry]
+		for k := range p.rows {
+			if p.rows[k] != row || p.cols[k] != col {
+				continue
+			}
 			if before {
-				found := fmt.Sprintf("row %d, column %d again", row+1, entry[1]+1)
-				return fault(found, "every entry once").at(file, p.line(k))
+				return bad.at(file, p.line(k))
 			}
-			if candidate || m == nil {
-				met[entry] = true
-			}
+			before = true
 		}
 	}
-	return nil
+	return bad.at(file, 0)
 }

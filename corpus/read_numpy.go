@@ -232,11 +232,14 @@ func (r *numpyReader) dense() (*sparse.CSR, error) {
 	if rows > math.MaxInt64/16/cols {
 		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one that memory can hold")
 	}
-	out := &sparse.CSR{Cols: int(cols), Offsets: []int64{0}}
-	var rowOf []uint32 // of each value, where columns come first
+	short := cols // values of a row, or of a column, that are stored together
+	if a.fortran {
+		short = rows
+	}
+	out := &sparse.CSR{Cols: int(short), Offsets: []int64{0}}
 	value := int64(aNumPyValue)
 	err = r.each(a, rows*cols, func(i int64, v float64) error {
-		if i == aNumPySample && !a.fortran && r.mostlyDense(out, a, rows*cols) {
+		if i == aNumPySample && r.mostlyDense(out, a, rows*cols) {
 			value = 0 // is counted
 			if err := r.opt.memory.check(r.name); err != nil {
 				return err
@@ -244,22 +247,20 @@ func (r *numpyReader) dense() (*sparse.CSR, error) {
 			out.Terms = slices.Grow(out.Terms, int(rows*cols-i))
 			out.Values = slices.Grow(out.Values, int(rows*cols-i))
 		}
-		row, column := i/cols, i%cols
+		stored, at := i/short, i%short
+		row, column := stored, at
 		if a.fortran {
-			row, column = i%rows, i/rows
+			row, column = at, stored
 		}
 		u, err := r.value(row, column, v)
 		if err != nil {
 			return err
 		}
 		if u != 0 {
-			out.Terms, out.Values = append(out.Terms, uint32(column)), append(out.Values, u)
-			if a.fortran {
-				rowOf = append(rowOf, uint32(row))
-			}
+			out.Terms, out.Values = append(out.Terms, uint32(at)), append(out.Values, u)
 			r.opt.memory.add(value)
 		}
-		if !a.fortran && column == cols-1 {
+		if at == short-1 {
 			out.Offsets = append(out.Offsets, int64(len(out.Values)))
 			r.opt.memory.add(aNumPyRow)
 		}
@@ -272,11 +273,15 @@ func (r *numpyReader) dense() (*sparse.CSR, error) {
 		return nil, err
 	}
 	if a.fortran {
-		r.opt.memory.add(aNumPyRow*rows + 8*int64(len(rowOf)))
+		r.opt.memory.add(aNumPyRow*rows + 8*out.NNZ())
 		if err := r.opt.memory.check(r.name); err != nil {
 			return nil, err
 		}
-		out = byRow(out, rowOf, int(rows))
+		order := make([]uint32, out.Cols)
+		for j := range order {
+			order[j] = uint32(j)
+		}
+		return sparse.ByRank(r.ctx, nil, out, order, r.opt.Workers)
 	}
 	out.Offsets, out.Terms, out.Values = slices.Clip(out.Offsets), slices.Clip(out.Terms), slices.Clip(out.Values)
 	return out, nil
@@ -298,24 +303,4 @@ func (r *numpyReader) mostlyDense(m *sparse.CSR, a *npyArray, n int64) bool {
 	}
 	r.opt.memory.add(8*n - aNumPyValue*int64(len(m.Values)))
 	return true
-}
-
-// byRow orders values that come by columns.
-func byRow(m *sparse.CSR, rowOf []uint32, rows int) *sparse.CSR {
-	out := &sparse.CSR{
-		Cols: m.Cols, Offsets: make([]int64, rows+1),
-		Terms: make([]uint32, len(rowOf)), Values: make([]float32, len(rowOf)),
-	}
-	for _, row := range rowOf {
-		out.Offsets[row+1]++
-	}
-	for i := range rows {
-		out.Offsets[i+1] += out.Offsets[i]
-	}
-	next := slices.Clone(out.Offsets)
-	for k, row := range rowOf {
-		out.Terms[next[row]], out.Values[next[row]] = m.Terms[k], m.Values[k]
-		next[row]++
-	}
-	return out
 }
