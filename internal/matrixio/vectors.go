@@ -1,9 +1,6 @@
 package matrixio
 
-import (
-	"fmt"
-	"strconv"
-)
+import "strconv"
 
 // AppendVector appends a document in svmlight/LIBSVM form, the label followed by an index:value for
 // each value,
@@ -12,14 +9,8 @@ import (
 //
 // to b, and a line end. Column j has index j+1. columns and values are equally long, columns ascend, values are finite.
 // bits is 32 or 64: a value has the fewest digits that give the same float32 or float64 back.
-// Values of 0 are left out. It panics where columns and values differ in number.
+// Values of 0 are left out.
 func AppendVector(b []byte, label string, columns []uint64, values []float64, bits int) []byte {
-	if len(columns) != len(values) {
-		panic(
-			fmt.Sprintf("matrixio: %d columns in AppendVector, expected %d, one for each value", len(columns),
-				len(values)),
-		)
-	}
 	b = append(b, label...)
 	for k, v := range values {
 		if v == 0 {

@@ -11,11 +11,9 @@ import (
 
 // Writer writes the rows of a matrix, in order.
 type Writer interface {
-	// WriteRow writes the next row, a value for each column, all finite. A row that is refused may be given
-	// again in another form; after any other error no row is taken.
+	// WriteRow writes the next row, a value for each column, all finite. After an error the matrix isn't complete.
 	WriteRow(row []float32) error
-	// Close writes what comes after the last row; it is an error when rows are missing or couldn't
-	// be written. It doesn't close what is below.
+	// Close fails if rows are missing. It doesn't close what is below.
 	Close() error
 }
 
@@ -40,11 +38,7 @@ func Formats() []string { return []string{"npy", "libsvm", "mm"} }
 
 // NewWriter returns a writer of the given format, having written the format's header to w.
 func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
-	if h.Rows < 0 || h.Cols < 0 {
-		return nil, fmt.Errorf("matrixio: %d rows and %d columns, expected 0 or more", h.Rows, h.Cols)
-	}
 	c := &counter{rows: h.Rows, cols: cmp.Or(h.Cols, h.Rows)}
-	w = &sticky{w: w, of: c}
 	switch format {
 	case "npy":
 		return newNPY(w, c)
@@ -82,27 +76,10 @@ func FormatOf(path string) string {
 type counter struct {
 	rows, cols int
 	row        int
-	err        error // of what is below
-}
-
-// sticky keeps the first error of what is below: what comes after a gap isn't the matrix.
-type sticky struct {
-	w  io.Writer
-	of *counter
-}
-
-func (s *sticky) Write(p []byte) (n int, err error) {
-	if s.of.err == nil {
-		n, s.of.err = s.w.Write(p)
-	}
-	return n, s.of.err
 }
 
 // next checks the next row and returns its number.
 func (c *counter) next(row []float32) (int, error) {
-	if c.err != nil {
-		return 0, c.err
-	}
 	if c.row == c.rows || len(row) != c.cols {
 		return 0, fmt.Errorf("matrixio: row %d has %d values, expected %d rows of %d", c.row, len(row), c.rows, c.cols)
 	}
@@ -112,9 +89,6 @@ func (c *counter) next(row []float32) (int, error) {
 
 // Close implements Writer.
 func (c *counter) Close() error {
-	if c.err != nil {
-		return c.err
-	}
 	if c.row != c.rows {
 		return fmt.Errorf("matrixio: %d rows were written, expected %d", c.row, c.rows)
 	}

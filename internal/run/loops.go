@@ -3,40 +3,28 @@ package run
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 )
 
-// InOrder calls f(worker, i) for i = 0, …, n-1 on min(workers, n) goroutines, 0 <= worker < workers, and waits for
-// all calls. Calls start in the order of i. No call starts after an error or after ctx is done. InOrder returns
-// ctx.Err(), or else the error of the smallest i.
+// InOrder is [Tasks] of calls f(worker, i) that ctx doesn't interrupt. It returns the error of Tasks if ctx is done
+// or a call panics, else that of the smallest i.
 func InOrder(ctx context.Context, workers, n int, f func(worker, i int) error) error {
-	var group sync.WaitGroup
-	var next atomic.Int64
 	var mu sync.Mutex
-	bad, failed := n, error(nil)
-	for w := range min(workers, n) {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1) - 1)
-				if i >= n {
-					return
-				}
-				if err := f(w, i); err != nil {
-					next.Store(int64(n))
-					mu.Lock()
-					if i < bad {
-						bad, failed = i, err
-					}
-					mu.Unlock()
-				}
+	bad, first := n, error(nil)
+	err := Tasks(ctx, workers, n, func(_ context.Context, w, i int) error {
+		err := f(w, i)
+		if err != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			if i < bad {
+				bad, first = i, err
 			}
-		})
-	}
-	group.Wait()
-	if err := ctx.Err(); err != nil {
+		}
+		return err
+	})
+	if _, panicked := err.(*PanicError); first == nil || panicked || ctx.Err() != nil {
 		return err
 	}
-	return failed
+	return first
 }
 
 // Parallel is [InOrder] of what can't fail.
