@@ -85,8 +85,8 @@ func (o *Options) takeLike(extension string) (err error) {
 }
 
 // takeColumns sets the columns or keys that Options.Like names and the options don't, for a source of another name or a
-// stream, if its first line has the column or key of the text, or of labels if Like names no text. Else it sets those of
-// a .tsv file whose first line names a text, labels and more.
+// stream, if its first line has the column or key of the text, or of labels if Like names no text. Else it sets
+// those of a .tsv file whose first line names a text, labels and more.
 func (in *input) takeColumns(o *Options) {
 	if o.LabelColumn+o.TextColumn+o.LabelKey+o.TextKey != "" || o.Format == FormatFolder {
 		return
@@ -115,7 +115,8 @@ func (in *input) takeColumns(o *Options) {
 	switch {
 	case len(names) < 2 || o.Format != FormatAuto && o.Format != FormatCSV && o.Format != FormatTSV:
 		return
-	case (len(names) > 2 || has(f.LabelColumn) || !tabs) && (has(f.TextColumn) || f.TextColumn == "" && has(f.LabelColumn)):
+	case (len(names) > 2 || has(f.LabelColumn) || !tabs) &&
+		(has(f.TextColumn) || f.TextColumn == "" && has(f.LabelColumn)):
 		o.LabelColumn, o.TextColumn, o.likeLabels = f.LabelColumn, f.TextColumn, true
 		o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
 	case extension == ".tsv" && len(names) > 2:
