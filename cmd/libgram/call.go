@@ -49,6 +49,8 @@ type call struct {
 	held  []*entry   // objects that it uses
 	mu    sync.Mutex // callbacks come one at a time
 	ended bool       // and none afterwards
+
+	warnings []string
 }
 
 // function is what C calls: arguments are words, as they stand in gram.c.
@@ -59,28 +61,47 @@ func with[A any](f func(c *call, a *A) error) function {
 	return func(c *call, arguments unsafe.Pointer) error { return f(c, (*A)(arguments)) }
 }
 
+// makes is a function that returns an object: its handle is 0 unless the call succeeds.
+func makes[A any, P interface {
+	*A
+	place() *uintptr
+}](f func(c *call, a *A) (object, error)) func(c *call, a *A) error {
+	return func(c *call, a *A) error {
+		to := P(a).place()
+		if to == nil {
+			return errors.New("gram: NULL for the object that is returned, expected a pointer")
+		}
+		*to = 0
+		o, err := f(c, a)
+		if err == nil {
+			*to = objects.add(o)
+		}
+		return err
+	}
+}
+
 // functions are those of gram.h.
 var functions = map[string]function{
 	"gram_free":           with(free),
-	"gram_read":           with(read),
-	"gram_corpus":         with(makeCorpus),
+	"gram_read":           with(makes(read)),
+	"gram_corpus":         with(makes(makeCorpus)),
 	"gram_gram":           with(kernelValues),
 	"gram_neighbours":     with(neighbours),
 	"gram_duplicates":     with(duplicates),
-	"gram_train":          with(train),
-	"gram_cross_validate": with(crossValidate),
-	"gram_search":         with(search),
-	"gram_predict":        with(predict),
-	"gram_explain":        with(explain),
-	"gram_pca":            with(findComponents),
+	"gram_train":          with(makes(train)),
+	"gram_cross_validate": with(makes(crossValidate)),
+	"gram_search":         with(makes(search)),
+	"gram_predict":        with(makes(predict)),
+	"gram_explain":        with(makes(explain)),
+	"gram_pca":            with(makes(findComponents)),
 	"gram_project":        with(project),
-	"gram_index":          with(makeIndex),
+	"gram_index":          with(makes(makeIndex)),
 	"gram_index_add":      with(indexAdd),
 	"gram_index_remove":   with(indexRemove),
-	"gram_index_query":    with(indexQuery),
+	"gram_index_query":    with(makes(indexQuery)),
 	"gram_index_refit":    with(indexRefit),
-	"gram_load":           with(load),
-	"gram_load_bytes":     with(loadBytes),
+	"gram_load":           with(makes(load)),
+	"gram_load_bytes":     with(makes(loadBytes)),
 	"gram_save":           with(save),
 	"gram_array":          with(viewOf),
 }
@@ -220,6 +241,15 @@ func codeOf(err error) code {
 	return codeInvalid
 }
 
+// take returns the object of a handle, until the end of the call.
+func (c *call) take(handle uintptr) (*entry, error) {
+	e, err := objects.take(handle)
+	if err == nil {
+		c.held = append(c.held, e)
+	}
+	return e, err
+}
+
 // tell calls a callback, one at a time, unless the call has ended: objects live longer than the call that made them.
 func (c *call) tell(callback func()) {
 	c.mu.Lock()
@@ -229,7 +259,14 @@ func (c *call) tell(callback func()) {
 	}
 }
 
-// use gives options the callbacks of the call.
+// said returns the warnings so far.
+func (c *call) said() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.warnings[:len(c.warnings):len(c.warnings)]
+}
+
+// use gives options the callbacks of the call, which keeps its warnings.
 func (c *call) use(o *gram.Options) {
 	if c.in.progress != nil {
 		var again *time.Timer
@@ -247,7 +284,11 @@ func (c *call) use(o *gram.Options) {
 			})
 		}
 	}
-	if c.in.warn != nil {
-		o.Warn = func(warning string) { c.tell(func() { c.in.toWarn(append([]byte(withKeys(warning)), 0)) }) }
+	o.Warn = func(warning string) {
+		c.tell(func() {
+			if c.warnings = append(c.warnings, warning); c.in.warn != nil {
+				c.in.toWarn(append([]byte(withKeys(warning)), 0))
+			}
+		})
 	}
 }

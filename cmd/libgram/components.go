@@ -35,22 +35,18 @@ func (p *components) arrays() map[string]arrayMaker {
 }
 
 // findComponents is gram_pca.
-func findComponents(c *call, a *makeArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func findComponents(c *call, a *makeArguments) (object, error) {
 	var o gram.PCAOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return err
+		return nil, err
 	}
 	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := &components{of: &corpus.Corpus{Tokenizer: in.Tokenizer, Vocabulary: in.Vocabulary}}
-	hearing(&o.Options, &out.warnings)
 	if out.Components, err = gram.PCA(c.ctx, in, o); err != nil {
-		return err
+		return nil, err
 	}
 	for _, v := range out.Values {
 		out.values = append(out.values, v.Value)
@@ -58,12 +54,12 @@ func findComponents(c *call, a *makeArguments) error {
 	z := out.Coordinates()
 	if z == nil { // of landmarks
 		if z, err = out.Project(c.ctx, in); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	out.at = &array{z.RawMatrix().Data, in.Documents.Rows(), len(out.values)}
-	*a.out.handle = objects.add(out)
-	return nil
+	out.warnings = c.said()
+	return out, nil
 }
 
 type projectArguments struct {

@@ -92,28 +92,22 @@ func withNames(all map[string]arrayMaker, name string, names []string) map[strin
 
 type readArguments struct {
 	options text
-	out     result
-	source  text
+	result
+	source text
 }
 
 // read is gram_read.
-func read(c *call, a *readArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func read(c *call, a *readArguments) (object, error) {
 	var o gram.ReadOptions
 	source, err := a.source.string("source")
 	if err == nil {
 		err = c.options(a.options, &o, &o.Options)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in, err := gram.Read(c.ctx, strings.Clone(source), o)
-	if err == nil {
-		*a.out.handle = objects.add(&dataset{in})
-	}
-	return err
+	return &dataset{in}, err
 }
 
 // corpusOptions are those of gram_corpus: of reading what applies to documents in memory.
@@ -127,36 +121,29 @@ type corpusOptions struct {
 
 type makeArguments struct {
 	options text
-	out     result
-	x       *documents
+	result
+	x *documents
 }
 
 // makeCorpus is gram_corpus.
-func makeCorpus(c *call, a *makeArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func makeCorpus(c *call, a *makeArguments) (object, error) {
 	var o corpusOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return err
+		return nil, err
 	}
 	if a.x != nil && a.x.texts == nil {
 		for name := range given(o) {
 			if !slices.Contains([]string{"isa", "workers", "memory_bytes"}, name) {
-				return fmt.Errorf("gram: option %q of documents that aren't texts, expected none", name)
+				return nil, fmt.Errorf("gram: option %q of documents that aren't texts, expected none", name)
 			}
 		}
 	}
 	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options, MinDF: o.MinDF, MaxDF: o.MaxDF,
 		Vocabulary: o.Vocabulary, Tokenizer: o.Tokenizer, KeepTexts: o.KeepTexts})
-	if err != nil {
-		return err
-	}
-	if a.x.matrix != nil {
+	if err == nil && a.x.matrix != nil {
 		in.Documents = copied(in.Documents)
 	}
-	*a.out.handle = objects.add(&dataset{in})
-	return nil
+	return &dataset{in}, err
 }
 
 // copied returns a matrix of which nothing is the caller's.

@@ -45,28 +45,22 @@ func bytesOf(o written) arrayMaker {
 
 type indexArguments struct {
 	options text
-	out     result
-	texts   *stringList
+	result
+	texts *stringList
 }
 
 // makeIndex is gram_index.
-func makeIndex(c *call, a *indexArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func makeIndex(c *call, a *indexArguments) (object, error) {
 	var o gram.IndexOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return err
+		return nil, err
 	}
 	texts, err := a.texts.list("texts")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	x, err := gram.NewIndex(c.ctx, texts, o)
-	if err == nil {
-		*a.out.handle = objects.add(&index{x})
-	}
-	return err
+	return &index{x}, err
 }
 
 type addArguments struct {
@@ -118,35 +112,32 @@ func indexRemove(c *call, a *removeArguments) error {
 
 type queryArguments struct {
 	options text
-	out     result
-	index   uintptr
-	texts   *stringList
+	result
+	index uintptr
+	texts *stringList
 }
 
 // indexQuery is gram_index_query.
-func indexQuery(c *call, a *queryArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func indexQuery(c *call, a *queryArguments) (object, error) {
 	var o struct {
 		gram.Options
 		K      int
 		Within *float64
 	}
 	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return err
+		return nil, err
 	}
 	x, err := objectOf[*index](c, a.index)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	texts, err := a.texts.list("texts")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, err := x.Query(c.ctx, texts, gram.IndexQuery{K: o.K, Within: o.Within})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	offsets, documents, distances := []int64{0}, []int64(nil), []float32(nil)
 	for _, list := range found {
@@ -155,9 +146,8 @@ func indexQuery(c *call, a *queryArguments) error {
 		}
 		offsets = append(offsets, int64(len(documents)))
 	}
-	*a.out.handle = objects.add(&answer{name: "matches", has: map[string]arrayMaker{"offsets": made(offsets),
-		"documents": made(documents), "distances": made(distances)}})
-	return nil
+	return &answer{name: "matches", has: map[string]arrayMaker{"offsets": made(offsets),
+		"documents": made(documents), "distances": made(distances)}}, nil
 }
 
 // indexRefit is gram_index_refit.
@@ -170,82 +160,64 @@ func indexRefit(c *call, a *struct{ index uintptr }) error {
 }
 
 type loadArguments struct {
-	out  result
+	result
 	path text
 }
 
 // load is gram_load.
-func load(c *call, a *loadArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func load(c *call, a *loadArguments) (object, error) {
 	path, err := a.path.string("path")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	path = strings.Clone(path)
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("gram: %w", err)
+		return nil, fmt.Errorf("gram: %w", err)
 	}
 	defer f.Close()
 	begin := make([]byte, len(ours))
 	n, _ := io.ReadFull(f, begin)
 	if string(begin[:n]) != ours { // LIBSVM's, or none
 		m, err := gram.Load(path)
-		if err == nil {
-			*a.out.handle = objects.add(&model{Model: m})
-		}
-		return err
+		return &model{Model: m}, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("gram: %w", err)
+		return nil, fmt.Errorf("gram: %w", err)
 	}
-	if err := c.loadFrom(f, a.out); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	o, err := c.loadFrom(f)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	return o, err
 }
 
 // ours is what files of the project begin with.
 const ours = "gram "
 
 // loadBytes is gram_load_bytes.
-func loadBytes(c *call, a *loadArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func loadBytes(c *call, a *loadArguments) (object, error) {
 	b, err := a.path.bytes("bytes")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return c.loadFrom(bytes.NewReader(slices.Clone(b)), a.out)
+	return c.loadFrom(bytes.NewReader(slices.Clone(b)))
 }
 
 // loadFrom loads a model or an index.
-func (c *call) loadFrom(r io.ReadSeeker, out result) error {
+func (c *call) loadFrom(r io.ReadSeeker) (object, error) {
 	const indexes = ours + "index "
 	begin := make([]byte, len(indexes))
 	n, _ := io.ReadFull(r, begin)
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return err
+		return nil, err
 	}
-	var o object
 	if string(begin[:n]) == indexes {
 		x, err := gram.ReadIndex(c.ctx, r, gram.Options{})
-		if err != nil {
-			return err
-		}
-		o = &index{x}
-	} else {
-		m, err := gram.LoadFrom(c.ctx, r)
-		if err != nil {
-			return err
-		}
-		o = &model{Model: m}
+		return &index{x}, err
 	}
-	*out.handle = objects.add(o)
-	return nil
+	m, err := gram.LoadFrom(c.ctx, r)
+	return &model{Model: m}, err
 }
 
 type saveArguments struct {
@@ -260,11 +232,10 @@ func save(c *call, a *saveArguments) error {
 		return err
 	}
 	path = strings.Clone(path)
-	e, err := objects.take(a.object)
+	e, err := c.take(a.object)
 	if err != nil {
 		return err
 	}
-	c.held = append(c.held, e)
 	o, ok := e.object.(written)
 	if !ok {
 		return fmt.Errorf("gram: a %s can't be saved, expected a model or an index", e.kind())

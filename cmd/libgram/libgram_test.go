@@ -219,7 +219,7 @@ func TestModelsAreThoseOfGram(t *testing.T) {
 func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options string, x *theirs) {
 	want, err := gram.Train(t.Context(), c, o)
 	out := into()
-	code, message := calling(train, makeArguments{textOf(options), out, &x.documents})
+	code, message := calling(makes(train), makeArguments{textOf(options), out, &x.documents})
 	x.overwrite()
 	if err != nil || code != codeOK {
 		if code != codeInvalid || err == nil || message != withKeys(err.Error()) || *out.handle != 0 {
@@ -239,7 +239,7 @@ func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options s
 		again.texts, again.overwrite = stringsOf(c.Texts)
 	}
 	found := into()
-	must(t, predict, predictArguments{text{}, found, &again.documents, *out.handle})
+	must(t, makes(predict), predictArguments{text{}, found, &again.documents, *out.handle})
 	again.overwrite()
 	for name, want := range map[string][]float64{"scores": slices.Concat(p.Scores...), "values": p.Values,
 		"probabilities": slices.Concat(p.Probabilities...), "margins": p.Margins} {
@@ -272,8 +272,8 @@ func TestArraysOfModelsPredict(t *testing.T) {
 		`{"kernel": "linear:embed=tf", "c": 0.5, "scheme": "one-vs-rest"}`,
 		`{"kernel": "rbf:gamma=0.001,embed=tf", "c": 0.5}`} {
 		x, out, found := matrixOf(vectors), into(), into()
-		must(t, train, makeArguments{textOf(options), out, &x.documents})
-		must(t, predict, predictArguments{text{}, found, &x.documents, *out.handle})
+		must(t, makes(train), makeArguments{textOf(options), out, &x.documents})
+		must(t, makes(predict), predictArguments{text{}, found, &x.documents, *out.handle})
 		n := vectors.Documents.Rows()
 		kernel := "linear:embed=tf"
 		if strings.Contains(options, "rbf") {
@@ -355,7 +355,7 @@ func compareComponents(t *testing.T, c *corpus.Corpus, x *documents) {
 	want := gram.Must(gram.PCA(t.Context(), c, gram.PCAOptions{Components: 3, Kernel: "diffusion:t=2"}))
 	out := into()
 	options := `{"components": 3, "kernel": "diffusion:t=2"}`
-	must(t, findComponents, makeArguments{textOf(options), out, x})
+	must(t, makes(findComponents), makeArguments{textOf(options), out, x})
 	if got := arrayOf[float64](t, *out.handle, "coordinates"); !slices.Equal(got, want.Coordinates().RawMatrix().Data) {
 		t.Errorf("coordinates are %v, expected %v", got, want.Coordinates().RawMatrix().Data)
 	}
@@ -378,12 +378,12 @@ func TestNothingIsKept(t *testing.T) {
 		x   *theirs
 		out result
 	}{{x, corpus}, {y, terms}} {
-		must(t, makeCorpus, makeArguments{text{}, of.out, &of.x.documents})
+		must(t, makes(makeCorpus), makeArguments{text{}, of.out, &of.x.documents})
 	}
-	must(t, findComponents, makeArguments{text{}, parts, &x.documents})
+	must(t, makes(findComponents), makeArguments{text{}, parts, &x.documents})
 	list, overwrite := stringsOf(texts.Texts)
 	index := into()
-	must(t, makeIndex, indexArguments{text{}, index, list})
+	must(t, makes(makeIndex), indexArguments{text{}, index, list})
 	more, numbers := stringsOf([]string{"pie wheel"})
 	must(t, indexAdd, addArguments{*index.handle, more, spanOf(make([]int64, 1))})
 	x.overwrite()
@@ -409,7 +409,7 @@ func TestNothingIsKept(t *testing.T) {
 	}
 	found := into()
 	query, _ := stringsOf([]string{"pie wheel", texts.Texts[5]})
-	must(t, indexQuery, queryArguments{textOf(`{"within": 0.0}`), found, *index.handle, query})
+	must(t, makes(indexQuery), queryArguments{textOf(`{"within": 0.0}`), found, *index.handle, query})
 	if got := arrayOf[int64](t, *found.handle, "documents"); !slices.Contains(got, 120) || !slices.Contains(got, 5) {
 		t.Errorf("the index finds %v, expected 120 and 5 among them", got)
 	}
@@ -436,14 +436,14 @@ func TestFaultsAreCodes(t *testing.T) {
 func TestConcurrentCalls(t *testing.T) {
 	vectors, _ := corpora(t)
 	x, c, m := matrixOf(vectors), into(), into()
-	must(t, makeCorpus, makeArguments{text{}, c, &x.documents})
-	must(t, train, makeArguments{textOf(`{"kernel": "linear", "c": 1}`), m, &x.documents})
+	must(t, makes(makeCorpus), makeArguments{text{}, c, &x.documents})
+	must(t, makes(train), makeArguments{textOf(`{"kernel": "linear", "c": 1}`), m, &x.documents})
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 5 {
 				p := into()
-				must(t, predict, predictArguments{textOf(`{"workers": 2}`), p, &documents{corpus: *c.handle}, *m.handle})
+				must(t, makes(predict), predictArguments{textOf(`{"workers": 2}`), p, &documents{corpus: *c.handle}, *m.handle})
 				if n := len(arrayOf[float64](t, *p.handle, "scores")); n != 360 {
 					t.Errorf("%d scores, expected 360", n)
 				}

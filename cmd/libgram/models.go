@@ -137,16 +137,6 @@ func (m *model) arrays() map[string]arrayMaker {
 	return withNames(all, "vocabulary", m.About().Vocabulary)
 }
 
-// hearing keeps the warnings of a call, for the object that it makes.
-func hearing(o *gram.Options, warnings *[]string) {
-	told := o.Warn
-	o.Warn = func(warning string) {
-		if *warnings = append(*warnings, warning); told != nil {
-			told(warning)
-		}
-	}
-}
-
 // training returns the documents of options that train: their text is cut as Terms say, or as training chooses.
 func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, error) {
 	read, fixed := gram.ReadOptions{Options: o.Options}, x != nil && x.texts != nil && o.Terms != nil
@@ -173,53 +163,41 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, err
 const keeper = "knn"
 
 // train is gram_train.
-func train(c *call, a *makeArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func train(c *call, a *makeArguments) (object, error) {
 	var o gram.TrainOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return err
+		return nil, err
 	}
 	in, err := c.training(a.x, &o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out := &model{}
-	hearing(&o.Options, &out.warnings)
 	m, err := gram.Train(c.ctx, in, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out.Model = m.With(gram.Options{})
-	*a.out.handle = objects.add(out)
-	return nil
+	return &model{Model: m.With(gram.Options{}), warnings: c.said()}, nil
 }
 
 // crossValidate is gram_cross_validate.
-func crossValidate(c *call, a *makeArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func crossValidate(c *call, a *makeArguments) (object, error) {
 	var o gram.ValidateOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return err
+		return nil, err
 	}
 	in, err := c.training(a.x, &o.TrainOptions)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out := &answer{name: "validation"}
-	hearing(&o.Options, &out.warnings)
 	v, err := gram.CrossValidate(c.ctx, in, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var logLoss any
 	if v.Score.Calibration != nil {
 		logLoss = v.Score.Calibration.LogLoss
 	}
-	out.says = struct {
+	return &answer{name: "validation", says: struct {
 		Measure      string
 		Figures      []float64
 		Mean, SD     float64
@@ -232,9 +210,7 @@ func crossValidate(c *call, a *makeArguments) error {
 		Warnings     []string
 		Seconds      float64
 	}{string(v.Measure), v.Figures, v.Mean, v.SD, logLoss, v.About.Type, v.About.Kernel, v.Score, v.Support,
-		v.Ended.Unfinished == 0, v.Ended.Unfinished, out.warnings, v.Took.Seconds()}
-	*a.out.handle = objects.add(out)
-	return nil
+		v.Ended.Unfinished == 0, v.Ended.Unfinished, c.said(), v.Took.Seconds()}}, nil
 }
 
 // point is a combination that a search tried.
@@ -246,23 +222,18 @@ type point struct {
 }
 
 // search is gram_search.
-func search(c *call, a *makeArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func search(c *call, a *makeArguments) (object, error) {
 	var o gram.SearchOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return err
+		return nil, err
 	}
 	in, err := c.training(a.x, &o.TrainOptions)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out := &answer{name: "search"}
-	hearing(&o.Options, &out.warnings)
 	found, err := gram.Search(c.ctx, in, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var points []point
 	for _, p := range found.Points {
@@ -276,7 +247,7 @@ func search(c *call, a *makeArguments) error {
 	for _, w := range found.Worths {
 		worths = append(worths, worth{w.Part, w.Mean, w.SE})
 	}
-	out.says = struct {
+	return &answer{name: "search", says: struct {
 		Measure  string
 		Points   []point
 		Best     int
@@ -284,17 +255,14 @@ func search(c *call, a *makeArguments) error {
 		Worths   []worth
 		Train    map[string]any
 		Warnings []string
-	}{string(found.Measure), points, found.Best, found.Why, worths, given(found.Train), out.warnings}
-	*a.out.handle = objects.add(out)
-	return nil
+	}{string(found.Measure), points, found.Best, found.Why, worths, given(found.Train), c.said()}}, nil
 }
 
 // answer is what a function found: predictions, a validation, a search, an explanation, or matches.
 type answer struct {
-	name     string
-	says     any
-	has      map[string]arrayMaker
-	warnings []string
+	name string
+	says any
+	has  map[string]arrayMaker
 }
 
 func (o *answer) kind() string                  { return o.name }
@@ -304,38 +272,31 @@ func (*answer) close() error                    { return nil }
 
 type predictArguments struct {
 	options text
-	out     result
-	x       *documents
-	model   uintptr
+	result
+	x     *documents
+	model uintptr
 }
 
 // predict is gram_predict.
-func predict(c *call, a *predictArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func predict(c *call, a *predictArguments) (object, error) {
 	var o struct {
 		gram.Options
 		Novelty bool
 	}
 	if err := c.options(a.options, &o, &o.Options); err != nil {
-		return err
+		return nil, err
 	}
 	m, err := objectOf[*model](c, a.model)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out := &answer{name: "predictions"}
-	hearing(&o.Options, &out.warnings)
 	r, done := m.with(&o.Options, o.Novelty)
 	defer done()
 	p, err := c.predictions(r.Model, a.x)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out.fill(r.About(), p)
-	*a.out.handle = objects.add(out)
-	return nil
+	return c.answer(r.About(), p), nil
 }
 
 func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, error) {
@@ -363,8 +324,8 @@ func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, erro
 	return m.Predict(c.ctx, in)
 }
 
-// fill makes an answer of predictions. Classes are those of the model, and what it says besides: "?" or "-1".
-func (o *answer) fill(a learn.About, p *gram.Predictions) {
+// answer makes an answer of predictions. Classes are those of the model, and what it says besides: "?" or "-1".
+func (c *call) answer(a learn.About, p *gram.Predictions) *answer {
 	classes, place := slices.Clone(a.Classes), map[string]int32{}
 	for i, name := range classes {
 		place[name] = int32(i)
@@ -398,17 +359,19 @@ func (o *answer) fill(a learn.About, p *gram.Predictions) {
 			rejected[i] = 1
 		}
 	}
-	o.has = map[string]arrayMaker{
+	out := &answer{name: "predictions"}
+	out.has = map[string]arrayMaker{
 		"labels": made(labels), "label_offsets": made(offsets), "values": made(p.Values), "scores": rowsOf(p.Scores),
 		"probabilities": rowsOf(p.Probabilities), "margins": made(p.Margins), "seconds": made(seconds),
 		"rejected": made(rejected), "nearest": made(p.Nearest), "ranks": made(p.Ranks), "known": made(wideInts(p.Known)),
 		"words": made(wideInts(p.Words)),
 	}
-	o.says = struct {
+	out.says = struct {
 		Documents         int
 		Classes, Machines []string
 		Warnings          []string
-	}{len(p.Known), classes, p.Machines, o.warnings}
+	}{len(p.Known), classes, p.Machines, c.said()}
+	return out
 }
 
 func narrowInts(list []int) []int32 {
@@ -428,23 +391,20 @@ func wideInts(list []int) []int64 {
 }
 
 type explainArguments struct {
-	out      result
+	result
 	x        *documents
 	model    uintptr
 	i, terms int64
 }
 
 // explain is gram_explain.
-func explain(c *call, a *explainArguments) error {
-	if err := a.out.clear(); err != nil {
-		return err
-	}
+func explain(c *call, a *explainArguments) (object, error) {
 	m, err := objectOf[*model](c, a.model)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if a.terms < 1 || a.terms > math.MaxInt32 {
-		return fmt.Errorf("gram: %d terms to name, expected 1 to %d", a.terms, math.MaxInt32)
+		return nil, fmt.Errorf("gram: %d terms to name, expected 1 to %d", a.terms, math.MaxInt32)
 	}
 	var o gram.Options
 	c.use(&o)
@@ -456,10 +416,7 @@ func explain(c *call, a *explainArguments) error {
 	} else {
 		out.says, err = c.explained(r.Model, a.x, int(a.i), int(a.terms))
 	}
-	if err == nil {
-		*a.out.handle = objects.add(out)
-	}
-	return err
+	return out, err
 }
 
 func (c *call) explained(m *gram.Model, x *documents, i, n int) (*learn.DocumentExplanation, error) {

@@ -130,11 +130,10 @@ func (r *registry) release(entries []*entry) (err error) {
 // objectOf returns the object of a handle as one of its kind, until the end of the call.
 func objectOf[T object](c *call, handle uintptr) (T, error) {
 	var want T
-	e, err := objects.take(handle)
+	e, err := c.take(handle)
 	if err != nil {
 		return want, err
 	}
-	c.held = append(c.held, e)
 	o, ok := e.object.(T)
 	if !ok {
 		return want, fmt.Errorf("gram: object %d is a %s, expected a %s", handle, e.kind(), want.kind())
@@ -145,14 +144,7 @@ func objectOf[T object](c *call, handle uintptr) (T, error) {
 // result is where a handle is returned.
 type result struct{ handle *uintptr }
 
-// clear checks the place, and writes 0 there, which stands unless the call succeeds.
-func (r result) clear() error {
-	if r.handle == nil {
-		return fmt.Errorf("gram: NULL for the object that is returned, expected a pointer")
-	}
-	*r.handle = 0
-	return nil
-}
+func (r result) place() *uintptr { return r.handle }
 
 // view is a gram_view. Its data is a number to Go: what the caller's has before may point to an object that was freed,
 // which Go's collector, where it watched a pointer being overwritten, would take for a fault and end the process.
@@ -238,11 +230,10 @@ func viewOf(c *call, a *viewArguments) error {
 	if err != nil {
 		return err
 	}
-	e, err := objects.take(a.object)
+	e, err := c.take(a.object)
 	if err != nil {
 		return err
 	}
-	c.held = append(c.held, e)
 	*a.out, err = e.view(c, name)
 	return err
 }

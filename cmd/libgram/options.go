@@ -6,9 +6,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -32,8 +31,8 @@ var parsers = map[reflect.Type]func(string) (any, error){
 // embedded struct's field its own. null is what isn't given. Fields that JSON can't say, such as functions, have no
 // key.
 //
-// Errors name the key, what was found and what was expected: keys that aren't known or come twice, values of
-// another type, text that isn't JSON or goes on after it.
+// Errors name the key, what was found and what was expected: keys that aren't known, values of another type, text that
+// isn't a JSON object. Of a key that comes twice the last value counts.
 func decode(text []byte, into any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
@@ -43,63 +42,34 @@ func decode(text []byte, into any) error {
 	eachField(reflect.ValueOf(into).Elem(), func(name string, field reflect.Value) {
 		known[name], names = field, append(names, name)
 	})
-	err := eachKey(text, func(key string, value json.RawMessage) error {
+	values, err := members(text)
+	if err != nil {
+		return fmt.Errorf("gram: options: %w", err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
 		field, ok := known[key]
-		switch {
-		case !ok:
+		if !ok {
 			slices.Sort(names)
 			return fmt.Errorf("gram: option %q is unknown, expected one of %s", key, strings.Join(names, ", "))
-		case !field.IsValid():
-			return fmt.Errorf("gram: option %q twice, expected it once", key)
 		}
-		known[key] = reflect.Value{}
-		if string(value) == "null" {
-			return nil
+		if value := values[key]; string(value) != "null" {
+			if err := set(field, value); err != nil {
+				return fmt.Errorf("gram: option %q: %w", key, err)
+			}
 		}
-		if err := set(field, value); err != nil {
-			return fmt.Errorf("gram: option %q: %w", key, err)
-		}
-		return nil
-	})
-	return err
-}
-
-// eachKey visits the keys of a JSON object.
-func eachKey(text []byte, visit func(key string, value json.RawMessage) error) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	bad := func(err error) error {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return fmt.Errorf("gram: options: %w, expected a JSON object", err)
-	}
-	begin, err := d.Token()
-	if err != nil {
-		return bad(err)
-	}
-	if begin != json.Delim('{') {
-		return fmt.Errorf("gram: options: found %s, expected a JSON object", shown(text))
-	}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return bad(err)
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return bad(err)
-		}
-		if err := visit(key.(string), value); err != nil {
-			return err
-		}
-	}
-	if _, err := d.Token(); err != nil {
-		return bad(err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("gram: options: more after the JSON object, expected its end")
 	}
 	return nil
+}
+
+// members returns the values of a JSON object by key.
+func members(text []byte) (values map[string]json.RawMessage, err error) {
+	if text = bytes.TrimSpace(text); text[0] != '{' {
+		return nil, fmt.Errorf("found %s, expected an object", shown(text))
+	}
+	if err := json.Unmarshal(text, &values); err != nil {
+		return nil, fmt.Errorf("%w, expected a JSON object", err)
+	}
+	return values, nil
 }
 
 // eachField visits the fields that are options.
@@ -152,18 +122,19 @@ func set(field reflect.Value, value json.RawMessage) error {
 	case reflect.Slice:
 		return setSlice(field, value)
 	case reflect.Map:
-		if value[0] != '{' {
-			return fmt.Errorf("found %s, expected an object", shown(value))
+		values, err := members(value)
+		if err != nil {
+			return err
 		}
 		field.Set(reflect.MakeMap(t))
-		return eachKey(value, func(key string, value json.RawMessage) error {
+		for _, key := range slices.Sorted(maps.Keys(values)) {
 			element := reflect.New(t.Elem()).Elem()
-			if err := set(element, value); err != nil {
+			if err := set(element, values[key]); err != nil {
 				return fmt.Errorf("%q: %w", key, err)
 			}
 			field.SetMapIndex(reflect.ValueOf(key), element)
-			return nil
-		})
+		}
+		return nil
 	}
 	if err := json.Unmarshal(value, field.Addr().Interface()); err != nil || string(value) == "null" {
 		return fmt.Errorf("found %s, expected %s", shown(value), expected[t.Kind()])

@@ -63,11 +63,10 @@ func TestDecodeErrors(t *testing.T) {
 		`{"grid": {"C": "1"}}`:       `option "grid": "C": found "1", expected an array`,
 		`{"terms": "words, min-df"}`: `option "terms": `,
 		`{"terms": 5}`:               `option "terms": found 5, expected a string`,
-		`{"c": 1, "c": 2}`:           `option "c" twice`,
-		`[]`:                         `found [], expected a JSON object`,
-		`{"c": 1`:                    `unexpected EOF, expected a JSON object`,
-		`{"c": 1} {}`:                `more after the JSON object`,
-		`nonsense`:                   `expected a JSON object`,
+		`[]`:                         `options: found [], expected an object`,
+		`{"c": 1`:                    `unexpected end of JSON input, expected a JSON object`,
+		`{"c": 1} {}`:                `after top-level value, expected a JSON object`,
+		`nonsense`:                   `options: found nonsense, expected an object`,
 		`{"kernel": "` + strings.Repeat("ü", 99) + `", "c": "` + strings.Repeat("ü", 99) + `"}`: "ü…, expected a number",
 	} {
 		var o gram.SearchOptions
