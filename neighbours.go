@@ -41,7 +41,7 @@ func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ []
 	if err != nil {
 		return nil, err
 	}
-	opt := engine.NeighbourOptions{Count: cmp.Or(o.K, 10), Least: o.Min}
+	opt := engine.NeighbourOptions{Count: cmp.Or(o.K, 10), Min: o.Min}
 	columns, rows := c, (*corpus.Corpus)(nil)
 	if o.Of != nil {
 		if err := checked(ctx, c); err != nil {

@@ -37,7 +37,7 @@ type Kernels struct {
 	TailStore func(dst []float32, dstStride int, sums []int32, stride, rows, cols int)
 	Finish    func(index []uint32, c []float32, limit float32) int
 	Select    func(index []uint32, c []float32, stride int, lines, places []float32) int
-	Least     func(least []float32, levels int, c []float32, stride, lines, places, group int)
+	Min       func(least []float32, levels int, c []float32, stride, lines, places, group int)
 	Transpose func(dst []float32, dstStride int, src []float32, srcStride, rows, cols int)
 
 	PanelDotLast func(

@@ -172,7 +172,7 @@ func kernelCases() map[string]kernelCase {
 			c := numbers[float32](r, max((lines-1)*stride+n, 0), -1, 3)
 			return []any{place(m, make([]uint32, lines*n)), place(m, c), stride, place(m, limits), place(m, places)}
 		}, []int{3, 4}, nil},
-		"Least": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+		"Min": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			levels, lines, stride := 1+r.IntN(3), min(n, 5), n+r.IntN(3)
 			c := numbers[float32](r, max((lines-1)*stride+n, 0), -1, 3)
 			least := numbers[float32](r, levels*n, 5, 6)

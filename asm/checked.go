@@ -59,8 +59,8 @@ func checked(k *Kernels) *Kernels {
 		return k.Finish(index, c, limit)
 	}
 	c.Select = func(index []uint32, c []float32, stride int, lines, places []float32) int {
-		atMost("Select", "lines", len(lines), selectMost)
-		atMost("Select", "places", len(places), selectMost)
+		atMost("Select", "lines", len(lines), selectMax)
+		atMost("Select", "places", len(places), selectMax)
 		if len(lines) == 0 || len(places) == 0 {
 			return 0
 		}
@@ -69,15 +69,15 @@ func checked(k *Kernels) *Kernels {
 		values("Select", "index", len(index), len(lines)*len(places))
 		return k.Select(index, c, stride, lines, places)
 	}
-	c.Least = func(least []float32, levels int, c []float32, stride, lines, places, group int) {
+	c.Min = func(least []float32, levels int, c []float32, stride, lines, places, group int) {
 		if levels <= 0 || lines <= 0 || places <= 0 {
 			return
 		}
-		atLeast("Least", "group", group, 1)
-		atLeast("Least", "stride", stride, places)
-		checkRectangle("Least", "least", len(least), levels, places, places)
-		checkRectangle("Least", "c", len(c), lines, stride, places)
-		k.Least(least, levels, c, stride, lines, places, group)
+		atLeast("Min", "group", group, 1)
+		atLeast("Min", "stride", stride, places)
+		checkRectangle("Min", "least", len(least), levels, places, places)
+		checkRectangle("Min", "c", len(c), lines, stride, places)
+		k.Min(least, levels, c, stride, lines, places, group)
 	}
 	c.TailStore = checkTransposition("TailStore", "sums", "stride", k.TailStore)
 	c.Transpose = checkTransposition("Transpose", "src", "srcStride", k.Transpose)
@@ -307,8 +307,8 @@ func checkScores(kernel string, g, mask int) {
 
 // checkBits checks the logarithm of a number of intervals for each power of two.
 func checkBits(function string, bits uint) {
-	if bits > piecewiseMost {
-		fail(function, "bits is %d, expected at most %d", bits, piecewiseMost)
+	if bits > piecewiseMax {
+		fail(function, "bits is %d, expected at most %d", bits, piecewiseMax)
 	}
 }
 
@@ -351,8 +351,8 @@ func atLeast(kernel, arg string, have, least int) {
 	}
 }
 
-// selectMost bounds the lines and places of Select, whose numbers have 16 bits.
-const selectMost = 1 << 16
+// selectMax bounds the lines and places of Select, whose numbers have 16 bits.
+const selectMax = 1 << 16
 
 func atMost(kernel, arg string, have, most int) {
 	if have > most {

@@ -65,16 +65,16 @@ func FuzzSolver(f *testing.F) {
 		}
 		for _, k := range tables {
 			at, most, low, least := k.Extremes(g, mask, bit, 1)
-			wantAt, wantMost, wantLow, wantLeast := generic.Extremes(g, mask, bit, 1)
-			if at != wantAt || most != wantMost || low != wantLow || least != wantLeast {
+			wantAt, wantMax, wantLow, wantMin := generic.Extremes(g, mask, bit, 1)
+			if at != wantAt || most != wantMax || low != wantLow || least != wantMin {
 				t.Errorf("isa=%s: the extremes are %v at %d, %v at %d, in portable Go %v at %d, %v at %d",
-					k.ISA, most, at, least, low, wantMost, wantAt, wantLeast, wantLow)
+					k.ISA, most, at, least, low, wantMax, wantAt, wantMin, wantLow)
 			}
 			at, gain, least := k.ArgGain(g, ki, diag, mask, bit, gmax, kii)
-			wantAt, wantGain, wantLeast := generic.ArgGain(g, ki, diag, mask, bit, gmax, kii)
-			if at != wantAt || gain != wantGain || least != wantLeast {
+			wantAt, wantGain, wantMin := generic.ArgGain(g, ki, diag, mask, bit, gmax, kii)
+			if at != wantAt || gain != wantGain || least != wantMin {
 				t.Errorf("isa=%s: the gain is %v at %d, least %v, in portable Go %v at %d, %v",
-					k.ISA, gain, at, least, wantGain, wantAt, wantLeast)
+					k.ISA, gain, at, least, wantGain, wantAt, wantMin)
 			}
 			one, two := make([]int32, n), make([]int32, n)
 			many, want := k.Beyond(one, g, mask, bit, -1, gmax), generic.Beyond(two, g, mask, bit, -1, gmax)

@@ -10,7 +10,7 @@ import (
 
 // The least values of groups are those that sorting finds, whatever lies between the lines and
 // wherever groups end; NaN never is one.
-func TestLeast(t *testing.T) {
+func TestMin(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(3, 4))
 		inf := math.Inf(1)
@@ -56,7 +56,7 @@ func TestLeast(t *testing.T) {
 							want[q*places+j] = float32(v)
 						}
 					}
-					k.Least(least, levels, c, stride, lines, places, group)
+					k.Min(least, levels, c, stride, lines, places, group)
 					if !slices.Equal(least, want) {
 						t.Fatalf("places=%d, lines=%d, group=%d: %v, expected %v", places, lines, group, least, want)
 					}
@@ -71,7 +71,7 @@ func TestLeast(t *testing.T) {
 	})
 }
 
-func BenchmarkLeast(b *testing.B) {
+func BenchmarkMin(b *testing.B) {
 	for _, isa := range Available() {
 		b.Run(fmt.Sprintf("isa=%s/lines=512/places=64/levels=11", isa), func(b *testing.B) {
 			k, _ := For(isa)
@@ -80,7 +80,7 @@ func BenchmarkLeast(b *testing.B) {
 				for i := range least {
 					least[i] = 2
 				}
-				k.Least(least, 11, c, 64, 512, 64, 16)
+				k.Min(least, 11, c, 64, 512, 64, 16)
 			}
 			b.ReportMetric(float64(b.N)*512*64/b.Elapsed().Seconds(), "values/s")
 		})

@@ -231,9 +231,9 @@ func TestPanelPairingIsSymmetric(t *testing.T) {
 
 func FuzzPairingTerms(f *testing.F) {
 	f.Add(float32(0.5), float32(0.25))
-	f.Add(float32(1), float32(LeastShare))
+	f.Add(float32(1), float32(MinShare))
 	f.Fuzz(func(t *testing.T, x, y float32) {
-		if !(x >= LeastShare && x <= 1 && y >= LeastShare && y <= 1) {
+		if !(x >= MinShare && x <= 1 && y >= MinShare && y <= 1) {
 			t.Skip()
 		}
 		for _, isa := range Available() {

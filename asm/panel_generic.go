@@ -120,7 +120,7 @@ func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32
 //	s = Σ f(a[i], b[i]),   f(a, 0) = 0
 //
 // As in a dot product, only the terms that both histograms have count. f is symmetric to the bit.
-// Values of histograms are 0 or float32 numbers from [LeastShare] to 1.
+// Values of histograms are 0 or float32 numbers from [MinShare] to 1.
 type Pairing struct {
 	Cost Cost
 
@@ -137,9 +137,9 @@ type Pairing struct {
 	Terms func(dst, y []float32, x float32)
 }
 
-// LeastShare is the least value above 0 that a histogram may have, so that products and quotients
+// MinShare is the least value above 0 that a histogram may have, so that products and quotients
 // of values are normal numbers. What is smaller adds less to a similarity than rounding does.
-const LeastShare = 0x1p-60
+const MinShare = 0x1p-60
 
 // chiSquare32 is the term of the χ² similarity,
 //

@@ -29,7 +29,7 @@ const (
 	// follow from 152 on.
 	PiecewiseOctaves = 152 + 24
 
-	piecewiseMost = 12 // bits
+	piecewiseMax = 12 // bits
 )
 
 // PiecewiseRows returns the number of rows of a table of 2^bits intervals for each power of two.

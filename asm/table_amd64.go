@@ -44,7 +44,7 @@ var tableAVX2 = Kernels{
 	Transpose:    inBlocks(transpose8AVX2, transposeGeneric),
 	Finish:       finishAVX2,
 	Select:       wholePlaces(selectAVX2),
-	Least:        wholeLeast(leastAVX2),
+	Min:          wholeMin(leastAVX2),
 
 	ChiSquare: Pairing{
 		Cost:  Cost{HeadValue: 9.2, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2.8, TailList: 60, L3Byte: 0.05},
@@ -107,7 +107,7 @@ var tableAVX512 = func() Kernels {
 	k.JensenShannon.Cost.HeadValue = 27
 	k.JensenShannon.Panel, k.JensenShannon.Terms = panelJensenShannonAVX512, jensenShannonTermsAVX512
 	k.Select = wholePlaces(selectAVX512)
-	k.Least = wholeLeast(leastAVX512)
+	k.Min = wholeMin(leastAVX512)
 	k.Add = addAVX512
 	k.Exp = expAVX512
 	k.Diffusion = diffusionAVX512
@@ -182,8 +182,8 @@ func wholePlaces(
 	}
 }
 
-// wholeLeast completes a kernel that takes multiples of layout.Select places likewise.
-func wholeLeast(
+// wholeMin completes a kernel that takes multiples of layout.Select places likewise.
+func wholeMin(
 	whole func(least []float32, levels int, c []float32, stride, lines, places, group int),
 ) func(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	return func(least []float32, levels int, c []float32, stride, lines, places, group int) {

@@ -14,7 +14,7 @@ var generic = Kernels{
 
 	Finish: finishGeneric,
 	Select: selectGeneric,
-	Least:  leastGeneric,
+	Min:    leastGeneric,
 
 	ChiSquare: Pairing{
 		Cost:  Cost{HeadValue: 30, HeadFar: 1, HeadDocument: 20, TailMatch: 3, TailList: 15, L3Byte: 0.05},

@@ -34,9 +34,9 @@ func digits(v float64) [4]int8 {
 	return [4]int8{int8(u >> 24), int8(u >> 16), int8(u >> 8), int8(u)}
 }
 
-// leastScale is the exponent of the least scale that a document may have: with a lesser one the
+// minScale is the exponent of the least scale that a document may have: with a lesser one the
 // sums of the first digits' products might not fit, see kernels/tensor.h.
-const leastScale = -4
+const minScale = -4
 
 // fillDense writes the dense end of a document, of the values unit of some terms, to its steps, and
 // returns its scale.
@@ -48,7 +48,7 @@ func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale 
 		}
 	}
 	_, exponent := math.Frexp(most)
-	exponent = max(min(exponent, 0), leastScale)
+	exponent = max(min(exponent, 0), minScale)
 	inverse := math.Ldexp(1, -exponent)
 	clear(steps)
 	for k, t := range terms {

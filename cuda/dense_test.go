@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// everyTerm is a share by which every term is for the dense end, up to timemodel.DenseMost.
+// everyTerm is a share by which every term is for the dense end, up to timemodel.DenseMax.
 const everyTerm = 1 << 30
 
 // points makes documents of numbers of either sign, a share of which aren't 0; the second half of
@@ -151,8 +151,8 @@ func TestTensorExact(t *testing.T) {
 // Documents whose rounding goes one way: of up to as many equal values as the dense end takes.
 func TestTensorLongDocuments(t *testing.T) {
 	noLeaks(t)
-	const n, terms = 40, timemodel.DenseMost + 1 // the first of no document
-	cols := loadDense(t, transformed(t, sparse.Sphere, equalValues(n, terms)), timemodel.DenseMost)
+	const n, terms = 40, timemodel.DenseMax + 1 // the first of no document
+	cols := loadDense(t, transformed(t, sparse.Sphere, equalValues(n, terms)), timemodel.DenseMax)
 	holdReference(t, "all terms", cols)
 }
 
@@ -162,11 +162,11 @@ func TestTensorLongDocuments(t *testing.T) {
 func TestTensorEqualValues(t *testing.T) {
 	noLeaks(t)
 	lengths := []int{1351, 1354, 1309, 2365, 1195}
-	m := &sparse.CSR{Offsets: []int64{0}, Cols: timemodel.DenseMost}
-	for _, length := range lengths { // two of each with timemodel.DenseMost terms in common, the others their own
+	m := &sparse.CSR{Offsets: []int64{0}, Cols: timemodel.DenseMax}
+	for _, length := range lengths { // two of each with timemodel.DenseMax terms in common, the others their own
 		for range 2 {
 			for term := range length {
-				if term >= timemodel.DenseMost {
+				if term >= timemodel.DenseMax {
 					term = m.Cols
 					m.Cols++
 				}
@@ -176,12 +176,12 @@ func TestTensorEqualValues(t *testing.T) {
 		}
 	}
 	x := transformed(t, sparse.Sphere, m)
-	cols := loadDense(t, x, timemodel.DenseMost)
+	cols := loadDense(t, x, timemodel.DenseMax)
 	n := x.Rows()
 	all := gather(t, cols, whole(cols), n)
 	for i := range n {
 		for j := range n {
-			want := 1 - timemodel.DenseMost/math.Sqrt(float64(lengths[i/2]*lengths[j/2]))
+			want := 1 - timemodel.DenseMax/math.Sqrt(float64(lengths[i/2]*lengths[j/2]))
 			if i == j || want < 0.1 { // 0, or recomputed
 				continue
 			}
@@ -198,7 +198,7 @@ func TestTensorEqualValues(t *testing.T) {
 // The dense end of so many documents that it is copied in several pieces.
 func TestTensorPieces(t *testing.T) {
 	noLeaks(t)
-	const n, terms = 2*densePiece/(4*timemodel.DenseMost) + 77, timemodel.DenseMost
+	const n, terms = 2*densePiece/(4*timemodel.DenseMax) + 77, timemodel.DenseMax
 	m := points(n, terms, 0.05, 11)
 	x := transformed(t, sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, m)
 	cols := loadDense(t, x, terms)

@@ -117,7 +117,7 @@ func paths(t *testing.T) []path {
 				value, sum, by := make([]float32, 2*90), make([]float64, 90), slices.Repeat([]float64{1}, 90)
 				digest, err := cols.Digest(context.Background(), r)
 				return []any{digest, value, sum}, errors.Join(err,
-					cols.Least(context.Background(), r, 2, make([]int32, 2*90), value),
+					cols.Min(context.Background(), r, 2, make([]int32, 2*90), value),
 					cols.Multiply(context.Background(), r, by, 1, sum))
 			}
 		}},

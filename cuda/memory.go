@@ -99,14 +99,14 @@ func (p *pool) close() error {
 // arena is the memory of the request under way: pieces of one block, which spares the next request
 // the time to take its own, and the wait for the device that giving back means. What the block has
 // no room for is taken by itself, and the block grows by that for the next request, up to
-// mostArena.
+// maxArena.
 type arena struct {
 	block memory
 	need  int64 // bytes that the request has asked for
 	rest  pool
 }
 
-const mostArena = 1 << 20
+const maxArena = 1 << 20
 
 func (a *arena) alloc(bytes int64) (memory, error) {
 	const aligned = 16
@@ -124,7 +124,7 @@ func (a *arena) end() error {
 	need := a.need
 	a.need = 0
 	err := a.rest.close()
-	if err != nil || need <= a.block.bytes || need > mostArena {
+	if err != nil || need <= a.block.bytes || need > maxArena {
 		return err
 	}
 	if err := a.rest.d.free(&a.block); err != nil {

@@ -200,8 +200,8 @@ func TestArena(t *testing.T) {
 		if d.arena.block.bytes == 0 || d.arena.need != 0 {
 			t.Errorf("%d bytes are kept after a request, %d in use", d.arena.block.bytes, d.arena.need)
 		}
-		_, err := d.arena.alloc(mostArena + 1)
-		if err = errors.Join(err, d.arena.end()); err != nil || d.arena.block.bytes > mostArena {
+		_, err := d.arena.alloc(maxArena + 1)
+		if err = errors.Join(err, d.arena.end()); err != nil || d.arena.block.bytes > maxArena {
 			t.Errorf("%d bytes are kept after a great request, error %v", d.arena.block.bytes, err)
 		}
 		d.limit = d.held

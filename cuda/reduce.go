@@ -15,8 +15,8 @@ import (
 // reduceKernels are the functions of kernels/reduce.h.
 type reduceKernels struct{ least, multiply, digest cu.Function }
 
-// Least implements device.Reducer.
-func (c *columns) Least(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
+// Min implements device.Reducer.
+func (c *columns) Min(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
 	for i := range column {
 		column[i] = -1 // where there are no columns
 	}
@@ -36,8 +36,8 @@ func (c *columns) Least(ctx context.Context, r *device.Request, k int, column []
 
 // Multiply implements device.Reducer.
 func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64, vectors int, sum []float64) error {
-	if vectors > mostParts {
-		return fmt.Errorf("cuda: %d vectors, expected at most %d", vectors, mostParts)
+	if vectors > maxParts {
+		return fmt.Errorf("cuda: %d vectors, expected at most %d", vectors, maxParts)
 	}
 	clear(sum) // where there are no columns
 	return c.reduce(ctx, r, func(j *job) (reduction, error) {

@@ -111,7 +111,7 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 		sum[i] = math.NaN() // what was there doesn't count
 	}
 	digest, err := cols.Digest(t.Context(), r)
-	err = errors.Join(err, cols.Least(t.Context(), r, k, column, value), cols.Multiply(t.Context(), r, by, vectors, sum))
+	err = errors.Join(err, cols.Min(t.Context(), r, k, column, value), cols.Multiply(t.Context(), r, by, vectors, sum))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestNeighbours(t *testing.T) {
 			if k.String() == "c" { // which is no similarity
 				k = kernel.MustParse("cosine-power:p=1")
 			}
-			for _, opt := range []engine.NeighbourOptions{{Count: 5}, {Count: 20, Least: &least}, {Count: 300}} {
+			for _, opt := range []engine.NeighbourOptions{{Count: 5}, {Count: 20, Min: &least}, {Count: 300}} {
 				own, err := e.Neighbours(t.Context(), k, opt)
 				if err != nil {
 					return nil, err

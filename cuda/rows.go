@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// mostParts is how many blocks the second dimension of a grid has at most.
-const mostParts = 1<<16 - 1
+// maxParts is how many blocks the second dimension of a grid has at most.
+const maxParts = 1<<16 - 1
 
 // Rows implements device.Backend; visit is called by one goroutine at a time. While it works on a
 // tile, the next one is computed and the one after the other copied.
@@ -334,10 +334,10 @@ func (j *job) compute(k int) error {
 // them: the height with which the multiprocessors, each with up to so many blocks at a time, finish
 // first, where filling a panel takes as long as fillRows rows.
 func heightOfBlocks(info *Info, rows, panels, shared, blocks int) (height, parts int) {
-	const leastHeight, mostRounds, fillRows, systemBytes = 64, 8, 48, 1024
+	const minHeight, maxRounds, fillRows, systemBytes = 64, 8, 48, 1024
 	atOnce := info.Multiprocessors * max(min((info.SharedBytes+systemBytes)/(shared+systemBytes), blocks), 1)
 	least := 0
-	for p := 1; p == 1 || rows/p >= leastHeight && (p-1)*panels < mostRounds*atOnce; p++ {
+	for p := 1; p == 1 || rows/p >= minHeight && (p-1)*panels < maxRounds*atOnce; p++ {
 		h := (rows + p - 1) / p
 		if time := (panels*p + atOnce - 1) / atOnce * (h + fillRows); least == 0 || time < least {
 			least, height = time, h

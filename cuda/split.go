@@ -13,9 +13,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// mostChunks bounds how often results are read and written, and how many roundings a sum goes
+// maxChunks bounds how often results are read and written, and how many roundings a sum goes
 // through.
-const mostChunks = 16
+const maxChunks = 16
 
 // layout is the order and the division of the terms: ranks by falling document frequency, of which
 // the first are the dense end, where there is one, and the next the head's, in chunks from the
@@ -44,9 +44,9 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 	l.head = l.dense
 	first := byRank.Offsets[l.dense:]
 	if tail == 0 {
-		l.head += costsOf[pairing].Head(first, n, most, mostChunks, computedRows)
+		l.head += costsOf[pairing].Head(first, n, most, maxChunks, computedRows)
 	} else {
-		for l.head < min(byRank.Rows(), l.dense+mostChunks*most) &&
+		for l.head < min(byRank.Rows(), l.dense+maxChunks*most) &&
 			(byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tail >= int64(n) && n > 0 {
 			l.head++
 		}

@@ -295,8 +295,8 @@ func TestInvalidArguments(t *testing.T) {
 		"Cached.Rows: columns": {func() error { return c.Rows(ctx, k, []int{0}, [][2]int{{0, 21}}, row) }, "21"},
 		"Cached.Rows: short":   {func() error { return c.Rows(ctx, k, []int{0}, all, [][]float32{{0}}) }, "1"},
 		"Neighbours: Count":    {func() error { _, err := e.Neighbours(ctx, k, NeighbourOptions{}); return err }, "0"},
-		"Neighbours: Least": {func() error {
-			_, err := e.Neighbours(ctx, k, NeighbourOptions{Count: 1, Least: &nan})
+		"Neighbours: Min": {func() error {
+			_, err := e.Neighbours(ctx, k, NeighbourOptions{Count: 1, Min: &nan})
 			return err
 		}, "NaN"},
 		"GroupsWithin: NaN": {func() error { _, err := GroupsWithin(ctx, x, nan, Options{}); return err }, "NaN"},

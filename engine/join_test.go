@@ -246,8 +246,8 @@ func TestJoinNeighbours(t *testing.T) {
 			for _, c := range bounds {
 				least := k.Eval(c, 1, 1)
 				for _, opt := range []NeighbourOptions{
-					{Count: 3, Least: &least}, {Count: 500, Least: &least, C: kernel.FallsWithC(k)},
-					{Count: 3, Least: &least, Groups: folds},
+					{Count: 3, Min: &least}, {Count: 500, Min: &least, C: kernel.FallsWithC(k)},
+					{Count: 3, Min: &least, Groups: folds},
 				} {
 					want, err := tiles.Neighbours(t.Context(), k, opt)
 					if err != nil {
@@ -376,7 +376,7 @@ func TestJoinMemory(t *testing.T) {
 	n := x.Rows()
 	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
 	e.memory = e.Bytes() + NeighboursBytes(n, n) + 1<<12
-	_, err = e.Neighbours(t.Context(), k, NeighbourOptions{Count: n, Least: &least})
+	_, err = e.Neighbours(t.Context(), k, NeighbourOptions{Count: n, Min: &least})
 	if !errors.As(err, new(*MemoryError)) {
 		t.Errorf("memory for lists alone: %v", err)
 	}

@@ -22,9 +22,9 @@ import (
 // from one vector to hundreds. Which partial sums there are depends on the number of documents
 // alone, and they are added in order.
 
-// mostParts bounds the parts that the symmetric half is divided into, and so the workers that are
+// maxParts bounds the parts that the symmetric half is divided into, and so the workers that are
 // of use.
-const mostParts = 64
+const maxParts = 64
 
 // Multiply computes dst = K V for the Gram matrix K of kernel k and p vectors, the columns of v,
 //
@@ -86,7 +86,7 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, v, dst *mat.Dens
 // MultiplyBytes returns the memory that Multiply allocates for so many vectors, in bytes: the sums
 // of each worker, and theirs.
 func (e *Engine) MultiplyBytes(vectors int) int64 {
-	workers := min(e.c.Workers, mostParts)
+	workers := min(e.c.Workers, maxParts)
 	return run.AddBytes(floatBytes(e.Len(), vectors, workers+1),
 		4*int64(workers)*compute.BlockDocs*int64(e.Panel()))
 }
@@ -103,7 +103,7 @@ func floatBytes(rows, cols, count int) int64 {
 // many pairs: those from the first row on are n²/2 in all, and (n-i)²/2 from row i on.
 func (e *Engine) equalParts() (starts []int) {
 	n, width := e.Len(), e.Panel()
-	parts := min((n+width-1)/width, mostParts)
+	parts := min((n+width-1)/width, maxParts)
 	starts = append(starts, 0)
 	for part := 1; part < parts; part++ {
 		at := int(float64(n)*(1-math.Sqrt(1-float64(part)/float64(parts)))) / width * width

@@ -194,7 +194,7 @@ type reducing struct {
 	asked int
 }
 
-func (d *reducing) Least(context.Context, *device.Request, int, []int32, []float32) error {
+func (d *reducing) Min(context.Context, *device.Request, int, []int32, []float32) error {
 	return errors.New("not asked for")
 }
 

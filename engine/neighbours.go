@@ -25,7 +25,7 @@ type NeighbourOptions struct {
 
 	// Minimum value of a neighbour, default none. Near the minimum the kernel is evaluated in float64, with c
 	// or c / (1 + 10⁻⁹): a cosine of 9/10 is at least 0.9, though its Value may be below.
-	Least *float64
+	Min *float64
 
 	// Groups gives each document a group, in which it has no neighbours: with the folds of a
 	// cross-validation, neighbours are training documents. Default: every document its own.
@@ -33,7 +33,7 @@ type NeighbourOptions struct {
 	Groups []int32
 
 	// C asks for c in the place of values, for kernels that fall with c: neighbours are the same
-	// for all of these, and so is Least.
+	// for all of these, and so is Min.
 	C bool
 }
 
@@ -69,7 +69,7 @@ func (n *Neighbours) Of(i int) []Neighbour {
 }
 
 // Neighbours returns, for each document i, the Count other documents j with the greatest k(xᵢ, xⱼ) and at
-// least Least: the greatest first, equal ones by number. A list is shorter if fewer documents qualify. A value
+// least Min: the greatest first, equal ones by number. A list is shorter if fewer documents qualify. A value
 // that isn't finite is an error.
 //
 // Values have the bits of [Engine.Gram] on the processor. They don't depend on the number of workers or on
@@ -207,7 +207,7 @@ func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, erro
 	if opt.C && !kernel.FallsWithC(k) {
 		return nil, fmt.Errorf("engine: c of neighbours by kernel %s, expected one that is known to fall with c alone", k)
 	}
-	return e.search(k, opt.Least)
+	return e.search(k, opt.Min)
 }
 
 // search is what the selection of pairs by a kernel's value looks at: c, where the kernel falls with

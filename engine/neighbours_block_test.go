@@ -67,7 +67,7 @@ func TestNeighbourBlocks(t *testing.T) {
 				opt := NeighbourOptions{Count: count, C: round%2 == 0 && spec == "diffusion:t=0.5"}
 				if round%3 == 1 {
 					near := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
-					opt.Least = new(float64(near.Of(n / 2)[0].Value)) // half of the documents have it, exactly this one among them
+					opt.Min = new(float64(near.Of(n / 2)[0].Value)) // half of the documents have it, exactly this one among them
 				}
 				want := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
 				cuts := []int{0, r.IntN(n), r.IntN(n), r.IntN(n), n}

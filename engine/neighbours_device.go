@@ -13,8 +13,8 @@ import (
 // What a device is asked for at a time, and how many neighbours of a document: for each it looks
 // through a part of the row again.
 const (
-	reducedRows      = 2048
-	mostReducedCount = 64
+	reducedRows     = 2048
+	maxReducedCount = 64
 )
 
 // onDevice fills lists of up to count neighbours with what the device finds in each row, so that no
@@ -24,7 +24,7 @@ func (s *search) onDevice(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, report *run.Reporter,
 ) (done bool, err error) {
 	d, ok := s.e.c.Backend.(device.Reducer)
-	if !ok || count < 1 || count > mostReducedCount {
+	if !ok || count < 1 || count > maxReducedCount {
 		return false, nil
 	}
 	part := device.Request{From: r.From, Hi: r.Hi}
@@ -49,7 +49,7 @@ func (s *search) onDevice(
 		end := min(first+reducedRows, len(r.Docs))
 		part.Docs = r.Docs[first:end]
 		n := (end - first) * k
-		err := run.Guard("engine: Options.Device", func() error { return d.Least(ctx, &part, k, column[:n], value[:n]) })
+		err := run.Guard("engine: Options.Device", func() error { return d.Min(ctx, &part, k, column[:n], value[:n]) })
 		if err != nil {
 			return true, err
 		}

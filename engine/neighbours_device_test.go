@@ -21,7 +21,7 @@ type selecting struct {
 	fail error
 }
 
-func (d *selecting) Least(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
+func (d *selecting) Min(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
 	if err := d.fail; err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 		k := musttest.Get(kernel.ParseIn(spec, embedding))(t)
 		program := spec != "arccos:n=0,bias=0.3"
 		for _, opt := range []NeighbourOptions{
-			{Count: 1}, {Count: 7, Least: &least}, {Count: mostReducedCount}, {Count: mostReducedCount + 1},
+			{Count: 1}, {Count: 7, Min: &least}, {Count: maxReducedCount}, {Count: maxReducedCount + 1},
 			{Count: 5, Groups: groups},
 		} {
 			d.rows = 0
@@ -81,7 +81,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 			}
 			want := musttest.Get(plain.Neighbours(t.Context(), k, opt))(t)
 			asked := 0
-			if program && opt.Groups == nil && opt.Count <= mostReducedCount {
+			if program && opt.Groups == nil && opt.Count <= maxReducedCount {
 				asked = n
 			}
 			if d.rows != asked {

@@ -38,7 +38,7 @@ func TestNeighboursRefused(t *testing.T) {
 	x := enginetest.Embed(t, k.Embedding(), [][]float32{{1, 2}, {2, 1}, {1, 1}})
 	e := newEngine(t, x, Options{MemoryBytes: 1 << 20, Workers: 1})
 	nan := math.NaN()
-	if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 1, Least: &nan}); err == nil {
+	if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 1, Min: &nan}); err == nil {
 		t.Error("a least value of NaN: no error")
 	}
 	many := enginetest.Embed(t, k.Embedding(), slices.Repeat([][]float32{{1, 2}}, 3000))

@@ -139,7 +139,7 @@ func TestNeighboursBounds(t *testing.T) {
 			if share == 0.99 {
 				least += 1e-7 * least // what is there may be just too small, as float64 has it
 			}
-			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: e.Len(), Least: &least, Groups: groups})
+			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: e.Len(), Min: &least, Groups: groups})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -142,14 +142,14 @@ func TestPairsWithinMultiples(t *testing.T) {
 }
 
 // A value that is the least counts, in lists of all kinds and in pairs.
-func TestNeighboursOfLeast(t *testing.T) {
+func TestNeighboursOfMin(t *testing.T) {
 	rows, c20 := turned([]float32{1})
 	k, unweighted := kernel.MustParse("bhattacharyya"), kernel.MustParse("linear:embed=tf")
 	for s := 1; s < 20; s++ {
 		for least, k := range map[float64]kernel.Kernel{float64(20-s) / 20: k, float64(20 - s): unweighted} {
 			x := enginetest.Embed(t, k.Embedding(), rows)
 			e := newEngine(t, x, Options{Workers: 2})
-			opt := NeighbourOptions{Count: 2*s + 1, Least: &least}
+			opt := NeighbourOptions{Count: 2*s + 1, Min: &least}
 			near, err := e.Neighbours(t.Context(), k, opt)
 			if err != nil {
 				t.Fatal(err)

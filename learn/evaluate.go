@@ -70,23 +70,23 @@ type Coverage struct {
 // answered are the errors of Evaluation.Answered.
 var answered = []float64{0.01, 0.02, 0.05, 0.1}
 
-// Novel counts the documents whose nearest training document has a rank up to Most and above that of the one before
+// Novel counts the documents whose nearest training document has a rank up to Max and above that of the one before
 // it, see [Novelty].
 type Novel struct {
-	Most      float64 `json:"nearest_rank"`
+	Max       float64 `json:"nearest_rank"`
 	Documents int     `json:"documents"`
 	Right     int     `json:"right"`
 }
 
 // byNovelty counts documents by their rank.
 func (v *Evaluation) byNovelty() {
-	v.Novel = []Novel{{Most: 0.01}, {Most: 0.05}, {Most: 0.25}, {Most: 0.5}, {Most: 1}}
+	v.Novel = []Novel{{Max: 0.01}, {Max: 0.05}, {Max: 0.25}, {Max: 0.5}, {Max: 1}}
 	for i := range v.Outcomes {
 		x := &v.Outcomes[i]
 		if !x.Scored || x.Rank == nil {
 			continue
 		}
-		at := &v.Novel[slices.IndexFunc(v.Novel, func(n Novel) bool { return *x.Rank <= n.Most })]
+		at := &v.Novel[slices.IndexFunc(v.Novel, func(n Novel) bool { return *x.Rank <= n.Max })]
 		if at.Documents++; x.Right {
 			at.Right++
 		}

@@ -27,7 +27,7 @@ func panics(t *testing.T, want string, f func()) {
 // Tiles that no machine has memory for aren't allocated, neither to see how large they are nor to see that they don't
 // fit.
 func TestCacheOfGreatTiles(t *testing.T) {
-	for _, width := range []int{1 << 24, mostValues} {
+	for _, width := range []int{1 << 24, maxValues} {
 		c := newCache(t, width, 1<<20)
 		if state, _, _ := c.Claim(Key{}); state != Full {
 			t.Errorf("width %d: state %d, expected Full", width, state)

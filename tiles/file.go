@@ -83,8 +83,8 @@ func (p Piece) check() error {
 		return fmt.Errorf("piece of %d rows from %d on, %d columns from %d on, expected no negative number",
 			p.Rows, p.Row, p.Cols, p.Column)
 	}
-	if hi, values := bits.Mul64(uint64(p.Rows), uint64(p.Cols)); hi != 0 || values > mostValues {
-		return fmt.Errorf("piece of %d rows of %d values, expected at most %d values", p.Rows, p.Cols, mostValues)
+	if hi, values := bits.Mul64(uint64(p.Rows), uint64(p.Cols)); hi != 0 || values > maxValues {
+		return fmt.Errorf("piece of %d rows of %d values, expected at most %d values", p.Rows, p.Cols, maxValues)
 	}
 	return nil
 }

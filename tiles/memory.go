@@ -13,9 +13,9 @@ import (
 // hugePage is the size of a large page, on the processors that have such pages.
 const hugePage = 2 << 20
 
-// mostValues bounds the number of values in a slice: 256 TiB are more than a process can address,
+// maxValues bounds the number of values in a slice: 256 TiB are more than a process can address,
 // and 2 GiB where addresses have 32 bits.
-const mostValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
+const maxValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 
 // Make returns n zeros, like make. A negative n, and one that no address space holds, is a mistake
 // of the caller: Make panics. Where the machine has too little memory for n values, the program
@@ -25,8 +25,8 @@ const mostValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 // gigabyte then comes with 256 page faults instead of 131,072, and 11,314² values of c are computed
 // in 0.30 s instead of 0.53 s. Nothing else depends on it.
 func Make(n int) []float32 {
-	if n < 0 || n > mostValues {
-		panic(fmt.Sprintf("tiles: Make: %d values, expected 0 to %d", n, mostValues))
+	if n < 0 || n > maxValues {
+		panic(fmt.Sprintf("tiles: Make: %d values, expected 0 to %d", n, maxValues))
 	}
 	collect(4 * int64(n))
 	values := make([]float32, n)
@@ -63,7 +63,7 @@ func MakeContext(ctx context.Context, n int) ([]float32, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if n < 0 || n > mostValues || n < 8*hugePage { // quick, or a panic for the caller to see
+	if n < 0 || n > maxValues || n < 8*hugePage { // quick, or a panic for the caller to see
 		return Make(n), nil
 	}
 	made := make(chan []float32, 1)

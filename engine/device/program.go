@@ -46,12 +46,12 @@ const (
 	MaxCode  = 512 // instructions
 )
 
-// MostPower bounds powers by repeated squaring; greater ones are 0, 1 or beyond float64 for nearly
+// MaxPower bounds powers by repeated squaring; greater ones are 0, 1 or beyond float64 for nearly
 // all numbers.
-const MostPower = 1 << 20
+const MaxPower = 1 << 20
 
-// mostTableBits bounds the rows of a table for each power of 2, which have an index of 32 bits.
-const mostTableBits = 20
+// maxTableBits bounds the rows of a table for each power of 2, which have an index of 32 bits.
+const maxTableBits = 20
 
 // Code is an instruction with its argument.
 type Code struct {
@@ -115,7 +115,7 @@ func (p *Program) Validate() error {
 		case OpTable:
 			limit = len(p.Tables)
 		case OpPower:
-			limit = MostPower
+			limit = MaxPower
 		default:
 			limit = 1
 		}
@@ -143,10 +143,10 @@ func (p *Program) Validate() error {
 		}
 	}
 	for i, t := range p.Tables {
-		if t.Bits > mostTableBits || len(t.Rows) != tableOctaves<<t.Bits+1 {
+		if t.Bits > maxTableBits || len(t.Rows) != tableOctaves<<t.Bits+1 {
 			return fmt.Errorf("device: table %d has %d rows for %d bits, "+
 				"expected at most %d bits and %d rows for each power of 2, and one more",
-				i, len(t.Rows), t.Bits, mostTableBits, tableOctaves)
+				i, len(t.Rows), t.Bits, maxTableBits, tableOctaves)
 		}
 	}
 	if depth != 1 {
@@ -273,7 +273,7 @@ func deficit(v, p float64) float64 {
 		return -math.Expm1(p * math.Log1p(-v))
 	}
 	if p == math.Trunc(p) {
-		if p < MostPower {
+		if p < MaxPower {
 			return 1 - Power(1-v, int(p))
 		}
 		return 1 - math.Pow(1-v, p)

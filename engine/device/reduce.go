@@ -13,10 +13,10 @@ import (
 type Reducer interface {
 	Backend
 
-	// Least finds the k least values of each row, rising, of equal ones the lower column first:
+	// Min finds the k smallest values of each row in ascending order, ties broken by column:
 	// those of row r are value[r*k:], and column[r*k:] the numbers of their columns, -1 where a row
 	// has no more that are numbers. The request isn't for half of the matrix.
-	Least(ctx context.Context, r *Request, k int, column []int32, value []float32) error
+	Min(ctx context.Context, r *Request, k int, column []int32, value []float32) error
 
 	// Multiply multiplies rows with vectors, sum[r*vectors+v] = Σ_j value(r, j) by[(j-Lo)*vectors+v],
 	// in float64 and in an order that depends on the number of columns alone. The request isn't for

@@ -12,7 +12,7 @@ import (
 
 func init() {
 	n := signed("n", "degree of the threshold units", 1)
-	n.min, n.max = arccosine.Least, arccosine.Most
+	n.min, n.max = arccosine.Min, arccosine.Max
 	n.Allowed = fmt.Sprintf("a number above -1/2, at which the integral diverges (from %g to %g)", n.min, n.max)
 	bias := signed("bias", "what thresholds are moved by, in units of the norms, for n=0", 0)
 	register(family{
@@ -36,7 +36,7 @@ func init() {
 		place: 180,
 		params: []param{
 			n,
-			whole("layers", "layers, each on the feature space of the one below", 1, 1, mostLayers).hiddenAtDefault(),
+			whole("layers", "layers, each on the feature space of the one below", 1, 1, maxLayers).hiddenAtDefault(),
 			bias.hiddenAtDefault(),
 			positive("sigma",
 				"width of thresholds that are smoothed by the normal distribution, in units of the norms, for n=0",
@@ -153,7 +153,7 @@ func arccos(n int) formula {
 		// multiplied by at most 3 = J_2(0)/π.
 		error: func(c, x, y float64) float64 {
 			norms := device.Power(x*y, n)
-			if norms > mostProduct {
+			if norms > maxProduct {
 				return math.Inf(1)
 			}
 			return [3]float64{8, 16, 24}[n]*unit*norms*g(c) + 4*underflow

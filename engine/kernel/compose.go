@@ -17,7 +17,7 @@ func init() {
 		place: 190,
 		params: []param{
 			whole("layers", "number of layers, no fewer than kernels: the last is repeated; 0 for one of each", 0, 0,
-				mostLayers).hiddenAtDefault(),
+				maxLayers).hiddenAtDefault(),
 		},
 		check: checkCompose,
 		combine: func(k *kernel) formula {
@@ -41,8 +41,8 @@ func checkCompose(parts []*kernel, v []float64) (int, string) {
 		}
 		total += p.leaves
 	}
-	if total += max(again, 0) * parts[last].leaves; total > mostLeaves {
-		return last, fmt.Sprintf("at most %d kernels in all", mostLeaves)
+	if total += max(again, 0) * parts[last].leaves; total > maxLeaves {
+		return last, fmt.Sprintf("at most %d kernels in all", maxLeaves)
 	}
 	return 0, ""
 }

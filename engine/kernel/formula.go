@@ -100,7 +100,7 @@ func (k *kernel) ready() *kernel {
 	k.exact = e.ends(k.value(a))
 	k.p, k.separable = k.exact.power()
 	// The values of a table are float32. At norms other than 1 the kernel may have values beyond that range.
-	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > mostDiagonal))
+	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > maxDiagonal))
 	k.known.UsesNorms = !k.separable || k.p != 0
 	k.plain = &call{k.plainDeficit}
 	if k.separable {
@@ -244,8 +244,8 @@ func (k *kernel) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// mostDiagonal is the largest diagonal of a table: products of larger values overflow float32.
-const mostDiagonal = 1e36
+// maxDiagonal is the largest diagonal of a table: products of larger values overflow float32.
+const maxDiagonal = 1e36
 
 // Error implements [Kernel]. It propagates errors through the expression of the map.
 func (k *kernel) Error(c, x, y float64) float64 {

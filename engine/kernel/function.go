@@ -154,7 +154,7 @@ func realPower(p float64) *function {
 
 // powerOf is v^p, p > 0.
 func powerOf(p float64) *function {
-	if p == math.Trunc(p) && p < device.MostPower {
+	if p == math.Trunc(p) && p < device.MaxPower {
 		return wholePower(int(p))
 	}
 	return realPower(p)

@@ -102,7 +102,7 @@ func linear() formula {
 			},
 			// 1-c, the product of the norms and the product of both are rounded once each.
 			error: func(c, x, y float64) float64 {
-				if x*y > mostProduct {
+				if x*y > maxProduct {
 					return math.Inf(1)
 				}
 				return 3*unit*math.Abs(x*y*(1-c)) + underflow*(1+math.Abs(1-c))
@@ -119,9 +119,9 @@ func byRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 	}
 }
 
-// mostProduct bounds the products that maps in float32 make of norms: beyond it there is no bound
+// maxProduct bounds the products that maps in float32 make of norms: beyond it there is no bound
 // of the error, as products by 0 are NaN.
-const mostProduct = math.MaxFloat32 * (1 - unit)
+const maxProduct = math.MaxFloat32 * (1 - unit)
 
 // affine writes gamma ⟨x, y⟩ + r, of which the polynomial and the sigmoid kernel are functions. x y
 // comes first, so that the bits are the same for (y, x).
@@ -258,7 +258,7 @@ func gaussian(gamma float64) formula {
 			// ulp is at most 2 units; rounding gamma to float32 moves z by z units more. Squares too small
 			// for float32 are lost by less than underflow each.
 			error: func(c, x, y float64) float64 {
-				if 2*x*y > mostProduct {
+				if 2*x*y > maxProduct {
 					return math.Inf(1)
 				}
 				z := orNaN(gamma) * squaredDistance(c, x, y)

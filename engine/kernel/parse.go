@@ -154,8 +154,8 @@ func (b *builder) build(t *term) (*kernel, error) {
 			return nil, err
 		}
 		parts = append(parts, k)
-		if total += k.leaves; total > mostLeaves {
-			return nil, b.fail(part.pos, b.text(part), fmt.Sprintf("at most %d kernels in all", mostLeaves))
+		if total += k.leaves; total > maxLeaves {
+			return nil, b.fail(part.pos, b.text(part), fmt.Sprintf("at most %d kernels in all", maxLeaves))
 		}
 	}
 	if n := len(parts); n > 1 && t.single {

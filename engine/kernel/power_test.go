@@ -51,7 +51,7 @@ func TestPowersOfProducts(t *testing.T) {
 
 // Whole powers are right however great they are, by squaring or beyond.
 func TestWholePower(t *testing.T) {
-	for _, c := range []struct{ v, p, want float64 }{{3, 4, 81}, {-2, 3, -8}, {0.5, device.MostPower, 0},
+	for _, c := range []struct{ v, p, want float64 }{{3, 4, 81}, {-2, 3, -8}, {0.5, device.MaxPower, 0},
 		{-1, 1<<40 + 1, -1}, {-1, 1 << 40, 1}, {0.5, 1e20, 0}, {1, 1e300, 1}, {2, 1e20, math.Inf(1)}} {
 		if got := table.WholePower(c.v, c.p); got != c.want {
 			t.Errorf("%v^%v: found %v, expected %v", c.v, c.p, got, c.want)

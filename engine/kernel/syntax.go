@@ -40,10 +40,10 @@ type assignment struct {
 
 // Bounds on what a specification may ask for.
 const (
-	mostDepth  = 16  // parentheses within each other
-	mostParts  = 64  // of a kernel
-	mostLayers = 32  // of a composition
-	mostLeaves = 512 // kernels in all, layers that are repeated counted as often: each is computed
+	maxDepth  = 16  // parentheses within each other
+	maxParts  = 64  // of a kernel
+	maxLayers = 32  // of a composition
+	maxLeaves = 512 // kernels in all, layers that are repeated counted as often: each is computed
 )
 
 // parser reads a specification by recursive descent; every method begins where pos stands and
@@ -98,8 +98,8 @@ func (p *parser) sum() (*term, error) {
 		if !p.accept('+') {
 			break
 		}
-		if len(s.parts) == mostParts {
-			return nil, p.fail(p.pos-1, p.spec[p.pos-1:], fmt.Sprintf("at most %d terms", mostParts))
+		if len(s.parts) == maxParts {
+			return nil, p.fail(p.pos-1, p.spec[p.pos-1:], fmt.Sprintf("at most %d terms", maxParts))
 		}
 	}
 	s.end = p.pos
@@ -149,8 +149,8 @@ func (p *parser) term() (*term, error) {
 
 // nest runs what is within the parenthesis at a place.
 func (p *parser) nest(at int, within func() error) error {
-	if p.depth == mostDepth {
-		return p.fail(at, "another parenthesis", fmt.Sprintf("at most %d within each other", mostDepth))
+	if p.depth == maxDepth {
+		return p.fail(at, "another parenthesis", fmt.Sprintf("at most %d within each other", maxDepth))
 	}
 	p.depth++
 	defer func() { p.depth-- }()
@@ -201,8 +201,8 @@ func (p *parser) arguments(t *term) error {
 			return nil
 		case !p.accept(','):
 			return p.fail(p.pos, p.rest(), "a comma and another part of "+t.Name+", or a closing parenthesis")
-		case len(t.parts) == mostParts:
-			return p.fail(p.pos, p.rest(), fmt.Sprintf("at most %d parts", mostParts))
+		case len(t.parts) == maxParts:
+			return p.fail(p.pos, p.rest(), fmt.Sprintf("at most %d parts", maxParts))
 		}
 	}
 }

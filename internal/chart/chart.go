@@ -49,14 +49,14 @@ func New(title, x, y string) *plot.Plot {
 	return p
 }
 
-// Steps marks the multiples of 1, 2 or 5 times a power of ten that is at least Least, so that 0 is one where the
+// Steps marks the multiples of 1, 2 or 5 times a power of ten that is at least Min, so that 0 is one where the
 // axis has it.
-type Steps struct{ Least float64 }
+type Steps struct{ Min float64 }
 
 // Ticks implements [plot.Ticker].
 func (s Steps) Ticks(least, most float64) []plot.Tick {
 	const labels = 5 // about
-	step := max(math.Pow(10, math.Floor(math.Log10((most-least)/labels))), s.Least)
+	step := max(math.Pow(10, math.Floor(math.Log10((most-least)/labels))), s.Min)
 	for _, more := range []float64{2, 2.5, 2} {
 		if (most-least)/step > labels+1 {
 			step *= more

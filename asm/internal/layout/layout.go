@@ -6,7 +6,7 @@ package layout
 const (
 	Panel     = 64  // documents in a panel of the kernels in assembly
 	RowSums   = 64  // the kernels in assembly of RowSums take a multiple of so many sums
-	Select    = 32  // the kernels in assembly of Select and Least take a multiple of so many places
+	Select    = 32  // the kernels in assembly of Select and Min take a multiple of so many places
 	ScanBlock = 16  // scans of scores take a multiple of so many
 	PeakSums  = 192 // twelve registers of the widest instruction set
 	TailSlack = 8   // the kernels in assembly of TailAdd read so many entries at a time

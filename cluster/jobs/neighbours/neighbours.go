@@ -42,9 +42,9 @@ type spec struct {
 	blocks.Half
 	K int `json:"k"`
 
-	// Least was "min" in programs that decided pairs at the bound by float32: they refuse this name, and
+	// The key was "min" in programs that decided pairs at the bound by float32: they refuse this name, and
 	// this program theirs, so that a job's blocks are of one kind.
-	Least *float64 `json:"least,omitempty"`
+	Min *float64 `json:"least,omitempty"`
 }
 
 type planner struct {
@@ -86,7 +86,7 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, 0, fmt.Errorf("-min %q, expected a number", p.least)
 		}
-		s.Least = &v
+		s.Min = &v
 	}
 	return s, s.Tasks(), s.validate()
 }
@@ -117,7 +117,7 @@ type opened struct {
 }
 
 func (o *opened) options() engine.NeighbourOptions {
-	return engine.NeighbourOptions{Count: o.K, Least: o.Least}
+	return engine.NeighbourOptions{Count: o.K, Min: o.Min}
 }
 
 func open(ctx context.Context, j *job.Job) (o *opened, err error) {

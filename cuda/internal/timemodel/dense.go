@@ -2,12 +2,12 @@ package timemodel
 
 // The dense end is the terms whose products panelTensor takes of all documents, whether they have the
 // term or not. Groups of DenseStep terms are taken together: at least two groups, of which the last may
-// be incomplete, and at most DenseMost terms, which are within the bound on the error, see
+// be incomplete, and at most DenseMax terms, which are within the bound on the error, see
 // kernels/tensor.h.
 const (
-	DenseLeast = 64
-	DenseMost  = 1024
-	DenseStep  = 32
+	DenseMin  = 64
+	DenseMax  = 1024
+	DenseStep = 32
 )
 
 // ByModel is the share of [Costs.Terms].
@@ -20,14 +20,14 @@ func (c *Costs) Terms(first []int64, documents int, share int64) int {
 		return Dense(first, documents, share)
 	}
 	best, most, all := 0, 0., len(first)-1
-	for steps := DenseLeast / DenseStep; steps <= DenseMost/DenseStep && (steps-1)*DenseStep < all; steps++ {
+	for steps := DenseMin / DenseStep; steps <= DenseMax/DenseStep && (steps-1)*DenseStep < all; steps++ {
 		terms := min(steps*DenseStep, all)
 		spared := c.Value * float64(first[terms]-first[0]) / float64(max(documents, 1))
 		if gain := spared - c.DenseRow - c.Dense*float64(steps); gain > most {
 			best, most = terms, gain
 		}
 	}
-	if best = used(first, best); best <= DenseLeast-DenseStep {
+	if best = used(first, best); best <= DenseMin-DenseStep {
 		return 0
 	}
 	return best
@@ -46,7 +46,7 @@ func used(first []int64, terms int) int {
 // [Of].
 func Dense(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
-	for terms < min(all, DenseMost) {
+	for terms < min(all, DenseMax) {
 		end := min(terms+DenseStep, all)
 		values := first[end] - first[terms]
 		if share == 0 || values*share < DenseStep*int64(documents) {
@@ -54,7 +54,7 @@ func Dense(first []int64, documents int, share int64) int {
 		}
 		terms = end
 	}
-	if terms = used(first, terms); terms <= DenseLeast-DenseStep {
+	if terms = used(first, terms); terms <= DenseMin-DenseStep {
 		return 0
 	}
 	return terms

@@ -70,9 +70,9 @@ func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
 }
 
 // Head returns how many terms the head has for the least time: of all numbers up to that of
-// mostChunks chunks the least with the fewest cycles. first is as in [Of].
-func (c *Costs) Head(first []int64, documents, perChunk, mostChunks, rows int) int {
-	most := min(len(first)-1, perChunk*mostChunks)
+// maxChunks chunks the least with the fewest cycles. first is as in [Of].
+func (c *Costs) Head(first []int64, documents, perChunk, maxChunks, rows int) int {
+	most := min(len(first)-1, perChunk*maxChunks)
 	w := Of(first, documents, 0, perChunk)
 	matches := w.Matches
 	best, least := 0, 0.

@@ -18,15 +18,15 @@ func zipf(documents, terms int, values float64) []int64 {
 
 // The head has the fewest cycles of all that it could be, and counts what [Of] counts.
 func TestHead(t *testing.T) {
-	const perChunk, mostChunks = 40, 3
+	const perChunk, maxChunks = 40, 3
 	for _, c := range []struct{ documents, terms int }{{0, 5}, {7, 0}, {300, 90}, {20_000, 500}, {100_000, 70}} {
 		first := zipf(c.documents, c.terms, 30)
-		got := Measured.Head(first, c.documents, perChunk, mostChunks, 2048)
+		got := Measured.Head(first, c.documents, perChunk, maxChunks, 2048)
 		cycles := func(head int) float64 {
 			tail, panel := Measured.Cycles(Of(first, c.documents, head, perChunk), 2048)
 			return tail + panel
 		}
-		for head := range min(c.terms, perChunk*mostChunks) + 1 {
+		for head := range min(c.terms, perChunk*maxChunks) + 1 {
 			if least := cycles(got); !(least <= cycles(head)*(1+1e-12)) {
 				t.Errorf("%+v: a head of %d terms takes %v cycles, one of %d %v", c, got, least, head, cycles(head))
 			}
@@ -87,7 +87,7 @@ func TestDense(t *testing.T) {
 	}{
 		{upTo(96, 50, 50, 24), 4, 64}, {upTo(96, 50, 50, 25), 4, 96}, {upTo(96, 50, 50, 24), 0, 0},
 		{upTo(96, 50, 24, 24), 4, 0}, {upTo(90, 50, 50, 50), 4, 90}, {upTo(96, 99, 99, 0), 1e6, 64},
-		{upTo(1200, 50), 4, DenseMost}, {upTo(64, 99, 99, 99, 0), 4, 48}, {upTo(0), 4, 0},
+		{upTo(1200, 50), 4, DenseMax}, {upTo(64, 99, 99, 99, 0), 4, 48}, {upTo(0), 4, 0},
 	} {
 		if got := Dense(c.first, 100, c.share); got != c.want {
 			t.Errorf("share %d of %d terms: found %d, expected %d", c.share, len(c.first)-1, got, c.want)
@@ -110,7 +110,7 @@ func TestTerms(t *testing.T) {
 		want  int
 	}{
 		{upTo(300, 24), 0}, {upTo(300, 26), 0}, {upTo(300, 50), 288}, {upTo(96, 50), 0}, {upTo(128, 50), 128},
-		{upTo(5000, 90), DenseMost}, {upTo(0, 0), 0},
+		{upTo(5000, 90), DenseMax}, {upTo(0, 0), 0},
 	} {
 		if got := c.Terms(of.first, 100, ByModel); got != of.want {
 			t.Errorf("%d terms: found %d, expected %d", len(of.first)-1, got, of.want)

@@ -2,11 +2,11 @@ package arccosine
 
 import "math"
 
-// Least and Most bound the degrees. Close to -½ the diagonal goes to infinity, and with it what
-// cancels between it and the rest; above Most the diagonal at norm 1, (2n-1)!!, is beyond float32.
+// Min and Max bound the degrees. Close to -½ the diagonal goes to infinity, and with it what
+// cancels between it and the rest; above Max the diagonal at norm 1, (2n-1)!!, is beyond float32.
 const (
-	Least = -0.499
-	Most  = 28
+	Min = -0.499
+	Max = 28
 )
 
 // Degree is J_n for one n, with all that doesn't depend on the angle. It is immutable and may be
@@ -21,7 +21,7 @@ type Degree struct {
 	deficit *series // (4) for n itself
 }
 
-// New returns the degree n, from [Least] to [Most].
+// New returns the degree n, from [Min] to [Max].
 func New(n float64) *Degree {
 	d := &Degree{
 		n:        n,

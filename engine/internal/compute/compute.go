@@ -115,8 +115,8 @@ type programs struct {
 	of map[any]*device.Program // by kernel.Key
 }
 
-// mostPrograms is how many are kept: a search goes through one after the other and back.
-const mostPrograms = 16
+// maxPrograms is how many are kept: a search goes through one after the other and back.
+const maxPrograms = 16
 
 // Program returns the program of a kernel, nil where there is none that holds for the engine's
 // documents and those of the rows, and for kernels of inner products of whole counts, which devices don't round.
@@ -132,7 +132,7 @@ func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Pr
 		if p = kernel.ProgramOf(k); p != nil && !p.Holds(c.X) {
 			p = nil
 		}
-		if c.programs.of == nil || len(c.programs.of) >= mostPrograms {
+		if c.programs.of == nil || len(c.programs.of) >= maxPrograms {
 			c.programs.of = map[any]*device.Program{}
 		}
 		c.programs.of[kernel.Key(k)] = p

@@ -192,7 +192,7 @@ func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
 		w.turned = c
 	}
 	// A third of three times as many values are nearly the least of all.
-	s.Kernels.Least(least, levels, c, stride, lines, t.Rows, max(lines/(3*levels), 1))
+	s.Kernels.Min(least, levels, c, stride, lines, t.Rows, max(lines/(3*levels), 1))
 	for r, most := range least[(levels-1)*t.Rows:] {
 		l.limit[t.First+r] = min(l.limit[t.First+r], most)
 	}

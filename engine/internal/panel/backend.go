@@ -45,8 +45,8 @@ type Backend struct {
 
 	denseColumns bool // see rowDots
 
-	panelMost int64 // bytes that a panel comes to hold
-	kept      kept
+	panelMax int64 // bytes that a panel comes to hold
+	kept     kept
 
 	mu    sync.Mutex
 	stats device.Stats
@@ -60,8 +60,8 @@ type foreign struct {
 	side   side
 }
 
-// mostLent bounds the memory of documents that stays for the next ones, which come in batches.
-const mostLent = 8 << 20
+// maxLent bounds the memory of documents that stays for the next ones, which come in batches.
+const maxLent = 8 << 20
 
 // longTail is how many terms the tails of two documents share at most that meet through the posting lists alone.
 // The product of each is rounded to a whole number: longTail halves of 1/TailOne are 4.8·10⁻⁷. Of two that share more c
@@ -80,7 +80,7 @@ func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
 	if err = l.split(ctx, b.own, x, byRank, o.Workers, b.postings.block); err != nil {
 		return nil, err
 	}
-	b.panelMost = b.panelBytes()
+	b.panelMax = b.panelBytes()
 	b.kept.limit = o.KeptBytes
 	if b.denseColumns {
 		b.makeKept()
@@ -93,7 +93,7 @@ func (b *Backend) Name() string { return string(b.kernels.ISA) }
 
 // HostBytes returns what the documents in head/tail form and the workers' scratch space take.
 func (b *Backend) HostBytes() int64 {
-	bytes := b.own.bytes() + b.postings.bytes() + int64(b.workers)*b.panelMost + b.kept.bytes()
+	bytes := b.own.bytes() + b.postings.bytes() + int64(b.workers)*b.panelMax + b.kept.bytes()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, f := range b.free {
@@ -160,7 +160,7 @@ func (b *Backend) takeBack(f *foreign) {
 	f.side.x = nil
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.free) < b.workers && f.bytes() <= mostLent {
+	if len(b.free) < b.workers && f.bytes() <= maxLent {
 		b.free = append(b.free, f)
 	}
 }

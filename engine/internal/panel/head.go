@@ -131,7 +131,7 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 		return sums
 	}
 	limit := 16.0
-	for try(limit) > pair.roundings && limit > leastLimit && ctx.Err() == nil {
+	for try(limit) > pair.roundings && limit > minLimit && ctx.Err() == nil {
 		limit /= 2
 	}
 	if ctx.Err() == nil {
@@ -140,8 +140,8 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 	return bounds
 }
 
-// leastLimit ends the search for documents of many thousand values.
-const leastLimit = 0x1p-8
+// minLimit ends the search for documents of many thousand values.
+const minLimit = 0x1p-8
 
 // segments cuts the terms where the sum over a segment of a document would be above the limit, or where there are most.
 func (pair pairing) segments(byRank *sparse.CSR, terms int, limit float64, most int) []int {

@@ -15,7 +15,7 @@ func (b *Backend) panelBytes() int64 {
 	bytes := int64(unsafe.Sizeof(panel{})) + 4*int64(b.tileValues()) + tile // tile and close
 	if b.denseColumns {
 		bytes += 9*width + 8 + // packed
-			6*mostValues(b.own.head[0].start, b.kernels.Panel)
+			6*maxValues(b.own.head[0].start, b.kernels.Panel)
 	} else {
 		bytes += 4 * int64(b.layout.head()) * width // dense
 	}
@@ -24,20 +24,20 @@ func (b *Backend) panelBytes() int64 {
 	}
 	bytes += 4 * int64(b.stride()) * width
 	if len(b.own.long) > 0 {
-		bytes += 4*int64(b.mostFar()) + 8*int64(b.postings.lists/64+1) + 8*width // far, marks and least
+		bytes += 4*int64(b.maxFar()) + 8*int64(b.postings.lists/64+1) + 8*width // far, marks and least
 	}
 	if b.pairing.terms != nil {
 		bytes += 4 * termsAtOnce
 	}
 	// Visits, exact and scratch, and what append makes of a list of documents.
-	grown := int64(unsafe.Sizeof(asm.Visit{}))*(mostValues(b.own.tail.Offsets, b.kernels.Panel)+1) +
-		8*mostValues(b.own.x.Offsets, b.kernels.Panel) + 8*int64(b.own.x.LongestRow()) + // exact and scratch
+	grown := int64(unsafe.Sizeof(asm.Visit{}))*(maxValues(b.own.tail.Offsets, b.kernels.Panel)+1) +
+		8*maxValues(b.own.x.Offsets, b.kernels.Panel) + 8*int64(b.own.x.LongestRow()) + // exact and scratch
 		2*width*int64(unsafe.Sizeof(false)+2*unsafe.Sizeof(0)) // what append makes of a list of documents
 	return bytes + grown*9/8 + 64 // the allocator rounds up by an eighth at most, and to 8 bytes
 }
 
-// mostValues returns how many values so many rows hold together at most, of those that begin at offsets.
-func mostValues(offsets []int64, rows int) (sum int64) {
+// maxValues returns how many values so many rows hold together at most, of those that begin at offsets.
+func maxValues(offsets []int64, rows int) (sum int64) {
 	var count []int // rows by length
 	for i, end := range offsets[1:] {
 		length := int(end - offsets[i])

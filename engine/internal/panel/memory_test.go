@@ -78,10 +78,10 @@ func TestPanelBytes(t *testing.T) {
 			}
 			p := b.idle[0]
 			p.docs, p.exact.docs = nil, nil // the task's
-			if held := heldBy(reflect.ValueOf(*p)) + int64(unsafe.Sizeof(*p)); held > b.panelMost ||
-				held < b.panelMost*4/5 {
+			if held := heldBy(reflect.ValueOf(*p)) + int64(unsafe.Sizeof(*p)); held > b.panelMax ||
+				held < b.panelMax*4/5 {
 				t.Errorf("%s, head of %d terms, %d segments: a panel holds %d bytes, panelBytes says %d", name,
-					b.HeadTerms(), len(b.own.head), held, b.panelMost)
+					b.HeadTerms(), len(b.own.head), held, b.panelMax)
 			}
 		}
 	}

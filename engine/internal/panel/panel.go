@@ -33,7 +33,7 @@ type panel struct {
 	streaming *side       // the documents that pass: those of the columns, but for single documents
 	docs      []int       // the panel's documents, up to Kernels.Panel
 	long      []int       // the places in docs of those with a long tail
-	least     []float32   // of each of these, see side.leastOf
+	least     []float32   // of each of these, see side.minOf
 	dense     []float32   // [Head][Panel], a segment behind the other
 	visits    []asm.Visit // of the block under way
 	tail      []int32     // [Panel][stride], all 0 where no block is under way
@@ -99,7 +99,7 @@ func (p *panel) hold(from *side, docs []int) {
 	p.exact.reset(from.x, docs)
 	for r, d := range docs {
 		if from.tail.Offsets[d+1]-from.tail.Offsets[d] > longTail {
-			p.long, p.least = append(p.long, r), append(p.least, from.leastOf(d))
+			p.long, p.least = append(p.long, r), append(p.least, from.minOf(d))
 		}
 	}
 }
@@ -336,7 +336,7 @@ func (p *panel) longPairs(sums []float32, t *device.Tile) {
 	}
 	own := p.b.own
 	if p.marks == nil {
-		p.far, p.marks = make([]uint32, 0, p.b.mostFar()), make([]uint64, p.b.postings.lists/64+1)
+		p.far, p.marks = make([]uint32, 0, p.b.maxFar()), make([]uint64, p.b.postings.lists/64+1)
 	}
 	from, _ := slices.BinarySearch(own.long, uint32(t.Lo))
 	to, _ := slices.BinarySearch(own.long, uint32(t.Hi))
@@ -366,8 +366,8 @@ func (p *panel) longPairs(sums []float32, t *device.Tile) {
 	slices.Sort(p.far)
 }
 
-// mostFar is how many places longPairs finds at most.
-func (b *Backend) mostFar() int { return max(blockDocs*b.kernels.Panel, len(b.own.long)) }
+// maxFar is how many places longPairs finds at most.
+func (b *Backend) maxFar() int { return max(blockDocs*b.kernels.Panel, len(b.own.long)) }
 
 // mark marks terms of the tail, or takes their marks away.
 func (p *panel) mark(terms []uint32) {

@@ -35,7 +35,7 @@ type side struct {
 	tail  sparse.CSR // ranks less those of the head as columns, descending within a row
 	place []uint16   // where each value of the tail stands in its document's block of the list; nil where there are none
 	long  []uint32   // documents with more than longTail values in the tail, ascending
-	least []float32  // of each of these, see leastOf
+	least []float32  // of each of these, see minOf
 }
 
 // segment holds the values of all documents in the terms of one segment of the head. The documents
@@ -75,14 +75,14 @@ func (l *layout) split(
 	s.least = s.least[:0]
 	if err == nil {
 		for _, d := range s.long {
-			s.least = append(s.least, s.leastOf(int(d)))
+			s.least = append(s.least, s.minOf(int(d)))
 		}
 	}
 	return err
 }
 
-// leastOf returns the least value of the tail of document d.
-func (s *side) leastOf(d int) float32 {
+// minOf returns the least value of the tail of document d.
+func (s *side) minOf(d int) float32 {
 	return slices.Min(s.tail.Values[s.tail.Offsets[d]:s.tail.Offsets[d+1]])
 }
 
@@ -206,17 +206,17 @@ type postings struct {
 }
 
 // TailDocs is the least number of documents whose tail is added up at a time: the sums of one document of a panel,
-// 16 KiB, stay in the first-level cache. mostTailDocs is the most; places have 16 bits.
+// 16 KiB, stay in the first-level cache. maxTailDocs is the most; places have 16 bits.
 const (
-	TailDocs     = 8 * blockDocs
-	mostTailDocs = 1 << 16
+	TailDocs    = 8 * blockDocs
+	maxTailDocs = 1 << 16
 )
 
 // Block returns how many documents a block of posting lists has, of a matrix of so many rows, columns and values: so
 // many that the table of lists takes no more than four bytes for each value, where that can be.
 func Block(rows, cols int, values int64) int {
 	block := (min(rows, TailDocs-1)/sparse.Block + 1) * sparse.Block
-	for block < rows && block < mostTailDocs && int64((rows-1)/block+1)*int64(cols) > values {
+	for block < rows && block < maxTailDocs && int64((rows-1)/block+1)*int64(cols) > values {
 		block *= 2
 	}
 	return block

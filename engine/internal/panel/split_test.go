@@ -217,7 +217,7 @@ func TestBlock(t *testing.T) {
 	}{
 		{0, 0, 0, sparse.Block}, {200, 50_000, 900, 2 * sparse.Block}, {11_314, 46_852, 1_695_628, TailDocs},
 		{9_000, 20_000, 18_000, 4 * TailDocs}, {1_000_000, 1_000_000, 155_000_000, 2 * TailDocs},
-		{1_000_000, 10_000_000, 20_000_000, mostTailDocs}, {math.MaxInt, math.MaxInt, math.MaxInt64, TailDocs},
+		{1_000_000, 10_000_000, 20_000_000, maxTailDocs}, {math.MaxInt, math.MaxInt, math.MaxInt64, TailDocs},
 	} {
 		if got := Block(c.rows, c.cols, c.values); got != c.want {
 			t.Errorf("Block(%d, %d, %d) = %d, expected %d", c.rows, c.cols, c.values, got, c.want)

@@ -29,8 +29,8 @@ type headRow struct {
 	Segments  int     `json:"segments"`
 	Predicted float64 `json:"predicted_seconds"` // of the dot products
 	headRound
-	Least  float64 `json:"seconds_least"`
-	Most   float64 `json:"seconds_most"`
+	Min    float64 `json:"seconds_least"`
+	Max    float64 `json:"seconds_most"`
 	Chosen bool    `json:"chosen"`
 
 	engine *engine.Engine
@@ -112,7 +112,7 @@ func (r *headsReport) summarise() {
 		}
 		row.headRound = instrument.Medians(row.rounds)
 		least, most := instrument.Ends(row.rounds)
-		row.Least, row.Most = least.Seconds, most.Seconds
+		row.Min, row.Max = least.Seconds, most.Seconds
 		if row.ToBest < best {
 			best, r.BestTerms = row.ToBest, row.Terms
 		}
@@ -132,7 +132,7 @@ func (r *headsReport) WriteText(w io.Writer) {
 		Named("Heads")
 	for _, row := range r.Rows {
 		cells := []string{report.Count(row.Terms), report.Count(row.Segments)}
-		for _, s := range []float64{row.Predicted, row.Seconds, row.Least, row.Most, row.Head, row.Tail} {
+		for _, s := range []float64{row.Predicted, row.Seconds, row.Min, row.Max, row.Head, row.Tail} {
 			cells = append(cells, report.Seconds(s))
 		}
 		t.Add(append(cells, fmt.Sprintf("%.3f", row.ToBest), map[bool]string{true: "<-- chosen"}[row.Chosen])...)

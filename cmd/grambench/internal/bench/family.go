@@ -29,8 +29,8 @@ type familyRow struct {
 	Kernel    string `json:"kernel"`
 	Embedding string `json:"embedding"`
 	familyRound
-	Least float64 `json:"ratio_to_base_least"`
-	Most  float64 `json:"ratio_to_base_most"`
+	Min float64 `json:"ratio_to_base_least"`
+	Max float64 `json:"ratio_to_base_most"`
 
 	kernel kernel.Kernel
 	engine *engine.Engine
@@ -118,7 +118,7 @@ func (b *bench) measureFamily(ctx context.Context, head header) (report.Report, 
 		row := &rows[i]
 		row.familyRound = instrument.Medians(row.rounds)
 		least, most := instrument.Ends(row.rounds)
-		row.Least, row.Most = least.Ratio, most.Ratio
+		row.Min, row.Max = least.Ratio, most.Ratio
 	}
 	slices.SortStableFunc(rows, func(a, b familyRow) int { return cmp.Compare(b.Ratio, a.Ratio) })
 	r.Rows = rows
@@ -132,7 +132,7 @@ func (r *familyReport) WriteText(w io.Writer) {
 		">most").Named("Kernels")
 	for _, row := range r.Rows {
 		cells := []string{report.Shorten(row.Kernel, 70), row.Embedding, report.Seconds(row.Seconds)}
-		for _, v := range []float64{row.NsPerPair, row.Ratio, row.Least, row.Most} {
+		for _, v := range []float64{row.NsPerPair, row.Ratio, row.Min, row.Max} {
 			cells = append(cells, fmt.Sprintf("%.2f", v))
 		}
 		t.Add(cells...)

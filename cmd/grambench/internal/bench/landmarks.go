@@ -31,8 +31,8 @@ type landmarksReport struct {
 	Madds     int64   `json:"multiply_adds"` // in float64
 	Peak      float64 `json:"peak_madd_per_s"`
 	landmarksRound
-	Least landmarksRound `json:"least"`
-	Most  landmarksRound `json:"most"`
+	Min landmarksRound `json:"least"`
+	Max landmarksRound `json:"most"`
 
 	rounds []landmarksRound
 }
@@ -114,7 +114,7 @@ func (b *bench) measureLandmarks(ctx context.Context, head header) (report.Repor
 		return nil, err
 	}
 	r.landmarksRound = instrument.Medians(r.rounds)
-	r.Least, r.Most = instrument.Ends(r.rounds)
+	r.Min, r.Max = instrument.Ends(r.rounds)
 	return r, nil
 }
 
@@ -173,10 +173,10 @@ func (r *landmarksReport) WriteText(w io.Writer) {
 		{"multiply-adds, in registers", report.Count(r.Madds), func(r landmarksRound) float64 { return r.Products }},
 		{"an iteration", "", func(r landmarksRound) float64 { return r.Iteration }},
 	} {
-		t.Add(row.part, row.counted, report.Seconds(row.of(r.landmarksRound)), report.Seconds(row.of(r.Least)),
-			report.Seconds(row.of(r.Most)))
+		t.Add(row.part, row.counted, report.Seconds(row.of(r.landmarksRound)), report.Seconds(row.of(r.Min)),
+			report.Seconds(row.of(r.Max)))
 	}
-	t.Add("an iteration to its parts", "", fmt.Sprintf("%.2f", r.Ratio), fmt.Sprintf("%.2f", r.Least.Ratio),
-		fmt.Sprintf("%.2f", r.Most.Ratio))
+	t.Add("an iteration to its parts", "", fmt.Sprintf("%.2f", r.Ratio), fmt.Sprintf("%.2f", r.Min.Ratio),
+		fmt.Sprintf("%.2f", r.Max.Ratio))
 	t.Write(w)
 }

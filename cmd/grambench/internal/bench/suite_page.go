@@ -146,7 +146,7 @@ func (s *suiteReport) scaling(p *page.Page) error {
 		}
 		chart.Curve(c, w.Name, chart.Colors[i%len(chart.Colors)], points, true)
 	}
-	c.Y.Min, c.X.Tick.Marker = 0, chart.Steps{Least: 1}
+	c.Y.Min, c.X.Tick.Marker = 0, chart.Steps{Min: 1}
 	return addChart(p, "Scaling", c, "as in the table")
 }
 

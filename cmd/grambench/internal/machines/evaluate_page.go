@@ -230,10 +230,10 @@ func (r *evaluateReport) noveltyTable() *report.Table {
 		if n.Documents > 0 {
 			right = report.Percent(float64(n.Right) / float64(n.Documents))
 		}
-		t.Add(fmt.Sprintf("%g%%", 100*above), fmt.Sprintf("%g%%", 100*n.Most), report.Count(n.Documents),
-			report.Percent(report.Ratio(float64(n.Documents), float64(all))), report.Percent(n.Most-above),
+		t.Add(fmt.Sprintf("%g%%", 100*above), fmt.Sprintf("%g%%", 100*n.Max), report.Count(n.Documents),
+			report.Percent(report.Ratio(float64(n.Documents), float64(all))), report.Percent(n.Max-above),
 			right)
-		above = n.Most
+		above = n.Max
 	}
 	return t
 }

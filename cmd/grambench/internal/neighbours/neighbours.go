@@ -87,7 +87,7 @@ type neighboursReport struct {
 	Kernel     string           `json:"kernel"`
 	Embedding  string           `json:"embedding"`
 	K          int              `json:"k"`
-	Least      *float64         `json:"min,omitempty"`
+	Min        *float64         `json:"min,omitempty"`
 	ISA        string           `json:"isa"`
 	Why        string           `json:"backend_reason,omitempty"`
 	Neighbours int64            `json:"neighbours"`
@@ -106,11 +106,11 @@ type neighboursReport struct {
 
 // distribution is that of one value of each document.
 type distribution struct {
-	Least  report.Number `json:"least"`
+	Min    report.Number `json:"least"`
 	Low    report.Number `json:"p10"`
 	Median report.Number `json:"median"`
 	High   report.Number `json:"p90"`
-	Most   report.Number `json:"most"`
+	Max    report.Number `json:"most"`
 }
 
 func newDistribution(values []float64) distribution {
@@ -133,8 +133,8 @@ func (r *neighboursReport) WriteText(w io.Writer) {
 		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours), report.Rate(float64(r.PairsPerS)),
 		backend.WithWhy(r.ISA, r.Why))
 	if r.Neighbours > 0 {
-		fmt.Fprintf(w, "the nearest: from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g\n", r.Nearest.Least,
-			r.Nearest.Most, r.Nearest.Median, r.Nearest.Low, r.Nearest.High)
+		fmt.Fprintf(w, "the nearest: from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g\n", r.Nearest.Min,
+			r.Nearest.Max, r.Nearest.Median, r.Nearest.Low, r.Nearest.High)
 	}
 	if r.Lonely > 0 {
 		fmt.Fprintf(w, "without any: %s\n", report.Documents(r.Lonely))
@@ -167,7 +167,7 @@ func (n *neighbours) check() error {
 		if err != nil {
 			return cli.Usagef("-min %q, expected a number", n.least)
 		}
-		n.opt.Least = &v
+		n.opt.Min = &v
 	}
 	kernels, err := n.Parse("bhattacharyya")
 	if err != nil {
@@ -183,7 +183,7 @@ func (n *neighbours) check() error {
 func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
-	r := &neighboursReport{K: n.k, Least: n.opt.Least,
+	r := &neighboursReport{K: n.k, Min: n.opt.Min,
 		written: written{File: n.out, Format: n.format, LimitBytes: int64(n.Memory)}}
 	n.keepTexts(false)
 	var others *corpus.Corpus
@@ -237,7 +237,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if n.opt.Least != nil {
+	if n.opt.Min != nil {
 		r.Plan = near.Plan()
 	}
 	r.SecondsOf, r.PairsPerS = seconds, report.Number(float64(r.Pairs)/max(seconds, 1e-9))

@@ -38,7 +38,7 @@ func (r *neighboursReport) CompletePage(p *page.Page) (err error) {
 		p.Figures = []page.Figure{
 			{Name: "Nearest value, median", Value: fmt.Sprintf("%.4g", n.Median), Note: r.Kernel},
 			{Name: "Four fifths", Value: fmt.Sprintf("%.4g to %.4g", n.Low, n.High),
-				Note: fmt.Sprintf("all from %.4g to %.4g", n.Least, n.Most)},
+				Note: fmt.Sprintf("all from %.4g to %.4g", n.Min, n.Max)},
 			{Name: "Without neighbours", Value: report.Count(r.Lonely), Note: "of " + report.Documents(r.Corpus.Documents)},
 		}
 		s := page.Section{Title: "Distribution"}

@@ -96,7 +96,7 @@ func (r *componentsReport) draw(
 	scree.Y.Min, scree.Y.Max = 0, 100
 	chart.Curve(scree, "each", chart.Colors[0], each, len(each) < 40)
 	chart.Curve(scree, "so far", chart.Colors[1], sum, len(sum) < 40)
-	scree.X.Tick.Marker = chart.Steps{Least: 1}
+	scree.X.Tick.Marker = chart.Steps{Min: 1}
 	scree.Legend.Top, scree.Legend.Left = true, true // above the curves, one of which falls and one rises
 	return []*plot.Plot{cloud, scree}, nil
 }

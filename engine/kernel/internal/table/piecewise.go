@@ -43,8 +43,8 @@ type Piecewise struct {
 const (
 	nodes     = 6 // of the interpolation: as many as coefficients
 	rowError  = 6 // place of the bound in a row
-	leastBits = 3 // intervals for a power of two: at least 2³, at most 2⁸
-	mostBits  = 8
+	minBits   = 3 // intervals for a power of two: at least 2³, at most 2⁸
+	maxBits   = 8
 	logBits   = 6         // a g that wants more is tried as log g
 	roughness = 64 * Unit // relative to size, or the greatest |g| of the interval
 )
@@ -71,7 +71,7 @@ func New(g func(c float64) float64) *Piecewise {
 		}
 		return t
 	}
-	for t.Bits = leastBits; t.Bits <= logBits; t.Bits++ {
+	for t.Bits = minBits; t.Bits <= logBits; t.Bits++ {
 		if t.fill(g, true) {
 			return t.orWild(g)
 		}
@@ -81,7 +81,7 @@ func New(g func(c float64) float64) *Piecewise {
 			return l
 		}
 	}
-	for t.Bits = logBits + 1; t.Bits < mostBits; t.Bits++ {
+	for t.Bits = logBits + 1; t.Bits < maxBits; t.Bits++ {
 		if t.fill(g, true) {
 			return t.orWild(g)
 		}
@@ -105,7 +105,7 @@ func (t *Piecewise) orWild(g func(c float64) float64) *Piecewise {
 func NewLog(g, h func(c float64) float64) *Piecewise {
 	t := &Piecewise{Log: true}
 	for _, t.Hole = range []func(float64) float64{nil, g} {
-		for t.Bits = leastBits; t.Bits <= mostBits; t.Bits++ {
+		for t.Bits = minBits; t.Bits <= maxBits; t.Bits++ {
 			if t.fill(h, true) {
 				return t
 			}

@@ -8,27 +8,27 @@ import (
 )
 
 // Power is v^p for any p other than 0 and v >= 0, with 0^p = 0. A [HalfLine] takes p up to
-// mostSmooth, for which it is accurate; others are v^w · v^r: w is the whole part of p, of the same
+// maxSmooth, for which it is accurate; others are v^w · v^r: w is the whole part of p, of the same
 // sign, and r the rest, which a half line takes. Relative to the value it is within HalfLineError
 // and |w| roundings of float64, which for all p that matter to float32 is less than a hundredth of
 // what rounding to that adds.
 type Power struct {
 	p     float64
-	Whole int       // w; 0 also up to mostSmooth, and where p is out of all proportion, beyond device.MostPower
+	Whole int       // w; 0 also up to maxSmooth, and where p is out of all proportion, beyond device.MaxPower
 	rest  *HalfLine // of r; nil where there is none
 }
 
-// mostSmooth is the greatest power of a half line: |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6!
+// maxSmooth is the greatest power of a half line: |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6!
 // there.
-const mostSmooth = 6
+const maxSmooth = 6
 
 // NewPower returns v^p.
 func NewPower(p float64) Power {
-	if !(math.Abs(p) < device.MostPower) {
+	if !(math.Abs(p) < device.MaxPower) {
 		return Power{p: p}
 	}
 	whole := math.Trunc(p)
-	if p != whole && p > 0 && p <= mostSmooth {
+	if p != whole && p > 0 && p <= maxSmooth {
 		whole = 0
 	}
 	f := Power{p: p, Whole: int(whole)}
@@ -72,7 +72,7 @@ func (f Power) Row(k *asm.Kernels, dst []float32, v []float64) {
 
 // WholePower returns v^p for a whole number p >= 0.
 func WholePower(v, p float64) float64 {
-	if p < device.MostPower {
+	if p < device.MaxPower {
 		return device.Power(v, int(p))
 	}
 	return math.Pow(v, p)
