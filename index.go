@@ -67,7 +67,7 @@ type indexState struct {
 	age       IndexAge         // but for NewTerms
 }
 
-// has says whether the document of a place wasn't removed.
+// has reports whether the document of a place wasn't removed.
 func (s *indexState) has(at int) bool {
 	return at/64 >= len(s.removed) || s.removed[at/64]>>(at%64)&1 == 0
 }

@@ -112,7 +112,7 @@ func mapCases() []mapCase {
 	return append(list, wideCases()...)
 }
 
-// off tells whether got is not within the tolerance of want. Where want lies above the greatest
+// off reports whether got is not within the tolerance of want. Where want lies above the greatest
 // float32, +Inf is right.
 func off(got float32, want, tol float64) bool {
 	if math.IsInf(float64(got), 1) {

@@ -19,7 +19,7 @@ import (
 // Numbers of device attributes that gorgonia.org/cu has no name for.
 const sharedPerBlockOptin cu.DeviceAttribute = 97
 
-// Built says whether this program has the back end: it has.
+// Built reports whether this program has the back end: it has.
 const Built = true
 
 // failed names the driver's function in its error.
@@ -69,7 +69,7 @@ type Device struct {
 	denseShare int64 // see timemodel's Costs.Terms
 	tailShare  int64 // of the layout: 0, but in tests and benchmarks
 	rows       int   // that are computed at a time: computedRows, but in tests
-	// runs a kernel in the place of the driver and says whether it did; nil but in tests
+	// runs a kernel in the place of the driver and reports whether it did; nil but in tests
 	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)
 
 	mu      sync.Mutex // held by whoever uses what follows, or computes
@@ -141,7 +141,7 @@ func (d *Device) Close() error {
 	return err
 }
 
-// inContext does work where the device's context can be made the current one, and says whether that
+// inContext does work where the device's context can be made the current one, and reports whether that
 // was so; d.mu is locked. In CUDA the current context belongs to a thread of the system, so the
 // goroutine keeps its thread meanwhile.
 func (d *Device) inContext(work func() error) (began bool, err error) {

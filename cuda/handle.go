@@ -38,7 +38,7 @@ func (h *handle) do(work func() error) error {
 	return err
 }
 
-// end closes a handle and gives back what was taken, at the first call, and says whether this is
+// end closes a handle and gives back what was taken, at the first call, and reports whether this is
 // it. Where the context can't be made the current one it is tried once more, since nobody else will
 // do the work; that the first try failed is an error all the same.
 func (h *handle) end(giveBack func() error) (first bool, err error) {

@@ -12,7 +12,7 @@ import (
 // ErrNotBuilt.
 func Probe() (Info, error) { return Info{}, ErrNotBuilt }
 
-// Built says whether this program has the back end: it hasn't.
+// Built reports whether this program has the back end: it hasn't.
 const Built = false
 
 // Device is a GPU; here there is none.

@@ -7,7 +7,7 @@ import "strings"
 // warpSize is how many neighbouring threads are a warp.
 const warpSize = 32
 
-// together executes the instruction at which a whole warp has come, and says whether there was
+// together executes the instruction at which a whole warp has come, and reports whether there was
 // one. A warp of which some threads are elsewhere is an error.
 func (b *block) together(w []*thread) bool {
 	here := 0

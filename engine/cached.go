@@ -117,7 +117,7 @@ func (c *Cached) Len() int { return c.e.Len() }
 // Engine returns the engine whose documents these are.
 func (c *Cached) Engine() *Engine { return c.e }
 
-// Whole says whether all of c fits into the bound.
+// Whole reports whether all of c fits into the bound.
 func (c *Cached) Whole() bool { return c.c.Whole() }
 
 // Stats returns the counts up to now.

@@ -219,7 +219,7 @@ func farthest(c float64) float64 {
 	return far * far
 }
 
-// near says whether ‖x - y‖² is at most a bound.
+// near reports whether ‖x - y‖² is at most a bound.
 func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 	var sum float64
 	i, j := 0, 0

@@ -186,7 +186,7 @@ func vectorsOf(v, dst *mat.Dense, columns, rows int) (p int, err error) {
 	return a.Cols, nil
 }
 
-// reduce has a device that multiplies by itself do so, and says whether there is one that computes
+// reduce has a device that multiplies by itself do so, and reports whether there is one that computes
 // the kernel: of the documents of from, nil for the engine's own, some at a time, whole rows.
 func (e *Engine) reduce(
 	ctx context.Context, k kernel.Kernel, from *sparse.Embedded, v *mat.Dense, dst blas64.General,

@@ -18,7 +18,7 @@ const (
 )
 
 // onDevice fills lists of up to count neighbours with what the device finds in each row, so that no
-// tile crosses to the machine, and says whether it can. It computes whole rows, also where tiles
+// tile crosses to the machine, and reports whether it can. It computes whole rows, also where tiles
 // would be half of them: twice the pairs, which is less than what copying half of them takes.
 func (s *search) onDevice(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, report *run.Reporter,

@@ -36,7 +36,7 @@ type Learner struct {
 	Setup func(parameters *flag.FlagSet) Trainer
 }
 
-// Takes says whether the learner has a use for a flag that not all learners take, such as "c" or "embed", or for
+// Takes reports whether the learner has a use for a flag that not all learners take, such as "c" or "embed", or for
 // "document weights", for which there is no flag.
 func (l *Learner) Takes(flag string) bool {
 	switch t := l.Type; {
@@ -271,7 +271,7 @@ func Names() []string {
 	return names
 }
 
-// Has says whether a learner has a parameter of that name.
+// Has reports whether a learner has a parameter of that name.
 func Has(parameter string) bool {
 	return slices.ContainsFunc(All, func(l *Learner) bool {
 		f := flag.NewFlagSet(l.Name, flag.ContinueOnError)

@@ -76,7 +76,7 @@ func (m Machines) names() []string {
 	return names
 }
 
-// probabilities says whether each of the machines has a sigmoid.
+// probabilities reports whether each of the machines has a sigmoid.
 func (m Machines) probabilities() bool {
 	for _, machine := range m.Classifier.Machines {
 		if machine != nil && machine.Sigmoid == nil {

@@ -168,7 +168,7 @@ func (o *Options) given(embeddings []string) *Given {
 	return g
 }
 
-// ofVectors says whether the default kernel is one of vectors.
+// ofVectors reports whether the default kernel is one of vectors.
 func (o *Options) ofVectors() bool { return o.Kernel == "" && o.Vectors != nil }
 
 // spec is the kernel that was asked for, or one that suits.
@@ -182,13 +182,13 @@ func (o *Options) spec() string {
 	return cmp.Or(o.Kernel, svm.DefaultKernel)
 }
 
-// mayChoose says whether kernel, C, scheme and epsilon may be chosen, as far as they aren't given.
+// mayChoose reports whether kernel, C, scheme and epsilon may be chosen, as far as they aren't given.
 func (t machines) mayChoose(o *Options) bool {
 	return o.Work > 0 && Chooses(t.kind) && o.Kernel != model.Precomputed &&
 		!o.own(o.Kernel) && !(o.C != 0 && o.given(nil).Fixed())
 }
 
-// Chooses says whether a training of the type may choose what isn't given: nu_svc has no C, and for one_class there is
+// Chooses reports whether a training of the type may choose what isn't given: nu_svc has no C, and for one_class there is
 // nothing to compare predictions with.
 func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR }
 
@@ -204,7 +204,7 @@ func (o *Options) candidates(
 	return from, s, err
 }
 
-// short says whether an error is one of memory.
+// short reports whether an error is one of memory.
 func short(err error) bool {
 	memory := (*corpus.MemoryError)(nil)
 	return errors.As(err, &memory)
@@ -295,7 +295,7 @@ func (t machines) chosenProblem(
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// mayFall says whether nothing asks for a kernel machine.
+// mayFall reports whether nothing asks for a kernel machine.
 func (t machines) mayFall(o *Options) bool {
 	return t.kind == model.CSVC && t.mayChoose(o) && o.Kernel == "" && o.Embedding == nil && o.C == 0 &&
 		o.Device == nil && o.Store == nil && !(o.FixedScheme && o.Scheme == solver.OneVsOne) && !o.Probabilities &&

@@ -61,7 +61,7 @@ func holds(t *Tile, key Key) bool {
 	return slices.Equal(t.C, want)
 }
 
-// resident says whether the values of a tile are there. It doesn't count as a use.
+// resident reports whether the values of a tile are there. It doesn't count as a use.
 func resident(c *Cache, key Key) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,7 +29,7 @@ func TestMakeAsksForLargePages(t *testing.T) {
 	}
 }
 
-// asked says whether the mapping that holds a place has asked for large pages.
+// asked reports whether the mapping that holds a place has asked for large pages.
 func asked(t *testing.T, place *byte) bool {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/smaps")

@@ -125,5 +125,5 @@ func (s *Store) Save(p Piece, row func(i int) []float32) error {
 	return nil
 }
 
-// Missing says whether an error of Load means no more than that the piece was never saved.
+// Missing reports whether an error of Load means no more than that the piece was never saved.
 func Missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -68,7 +68,7 @@ func encoded(t testing.TB, p Piece) []byte {
 	return b.Bytes()
 }
 
-// has says whether there is a file of a piece's size.
+// has reports whether there is a file of a piece's size.
 func has(s *Store, p Piece) bool {
 	if p.check() != nil {
 		return false

@@ -1,6 +1,6 @@
 // Init is the only process of the emulated machine that avx512.sh starts: it runs the test programs
 // that the file /commands lists, a line each, and turns the machine off. Its last line of output
-// says whether everything passed.
+// reports whether everything passed.
 package main
 
 import (

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// littleEndian says whether this machine has float32 in memory as results have them.
+// littleEndian reports whether this machine has float32 in memory as results have them.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // FloatBytes returns values as results have them, little-endian. Where the machine has them so, the

@@ -69,7 +69,7 @@ type unread struct{ error }
 
 func (u *unread) Unwrap() error { return u.error }
 
-// Unread says whether an error of a Host is one of reading an input from the store, which another try
+// Unread reports whether an error of a Host is one of reading an input from the store, which another try
 // may not have.
 func Unread(err error) bool {
 	u := (*unread)(nil)

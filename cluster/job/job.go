@@ -132,7 +132,7 @@ func Digest(b []byte) string {
 	return hex.EncodeToString(d[:])
 }
 
-// IsDigest says whether s may be a digest.
+// IsDigest reports whether s may be a digest.
 func IsDigest(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
@@ -224,6 +224,6 @@ func (j *Job) Each(ctx context.Context, out *Output, do func(task int, b []byte)
 	return ctx.Err()
 }
 
-// Missing says whether an error of Result means that the task must be done, again or for the first
+// Missing reports whether an error of Result means that the task must be done, again or for the first
 // time.
 func Missing(err error) bool { return errors.Is(err, store.ErrMissing) }

@@ -108,7 +108,7 @@ func read[T number](r *joiner, n int64) []T {
 	return list
 }
 
-// littleEndian says whether this machine has numbers in memory as the stream does.
+// littleEndian reports whether this machine has numbers in memory as the stream does.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // take returns the next n bytes of the stream.

@@ -131,7 +131,7 @@ var (
 // mostEncodings is how often something may be percent-encoded and is still looked at.
 const mostEncodings = 4
 
-// holdsCredentials says whether a text looks as if credentials are in it.
+// holdsCredentials reports whether a text looks as if credentials are in it.
 func holdsCredentials(text string) bool {
 	for range mostEncodings {
 		if users.MatchString(text) || secrets.MatchString(text) {

@@ -103,7 +103,7 @@ func (r cleaned) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// notThere says whether an error says that there is no such object: NotFound is also said where Google denies access,
+// notThere reports whether an error says that there is no such object: NotFound is also said where Google denies access,
 // and where the name of Azure's machine isn't found.
 func notThere(err error) bool {
 	name := (*net.DNSError)(nil)

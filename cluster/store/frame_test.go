@@ -30,7 +30,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// parts says whether all blocks of an object are whole, each by itself.
+// parts reports whether all blocks of an object are whole, each by itself.
 func (f *frame) parts(b []byte) bool {
 	whole := true
 	for lo := int64(0); lo < f.payload; lo += blockBytes {

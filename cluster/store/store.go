@@ -106,7 +106,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// equal says whether b is all parts.
+// equal reports whether b is all parts.
 func equal(b []byte, parts [][]byte) bool {
 	for _, p := range parts {
 		if !bytes.HasPrefix(b, p) {

@@ -85,7 +85,7 @@ func eachField(of reflect.Value, visit func(name string, field reflect.Value)) {
 	}
 }
 
-// decodes says whether JSON has values of a type.
+// decodes reports whether JSON has values of a type.
 func decodes(t reflect.Type) bool {
 	if parsers[t] != nil {
 		return true

@@ -61,7 +61,7 @@ func faults(library []byte, machine elf.Machine) (list []string, err error) {
 	return list, err
 }
 
-// later says whether a version is above another, number by number.
+// later reports whether a version is above another, number by number.
 func later(version, than string) bool {
 	a, b := strings.Split(version, "."), strings.Split(than, ".")
 	for i := range min(len(a), len(b)) {

@@ -101,7 +101,7 @@ func Compare(a, b *Result) (*Comparison, error) {
 	return c, nil
 }
 
-// Fails notes what is slower than a part of the first run, of what differs, and says whether there is any.
+// Fails notes what is slower than a part of the first run, of what differs, and reports whether there is any.
 func (c *Comparison) Fails(below float64) bool {
 	note := func(name string, r Ratio) {
 		if r.Differs() && r.Ratio < below {

@@ -36,7 +36,7 @@ func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 // Titles returns the titles of the columns.
 func (t *Table) Titles() []string { return t.rows[0] }
 
-// Right says whether a column is aligned to the right.
+// Right reports whether a column is aligned to the right.
 func (t *Table) Right(column int) bool { return t.right[column] }
 
 // Rows returns the rows below the titles.

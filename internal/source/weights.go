@@ -22,7 +22,7 @@ func (w *Weights) String() string { return "" }
 // Several says that the flag may be given several times.
 func (w *Weights) Several() {}
 
-// Given says whether the flag was given.
+// Given reports whether the flag was given.
 func (w *Weights) Given() bool { return len(w.Of) > 0 || w.Balanced }
 
 // Set implements flag.Value.

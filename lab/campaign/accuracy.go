@@ -155,7 +155,7 @@ func (t *trial) accuracy(ctx context.Context, x *sparse.Embedded, kernels []kern
 	return nil
 }
 
-// compare says whether an error is within its bound.
+// compare reports whether an error is within its bound.
 func (t *trial) compare(family string, got, want, bound float64) bool {
 	if math.IsInf(bound, 1) {
 		t.count("values without a bound", 1)

@@ -309,7 +309,7 @@ func (t *trial) fault(ctx context.Context, w *trialOf, how string, n int) error 
 	return nil
 }
 
-// named says whether a text names a file that the writer writes.
+// named reports whether a text names a file that the writer writes.
 func (w *trialOf) named(text string) bool {
 	for name := range w.after {
 		if _, input := w.inputs[name]; !input && strings.Contains(text, filepath.Base(name)) {
@@ -319,10 +319,10 @@ func (w *trialOf) named(text string) bool {
 	return false
 }
 
-// grown says whether a file is a former state of one that grows.
+// grown reports whether a file is a former state of one that grows.
 func (w *trialOf) grown(is, whole []byte) bool {
 	return w.grows && bytes.HasPrefix(whole, is) && bytes.HasSuffix(is, []byte("\n"))
 }
 
-// cache says whether a run may succeed without writing a file.
+// cache reports whether a run may succeed without writing a file.
 func (w *trialOf) cache(name string) bool { return strings.HasSuffix(name, ".tile") }

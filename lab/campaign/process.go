@@ -146,7 +146,7 @@ func (t *trial) build(ctx context.Context, module, pkg string, flags ...string) 
 	return to, nil
 }
 
-// crashed says whether a process ended in a way that no input and no fault excuses.
+// crashed reports whether a process ended in a way that no input and no fault excuses.
 func (r ran) crashed() bool {
 	return r.hung || r.status == 2 && strings.Contains(r.stderr, "goroutine ") || strings.Contains(r.stderr, "panic:") ||
 		strings.Contains(r.stderr, "fatal error:")

@@ -79,7 +79,7 @@ func nobody(k kernel.Kernel, where string) error {
 		"kernel, or one vote for each neighbour (Uniform)", k, where)
 }
 
-// votes says whether values of a kernel may be above 0, as far as that is known without documents:
+// votes reports whether values of a kernel may be above 0, as far as that is known without documents:
 // of one that falls with c alone by its value at c = 0, which is the greatest.
 func votes(k kernel.Kernel) bool {
 	switch p := kernel.PropertiesOf(k); {

@@ -137,7 +137,7 @@ func (t *training) take(c *corpus.Corpus) error {
 	return nil
 }
 
-// chooses says whether there is something that documents choose.
+// chooses reports whether there is something that documents choose.
 func (t *training) chooses() bool {
 	return !t.s.Whole && t.s.Widths == nil || t.s.K == 0 && slices.Contains(t.finals, Neighbours) ||
 		t.s.C == 0 && slices.Contains(t.finals, Machines) || t.s.Steps == 0 && slices.Contains(t.finals, Metric)

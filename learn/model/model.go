@@ -21,7 +21,7 @@ const (
 // Types lists them in LIBSVM's order.
 var Types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 
-// Classifies says whether a model of this type has classes. The others have one machine, whose
+// Classifies reports whether a model of this type has classes. The others have one machine, whose
 // decision value is the result.
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 

@@ -52,7 +52,7 @@ type process struct {
 	yield func(struct{}) bool
 }
 
-// wait is a step that does nothing. It says whether the process is still alive.
+// wait is a step that does nothing. It reports whether the process is still alive.
 func (p *process) wait() bool {
 	p.dead = p.dead || !p.yield(struct{}{})
 	return !p.dead
@@ -142,7 +142,7 @@ func (w *world) rots() {
 	}
 }
 
-// rotten says whether an attempt of an object has rotted.
+// rotten reports whether an attempt of an object has rotted.
 func (w *world) hasRotted(name string) bool {
 	for key := range w.rotten {
 		if strings.HasPrefix(key, name+".a") {

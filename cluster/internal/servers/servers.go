@@ -102,7 +102,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	}
 }
 
-// listening returns a function for start that tells whether somebody listens at address.
+// listening returns a function for start that reports whether somebody listens at address.
 func listening(address string) func(string) bool {
 	return func(string) bool {
 		c, err := net.DialTimeout("tcp", address, time.Second)

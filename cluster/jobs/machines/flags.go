@@ -30,7 +30,7 @@ type Flags struct {
 	given     *flag.FlagSet
 }
 
-// Declare declares the flags; several says whether lists are searched.
+// Declare declares the flags; several reports whether lists are searched.
 func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	f.given, f.several = to, several
 	list := func(text string) string {

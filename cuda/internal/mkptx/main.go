@@ -5,7 +5,7 @@
 //
 // It needs clang, by default clang-19 (CLANG names another), and no CUDA toolkit. The PTX is in
 // git; its head has the digest of the sources and the compiler's version. -check compiles nothing
-// and says whether the digest is that of the sources. -cubins has the PTX that is there assembled
+// and reports whether the digest is that of the sources. -cubins has the PTX that is there assembled
 // for some architectures, where ptxas is at hand, for machines whose driver has no compiler.
 package main
 

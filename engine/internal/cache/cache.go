@@ -81,7 +81,7 @@ func (c *Cache) Width() int { return c.width }
 // Computed counts pairs that were computed for the cache elsewhere.
 func (c *Cache) Computed(pairs int64) { c.computed.Add(pairs) }
 
-// Whole says whether all of c fits into the bound.
+// Whole reports whether all of c fits into the bound.
 func (c *Cache) Whole() bool { return c.whole != nil }
 
 // Counts returns the counts up to now.

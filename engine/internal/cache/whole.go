@@ -206,7 +206,7 @@ func (c *Cache) savePanel(matrix [32]byte, p int) {
 	}
 }
 
-// Free says whether a matrix may take the room of c: c belongs there and isn't there yet, nor is
+// Free reports whether a matrix may take the room of c: c belongs there and isn't there yet, nor is
 // there a store, which holds c.
 func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() && c.store == nil }
 

@@ -224,7 +224,7 @@ func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc in
 	}
 }
 
-// may says whether two documents may be within the bound, by what is before the first of their cuts, and
+// may reports whether two documents may be within the bound, by what is before the first of their cuts, and
 // whether rank r is the first that they share. The bound on their cosine, dot and √NN of what is left, only
 // falls on the way.
 func (w *worker) may(k, m, r uint32) bool {

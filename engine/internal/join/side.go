@@ -103,7 +103,7 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// same says whether rows have the same terms and raw values, so that all that follows is the same to the
+// same reports whether rows have the same terms and raw values, so that all that follows is the same to the
 // bit.
 func same(x *sparse.Embedded, i, k int) bool {
 	s, _ := x.Row(i)
@@ -187,7 +187,7 @@ type sketch struct {
 	share      float32
 }
 
-// alone says whether what one has and the other doesn't is more than a limit.
+// alone reports whether what one has and the other doesn't is more than a limit.
 func (x *sketch) alone(y *sketch, limit float32) bool {
 	sum := float32(bits.OnesCount64(x.heavy[0]&^y.all[0]))*x.share +
 		float32(bits.OnesCount64(y.heavy[0]&^x.all[0]))*y.share

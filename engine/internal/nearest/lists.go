@@ -91,7 +91,7 @@ func (l *Lists) lists(first, end int) []Neighbour {
 // keys; beyond it is a heap.
 const shortList = 64
 
-// offer enters a neighbour where it belongs to the first k, and says whether its key allows that. The
+// offer enters a neighbour where it belongs to the first k, and reports whether its key allows that. The
 // caller holds the list's lock.
 func (l *Lists) offer(i int, key float32, j int) bool {
 	if key <= l.limit[i] {

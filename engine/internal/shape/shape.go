@@ -4,7 +4,7 @@ package shape
 
 import "unsafe"
 
-// IsProduct tells whether n = rows·cols, for lengths of slices. Nothing overflows.
+// IsProduct reports whether n = rows·cols, for lengths of slices. Nothing overflows.
 func IsProduct(n, rows, cols int) bool {
 	if rows == 0 || cols == 0 {
 		return n == 0
@@ -12,7 +12,7 @@ func IsProduct(n, rows, cols int) bool {
 	return n%cols == 0 && n/cols == rows
 }
 
-// Overlap tells whether two slices share memory.
+// Overlap reports whether two slices share memory.
 func Overlap[T float32 | float64](a, b []T) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return false

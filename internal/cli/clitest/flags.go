@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// FilesDeclared checks that every flag has a text, and that one that names a file or a folder says whether it is
+// FilesDeclared checks that every flag has a text, and that one that names a file or a folder declares whether it is
 // read or written, or the guard against overwriting would know nothing of it. It returns how many of these there are.
 func FilesDeclared(t *testing.T, command string, f *cli.Flags) (seen int) {
 	t.Helper()

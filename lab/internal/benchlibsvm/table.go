@@ -56,7 +56,7 @@ func (t *trial) write(w io.Writer) (passed bool) {
 	return passed
 }
 
-// sameLabel says whether two labels are the same text or the same number: svm-predict writes +1 as
+// sameLabel reports whether two labels are the same text or the same number: svm-predict writes +1 as
 // 1.
 func sameLabel(a, b string) bool {
 	v, errV := strconv.ParseFloat(a, 64)

@@ -89,5 +89,5 @@ func (l *Words) Set(s string) error {
 	return nil
 }
 
-// Has says whether a word was chosen.
+// Has reports whether a word was chosen.
 func (l *Words) Has(word string) bool { return slices.Contains(l.Chosen, word) }

@@ -165,7 +165,7 @@ func (s *State) write(v any) error {
 	return nil
 }
 
-// Load sets v to the result of a key, as json.Unmarshal does, and says whether there is one.
+// Load sets v to the result of a key, as json.Unmarshal does, and reports whether there is one.
 func (s *State) Load(key string, v any) (bool, error) {
 	if s == nil {
 		return false, nil

@@ -29,7 +29,7 @@ type File struct {
 	err       error             // the first
 }
 
-// Writing says whether the file is written.
+// Writing reports whether the file is written.
 func (f *File) Writing() bool { return f.writing }
 
 // Check makes an error, if it isn't nil, that of the file.

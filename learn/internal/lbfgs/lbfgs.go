@@ -27,7 +27,7 @@ type Stopping struct {
 	Iterations int     // after so many at the latest
 	Told       func()  // called for each step
 
-	// Settled, if not nil, says whether a search that may end by Gradient or Gained has converged, too.
+	// Settled, if not nil, reports whether a search that may end by Gradient or Gained has converged, too.
 	Settled func(*Minimum) bool
 
 	values [lookBack]float64 // of the last steps

@@ -181,7 +181,7 @@ type rejected struct {
 // mostConfused is how many pairs of classes are listed.
 const mostConfused = 10
 
-// anyKnown says whether any name is among those that are known.
+// anyKnown reports whether any name is among those that are known.
 func anyKnown(known, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, name) })
 }

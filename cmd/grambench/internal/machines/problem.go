@@ -34,7 +34,7 @@ type job struct {
 	read, prepare float64
 }
 
-// prepare reads the documents and checks that they have labels to learn. may says whether they may say
+// prepare reads the documents and checks that they have labels to learn. may reports whether they may say
 // what suits them.
 func (m *machine) prepare(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*job, error) {
 	j := &job{m: m, begin: time.Now()}

@@ -174,7 +174,7 @@ func (s *service) answer(w http.ResponseWriter, r *http.Request, out *output) er
 	return at.handle(s, w, r, out)
 }
 
-// isLocal says whether a host is this machine by a name that nobody else can give to it.
+// isLocal reports whether a host is this machine by a name that nobody else can give to it.
 func isLocal(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

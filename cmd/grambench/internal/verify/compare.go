@@ -187,7 +187,7 @@ func (e *expected) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) {
 	}
 }
 
-// surely says whether an error is within tolerance for one of two simple reasons: it is the
+// surely reports whether an error is within tolerance for one of two simple reasons: it is the
 // rounding of the result, or no more than what an error of the promised size below c does to the
 // value, which is one of the terms of kernel.Tolerance. This saves nine evaluations of ten.
 func (e *expected) surely(err float64, k kernel.Kernel, x *sparse.Embedded, row *sampleRow, at int) bool {

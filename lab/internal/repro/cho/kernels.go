@@ -123,7 +123,7 @@ func (p *protocol) kernels(norm, squared float64) []row {
 	return rows
 }
 
-// squareFits says whether float32 holds k(x,x) = 3^(2^l-1) |x|^(2·2^l), l layers of degree 2, with some
+// squareFits reports whether float32 holds k(x,x) = 3^(2^l-1) |x|^(2·2^l), l layers of degree 2, with some
 // room for documents of another norm than the mean.
 func squareFits(norm float64, layers int) bool {
 	power := math.Exp2(float64(layers))
@@ -172,7 +172,7 @@ func (r *row) curveFamilies() []string {
 	return []string{r.family}
 }
 
-// curves says whether a family has a curve of two points.
+// curves reports whether a family has a curve of two points.
 func (p *protocol) curves() bool {
 	points := map[[2]string]int{}
 	for _, row := range p.kernels(1, 1) {

@@ -22,7 +22,7 @@ type compared struct {
 // gap is |ln(measured/printed)| of a kernel.
 func (c *compared) gap(k int) float64 { return math.Abs(math.Log(c.measured[k] / c.printed[k])) }
 
-// complete says whether the row has all figures.
+// complete reports whether the row has all figures.
 func (c *compared) complete() bool {
 	for k := range kernels {
 		if math.IsNaN(c.measured[k]) || math.IsNaN(c.printed[k]) {

@@ -105,7 +105,7 @@ func (p *protocol) readReuters(ctx context.Context, r *repro.Run) (*dataset, *mo
 	return c, split, err
 }
 
-// takes says whether a story belongs to Tables 3 and 4, by how many of the five topics it has, and
+// takes reports whether a story belongs to Tables 3 and 4, by how many of the five topics it has, and
 // how many of all.
 func (p *protocol) takes(five, topics int) bool {
 	switch p.stories {

@@ -157,7 +157,7 @@ var printedTopics = map[string]map[string][len(kernels)]float64{
 	},
 }
 
-// printedClear says whether a row of Tables 1 to 4 is printed without an asterisk.
+// printedClear reports whether a row of Tables 1 to 4 is printed without an asterisk.
 func printedClear(table, class, features string, documents int) bool {
 	return !slices.Contains(printedChance[table+" "+class+" "+features], documents)
 }

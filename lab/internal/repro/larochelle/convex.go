@@ -127,7 +127,7 @@ func (g *region) hull() []point {
 	return chain[:len(chain)-1]
 }
 
-// inside tells whether a point lies in a hull or on its border.
+// inside reports whether a point lies in a hull or on its border.
 func inside(hull []point, p point) bool {
 	for k, a := range hull {
 		if turn(a, hull[(k+1)%len(hull)], p) < 0 {

@@ -54,7 +54,7 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// inHull tells whether a point lies in the convex hull of a region: it doesn't where all of the
+// inHull reports whether a point lies in the convex hull of a region: it doesn't where all of the
 // region is seen in less than a half-turn.
 func inHull(g *region, p point) bool {
 	var angles []float64
