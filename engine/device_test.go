@@ -96,15 +96,11 @@ func within(t *testing.T, what string, k kernel.Kernel, x, y *sparse.Embedded, r
 	}
 }
 
-// Every way of asking an engine gives what its device computes, and kernels that are no programs
-// are mapped.
+// Matrices and caches have what the device computes, and kernels that are no programs are mapped. Package devicetest
+// tests the other ways of asking an engine.
 func TestDevice(t *testing.T) {
 	embedding := sparse.Embedding{Weighting: sparse.TF}
 	x := embedded(t, embedding, zipf(300, 900, 6, 3))
-	test, err := x.Embedder.Transform(zipf(70, 900, 6, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
 	e, d := withDevice(t, x, Options{Workers: 2})
 	if e.Backend() != "slow" || e.Bytes() != x.Bytes()+4*300+1000 {
 		t.Errorf("back end %s, %d bytes", e.Backend(), e.Bytes())
@@ -120,30 +116,6 @@ func TestDevice(t *testing.T) {
 		}
 		g := gram(t, e, k)
 		within(t, "Gram", k, x, x, run.Numbers(0, 300), func(i, j int) float32 { return g.Row(i)[j] })
-		cross := musttest.Get(e.Cross(t.Context(), k, test))(t)
-		within(t, "Cross", k, x, test, run.Numbers(0, 70), func(i, j int) float32 { return cross.Row(i)[j] })
-		err = e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(tile *Tile) error {
-			for i := range tile.Rows {
-				for j := range tile.Cols {
-					if v := tile.C[i*tile.Width+j]; v != cross.Row(tile.Column + j)[tile.First+i] {
-						t.Fatalf("%s: tile of %d and %d: %v, expected %v", k, tile.First+i, tile.Column+j, v,
-							cross.Row(tile.Column + j)[tile.First+i])
-					}
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		some := []int{299, 0, 150}
-		rows := NewDense(3, 300)
-		musttest.Do(t, e.Rows(t.Context(), k, some, rows))
-		for r, i := range some {
-			if !sameBits(rows.Row(r), g.Row(i)) {
-				t.Errorf("%s: row %d differs from Gram", k, i)
-			}
-		}
 		for name, bytes := range map[string]int64{"whole": 0, "partial": scratchBytes(e) + 40*tiles.TileBytes(300)} {
 			c := newCached(t, e, CachedOptions{CacheBytes: bytes})
 			err := check(t.Context(), c, k, mapped(t, e, k), []int{5, 299, 5, 64, 63}, [][2]int{{0, 300}})
@@ -151,20 +123,6 @@ func TestDevice(t *testing.T) {
 				t.Errorf("%s, %s: %v", k, name, err)
 			}
 		}
-	}
-	var pairs int
-	err = e.Each(t.Context(), nil, Request{Half: true}, func(tile *Tile) error {
-		for i := tile.First; i < tile.First+tile.Rows; i++ {
-			for j := tile.Column; j < tile.Column+tile.Cols; j++ {
-				if i >= j || j >= tile.First+tile.Rows || i < tile.Column {
-					pairs++
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil || pairs != 300*301/2 {
-		t.Errorf("tiles of %d pairs, expected %d: %v", pairs, 300*301/2, err)
 	}
 	d.fail = errors.New("out of order")
 	if _, err := e.Gram(t.Context(), parseIn(t, "c", embedding)); !errors.Is(err, d.fail) {

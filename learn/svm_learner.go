@@ -188,8 +188,8 @@ func (t machines) mayChoose(o *Options) bool {
 		!o.own(o.Kernel) && !(o.C != 0 && o.given(nil).Fixed())
 }
 
-// Chooses reports whether a training of the type may choose what isn't given: nu_svc has no C, and for one_class there is
-// nothing to compare predictions with.
+// Chooses reports whether a training of the type may choose what isn't given: nu_svc has no C, and predictions of
+// one_class have nothing to compare with.
 func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR }
 
 // candidates are what settings are chosen from, and the settings that they are tried with.

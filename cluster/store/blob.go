@@ -103,8 +103,8 @@ func (r cleaned) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// notThere reports whether an error says that there is no such object: NotFound is also said where Google denies access,
-// and where the name of Azure's machine isn't found.
+// notThere reports whether an error says that there is no such object. Google also says NotFound if it denies access,
+// and Azure if the host name isn't found.
 func notThere(err error) bool {
 	name := (*net.DNSError)(nil)
 	return gcerrors.Code(err) == gcerrors.NotFound && !errors.As(err, &name) && !denied(err)

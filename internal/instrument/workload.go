@@ -2,8 +2,8 @@
 // checked before their times count; rounds until their medians are known; files of results with the machine's
 // description, and their comparison.
 //
-// [Run] measures, [Load] and [Result.Write] keep results, [Compare] reports whether two differ. The machine's description
-// is package host's. What doesn't live here: flags, tables and pages, which the command has.
+// [Run] measures, [Load] and [Result.Write] keep results, [Compare] reports whether two differ. Package host describes
+// the machine. What doesn't live here: flags, tables and pages, which the command has.
 package instrument
 
 import (
