@@ -122,74 +122,6 @@ func TestClosedEngine(t *testing.T) {
 	}
 }
 
-// Functions that a caller hands over and that panic end the computation with an error, not the
-// program; the engine goes on, with the same bits as before.
-func TestCallersThatPanic(t *testing.T) {
-	x := embedded(t, sparse.Embedding{}, zipf(400, 500, 80, 3))
-	k, ctx := parse(t, "linear"), t.Context()
-	reports := false
-	e := newEngine(t, x, Options{Workers: 3, Progress: func(Progress) {
-		if reports {
-			panic(errBroken)
-		}
-	}})
-	onDevice, _ := withDevice(t, x, Options{Workers: 3})
-	want, tiled := gram(t, e, k), 0
-	ways := map[string]func() error{
-		"Each": func() error { return e.Each(ctx, k, Request{Half: true}, func(*Tile) error { panic(errBroken) }) },
-		"later tile": func() error {
-			tiled = 0
-			return e.Each(ctx, k, Request{Test: x, Workers: 1}, func(*Tile) error { tiled++; return bang(tiled) })
-		},
-		"Each of test": func() error {
-			return e.Each(ctx, k, Request{Test: x, Workers: 1}, func(*Tile) error { panic(errBroken) })
-		},
-		"Stripes": func() error {
-			return e.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) })
-		},
-		"on a device: Each": func() error {
-			return onDevice.Each(ctx, k, Request{Half: true}, func(*Tile) error { panic(errBroken) })
-		},
-		"on a device: Each of test": func() error {
-			return onDevice.Each(ctx, k, Request{Test: x, Workers: 1}, func(*Tile) error { panic(errBroken) })
-		},
-		"on a device: Stripes": func() error {
-			return onDevice.Stripes(ctx, k, func(int, *Dense) error { panic(errBroken) })
-		},
-		"report of Gram":  func() error { reports = true; _, err := e.Gram(ctx, k); return err },
-		"report of Rows":  func() error { reports = true; return e.Rows(ctx, k, []int{1}, NewDense(1, 400)) },
-		"report of Cross": func() error { reports = true; _, err := e.Cross(ctx, k, x); return err },
-		"report of Stripes": func() error {
-			reports = true
-			return e.Stripes(ctx, k, func(int, *Dense) error { return nil })
-		},
-		"report of Tiles": func() error {
-			reports = true
-			return e.Each(ctx, nil, Request{Half: true}, func(*Tile) error { return nil })
-		},
-		"WriteTiles": func() error {
-			return e.WriteTiles(ctx, 0, 400, writerFunc(func([]byte) (int, error) { panic(errBroken) }))
-		},
-		"report of Build": func() error { reports = true; return newCached(t, e, CachedOptions{}).Build(ctx) },
-		"report of Ready": func() error {
-			reports = true
-			_, err := readyOf(ctx, newCached(t, e, CachedOptions{}), k)
-			return err
-		},
-	}
-	for way, compute := range ways {
-		var failed *run.PanicError
-		if err := compute(); !errors.As(err, &failed) || !errors.Is(err, errBroken) ||
-			!strings.Contains(string(failed.Stack), "arguments_test.go") {
-			t.Errorf("%s: error %v, expected a PanicError", way, err)
-		}
-		reports = false
-		if got := gram(t, e, k); !sameBits(got.Data, want.Data) {
-			t.Errorf("after %s the engine computes other values", way)
-		}
-	}
-}
-
 // A yield that ends its goroutine, as t.Fatal does, ends Stripes with an error: it is called on a
 // goroutine that the caller knows nothing of.
 func TestStripesGoexit(t *testing.T) {
@@ -225,14 +157,6 @@ func TestRowOfWrappingMatrix(t *testing.T) {
 type writerFunc func(b []byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
-
-// bang panics where it is not the first tile.
-func bang(tile int) error {
-	if tile > 1 {
-		panic(errBroken)
-	}
-	return nil
-}
 
 // A report that panics ends a long computation, which nobody would look at any more.
 func TestReportThatPanicsEndsTheComputation(t *testing.T) {
