@@ -8,7 +8,6 @@ import (
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/selection"
-	"github.com/gramengine/gram/learn/width"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -35,7 +34,7 @@ const (
 	MostLayers = 16
 	MostWidth  = lmnn.MostColumns // features of a layer
 
-	mostNeighbours = width.MostNeighbours
+	mostNeighbours = 1 << 10
 )
 
 // DefaultKernel is that of machines in Settings without one.

@@ -2,8 +2,6 @@ package width
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"sync"
 
@@ -30,32 +28,13 @@ const (
 	lanes = 4
 )
 
-func newSearch(train Set, test *mat.Dense, o *Options) (*search, error) {
-	if err := train.check("training"); err != nil {
-		return nil, err
-	}
-	if test == nil || test.IsEmpty() {
-		return nil, errors.New("width: no test documents, expected one at least")
-	}
+func newSearch(train Set, test *mat.Dense, o Options) *search {
 	rows, features := test.Dims()
-	if _, of := train.Features.Dims(); of != features {
-		return nil, fmt.Errorf("width: test documents of %d features, expected %d as of training documents", features, of)
-	}
-	if err := inRange("training", train.Features); err != nil {
-		return nil, err
-	}
-	if err := inRange("test", test); err != nil {
-		return nil, err
-	}
-	var err error
-	if *o, err = o.resolve(features); err != nil {
-		return nil, err
-	}
-	s := &search{train: train, test: test, rows: rows, o: *o}
+	s := &search{train: train, test: test, rows: rows, o: o.resolve(features)}
 	for _, class := range train.Labels {
 		s.classes = max(s.classes, int(class)+1)
 	}
-	return s, nil
+	return s
 }
 
 func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }

@@ -19,18 +19,12 @@ package width
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram/internal/run"
 )
-
-// MostNeighbours bounds Options.Neighbours.
-const MostNeighbours = 1 << 10
 
 // Options say what is searched, and how. The zero value works.
 type Options struct {
@@ -44,16 +38,12 @@ type Options struct {
 	Progress func(done, all int64)
 }
 
-// resolve fills in defaults and checks what is there.
-func (o Options) resolve(features int) (Options, error) {
+// resolve fills in defaults.
+func (o Options) resolve(features int) Options {
 	if o.Neighbours == 0 {
 		o.Neighbours = 15
 	}
 	o.Workers = run.Workers(o.Workers)
-	if o.Neighbours < 1 || o.Neighbours > MostNeighbours || o.Workers < 1 {
-		return o, fmt.Errorf("width: %d neighbours on %d workers, expected from 1 to %d, and no workers below 0",
-			o.Neighbours, o.Workers, MostNeighbours)
-	}
 	if o.Widths == nil {
 		most := min(features, 300)
 		for w := 10; w < most; w += 10 {
@@ -61,17 +51,7 @@ func (o Options) resolve(features int) (Options, error) {
 		}
 		o.Widths = append(o.Widths, most)
 	}
-	before := 0
-	for _, w := range o.Widths {
-		if w <= before || w > features {
-			return o, fmt.Errorf("width: %d features after %d, expected widths that ascend from 1 to %d", w, before, features)
-		}
-		before = w
-	}
-	if before == 0 {
-		return o, errors.New("width: no widths, expected some")
-	}
-	return o, nil
+	return o
 }
 
 // Set is documents with their classes: a row of features for each. Rows and labels aren't altered.
@@ -106,21 +86,15 @@ func (t *Table) Best() (width, k, wrong int) {
 // takes about a nanosecond for each pair and feature, and memory for a few thousand lists of neighbours
 // on each worker. Results have the same bits from any number of workers. It may be called concurrently.
 //
-// Errors: sets without documents, of different features, with labels that don't fit or features that
-// aren't finite or beyond 10¹⁵⁰, options out of range, the end of ctx, by which it stops within a second.
+// Both sets have documents of the same features, which are finite, and a class for each; widths ascend. It ends within
+// a second after ctx is done, with its error.
 func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
-	if err := test.check("test"); err != nil {
-		return nil, err
+	s := newSearch(train, test.Features, o)
+	t := &Table{Widths: slices.Clone(s.o.Widths), Test: len(test.Labels)}
+	for range t.Widths {
+		t.Wrong = append(t.Wrong, make([]int, s.o.Neighbours))
 	}
-	s, err := newSearch(train, test.Features, &o)
-	if err != nil {
-		return nil, err
-	}
-	t := &Table{Widths: slices.Clone(o.Widths), Test: len(test.Labels)}
-	for range o.Widths {
-		t.Wrong = append(t.Wrong, make([]int, o.Neighbours))
-	}
-	err = s.run(ctx, func(i, at int, classes []int32) {
+	err := s.run(ctx, func(i, at int, classes []int32) {
 		for k, class := range classes {
 			if class != test.Labels[i] {
 				t.Wrong[at][k]++
@@ -139,53 +113,11 @@ func Classify(
 	ctx context.Context, train Set, test *mat.Dense, width, k int, o Options,
 ) ([]int32, error) {
 	o.Widths, o.Neighbours = []int{width}, k
-	if k < 1 {
-		return nil, fmt.Errorf("width: %d neighbours, expected 1 at least", k)
-	}
-	s, err := newSearch(train, test, &o)
-	if err != nil {
-		return nil, err
-	}
+	s := newSearch(train, test, o)
 	out := make([]int32, s.rows)
-	err = s.run(ctx, func(i, _ int, classes []int32) { out[i] = classes[k-1] })
+	err := s.run(ctx, func(i, _ int, classes []int32) { out[i] = classes[k-1] })
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
-}
-
-// mostClasses bounds labels: a worker has a count for each.
-const mostClasses = 1 << 20
-
-// check checks a set: a label for each row, in range.
-func (s Set) check(what string) error {
-	if s.Features == nil || s.Features.IsEmpty() {
-		return fmt.Errorf("width: no %s documents, expected one at least", what)
-	}
-	if rows, _ := s.Features.Dims(); len(s.Labels) != rows {
-		return fmt.Errorf("width: %d labels of %d %s documents", len(s.Labels), rows, what)
-	}
-	for i, class := range s.Labels {
-		if class < 0 || class >= mostClasses {
-			return fmt.Errorf("width: %s document %d is of class %d, expected one from 0 to %d", what, i, class, mostClasses-1)
-		}
-	}
-	return nil
-}
-
-// greatest bounds features, so that distances don't overflow.
-const greatest = 1e150
-
-// inRange checks the features of a set.
-func inRange(what string, features *mat.Dense) error {
-	rows, _ := features.Dims()
-	for i := range rows {
-		for c, v := range features.RawRowView(i) {
-			if !(math.Abs(v) <= greatest) {
-				return fmt.Errorf("width: feature %d of %s document %d is %v, expected a number from -%g to %g", c, what, i, v,
-					greatest, greatest)
-			}
-		}
-	}
-	return nil
 }

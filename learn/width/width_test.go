@@ -114,13 +114,12 @@ func TestDirect(t *testing.T) {
 // Without widths, those of every tenth feature are searched, up to 300, and all of fewer features.
 func TestDefaultWidths(t *testing.T) {
 	for features, want := range map[int][]int{7: {7}, 10: {10}, 25: {10, 20, 25}} {
-		o, err := Options{}.resolve(features)
-		if err != nil || !slices.Equal(o.Widths, want) {
-			t.Errorf("%d features: widths %d, %v, expected %d", features, o.Widths, err, want)
+		if o := (Options{}).resolve(features); !slices.Equal(o.Widths, want) {
+			t.Errorf("%d features: widths %d, expected %d", features, o.Widths, want)
 		}
 	}
-	if o, err := (Options{}).resolve(1000); err != nil || len(o.Widths) != 30 || o.Widths[29] != 300 {
-		t.Errorf("1,000 features: widths %d, %v, expected 30 up to 300", o.Widths, err)
+	if o := (Options{}).resolve(1000); len(o.Widths) != 30 || o.Widths[29] != 300 {
+		t.Errorf("1,000 features: widths %d, expected 30 up to 300", o.Widths)
 	}
 }
 
@@ -169,7 +168,7 @@ func (c *soon) Err() error {
 // A task looks at its context at each block of training documents.
 func TestCancelled(t *testing.T) {
 	train, test := random(block*50-1, 2, 2, 1, false), random(1, 2, 2, 2, false)
-	s := musttest.Get(newSearch(train, test.Features, &Options{Workers: 1}))(t)
+	s := newSearch(train, test.Features, Options{Workers: 1})
 	if _, err := s.nearest(&soon{t.Context(), 49}, 0, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("with 49 looks: %v", err)
 	}
@@ -180,48 +179,5 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	if _, err := Search(gone, train, test, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its end: %v", err)
-	}
-}
-
-func TestRefused(t *testing.T) {
-	good := random(20, 6, 2, 1, false)
-	with := func(change func(*Set)) Set {
-		s := Set{Features: mat.DenseCopyOf(good.Features), Labels: slices.Clone(good.Labels)}
-		change(&s)
-		return s
-	}
-	nan := with(func(s *Set) { s.Features.Set(3, 5, math.NaN()) })
-	far := with(func(s *Set) { s.Features.Set(3, 5, -1e151) })
-	for name, call := range map[string]struct {
-		train, test Set
-		o           Options
-	}{
-		"no training documents": {Set{}, good, Options{}},
-		"no test documents":     {good, Set{Features: &mat.Dense{}}, Options{}},
-		"labels":                {with(func(s *Set) { s.Labels = s.Labels[1:] }), good, Options{}},
-		"test labels":           {good, with(func(s *Set) { s.Labels = s.Labels[1:] }), Options{}},
-		"class below 0":         {with(func(s *Set) { s.Labels[4] = -1 }), good, Options{}},
-		"class too great":       {with(func(s *Set) { s.Labels[4] = mostClasses }), good, Options{}},
-		"other features":        {good, random(4, 5, 2, 1, false), Options{}},
-		"no number":             {nan, good, Options{}},
-		"no test number":        {good, nan, Options{}},
-		"far":                   {far, good, Options{}},
-		"neighbours":            {good, good, Options{Neighbours: -1}},
-		"many neighbours":       {good, good, Options{Neighbours: MostNeighbours + 1}},
-		"workers":               {good, good, Options{Workers: -1}},
-		"no widths":             {good, good, Options{Widths: []int{}}},
-		"width 0":               {good, good, Options{Widths: []int{0}}},
-		"width twice":           {good, good, Options{Widths: []int{2, 2}}},
-		"wide":                  {good, good, Options{Widths: []int{7}}},
-	} {
-		if _, err := Search(t.Context(), call.train, call.test, call.o); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-	if _, err := Classify(t.Context(), good, good.Features, 3, 0, Options{}); err == nil {
-		t.Error("no neighbours: no error")
-	}
-	if _, err := Classify(t.Context(), good, nil, 3, 1, Options{}); err == nil {
-		t.Error("nothing to classify: no error")
 	}
 }
