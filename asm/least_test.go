@@ -1,7 +1,6 @@
 package asm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -69,20 +68,4 @@ func TestMin(t *testing.T) {
 			}
 		}
 	})
-}
-
-func BenchmarkMin(b *testing.B) {
-	for _, isa := range Available() {
-		b.Run(fmt.Sprintf("isa=%s/lines=512/places=64/levels=11", isa), func(b *testing.B) {
-			k, _ := For(isa)
-			c, least := numbers[float32](rand.New(rand.NewPCG(1, 2)), 512*64, 0, 1), make([]float32, 11*64)
-			for b.Loop() {
-				for i := range least {
-					least[i] = 2
-				}
-				k.Min(least, 11, c, 64, 512, 64, 16)
-			}
-			b.ReportMetric(float64(b.N)*512*64/b.Elapsed().Seconds(), "values/s")
-		})
-	}
 }

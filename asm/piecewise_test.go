@@ -1,12 +1,10 @@
 package asm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gramengine/gram/internal/musttest"
 )
 
 // randomRows returns a table of random coefficients that shrink as those of a polynomial on short
@@ -119,26 +117,6 @@ func TestPiecewiseLengths(t *testing.T) {
 			}
 		}
 	})
-}
-
-func BenchmarkPiecewise(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for _, isa := range Available() {
-		k := musttest.Get(For(isa))(b)
-		for _, bits := range []uint{3, 6} {
-			rows := randomRows(r, bits)
-			c, dst := make([]float32, 4096), make([]float32, 4096)
-			for i := range c {
-				c[i] = 1 - float32(math.Pow(r.Float64(), 3))
-			}
-			b.Run(fmt.Sprintf("isa=%s/bits=%d/values", isa, bits), func(b *testing.B) {
-				for b.Loop() {
-					k.Piecewise(dst, c, rows, bits)
-				}
-				b.ReportMetric(float64(len(c))*float64(b.N)/b.Elapsed().Seconds(), "values/s")
-			})
-		}
-	}
 }
 
 // FuzzPiecewise compares the kernels in assembly with the portable one on any values: they take the

@@ -1,7 +1,6 @@
 package asm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -60,24 +59,6 @@ func testMultiply[T float32 | float64](
 					t.Fatalf("%d vectors, %d lines of %d: sum %d is %v, want %v", vectors, lines, n, i-fence, got, want[i])
 				}
 			}
-		}
-	}
-}
-
-// BenchmarkMultiply measures what products of a tile of 512 documents and a panel of 64 with
-// vectors take: values counts the tile's, each of which takes so many multiply-adds as there are
-// vectors.
-func BenchmarkMultiply(b *testing.B) {
-	for _, isa := range Available() {
-		for _, vectors := range []int{1, 2, 4, 20, 300} {
-			b.Run(fmt.Sprintf("isa=%s/vectors=%d/tile=512x64", isa, vectors), func(b *testing.B) {
-				k, _ := For(isa)
-				c, by, sum := make([]float32, 512*64), make([]float64, 512*vectors), make([]float64, vectors*64)
-				for b.Loop() {
-					k.Multiply(sum, 64, c, 64, 512, 64, by, vectors, vectors)
-				}
-				b.ReportMetric(b.Elapsed().Seconds()*1e9/(float64(b.N)*512*64), "ns/value")
-			})
 		}
 	}
 }

@@ -78,27 +78,6 @@ func TestGather(t *testing.T) {
 	})
 }
 
-// BenchmarkAddRows measures what a round of the solver takes to bring the scores up to date, with
-// the rows in the second-level cache.
-func BenchmarkAddRows(b *testing.B) {
-	const n, count = 1131, 30
-	rows, by := make([][]float32, count), make([]float64, count)
-	for r := range rows {
-		rows[r] = make([]float32, n)
-		by[r] = 1e-3
-	}
-	sum := make([]float64, n)
-	for _, k := range tables {
-		b.Run(fmt.Sprintf("isa=%s/n=%d/rows=%d", k.ISA, n, count), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				k.AddRows(sum, rows, 0, by)
-			}
-			b.ReportMetric(n*count*float64(b.N)/b.Elapsed().Seconds(), "values/s")
-		})
-	}
-}
-
 // Each product and each sum is rounded once, in the order of the list: the oracle does them one at
 // a time, and the bits must be the same, however the list is divided. Lists may name a row twice
 // and needn't begin with row 0; rows that they don't name are NaN, and so is all around.
@@ -152,26 +131,4 @@ func TestRowSums(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Rows that stay in the first-level cache, and in the second.
-func BenchmarkRowSums(b *testing.B) {
-	for _, isa := range Available() {
-		k, _ := For(isa)
-		for _, rows := range []int{32, 512} {
-			b.Run(fmt.Sprintf("isa=%s/rows=%d", isa, rows), func(b *testing.B) {
-				const width = 64
-				values, sum := make([]float32, rows*width), make([]float64, width)
-				var at []int32
-				for s := 0; s < rows; s += 2 {
-					at = append(at, int32(s))
-				}
-				coef := make([]float64, len(at))
-				for b.Loop() {
-					k.RowSums(sum, values, 0, at, coef)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(at)), "ns/row")
-			})
-		}
-	}
 }

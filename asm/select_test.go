@@ -1,7 +1,6 @@
 package asm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -52,21 +51,4 @@ func TestSelect(t *testing.T) {
 			}
 		}
 	})
-}
-
-func BenchmarkSelect(b *testing.B) {
-	for _, isa := range Available() {
-		b.Run(fmt.Sprintf("isa=%s/lines=512/places=64/found=none", isa), func(b *testing.B) {
-			k, _ := For(isa)
-			c, index := make([]float32, 512*64), make([]uint32, 512*64)
-			for i := range c {
-				c[i] = 1
-			}
-			lines, places := make([]float32, 512), make([]float32, 64)
-			for b.Loop() {
-				k.Select(index, c, 64, lines, places)
-			}
-			b.ReportMetric(float64(b.N)*512*64/b.Elapsed().Seconds(), "values/s")
-		})
-	}
 }

@@ -173,34 +173,3 @@ func TestStep(t *testing.T) {
 		}
 	})
 }
-
-// BenchmarkSolver measures the parts of a step: of the inner solver, whose slices are in the
-// first-level cache, and of the outer one.
-func BenchmarkSolver(b *testing.B) {
-	for _, n := range []int{64, 1136} {
-		p := newProblem(rand.New(rand.NewPCG(1, 2)), n, 0)
-		for i := range p.g {
-			p.g[i] = rand.NormFloat64()
-		}
-		index := make([]int32, n)
-		for _, k := range tables {
-			list := []struct {
-				name string
-				run  func()
-			}{
-				{"step", func() { k.Step(p.g, p.ki, p.kj, 1e-3, -1e-3, p.mask, p.bit) }},
-				{"extremes", func() { k.Extremes(p.g, p.mask, p.bit, p.bit) }},
-				{"arggain", func() { k.ArgGain(p.g, p.ki, p.diag, p.mask, p.bit, 2, 1) }},
-				{"beyond", func() { k.Beyond(index, p.g, p.mask, p.bit, 1, 1.5) }},
-			}
-			for _, s := range list {
-				b.Run(fmt.Sprintf("isa=%s/kernel=%s/scores=%d", k.ISA, s.name, n), func(b *testing.B) {
-					b.ReportAllocs()
-					for b.Loop() {
-						s.run()
-					}
-				})
-			}
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package asm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -161,17 +160,4 @@ func poisoned(n int) []float32 {
 		s[i] = poison
 	}
 	return s
-}
-
-func BenchmarkTranspose(b *testing.B) {
-	for _, isa := range Available() {
-		b.Run(fmt.Sprintf("isa=%s/rows=512/cols=64", isa), func(b *testing.B) {
-			k, _ := For(isa)
-			src, dst := make([]float32, 512*64), make([]float32, 512*64)
-			for b.Loop() {
-				k.Transpose(dst, 512, src, 64, 512, 64)
-			}
-			b.ReportMetric(float64(b.N)*512*64/b.Elapsed().Seconds(), "values/s")
-		})
-	}
 }

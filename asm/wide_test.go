@@ -169,35 +169,6 @@ func FuzzHalfLine(f *testing.F) {
 	})
 }
 
-func BenchmarkWide(b *testing.B) {
-	const n = 256
-	rng := rand.New(rand.NewPCG(1, 2))
-	c, y, dst, v := make([]float32, n), make([]float32, n), make([]float32, n), make([]float64, n)
-	for i := range c {
-		c[i], y[i], v[i] = rng.Float32(), 1+rng.Float32(), rng.Float64()
-	}
-	rows, to := randomHalfLine(rng), make([]float64, n)
-	for _, k := range tables {
-		for name, run := range map[string]func(){
-			"halfline": func() { k.HalfLine(dst, v, rows, 0) },
-			"decay":    func() { k.Decay(dst, v) },
-			"tanh":     func() { k.Tanh(dst, v) },
-			"affine":   func() { k.Affine(to, c, y, 0.5, 1, 0) },
-			"squares":  func() { k.Squares(to, v, v, v) },
-			"mul64":    func() { k.Mul64(to, v, v) },
-			"narrow":   func() { k.Narrow(dst, v) },
-			"widen":    func() { k.Widen(to, c) },
-		} {
-			b.Run(fmt.Sprintf("isa=%s/map=%s/values", k.ISA, name), func(b *testing.B) {
-				for b.Loop() {
-					run()
-				}
-				b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "values/s")
-			})
-		}
-	}
-}
-
 // Affine and Squares against math/big, to some roundings of each term, and to the bit against the
 // portable ones; lengths, fences and every element by itself.
 func TestInner(t *testing.T) {
