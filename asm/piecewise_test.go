@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
 )
 
 // randomRows returns a table of random coefficients that shrink as those of a polynomial on short
