@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/cli/clitest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -74,7 +75,7 @@ func TestTrainEndsWithItsContext(t *testing.T) {
 			var at time.Duration
 			opt := Options{Workers: 2, Progress: func(p Progress) {
 				if p.Stage == stage && at == 0 {
-					at = worked(t)
+					at = clitest.Worked(t)
 					cancel()
 				}
 			}}
@@ -85,7 +86,7 @@ func TestTrainEndsWithItsContext(t *testing.T) {
 			if err == nil {
 				_, _, err = p.Train(ctx, Settings{C: 1000, Tolerance: 1e-9})
 			}
-			took := worked(t) - at
+			took := clitest.Worked(t) - at
 			if at == 0 {
 				t.Fatalf("no report of this stage; error %v", err)
 			}
@@ -101,11 +102,11 @@ func TestTrainEndsWithItsContext(t *testing.T) {
 
 func TestTrainProgress(t *testing.T) {
 	c := read(t, "synthetic:docs=4000,terms=8000,length=80,classes=6,seed=13", corpus.Options{})
-	last, longest := worked(t), time.Duration(0)
+	last, longest := clitest.Worked(t), time.Duration(0)
 	stages := map[string]int{}
 	var end Progress
 	opt := Options{Workers: 2, CacheBytes: 30 << 20, Progress: func(p Progress) {
-		now := worked(t)
+		now := clitest.Worked(t)
 		longest, last = max(longest, now-last), now
 		stages[p.Stage]++
 		end = p

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/cli/clitest"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
@@ -157,10 +158,10 @@ func TestSearchCancelled(t *testing.T) {
 	r, err := problem(t, c, g.Kernels[0], Options{Workers: 2}).Search(ctx, Settings{}, g, func(q Point) {
 		if q.Kernel == g.Kernels[2] && q.C == 10 {
 			cancel()
-			end = worked(t)
+			end = clitest.Worked(t)
 		}
 	})
-	if took := worked(t) - end; !errors.Is(err, context.Canceled) || took > 2*time.Second {
+	if took := clitest.Worked(t) - end; !errors.Is(err, context.Canceled) || took > 2*time.Second {
 		t.Fatalf("%v, %v of processors after the end", err, took)
 	}
 	if len(r.Points) != 4 || r.Total != 8 || r.Points[0].Kernel != g.Kernels[2] || r.Points[3].Kernel != g.Kernels[3] ||
