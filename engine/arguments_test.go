@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -183,59 +186,100 @@ func TestPairsOf(t *testing.T) {
 func TestInvalidArguments(t *testing.T) {
 	x := embedded(t, sparse.Embedding{}, zipf(20, 50, 10, 1))
 	e, k, ctx := newEngine(t, x, Options{}), parse(t, "linear"), t.Context()
-	c := newCached(t, e, CachedOptions{})
+	c, index := newCached(t, e, CachedOptions{}), musttest.Get(NewIndex(ctx, x, Options{}))(t)
+	served := musttest.Get(c.Matrix(k))(t)
 	dst, row, all := NewDense(1, 20), [][]float32{make([]float32, 20)}, [][2]int{{0, 20}}
-	visit := func(*Tile) error { return nil }
-	nan := math.NaN()
-	index, err := NewIndex(ctx, x, Options{})
-	musttest.Do(t, err)
-	for name, test := range map[string]struct {
-		call func() error
+	five, ten := make([]float32, 5), make([]float32, 10)
+	nan, one := math.NaN(), NeighbourOptions{Count: 1}
+	v, odd, none := mat.NewDense(20, 2, nil), mat.NewDense(20, 2, nil), new(mat.Dense)
+	odd.Set(1, 1, math.Inf(1))
+	none.SetRawMatrix(blas64.General{Rows: 20})
+	of := func(_ any, err error) error { return err }
+	each := func(r Request) error { return e.Each(ctx, k, r, func(*Tile) error { return nil }) }
+	block := func(rows, columns [2]int, o NeighbourOptions) error {
+		return of(e.NeighbourBlock(ctx, k, rows, columns, o))
+	}
+	merge := func(o NeighbourOptions, parts ...[][]Neighbour) error {
+		return of(e.MergeNeighbours(ctx, k, 0, parts, o))
+	}
+	rows := func(rows []int, columns [][2]int, dst ...[]float32) error {
+		return served.Rows(ctx, rows, columns, dst)
+	}
+	compare := func(row int, within float64) error { _, _, err := CompareRows(x, 0, x, row, within); return err }
+	groups := NeighbourOptions{Count: 1, Groups: make([]int32, 20)}
+	for at, test := range []struct {
 		want string
+		err  error
 	}{
-		"New: nil":             {func() error { _, err := New(nil, Options{}); return err }, "documents"},
-		"New: ISA":             {func() error { _, err := New(x, Options{ISA: "mmx"}); return err }, "mmx"},
-		"New: Workers":         {func() error { _, err := New(x, Options{Workers: -1}); return err }, "-1"},
-		"New: MemoryBytes":     {func() error { _, err := New(x, Options{MemoryBytes: -1}); return err }, "-1"},
-		"Gram: nil":            {func() error { _, err := e.Gram(ctx, nil); return err }, "kernel"},
-		"Gram: precomputed":    {func() error { _, err := e.Gram(ctx, kernel.Precomputed()); return err }, "precomputed"},
-		"GramTo: nil":          {func() error { return e.GramTo(ctx, k, nil) }, "nil"},
-		"GramTo: size":         {func() error { return e.GramTo(ctx, k, &Symmetric{N: 3, Data: make([]float32, 9)}) }, "3"},
-		"Rows: negative":       {func() error { return e.Rows(ctx, k, []int{-1}, dst) }, "-1"},
-		"Rows: too large":      {func() error { return e.Rows(ctx, k, []int{20}, dst) }, "20"},
-		"Rows: destination":    {func() error { return e.Rows(ctx, k, []int{0, 1}, dst) }, "1×20"},
-		"Cross: nil":           {func() error { _, err := e.Cross(ctx, k, nil); return err }, "documents"},
-		"CrossTo: size":        {func() error { return e.CrossTo(ctx, k, x, dst) }, "1×20"},
-		"Each: nil":            {func() error { return e.Each(ctx, nil, Request{Half: true}, nil) }, "nil"},
-		"Stripes: nil":         {func() error { return e.Stripes(ctx, k, nil) }, "nil"},
-		"WriteTiles: rows":     {func() error { return e.WriteTiles(ctx, 3, 21, io.Discard) }, "21"},
-		"Each: rows":           {func() error { return e.Each(ctx, k, Request{Rows: [2]int{0, 21}}, visit) }, "21"},
-		"Each: columns":        {func() error { return e.Each(ctx, k, Request{Columns: [2]int{1, 20}}, visit) }, "1"},
-		"Each: workers":        {func() error { return e.Each(ctx, k, Request{Workers: -1}, visit) }, "-1"},
-		"Each: half of test":   {func() error { return e.Each(ctx, k, Request{Test: x, Half: true}, visit) }, "Half"},
-		"Cached: TileColumns":  {func() error { _, err := e.Cached(CachedOptions{TileColumns: -1}); return err }, "-1"},
-		"Cached: CacheBytes":   {func() error { _, err := e.Cached(CachedOptions{CacheBytes: -1}); return err }, "-1"},
-		"Cached.Rows: row":     {func() error { return c.Rows(ctx, k, []int{20}, all, row) }, "20"},
-		"Cached.Rows: columns": {func() error { return c.Rows(ctx, k, []int{0}, [][2]int{{0, 21}}, row) }, "21"},
-		"Cached.Rows: short":   {func() error { return c.Rows(ctx, k, []int{0}, all, [][]float32{{0}}) }, "1"},
-		"Neighbours: Count":    {func() error { _, err := e.Neighbours(ctx, k, NeighbourOptions{}); return err }, "0"},
-		"Neighbours: Min": {func() error {
-			_, err := e.Neighbours(ctx, k, NeighbourOptions{Count: 1, Min: &nan})
-			return err
-		}, "NaN"},
-		"GroupsWithin: NaN": {func() error { _, err := GroupsWithin(ctx, x, nan, Options{}); return err }, "NaN"},
-		"CrossWithin: negative": {func() error {
-			_, err := CrossWithin(ctx, x, x, -1, Options{}, func(int, int, float64) error { return nil })
-			return err
-		}, "-1"},
-		"CompareRows: NaN":   {func() error { _, _, err := CompareRows(x, 0, x, 1, nan); return err }, "NaN"},
-		"NewIndex: nil":      {func() error { _, err := NewIndex(ctx, nil, Options{}); return err }, "documents"},
-		"Index.Nearest: row": {func() error { _, err := index.Nearest(ctx, x, 20, 1, nil); return err }, "20"},
-		"Index.Within: NaN":  {func() error { _, err := index.Within(ctx, x, 0, nan, nil); return err }, "NaN"},
-		"CompareRows: row":   {func() error { _, _, err := CompareRows(x, 0, x, -1, 0.5); return err }, "row"},
+		{"documents", of(New(nil, Options{}))},
+		{"mmx", of(New(x, Options{ISA: "mmx"}))},
+		{"-1", of(New(x, Options{Workers: -1}))},
+		{"-1", of(New(x, Options{MemoryBytes: -1}))},
+		{"kernel", of(e.Gram(ctx, nil))},
+		{"precomputed", of(e.Gram(ctx, kernel.Precomputed()))},
+		{"nil", e.GramTo(ctx, k, nil)},
+		{"3", e.GramTo(ctx, k, &Symmetric{N: 3, Data: make([]float32, 9)})},
+		{"-1", e.Rows(ctx, k, []int{-1}, dst)},
+		{"20", e.Rows(ctx, k, []int{20}, dst)},
+		{"1×20", e.Rows(ctx, k, []int{0, 1}, dst)},
+		{"documents", of(e.Cross(ctx, k, nil))},
+		{"1×20", e.CrossTo(ctx, k, x, dst)},
+		{"nil", e.Each(ctx, nil, Request{Half: true}, nil)},
+		{"nil", e.Stripes(ctx, k, nil)},
+		{"21", e.WriteTiles(ctx, 3, 21, io.Discard)},
+		{"-1", e.WriteTiles(ctx, -1, 2, io.Discard)},
+		{"2", e.WriteTiles(ctx, 2, 1, io.Discard)},
+		{"21", each(Request{Rows: [2]int{0, 21}})},
+		{"-1", each(Request{Rows: [2]int{-1, 2}, Half: true})},
+		{"2", each(Request{Rows: [2]int{2, 1}})},
+		{"1", each(Request{Columns: [2]int{1, 20}})},
+		{"16", each(Request{Columns: [2]int{0, 16}, Half: true})},
+		{"128", each(Request{Columns: [2]int{128, 20}})},
+		{"-1", each(Request{Workers: -1})},
+		{"Half", each(Request{Test: x, Half: true})},
+		{"-1", of(e.Cached(CachedOptions{TileColumns: -1}))},
+		{"-1", of(e.Cached(CachedOptions{CacheBytes: -1}))},
+		{"20", c.Rows(ctx, k, []int{20}, all, row)},
+		{"21", c.Rows(ctx, k, []int{0}, [][2]int{{0, 21}}, row)},
+		{"1", c.Rows(ctx, k, []int{0}, all, [][]float32{{0}})},
+		{"2", rows([]int{1, 2}, [][2]int{{0, 5}}, five)},
+		{"-1", rows([]int{-1}, [][2]int{{0, 5}}, five)},
+		{"5", rows([]int{1}, [][2]int{{0, 5}, {7, 8}}, five)},
+		{"10", rows([]int{1}, [][2]int{{0, 5}}, ten)},
+		{"5", rows([]int{1}, [][2]int{{5, 0}}, five)},
+		{"21", rows([]int{1}, [][2]int{{16, 21}}, five)},
+		{"columns", rows([]int{1}, [][2]int{{-1 << 62, 1 << 62}, {-1 << 62, 1 << 62}}, nil)},
+		{"memory", rows([]int{1, 2}, [][2]int{{0, 5}}, ten[4:9], ten[:5])},
+		{"0", of(e.Neighbours(ctx, k, NeighbourOptions{}))},
+		{"NaN", of(e.Neighbours(ctx, k, NeighbourOptions{Count: 1, Min: &nan}))},
+		{"21", block([2]int{0, 21}, [2]int{0, 21}, one)},
+		{"-1", block([2]int{-1, 3}, [2]int{5, 8}, one)},
+		{"3", block([2]int{3, 2}, [2]int{5, 8}, one)},
+		{"4", block([2]int{0, 5}, [2]int{4, 8}, one)},
+		{"2", block([2]int{0, 8}, [2]int{2, 4}, one)},
+		{"0", block([2]int{0, 3}, [2]int{0, 3}, NeighbourOptions{})},
+		{"roup", block([2]int{0, 3}, [2]int{0, 3}, groups)},
+		{"0", merge(NeighbourOptions{}, [][]Neighbour{{}})},
+		{"roup", merge(groups, [][]Neighbour{{}})},
+		{"expected of some below", merge(one)},
+		{"2", merge(one, [][]Neighbour{nil, nil}, [][]Neighbour{nil})},
+		{"20", merge(one, [][]Neighbour{{{Document: 20}}})},
+		{"NaN", merge(one, [][]Neighbour{{{Value: float32(nan)}}})},
+		{"vectors of 2×2", e.Multiply(ctx, k, mat.NewDense(2, 2, nil), v)},
+		{"vectors of 20×0", e.Multiply(ctx, k, none, none)},
+		{"destination of 20×1", e.Multiply(ctx, k, v, mat.NewDense(20, 1, nil))},
+		{"share memory", e.Multiply(ctx, k, v, v)},
+		{"+Inf in row 1", e.CrossMultiply(ctx, k, x, odd, v)},
+		{"NaN", of(GroupsWithin(ctx, x, nan, Options{}))},
+		{"-1", of(CrossWithin(ctx, x, x, -1, Options{}, func(int, int, float64) error { return nil }))},
+		{"NaN", compare(1, nan)},
+		{"row", compare(-1, 0.5)},
+		{"documents", of(NewIndex(ctx, nil, Options{}))},
+		{"20", of(index.Nearest(ctx, x, 20, 1, nil))},
+		{"NaN", of(index.Within(ctx, x, 0, nan, nil))},
 	} {
-		if err := test.call(); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: error %v, expected one with %q", name, err, test.want)
+		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {
+			t.Errorf("%d: error %v, expected one with %q", at, test.err, test.want)
 		}
 	}
 }

@@ -71,32 +71,6 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// What is asked for is checked.
-func TestCachedRowsRefuses(t *testing.T) {
-	c := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(20, 50, 10, 1)), Options{}), CachedOptions{})
-	m := matrixOf(t, c)
-	five, ten := make([]float32, 5), make([]float32, 10)
-	for name, q := range map[string]struct {
-		rows    []int
-		columns [][2]int
-		dst     [][]float32
-	}{
-		"a row too many":       {[]int{1, 2}, [][2]int{{0, 5}}, [][]float32{five}},
-		"a row that isn't":     {[]int{20}, [][2]int{{0, 5}}, [][]float32{five}},
-		"a row below 0":        {[]int{-1}, [][2]int{{0, 5}}, [][]float32{five}},
-		"a short destination":  {[]int{1}, [][2]int{{0, 5}, {7, 8}}, [][]float32{five}},
-		"a long destination":   {[]int{1}, [][2]int{{0, 5}}, [][]float32{ten}},
-		"a range back":         {[]int{1}, [][2]int{{5, 0}}, [][]float32{five}},
-		"a range beyond":       {[]int{1}, [][2]int{{16, 21}}, [][]float32{five}},
-		"ranges of any length": {[]int{1}, [][2]int{{-1 << 62, 1 << 62}, {-1 << 62, 1 << 62}}, [][]float32{nil}},
-		"memory twice":         {[]int{1, 2}, [][2]int{{0, 5}}, [][]float32{ten[4:9], ten[:5]}},
-	} {
-		if err := m.Rows(t.Context(), q.rows, q.columns, q.dst); err == nil {
-			t.Errorf("%s is served", name)
-		}
-	}
-}
-
 func matrixOf(t *testing.T, c *Cached) *Matrix {
 	m := musttest.Get(c.Matrix(parse(t, "diffusion:t=0.5")))(t)
 	return m

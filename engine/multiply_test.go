@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/engine/device"
@@ -14,7 +13,6 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -279,24 +277,9 @@ func TestMultiplyRefused(t *testing.T) {
 	x := enginetest.Embed(t, k.Embedding(), [][]float32{{1, 2}, {2, 1}, {1, 1}})
 	e := newEngine(t, x, Options{MemoryBytes: 64 << 20})
 	v, dst := mat.NewDense(3, 2, nil), mat.NewDense(3, 2, nil)
-	odd := mat.NewDense(3, 2, nil)
-	odd.Set(1, 1, math.Inf(1))
-	var none mat.Dense
-	none.SetRawMatrix(blas64.General{Rows: 3})
 	r, err := e.Rectangle(k, x, 0)
 	if err != nil {
 		t.Fatal(err)
-	}
-	for want, call := range map[string]func() error{
-		"vectors of 2×2":     func() error { return e.Multiply(t.Context(), k, mat.NewDense(2, 2, nil), dst) },
-		"vectors of 3×0":     func() error { return e.Multiply(t.Context(), k, &none, &none) },
-		"destination of 3×1": func() error { return e.Multiply(t.Context(), k, v, mat.NewDense(3, 1, nil)) },
-		"share memory":       func() error { return e.Multiply(t.Context(), k, v, v) },
-		"+Inf in row 1":      func() error { return e.CrossMultiply(t.Context(), k, x, odd, dst) },
-	} {
-		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected an error with %q", err, want)
-		}
 	}
 	var short *MemoryError
 	many := 3 << 20

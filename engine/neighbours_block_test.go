@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -90,37 +89,11 @@ func TestNeighbourBlocks(t *testing.T) {
 	}
 }
 
-// Blocks that don't divide the matrix, and lists that are none, are refused.
-func TestNeighbourBlockRefused(t *testing.T) {
+// Blocks of one document, or of none, have no neighbours.
+func TestNeighbourBlocksOfNone(t *testing.T) {
 	k := kernel.MustParse("diffusion")
 	e := newEngine(t, enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(30, 200, 8, 5)), Options{})
-	n := e.Len()
 	one := NeighbourOptions{Count: 1}
-	for _, b := range [][2][2]int{
-		{{0, n + 1}, {0, n + 1}}, {{-1, 3}, {5, 8}}, {{3, 2}, {5, 8}}, {{0, 5}, {4, 8}}, {{0, 8}, {2, 4}},
-	} {
-		if _, err := e.NeighbourBlock(t.Context(), k, b[0], b[1], one); err == nil {
-			t.Errorf("rows %d, columns %d: no error", b[0], b[1])
-		}
-	}
-	for name, opt := range map[string]NeighbourOptions{
-		"no neighbours": {}, "groups": {Count: 1, Groups: make([]int32, n)},
-	} {
-		if _, err := e.NeighbourBlock(t.Context(), k, [2]int{0, 3}, [2]int{0, 3}, opt); err == nil {
-			t.Errorf("%s: no error of a block", name)
-		}
-		if _, err := e.MergeNeighbours(t.Context(), k, 0, [][][]Neighbour{{{}}}, opt); err == nil {
-			t.Errorf("%s: no error of a merge", name)
-		}
-	}
-	for name, parts := range map[string][][][]Neighbour{
-		"nothing": nil, "other documents": {{nil, nil}, {nil}}, "no such document": {{{{Document: uint32(n)}}}},
-		"no number": {{{{Value: float32(math.NaN())}}}},
-	} {
-		if _, err := e.MergeNeighbours(t.Context(), k, 0, parts, one); err == nil {
-			t.Errorf("merging %s: no error", name)
-		}
-	}
 	for _, b := range [][2][2]int{{{3, 3}, {3, 3}}, {{3, 4}, {3, 4}}, {{3, 3}, {5, 9}}} { // of one document, or none
 		block, err := e.NeighbourBlock(t.Context(), k, b[0], b[1], one)
 		if err != nil || len(slices.Concat(block.Rows...))+len(slices.Concat(block.Columns...)) > 0 {
