@@ -261,7 +261,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"roup", block([2]int{0, 3}, [2]int{0, 3}, groups)},
 		{"0", merge(NeighbourOptions{}, [][]Neighbour{{}})},
 		{"roup", merge(groups, [][]Neighbour{{}})},
-		{"expected of some below", merge(one)},
+		{"no lists of neighbours", merge(one)},
 		{"2", merge(one, [][]Neighbour{nil, nil}, [][]Neighbour{nil})},
 		{"20", merge(one, [][]Neighbour{{{Document: 20}}})},
 		{"NaN", merge(one, [][]Neighbour{{{Value: float32(nan)}}})},
