@@ -62,7 +62,7 @@ func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error
 }
 
 // CountUnknown is Count, and returns the number of different words of each text that are outside of the
-// vocabulary; [token.Tokenizer.Words] says which terms are words, and [Counter.Known] counts those within.
+// vocabulary; [token.Tokenizer.Words] reports which terms are words, and [Counter.Known] counts those within.
 func (c *Counter) CountUnknown(ctx context.Context, texts []string) (m *sparse.CSR, unknown []int, err error) {
 	m = &sparse.CSR{Cols: len(c.index), Offsets: make([]int64, 1, len(texts)+1)}
 	s := c.spare.Get().(*counting)

@@ -77,7 +77,7 @@ type Options struct {
 	// KeepRows does so with rows whose views of numbers give no width, see [Tokenizer.WidthOpen].
 	KeepRows int64
 
-	// ZeroBased says whether indices of an svmlight file count from 0: "true" or "false". The default is that of Like,
+	// ZeroBased is whether indices of an svmlight file count from 0: "true" or "false". The default is that of Like,
 	// or else false: index i is column i-1, as in LIBSVM, and index 0 is an error.
 	ZeroBased string
 
@@ -109,7 +109,7 @@ type Progress struct {
 const (
 	defaultMaxLineBytes = 64 << 20
 	defaultTextMinDF    = 2 // a word of one document matches nothing
-	mostWorkers         = 1024
+	maxWorkers          = 1024
 )
 
 // Read reads the corpus that source names:
@@ -179,7 +179,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 func (o *Options) start(
 	ctx context.Context, f func(ctx context.Context, opt *Options, m *meter) (*Corpus, error),
 ) (*Corpus, error) {
-	o.Workers = min(run.Workers(o.Workers), mostWorkers)
+	o.Workers = min(run.Workers(o.Workers), maxWorkers)
 	o.MaxLineBytes = cmp.Or(o.MaxLineBytes, defaultMaxLineBytes)
 	o.bound()
 	if err := ctx.Err(); err != nil {

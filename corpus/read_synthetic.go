@@ -281,7 +281,7 @@ func randomOrder(n int, d drawer) []uint32 {
 	return order
 }
 
-// isCopy says whether document i is a copy.
+// isCopy reports whether document i is a copy.
 func (s *Synthetic) isCopy(i int) bool { return i > 0 && i*s.Copies%1000 < s.Copies }
 
 // document draws document i into count and returns its terms, sorted.

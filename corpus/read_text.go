@@ -68,7 +68,7 @@ func (p *textPiece) addRow(rows *token.Rows, label, text []byte, line int32) *Sy
 	return nil
 }
 
-// skips says whether a line is blank, and counts it then.
+// skips reports whether a line is blank, and counts blank lines.
 func (p *textPiece) skips(l []byte, line int32) bool {
 	blank := len(bytes.TrimSpace(l)) == 0
 	if blank {

@@ -210,8 +210,8 @@ func checkNorms(x *sparse.Embedded) error {
 		return fmt.Errorf("found %d of them for %d documents", n, x.Rows())
 	}
 	for i, v := range x.Norms {
-		if !(v <= sparse.MostNorm) {
-			return fmt.Errorf("found %v in row %d, expected at most %v", v, i, float64(sparse.MostNorm))
+		if !(v <= sparse.MaxNorm) {
+			return fmt.Errorf("found %v in row %d, expected at most %v", v, i, float64(sparse.MaxNorm))
 		}
 	}
 	return nil

@@ -258,9 +258,9 @@ func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	return dst
 }
 
-// MostNorm is the greatest norm that kernels of norms take. Up to here float32 holds the squares of
+// MaxNorm is the greatest norm that kernels of norms take. Up to here float32 holds the squares of
 // norms and of distances.
-const MostNorm = 0x1p62
+const MaxNorm = 0x1p62
 
 // Validate checks that rows are as [CSR.Validate] wants them, unit vectors or histograms, with the columns of the
 // embedder. Norms may be nil, since kernels of the cosine don't use them. It takes one pass.

@@ -83,8 +83,8 @@ func TestHistograms(t *testing.T) {
 func TestLeastShare(t *testing.T) {
 	m := csrOf([][]float32{{1e-30, 3e30}, {1, 1e-10}})
 	x := mustTransform(t, Embedding{Norm: NormL1, Pairing: ChiSquare}.Fit(m), m)
-	if _, values := x.Row(0); values[0] != LeastShare || values[1] != 1 {
-		t.Errorf("shares %v, expected %v and 1", values, LeastShare)
+	if _, values := x.Row(0); values[0] != MinShare || values[1] != 1 {
+		t.Errorf("shares %v, expected %v and 1", values, MinShare)
 	}
 	if _, values := x.Row(1); values[1] != float32(1e-10) {
 		t.Errorf("the share %v, expected 1e-10", values[1])
@@ -114,7 +114,7 @@ func TestHistogramsRefuse(t *testing.T) {
 			t.Errorf("%s is read as %v", wrong, e)
 		}
 	}
-	if v := math.Log2(LeastShare); v > -50 {
+	if v := math.Log2(MinShare); v > -50 {
 		t.Errorf("the least share is 2^%v: what is rounded up to it shows", v)
 	}
 }

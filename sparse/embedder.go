@@ -209,7 +209,7 @@ func (f *Embedder) UnseenWeight() float64 {
 	case f.Weighting.IDF():
 		return math.Log(float64(max(f.Documents, 1)))
 	case f.Supervised():
-		return leastDivergence
+		return minDivergence
 	}
 	return 0
 }

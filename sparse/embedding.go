@@ -59,9 +59,9 @@ const (
 	JensenShannon                // s = 1 - JS/ln 2, JS = ½ Σ θ ln(2θ/(θ+θ′)) + ½ Σ θ′ ln(2θ′/(θ+θ′))
 )
 
-// LeastShare is the least value of a histogram in float32. Smaller values are rounded up to it, so
+// MinShare is the least value of a histogram in float32. Smaller values are rounded up to it, so
 // that no pairing divides by 0. It is far below what can change a similarity.
-const LeastShare = 0x1p-60
+const MinShare = 0x1p-60
 
 // Embedding says how counts become a vector: weighted, then normalised, then raised to Power, entry
 // by entry. The power [Root] maps an L1-normalised document onto the unit sphere. The zero value is
@@ -69,10 +69,10 @@ const LeastShare = 0x1p-60
 type Embedding struct {
 	Weighting Weighting
 	Norm      Norm
-	Power     float64 // from LeastPower to MostPower; 0 for none, since 1 itself isn't allowed
+	Power     float64 // from MinPower to MaxPower; 0 for none, since 1 itself isn't allowed
 	Pairing   Pairing
 
-	Lower, Upper float64 // of Range: Lower below Upper, both from -MostBound to MostBound; else 0
+	Lower, Upper float64 // of Range: Lower below Upper, both from -MaxBound to MaxBound; else 0
 }
 
 // Root is the power of the square root.
@@ -81,7 +81,7 @@ const Root = 0.5
 // Bounds of an embedding's power: within them float64 holds the power of a share of a document's
 // greatest value where float32 can tell it from 0; a norm that float64 can't hold is an error of
 // [Embedder.Transform].
-const LeastPower, MostPower = 0.01, 8
+const MinPower, MaxPower = 0.01, 8
 
 // Sphere is the embedding of the kernels of information geometry: θ = counts / total, a = √θ.
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.
@@ -140,7 +140,7 @@ func Embeddings() []Embedding {
 }
 
 // ParseEmbedding reads "tf", "tfidf", "logtf", "logtfidf" or "tfkl", then optionally "-l1" or "-l2", then
-// optionally "-sqrt" or "-pow" with a number from LeastPower to MostPower, such as "tf-l1-pow0.75".
+// optionally "-sqrt" or "-pow" with a number from MinPower to MaxPower, such as "tf-l1-pow0.75".
 // "-pow0.5" is "-sqrt", and "-pow1" is nothing. "-l1" may have "-chi2" or "-js" after it instead,
 // for [ChiSquare] and [JensenShannon]. Or it reads "standard", or "scale" and two numbers, such as
 // "scale-1..1", for [Standard] and [Range].
@@ -161,8 +161,8 @@ func ParseEmbedding(s string) (Embedding, error) {
 			}
 			if err != nil {
 				return Embedding{}, fmt.Errorf(
-					"sparse: embedding %q: found the power %q, expected a number from %v to %v", s, power, LeastPower,
-					MostPower)
+					"sparse: embedding %q: found the power %q, expected a number from %v to %v", s, power, MinPower,
+					MaxPower)
 			}
 			return e, nil
 		}
@@ -173,15 +173,15 @@ func ParseEmbedding(s string) (Embedding, error) {
 			"or a range as in scale-1..1", s, strings.Join(names, ", "), powerSuffix)
 }
 
-// WithPower returns e with another power, from LeastPower to MostPower; 1 is none.
+// WithPower returns e with another power, from MinPower to MaxPower; 1 is none.
 func (e Embedding) WithPower(p float64) (Embedding, error) {
 	if e.Pairing != Dot && p != 1 {
 		return Embedding{}, fmt.Errorf("sparse: power %v of the embedding %s, expected none: it is one of histograms",
 			p, e)
 	}
-	if !(p >= LeastPower && p <= MostPower) {
+	if !(p >= MinPower && p <= MaxPower) {
 		return Embedding{}, fmt.Errorf("sparse: power %v of an embedding, expected a number from %v to %v",
-			p, LeastPower, MostPower)
+			p, MinPower, MaxPower)
 	}
 	if e.Power = p; p == 1 {
 		e.Power = 0
@@ -205,10 +205,10 @@ func (e Embedding) validate() error {
 	if err := e.validateScale(); err != nil {
 		return err
 	}
-	if e.Power != 0 && !(e.Power >= LeastPower && e.Power <= MostPower && e.Power != 1) {
+	if e.Power != 0 && !(e.Power >= MinPower && e.Power <= MaxPower && e.Power != 1) {
 		return fmt.Errorf(
 			"sparse: embedding with the power %v, expected 0 for none, or a number from %v to %v other than 1", e.Power,
-			LeastPower, MostPower)
+			MinPower, MaxPower)
 	}
 	return nil
 }

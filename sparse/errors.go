@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ValueError says which value an embedding can't take.
+// ValueError names the value an embedding can't take.
 type ValueError struct {
 	Row      int // of the matrix, from 0
 	Term     uint32

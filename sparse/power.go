@@ -2,7 +2,7 @@ package sparse
 
 import "math"
 
-// power returns x^p for x > 0 and p in [LeastPower, MostPower] by the same operations, each rounded
+// power returns x^p for x > 0 and p in [MinPower, MaxPower] by the same operations, each rounded
 // once, on every platform, as logRatio does.
 //
 // With x = 2ᵉ·m, m in [√½, √2), and k the whole number next to the binary logarithm of the result,

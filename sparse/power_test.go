@@ -16,7 +16,7 @@ func withPowers() []Embedding {
 	all := Embeddings()
 	for _, e := range Embeddings() {
 		if e.Power == 0 && e.Pairing == Dot && !e.Scales() {
-			for _, p := range []float64{LeastPower, 0.75, 3} {
+			for _, p := range []float64{MinPower, 0.75, 3} {
 				e.Power = p
 				all = append(all, e)
 			}
@@ -29,7 +29,7 @@ func withPowers() []Embedding {
 func TestPower(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
-		sixteenths := 1 + r.IntN(16*MostPower)
+		sixteenths := 1 + r.IntN(16*MaxPower)
 		p := float64(sixteenths) / 16
 		x := math.Exp(40 * r.NormFloat64())
 		switch r.IntN(4) {
@@ -58,8 +58,8 @@ func TestPower(t *testing.T) {
 	if v := power(1, 0.3); v != 1 {
 		t.Errorf("1 to the power 0.3 is %v", v)
 	}
-	if v := power(1e-300, MostPower); v != 0 {
-		t.Errorf("1e-300 to the power %v is %v, expected 0", MostPower, v)
+	if v := power(1e-300, MaxPower); v != 0 {
+		t.Errorf("1e-300 to the power %v is %v, expected 0", MaxPower, v)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestProbabilityProduct(t *testing.T) {
 // exactly 0, and values of any size keep in range.
 func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 	m := csrOf([][]float32{{1, 2, 3}, {7, 14, 21}, {3, 6, 9}, {1e-38, 1e38, 1}})
-	for _, p := range []float64{LeastPower, 0.3, 0.75, 2, MostPower} {
+	for _, p := range []float64{MinPower, 0.3, 0.75, 2, MaxPower} {
 		x := mustTransform(t, Embedding{Weighting: TF, Norm: NormL1, Power: p}.Fit(m), m)
 		for i := 1; i < 3; i++ {
 			if !slices.Equal(x.Unit64(0, nil), x.Unit64(i, nil)) {

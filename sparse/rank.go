@@ -77,15 +77,15 @@ func ByRank(ctx context.Context, t, m *CSR, rank []uint32, workers int) (*CSR, e
 // stopValues is how many values pass between looks at a context.
 const stopValues = 1 << 20
 
-// leastShare is how many values each worker should have of a transposition, at least, and for each
+// minWorkerValues is how many values each worker should have of a transposition, at least, and for each
 // column: its counts of columns cost time and memory.
-const leastShare = 1 << 16
+const minWorkerValues = 1 << 16
 
 // transpose makes t the transpose of m, its row rank[j] being column j of m; rows are ascending.
 // Each worker counts, and then places, the values of its own range of rows. It ends early with ctx.
 func transpose(ctx context.Context, t, m *CSR, rank []uint32, workers int) error {
 	n, nnz := m.Rows(), m.NNZ()
-	workers = int(max(1, min(int64(workers), nnz/max(leastShare, int64(m.Cols)))))
+	workers = int(max(1, min(int64(workers), nnz/max(minWorkerValues, int64(m.Cols)))))
 	t.Cols, t.Offsets = n, resized(t.Offsets, m.Cols+1)
 	t.Terms, t.Values = resized(t.Terms, int(nnz)), resized(t.Values, int(nnz))
 	clear(t.Offsets)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// MostBound is the greatest absolute value of a bound of [Range].
-const MostBound = 1e6
+// MaxBound is the greatest absolute value of a bound of [Range].
+const MaxBound = 1e6
 
 // Scales reports whether the embedding is [Standard] or [Range], which suit measurements: it learns
 // of each column of the training documents a shift s and a weight w, and x becomes (x - s)·w. Values
@@ -33,9 +33,9 @@ func (e Embedding) validateScale() error {
 	switch {
 	case e.Weighting != Range && (lower != 0 || upper != 0):
 		return fmt.Errorf("sparse: embedding %s with the range %v to %v, expected none", e, lower, upper)
-	case e.Weighting == Range && !(-MostBound <= lower && lower < upper && upper <= MostBound):
-		return fmt.Errorf("sparse: embedding %s, expected a range of ascending numbers from %v to %v", e, -MostBound,
-			MostBound)
+	case e.Weighting == Range && !(-MaxBound <= lower && lower < upper && upper <= MaxBound):
+		return fmt.Errorf("sparse: embedding %s, expected a range of ascending numbers from %v to %v", e, -MaxBound,
+			MaxBound)
 	case e.Scales() && (e.Norm != NormNone || e.Power != 0 || e.Pairing != Dot):
 		return fmt.Errorf("sparse: embedding %s, expected scaled columns alone", e)
 	}

@@ -20,9 +20,9 @@ func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
 	return f
 }
 
-// leastDivergence is the weight of a term that says nothing, above what rounding leaves of it. It isn't 0: values of
+// minDivergence is the weight of a term that says nothing, above what rounding leaves of it. It isn't 0: values of
 // weight 0 are left out of a document, so that what is left would tell of its label wherever a fold embeds it anew.
-const leastDivergence = 1e-12
+const minDivergence = 1e-12
 
 // divergences returns the weights of [TFKL] by column; nil if documents are of fewer than two classes. A document
 // of several classes counts for each, and one of none for none.
@@ -65,7 +65,7 @@ func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float6
 	}
 	for j := range sums {
 		n := float64(n[j]) + 1
-		sums[j] = max(float64(sums[j]/n)-logRatio(n, 1), leastDivergence)
+		sums[j] = max(float64(sums[j]/n)-logRatio(n, 1), minDivergence)
 	}
 	return sums
 }

@@ -188,7 +188,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 	unit = x.Unit64(i, unit)
 	for k, u := range unit {
 		if f.Pairing != Dot {
-			u = max(u, LeastShare)
+			u = max(u, MinShare)
 		}
 		x.Values[x.Offsets[i]+int64(k)] = float32(u)
 	}

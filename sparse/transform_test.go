@@ -77,7 +77,7 @@ func TestTransformRowsErrors(t *testing.T) {
 // several.
 func TestTransposeIsTheSameFromAnyWorkers(t *testing.T) {
 	m := drawn(4000, 500, 100)
-	if m.NNZ() < 3*leastShare {
+	if m.NNZ() < 3*minWorkerValues {
 		t.Fatalf("%d values are too few for three workers", m.NNZ())
 	}
 	rank := Ranks(Order(m.DocumentFrequency()))

@@ -219,7 +219,7 @@ func (f *Embedder) compare(terms []uint32, values, raw []float32, divisor, large
 	// subnormal float32 may add, even where the value is a root, or rounding up to the least share.
 	slack, root, squares := divisor*0x1p-148, f.Power == Root, f.Power == 0 && f.Pairing == Dot
 	if f.Pairing != Dot {
-		slack = divisor * LeastShare
+		slack = divisor * MinShare
 	}
 	for k, r := range raw {
 		v, u := f.weighted(terms[k], r), float64(values[k])

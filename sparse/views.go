@@ -37,11 +37,11 @@ func validateViews(views []View, columns int) error {
 
 // wantsViews says why the embedding takes no views, nil where it does.
 func (e Embedding) wantsViews() error {
-	const leastPower = 0.25 // factors of values are shares to the power 1/2p, which float32 must hold
+	const minPower = 0.25 // factors of values are shares to the power 1/2p, which float32 must hold
 	normed := e.Weighting.Damped() || e.Supervised()
-	if e.Scales() || e.Power != 0 && e.Power < leastPower || normed && e.Norm == NormNone {
+	if e.Scales() || e.Power != 0 && e.Power < minPower || normed && e.Norm == NormNone {
 		return fmt.Errorf("sparse: embedding %s of documents with views, expected tf or tfidf, or logtf, logtfidf or tfkl "+
-			"with a norm, and no power below %v", e, leastPower)
+			"with a norm, and no power below %v", e, minPower)
 	}
 	return nil
 }

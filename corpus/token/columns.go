@@ -31,10 +31,10 @@ const Numbers Analyzer = "numbers"
 const Categories Analyzer = "categories"
 
 // Knots of a column of numbers, and terms that a number counts.
-const mostKnots, numberTerms = 9, 64
+const maxKnots, numberTerms = 9, 64
 
 // Bounds of a width: below, a number counts a knot or two, and above all of them nearly alike.
-const leastWidth, mostWidth = 1, 4
+const minWidth, maxWidth = 1, 4
 
 // ParseNumber reads a value of a view of numbers, which is NaN where it is missing: empty, NA, N/A, NaN, null, None,
 // <NA>, #N/A or a question mark. It reports whether the value is one of these or a finite number.
@@ -218,8 +218,8 @@ func (t Tokenizer) Fit(rows []string) (Tokenizer, error) {
 			}
 			slices.Sort(x)
 			var knots []float64
-			for q := range mostKnots {
-				knots = append(knots, x[q*(len(x)-1)/(mostKnots-1)])
+			for q := range maxKnots {
+				knots = append(knots, x[q*(len(x)-1)/(maxKnots-1)])
 			}
 			v.knots = append(v.knots, slices.Compact(knots))
 		}
@@ -282,8 +282,8 @@ func (v *View) parseNumbers(s string) error {
 	if width, ok := strings.CutPrefix(s, "width="); ok {
 		width, s, _ = strings.Cut(width, ",")
 		var err error
-		if v.width, err = strconv.ParseFloat(width, 64); err != nil || !(v.width >= leastWidth && v.width <= mostWidth) {
-			return fmt.Errorf("width %q, expected a number from %d to %d", width, leastWidth, mostWidth)
+		if v.width, err = strconv.ParseFloat(width, 64); err != nil || !(v.width >= minWidth && v.width <= maxWidth) {
+			return fmt.Errorf("width %q, expected a number from %d to %d", width, minWidth, maxWidth)
 		}
 	} else if strings.Contains(s, "=") {
 		return fmt.Errorf("numbers:%s, expected a width as in numbers:width=2", s)
@@ -295,9 +295,9 @@ func (v *View) parseNumbers(s string) error {
 		var knots []float64
 		for text := range strings.SplitSeq(part, "|") {
 			x, ok := ParseNumber(text)
-			if !ok || math.IsNaN(x) || len(knots) > 0 && x <= knots[len(knots)-1] || len(knots) == mostKnots {
+			if !ok || math.IsNaN(x) || len(knots) > 0 && x <= knots[len(knots)-1] || len(knots) == maxKnots {
 				return fmt.Errorf("scale %q, expected up to %d ascending numbers such as 1|2.5|10, with commas between columns",
-					part, mostKnots)
+					part, maxKnots)
 			}
 			knots = append(knots, x)
 		}

@@ -77,8 +77,8 @@ type Tokenizer struct {
 	Views string `json:",omitempty"` // stores of clusters know the other fields alone
 }
 
-// mostN bounds n-grams; longer ones are a slip.
-const mostN = 100
+// maxN bounds n-grams; longer ones are a slip.
+const maxN = 100
 
 var forms = map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}
 
@@ -122,8 +122,8 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 	if t.Analyzer != Word && t.Analyzer != Char && t.Analyzer != CharWB {
 		return nil, fmt.Errorf("token: analyzer %q, expected word, char or char_wb", string(t.Analyzer))
 	}
-	if least, most := t.ngrams(); least < 1 || most < least || most > mostN {
-		return nil, fmt.Errorf("token: n-grams from %d to %d, expected a range within 1 to %d", least, most, mostN)
+	if least, most := t.ngrams(); least < 1 || most < least || most > maxN {
+		return nil, fmt.Errorf("token: n-grams from %d to %d, expected a range within 1 to %d", least, most, maxN)
 	}
 	if _, ok := forms[t.Normalize]; !ok && t.Normalize != "" {
 		return nil, fmt.Errorf("token: normalisation %q, expected NFC, NFD, NFKC or NFKD", t.Normalize)
@@ -203,7 +203,7 @@ func (t Tokenizer) WithPairs(pairs bool) Tokenizer {
 	return t
 }
 
-// SameCut says whether tokenizers cut a text into the same terms. Readers set Pairs by what they read.
+// SameCut reports whether tokenizers cut a text into the same terms. Readers set Pairs by what they read.
 func (t Tokenizer) SameCut(as Tokenizer) bool { return t.WithPairs(true) == as.WithPairs(true) }
 
 // String returns the tokenizer as [Parse] reads it, in one form only: the analyzer and, behind a
@@ -325,7 +325,7 @@ func ParseRange(s string) (least, most int, ok bool) {
 		most, err = strconv.Atoi(to)
 	}
 	switch {
-	case err != nil || least < 1 || most < least || most > mostN:
+	case err != nil || least < 1 || most < least || most > maxN:
 		return 0, 0, false
 	case most == 1:
 		return 0, 0, true

@@ -21,8 +21,8 @@ type View struct {
 	width float64     // of their Gaussian, in knots; 0 where it isn't given, which means 1
 }
 
-// mostViews bounds the views of a tokenizer: terms begin with a byte that numbers their view.
-const mostViews = 9
+// maxViews bounds the views of a tokenizer: terms begin with a byte that numbers their view.
+const maxViews = 9
 
 // ParseViews reads [Tokenizer.Views]; one view with the weight 1 is a tokenizer without views.
 func ParseViews(s string) (Tokenizer, error) {
@@ -40,8 +40,8 @@ func (t Tokenizer) Split() ([]View, error) {
 		return nil, nil
 	}
 	parts := splitViews(t.Views)
-	if len(parts) > mostViews {
-		return nil, fmt.Errorf("token: %d views, expected at most %d", len(parts), mostViews)
+	if len(parts) > maxViews {
+		return nil, fmt.Errorf("token: %d views, expected at most %d", len(parts), maxViews)
 	}
 	views := make([]View, len(parts))
 	for i, part := range parts {
@@ -50,9 +50,9 @@ func (t Tokenizer) Split() ([]View, error) {
 		v.Weight = 1
 		if weight, rest, ok := strings.Cut(text, "*"); ok && !strings.ContainsAny(weight, `:"`) {
 			w, err := strconv.ParseFloat(strings.TrimSpace(weight), 64)
-			if err != nil || !(w >= leastWeight && w <= mostWeight) {
-				return nil, fmt.Errorf("token: view %q: weight %q, expected a number from %v to %v", text, weight, leastWeight,
-					mostWeight)
+			if err != nil || !(w >= minWeight && w <= maxWeight) {
+				return nil, fmt.Errorf("token: view %q: weight %q, expected a number from %v to %v", text, weight, minWeight,
+					maxWeight)
 			}
 			v.Weight, text = w, strings.TrimSpace(rest)
 		}
@@ -96,7 +96,7 @@ func (v *View) parse(text string) (err error) {
 }
 
 // Bounds of a view's weight.
-const leastWeight, mostWeight = 1e-3, 1e3
+const minWeight, maxWeight = 1e-3, 1e3
 
 // viewNames are the names of how a column is cut.
 var viewNames = []string{"words", "chars", wordName, string(Char), string(CharWB)}

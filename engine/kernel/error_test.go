@@ -29,7 +29,7 @@ var beyondSpecs = []string{
 }
 
 // beyondNorms reach from subnormal lengths to the longest that an engine takes.
-var beyondNorms = []float32{0, 1e-40, 1e-30, 1e-3, 1, 7, 80, 85, 100, 250, 12345, 1e9, 1e15, sparse.MostNorm}
+var beyondNorms = []float32{0, 1e-40, 1e-30, 1e-3, 1, 7, 80, 85, 100, 250, 12345, 1e9, 1e15, sparse.MaxNorm}
 
 // Error and Tolerance are numbers from 0 on or +Inf for every kernel, c and norms; and a value that
 // is beyond float32 though its bound is finite is the infinity of its sign.

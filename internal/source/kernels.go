@@ -16,7 +16,7 @@ type Kernels struct {
 	Embedding string
 }
 
-// Declare declares the kernels; fallback is the text that says which are taken when none is given.
+// Declare declares the kernels; fallback names the default in the help.
 func (k *Kernels) Declare(f *cli.Flags, fallback string) {
 	f.Var(
 		&k.Specs,

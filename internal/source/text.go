@@ -146,8 +146,8 @@ func (t *textFlags) withoutStopWords() (corpus.Tokenizer, error) {
 	return out, out.Validate()
 }
 
-// mostStopWords bounds the file of stop words, in bytes.
-const mostStopWords = 16 << 20
+// maxStopWords bounds the file of stop words, in bytes.
+const maxStopWords = 16 << 20
 
 // tokenizer returns the tokenizer, with the stop words.
 func (t *textFlags) tokenizer() (corpus.Tokenizer, error) {
@@ -165,11 +165,11 @@ func (t *textFlags) tokenizer() (corpus.Tokenizer, error) {
 			strings.Join(token.StopLists(), ", "))
 	}
 	defer file.Close()
-	words, err := io.ReadAll(io.LimitReader(file, mostStopWords+1))
+	words, err := io.ReadAll(io.LimitReader(file, maxStopWords+1))
 	switch {
 	case err != nil:
 		return out, err
-	case len(words) > mostStopWords:
+	case len(words) > maxStopWords:
 		return out, fmt.Errorf("-stop-words %s: more than 16 MiB, expected a list of words", t.stopWords)
 	case len(strings.Fields(string(words))) == 0:
 		return out, fmt.Errorf("-stop-words %s: no words, expected some", t.stopWords)

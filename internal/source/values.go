@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// MostValues is how many values a list may have: more are a slip in a step.
-const MostValues = 1000
+// MaxValues is how many values a list may have: more are a slip in a step.
+const MaxValues = 1000
 
 // ParseValues reads NAME=LIST, whose list has values and ranges, separated by commas. C, nu and
 // epsilon may be written in any case, and C as c.
@@ -34,8 +34,8 @@ func ParseValues(s string) (kernel.List, error) {
 			return kernel.List{}, err
 		}
 		list.Values = append(list.Values, some...)
-		if len(list.Values) > MostValues {
-			return kernel.List{}, fmt.Errorf("%s has more than %d values", name, MostValues)
+		if len(list.Values) > MaxValues {
+			return kernel.List{}, fmt.Errorf("%s has more than %d values", name, MaxValues)
 		}
 	}
 	for i, v := range list.Values {
@@ -80,9 +80,9 @@ func parseRange(s string) ([]float64, error) {
 		}
 		count = math.Log(last/first) / math.Log(step)
 	}
-	if !(count >= 0 && count < MostValues) {
+	if !(count >= 0 && count < MaxValues) {
 		return nil, fmt.Errorf("%q, expected a step that leads from %v to %v in at most %d values", s, first, last,
-			MostValues)
+			MaxValues)
 	}
 	return steps(int(count+1e-9)+1, func(i float64) float64 {
 		if factor {
@@ -126,7 +126,7 @@ func ParseNumber(s string) (float64, error) {
 }
 
 // Alternatives expands a kernel's specification with lists of values, such as diffusion:t=0.1|0.5|1, to one for each
-// value; several lists to all combinations. Errors: an empty value, more than MostValues.
+// value; several lists to all combinations. Errors: an empty value, more than MaxValues.
 func Alternatives(spec string) ([]string, error) {
 	at := strings.IndexByte(spec, '|')
 	if at < 0 {
@@ -146,8 +146,8 @@ func Alternatives(spec string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, some...); len(out) > MostValues {
-			return nil, fmt.Errorf("-kernel %q stands for more than %d kernels", spec, MostValues)
+		if out = append(out, some...); len(out) > MaxValues {
+			return nil, fmt.Errorf("-kernel %q stands for more than %d kernels", spec, MaxValues)
 		}
 	}
 	return out, nil

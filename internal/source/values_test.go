@@ -51,7 +51,7 @@ func FuzzValues(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		list, err := ParseValues(s)
-		if err == nil && (len(list.Values) == 0 || len(list.Values) > MostValues) {
+		if err == nil && (len(list.Values) == 0 || len(list.Values) > MaxValues) {
 			t.Fatalf("%d values", len(list.Values))
 		}
 		for i, v := range list.Values {

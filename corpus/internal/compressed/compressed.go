@@ -33,8 +33,8 @@ const (
 	skippableMagic = "\x2a\x4d\x18"
 )
 
-// MostWindow bounds what zstd data may look back, as zstd itself does: memory of a decoder.
-const MostWindow = 128 << 20
+// MaxWindow bounds what zstd data may look back, as zstd itself does: memory of a decoder.
+const MaxWindow = 128 << 20
 
 // Fault is what is wrong with compressed data.
 type Fault struct {
@@ -65,7 +65,7 @@ func (b *below) Read(p []byte) (int, error) {
 
 // NewReader returns a reader of what r holds, decompressed where it begins as gzip or zstd data do.
 // buffer serves it, and nobody else meanwhile. zstd data may look back window bytes, 0 for
-// [MostWindow]. Errors of r come as they are, those of damaged data as a *[Fault].
+// [MaxWindow]. Errors of r come as they are, those of damaged data as a *[Fault].
 func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, error) {
 	b := &below{r: r}
 	buffer.Reset(b)
@@ -126,8 +126,8 @@ type zstdReader struct {
 }
 
 func (z *zstdReader) begin() (err error) {
-	if z.window <= 0 || z.window > MostWindow {
-		z.window = MostWindow
+	if z.window <= 0 || z.window > MaxWindow {
+		z.window = MaxWindow
 	}
 	z.window = max(z.window, zstd.MinWindowSize)
 	z.Decoder, err = zstd.NewReader(z.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),

@@ -116,7 +116,7 @@ func TestWindow(t *testing.T) {
 		fault.Expected != "a window of at most 1024 KiB" {
 		t.Errorf("a window of 1 MiB: %v", err)
 	}
-	for _, window := range []int64{1, MostWindow + 1, math.MaxInt64} { // as near to it as zstd has one
+	for _, window := range []int64{1, MaxWindow + 1, math.MaxInt64} { // as near to it as zstd has one
 		if got, err := read(strings.NewReader(packed(t, text)), window); err != nil || got != text {
 			t.Errorf("a window of %d: %q, %v", window, got, err)
 		}

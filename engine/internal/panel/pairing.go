@@ -30,7 +30,7 @@ type pairing struct {
 
 // The least share that embeddings make must be one that the kernels take: the difference of both
 // must be a number not below 0.
-const _ = uint(sparse.LeastShare - asm.MinShare)
+const _ = uint(sparse.MinShare - asm.MinShare)
 
 func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
 	switch p {

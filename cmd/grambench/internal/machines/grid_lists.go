@@ -121,9 +121,9 @@ func log2List(name, s string) (kernel.List, error) {
 		return kernel.List{}, fmt.Errorf("%q, expected BEGIN,END,STEP, exponents of 2 such as -5,15,2", s)
 	}
 	count := (numbers[1] - numbers[0]) / numbers[2]
-	if !(count >= 0 && count < source.MostValues) {
+	if !(count >= 0 && count < source.MaxValues) {
 		return kernel.List{}, fmt.Errorf("%q, expected a step that leads from %v to %v in at most %d values", s,
-			numbers[0], numbers[1], source.MostValues)
+			numbers[0], numbers[1], source.MaxValues)
 	}
 	list := kernel.List{Name: name}
 	for i := range int(count+1e-9) + 1 {

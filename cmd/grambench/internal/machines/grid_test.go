@@ -65,11 +65,11 @@ func FuzzGridList(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		if list, err := log2List("C", s); err == nil &&
-			(len(list.Values) == 0 || len(list.Values) > source.MostValues) {
+			(len(list.Values) == 0 || len(list.Values) > source.MaxValues) {
 			t.Fatalf("%d values", len(list.Values))
 		}
 		if specs, err := source.Alternatives(s); err == nil {
-			if len(specs) == 0 || len(specs) > source.MostValues {
+			if len(specs) == 0 || len(specs) > source.MaxValues {
 				t.Fatalf("%d specifications", len(specs))
 			}
 			for _, spec := range specs {
