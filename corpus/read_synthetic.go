@@ -60,46 +60,30 @@ func ParseSynthetic(parameters string) (Synthetic, error) {
 	if parameters == "" {
 		return s, nil
 	}
-	seen := map[string]bool{}
+	seed := int(s.Seed)
+	type values struct {
+		to       *int
+		min, max uint64
+	}
+	left := map[string]values{"docs": {&s.Documents, 1, 1<<31 - 1}, "terms": {&s.Terms, 1, 1 << 22},
+		"length": {&s.Length, 1, 1 << 24}, "classes": {&s.Classes, 1, 1 << 16}, "seed": {&seed, 0, 1<<64 - 1},
+		"copies": {&s.Copies, 0, 999}, "changed": {&s.Changed, 0, 1 << 24}} // each once
 	for parameter := range strings.SplitSeq(parameters, ",") {
 		key, text, _ := strings.Cut(parameter, "=")
-		least, most := uint64(1), uint64(1<<31-1)
-		var to *int
-		switch key {
-		case "docs":
-			to = &s.Documents
-		case "terms":
-			to, most = &s.Terms, 1<<22
-		case "length":
-			to, most = &s.Length, 1<<24
-		case "classes":
-			to, most = &s.Classes, 1<<16
-		case "seed":
-			least, most = 0, 1<<64-1
-		case "copies":
-			to, least, most = &s.Copies, 0, 999
-		case "changed":
-			to, least, most = &s.Changed, 0, 1<<24
-		default:
-			return s, fmt.Errorf("corpus: synthetic:%s: parameter %s, expected %s", parameters, quote(key),
+		v, ok := left[key]
+		if !ok {
+			return s, fmt.Errorf("corpus: synthetic:%s: parameter %s, expected %s, each once", parameters, quote(key),
 				syntheticExpected)
 		}
-		if seen[key] {
-			return s, fmt.Errorf("corpus: synthetic:%s: parameter %s twice, expected %s", parameters, quote(key),
-				syntheticExpected)
-		}
-		seen[key] = true
+		delete(left, key)
 		x, err := strconv.ParseUint(text, 10, 64)
-		if err != nil || x < least || x > most {
+		if err != nil || x < v.min || x > v.max {
 			return s, fmt.Errorf("corpus: synthetic:%s: %s is %s, expected a whole number from %d to %d", parameters,
-				key, quote(text), least, most)
+				key, quote(text), v.min, v.max)
 		}
-		if to != nil {
-			*to = int(x)
-		} else {
-			s.Seed = x
-		}
+		*v.to = int(x)
 	}
+	s.Seed = uint64(seed)
 	if s.Terms*s.Classes > 1<<30 {
 		return s, fmt.Errorf("corpus: %s: terms times classes is %d, expected at most %d", s, s.Terms*s.Classes, 1<<30)
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -239,26 +240,20 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, 
 	return c, nil
 }
 
-// flagOf returns the flag for a field of the options of package sparse.
+// flagOf returns the flag for a field of [corpus.Options], such as -label-column for LabelColumn.
 func flagOf(field string) string {
-	return map[string]string{
-		"Signed":       "-signed",
-		"ZeroBased":    "-zero-based",
-		"MaxLineBytes": "-max-line",
-		"Format":       "-format",
-		"Encoding":     "-encoding",
-		"Strict":       "-strict",
-		"LabelColumn":  "-label-column",
-		"MinDF":        "-min-df",
-		"TextColumn":   "-text-column",
-		"LabelKey":     "-label-key",
-		"GroupColumn":  "-groups",
-		"TextKey":      "-text-key",
-		"Tokenizer":    "-views",
-
-		"LabelSeparator": "-label-separator",
-	}[field]
+	switch field {
+	case "MaxLineBytes":
+		return "-max-line"
+	case "GroupColumn":
+		return "-groups"
+	case "Tokenizer":
+		return "-views"
+	}
+	return "-" + strings.ToLower(wordStart.ReplaceAllString(field, "$1-$2"))
 }
+
+var wordStart = regexp.MustCompile("([a-z])([A-Z])")
 
 // nameFlags puts flags where a message of package sparse names fields of its options.
 func nameFlags(err error) error {
