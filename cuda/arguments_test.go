@@ -19,7 +19,6 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // wants checks that an error has words.
@@ -119,34 +118,6 @@ func TestOptions(t *testing.T) {
 	d := openTiled(t, math.MaxInt64, Options{MemoryBytes: math.MaxInt64}) // no sum wraps around
 	cols := load(t, d, embedded(t, zipf(20, 60, 8, 3)))
 	gather(t, cols, whole(cols), 20)
-}
-
-// Documents that don't fit the columns are refused, and so is what isn't valid.
-func TestBadDocuments(t *testing.T) {
-	noLeaks(t)
-	const n = 20
-	x := embedded(t, zipf(n, 60, 8, 3))
-	cols := load(t, open(t, Options{}), x)
-	other := musttest.Get(x.Embedder.Transform(zipf(7, 60, 8, 4)))(t)
-	shuffled, short := *other, *other
-	shuffled.Terms = slices.Clone(other.Terms)
-	slices.Reverse(shuffled.Terms)
-	short.Norms = other.Norms[1:]
-	for words, from := range map[string]*sparse.Embedded{
-		"one embedder": embedded(t, zipf(7, 60, 8, 5)), "is not above": &shuffled, "norm": &short,
-	} {
-		err := cols.Rows(t.Context(), &device.Request{From: from, Docs: []int{3}, Hi: n}, func(*device.Tile) error {
-			t.Error("a block of a bad request")
-			return nil
-		})
-		wants(t, words, err, words)
-	}
-	for _, bad := range []*sparse.Embedded{nil, {}, &shuffled, &short} {
-		if c, err := cols.d.Load(t.Context(), bad); err == nil || c != nil {
-			t.Errorf("load: error %v, expected one", err)
-		}
-	}
-	holdRows(t, cols, whole(cols)) // and it goes on
 }
 
 // What is closed says so, whatever is asked of it, and can be closed again; what has users isn't

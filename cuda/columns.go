@@ -42,9 +42,6 @@ type rowSide struct {
 // Load copies documents to the device. They must not change until they are closed, which is the
 // caller's duty.
 func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) {
-	if err := validate(x); err != nil {
-		return nil, err
-	}
 	if x.Embedder.Pairing >= pairings {
 		return nil, fmt.Errorf("cuda: documents embedded as %s, whose similarity has no kernels", x.Embedder)
 	}
@@ -80,20 +77,6 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) 
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
-}
-
-// validate checks documents from outside, once, before anything is made of them. Norms may be any
-// numbers: programs alone look at them.
-func validate(x *sparse.Embedded) error {
-	if x == nil {
-		return errors.New("cuda: no documents, expected some")
-	}
-	if x.Norms != nil && len(x.Norms) != x.Rows() {
-		return fmt.Errorf("cuda: %d norms of %d documents", len(x.Norms), x.Rows())
-	}
-	rest := *x
-	rest.Norms = nil
-	return rest.Validate()
 }
 
 func documents(n int) string { return fmt.Sprintf("copying %d documents", n) }
@@ -157,14 +140,6 @@ func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) 
 	}
 	if x == c.other.x {
 		return c.other.side, nil
-	}
-	if err := validate(x); err != nil {
-		return side{}, err
-	}
-	if x.Embedder != c.x.Embedder {
-		return side{}, fmt.Errorf(
-			"cuda: rows of documents embedded as %s by one embedder, expected that of the columns, %s",
-			x.Embedder, c.x.Embedder)
 	}
 	c.other.x = nil
 	if err := c.other.pool.close(); err != nil {
