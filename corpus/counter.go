@@ -10,9 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Counter turns texts into documents of a vocabulary, such as that of a model: what [FromTexts]
-// makes of them with Options.Tokenizer and Options.Vocabulary, without the time that a tokenizer and
-// the index of a vocabulary take to be made. It may be used concurrently.
+// Counter turns texts into documents of a vocabulary, such as a model's, as [FromTexts] does, with a tokenizer and an
+// index that are made once. It may be used concurrently.
 type Counter struct {
 	index  map[string]uint32      // the column of each term
 	isWord func(term []byte) bool // see [token.Tokenizer.Words]
@@ -30,11 +29,9 @@ type counting struct {
 	sorter  rowSorter
 }
 
-// NewCounter returns a counter. It keeps the vocabulary. Errors: those of the tokenizer, a term
-// twice.
+// NewCounter returns a counter. It fails if the tokenizer is invalid or the vocabulary has a term twice.
 func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
-	first, err := t.NewScanner()
-	if err != nil {
+	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("corpus: Tokenizer: %w", err)
 	}
 	if _, err := columnsOf(&intern.Table{}, vocabulary); err != nil {
@@ -49,13 +46,11 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 		scan, _ := t.NewScanner()
 		return &counting{scan: *scan, count: map[uint32]float32{}, unknown: map[string]bool{}}
 	}
-	c.spare.Put(&counting{scan: *first, count: map[uint32]float32{}, unknown: map[string]bool{}})
 	return c, nil
 }
 
 // Count counts the terms of texts: row i of the matrix has those of text i, without terms outside of
-// the vocabulary. Bytes that aren't UTF-8 separate terms. It returns within a second of the end of
-// ctx, with its error.
+// the vocabulary. Bytes that aren't UTF-8 separate terms. It stops within a second when ctx is done.
 func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error) {
 	m, _, err := c.CountUnknown(ctx, texts)
 	return m, err
@@ -102,9 +97,6 @@ func (c *Counter) CountUnknown(ctx context.Context, texts []string) (m *sparse.C
 
 // Known returns how many terms of a document of [Counter.Count] are words.
 func (c *Counter) Known(terms []uint32) (words int) {
-	if c == nil {
-		return 0
-	}
 	for _, t := range terms {
 		if int(t) < len(c.words) && c.words[t] {
 			words++

@@ -12,8 +12,7 @@ import (
 // FromTexts makes a corpus of texts in memory. labels[i] are the classes of text i as in a TSV
 // file: one, several with commas between, "-" or "" for none; nil for no labels at all. Options
 // that ask for a format, columns or files are not looked at.
-//
-// Errors: as of [Read], which name text i in place of a file and a line; another number of labels than texts.
+// Errors of [Read] name text i instead of a file and a line.
 func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpus, error) {
 	if err := opt.check(); err != nil {
 		return nil, err

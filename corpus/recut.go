@@ -53,8 +53,7 @@ func (k *keptTexts) of(documents []countedDocument) []string {
 // Recut returns documents of c with their texts cut into other terms, as opt.Tokenizer, MinDF, MaxDF and
 // Vocabulary say; documents nil stands for all. Of rows MinDF and MaxDF, where both are 0, are those that c was read
 // with. Other options but Workers, MemoryBytes and Progress don't count. The classes are those of c.
-//
-// Errors: a corpus without Texts, a document that there isn't, those of the tokenizer, ctx.Err().
+// It fails if c has no Texts.
 func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
