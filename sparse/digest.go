@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"bufio"
 	"encoding/binary"
 	"hash"
 	"math"
@@ -29,29 +30,28 @@ func (x *Embedded) Digest() [32]byte {
 
 // Digester computes the SHA-256 of numbers, little-endian, and texts.
 type Digester struct {
-	hash hash.Hash
-	buf  []byte
+	hash   hash.Hash
+	buffer *bufio.Writer
 }
 
 // NewDigester returns the digester of nothing yet.
-func NewDigester() *Digester { return &Digester{hash: sha256.New()} }
+func NewDigester() *Digester {
+	h := sha256.New()
+	return &Digester{h, bufio.NewWriterSize(h, 32<<10)}
+}
 
 // Uint64 adds a number in 8 bytes.
-func (d *Digester) Uint64(x uint64) { d.buf = binary.LittleEndian.AppendUint64(d.room(), x) }
+func (d *Digester) Uint64(x uint64) {
+	d.buffer.Write(binary.LittleEndian.AppendUint64(d.buffer.AvailableBuffer(), x))
+}
 
 // Uint32 adds a number in 4 bytes.
-func (d *Digester) Uint32(x uint32) { d.buf = binary.LittleEndian.AppendUint32(d.room(), x) }
+func (d *Digester) Uint32(x uint32) {
+	d.buffer.Write(binary.LittleEndian.AppendUint32(d.buffer.AvailableBuffer(), x))
+}
 
 // Text adds the bytes of s.
-func (d *Digester) Text(s string) { d.buf = append(d.room(), s...) }
-
-// room returns the buffer, emptied if it is nearly full.
-func (d *Digester) room() []byte {
-	if len(d.buf) >= 32<<10 {
-		d.flush()
-	}
-	return d.buf
-}
+func (d *Digester) Text(s string) { d.buffer.WriteString(s) }
 
 // Offsets adds rows+1 numbers, 0 for those that aren't there.
 func (d *Digester) Offsets(rows int, offsets []int64) {
@@ -64,13 +64,8 @@ func (d *Digester) Offsets(rows int, offsets []int64) {
 	}
 }
 
-func (d *Digester) flush() {
-	d.hash.Write(d.buf)
-	d.buf = d.buf[:0]
-}
-
 // Sum returns the digest.
 func (d *Digester) Sum() [32]byte {
-	d.flush()
+	d.buffer.Flush()
 	return [32]byte(d.hash.Sum(nil))
 }
