@@ -180,16 +180,15 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 	}
 	workers, from := max(r.Workers, 1), b.own
 	if r.From != nil && r.From != b.own.x {
-		var err error
-		if r.Prepared != nil {
-			from, err = b.prepared(r)
+		if p, ok := r.Prepared.(*prepared); ok {
+			from = &p.side
 		} else {
 			f := b.lend()
 			defer b.takeBack(f)
-			from, err = &f.side, b.split(ctx, f, &f.side, r.From, workers)
-		}
-		if err != nil {
-			return err
+			if err := b.split(ctx, f, &f.side, r.From, workers); err != nil {
+				return err
+			}
+			from = &f.side
 		}
 	}
 	starts := b.panels(r)

@@ -2,7 +2,6 @@ package panel
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/sparse"
@@ -11,7 +10,6 @@ import (
 // prepared are documents of rows in head/tail form, which is the same for every request.
 type prepared struct {
 	side
-	layout *layout
 }
 
 // Bytes implements [device.Prepared].
@@ -19,12 +17,9 @@ func (p *prepared) Bytes() int64 { return p.bytes() }
 
 // Prepare implements [device.Preparer], on one goroutine.
 func (b *Backend) Prepare(ctx context.Context, x *sparse.Embedded) (device.Prepared, error) {
-	if x == nil {
-		return nil, errors.New("panel: no documents to be prepared, expected some")
-	}
 	f := b.lend()
 	defer b.takeBack(f)
-	p := &prepared{layout: b.layout}
+	p := new(prepared)
 	return p, b.split(ctx, f, &p.side, x, 1)
 }
 
@@ -33,14 +28,4 @@ func (b *Backend) Prepare(ctx context.Context, x *sparse.Embedded) (device.Prepa
 func (b *Backend) PreparedBytes(rows int, values int64) int64 {
 	segments := int64(len(b.own.head))
 	return 8*values + int64(rows)*(8+10*segments) + 256*(1+segments)
-}
-
-// prepared returns the documents of a request's rows as they were prepared.
-func (b *Backend) prepared(r *device.Request) (*side, error) {
-	p, ok := r.Prepared.(*prepared)
-	if !ok || p == nil || p.layout != b.layout || p.x != r.From {
-		return nil, errors.New("panel: rows that were prepared for other columns, or are other documents, expected " +
-			"those of this back end's Prepare")
-	}
-	return &p.side, nil
 }

@@ -50,19 +50,5 @@ func TestPrepared(t *testing.T) {
 				t.Errorf("a head of %d terms: other bits of prepared documents", terms)
 			}
 		}
-		strange := newBackend(t, x, Options{Workers: 2, HeadTerms: terms})
-		same := *other
-		for _, wrong := range []struct {
-			b *Backend
-			x *sparse.Embedded
-		}{{strange, other}, {b, &same}} {
-			r := device.Request{From: wrong.x, Prepared: ready, Docs: docs, Hi: x.Rows()}
-			if err := wrong.b.Rows(t.Context(), &r, func(*device.Tile) error { return nil }); err == nil {
-				t.Error("rows of documents that were prepared for others")
-			}
-		}
-		if _, err := b.Prepare(t.Context(), nil); err == nil {
-			t.Error("no documents were prepared")
-		}
 	}
 }
