@@ -202,8 +202,6 @@ func TestTrainingArguments(t *testing.T) {
 	sets := make([][]int, n)
 	sets[3] = []int{0, 7}
 	checkArguments(t, []argument{
-		{"no document", "0 documents of class 0",
-			func() error { _, err := TrainBinary(ctx, m, BinaryTraining{}, Options{}); return err }},
 		{"weight is NaN", "weight NaN of class 1", binary(Parameters{Weights: []float64{1, nan}})},
 		{"weight overflows", "C = 1e+200 times weight 1e+200 of class 0 is +Inf",
 			binary(Parameters{C: 1e200, Weights: []float64{1e200}})},

@@ -87,45 +87,6 @@ func (p *Parameters) bound(class int) float64 {
 	return p.C
 }
 
-// BinaryTraining says what [TrainBinary] trains on.
-type BinaryTraining struct {
-	Docs     []int  // different rows of the matrix
-	Positive []bool // by element of Docs: whether it is of the positive class
-	Parameters
-}
-
-// TrainBinary solves the C-SVC problem of two classes,
-//
-//	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
-//
-// over the documents t.Docs, where y is +1 for positive documents and -1 for others, and C[t] is C times the
-// weights of class and document. Weights[0] is for the positive documents, Weights[1] for the others. The result has
-// the documents whose α isn't 0 as support, and is positive where the positive class is. Documents of one class are
-// an error.
-//
-// ν-SVC is the problem without the linear term, with 0 <= α[t] <= w[t] and in addition Σ_t α[t] = ν·Σ_t w[t]
-// for the weights w of documents. Its result is divided by the margin that it has (Schölkopf and others, Neural
-// Computation 12 (2000), in the form of Chang and Lin). A margin of 0, as of two classes with the same documents,
-// is an error. (svm-train of LIBSVM 3.3 writes a model with coefficients ±inf and rho NaN.)
-func TrainBinary(ctx context.Context, m Matrix, t BinaryTraining, opt Options) (*Machine, error) {
-	src, opt, err := begin(m, opt)
-	if err != nil {
-		return nil, err
-	}
-	if t.Parameters, err = t.resolve(2, src.n); err != nil {
-		return nil, err
-	}
-	p := problem{classes: [2]int{0, 1}, weighs: 1}
-	if len(t.Docs) != len(t.Positive) {
-		return nil, errUser("%d documents with %d signs", len(t.Docs), len(t.Positive))
-	}
-	if p.docs, p.positive, err = inOrder(t.Docs, t.Positive, src.n); err != nil {
-		return nil, err
-	}
-	p.set(&t.Parameters)
-	return runOne(ctx, src, &opt, p.solve)
-}
-
 // begin checks what all learners are given, and fills in the defaults of the options.
 func begin(m Matrix, opt Options) (*source, Options, error) {
 	src, err := newSource(m)

@@ -18,8 +18,8 @@
 // labels, which are over the same documents, share working sets, rows and passes (multi_smo.go), until searches
 // of their own take over.
 //
-// On top of it: the learners [TrainBinary] (C-SVC and ν-SVC), [TrainRegression] and
-// [TrainOneClass]; the multi-class schemes, whose problems run in parallel ([Train]); decision
+// On top of it: C-SVC and ν-SVC with the multi-class schemes, whose problems run in parallel
+// ([Train]); [TrainRegression] and [TrainOneClass]; decision
 // values, votes and probabilities ([Predictor], [Classifier]); folds, cross-validation and warm
 // starts from near solutions ([Trial], [RegressionTrial]).
 //

@@ -50,23 +50,6 @@ func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *O
 	})
 }
 
-// runOne does one problem with all workers.
-func runOne(
-	ctx context.Context, m *source, opt *Options, run func(
-		ctx context.Context, s *search, bytes int64,
-	) (*Machine, error),
-) (*Machine, error) {
-	var machine *Machine
-	err := runAll(ctx, m, []job{{run: func(ctx context.Context, s *search, bytes int64) (err error) {
-		machine, err = run(ctx, s, bytes)
-		return err
-	}}}, newReporter(opt.Progress, 1), opt)
-	if err != nil {
-		return nil, err
-	}
-	return machine, nil
-}
-
 // zOrder interleaves the bits of two numbers from -1 to below 2³¹: Morton's order of the points of
 // a plane.
 func zOrder(at [2]int) (z uint64) {

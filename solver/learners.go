@@ -49,18 +49,21 @@ func TrainRegression(ctx context.Context, m Matrix, t RegressionTraining, opt Op
 }
 
 // solveOne solves one problem with all workers.
-func solveOne(ctx context.Context, m *source, d *dual, opt *Options) (*Machine, error) {
-	return runOne(ctx, m, opt, func(ctx context.Context, s *search, bytes int64) (*Machine, error) {
+func solveOne(ctx context.Context, m *source, d *dual, opt *Options) (machine *Machine, err error) {
+	err = runAll(ctx, m, []job{{run: func(ctx context.Context, s *search, bytes int64) error {
 		out, err := s.solveAt(ctx, d, nil, bytes)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		machine, err := d.machine(out)
-		if err == nil {
+		if machine, err = d.machine(out); err == nil {
 			s.report.solved()
 		}
-		return machine, err
-	})
+		return err
+	}}}, newReporter(opt.Progress, 1), opt)
+	if err != nil {
+		return nil, err
+	}
+	return machine, nil
 }
 
 // regressionDual is the problem of regression, with its variables where the search begins.

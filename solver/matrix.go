@@ -153,27 +153,8 @@ func (d *Dense) Row(i int) []float32 {
 	return d.data[i*d.n : (i+1)*d.n : (i+1)*d.n]
 }
 
-// Rows is [Matrix].Rows. Errors: rows or columns that the matrix doesn't have, dst of another
-// shape.
+// Rows is [Matrix].Rows. It panics if the matrix has no such row or column.
 func (d *Dense) Rows(_ context.Context, rows []int, columns [][2]int, dst [][]float32) error {
-	width := 0
-	for _, c := range columns {
-		if c[0] < 0 || c[1] < c[0] || c[1] > d.n {
-			return errUser("columns from %d to before %d, expected a range from 0 to before %d", c[0], c[1], d.n)
-		}
-		width += c[1] - c[0]
-	}
-	if len(dst) != len(rows) {
-		return errUser("%d rows in dst, expected %d", len(dst), len(rows))
-	}
-	for r, i := range rows {
-		if i < 0 || i >= d.n {
-			return errUser("row %d of a matrix of %d documents", i, d.n)
-		}
-		if len(dst[r]) != width {
-			return errUser("room for %d values of row %d, expected %d", len(dst[r]), i, width)
-		}
-	}
 	for r, i := range rows {
 		row, to := d.Row(i), dst[r]
 		for _, c := range columns {

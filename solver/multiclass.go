@@ -104,7 +104,17 @@ type Training struct {
 	Alone bool
 }
 
-// Train trains a classifier. It takes the least time, and reads the least from the matrix, when
+// Train trains a classifier: for each problem of two classes it solves C-SVC,
+//
+//	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
+//
+// where y is +1 for documents of the first class and -1 for others, and C[t] is C times the weights of
+// class and document. ν-SVC has no linear term, 0 <= α[t] <= w[t] and Σ_t α[t] = ν·Σ_t w[t] for the
+// weights w of documents; its result is divided by its margin (Schölkopf and others, Neural Computation 12,
+// 2000). A margin of 0, as of two classes with the same documents, is an error. (svm-train of LIBSVM 3.3
+// writes coefficients ±inf and rho NaN.)
+//
+// It takes the least time, and reads the least from the matrix, when
 // documents of a class stand together. The problems run in parallel, the largest first.
 //
 // Errors: labels out of range, documents of one class only, parameters and options out of range,

@@ -1,8 +1,10 @@
 package solver
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -71,4 +73,34 @@ func sourceOf(t *testing.T, m Matrix) *source {
 	t.Helper()
 	s := musttest.Get(newSource(m))(t)
 	return s
+}
+
+// BinaryTraining is a problem of two classes over some rows of a matrix.
+type BinaryTraining struct {
+	Docs     []int
+	Positive []bool // by element of Docs
+	Parameters
+}
+
+// TrainBinary trains the machine of a problem; class 0 is the positive one.
+func TrainBinary(ctx context.Context, m Matrix, b BinaryTraining, opt Options) (*Machine, error) {
+	t := Training{Classes: 2, Parameters: b.Parameters}
+	n := 0
+	if m != nil && m.Len() < 1<<20 { // else Train refuses it
+		n = max(m.Len(), 0)
+	}
+	t.Labels = slices.Repeat([]int{-1}, n)
+	for i, doc := range b.Docs {
+		if doc >= n {
+			break
+		}
+		if t.Labels[doc] = 1; b.Positive[i] {
+			t.Labels[doc] = 0
+		}
+	}
+	c, err := Train(ctx, m, t, opt)
+	if err != nil {
+		return nil, err
+	}
+	return c.Machines[0], nil
 }

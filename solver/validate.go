@@ -220,14 +220,14 @@ func (t *Trial) Validate(
 			if p == nil {
 				continue
 			}
-			v.add(len(p.docs), p.classes, func() (swept, start) {
+			v.add(len(p.docs), p.classes, func() sweep {
 				own := p.without(t.Parts, f)
 				for _, w := range near {
 					if machine := w.Of.Fits[f].Machines[i]; machine != nil {
 						own.start = append(own.start, multiple{machine, w.By})
 					}
 				}
-				return &classSweep{own, pars, v.m, whole.Scheme != OneVsOne}, own.start
+				return own.sweep(v.m, pars, whole.Scheme)
 			}, func(par int, machine *Machine) { out[par].Fits[f].Machines[i] = machine })
 		}
 	}
@@ -380,31 +380,29 @@ func (v *validating) sort(compare func(a, b int) int) {
 	slices.SortStableFunc(v.order, compare)
 }
 
-// swept is a problem that is solved for one choice of parameters after the other.
-type swept interface {
-	// constant is the machine for all parameters, if none needs to be trained.
-	constant() (machine *Machine, ok bool)
+// sweep is a problem that is solved for one choice of parameters after the other.
+type sweep struct {
+	start    start
+	settled  bool     // all parameters have the same machine:
+	constant *Machine // nil for none
 
-	// next is the problem with parameters i: last itself, if it suffices to raise its bounds.
-	next(i int, last *dual) (*dual, error)
-
-	machine(d *dual, o outcome) (*Machine, error)
+	// next returns the problem with parameters i: last itself if it suffices to raise its bounds.
+	next    func(i int, last *dual) (*dual, error)
+	machine func(d *dual, o outcome) (*Machine, error)
 }
 
 // add adds a job: a problem of so many documents for all parameters, and a function that keeps the
 // machines.
-func (v *validating) add(documents int, classes [2]int, make func() (swept, start), keep func(par int, m *Machine)) {
+func (v *validating) add(documents int, classes [2]int, make func() sweep, keep func(par int, m *Machine)) {
 	v.jobs = append(v.jobs, job{documents, classes, func(ctx context.Context, s *search, bytes int64) error {
-		p, from := make()
-		if machine, ok := p.constant(); ok {
-			for _, i := range v.order {
-				keep(i, machine)
-				s.report.solved()
-			}
-			return nil
-		}
+		p := make()
 		var last *dual
 		for _, i := range v.order {
+			if p.settled {
+				keep(i, p.constant)
+				s.report.solved()
+				continue
+			}
 			begin := time.Now()
 			d, err := p.next(i, last)
 			if err != nil {
@@ -414,7 +412,7 @@ func (v *validating) add(documents int, classes [2]int, make func() (swept, star
 			if d == last {
 				o, err = s.resume(ctx, d)
 			} else {
-				o, err = s.solve(ctx, d, from, bytes)
+				o, err = s.solve(ctx, d, p.start, bytes)
 			}
 			if err != nil {
 				return err
@@ -424,7 +422,7 @@ func (v *validating) add(documents int, classes [2]int, make func() (swept, star
 				return err
 			}
 			keep(i, machine)
-			last, from = d, startFrom(machine)
+			last, p.start = d, startFrom(machine)
 			v.busy[i].Add(int64(time.Since(begin)))
 			s.report.solved()
 		}
@@ -467,28 +465,20 @@ func (v *validating) run(ctx context.Context, each func(i, par int, decisions []
 	return busy, nil
 }
 
-// classSweep is a problem of two classes, for all parameters.
-type classSweep struct {
-	*problem
-	pars    []Parameters
-	m       *source
-	decides bool // with documents of one class there is a machine that always says so
-}
-
-func (c *classSweep) constant() (machine *Machine, ok bool) {
-	machine = c.problem.constant(false)
-	if machine != nil && !c.decides {
-		return nil, true // a class without documents gets no votes
+// sweep is the problem for all parameters. A class without documents gets no votes in one-vs-one.
+func (p *problem) sweep(m *source, pars []Parameters, scheme Scheme) sweep {
+	s := sweep{start: p.start, constant: p.constant(false), machine: p.machine}
+	if s.settled = s.constant != nil; scheme == OneVsOne {
+		s.constant = nil
 	}
-	return machine, machine != nil
-}
-
-func (c *classSweep) next(i int, last *dual) (*dual, error) {
-	c.set(&c.pars[i])
-	if last != nil && c.nu == 0 && !last.perClass && c.raise(last) {
-		return last, nil
+	s.next = func(i int, last *dual) (*dual, error) {
+		p.set(&pars[i])
+		if last != nil && p.nu == 0 && !last.perClass && p.raise(last) {
+			return last, nil
+		}
+		return p.dual(m, nil)
 	}
-	return c.dual(c.m, nil)
+	return s
 }
 
 // raise makes the bounds of a solved problem those that p has now, unless one of them was greater.

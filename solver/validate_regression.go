@@ -77,8 +77,21 @@ func (t *RegressionTrial) Validate(
 				docs = append(docs, i)
 			}
 		}
-		v.add(len(docs), [2]int{}, func() (swept, start) {
-			return &regressionSweep{m: v.m, docs: docs, targets: run.Pick(t.Targets, docs), pars: pars}, begin
+		v.add(len(docs), [2]int{}, func() sweep {
+			var before Regression
+			targets := run.Pick(t.Targets, docs)
+			return sweep{start: begin, machine: (*dual).machine, next: func(i int, last *dual) (*dual, error) {
+				par := pars[i]
+				same := par.Nu == 0 && before.Nu == 0 && par.Epsilon == before.Epsilon
+				before = par
+				if last == nil || !same {
+					return regressionDual(v.m, docs, targets, &par)
+				}
+				for t := range last.upper { // they grow
+					last.upper[t] = par.C * weightOf(par.DocumentWeights, docs[t%len(docs)])
+				}
+				return last, nil
+			}}
 		}, func(par int, machine *Machine) { out[par].Fits[f] = machine })
 	}
 	v.machines = func(par, f int) []*Machine { return out[par].Fits[f : f+1] }
@@ -92,30 +105,3 @@ func (t *RegressionTrial) Validate(
 	}
 	return out, nil
 }
-
-// regressionSweep is a problem of regression for all parameters, in an order in which neighbours
-// differ in C alone where that is possible.
-type regressionSweep struct {
-	m       *source
-	docs    []int
-	targets []float64
-	pars    []Regression
-	last    Regression
-}
-
-func (r *regressionSweep) constant() (*Machine, bool) { return nil, false }
-
-func (r *regressionSweep) next(i int, last *dual) (*dual, error) {
-	par := r.pars[i]
-	same := par.Nu == 0 && r.last.Nu == 0 && par.Epsilon == r.last.Epsilon
-	r.last = par
-	if last != nil && same {
-		for t := range last.upper { // which grow
-			last.upper[t] = par.C * weightOf(par.DocumentWeights, r.docs[t%len(r.docs)])
-		}
-		return last, nil
-	}
-	return regressionDual(r.m, r.docs, r.targets, &par)
-}
-
-func (r *regressionSweep) machine(d *dual, o outcome) (*Machine, error) { return d.machine(o) }

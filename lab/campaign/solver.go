@@ -106,21 +106,24 @@ type solved struct {
 func (p *problem) solve(ctx context.Context) (*solved, error) {
 	n := len(p.Y)
 	data := make([]float32, 0, n*n)
-	b := solver.BinaryTraining{Parameters: solver.Parameters{C: p.C}}
+	b := solver.Training{Labels: make([]int, n), Classes: 2, Parameters: solver.Parameters{C: p.C}}
 	for i, row := range p.K {
 		for _, v := range row {
 			data = append(data, float32(v))
 		}
-		b.Docs, b.Positive = append(b.Docs, i), append(b.Positive, p.Y[i] > 0)
+		if p.Y[i] <= 0 {
+			b.Labels[i] = 1
+		}
 	}
 	m, err := solver.NewDense(n, data)
 	if err != nil {
 		return nil, err
 	}
-	machine, err := solver.TrainBinary(ctx, m, b, solver.Options{Tolerance: tolerance, Workers: 1})
+	trained, err := solver.Train(ctx, m, b, solver.Options{Tolerance: tolerance, Workers: 1})
 	if err != nil {
 		return nil, err
 	}
+	machine := trained.Machines[0]
 	values := make([]float64, n) // of the decision function, without rho
 	var quadratic, linear float64
 	for s, i := range machine.Support {

@@ -37,7 +37,7 @@ func points(n int) (matrix, *task) {
 	return m, task
 }
 
-// Measure against the long way: machines trained by TrainBinary on the matrix of all documents,
+// Measure against the long way: machines trained on the matrix of all documents,
 // each from nothing, documents decided one by one. A search from another start ends elsewhere
 // within the tolerance, so a document may be decided otherwise where its value is within that of 0:
 // a few thousandths, which some values in a thousand are. At most one document a count differs.
@@ -55,12 +55,15 @@ func TestMeasure(t *testing.T) {
 		positive[d] = clouds.Positive[i]
 	}
 	wrong := func(train, test []int, c float64) (count int) {
-		var signs []bool
-		for _, d := range train {
-			signs = append(signs, positive[d])
+		training := solver.Training{
+			Labels: slices.Repeat([]int{-1}, n), Classes: 2, Parameters: solver.Parameters{C: c},
 		}
-		machine := musttest.Get(solver.TrainBinary(context.Background(), dense,
-			solver.BinaryTraining{Docs: train, Positive: signs, Parameters: solver.Parameters{C: c}}, solver.Options{}))(t)
+		for _, d := range train {
+			if training.Labels[d] = 1; positive[d] {
+				training.Labels[d] = 0
+			}
+		}
+		machine := musttest.Get(solver.Train(context.Background(), dense, training, solver.Options{}))(t).Machines[0]
 		for _, d := range test {
 			var row []float32
 			for _, s := range machine.Support {
