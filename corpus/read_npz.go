@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"archive/zip"
-	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -153,20 +152,20 @@ func (r *numpyReader) archive() (*zip.Reader, error) {
 		}
 	}
 	if from.ReaderAt == nil {
-		const step = 256 << 10
-		var all bytes.Buffer
+		var all pieces
 		for more := true; more; {
-			n, err := io.CopyN(&all, r.in.r, step)
-			if err != nil && err != io.EOF {
+			piece := make([]byte, pieceBytes)
+			n, err := io.ReadFull(r.in.r, piece)
+			if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 				return nil, r.in.readError(0, err)
 			}
-			size, more = size+n, err == nil
-			r.opt.memory.add(2 * step) // with what is copied while it grows
+			all, size, more = append(all, piece[:n]), size+int64(n), err == nil
+			r.opt.memory.add(pieceBytes)
 			if err := r.opt.memory.check(r.name); err != nil {
 				return nil, err
 			}
 		}
-		from.ReaderAt = bytes.NewReader(all.Bytes())
+		from.ReaderAt = all
 	}
 	archive, err := zip.NewReader(from, size)
 	if err != nil {
@@ -187,4 +186,20 @@ func (d *directory) ReadAt(p []byte, offset int64) (int, error) {
 		return 0, fmt.Errorf("a list of members of more than %s", run.FormatBytes(directoryBytes))
 	}
 	return d.ReaderAt.ReadAt(p, offset)
+}
+
+// pieces is a text in pieces of pieceBytes, the last of fewer: it grows without a copy.
+type pieces [][]byte
+
+const pieceBytes = 256 << 10
+
+func (a pieces) ReadAt(p []byte, offset int64) (n int, err error) {
+	for n < len(p) {
+		i, at := (offset+int64(n))/pieceBytes, (offset+int64(n))%pieceBytes
+		if i >= int64(len(a)) || at >= int64(len(a[i])) {
+			return n, io.EOF
+		}
+		n += copy(p[n:], a[i][at:])
+	}
+	return n, nil
 }

@@ -23,7 +23,7 @@ number N(ε) of at most n for functions of norm up to 1, and the Rademacher aver
 mean square is at most r, measured over random signs, beside its bound √(2/n Σ min(r, λ)). λ are the
 eigenvalues of K/n. All eigenvectors are computed, which takes time in proportion to n³.`,
 	Examples: `
-gramlab bounds -in train.svm -kernel diffusion:t=0.5 -kernel diffusion:t=8 -ln-n 10,1000 -r 1e-3,0.1`,
+gramlab bounds -in a.svm -kernel diffusion:t=0.5 -kernel diffusion:t=8 -ln-n 10,1000 -r 1e-3,0.1`,
 	Setup: func(f *cli.Flags) cli.Work {
 		c := &command{f: f}
 		c.Documents.Declare(f, "goroot", &c.Limits)
