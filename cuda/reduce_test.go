@@ -31,7 +31,6 @@ func TestReduce(t *testing.T) {
 	noLeaks(t)
 	const n = 301
 	x := embedded(t, zipf(n, 500, 12, 4))
-	y := transformed(t, sparse.Sphere, zipf(n, 500, 12, 4))
 	d := openTiled(t, 64<<10, Options{})
 	d.rows = 100
 	cols := load(t, d, x)
@@ -62,10 +61,6 @@ func TestReduce(t *testing.T) {
 		t.Errorf("error %v, expected that of the context", err)
 	}
 	d.limit = d.held + 1000
-	small := &device.Request{From: y, Docs: sequence(n), Hi: n}
-	if _, err := cols.Digest(t.Context(), small); err == nil {
-		t.Error("rows of another embedder have a digest")
-	}
 	if err := cols.Multiply(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, make([]float64, n*n), n,
 		make([]float64, n*n)); !errors.Is(err, device.ErrMemory) {
 		t.Errorf("error %v, expected a lack of memory", err)
