@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gramengine/gram/internal/run"
 )
@@ -185,8 +187,9 @@ type recordEnds struct {
 	separator byte // 0 for lines, [ for the elements of an array
 	state     quoteState
 	array     arrayState
-	line      int64 // that of the next byte
-	opened    int64 // line of the last quote that opened a field
+	rune      []byte // first bytes of a character before a field
+	line      int64  // that of the next byte
+	opened    int64  // line of the last quote that opened a field
 }
 
 // last returns the place of the last end of a record in more bytes, or -1.
@@ -204,6 +207,9 @@ func (r *recordEnds) last(more []byte) int {
 			}
 			continue
 		}
+		if r.state == fieldStart && r.separator != '\t' && r.inBlank(c) {
+			continue
+		}
 		before := r.state
 		r.state = before.next(c, r.separator)
 		if before == fieldStart && r.state == inQuotes {
@@ -217,6 +223,22 @@ func (r *recordEnds) last(more []byte) int {
 		}
 	}
 	return end
+}
+
+// inBlank reports whether c belongs to a blank beyond ASCII before a field, which newCSV ignores, or may do so.
+func (r *recordEnds) inBlank(c byte) bool {
+	if c < utf8.RuneSelf {
+		if len(r.rune) > 0 {
+			r.state, r.rune = inField, r.rune[:0]
+		}
+		return false
+	}
+	if r.rune = append(r.rune, c); !utf8.FullRune(r.rune) {
+		return true
+	}
+	blank, _ := utf8.DecodeRune(r.rune)
+	r.rune = r.rune[:0]
+	return unicode.IsSpace(blank)
 }
 
 // open reports whether a quote isn't closed, or an array between elements.
