@@ -368,7 +368,7 @@ func FuzzRecordEnds(f *testing.F) {
 		f.Add([]byte(s), 1)
 	}
 	f.Add([]byte(" \"a\nb\", \"c\"\n"), 2)
-	f.Add([]byte("\u00a0\"a\n"+strings.Repeat("b", 99)+"\",\u3000\"c\nd\"\n\xe2\x80\"a\n"), 2)
+	f.Add([]byte("\u00a0\"a\nb\",\u3000\"c\nd\"\n\xe2\x80\"a\n"), 5)
 	f.Fuzz(func(t *testing.T, data []byte, size int) {
 		// encoding/csv takes a carriage return at the very end for part of a line end.
 		data = append(bytes.TrimRight(data, "\r"), '\n')
