@@ -31,8 +31,8 @@ var parsers = map[reflect.Type]func(string) (any, error){
 // embedded struct's field its own. null is what isn't given. Fields that JSON can't say, such as functions, have no
 // key.
 //
-// Errors name the key, what was found and what was expected: keys that aren't known, values of another type, text that
-// isn't a JSON object. Of a key that comes twice the last value counts.
+// Errors name the key, what was found and what was expected: keys that aren't known or come twice, values of another
+// type, text that isn't a JSON object.
 func decode(text []byte, into any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
@@ -68,6 +68,15 @@ func members(text []byte) (values map[string]json.RawMessage, err error) {
 	}
 	if err := json.Unmarshal(text, &values); err != nil {
 		return nil, fmt.Errorf("%w, expected a JSON object", err)
+	}
+	seen, d := map[json.Token]bool{}, json.NewDecoder(bytes.NewReader(text)) // without errors: text is an object
+	for _, _ = d.Token(); d.More(); {
+		key, _ := d.Token()
+		if seen[key] {
+			return nil, fmt.Errorf("found %q twice, expected each key once", key)
+		}
+		seen[key] = true
+		_ = d.Decode(new(json.RawMessage))
 	}
 	return values, nil
 }
