@@ -119,7 +119,7 @@ func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32
 //
 //	s = Σ f(a[i], b[i]),   f(a, 0) = 0
 //
-// As in a dot product, only the terms that both histograms have count. f is symmetric to the bit.
+// Only terms that both histograms have contribute. f(a, b) and f(b, a) have the same bits.
 // Values of histograms are 0 or float32 numbers from [MinShare] to 1.
 type Pairing struct {
 	Cost Cost
@@ -138,7 +138,7 @@ type Pairing struct {
 }
 
 // MinShare is the least value above 0 that a histogram may have, so that products and quotients
-// of values are normal numbers. What is smaller adds less to a similarity than rounding does.
+// of values are normal numbers. Smaller values contribute less to a similarity than rounding.
 const MinShare = 0x1p-60
 
 // chiSquare32 is the term of the χ² similarity,

@@ -39,7 +39,7 @@ type table struct {
 
 	columns
 	bad     *SyntaxError // why there are no columns
-	labels  int          // of two columns, the one whose name says that it has labels; -1 if nothing was guessed
+	labels  int          // index of the column of labels, guessed from the names of two columns; -1: none
 	views   bool         // some views of the other columns are known
 	numbers string       // the views of columns that were taken for numbers and categories
 	classes string       // the name of the column that labels were then taken from
@@ -216,7 +216,7 @@ func (t *table) viewed(opt *Options) (words, others []string, categories, labels
 		switch {
 		case short && values[name]:
 			return nil, nil, false, false // the first line is a document
-		case numeric && numbers > 0: // a column without any has nothing to tell
+		case numeric && numbers > 0: // a column without numbers is left out
 			columns[1] = append(columns[1], name)
 		case numeric:
 		case recurs && float64(numbers) <= maxNumbers*float64(len(t.near)):

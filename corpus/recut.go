@@ -51,8 +51,9 @@ func (k *keptTexts) of(documents []countedDocument) []string {
 }
 
 // Recut returns documents of c with their texts cut into other terms, as opt.Tokenizer, MinDF, MaxDF and
-// Vocabulary say; documents nil stands for all. Of rows MinDF and MaxDF, where both are 0, are those that c was read
-// with. Other options but Workers, MemoryBytes and Progress don't count. The classes are those of c.
+// Vocabulary say; documents nil stands for all. If both MinDF and MaxDF are 0 and
+// the texts are rows of a table, they are those that c was read with. It also uses Workers, MemoryBytes and
+// Progress, and ignores the other options. The classes are those of c.
 // It fails if c has no Texts.
 func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
 	if err := c.Validate(); err != nil {

@@ -38,9 +38,8 @@ func (h *handle) do(work func() error) error {
 	return err
 }
 
-// end closes a handle and gives back what was taken, at the first call, and reports whether this is
-// it. Where the context can't be made the current one it is tried once more, since nobody else will
-// do the work; that the first try failed is an error all the same.
+// end closes a handle. The first call frees what the handle holds and reports that it is the first. If
+// the context can't be made current, end tries once more and still returns the error of the first try.
 func (h *handle) end(giveBack func() error) (first bool, err error) {
 	if h.d == nil {
 		return false, nil

@@ -96,10 +96,9 @@ func (p *pool) close() error {
 	return err
 }
 
-// arena is the memory of the request under way: pieces of one block, which spares the next request
-// the time to take its own, and the wait for the device that giving back means. What the block has
-// no room for is taken by itself, and the block grows by that for the next request, up to
-// maxArena.
+// arena allocates the memory of a request from one block, which the next request uses again: to free
+// memory would mean to wait for the device. If the block is full, the rest is allocated separately, and
+// the block grows by as much before the next request, up to maxArena.
 type arena struct {
 	block memory
 	need  int64 // bytes that the request has asked for

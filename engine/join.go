@@ -248,8 +248,8 @@ func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 	return sum <= most
 }
 
-// join hands the keys of all wanted pairs to visit, which is called by one goroutine at a time, the keys
-// that tiles have, to the bit; the keys are below closeC. Copies from the given number on meet only those before it.
+// join calls visit for all wanted pairs, by one goroutine at a time. Keys are below closeC and have the bits of tiles.
+// A copy whose number within its class is at least copies is paired only with the first copies of a class.
 func (s *search) join(
 	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, copies int,
 	visit func(i, j int, key float32) error,

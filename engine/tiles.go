@@ -39,16 +39,15 @@ type Request struct {
 	Workers int // goroutines that call visit; default Options.Workers
 }
 
-// Each computes values of k, or of c if k is nil, a tile at a time, and hands each tile to visit: the tile's rows are
-// columns of the request, its columns are rows of the request. Values have the bits of [Engine.Gram] and
-// [Engine.Cross], and no memory is needed for results. Columns[0] must be a multiple of [device.Columns], and so must
-// Columns[1] unless it is Len. Wide blocks take less time per pair than narrow ones.
+// Each computes values of k, or of c if k is nil, and calls visit for each tile. Tiles are transposed: a tile's rows
+// are columns of the request, and its columns are rows of the request. Values have the bits of [Engine.Gram] and
+// [Engine.Cross]. Columns[0] must be a multiple of [device.Columns], and so must Columns[1] unless it is Len. Wide
+// blocks take less time per pair than narrow ones.
 //
-// visit is called concurrently by up to Workers goroutines. Tiles of the same rows of the request come one after the
-// other, columns ascending; with one worker, rows are ascending, too. An error of visit ends the computation, and so
-// does a panic, which is returned as a [PanicError]. Each returns within a second of the end of ctx, with its error.
-// With Test it reports no progress and may be called from several goroutines, each with some of the documents, as
-// [Engine.Batches] says; it then holds CrossTilesBytes.
+// Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request follow each other, columns
+// ascending; with one worker, rows are ascending, too. If visit fails or panics, Each stops and returns its error or a
+// [PanicError]. It stops within a second after ctx is done. With Test it reports no progress, allocates
+// CrossTilesBytes, and several goroutines may each call it with a part of the documents, see [Engine.Batches].
 func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit func(t *Tile) error) (err error) {
 	docs := q.Test
 	switch {

@@ -168,7 +168,7 @@ func (o *Options) given(embeddings []string) *Given {
 	return g
 }
 
-// ofVectors reports whether the default kernel is one of vectors.
+// ofVectors reports whether the kernel is chosen for vectors.
 func (o *Options) ofVectors() bool { return o.Kernel == "" && o.Vectors != nil }
 
 // spec is the kernel that was asked for, or one that suits.

@@ -114,11 +114,11 @@ type Training struct {
 // 2000). A margin of 0, as of two classes with the same documents, is an error. (svm-train of LIBSVM 3.3
 // writes coefficients ±inf and rho NaN.)
 //
-// It takes the least time, and reads the least from the matrix, when
-// documents of a class stand together. The problems run in parallel, the largest first.
+// It is fastest, and reads least from the matrix, if the documents of a class are consecutive. The
+// problems run in parallel, the largest first.
 //
-// Errors: labels out of range, documents of one class only, parameters and options out of range,
-// a start of other machines, what the matrix reports, the end of ctx.
+// Train fails if labels, parameters or options are out of range, if all documents have one class, if a
+// start has other machines, if the matrix fails, and when ctx is done.
 func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier, error) {
 	src, err := newSource(m)
 	if err != nil {

@@ -380,13 +380,13 @@ func (v *validating) sort(compare func(a, b int) int) {
 	slices.SortStableFunc(v.order, compare)
 }
 
-// sweep is a problem that is solved for one choice of parameters after the other.
+// sweep is a problem that is solved for a list of parameters, in order.
 type sweep struct {
 	start    start
-	settled  bool     // all parameters have the same machine:
-	constant *Machine // nil for none
+	settled  bool     // the machine is constant for all parameters
+	constant *Machine // nil: none
 
-	// next returns the problem with parameters i: last itself if it suffices to raise its bounds.
+	// next returns the problem with parameters i. It is last with raised bounds if that suffices.
 	next    func(i int, last *dual) (*dual, error)
 	machine func(d *dual, o outcome) (*Machine, error)
 }

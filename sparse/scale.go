@@ -208,11 +208,10 @@ func (m *CSR) NoCounts() string {
 	return ""
 }
 
-// Unscaled says why columns should be scaled before vectors are compared or added up: where standard
-// deviations differ by a factor of more than 30 from each other or from 1, or a mean is more than 30
-// times the standard deviation; else it returns "". It looks at columns that at least half of the rows
-// have a value in, and only if these hold half of all values: vectors of sparse terms have unlike
-// columns by nature.
+// Unscaled returns why columns should be scaled before vectors are compared, or "". Reasons are standard
+// deviations that differ by a factor of more than 30 from each other or from 1, and a mean of more than
+// 30 standard deviations. Only columns with values in at least half of the rows count, and only if they
+// hold half of all values: the columns of sparse terms always differ.
 func (m *CSR) Unscaled() string {
 	_, why := m.unscaled()
 	return why

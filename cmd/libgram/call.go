@@ -61,7 +61,7 @@ func with[A any](f func(c *call, a *A) error) function {
 	return func(c *call, arguments unsafe.Pointer) error { return f(c, (*A)(arguments)) }
 }
 
-// makes is a function that returns an object: its handle is 0 unless the call succeeds.
+// makes wraps a function that returns an object, and stores the object's handle, or 0 if the function fails.
 func makes[A any, P interface {
 	*A
 	place() *uintptr
@@ -266,7 +266,7 @@ func (c *call) said() []string {
 	return c.warnings[:len(c.warnings):len(c.warnings)]
 }
 
-// use gives options the callbacks of the call, which keeps its warnings.
+// use sets the callbacks of options to those of the call, and has the call keep the warnings.
 func (c *call) use(o *gram.Options) {
 	if c.in.progress != nil {
 		var again *time.Timer

@@ -203,7 +203,8 @@ func (t Tokenizer) WithPairs(pairs bool) Tokenizer {
 	return t
 }
 
-// SameCut reports whether tokenizers cut a text into the same terms. Readers set Pairs by what they read.
+// SameCut reports whether two tokenizers cut a text into the same terms. It ignores Pairs, which readers set
+// from the format of the file.
 func (t Tokenizer) SameCut(as Tokenizer) bool { return t.WithPairs(true) == as.WithPairs(true) }
 
 // String returns the tokenizer as [Parse] reads it, in one form only: the analyzer and, behind a

@@ -14,8 +14,8 @@ type Reducer interface {
 	Backend
 
 	// Min finds the k smallest values of each row in ascending order, ties broken by column:
-	// those of row r are value[r*k:], and column[r*k:] the numbers of their columns, -1 where a row
-	// has no more that are numbers. The request isn't for half of the matrix.
+	// those of row r are value[r*k:], and column[r*k:] the numbers of their columns, or -1 if the row
+	// has fewer values that aren't NaN. Half must not be set.
 	Min(ctx context.Context, r *Request, k int, column []int32, value []float32) error
 
 	// Multiply multiplies rows with vectors, sum[r*vectors+v] = Σ_j value(r, j) by[(j-Lo)*vectors+v],

@@ -61,8 +61,8 @@ type family struct {
 	refuse  func(v []float64) (param int, expected string)
 	resolve func(v []float64, terms int) []float64
 
-	// combine makes the formula of a combination, given its parts, weights and values. Before it,
-	// check finds the first part that isn't allowed and says what is.
+	// combine returns the formula of a combination with parts, weights and values. check is called before
+	// it, and returns the first part that isn't allowed and what is allowed, or "".
 	combine func(k *kernel) formula
 	check   func(parts []*kernel, v []float64) (part int, expected string)
 	single  bool // takes one part only

@@ -17,11 +17,11 @@ type blockSpace struct {
 	n, most int
 	random  *rand.Rand
 
-	basis      *mat.Dense // most × n, of which the first count rows are vectors
+	basis      *mat.Dense // most × n; the first count rows are the basis
 	count      int
 	multiplied int          // vectors that were multiplied; those after them are the last block
 	t          []*mat.Dense // Qᵀ A Q: the columns of each block, down to its diagonal block
-	rest       *mat.Dense   // what the last product has beyond the space, vectors as rows
+	rest       *mat.Dense   // rows: the part of the last product that is orthogonal to the basis
 	beyond     *mat.SymDense
 	scale      float64 // a lower bound of the matrix's norm
 }
@@ -113,12 +113,11 @@ func (s *blockSpace) extend() error {
 	return s.add(w, 1e-14*s.scale*math.Sqrt(float64(s.n)))
 }
 
-// add adds the rows of w to the last block, orthogonalised against the basis and each other.
-// Directions among them no longer than least are left out, and those for which there is no room,
-// the shortest. Their Gram matrix knows directions down to 10⁻⁷ of the longest: shorter ones are
-// taken in further rounds, once these are off. Of unit length, a direction is at right angles to
-// the basis once it loses little to it (twice is enough: Giraud, Langou and Rozložník, Numerische
-// Mathematik 101 (2005)).
+// add orthogonalises the rows of w against the basis and each other, and adds them to the last block. It
+// leaves out directions of length least or less, and the shortest ones if there is no room. The Gram
+// matrix of w resolves directions down to 10⁻⁷ of the longest; further rounds add the shorter ones. Each
+// direction is orthogonalised until it hardly changes; twice is enough (Giraud, Langou and Rozložník,
+// Numerische Mathematik 101 (2005)).
 func (s *blockSpace) add(w *mat.Dense, least float64) error {
 	for w != nil && s.count < s.most {
 		strong, weak, _ := split(w, least, s.most-s.count)

@@ -110,20 +110,18 @@ type Pairs struct {
 }
 
 // Lanczos returns extreme eigenvalues of a by the method of Lanczos with blocks: an orthonormal
-// basis Q of the space that b random vectors, A times them, A² times them and so on span, and the
-// eigenpairs of T = Qᵀ A Q, each with its residual ‖A y - θ y‖. That is the best that any
-// polynomial in A makes of the first block. Each new block is orthogonalised against all before it,
-// twice. It ends when the residuals of all values are within the tolerance, when the space has
-// Vectors, or all of the matrix.
+// basis Q of the Krylov space that b random vectors span with A, A², and so on, and the eigenpairs of
+// T = Qᵀ A Q, each with its residual ‖A y - θ y‖. Each new block is orthogonalised twice against all
+// blocks before it. Lanczos ends when all residuals are within the tolerance, or when the space has
+// Vectors dimensions or those of the matrix.
 //
-// The same seed gives the same bits as long as Apply does, from any number of processors. Vectors
-// are at right angles to 10⁻¹³. A largest value is never above the eigenvalue of its rank, a
-// smallest never below it. An eigenvalue that more than Block others are equal to may come fewer
-// times. Memory: LanczosBytes. It fails if Apply does, if ctx is done, if a product isn't finite,
-// or if a number of opt is negative.
+// If Apply returns the same bits, results have the same bits for any number of processors. Vectors are
+// orthogonal to 10⁻¹³. The i-th largest value is at most the i-th eigenvalue, the i-th smallest at
+// least it. An eigenvalue of a multiplicity above Block may be found fewer times. Lanczos allocates
+// LanczosBytes. It fails if Apply fails, if ctx is done, if a product isn't finite, or if a number of opt
+// is negative.
 //
-// With blocks of 1, a gap g at a dense low end of spread w takes some √(w/g) products for each
-// factor of e⁴; no shift, filter or restart finds more with as many products.
+// With blocks of 1 and a gap g in a spectrum of width w, some √(w/g) products reduce the error by e⁴.
 //
 // Source: Golub and Underwood, The block Lanczos method (1977); Musco and Musco, Randomized block
 // Krylov methods, NIPS 2015.

@@ -13,7 +13,7 @@ import (
 type Writer interface {
 	// WriteRow writes the next row, a value for each column, all finite. After an error the matrix isn't complete.
 	WriteRow(row []float32) error
-	// Close fails if rows are missing. It doesn't close what is below.
+	// Close fails if rows are missing. It doesn't close the underlying writer.
 	Close() error
 }
 

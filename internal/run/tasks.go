@@ -15,10 +15,10 @@ import (
 // the smallest and every worker stays busy to the end. worker, 0 <= worker < workers, tells calls
 // apart that run at the same time, so that each worker may own scratch space.
 //
-// The first error ends the run: no further task begins, and Tasks returns it. So does the end of ctx,
-// with its error; a task that should end early looks at the context that it is given. A task that
-// panics, or that calls runtime.Goexit, ends the run with a [PanicError], which takes precedence
-// over other errors. It fails if workers < 1.
+// After the first error no further task begins, and Tasks returns that error. When ctx is done, Tasks
+// returns the error of ctx; tasks should watch the context that they are given. If a task panics or
+// calls runtime.Goexit, Tasks returns a [PanicError], which takes precedence over other errors. It
+// fails if workers < 1.
 //
 // Each goroutine first calls what [OnWorker] has added to the context.
 func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// MaxValues is how many values a list may have: more are a slip in a step.
+// MaxValues is the maximum number of values of a list. A longer list is probably a wrong step.
 const MaxValues = 1000
 
 // ParseValues reads NAME=LIST, whose list has values and ranges, separated by commas. C, nu and

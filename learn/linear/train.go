@@ -18,10 +18,9 @@ import (
 // workers. Beside the corpus it holds 8 bytes per value and, per document, 36, and 13 for each class
 // under way.
 //
-// Errors: a corpus without documents or with fewer
-// classes than can be told apart, what the embedding refuses, a histogram's embedding, settings and
-// options out of range, values whose squares add up beyond float64, more memory than was allowed, the
-// end of ctx, within a second.
+// Train fails if the corpus has no documents or fewer than two classes, if the embedding is one of histograms
+// or refuses a value, if a setting or an option is out of range, if a sum of squares overflows float64, if it
+// needs more memory than allowed, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {

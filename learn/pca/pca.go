@@ -109,12 +109,12 @@ func LeastBytes(documents, workers int, opt Options) int64 {
 // may shift an eigenvalue (Weyl), with the Frobenius norm estimated from the first product.
 // Conditionally positive definite kernels are as good as others, since K is centred.
 //
-// Values of Components err by about the square of Tolerance, see spectrum.Lanczos; the same bits come
-// from any number of workers. With MemoryBytes for 4·Len² bytes more than Bytes says, the matrix is
-// kept, and sums are rounded in another order than without.
+// The relative error of an eigenvalue is about the square of Tolerance, see spectrum.Lanczos. Results have
+// the same bits for any number of workers. If MemoryBytes is at least 4·Len² more than Bytes, the matrix is
+// kept; sums are then rounded in another order.
 //
-// Errors: no documents, a kernel of another embedding, options below 0, less memory than Bytes says,
-// what the engine returns, the end of ctx, by which it stops within a second.
+// Fit fails if there are no documents, if the kernel has another embedding, if an option is below 0, if
+// MemoryBytes is less than Bytes, if the engine fails, and within a second after ctx is done.
 func Fit(
 	ctx context.Context, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, opt Options,
 ) (*Components, error) {

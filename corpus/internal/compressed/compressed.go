@@ -33,7 +33,7 @@ const (
 	skippableMagic = "\x2a\x4d\x18"
 )
 
-// MaxWindow bounds what zstd data may look back, as zstd itself does: memory of a decoder.
+// MaxWindow is the maximum window of zstd data in bytes, as in zstd itself. It bounds the decoder's memory.
 const MaxWindow = 128 << 20
 
 // Fault is what is wrong with compressed data.

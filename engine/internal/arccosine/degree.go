@@ -2,8 +2,8 @@ package arccosine
 
 import "math"
 
-// Min and Max bound the degrees. Close to -½ the diagonal goes to infinity, and with it what
-// cancels between it and the rest; above Max the diagonal at norm 1, (2n-1)!!, is beyond float32.
+// Min and Max bound the degrees. Near -½ the diagonal goes to infinity, and 1 - cosine in the feature
+// space cancels. Above Max the diagonal at norm 1, (2n-1)!!, overflows float32.
 const (
 	Min = -0.499
 	Max = 28

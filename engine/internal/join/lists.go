@@ -224,9 +224,9 @@ func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc in
 	}
 }
 
-// may reports whether two documents may be within the bound, by what is before the first of their cuts, and
-// whether rank r is the first that they share. The bound on their cosine, dot and √NN of what is left, only
-// falls on the way.
+// may reports whether r is the first rank that two documents share and whether their terms before the first of
+// the two cuts allow a pair within the bound. The bound on the cosine, the dot product so far plus the product
+// of the norms of the rest, only decreases along the way.
 func (w *worker) may(k, m, r uint32) bool {
 	j := w.j
 	ranks, values := j.rows.row(k)

@@ -144,8 +144,8 @@ func sink(heap []entry, e entry) {
 // sortKeys is how many keys become values at a time.
 const sortKeys = 4096
 
-// Sort ends the search: it puts all lists in order, the least key first. Unless values is nil, that turns keys
-// into values, many at a time, check sees each list, and lists are put in order by value, the greatest first.
+// Sort ends the search and sorts all lists by key, ascending. If values isn't nil, it then replaces keys by
+// values, calls check for each list, and sorts the lists by value, descending.
 func (l *Lists) Sort(
 	ctx context.Context, workers int, values func(keys []float32) error, check func(i int, list []Neighbour) error,
 ) error {
@@ -192,7 +192,7 @@ func (l *Lists) Sort(
 	})
 }
 
-// valued gives neighbours their values in the place of keys. It takes as many at a time as the buffer has.
+// valued replaces the keys of neighbours by values, as many at a time as the buffer holds.
 func valued(buffer []float32, list []Neighbour, values func(keys []float32) error) error {
 	for part := range slices.Chunk(list, len(buffer)) {
 		keys := buffer[:len(part)]

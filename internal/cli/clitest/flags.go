@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// FilesDeclared checks that every flag has a text, and that one that names a file or a folder declares whether it is
-// read or written, or the guard against overwriting would know nothing of it. It returns how many of these there are.
+// FilesDeclared checks that each flag has a help text, and that each flag of a file or folder declares whether it is
+// read or written, which the guard against overwriting needs. It returns the number of such flags.
 func FilesDeclared(t *testing.T, command string, f *cli.Flags) (seen int) {
 	t.Helper()
 	known := f.Guarded()

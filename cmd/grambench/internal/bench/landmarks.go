@@ -176,7 +176,7 @@ func (r *landmarksReport) WriteText(w io.Writer) {
 		t.Add(row.part, row.counted, report.Seconds(row.of(r.landmarksRound)), report.Seconds(row.of(r.Min)),
 			report.Seconds(row.of(r.Max)))
 	}
-	t.Add("an iteration to its parts", "", fmt.Sprintf("%.2f", r.Ratio), fmt.Sprintf("%.2f", r.Min.Ratio),
+	t.Add("an iteration / sum of its parts", "", fmt.Sprintf("%.2f", r.Ratio), fmt.Sprintf("%.2f", r.Min.Ratio),
 		fmt.Sprintf("%.2f", r.Max.Ratio))
 	t.Write(w)
 }

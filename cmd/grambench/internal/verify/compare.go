@@ -187,9 +187,9 @@ func (e *expected) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) {
 	}
 }
 
-// surely reports whether an error is within tolerance for one of two simple reasons: it is the
-// rounding of the result, or no more than what an error of the promised size below c does to the
-// value, which is one of the terms of kernel.Tolerance. This saves nine evaluations of ten.
+// surely reports whether an error is certainly within tolerance: it is at most half a unit in the last
+// place, or at most the change of the value if c falls by its promised error, one of the terms of
+// kernel.Tolerance. This saves nine of ten evaluations of the tolerance.
 func (e *expected) surely(err float64, k kernel.Kernel, x *sparse.Embedded, row *sampleRow, at int) bool {
 	v := e.value[at]
 	if !(err <= math.MaxFloat64) { // an infinity, or no number

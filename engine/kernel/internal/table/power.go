@@ -7,14 +7,13 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// Power is v^p for any p other than 0 and v >= 0, with 0^p = 0. A [HalfLine] takes p up to
-// maxSmooth, for which it is accurate; others are v^w · v^r: w is the whole part of p, of the same
-// sign, and r the rest, which a half line takes. Relative to the value it is within HalfLineError
-// and |w| roundings of float64, which for all p that matter to float32 is less than a hundredth of
-// what rounding to that adds.
+// Power computes v^p for p ≠ 0 and v >= 0, with 0^p = 0. For p up to maxSmooth it is a [HalfLine].
+// Otherwise it is v^w · v^r, where w is p without its fraction and v^r a half line. The relative error is at
+// most HalfLineError plus |w| roundings of float64. If the result is within float32, that is less than a
+// hundredth of the rounding to float32.
 type Power struct {
 	p     float64
-	Whole int       // w; 0 also up to maxSmooth, and where p is out of all proportion, beyond device.MaxPower
+	Whole int       // w; 0 if the half line computes v^p itself, or if |p| is at least device.MaxPower
 	rest  *HalfLine // of r; nil where there is none
 }
 
