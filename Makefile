@@ -32,14 +32,18 @@ each    = @for m in $(MODULES); do echo "in $$m: $(1)"; \
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
 
-build: ## build bin/grambench (the default)
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/grambench ./cmd/grambench
+PROGRAMS = ./cmd/gram ./cmd/grambench
+
+build: ## build bin/gram and bin/grambench (the default)
+	@mkdir -p bin
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/ $(PROGRAMS)
 
 # The GPU back end needs cgo and, for the driver's declarations, a header that is made of a module: no CUDA toolkit.
 CUDA_ENV = CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -I$(CURDIR)/build/cuda"
 
-cuda: cuda-header ## build bin/grambench with the GPU back end (needs a C compiler, no CUDA)
-	$(CUDA_ENV) $(GO) build -tags cuda -trimpath -o bin/grambench ./cmd/grambench
+cuda: cuda-header ## build bin/gram and bin/grambench with the GPU back end (needs a C compiler, no CUDA)
+	@mkdir -p bin
+	$(CUDA_ENV) $(GO) build -tags cuda -trimpath -ldflags '-s -w' -o bin/ $(PROGRAMS)
 
 cuda-header:
 	@$(GO) run ./cuda/internal/mkheader build/cuda
@@ -79,7 +83,7 @@ wheel-all: wheel-venv ## build the Python package for x86-64 and arm64
 cluster: ## build bin/gramcluster, which spreads jobs over machines
 	cd cluster && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramcluster ./cmd/gramcluster
 
-lab: ## build bin/gramlab: the experiments of the source papers, and comparisons of grambench with other programs
+lab: ## build bin/gramlab: the experiments of the source papers, and comparisons of gram with other programs
 	cd lab && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramlab ./cmd/gramlab
 
 # What only this finds: faults of gramcluster as a program, its memory, its processes that are killed, and single
@@ -122,14 +126,14 @@ python-check: build libgram ## test the C library from C, and the Python package
 	cd python && GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(PYTHON_VENV)/bin/python -m pytest -q -p no:cacheprovider tests
 
 # The packages that have files for the tag cuda, or for tests with it.
-TAGGED = ./cuda ./cuda/internal/driver ./cmd/grambench
+TAGGED = ./cuda ./cuda/internal/driver $(PROGRAMS)
 
 # What only this finds: faults of the GPU back end, whose files no other stage compiles, and PTX that isn't its sources'.
 cuda-check: cuda-header ptx-check ## check and test the GPU back end without a GPU: a fake driver, PTX in an interpreter (needs g++)
 	$(CUDA_ENV) $(GO) vet -tags cuda $(TAGGED)
 	$(CUDA_ENV) $(GO) run $(STATICCHECK) -tags cuda $(TAGGED)
 	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda ./cuda ./cuda/internal/driver
-	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda -run CUDA ./cmd/grambench ./cmd/grambench/internal/machines
+	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda -run CUDA ./cmd/gram ./cmd/internal/machines
 	cd lab && $(CUDA_ENV) $(GO) vet -tags cuda ./cmd/... && $(CUDA_ENV) $(GO) test -vet=off -tags cuda -run CUDA ./cmd/...
 	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda -race -short -run "Rows|Memory|Errors|Early" ./cuda
 
@@ -159,7 +163,7 @@ bench-runs: build ## compare six runs of bench -suite quick with each other, and
 	for i in 1 2 3 4 5 6; do bin/grambench bench -suite quick $(ARGS) -o build/runs/$$i.json >build/runs/$$i.txt || exit; done
 	$(GO) test -vet=off -count 1 -run TestRecordedRuns -v ./internal/instrument -runs '$(CURDIR)/build/runs/*.json'
 
-bench-cluster: build cluster ## measure what a Gram matrix costs through gramcluster against grambench (minutes, on a quiet machine)
+bench-cluster: build cluster ## measure what a Gram matrix costs through gramcluster against gram (minutes, on a quiet machine)
 	cd cluster && $(GO) run ./internal/overhead $(ARGS)
 
 benchmarks: ## the Go benchmarks of kernels and engine
@@ -183,7 +187,7 @@ bench-pca: build lab ## measure pca against scikit-learn's KernelPCA (minutes)
 bench-peers: build lab ## measure neighbours against sparse_dot_topn and others (minutes)
 	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench peers $(ARGS)
 
-bench-python: build libgram ## measure gramengine against MKL, GraphBLAS, SciPy, scikit-learn-intelex and grambench (minutes)
+bench-python: build libgram ## measure gramengine against MKL, GraphBLAS, SciPy, scikit-learn-intelex and gram (minutes)
 	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(or $(PYTHON),python3) python/bench.py $(if $(DATA),--data '$(DATA)') $(ARGS)
 
 # Two stages at a time, the longest first, since each leaves a part of two processors idle. What comes before them is short
@@ -216,19 +220,19 @@ staticcheck: ## staticcheck, at a fixed version
 portable: ## the portable kernels alone, and what models and results come of them
 	$(GO) vet -tags $(PORTABLE) ./asm/...
 	$(GO) test -vet=off -timeout 60m -tags $(PORTABLE) ./asm/...
-	$(GO) test -vet=off -timeout 60m -tags $(PORTABLE) -run 'TestModels|TestDigests' ./cmd/grambench
+	$(GO) test -vet=off -timeout 60m -tags $(PORTABLE) -run 'TestModels|TestDigests' ./cmd/gram
 
 # Data races.
 race: ## the race detector on what runs concurrently (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -short -skip $(SINGLE) -timeout 60m \
 		. $(call concurrent,sparse corpus tiles engine solver learn internal)
-	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m -run $(OWN) ./cmd/grambench
+	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m -run $(OWN) ./cmd/gram
 	cd cluster && CGO_ENABLED=1 $(GO) test -vet=off -race -short -tags nocloud -timeout 60m \
 		$(call concurrent,cmd job jobs store work internal/chaos)
 
 # What doesn't build for another processor; vet compiles all that a package needs.
 arm64: ## build and vet for another processor
-	GOARCH=arm64 $(GO) build -o /dev/null ./cmd/grambench
+	GOARCH=arm64 $(GO) build -o /dev/null ./cmd/gram
 	GOARCH=arm64 $(GO) vet ./...
 
 generate: ## write the assembly of asm anew

@@ -198,7 +198,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func ExampleModel_PredictTexts() {
 	s := new(service)
 	for _, path := range []string{"first-text.model", "tokenizer-ngrams.model"} {
-		if err := s.use(context.Background(), "cmd/grambench/testdata/models/"+path); err != nil {
+		if err := s.use(context.Background(), "cmd/gram/testdata/models/"+path); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -1,7 +1,7 @@
 // Package gram compares documents by kernels of information geometry, and trains, applies and
 // searches classifiers on them.
 //
-// It is the module's interface for Go programs. Each function does what a command of grambench does; zero options
+// It is the module's interface for Go programs. Each function does what a command of gram does; zero options
 // mean that command's defaults.
 //
 //	c, err := gram.Read(ctx, "mail/", gram.ReadOptions{})       // a folder with a sub-folder per class

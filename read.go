@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ReadOptions say how documents are read. The zero value is what grambench does without flags.
+// ReadOptions say how documents are read. The zero value is what gram does without flags.
 type ReadOptions struct {
 	Options
 

@@ -15,7 +15,7 @@ import (
 )
 
 // ValidateOptions say what is cross-validated. With the zero value it is a support vector machine of
-// the kernel diffusion:t=0.5 and C = 1, as by grambench cv: nothing is chosen.
+// the kernel diffusion:t=0.5 and C = 1, as by gram cv: nothing is chosen.
 type ValidateOptions struct {
 	TrainOptions // ChooseWork is ignored
 
@@ -55,7 +55,7 @@ func (o *Options) unfinished(e learn.Ended) {
 }
 
 // SearchOptions say what is searched. With the zero value it is terms, if the corpus keeps its texts, kernel, C
-// and scheme of a support vector machine, on samples that grow, as by grambench grid.
+// and scheme of a support vector machine, on samples that grow, as by gram grid.
 type SearchOptions struct {
 	TrainOptions // what is given stays; ChooseWork is 60 by default
 

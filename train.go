@@ -16,7 +16,7 @@ import (
 )
 
 // TrainOptions say what is trained. With the zero value a support vector machine is trained whose terms,
-// kernel, C and scheme are chosen by cross-validation on samples, as grambench train does; of a regression, with
+// kernel, C and scheme are chosen by cross-validation on samples, as gram train does; of a regression, with
 // epsilon in place of the scheme, and C, epsilon and the tolerance in the unit of the targets.
 type TrainOptions struct {
 	Options

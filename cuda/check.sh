@@ -18,9 +18,9 @@ section 60 "tests of the back end on the device"
 each $device_tests
 
 section 60 "verify against the float64 reference"
-run "$program" verify -backend cuda -in "synthetic:docs=$verified,terms=20000"
-run "$program" verify -backend cuda -gpu-tensor -in "synthetic:docs=$verified,terms=700,length=900"
-run "$program" verify -backend cuda -in "$source" -kernel diffusion -kernel rbf -kernel arccos:n=1,layers=3
+run "$bench" verify -backend cuda -in "synthetic:docs=$verified,terms=20000"
+run "$bench" verify -backend cuda -gpu-tensor -in "synthetic:docs=$verified,terms=700,length=900"
+run "$bench" verify -backend cuda -in "$source" -kernel diffusion -kernel rbf -kernel arccos:n=1,layers=3
 
 section 140 "matrices that stay on the device, and PyTorch on the same documents"
 beside_pytorch '' 5x
@@ -30,7 +30,7 @@ bench BenchmarkTensor 3x
 
 section 35 "matrices that are copied to the machine"
 for docs in $copied; do
-	run "$program" bench -backend cuda -in "synthetic:docs=$docs,terms=50000,length=300" -count 3 -workers 0
+	run "$bench" bench -backend cuda -in "synthetic:docs=$docs,terms=50000,length=300" -count 3 -workers 0
 done
 
 section 40 "training"

@@ -9,9 +9,9 @@
 # something fails.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-name=$(basename "$0" .sh) program=$PWD/bin/grambench tests=$PWD/bin/cuda.test
+name=$(basename "$0" .sh) program=$PWD/bin/gram bench=$PWD/bin/grambench tests=$PWD/bin/cuda.test
 export GRAM_CUDA=${GRAM_CUDA:-real} OUT=${OUT:-$PWD/build/lease}
-for f in "$program" "$tests"; do
+for f in "$program" "$bench" "$tests"; do
 	[[ -x $f ]] || { echo "cuda/$name.sh: no $f; make cuda-binaries makes it" >&2; exit 2; }
 done
 scratch=$(mktemp -d) && mkdir -p "$OUT" || exit 2
@@ -101,10 +101,10 @@ contact() {
 	cat bin/cuda.commit 2>/dev/null # a machine with a GPU may have the binaries and no git
 	command -v nvidia-smi >/dev/null && timeout -k 5 15 nvidia-smi \
 		--query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader
-	limit=25 run "$program" info || return
-	local small=("$program" gram -backend cuda -in synthetic:docs=50,terms=100 -o "$scratch/first.npy") capability
+	limit=25 run "$bench" info || return
+	local small=("$program" matrix -backend cuda -in synthetic:docs=50,terms=100 -o "$scratch/first.npy") capability
 	if ! limit=20 run "${small[@]}" && [[ -z ${GRAM_CUDA_MODULE:-} ]]; then
-		capability=$("$program" info | sed -nE 's/.*compute capability ([0-9]+)\.([0-9]+).*/\1\2/p')
+		capability=$("$bench" info | sed -nE 's/.*compute capability ([0-9]+)\.([0-9]+).*/\1\2/p')
 		export GRAM_CUDA_MODULE=$PWD/bin/gram.sm_$capability.cubin
 		echo "again with $GRAM_CUDA_MODULE"
 		limit=10 run "${small[@]}"
@@ -139,9 +139,9 @@ sanitized() {
 	local sanitizer check
 	sanitizer=$(tool compute-sanitizer) || { echo "not there"; return; }
 	for check; do
-		limit=28 run "$sanitizer" --tool "$check" --error-exitcode 9 "$program" gram -backend cuda \
+		limit=28 run "$sanitizer" --tool "$check" --error-exitcode 9 "$program" matrix -backend cuda \
 			-in synthetic:docs=300,terms=2000 -o "$scratch/check.npy"
-		limit=28 run "$sanitizer" --tool "$check" --error-exitcode 9 "$program" gram -backend cuda -gpu-tensor \
+		limit=28 run "$sanitizer" --tool "$check" --error-exitcode 9 "$program" matrix -backend cuda -gpu-tensor \
 			-in synthetic:docs=150,terms=200,length=900 -o "$scratch/check.npy"
 	done
 }

@@ -222,7 +222,7 @@ func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
 		default:
 			values, err := list.numbers()
 			if err != nil && Has(list.Name) {
-				err = flagtext.Errorf("-grid %s=%s: a parameter of learners, which -type names: grambench help learners", list.Name,
+				err = flagtext.Errorf("-grid %s=%s: a parameter of learners, which -type names: gram help learners", list.Name,
 					strings.Join(list.Values, ","))
 			}
 			if err != nil {

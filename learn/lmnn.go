@@ -43,7 +43,7 @@ func (t *metric) Check(o Options) error {
 // Train implements Trainer.
 func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	if c.Vocabulary != nil {
-		return nil, flagtext.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as grambench pca writes",
+		return nil, flagtext.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as gram pca writes",
 			c.Source)
 	}
 	opt := o.metrics()

@@ -1,6 +1,6 @@
 """Measures gramengine beside others in one run, and prints tables in Markdown.
 
-    python python/bench.py --data FOLDER --grambench bin/grambench [--rounds 10] [--only gram,fit,svc,neighbours,call,memory]
+    python python/bench.py --data FOLDER --gram bin/gram [--rounds 10] [--only gram,fit,svc,neighbours,call,memory]
 
 FOLDER has 20news-bydate/train.tsv.gz, one line "newsgroup<TAB>text" per message. Rounds go through all contenders in
 turn; a figure is the median over the rounds, with the least and the most. What isn't installed is named as missing.
@@ -157,26 +157,26 @@ def bench_gram(news: News, rounds: int) -> None:
 SETTINGS = {"kernel": "diffusion:t=0.5", "C": 10.0}
 
 
-def command(news: News, grambench: str, scheme: str) -> Timing:
+def command(news: News, gram: str, scheme: str) -> Timing:
     """The command on the same matrix: its time without reading and writing; user time is of all."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run([grambench, "train", "-in", news.svm, "-o", news.model, "-json", "-choose-time", "0", "-scheme",
+    done = subprocess.run([gram, "train", "-in", news.svm, "-o", news.model, "-json", "-choose-time", "0", "-scheme",
                            scheme, "-kernel", SETTINGS["kernel"], "-c", str(SETTINGS["C"])], capture_output=True, check=True)
     said = json.loads(done.stdout)
     return Timing(said["seconds"] - said["seconds_read"] - said["seconds_write"],
                   resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
 
 
-def bench_fit(news: News, grambench: str, rounds: int) -> None:
+def bench_fit(news: News, gram: str, rounds: int) -> None:
     """KernelSVC beside the command."""
     for scheme in ("one-vs-rest", "one-vs-one"):
         svc = ge.KernelSVC(scheme=scheme, **SETTINGS).fit(news.counts, news.classes)
-        command(news, grambench, scheme)
+        command(news, gram, scheme)
         theirs = ge.KernelSVC.load(news.model)
         same = all(np.array_equal(getattr(svc, a), getattr(theirs, a)) for a in ("support_", "dual_coef_", "offsets_"))
         print(f"\n{scheme}: coefficients {'the same bits' if same else 'DIFFER'}", flush=True)
         compare(f"Fit on 20 Newsgroups from a matrix, {SETTINGS['kernel']}, C = 10, {scheme}", [
-            Contender("grambench train, without reading and writing", lambda: command(news, grambench, scheme)),
+            Contender("gram train, without reading and writing", lambda: command(news, gram, scheme)),
             Contender("KernelSVC.fit, again in one process", lambda: svc.fit(news.counts, news.classes) and None),
             Contender("KernelSVC.fit, in a new process", lambda: Timing(*child("fit", news.npz, scheme)["timing"]))], rounds)
 
@@ -321,7 +321,7 @@ def about() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--grambench", default="bin/grambench")
+    parser.add_argument("--gram", default="bin/gram")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--only", default="gram,fit,svc,neighbours,call,memory")
     parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)
@@ -334,7 +334,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         news = News(given.data, Path(folder)) if set(only) & {"gram", "fit", "svc", "neighbours"} else None
         for name, run in {"gram": lambda: bench_gram(news, given.rounds),
-                          "fit": lambda: bench_fit(news, given.grambench, given.rounds),
+                          "fit": lambda: bench_fit(news, given.gram, given.rounds),
                           "svc": lambda: bench_svc(news, given.rounds),
                           "neighbours": lambda: bench_neighbours(news, given.rounds),
                           "call": lambda: bench_call(given.rounds), "memory": bench_memory}.items():

@@ -22,7 +22,7 @@
  * They say how the call runs; of gram_project and gram_index_query, whose objects keep threads and memory of their
  * own, what was said when the object was made. Functions without options run by the defaults.
  *
- * Text is cut into terms as grambench does: in gram_neighbours and gram_duplicates all of them count, in other
+ * Text is cut into terms as gram does: in gram_neighbours and gram_duplicates all of them count, in other
  * functions those of two documents or more; in gram_duplicates and indexes words may hold digits. Where two sets of
  * documents are compared, the first is cut as the other, and terms that only one has count; gram_predict and
  * gram_project take the terms of the documents that the object was made of. gram_corpus has
@@ -136,7 +136,7 @@ int32_t gram_free(gram_object object, const gram_call *call);
 
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
-/* Reads a file or folder, as grambench does. Options: format, min_df, max_df, tokenizer, encoding, strict,
+/* Reads a file or folder, as gram does. Options: format, min_df, max_df, tokenizer, encoding, strict,
  * label_column, text_column, label_key, text_key, group_column, labels, signed, zero_based ("true" or "false"),
  * vocabulary (an array), keep_texts. */
 int32_t gram_read(const char *source, int64_t source_size, const char *options, int64_t options_size,
@@ -229,7 +229,7 @@ int32_t gram_index_refit(gram_object index, const gram_call *call);
 
 /* ---- All objects ------------------------------------------------------------------------------------------------ */
 
-/* Loads a model, or an index, from a file: those of grambench, too. */
+/* Loads a model, or an index, from a file: those of gram, too. */
 int32_t gram_load(const char *path, int64_t path_size, gram_object *object, const gram_call *call);
 
 /* Loads a model, or an index, from the bytes of such a file. */

@@ -3,6 +3,7 @@ package backend
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -69,9 +70,17 @@ func (l *Limits) NumWorkers() int {
 // alone.
 func bounds() (all, process run.Bound) { return run.AvailableBound(), run.ProcessBound() }
 
-// Startable returns an error where the limits of the process leave so little that the runtime could
-// end the program at any time, whatever the command.
-func Startable() error {
+// Run runs a program and returns its exit status. It fails where the limits of the process leave too little memory for
+// Go's runtime, whatever the command.
+func Run(p *cli.Program, args []string, stdout, stderr io.Writer) int {
+	if err := startable(); err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+		return cli.Failed
+	}
+	return p.Run(args, stdout, stderr)
+}
+
+func startable() error {
 	b := run.ProcessBound()
 	if b.By == "" || b.Bytes >= RuntimeBytes {
 		return nil

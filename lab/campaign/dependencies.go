@@ -45,7 +45,7 @@ type module struct {
 }
 
 // programs are what users build, by their modules.
-var programs = map[string]string{".": "./cmd/grambench", "cluster": "./cmd/gramcluster"}
+var programs = map[string]string{".": "./cmd/gram", "cluster": "./cmd/gramcluster"}
 
 func prepareDependencies(_ context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
 	return func(ctx context.Context, number int64) error {
@@ -138,7 +138,7 @@ func (t *trial) listLicences(ctx context.Context) error {
 		parts = append(parts, strings.Join(slices.Compact(paths), "")+text)
 	}
 	slices.Sort(parts)
-	head := "Modules that grambench and gramcluster link, with their licences. make campaign writes this file.\n\n"
+	head := "Modules that gram and gramcluster link, with their licences. make campaign writes this file.\n\n"
 	want := head + strings.Join(parts, "\n"+strings.Repeat("-", 80)+"\n\n")
 	file := filepath.Join(t.root, "docs", "licences.txt")
 	if t.short {
@@ -163,7 +163,7 @@ func licenceOf(folder string) (string, error) {
 
 // bill writes docs/sbom.json.
 func (t *trial) bill(ctx context.Context) error {
-	program, err := t.build(ctx, ".", "./cmd/grambench")
+	program, err := t.build(ctx, ".", "./cmd/gram")
 	if err != nil {
 		return err
 	}

@@ -51,8 +51,8 @@ type writer struct {
 }
 
 var writers = []writer{
-	{name: "gram", args: "gram -q -in a.tsv -kernel $ -o k.npy -o-labels k.labels", old: "linear", new: "diffusion"},
-	{name: "gram text", args: "gram -q -in a.tsv -kernel $ -o k.svm", old: "linear", new: "rbf"},
+	{name: "matrix", args: "matrix -q -in a.tsv -kernel $ -o k.npy -o-labels k.labels", old: "linear", new: "diffusion"},
+	{name: "matrix text", args: "matrix -q -in a.tsv -kernel $ -o k.svm", old: "linear", new: "rbf"},
 	{name: "train", args: "train -q -in a.tsv -kernel linear -c $ -o m.model", old: "1", new: "2"},
 	{name: "tiles", args: "train -q -in a.tsv -kernel $ -c 1 -tiles tiles -o m.model", old: "linear", new: "diffusion"},
 	{name: "landmarks", args: "train -q -in a.tsv -type landmark:m=8 -c $ -o m.model", old: "1", new: "2"},
@@ -105,17 +105,17 @@ type trialOf struct {
 }
 
 // faulty are the programs built with faults.
-type faulty struct{ grambench, campaign string }
+type faulty struct{ gram, campaign string }
 
 func (t *trial) faulty(ctx context.Context) (f faulty, err error) {
-	if f.grambench, err = t.build(ctx, ".", "./cmd/grambench", "-tags", "campaign"); err == nil {
+	if f.gram, err = t.build(ctx, ".", "./cmd/gram", "-tags", "campaign"); err == nil {
 		f.campaign, err = t.build(ctx, "lab", "./campaign", "-tags", "campaign")
 	}
 	return f, err
 }
 
 func (f faulty) argv(w *writer, value string) []string {
-	program := f.grambench
+	program := f.gram
 	if w.program == "campaign" {
 		program = f.campaign
 	}
@@ -123,7 +123,7 @@ func (f faulty) argv(w *writer, value string) []string {
 	for word := range strings.FieldsSeq(w.args) {
 		argv = append(argv, strings.ReplaceAll(word, "$", value))
 	}
-	if program == f.grambench && !strings.HasPrefix(w.args, "evaluate") {
+	if program == f.gram && !strings.HasPrefix(w.args, "evaluate") {
 		argv = append(argv, "-workers", "1")
 	}
 	return argv

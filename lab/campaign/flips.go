@@ -29,7 +29,7 @@ var kindsOfModels = []string{
 // models are files of models of all kinds, of this program and of earlier ones, by name.
 func (t *trial) models(ctx context.Context, program string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	old, err := filepath.Glob(filepath.Join(t.root, "cmd/grambench/testdata/models/*.model"))
+	old, err := filepath.Glob(filepath.Join(t.root, "cmd/gram/testdata/models/*.model"))
 	if err != nil || len(old) == 0 {
 		return nil, fmt.Errorf("no models of earlier programs: %w", err)
 	}
@@ -98,7 +98,7 @@ func damage(r *rand.Rand, data []byte) (bad []byte, what string) {
 }
 
 func prepareFlips(ctx context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
-	program, err := t.build(ctx, ".", "./cmd/grambench")
+	program, err := t.build(ctx, ".", "./cmd/gram")
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func init() { children["fuzz"] = fuzzChild }
 
 // prepareFuzz makes cases of a process each, which tries a batch of inputs; where it dies, it has left the input.
 func prepareFuzz(ctx context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
-	program, err := t.build(ctx, ".", "./cmd/grambench")
+	program, err := t.build(ctx, ".", "./cmd/gram")
 	if err != nil {
 		return nil, err
 	}

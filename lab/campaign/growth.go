@@ -22,15 +22,15 @@ type dimension struct {
 
 var dimensions = []dimension{
 	{"documents, corpus", "corpus -in synthetic:docs=N,terms=5000,length=50", 4000, 1},
-	{"documents, gram", "gram -in synthetic:docs=N,terms=5000,length=50 -kernel diffusion -o k.npy", 500, 2},
+	{"documents, matrix", "matrix -in synthetic:docs=N,terms=5000,length=50 -kernel diffusion -o k.npy", 500, 2},
 	{"documents, neighbours", "neighbours -in synthetic:docs=N,terms=5000,length=50 -o n.tsv", 1000, 2},
 	{"documents, linear", "train -in synthetic:docs=N,terms=5000,length=50,classes=4 -type linear -o m", 1000, 1},
 	{"documents, landmarks", "train -in synthetic:docs=N,terms=5000,length=50 -type landmark:m=64 -c 1 -o m", 1000, 1},
-	{"terms, gram", "gram -in synthetic:docs=1000,terms=N,length=100 -kernel diffusion -o k.npy", 2000, 1},
-	{"length, gram", "gram -in synthetic:docs=1000,terms=20000,length=N -kernel diffusion -o k.npy", 50, 1},
+	{"terms, matrix", "matrix -in synthetic:docs=1000,terms=N,length=100 -kernel diffusion -o k.npy", 2000, 1},
+	{"length, matrix", "matrix -in synthetic:docs=1000,terms=20000,length=N -kernel diffusion -o k.npy", 50, 1},
 	{"classes, train", "train -in synthetic:docs=1000,terms=2000,length=40,classes=N -kernel linear -c 1 -o m", 4, 2},
 	{"classes, linear", "train -in synthetic:docs=2000,terms=2000,length=40,classes=N -type linear -o m", 4, 1},
-	{"kernel depth", "gram -in synthetic:docs=1000,terms=2000,length=40 -kernel arccos:n=1,layers=N -o k.npy", 1, 1},
+	{"kernel depth", "matrix -in synthetic:docs=1000,terms=2000,length=40 -kernel arccos:n=1,layers=N -o k.npy", 1, 1},
 	{"folds", "cv -in synthetic:docs=400,terms=2000,length=40,classes=2 -kernel linear -c 1 -folds N", 3, 1},
 }
 
@@ -38,7 +38,7 @@ var dimensions = []dimension{
 const more = 0.35
 
 func prepareGrowth(ctx context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
-	program, err := t.build(ctx, ".", "./cmd/grambench")
+	program, err := t.build(ctx, ".", "./cmd/gram")
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ var killPart = part{
 // prepareKill makes cases of one training each: it is killed up to five times in one folder and then goes on to its
 // end. The model must be that of a run that nobody kills, and so must all tiles.
 func prepareKill(ctx context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
-	program, err := t.build(ctx, ".", "./cmd/grambench")
+	program, err := t.build(ctx, ".", "./cmd/gram")
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type suite struct {
 
 const highest = "github.com/gramengine/gram/asm.highest="
 
-// suites are those of each level; the digests of cmd/grambench are for all levels that there are.
+// suites are those of each level; the digests of cmd/gram are for all levels that there are.
 func suites(short bool) (list []suite) {
 	packages := "./asm/... ./engine/... ./solver/... ./sparse/... ./corpus/... ./tiles/... ./learn/... ./internal/... ."
 	if short {

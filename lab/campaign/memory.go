@@ -15,7 +15,7 @@ var memoryPart = part{
 
 // commands are what random settings are drawn for: D stands for documents, K for a kernel.
 var commands = []string{
-	"corpus -in D", "gram -in D -kernel K -o out.npy", "gram -in D -kernel K -o out.svm",
+	"corpus -in D", "matrix -in D -kernel K -o out.npy", "matrix -in D -kernel K -o out.svm",
 	"train -in D -kernel K -c 1 -o out",
 	"train -in D -type landmark:m=64 -o out", "train -in D -type logistic -c 1 -o out", "train -in D -type linear -o out",
 	"train -in D -type knn -o out", "train -in D -o out", "cv -in D -kernel K -c 1 -folds 3",
@@ -32,7 +32,7 @@ const (
 )
 
 func prepareMemory(ctx context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
-	program, err := t.build(ctx, ".", "./cmd/grambench")
+	program, err := t.build(ctx, ".", "./cmd/gram")
 	if err != nil {
 		return nil, err
 	}

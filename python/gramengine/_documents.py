@@ -222,7 +222,7 @@ class Corpus:
 
     @classmethod
     def read(cls, source: str | os.PathLike[str], **read: Any) -> "Corpus":
-        """Reads a file or folder as grambench does: text, CSV, JSON lines, svmlight, NumPy, SciPy and others.
+        """Reads a file or folder as gram does: text, CSV, JSON lines, svmlight, NumPy, SciPy and others.
 
         Options are ``format``, ``min_df``, ``max_df``, ``tokenizer``, ``encoding``, ``label_column``, ``text_column``, …
         as in ``gram.h``.
@@ -288,7 +288,7 @@ def documents_with_classes(x: Any, y: Any) -> Held:
 
 def classes_of(y: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
     """The sorted classes, and their names with numbers by document in the order of their first documents, as files have
-    them: models of the same documents then have the same bits as those of grambench."""
+    them: models of the same documents then have the same bits as those of gram."""
     try:
         y = np.asarray(y if hasattr(y, "dtype") else list(y))
         classes, first, labels = np.unique(y, return_index=True, return_inverse=True)

@@ -24,7 +24,7 @@ def gram(X: Any, Y: Any = None, *, kernel: str | None = None, out: np.ndarray | 
         single text (of ``Y`` if given) are left out: ``Corpus(texts, min_df=1)`` keeps them.
     kernel : str, default "diffusion:t=0.5"
         A specification, such as ``"diffusion:t=2"``, ``"arccos:n=1"``, ``"rbf:gamma=0.1"`` or
-        ``"linear:embed=tfidf-l2"``; ``grambench kernels`` lists them.
+        ``"linear:embed=tfidf-l2"``; ``gram kernels`` lists them.
     out : array of float32, optional
         Receives the matrix, of the right shape, writable and in C order.
     n_jobs : int, optional

@@ -123,7 +123,7 @@ _SIGNATURES: dict[str, list[Any]] = {
 def _load() -> ctypes.CDLL:
     path = Path(os.environ.get("GRAMENGINE_LIBRARY") or Path(__file__).with_name("_lib") / "libgram.so")
     if sys.platform != "linux":
-        raise ImportError(f"gramengine runs on Linux, found {sys.platform}: use grambench, or build the library yourself")
+        raise ImportError(f"gramengine runs on Linux, found {sys.platform}: use gram, or build the library yourself")
     if _musl():
         raise ImportError("gramengine needs glibc, found musl: the Go runtime can't be loaded as a library there "
                           "(golang/go issue 54805). Use an image of Debian, Ubuntu, Fedora or the like")

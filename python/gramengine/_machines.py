@@ -102,7 +102,7 @@ class Classifier(ClassifierMixin, Engine):
         self._classes(np.array(sorted(about["classes"])))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicts the class of each document, as ``grambench predict``: of a model with probabilities the most probable."""
+        """Predicts the class of each document, as ``gram predict``: of a model with probabilities the most probable."""
         found = self._predict(self._checked(X))
         return self._labels(found)
 

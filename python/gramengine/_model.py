@@ -94,7 +94,7 @@ class Engine(BaseEstimator):
         return hasattr(self, "_model")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model to a file that grambench and this class load: it is what it was before, or whole.
+        """Writes the model to a file that gram and this class load: it is what it was before, or whole.
 
         The file has the classes as text, and so :meth:`load` gives them; pickle keeps their type.
         """
@@ -103,7 +103,7 @@ class Engine(BaseEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **parameters: Any) -> "Engine":
-        """An estimator with a model that this class or ``grambench train`` wrote.
+        """An estimator with a model that this class or ``gram train`` wrote.
 
         Classes are str, sorted as such, also where ``fit`` had numbers: 2 and 10 come back as "10" and "2". Parameters
         that aren't given are those of the model where its file has them: kernel, C, scheme, type and terms. It has no

@@ -44,7 +44,7 @@ _VIEW = re.compile(r"^[\x01-\x1f]")  # tells terms of several views apart
 class TextClassifier(Classifier):
     """Classifies raw texts. What isn't given is chosen by cross-validation on the training texts.
 
-    Terms (words, pairs of words, characters within words, or both), kernel, C and scheme are chosen as by ``grambench
+    Terms (words, pairs of words, characters within words, or both), kernel, C and scheme are chosen as by ``gram
     train``; ``about_["report"]`` says what was found.
 
     Parameters

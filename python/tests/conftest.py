@@ -17,9 +17,9 @@ except ImportError:
 
 
 @pytest.fixture(scope="session")
-def grambench():
+def gram():
     """The command that `make build` makes."""
-    found = os.environ.get("GRAMBENCH") or ROOT / "bin" / "grambench"
+    found = os.environ.get("GRAMBENCH") or ROOT / "bin" / "gram"
     if not Path(found).exists():
         if os.environ.get("CI"):
             pytest.fail(f"no command at {found}: run make build first")

@@ -31,11 +31,11 @@ def missing(code):
     return sorted(name for name in named & OPTIONAL if importlib.util.find_spec(name) is None)
 
 
-def run(language, line, code, names, grambench):
+def run(language, line, code, names, gram):
     """Runs a block. A failure names its line in the page."""
     if language == "sh":
         for command in re.findall(r"^\$ (.*)", code, re.M):
-            environment = {**os.environ, "PATH": f"{Path(grambench).parent}:{os.environ['PATH']}"}
+            environment = {**os.environ, "PATH": f"{Path(gram).parent}:{os.environ['PATH']}"}
             subprocess.run(command, shell=True, check=True, env=environment, stdout=subprocess.PIPE, timeout=600)
     elif ">>>" in code:
         test = doctest.DocTestParser().get_doctest(code, names, PAGE.name, str(PAGE), line)
@@ -47,7 +47,7 @@ def run(language, line, code, names, grambench):
         exec(compile("\n" * line + code, str(PAGE), "exec"), names)
 
 
-def test_page(tmp_path, monkeypatch, grambench):
+def test_page(tmp_path, monkeypatch, gram):
     monkeypatch.chdir(tmp_path)
     names, ran, left = {"__name__": "__main__"}, 0, []
     for language, line, code in blocks(PAGE.read_text()):
@@ -57,16 +57,16 @@ def test_page(tmp_path, monkeypatch, grambench):
         if missing(code):
             left += missing(code)
             continue
-        run(language, line, code, names, grambench)
+        run(language, line, code, names, gram)
         ran += 1
     assert ran >= 18 - len(left)
     print("not installed:", *left)
 
 
-def test_runner_finds_what_is_wrong(grambench):
+def test_runner_finds_what_is_wrong(gram):
     for language, code in (("python", ">>> 1 + 1\n3\n"), ("python", "assert False\n"), ("sh", "$ false\n")):
         with pytest.raises((AssertionError, subprocess.CalledProcessError)):
-            run(language, 1, code, {}, grambench)
+            run(language, 1, code, {}, gram)
 
 
 def test_page_lists_what_there_is():

@@ -17,11 +17,11 @@ def hellinger(x):
     return root @ root.T
 
 
-def test_gram_is_the_commands_to_the_bit(counts, grambench, tmp_path):
+def test_gram_is_the_commands_to_the_bit(counts, gram, tmp_path):
     x, y = counts
     dump_svmlight_file(x, np.unique(y, return_inverse=True)[1], str(tmp_path / "x.svm"), zero_based=False)
     for spec in ("diffusion:t=0.5", "arccos:n=1", "linear:embed=tfidf-l2"):
-        subprocess.run([grambench, "gram", "-q", "-in", tmp_path / "x.svm", "-kernel", spec, "-o", tmp_path / "k.npy"], check=True)
+        subprocess.run([gram, "gram", "-q", "-in", tmp_path / "x.svm", "-kernel", spec, "-o", tmp_path / "k.npy"], check=True)
         assert np.array_equal(g.gram(x, kernel=spec), np.load(tmp_path / "k.npy"))
 
 
@@ -152,14 +152,14 @@ def test_empty_sets():
     assert g.neighbours(x, k=2).indices.shape == (0, 2)
 
 
-def test_corpus_is_read_by_the_command_too(grambench, tmp_path):
+def test_corpus_is_read_by_the_command_too(gram, tmp_path):
     (tmp_path / "a.tsv").write_text("x\tone two three\ny\ttwo three four\n", encoding="utf-8")
     c = g.Corpus.read(tmp_path / "a.tsv", min_df=1)
     assert len(c) == 2 and list(c.labels) == ["x", "y"] and c.vocabulary == ["four", "one", "three", "two"]
     assert c.matrix.toarray().sum() == 6
     with pytest.raises((ValueError, OSError), match="missing"):
         g.Corpus.read(tmp_path / "missing.tsv")
-    said = subprocess.run([grambench, "corpus", "-in", tmp_path / "a.tsv", "-min-df", "1"], check=True, capture_output=True, text=True)
+    said = subprocess.run([gram, "corpus", "-in", tmp_path / "a.tsv", "-min-df", "1"], check=True, capture_output=True, text=True)
     assert "2 documents" in said.stdout + said.stderr
 
 

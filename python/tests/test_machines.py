@@ -28,17 +28,17 @@ def labelled(counts, tmp_path):
     return x, y, path
 
 
-def test_models_are_the_commands(counts, grambench, tmp_path):
+def test_models_are_the_commands(counts, gram, tmp_path):
     x, y, path = labelled(counts, tmp_path)
     numbers = np.unique(y, return_inverse=True)[1] + 1
-    subprocess.run([grambench, "train", "-q", "-kernel", "diffusion:t=0.5", "-c", "2", "-in", path, "-o",
+    subprocess.run([gram, "train", "-q", "-kernel", "diffusion:t=0.5", "-c", "2", "-in", path, "-o",
                     tmp_path / "a.model"], check=True)
     own = g.KernelSVC("diffusion:t=0.5", 2).fit(x, numbers)
     other = g.load(tmp_path / "a.model")
     assert np.array_equal(own.predict(x), other.predict(x).astype(int))
     assert np.array_equal(own.decision_function(x), other.decision_function(x))
     own.save(tmp_path / "b.model")
-    said = subprocess.run([grambench, "predict", "-q", "-in", path, "-model", tmp_path / "b.model", "-o", "-"], check=True,
+    said = subprocess.run([gram, "predict", "-q", "-in", path, "-model", tmp_path / "b.model", "-o", "-"], check=True,
                           capture_output=True, text=True)
     assert [int(line.split()[0]) for line in said.stdout.splitlines()] == own.predict(x).tolist()
 

@@ -13,24 +13,24 @@ from sklearn.pipeline import make_pipeline
 import gramengine as g
 
 
-def test_classifier(texts, grambench, tmp_path):
+def test_classifier(texts, gram, tmp_path):
     x, y = texts
     made = g.TextClassifier().fit(x[:160], y[:160])
     assert made.score(x[160:], y[160:]) > 0.9
     assert "kernel" in made.report() and set(made.get_feature_names_out()) >= {"goal", "bread"}
     made.save(tmp_path / "a.model")
     (tmp_path / "x.txt").write_text("\n".join(x), encoding="utf-8")
-    said = subprocess.run([grambench, "predict", "-q", "-format", "lines", "-in", tmp_path / "x.txt", "-model",
+    said = subprocess.run([gram, "predict", "-q", "-format", "lines", "-in", tmp_path / "x.txt", "-model",
                            tmp_path / "a.model", "-o", "-"], check=True, capture_output=True, text=True)
     assert [line.split()[0] for line in said.stdout.splitlines()] == made.predict(x).tolist()
     assert isinstance(g.load(tmp_path / "a.model"), g.TextClassifier)
     assert np.array_equal(pickle.loads(pickle.dumps(made)).decision_function(x), made.decision_function(x))
 
 
-def test_the_commands_choice(texts, grambench, tmp_path):
+def test_the_commands_choice(texts, gram, tmp_path):
     x, y = texts
     (tmp_path / "x.tsv").write_text("".join(f"{c}\t{t}\n" for t, c in zip(x, y)), encoding="utf-8")
-    subprocess.run([grambench, "train", "-q", "-in", tmp_path / "x.tsv", "-o", tmp_path / "a.model"], check=True)
+    subprocess.run([gram, "train", "-q", "-in", tmp_path / "x.tsv", "-o", tmp_path / "a.model"], check=True)
     other, own = g.load(tmp_path / "a.model"), g.TextClassifier().fit(x, y)
     for key in ("type", "kernel", "c", "scheme", "tokenizer", "support"):
         assert own.about_[key] == other.about_[key]

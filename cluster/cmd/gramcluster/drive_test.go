@@ -11,10 +11,10 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// drive writes grambench's model with workers that fail at first, and here; it gives up where all fail,
+// drive writes gram's model with workers that fail at first, and here; it gives up where all fail,
 // leaves no model then, and goes on when it is started again.
 func TestDriveLandmarks(t *testing.T) {
-	bench, dir := grambench(t), t.TempDir()
+	bench, dir := gram(t), t.TempDir()
 	program := binary(t, "gramcluster")
 	const in = "synthetic:docs=1300,terms=900,length=40,classes=3,seed=5"
 	want, got := filepath.Join(dir, "want.model"), filepath.Join(dir, "got.model")

@@ -13,7 +13,7 @@ import (
 )
 
 var gatherCommand = cli.Command{
-	Name: "gather", Summary: "put the results of a job together, as grambench writes them",
+	Name: "gather", Summary: "put the results of a job together, as gram writes them",
 	Help: `
 Writes the file when all results are there and whole, and nothing otherwise: then it says what is
 missing, and -missing prints the task lines of it for another work. Exit status 1 in that case.`,

@@ -31,7 +31,7 @@ func helps() (all []string) {
 func TestHelp(t *testing.T) {
 	for _, args := range helps() {
 		lines := strings.Split(strings.TrimSuffix(must(t, "", strings.Fields(args)...), "\n"), "\n")
-		if len(lines) > 40 && !slices.Contains([]string{"help sources", "help text"}, args) { // grambench's own
+		if len(lines) > 40 && !slices.Contains([]string{"help sources", "help text"}, args) { // gram's own
 			t.Errorf("%s has %d lines, expected at most 40", args, len(lines))
 		}
 		for _, l := range lines {

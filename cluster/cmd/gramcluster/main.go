@@ -1,4 +1,4 @@
-// Command gramcluster divides work of grambench among machines: it plans tasks, does them and gathers
+// Command gramcluster divides work of gram among machines: it plans tasks, does them and gathers
 // their results. What starts it on many machines (Spark, Slurm, Kubernetes, xargs) is up to the user.
 package main
 
@@ -25,7 +25,7 @@ func program(stdin io.Reader) *cli.Program {
 	return &cli.Program{
 		Name: "gramcluster",
 		About: `
-gramcluster divides a computation of grambench among machines. It schedules nothing: tasks are lines
+gramcluster divides a computation of gram among machines. It schedules nothing: tasks are lines
 of text that Spark, Slurm, Kubernetes, xargs or a shell may carry, and results lie in a store that
 all machines reach: a folder, or a bucket of S3, Google or Azure. Results have the bits of one
 machine. work may be killed at any moment and started again: what is in the store stays, what isn't
@@ -34,7 +34,7 @@ is done. docs/cluster.md says more.`,
 gramcluster plan gram -store DIR -in train.svm > tasks.jsonl   what there is to do, in lines
 gramcluster work -store DIR < tasks.jsonl                      anywhere, any part, again and again
 gramcluster status -store DIR -watch                           how far it is
-gramcluster gather -store DIR -o K.npy                         what grambench gram writes`,
+gramcluster gather -store DIR -o K.npy                         what gram matrix writes`,
 		Commands: []*cli.Command{
 			planCommand(), driveCommand(), workCommand(stdin), &gatherCommand, &statusCommand, &cleanCommand,
 		},

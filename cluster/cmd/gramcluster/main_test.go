@@ -47,9 +47,9 @@ func states(t *testing.T, out string) map[string]int {
 	return count
 }
 
-// built builds gramcluster and grambench into the folder of programs, once.
+// built builds gramcluster and gram into the folder of programs, once.
 var built = sync.OnceValue(func() error {
-	for _, of := range [][2]string{{"../../..", "./cmd/grambench"}, {"../..", "./cmd/gramcluster"}} { // of two modules
+	for _, of := range [][2]string{{"../../..", "./cmd/gram"}, {"../..", "./cmd/gramcluster"}} { // of two modules
 		build := exec.Command("go", "build", "-C", of[0], "-o", programs, of[1])
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// binary returns the path of gramcluster or grambench.
+// binary returns the path of gramcluster or gram.
 func binary(t *testing.T, name string) string {
 	t.Helper()
 	if testing.Short() {
@@ -78,15 +78,15 @@ func binary(t *testing.T, name string) string {
 	return filepath.Join(programs, name)
 }
 
-// grambench returns what runs the program whose results are to be met, and returns what it prints.
-func grambench(t *testing.T) func(args ...string) string {
+// gram returns what runs the program whose results are to be met, and returns what it prints.
+func gram(t *testing.T) func(args ...string) string {
 	t.Helper()
-	path := binary(t, "grambench")
+	path := binary(t, "gram")
 	return func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command(path, args...).CombinedOutput()
 		if err != nil {
-			t.Fatalf("grambench %s: %v\n%s", strings.Join(args, " "), err, out)
+			t.Fatalf("gram %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 		return string(out)
 	}
@@ -110,10 +110,10 @@ func jobOf(t *testing.T, tasks string) string {
 	return l.Job
 }
 
-// A matrix that is gathered has the bytes of grambench's, on every instruction set, whatever the
+// A matrix that is gathered has the bytes of gram's, on every instruction set, whatever the
 // blocks; tasks are done once; what is damaged is named and done again.
 func TestGram(t *testing.T) {
-	bench, dir := grambench(t), t.TempDir()
+	bench, dir := gram(t), t.TempDir()
 	const in = "synthetic:docs=700,terms=900,length=30,classes=3,seed=4"
 	for i, c := range []struct{ block, of string }{
 		{"-rows 128 -columns 256", "-kernel diffusion:t=0.5"},
@@ -122,7 +122,7 @@ func TestGram(t *testing.T) {
 		of, block := strings.Fields(c.of), append([]string{"-store", filepath.Join(dir, fmt.Sprint("store", i)), "-in", in},
 			strings.Fields(c.block)...)
 		store, want := filepath.Join(dir, fmt.Sprint("store", i)), filepath.Join(dir, fmt.Sprint("want", i, ".npy"))
-		bench(append([]string{"gram", "-in", in, "-o", want}, of...)...)
+		bench(append([]string{"matrix", "-in", in, "-o", want}, of...)...)
 		tasks := must(t, "", slices.Concat([]string{"plan", "gram", "-q"}, block, of)...)
 		if again := must(t, "", slices.Concat([]string{"plan", "gram"}, block, of)...); again != tasks {
 			t.Error("planned twice, there are two jobs")

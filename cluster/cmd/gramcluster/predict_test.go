@@ -12,10 +12,10 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Predictions that are gathered have the bytes of grambench's, for every kind of model and output,
+// Predictions that are gathered have the bytes of gram's, for every kind of model and output,
 // whatever the number of documents of a task.
 func TestPredict(t *testing.T) {
-	bench, dir := grambench(t), t.TempDir()
+	bench, dir := gram(t), t.TempDir()
 	var train, test strings.Builder
 	words := strings.Fields("ant bee cat dog eel fox gnu hen ibis jay koi lynx")
 	for i := range 90 {
@@ -77,7 +77,7 @@ func TestPredict(t *testing.T) {
 // So have those of models of vectors with values below 0 (machines, metrics and multilayer machines) and of
 // documents with several labels or none; matrices are refused.
 func TestPredictOthers(t *testing.T) {
-	bench, dir := grambench(t), t.TempDir()
+	bench, dir := gram(t), t.TempDir()
 	var vectors, texts strings.Builder
 	words := strings.Fields("ant bee cat dog eel fox")
 	for i := range 60 {
@@ -108,7 +108,7 @@ func TestPredictOthers(t *testing.T) {
 		must(t, "", "gather", "-store", store, "-o", got)
 		same(t, want, got)
 	}
-	bench("gram", "-q", "-signed", "-kernel", "rbf", "-in", path("x.svm"), "-o", path("K.npy"), "-o-labels", path("K.tsv"))
+	bench("matrix", "-q", "-signed", "-kernel", "rbf", "-in", path("x.svm"), "-o", path("K.npy"), "-o-labels", path("K.tsv"))
 	bench("train", "-q", "-t", "4", "-in", path("K.npy"), "-labels", path("K.tsv"), "-o", path("matrix.model"))
 	for args, want := range map[string]string{
 		"plan predict -in " + path("x.svm") + " -model " + path("matrix.model"):                 "from a precomputed kernel",

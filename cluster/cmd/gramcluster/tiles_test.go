@@ -37,10 +37,10 @@ func flip(t *testing.T, path string) {
 	}
 }
 
-// Tiles that are gathered are those that grambench keeps: a training loads all, computes none and makes
+// Tiles that are gathered are those that gram keeps: a training loads all, computes none and makes
 // the same model. It takes none of another matrix, and computes what is damaged.
 func TestTiles(t *testing.T) {
-	bench, dir := grambench(t), t.TempDir()
+	bench, dir := gram(t), t.TempDir()
 	const in = "synthetic:docs=700,terms=900,length=30,classes=3,seed=4"
 	at := func(name string, i int) string { return filepath.Join(dir, fmt.Sprint(name, i)) }
 	for i, c := range []struct{ plan, train string }{
@@ -69,7 +69,7 @@ func TestTiles(t *testing.T) {
 		want, got := files(t, own), files(t, kept)
 		for name := range want {
 			if len(got) != len(want) || got[name] != want[name] {
-				t.Fatalf("%s: %d files, expected %d, and %s with the same bytes; grambench: %s", c.plan, len(got), len(want), name,
+				t.Fatalf("%s: %d files, expected %d, and %s with the same bytes; gram: %s", c.plan, len(got), len(want), name,
 					first)
 			}
 		}

@@ -33,7 +33,7 @@ func drive(store, out, with string) *exec.Cmd {
 	return exec.Command("gramcluster", args...)
 }
 
-// driven drives to the end and compares the model with that of grambench.
+// driven drives to the end and compares the model with that of gram.
 func driven(t *testing.T, store, with string) (log string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), driving.out)
@@ -42,7 +42,7 @@ func driven(t *testing.T, store, with string) (log string) {
 		t.Fatalf("drive: %v\n%s", err, out)
 	}
 	if !bytes.Equal(read(t, driving.name, path), want(t, driving)) {
-		t.Error("the model isn't what grambench writes")
+		t.Error("the model isn't what gram writes")
 	}
 	return string(out)
 }
@@ -51,7 +51,7 @@ const here = `gramcluster work -store "$GRAM_STORE" -workers 1`
 
 // TestDriveKilled has two drivers train on the same store, and kills both at random moments, up to three times each, as
 // well as most of their workers. Those that outlive their driver go on. Then one drives to the end: what was
-// acknowledged is there, and the model is that of grambench.
+// acknowledged is there, and the model is that of gram.
 func TestDriveKilled(t *testing.T) {
 	n := max(*kills/5, 1)
 	begin := time.Now()
@@ -139,7 +139,7 @@ func TestDriveSpark(t *testing.T) {
 		t.Fatalf("spark-submit: %v\n%s\n%s", err, out, log)
 	}
 	if !bytes.Equal(read(t, driving.name, path), want(t, driving)) {
-		t.Error("the model isn't what grambench writes")
+		t.Error("the model isn't what gram writes")
 	}
 	if _, err := os.Stat(once); err != nil {
 		t.Errorf("no process was killed: %v", err)

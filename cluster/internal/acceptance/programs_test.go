@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(folder)
-		modules := [][2]string{{"../../..", "./cmd/grambench"}, {"../..", "./cmd/gramcluster"}} // and their packages
+		modules := [][2]string{{"../../..", "./cmd/gram"}, {"../..", "./cmd/gramcluster"}} // and their packages
 		for _, program := range modules {
 			build := exec.Command("go", "build", "-C", program[0], "-o", folder, program[1])
 			build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -61,13 +61,13 @@ func run(t *testing.T, stdin, program string, args ...string) string {
 
 const documents = "synthetic:docs=400,terms=1500,length=50,classes=4,seed=5"
 
-// kind is a job and the command of grambench that writes the same.
+// kind is a job and the command of gram that writes the same.
 type kind struct {
-	name      string
-	plan      []string
-	out       string
-	grambench []string // without -in and -o
-	in        string   // documents where empty
+	name string
+	plan []string
+	out  string
+	gram []string // without -in and -o
+	in   string   // documents where empty
 }
 
 func (k *kind) source() string { return cmp.Or(k.in, documents) }
@@ -118,31 +118,31 @@ func models(t *testing.T, args []string) []string {
 		}
 		args[i] = filepath.Join(folder, "test.model")
 		if _, err := os.Stat(args[i]); err != nil {
-			run(t, "", "grambench", "train", "-q", "-in", documents, "-kernel", "diffusion:t=0.5", "-o", args[i])
+			run(t, "", "gram", "train", "-q", "-in", documents, "-kernel", "diffusion:t=0.5", "-o", args[i])
 		}
 	}
 	return args
 }
 
-// wanted are the outputs of grambench.
+// wanted are the outputs of gram.
 var (
 	wanted   = map[*kind][]byte{}
 	wantedMu sync.Mutex
 )
 
-// want returns what grambench writes.
+// want returns what gram writes.
 func want(t *testing.T, k *kind) []byte {
 	t.Helper()
 	wantedMu.Lock()
 	defer wantedMu.Unlock()
 	if wanted[k] == nil {
 		path := filepath.Join(t.TempDir(), "want-"+k.out)
-		args := append(k.grambench[:1:1], append([]string{"-q", "-in", k.source()}, models(t, k.grambench[1:])...)...)
+		args := append(k.gram[:1:1], append([]string{"-q", "-in", k.source()}, models(t, k.gram[1:])...)...)
 		if k.name == "tiles" {
-			run(t, "", "grambench", append(args, "-tiles", path, "-o", path+".model")...)
+			run(t, "", "gram", append(args, "-tiles", path, "-o", path+".model")...)
 		} else if k.name != "search" {
-			run(t, "", "grambench", append(args, "-o", path)...)
-		} else if err := os.WriteFile(path, []byte(run(t, "", "grambench", args...)), 0o644); err != nil {
+			run(t, "", "gram", append(args, "-o", path)...)
+		} else if err := os.WriteFile(path, []byte(run(t, "", "gram", args...)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		wanted[k] = read(t, k.name, path)
@@ -150,13 +150,13 @@ func want(t *testing.T, k *kind) []byte {
 	return wanted[k]
 }
 
-// check gathers the job and compares the result with that of grambench.
+// check gathers the job and compares the result with that of gram.
 func (j *job) check(t *testing.T) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), j.out)
 	run(t, "", "gramcluster", "gather", "-q", "-store", j.store, "-job", j.digest, "-o", path)
 	if !bytes.Equal(read(t, j.name, path), want(t, j.kind)) {
-		t.Errorf("%s: what is gathered isn't what grambench writes", j.name)
+		t.Errorf("%s: what is gathered isn't what gram writes", j.name)
 	}
 }
 

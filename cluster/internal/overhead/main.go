@@ -1,5 +1,5 @@
 // Command overhead measures the processor time of a Gram matrix through gramcluster beside that of
-// grambench, for docs/cluster.md: plan, some processes of work one after the other, and gather, each on
+// gram, for docs/cluster.md: plan, some processes of work one after the other, and gather, each on
 // one worker. It prints a table of the parts, in medians over rounds with the least and the most, after
 // comparing the files. `make bench-cluster` runs it.
 package main
@@ -25,7 +25,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	o := &options{}
-	flag.StringVar(&o.grambench, "grambench", "../bin/grambench", "run `PROGRAM` for one machine")
+	flag.StringVar(&o.gram, "gram", "../bin/gram", "run `PROGRAM` for one machine")
 	flag.StringVar(&o.gramcluster, "gramcluster", "../bin/gramcluster", "run `PROGRAM` for many")
 	flag.StringVar(&o.in, "in", "synthetic:docs=20000,terms=60000,length=150,classes=20,seed=1", "documents of `SOURCE`")
 	flag.StringVar(&o.dir, "dir", "", "write the files in a new folder in `DIR` (default: that of temporary files)")
@@ -41,8 +41,8 @@ func main() {
 }
 
 type options struct {
-	grambench, gramcluster, in, dir string
-	processes, rounds, warm         int
+	gram, gramcluster, in, dir string
+	processes, rounds, warm    int
 }
 
 // The parts of a round.
@@ -90,7 +90,7 @@ func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 	want, got, store := filepath.Join(dir, "want.npy"), filepath.Join(dir, "got.npy"), filepath.Join(dir, "store")
 	steps := []func() error{
 		func() error {
-			_, err := o.measure(ctx, &r[alone], "", o.grambench, "gram", "-q", "-workers", "1", "-in", o.in, "-o", want)
+			_, err := o.measure(ctx, &r[alone], "", o.gram, "matrix", "-q", "-workers", "1", "-in", o.in, "-o", want)
 			return err
 		},
 		func() error {

@@ -18,7 +18,7 @@ func table(rounds []round, processes int) string {
 		both := spread(rounds, func(r round) float64 { return of(r).sum() })
 		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %s |\n", name, user, system, both)
 	}
-	row("`grambench gram`", func(r round) spent { return r[alone] })
+	row("`gram matrix`", func(r round) spent { return r[alone] })
 	row("`gramcluster plan gram`", func(r round) spent { return r[plan] })
 	row(fmt.Sprintf("`gramcluster work`, %d processes", processes), func(r round) spent { return r[work] })
 	row("`gramcluster gather`", func(r round) spent { return r[gather] })

@@ -16,7 +16,7 @@ func TestTable(t *testing.T) {
 	}
 	const want = "| processor time in s | user | system | both |\n" +
 		"| --- | --- | --- | --- |\n" +
-		"| `grambench gram` | 2.00 | 1.50 | 3.50 (3.00 to 4.00) |\n" +
+		"| `gram matrix` | 2.00 | 1.50 | 3.50 (3.00 to 4.00) |\n" +
 		"| `gramcluster plan gram` | 0.25 | 0.12 | 0.38 (0.25 to 0.50) |\n" +
 		"| `gramcluster work`, 4 processes | 1.00 | 0.75 | 1.75 (1.50 to 2.00) |\n" +
 		"| `gramcluster gather` | 0.38 | 1.00 | 1.38 (1.00 to 1.75) |\n" +

@@ -31,7 +31,7 @@ var Kind = job.Kind{
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
 A task finds the near pairs among two ranges of -block documents each, by words that may hold
-digits; gather decides by them which documents are kept. gather -o FILE.tsv writes what grambench
+digits; gather decides by them which documents are kept. gather -o FILE.tsv writes what gram
 duplicates -o FILE.tsv does, to the byte: number of the group, document, and keep or drop per line.
 
 Example:

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { jobtest.Main(m) }
 
 const copies = "synthetic:docs=700,terms=900,length=30,copies=200,changed=1,seed=5"
 
-// Ranges, connected, are the lines that grambench duplicates writes.
+// Ranges, connected, are the lines that gram duplicates writes.
 func TestLikeGrambench(t *testing.T) {
 	for _, c := range []struct {
 		tasks int
@@ -37,7 +37,7 @@ func TestLikeGrambench(t *testing.T) {
 			}
 			args := append([]string{"duplicates", "-q", "-in", copies}, c.flags...)
 			if want := jobtest.Grambench(t, "groups.tsv", args...); len(want) == 0 || !bytes.Equal(got, want) {
-				t.Errorf("%d bytes differ from the %d of grambench duplicates", len(got), len(want))
+				t.Errorf("%d bytes differ from the %d of gram duplicates", len(got), len(want))
 			}
 		})
 	}

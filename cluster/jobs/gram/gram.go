@@ -31,7 +31,7 @@ var Kind = job.Kind{
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
 A task is a block of -rows x -columns values of the symmetric half, at most. gather -o K.npy writes
-what grambench gram -o K.npy does, to the byte.
+what gram matrix -o K.npy does, to the byte.
 
 Example:
   gramcluster plan gram -store run -in train.svm -kernel diffusion:t=0.5 > tasks.jsonl
@@ -57,7 +57,7 @@ type planner struct {
 
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
-	f.StringVar(&p.kernel, "kernel", "diffusion:t=0.5", "compute the kernel `SPEC`; see grambench kernels")
+	f.StringVar(&p.kernel, "kernel", "diffusion:t=0.5", "compute the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
 	f.IntVar(&p.rows, "rows", 2048, "a task is a block of `N` rows, a multiple of 128, at best of 512")

@@ -1,4 +1,4 @@
-// Package jobtest runs jobs in tests: it plans, works and gathers in one process, and runs grambench to
+// Package jobtest runs jobs in tests: it plans, works and gathers in one process, and runs gram to
 // compare with.
 package jobtest
 
@@ -192,7 +192,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// built returns the path of grambench, built of the engine's module that this module stands on.
+// built returns the path of gram, built of the engine's module that this module stands on.
 var built = sync.OnceValues(func() (string, error) {
 	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gramengine/gram").Output()
 	if err != nil {
@@ -201,8 +201,8 @@ var built = sync.OnceValues(func() (string, error) {
 	if folder, err = os.MkdirTemp("", "gram-jobtest-"); err != nil {
 		return "", err
 	}
-	program := filepath.Join(folder, "grambench")
-	build := exec.Command("go", "build", "-o", program, "./cmd/grambench")
+	program := filepath.Join(folder, "gram")
+	build := exec.Command("go", "build", "-o", program, "./cmd/gram")
 	build.Dir = strings.TrimSpace(string(module))
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
@@ -226,7 +226,7 @@ func Grambench(t testing.TB, name string, args ...string) []byte {
 	command := exec.CommandContext(t.Context(), program, args...)
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {
-		t.Fatalf("grambench %v: %v\n%s", args, err, &stderr)
+		t.Fatalf("gram %v: %v\n%s", args, err, &stderr)
 	}
 	if name != "" {
 		return read(t, path)

@@ -28,7 +28,7 @@ var Kind = job.Kind{
 	Help: `
 Needs documents with labels, a store, and a COMMAND that has task lines done by other machines.
 
-Trains as grambench train -landmarks M does, and writes the same model, to the byte. Each pass over
+Trains as gram train -landmarks M does, and writes the same model, to the byte. Each pass over
 the documents is a job, whose task lines COMMAND reads on standard input, with the store in
 $GRAM_STORE and the job in $GRAM_JOB; without -with they are done here. cluster/spark/drive.py does
 them on Spark. COMMAND gets failed tasks twice more. If killed, the same command goes on from there.
@@ -59,7 +59,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	f.IntVar(&p.s.Landmarks, "landmarks", 4096, "train on `M` landmarks")
 	f.StringVar(&p.loss, "loss", "square", "`LOSS`: square, logistic, which gives probabilities, or hinge2")
 	f.StringVar(&p.choice, "choice", "uniform", "draw landmarks `CHOICE`: uniform, stratified, pivoted")
-	f.StringVar(&p.s.Kernel, "kernel", svm.DefaultKernel, "train with the kernel `SPEC`; see grambench kernels")
+	f.StringVar(&p.s.Kernel, "kernel", svm.DefaultKernel, "train with the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: as the kernel wants)")
 	f.Float64Var(&p.s.C, "c", 1, "`C`, the price of losses")
 	f.StringVar(&p.scheme, "scheme", "one-vs-rest", "machines: one-vs-rest, or labels, one per label: `SCHEME`")

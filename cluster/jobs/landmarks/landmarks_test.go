@@ -108,7 +108,7 @@ func (d *driven) model() []byte {
 	return b
 }
 
-// Passes that are taken in tasks make the file that grambench train writes.
+// Passes that are taken in tasks make the file that gram train writes.
 func TestLikeGrambench(t *testing.T) {
 	for _, c := range []struct {
 		tasks, kind string
@@ -141,7 +141,7 @@ func TestLikeGrambench(t *testing.T) {
 			}
 			want := jobtest.Grambench(t, "a.model", append(args, "-type", kind)...)
 			if got := d.model(); !bytes.Equal(got, want) {
-				t.Errorf("the model differs from that of grambench train after %d passes", len(d.jobs))
+				t.Errorf("the model differs from that of gram train after %d passes", len(d.jobs))
 			}
 			if len(d.jobs) < 2 {
 				t.Errorf("%d passes, expected several", len(d.jobs))

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/learn/svm"
 )
 
-// Flags are those of what is trained, with the names, meanings and defaults of grambench train. Where
+// Flags are those of what is trained, with the names, meanings and defaults of gram train. Where
 // several values are searched, -kernel, -scheme, -c, -nu and -epsilon take lists.
 type Flags struct {
 	Settings
@@ -39,7 +39,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 		}
 		return text
 	}
-	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see grambench kernels"
+	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see gram kernels"
 	if several {
 		kernel = "search the kernel `SPEC`, with | between values of a number; several times"
 	}

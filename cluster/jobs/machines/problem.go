@@ -12,8 +12,8 @@ import (
 )
 
 // Problem makes documents ready for training. once says that each task trains with one kernel, as
-// grambench train does; otherwise tasks share dot products, as in grambench grid. A host without a
-// bound takes three quarters of the memory that is free, as grambench does.
+// gram train does; otherwise tasks share dot products, as in gram grid. A host without a
+// bound takes three quarters of the memory that is free, as gram does.
 func Problem(
 	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool,
 ) (*svm.Problem, error) {

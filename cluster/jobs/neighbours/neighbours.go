@@ -27,7 +27,7 @@ var Kind = job.Kind{
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
 A task finds the k nearest within a block of -block x -block pairs, for its rows and its columns;
-gather merges the lists. No matrix is kept. gather -o FILE.tsv writes what grambench neighbours -o
+gather merges the lists. No matrix is kept. gather -o FILE.tsv writes what gram neighbours -o
 FILE.tsv does, to the byte: document, neighbour and value on a line, the nearest first.
 
 Example:
@@ -54,7 +54,7 @@ type planner struct {
 
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
-	f.StringVar(&p.kernel, "kernel", "bhattacharyya", "compare documents by the kernel `SPEC`; see grambench kernels")
+	f.StringVar(&p.kernel, "kernel", "bhattacharyya", "compare documents by the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
 	f.IntVar(&p.k, "k", 10, "find `N` neighbours of each document")

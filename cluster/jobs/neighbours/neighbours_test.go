@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { jobtest.Main(m) }
 
-// Blocks, merged, are the lines that grambench neighbours writes: of documents of numbers and of a
+// Blocks, merged, are the lines that gram neighbours writes: of documents of numbers and of a
 // folder of files, with equal values, least ones, and kernels that don't fall with c.
 func TestLikeGrambench(t *testing.T) {
 	folder := t.TempDir()
@@ -49,7 +49,7 @@ func TestLikeGrambench(t *testing.T) {
 			}
 			args := append([]string{"neighbours", "-q", "-in", c.source}, c.flags...)
 			if want := jobtest.Grambench(t, "near.tsv", args...); len(want) == 0 || !bytes.Equal(got, want) {
-				t.Errorf("%d bytes differ from the %d of grambench neighbours", len(got), len(want))
+				t.Errorf("%d bytes differ from the %d of gram neighbours", len(got), len(want))
 			}
 		})
 	}

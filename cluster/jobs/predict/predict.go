@@ -28,12 +28,12 @@ var Kind = job.Kind{
 	Open:    open,
 	Gather:  gather,
 	Help: `
-Needs a model of grambench train or gather, new documents in the form that it learnt from, and a
+Needs a model of gram train or gather, new documents in the form that it learnt from, and a
 store: a folder that all machines mount, or a bucket.
 
-A task predicts -documents documents. gather -o FILE writes the lines that grambench predict -o FILE
+A task predicts -documents documents. gather -o FILE writes the lines that gram predict -o FILE
 does, to the byte: of machines, landmarks, linear and logistic models, nearest neighbours, metrics
-and multilayer machines. Scores are for grambench predict: gather writes lines alone.
+and multilayer machines. Scores are for gram predict: gather writes lines alone.
 
 Example:
   gramcluster plan predict -store run -in new.tsv -model news.model > tasks.jsonl
@@ -152,7 +152,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, len(s.Pieces), nil
 }
 
-// read reads a model of any kind that grambench train writes.
+// read reads a model of any kind that gram train writes.
 func read(ctx context.Context, b []byte) (learn.Model, error) {
 	m, err := learn.Read(ctx, bytes.NewReader(b))
 	if err != nil {

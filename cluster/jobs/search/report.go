@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/learn/svm"
 )
 
-// table is what gather writes: keys and numbers are those of grambench grid -json.
+// table is what gather writes: keys and numbers are those of gram grid -json.
 type table struct {
 	Type    string      `json:"type"`
 	Folds   int         `json:"folds"`

@@ -38,7 +38,7 @@ func rows(t *testing.T, report []byte) string {
 	return string(b)
 }
 
-// A search in tasks has the points that grambench grid -json prints, number for number, without errors.
+// A search in tasks has the points that gram grid -json prints, number for number, without errors.
 func TestLikeGrambench(t *testing.T) {
 	const source = "synthetic:docs=300,terms=900,length=40,classes=4,seed=5"
 	for _, c := range []struct {

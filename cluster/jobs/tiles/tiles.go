@@ -1,4 +1,4 @@
-// Package tiles is the kind of job that computes c of all pairs, as grambench train -tiles keeps it for
+// Package tiles is the kind of job that computes c of all pairs, as gram train -tiles keeps it for
 // later runs, a strip of rows a task. A result is the strip's tile files, one after the other; gather
 // puts each into a folder.
 package tiles
@@ -21,7 +21,7 @@ import (
 
 // Kind is the kind of job.
 var Kind = job.Kind{
-	Name: "tiles", Summary: "dot products of all pairs, for grambench train -tiles, a strip a task",
+	Name: "tiles", Summary: "dot products of all pairs, for gram train -tiles, a strip a task",
 	Declare: declare,
 	Open:    open,
 	Gather:  gather,
@@ -30,14 +30,14 @@ Needs documents, and a store: a folder that all machines mount, or a bucket.
 
 Computes c = 1 - cosine of all pairs, which kernels with the same embedding share; nothing else of
 -kernel counts. A task is -rows rows, from the diagonal on. gather -o DIR writes the files that
-grambench train, cv or grid -tiles DIR keeps, one by one, each whole. With the same documents, flags
+gram train, cv or grid -tiles DIR keeps, one by one, each whole. With the same documents, flags
 and -isa these then compute no dot product, on a processor like that of plan: plan where you train.
 
 Example:
   gramcluster plan tiles -store run -in train.svm -kernel diffusion > tasks.jsonl
   gramcluster work -store run < tasks.jsonl
   gramcluster gather -store run -o kept
-  grambench train -in train.svm -kernel diffusion:t=0.5 -c 10 -tiles kept -o a.model`,
+  gram train -in train.svm -kernel diffusion:t=0.5 -c 10 -tiles kept -o a.model`,
 }
 
 // spec is what a description says of the matrix.
@@ -58,7 +58,7 @@ type planner struct {
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.kernel, "kernel", svm.DefaultKernel,
-		"embed documents as the kernel `SPEC` wants; see grambench kernels")
+		"embed documents as the kernel `SPEC` wants; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING`, such as tfidf-l2")
 	f.IntVar(&p.rows, "rows", 512, "a task is `N` rows, from the diagonal on: at most 4 x N x documents bytes")
 	return p

@@ -28,7 +28,7 @@ Needs documents with labels, and a store: a folder that all machines mount, or a
 
 A task trains machines of pairs of classes that share documents, and computes their rows alone.
 One-vs-rest, thresholds, probabilities, regression and one_class are one task as a rule. Kernel and
-C aren't chosen: plan search compares them. gather writes grambench train's model, to the byte.
+C aren't chosen: plan search compares them. gather writes gram train's model, to the byte.
 
 Example:
   gramcluster plan train -store run -in mail/ -kernel diffusion:t=0.3 -c 10 > tasks.jsonl
@@ -87,7 +87,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, tasks, problem.Engine().Close()
 }
 
-// settingsOf returns settings as the solver has them. Labels are trained each by itself, as grambench
+// settingsOf returns settings as the solver has them. Labels are trained each by itself, as gram
 // does where the matrix fits into memory: a worker with less then has the same bits.
 func settingsOf(s *machines.Settings, calibrated bool) (svm.Settings, error) {
 	out, err := s.SVM()

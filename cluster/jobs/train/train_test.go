@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { jobtest.Main(m) }
 
-// Machines that are trained in tasks make the file that grambench train writes.
+// Machines that are trained in tasks make the file that gram train writes.
 func TestLikeGrambench(t *testing.T) {
 	const source = "synthetic:docs=400,terms=900,length=40,classes=5,seed=5"
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestLikeGrambench(t *testing.T) {
 			}
 			args := append([]string{"train", "-q", "-choose-time", "0", "-in", source}, c.flags...)
 			if want := jobtest.Grambench(t, "a.model", args...); !bytes.Equal(got, want) {
-				t.Error("the model differs from that of grambench train")
+				t.Error("the model differs from that of gram train")
 			}
 		})
 	}

@@ -1,13 +1,12 @@
-// Command gramlab repeats the experiments of the papers that grambench's kernels come from, and compares
-// grambench with other programs.
+// Command gramlab repeats the experiments of the papers that gram's kernels come from, and compares
+// gram with other programs.
 //
 //	gramlab COMMAND [flags]
 //
-// It is a module of its own: who uses grambench doesn't build it.
+// It is a module of its own: who uses gram doesn't build it.
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 
@@ -30,8 +29,8 @@ import (
 var program = cli.Program{
 	Name: "gramlab",
 	About: `
-gramlab repeats the experiments of the papers that grambench's kernels come from, and compares
-grambench with other programs.`,
+gramlab repeats the experiments of the papers that gram's kernels come from, and compares
+gram with other programs.`,
 	Commands: []*cli.Command{
 		experiments.Command, bounds.Command, geometry.Command, hyperbolic.Command,
 		peers.BenchCommand(
@@ -43,16 +42,12 @@ grambench with other programs.`,
 	Examples: `
 gramlab repro                                the experiments, and what they read
 gramlab repro cho -data DIR -sets rectangles
-gramlab bench pca -data corpora              grambench against scikit-learn`,
+gramlab bench pca -data corpora              gram against scikit-learn`,
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program.
 func run(args []string, stdout, stderr io.Writer) int {
-	if err := backend.Startable(); err != nil {
-		fmt.Fprintln(stderr, "gramlab:", err)
-		return cli.Failed
-	}
-	return program.Run(args, stdout, stderr)
+	return backend.Run(&program, args, stdout, stderr)
 }

@@ -1,10 +1,10 @@
-// Package benchduplicates is gramlab bench duplicates, which measures grambench duplicates against other
+// Package benchduplicates is gramlab bench duplicates, which measures gram duplicates against other
 // programs that find near-duplicates, on the same documents in the same run.
 //
 //	make bench-duplicates                                with what is installed
 //	make bench-duplicates PYTHON=venv/bin/python ARGS='-names 660000 -plot recall.png'
 //
-// All search for the pairs of documents whose cosine is at least 1 − within. grambench and
+// All search for the pairs of documents whose cosine is at least 1 − within. gram and
 // sparse_dot_topn find them exactly, string_grouper, on names alone, by its own weights. datasketch
 // and rensa hash sets of terms by MinHash, of 128 or 256 permutations, and report the pairs that
 // share a band and whose estimated Jaccard similarity is at least (1 − within)/(1 + within), that of
@@ -45,7 +45,7 @@ type bench struct {
 	grow     int
 }
 
-// corpus is a source of documents, and the flags that say how grambench reads and embeds it.
+// corpus is a source of documents, and the flags that say how gram reads and embeds it.
 type dataset struct {
 	name, source string
 	within       float64
@@ -76,7 +76,7 @@ func setup() (*peers.Bench, peers.Command) {
 	return &b.Bench, peers.Command{
 		Rounds: 3,
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&b.in, "in", "", "measure on these documents only: anything that grambench -in takes")
+			set.StringVar(&b.in, "in", "", "measure on these documents only: anything that gram -in takes")
 			set.Float64Var(&b.within, "within", 0.02, "pairs of c = 1 - cosine of at most this, but for names")
 			set.IntVar(&b.names, "names", 20000, "so many names of companies, within a cosine of 0.8; 0 leaves them out")
 			set.IntVar(&b.grow, "grow", 0, "measure duplicates alone on synthetic documents, a tenth of so many up to all")
@@ -194,7 +194,7 @@ func (b *bench) measure(ctx context.Context, c dataset) error {
 		Peak   int64   `json:"peak_bytes"`
 		Plan   struct{ Method string }
 	}
-	answers := []*answer{{program: "grambench duplicates"}}
+	answers := []*answer{{program: "gram duplicates"}}
 	for _, p := range programs {
 		if (c.texts != "" || !p.texts) && b.HasPython(ctx, p.module+", sklearn") {
 			answers = append(answers, &answer{program: p.name})

@@ -10,7 +10,7 @@ func TestUsage(t *testing.T) {
 	peerstest.Usage(t, Program, "-rounds 0", "-names -1", "-within 1", "-grow 99")
 }
 
-// Without Python, grambench alone is measured.
+// Without Python, gram alone is measured.
 func TestRun(t *testing.T) {
 	said := `{"corpus": {"documents": 7}, "pairs_within": 3, "seconds_pairs": 0.5, "plan": {"method": "join"}}`
 	args := peerstest.Fake(t, said, nil)
@@ -18,7 +18,7 @@ func TestRun(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
-	peerstest.Has(t, stdout, "x.svm: 7 documents, 3 pairs within 0.02", "grambench duplicates, join", "100")
+	peerstest.Has(t, stdout, "x.svm: 7 documents, 3 pairs within 0.02", "gram duplicates, join", "100")
 	peerstest.Has(t, stderr, "left out: sparse_dot_topn", "left out: datasketch")
 }
 

@@ -8,7 +8,7 @@
 // Linear and kernel machines learn from tfidf of texts, or from images scaled to length 1; kernel
 // machines compare them by exp(-γ‖x-y‖²), which both programs have, and the exact one is a line.
 // Logistic regression, with Euclidean and with spherical margins, learns from √θ of every other page
-// of WebKB, and is tested on the others. Seconds are those of training: grambench embeds within them
+// of WebKB, and is tested on the others. Seconds are those of training: gram embeds within them
 // and computes the matrix, scikit-learn has the vectors ready. Objectives are sums over the machines.
 // Programs run in turn; the table has the median of the rounds, and the accuracy on the documents for
 // tests. What is missing is left out, which the command says.
@@ -138,7 +138,7 @@ func (b *bench) find(c *dataset) (bool, error) {
 // way is one way to learn.
 type way struct {
 	curve, name string
-	own         []string // flags of grambench train; nil for scikit-learn
+	own         []string // flags of gram train; nil for scikit-learn
 	peer        string   // what peers.py calls it
 	c           float64
 	landmarks   int  // 0 for none
@@ -251,7 +251,7 @@ func (b *bench) once(ctx context.Context, w way, c *dataset) (r result, err erro
 		return r, err
 	}
 	_, err = b.Own(ctx, &r, "predict", "-in", c.test, "-model", model, "-o", b.File("predicted"))
-	r.program, r.Seconds = "grambench ", trained.Seconds-trained.Read-trained.Write // predict has seconds, too
+	r.program, r.Seconds = "gram ", trained.Seconds-trained.Read-trained.Write // predict has seconds, too
 	for _, row := range trained.Rows {
 		r.Objective += row.Objective
 	}

@@ -12,7 +12,7 @@ func TestUsage(t *testing.T) {
 	peerstest.Usage(t, Program, "-rounds 0", "-landmarks 0", "-landmarks x", "-c 0")
 }
 
-// Without Python, grambench alone is measured.
+// Without Python, gram alone is measured.
 func TestRun(t *testing.T) {
 	args := peerstest.Fake(t, `{"seconds": 1, "seconds_read": 0.125, "seconds_write": 0.125, "accuracy": 0.75,
 		"rows": [{"objective": 3}, {"objective": 4}]}`, map[string]string{
@@ -24,9 +24,9 @@ func TestRun(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
-	peerstest.Has(t, stdout, "20 Newsgroups", "grambench -type linear      0.75    75.00%       7.00",
-		"grambench -landmarks 64", "grambench exact", "WebKB, tf-l1-sqrt\n",
-		"grambench -type sphere-logistic     0.75    75.00%       7.00")
+	peerstest.Has(t, stdout, "20 Newsgroups", "gram -type linear      0.75    75.00%       7.00",
+		"gram -landmarks 64", "gram exact", "WebKB, tf-l1-sqrt\n",
+		"gram -type sphere-logistic     0.75    75.00%       7.00")
 	if f, err := os.Stat(curves); err != nil || f.Size() < 5000 {
 		t.Errorf("the plot: %v, %v", f, err)
 	}

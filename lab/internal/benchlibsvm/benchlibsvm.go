@@ -1,4 +1,4 @@
-// Package benchlibsvm is gramlab bench libsvm, which measures grambench against LIBSVM's programs and
+// Package benchlibsvm is gramlab bench libsvm, which measures gram against LIBSVM's programs and
 // scikit-learn, on the same documents in the same run.
 //
 //	make bench-libsvm                              with what is installed
@@ -7,16 +7,16 @@
 //
 // For each corpus it trains one against one and, where there are test documents, predicts them:
 //
-//   - svm-train -t 2 and svm-predict on the embedded documents that grambench corpus -o writes,
+//   - svm-train -t 2 and svm-predict on the embedded documents that gram corpus -o writes,
 //     square roots of relative word frequencies;
-//   - grambench train and predict with the same kernel, C and tolerance, from the text;
-//   - grambench with the kernel of information geometry that such documents are meant for, which
+//   - gram train and predict with the same kernel, C and tolerance, from the text;
+//   - gram with the kernel of information geometry that such documents are meant for, which
 //     LIBSVM doesn't have;
 //   - the solver alone on that kernel: scikit-learn's SVC on the ready matrix, against the time
-//     that grambench train spends in its solver, whose matrix is ready too if memory holds it.
+//     that gram train spends in its solver, whose matrix is ready too if memory holds it.
 //
 // Seconds of train and predict are those of whole processes, files read and written included. The
-// other programs run -rounds times, grambench -own times before and after each, so that a machine
+// other programs run -rounds times, gram -own times before and after each, so that a machine
 // that gets slower or faster meanwhile shows in the spread. The table has the median, the least and
 // the greatest time. "cores" is processor time by elapsed time: near 1 for an svm-train that was
 // built without OpenMP, as Debian's is.
@@ -65,12 +65,12 @@ func setup() (*peers.Bench, peers.Command) {
 			set.StringVar(&b.svmPredict, "svm-predict", cmp.Or(os.Getenv("SVM_PREDICT"), "svm-predict"),
 				"LIBSVM's svm-predict; default $SVM_PREDICT")
 			set.StringVar(&b.train, "train", "",
-				"measure on these training documents only: anything that grambench -in takes")
+				"measure on these training documents only: anything that gram -in takes")
 			set.StringVar(&b.test, "test", "", "test documents for -train")
 			set.Float64Var(&b.c, "c", 10, "C, the price of a violated margin")
 			set.Float64Var(&b.gamma, "gamma", 1, "gamma of the Gaussian kernel")
-			set.StringVar(&b.kernel, "kernel", "diffusion:t=0.5", "kernel on the sphere, for grambench alone")
-			set.IntVar(&b.own, "own", 5, "runs of grambench before and after each of them")
+			set.StringVar(&b.kernel, "kernel", "diffusion:t=0.5", "kernel on the sphere, for gram alone")
+			set.IntVar(&b.own, "own", 5, "runs of gram before and after each of them")
 		},
 		Valid:    func() bool { return b.own >= 1 && (b.test == "" || b.train != "") },
 		Expected: "-own of at least 1, and -test with -train alone",
@@ -80,7 +80,7 @@ func setup() (*peers.Bench, peers.Command) {
 
 // all measures on all corpora.
 func (b *bench) all(ctx context.Context) error {
-	fmt.Fprintf(b.Out, "%s, median of %d runs of grambench, of %d of the others\n", b.Head(), b.own*(b.Rounds+1),
+	fmt.Fprintf(b.Out, "%s, median of %d runs of gram, of %d of the others\n", b.Head(), b.own*(b.Rounds+1),
 		b.Rounds)
 	b.findOthers(ctx)
 	passed := true

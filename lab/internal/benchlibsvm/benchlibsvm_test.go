@@ -44,7 +44,7 @@ func TestBesideLIBSVM(t *testing.T) {
 		t.Skip("svm-predict is not installed")
 	}
 	args := []string{
-		"-grambench", peerstest.Build(t), "-train", texts(t, "train.tsv", 0, 240), "-test", texts(t, "test.tsv", 240, 330),
+		"-gram", peerstest.Build(t), "-train", texts(t, "train.tsv", 0, 240), "-test", texts(t, "test.tsv", 240, 330),
 		"-own", "1", "-python", "no-such-python",
 	}
 	status, stdout, stderr := peerstest.Run(t, Program, args...)
@@ -78,14 +78,14 @@ func TestBesideLIBSVM(t *testing.T) {
 
 func TestNothingElseThere(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
-	status, stdout, stderr := peerstest.Run(t, Program, "-grambench", peerstest.Build(t), "-train",
+	status, stdout, stderr := peerstest.Run(t, Program, "-gram", peerstest.Build(t), "-train",
 		texts(t, "train.tsv", 0, 60), "-own", "1", "-svm-train", none, "-svm-predict", none, "-python", none)
 	if status != 0 || strings.Count(stderr, "left out:") != 3 {
 		t.Errorf("exit status %d, expected 0 and three programs left out: %s", status, stderr)
 	}
-	if strings.Count(stdout, "grambench") < 3 || strings.Contains(stdout, "svm-") ||
+	if strings.Count(stdout, "gram") < 3 || strings.Contains(stdout, "svm-") ||
 		strings.Contains(stdout, "passed") {
-		t.Errorf("expected grambench alone:\n%s", stdout)
+		t.Errorf("expected gram alone:\n%s", stdout)
 	}
 }
 

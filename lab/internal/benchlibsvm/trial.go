@@ -15,7 +15,7 @@ import (
 type trial struct {
 	*bench
 	corpus dataset
-	read   string // what grambench says of the documents
+	read   string // what gram says of the documents
 
 	names map[string]string // class by the number that stands for it in vectors
 	lines []*line
@@ -57,21 +57,21 @@ func (t *trial) measure(ctx context.Context) error {
 		svmTrain = t.line("train", "svm-train", gaussian, nil)
 	}
 	for i, m := range own {
-		m.train = t.line("train", "grambench", shown[i], svmTrain)
+		m.train = t.line("train", "gram", shown[i], svmTrain)
 	}
 	if t.corpus.test != "" {
 		if t.svmTrain != "" && t.svmPredict != "" {
 			svmPredict = t.line("predict", "svm-predict", gaussian, nil)
 		}
 		for i, m := range own {
-			m.predict = t.line("predict", "grambench", shown[i], svmPredict)
+			m.predict = t.line("predict", "gram", shown[i], svmPredict)
 		}
 	}
 	if t.Python != "" {
 		svc = t.line("solve", "scikit-learn", t.kernel, nil)
 	}
-	own[1].solve = t.line("solve", "grambench", t.kernel, svc)
-	for round := range t.Rounds + 1 { // grambench runs before and after each of the others
+	own[1].solve = t.line("solve", "gram", t.kernel, svc)
+	for round := range t.Rounds + 1 { // gram runs before and after each of the others
 		var objectives []float64
 		if round > 0 {
 			t.Say("%s: round %d of %d", t.corpus.name, round, t.Rounds)
@@ -121,7 +121,7 @@ func (t *trial) runOthers(ctx context.Context, svmTrain, svmPredict, svc *line) 
 	return objectives, nil
 }
 
-// ownModel is what is measured of grambench with one kernel. A line is nil where it isn't measured.
+// ownModel is what is measured of gram with one kernel. A line is nil where it isn't measured.
 type ownModel struct {
 	kernel, file, predictions string
 	train, predict, solve     *line
@@ -162,7 +162,7 @@ func (t *trial) runOwn(ctx context.Context, m *ownModel) error {
 	return nil
 }
 
-var labelLine = regexp.MustCompile(`(?m)^grambench: label (\d+) stands for class (.*)$`)
+var labelLine = regexp.MustCompile(`(?m)^gram: label (\d+) stands for class (.*)$`)
 
 // export writes the vectors for LIBSVM and the matrix for scikit-learn.
 func (t *trial) export(ctx context.Context) error {
@@ -188,7 +188,7 @@ func (t *trial) export(ctx context.Context) error {
 		return nil
 	}
 	var matrix any
-	_, err = t.Own(ctx, &matrix, "gram", "-in", t.corpus.train, "-kernel", t.kernel, "-o",
+	_, err = t.Own(ctx, &matrix, "matrix", "-in", t.corpus.train, "-kernel", t.kernel, "-o",
 		t.File("gram.npy"))
 	return err
 }
@@ -196,7 +196,7 @@ func (t *trial) export(ctx context.Context) error {
 // compare compares the Gaussian machines and their predictions with LIBSVM's.
 func (t *trial) compare(own *ownModel, objectives []float64, svmPredict *line) error {
 	if len(objectives) != len(own.objectives) {
-		return fmt.Errorf("svm-train solved %d problems, grambench %d", len(objectives), len(own.objectives))
+		return fmt.Errorf("svm-train solved %d problems, gram %d", len(objectives), len(own.objectives))
 	}
 	t.pairs = len(objectives)
 	for i, v := range objectives {

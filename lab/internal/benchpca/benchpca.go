@@ -1,4 +1,4 @@
-// Package benchpca is gramlab bench pca, which measures grambench pca against KernelPCA of
+// Package benchpca is gramlab bench pca, which measures gram pca against KernelPCA of
 // scikit-learn, on the same digits in the same run.
 //
 //	make bench-pca                                    with what is installed
@@ -6,9 +6,9 @@
 //
 // Both find the leading components of the 10,000 test digits of MNIST by the Gaussian kernel, with the
 // same number of threads: scikit-learn by its dense solver, and by its randomised one, which is fast
-// and stops early. Seconds are those from the documents in memory to the components; grambench's have
+// and stops early. Seconds are those from the documents in memory to the components; gram's have
 // reading and writing, too. Errors are the greatest of the eigenvalues relative to the dense solver's.
-// It fails where grambench's is above 10⁻⁵: values of its matrix are float32.
+// It fails where gram's is above 10⁻⁵: values of its matrix are float32.
 package benchpca
 
 import (
@@ -55,7 +55,7 @@ func setup() (*peers.Bench, peers.Command) {
 // way is one way to find components.
 type way struct {
 	name   string
-	solver string // of scikit-learn; "" for grambench
+	solver string // of scikit-learn; "" for gram
 	values []float64
 	runs   peers.Runs
 }
@@ -122,7 +122,7 @@ func (b *bench) once(ctx context.Context, w *way, digits, gamma, count string) e
 	r, err := b.Own(ctx, &said, "pca", "-in", digits, "-kernel", "rbf:gamma="+gamma, "-components", count, "-o",
 		b.File("Z.npy"))
 	r.Seconds, r.Cores = said.Seconds, r.Cores*r.Seconds/said.Seconds
-	w.name, w.values, w.runs = "grambench pca, "+said.ISA, nil, append(w.runs, r)
+	w.name, w.values, w.runs = "gram pca, "+said.ISA, nil, append(w.runs, r)
 	for _, row := range said.Rows {
 		w.values = append(w.values, row.Eigenvalue)
 	}

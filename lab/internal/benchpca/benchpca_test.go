@@ -9,7 +9,7 @@ import (
 
 func TestUsage(t *testing.T) { peerstest.Usage(t, Program, "-rounds 0", "-components 0", "-gamma 0") }
 
-// Without Python, grambench alone is measured.
+// Without Python, gram alone is measured.
 func TestRun(t *testing.T) {
 	args := peerstest.Fake(t, `{"seconds": 0.5, "isa": "avx2", "rows": [{"eigenvalue": 2}]}`,
 		map[string]string{"mnist/t10k-images-idx3-ubyte.gz": ""})
@@ -17,7 +17,7 @@ func TestRun(t *testing.T) {
 	if status != 0 {
 		t.Fatalf("status %d, %s", status, stderr)
 	}
-	peerstest.Has(t, stdout, "grambench pca, avx2   500 ms")
+	peerstest.Has(t, stdout, "gram pca, avx2   500 ms")
 	peerstest.Has(t, stderr, "left out: sklearn")
 }
 

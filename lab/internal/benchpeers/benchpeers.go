@@ -1,4 +1,4 @@
-// Package benchpeers is gramlab bench peers, which measures grambench neighbours against other programs
+// Package benchpeers is gramlab bench peers, which measures gram neighbours against other programs
 // that find the nearest documents by cosine, on the same documents in the same run.
 //
 //	make bench-peers                                    with what is installed
@@ -7,7 +7,7 @@
 // All find the ten nearest of each document by the cosine of √θ, with the same number of threads:
 // sparse_dot_topn, also as it is called by default, on one thread, and with -more scikit-learn's
 // brute force and pynndescent, which finds a part of them. Seconds are those of the search alone,
-// documents in memory: for grambench what it reports, for sparse_dot_topn those of its product, whose
+// documents in memory: for gram what it reports, for sparse_dot_topn those of its product, whose
 // transposed matrix is ready; pynndescent is compiled. Programs run in turn; the table has the
 // median, the least and the greatest time. A program that is missing is left out, which the command
 // says. It fails where an exact one has other neighbours: those whose cosines differ by no more than
@@ -62,7 +62,7 @@ func setup() (*peers.Bench, peers.Command) {
 	return &b.Bench, peers.Command{
 		Rounds: 3,
 		Flags: func(set *flag.FlagSet) {
-			set.StringVar(&b.in, "in", "", "measure on these documents only: anything that grambench -in takes")
+			set.StringVar(&b.in, "in", "", "measure on these documents only: anything that gram -in takes")
 			set.IntVar(&b.k, "k", 10, "neighbours of each document")
 			set.BoolVar(&b.more, "more", false, "measure scikit-learn's brute force and pynndescent, too, which take long")
 		},
@@ -136,7 +136,7 @@ func (b *bench) measure(ctx context.Context, in string) error {
 		t.Add(name, report.Seconds(seconds), report.Seconds(least), report.Seconds(most), fmt.Sprintf("%.1f", seconds/of),
 			same, recall)
 	}
-	line("grambench neighbours, "+own.ISA, ours, "", "")
+	line("gram neighbours, "+own.ISA, ours, "", "")
 	var err error
 	for at, p := range b.peers {
 		o := found[at]

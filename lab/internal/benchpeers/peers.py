@@ -1,4 +1,4 @@
-"""Finds the nearest rows of a sparse matrix: peers.py VECTORS.svm NEAR.npz K THREADS PEER. NEAR.npz is what grambench
+"""Finds the nearest rows of a sparse matrix: peers.py VECTORS.svm NEAR.npz K THREADS PEER. NEAR.npz is what gram
 neighbours wrote for the same documents. Prints as JSON the seconds of the search alone, how many rows have the same
 neighbours, cosines that differ by no more than rounding may stand for each other, and the share of all neighbours that
 were found."""

@@ -1,4 +1,4 @@
-// Package benchtext is gramlab bench text, which measures how well and how fast grambench predicts from
+// Package benchtext is gramlab bench text, which measures how well and how fast gram predicts from
 // raw text, against scikit-learn's TfidfVectorizer and LinearSVC, on the same documents.
 //
 //	make bench-text                               on what is in the data folder
@@ -7,8 +7,8 @@
 // Corpora: WebKB by 5 folds, TREC, Chinese reviews, Somali news, Reuters-21578 (all topics, R8, R52) and 20
 // Newsgroups by their test sets, and the first images of MNIST. Programs, each from the text to predicted labels:
 //
-//   - grambench train without options, and grambench predict;
-//   - grambench grid without options but -o, and predict;
+//   - gram train without options, and gram predict;
+//   - gram grid without options but -o, and predict;
 //   - LinearSVC with all defaults;
 //   - LinearSVC on words 1..2 and characters 2..5 within words, with sublinear_tf;
 //   - LinearSVC searched over C from 0.1 to 10, sublinear_tf, and bigrams, by the folds that grid
@@ -53,7 +53,7 @@ func setup() (*peers.Bench, peers.Command) {
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&b.only, "only", "", "measure on corpora with this in their name only")
 			set.IntVar(&b.images, "images", 10000, "training images of MNIST, the first so many")
-			set.BoolVar(&b.grids, "grids", true, "measure grambench grid, too, which says what train's choice lost")
+			set.BoolVar(&b.grids, "grids", true, "measure gram grid, too, which says what train's choice lost")
 			set.BoolVar(&b.search, "search", true, "measure LinearSVC's search, too, which takes the longest")
 			set.DurationVar(&b.limit, "limit", 0, "leave out programs, but for train, that take longer than `D`; 0: none")
 		},

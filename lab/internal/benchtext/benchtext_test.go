@@ -39,7 +39,7 @@ func TestUsage(t *testing.T) { peerstest.Usage(t, Program, "-images 1") }
 // All programs that are there are measured on a small corpus in the place of one that they know; those that take
 // longer than they may, train aside, are left out.
 func TestSmall(t *testing.T) {
-	grambench := peerstest.Build(t)
+	gram := peerstest.Build(t)
 	files := map[string]string{}
 	for name, n := range map[string]int{"train": 150, "test": 40} {
 		var text strings.Builder
@@ -53,7 +53,7 @@ func TestSmall(t *testing.T) {
 		files["20news-bydate/"+name+".tsv.gz"] = text.String()
 	}
 	measure := func(args ...string) (stdout, stderr string) {
-		args = append(args, "-grambench", grambench, "-data", peerstest.Corpora(t, files))
+		args = append(args, "-gram", gram, "-data", peerstest.Corpora(t, files))
 		status, stdout, stderr := peerstest.Run(t, Program, args...)
 		if status != 0 {
 			t.Fatalf("exit status %d: %s", status, stderr)
@@ -61,15 +61,15 @@ func TestSmall(t *testing.T) {
 		return stdout, stderr
 	}
 	stdout, stderr := measure()
-	peerstest.Has(t, stdout, "150 training and 40 test documents", "grambench train ", "grambench grid ",
+	peerstest.Has(t, stdout, "150 training and 40 test documents", "gram train ", "gram grid ",
 		"regret of train: ", "| 20 Newsgroups, by date | ", " points on the mean over corpora")
 	if strings.Count(stderr, "left out: ") < 4 { // the other corpora
 		t.Error(stderr)
 	}
 	stdout, stderr = measure("-limit", "1ns")
-	peerstest.Has(t, stdout, "grambench train ", "| 20 Newsgroups, by date | words | – |")
-	peerstest.Has(t, stderr, "left out: grambench grid on 20 Newsgroups, by date, since it takes longer than 1ns")
-	if strings.Contains(stdout, "grambench grid") {
+	peerstest.Has(t, stdout, "gram train ", "| 20 Newsgroups, by date | words | – |")
+	peerstest.Has(t, stderr, "left out: gram grid on 20 Newsgroups, by date, since it takes longer than 1ns")
+	if strings.Contains(stdout, "gram grid") {
 		t.Error(stdout)
 	}
 }

@@ -167,7 +167,7 @@ func labelsOf(line string) []string {
 	return strings.Split(label, ",")
 }
 
-// foldsOf divides documents as grambench grid does: by their first label, seed 1.
+// foldsOf divides documents as gram grid does: by their first label, seed 1.
 func foldsOf(lines []string) []int {
 	var names []string
 	strata := make([]int, len(lines))

@@ -70,9 +70,9 @@ func (t *trial) measure(ctx context.Context) (err error) {
 		name string
 		run  func(ctx context.Context, p part, out string, r *row) error
 	}
-	programs := []program{{"grambench train", t.train}}
+	programs := []program{{"gram train", t.train}}
 	if t.grids {
-		programs = append(programs, program{"grambench grid", t.grid})
+		programs = append(programs, program{"gram grid", t.grid})
 	}
 	if t.Python != "" {
 		programs = append(programs, program{"LinearSVC", func(ctx context.Context, p part, out string, r *row) error {
@@ -183,7 +183,7 @@ func (r *row) score(lines []string, truth [][]string, parts int) {
 	r.macroF1 += share * macro / float64(len(classes))
 }
 
-// train is grambench train as it stands.
+// train is gram train as it stands.
 func (t *trial) train(ctx context.Context, p part, out string, r *row) error {
 	s, err := t.ours(ctx, r, "train", "-in", p.train, "-o", t.File("model"))
 	if err != nil {
@@ -221,7 +221,7 @@ func (t *trial) regret(ctx context.Context) (float64, error) {
 	return max(t.best-cmp.Or(got.Best.Mean, got.Mean), 0), err
 }
 
-// grid is grambench grid as it stands, with the training of its winner.
+// grid is gram grid as it stands, with the training of its winner.
 func (t *trial) grid(ctx context.Context, p part, out string, r *row) error {
 	s, err := t.ours(ctx, r, "grid", "-in", p.train, "-o", t.File("model"))
 	if err != nil {
@@ -249,7 +249,7 @@ func (t *trial) linear(ctx context.Context, p part, folds, out string, r *row) e
 	return nil
 }
 
-// ours runs a command of grambench that prints JSON.
+// ours runs a command of gram that prints JSON.
 func (t *trial) ours(ctx context.Context, r *row, args ...string) (s said, err error) {
 	ran, err := t.Own(ctx, &s, args...)
 	r.peak, r.processor = max(r.peak, s.PeakBytes), r.processor+ran.Processor

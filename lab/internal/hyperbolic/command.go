@@ -30,11 +30,11 @@ hyperbolic diffusion kernel of these distributions (Lafferty and Lebanon, JMLR 6
   cosh r = 1 + (‖μ-μ′‖²/2P + (σ-σ′)²)/2σσ′
 Coordinates that are 0 for all points of -in are ignored; P is the number of the others.
 With -test, rows are the sets of -test and columns the sets of -in: a matrix to predict with.
-grambench train -kernel precomputed trains on the file. If -o ends in .npy, give -o-labels, too.`,
+gram train -kernel precomputed trains on the file. If -o ends in .npy, give -o-labels, too.`,
 	Examples: `
 gramlab hyperbolic -in points.svm -sets qid -t 0.5 -o K.svm
 gramlab hyperbolic -in points.svm -sets qid -t 0.5 -test new.svm -o new.K.svm
-grambench train -kernel precomputed K.svm sets.model && grambench predict new.K.svm sets.model`,
+gram train -kernel precomputed K.svm sets.model && gram predict new.K.svm sets.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		c := &command{f: f}
 		f.Group("Points", "")

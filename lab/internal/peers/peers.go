@@ -1,4 +1,4 @@
-// Package peers has what comparisons of grambench with other programs share: the command bench, its flags, a
+// Package peers has what comparisons of gram with other programs share: the command bench, its flags, a
 // folder for each run, and runs of programs.
 package peers
 
@@ -54,14 +54,14 @@ type Command struct {
 // BenchCommand returns the command bench, which has a comparison for each NAME.
 func BenchCommand(programs ...Program) *cli.Command {
 	var names []string
-	help := "Compares grambench with other programs, on the same documents in the same run.\n" +
+	help := "Compares gram with other programs, on the same documents in the same run.\n" +
 		"A program or a corpus that is missing is left out, which it says.\n\n"
 	for _, p := range programs {
 		names = append(names, p.Name)
 		help += fmt.Sprintf("  %-8s %s\n", p.Name, p.Summary)
 	}
 	return &cli.Command{
-		Name: "bench", Summary: "compare grambench with other programs", Args: "NAME", Help: help,
+		Name: "bench", Summary: "compare gram with other programs", Args: "NAME", Help: help,
 		Examples: "gramlab bench pca -data corpora -python venv/bin/python\ngramlab bench NAME -help",
 		Setup: func(f *cli.Flags) cli.Work {
 			b, c := &Bench{}, Command{}
@@ -101,14 +101,14 @@ func BenchCommand(programs ...Program) *cli.Command {
 // declare declares the flags that all comparisons have, and their own.
 func (b *Bench) declare(f *cli.Flags, c Command) {
 	f.Group("Comparison", "")
-	f.StringVar(&b.Grambench, "grambench", filepath.Join("bin", "grambench"), "the `PROGRAM` to measure")
+	f.StringVar(&b.Grambench, "gram", filepath.Join("bin", "gram"), "the `PROGRAM` to measure")
 	f.StringVar(&b.Python, "python", cmp.Or(os.Getenv("PYTHON"), "python3"),
 		"a `PYTHON` with the packages to compare with; default $PYTHON")
 	f.StringVar(&b.Data, "data", cmp.Or(os.Getenv("DATA"), filepath.Join("..", "shared", "data")),
 		"`FOLDER` of the corpora, such as 20news-bydate/train.tsv.gz; default $DATA")
 	f.IntVar(&b.Threads, "threads", runtime.NumCPU(), "`N` threads of every program")
 	if b.Rounds = 1; c.Rounds > 0 {
-		f.IntVar(&b.Rounds, "rounds", c.Rounds, "`N` runs of each program that grambench is measured against")
+		f.IntVar(&b.Rounds, "rounds", c.Rounds, "`N` runs of each program that gram is measured against")
 	}
 	c.Flags(f.FlagSet)
 }

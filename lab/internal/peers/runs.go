@@ -48,7 +48,7 @@ func (b *Bench) Execute(ctx context.Context, name string, args ...string) (r Ran
 	return r, nil
 }
 
-// Own runs a command of grambench and reads what it prints as JSON.
+// Own runs a command of gram and reads what it prints as JSON.
 func (b *Bench) Own(ctx context.Context, into any, args ...string) (Ran, error) {
 	r, err := b.Execute(ctx, b.Grambench, append(args, "-workers", strconv.Itoa(b.Threads), "-json")...)
 	return r, r.read(err, into)

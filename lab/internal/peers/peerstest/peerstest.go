@@ -1,4 +1,4 @@
-// Package peerstest tests what comparisons of grambench with other programs have in common.
+// Package peerstest tests what comparisons of gram with other programs have in common.
 package peerstest
 
 import (
@@ -29,7 +29,7 @@ func Run(t *testing.T, p peers.Program, args ...string) (status int, stdout, std
 }
 
 // Usage checks that a comparison refuses flags, each line of which is wrong, and says what makes a
-// grambench that isn't there.
+// gram that isn't there.
 func Usage(t *testing.T, p peers.Program, wrong ...string) {
 	t.Helper()
 	for _, line := range append(wrong, "x", "-no-such", "-threads 0") {
@@ -37,7 +37,7 @@ func Usage(t *testing.T, p peers.Program, wrong ...string) {
 			t.Errorf("%s: exit status %d, expected 2 and a message: %q", line, status, stderr)
 		}
 	}
-	if status, _, stderr := Run(t, p, "-grambench", "no-such"); status != 1 || !strings.Contains(stderr, "make build") {
+	if status, _, stderr := Run(t, p, "-gram", "no-such"); status != 1 || !strings.Contains(stderr, "make build") {
 		t.Errorf("exit status %d, expected 1 and what makes the command: %q", status, stderr)
 	}
 }
@@ -65,7 +65,7 @@ func Corpora(t *testing.T, files map[string]string) (folder string) {
 	return folder
 }
 
-// Fake makes a program in place of grambench, which prints an object whatever it is asked for. It
+// Fake makes a program in place of gram, which prints an object whatever it is asked for. It
 // returns flags for that, for a folder of corpora, and for a Python that isn't there.
 func Fake(t *testing.T, says string, corpora map[string]string) []string {
 	t.Helper()
@@ -73,10 +73,10 @@ func Fake(t *testing.T, says string, corpora map[string]string) []string {
 	if err := exec.Command(fake).Run(); err != nil {
 		t.Skipf("no shell runs scripts here: %v", err)
 	}
-	return []string{"-grambench", fake, "-data", Corpora(t, corpora), "-python", "no-such-python"}
+	return []string{"-gram", fake, "-data", Corpora(t, corpora), "-python", "no-such-python"}
 }
 
-// Build builds grambench.
+// Build builds gram.
 func Build(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -85,8 +85,8 @@ func Build(t *testing.T) string {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip(err)
 	}
-	file := filepath.Join(t.TempDir(), "grambench")
-	build := exec.Command("go", "build", "-o", file, "./cmd/grambench")
+	file := filepath.Join(t.TempDir(), "gram")
+	build := exec.Command("go", "build", "-o", file, "./cmd/gram")
 	build.Dir = filepath.Join("..", "..", "..") // the module above, of its own
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gramengine/gram"
+
+// layers lists the packages from the bottom to the top, each with those below its folder that aren't listed
+// themselves. A package imports only packages of layers before its own, and those of its own entry.
+var layers = []string{
+	"internal/run",
+	"internal/flagtext internal/musttest internal/report internal/parquet internal/host docs",
+	"asm sparse tiles",
+	"corpus solver engine/device engine/spectrum engine/internal internal/matrixio learn/internal learn/width",
+	"engine/kernel engine/internal/panel engine/internal/nearest learn/internal/archive learn/selection",
+	"engine/internal/compute learn/model learn/lmnn",
+	"engine/internal/cache learn/internal/task",
+	"engine",
+	"learn/knn learn/landmark learn/linear learn/logistic learn/pca learn/svm",
+	"learn/mkm",
+	"learn",
+	". cuda internal/chart internal/cli",
+	"internal/page internal/backend internal/instrument internal/soak cmd/libgram",
+	"internal/source docs/machines cmd/internal/effects",
+	"cmd/internal/bench cmd/internal/explain cmd/internal/machines cmd/internal/matrices cmd/internal/neighbours " +
+		"cmd/internal/serve cmd/internal/soak cmd/internal/spectral cmd/internal/verify",
+	"cmd/internal/grambench",
+	"cmd/gram cmd/grambench",
+	"lab",
+}
+
+// layerOf returns the layer of a package of the module, -1 for none, and its entry there.
+func layerOf(path string) (layer int, entry string) {
+	for path = strings.TrimPrefix(path, module); path != ""; path = path[:strings.LastIndexByte(path, '/')] {
+		entry = path[1:]
+		for layer, entries := range layers {
+			if slices.Contains(strings.Fields(entries), entry) {
+				return layer, entry
+			}
+		}
+	}
+	return slices.IndexFunc(layers, func(l string) bool { return strings.HasPrefix(l, ".") }), "."
+}
+
+// misplaced reports whether a package imports another of the module that isn't below it.
+func misplaced(of, imported string) bool {
+	at, entry := layerOf(of)
+	below, other := layerOf(imported)
+	return below >= at && entry != other
+}
+
+func TestImportsPointDown(t *testing.T) {
+	seen := 0
+	for _, folder := range []string{"../..", "../../lab"} {
+		list := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
+		list.Dir = folder
+		text, err := list.Output()
+		if err != nil {
+			t.Skip(err) // no go command where only the test binary is run
+		}
+		for line := range strings.Lines(string(text)) {
+			p := strings.Fields(line)
+			if _, entry := layerOf(p[0]); entry == "." && p[0] != module {
+				t.Errorf("%s is in no layer", p[0])
+			}
+			for _, i := range p[1:] {
+				if seen++; strings.HasPrefix(i, module) && misplaced(p[0], i) {
+					t.Errorf("%s imports %s, which isn't below it", p[0], i)
+				}
+			}
+		}
+	}
+	if seen < 500 {
+		t.Errorf("%d imports, expected at least 500", seen)
+	}
+	for from, to := range map[string]string{"/sparse": "/engine", "/learn/knn": "/learn/svm", "": "/internal/cli",
+		"/engine/kernel": "/engine", "/solver": "/learn/model", "/engine": "/cuda", "/cmd/gram": "/lab",
+		"/cmd/internal/soak": "/cmd/internal/bench"} {
+		if !misplaced(module+from, module+to) {
+			t.Errorf("%s may import %s", from, to)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gramengine/gram/cmd/internal/grambench"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/cli/clitest"
+)
+
+func TestMain(m *testing.M) {
+	main := func() { os.Exit(runEither(os.Args[1:], os.Stdout, os.Stderr)) }
+	// for -backend auto no job is too small for the GPU
+	found := clitest.Programs("gram", main, func() { backend.AutoSeconds = 0 })
+	found["grambench"] = func() { os.Exit(backend.Run(&grambench.Program, os.Args[1:], os.Stdout, os.Stderr)) }
+	maps.Copy(found, ownPrograms)
+	testscript.Main(m, found)
+}
+
+// programs are tested together: their commands share flags, sources and reports.
+var programs = []*cli.Program{&program, &grambench.Program}
+
+// runEither runs grambench where it has the command, else gram.
+func runEither(args []string, stdout, stderr io.Writer) int {
+	for _, c := range grambench.Program.Commands {
+		if len(args) > 0 && args[0] == c.Name {
+			return backend.Run(&grambench.Program, args, stdout, stderr)
+		}
+	}
+	return run(args, stdout, stderr)
+}
+
+// ownPrograms are programs of single tests.
+var ownPrograms = map[string]func(){}
+
+// The scripts run the real command in folders of their own.
+func TestScripts(t *testing.T) {
+	clitest.Scripts(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			numpy, err := filepath.Abs("../../corpus/testdata/numpy")
+			env.Setenv("TESTDATA", numpy)
+			return err
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "race" {
+				return raceDetector, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
+	})
+}

@@ -1,0 +1,159 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/gramengine/gram/cmd/internal/effects"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/learn"
+)
+
+// documentReport is the report about one document.
+type documentReport struct {
+	Model    string `json:"model"`
+	Document string `json:"document"`
+	*learn.DocumentExplanation
+	Marks []learn.Mark `json:"marks,omitempty"` // words of the text that decide
+
+	text     string
+	terminal bool   // what the report goes to
+	source   string // of the training documents
+}
+
+// one explains what the model predicts of one document.
+func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	a := m.About()
+	c, i, err := r.read(ctx, e, p, &a)
+	if err != nil {
+		return err
+	}
+	p.Stage("explaining")
+	out := &documentReport{Model: r.model, Document: "the text"}
+	if r.document > 0 {
+		out.Document = c.DocumentName(i)
+	}
+	if machines, ok := m.(learn.Machines); ok {
+		out.source = machines.Source
+	}
+	o := learn.Options{
+		Workers: r.limits.Workers, MemoryBytes: r.Bytes(), HeldBytes: a.Bytes + c.Documents.Bytes(),
+		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
+	}
+	if o.Ready, err = learn.Ready(ctx, m, o); err == nil {
+		out.DocumentExplanation, err = learn.ExplainDocument(ctx, m, c.Documents, i, r.n, o)
+	}
+	if err == nil && c.Texts != nil {
+		out.text, out.terminal = c.Texts[i], cli.Columns(e.Stdout) > 0 && os.Getenv("TERM") != "dumb"
+		_, out.Marks, err = learn.ExplainText(ctx, m, out.text, r.n, o)
+	}
+	p.Clear()
+	if o.Ready != nil {
+		err = errors.Join(err, o.Ready.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("-model %s: %w", r.model, c.NameValue(err))
+	}
+	return report.Write(e.Stdout, out, r.f.JSON)
+}
+
+// read returns documents cut as those of training were, and which of them is meant.
+func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About) (*corpus.Corpus, int, error) {
+	if r.document == 0 {
+		if a.Vocabulary == nil {
+			return nil, 0, fmt.Errorf("-text with %s, which learnt from vectors and knows no words, expected -in SOURCE "+
+				"-document N", r.model)
+		}
+		counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
+		if err != nil {
+			return nil, 0, err
+		}
+		docs, err := counter.Count(ctx, []string{r.text})
+		return &corpus.Corpus{Documents: docs, Vocabulary: a.Vocabulary, Texts: []string{r.text}}, 0, err
+	}
+	r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
+	r.Form, r.Signed = a.Form, true // embedding them is an error where the model takes none
+	r.TokenizerLater = func() (corpus.Tokenizer, error) { return a.Tokenizer, nil }
+	r.VocabularyLater = func() ([]string, error) {
+		if a.Vocabulary == nil {
+			return nil, fmt.Errorf("%s holds text, expected vectors: %s learnt from vectors and knows no words", r.In, r.model)
+		}
+		return a.Vocabulary, nil
+	}
+	c, err := r.Read(ctx, e, p)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case c.Vocabulary == nil && a.Vocabulary != nil:
+		return nil, 0, fmt.Errorf("%s holds vectors, expected text: %s learnt from text", r.In, r.model)
+	case r.document > c.Documents.Rows():
+		return nil, 0, fmt.Errorf("-document %d: %s has %s", r.document, r.In, report.Documents(c.Documents.Rows()))
+	}
+	return c, r.document - 1, nil
+}
+
+// marked returns the text with its marks, without what controls terminals.
+func (x *documentReport) marked() string {
+	var b strings.Builder
+	clean := func(text string) {
+		b.WriteString(strings.Map(func(c rune) rune {
+			if unicode.IsControl(c) && c != '\n' && c != '\t' {
+				return ' '
+			}
+			return c
+		}, text))
+	}
+	at := 0
+	for _, k := range x.Marks {
+		clean(x.text[at:k.From])
+		begin, end := "[+", "]"
+		switch {
+		case x.terminal && k.Effect > 0:
+			begin, end = "\x1b[1m", "\x1b[0m"
+		case x.terminal:
+			begin, end = "\x1b[4m", "\x1b[0m"
+		case k.Effect < 0:
+			begin = "[-"
+		}
+		b.WriteString(begin)
+		clean(x.text[k.From:k.To])
+		b.WriteString(end)
+		at = k.To
+	}
+	clean(x.text[at:])
+	return strings.TrimSpace(b.String())
+}
+
+func (x *documentReport) WriteText(w io.Writer) {
+	against := ""
+	if x.Against != "" {
+		against = " against " + x.Against
+	}
+	fmt.Fprintf(w, "%s: %s, by %s\ndecision value %.4g%s; the model knows %s of the document\n", x.Document, x.Label,
+		x.Model, x.Value+0, against, report.Counted(x.Known, "term", "terms")) // + 0: -0 is 0
+	if x.Known == 0 {
+		fmt.Fprintf(w, "%s: this is what the model says of an empty document\n", learn.NoKnownWord)
+	}
+	if len(x.Marks) > 0 {
+		fmt.Fprintf(w, "\n%s\n", x.marked())
+	}
+	if len(x.Terms) > 0 {
+		fmt.Fprintln(w)
+		effects.Terms(x.DocumentExplanation).Write(w)
+	}
+	if len(x.Support) > 0 {
+		fmt.Fprintf(w, "\nSupport vectors with the greatest share of the decision value, documents of %s\n", x.source)
+		effects.Support(x.DocumentExplanation, nil).Write(w)
+	}
+}

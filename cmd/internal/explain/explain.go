@@ -1,0 +1,170 @@
+// Package explain has the command explain, which shows by which terms a model decides.
+package explain
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
+)
+
+// Command is the command explain.
+var Command = &cli.Command{
+	Name:    "explain",
+	Summary: "the terms by which a model decides: overall, or for one document",
+	Help: `
+Prints the terms that speak most for and against each class. Logistic regression, linear machines
+and linear kernels have weights: the effect of one unit of the embedded document; with spherical
+margins, a part of the hyperplane's unit vector. Other kernels have mean effects: the decision value
+of a training document that the model holds, minus that of the document without the term, on average
+over these. One-vs-one machines are averaged by class; -class CLASS prints each machine of a class.
+
+With -text TEXT, or -in SOURCE -document N, it explains what a model of any kind predicts for that
+document. The decision value f is that of the predicted class against the second class. A term's
+effect is f minus the f that the model predicts for the document without the term. For support
+vector machines it also gives the slope, the derivative of f along the term's count, and the
+training documents with the greatest shares of f. Deciding words of a text are marked: in a
+terminal, bold for what is predicted and underlined against it; elsewhere, by [+ ] and [- ].`,
+	Examples: `
+gram explain news.model
+gram explain -text 'the shuttle reached orbit' news.model
+gram explain -in test.tsv.gz -document 17 news.model
+gram explain -n 30 -class course -plot course.png pages.model
+gram train -type logistic mail/ && gram explain mail.model`,
+	Setup: func(f *cli.Flags) cli.Work {
+		r := &run{f: f}
+		f.Group("Model", "")
+		f.Reads(&r.model, "model", "explain the model in `FILE`, - for standard input")
+		f.IntVar(&r.n, "n", 10, "show `N` terms for each class, and as many against it; for a document, N in all")
+		f.StringVar(&r.class, "class", "", "show the machines of one `CLASS` (default: all classes)")
+		f.StringVar(&r.text, "text", "", "explain the prediction for `TEXT`")
+		f.IntVar(&r.document, "document", 0, "explain the prediction for document `N` of -in, counted from 1")
+		r.DeclareInput(f, "", &r.limits)
+		f.Arguments(cli.Argument{Flag: "model", What: "model"})
+		r.limits.DeclareMemory(f)
+		r.limits.DeclareWorkers(f)
+		f.Group("Output", "")
+		f.Draws(&r.plot, "plot", "plot the weights to `FILE`, a .png or .svg")
+		f.Check(r.check)
+		return r.run
+	},
+}
+
+// run is one run of the command.
+type run struct {
+	source.Documents
+	limits                   backend.Limits
+	f                        *cli.Flags
+	model, class, plot, text string
+	n, document              int
+}
+
+func (r *run) check() error {
+	switch {
+	case r.model == "":
+		return cli.Usagef("-model FILE is missing")
+	case r.model == "-" && r.In == "-":
+		return cli.Usagef("-in - and -model -, both from standard input, expected a file for one of them")
+	case r.n < 1 || r.n > 1000:
+		return cli.Usagef("-n %d, expected 1 to 1000", r.n)
+	case r.f.Given("text") && r.In != "":
+		return cli.Usagef("-text and -in %s, expected one of them", r.In)
+	case r.f.Given("text") && r.document != 0:
+		return cli.Usagef("-text and -document %d, expected one of them", r.document)
+	case (r.document != 0) != (r.In != ""):
+		return cli.Usagef("-document N is the number of a document of -in SOURCE, expected both or none")
+	case r.document < 0:
+		return cli.Usagef("-document %d, expected 1 or more", r.document)
+	case (r.document > 0 || r.f.Given("text")) && (r.class != "" || r.plot != ""):
+		return cli.Usagef("-class and -plot apply to a whole model, expected neither with -text or -document")
+	}
+	return nil
+}
+
+// explanation is the report.
+type explanation struct {
+	Model string `json:"model"`
+	*learn.Explanation
+}
+
+// run reads and reports.
+func (r *run) run(ctx context.Context, e *cli.Env) error {
+	if r.model == "-" {
+		r.model = "/dev/stdin"
+	}
+	m, err := learn.Load(ctx, r.model, nil)
+	if err != nil {
+		return fmt.Errorf("-model %w", err)
+	}
+	if r.document > 0 || r.f.Given("text") {
+		return r.one(ctx, e, m)
+	}
+	p := e.Progress(false)
+	defer p.Clear()
+	p.Stage("explaining")
+	out := &explanation{Model: r.model}
+	out.Explanation, err = learn.Explain(ctx, m, r.n, r.class, learn.Options{
+		Workers: r.limits.Workers, MemoryBytes: r.Bytes(), HeldBytes: m.About().Bytes,
+		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
+	})
+	if err != nil {
+		return fmt.Errorf("-model %s: %w; any model can explain one document, -text TEXT or -in SOURCE -document N",
+			r.model, err)
+	}
+	p.Clear()
+	if r.plot != "" {
+		if err := out.draw(r.plot); err != nil {
+			return err
+		}
+	}
+	return report.Write(e.Stdout, out, r.f.JSON)
+}
+
+// what names the weights.
+func (x *explanation) what() string {
+	if x.Documents > 0 {
+		return "mean effect"
+	}
+	return "weight"
+}
+
+// title names a machine.
+func title(r *learn.Explained) string {
+	if r.Against == "" {
+		return r.Class
+	}
+	return r.Class + " against " + r.Against
+}
+
+func (x *explanation) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s\n", x.Model, x.Kind)
+	what := x.what()
+	if x.Documents > 0 {
+		fmt.Fprintf(w, "mean effect: what a term adds to the decision value of a document, on average over %s of the %s "+
+			"training documents that the model holds\n", report.Count(x.Documents), report.Count(x.Held))
+	}
+	for _, r := range x.Rows {
+		against := "against it"
+		if r.Against != "" {
+			against = "for " + r.Against
+		}
+		fmt.Fprintf(w, "\n%s: %s with a %s\n", title(&r), report.Counted(r.Known, "term", "terms"), what)
+		t := report.NewTable("for it", ">"+what, against, ">"+what)
+		for i := range max(len(r.For), len(r.Not)) {
+			cells := []string{"", "", "", ""}
+			if i < len(r.For) {
+				cells[0], cells[1] = r.For[i].Term, fmt.Sprintf("%.4g", r.For[i].Weight)
+			}
+			if i < len(r.Not) {
+				cells[2], cells[3] = r.Not[i].Term, fmt.Sprintf("%.4g", r.Not[i].Weight)
+			}
+			t.Add(cells...)
+		}
+		t.Write(w)
+	}
+}

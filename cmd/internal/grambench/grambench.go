@@ -1,0 +1,23 @@
+// Package grambench has the program of cmd/grambench, and its command info.
+package grambench
+
+import (
+	"github.com/gramengine/gram/cmd/internal/bench"
+	"github.com/gramengine/gram/cmd/internal/soak"
+	"github.com/gramengine/gram/cmd/internal/verify"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/source"
+)
+
+// Program has the commands in the order of the help.
+var Program = cli.Program{
+	Name: "grambench",
+	About: `
+grambench verifies every back end of the engine against a reference in float64, and measures this machine.`,
+	Commands: []*cli.Command{verify.Command, bench.Command, soak.Command, Info},
+	Topics:   []cli.Topic{source.Topic, source.TextTopic, backend.Topic, bench.SuiteTopic},
+	Examples: `
+grambench verify                             all kernels, all instruction sets, on Go's own source files
+grambench bench -in train.svm`,
+}

@@ -1,0 +1,165 @@
+package grambench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/klauspost/cpuid/v2"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// Info is the command that describes this machine.
+var Info = &cli.Command{
+	Name:    "info",
+	Summary: "this machine: processor, instruction sets, the one chosen and why",
+	Help: `
+Prints the version, the processor's features and the instruction set that the engine uses, how much
+memory is free and what limits it, and the GPU with its driver, or why there is none.`,
+	Examples: "grambench info\ngrambench info -json",
+	Setup: func(f *cli.Flags) cli.Work {
+		return func(_ context.Context, e *cli.Env) error { return report.Write(e.Stdout, newInfo(), f.JSON) }
+	},
+}
+
+// wantedFeatures are the processor features that kernels are written for, or may be one day.
+var wantedFeatures = []cpuid.FeatureID{
+	cpuid.SSE2, cpuid.AVX, cpuid.F16C, cpuid.FMA3, cpuid.AVX2, cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ,
+	cpuid.AVX512VL,
+	cpuid.AVX512VNNI, cpuid.AVX512BF16, cpuid.AVX512FP16, cpuid.AMXTILE, cpuid.ASIMD, cpuid.SVE,
+}
+
+// info is the report of the command info.
+type info struct {
+	Version     string     `json:"version"`
+	Go          string     `json:"go"`
+	OS          string     `json:"os"`
+	Arch        string     `json:"arch"`
+	CPU         string     `json:"cpu"`
+	Features    []string   `json:"features"`
+	Cores       int        `json:"logical_cores"`
+	Workers     int        `json:"workers"`
+	L1D         int        `json:"l1d_bytes"`
+	L2          int        `json:"l2_bytes"`
+	L3          int        `json:"l3_bytes"`
+	MemoryBytes int64      `json:"memory_bytes"`
+	FreeBytes   int64      `json:"memory_free_bytes"`
+	FreeBy      string     `json:"memory_free_by,omitempty"` // what doesn't let the program take more
+	Chosen      string     `json:"isa"`
+	Reason      string     `json:"isa_reason"`
+	CostOrigin  string     `json:"cost_origin"`
+	GPU         string     `json:"gpu"` // the device's name, or why there is none
+	Backend     string     `json:"backend"`
+	Device      *cuda.Info `json:"device,omitempty"`
+	Rows        []infoRow  `json:"rows"`
+}
+
+// infoRow is one instruction set.
+type infoRow struct {
+	ISA       string `json:"isa"`
+	Needs     string `json:"needs"`
+	Panel     int    `json:"panel_documents,omitempty"` // where it is available
+	Available bool   `json:"available"`
+	Chosen    bool   `json:"chosen"`
+}
+
+func newInfo() *info {
+	cpu := cpuid.CPU
+	r := &info{
+		Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		CPU: strings.TrimSpace(cpu.BrandName), Cores: runtime.NumCPU(), Workers: runtime.GOMAXPROCS(0),
+		L1D: max(cpu.Cache.L1D, 0), L2: max(cpu.Cache.L2, 0), L3: max(cpu.Cache.L3, 0),
+		MemoryBytes: backend.ProcBytes("/proc/meminfo", "MemTotal:"),
+		Features:    []string{}, CostOrigin: asm.CostOrigin, Chosen: string(asm.Best().ISA),
+	}
+	if b := run.AvailableBound(); b.By != "" {
+		r.FreeBytes, r.FreeBy = max(b.Bytes, 0), b.By
+	}
+	for _, id := range wantedFeatures {
+		if cpu.Supports(id) {
+			r.Features = append(r.Features, id.String())
+		}
+	}
+	panel := map[asm.ISA]int{}
+	for _, isa := range asm.Available() {
+		if k, err := asm.For(isa); err == nil {
+			panel[isa] = k.Panel
+		}
+	}
+	needs := map[asm.ISA]string{
+		asm.Generic: "nothing: portable Go",
+		asm.AVX2:    "AVX2, FMA",
+		asm.AVX512:  "AVX-512 F, BW, DQ, VL",
+	}
+	for _, isa := range []asm.ISA{asm.Generic, asm.AVX2, asm.AVX512} {
+		r.Rows = append(r.Rows, infoRow{string(isa), needs[isa], panel[isa], panel[isa] > 0, string(isa) == r.Chosen})
+	}
+	if d, err := cuda.Probe(); err != nil {
+		r.GPU, r.Backend = err.Error(), "cpu: there is no other"
+	} else {
+		r.GPU, r.Device = d.Name, &d
+		r.Backend = fmt.Sprintf("cuda for matrices and predictions that would keep the processor busy for "+
+			"more than %g s, else cpu (-backend auto); the reports say which and why", backend.AutoSeconds)
+	}
+	r.Reason = "the best of those that this build holds and this processor can run"
+	if len(panel) == 1 {
+		r.Reason = "the only one that this build holds and this processor can run"
+	}
+	return r
+}
+
+func (r *info) WriteText(w io.Writer) {
+	line := func(name, value string) { fmt.Fprintf(w, "%-16s  %s\n", name, value) }
+	line("grambench", r.Version+", "+r.Go+", "+r.OS+"/"+r.Arch)
+	line("processor", report.Known(r.CPU))
+	line("features", report.Known(strings.Join(r.Features, " ")))
+	line("cores", fmt.Sprintf("%d logical, %d workers by default", r.Cores, r.Workers))
+	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", size(int64(r.L1D)), size(int64(r.L2)), size(int64(r.L3))))
+	line("memory", fmt.Sprintf("%s, %s free, by %s", size(r.MemoryBytes), size(r.FreeBytes), report.Known(r.FreeBy)))
+	line("GPU", r.gpuText())
+	line("back end", r.Backend)
+	line("chosen", r.Chosen+": "+r.Reason)
+	line("cost model", r.CostOrigin+"; the choice of the head depends on ratios alone")
+	fmt.Fprintln(w)
+	t := report.NewTable("instruction set", "needs", ">panel", "available", "chosen")
+	for _, row := range r.Rows {
+		panel := ""
+		if row.Available {
+			panel = report.Count(row.Panel)
+		}
+		t.Add(row.ISA, row.Needs, panel, map[bool]string{true: "yes", false: "no"}[row.Available],
+			map[bool]string{true: "<--"}[row.Chosen])
+	}
+	t.Write(w)
+}
+
+// gpuText says what there is to know of the GPU, or why there is none.
+func (r *info) gpuText() string {
+	d := r.Device
+	if d == nil {
+		return r.GPU
+	}
+	kernels := ""
+	if d.Module != "" {
+		kernels = ", kernels of " + d.Module
+	}
+	return fmt.Sprintf("%s, compute capability %s, %s multiprocessors, %s, %s free, driver for CUDA %s%s", d.Name,
+		d.Capability, report.Count(d.Multiprocessors), report.Bytes(d.MemoryBytes), report.Bytes(d.FreeBytes),
+		d.Driver, kernels)
+}
+
+// size writes a size that may not be known.
+func size(n int64) string {
+	if n <= 0 {
+		return report.Known("")
+	}
+	return report.Bytes(n)
+}

@@ -1,0 +1,433 @@
+package machines
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/gramengine/gram/cmd/internal/effects"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/svm"
+)
+
+// What a page has of an evaluation at most.
+const (
+	mostText   = 4000 // bytes of a mistake's text
+	mostCopies = 200
+	mostNovel  = 50
+	mostCurves = 4 // of classes
+)
+
+// CompletePage makes the page of an evaluation.
+func (r *evaluateReport) CompletePage(out *page.Page) error {
+	*out = page.Page{
+		Title: fmt.Sprintf("%s on %s", filepath.Base(r.Model), filepath.Base(r.Corpus.Source)),
+		Lead: fmt.Sprintf("%s: %s, %s. Each was predicted and compared with its label.", report.Documents(r.Scored),
+			r.Type, strings.Trim(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", ")),
+	}
+	r.addFigures(out)
+	add := func(s page.Section) { out.Sections = append(out.Sections, s) }
+	if r.MSE == nil {
+		add(classesSection(r.Score))
+	}
+	if r.Score.Confusion != nil {
+		add(r.matrixSection())
+	}
+	if r.Coverage != nil {
+		charts, err := r.charts()
+		if err != nil {
+			return err
+		}
+		add(page.Section{Title: "Confidence", Charts: charts, Text: "How errors fall when only the surest predictions are " +
+			"answered; where there are probabilities, how often predictions of each are right."})
+	}
+	if r.Curves != nil {
+		section, err := curvesSection(r.Curves)
+		if err != nil {
+			return err
+		}
+		add(section)
+	}
+	if r.Novel != nil {
+		add(page.Section{Title: "Novelty", Text: "Documents by the rank of their greatest kernel value to a training " +
+			"document among these documents' own. Of documents like those of training, the shares are as expected.",
+			Table: r.noveltyTable()})
+		add(r.mostNovelSection())
+	}
+	if len(r.Mistakes) > 0 {
+		add(r.mistakesSection())
+	}
+	if r.Terms != nil {
+		t := report.NewTable("class", "speaks most for it", "speaks most against it")
+		title := "Terms by class"
+		if r.MSE != nil {
+			t, title = report.NewTable("of", "speaks most for a greater value", "for a smaller one"), "Terms"
+		}
+		for _, row := range r.Terms.Rows {
+			class := row.Class
+			if row.Against != "" {
+				class += " against " + row.Against
+			}
+			t.Add(class, joinTerms(row.For), joinTerms(row.Not))
+		}
+		add(page.Section{Title: title, Text: r.Terms.Kind, Table: t})
+	}
+	if r.Apart != nil {
+		add(r.copiesSection())
+	}
+	add(r.modelSection(r.found))
+	return nil
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
+
+// addFigures adds what is to be seen first.
+func (r *evaluateReport) addFigures(p *page.Page) {
+	add := func(name, value, note string) {
+		p.Figures = append(p.Figures, page.Figure{Name: name, Value: value, Note: note})
+	}
+	if r.MSE != nil {
+		add("Mean squared error", fmt.Sprintf("%.6g", float64(*r.MSE)), "")
+		add("Squared correlation", fmt.Sprintf("%.4f", float64(*r.R2)), "")
+		add("Determination", fmt.Sprintf("%.4f", float64(*r.Determination)), "0 is the mean for each, 1 no error")
+		return
+	}
+	scoreFigures(p, r.Score)
+	if r.Hamming != nil {
+		add("Hamming loss", fmt.Sprintf("%.4f", float64(*r.Hamming)), "labels that are wrong")
+	}
+	if r.ECE != nil {
+		add("Calibration error", fmt.Sprintf("%.4f", float64(*r.ECE)), fmt.Sprintf("log loss %.4f", float64(*r.LogLoss)))
+	}
+	if a := r.Rejection; a != nil {
+		add("Answered", percent(a.Coverage),
+			fmt.Sprintf("by the model's threshold, %s of these rightly; the accuracy counts the others, ?, by the class that "+
+				"they would have",
+				percent(1-float64(a.Error))))
+	}
+	if len(r.Answered) > 1 {
+		add("Coverage with 2 % errors", percent(r.Answered[1].Part), "by a threshold chosen on these documents")
+	}
+	if r.Apart != nil {
+		add("Near copies in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s others right",
+			report.Count(r.Apart.Right), report.Count(r.Apart.Documents)))
+	}
+}
+
+// scoreFigures adds accuracy and F1.
+func scoreFigures(p *page.Page, s *svm.Score) {
+	low, high := s.Interval()
+	p.Figures = append(p.Figures,
+		page.Figure{Name: "Accuracy", Value: percent(s.Accuracy), Note: fmt.Sprintf("95 %% interval %.2f to %s", 100*low,
+			percent(high))},
+		page.Figure{Name: "Right", Value: report.Count(s.Right), Note: "of " + report.Documents(s.Documents)},
+		page.Figure{Name: "Macro F1", Value: fmt.Sprintf("%.4f", s.MacroF1), Note: fmt.Sprintf("micro %.4f", s.MicroF1)})
+}
+
+// classesSection has the figures of each class.
+func classesSection(s *svm.Score) page.Section {
+	return page.Section{Title: "Classes", Table: classTable(classRows(s))}
+}
+
+// newMatrix is the confusion matrix of a score.
+func newMatrix(s *svm.Score) *page.Matrix {
+	m := &page.Matrix{Counts: s.Confusion}
+	for _, k := range s.Classes {
+		m.Names = append(m.Names, k.Name)
+	}
+	return m
+}
+
+const readMatrix = "A row for each class, a column for each class predicted, by number; the stronger a cell's " +
+	"colour, the greater its part of the row."
+
+func (r *evaluateReport) matrixSection() page.Section {
+	m := newMatrix(r.Score)
+	for i, x := range r.Outcomes {
+		if !x.Scored {
+			continue
+		}
+		m.Documents = append(m.Documents, page.CellDocument{Class: x.Class, Given: x.Given,
+			Name: r.corpus.DocumentName(i), Text: x.Text, Note: r.sure(&r.Outcomes[i]), Confidence: x.Confidence})
+	}
+	return page.Section{Title: "Confusion", Matrix: m, Text: readMatrix + " A click on a cell lists its documents: of " +
+		"mistakes the surest first, of others the least sure."}
+}
+
+// sure says how sure a prediction is.
+func (r *evaluateReport) sure(x *learn.Outcome) string {
+	text := fmt.Sprintf("decision value %.3g", x.Margin)
+	if x.Probability != nil {
+		text = fmt.Sprintf("probability %.3f", *x.Probability)
+	}
+	if x.Second != "" {
+		text += ", then " + x.Second
+	}
+	if x.Note != "" {
+		text += "; " + x.Note
+	}
+	return text
+}
+
+// curvesSection draws the curves of all decisions and of the classes of the least AUC, and lists all.
+func curvesSection(curves []learn.Curve) (page.Section, error) {
+	worst := slices.Clone(curves[1:])
+	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
+	s := page.Section{Title: "Curves", Text: "How well the score of a class, its probability or decision value, tells " +
+		"its documents from others over all thresholds: of the decisions of all classes (micro) and of the classes of " +
+		"the least area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
+	roc := chart.New("ROC", "of the others above the threshold, %", "of the class above the threshold, %")
+	precision := chart.New("Precision and recall", "recall, %", "precision, %")
+	roc.Legend.Left, precision.Legend.Left = false, true
+	chart.Curve(roc, "", chart.Gray, plotter.XYs{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
+	var parts [2][]string
+	for i, c := range append(curves[:1:1], worst...) {
+		name := cmp.Or(report.Shorten(c.Class, 24), "micro")
+		s.Table.Add(cmp.Or(c.Class, "micro"), report.Count(c.Documents), fmt.Sprintf("%.4f", c.AUC),
+			fmt.Sprintf("%.4f", c.AveragePrecision))
+		if i > mostCurves {
+			continue
+		}
+		for k, points := range [][][2]float64{c.ROC, c.Precision} {
+			var xy plotter.XYs
+			for _, at := range points {
+				xy = append(xy, plotter.XY{X: 100 * at[0], Y: 100 * at[1]})
+			}
+			chart.Curve([]*plot.Plot{roc, precision}[k], name, chart.Colors[i], xy, false)
+			parts[k] = append(parts[k], fmt.Sprintf("%s %.4f", name, []float64{c.AUC, c.AveragePrecision}[k]))
+		}
+	}
+	for _, p := range []*plot.Plot{roc, precision} {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.Tick.Marker, p.Y.Tick.Marker = 0, 100, 0, 100, hundred, hundred
+	}
+	charts, err := page.AddChart(nil, roc, "areas: "+strings.Join(parts[0], "; "))
+	if err == nil {
+		s.Charts, err = page.AddChart(charts, precision, "average precision: "+strings.Join(parts[1], "; "))
+	}
+	return s, err
+}
+
+// noveltyTable counts documents by rank, each in one row.
+func (r *evaluateReport) noveltyTable() *report.Table {
+	t := report.NewTable(">rank above", ">up to", ">documents", ">share", ">expected", ">right")
+	above, all := 0.0, 0
+	for _, n := range r.Novel {
+		all += n.Documents
+	}
+	for _, n := range r.Novel {
+		right := ""
+		if n.Documents > 0 {
+			right = report.Percent(float64(n.Right) / float64(n.Documents))
+		}
+		t.Add(fmt.Sprintf("%g%%", 100*above), fmt.Sprintf("%g%%", 100*n.Max), report.Count(n.Documents),
+			report.Percent(report.Ratio(float64(n.Documents), float64(all))), report.Percent(n.Max-above),
+			right)
+		above = n.Max
+	}
+	return t
+}
+
+// mostNovelSection lists the documents of the lowest ranks.
+func (r *evaluateReport) mostNovelSection() page.Section {
+	s := page.Section{Title: "The most novel documents", Text: fmt.Sprintf("At most %d, of the lowest rank.", mostNovel)}
+	order := run.Numbers(0, len(r.Outcomes))
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
+	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
+	for _, i := range order[:min(len(order), mostNovel)] {
+		x := &r.Outcomes[i]
+		value := x.Note
+		if x.Nearest != nil {
+			value = fmt.Sprintf("%.4g", *x.Nearest)
+		}
+		s.Table.Add(x.Document, x.Truth, x.Prediction, fmt.Sprintf("%.4f", *x.Rank), value, page.Excerpt(x.Text, 120))
+	}
+	return s
+}
+
+// hundred are the ticks of an axis in percent.
+var hundred = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 20, Label: "20"}, {Value: 40, Label: "40"},
+	{Value: 60, Label: "60"}, {Value: 80, Label: "80"}, {Value: 100, Label: "100"}}
+
+// charts draws errors by coverage, and how often probabilities are right.
+func (r *evaluateReport) charts() ([]page.Chart, error) {
+	const steps = 200 // as many points can be told apart
+	var points plotter.XYs
+	for _, c := range r.Coverage {
+		if k := len(points); c.Part >= 0.02 && (k == 0 || c.Part == 1 || c.Part-points[k-1].X/100 >= 1.0/steps) {
+			points = append(points, plotter.XY{X: 100 * c.Part, Y: 100 * c.Error})
+		}
+	}
+	p := chart.New("Risk against coverage", "documents that are answered, %", "of them wrong, %")
+	p.X.Min, p.X.Max, p.Y.Min, p.X.Tick.Marker = 0, 100, 0, hundred
+	chart.Curve(p, "", chart.Colors[0], points, false)
+	p.Y.Max = max(p.Y.Max, 1)
+	var parts []string
+	for _, a := range r.Answered {
+		parts = append(parts, fmt.Sprintf("%s are wrong of the surest %s", percent(a.Error), percent(a.Part)))
+	}
+	parts = append(parts, "of all "+percent(1-r.Score.Accuracy))
+	out, err := page.AddChart(nil, p, strings.Join(parts, "; "))
+	if err != nil || r.Reliability == nil {
+		return out, err
+	}
+	points, parts = nil, nil
+	for _, b := range r.Reliability {
+		points = append(points, plotter.XY{X: 100 * b.Confidence, Y: 100 * b.Right})
+		parts = append(parts, fmt.Sprintf("%s of %s are right with probabilities of %s in the mean", percent(b.Right),
+			report.Documents(b.Documents), percent(b.Confidence)))
+	}
+	p = chart.New("Reliability", "probability of the prediction, %", "predictions that are right, %")
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.Tick.Marker, p.Y.Tick.Marker = 0, 100, 0, 100, hundred, hundred
+	chart.Curve(p, "", chart.Gray, plotter.XYs{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
+	chart.Curve(p, "", chart.Colors[0], points, true)
+	return page.AddChart(out, p, strings.Join(parts, "; "))
+}
+
+// mistakesSection has the worst mistakes with what decided them.
+func (r *evaluateReport) mistakesSection() page.Section {
+	texts := r.trainingTexts()
+	s := page.Section{Title: "Worst mistakes", Text: "Wrong predictions of the greatest confidence. Words with a solid " +
+		"line speak for what was predicted, those with a dashed line against it: the effect is the decision value less " +
+		"what it is without the word."}
+	if r.MSE != nil {
+		s.Title, s.Text = "Greatest errors", "Words with a solid line speak for a greater value, those with a dashed line "+
+			"for a smaller one: the effect is the prediction less what it is without the word."
+	}
+	for i := range r.Mistakes {
+		m := &r.Mistakes[i]
+		d := page.Document{
+			Name:  fmt.Sprintf("%s: %s, predicted as %s", r.corpus.DocumentName(m.Index), named(m.Truth), r.given(m)),
+			Parts: parts(m),
+		}
+		switch {
+		case m.Wrong != "":
+			d.Text = fmt.Sprintf("%s is wrong, with a confidence of %.3g", m.Wrong, r.Outcomes[m.Index].Confidence)
+		case r.MSE == nil:
+			d.Text = r.sure(&r.Outcomes[m.Index])
+		}
+		if m.Why != nil {
+			d.Tables = append(d.Tables,
+				page.Details{Title: "Terms that decided", Table: effects.Terms(m.Why), Open: len(d.Parts) == 0})
+			if len(m.Why.Support) > 0 {
+				d.Tables = append(d.Tables, page.Details{Title: "Training documents with the greatest share",
+					Table: effects.Support(m.Why, texts)})
+			}
+		}
+		s.Documents = append(s.Documents, d)
+	}
+	return s
+}
+
+// named writes labels that may be none.
+func named(labels string) string { return cmp.Or(labels, "none") }
+
+// given writes what was predicted.
+func (r *evaluateReport) given(m *learn.Mistake) string {
+	if r.MSE != nil {
+		return fmt.Sprintf("%.6g", r.Outcomes[m.Index].Margin)
+	}
+	return named(m.Prediction)
+}
+
+// parts cuts the text of a mistake where marks begin and end.
+func parts(m *learn.Mistake) (out []page.Part) {
+	end := len(m.Text)
+	if end > mostText {
+		for end = mostText; !utf8.RuneStart(m.Text[end]); {
+			end--
+		}
+	}
+	at := 0
+	for _, k := range m.Marks {
+		if k.To > end {
+			break
+		}
+		out = append(out, page.Part{Text: m.Text[at:k.From]}, page.Part{Text: m.Text[k.From:k.To], Effect: k.Effect,
+			Title: fmt.Sprintf("%+.3g", k.Effect)})
+		at = k.To
+	}
+	if at < end {
+		out = append(out, page.Part{Text: m.Text[at:end]})
+	}
+	if end < len(m.Text) {
+		out = append(out, page.Part{Text: fmt.Sprintf(" … (%s in all)", report.Bytes(int64(len(m.Text))))})
+	}
+	return out
+}
+
+// trainingTexts returns the texts of -training where its documents are those that the model learnt from: their
+// numbers are those of support vectors then.
+func (r *evaluateReport) trainingTexts() []string {
+	m, own := r.found.m.(learn.Machines)
+	if c := r.training; own && c != nil && m.Documents == c.Documents.Rows() &&
+		(m.Source == c.Source || m.Corpus == c.Digest()) {
+		return c.Texts
+	}
+	return nil
+}
+
+func joinTerms(terms []learn.TermWeight) string {
+	var names []string
+	for _, t := range terms {
+		names = append(names, t.Term)
+	}
+	return strings.Join(names, ", ")
+}
+
+// copiesSection lists documents with near copies in training.
+func (r *evaluateReport) copiesSection() page.Section {
+	s := page.Section{Title: "Near copies in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
+		"training document, by the square roots of their terms' shares. The first %d at most:",
+		report.Counted(len(r.Copies), "document is", "documents are"), mostCopies)}
+	s.Table = report.NewTable("document", "class", "predicted", "training document", "its class", ">c", "text")
+	for _, k := range r.Copies[:min(len(r.Copies), mostCopies)] {
+		x := &r.Outcomes[k.Document-1]
+		var classes []string
+		for _, id := range r.training.Labels.Of(k.Training - 1) {
+			classes = append(classes, r.training.Classes[id])
+		}
+		s.Table.Add(x.Document, x.Truth, x.Prediction, source.ShortName(r.training, k.Training-1),
+			strings.Join(classes, ","), fmt.Sprintf("%.4f", k.C), page.Excerpt(x.Text, 120))
+	}
+	return s
+}
+
+// modelSection says what the model is, and the command.
+func (r *evaluateReport) modelSection(x *found) page.Section {
+	a := &x.about
+	s := page.Section{Title: "Model", Code: r.Command}
+	add := func(name, value string) {
+		if value != "" && value != "0" {
+			s.Facts = append(s.Facts, [2]string{name, value})
+		}
+	}
+	add("Learner", a.Type)
+	add("Kernel", a.Kernel)
+	add("Embedding", a.Embedding)
+	add("C", fmt.Sprint(a.C))
+	add("Scheme", a.SchemeName())
+	if a.Vocabulary != nil {
+		add("Terms", a.Tokenizer.String())
+		add("Vocabulary", report.Counted(len(a.Vocabulary), "term", "terms"))
+	}
+	if a.Probabilities {
+		add("Probabilities", "yes")
+	}
+	add("Classes", fmt.Sprint(len(a.Classes)))
+	add("Support vectors", report.Count(a.Support))
+	if machines, own := x.m.(learn.Machines); own {
+		add("Trained on", machines.Source)
+	}
+	return s
+}

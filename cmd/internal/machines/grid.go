@@ -1,0 +1,241 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/svm"
+)
+
+// Grid is the command that searches for kernel and parameters.
+var Grid = &cli.Command{
+	Name:    "grid",
+	Summary: "search for the best kernel and parameters by cross-validation",
+	Help: `
+Without lists, searches all that train chooses, on growing samples and at last on all documents.
+With lists, tries all combinations of C, nu, epsilon, embed, scheme, ngrams, a kernel's parameters.`,
+	Examples: `
+gram grid train.tsv.gz                              everything, for text
+gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
+	Setup: func(f *cli.Flags) cli.Work {
+		g := &grid{validation: validation{machine: &machine{}}}
+		g.declare(f)
+		g.declareFolds(f)
+		f.Var(log2Flag{&g.lists, "C"}, "log2c", "-grid C, powers of 2 from `BEGIN,END,STEP`")
+		f.Var(
+			log2Flag{&g.lists, "gamma"},
+			"log2g",
+			"-grid gamma, powers of 2 from `BEGIN,END,STEP`; alone it means -t 2",
+		)
+		f.Group("Problem", "")
+		f.Var(&g.lists, "grid", "search `NAME=LIST`, such as ngrams=1,1..2 or C=1..1000*10; several times")
+		f.Group("Training", "")
+		g.declareChoice(learn.SearchWork, "without lists, search for `X` times a training; 0: don't")
+		f.BoolVar(&g.oneSE, "one-se", false, "take the smallest C within one standard error of the best")
+		f.Group("Output", "")
+		f.WritesBinary(&g.out, "o", "train the best on all documents, and write the model to `FILE`",
+			func() string { return "a model" })
+		f.Draws(&g.plot, "plot", "plot the errors to `FILE`, a .png or .svg")
+		g.shorthand.declare(f)
+		f.Check(g.check)
+		f.Check(g.named)
+		return g.run
+	},
+}
+
+// grid is one run of the command.
+type grid struct {
+	validation
+	lists     gridLists
+	plot, out string
+	oneSE     bool
+	samples   bool // there are no lists
+}
+
+// declare declares the flags of machine. Lists in kernels are expanded before these are checked.
+func (g *grid) declare(f *cli.Flags) {
+	f.Check(g.expand)
+	g.machine.declare(f)
+}
+
+// expand makes all kernels that -kernel stands for.
+func (g *grid) expand() error {
+	var specs []string
+	for _, spec := range g.Specs {
+		some, err := source.Alternatives(spec)
+		if err != nil {
+			return cli.UsageError{Err: err}
+		}
+		specs = append(specs, some...)
+	}
+	g.Specs = specs
+	if len(specs) == 0 && g.number < 0 && g.lists.has("gamma") {
+		g.number = 2
+	}
+	return nil
+}
+
+// check checks that the flags make sense together.
+func (g *grid) check() error {
+	if err := g.checkFolds(); err != nil {
+		return err
+	}
+	if err := g.checkTexts(); err != nil {
+		return err
+	}
+	if g.learner.Type != "" && (g.lists.has("C") && g.f.Given("c") || g.lists.has("nu") && g.f.Given("nu", "n") ||
+		g.lists.has("epsilon") && g.f.Given("epsilon", "p")) {
+		return cli.Usagef("a flag and a -grid list for the same parameter, expected one of them")
+	}
+	points, err := g.points(nil)
+	g.samples = err == nil && points.Samples
+	return err
+}
+
+// checkTexts checks lists of embeddings, schemes and n-grams. The first n-grams are those that the
+// documents are read with.
+func (g *grid) checkTexts() error {
+	l := &g.lists
+	for _, q := range []struct {
+		list []string
+		flag string
+	}{{l.embeds, "embed"}, {l.schemes, "scheme"}, {l.ngramList, "ngrams"}} {
+		if q.list != nil && g.f.Given(q.flag) {
+			return cli.Usagef("-%s and a -grid list of it, expected one of them", q.flag)
+		}
+	}
+	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {
+		return cli.Usagef("-grid ngrams reads %s several times, expected a file or a folder", g.In)
+	}
+	for i := len(l.ngramList) - 1; i >= 0; i-- {
+		if err := g.SetNGrams(l.ngramList[i]); err != nil {
+			return cli.UsageError{Err: err}
+		}
+	}
+	return nil
+}
+
+// options are what the flags say to a learner. Samples are for text and counts, and for kernels of
+// vectors, on the processor.
+func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
+	o, err := g.machine.options(c)
+	if g.Signed && !g.unnamed() || g.plot != "" || g.f.Given("tiles", "backend") {
+		o.Work = 0
+	}
+	return o, err
+}
+
+// points returns what is to be searched; the corpus may be nil for a check.
+func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
+	o, err := g.options(c)
+	if err != nil {
+		return nil, err
+	}
+	lists := g.lists.all()
+	if len(g.Specs) > 1 {
+		lists = append(lists, learn.Words{Name: "kernel", Values: g.Specs})
+	}
+	out, err := learn.NewGrid(g.kind, lists, o)
+	if err != nil {
+		return nil, cli.UsageError{Err: err}
+	}
+	out.Folds, out.LeastC = g.folds, g.oneSE
+	return out, nil
+}
+
+// run reads, searches and reports. The end of ctx leaves what is complete.
+func (g *grid) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(true)
+	defer p.Clear()
+	if g.samples && g.lists.ngramList == nil {
+		g.keepTexts()
+	}
+	j, err := g.prepare(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0)
+	if err != nil {
+		return err
+	}
+	points, err := g.points(j.corpus)
+	if err != nil {
+		return err
+	}
+	ngrams := g.lists.ngramList
+	watch := &gridWatch{total: points.Total()}
+	switch {
+	case points.Samples:
+		points.Cuts = len(ngrams)
+		j.o.Work = g.chooseTime
+	case g.learner.Type != "":
+		j.o.Work = 0
+		g.hintScale(e, j.corpus, points.Kernels()[0].Embedding())
+		j.o.Solver = training(p, watch.details)
+	}
+	points.Each = watch.point
+	points.Corpus = func(ctx context.Context, cut int) (*corpus.Corpus, error) {
+		p.Clear()
+		return g.ReadAs(ctx, p, ngrams[cut])
+	}
+	r := newGridReport(g, j, points, ngrams)
+	found, kept, err := g.search(ctx, j, points)
+	p.Clear()
+	j.warnStore(e)
+	err = j.named(err)
+	if found == nil || g.FallsBack(ctx, err) || err != nil && len(found.Points) == 0 {
+		return err
+	}
+	complete := err == nil
+	if complete && kept != nil && (found.Best >= 0 || found.Chosen != nil) {
+		err = g.train(ctx, r, kept, found, points, j)
+	}
+	r.fill(e, j, found, complete)
+	if err == nil && g.plot != "" {
+		err = r.draw(g.plot)
+	}
+	return errors.Join(g.Report(e, g.f, r), err)
+}
+
+// gridWatch knows how far a search is, for the one who waits.
+type gridWatch struct {
+	total int
+
+	mu    sync.Mutex
+	done  int
+	best  *learn.Validation
+	begin time.Time // when machines were first trained
+}
+
+// point is the callback for a point that is complete.
+func (w *gridWatch) point(p *learn.Validation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done++
+	if w.best == nil || p.Measure.Better(p.Mean, w.best.Mean) {
+		w.best = p
+	}
+}
+
+// details says how far the search is: points, the best so far, the time that is left.
+func (w *gridWatch) details(s svm.Progress) []string {
+	if s.Solver.Problems == 0 {
+		return details(s)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.begin.IsZero() {
+		w.begin = time.Now()
+	}
+	parts := []string{fmt.Sprintf("%d of %s", w.done, report.Counted(w.total, "point", "points"))}
+	parts = append(parts, wait(w.begin, s)...)
+	if b := w.best; b != nil {
+		parts = append(parts, "best "+b.Measure.Format(b.Mean)+": "+describe(b.Kernel, b.C, b.Nu, b.Epsilon))
+	}
+	return parts
+}

@@ -1,0 +1,105 @@
+package machines
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/internal/cli"
+)
+
+// settingsOf are the flags of a point.
+func (r *gridReport) settingsOf(best *gridRow) []string {
+	var settings []string
+	for _, q := range [][2]string{{"-type", best.Type}, {"-kernel", best.Kernel}} {
+		if q[1] != "" {
+			settings = append(settings, q[:]...)
+		}
+	}
+	if best.Type != "" && r.run.Embedding != "" {
+		settings = append(settings, "-embed", r.run.Embedding)
+	}
+	for _, q := range []struct {
+		flag string
+		v    float64
+	}{{"-c", best.C}, {"-nu", best.Nu}, {"-epsilon", best.Epsilon}} {
+		if q.v != 0 {
+			settings = append(settings, q.flag, fmt.Sprint(q.v))
+		}
+	}
+	if len(r.run.lists.schemes) > 0 {
+		settings = append(settings, "-scheme", best.Scheme)
+	}
+	if len(r.run.lists.ngramList) > 0 {
+		settings = append(settings, "-ngrams", best.NGrams)
+	}
+	return settings
+}
+
+// trainCommand is the command that trains with the settings of a point, for a shell: with the flags
+// that were given, but for those of the search.
+func (g *grid) trainCommand(samples bool, settings []string) string {
+	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "groups", "plot", "report",
+		"choose-time", "one-se", "q", "json"}
+	if g.learner.Type == "" {
+		searched = append(searched, "type", "landmarks", "loss", "time")
+	}
+	if samples {
+		searched = append(searched, "scheme", "thresholds", "ngrams")
+		if g.f.Given("ngrams") && !slices.Contains(settings, "-ngrams") {
+			settings = append(settings, "-ngrams", g.f.Lookup("ngrams").Value.String())
+		}
+	}
+	return g.commandLine(searched, settings)
+}
+
+// commandLine is a train command, for a shell: with the flags that were given, but for the kernel,
+// C and others that are named, and after them the settings.
+func (m *machine) commandLine(others, settings []string) string {
+	for i := 0; i < len(settings); i += 2 { // flags, each with its value, which may have been given with another
+		others = append(others, settings[i][1:])
+	}
+	words := given([]string{"gram", "train", "-in", quoted(m.In)}, m.f,
+		append([]string{"in", "kernel", "embed", "scale", "t", "g", "d", "r", "c", "weight"}, others...)...)
+	if m.weights.Balanced {
+		words = append(words, "-weight", "balanced")
+	}
+	for _, class := range slices.Sorted(maps.Keys(m.weights.Of)) {
+		words = append(words, "-weight", quoted(fmt.Sprintf("%s=%v", class, m.weights.Of[class])))
+	}
+	if m.Signed && !m.f.Given("signed") { // as -t has it
+		words = append(words, "-signed")
+	}
+	for _, w := range settings {
+		words = append(words, quoted(w))
+	}
+	return strings.Join(words, " ")
+}
+
+// given appends the flags that were given, but for others, as a shell reads them.
+func given(words []string, f *cli.Flags, others ...string) []string {
+	f.Visit(func(fl *flag.Flag) {
+		switch {
+		case slices.Contains(others, fl.Name):
+		case f.IsBool(fl.Name):
+			words = append(words, "-"+fl.Name)
+		default:
+			words = append(words, "-"+fl.Name, quoted(fl.Value.String()))
+		}
+	})
+	return words
+}
+
+// quoted writes a word so that a shell reads it as it is.
+func quoted(w string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_-./:=,@%+", r)
+	}
+	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}

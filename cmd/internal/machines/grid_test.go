@@ -1,0 +1,244 @@
+package machines
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/learn/svm"
+)
+
+// Lists of exponents as grid.py has them.
+func TestLog2Lists(t *testing.T) {
+	if got, err := log2List("C", "-1,3,2"); err != nil || !slices.Equal(got.Values, []float64{0.5, 2, 8}) {
+		t.Errorf("-log2c: %v, %v", got, err)
+	}
+	if got, err := log2List("gamma", "3,-15,-9"); err != nil ||
+		!slices.Equal(got.Values, []float64{8, 1.0 / 64, math.Exp2(-15)}) {
+		t.Errorf("-log2g: %v, %v", got, err)
+	}
+	for _, s := range []string{"", "1,2", "1,2,0", "1,0,1", "1,2,x", "1,2,1,4", "0,1e9,1"} {
+		if got, err := log2List("C", s); err == nil {
+			t.Errorf("-log2c %s: %v", s, got)
+		}
+	}
+}
+
+func TestGridAlternatives(t *testing.T) {
+	for spec, want := range map[string][]string{
+		"ngd":               {"ngd"},
+		"diffusion:t=0.1|2": {"diffusion:t=0.1", "diffusion:t=2"},
+		"polynomial:gamma=1|2,degree=2|3": {"polynomial:gamma=1,degree=2", "polynomial:gamma=1,degree=3",
+			"polynomial:gamma=2,degree=2", "polynomial:gamma=2,degree=3"},
+		"sum(diffusion:t=0.1|1,linear:embed=tf-l1-sqrt)": {"sum(diffusion:t=0.1,linear:embed=tf-l1-sqrt)",
+			"sum(diffusion:t=1,linear:embed=tf-l1-sqrt)"},
+		"linear:embed=tf-l2|tfidf-l2": {"linear:embed=tf-l2", "linear:embed=tfidf-l2"},
+		"diffusion|ngd-exp:t=1":       {"diffusion:t=1", "ngd-exp:t=1"},
+		"0.2*diffusion:t=1|2 + 0.5*linear:embed=tf-l1-sqrt ": {"0.2*diffusion:t=1 + 0.5*linear:embed=tf-l1-sqrt ",
+			"0.2*diffusion:t=2 + 0.5*linear:embed=tf-l1-sqrt "},
+	} {
+		got, err := source.Alternatives(spec)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v, expected %q", spec, got, err, want)
+		}
+	}
+	for _, spec := range []string{"diffusion:t=|1", "diffusion:t=1|", "|", "diffusion:t=1||2",
+		strings.Repeat("a=1|2,", 11)} {
+		if got, err := source.Alternatives(spec); err == nil {
+			t.Errorf("%s: %q", spec, got)
+		}
+	}
+}
+
+// No list makes the readers panic or go on for ever, and what they read is as many finite numbers
+// as allowed, all different.
+func FuzzGridList(f *testing.F) {
+	for _, s := range []string{"1,10,1", "3,-15,-9", "0,1e9,1", "diffusion:t=1|2,b=3|4"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if list, err := log2List("C", s); err == nil &&
+			(len(list.Values) == 0 || len(list.Values) > source.MaxValues) {
+			t.Fatalf("%d values", len(list.Values))
+		}
+		if specs, err := source.Alternatives(s); err == nil {
+			if len(specs) == 0 || len(specs) > source.MaxValues {
+				t.Fatalf("%d specifications", len(specs))
+			}
+			for _, spec := range specs {
+				if strings.Contains(spec, "|") {
+					t.Fatalf("%q", spec)
+				}
+			}
+		}
+	})
+}
+
+// parseGrid parses an argument list of the command grid, and returns the kernels and the run.
+func parseGrid(line string) (*grid, []string, error) {
+	f, r := cli.NewFlags("grid"), &grid{validation: validation{machine: &machine{}, folds: 5}}
+	r.declare(f)
+	f.Var(&r.lists, "grid", "")
+	f.Var(log2Flag{&r.lists, "gamma"}, "log2g", "")
+	f.Var(log2Flag{&r.lists, "C"}, "log2c", "")
+	f.Check(r.check)
+	r.In = "some" // for lines that name no source
+	if err := f.Parse(strings.Fields(line)); err != nil {
+		return nil, nil, err
+	}
+	g, err := r.points(threeClasses())
+	var specs []string
+	if g != nil {
+		for _, k := range g.Kernels() {
+			specs = append(specs, k.String())
+		}
+	}
+	return r, specs, err
+}
+
+func TestGridKernels(t *testing.T) {
+	const five = "diffusion:t=0.1 diffusion:t=0.25 diffusion:t=0.5 diffusion:t=1 diffusion:t=2"
+	for line, want := range map[string]struct {
+		kernels string
+		c       []float64
+	}{
+		"a": {five,
+			[]float64{0.1, 1, 10, 100}},
+		"-kernel ngd a":             {"ngd:shift=0", []float64{0.1, 1, 10, 100}},
+		"-kernel ngd|bhattacharyya": {"ngd:shift=0 bhattacharyya", nil},
+		"-c 3 a": {five,
+			nil},
+		"-grid c=1 a":   {"diffusion:t=0.5", []float64{1}},
+		"-grid t=1,2 a": {"diffusion:t=1 diffusion:t=2", nil},
+		"-grid t=1,2 -kernel diffusion -kernel ngd-exp -kernel linear": {"diffusion:t=1 diffusion:t=2 ngd-exp:t=1 " +
+			"ngd-exp:t=2 linear", nil},
+		"-grid degree=1,2 -grid coef0=0,1 -kernel polynomial:gamma=3": {
+			"polynomial:gamma=3,r=0,degree=1 polynomial:gamma=3,r=1,degree=1 " +
+				"polynomial:gamma=3,r=0,degree=2 polynomial:gamma=3,r=1,degree=2", nil},
+		"-t 2 -log2g -1,1,1 -log2c 0,2,2": {"rbf:gamma=0.5 rbf:gamma=1 rbf:gamma=2",
+			[]float64{1, 4}},
+		"-log2g 0,1,1": {"rbf:gamma=1 rbf:gamma=2", nil},
+		"-t 2":         {"rbf:gamma=0.2", []float64{0.1, 1, 10, 100}},
+		"-grid t=1,2 -embed tfidf-l1-sqrt": {"diffusion:t=1,embed=tfidf-l1-sqrt " +
+			"diffusion:t=2,embed=tfidf-l1-sqrt",
+			nil},
+		"-s 1 a": {five, nil},
+	} {
+		r, kernels, err := parseGrid(line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		g, err := r.points(threeClasses())
+		if got := strings.Join(kernels, " "); err != nil || got != want.kernels || !slices.Equal(g.C, want.c) {
+			t.Errorf("%s: %s, C %v, %v, expected %s, C %v", line, got, g.C, err, want.kernels, want.c)
+		}
+	}
+	for line, want := range map[string]string{
+		"-grid x=1 a": "no such parameter", "-grid t=1 -kernel ngd": "no such parameter",
+		"-grid t=1 -kernel diffusion:t=0.5+ngd": "no such parameter", "-grid C=0": "above 0",
+		"-grid t=-1": "above 0", "-grid C=1 -grid C=2": "second time", "-grid C=1 -log2c 0,1,1": "second time",
+		"-grid C=1 -c 2": "expected one of them", "-grid nu=0.1": "has no nu",
+		"-s 1 -grid C=1": "has no C", "-s 1 -grid nu=2": "at most 1", "-s 2": "one_class", "-grid embed=x": "embed",
+		"-grid scheme=labels": "one-vs-rest",
+		"-grid ngrams=2..1":   "ngrams", "-grid ngrams=1,": "empty", "-grid ngrams=1,1": "twice",
+		"-grid embed=tf -embed tf": "expected one of them",
+		"-kernel diffusion:t=1|1":  "twice", "-grid degree=1.5 -kernel polynomial": "whole number",
+		"-plot a": "not defined", "-kernel diffusion:t=1|": "empty value", "a b": "unexpected",
+		"-in a b": "both name a source",
+	} {
+		_, _, err := parseGrid(line)
+		var usage cli.UsageError
+		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, expected a usage error with %q", line, err, want)
+		}
+	}
+}
+
+// The command for training is one that the shell and train take as they stand.
+func TestTrainCommand(t *testing.T) {
+	_, _, err := parseGrid(
+		"-in my_mail -min-df 3 " +
+			"-s 4 -e 0.01 -w1 5 -signed -h 0 -m 2G -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest",
+	)
+	if err == nil {
+		t.Fatal("weights for a regression")
+	}
+	r, _, err := parseGrid(
+		"-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed " +
+			"-h 0 -m 2G -gpu-tensor -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest",
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.In = "my mail's"
+	best := &gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)", C: 1e-3, Epsilon: 0.25}
+	got := r.trainCommand(false, (&gridReport{run: r}).settingsOf(best))
+	want := `gram train -in 'my mail'\''s' -e 0.01 -format tsv -gpu-tensor -h 0 -m 2G -min-df 3 ` +
+		`-scheme one-vs-rest -signed -weight 1=5 -weight cats=0.5 ` +
+		`-kernel '0.5*diffusion:t=1 + (2*ngd:shift=pi)' -c 0.001 -epsilon 0.25`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Where the best is at the end of a list, that is said.
+func TestGridEdges(t *testing.T) {
+	lists := []kernel.List{
+		{Name: "C", Values: []float64{1, 10, 100}}, {Name: "t", Values: []float64{0.5, 1, 2}},
+		{Name: "gamma", Values: []float64{1, 2}},
+	}
+	for _, c := range []struct {
+		best gridRow
+		want string
+	}{
+		{gridRow{Kernel: "diffusion:t=1", C: 10}, ""},
+		{gridRow{Kernel: "diffusion:t=2", C: 10}, "greatest t of the search, 2"},
+		{gridRow{Kernel: "diffusion:t=0.5", C: 10}, "least t of the search, 0.5"},
+		{gridRow{Kernel: "ngd", C: 100}, "greatest C of the search, 100"},
+	} {
+		got := strings.Join(edges(lists, &c.best), "; ")
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, ";") {
+			t.Errorf("%+v: %q, expected %q", c.best, got, c.want)
+		}
+	}
+}
+
+// reportOf is the report of a search with some mean accuracies, line by line; 0 is a point that is
+// missing.
+func reportOf(c []float64, means map[string][]float64, kernels ...string) *gridReport {
+	r := &gridReport{Measure: svm.Accuracy, Folds: 5, c: c, run: &grid{}, searched: &learn.Grid{}}
+	for _, k := range kernels {
+		for i, m := range means[k] {
+			if m == 0 {
+				continue
+			}
+			r.Rows = append(r.Rows, gridRow{Kernel: k, C: c[i], Mean: report.Number(m), SD: 0.01})
+		}
+	}
+	r.Best = &r.Rows[0]
+	for i := range r.Rows {
+		if row := &r.Rows[i]; row.Mean > r.Best.Mean {
+			r.Best = row
+		}
+	}
+	return r
+}
+
+// The picture of a search has the first kernel on top, and nothing where a point is missing.
+func TestSurface(t *testing.T) {
+	r := reportOf([]float64{1, 10}, map[string][]float64{"diffusion:t=1": {0.9, 0.8}, "diffusion:t=2": {0.5, 0}},
+		"diffusion:t=1", "diffusion:t=2")
+	s := r.surface()
+	if s.Lines[1] != "diffusion:t=1" || s.Columns[1] != "10" || s.Best != [2]int{1, 0} ||
+		!(s.Errors[1][0] > 9.99 && s.Errors[1][0] < 10.01) || !math.IsNaN(s.Errors[0][1]) || s.Deviations[1][1] != 1 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,297 @@
+// Package matrices has the commands about documents, kernels and their matrices: corpus, matrix, kernels.
+package matrices
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Corpus is the command that describes documents, and writes them as vectors.
+var Corpus = &cli.Command{
+	Name:    "corpus",
+	Summary: "what was read: documents, classes, terms, values, document frequencies",
+	Help: `
+Reads a corpus and says what is in it: its classes, how many values documents have, and what share
+of the stored values, and of the matching terms between pairs of documents, the most frequent terms
+hold. The SHA-256 digest is the same on every platform.
+
+With -o it also writes the documents as svmlight/LIBSVM vectors, one document per line: the values
+that were read, or with -embed what the embedding makes of them, before vectors are scaled to length
+1. Words are numbered from 1 in the order of the vocabulary, indices of vectors stay as they are.
+Class names that aren't numbers are numbered; standard error shows how.
+
+Test documents must be embedded like the training documents: -like takes vocabulary, weights of the
+embedding and numbers of classes from those.`,
+	Examples: `
+gram corpus -in train.tsv -select mi:300 -json
+gram corpus -in train.tsv -embed tf-l1-sqrt -o train.svm && svm-train -t 2 -g 1 train.svm
+gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
+	Setup: func(f *cli.Flags) cli.Work {
+		c := &dataset{}
+		c.Documents.Declare(f, "goroot", &c.Limits)
+		c.DeclareWorkers(f)
+		c.DeclareMemory(f)
+		f.Group("Output", "")
+		f.IntVar(&c.listed, "classes", 20, "list the `N` largest classes; -1 lists all, -json always does")
+		f.Writes(&c.out, "o", "write the documents as svmlight vectors to `FILE`")
+		c.DeclareEmbedding(f, "write them embedded as `EMBEDDING`, such as tf-l1-sqrt (default: as they were read)")
+		f.StringVar(&c.like, "like", "", "take vocabulary, weights and numbers of classes from the training `SOURCE`")
+		f.ReadsFiles(&c.like, "like", c.Files(&c.like))
+		f.StringVar(&c.selects, "select", "", "rank terms by mutual information with the class; -o keeps `mi:COUNT`")
+		f.Check(func() (err error) {
+			if c.most, err = parseSelect(c.selects); err != nil {
+				return err
+			}
+			if c.Embedding != "" && c.out == "" {
+				return cli.Usagef("-embed %s without -o: it says how vectors are written", c.Embedding)
+			}
+			ending := strings.ToLower(filepath.Ext(c.out))
+			if slices.Contains([]string{".jsonl", ".json", ".csv", ".tsv"}, ending) {
+				return cli.Usagef("-o %s: found %s, expected a name for svmlight vectors, such as x.svm (duplicates -keep "+
+					"writes texts and their names as JSON lines)", c.out, ending)
+			}
+			return nil
+		})
+		return func(ctx context.Context, e *cli.Env) error {
+			r, err := c.run(ctx, e)
+			if err != nil {
+				return err
+			}
+			return report.Write(e.Reports(), r, f.JSON)
+		}
+	},
+}
+
+// corpus is one run of the command.
+type dataset struct {
+	source.Documents
+	source.Kernels // -embed
+	backend.Limits
+	listed    int // number of classes to print
+	out, like string
+	selects   string
+	most      int // terms that are selected, 0 for all
+}
+
+func (c *dataset) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
+	c.OnlyReads = c.out == "" && c.like == "" && c.most == 0
+	p := e.Progress(false)
+	defer p.Clear()
+	documents, model, err := c.read(ctx, e, p)
+	if err != nil {
+		return nil, err
+	}
+	r := newCorpusReport(documents)
+	r.listed = c.listed
+	if c.most > 0 {
+		p.Stage("ranking terms")
+		if r.Selected, err = c.selectTerms(ctx, documents, model); err != nil {
+			return nil, err
+		}
+		if c.out != "" {
+			same := documents == model
+			if documents = r.Selected.keep(documents); same {
+				model = documents
+			} else {
+				model = r.Selected.keep(model)
+			}
+		}
+	}
+	if c.out != "" {
+		r.Vectors = &vectorFile{File: c.out}
+		err = c.write(ctx, e, p, documents, model, r.Vectors)
+	}
+	return r, err
+}
+
+// headSizes are the numbers of most frequent terms for which the document-frequency curve is given.
+var headSizes = []int{256, 512, 1024, 2048, 4096}
+
+// corpusReport is the report of the command corpus.
+type corpusReport struct {
+	source.Line
+	Unlabelled    int             `json:"documents_without_class"`
+	MultiLabelled int             `json:"documents_of_several_classes"`
+	Length        quantiles       `json:"values_per_document"`
+	Matches       int64           `json:"matching_terms"` // over all pairs i < j
+	MatchesAPair  float64         `json:"matching_terms_per_pair"`
+	Curve         []curvePoint    `json:"df_curve"`
+	Warnings      []corpusWarning `json:"warnings"`
+	Rows          []classRow      `json:"rows"`
+	Selected      *selected       `json:"selected,omitempty"`
+	Vectors       *vectorFile     `json:"vectors,omitempty"`
+
+	listed int // number of classes to print
+}
+
+// quantiles describes the number of values a document has.
+type quantiles struct {
+	Min    int64   `json:"min"`
+	Q25    int64   `json:"q25"`
+	Median int64   `json:"median"`
+	Q75    int64   `json:"q75"`
+	Q95    int64   `json:"q95"`
+	Max    int64   `json:"max"`
+	Mean   float64 `json:"mean"`
+}
+
+// curvePoint says what share the most frequent terms hold.
+type curvePoint struct {
+	Terms      int     `json:"terms"`
+	LeastDF    int32   `json:"least_df"`
+	ValueShare float64 `json:"value_share"`
+	MatchShare float64 `json:"match_share"`
+}
+
+// corpusWarning is what a reader noticed.
+type corpusWarning struct {
+	Message string `json:"message"`
+	Count   int64  `json:"count"`
+	First   string `json:"first"`
+}
+
+// classRow is one class with its number of documents.
+type classRow struct {
+	Class     string `json:"class"`
+	Documents int    `json:"documents"`
+}
+
+func newCorpusReport(c *corpus.Corpus) *corpusReport {
+	r := &corpusReport{Line: source.NewLine(c), Warnings: []corpusWarning{}, Rows: []classRow{}}
+	r.countClasses(c)
+	r.countLengths(c.Documents)
+	_, df := c.Documents.TermFrequencies()
+	r.countFrequencies(df)
+	if pairs := float64(r.Documents) * float64(r.Documents-1) / 2; pairs > 0 {
+		r.MatchesAPair = float64(r.Matches) / pairs
+	}
+	for _, w := range c.Warnings {
+		r.Warnings = append(r.Warnings, corpusWarning{w.Message, w.Count, w.First})
+	}
+	return r
+}
+
+// countClasses fills the rows, the largest class first and classes of one size in the order of
+// their first document.
+func (r *corpusReport) countClasses(c *corpus.Corpus) {
+	count := make([]int, len(c.Classes))
+	for i := range c.Documents.Rows() {
+		of := c.Labels.Of(i)
+		switch {
+		case len(of) == 0:
+			r.Unlabelled++
+		case len(of) > 1:
+			r.MultiLabelled++
+		}
+		for _, id := range of {
+			count[id]++
+		}
+	}
+	for id, name := range c.Classes {
+		r.Rows = append(r.Rows, classRow{name, count[id]})
+	}
+	slices.SortStableFunc(r.Rows, func(a, b classRow) int { return b.Documents - a.Documents })
+}
+
+func (r *corpusReport) countLengths(m *sparse.CSR) {
+	n := m.Rows()
+	if n == 0 {
+		return
+	}
+	lengths := make([]int64, n)
+	for i := range n {
+		lengths[i] = m.Offsets[i+1] - m.Offsets[i]
+	}
+	slices.Sort(lengths)
+	at := func(q float64) int64 { return lengths[int(q*float64(n-1)+0.5)] }
+	r.Length = quantiles{lengths[0], at(0.25), at(0.5), at(0.75), at(0.95), lengths[n-1], float64(m.NNZ()) / float64(n)}
+}
+
+// countFrequencies fills the document-frequency curve. A term of document frequency d is in d
+// stored values and matches in d(d-1)/2 pairs. It sorts df.
+func (r *corpusReport) countFrequencies(df []int32) {
+	slices.SortFunc(df, func(a, b int32) int { return int(b) - int(a) })
+	var values, matches int64
+	for i, d := range df {
+		values += int64(d)
+		matches += int64(d) * int64(d-1) / 2
+		if slices.Contains(headSizes, i+1) {
+			r.Curve = append(r.Curve, curvePoint{i + 1, d, float64(values), float64(matches)})
+		}
+	}
+	r.Matches = matches
+	if r.Curve == nil {
+		r.Curve = []curvePoint{}
+	}
+	for i := range r.Curve {
+		r.Curve[i].ValueShare /= float64(max(values, 1))
+		r.Curve[i].MatchShare /= float64(max(matches, 1))
+	}
+}
+
+func (r *corpusReport) WriteText(w io.Writer) {
+	fmt.Fprintln(w, r.Line)
+	fmt.Fprintf(w, "sha256 %s\n", r.Digest)
+	if r.Unlabelled > 0 || r.MultiLabelled > 0 {
+		fmt.Fprintf(w, "%s without a class, %s with several\n", report.Documents(r.Unlabelled),
+			report.Count(r.MultiLabelled))
+	}
+	l := r.Length
+	fmt.Fprintf(w,
+		"\nvalues a document: least %s, quarter %s, median %s, three quarters %s, 95%% %s, most %s, mean %.1f\n",
+		report.Count(l.Min), report.Count(l.Q25), report.Count(l.Median), report.Count(l.Q75), report.Count(l.Q95),
+		report.Count(l.Max), l.Mean)
+	fmt.Fprintf(w, "matching terms: %s over all pairs, %.2f a pair\n", report.Count(r.Matches), r.MatchesAPair)
+	if len(r.Curve) > 0 {
+		fmt.Fprintln(w)
+		t := report.NewTable(">most frequent terms", ">least df", ">of the values", ">of the matches")
+		for _, p := range r.Curve {
+			t.Add(report.Count(p.Terms), report.Count(p.LeastDF), report.Percent(p.ValueShare),
+				report.Percent(p.MatchShare))
+		}
+		t.Write(w)
+	}
+	r.writeClasses(w)
+	if r.Selected != nil {
+		r.Selected.writeText(w)
+	}
+	if v := r.Vectors; v != nil {
+		what := "values as read"
+		if v.Embedding != "" {
+			what = v.Embedding
+		}
+		fmt.Fprintf(w, "\n%s: %s, %s, %s\n", v.File, report.Counted(r.Documents, "vector", "vectors"), what,
+			report.Bytes(v.Bytes))
+	}
+}
+
+func (r *corpusReport) writeClasses(w io.Writer) {
+	n := len(r.Rows)
+	if r.listed >= 0 {
+		n = min(n, r.listed)
+	}
+	if n == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	t := report.NewTable("class", ">documents", ">share")
+	for _, row := range r.Rows[:n] {
+		t.Add(row.Class, report.Count(row.Documents),
+			report.Percent(float64(row.Documents)/float64(max(r.Documents, 1))))
+	}
+	t.Write(w)
+	if rest := len(r.Rows) - n; rest > 0 {
+		fmt.Fprintf(w, "and %s (-classes -1 lists all)\n", report.Counted(rest, "class more", "classes more"))
+	}
+}

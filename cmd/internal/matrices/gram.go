@@ -1,0 +1,322 @@
+package matrices
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Matrix is the command that writes a Gram matrix.
+var Matrix = &cli.Command{
+	Name:    "matrix",
+	Summary: "write a Gram matrix (.npy, LIBSVM precomputed, MatrixMarket)",
+	Help: `
+Computes the Gram matrix of one kernel and writes it to a file:
+  npy     NumPy: float32, little-endian, all n x n values, row by row, for numpy.load
+  libsvm  LIBSVM's precomputed kernel, for svm-train -t 4; class names that aren't numbers are
+          numbered, and standard error shows how
+  mm      MatrixMarket: array real symmetric, the lower triangle column by column
+With -test, -o has a row for each test document and a column for each training document (-in), whose
+terms and idf weights are used; -o-train writes the square matrix as well. Text formats use the
+fewest digits that read back as the same float32. A large matrix is written while it is computed, so
+it needn't fit into memory. With -o - it goes to standard output, and the report to standard error.`,
+	Examples: `
+gram matrix -in train.svm -kernel diffusion:t=0.5 -o K.npy
+gram matrix -in train.tsv -test test.tsv -o-train K.npy -o K-test.npy -o-labels test.labels
+gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 train.precomputed`,
+	Setup: func(f *cli.Flags) cli.Work {
+		g := &gram{f: f}
+		g.StartsOver, g.Reread = true, []*string{&g.In}
+		g.Documents.Declare(f, "goroot", &g.Limits)
+		f.StringVar(&g.test, "test", "", "compare the documents of `SOURCE` with those of -in")
+		f.ReadsFiles(&g.test, "test", g.Files(&g.test))
+		f.Group("Kernel", "")
+		g.Kernels.Declare(f, "diffusion:t=0.5")
+		g.Compute.Declare(f)
+		f.Group("Output", "")
+		binary := func() string {
+			if g.format == "npy" {
+				return "a matrix in the form npy"
+			}
+			return ""
+		}
+		f.WritesBinary(&g.out, "o", "write to `FILE`, - for standard output; must be given", binary)
+		f.WritesBinary(&g.outTrain, "o-train", "write the square matrix of -in to `FILE`, too, where -test is given", binary)
+		f.Writes(&g.labels, "o-labels", "write the labels of the rows of -o to `FILE`: label, TAB, document")
+		f.Writes(&g.labelsTrain, "o-train-labels", "write those of the rows of -o-train to `F`")
+		f.StringVar(&g.format, "to", "", "write `FORMAT`: npy, libsvm or mm "+
+			"(default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
+		f.Check(g.check)
+		return g.run
+	},
+}
+
+// gramReport is the report of the command matrix.
+type gramReport struct {
+	Corpus source.Line  `json:"corpus"`
+	Test   *source.Line `json:"test,omitempty"`
+	Rows   []gramRow    `json:"rows"`
+}
+
+// gramRow is one matrix that was written.
+type gramRow struct {
+	File      string  `json:"file"`
+	Format    string  `json:"format"`
+	Kernel    string  `json:"kernel"`
+	Embedding string  `json:"embedding"`
+	ISA       string  `json:"isa"`
+	Why       string  `json:"backend_reason,omitempty"` // why -backend auto took it
+	Method    string  `json:"method"`                   // "matrix" or "stripes"
+	Documents int     `json:"documents"`                // the rows
+	Columns   int     `json:"columns,omitempty"`        // training documents, where the rows are others
+	FileBytes int64   `json:"file_bytes"`
+	Seconds   float64 `json:"seconds"` // computing and writing, without reading
+	PeakBytes int64   `json:"peak_bytes"`
+}
+
+func (r *gramReport) WriteText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	if r.Test != nil {
+		fmt.Fprintln(w, r.Test)
+	}
+	for _, row := range r.Rows {
+		row.WriteText(w)
+	}
+}
+
+func (r *gramRow) WriteText(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s\n", r.File, r.Kernel,
+		report.Count(r.Documents), report.Count(cmp.Or(r.Columns, r.Documents)), r.Format, report.Bytes(r.FileBytes),
+		backend.WithWhy(r.ISA, r.Why), r.Seconds, report.Bytes(r.PeakBytes))
+}
+
+// gram is one run of the command.
+type gram struct {
+	source.Documents
+	source.Kernels
+	backend.Compute
+	f                     *cli.Flags
+	test                  string
+	out, outTrain, format string
+	labels, labelsTrain   string // files
+	kernel                kernel.Kernel
+}
+
+// check checks that the flags make sense together, and takes the format from the file's name where
+// no flag gives it.
+func (g *gram) check() error {
+	switch {
+	case g.out == "":
+		return cli.Usagef("-o FILE is missing")
+	case g.test == "" && g.outTrain != "":
+		return cli.Usagef("-o-train without -test, expected -o for the matrix of -in")
+	case g.outTrain == "" && g.labelsTrain != "":
+		return cli.Usagef("-o-train-labels without -o-train, whose rows they belong to")
+	}
+	if g.test != "" {
+		g.Reread = append(g.Reread, &g.test)
+	}
+	if g.format == "" {
+		if g.format = matrixio.FormatOf(g.out); g.format == "" {
+			return cli.Usagef("-o %s: unknown file name extension, expected .npy, .svm, .libsvm, .mtx or .mm, or -to",
+				g.out)
+		}
+	}
+	g.StartsOver = !matrixio.IsStream(g.out) && !matrixio.IsStream(g.outTrain) // what is written there can't be taken back
+	h := matrixio.Header{}
+	if g.test != "" {
+		h.Cols = 1
+	}
+	if _, err := matrixio.NewWriter(g.format, io.Discard, h); err != nil {
+		return cli.UsageError{Err: fmt.Errorf("-to: %w", err)}
+	}
+	kernels, err := g.Parse("diffusion:t=0.5")
+	if err != nil {
+		return err
+	}
+	if g.kernel = kernels[0]; len(kernels) > 1 {
+		return cli.Usagef("%d kernels, expected one: a file holds one matrix", len(kernels))
+	}
+	return nil
+}
+
+func (g *gram) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	corpus, err := g.Read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	test, err := g.readTest(ctx, e, p, corpus)
+	if err != nil {
+		return err
+	}
+	n := corpus.Documents.Rows()
+	embedded, inEngine := source.WorkBytes(corpus.Documents)
+	stripes, err := engine.Options{ISA: g.ISA, Workers: g.Workers}.StripesBytes(n)
+	if err != nil {
+		return err
+	}
+	need := backend.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine, embedded+stripes)
+	later := backend.RuntimeBytes + inEngine + g.ScratchBytes(corpus.Documents) + stripes
+	if test != nil {
+		need += test.Documents.Bytes()
+		later += test.Documents.Bytes() + testBytes(test.Documents, corpus.Documents)
+	}
+	if err := g.Fits("embedding the documents for "+gramOf(n), need, later); err != nil {
+		return err
+	}
+	x, err := source.Embed(ctx, corpus, g.kernel.Embedding(), g.Workers)
+	if err != nil {
+		return err
+	}
+	source.WarnEmptied(e, corpus, x)
+	k := kernel.Resolve(g.kernel, len(x.Embedder.Terms))
+	source.WarnDoubtful(e, k)
+	r := &gramReport{Corpus: source.NewLine(corpus)}
+	files, err := g.files(e, k, corpus, test)
+	if err != nil {
+		return err
+	}
+	names := corpus.NamesOnly()
+	corpus = nil // the matrix needs the room
+	if test != nil {
+		line := source.NewLine(test)
+		r.Test = &line
+	}
+	if r.Rows, err = g.write(ctx, e, p, x, k, files); err != nil {
+		return names.NameValue(err)
+	}
+	p.Clear()
+	return g.Report(e, g.f, r)
+}
+
+// done ends the row of a matrix that is written.
+func (r gramRow) done(begin time.Time) []gramRow {
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
+	return []gramRow{r}
+}
+
+// gramOf names the matrix of n documents.
+func gramOf(n int) string {
+	return fmt.Sprintf("a Gram matrix of %s", report.Documents(n))
+}
+
+// wholeBytes is the size up to which a matrix is computed before it is written. Larger ones are
+// written while they are computed, which costs little time, since the disk is slower than the
+// engine, and no memory.
+const wholeBytes = 256 << 20
+
+// write computes and writes the matrices.
+func (g *gram) write(
+	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k kernel.Kernel, files []matrixFile,
+) (rows []gramRow, err error) {
+	pairs := 0.0
+	for _, f := range files {
+		if f.test == nil {
+			pairs += float64(x.Rows()) * float64(x.Rows()) / 2
+		} else {
+			pairs += float64(x.Rows()) * float64(f.test.Documents.Rows())
+		}
+	}
+	eng, err := g.Engine(x, g.Pairs(pairs), p)
+	if err != nil {
+		return nil, err
+	}
+	p.Clear()
+	if err := source.WarnZeros(e, eng, k); err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		begin := time.Now()
+		row := gramRow{File: f.path, Format: g.format, Kernel: k.String(), Embedding: k.Embedding().String(),
+			ISA: eng.Backend(), Why: g.Why(), Method: "matrix", Documents: f.header.Rows, Columns: f.header.Cols}
+		if f.test != nil {
+			err = f.test.NameValue(g.writeCross(ctx, p, eng, x.Embedder, k, &f, &row))
+		} else {
+			err = g.writeSquare(ctx, p, eng, k, &f, &row)
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row.done(begin)...)
+	}
+	return rows, nil
+}
+
+// writeSquare computes and writes the matrix of the engine's documents, whole or stripe by stripe.
+func (g *gram) writeSquare(
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, f *matrixFile, row *gramRow,
+) error {
+	base := eng.Bytes() + backend.RuntimeBytes + f.held
+	budget := g.Budget()
+	if eng.GramBytes() > wholeBytes || budget > 0 && base+eng.GramBytes() > budget {
+		row.Method = "stripes"
+		if err := g.Fits(gramOf(eng.Len()), base+eng.StripesBytes()); err != nil {
+			return err
+		}
+	}
+	return row.save(ctx, f.header, func(writeRow func([]float32) error) error {
+		p.Stage("computing " + k.String())
+		if row.Method == "matrix" {
+			m, err := eng.Gram(ctx, k)
+			if err != nil {
+				return err
+			}
+			p.Stage("writing " + filepath.Base(row.File))
+			return writeRows(m.N, m.Row, writeRow, func(i int) { p.Update(int64(i+1), int64(m.N)) })
+		}
+		return eng.Stripes(ctx, k, func(_ int, stripe *engine.Dense) error {
+			return writeRows(stripe.Rows, stripe.Row, writeRow, func(int) {})
+		})
+	})
+}
+
+// writeRows writes n rows one after the other, and calls done after each.
+func writeRows(n int, row func(int) []float32, write func([]float32) error, done func(int)) error {
+	for i := range n {
+		if err := write(row(i)); err != nil {
+			return err
+		}
+		done(i)
+	}
+	return nil
+}
+
+// save writes the file of the row: write hands the rows of the matrix to writeRow in order. The
+// file is there when all of it is.
+func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeRow func([]float32) error) error) error {
+	var err error
+	r.FileBytes, err = matrixio.Make(r.File, func(to io.Writer) error {
+		w, err := matrixio.NewWriter(r.Format, to, h)
+		if err != nil {
+			return err
+		}
+		err = write(func(values []float32) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return w.WriteRow(values)
+		})
+		if err != nil {
+			return err
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+		return ctx.Err()
+	})
+	return err
+}

@@ -1,0 +1,267 @@
+package matrices
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// Kernels is the command that lists the kernels.
+var Kernels = &cli.Command{
+	Name:    "kernels",
+	Summary: "the kernels: formula, parameters, definiteness and source",
+	Args:    "[NAME or SPEC]",
+	Help: `
+Lists the kernels that -kernel takes, each with its formula (c = 1 - cosine of the two embedded
+documents), its parameters as KEY=DEFAULT with their ranges, what is known of its definiteness and
+on what condition, and where it is from. With a NAME it shows that kernel in detail, with examples;
+with a specification (NAME:KEY=VALUE,..., or kernels made of others) it says what is known of the
+kernel with these parameters.
+
+Definiteness holds in exact arithmetic:
+  positive definite                 Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all weights: no eigenvalue of a Gram
+                                    matrix is below 0
+  conditionally positive definite   the same for weights that add to 0; it suits a support vector
+                                    machine, whose weights do
+  not proven                        neither is known for these parameters; gram spectrum shows
+                                    what it is on your documents`,
+	Examples: `
+gram kernels arccos
+gram kernels diffusion:t=8
+gram kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json`,
+	Setup: func(f *cli.Flags) cli.Work {
+		f.MaxArgs, f.Rewrite = 1, minusFirst
+		return func(_ context.Context, e *cli.Env) error {
+			r, err := newKernelsReport(f.Args)
+			if err != nil {
+				return err
+			}
+			return report.Write(e.Stdout, r, f.JSON)
+		}
+	},
+}
+
+// embeddings ends the list of kernels.
+const embeddings = `
+c = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. Sums may also be written
+0.5*diffusion:t=0.5 + 0.5*linear. The parts of a kernel share one embedding, by default that of the
+first.
+
+Every kernel also takes embed=EMBEDDING: tf, tfidf or tfkl, then optionally -l1 or -l2, then
+optionally -sqrt or a power such as -pow0.75; tfkl weighs a term by what it says of the class. Or
+-l1 and -chi2 or -js, with which c is 1 less that similarity of histograms, for these and for all
+other kernels. By default it is tf-l1-chi2 for chi2, tf-l1-js for js, tf-l1-sqrt for the other
+kernels of information geometry, and tf, the counts themselves, for linear, polynomial, rbf,
+sigmoid and arccos.
+
+gram kernels NAME shows one kernel in detail.`
+
+// minusFirst keeps a specification that begins with a negative weight, such as -1*c, from being
+// taken for a flag: no flag begins with a digit.
+func minusFirst(args []string) ([]string, error) {
+	var out []string
+	for i, a := range args {
+		if a == "--" {
+			return append(out, args[i:]...), nil
+		}
+		if weight, minus := strings.CutPrefix(a, "-"); minus && weight != "" &&
+			strings.Contains(".0123456789", weight[:1]) {
+			out = append(out, "--")
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// kernelsReport is the report of the command kernels.
+type kernelsReport struct {
+	Rows   []kernelRow `json:"rows"`
+	detail bool
+}
+
+// kernelRow is one kernel, or one specification of it.
+type kernelRow struct {
+	Name    string `json:"kernel"`
+	Formula string `json:"formula,omitempty"`
+	What    string `json:"what,omitempty"`
+	// what stands between the parentheses of a kernel that is made of others
+	Parts    string       `json:"parts,omitempty"`
+	Params   []kernelKey  `json:"parameters,omitempty"`
+	Source   string       `json:"source,omitempty"`
+	Variants []kernelSpec `json:"variants"` // examples, or the specification that was asked for
+}
+
+// kernelKey is a parameter.
+type kernelKey struct {
+	Key     string   `json:"key"`
+	Aliases []string `json:"aliases,omitempty"`
+	Default string   `json:"default"`
+	Range   string   `json:"range"`
+	Summary string   `json:"summary"`
+}
+
+// kernelSpec is what is known of one specification.
+type kernelSpec struct {
+	Spec             string `json:"spec"`
+	Definite         string `json:"definite"`
+	Condition        string `json:"condition,omitempty"`
+	Source           string `json:"definite_source,omitempty"`
+	UsesNorms        bool   `json:"uses_norms"`
+	NonNegative      bool   `json:"non_negative"`
+	PositiveDiagonal bool   `json:"positive_diagonal"`
+}
+
+func newKernelSpec(spec string, p kernel.Properties) kernelSpec {
+	return kernelSpec{spec, p.Definite.String(), p.Condition, p.Source, p.UsesNorms, p.NonNegative, p.PositiveDiagonal}
+}
+
+// newKernelsReport describes all kernels, or the one that args names or specifies.
+func newKernelsReport(args []string) (*kernelsReport, error) {
+	r := &kernelsReport{detail: len(args) > 0}
+	for _, info := range kernel.Catalogue() {
+		r.Rows = append(r.Rows, newKernelRow(info))
+	}
+	if !r.detail {
+		return r, nil
+	}
+	asked := strings.TrimSpace(args[0])
+	for _, row := range r.Rows {
+		if row.Name == asked {
+			r.Rows = []kernelRow{row}
+			return r, nil
+		}
+	}
+	row := kernelRow{Name: asked}
+	k, err := kernel.Parse(asked)
+	if err != nil {
+		return nil, cli.UsageError{Err: err}
+	}
+	row.Name = k.String()
+	if name, _, _ := strings.Cut(row.Name, ":"); !strings.ContainsAny(name, "(+*") {
+		for _, of := range r.Rows {
+			if of.Name == name {
+				row = of
+				row.Name = k.String()
+			}
+		}
+	}
+	row.Variants = []kernelSpec{newKernelSpec(k.String(), kernel.PropertiesOf(k))}
+	r.Rows = []kernelRow{row}
+	return r, nil
+}
+
+func newKernelRow(info kernel.Info) kernelRow {
+	row := kernelRow{
+		Name:    info.Name,
+		Formula: info.Summary,
+		What:    info.What,
+		Parts:   info.Parts,
+		Source:  info.Source,
+	}
+	for _, q := range info.Params {
+		row.Params = append(row.Params, kernelKey{q.Key, q.Aliases, q.Default, q.Allowed, q.Summary})
+	}
+	for _, spec := range info.Examples {
+		row.Variants = append(row.Variants, newKernelSpec(spec, kernel.PropertiesOf(kernel.MustParse(spec))))
+	}
+	return row
+}
+
+// Where names end and text begins, and how wide a line is.
+const kernelIndent, kernelWidth = 17, 100
+
+func (r *kernelsReport) WriteText(w io.Writer) {
+	for i, row := range r.Rows {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		row.WriteText(w, r.detail)
+	}
+	if !r.detail {
+		fmt.Fprintln(w, embeddings)
+	}
+}
+
+func (row kernelRow) WriteText(w io.Writer, detail bool) {
+	blank := strings.Repeat(" ", kernelIndent)
+	line := func(text string) { report.Wrap(w, blank, text, kernelWidth) }
+	name := row.Name
+	if row.Parts != "" && !strings.Contains(name, "(") {
+		name += "(…)"
+	}
+	if detail || len([]rune(name)) >= kernelIndent {
+		fmt.Fprintln(w, name)
+		name = ""
+	}
+	if row.Formula != "" {
+		report.Wrap(w, report.Pad(name, kernelIndent), row.Formula, kernelWidth)
+	}
+	if detail && row.What != "" {
+		line(row.What)
+	}
+	if row.Parts != "" && detail {
+		line("(…): " + row.Parts)
+	}
+	for _, q := range row.Params {
+		if q.Key == "embed" && !detail && row.Parts != "" {
+			continue // that of the parts
+		}
+		text := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Range
+		if len(q.Aliases) > 0 {
+			text += "; also called " + strings.Join(q.Aliases, ", ")
+		}
+		line(text)
+	}
+	last := ""
+	for _, v := range row.Variants {
+		known := v.known()
+		switch {
+		case detail && row.Name == v.Spec:
+			line(known + v.traits())
+		case detail:
+			line("example " + v.Spec + ": " + known + v.traits())
+		case known != last: // the first stands for the others that the same is known of
+			if last != "" || row.Parts != "" {
+				line(v.Spec + ": " + known)
+			} else {
+				line(known)
+			}
+		}
+		last = known
+	}
+	if row.Source != "" {
+		line("from " + row.Source)
+	}
+}
+
+// known says what is known of definiteness, on what condition, and from where.
+func (v kernelSpec) known() string {
+	text := v.Definite
+	if v.Condition != "" {
+		text += ": " + v.Condition
+	}
+	if v.Source != "" {
+		text += " [" + v.Source + "]"
+	}
+	return text
+}
+
+// traits returns the other known properties.
+func (v kernelSpec) traits() string {
+	text := "; of the cosine alone"
+	if v.UsesNorms {
+		text = "; uses norms"
+	}
+	if v.NonNegative {
+		text += "; nowhere below 0"
+	}
+	if v.PositiveDiagonal {
+		text += "; k(x, x) > 0"
+	}
+	return text
+}

@@ -1,0 +1,473 @@
+package neighbours
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Duplicates is the command that finds documents which are nearly the same.
+var Duplicates = &cli.Command{
+	Name:    "duplicates",
+	Summary: "write groups of documents that are nearly the same, with one to keep of each",
+	Help: `
+Goes through the documents in order and drops each whose c = 1 - cosine with a document kept before
+it is at most a bound, exactly. A group is a document that is kept, with those dropped for it.
+Documents are named by their file, by the key name in JSON, or by their number from 1:
+  tsv     number of the group, document, and keep or drop on a line, TABs between
+  jsonl   one object for each group: {"group": 1, "keep": ..., "drop": [...]}
+Words may hold digits, unlike those of other commands, so that texts which differ in a number
+differ; -digits=false counts letters alone. Equal texts are duplicates, with or without terms.
+-texts adds the beginning of each text. -keep FILE writes the corpus without what is dropped: JSON
+lines (name, label, text) or svmlight lines of vectors, which -in reads. With -of it names the
+documents of -in within the bound of one of -of, such as test documents that leak into training:
+  tsv     document, document of -of, c
+  jsonl   {"document": ..., "of": ..., "c": ...}
+c is that of the embedding, by default of √θ; 0.02 is about two words in a hundred. With -of, idf
+is that of -of, and terms that only one of both has count. Texts that differ only in the order of
+their words have c = 0. A pair counts if its c, in float64, is at most bound * (1 + 1e-9).`,
+	Examples: `
+gram duplicates -in goroot -o groups.tsv
+gram duplicates -within 0.1 -in corpus.jsonl -keep clean.jsonl
+gram duplicates -in test.tsv -of train.tsv -texts
+gram duplicates -within 0 -embed tf -in train.svm`,
+	Setup: func(f *cli.Flags) cli.Work {
+		d := &duplicates{}
+		d.Reread = []*string{&d.In}
+		d.declare(f)
+		d.DefaultDigits(f)
+		f.StringVar(&d.of, "of", "", "find documents of -in that are near to one of `SOURCE`")
+		f.ReadsFiles(&d.of, "of", d.Files(&d.of))
+		f.Group("Duplicates", "")
+		f.Float64Var(&d.within, "within", 0.02, "pairs of c = 1 - cosine of at most `C` are duplicates")
+		d.DeclareEmbedding(f, "compare documents embedded as `EMBEDDING` (default: tf-l1-sqrt)")
+		d.Compute.Declare(f)
+		f.Group("Output", "")
+		f.Writes(&d.out, "o", "write to `FILE` (default: -, standard output)")
+		f.Choose(&d.format, "to", "", "write `FORMAT`: tsv or jsonl (default: from the ending, else tsv)",
+			[]string{"tsv", "jsonl"})
+		d.declareTexts(f)
+		f.Writes(&d.keep, "keep", "write the documents that are kept to `FILE`")
+		f.Check(d.check)
+		return d.run
+	},
+}
+
+// duplicates is one run of the command.
+type duplicates struct {
+	search
+	within    float64
+	embedding sparse.Embedding
+	of, keep  string
+}
+
+// duplicatesReport is the report of the command duplicates.
+type duplicatesReport struct {
+	Corpus    source.Line  `json:"corpus"`
+	Of        *source.Line `json:"of,omitempty"`
+	Embedding string       `json:"embedding"`
+	Within    float64      `json:"within"`
+	ISA       string       `json:"isa"`
+	Why       string       `json:"backend_reason,omitempty"`
+	Pairs     int64        `json:"pairs_within"`
+	Same      int64        `json:"pairs_of_c_0"`
+	Blank     int          `json:"without_terms,omitempty"` // texts
+
+	Plan      *engine.JoinPlan `json:"plan"`
+	Groups    int              `json:"groups"`
+	Grouped   int              `json:"documents_in_groups"`
+	Dropped   int              `json:"documents_to_drop"`
+	Sizes     []groupSize      `json:"groups_by_size"`
+	Largest   []largestGroup   `json:"largest_groups"`
+	Leaks     int              `json:"documents_near_to_others,omitempty"` // with -of
+	KeptFile  string           `json:"kept_file,omitempty"`
+	KeptBytes int64            `json:"kept_file_bytes,omitempty"`
+	SecondsOf float64          `json:"seconds_pairs"`
+	written
+
+	texts page.Section // of the page
+}
+
+// groupSize counts the groups of some sizes.
+type groupSize struct {
+	From   int `json:"from"`
+	To     int `json:"to"`
+	Groups int `json:"groups"`
+}
+
+func (s groupSize) String() string {
+	if s.To > s.From {
+		return fmt.Sprintf("%d to %d", s.From, s.To)
+	}
+	return strconv.Itoa(s.From)
+}
+
+// largestGroup is one of the largest groups.
+type largestGroup struct {
+	Documents int    `json:"documents"`
+	Keep      string `json:"keep"`
+}
+
+func (r *duplicatesReport) WriteText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	fmt.Fprintf(w, "%s within c = %v of each other, %s at c = 0, %s, %s\n",
+		report.Counted(r.Pairs, "pair", "pairs"), r.Within, report.Count(r.Same), r.Embedding, backend.WithWhy(r.ISA, r.Why))
+	fmt.Fprintln(w, planned(r.Plan))
+	if r.Of != nil {
+		fmt.Fprintf(w, "%s near to one of %s\n", report.Documents(r.Leaks), r.Of)
+		r.line(w, "pairs", r.SecondsOf)
+		return
+	}
+	share := report.Percent(float64(r.Dropped) / float64(max(r.Corpus.Documents, 1)))
+	fmt.Fprintf(w, "%s of %s; %s would go, %s\n", report.Counted(r.Groups, "group", "groups"),
+		report.Documents(r.Grouped), report.Count(r.Dropped), share)
+	if r.Groups > 0 {
+		t := report.NewTable(">documents in a group", ">groups").Named("Groups by size")
+		for _, s := range r.Sizes {
+			t.Add(s.String(), report.Count(s.Groups))
+		}
+		t.Write(w)
+		t = report.NewTable(">the largest", "keep").Named("Largest groups")
+		for _, g := range r.Largest {
+			t.Add(report.Count(g.Documents), g.Keep)
+		}
+		t.Write(w)
+	}
+	if r.KeptFile != "" {
+		kept := report.Documents(r.Corpus.Documents - r.Dropped)
+		fmt.Fprintf(w, "%s: %s kept, %s\n", r.KeptFile, kept, report.Bytes(r.KeptBytes))
+	}
+	r.line(w, "pairs", r.SecondsOf)
+}
+
+// check checks that the flags make sense together.
+func (d *duplicates) check() (err error) {
+	if err := d.search.check(map[string]string{"": "tsv", ".tsv": "tsv", ".jsonl": "jsonl"}); err != nil {
+		return err
+	}
+	if !(d.within >= 0 && d.within < 1) {
+		return cli.Usagef("-within %v, expected from 0 to below 1", d.within)
+	}
+	if d.of != "" && d.keep != "" {
+		return cli.Usagef("-keep does not apply to -of: nothing is dropped")
+	}
+	if err := cli.CheckTable("-keep", d.keep, "", ".jsonl"); err != nil {
+		return err
+	}
+	if d.In == "-" && d.of == "-" {
+		return cli.Usagef("-in - and -of - are both standard input, expected one of them")
+	}
+	d.embedding = sparse.Sphere
+	if d.Embedding != "" {
+		d.embedding, err = sparse.ParseEmbedding(d.Embedding)
+	}
+	return err
+}
+
+func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	d.keepTexts(d.keep != "")
+	var others *corpus.Corpus
+	if d.of != "" {
+		var err error
+		if others, err = d.readOf(ctx, e, p, d.of); err != nil {
+			return err
+		}
+	}
+	c, err := d.Read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	if err := d.haveTexts(c); err != nil {
+		return err
+	}
+	switch vectors := c.Vocabulary == nil; {
+	case d.keep == "":
+	case c.Texts != nil && slices.Contains(notTexts, strings.ToLower(filepath.Ext(d.keep))):
+		return fmt.Errorf("-keep %s: %s holds texts, expected a name in .jsonl", d.keep, c.Source)
+	case c.Texts != nil:
+	case !vectors:
+		return fmt.Errorf("-keep: %s holds no text", c.Source)
+	case slices.ContainsFunc(c.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
+		return fmt.Errorf("-keep %s: a class of %s has a blank, a comma, a colon or #, which vectors can't be written with",
+			d.keep, c.Source)
+	case strings.EqualFold(filepath.Ext(d.keep), ".jsonl"):
+		return fmt.Errorf("-keep %s: %s holds vectors, expected a name in .svm", d.keep, c.Source)
+	}
+	if others != nil {
+		return d.leaks(ctx, e, p, c, others)
+	}
+	r := &duplicatesReport{Corpus: source.NewLine(c), Embedding: d.embedding.String(), Within: d.within,
+		Sizes: []groupSize{}, Largest: []largestGroup{},
+		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
+	begin := time.Now()
+	n := c.Documents.Rows()
+	embedded, _ := source.WorkBytes(c.Documents)
+	least := engine.GroupsBytes(n, c.Documents.MaxTerms()+1)
+	need := backend.RuntimeBytes + embedded + max(c.Documents.Bytes(), least)
+	if err := d.Fits("duplicates of "+report.Documents(n), need); err != nil {
+		return err
+	}
+	space, x, _, err := source.EmbedTogether(ctx, c, nil, d.embedding, true, d.Workers)
+	if err != nil {
+		return err
+	}
+	warnBlank(e, space.Blank)
+	r.Blank, space = space.Blank, nil
+	documents := c.Documents
+	if c.Documents = nil; d.keep == "" || c.Texts != nil {
+		documents = nil
+	}
+	groups, err := d.find(ctx, p, x, r)
+	if err != nil {
+		return err
+	}
+	r.count(c, groups)
+	r.texts = d.first(c, groups)
+	if d.keep != "" {
+		p.Stage("writing " + filepath.Base(d.keep))
+		r.KeptFile = d.keep
+		if r.KeptBytes, err = writeKept(ctx, d.keep, c, documents, n, groups); err != nil {
+			return err
+		}
+	}
+	p.Stage("writing " + filepath.Base(d.out))
+	return d.written(ctx, e, p, r, begin, len(groups), func(b []byte, k int) ([]byte, error) {
+		return d.lines(b, c, k+1, groups[k])
+	})
+}
+
+// notTexts are endings of files of vectors and matrices.
+var notTexts = []string{".svm", ".libsvm", ".mtx", ".npy", ".npz"}
+
+// written writes lines, and the report.
+func (d *duplicates) written(
+	ctx context.Context, e *cli.Env, p *cli.Progress, r *duplicatesReport, begin time.Time, n int,
+	lines func(b []byte, k int) ([]byte, error),
+) (err error) {
+	r.FileBytes, err = matrixio.Make(d.out, func(w io.Writer) error { return writeLines(ctx, w, n, lines) })
+	if err != nil {
+		return err
+	}
+	p.Clear()
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
+	return d.Report(e, d.f, r)
+}
+
+// find returns the groups, as of [engine.GroupsWithin].
+func (d *duplicates) find(
+	ctx context.Context, p *cli.Progress, x *sparse.Embedded, r *duplicatesReport,
+) ([][]int32, error) {
+	opt := d.Options(d.Job(x.Rows()), p)
+	p.Stage("pairs within " + report.Float(d.within))
+	begin := time.Now()
+	w, err := engine.GroupsWithin(ctx, x, d.within, opt)
+	p.Clear()
+	r.SecondsOf = time.Since(begin).Seconds()
+	if err != nil {
+		return nil, err
+	}
+	r.ISA, r.Why = w.Name, d.Why()
+	r.Pairs, r.Same, r.Plan = w.Pairs, w.Same, w.Plan
+	return w.Groups, nil
+}
+
+// mostLargest is how many of the largest groups are listed.
+const mostLargest = 10
+
+// count fills in what the report says of groups.
+func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
+	r.Groups = len(groups)
+	for _, g := range groups {
+		r.Grouped += len(g)
+	}
+	r.Dropped = r.Grouped - r.Groups
+	for from := 2; ; {
+		to := from
+		if from > 2 {
+			to = 2*from - 2
+		}
+		in, above := 0, false
+		for _, g := range groups {
+			if len(g) >= from && len(g) <= to {
+				in++
+			}
+			above = above || len(g) > to
+		}
+		if in > 0 {
+			r.Sizes = append(r.Sizes, groupSize{from, to, in})
+		}
+		if !above {
+			break
+		}
+		from = to + 1
+	}
+	largest := slices.Clone(groups)
+	slices.SortStableFunc(largest, func(a, b []int32) int { return len(b) - len(a) })
+	for _, g := range largest[:min(len(largest), mostLargest)] {
+		r.Largest = append(r.Largest, largestGroup{len(g), source.ShortName(c, int(g[0]))})
+	}
+}
+
+// lines appends the lines of a group.
+func (d *duplicates) lines(b []byte, c *corpus.Corpus, number int, group []int32) ([]byte, error) {
+	if d.format == "jsonl" {
+		line := struct {
+			Group int   `json:"group"`
+			Keep  any   `json:"keep"`
+			Drop  []any `json:"drop"`
+		}{Group: number, Keep: d.shown(c, int(group[0]))}
+		for _, i := range group[1:] {
+			line.Drop = append(line.Drop, d.shown(c, int(i)))
+		}
+		text, err := json.Marshal(line)
+		return append(append(b, text...), '\n'), err
+	}
+	return source.AppendGroup(b, c, number, group, d.text(c)), nil
+}
+
+// text is what lines have of a text; nil for nothing.
+func (d *duplicates) text(c *corpus.Corpus) func(i int32) string {
+	if !d.texts {
+		return nil
+	}
+	return func(i int32) string { return beginning(c.Texts[i]) }
+}
+
+// writeKept writes the documents that no group drops: their texts as JSON lines or, of vectors, documents as
+// svmlight lines.
+func writeKept(
+	ctx context.Context, path string, c *corpus.Corpus, documents *sparse.CSR, n int, groups [][]int32,
+) (int64, error) {
+	rows := c.Tokenizer.Rows() != nil // texts are objects of columns
+	dropped := make([]bool, n)
+	for _, g := range groups {
+		for _, i := range g[1:] {
+			dropped[i] = true
+		}
+	}
+	var indices []uint64
+	var values []float64
+	return matrixio.Make(path, func(w io.Writer) error {
+		return writeLines(ctx, w, n, func(b []byte, i int) ([]byte, error) {
+			if dropped[i] {
+				return b, nil
+			}
+			labels := source.LabelsOf(c, i)
+			if c.Texts != nil {
+				object := struct {
+					Name  string   `json:"name,omitempty"`
+					Label []string `json:"label"`
+					Text  string   `json:"text,omitempty"`
+				}{Name: source.FileOf(c, i), Label: labels}
+				if !rows {
+					object.Text = c.Texts[i]
+				}
+				text, err := json.Marshal(object)
+				if rows {
+					text = append(append(text[:len(text)-1], ','), strings.TrimPrefix(c.Texts[i], "{")...)
+				}
+				return append(append(b, text...), '\n'), err
+			}
+			terms, raw := documents.Row(i)
+			indices, values = indices[:0], values[:0]
+			for k, t := range terms {
+				indices, values = append(indices, uint64(t)), append(values, float64(raw[k]))
+			}
+			return matrixio.AppendVector(b, strings.Join(labels, ","), indices, values, 32), nil
+		})
+	})
+}
+
+// leak is a document that another one is near to.
+type leak struct {
+	i, of int
+	c     float64
+}
+
+// leaks writes which documents of a corpus are near to one of others.
+func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, docs, others *corpus.Corpus) error {
+	r := &duplicatesReport{Corpus: source.NewLine(docs), Of: new(source.NewLine(others)), Within: d.within,
+		Embedding: d.embedding.String(), Sizes: []groupSize{}, Largest: []largestGroup{},
+		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
+	begin := time.Now()
+	need := int64(backend.RuntimeBytes)
+	for _, c := range []*corpus.Corpus{docs, others} {
+		embedded, _ := source.WorkBytes(c.Documents)
+		need += 2*c.Documents.Bytes() + embedded + engine.GroupsBytes(c.Documents.Rows(), c.Documents.MaxTerms()+1)
+	}
+	if err := d.Fits("pairs with documents of "+d.of, need); err != nil {
+		return err
+	}
+	space, x, rows, err := source.EmbedTogether(ctx, others, docs, d.embedding, true, d.Workers)
+	if err != nil {
+		return err
+	}
+	warnBlank(e, space.Blank)
+	r.Blank, space = space.Blank, nil
+	var found []leak
+	pairs := float64(rows.Rows()) * float64(x.Rows())
+	p.Stage("pairs within " + report.Float(d.within))
+	opt := d.Options(d.Pairs(pairs), p)
+	r.Plan, err = engine.CrossWithin(ctx, rows, x, d.within, opt, func(i, j int, c float64) error {
+		if r.Pairs++; c == 0 {
+			r.Same++
+		}
+		if len(found) == cap(found) { // it grows, at most to twice its length, by a copy
+			if err := d.Fits("the list of pairs within "+report.Float(d.within), need+72*int64(len(found))); err != nil {
+				return err
+			}
+		}
+		found = append(found, leak{i, j, c})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.SecondsOf = time.Since(begin).Seconds()
+	r.ISA, r.Why = cmp.Or(opt.ISA, string(asm.Best().ISA)), d.Why()
+	slices.SortFunc(found, func(a, b leak) int {
+		return cmp.Or(cmp.Compare(a.i, b.i), cmp.Compare(a.c, b.c), cmp.Compare(a.of, b.of))
+	})
+	for at, l := range found {
+		if at == 0 || l.i != found[at-1].i {
+			r.Leaks++
+		}
+	}
+	r.texts = d.nearPairs(docs, others, found)
+	return d.written(ctx, e, p, r, begin, len(found), func(b []byte, k int) ([]byte, error) {
+		l := found[k]
+		if d.format == "jsonl" {
+			text, err := json.Marshal(struct {
+				Document any     `json:"document"`
+				Of       any     `json:"of"`
+				C        float64 `json:"c"`
+			}{d.shown(docs, l.i), d.shown(others, l.of), l.c})
+			return append(append(b, text...), '\n'), err
+		}
+		b = fmt.Appendf(b, "%s\t%s\t%s", source.ShortName(docs, l.i), source.ShortName(others, l.of), report.Float(l.c))
+		if d.texts {
+			b = fmt.Appendf(b, "\t%s\t%s", beginning(docs.Texts[l.i]), beginning(others.Texts[l.of]))
+		}
+		return append(b, '\n'), nil
+	})
+}

@@ -1,0 +1,313 @@
+// Package neighbours holds the commands that find what is near to each document: neighbours and
+// duplicates. A file each has the command, what it writes, and the picture.
+package neighbours
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Neighbours is the command that writes the nearest documents of each.
+var Neighbours = &cli.Command{
+	Name:    "neighbours",
+	Summary: "write the nearest documents of each, exactly (TSV, JSON lines, .npz, MatrixMarket)",
+	Help: `
+Finds the k documents with the greatest kernel value for each document, exactly: it compares all
+pairs, and keeps no matrix. Documents are named by their file, by the key name in JSON, or by their
+number from 1:
+  tsv     document, neighbour and value on a line, the nearest first, TABs between
+  jsonl   an object for each document: {"document": ..., "neighbours": [{"document", "value"}, ...]}
+  npz     a matrix in compressed rows of float32, for scipy.sparse.load_npz
+  mm      MatrixMarket: coordinate real general
+Among equal values the one with the smaller c = 1 - cosine comes first if the kernel falls with c,
+then the one with the smaller number. -min compares in float64, with c or c / (1 + 1e-9). If it
+asks for c below 0.1, a join leaves out nearly all pairs, with the same result. -of finds the
+neighbours of -in's documents among other documents; terms that only one of both has count, and idf
+is that of -of. Texts without terms are near to equal texts alone, if the kernel looks at c alone.
+-plot draws the distribution of the nearest document's value: duplicates are the spike at its end.`,
+	Examples: `
+gram neighbours -k 10 -in mail/ -o near.tsv
+gram neighbours -k 15 -in train.tsv.gz -o graph.npz    the graph for UMAP or clustering
+gram neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
+	Setup: func(f *cli.Flags) cli.Work {
+		n := &neighbours{}
+		n.Reread = []*string{&n.In, &n.of}
+		n.declare(f)
+		f.StringVar(&n.of, "of", "", "find neighbours among the documents of `SOURCE` (default: those of -in)")
+		f.ReadsFiles(&n.of, "of", n.Files(&n.of))
+		f.Group("Neighbours", "")
+		n.Kernels.Declare(f, "bhattacharyya, the cosine of √θ")
+		f.IntVar(&n.k, "k", 10, "find `N` neighbours of each document")
+		f.StringVar(&n.least, "min", "", "leave out neighbours whose kernel value is below `VALUE`")
+		n.Compute.Declare(f)
+		f.Group("Output", "")
+		f.WritesBinary(&n.out, "o", "write to `FILE` (default: -, standard output)", func() string {
+			if n.format == "npz" {
+				return "a matrix in the form npz"
+			}
+			return ""
+		})
+		f.Choose(&n.format, "to", "", "write `FORMAT`: tsv, jsonl, npz or mm (default: from the ending, else tsv)", formats)
+		n.declareTexts(f)
+		f.Draws(&n.plot, "plot", "plot the distribution of the nearest document's value to `FILE`, a .png or .svg")
+		f.Check(n.check)
+		return n.run
+	},
+}
+
+// neighbours is one run of the command.
+type neighbours struct {
+	search
+	of, least, plot string
+	k               int
+	kernel          kernel.Kernel
+	opt             engine.NeighbourOptions
+}
+
+// neighboursReport is the report of the command neighbours.
+type neighboursReport struct {
+	Corpus     source.Line      `json:"corpus"`
+	Of         *source.Line     `json:"of,omitempty"` // where other documents are the neighbours
+	Kernel     string           `json:"kernel"`
+	Embedding  string           `json:"embedding"`
+	K          int              `json:"k"`
+	Min        *float64         `json:"min,omitempty"`
+	ISA        string           `json:"isa"`
+	Why        string           `json:"backend_reason,omitempty"`
+	Neighbours int64            `json:"neighbours"`
+	Lonely     int              `json:"without_neighbours"`      // documents
+	Blank      int              `json:"without_terms,omitempty"` // texts
+	Nearest    distribution     `json:"nearest_value"`
+	Pairs      int64            `json:"pairs"`
+	PairsPerS  report.Number    `json:"pairs_per_s"` // while neighbours were found
+	Plan       *engine.JoinPlan `json:"plan,omitempty"`
+	SecondsOf  float64          `json:"seconds_neighbours"`
+	written
+
+	nearest []float64 // values
+	from    *writer
+}
+
+// distribution is that of one value of each document.
+type distribution struct {
+	Min    report.Number `json:"least"`
+	Low    report.Number `json:"p10"`
+	Median report.Number `json:"median"`
+	High   report.Number `json:"p90"`
+	Max    report.Number `json:"most"`
+}
+
+func newDistribution(values []float64) distribution {
+	slices.Sort(values)
+	at := func(share float64) report.Number {
+		if len(values) == 0 {
+			return report.Number(math.NaN())
+		}
+		return report.Number(values[int(share*float64(len(values)-1))])
+	}
+	return distribution{at(0), at(0.1), at(0.5), at(0.9), at(1)}
+}
+
+func (r *neighboursReport) WriteText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	if r.Of != nil {
+		fmt.Fprintln(w, r.Of)
+	}
+	fmt.Fprintf(w, "%s, %s of each document, %s in all, %s pairs/s, %s\n", r.Kernel,
+		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours), report.Rate(float64(r.PairsPerS)),
+		backend.WithWhy(r.ISA, r.Why))
+	if r.Neighbours > 0 {
+		fmt.Fprintf(w, "the nearest: from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g\n", r.Nearest.Min,
+			r.Nearest.Max, r.Nearest.Median, r.Nearest.Low, r.Nearest.High)
+	}
+	if r.Lonely > 0 {
+		fmt.Fprintf(w, "without any: %s\n", report.Documents(r.Lonely))
+	}
+	if r.Plan != nil {
+		fmt.Fprintln(w, planned(r.Plan))
+	}
+	r.line(w, "neighbours", r.SecondsOf)
+}
+
+// check checks that the flags make sense together.
+func (n *neighbours) check() error {
+	err := n.search.check(map[string]string{"": "tsv", ".tsv": "tsv", ".jsonl": "jsonl", ".npz": "npz", ".mtx": "mm",
+		".mm": "mm"})
+	if err != nil {
+		return err
+	}
+	if n.k < 1 {
+		return cli.Usagef("-k %d, expected at least 1", n.k)
+	}
+	if n.In == "-" && n.of == "-" {
+		return cli.Usagef("-in - and -of - are both standard input, expected one of them")
+	}
+	if n.texts && n.format != "tsv" && n.format != "jsonl" {
+		return cli.Usagef("-texts with -to %s, a matrix, expected tsv or jsonl", n.format)
+	}
+	n.opt.Count = n.k
+	if n.least != "" {
+		v, err := source.ParseNumber(n.least)
+		if err != nil {
+			return cli.Usagef("-min %q, expected a number", n.least)
+		}
+		n.opt.Min = &v
+	}
+	kernels, err := n.Parse("bhattacharyya")
+	if err != nil {
+		return err
+	}
+	if len(kernels) > 1 {
+		return cli.Usagef("%d kernels, expected one", len(kernels))
+	}
+	n.kernel = kernels[0]
+	return nil
+}
+
+func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	r := &neighboursReport{K: n.k, Min: n.opt.Min,
+		written: written{File: n.out, Format: n.format, LimitBytes: int64(n.Memory)}}
+	n.keepTexts(false)
+	var others *corpus.Corpus
+	if n.of != "" {
+		var err error
+		if others, err = n.readOf(ctx, e, p, n.of); err != nil {
+			return err
+		}
+		r.Of = new(source.NewLine(others))
+	}
+	c, err := n.Read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	r.Corpus = source.NewLine(c)
+	columns := c
+	if others != nil {
+		columns = others
+	}
+	if err := cmp.Or(n.haveTexts(c), n.haveTexts(columns)); err != nil {
+		return err
+	}
+	begin := time.Now()
+	space, x, test, err := n.embed(ctx, c, others)
+	if err != nil {
+		return err
+	}
+	if r.Blank = space.Blank; !kernel.UsesNorms(n.kernel) {
+		warnBlank(e, space.Blank)
+	} else {
+		source.WarnEmptied(e, columns, x)
+	}
+	k := kernel.Resolve(n.kernel, space.Terms)
+	c.Documents, columns.Documents, space = nil, nil, nil // lists need the room
+	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
+
+	rows := x.Rows()
+	r.Pairs = int64(rows) * int64(rows-1) / 2
+	if test != nil {
+		rows = test.Rows()
+		r.Pairs = int64(rows) * int64(x.Rows())
+	}
+	most := x.Rows()
+	if test == nil {
+		most-- // not the document itself
+	}
+	if n.k > most {
+		e.Warn("-k %d, and each document has %s", n.k, report.Counted(most, "neighbour", "neighbours"))
+	}
+	near, seconds, err := n.find(ctx, p, x, test, k, r)
+	if err != nil {
+		return err
+	}
+	if n.opt.Min != nil {
+		r.Plan = near.Plan()
+	}
+	r.SecondsOf, r.PairsPerS = seconds, report.Number(float64(r.Pairs)/max(seconds, 1e-9))
+	var nearest []float64
+	for i := range near.Len() {
+		list := near.Of(i)
+		r.Neighbours += int64(len(list))
+		if len(list) == 0 {
+			r.Lonely++
+			continue
+		}
+		nearest = append(nearest, float64(list[0].Value))
+	}
+	p.Stage("writing " + filepath.Base(n.out))
+	w := &writer{search: &n.search, near: near, rows: c, columns: columns, cols: x.Rows(),
+		comment: r.Kernel + " of " + filepath.Base(c.Source)}
+	if r.FileBytes, err = w.save(ctx, n.out, n.format); err != nil {
+		return err
+	}
+	if n.plot != "" {
+		if err := chart.Save(n.plot, 16, 10, newPlot(r.Kernel, nearest)); err != nil {
+			return err
+		}
+	}
+	p.Clear()
+	r.Nearest, r.nearest, r.from = newDistribution(nearest), nearest, w
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
+	return n.Report(e, n.f, r)
+}
+
+// embed embeds documents and, unless nil, the others that are their neighbours, within the memory that there is.
+func (n *neighbours) embed(
+	ctx context.Context, c, others *corpus.Corpus,
+) (space *corpus.Space, x, test *sparse.Embedded, err error) {
+	columns, rows := c, (*corpus.Corpus)(nil)
+	if others != nil {
+		columns, rows = others, c
+	}
+	embedded, inEngine := source.WorkBytes(columns.Documents)
+	lists := engine.NeighboursBytes(c.Documents.Rows(), min(n.k, columns.Documents.Rows()))
+	held := columns.Documents.Bytes()
+	if rows != nil {
+		more, _ := source.WorkBytes(rows.Documents)
+		held = 2*(held+rows.Documents.Bytes()) + more
+	}
+	what := fmt.Sprintf("lists of %s of %s", report.Counted(n.k, "neighbour", "neighbours"),
+		report.Documents(c.Documents.Rows()))
+	if err := n.Fits(what, backend.RuntimeBytes+max(held+embedded, inEngine+lists)); err != nil {
+		return nil, nil, nil, err
+	}
+	return source.EmbedTogether(ctx, columns, rows, n.kernel.Embedding(), !kernel.UsesNorms(n.kernel), n.Workers)
+}
+
+// find finds the neighbours of the documents of test, nil for x itself, among those of x.
+func (n *neighbours) find(
+	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, r *neighboursReport,
+) (near *engine.Neighbours, seconds float64, err error) {
+	eng, err := n.Engine(x, n.Pairs(float64(r.Pairs)), p)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer eng.Close()
+	r.ISA, r.Why = eng.Backend(), n.Why()
+	p.Stage("neighbours by " + r.Kernel)
+	begin := time.Now()
+	if test != nil {
+		near, err = eng.CrossNeighbours(ctx, k, test, n.opt)
+	} else {
+		near, err = eng.Neighbours(ctx, k, n.opt)
+	}
+	p.Clear()
+	return near, time.Since(begin).Seconds(), err
+}

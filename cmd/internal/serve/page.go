@@ -1,0 +1,141 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gramengine/gram/cmd/internal/effects"
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+)
+
+//go:embed page.html
+var html string
+
+//go:embed page.css
+var own string
+
+var (
+	parsed = template.Must(template.New("page").Funcs(template.FuncMap{"short": page.Short}).Parse(html))
+	style  = page.Style + own
+)
+
+// policy has a browser refuse whatever isn't in the page; there is no script.
+var policy = func() string {
+	digest := sha256.Sum256([]byte(style))
+	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'self'; "+
+		"frame-ancestors 'none'", base64.StdEncoding.EncodeToString(digest[:]))
+}()
+
+// shown is what the page shows. Empty fields are left out.
+type shown struct {
+	Model, Kind, Text, Error string
+	Style                    template.CSS
+	Answers                  []answer
+}
+
+// answer is a part of the page: a table, and the sentence above it.
+type answer struct {
+	Title, Note string
+	Table       *report.Table
+}
+
+// formType is the content type of the page's form.
+const formType = "application/x-www-form-urlencoded"
+
+// page shows a form, and what is said of the text that came with it.
+func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) error {
+	h := w.Header()
+	if r.Method != http.MethodPost {
+		return s.show(h, s.current.Load(), &shown{}, out)
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != formType {
+		return failed(http.StatusUnsupportedMediaType, "content type %q, expected %s", r.Header.Get("Content-Type"),
+			formType)
+	}
+	return s.compute(w, r, true, func(ctx context.Context, body []byte, l *loaded) error {
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return failed(http.StatusBadRequest, "the body is no form")
+		}
+		text := strings.ToValidUTF8(strings.TrimPrefix(form.Get("text"), byteOrderMark), "\ufffd")
+		p := &shown{Text: text}
+		if len(text) > mostExplained {
+			p.Text = strings.ToValidUTF8(text[:mostExplained], "") + "…"
+		}
+		var refused error
+		if p.Answers, refused = l.answers(ctx, text); refused != nil {
+			p.Error = failureOf(refused).text
+		}
+		if err := s.show(h, l, p, out); err != nil {
+			return err
+		}
+		out.refused = refused
+		return nil
+	})
+}
+
+func (s *service) show(h http.Header, l *loaded, p *shown, out *output) error {
+	p.Model, p.Kind, p.Style = l.name, l.kind(), template.CSS(style)
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "same-origin")
+	out.kind = "text/html; charset=utf-8"
+	return parsed.Execute(out, p)
+}
+
+// answers says what the model predicts of a text, and why.
+func (l *loaded) answers(ctx context.Context, text string) (out []answer, err error) {
+	found, err := l.model.PredictTexts(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	p := l.prediction(found, 0)
+	t := report.NewTable("", ">")
+	title := "no label"
+	if len(p.Labels) > 0 {
+		title = report.Join(p.Labels)
+	}
+	if refusal := p.refusal(); refusal != "" {
+		title = refusal
+	}
+	number := func(name string, v *float64, format string) {
+		if v != nil {
+			t.Add(name, fmt.Sprintf(format, *v))
+		}
+	}
+	if p.Value != nil {
+		title = fmt.Sprintf("%.6g", *p.Value)
+	}
+	number("probability", p.Probability, "%.4f")
+	number("margin", p.Margin, "%.4g")
+	if p.Second != "" {
+		t.Add(map[bool]string{true: "closest", false: "second"}[p.Threshold > 0], p.Second)
+	}
+	t.Add("words", fmt.Sprint(p.Words))
+	t.Add("of these known", fmt.Sprint(p.Known))
+	first := answer{Title: title, Table: t}
+	if found.Empty[0] {
+		first.Note = "No known word: this is what the model says of an empty text."
+	} else if 2*p.Known < p.Words || p.Words == 0 {
+		first.Note = "The model knows less than half of the words, so this says little."
+	}
+	if len(text) > mostExplained {
+		first.Note += fmt.Sprintf(" A text of more than %s is shown cut and isn't explained.", report.Bytes(mostExplained))
+		return append(out, first), nil
+	}
+	out = append(out, first)
+	why, err := l.model.ExplainText(ctx, text, 20)
+	if err != nil {
+		return out, err
+	}
+	return append(out, answer{"The terms that decide", "An effect is the margin less what it would be without the term.",
+		effects.Terms(why)}), nil
+}

@@ -1,0 +1,310 @@
+// Package serve has the command serve, which answers requests over HTTP by a model. Package gram predicts;
+// what is here reads requests, bounds what they may take, writes answers, and changes the model for another.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime/metrics"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// Command is the command serve.
+var Command = &cli.Command{
+	Name:    "serve",
+	Summary: "serve a model over HTTP: classes, reasons, neighbours; a page to paste text into",
+	NoJSON:  true,
+	Help: `
+Answers requests with any model of texts, until ^C or SIGTERM:
+  POST /predict     class, probability, margin to the second class, known words
+  POST /explain     the terms that decide, by what the prediction would be without each
+  POST /neighbours  the nearest documents of -of, by c = 1 - cosine
+  GET /healthz      what it serves       GET /metrics   for Prometheus       GET /   a page
+A body is JSON, {"text": "..."} or {"texts": ["...", ...]}, or plain text; "n" is how many terms or
+neighbours to name. Answers and errors are JSON. A model file that is replaced is read within two
+seconds, and -of with it; SIGHUP reads them at once. Requests under way end with the old ones, which
+stay if the new ones can't be read. Only this machine is served, unless -addr names another address:
+then put a proxy in front, since there are no passwords and no encryption.`,
+	Examples: `
+gram serve news.model
+gram serve -addr localhost:9000 -of train.tsv.gz news.model
+curl --json '{"text": "the shuttle reached orbit"}' localhost:8080/predict
+gram train train.tsv.gz news.model      serve notices the new file`,
+	Setup: func(f *cli.Flags) cli.Work {
+		r := &run{}
+		f.Group("Model", "")
+		f.Reads(&r.model, "model", "serve the model in `FILE`")
+		f.StringVar(&r.of, "of", "", "find neighbours among the texts of `SOURCE` (default: none)")
+		f.ReadsFiles(&r.of, "of", func(ctx context.Context) []string {
+			files, _ := corpus.Files(ctx, r.of, "") // what can't be listed can't be read, which is reported then
+			return files
+		})
+		f.Arguments(cli.Argument{Flag: "model", What: "model"})
+		f.Group("Service", "")
+		f.StringVar(&r.addr, "addr", "localhost:8080", "listen at `HOST:PORT`; port 0 takes a free one")
+		r.body = 1 << 20
+		f.Var(&r.body, "max-body", "refuse requests of more than `SIZE`")
+		f.DurationVar(&r.timeout, "timeout", 10*time.Second, "end a request that takes longer to arrive, or to answer, "+
+			"than `DURATION`")
+		r.limits.DeclareMemory(f)
+		r.limits.DeclareWorkers(f)
+		f.Check(r.check)
+		return r.run
+	},
+}
+
+// run is one run of the command.
+type run struct {
+	model, of, addr string
+	body            cli.ByteSize
+	timeout         time.Duration
+	limits          backend.Limits
+}
+
+func (r *run) check() error {
+	_, _, err := net.SplitHostPort(r.addr)
+	switch {
+	case r.model == "":
+		return cli.Usagef("-model FILE is missing")
+	case err != nil:
+		return cli.Usagef("-addr %s, expected HOST:PORT such as localhost:8080", r.addr)
+	case r.body > 1<<30:
+		return cli.Usagef("-max-body %s, expected 1G or less", &r.body)
+	case r.timeout < time.Millisecond || r.timeout > time.Hour:
+		return cli.Usagef("-timeout %v, expected 1ms to 1h", r.timeout)
+	}
+	return nil
+}
+
+// ending is how long requests may take to end after ^C: less than [cli.Grace].
+const ending = 500 * time.Millisecond
+
+// run serves until ctx ends.
+func (r *run) run(ctx context.Context, e *cli.Env) error {
+	r.limits.Limit()
+	// Until here SIGHUP ends the program, as it ends any command.
+	signal.Reset(syscall.SIGHUP)
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	defer signal.Stop(again)
+
+	watch := &watcher{file: r.model}
+	watch.reading()
+	first, err := r.load(ctx)
+	if err != nil {
+		return err
+	}
+	s := newService(r.limits.NumWorkers(), int64(r.body), r.timeout)
+	s.use(first)
+	if err := r.bound(s); err != nil {
+		return err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", r.addr)
+	if err != nil {
+		return fmt.Errorf("-addr %s: %w", r.addr, reason(err))
+	}
+	s.errors = log.New(e.Stderr, e.Program+" serve: ", 0)
+	server := s.server()
+	host, port, _ := net.SplitHostPort(l.Addr().String())
+	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+		s.local = true
+	} else {
+		e.Warn("-addr %s: whoever reaches this machine can use the model, without a password or encryption", r.addr)
+	}
+	tell := func(format string, args ...any) { // Say says each text once
+		if !e.Quiet {
+			fmt.Fprintf(e.Stderr, "%s: %s\n", e.Program, fmt.Sprintf(format, args...))
+		}
+	}
+	tell("serving %s on http://%s", r.model, net.JoinHostPort(host, port))
+
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	done := make(chan func(), 1) // tells how reading ended
+	read := func() {
+		next, err := r.load(ctx)
+		done <- func() {
+			if err != nil {
+				s.reloads("failed")
+				tell("%v; still serving what was read at %s", err, s.current.Load().read.Format(time.TimeOnly))
+				return
+			}
+			s.use(next)
+			s.reloads("done")
+			tell("read %s again, %s", r.model, next.kind())
+			if err := r.bound(s); err != nil {
+				tell("%v: requests may be refused", err)
+			}
+		}
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	asked, looks := again, tick.C // nil while a model is read: a pipe may keep that waiting
+	for {
+		wanted := false
+		select {
+		case err := <-ended:
+			return err
+		case <-asked:
+			wanted = true
+		case <-looks:
+			wanted = watch.replaced()
+		case tells := <-done:
+			asked, looks = again, tick.C
+			tells()
+		case <-ctx.Done():
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+			defer cancel()
+			if err := server.Shutdown(ctx); err != nil {
+				err = server.Close() // who is still there is slow
+				return err
+			}
+			return nil
+		}
+		if wanted {
+			asked, looks = nil, nil
+			watch.reading()
+			go read()
+		}
+	}
+}
+
+// lookEvery is how often the service looks whether the model's file was replaced.
+const lookEvery = 500 * time.Millisecond
+
+// watcher looks at a file.
+type watcher struct {
+	file       string
+	read, last os.FileInfo // nil if there is no such file
+}
+
+// reading notes the state of the file that is about to be read.
+func (w *watcher) reading() {
+	w.read, _ = os.Stat(w.file)
+	w.last = w.read
+}
+
+// replaced reports whether the file differs from the one that was read and hasn't changed since the last look, when it
+// may have been half written. A pipe is read on SIGHUP only.
+func (w *watcher) replaced() bool {
+	now, _ := os.Stat(w.file)
+	settled := sameFile(now, w.last)
+	w.last = now
+	return settled && !sameFile(now, w.read) && (now == nil || now.Mode().IsRegular())
+}
+
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// bound leaves connections and requests three quarters of what -m leaves beside the model that is in use, and the
+// garbage collector the rest. It returns an error if one request of -max-body may take more.
+func (r *run) bound(s *service) error {
+	budget := r.limits.Budget()
+	if budget == 0 {
+		return nil
+	}
+	objects := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(objects)
+	model := max(int64(objects[0].Value.Uint64())-s.memory.used.Load(), 0)
+	limit := max((budget-backend.RuntimeBytes-model)/4*3, 0)
+	s.memory.limit.Store(limit)
+	one := (bodyTimes+workTimes)*s.body + 1<<20
+	return r.limits.Fits(fmt.Sprintf("-max-body %s", &r.body), budget+(one-limit)/3*4)
+}
+
+// reason is what is wrong with an address, without the address.
+func reason(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
+
+// loaded is what answers come from. It doesn't change.
+type loaded struct {
+	name    string
+	model   *gram.Model
+	classes map[string]int // numbers of the classes in the model
+	below   float64        // documents with a smaller greatest probability get no class
+
+	index *gram.Index    // of the texts of -of, nil without them
+	texts *corpus.Corpus // their names and classes
+	read  time.Time
+}
+
+// load reads the model and the texts, and makes them ready.
+func (r *run) load(ctx context.Context) (*loaded, error) {
+	m, err := gram.Load(r.model)
+	if err != nil {
+		return nil, fmt.Errorf("-model %w", err)
+	}
+	o := gram.Options{Workers: 1, MemoryBytes: r.limits.Budget()} // requests share the processors
+	out := &loaded{name: r.model, model: m.With(o), classes: map[string]int{}, read: time.Now()}
+	a := m.About()
+	if a.Vocabulary == nil {
+		return nil, fmt.Errorf("-model %s learnt from vectors, expected a model of texts", r.model)
+	}
+	for i, class := range a.Classes {
+		out.classes[class] = i
+	}
+	out.below = a.Below
+	if err := out.model.Warm(ctx); err != nil {
+		return nil, fmt.Errorf("-model %s: %w", r.model, err)
+	}
+	if r.of == "" {
+		return out, nil
+	}
+	budget := cmp.Or(r.limits.Budget(), 1<<62)
+	out.texts, err = corpus.Read(ctx, r.of, corpus.Options{MinDF: 1, KeepTexts: budget / 4, MemoryBytes: budget,
+		Workers: r.limits.Workers})
+	if err == nil && out.texts.Texts == nil {
+		err = errors.New("vectors, or more text than fits, expected texts")
+	}
+	if err == nil {
+		out.index, err = gram.NewIndex(ctx, out.texts.Texts, gram.IndexOptions{Options: o})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-of %s: %w", r.of, err)
+	}
+	out.texts = &corpus.Corpus{Names: out.texts.Names, Classes: out.texts.Classes, Labels: out.texts.Labels}
+	return out, nil
+}
+
+// kind says what the model is, in a line.
+func (l *loaded) kind() string {
+	a := l.model.About()
+	words := []string{cmp.Or(a.Kernel, a.Type), report.Counted(len(a.Vocabulary), "term", "terms")}
+	if len(a.Classes) > 0 {
+		words = append(words, report.Counted(len(a.Classes), "class", "classes"))
+	}
+	return strings.Join(words, ", ")
+}
+
+// server is the HTTP server, with bounds on all that a client may be slow with.
+func (s *service) server() *http.Server {
+	return &http.Server{
+		Handler: s, ErrorLog: s.errors, ConnState: s.connection,
+		ReadHeaderTimeout: min(s.timeout, 5*time.Second), ReadTimeout: s.timeout, WriteTimeout: 3 * s.timeout,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+	}
+}

@@ -1,0 +1,359 @@
+package spectral
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/plot"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/learn/pca"
+	"github.com/gramengine/gram/sparse"
+)
+
+// PCA is the command that computes kernel principal components.
+var PCA = &cli.Command{
+	Name:    "pca",
+	Summary: "kernel principal components of documents, and coordinates of others along them",
+	Help: `
+Finds the directions in a kernel's feature space along which documents vary most, from the leading
+eigenpairs of the centred Gram matrix, and writes each document's coordinates along them: to .csv
+or .tsv with document and label, to .jsonl as {"document", "label", "coordinates"}, to other names
+as npy, a float32 matrix. With -test other documents are projected onto the same components; their
+terms and idf weights are those of -in. Components that haven't converged within the memory are
+marked: more -m, fewer -components or a greater -tolerance helps. Signs don't vary.
+
+With -landmarks M the components are those of a Nyström approximation by M of the documents, in one
+pass over all: for more documents than whole matrices allow. It prints how much of the variance the
+landmarks miss: no eigenvalue exceeds the exact one, or is below it by more than that.`,
+	Examples: `
+gram pca -in train.tsv -components 50 -o Z.npy -test test.tsv -test-o T.npy
+gram pca -in digits/ -kernel arccos:n=1 -components 300 -o Z.npy
+gram pca -in mail/ -plot mail.png
+gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
+	Setup: func(f *cli.Flags) cli.Work {
+		c := &components{f: f}
+		c.StartsOver, c.Reread = true, []*string{&c.In}
+		c.Documents.Declare(f, "goroot", &c.Limits)
+		f.StringVar(&c.test, "test", "", "project the documents of `SOURCE`, too")
+		f.ReadsFiles(&c.test, "test", c.Files(&c.test))
+		f.Group("Components", "")
+		c.Kernels.Declare(f, "diffusion:t=0.5")
+		f.IntVar(&c.count, "components", 2, "find the `P` leading components")
+		f.Float64Var(&c.tolerance, "tolerance", 1e-4, "stop at residuals of `E`, relative to each eigenvalue")
+		f.IntVar(&c.landmarks, "landmarks", 0, "find them by `M` landmarks; 0: by all documents")
+		f.Choose(&c.choice, "choice", "uniform", "draw landmarks `CHOICE`: uniform, stratified (as many of each class), "+
+			"pivoted (far from each other)", []string{"uniform", "stratified", "pivoted"})
+		f.Uint64Var(&c.seed, "seed", 1, "`SEED` of the first vectors, and of landmarks")
+		c.Compute.Declare(f)
+		f.Group("Output", "")
+		npy := func(path *string) func() string {
+			return func() string {
+				return map[bool]string{true: "a matrix in the form npy"}[formatOf(*path) == "npy"]
+			}
+		}
+		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`; - is npy on standard output", npy(&c.out))
+		f.WritesBinary(&c.testOut, "test-o", "write those of -test to `FILE`", npy(&c.testOut))
+		f.Draws(&c.plot, "plot", "plot two components by class, and the explained shares, to `FILE`, a .png or .svg")
+		f.Pages(page.WriteFile)
+		f.Check(c.check)
+		return c.run
+	},
+}
+
+// components is a call of the command.
+type components struct {
+	source.Documents
+	source.Kernels
+	backend.Compute
+	f                        *cli.Flags
+	test, out, testOut, plot string
+	count, landmarks         int
+	choice                   string
+	tolerance                float64
+	seed                     uint64
+	kernel                   kernel.Kernel
+}
+
+func (c *components) check() error {
+	for flag, path := range map[string]string{"-o": c.out, "-test-o": c.testOut} {
+		if err := cli.CheckTable(flag, path, "", ".npy", ".csv", ".tsv", ".jsonl"); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.count < 1:
+		return cli.Usagef("-components %d is below 1", c.count)
+	case c.landmarks < 0 || c.landmarks > landmark.MostLandmarks:
+		return cli.Usagef("-landmarks %d, expected a number from 1 to %d, or 0", c.landmarks, landmark.MostLandmarks)
+	case c.landmarks == 0 && c.choice != "uniform":
+		return cli.Usagef("-choice %s without -landmarks, expected a number of them", c.choice)
+	case !(c.tolerance > 0):
+		return cli.Usagef("-tolerance %v, expected a number above 0", c.tolerance)
+	case (c.test == "") != (c.testOut == ""):
+		return cli.Usagef("-test and -test-o go together")
+	case c.out == "" && c.plot == "" && c.testOut == "" && c.f.Page == "":
+		return cli.Usagef("-o FILE, -test-o FILE, -plot FILE or -report FILE is missing")
+	}
+	if c.test != "" {
+		c.Reread = append(c.Reread, &c.test)
+	}
+	c.StartsOver = !matrixio.IsStream(c.out) && !matrixio.IsStream(c.testOut)
+	kernels, err := c.Parse("diffusion:t=0.5")
+	if err != nil {
+		return err
+	}
+	if len(kernels) > 1 {
+		return cli.Usagef("%d kernels, expected one", len(kernels))
+	}
+	c.kernel = kernels[0]
+	return nil
+}
+
+// componentsReport is the report of the command.
+type componentsReport struct {
+	Corpus     source.Line  `json:"corpus"`
+	Test       *source.Line `json:"test,omitempty"`
+	Kernel     string       `json:"kernel"`
+	ISA        string       `json:"isa"`
+	Why        string       `json:"backend_reason,omitempty"`
+	Kept       bool         `json:"matrix_kept"`
+	Landmarks  int          `json:"landmarks,omitempty"`
+	Left       float64      `json:"left_by_landmarks,omitempty"` // share of the variance
+	Basis      int          `json:"vectors"`                     // of the space that was made
+	Converged  int          `json:"converged"`
+	Total      float64      `json:"eigenvalue_sum"` // of the centred matrix
+	Rows       []component  `json:"rows"`
+	Files      []string     `json:"files"`
+	Seconds    float64      `json:"seconds"` // from the embedding on
+	PeakBytes  int64        `json:"peak_bytes"`
+	LimitBytes int64        `json:"limit_bytes"`
+
+	plots []*plot.Plot // of -plot and -report
+}
+
+// component is one of them.
+type component struct {
+	Eigenvalue float64 `json:"eigenvalue"`
+	Residual   float64 `json:"residual"`
+	Converged  bool    `json:"converged"`
+	Share      float64 `json:"explained"` // of the variance
+	Sum        float64 `json:"explained_so_far"`
+}
+
+// shown is how many components are printed.
+const shown = 10
+
+func (r *componentsReport) WriteText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	if r.Test != nil {
+		fmt.Fprintln(w, r.Test)
+	}
+	kept := "the matrix computed for each product"
+	if r.Kept {
+		kept = "the matrix kept"
+	}
+	if r.Landmarks > 0 {
+		kept = fmt.Sprintf("%s of the variance left by %s", report.Percent(r.Left),
+			report.Counted(r.Landmarks, "landmark", "landmarks"))
+	}
+	fmt.Fprintf(w, "%s: %s, %d of them converged, from %s, %s, %s\n\n", r.Kernel,
+		report.Counted(len(r.Rows), "component", "components"), r.Converged,
+		report.Counted(r.Basis, "vector", "vectors"), kept, backend.WithWhy(r.ISA, r.Why))
+	t := report.NewTable(">component", ">eigenvalue", ">residual", ">explained", ">so far", "").Named("Components")
+	for i, row := range r.Rows {
+		if i >= shown && i < len(r.Rows)-1 {
+			continue
+		}
+		state := map[bool]string{false: "not converged"}[row.Converged]
+		t.Add(fmt.Sprint(i+1), fmt.Sprintf("%.7g", row.Eigenvalue), report.Error(row.Residual), report.Percent(row.Share),
+			report.Percent(row.Sum), state)
+	}
+	t.Write(w)
+	fmt.Fprintln(w)
+	for _, file := range r.Files {
+		fmt.Fprintln(w, file)
+	}
+	fmt.Fprintf(w, "%.2f s, %s\n", r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+}
+
+func (c *components) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	docs, err := c.Read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	r := &componentsReport{Corpus: source.NewLine(docs), LimitBytes: int64(c.Memory)}
+	var test *corpus.Corpus
+	if c.test != "" {
+		if test, err = c.Like(c.test, docs).Read(ctx, e, p); err != nil {
+			return err
+		}
+		if (test.Vocabulary == nil) != (docs.Vocabulary == nil) {
+			return fmt.Errorf("-in %s and -test %s: one holds text and the other vectors, expected the same of both", c.In,
+				c.test)
+		}
+		r.Test = new(source.NewLine(test))
+	}
+	if n := docs.Documents.Rows(); n < 2 {
+		return fmt.Errorf("%s holds %s, expected two at least, along whose differences components go", docs.Source,
+			report.Documents(n))
+	}
+	if r.Corpus.Terms == 0 {
+		return fmt.Errorf("%s: none of %s has terms, expected some that differ", docs.Source,
+			report.Documents(docs.Documents.Rows()))
+	}
+	begin := time.Now()
+	held := backend.RuntimeBytes + docs.Documents.Bytes()
+	if test != nil {
+		held += test.Documents.Bytes()
+	}
+	found, err := c.find(ctx, e, p, docs, held)
+	if err != nil {
+		return err
+	}
+	defer found.eng.Close()
+	r.Kernel, r.ISA, r.Why = found.kernel.String(), found.eng.Backend(), c.Why()
+	r.take(found.Components)
+	p.Clear()
+	if r.Converged < len(r.Rows) {
+		e.Warn("%d of %s haven't converged", len(r.Rows)-r.Converged, report.Counted(len(r.Rows), "component", "components"))
+	}
+	if len(r.Rows) < min(c.count, docs.Documents.Rows()) {
+		have := "documents"
+		if r.Landmarks > 0 {
+			have = "landmarks"
+		}
+		e.Warn("%d components are asked for, the %s have %d", c.count, have, len(r.Rows))
+	}
+	own := c.ofDocuments(found, docs)
+	if z := found.Coordinates(); z != nil {
+		own = func(_ context.Context, rows []int) (*mat.Dense, error) { return chosenRows(z, rows), nil }
+	}
+	if err := r.save(ctx, p, c.out, docs, own); err != nil {
+		return err
+	}
+	if test != nil {
+		n := min(test.Documents.Rows(), savedRows)
+		need := sparse.EmbeddedBytes(n, test.Documents.NNZ()) + 8*int64(len(found.Values))*int64(n+2*found.eng.Len())
+		if err := c.Fits("projecting "+report.Documents(test.Documents.Rows()), found.held+need); err != nil {
+			return err
+		}
+		if err := r.save(ctx, p, c.testOut, test, c.ofDocuments(found, test)); err != nil {
+			return err
+		}
+	}
+	if c.plot != "" || c.f.Page != "" {
+		if r.plots, err = r.draw(ctx, docs, own); err != nil {
+			return err
+		}
+	}
+	if c.plot != "" {
+		if err := chart.Save(c.plot, width, 13, r.plots...); err != nil {
+			return err
+		}
+	}
+	p.Clear()
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
+	return c.Report(e, c.f, r)
+}
+
+// found are components, and what other documents are projected by.
+type found struct {
+	*pca.Components
+	eng      *engine.Engine
+	embedder *sparse.Embedder
+	kernel   kernel.Kernel
+	held     int64 // bytes, with the engine
+}
+
+// find finds components, of whole matrices or by landmarks.
+func (c *components) find(
+	ctx context.Context, e *cli.Env, p *cli.Progress, docs *corpus.Corpus, held int64,
+) (*found, error) {
+	if c.landmarks > 0 {
+		return c.sketch(ctx, e, p, docs, held)
+	}
+	embedded, inEngine := source.WorkBytes(docs.Documents)
+	what := fmt.Sprintf("components of %s", report.Documents(docs.Documents.Rows()))
+	n, opt := docs.Documents.Rows(), pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
+	later := held + inEngine + c.ScratchBytes(docs.Documents) + 8*int64(n)*int64(min(c.count, n)) +
+		pca.LeastBytes(n, c.NumWorkers(), opt)
+	if err := c.Fits(what, held+embedded+inEngine, later); err != nil {
+		return nil, err
+	}
+	x, err := source.Embed(ctx, docs, c.kernel.Embedding(), c.Workers)
+	if err != nil {
+		return nil, err
+	}
+	source.WarnEmptied(e, docs, x)
+	source.WarnDoubtful(e, c.kernel)
+	f := &found{kernel: kernel.Resolve(c.kernel, len(x.Embedder.Terms)), embedder: x.Embedder}
+	if f.eng, err = c.Engine(x, c.Job(x.Rows()), nil); err != nil {
+		return nil, err
+	}
+	f.held = held + f.eng.Bytes()
+	if f.Components, err = c.fit(ctx, p, f.eng, x, f.kernel, f.held); err != nil {
+		f.eng.Close()
+		return nil, docs.NameValue(err)
+	}
+	return f, nil
+}
+
+// fit finds the components within the memory that is left.
+func (c *components) fit(
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
+) (*pca.Components, error) {
+	opt := pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
+	// the coordinates are written from float64 copies
+	after := 8 * int64(x.Rows()) * int64(min(c.count, x.Rows()))
+	least, _ := pca.Bytes(eng, opt)
+	what := fmt.Sprintf("%d components of %s", c.count, report.Documents(x.Rows()))
+	if err := c.Fits(what, held+after+least); err != nil {
+		return nil, err
+	}
+	if budget := c.Budget(); budget > 0 {
+		opt.MemoryBytes = budget - held - after
+	}
+	p.Stage("components of " + k.String())
+	opt.Progress = func(vectors, most int, worst float64) {
+		text := fmt.Sprintf("%d vectors", vectors)
+		if !math.IsNaN(worst) {
+			text += ", residual " + report.Error(worst)
+		}
+		p.Tell("components of "+k.String(), int64(vectors), int64(most), []string{text})
+	}
+	found, err := pca.Fit(ctx, eng, x, k, opt)
+	p.Clear()
+	return found, err
+}
+
+// take fills the rows.
+func (r *componentsReport) take(c *pca.Components) {
+	r.Kept, r.Basis, r.Total = c.Kept, c.Basis, c.Total
+	r.Landmarks, r.Left = c.Landmarks, c.Residual/c.Total
+	sum := 0.0
+	for _, v := range c.Values {
+		share := v.Value / c.Total
+		sum += share
+		r.Rows = append(r.Rows, component{v.Value, v.Residual, v.Converged, share, sum})
+		if v.Converged {
+			r.Converged++
+		}
+	}
+}

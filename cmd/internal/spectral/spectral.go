@@ -1,0 +1,353 @@
+// Package spectral has the commands that compute eigenvalues of Gram matrices: spectrum and pca.
+package spectral
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/sparse"
+)
+
+// maxWhole is the number of documents up to which all eigenvalues are computed by default.
+const maxWhole = 1000
+
+// Command is the command spectrum.
+var Command = &cli.Command{
+	Name:    "spectrum",
+	Summary: "eigenvalues of a Gram matrix: is it positive semidefinite?",
+	Help: `
+Prints the largest and smallest eigenvalues of Gram matrices, and whether each matrix is positive
+semidefinite beyond rounding. For up to ` + report.Count(maxWhole) + ` documents it computes all eigenvalues; for more,
+the extreme ones by the Lanczos method, each with its residual, unless -all is given.
+An eigenvalue nearer to 0 than n·2⁻²⁴·|λ|max (rounding) may owe its sign to rounding. Verdicts:
+  psd to rounding   the smallest eigenvalue is not below 0 by more than that
+  not psd           it is
+  not converged     Lanczos has not reached it: give more -steps`,
+	Examples: `
+gram spectrum -in train.svm -kernel diffusion:t=0.5 -kernel diffusion:t=8
+gram spectrum -in large.svm -kernel arccos:n=1 -kernel linear -k 20 -json`,
+	Setup: func(f *cli.Flags) cli.Work {
+		c := &call{f: f}
+		c.StartsOver, c.Reread = true, []*string{&c.In}
+		c.Documents.Declare(f, "goroot", &c.Limits)
+		f.Group("Kernels", "")
+		c.Kernels.Declare(f, "diffusion:t=0.5")
+		f.Group("Eigenvalues", "")
+		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest")
+		f.BoolVar(&c.centre, "centre", false, "subtract the means of rows and columns, as for ngd")
+		f.BoolVar(&c.all, "all", false, "find all eigenvalues, however many documents there are")
+		f.IntVar(&c.steps, "steps", 600, "at most `N` products for Lanczos")
+		c.Compute.Declare(f)
+		f.Check(c.check)
+		return c.run
+	},
+}
+
+// call is a call of the command.
+type call struct {
+	source.Documents
+	source.Kernels
+	backend.Compute
+	f           *cli.Flags
+	k, steps    int
+	centre, all bool
+	asked       []kernel.Kernel
+}
+
+func (c *call) check() (err error) {
+	switch {
+	case c.k < 1:
+		return cli.Usagef("-k %d is below 1", c.k)
+	case c.steps < 1:
+		return cli.Usagef("-steps %d is below 1", c.steps)
+	}
+	c.asked, err = c.Parse("diffusion:t=0.5")
+	return err
+}
+
+// spectra is the report of the command.
+type spectra struct {
+	Corpus  source.Line `json:"corpus"`
+	Centred bool        `json:"centred"`
+	Rows    []*row      `json:"rows"`
+}
+
+// row is one matrix.
+type row struct {
+	Kernel    string          `json:"kernel"`
+	Embedding string          `json:"embedding"`
+	ISA       string          `json:"isa"`
+	Why       string          `json:"backend_reason,omitempty"` // why -backend auto took it
+	Documents int             `json:"documents"`
+	Definite  string          `json:"definite"` // what is known of the kernel
+	Condition string          `json:"condition,omitempty"`
+	Steps     int             `json:"steps,omitempty"` // of Lanczos; 0 if all eigenvalues were computed
+	Rounding  report.Number   `json:"rounding"`        // n·2⁻²⁴·|λ|max
+	Verdict   string          `json:"verdict"`
+	Largest   []eigenvalue    `json:"largest"`
+	Smallest  []eigenvalue    `json:"smallest"`
+	Values    []report.Number `json:"eigenvalues,omitempty"` // all of them, the largest first
+	Seconds   float64         `json:"seconds"`
+	PeakBytes int64           `json:"peak_bytes"`
+}
+
+// eigenvalue is one of the extremes.
+type eigenvalue struct {
+	Value     report.Number `json:"value"`
+	Residual  report.Number `json:"residual"` // 0 if all eigenvalues were computed
+	Converged bool          `json:"converged"`
+}
+
+func (c *call) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	docs, err := c.Read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	n := docs.Documents.Rows()
+	if n < 1 {
+		return fmt.Errorf("%s holds no documents, expected 1 or more", docs.Source)
+	}
+	c.all = c.all || n <= maxWhole
+	r := &spectra{Corpus: source.NewLine(docs), Centred: c.centre}
+	embedded, inEngine := source.WorkBytes(docs.Documents)
+	held := backend.RuntimeBytes + docs.Documents.Bytes()
+	later := held + inEngine + c.ScratchBytes(docs.Documents) + c.bytes(n)
+	if err := c.Fits(c.what(n), held+embedded+inEngine, later); err != nil {
+		return err
+	}
+	var x *sparse.Embedded
+	var eng *engine.Engine
+	for i, k := range c.asked {
+		if i == 0 || k.Embedding() != c.asked[i-1].Embedding() {
+			if eng != nil {
+				if err := eng.Close(); err != nil {
+					return err
+				}
+			}
+			x, eng = nil, nil // their memory is needed
+			if x, err = source.Embed(ctx, docs, k.Embedding(), c.Workers); err != nil {
+				return err
+			}
+			source.WarnEmptied(e, docs, x)
+			if eng, err = c.Engine(x, c.Job(n), p); err != nil {
+				return err
+			}
+		}
+		row, err := c.measure(ctx, p, eng, x, kernel.Resolve(k, len(x.Embedder.Terms)), held)
+		if err != nil {
+			return docs.NameValue(err)
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	p.Clear()
+	return c.Report(e, c.f, r)
+}
+
+// what names the computation, for errors.
+func (c *call) what(n int) string {
+	of := " eigenvalues of a Gram matrix of " + report.Documents(n)
+	if c.all {
+		return "finding all" + of
+	}
+	return "finding extreme" + of
+}
+
+func (c *call) options() spectrum.Options {
+	return spectrum.Options{K: c.k, Smallest: true, Vectors: c.steps, Seed: 1}
+}
+
+// bytes returns the least memory beside the documents and the engine.
+func (c *call) bytes(n int) int64 {
+	if c.all {
+		return 4*int64(n)*int64(n) + spectrum.AllBytes(n)
+	}
+	return spectrum.LanczosBytes(n, c.options()) + int64(c.NumWorkers()+1)*(8*int64(n)+1<<20)
+}
+
+// measure computes the eigenvalues of one matrix; held are bytes beside the engine.
+func (c *call) measure(
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
+) (*row, error) {
+	begin, n, known := time.Now(), eng.Len(), kernel.PropertiesOf(k)
+	r := &row{Kernel: k.String(), Embedding: k.Embedding().String(), ISA: eng.Backend(), Why: c.Why(), Documents: n,
+		Definite: known.Definite.String(), Condition: known.Condition}
+	p.Stage("computing " + r.Kernel)
+	var err error
+	if held += eng.Bytes(); c.all {
+		err = c.whole(ctx, p, eng, k, held, r)
+	} else {
+		err = c.extremes(ctx, p, eng, x, k, held, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	first, last := r.Largest[0].Value, r.Smallest[0]
+	r.Rounding = report.Number(spectrum.Rounding(n, math.Max(math.Abs(float64(first)), math.Abs(float64(last.Value)))))
+	switch {
+	case !(last.Value >= -r.Rounding): // NaN, too
+		r.Verdict = "not psd"
+	case !last.Converged:
+		r.Verdict = "not converged"
+	default:
+		r.Verdict = "psd to rounding"
+	}
+	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
+	return r, nil
+}
+
+// whole finds all eigenvalues.
+func (c *call) whole(
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, held int64, r *row,
+) error {
+	n := eng.Len()
+	if err := c.Fits(c.what(n), held+eng.GramBytes()+spectrum.AllBytes(n)); err != nil {
+		return err
+	}
+	m, err := eng.Gram(ctx, k)
+	if err != nil {
+		return err
+	}
+	var a mat.Symmetric = m
+	if c.centre {
+		a = spectrum.Centre(m)
+	}
+	p.Stage("eigenvalues of " + r.Kernel)
+	p.Update(0, 0)
+	values, err := spectrum.All(ctx, a, c.NumWorkers())
+	if err != nil {
+		return err
+	}
+	for i, v := range values {
+		r.Values = append(r.Values, report.Number(v))
+		if i < c.k {
+			r.Largest = append(r.Largest, eigenvalue{Value: report.Number(v), Converged: true})
+			r.Smallest = append(r.Smallest, eigenvalue{Value: report.Number(values[n-1-i]), Converged: true})
+		}
+	}
+	return nil
+}
+
+// extremes finds the largest and the smallest eigenvalues by products with the matrix, which is
+// kept if there is enough memory.
+func (c *call) extremes(
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64, r *row,
+) error {
+	opt, n := c.options(), eng.Len()
+	held += spectrum.LanczosBytes(n, opt)
+	need := held + eng.MultiplyBytes(1)
+	a := &product{eng: eng, k: k, centre: c.centre}
+	if all, err := eng.Rectangle(k, x, math.MaxInt64/4); err == nil {
+		whole := run.AddBytes(held, run.AddBytes(all.KeptBytes(), all.PassBytes(1)))
+		if c.Budget() == 0 || whole <= c.Budget() {
+			a.kept, need = all, whole
+		}
+	}
+	if err := c.Fits(c.what(n), need); err != nil {
+		return err
+	}
+	p.Stage("Lanczos for " + r.Kernel)
+	defer p.Hold()() // the progress of a product isn't shown
+	opt.Progress = func(vectors, most int, _ float64) { p.Update(int64(vectors), int64(most)) }
+	found, err := spectrum.Lanczos(ctx, a, opt)
+	if err != nil {
+		return err
+	}
+	r.Steps = found.Basis
+	of := func(v spectrum.Value) eigenvalue {
+		return eigenvalue{report.Number(v.Value), report.Number(v.Residual), v.Converged}
+	}
+	for i, v := range found.Largest {
+		r.Largest, r.Smallest = append(r.Largest, of(v)), append(r.Smallest, of(found.Smallest[i]))
+	}
+	return nil
+}
+
+// product is a Gram matrix, centred if asked, by its products with vectors.
+type product struct {
+	eng    *engine.Engine
+	k      kernel.Kernel
+	kept   *engine.Rectangle // nil: the matrix is computed for each product
+	centre bool
+}
+
+// Len implements [spectrum.Operator].
+func (a *product) Len() int { return a.eng.Len() }
+
+// Apply implements [spectrum.Operator].
+func (a *product) Apply(ctx context.Context, dst, src *mat.Dense) (err error) {
+	_, columns := src.Dims()
+	if a.centre {
+		src = mat.DenseCopyOf(src)
+		spectrum.SubtractMeans(src, columns)
+	}
+	if a.kept != nil {
+		err = a.kept.Multiply(ctx, src, dst)
+	} else {
+		err = a.eng.Multiply(ctx, a.k, src, dst)
+	}
+	if a.centre {
+		spectrum.SubtractMeans(dst, columns)
+	}
+	return err
+}
+
+func (r *spectra) WriteText(w io.Writer) {
+	fmt.Fprintln(w, r.Corpus)
+	if r.Centred {
+		fmt.Fprintln(w, "centred: means are subtracted from rows and columns, so one eigenvalue is 0")
+	}
+	fmt.Fprintln(w)
+	ends := report.NewTable(
+		"kernel", "known", ">largest", ">smallest", ">rounding", "verdict", "eigenvalues", ">seconds")
+	for _, row := range r.Rows {
+		method := "all"
+		if row.Steps > 0 {
+			method = "extremes, " + report.Counted(row.Steps, "step", "steps")
+		}
+		ends.Add(row.Kernel, row.Definite, digits(row.Largest[0].Value), digits(row.Smallest[0].Value),
+			report.Error(float64(row.Rounding)), row.Verdict, method, fmt.Sprintf("%.2f", row.Seconds))
+	}
+	ends.Write(w)
+	fmt.Fprintln(w, "\nrounding: n·2⁻²⁴·|λ|max; rounding may decide the sign of an eigenvalue nearer to 0")
+	for _, row := range r.Rows {
+		fmt.Fprintf(w, "\n%s\n", row.Kernel)
+		row.writeValues(w)
+	}
+}
+
+// writeValues prints both ends of the spectrum.
+func (row *row) writeValues(w io.Writer) {
+	t := report.NewTable(">", ">largest", ">smallest")
+	if row.Steps > 0 {
+		t = report.NewTable(">", ">largest", ">residual", "", ">smallest", ">residual", "")
+	}
+	for i := range row.Largest {
+		cells := []string{fmt.Sprint(i + 1)}
+		for _, v := range []eigenvalue{row.Largest[i], row.Smallest[i]} {
+			cells = append(cells, digits(v.Value))
+			if row.Steps > 0 {
+				cells = append(cells, report.Error(float64(v.Residual)), map[bool]string{false: "not converged"}[v.Converged])
+			}
+		}
+		t.Add(cells...)
+	}
+	t.Write(w)
+}
+
+// digits writes a number with 7 digits.
+func digits(v report.Number) string { return fmt.Sprintf("%.7g", float64(v)) }
