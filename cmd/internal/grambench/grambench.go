@@ -14,10 +14,10 @@ import (
 var Program = cli.Program{
 	Name: "grambench",
 	About: `
-grambench verifies every back end of the engine against a reference in float64, and measures this machine.`,
+grambench verifies every back end against a reference in float64, and measures this machine.`,
 	Commands: []*cli.Command{verify.Command, bench.Command, soak.Command, Info},
 	Topics:   []cli.Topic{source.Topic, source.TextTopic, backend.Topic, bench.SuiteTopic},
 	Examples: `
-grambench verify                             all kernels, all instruction sets, on Go's own source files
+grambench verify                             all kernels and instruction sets, on Go's source files
 grambench bench -in train.svm`,
 }
