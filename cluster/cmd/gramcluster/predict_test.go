@@ -108,7 +108,8 @@ func TestPredictOthers(t *testing.T) {
 		must(t, "", "gather", "-store", store, "-o", got)
 		same(t, want, got)
 	}
-	bench("matrix", "-q", "-signed", "-kernel", "rbf", "-in", path("x.svm"), "-o", path("K.npy"), "-o-labels", path("K.tsv"))
+	bench("matrix", "-q", "-signed", "-kernel", "rbf", "-in", path("x.svm"), "-o", path("K.npy"),
+		"-o-labels", path("K.tsv"))
 	bench("train", "-q", "-t", "4", "-in", path("K.npy"), "-labels", path("K.tsv"), "-o", path("matrix.model"))
 	for args, want := range map[string]string{
 		"plan predict -in " + path("x.svm") + " -model " + path("matrix.model"):                 "from a precomputed kernel",

@@ -18,6 +18,6 @@ grambench verifies every back end against a reference in float64, and measures t
 	Commands: []*cli.Command{verify.Command, bench.Command, soak.Command, Info},
 	Topics:   []cli.Topic{source.Topic, source.TextTopic, backend.Topic, bench.SuiteTopic},
 	Examples: `
-grambench verify                             all kernels and instruction sets, on Go's source files
+grambench verify                             all kernels and instruction sets, on Go source files
 grambench bench -in train.svm`,
 }
