@@ -1,86 +1,182 @@
 package chart
 
 import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/internal/report"
 )
 
-func TestLogarithmic(t *testing.T) {
-	var axis plot.Axis
-	Logarithmic(report.Rate, &axis)
-	var labels []string
-	ticks := axis.Tick.Marker.Ticks(0.3, 2e9)
-	for _, tick := range ticks {
-		if tick.Value < 0.3 || tick.Value > 2e9 {
-			t.Errorf("a tick at %v", tick.Value)
-		}
-		if tick.Label != "" {
-			labels = append(labels, tick.Label)
+// labels returns the labels of an axis, and the number of its ticks.
+func labels(a Axis) (string, int) {
+	var of []string
+	ticks := a.ticks()
+	for _, t := range ticks {
+		if t.label != "" {
+			of = append(of, t.label)
 		}
 	}
-	if want := []string{"1", "10", "100", "1 k", "10 k", "100 k", "1 M", "10 M", "100 M", "1 G"}; !slices.Equal(
-		labels,
-		want,
-	) {
-		t.Errorf("labels are %q, expected %q", labels, want)
-	}
-	if want := 7 + 9*9 + 2; len(ticks) != want { // 0.3 to 0.9, nine decades, 1e9 and 2e9
-		t.Errorf("%d ticks, expected %d", len(ticks), want)
-	}
+	return strings.Join(of, " "), len(ticks)
 }
 
-// Marks are multiples of round steps, 0 among them where the axis has it; whole numbers where these are asked for.
-func TestSteps(t *testing.T) {
+// Ticks are multiples of round steps, 0 among them where the axis has it; of a logarithmic axis they are all digits of
+// all decades, with labels at powers of ten.
+func TestTicks(t *testing.T) {
 	for _, c := range []struct {
-		least, most, step float64
-		want              string
+		axis  Axis
+		want  string
+		ticks int
 	}{
-		{-2.6, 10.4, 0, "0 5 10"}, {-16, 8, 0, "-15 -10 -5 0 5"}, {-0.11, 0.85, 0, "0 0.2 0.4 0.6 0.8"},
-		{1, 2, 1, "1 2"}, {0, 100, 0, "0 20 40 60 80 100"}, {-9.5, 21.5, 0, "0 10 20"},
+		{Axis{Min: -2.6, Max: 10.4}, "0 5 10", 3}, {Axis{Min: -16, Max: 8}, "-15 -10 -5 0 5", 5},
+		{Axis{Min: -0.11, Max: 0.85}, "0 0.2 0.4 0.6 0.8", 5}, {Axis{Min: 1, Max: 2, Step: 1}, "1 2", 2},
+		{Axis{Min: 0, Max: 100}, "0 20 40 60 80 100", 6}, {Axis{Min: -9.5, Max: 21.5}, "0 10 20", 3},
+		{Axis{Min: math.Inf(1), Max: math.Inf(-1)}, "0 0.2 0.4 0.6 0.8 1", 6}, {Axis{Min: 3, Max: 3}, "2 2.5 3 3.5 4", 5},
+		{Axis{Min: 0.3, Max: 2e5, Log: true}, "1 10 100 1000 10000 100000", 7 + 5*9 + 2},
+		{Axis{Min: 3, Max: 30, Log: true}, "5 10 20", 10}, {Axis{Min: 0, Max: 9, At: []float64{1, 8}}, "1 8", 2},
+		{Axis{Names: []string{"a", "b"}, Max: 1}, "a b", 2},
 	} {
-		var got []string
-		for _, tick := range (Steps{c.step}).Ticks(c.least, c.most) {
-			got = append(got, tick.Label)
-		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("from %v to %v: %q, expected %s", c.least, c.most, got, c.want)
+		if got, n := labels(c.axis); got != c.want || n != c.ticks {
+			t.Errorf("%+v: %q, %d ticks, expected %q, %d", c.axis, got, n, c.want, c.ticks)
 		}
 	}
 }
 
-// The legend begins behind the last point, on axes of either kind.
-func TestBesideLegend(t *testing.T) {
-	for _, ratio := range []bool{false, true} {
-		p := New("", "x", "y")
-		p.X.Min, p.X.Max = 1, 100
-		if ratio {
-			Logarithmic(func(float64) string { return "" }, &p.X)
-		}
-		BesideLegend(p, 15, "a name of twenty lett")
-		if at := p.X.Norm(100); !(at > 0.5 && at < 0.8) {
-			t.Errorf("logarithmic: %v: the last point at %v of the axis", ratio, at)
+// In a page the legend is right of all lines, the label of y isn't turned, and names of bars are turned if they are long.
+func TestLegend(t *testing.T) {
+	c := New("ROC", "x", "a y label")
+	c.Curve("the class", Colors[1], []Point{{0, 100}, {100, 100}}, false)
+	text := SVG(c, "", 16, 11)
+	lines := regexp.MustCompile(`M([0-9.]+),[0-9.]+L([0-9.]+),[0-9.]+" style="[^"]*curve-1`).FindAllStringSubmatch(text, -1)
+	name := regexp.MustCompile(`<text x="([0-9.]+)"[^>]*>the class<`).FindStringSubmatch(text)
+	if len(lines) != 2 || name == nil {
+		t.Fatalf("%d lines, expected the legend's and the curve\n%s", len(lines), text)
+	}
+	number := func(s string) float64 { return musttest.Get(strconv.ParseFloat(s, 64))(t) }
+	if legend, end := number(lines[0][1]), number(lines[1][2]); !(legend > end && number(name[1]) > legend) {
+		t.Errorf("the curve ends at %v, the legend begins at %v, its text at %s", end, legend, name[1])
+	}
+	if strings.Contains(text, "rotate") || !strings.Contains(text, ">a y label<") {
+		t.Errorf("turned text in\n%s", text)
+	}
+	for name, turned := range map[string]bool{"a": false, "a name that takes much room": true} {
+		c := New("", "", "")
+		c.Bars([]string{name, name, name, name}, []string{"", "b"}, func(int, int) float64 { return 1 })
+		if got := strings.Contains(SVG(c, "", 16, 11), "rotate"); got != turned {
+			t.Errorf("bars with %q: turned %v", name, got)
 		}
 	}
 }
 
-// The ending of a name tells the form of a picture.
-func TestSaveForms(t *testing.T) {
-	for name, begin := range map[string]string{"a.svg": "<?xml", "a.SVG": "<?xml", "a.png": "\x89PNG"} {
-		p := New("", "x", "y")
-		Curve(p, "a", Gray, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}, true)
-		path := filepath.Join(t.TempDir(), name)
-		musttest.Do(t, Save(path, 10, 10, p))
-		if b, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(b), begin) {
-			t.Errorf("%s begins with %q, %v", name, b[:min(len(b), 8)], err)
+// wellFormed reads XML to its end.
+func wellFormed(t *testing.T, text string) {
+	t.Helper()
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
 		}
+	}
+}
+
+// A picture for a page is well-formed, takes the page's colours and font, fetches nothing, and says what is seen.
+func TestSVG(t *testing.T) {
+	c := New("Risk <1>", "part", "error")
+	c.Curve("", Colors[1], []Point{{0, 0}, {100, 1}}, true)
+	c.Curve("", Gray, []Point{{0, 1}, {50, math.NaN()}, {100, 0}}, false)
+	text := SVG(c, `falls by "half"`, 10, 8)
+	wellFormed(t, text)
+	for _, want := range []string{`aria-label="Risk &lt;1&gt;: falls by &#34;half&#34;"`, "<title>Risk &lt;1&gt;</title>",
+		"stroke:currentColor", "stroke:var(--curve-1)", "stroke:var(--quiet)", `viewBox="0 0 283.46 226.77"`,
+		">part</text>"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	for _, bad := range []string{"font-family", "#", "http", "<?xml", "NaN"} {
+		if strings.Contains(strings.ReplaceAll(text, "&#34;", ""), bad) {
+			t.Errorf("%s in it", bad)
+		}
+	}
+}
+
+// A file is well-formed, too, and has each shape, the charts side by side with their titles.
+func TestSave(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.svg")
+	c := New("shapes", "x", "y")
+	for s := Circle; s <= Cross; s++ {
+		c.Points("", Colors[s], s, 2, []Point{{float64(s), 1}})
+	}
+	musttest.Do(t, Save(path, 10, 10, c, New("none & nothing", "", "")))
+	text := string(musttest.Get(os.ReadFile(path))(t))
+	wellFormed(t, text)
+	for _, want := range []string{`viewBox="0 0 566.93 283.46"`, ">none &amp; nothing</text>", string(Colors[0]), string(Colors[4])} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+// A surface has the least error in the darkest colour and a red frame, the greatest in the lightest, and nothing where a
+// point is missing.
+func TestSurface(t *testing.T) {
+	nan := math.NaN()
+	s := &Surface{
+		Columns: []string{"1", "10"}, Lines: []string{"diffusion:t=2", "diffusion:t=1"}, Digits: "%.2f",
+		Errors: [][]float64{{50, nan}, {10, 20}}, Deviations: [][]float64{{1, nan}, {1, 1}}, Best: [2]int{1, 0},
+	}
+	c, width, height := s.Chart()
+	text := SVG(c, "", width, height)
+	for of, want := range map[Color]int{shade(0): 1, shade(1): 1, shade(math.Log(2) / math.Log(5)): 1} {
+		if n := strings.Count(text, "fill:"+string(of)); n != want {
+			t.Errorf("%d cells of %s, expected %d", n, of, want)
+		}
+	}
+	if strings.Count(text, string(Red)) != 1 || strings.Count(text, ">20.00<") != 1 || strings.Contains(text, "NaN") {
+		t.Errorf("no frame, or no error:\n%s", text)
+	}
+}
+
+// One C makes a curve over what the kernels differ in, or their names; one kernel one over C.
+func TestCurve(t *testing.T) {
+	for _, c := range []struct {
+		kernels []string // from above
+		over    string
+		first   string
+	}{
+		{[]string{"diffusion:t=1", "diffusion:t=12", "diffusion:t=15"}, "diffusion:t", "1"},
+		{[]string{"diffusion:t=1", "ngd-exp:t=2", "linear"}, "", "diffusion:t=1"},
+		{[]string{"rbf:gamma=1,embed=tf-l2", "rbf:gamma=2,embed=tf-l2", "rbf:gamma=3,embed=tf-l1"}, "",
+			"rbf:gamma=1,embed=tf-l2"},
+	} {
+		slices.Reverse(c.kernels)
+		s := &Surface{
+			Columns: []string{"1"}, Lines: c.kernels, Errors: [][]float64{{40}, {30}, {50}},
+			Deviations: [][]float64{{1}, {1}, {1}}, Best: [2]int{1, 0},
+		}
+		own := s.curve()
+		if own.over != c.over || own.names[0] != c.first || own.best != 1 || !(own.errors[0] == 50) {
+			t.Errorf("%v: %+v", c.kernels, own)
+		}
+		drawn, _, _ := s.Chart()
+		if text := SVG(drawn, "", 12, 9); strings.Count(text, string(Red)) != 1 {
+			t.Errorf("the best isn't marked:\n%s", text)
+		}
+	}
+	s := &Surface{
+		Columns: []string{"1", "10", "100"}, Lines: []string{"linear"}, Errors: [][]float64{{50, 30, 10}},
+		Deviations: make([][]float64, 1), Best: [2]int{0, 2},
+	}
+	if own := s.curve(); own.over != "C" || own.names[2] != "100" || own.best != 2 {
+		t.Errorf("%+v", own)
 	}
 }

@@ -2,15 +2,8 @@ package chart
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // Surface is the errors of a search over two lists of settings, such as kernels and C, line by line from
@@ -26,53 +19,33 @@ type Surface struct {
 	Digits     string // the format of an error, such as %.2f
 }
 
-// Save draws the surface into a PNG or SVG file, through a temporary name.
+// Save draws the surface into an SVG file, through a temporary name.
 func (s *Surface) Save(path string) error {
-	p, width, height, err := s.Plot()
-	if err != nil {
-		return err
-	}
-	return Save(path, width, height, p)
+	c, width, height := s.Chart()
+	return Save(path, width, height, c)
 }
 
-// Plot makes the plot of the surface, with its size in centimeters; if one list has a single value, it is a
+// Chart makes the chart of the surface, with its size in centimeters; if one list has a single value, it is a
 // curve with its deviations.
-func (s *Surface) Plot() (p *plot.Plot, width, height float64, err error) {
-	p, width, height = New(s.Title, "C", ""), 12, 9
+func (s *Surface) Chart() (c *Chart, width, height float64) {
+	c, width, height = New(s.Title, "C", ""), 12, 9
 	if len(s.Columns) > 1 && len(s.Lines) > 1 {
-		p.NominalY(s.Lines...)
-		p.NominalX(s.Columns...)
-		p.Add(cells{s})
-		width = max(width, 8+2.2*float64(len(s.Columns)))
-		height = max(height, 4+0.9*float64(len(s.Lines)))
-	} else {
-		c := s.curve()
-		if err := c.draw(p); err != nil {
-			return nil, 0, 0, err
-		}
-		p.NominalX(c.names...)
-		p.X.Label.Text, p.Y.Label.Text = c.over, s.What
-		if c.over == "" { // kernels name themselves, and need room for it
-			Turn(&p.X)
-			height += 4
-		}
-		width = max(width, 4+1.6*float64(len(c.names)))
+		c.X.Names, c.Y.Names = s.Columns, s.Lines
+		s.cells(c)
+		return c, max(width, 8+2.2*float64(len(s.Columns))), max(height, 4+0.9*float64(len(s.Lines)))
 	}
-	return p, width, height, nil
+	own := s.curve()
+	own.draw(c)
+	c.X.Names, c.X.Label, c.Y.Label = own.names, own.over, s.What
+	if own.over == "" { // kernels name themselves, and need room for it
+		height += 4
+	}
+	return c, max(width, 4+1.6*float64(len(own.names))), height
 }
 
-// cells is a surface as a plot.Plotter and a plot.DataRanger.
-type cells struct{ *Surface }
-
-// DataRange is half a cell around the cells.
-func (s cells) DataRange() (xmin, xmax, ymin, ymax float64) {
-	return -0.5, float64(len(s.Columns)) - 0.5, -0.5, float64(len(s.Lines)) - 0.5
-}
-
-// Plot implements plot.Plotter: a cell is the darker the smaller its error, by the logarithm, and
-// has it written in; a frame marks the best.
-func (s cells) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
+// cells draws a cell for each error, which is the darker the smaller the error, by the logarithm, with the error
+// written in; a frame marks the best.
+func (s *Surface) cells(c *Chart) {
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, line := range s.Errors {
 		for _, v := range line {
@@ -81,44 +54,32 @@ func (s cells) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 	}
-	style := p.X.Tick.Label
-	style.Font.Size = 11
-	style.XAlign, style.YAlign = text.XCenter, text.YCenter
-	var frame []vg.Point
+	corners := func(line, column int) []Point {
+		x, y := float64(column), float64(line)
+		return []Point{{x - 0.5, y - 0.5}, {x + 0.5, y - 0.5}, {x + 0.5, y + 0.5}, {x - 0.5, y + 0.5}, {x - 0.5, y - 0.5}}
+	}
 	for i, line := range s.Errors {
 		for j, v := range line {
 			if math.IsNaN(v) {
 				continue
 			}
-			cell := []vg.Point{
-				{X: x(float64(j) - 0.5), Y: y(float64(i) - 0.5)},
-				{X: x(float64(j) + 0.5), Y: y(float64(i) - 0.5)},
-				{X: x(float64(j) + 0.5), Y: y(float64(i) + 0.5)},
-				{X: x(float64(j) - 0.5), Y: y(float64(i) + 0.5)},
-			}
 			at := 0.0
 			if v > 0 && most > least {
 				at = math.Log(v/least) / math.Log(most/least)
 			}
-			fill := shade(at)
-			c.FillPolygon(fill, cell)
-			style.Color = color.Gray{1} // black is the color of text in a page, which may be white
+			of := Color("#010101") // text without a color has that of the page, which may be white
 			if at < 0.5 {
-				style.Color = color.White
+				of = "#ffffff"
 			}
-			c.FillText(style, vg.Point{X: x(float64(j)), Y: y(float64(i))}, fmt.Sprintf(s.Digits, v))
-			if s.Best == [2]int{i, j} {
-				frame = append(cell, cell[0])
-			}
+			c.Area(shade(at), corners(i, j)...)
+			c.add(mark{points: []Point{{float64(j), float64(i)}}, color: of, middle: true, text: fmt.Sprintf(s.Digits, v)})
 		}
 	}
-	if frame != nil {
-		c.StrokeLines(draw.LineStyle{Color: Red, Width: 3}, frame)
-	}
+	c.add(mark{points: corners(s.Best[0], s.Best[1]), color: Red, line: 3})
 }
 
-// shade is a color between dark, 0, and light, 1.
-func shade(at float64) color.Color {
+// shade is a colour between dark, 0, and light, 1.
+func shade(at float64) Color {
 	// viridis
 	stops := [][3]float64{
 		{0x44, 0x01, 0x54},
@@ -131,7 +92,7 @@ func shade(at float64) color.Color {
 	i := min(int(at), len(stops)-2)
 	f := at - float64(i)
 	mix := func(k int) uint8 { return uint8(math.Round(stops[i][k]*(1-f) + stops[i+1][k]*f)) }
-	return color.RGBA{mix(0), mix(1), mix(2), 0xff}
+	return Color(fmt.Sprintf("#%02x%02x%02x", mix(0), mix(1), mix(2)))
 }
 
 // curve is a surface of one line or one column.
@@ -184,35 +145,16 @@ func commonPrefix(names []string) string {
 	return prefix
 }
 
-// draw adds the points with their deviations to a plot, the best in red.
-func (c *curve) draw(p *plot.Plot) error {
-	points := make(plotter.XYs, len(c.errors))
-	bars := make(plotter.YErrors, len(c.errors))
+// draw adds the points with their deviations to a chart, the best in red.
+func (c *curve) draw(to *Chart) {
+	points := make([]Point, len(c.errors))
 	for i, v := range c.errors {
-		points[i] = plotter.XY{X: float64(i), Y: v}
-		bars[i].Low, bars[i].High = c.deviations[i], c.deviations[i]
+		points[i] = Point{float64(i), v}
+		to.Curve("", Gray, []Point{{float64(i), v - c.deviations[i]}, {float64(i), v + c.deviations[i]}}, false)
 	}
-	deviations, err := plotter.NewYErrorBars(struct {
-		plotter.XYs
-		plotter.YErrors
-	}{points, bars})
-	if err != nil {
-		return err
-	}
-	deviations.Color, deviations.CapWidth = Gray, 0
-	p.Add(deviations)
 	if c.over != "" {
-		Curve(p, "", Colors[0], points, false)
+		to.Curve("", Colors[0], points, false)
 	}
-	marks := func(points plotter.XYs, of color.Color) {
-		p.Add(
-			&plotter.Scatter{
-				XYs:        points,
-				GlyphStyle: draw.GlyphStyle{Color: of, Radius: 3.5, Shape: draw.CircleGlyph{}},
-			},
-		)
-	}
-	marks(points, Colors[0])
-	marks(points[c.best:c.best+1], Red)
-	return nil
+	to.Points("", Colors[0], Circle, 3.5, points)
+	to.Points("", Red, Circle, 3.5, points[c.best:c.best+1])
 }

@@ -1,80 +1,248 @@
 package chart
 
 import (
-	"bytes"
 	"fmt"
 	"html"
-	"image/color"
 	"io"
-	"regexp"
+	"math"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
+	"github.com/gramengine/gram/internal/matrixio"
 )
 
-// fonts are those that SVG names, in place of which a page's own stand.
-var fonts = regexp.MustCompile(`font-family:[^;"]*;(font-(variant|weight|style):[^;"]*;)*`)
+// Sizes, in points.
+const (
+	centimeter = 72 / 2.54
+	textSize   = 11
+	lineHeight = 14
+	gap        = 6
+	letter     = 0.6 * textSize // the width of a letter, more than that of most
+)
 
-// wider is how much wider text may be in a page, in its own font and on small screens.
-const wider = 1.3
+func textWidth(text string) float64 { return letter * float64(utf8.RuneCountInString(text)) }
 
-// SVG draws a plot as an element of a page, whose font and colours it takes: black is the page's colour of
-// text, Colors[i] its variable --curve-i, [Gray] --quiet. The description says what is seen to who can't.
-// Width and height, in centimeters, are proportions: the element is as wide as the page has it. The y label is above
-// the plot, where small screens don't cut it, and the legend right of it, where it covers no line.
-func SVG(p *plot.Plot, description string, width, height float64) (string, error) {
-	p.BackgroundColor = nil
-	title := p.Title.Text // the page has it
-	p.Title.Text, p.Y.Label.Text = p.Y.Label.Text, ""
-	c := vgsvg.New(vg.Length(width)*vg.Centimeter, vg.Length(height)*vg.Centimeter)
-	canvas := draw.Crop(draw.New(c), 0, -3*vg.Millimeter, 0, -2*vg.Millimeter) // the last label goes beyond its axis
-	legend, strip := p.Legend, vg.Length(0)
-	p.Legend = plot.NewLegend()
-	legend.Left, legend.Top, legend.Padding, legend.XOffs, legend.YOffs = true, true, 4, 0, 0
-	if size := legend.Rectangle(canvas).Size(); size.Y > 0 {
-		strip = wider*size.X + 2*vg.Millimeter
-		legend.Draw(draw.Crop(canvas, canvas.Size().X-strip+2*vg.Millimeter, 0, 0, -8*vg.Millimeter))
-	}
-	p.Draw(draw.Crop(canvas, 0, -strip, 0, 0))
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return "", err
-	}
-	_, text, _ := strings.Cut(b.String(), "viewBox=")
-	size, text, _ := strings.Cut(text, "\n")
-	_, text, _ = strings.Cut(text, ">")
-	colors := []string{"#000000", "currentColor"}
-	of := func(c color.Color, name string) {
-		r, g, b, _ := c.RGBA()
-		colors = append(colors, fmt.Sprintf("#%02X%02X%02X", r>>8, g>>8, b>>8), name)
-	}
-	of(Gray, "var(--quiet)")
-	for i, c := range Colors {
-		of(c, fmt.Sprintf("var(--curve-%d)", i))
-	}
-	text = strings.NewReplacer(colors...).Replace(fonts.ReplaceAllString(text, ""))
-	return fmt.Sprintf(`<svg role="img" fill="currentColor" viewBox=%s aria-label="%s"><title>%s</title>%s`, size,
-		html.EscapeString(title+": "+description), html.EscapeString(title), text), nil
+// SVG draws a chart as an element of a page, whose font and colours it takes: text has the page's colour,
+// Colors[i] is its variable --curve-i, [Gray] --quiet. The description says what is seen to who can't. Width
+// and height, in centimeters, are proportions: the element is as wide as the page has it. The title is left to
+// the page, the label of y is above the chart, and the legend right of it.
+func SVG(c *Chart, description string, width, height float64) string {
+	d := &drawing{page: true}
+	d.chart(c, 0, width*centimeter, height*centimeter)
+	return fmt.Sprintf(`<svg role="img" fill="currentColor" viewBox="0 0 %.2f %.2f" aria-label="%s"><title>%s</title>%s</svg>`,
+		width*centimeter, height*centimeter, html.EscapeString(c.Title+": "+description), html.EscapeString(c.Title), d)
 }
 
-// titledSVG is a file that says what it shows to who can't see it: the titles of its plots.
-type titledSVG struct {
-	*vgsvg.Canvas
-	titles []string
+// Save draws charts side by side into an SVG file, each of a size in centimeters, through a temporary name.
+func Save(path string, width, height float64, charts ...*Chart) error {
+	d := &drawing{}
+	var titles []string
+	for i, c := range charts {
+		d.chart(c, float64(i)*width*centimeter, width*centimeter, height*centimeter)
+		titles = append(titles, strings.ReplaceAll(c.Title, "\n", ", "))
+	}
+	w, h := width*centimeter*float64(len(charts)), height*centimeter
+	return matrixio.Save(path, file(fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
+<svg role="img" xmlns="http://www.w3.org/2000/svg" width="%.2f" height="%.2f" viewBox="0 0 %.2[1]f %.2[2]f" font-family="sans-serif">
+<title>%[3]s</title>
+<rect width="100%%" height="100%%" fill="#ffffff"/>
+%[4]s</svg>
+`, w, h, html.EscapeString(strings.Join(titles, "; ")), d)))
 }
+
+// file is what a file holds.
+type file string
 
 // WriteTo implements io.WriterTo.
-func (c titledSVG) WriteTo(w io.Writer) (int64, error) {
-	var b bytes.Buffer
-	if _, err := c.Canvas.WriteTo(&b); err != nil {
-		return 0, err
-	}
-	before, after, _ := strings.Cut(b.String(), "<svg")
-	attributes, body, _ := strings.Cut(after, ">")
-	n, err := fmt.Fprintf(w, "%s<svg role=\"img\"%s>\n<title>%s</title>%s", before, attributes,
-		html.EscapeString(strings.Join(c.titles, "; ")), body)
+func (f file) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, string(f))
 	return int64(n), err
+}
+
+// drawing is the SVG of a chart while it is drawn.
+type drawing struct {
+	strings.Builder
+	page bool
+}
+
+// of writes a colour.
+func (d *drawing) of(c Color) string {
+	switch i := slices.Index(Colors, c); {
+	case c == "" && d.page:
+		return "currentColor"
+	case c == "":
+		return "#000000"
+	case d.page && i >= 0:
+		return fmt.Sprintf("var(--curve-%d)", i)
+	case d.page && c == Gray:
+		return "var(--quiet)"
+	}
+	return string(c)
+}
+
+func (d *drawing) text(x, y float64, anchor, text, more string) {
+	fmt.Fprintf(d, `<text x="%.2f" y="%.2f" text-anchor="%s" font-size="%d"%s>%s</text>`+"\n", x, y, anchor, textSize, more,
+		html.EscapeString(text))
+}
+
+// chart draws a chart whose upper left corner is x, 0.
+func (d *drawing) chart(c *Chart, x, width, height float64) {
+	top := 4.0
+	if !d.page {
+		for line := range strings.SplitSeq(c.Title, "\n") {
+			top += lineHeight
+			d.text(x+width/2, top, "middle", line, ` font-weight="bold"`)
+		}
+	}
+	if c.Y.Label != "" {
+		top += lineHeight
+		d.text(x+gap, top, "start", c.Y.Label, "")
+	}
+	box := box{c: c, left: x + gap, right: x + width - 2*gap, top: top + gap, bottom: height - gap}
+	longest := 0.0
+	for _, m := range c.legend {
+		longest = max(longest, textWidth(m.text)+4*gap)
+	}
+	box.right -= longest
+	d.legend(c, box.right+gap, box.top)
+	if !c.NoAxes {
+		d.axes(c, &box)
+	}
+	for _, m := range c.marks {
+		d.mark(m, box)
+	}
+}
+
+// legend names marks, one below the other.
+func (d *drawing) legend(c *Chart, x, y float64) {
+	for _, m := range c.legend {
+		middle, right := y+lineHeight/2, x+2*gap
+		switch at := []Point{{x, middle}, {right, middle}}; {
+		case m.area:
+			d.area(m.color, []Point{{x, y + 3}, {right, y + 3}, {right, y + lineHeight - 3}, {x, y + lineHeight - 3}})
+		case m.line > 0:
+			d.line(m.color, m.line, at)
+		default:
+			d.shape(m, Point{x + gap, middle})
+		}
+		d.text(right+gap, middle+0.35*textSize, "start", m.text, "")
+		y += lineHeight
+	}
+}
+
+// axes draws the axes, and takes the room that their labels need.
+func (d *drawing) axes(c *Chart, b *box) {
+	across, up := c.X.ticks(), c.Y.ticks()
+	widest, longest := 0.0, 0.0
+	for _, t := range up {
+		widest = max(widest, textWidth(t.label))
+	}
+	b.left += widest + gap
+	for _, t := range across {
+		longest = max(longest, textWidth(t.label))
+	}
+	const slope, sine = 36, 0.59
+	turned := longest > (b.right-b.left)/float64(max(len(across), 1)) && c.X.Names != nil
+	if c.X.Label != "" {
+		d.text((b.left+b.right)/2, b.bottom, "middle", c.X.Label, "")
+		b.bottom -= lineHeight + 2
+	}
+	if b.bottom -= lineHeight; turned {
+		longest = min(longest, (b.bottom-b.top)/2/sine)
+		b.bottom -= sine * longest
+	}
+	d.line("", 0.5, []Point{{b.left, b.top}, {b.left, b.bottom}, {b.right, b.bottom}})
+	last := math.Inf(-1)
+	for _, t := range across {
+		x := b.x(t.at)
+		d.line("", 0.5, []Point{{x, b.bottom}, {x, b.bottom + 3}})
+		half := textWidth(t.label) / 2
+		switch {
+		case turned:
+			d.text(x, b.bottom+lineHeight, "start", t.label,
+				fmt.Sprintf(` transform="rotate(%d %.2f %.2f)"`, slope, x, b.bottom+lineHeight))
+		case t.label != "" && x-half > last:
+			d.text(x, b.bottom+lineHeight, "middle", t.label, "")
+			last = x + half
+		}
+	}
+	for _, t := range up {
+		y := b.y(t.at)
+		d.line("", 0.5, []Point{{b.left - 3, y}, {b.left, y}})
+		d.text(b.left-gap, y+0.35*textSize, "end", t.label, "")
+	}
+}
+
+// box is where the marks of a chart are.
+type box struct {
+	c                        *Chart
+	left, right, top, bottom float64
+}
+
+func (b *box) x(v float64) float64 { return b.left + b.c.X.place(v)*(b.right-b.left) }
+func (b *box) y(v float64) float64 { return b.bottom - b.c.Y.place(v)*(b.bottom-b.top) }
+
+// mark draws a mark.
+func (d *drawing) mark(m mark, b box) {
+	at := make([]Point, len(m.points))
+	for i, p := range m.points {
+		at[i] = Point{b.x(p.X), b.y(p.Y)}
+	}
+	switch {
+	case len(at) == 0:
+	case m.text != "" && m.middle:
+		d.text(at[0].X, at[0].Y+0.35*textSize, "middle", m.text, fmt.Sprintf(` fill="%s"`, d.of(m.color)))
+	case m.text != "":
+		d.text(at[0].X+gap, at[0].Y+0.35*textSize, "start", m.text, "")
+	case m.area:
+		d.area(m.color, at)
+	case m.line > 0:
+		d.line(m.color, m.line, at)
+	default:
+		for _, p := range at {
+			d.shape(m, p)
+		}
+	}
+}
+
+// path writes the corners of a line.
+func path(points []Point) string {
+	var b strings.Builder
+	for i, p := range points {
+		command := 'L'
+		if i == 0 {
+			command = 'M'
+		}
+		fmt.Fprintf(&b, "%c%.2f,%.2f", command, p.X, p.Y)
+	}
+	return b.String()
+}
+
+func (d *drawing) line(of Color, width float64, points []Point) {
+	fmt.Fprintf(d, `<path d="%s" style="fill:none;stroke:%s;stroke-width:%g"/>`+"\n", path(points), d.of(of), width)
+}
+
+func (d *drawing) area(of Color, points []Point) {
+	fmt.Fprintf(d, `<path d="%sZ" style="fill:%s"/>`+"\n", path(points), d.of(of))
+}
+
+// shape draws a point.
+func (d *drawing) shape(m mark, at Point) {
+	r := m.radius
+	corner := func(x, y float64) Point { return Point{at.X + x*r, at.Y + y*r} }
+	switch m.shape {
+	case Triangle:
+		d.area(m.color, []Point{corner(0, -1), corner(1, 1), corner(-1, 1)})
+	case Square:
+		d.area(m.color, []Point{corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)})
+	case Plus:
+		d.line(m.color, 1, []Point{corner(-1, 0), corner(1, 0)})
+		d.line(m.color, 1, []Point{corner(0, -1), corner(0, 1)})
+	case Cross:
+		d.line(m.color, 1, []Point{corner(-1, -1), corner(1, 1)})
+		d.line(m.color, 1, []Point{corner(-1, 1), corner(1, -1)})
+	default:
+		fmt.Fprintf(d, `<circle cx="%.2f" cy="%.2f" r="%g" fill="%s"/>`+"\n", at.X, at.Y, r, d.of(m.color))
+	}
 }

@@ -68,7 +68,7 @@ func (f *Flags) Keeps(path *string, name, usage string) {
 // Draws declares a flag that names a picture, PNG or SVG, to be written.
 func (f *Flags) Draws(path *string, name, usage string) {
 	f.Writes(path, name, usage)
-	f.checkEnding(path, name, ".png", ".svg")
+	f.checkEnding(path, name, ".svg")
 }
 
 // Pages declares -report, which names a page of the command's report that write is to write.
@@ -97,7 +97,7 @@ func (f *Flags) DrawsSeveral(path *string, name, usage string) {
 			return name == base || strings.HasPrefix(name, stem) && strings.HasSuffix(name, ending)
 		}
 	}})
-	f.checkEnding(path, name, ".png", ".svg")
+	f.checkEnding(path, name, ".svg")
 }
 
 func (f *Flags) checkEnding(path *string, name string, endings ...string) {

@@ -6,13 +6,13 @@ import "testing"
 func TestDrawsSeveral(t *testing.T) {
 	f, path := NewFlags("x"), ""
 	f.DrawsSeveral(&path, "plot", "draw `FILE`")
-	path = "out/a.png"
+	path = "out/a.svg"
 	folder, owns := f.outputs[0].place()
 	if folder != "out" {
 		t.Errorf("folder %s, expected out", folder)
 	}
 	for name, want := range map[string]bool{
-		"a.png": true, "a-1.png": true, "a-x-y.png": true, "a-1.txt": false, "b-1.png": false, "ab.png": false, "a": false,
+		"a.svg": true, "a-1.svg": true, "a-x-y.svg": true, "a-1.txt": false, "b-1.svg": false, "ab.svg": false, "a": false,
 	} {
 		if owns(name) != want {
 			t.Errorf("%s: %t, expected %t", name, !want, want)

@@ -12,8 +12,6 @@ import (
 	"io"
 	"slices"
 
-	"gonum.org/v1/plot"
-
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/report"
 )
@@ -54,11 +52,9 @@ type Chart struct {
 	SVG   template.HTML
 }
 
-// AddChart adds a plot to charts, with what is seen in it in words.
-func AddChart(charts []Chart, p *plot.Plot, description string) ([]Chart, error) {
-	title := p.Title.Text
-	svg, err := chart.SVG(p, description, 16, 11)
-	return append(charts, Chart{title, template.HTML(svg)}), err
+// NewChart makes a picture of a chart, with what is seen in it in words.
+func NewChart(c *chart.Chart, description string) Chart {
+	return Chart{c.Title, template.HTML(chart.SVG(c, description, 16, 11))}
 }
 
 // Document is a text with marks, and tables about it.

@@ -5,17 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image/color"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/report"
@@ -133,20 +128,11 @@ func drawErrors(path string, counts []int64) error {
 		all += float64(n)
 	}
 	p := chart.New("Errors of kernel values, against float64", "error as a share of its bound, at most", "values, %")
-	var values plotter.Values
 	var names []string
-	for i, n := range counts {
-		values = append(values, 100*float64(n)/all)
+	for i := range counts {
 		names = append(names, fmt.Sprintf("1e%d", i-bins))
 	}
 	names[0] = "less"
-	bars, err := plotter.NewBarChart(values, vg.Points(22))
-	if err != nil {
-		return err
-	}
-	bars.Color, bars.LineStyle.Width = color.Color(chart.Colors[0]), 0
-	p.Add(bars)
-	p.NominalX(names...)
-	p.Y.Min, p.Y.Tick.Marker = 0, plot.Ticker(chart.Steps{})
+	p.Bars(names, []string{""}, func(i, _ int) float64 { return 100 * float64(counts[i]) / all })
 	return chart.Save(path, 18, 10, p)
 }

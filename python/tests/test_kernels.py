@@ -21,7 +21,7 @@ def test_gram_is_the_commands_to_the_bit(counts, gram, tmp_path):
     x, y = counts
     dump_svmlight_file(x, np.unique(y, return_inverse=True)[1], str(tmp_path / "x.svm"), zero_based=False)
     for spec in ("diffusion:t=0.5", "arccos:n=1", "linear:embed=tfidf-l2"):
-        subprocess.run([gram, "gram", "-q", "-in", tmp_path / "x.svm", "-kernel", spec, "-o", tmp_path / "k.npy"], check=True)
+        subprocess.run([gram, "matrix", "-q", "-in", tmp_path / "x.svm", "-kernel", spec, "-o", tmp_path / "k.npy"], check=True)
         assert np.array_equal(g.gram(x, kernel=spec), np.load(tmp_path / "k.npy"))
 
 

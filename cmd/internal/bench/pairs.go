@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -324,7 +323,7 @@ func (r *pairsReport) CompletePage(p *page.Page) (err error) {
 		}
 	}
 	c := chart.New("By kernel and instruction set", "", "million pairs/s")
-	chart.Bars(c, kernels, sets, func(k, s int) float64 { return r.Rows[k*n+s].PairsPerS / 1e6 })
-	p.Section(perSecond).Charts, err = page.AddChart(nil, c, "as in the table")
-	return errors.Join(err, r.header.CompletePage(p))
+	c.Bars(kernels, sets, func(k, s int) float64 { return r.Rows[k*n+s].PairsPerS / 1e6 })
+	p.Section(perSecond).Charts = []page.Chart{page.NewChart(c, "as in the table")}
+	return r.header.CompletePage(p)
 }

@@ -1,13 +1,9 @@
 package bench
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/instrument"
@@ -22,11 +18,16 @@ func (s *suiteReport) CompletePage(p *page.Page) error {
 		p.Figures = append(p.Figures, page.Figure{Name: "index, " + report.Counted(row.Workers, "worker", "workers"),
 			Value: fmt.Sprintf("%.1f", row.Index), Note: s.Reference + " = 100"})
 	}
-	return errors.Join(s.against(p), s.intervals(p), s.roofline(p), s.stages(p), s.scaling(p))
+	s.against(p)
+	s.intervals(p)
+	s.roofline(p)
+	s.stages(p)
+	s.scaling(p)
+	return nil
 }
 
 // against draws the rate of each workload in percent of that of the reference machine on one worker.
-func (s *suiteReport) against(p *page.Page) error {
+func (s *suiteReport) against(p *page.Page) {
 	var names, workers []string
 	for _, row := range s.Rows {
 		if s.reference.Row(row.Workload, row.Version, 1) != nil && !slices.Contains(names, row.Workload) {
@@ -37,10 +38,10 @@ func (s *suiteReport) against(p *page.Page) error {
 		workers = append(workers, report.Counted(row.Workers, "worker", "workers"))
 	}
 	if len(names) == 0 {
-		return nil
+		return
 	}
 	c := chart.New("Against "+s.Reference, "", "percent of its rate with one worker")
-	chart.Bars(c, names, workers, func(i, k int) float64 {
+	c.Bars(names, workers, func(i, k int) float64 {
 		for _, row := range s.Rows {
 			of := s.reference.Row(row.Workload, row.Version, 1)
 			if of != nil && row.Workload == names[i] && row.Workers == s.Index[k].Workers {
@@ -49,21 +50,21 @@ func (s *suiteReport) against(p *page.Page) error {
 		}
 		return 0
 	})
-	return addChart(p, "Workloads", c, "the index is their geometric mean")
+	addChart(p, "Workloads", c, "the index is their geometric mean")
 }
 
 // intervals draws how wide each median's interval is.
-func (s *suiteReport) intervals(p *page.Page) error {
+func (s *suiteReport) intervals(p *page.Page) {
 	var names []string
 	for _, row := range s.Rows {
 		names = append(names, shortRow(row))
 	}
 	c := chart.New("Intervals of the medians", "", "±, percent of the median")
-	chart.Bars(c, names, []string{""}, func(i, _ int) float64 {
+	c.Bars(names, []string{""}, func(i, _ int) float64 {
 		rate := s.Rows[i].Rate
 		return 50 * (rate.High - rate.Low) / rate.Median
 	})
-	return addChart(p, "Workloads", c, "95 % of medians lie within so much")
+	addChart(p, "Workloads", c, "95 % of medians lie within so much")
 }
 
 // shortRow names a row in a chart.
@@ -75,24 +76,24 @@ func shortRow(row *instrument.Row) string {
 }
 
 // roofline draws what the machine could do by multiply-adds per byte, and the rows whose work is counted.
-func (s *suiteReport) roofline(p *page.Page) error {
+func (s *suiteReport) roofline(p *page.Page) {
 	c := chart.New("Roofline", "multiply-adds a byte", "G multiply-adds/s")
 	for i, roof := range s.Roofs {
-		var points plotter.XYs
+		var points []chart.Point
 		for e := -8.0; e <= 32; e++ {
 			x := math.Pow(2, e/4)
-			points = append(points, plotter.XY{X: x, Y: min(roof.Peak, roof.Read*x) / 1e9})
+			points = append(points, chart.Point{X: x, Y: min(roof.Peak, roof.Read*x) / 1e9})
 		}
 		name := report.Counted(roof.Workers, "worker", "workers")
-		chart.Curve(c, name, chart.Colors[i%len(chart.Colors)], points, false)
+		c.Curve(name, chart.Colors[i%len(chart.Colors)], points, false)
 		var names []string
-		var ats plotter.XYs // of names; points that are close have one
+		var ats []chart.Point // of names; points that are close have one
 		for _, row := range s.Rows {
 			if row.Workers == roof.Workers && row.Work != nil && row.Work.Bytes > 0 {
 				madds := float64(row.Work.Madds())
-				at := plotter.XY{X: madds / float64(row.Work.Bytes), Y: madds / row.Units * row.Rate.Median / 1e9}
-				chart.Curve(c, "", chart.Colors[i%len(chart.Colors)], plotter.XYs{at}, true)
-				near := slices.IndexFunc(ats, func(o plotter.XY) bool {
+				at := chart.Point{X: madds / float64(row.Work.Bytes), Y: madds / row.Units * row.Rate.Median / 1e9}
+				c.Curve("", chart.Colors[i%len(chart.Colors)], []chart.Point{at}, true)
+				near := slices.IndexFunc(ats, func(o chart.Point) bool {
 					return math.Abs(math.Log(o.X/at.X)) < 0.5 && math.Abs(math.Log(o.Y/at.Y)) < 0.3
 				})
 				if near >= 0 {
@@ -103,18 +104,20 @@ func (s *suiteReport) roofline(p *page.Page) error {
 			}
 		}
 		for k, at := range ats {
-			chart.Name(c, names[k], at)
+			c.Text(names[k], at)
 		}
 	}
 	if len(s.Roofs) == 0 {
-		return nil
+		return
 	}
-	chart.Logarithmic(report.Float, &c.X, &c.Y)
-	return addChart(p, "Workloads", c, "lines are what registers and memory allow, points what tiles reach")
+	for _, axis := range []*chart.Axis{&c.X, &c.Y} {
+		axis.Log, axis.Write = true, report.Float
+	}
+	addChart(p, "Workloads", c, "lines are what registers and memory allow, points what tiles reach")
 }
 
 // stages draws where the time of the workloads goes whose stages are counted.
-func (s *suiteReport) stages(p *page.Page) error {
+func (s *suiteReport) stages(p *page.Page) {
 	names := []string{"load", "tail", "head", "close", "map", "store", "idle"}
 	var rows []*instrument.Row
 	var groups []string
@@ -124,35 +127,34 @@ func (s *suiteReport) stages(p *page.Page) error {
 		}
 	}
 	if len(rows) == 0 {
-		return nil
+		return
 	}
 	c := chart.New("Where the time goes", "", "percent")
-	chart.Bars(c, groups, names, func(g, k int) float64 { return 100 * rows[g].Shares[names[k]] })
-	return addChart(p, "Workloads", c, "stages by workload")
+	c.Bars(groups, names, func(g, k int) float64 { return 100 * rows[g].Shares[names[k]] })
+	addChart(p, "Workloads", c, "stages by workload")
 }
 
 // scaling draws the efficiency of each worker.
-func (s *suiteReport) scaling(p *page.Page) error {
+func (s *suiteReport) scaling(p *page.Page) {
 	if len(s.Scaling) == 0 {
-		return nil
+		return
 	}
 	c := chart.New("Efficiency of each worker", "workers", "percent of one alone")
 	for i, w := range instrument.Workloads {
-		points := plotter.XYs{{X: 1, Y: 100}}
+		points := []chart.Point{{X: 1, Y: 100}}
 		for _, row := range s.Scaling {
 			if row.Workload == w.Name {
-				points = append(points, plotter.XY{X: float64(row.Workers), Y: 100 * row.Efficiency})
+				points = append(points, chart.Point{X: float64(row.Workers), Y: 100 * row.Efficiency})
 			}
 		}
-		chart.Curve(c, w.Name, chart.Colors[i%len(chart.Colors)], points, true)
+		c.Curve(w.Name, chart.Colors[i%len(chart.Colors)], points, true)
 	}
-	c.Y.Min, c.X.Tick.Marker = 0, chart.Steps{Min: 1}
-	return addChart(p, "Scaling", c, "as in the table")
+	c.Y.Min, c.X.Step = 0, 1
+	addChart(p, "Scaling", c, "as in the table")
 }
 
 // addChart adds a chart to a section.
-func addChart(p *page.Page, section string, c *plot.Plot, description string) (err error) {
+func addChart(p *page.Page, section string, c *chart.Chart, description string) {
 	to := p.Section(section)
-	to.Charts, err = page.AddChart(to.Charts, c, description)
-	return err
+	to.Charts = append(to.Charts, page.NewChart(c, description))
 }

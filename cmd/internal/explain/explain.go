@@ -34,7 +34,7 @@ terminal, bold for what is predicted and underlined against it; elsewhere, by [+
 gram explain news.model
 gram explain -text 'the shuttle reached orbit' news.model
 gram explain -in test.tsv.gz -document 17 news.model
-gram explain -n 30 -class course -plot course.png pages.model
+gram explain -n 30 -class course -plot course.svg pages.model
 gram train -type logistic mail/ && gram explain mail.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		r := &run{f: f}
@@ -49,7 +49,7 @@ gram train -type logistic mail/ && gram explain mail.model`,
 		r.limits.DeclareMemory(f)
 		r.limits.DeclareWorkers(f)
 		f.Group("Output", "")
-		f.Draws(&r.plot, "plot", "plot the weights to `FILE`, a .png or .svg")
+		f.Draws(&r.plot, "plot", "plot the weights to `FILE`, an .svg file")
 		f.Check(r.check)
 		return r.run
 	},

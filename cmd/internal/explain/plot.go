@@ -1,9 +1,7 @@
 package explain
 
 import (
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
+	"slices"
 
 	"github.com/gramengine/gram/internal/chart"
 )
@@ -13,31 +11,23 @@ const mostPanels = 8
 
 // draw draws the weights as bars, one panel for each machine, the greatest at the top.
 func (x *explanation) draw(path string) error {
-	var panels []*plot.Plot
+	var panels []*chart.Chart
 	longest := 1
 	for _, r := range x.Rows[:min(len(x.Rows), mostPanels)] {
 		p := chart.New(title(&r), x.what(), "")
-		var names []string
-		var up, down plotter.Values
-		for i := range r.Not {
-			names, up, down = append(names, r.Not[i].Term), append(up, 0), append(down, r.Not[i].Weight)
+		bar := func(of chart.Color, term string, weight float64) {
+			y := float64(len(p.Y.Names))
+			p.Area(of, chart.Point{Y: y - 0.3}, chart.Point{X: weight, Y: y - 0.3}, chart.Point{X: weight, Y: y + 0.3},
+				chart.Point{Y: y + 0.3})
+			p.Y.Names = append(p.Y.Names, term)
 		}
-		for i := len(r.For) - 1; i >= 0; i-- {
-			names, up, down = append(names, r.For[i].Term), append(up, r.For[i].Weight), append(down, 0)
+		for _, w := range r.Not {
+			bar(chart.Colors[1], w.Term, w.Weight)
 		}
-		longest = max(longest, len(names))
-		for k, values := range []plotter.Values{up, down} {
-			if len(values) == 0 {
-				continue
-			}
-			bars, err := plotter.NewBarChart(values, vg.Points(8))
-			if err != nil {
-				return err
-			}
-			bars.Horizontal, bars.Color, bars.LineStyle.Width = true, chart.Colors[k], 0
-			p.Add(bars)
+		for _, w := range slices.Backward(r.For) {
+			bar(chart.Colors[0], w.Term, w.Weight)
 		}
-		p.NominalY(names...)
+		longest = max(longest, len(p.Y.Names))
 		panels = append(panels, p)
 	}
 	return chart.Save(path, 9, 3+0.45*float64(longest), panels...)

@@ -8,9 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-
 	"github.com/gramengine/gram/cmd/internal/effects"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/page"
@@ -45,19 +42,11 @@ func (r *evaluateReport) CompletePage(out *page.Page) error {
 		add(r.matrixSection())
 	}
 	if r.Coverage != nil {
-		charts, err := r.charts()
-		if err != nil {
-			return err
-		}
-		add(page.Section{Title: "Confidence", Charts: charts, Text: "How errors fall when only the surest predictions are " +
+		add(page.Section{Title: "Confidence", Charts: r.charts(), Text: "How errors fall when only the surest predictions are " +
 			"answered; where there are probabilities, how often predictions of each are right."})
 	}
 	if r.Curves != nil {
-		section, err := curvesSection(r.Curves)
-		if err != nil {
-			return err
-		}
-		add(section)
+		add(curvesSection(r.Curves))
 	}
 	if r.Novel != nil {
 		add(page.Section{Title: "Novelty", Text: "Documents by the rank of their greatest kernel value to a training " +
@@ -181,7 +170,7 @@ func (r *evaluateReport) sure(x *learn.Outcome) string {
 }
 
 // curvesSection draws the curves of all decisions and of the classes of the least AUC, and lists all.
-func curvesSection(curves []learn.Curve) (page.Section, error) {
+func curvesSection(curves []learn.Curve) page.Section {
 	worst := slices.Clone(curves[1:])
 	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
 	s := page.Section{Title: "Curves", Text: "How well the score of a class, its probability or decision value, tells " +
@@ -189,8 +178,7 @@ func curvesSection(curves []learn.Curve) (page.Section, error) {
 		"the least area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
 	roc := chart.New("ROC", "of the others above the threshold, %", "of the class above the threshold, %")
 	precision := chart.New("Precision and recall", "recall, %", "precision, %")
-	roc.Legend.Left, precision.Legend.Left = false, true
-	chart.Curve(roc, "", chart.Gray, plotter.XYs{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
+	roc.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
 	var parts [2][]string
 	for i, c := range append(curves[:1:1], worst...) {
 		name := cmp.Or(report.Shorten(c.Class, 24), "micro")
@@ -200,22 +188,20 @@ func curvesSection(curves []learn.Curve) (page.Section, error) {
 			continue
 		}
 		for k, points := range [][][2]float64{c.ROC, c.Precision} {
-			var xy plotter.XYs
+			var xy []chart.Point
 			for _, at := range points {
-				xy = append(xy, plotter.XY{X: 100 * at[0], Y: 100 * at[1]})
+				xy = append(xy, chart.Point{X: 100 * at[0], Y: 100 * at[1]})
 			}
-			chart.Curve([]*plot.Plot{roc, precision}[k], name, chart.Colors[i], xy, false)
+			[]*chart.Chart{roc, precision}[k].Curve(name, chart.Colors[i], xy, false)
 			parts[k] = append(parts[k], fmt.Sprintf("%s %.4f", name, []float64{c.AUC, c.AveragePrecision}[k]))
 		}
 	}
-	for _, p := range []*plot.Plot{roc, precision} {
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.Tick.Marker, p.Y.Tick.Marker = 0, 100, 0, 100, hundred, hundred
+	for _, p := range []*chart.Chart{roc, precision} {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.At, p.Y.At = 0, 100, 0, 100, hundred, hundred
 	}
-	charts, err := page.AddChart(nil, roc, "areas: "+strings.Join(parts[0], "; "))
-	if err == nil {
-		s.Charts, err = page.AddChart(charts, precision, "average precision: "+strings.Join(parts[1], "; "))
-	}
-	return s, err
+	s.Charts = []page.Chart{page.NewChart(roc, "areas: "+strings.Join(parts[0], "; ")),
+		page.NewChart(precision, "average precision: "+strings.Join(parts[1], "; "))}
+	return s
 }
 
 // noveltyTable counts documents by rank, each in one row.
@@ -256,42 +242,41 @@ func (r *evaluateReport) mostNovelSection() page.Section {
 }
 
 // hundred are the ticks of an axis in percent.
-var hundred = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 20, Label: "20"}, {Value: 40, Label: "40"},
-	{Value: 60, Label: "60"}, {Value: 80, Label: "80"}, {Value: 100, Label: "100"}}
+var hundred = []float64{0, 20, 40, 60, 80, 100}
 
 // charts draws errors by coverage, and how often probabilities are right.
-func (r *evaluateReport) charts() ([]page.Chart, error) {
+func (r *evaluateReport) charts() []page.Chart {
 	const steps = 200 // as many points can be told apart
-	var points plotter.XYs
+	var points []chart.Point
 	for _, c := range r.Coverage {
 		if k := len(points); c.Part >= 0.02 && (k == 0 || c.Part == 1 || c.Part-points[k-1].X/100 >= 1.0/steps) {
-			points = append(points, plotter.XY{X: 100 * c.Part, Y: 100 * c.Error})
+			points = append(points, chart.Point{X: 100 * c.Part, Y: 100 * c.Error})
 		}
 	}
 	p := chart.New("Risk against coverage", "documents that are answered, %", "of them wrong, %")
-	p.X.Min, p.X.Max, p.Y.Min, p.X.Tick.Marker = 0, 100, 0, hundred
-	chart.Curve(p, "", chart.Colors[0], points, false)
+	p.X.Min, p.X.Max, p.Y.Min, p.X.At = 0, 100, 0, hundred
+	p.Curve("", chart.Colors[0], points, false)
 	p.Y.Max = max(p.Y.Max, 1)
 	var parts []string
 	for _, a := range r.Answered {
 		parts = append(parts, fmt.Sprintf("%s are wrong of the surest %s", percent(a.Error), percent(a.Part)))
 	}
 	parts = append(parts, "of all "+percent(1-r.Score.Accuracy))
-	out, err := page.AddChart(nil, p, strings.Join(parts, "; "))
-	if err != nil || r.Reliability == nil {
-		return out, err
+	out := []page.Chart{page.NewChart(p, strings.Join(parts, "; "))}
+	if r.Reliability == nil {
+		return out
 	}
 	points, parts = nil, nil
 	for _, b := range r.Reliability {
-		points = append(points, plotter.XY{X: 100 * b.Confidence, Y: 100 * b.Right})
+		points = append(points, chart.Point{X: 100 * b.Confidence, Y: 100 * b.Right})
 		parts = append(parts, fmt.Sprintf("%s of %s are right with probabilities of %s in the mean", percent(b.Right),
 			report.Documents(b.Documents), percent(b.Confidence)))
 	}
 	p = chart.New("Reliability", "probability of the prediction, %", "predictions that are right, %")
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.Tick.Marker, p.Y.Tick.Marker = 0, 100, 0, 100, hundred, hundred
-	chart.Curve(p, "", chart.Gray, plotter.XYs{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
-	chart.Curve(p, "", chart.Colors[0], points, true)
-	return page.AddChart(out, p, strings.Join(parts, "; "))
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.At, p.Y.At = 0, 100, 0, 100, hundred, hundred
+	p.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
+	p.Curve("", chart.Colors[0], points, true)
+	return append(out, page.NewChart(p, strings.Join(parts, "; ")))
 }
 
 // mistakesSection has the worst mistakes with what decided them.

@@ -1,7 +1,6 @@
 package machines
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,8 +10,6 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/learn/svm"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 )
 
 // plotted is the parameter that -plot draws points over: the first list of several numbers, or C.
@@ -41,8 +38,8 @@ func (r *gridReport) drawCurves(path, over string) error {
 	took := chart.New("time of all folds", over, "s")
 	byName := map[string]int{}
 	var names []string
-	var values, seconds []plotter.XYs
-	var ticks plot.ConstantTicks
+	var values, seconds [][]chart.Point
+	var ticks []float64
 	for _, row := range r.Rows {
 		x, name := row.C, strings.TrimSpace(row.Type+" "+row.Kernel)
 		if over != "C" {
@@ -56,23 +53,21 @@ func (r *gridReport) drawCurves(path, over string) error {
 			byName[name], names = at, append(names, name)
 			values, seconds = append(values, nil), append(seconds, nil)
 		}
-		values[at] = append(values[at], plotter.XY{X: x, Y: percent * float64(row.Mean)})
-		seconds[at] = append(seconds[at], plotter.XY{X: x, Y: row.Seconds})
-		ticks = append(ticks, plot.Tick{Value: x, Label: report.Float(x)})
+		values[at] = append(values[at], chart.Point{X: x, Y: percent * float64(row.Mean)})
+		seconds[at] = append(seconds[at], chart.Point{X: x, Y: row.Seconds})
+		ticks = append(ticks, x)
 	}
 	for i, name := range names {
 		of := chart.Colors[i%len(chart.Colors)]
-		chart.Curve(best, name, of, values[i], true)
-		chart.Curve(took, "", of, seconds[i], true)
+		best.Curve(name, of, values[i], true)
+		took.Curve("", of, seconds[i], true)
 	}
-	slices.SortFunc(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
-	for _, p := range []*plot.Plot{best, took} {
-		p.X.Tick.Marker = ticks
-		if first, last := ticks[0].Value, ticks[len(ticks)-1].Value; first > 0 && last >= 8*first {
-			p.X.Scale = plot.LogScale{}
-		}
+	slices.Sort(ticks)
+	ticks = slices.Compact(ticks)
+	for _, p := range []*chart.Chart{best, took} {
+		p.X.At, p.X.Write = ticks, report.Float
+		p.X.Log = p.X.Min > 0 && p.X.Max >= 8*p.X.Min
 	}
-	best.Legend.Top, best.Legend.Left = false, false
 	return chart.Save(path, 16, 11, best, took)
 }
 

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot/plotter"
-
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
@@ -29,22 +27,19 @@ func (r *cvReport) CompletePage(out *page.Page) error {
 		section.Text = "Each fold is predicted by models of a part of the documents of the others, with the standard " +
 			"deviation over the folds: a curve that still rises says that more documents would help."
 		p := chart.New("Learning curve", "documents of training", r.Measure.String()+", %")
-		var mean, low, high plotter.XYs
+		var mean, low, high []chart.Point
 		var parts []string
 		for _, x := range r.Curve {
 			n := float64(x.Documents)
-			mean = append(mean, plotter.XY{X: n, Y: 100 * x.Mean})
-			low = append(low, plotter.XY{X: n, Y: 100 * (x.Mean - x.SD)})
-			high = append(high, plotter.XY{X: n, Y: 100 * (x.Mean + x.SD)})
+			mean = append(mean, chart.Point{X: n, Y: 100 * x.Mean})
+			low = append(low, chart.Point{X: n, Y: 100 * (x.Mean - x.SD)})
+			high = append(high, chart.Point{X: n, Y: 100 * (x.Mean + x.SD)})
 			parts = append(parts, fmt.Sprintf("%s with %s", r.Measure.Format(x.Mean), report.Documents(x.Documents)))
 		}
-		chart.Curve(p, "", chart.Gray, low, false)
-		chart.Curve(p, "", chart.Gray, high, false)
-		chart.Curve(p, "", chart.Colors[0], mean, true)
-		var err error
-		if section.Charts, err = page.AddChart(section.Charts, p, strings.Join(parts, "; ")); err != nil {
-			return err
-		}
+		p.Curve("", chart.Gray, low, false)
+		p.Curve("", chart.Gray, high, false)
+		p.Curve("", chart.Colors[0], mean, true)
+		section.Charts = append(section.Charts, page.NewChart(p, strings.Join(parts, "; ")))
 	}
 	out.Sections = append(out.Sections, classesSection(r.score))
 	if r.score.Confusion != nil {
@@ -87,14 +82,9 @@ func (r *gridReport) CompletePage(out *page.Page) error {
 		s := page.Section{Title: "Points", Table: t}
 		if r.Choice == nil && r.run.learner.Type != "" { // as -plot draws it
 			surface := r.surface()
-			p, _, _, err := surface.Plot()
-			if err != nil {
-				return err
-			}
-			p.Title.Text = "Over kernels and C"
-			if s.Charts, err = page.AddChart(nil, p, surface.What); err != nil {
-				return err
-			}
+			c, _, _ := surface.Chart()
+			c.Title = "Over kernels and C"
+			s.Charts = []page.Chart{page.NewChart(c, surface.What)}
 		}
 		out.Sections = append(out.Sections, s)
 	}

@@ -65,7 +65,7 @@ gram neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 		})
 		f.Choose(&n.format, "to", "", "write `FORMAT`: tsv, jsonl, npz or mm (default: from the ending, else tsv)", formats)
 		n.declareTexts(f)
-		f.Draws(&n.plot, "plot", "plot the distribution of the nearest document's value to `FILE`, a .png or .svg")
+		f.Draws(&n.plot, "plot", "plot the distribution of the nearest document's value to `FILE`, an .svg file")
 		f.Check(n.check)
 		return n.run
 	},

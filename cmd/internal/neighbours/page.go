@@ -31,7 +31,7 @@ func shown(d page.Document, all int, row func(i int) []string, titles ...string)
 }
 
 // CompletePage adds the distribution and, with -texts, the neighbours of the first documents.
-func (r *neighboursReport) CompletePage(p *page.Page) (err error) {
+func (r *neighboursReport) CompletePage(p *page.Page) error {
 	p.Title = "Neighbours in " + filepath.Base(r.Corpus.Source)
 	if r.Neighbours > 0 {
 		n := r.Nearest
@@ -42,12 +42,12 @@ func (r *neighboursReport) CompletePage(p *page.Page) (err error) {
 			{Name: "Without neighbours", Value: report.Count(r.Lonely), Note: "of " + report.Documents(r.Corpus.Documents)},
 		}
 		s := page.Section{Title: "Distribution"}
-		s.Charts, err = page.AddChart(nil, newPlot(r.Kernel, r.nearest), p.Figures[1].Note)
+		s.Charts = []page.Chart{page.NewChart(newPlot(r.Kernel, r.nearest), p.Figures[1].Note)}
 		p.Sections = append(p.Sections, s)
 	}
 	w := r.from
-	if err != nil || !w.texts {
-		return err
+	if !w.texts {
+		return nil
 	}
 	s := page.Section{Title: "Documents", Text: fmt.Sprintf("The first %d at most, and their neighbours.", mostShown)}
 	for i := range min(w.near.Len(), mostShown) {
@@ -63,7 +63,7 @@ func (r *neighboursReport) CompletePage(p *page.Page) (err error) {
 }
 
 // CompletePage adds the sizes of groups, and the texts that there are.
-func (r *duplicatesReport) CompletePage(p *page.Page) (err error) {
+func (r *duplicatesReport) CompletePage(p *page.Page) error {
 	p.Title = "Duplicates in " + filepath.Base(r.Corpus.Source)
 	of := "of " + report.Documents(r.Corpus.Documents)
 	p.Figures = []page.Figure{{Name: "To drop", Value: report.Count(r.Dropped), Note: of},
@@ -78,13 +78,13 @@ func (r *duplicatesReport) CompletePage(p *page.Page) (err error) {
 		for _, s := range r.Sizes {
 			names = append(names, s.String())
 		}
-		chart.Bars(c, names, []string{""}, func(g, _ int) float64 { return float64(r.Sizes[g].Groups) })
-		p.Section("Groups by size").Charts, err = page.AddChart(nil, c, "as in the table")
+		c.Bars(names, []string{""}, func(g, _ int) float64 { return float64(r.Sizes[g].Groups) })
+		p.Section("Groups by size").Charts = []page.Chart{page.NewChart(c, "as in the table")}
 	}
 	if r.texts.Documents != nil || r.texts.Table != nil {
 		p.Sections = append(p.Sections, r.texts)
 	}
-	return err
+	return nil
 }
 
 // first returns the first groups where texts are asked for.

@@ -4,9 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-
 	"github.com/gramengine/gram/internal/chart"
 )
 
@@ -14,7 +11,7 @@ import (
 const bins = 100
 
 // newPlot draws how many documents have a nearest neighbour of which value.
-func newPlot(kernel string, nearest []float64) *plot.Plot {
+func newPlot(kernel string, nearest []float64) *chart.Chart {
 	p := chart.New("The nearest document", "value of "+kernel, "documents")
 	if len(nearest) > 0 {
 		least, most := slices.Min(nearest), slices.Max(nearest)
@@ -26,12 +23,12 @@ func newPlot(kernel string, nearest []float64) *plot.Plot {
 		for _, v := range nearest {
 			count[min(int((v-least)/width), bins-1)]++
 		}
-		var outline plotter.XYs
+		var outline []chart.Point
 		for i, n := range count {
 			left := least + float64(i)*width
-			outline = append(outline, plotter.XY{X: left, Y: n}, plotter.XY{X: left + width, Y: n})
+			outline = append(outline, chart.Point{X: left, Y: n}, chart.Point{X: left + width, Y: n})
 		}
-		chart.Curve(p, "", chart.Colors[0], outline, false)
+		p.Curve("", chart.Colors[0], outline, false)
 	}
 	p.Y.Min = 0
 	return p

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/plot"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
@@ -43,7 +42,7 @@ landmarks miss: no eigenvalue exceeds the exact one, or is below it by more than
 	Examples: `
 gram pca -in train.tsv -components 50 -o Z.npy -test test.tsv -test-o T.npy
 gram pca -in digits/ -kernel arccos:n=1 -components 300 -o Z.npy
-gram pca -in mail/ -plot mail.png
+gram pca -in mail/ -plot mail.svg
 gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 	Setup: func(f *cli.Flags) cli.Work {
 		c := &components{f: f}
@@ -68,7 +67,7 @@ gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 		}
 		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`; - is npy on standard output", npy(&c.out))
 		f.WritesBinary(&c.testOut, "test-o", "write those of -test to `FILE`", npy(&c.testOut))
-		f.Draws(&c.plot, "plot", "plot two components by class, and the explained shares, to `FILE`, a .png or .svg")
+		f.Draws(&c.plot, "plot", "plot two components by class, and the explained shares, to `FILE`, an .svg file")
 		f.Pages(page.WriteFile)
 		f.Check(c.check)
 		return c.run
@@ -143,7 +142,7 @@ type componentsReport struct {
 	PeakBytes  int64        `json:"peak_bytes"`
 	LimitBytes int64        `json:"limit_bytes"`
 
-	plots []*plot.Plot // of -plot and -report
+	plots []*chart.Chart // of -plot and -report
 }
 
 // component is one of them.

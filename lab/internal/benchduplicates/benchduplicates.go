@@ -2,7 +2,7 @@
 // programs that find near-duplicates, on the same documents in the same run.
 //
 //	make bench-duplicates                                with what is installed
-//	make bench-duplicates PYTHON=venv/bin/python ARGS='-names 660000 -plot recall.png'
+//	make bench-duplicates PYTHON=venv/bin/python ARGS='-names 660000 -plot recall.svg'
 //
 // All search for the pairs of documents whose cosine is at least 1 − within. gram and
 // sparse_dot_topn find them exactly, string_grouper, on names alone, by its own weights. datasketch
@@ -26,7 +26,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/plot/plotter"
 
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/report"
@@ -80,7 +79,7 @@ func setup() (*peers.Bench, peers.Command) {
 			set.Float64Var(&b.within, "within", 0.02, "pairs of c = 1 - cosine of at most this, but for names")
 			set.IntVar(&b.names, "names", 20000, "so many names of companies, within a cosine of 0.8; 0 leaves them out")
 			set.IntVar(&b.grow, "grow", 0, "measure duplicates alone on synthetic documents, a tenth of so many up to all")
-			set.StringVar(&b.plot, "plot", "", "draw recall against seconds, of the last corpus, into this .png or .svg file")
+			set.StringVar(&b.plot, "plot", "", "draw recall against seconds, of the last corpus, into this .svg file")
 		},
 		Valid:    func() bool { return b.names >= 0 && b.within >= 0 && b.within < 1 && (b.grow == 0 || b.grow >= 100) },
 		Expected: "-names of at least 0, -within from 0 to below 1, and -grow of 0 or at least 100",
@@ -246,13 +245,13 @@ func (a *answer) recall(pairs int) float64 { return min(float64(a.Right)/float64
 // draw draws recall against seconds, a point a program.
 func (b *bench) draw(c dataset, answers []*answer, pairs int) error {
 	p := chart.New(fmt.Sprintf("%s: pairs within %v", c.name, c.within), "seconds, logarithmic", "recall")
-	chart.Logarithmic(func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }, &p.X)
+	p.X.Log = true
 	for i, a := range answers {
 		seconds, _, _, _ := a.runs.Median()
-		at := plotter.XYs{{X: max(seconds, 1e-4), Y: a.recall(pairs)}}
-		chart.Curve(p, a.program, chart.Colors[i%len(chart.Colors)], at, true)
+		at := []chart.Point{{X: max(seconds, 1e-4), Y: a.recall(pairs)}}
+		p.Curve(a.program, chart.Colors[i%len(chart.Colors)], at, true)
 	}
 	p.X.Min, p.X.Max = math.Pow10(int(math.Floor(math.Log10(p.X.Min)))), math.Pow10(int(math.Ceil(math.Log10(p.X.Max))))
-	p.Y.Min, p.Y.Max, p.Legend.Left = 0, 1.05, true
+	p.Y.Min, p.Y.Max = 0, 1.05
 	return chart.Save(b.plot, 16, 10, p)
 }

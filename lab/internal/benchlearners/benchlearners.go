@@ -27,7 +27,6 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/lab/internal/peers"
-	"gonum.org/v1/plot"
 )
 
 //go:embed peers.py
@@ -41,7 +40,7 @@ type bench struct {
 	c      float64
 	exact  bool
 	plot   string
-	panels []*plot.Plot
+	panels []*chart.Chart
 }
 
 // corpora are what is measured. Without documents for tests, these are every other one.
@@ -73,7 +72,7 @@ func setup() (*peers.Bench, peers.Command) {
 			set.StringVar(&landmarks, "landmarks", landmarks, "numbers of landmarks; none for linear machines alone")
 			set.Float64Var(&b.c, "c", 10, "C of kernel machines and logistic regression; linear machines have 1")
 			set.BoolVar(&b.exact, "exact", true, "train the exact kernel machine, too")
-			set.StringVar(&b.plot, "plot", "", "draw accuracy and seconds over the landmarks into `FILE`.png")
+			set.StringVar(&b.plot, "plot", "", "draw accuracy and seconds over the landmarks into `FILE`.svg")
 		},
 		Valid: func() bool {
 			for word := range strings.FieldsFuncSeq(landmarks, func(r rune) bool { return r == ',' }) {

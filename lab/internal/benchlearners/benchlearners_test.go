@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 		"20news-bydate/train.tsv.gz": "", "20news-bydate/test.tsv.gz": "",
 		"webkb/all.tsv.gz": "student|cornell\ta\nfaculty|misc\tb\n",
 	})
-	curves := filepath.Join(t.TempDir(), "curves.png")
+	curves := filepath.Join(t.TempDir(), "curves.svg")
 	status, stdout, stderr := peerstest.Run(t, Program, append(args, "-landmarks", "8,64", "-plot", curves)...)
 	if status != 0 {
 		t.Fatalf("status %d, %s", status, stderr)

@@ -1,12 +1,9 @@
 package benchlearners
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/gramengine/gram/internal/chart"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 )
 
 // curves draws accuracy and seconds of a corpus over the number of landmarks, which ways with none
@@ -33,10 +30,10 @@ func (b *bench) curves(c *dataset, ways []way, medians []result) {
 		return // nothing to draw over
 	}
 	for i, name := range order {
-		var right, took plotter.XYs
+		var right, took []chart.Point
 		add := func(m float64, r result) {
-			right = append(right, plotter.XY{X: m, Y: 100 * r.Accuracy})
-			took = append(took, plotter.XY{X: m, Y: r.Seconds})
+			right = append(right, chart.Point{X: m, Y: 100 * r.Accuracy})
+			took = append(took, chart.Point{X: m, Y: r.Seconds})
 		}
 		for _, k := range names[name] {
 			if m := ways[k].landmarks; m > 0 {
@@ -47,22 +44,21 @@ func (b *bench) curves(c *dataset, ways []way, medians []result) {
 			}
 		}
 		marks := ways[names[name][0]].landmarks > 0
-		chart.Curve(accuracy, name, chart.Colors[i%len(chart.Colors)], right, marks)
-		chart.Curve(seconds, "", chart.Colors[i%len(chart.Colors)], took, marks)
+		accuracy.Curve(name, chart.Colors[i%len(chart.Colors)], right, marks)
+		seconds.Curve("", chart.Colors[i%len(chart.Colors)], took, marks)
 	}
-	number := func(v float64) string { return fmt.Sprint(v) }
-	chart.Logarithmic(number, &accuracy.X, &seconds.X, &seconds.Y)
+	accuracy.X.Log, seconds.X.Log, seconds.Y.Log = true, true, true
 	seconds.Y.Min, seconds.Y.Max = shortest/1.5, longest*1.5
-	accuracy.X.Tick.Marker, seconds.X.Tick.Marker = landmarkTicks(ways), landmarkTicks(ways)
+	accuracy.X.At, seconds.X.At = landmarkTicks(ways), landmarkTicks(ways)
 	b.panels = append(b.panels, accuracy, seconds)
 }
 
 // landmarkTicks are the numbers of landmarks that were measured.
-func landmarkTicks(ways []way) plot.ConstantTicks {
-	var ticks plot.ConstantTicks
+func landmarkTicks(ways []way) []float64 {
+	var ticks []float64
 	for _, w := range ways {
 		if w.landmarks > 0 {
-			ticks = append(ticks, plot.Tick{Value: float64(w.landmarks), Label: fmt.Sprint(w.landmarks)})
+			ticks = append(ticks, float64(w.landmarks))
 		}
 	}
 	return ticks

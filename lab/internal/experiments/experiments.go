@@ -44,7 +44,7 @@ var Command = &cli.Command{
 		f.Uint64Var(&r.seed, "seed", 1, "seed of every random choice")
 		r.Compute.Declare(f)
 		f.Group("Output", "")
-		f.DrawsSeveral(&r.plot, "plot", "draw the learning curves into `FILE`, a .png or .svg, or several with its name")
+		f.DrawsSeveral(&r.plot, "plot", "draw the learning curves into `FILE`, an .svg file, or several with its name")
 		f.Check(r.check)
 		return r.work
 	},

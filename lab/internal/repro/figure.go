@@ -4,11 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/gramengine/gram/internal/chart"
 )
@@ -41,20 +36,17 @@ type Point struct{ X, Y, SD float64 }
 // The size of a panel, in centimeters.
 const width, height = 12, 10
 
-// Save draws the figure into a .png or .svg file, through a temporary name. All panels have the same scale of y.
+// Save draws the figure into an .svg file file, through a temporary name. All panels have the same scale of y.
 func (f *Figure) Save(path string) error {
 	if len(f.Panels) == 0 {
 		return fmt.Errorf("repro: figure %s has no panels, expected one at least", f.Key)
 	}
-	var panels []*plot.Plot
+	var panels []*chart.Chart
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, p := range f.Panels {
 		drawn := p.plot()
 		panels = append(panels, drawn)
 		least, most = min(least, drawn.Y.Min), max(most, drawn.Y.Max)
-	}
-	for _, p := range f.Panels {
-		most = max(most, p.belowLegend(least))
 	}
 	for _, p := range panels {
 		p.Y.Min, p.Y.Max = least, most
@@ -75,9 +67,8 @@ func (p *Panel) places() (places []float64) {
 
 // plot draws one panel. Curves are a little beside each other, so that their bars can be told
 // apart.
-func (p *Panel) plot() *plot.Plot {
+func (p *Panel) plot() *chart.Chart {
 	to := chart.New(p.Title, p.X, p.Y)
-	to.Legend.Top, to.Legend.Padding = true, 3
 	places := p.places()
 	if len(places) == 0 {
 		return to
@@ -86,7 +77,7 @@ func (p *Panel) plot() *plot.Plot {
 		p.points(to)
 		return to
 	}
-	to.X.Tick.Marker = plot.ConstantTicks(measuredTicks(places))
+	to.X.At = places
 	beside := 0.006 * (places[len(places)-1] - places[0])
 	lines, apart := 0, 0
 	for _, c := range p.Curves {
@@ -100,108 +91,44 @@ func (p *Panel) plot() *plot.Plot {
 		}
 		of := chart.Colors[i%len(chart.Colors)]
 		shift := beside * (float64(i) - float64(lines-1)/2)
-		var line plotter.XYs
+		var line []chart.Point
 		for _, at := range c.Points {
 			x := at.X + shift
-			line = append(line, plotter.XY{X: x, Y: at.Y})
+			line = append(line, chart.Point{X: x, Y: at.Y})
 			if at.SD > 0 {
-				bar := plotter.XYs{{X: x, Y: at.Y - at.SD}, {X: x, Y: at.Y + at.SD}}
-				to.Add(&plotter.Line{XYs: bar, LineStyle: draw.LineStyle{Color: of, Width: 0.8}})
+				to.Curve("", of, []chart.Point{{X: x, Y: at.Y - at.SD}, {X: x, Y: at.Y + at.SD}}, false)
 			}
 		}
 		if c.Apart {
-			cross := draw.GlyphStyle{Color: of, Radius: 3, Shape: draw.CrossGlyph{}}
-			to.Add(&plotter.Scatter{XYs: line, GlyphStyle: cross})
-			if cross.Color = chart.Gray; c.Name != "" {
-				to.Legend.Add(c.Name, &plotter.Scatter{GlyphStyle: cross})
-			}
+			to.Points("", of, chart.Cross, 3, line)
+			to.Points(c.Name, chart.Gray, chart.Cross, 3, nil)
 			continue
 		}
-		chart.Curve(to, c.Name, of, line, true)
+		to.Curve(c.Name, of, line, true)
 	}
 	return to
 }
 
 // points draws curves as they lie in a plane.
-func (p *Panel) points(to *plot.Plot) {
-	to.HideAxes()
+func (p *Panel) points(to *chart.Chart) {
+	to.NoAxes = true
 	for i, c := range p.Curves {
 		of := chart.Colors[i%len(chart.Colors)]
 		if c.Name == "" {
 			of = chart.Gray
 		}
-		var at plotter.XYs
+		var at []chart.Point
 		for _, q := range c.Points {
-			at = append(at, plotter.XY{X: q.X, Y: q.Y})
+			at = append(at, chart.Point{X: q.X, Y: q.Y})
 		}
 		if !c.Apart {
-			chart.Curve(to, c.Name, of, at, false)
+			to.Curve(c.Name, of, at, false)
 			continue
 		}
-		marks := &plotter.Scatter{
-			XYs: at, GlyphStyle: draw.GlyphStyle{Color: of, Radius: 2, Shape: draw.CircleGlyph{}},
-		}
-		to.Add(marks)
+		radius := 2.0
 		if c.Small {
-			marks.Radius = 0.8
-			to.Legend.Add(c.Name, &plotter.Line{LineStyle: draw.LineStyle{Color: of, Width: 1.2}})
-		} else {
-			to.Legend.Add(c.Name, marks)
+			radius = 0.8
 		}
+		to.Points(c.Name, of, chart.Circle, radius, at)
 	}
-}
-
-// What the legend takes at the top on the right: shares of the axes, with some space around it.
-const (
-	legendLine  = 0.085 // of the height, by curve
-	legendWidth = 0.45
-)
-
-// belowLegend is the least end of the y axis, if it begins at least, with which the legend covers
-// no point or bar, nor the line to one.
-func (p *Panel) belowLegend(least float64) float64 {
-	places := p.places()
-	if len(places) == 0 || p.Plane {
-		return least
-	}
-	first, last := places[0], places[len(places)-1]
-	edge, top := last-legendWidth*(last-first), math.Inf(-1)
-	for _, c := range p.Curves {
-		for i, at := range c.Points {
-			if at.X < edge {
-				continue
-			}
-			top = max(top, at.Y)
-			if at.SD > 0 {
-				top = max(top, at.Y+at.SD)
-			}
-			if i > 0 && c.Points[i-1].X < edge { // where the line comes in
-				from := c.Points[i-1]
-				top = max(top, from.Y+(at.Y-from.Y)*(edge-from.X)/(at.X-from.X))
-			}
-		}
-	}
-	named := 0
-	for _, c := range p.Curves {
-		if c.Name != "" {
-			named++
-		}
-	}
-	share := min(legendLine*float64(named), 0.6)
-	return least + (top-least)/(1-share)
-}
-
-// measuredTicks are ticks where something was measured, with labels as far as these don't touch.
-func measuredTicks(places []float64) []plot.Tick {
-	var ticks []plot.Tick
-	apart := 0.055 * (places[len(places)-1] - places[0])
-	last := math.Inf(-1)
-	for _, x := range places {
-		tick := plot.Tick{Value: x}
-		if x-last >= apart {
-			tick.Label, last = strconv.FormatFloat(x, 'g', 4, 64), x
-		}
-		ticks = append(ticks, tick)
-	}
-	return ticks
 }

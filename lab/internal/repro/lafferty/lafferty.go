@@ -80,7 +80,7 @@ The paper leaves open, and these flags decide:
                                        5 and 6, where words that no training story has don't count
 
 Examples:
-  gramlab repro lafferty-lebanon -data data -plot curves.png -state run.jsonl
+  gramlab repro lafferty-lebanon -data data -plot curves.svg -state run.jsonl
   gramlab repro lafferty-lebanon -data data -tables 1 -splits 3 -sizes 40,200 -scales 1,2   short
   gramlab repro lafferty-lebanon -data data -training natural -modapte top   other protocols
 `,

@@ -46,7 +46,7 @@ decided here:
 Spherical margins have the exact boundary set, not the paper's part of it (-boundary paper).
 
 Examples:
-  gramlab repro lebanon-lafferty -data DIR -plot figure.png -state run.jsonl
+  gramlab repro lebanon-lafferty -data DIR -plot figure.svg -state run.jsonl
   gramlab repro lebanon-lafferty -data DIR -splits 3 -sizes 40,200        short
 `,
 	Setup: func(f *flag.FlagSet) func(context.Context, *repro.Run) (*repro.Report, error) {

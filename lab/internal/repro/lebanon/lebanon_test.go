@@ -41,7 +41,7 @@ func TestLebanonLafferty(t *testing.T) {
 			whole.Notes)
 	}
 	for _, f := range whole.Figures {
-		if err := f.Save(filepath.Join(t.TempDir(), f.Key+".png")); err != nil {
+		if err := f.Save(filepath.Join(t.TempDir(), f.Key+".svg")); err != nil {
 			t.Error(err)
 		}
 	}
