@@ -50,12 +50,13 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// In a page the legend is right of all lines, the label of y isn't turned, and names of bars are turned if they are long.
+// In a page the legend is right of all lines and the label of y isn't turned. Long names of bars are turned.
 func TestLegend(t *testing.T) {
 	c := New("ROC", "x", "a y label")
 	c.Curve("the class", Colors[1], []Point{{0, 100}, {100, 100}}, false)
 	text := SVG(c, "", 16, 11)
-	lines := regexp.MustCompile(`M([0-9.]+),[0-9.]+L([0-9.]+),[0-9.]+" style="[^"]*curve-1`).FindAllStringSubmatch(text, -1)
+	line := regexp.MustCompile(`M([0-9.]+),[0-9.]+L([0-9.]+),[0-9.]+" style="[^"]*curve-1`)
+	lines := line.FindAllStringSubmatch(text, -1)
 	name := regexp.MustCompile(`<text x="([0-9.]+)"[^>]*>the class<`).FindStringSubmatch(text)
 	if len(lines) != 2 || name == nil {
 		t.Fatalf("%d lines, expected the legend's and the curve\n%s", len(lines), text)
@@ -119,15 +120,16 @@ func TestSave(t *testing.T) {
 	musttest.Do(t, Save(path, 10, 10, c, New("none & nothing", "", "")))
 	text := string(musttest.Get(os.ReadFile(path))(t))
 	wellFormed(t, text)
-	for _, want := range []string{`viewBox="0 0 566.93 283.46"`, ">none &amp; nothing</text>", string(Colors[0]), string(Colors[4])} {
+	for _, want := range []string{`viewBox="0 0 566.93 283.46"`, ">none &amp; nothing</text>", string(Colors[0]),
+		string(Colors[4])} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
 }
 
-// A surface has the least error in the darkest colour and a red frame, the greatest in the lightest, and nothing where a
-// point is missing.
+// A surface has the least error in the darkest colour and a red frame, the greatest in the lightest. A missing
+// point has no cell.
 func TestSurface(t *testing.T) {
 	nan := math.NaN()
 	s := &Surface{

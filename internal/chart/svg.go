@@ -30,8 +30,9 @@ func textWidth(text string) float64 { return letter * float64(utf8.RuneCountInSt
 func SVG(c *Chart, description string, width, height float64) string {
 	d := &drawing{page: true}
 	d.chart(c, 0, width*centimeter, height*centimeter)
-	return fmt.Sprintf(`<svg role="img" fill="currentColor" viewBox="0 0 %.2f %.2f" aria-label="%s"><title>%s</title>%s</svg>`,
-		width*centimeter, height*centimeter, html.EscapeString(c.Title+": "+description), html.EscapeString(c.Title), d)
+	return fmt.Sprintf(`<svg role="img" fill="currentColor" viewBox="0 0 %.2f %.2f" aria-label="%s">`+
+		`<title>%s</title>%s</svg>`, width*centimeter, height*centimeter, html.EscapeString(c.Title+": "+description),
+		html.EscapeString(c.Title), d)
 }
 
 // Save draws charts side by side into an SVG file, each of a size in centimeters, through a temporary name.
@@ -44,7 +45,8 @@ func Save(path string, width, height float64, charts ...*Chart) error {
 	}
 	w, h := width*centimeter*float64(len(charts)), height*centimeter
 	return matrixio.Save(path, file(fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
-<svg role="img" xmlns="http://www.w3.org/2000/svg" width="%.2f" height="%.2f" viewBox="0 0 %.2[1]f %.2[2]f" font-family="sans-serif">
+<svg role="img" xmlns="http://www.w3.org/2000/svg" font-family="sans-serif"
+ width="%.2f" height="%.2f" viewBox="0 0 %.2[1]f %.2[2]f">
 <title>%[3]s</title>
 <rect width="100%%" height="100%%" fill="#ffffff"/>
 %[4]s</svg>
@@ -82,8 +84,8 @@ func (d *drawing) of(c Color) string {
 }
 
 func (d *drawing) text(x, y float64, anchor, text, more string) {
-	fmt.Fprintf(d, `<text x="%.2f" y="%.2f" text-anchor="%s" font-size="%d"%s>%s</text>`+"\n", x, y, anchor, textSize, more,
-		html.EscapeString(text))
+	fmt.Fprintf(d, `<text x="%.2f" y="%.2f" text-anchor="%s" font-size="%d"%s>%s</text>`+"\n", x, y, anchor, textSize,
+		more, html.EscapeString(text))
 }
 
 // chart draws a chart whose upper left corner is x, 0.

@@ -42,8 +42,8 @@ func (r *evaluateReport) CompletePage(out *page.Page) error {
 		add(r.matrixSection())
 	}
 	if r.Coverage != nil {
-		add(page.Section{Title: "Confidence", Charts: r.charts(), Text: "How errors fall when only the surest predictions are " +
-			"answered; where there are probabilities, how often predictions of each are right."})
+		add(page.Section{Title: "Confidence", Charts: r.charts(), Text: "How errors fall when only the surest " +
+			"predictions are answered; where there are probabilities, how often predictions of each are right."})
 	}
 	if r.Curves != nil {
 		add(curvesSection(r.Curves))
