@@ -104,7 +104,11 @@ func kernelCases() map[string]kernelCase {
 		return kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			args := []any{out64(m, n)}
 			for range count {
-				args = append(args, place(m, numbers[float64](r, n, 0.1, 2)))
+				v := numbers[float64](r, n, 0.1, 2)
+				for j := range v {
+					v[j] *= math.Exp(90 * r.NormFloat64())
+				}
+				args = append(args, place(m, v))
 			}
 			return args
 		}, first, nil}
@@ -124,7 +128,7 @@ func kernelCases() map[string]kernelCase {
 			return []any{dst, dstStride, make(m, r, (rows-1)*stride+cols), stride, rows, cols}
 		}, nil, nil}
 	}
-	halfLine := randomHalfLine(rand.New(rand.NewPCG(1, 1)))
+	halfLine := randomRows[float64](rand.New(rand.NewPCG(1, 1)), HalfLineRows+1)
 	clear(halfLine[HalfLineRows][:]) // NaN is equal to nothing
 
 	// Of a solver.
@@ -198,7 +202,7 @@ func kernelCases() map[string]kernelCase {
 		"ArcCosine1": twoInputs(float32(1.5)),
 		"ArcCosine2": twoInputs(float32(1.5)),
 		"Piecewise": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			rows := randomRows(r, uint(n%4))
+			rows := randomRows[float32](r, PiecewiseRows(uint(n%4)))
 			clear(rows[len(rows)-1][:])
 			c := numbers[float32](r, n, -0.1, 2.1) // beyond the ends: of the last row
 			return []any{out32(m, n), place(m, c), place(m, rows), uint(n % 4)}
@@ -219,7 +223,11 @@ func kernelCases() map[string]kernelCase {
 		"Affine":  wideInputs(1.5, 0.5, 2.5),
 		"Squares": inputs64(3),
 		"Narrow": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			return []any{out32(m, n), place(m, numbers[float64](r, n, -3, 3))}
+			v := numbers[float64](r, n, -3, 3)
+			for j := range v {
+				v[j] = math.Ldexp(v[j], r.IntN(400)-200)
+			}
+			return []any{out32(m, n), place(m, v)}
 		}, first, nil},
 		"Widen": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			return []any{out64(m, n), c32(m, r, n)}
@@ -341,4 +349,35 @@ func call(f reflect.Value, args []any) (results []any, panicked any) {
 		results = append(results, v.Interface())
 	}
 	return results, nil
+}
+
+// rounded are the kernels whose last bits depend on the instruction set.
+var rounded = []string{"PanelDot", "PanelDotLast", "PanelDotRows", "ChiSquare.Panel", "ChiSquare.Terms",
+	"JensenShannon.Panel", "JensenShannon.Terms", "Exp", "Diffusion", "NGD", "NGDExp", "Gaussian", "ArcCosine0",
+	"ArcCosine1", "ArcCosine2", "Piecewise", "HalfLine", "Tanh", "Decay", "Peak", "Prefetch", "Read"}
+
+// FuzzKernels compares every instruction set with portable Go, to the bit, in all other kernels.
+func FuzzKernels(f *testing.F) {
+	for seed := range uint64(20) {
+		f.Add(seed, uint8(seed*13))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, n uint8) {
+		want := map[string][]any{}
+		for _, k := range tables {
+			eachKernel(t, k, func(name string, f reflect.Value, c kernelCase) {
+				if slices.Contains(rounded, name) {
+					return
+				}
+				args := c.args(k, rand.New(rand.NewPCG(seed, 1)), nil, int(n))
+				results, panicked := call(f, args)
+				got := append(args, results...)
+				if want[name] == nil {
+					want[name] = got
+				}
+				if panicked != nil || !reflect.DeepEqual(got, want[name]) {
+					t.Errorf("isa=%s, %s, n=%d: %v, expected %v, %v", k.ISA, name, n, got, want[name], panicked)
+				}
+			})
+		}
+	})
 }

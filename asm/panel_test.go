@@ -9,6 +9,81 @@ import (
 	"time"
 )
 
+// A pairingCase is a similarity, that of PanelDot too, with its definition in float64 and the relative error that a
+// term may have, in units of 2⁻²⁴.
+type pairingCase struct {
+	name  string
+	of    func(k *Kernels) Pairing
+	want  func(a, b float64) float64
+	units float64
+}
+
+var pairingCases = []pairingCase{
+	{"dot", func(k *Kernels) Pairing { return Pairing{Panel: k.PanelDot} },
+		func(a, b float64) float64 { return a * b }, 1},
+	{"chisquare", func(k *Kernels) Pairing { return k.ChiSquare },
+		func(a, b float64) float64 { return 2 * a * b / (a + b) }, 3},
+	{"jensenshannon", func(k *Kernels) Pairing { return k.JensenShannon }, wantJensenShannon, 7},
+}
+
+// wantJensenShannon has no differences: with p = a/(a+b), f = -½ (a log₂ p + b log₂ (1-p)).
+func wantJensenShannon(a, b float64) float64 {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return (a*math.Log1p(b/a) + b*math.Log1p(a/b)) / (2 * math.Ln2)
+}
+
+// termCases lists the terms of one value with many, zeros among them.
+func termCases() (list []mapCase) {
+	for _, p := range pairingCases[1:] {
+		for _, x := range []float32{1, 0.005, 0.3, 0x1p-50} {
+			list = append(list, mapCase{fmt.Sprintf("%s/x=%g", p.name, x),
+				func(k *Kernels, dst, c, _ []float32) {
+					y := make([]float32, len(c))
+					for j, v := range c {
+						y[j] = float32(histogram(float64(v)))
+					}
+					p.of(k).Terms(dst, y, x)
+					for j, v := range y {
+						if v != v { // histograms have no NaN
+							dst[j] = v
+						}
+					}
+				},
+				func(c, _ float64) (float64, float64) {
+					v := p.want(float64(x), histogram(c))
+					return v, p.units * 0x1p-24 * v
+				}, false})
+		}
+	}
+	return list
+}
+
+// histogram turns c into a value that a histogram may have.
+func histogram(c float64) float64 {
+	switch {
+	case c > 1:
+		return c / 2
+	case c < MinShare:
+		return 0
+	}
+	return c
+}
+
+// share draws a value of a histogram: most of the size that text has, some from the whole range.
+func share(r *rand.Rand) float32 {
+	switch r.IntN(8) {
+	case 0:
+		return 1
+	case 1:
+		return float32(math.Exp2(-60 * r.Float64()))
+	case 2:
+		return float32(1+r.IntN(5)) / 200 // equal ones, and simple quotients
+	}
+	return float32(math.Exp(-3 - 6*r.Float64()))
+}
+
 // A panelCase is a block of documents against a panel.
 type panelCase struct {
 	panel  []float32
@@ -63,143 +138,177 @@ func newPanelCase(r *rand.Rand, width, docs, least, most, terms int) panelCase {
 	return c
 }
 
-// want returns the exact dot products and the bound on their errors: for n products, each with a
-// rounding of its own (or none, fused) and one in each sum it enters, |error| <=
-// (n+1)·2⁻²⁴·Σ|product|, and half an ulp for the addition to what stood in out.
-func (c panelCase) want(out []float32, width int) (want, tolerance []float64) {
+// histograms makes the values of a case those of histograms, with a third of the panel empty.
+func (c panelCase) histograms(r *rand.Rand) {
+	for i := range c.panel {
+		if c.panel[i] = share(r); r.IntN(3) == 0 {
+			c.panel[i] = 0
+		}
+	}
+	for k := c.start[0]; k < c.start[len(c.start)-1]; k++ {
+		c.value[k] = share(r)
+	}
+}
+
+// want returns the similarities and the bound on their errors: that of each term, half an
+// ulp for each of the n sums, and one for the addition to what stood in out.
+func (c panelCase) want(p pairingCase, out []float32, width int) (want, tolerance []float64) {
 	want, tolerance = make([]float64, len(out)), make([]float64, len(out))
 	for i, o := range out {
 		want[i] = float64(o)
 	}
-	for p, d := range c.doc {
+	for place, d := range c.doc {
 		for r := range width {
 			var sum, size float64
-			for k := c.start[p]; k < c.start[p+1]; k++ {
-				product := float64(c.value[k]) * float64(c.panel[int(c.offset[k])+r])
-				sum += product
-				size += math.Abs(product)
+			for k := c.start[place]; k < c.start[place+1]; k++ {
+				f := p.want(float64(c.value[k]), float64(c.panel[int(c.offset[k])+r]))
+				sum, size = sum+f, size+math.Abs(f)
 			}
 			i := int(d)*width + r
 			want[i] += sum
-			n := float64(c.start[p+1] - c.start[p])
-			tolerance[i] = (n+1)*0x1p-24*size + 0x1p-24*(math.Abs(want[i])+size)
+			n, err := float64(c.start[place+1]-c.start[place]), p.units*0x1p-24*size
+			err += n * 0x1p-24 * (size + err)
+			tolerance[i] = err + 0x1p-24*(math.Abs(want[i])+err)
 		}
 	}
 	return want, tolerance
 }
 
-func TestPanelDot(t *testing.T) {
+// check compares one block with the oracle.
+func (p pairingCase) check(t *testing.T, k *Kernels, r *rand.Rand, docs, least, most int) {
+	t.Helper()
+	c := newPanelCase(r, k.Panel, docs, least, most, 70)
+	if p.name != "dot" {
+		c.histograms(r)
+	}
+	out := numbers[float32](r, docs*k.Panel, -1, 1)
+	want, tolerance := c.want(p, out, k.Panel)
+	p.of(k).Panel(out, c.panel, c.start, c.doc, c.offset, c.value)
+	for i, got := range out {
+		if err := math.Abs(float64(got) - want[i]); !(err <= tolerance[i]) {
+			t.Fatalf("%s, %d documents of up to %d values: document %d, column %d: %v, expected %v ± %v",
+				p.name, docs, most, i/k.Panel, i%k.Panel, got, want[i], tolerance[i])
+		}
+	}
+}
+
+func TestPanel(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
-		for _, docs := range []int{0, 1, 2, 3, 7, 64, 127, 128} {
-			for _, most := range []int{0, 1, 2, 3, 8, 33, 300} {
-				t.Run(fmt.Sprintf("docs=%d/values=%d", docs, most), func(t *testing.T) {
-					c := newPanelCase(r, k.Panel, docs, 0, most, 100)
-					out := make([]float32, docs*k.Panel+20)
-					for i := range out {
-						out[i] = float32(r.NormFloat64())
-					}
-					before := slices.Clone(out)
-					inside := out[10 : 10+docs*k.Panel : 10+docs*k.Panel]
-					want, tolerance := c.want(inside, k.Panel)
-					k.PanelDot(inside, c.panel, c.start, c.doc, c.offset, c.value)
-					for i, got := range inside {
-						if err := math.Abs(float64(got) - want[i]); !(err <= tolerance[i]) {
-							t.Fatalf("document %d, column %d: %v, expected %v ± %v",
-								i/k.Panel, i%k.Panel, got, want[i], tolerance[i])
-						}
-					}
-					if !slices.Equal(out[:10], before[:10]) ||
-						!slices.Equal(out[10+len(inside):], before[10+len(inside):]) {
-						t.Error("a write outside of the block")
-					}
-				})
+		for _, p := range pairingCases {
+			for _, docs := range []int{0, 1, 2, 3, 7, 64, 127, 128} {
+				for _, most := range []int{0, 1, 2, 3, 8, 33} {
+					p.check(t, k, r, docs, 0, most)
+				}
 			}
+			p.check(t, k, r, 128, 0, 300)
 		}
 	})
 }
 
-// The last segment of a tile makes c as PanelDot and Finish do, to the bit, and finds the same places, of documents
-// without values, too.
-func TestPanelDotLast(t *testing.T) {
+func FuzzPanel(f *testing.F) {
+	f.Add(uint64(1), uint8(128), uint8(40), uint8(3))
+	f.Add(uint64(2), uint8(3), uint8(0), uint8(1))
+	f.Fuzz(func(t *testing.T, seed uint64, docs, most, least uint8) {
+		for _, k := range tables {
+			p := pairingCases[seed%uint64(len(pairingCases))]
+			p.check(t, k, rand.New(rand.NewPCG(seed, 5)), int(docs%129), int(min(least, most)), int(most))
+		}
+	})
+}
+
+// A sum is taken in the order of the values, and what one of two documents lacks adds nothing: it has the same bits
+// whichever document streams. The sum of a pairing is that of its terms in their order.
+func TestPanelIsSymmetric(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
-		r := rand.New(rand.NewPCG(5, 6))
-		for _, docs := range []int{0, 1, 2, 3, 64, 127, 128} {
-			for _, most := range []int{0, 1, 4, 33} {
-				c := newPanelCase(r, k.Panel, docs, 0, most, 100)
-				got := make([]float32, docs*k.Panel)
-				for i := range got {
-					got[i] = float32(r.NormFloat64())
-					if r.IntN(50) == 0 {
-						got[i] = float32(math.NaN())
+		r := rand.New(rand.NewPCG(3, 4))
+		const terms = 40
+		for at := range 600 {
+			p, column := pairingCases[at%len(pairingCases)], r.IntN(k.Panel)
+			a, b := make([]float32, terms), make([]float32, terms)
+			for j := range terms {
+				for _, row := range [][]float32{a, b} {
+					if r.IntN(3) > 0 {
+						row[j] = share(r)
 					}
 				}
-				want := slices.Clone(got)
-				k.PanelDot(want, c.panel, c.start, c.doc, c.offset, c.value)
-				for _, limit := range []float32{-1, 0.01, 2.5} {
-					wanted, found := make([]uint32, len(got)), make([]uint32, len(got)+1)
-					found[len(got)] = 7
-					want, got := slices.Clone(want), slices.Clone(got)
-					wanted = wanted[:k.Finish(wanted, want, limit)]
-					n := k.PanelDotLast(found[:len(got)], 1000, limit, got, c.panel, c.start, c.doc, c.offset, c.value)
-					if found[len(got)] != 7 {
-						t.Fatal("a write outside of the places")
-					}
-					found = found[:n]
-					slices.Sort(found)
-					for i := range wanted {
-						wanted[i] += 1000
-					}
-					if !slices.Equal(found, wanted) {
-						t.Fatalf("%d documents below %v: places %v, expected %v", docs, limit, found, wanted)
-					}
-					for i := range want {
-						if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
-							t.Fatalf("%d documents: element %d is %v, expected %v", docs, i, got[i], want[i])
-						}
+			}
+			similarity := func(panelRow, streamRow []float32) float32 {
+				c := panelCase{panel: make([]float32, terms*k.Panel), start: []int64{0}, doc: []uint8{0}}
+				for j := range terms {
+					c.panel[j*k.Panel+column] = panelRow[j]
+					if streamRow[j] != 0 {
+						c.offset, c.value = append(c.offset, uint16(j*k.Panel)), append(c.value, streamRow[j])
 					}
 				}
+				c.start = append(c.start, int64(len(c.value)))
+				out := make([]float32, k.Panel)
+				p.of(k).Panel(out, c.panel, c.start, c.doc, c.offset, c.value)
+				return out[column]
+			}
+			x, y := similarity(a, b), similarity(b, a)
+			sum := x
+			if p.name != "dot" {
+				sum = 0
+				for j := range terms {
+					if a[j] != 0 && b[j] != 0 {
+						one := make([]float32, 1)
+						p.of(k).Terms(one, b[j:j+1], a[j])
+						sum += one[0]
+					}
+				}
+			}
+			if math.Float32bits(x) != math.Float32bits(y) || x != sum {
+				t.Fatalf("%s: %v one way, %v the other, %v by terms", p.name, x, y, sum)
 			}
 		}
 	})
 }
 
-// Rows of a tile begin with the sums of the tail, of whatever stride: they are those of TailStore and PanelDotLast, to
-// the bit, the sums are cleared, and nothing else is written.
+// The last segment of a tile makes c of TailStore's and PanelDot's sums as Finish does, to the bit, and finds the same
+// places, of documents without values too: PanelDotRows, from the sums of the tail, whatever their stride, which it
+// clears, and PanelDotLast in place.
 func TestPanelDotRows(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(7, 8))
 		for _, docs := range []int{0, 1, 2, 3, 27, 64} {
 			for _, most := range []int{0, 1, 4, 33} {
-				c := newPanelCase(r, k.Panel, docs, 0, most, 100)
-				outStride, stride := k.Panel+r.IntN(20), k.Panel+r.IntN(20)
-				sums, got := make([]int32, docs*stride), poisoned(docs*outStride)
-				for i := range sums {
-					sums[i] = r.Int32() >> r.IntN(31)
-				}
-				want := make([]float32, docs*k.Panel)
-				for d := range docs {
-					k.TailStore(want[d*k.Panel:], 1, slices.Clone(sums[d*stride:]), stride, 1, k.Panel)
-				}
-				left := slices.Clone(sums)
 				for _, limit := range []float32{-1, 0.3, 2.5} {
-					wanted, found := make([]uint32, len(want)), make([]uint32, len(want)+1)
-					found[len(want)] = 7
-					want, sums := slices.Clone(want), slices.Clone(left)
-					wanted = wanted[:k.PanelDotLast(wanted, 0, limit, want, c.panel, c.start, c.doc, c.offset, c.value)]
-					n := k.PanelDotRows(found[:len(want)], 1000, limit, got, outStride, sums, stride,
-						c.panel, c.start, c.doc, c.offset, c.value)
-					if found[len(want)] != 7 {
-						t.Fatal("a write outside of the places")
+					c := newPanelCase(r, k.Panel, docs, 0, most, 100)
+					outStride, stride := k.Panel+r.IntN(20), k.Panel+r.IntN(20)
+					sums, rows := make([]int32, docs*stride), poisoned(docs*outStride)
+					for i := range sums {
+						sums[i] = r.Int32() >> r.IntN(31)
 					}
+					left, last := slices.Clone(sums), make([]float32, docs*k.Panel)
+					for d := range docs {
+						k.TailStore(last[d*k.Panel:], 1, slices.Clone(sums[d*stride:]), stride, 1, k.Panel)
+					}
+					want := slices.Clone(last)
+					k.PanelDot(want, c.panel, c.start, c.doc, c.offset, c.value)
+					wanted, found := make([]uint32, len(want)), make([]uint32, len(want))
+					wanted = wanted[:k.Finish(wanted, want, limit)]
+
+					n := k.PanelDotLast(found, 0, limit, last, c.panel, c.start, c.doc, c.offset, c.value)
+					if slices.Sort(found[:n]); !slices.Equal(last, want) || !slices.Equal(found[:n], wanted) {
+						t.Fatalf("%d documents below %v: places %v, expected %v; or another c", docs, limit, found[:n], wanted)
+					}
+					if docs > 0 { // NaN stays, and is below nothing
+						last[5] = float32(math.NaN())
+						n := k.PanelDotLast(found, 0, 2.5, last, c.panel, c.start, c.doc, c.offset, c.value)
+						if last[5] == last[5] || slices.Contains(found[:n], 5) {
+							t.Fatalf("%d documents: NaN becomes %v, places %v", docs, last[5], found[:n])
+						}
+					}
+					n = k.PanelDotRows(found, 1000, limit, rows, outStride, sums, stride,
+						c.panel, c.start, c.doc, c.offset, c.value)
 					for i, at := range wanted {
 						wanted[i] = 1000 + at/uint32(k.Panel)*uint32(outStride) + at%uint32(k.Panel)
 					}
-					slices.Sort(wanted)
-					if found = found[:n]; !slices.Equal(slices.Sorted(slices.Values(found)), wanted) {
-						t.Fatalf("%d documents below %v: places %v, expected %v", docs, limit, found, wanted)
+					if slices.Sort(found[:n]); !slices.Equal(found[:n], wanted) {
+						t.Fatalf("%d rows below %v: places %v, expected %v", docs, limit, found[:n], wanted)
 					}
-					for i, v := range got {
+					for i, v := range rows {
 						d, j := i/outStride, i%outStride
 						if inside := j < k.Panel; inside && v != want[d*k.Panel+j] || !inside && v != poison {
 							t.Fatalf("%d documents: row %d, column %d is %v", docs, d, j, v)
@@ -210,86 +319,6 @@ func TestPanelDotRows(t *testing.T) {
 							t.Fatalf("%d documents: sum %d of row %d is %v afterwards", docs, i%stride, i/stride, v)
 						}
 					}
-				}
-			}
-		}
-	})
-}
-
-// A sum is taken in the order of the values, and a column without a term adds an exact zero: two
-// documents that share the same terms in the same order have the same dot product to the bit,
-// whichever streams.
-func TestPanelDotIsSymmetric(t *testing.T) {
-	eachISA(t, func(t *testing.T, k *Kernels) {
-		r := rand.New(rand.NewPCG(3, 4))
-		const terms = 90
-		rows := make([][terms]float32, 2*k.Panel)
-		for i := range rows {
-			for j := range terms {
-				if r.IntN(3) > 0 {
-					rows[i][j] = float32(r.ExpFloat64())
-				}
-			}
-		}
-		dots := func(panelRow, streamRow int) []float32 {
-			c := panelCase{panel: make([]float32, terms*k.Panel), start: []int64{0}}
-			for col := range k.Panel {
-				for j := range terms {
-					c.panel[j*k.Panel+col] = rows[panelRow+col][j]
-				}
-			}
-			var order []int
-			for d := range k.Panel {
-				order = append(order, d)
-			}
-			count := func(d int) (n int) {
-				for _, v := range rows[streamRow+d] {
-					if v != 0 {
-						n++
-					}
-				}
-				return n
-			}
-			slices.SortStableFunc(order, func(a, b int) int { return count(a) - count(b) })
-			for _, d := range order {
-				c.doc = append(c.doc, uint8(d))
-				for j, v := range rows[streamRow+d] {
-					if v != 0 {
-						c.offset = append(c.offset, uint16(j*k.Panel))
-						c.value = append(c.value, v)
-					}
-				}
-				c.start = append(c.start, int64(len(c.value)))
-			}
-			out := make([]float32, k.Panel*k.Panel)
-			k.PanelDot(out, c.panel, c.start, c.doc, c.offset, c.value)
-			return out
-		}
-		ab, ba := dots(0, k.Panel), dots(k.Panel, 0)
-		for i := range k.Panel {
-			for j := range k.Panel {
-				if a, b := ab[i*k.Panel+j], ba[j*k.Panel+i]; math.Float32bits(a) != math.Float32bits(b) {
-					t.Fatalf("(%d, %d) is %v one way and %v the other", i, j, a, b)
-				}
-			}
-		}
-	})
-}
-
-func FuzzPanelDot(f *testing.F) {
-	f.Add(uint64(1), uint8(128), uint8(40), uint8(3))
-	f.Add(uint64(2), uint8(3), uint8(0), uint8(1))
-	f.Fuzz(func(t *testing.T, seed uint64, docs, most, least uint8) {
-		for _, isa := range Available() {
-			k, _ := For(isa)
-			r := rand.New(rand.NewPCG(seed, 5))
-			c := newPanelCase(r, k.Panel, int(docs%129), int(min(least, most)), int(most), 70)
-			out := make([]float32, int(docs%129)*k.Panel)
-			want, tolerance := c.want(out, k.Panel)
-			k.PanelDot(out, c.panel, c.start, c.doc, c.offset, c.value)
-			for i, got := range out {
-				if err := math.Abs(float64(got) - want[i]); !(err <= tolerance[i]) {
-					t.Fatalf("%s: element %d is %v, expected %v ± %v", isa, i, got, want[i], tolerance[i])
 				}
 			}
 		}
@@ -316,38 +345,6 @@ func BenchmarkPanelDot(b *testing.B) {
 				b.ReportMetric(n*float64(len(out)), "pairs/s")
 				b.ReportMetric(madds, "madd/s")
 				b.ReportMetric(100*madds/peak, "peak-share")
-			})
-		}
-	}
-}
-
-// BenchmarkPeak measures multiply-adds in registers.
-func BenchmarkPeak(b *testing.B) {
-	for _, k := range tables {
-		b.Run("isa="+string(k.ISA), func(b *testing.B) {
-			sum := make([]float32, PeakSums)
-			const rounds = 1000
-			for b.Loop() {
-				k.Peak(sum, 0.5, 1, rounds)
-			}
-			b.ReportMetric(PeakSums*rounds*float64(b.N)/b.Elapsed().Seconds(), "madd/s")
-		})
-	}
-}
-
-// BenchmarkRead measures reading from the caches and from memory.
-func BenchmarkRead(b *testing.B) {
-	for _, k := range tables {
-		for _, kib := range []int{16, 256, 128 << 10} {
-			b.Run(fmt.Sprintf("isa=%s/kib=%d", k.ISA, kib), func(b *testing.B) {
-				src := make([]float32, kib<<8)
-				for i := range src {
-					src[i] = float32(i) // pages that nobody has written are all one page of zeros
-				}
-				b.SetBytes(int64(kib) << 10)
-				for b.Loop() {
-					k.Read(src)
-				}
 			})
 		}
 	}

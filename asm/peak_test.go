@@ -17,8 +17,7 @@ func TestPeak(t *testing.T) {
 		for _, n := range []int{0, PeakSums, 3 * PeakSums} {
 			for _, rounds := range []int{0, 1, 2, 10} {
 				t.Run(fmt.Sprintf("sums=%d/rounds=%d", n, rounds), func(t *testing.T) {
-					sum, all := fenced(n, 3)
-					want := make([]float32, n)
+					sum, want := make([]float32, n), make([]float32, n)
 					for i := range sum {
 						sum[i] = float32(r.IntN(512)) / 256
 						want[i] = 2 + float32(math.Ldexp(float64(sum[i]-2), -rounds))
@@ -26,9 +25,6 @@ func TestPeak(t *testing.T) {
 					k.Peak(sum, 0.5, 1, rounds)
 					if !slices.Equal(sum, want) {
 						t.Errorf("sums are %v, expected %v", sum, want)
-					}
-					if !intact(sum, all, 3) {
-						t.Error("a write outside of the sums")
 					}
 				})
 			}
@@ -39,7 +35,7 @@ func TestPeak(t *testing.T) {
 func TestRead(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		for _, n := range []int{0, 1, 7, 8, 63, 64, 65, 127, 128, 129, 1000} {
-			src, _ := fenced(n, 1)
+			src := make([]float32, n)
 			for i := range src {
 				src[i] = math.Float32frombits(1)
 			}

@@ -9,34 +9,22 @@ import (
 	"testing"
 )
 
-// A problem is the input of the solver's kernels, with fences of NaN and of admitted elements
-// around the slices.
+// A problem is the input of the solver's kernels.
 type problem struct {
-	g, fenceG      []float64
-	ki, kj, diag   []float32
-	mask           []byte
-	gmax, kii      float64
-	a, b           float64
-	bit            byte
-	allMask        []byte
-	allKi, allDiag []float32
+	g            []float64
+	ki, kj, diag []float32
+	mask         []byte
+	gmax, kii    float64
+	a, b         float64
+	bit          byte
 }
 
 // newProblem draws scores from few values, so that equal ones are frequent. Curvatures are
 // sometimes negative, scores sometimes NaN or infinite.
-func newProblem(rng *rand.Rand, n, shift int) *problem {
-	p := &problem{bit: 1 << rng.IntN(8), gmax: float64(rng.IntN(8)), kii: 1, a: rng.NormFloat64(), b: rng.NormFloat64()}
-	p.fenceG = make([]float64, fence+shift+n+fence)
-	p.allMask = make([]byte, fence+shift+n+fence)
-	for i := range p.fenceG {
-		p.fenceG[i] = math.Inf(1 - 2*(i%2)) // what a stray read would choose
-		p.allMask[i] = 0xff
-	}
-	p.g = p.fenceG[fence+shift:][:n:n]
-	p.mask = p.allMask[fence+shift:][:n:n]
-	p.ki, p.allKi = fenced(n, shift)
-	p.kj, _ = fenced(n, shift+1)
-	p.diag, p.allDiag = fenced(n, shift+2)
+func newProblem(rng *rand.Rand, n int) *problem {
+	p := &problem{bit: 1 << rng.IntN(8), gmax: float64(rng.IntN(8)), kii: 1, a: rng.NormFloat64(), b: rng.NormFloat64(),
+		g: make([]float64, n), mask: make([]byte, n),
+		ki: make([]float32, n), kj: make([]float32, n), diag: make([]float32, n)}
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1)}
 	for t := range p.g {
 		p.g[t] = float64(rng.IntN(9) - 4)
@@ -99,7 +87,7 @@ func TestSolverScans(t *testing.T) {
 		for _, n := range scanLengths {
 			t.Run(fmt.Sprintf("n=%d", n), func(t *testing.T) {
 				for trial := range 60 {
-					p := newProblem(rng, n, trial%5)
+					p := newProblem(rng, n)
 					if trial%10 == 9 {
 						clear(p.mask)
 					}
@@ -118,18 +106,10 @@ func TestSolverScans(t *testing.T) {
 							gain, at, low, want, wantAt, wantLow)
 					}
 					for _, way := range []float64{1, -1} {
-						const poison = -7
-						index := slices.Repeat([]int32{poison}, fence+n+fence)
-						above := float64(rng.IntN(8) - 4)
-						got := k.Beyond(index[fence:fence+n:fence+n], p.g, p.mask, p.bit, way, above)
-						if want := p.wantBeyond(way, above); got != len(want) ||
-							!slices.Equal(index[fence:fence+got], want) {
-							t.Fatalf("beyond %v are %v, want %v", above, index[fence:fence+got], want)
-						}
-						for i, v := range index {
-							if (i < fence || i >= fence+n) && v != poison {
-								t.Fatalf("place %d of %d was written", i-fence, n)
-							}
+						index, above := make([]int32, n), float64(rng.IntN(8)-4)
+						got := k.Beyond(index, p.g, p.mask, p.bit, way, above)
+						if want := p.wantBeyond(way, above); !slices.Equal(index[:got], want) {
+							t.Fatalf("beyond %v are %v, want %v", above, index[:got], want)
 						}
 					}
 				}
@@ -144,32 +124,138 @@ func fused(a, b, c float64) float64 {
 	return f
 }
 
+// sameSums checks sums bit for bit.
+func sameSums(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	for i, v := range got {
+		if math.Float64bits(v) != math.Float64bits(want[i]) {
+			t.Fatalf("%s: sum %d of %d is %v, want %v", what, i, len(got), v, want[i])
+		}
+	}
+}
+
 func TestStep(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		rng := rand.New(rand.NewPCG(5, 6))
-		for _, n := range scanLengths {
-			t.Run(fmt.Sprintf("n=%d", n), func(t *testing.T) {
-				for shift := range 5 {
-					p := newProblem(rng, n, shift)
-					for i := range p.g {
-						p.g[i] = rng.NormFloat64()
-					}
-					want := slices.Clone(p.fenceG)
-					for i := range n {
-						at := &want[fence+shift+i]
-						*at = fused(p.b, float64(p.kj[i]), fused(p.a, float64(p.ki[i]), *at))
-					}
-					at, most := k.Step(p.g, p.ki, p.kj, p.a, p.b, p.mask, p.bit)
-					for i, got := range p.fenceG {
-						if math.Float64bits(got) != math.Float64bits(want[i]) {
-							t.Fatalf("shift=%d: score %d is %v, want %v", shift, i-fence-shift, got, want[i])
-						}
-					}
-					if wantAt, want := p.wantExtreme(p.bit, 1); at != wantAt || most != want {
-						t.Fatalf("shift=%d: the greatest is %v at %d, want %v at %d", shift, most, at, want, wantAt)
+		for _, n := range slices.Repeat(scanLengths, 5) {
+			p := newProblem(rng, n)
+			p.g = numbers[float64](rng, n, -1, 1)
+			want := slices.Clone(p.g)
+			for i, v := range want {
+				want[i] = fused(p.b, float64(p.kj[i]), fused(p.a, float64(p.ki[i]), v))
+			}
+			at, most := k.Step(p.g, p.ki, p.kj, p.a, p.b, p.mask, p.bit)
+			sameSums(t, "Step", p.g, want)
+			if wantAt, want := p.wantExtreme(p.bit, 1); at != wantAt || most != want {
+				t.Fatalf("the greatest of %d is %v at %d, want %v at %d", n, most, at, want, wantAt)
+			}
+		}
+	})
+}
+
+// A product and a sum are rounded once, together.
+func TestAddRows(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		rng := rand.New(rand.NewPCG(7, 8))
+		for _, n := range append([]int{2, 3, 4, 5, 6, 128, 255}, lengths...) {
+			for _, count := range []int{0, 1, 2, 3, 17} {
+				from, rows := rng.IntN(5), make([][]float32, count)
+				by, sum := numbers[float64](rng, count, -2, 2), numbers[float64](rng, n, -2, 2)
+				want := slices.Clone(sum)
+				for r := range rows {
+					rows[r] = numbers[float32](rng, from+n, -2, 2)
+					for i := range want {
+						want[i] = fused(by[r], float64(rows[r][from+i]), want[i])
 					}
 				}
-			})
+				k.AddRows(sum, rows, from, by)
+				sameSums(t, "AddRows", sum, want)
+			}
+		}
+	})
+}
+
+// Products and sums are rounded once, together, line by line, however many vectors there are and whatever lies between
+// lines. Lines in two calls have the bits of one.
+func TestMultiply(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		testMultiply(t, k.Multiply)
+		testMultiply(t, k.MultiplyWide)
+	})
+}
+
+func testMultiply[T float32 | float64](
+	t *testing.T,
+	multiply func(sum []float64, apart int, c []T, stride, lines, width int, by []float64, byStride, vectors int),
+) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(9, 8))
+	for _, n := range append([]int{2, 3, 4, 5, 6, 24, 48}, lengths...) {
+		for _, vectors := range []int{0, 1, 2, 3, 4, 5, 8, 9} {
+			lines := rng.IntN(8)
+			apart, stride, byStride := n+rng.IntN(3), n+rng.IntN(3), vectors+rng.IntN(3)
+			c, by := numbers[T](rng, lines*stride, -2, 2), numbers[float64](rng, lines*byStride, -2, 2)
+			sum := numbers[float64](rng, vectors*apart, -2, 2)
+			want := slices.Clone(sum)
+			for v := range vectors {
+				for i := range n {
+					at := &want[v*apart+i]
+					for l := range lines {
+						*at = fused(by[l*byStride+v], float64(c[l*stride+i]), *at)
+					}
+				}
+			}
+			half := lines / 2
+			multiply(sum, apart, c, stride, half, n, by, byStride, vectors)
+			multiply(sum, apart, c[half*stride:], stride, lines-half, n, by[half*byStride:], byStride, vectors)
+			sameSums(t, fmt.Sprintf("%d vectors, %d lines of %d", vectors, lines, n), sum, want)
+		}
+	}
+}
+
+// Every element is the one that its index says, the first and the last of the row too.
+func TestGather(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		rng := rand.New(rand.NewPCG(7, 9))
+		src := numbers[float32](rng, 1500, 0, 1)
+		for _, n := range append([]int{2, 3, 4, 5, 6}, lengths...) {
+			index, dst := make([]int32, n), make([]float32, n)
+			for i := range index {
+				index[i] = []int32{0, int32(len(src) - 1), rng.Int32N(int32(len(src)))}[rng.IntN(3)]
+			}
+			k.Gather(dst, src, index)
+			for i, at := range index {
+				if dst[i] != src[at] {
+					t.Fatalf("n=%d: element %d is %v, expected src[%d] = %v", n, i, dst[i], at, src[at])
+				}
+			}
+		}
+	})
+}
+
+// Each product and each sum is rounded once, in the order of the list, however the list is divided. Lists may name a
+// row twice and needn't begin with row 0.
+func TestRowSums(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		rng := rand.New(rand.NewPCG(31, 32))
+		const base, count = 1000, 23
+		for _, width := range []int{1, 7, 32, 63, 64, 65, 96, 128, 192} {
+			for _, n := range []int{0, 1, 2, 17} {
+				rows, coef := numbers[float32](rng, count*width, -0.5, 0.5), numbers[float64](rng, n, -2, 2)
+				at, got := make([]int32, n), numbers[float64](rng, width, -2, 2)
+				want := slices.Clone(got)
+				for s := range at {
+					row := rng.IntN(count)
+					at[s] = int32(base + row)
+					for r := range want {
+						product := coef[s] * float64(rows[row*width+r])
+						want[r] = math.FMA(1, product, want[r]) // a sum that nothing can be fused into
+					}
+				}
+				k.RowSums(got, rows, base, at[:n/2], coef[:n/2])
+				k.RowSums(got, rows, base, at[n/2:], coef[n/2:])
+				sameSums(t, "RowSums", got, want)
+			}
 		}
 	})
 }

@@ -19,7 +19,7 @@ func TestTailAdd(t *testing.T) {
 		for i := range want {
 			want[i] = r.Int32()
 		}
-		got := slices.Concat([]int32{7}, want, []int32{7})
+		got := slices.Clone(want)
 		for i := range 200 {
 			v := Visit{First: uint32(len(doc)), Scale: float32(r.NormFloat64() * 1000), Column: uint32(i % columns)}
 			for d := range docs {
@@ -37,11 +37,8 @@ func TestTailAdd(t *testing.T) {
 			}
 		}
 		doc, value = append(doc, make([]uint16, TailSlack)...), append(value, make([]float32, TailSlack)...)
-		k.TailAdd(got[1:len(got)-1:len(got)-1], stride, doc, value, visits)
-		if got[0] != 7 || got[len(got)-1] != 7 {
-			t.Fatal("a write outside of the sums")
-		}
-		for i, v := range got[1 : len(got)-1] {
+		k.TailAdd(got, stride, doc, value, visits)
+		for i, v := range got {
 			if v != want[i] {
 				t.Fatalf("column %d, document %d: %v, expected %v", i/stride, i%stride, v, want[i])
 			}
@@ -52,30 +49,33 @@ func TestTailAdd(t *testing.T) {
 // shapes are numbers of rows and columns around the blocks that the kernels move.
 var shapes = []int{0, 1, 7, 8, 9, 15, 16, 17, 64, 130}
 
-func TestTailStore(t *testing.T) {
+// TailStore and Transpose write every line of a rectangle and nothing between the lines; TailStore clears the sums.
+func TestTranspositions(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for _, rows := range shapes {
 			for _, cols := range shapes {
 				stride, dstStride := cols+3, rows+5
-				tail := make([]int32, rows*stride)
-				for i := range tail {
-					tail[i] = int32(r.Uint32())
+				sums, src := make([]int32, rows*stride), make([]float32, rows*stride)
+				for i := range sums {
+					sums[i] = int32(r.Uint32())
+					src[i] = float32(sums[i]) * (1.0 / TailOne)
 				}
-				before := slices.Clone(tail)
-				dst := poisoned(cols * dstStride)
-				k.TailStore(dst, dstStride, tail, stride, rows, cols)
-				for j := range cols {
-					for i := range dstStride {
-						got := dst[j*dstStride+i]
-						if i < rows && got != float32(before[i*stride+j])*(1.0/TailOne) || i >= rows && got != poison {
-							t.Fatalf("%d×%d: dst[%d, %d] = %v", rows, cols, j, i, got)
-						}
+				before, stored, turned := slices.Clone(sums), poisoned(cols*dstStride), poisoned(cols*dstStride)
+				k.TailStore(stored, dstStride, sums, stride, rows, cols)
+				k.Transpose(turned, dstStride, src, stride, rows, cols)
+				for at, v := range turned {
+					i, j, want := at%dstStride, at/dstStride, poison
+					if i < rows {
+						want = src[i*stride+j]
+					}
+					if v != want || stored[at] != want {
+						t.Fatalf("%d×%d: dst[%d, %d] is %v and %v, expected %v", rows, cols, j, i, v, stored[at], want)
 					}
 				}
-				for i, v := range tail {
+				for i, v := range sums {
 					if inside := i%stride < cols; inside && v != 0 || !inside && v != before[i] {
-						t.Fatalf("%d×%d: tail[%d] = %v is left", rows, cols, i, v)
+						t.Fatalf("%d×%d: sums[%d] = %v is left", rows, cols, i, v)
 					}
 				}
 			}
@@ -83,42 +83,14 @@ func TestTailStore(t *testing.T) {
 	})
 }
 
-func TestTranspose(t *testing.T) {
-	eachISA(t, func(t *testing.T, k *Kernels) {
-		r := rand.New(rand.NewPCG(1, 2))
-		for _, rows := range shapes {
-			for _, cols := range shapes {
-				srcStride, dstStride := cols+3, rows+5
-				src := make([]float32, rows*srcStride)
-				for i := range src {
-					src[i] = float32(r.NormFloat64())
-				}
-				dst := poisoned(cols * dstStride)
-				k.Transpose(dst, dstStride, src, srcStride, rows, cols)
-				for j := range cols {
-					for i := range dstStride {
-						got := dst[j*dstStride+i]
-						if i < rows && got != src[i*srcStride+j] || i >= rows && got != poison {
-							t.Fatalf("%d×%d: dst[%d, %d] = %v", rows, cols, j, i, got)
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
-// Every result is the exact one rounded, and the small ones are found; what is outside of the slice
-// is neither read nor written.
+// Every result is the exact one rounded, and the small ones are found.
 func TestFinish(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		r := rand.New(rand.NewPCG(1, 2))
 		nan := float32(math.NaN())
 		for _, n := range append(lengths, 5000) {
 			for _, share := range []float64{0, 0.01, 0.5, 1} {
-				all := poisoned(n + 20)
-				c := all[10 : 10+n]
-				want := make([]float32, n)
+				c, want := make([]float32, n), make([]float32, n)
 				var small []uint32
 				for i := range c {
 					c[i] = 0.5 * r.Float32()
@@ -144,9 +116,6 @@ func TestFinish(t *testing.T) {
 						t.Fatalf("n=%d: element %d is %v, expected %v", n, i, c[i], want[i])
 					}
 				}
-				if !slices.Equal(all[:10], poisoned(10)) || !slices.Equal(all[10+n:], poisoned(10)) {
-					t.Fatalf("n=%d: a write outside", n)
-				}
 			}
 		}
 	})
@@ -160,4 +129,106 @@ func poisoned(n int) []float32 {
 		s[i] = poison
 	}
 	return s
+}
+
+// The values that are at most one of their two limits are found, in order, whatever lies between
+// the lines; ties are in, NaN never is.
+func TestSelect(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(1, 2))
+		inf := float32(math.Inf(1))
+		kinds := []float32{-inf, inf, float32(math.NaN()), 0, 0.25, 0.5}
+		for _, n := range append(lengths, 96, 128) {
+			for _, lines := range []int{0, 1, 3, 8} {
+				for _, share := range []float64{0, 0.01, 1} { // of values that may be selected
+					stride := n + r.IntN(5)
+					c := poisoned(lines * stride)
+					for i := range c {
+						c[i] = 1 + r.Float32()
+						if r.Float64() < share {
+							c[i] = kinds[r.IntN(len(kinds))]
+						}
+					}
+					limits := func(n int) []float32 {
+						s := numbers[float32](r, n, 0, 0.5)
+						for i := range s {
+							if l := kinds[r.IntN(len(kinds))]; l == l && l < inf && r.IntN(2) == 0 {
+								s[i] = l
+							}
+						}
+						return s
+					}
+					rows, places := limits(lines), limits(n)
+					var want []uint32
+					for i, a := range rows {
+						for j, b := range places {
+							if v := float64(c[i*stride+j]); v <= math.Max(float64(a), float64(b)) {
+								want = append(want, uint32(i)*65536+uint32(j))
+							}
+						}
+					}
+					index := make([]uint32, lines*n)
+					if got := index[:k.Select(index, c, stride, rows, places)]; !slices.Equal(got, want) {
+						t.Fatalf("n=%d, lines=%d, share=%v: %v, expected %v", n, lines, share, got, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The least values of groups are those that sorting finds, whatever lies between the lines and
+// wherever groups end; NaN never is one.
+func TestMin(t *testing.T) {
+	eachISA(t, func(t *testing.T, k *Kernels) {
+		r := rand.New(rand.NewPCG(3, 4))
+		inf := math.Inf(1)
+		kinds := []float32{float32(-inf), float32(inf), float32(math.NaN()), 0, 0.25}
+		for _, places := range append(lengths, 96, 128) {
+			for _, lines := range []int{0, 1, 7, 20} {
+				for _, group := range []int{1, 3, 7, 100} {
+					stride, levels := places+r.IntN(5), 1+r.IntN(4)
+					c := poisoned(lines * stride)
+					for i := range lines {
+						for j := range places {
+							c[i*stride+j] = r.Float32()
+							if r.IntN(8) == 0 {
+								c[i*stride+j] = kinds[r.IntN(len(kinds))]
+							}
+						}
+					}
+					least, want := make([]float32, levels*places), make([]float32, levels*places)
+					for j := range places {
+						of := []float64{inf, inf, inf, inf}[:levels]
+						for q := range of {
+							if r.IntN(2) == 0 {
+								of[q] = float64(r.Float32()) // from an earlier call
+							}
+						}
+						slices.Sort(of)
+						for q, v := range of {
+							least[q*places+j] = float32(v)
+						}
+						for first := 0; first < lines; first += group {
+							m := inf
+							for i := first; i < min(first+group, lines); i++ {
+								if v := float64(c[i*stride+j]); v == v {
+									m = math.Min(m, v)
+								}
+							}
+							of = append(of, m)
+						}
+						slices.Sort(of)
+						for q, v := range of[:levels] {
+							want[q*places+j] = float32(v)
+						}
+					}
+					k.Min(least, levels, c, stride, lines, places, group)
+					if !slices.Equal(least, want) {
+						t.Fatalf("places=%d, lines=%d, group=%d: %v, expected %v", places, lines, group, least, want)
+					}
+				}
+			}
+		}
+	})
 }

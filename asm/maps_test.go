@@ -1,9 +1,11 @@
 package asm
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -109,7 +111,7 @@ func mapCases() []mapCase {
 				}, false})
 		}
 	}
-	return append(list, wideCases()...)
+	return slices.Concat(list, wideCases(), tableCases(), termCases())
 }
 
 // off reports whether got is not within the tolerance of want. Where want lies above the greatest
@@ -119,28 +121,6 @@ func off(got float32, want, tol float64) bool {
 		return !(want+tol >= math.MaxFloat32)
 	}
 	return !(math.Abs(float64(got)-want) <= tol)
-}
-
-const fence = 24 // floats of NaN before and behind; with the shift of the start below never a multiple of a vector
-
-// fenced returns a slice of n floats whose start is shift floats away from an aligned one, and the
-// array around it, all NaN.
-func fenced(n, shift int) (inner, all []float32) {
-	all = make([]float32, fence+shift+n+fence)
-	for i := range all {
-		all[i] = float32(math.NaN())
-	}
-	return all[fence+shift : fence+shift+n : fence+shift+n], all
-}
-
-// intact reports whether everything around inner is still NaN.
-func intact(inner, all []float32, shift int) bool {
-	for i, v := range all {
-		if (i < fence+shift || i >= fence+shift+len(inner)) && v == v {
-			return false
-		}
-	}
-	return true
 }
 
 // fill draws arguments that a map of the case can meet, the ends more often than chance would have
@@ -166,55 +146,31 @@ func (m mapCase) fill(rng *rand.Rand, c, y []float32) {
 	}
 }
 
+// Each element is within the tolerance of the oracle, and has the same bits by itself and in place.
 func TestMaps(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		for _, m := range mapCases() {
-			t.Run("map="+m.name, func(t *testing.T) {
-				rng := rand.New(rand.NewPCG(1, 2))
-				for _, n := range lengths {
-					for _, shift := range []int{0, 1, 5} {
-						m.checkShape(t, k, rng, n, shift)
+			rng := rand.New(rand.NewPCG(1, 2))
+			for _, n := range slices.Repeat(lengths, 3) {
+				c, y, dst, one := make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, 1)
+				m.fill(rng, c, y)
+				m.run(k, dst, c, y)
+				in := slices.Clone(c)
+				m.run(k, in, in, y)
+				for i, got := range dst {
+					if want, tol := m.want(float64(c[i]), float64(y[i])); off(got, want, tol) {
+						t.Fatalf("%s, n=%d: element %d of c=%v, y=%v is %v, want %v within %.2g",
+							m.name, n, i, c[i], y[i], got, want, tol)
+					}
+					m.run(k, one, c[i:i+1], y[i:i+1])
+					if b := math.Float32bits(got); math.Float32bits(one[0]) != b || math.Float32bits(in[i]) != b {
+						t.Fatalf("%s, n=%d: element %d of c=%v, y=%v is %v, but %v by itself and %v in place",
+							m.name, n, i, c[i], y[i], got, one[0], in[i])
 					}
 				}
-			})
+			}
 		}
 	})
-}
-
-// checkShape compares one call with the oracle, with a call in place and with calls of length one,
-// and checks its fences.
-func (m mapCase) checkShape(t *testing.T, k *Kernels, rng *rand.Rand, n, shift int) {
-	c, allC := fenced(n, shift)
-	y, _ := fenced(n, shift+1)
-	dst, allDst := fenced(n, shift+2)
-	m.fill(rng, c, y)
-	m.run(k, dst, c, y)
-	if !intact(dst, allDst, shift+2) || !intact(c, allC, shift) {
-		t.Fatalf("n=%d, shift=%d: wrote beyond the slice", n, shift)
-	}
-	for i := range dst {
-		want, tol := m.want(float64(c[i]), float64(y[i]))
-		if off(dst[i], want, tol) {
-			t.Fatalf("n=%d, shift=%d: element %d of c=%v, y=%v is %v, want %v within %.2g",
-				n, shift, i, c[i], y[i], dst[i], want, tol)
-		}
-		one := []float32{float32(math.NaN())}
-		m.run(k, one, c[i:i+1], y[i:i+1])
-		if math.Float32bits(one[0]) != math.Float32bits(dst[i]) {
-			t.Fatalf("n=%d, shift=%d: element %d of c=%v, y=%v is %v, but %v by itself",
-				n, shift, i, c[i], y[i], dst[i], one[0])
-		}
-	}
-	out := append([]float32(nil), dst...)
-	m.run(k, c, c, y)
-	for i := range out {
-		if math.Float32bits(out[i]) != math.Float32bits(c[i]) {
-			t.Fatalf("n=%d, shift=%d: element %d is %v, but %v in place", n, shift, i, out[i], c[i])
-		}
-	}
-	if !intact(c, allC, shift) {
-		t.Fatalf("n=%d, shift=%d: in place, wrote beyond the slice", n, shift)
-	}
 }
 
 // TestMapsExact pins the values that callers rely on to the bit, and that NaN stays NaN wherever it
@@ -268,4 +224,145 @@ func TestMapsExact(t *testing.T) {
 			}
 		}
 	})
+}
+
+// accuracyInputs calls f with blocks of arguments: every float32 next to the ends, and a sample
+// over all bit patterns, which is dense in every binade. near is how many numbers next to an end
+// are taken.
+func accuracyInputs(exp bool, near, stride uint32, f func(c []float32)) {
+	block := make([]float32, 0, 4096)
+	run := func(from, n, step uint32) {
+		for i := uint32(0); i < n; i++ {
+			block = append(block, math.Float32frombits(from+i*step))
+			if len(block) == cap(block) {
+				f(block)
+				block = block[:0]
+			}
+		}
+	}
+	bits := math.Float32bits
+	if exp {
+		for _, sign := range []uint32{0, 1 << 31} {
+			run(sign, near, 1)
+			run(sign|bits(104)-near/2, near, 1) // where results become 0
+			run(sign|bits(88.72)-near/2, near, 1)
+			run(sign|bits(87.33)-near/2, near, 1) // where results become denormal
+			run(sign, bits(1e30)/stride, stride)
+		}
+	} else {
+		run(0, near, 1)
+		run(bits(0x1p-126), near, 1)
+		run(bits(1)-near, 2*near, 1)
+		run(bits(2)-near+1, near, 1)
+		run(0, (bits(2)-bits(0))/stride, stride)
+		run(bits(0x1p-12), (bits(2)-bits(0x1p-12))/(stride/16), stride/16)                         // where text lives
+		for _, seam := range []float32{math.Sqrt2 / 2, 0.5, math.Sqrt2 / 4, 0x1p-24, math.Sqrt2} { // of logarithms
+			run(bits(seam)-200, 401, 1)
+		}
+	}
+	f(block)
+}
+
+// TestMapsAccuracy checks every map of every instruction set over the whole domain, and logs the
+// greatest error met as a share of what is allowed.
+func TestMapsAccuracy(t *testing.T) {
+	near, stride := uint32(1<<18), uint32(4099)
+	if testing.Short() {
+		near, stride = 1<<12, 400_009
+	}
+	for _, m := range mapCases() {
+		t.Run("map="+m.name, func(t *testing.T) {
+			t.Parallel()
+			list := tables
+			worst := make([]float64, len(list))
+			at := make([]float32, len(list))
+			dst := make([]float32, 4096)
+			y := make([]float32, 4096)
+			for i := range y {
+				y[i] = float32(math.Exp2(float64(i%65-32) / 16))
+			}
+			want := make([]float64, 4096)
+			tol := make([]float64, 4096)
+			accuracyInputs(m.exp, near, stride, func(c []float32) {
+				for i, v := range c {
+					want[i], tol[i] = m.want(float64(v), float64(y[i]))
+				}
+				for n, k := range list {
+					m.run(k, dst[:len(c)], c, y[:len(c)])
+					for i, v := range dst[:len(c)] {
+						if off(v, want[i], tol[i]) {
+							t.Fatalf("isa=%s: c=%v (%#x), y=%v gives %v, want %v within %.3g",
+								k.ISA, c[i], math.Float32bits(c[i]), y[i], v, want[i], tol[i])
+						}
+						if e := math.Abs(float64(v)-want[i]) / tol[i]; e > worst[n] && !math.IsInf(e, 0) {
+							worst[n], at[n] = e, c[i]
+						}
+					}
+				}
+			})
+			for n, k := range list {
+				t.Logf("isa=%s: greatest error %.2f of what is allowed, at c=%v", k.ISA, worst[n], at[n])
+			}
+		})
+	}
+}
+
+// FuzzMaps compares every instruction set with the portable maps: both are within the tolerance of
+// the exact value, so they differ by at most twice that.
+func FuzzMaps(f *testing.F) {
+	f.Add([]byte{}, uint8(0), float32(1))
+	f.Add(make([]byte, 67), uint8(4), float32(0.5))
+	f.Add([]byte("\x00\x00\x80\x3f\x01\x00\x80\x3f\xff\xff\x7f\x3f\x00\x00\x00\x40"+
+		"\x01\x00\x00\x00\xff\xff\xff\x7f\x00\x00\xc0\x7f\x00\x00\x2f\xc3"), uint8(3), float32(2))
+	cases := mapCases()
+	f.Fuzz(func(t *testing.T, data []byte, which uint8, norm float32) {
+		m := cases[int(which)%len(cases)]
+		if !(norm >= 1e-3 && norm <= 1e3) {
+			norm = 1
+		}
+		n := len(data) / 4
+		c, y := make([]float32, n), make([]float32, n)
+		for i := range c {
+			c[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+			if !m.exp { // into the domain: [0, 2] or NaN
+				c[i] = float32(math.Mod(math.Abs(float64(c[i])), 2))
+			}
+			y[i] = norm * float32(1+i%7)
+		}
+		want, got := make([]float32, n), make([]float32, n)
+		m.run(&generic, want, c, y)
+		for _, k := range tables {
+			m.run(k, got, c, y)
+			for i := range got {
+				if got[i] == want[i] || got[i] != got[i] && want[i] != want[i] && c[i] != c[i] {
+					continue
+				}
+				exact, tol := m.want(float64(c[i]), float64(y[i]))
+				if off(want[i], exact, tol) || off(got[i], exact, tol) {
+					t.Errorf("isa=%s, map=%s: element %d of c=%v, y=%v is %v, in portable Go %v, want %v within %.3g",
+						k.ISA, m.name, i, c[i], y[i], got[i], want[i], exact, tol)
+				}
+			}
+		}
+	})
+}
+
+// BenchmarkMap measures the maps with data in the first-level cache, c as text has it (in [0, 1]).
+func BenchmarkMap(b *testing.B) {
+	const n = 4096
+	rng := rand.New(rand.NewPCG(1, 2))
+	c, y, dst := make([]float32, n), make([]float32, n), make([]float32, n)
+	for i := range c {
+		c[i], y[i] = rng.Float32(), 1+rng.Float32()
+	}
+	for _, k := range tables {
+		for _, m := range mapCases() {
+			b.Run(fmt.Sprintf("isa=%s/map=%s", k.ISA, m.name), func(b *testing.B) {
+				for b.Loop() {
+					m.run(k, dst, c, y)
+				}
+				b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "values/s")
+			})
+		}
+	}
 }
