@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // argument is a call with a bad argument and what its error says.
@@ -60,11 +61,11 @@ func trainersOf(n int) map[string]func(m Matrix) error {
 			return err
 		},
 		"TrainRegression": func(m Matrix) error {
-			_, err := TrainRegression(ctx, m, RegressionTraining{Docs: counting(n), Targets: targets}, opt)
+			_, err := trainRegression(ctx, m, counting(n), targets, Parameters{}, opt)
 			return err
 		},
 		"TrainOneClass": func(m Matrix) error {
-			_, err := TrainOneClass(ctx, m, OneClassTraining{Docs: counting(n), Nu: 0.5}, opt)
+			_, err := trainOneClass(ctx, m, counting(n), Parameters{Nu: 0.5}, opt)
 			return err
 		},
 		"Train": func(m Matrix) error {
@@ -80,7 +81,7 @@ func trainersOf(n int) map[string]func(m Matrix) error {
 			return err
 		},
 		"ValidateRegression": func(m Matrix) error {
-			_, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, []Regression{{}}, nil, opt)
+			_, err := (&Trial{Targets: targets, Parts: parts}).Validate(ctx, m, []Parameters{{}}, nil, opt)
 			return err
 		},
 	}
@@ -194,9 +195,12 @@ func TestTrainingArguments(t *testing.T) {
 	}
 	regression := func(docs []int, targets []float64) func() error {
 		return func() error {
-			_, err := TrainRegression(ctx, m, RegressionTraining{Docs: docs, Targets: targets}, Options{})
+			_, err := trainRegression(ctx, m, docs, targets, Parameters{}, Options{})
 			return err
 		}
+	}
+	oneClass := func(docs []int, par Parameters) func() error {
+		return func() error { _, err := trainOneClass(ctx, m, docs, par, Options{}); return err }
 	}
 	from := func(support []int, coef []float64) *Machine { return &Machine{Support: support, Coef: coef} }
 	sets := make([][]int, n)
@@ -216,7 +220,7 @@ func TestTrainingArguments(t *testing.T) {
 		{"start of NaN", "machine 0: a start: solver: coefficient NaN of support vector 1",
 			train(3, Parameters{}, from([]int{1}, []float64{nan}), nil, nil)},
 		{"kernels", "panels of 0 rows", func() error {
-			_, err := TrainOneClass(ctx, m, OneClassTraining{Docs: docs, Nu: 0.5}, Options{Kernels: &asm.Kernels{}})
+			_, err := trainOneClass(ctx, m, docs, Parameters{Nu: 0.5}, Options{Kernels: &asm.Kernels{}})
 			return err
 		}},
 		{"too many pairs", "one-vs-one of 20000 classes has 199990000 machines", train(20000, Parameters{})},
@@ -225,15 +229,15 @@ func TestTrainingArguments(t *testing.T) {
 			train(3, Parameters{}, nil, nil, from([]int{1}, nil))},
 		{"weights of classes", "4 weights, expected at most 3", train(3, Parameters{Weights: []float64{1, 1, 1, 1}})},
 
-		{"sets", "1 labels for a matrix of 60", labels([][]int{{0}}, 2)},
+		{"sets", "1 labels, sets of labels or targets", labels([][]int{{0}}, 2)},
 		{"label", "document 3 has label 7", labels(sets, 2)},
 		{"no labels", "0 classes", labels(make([][]int, n), 0)},
 		{"nothing to train on", "no document to train on", labels(make([][]int, n), 2)},
 
 		{"no target", "no document", regression(nil, nil)},
-		{"regression of a document twice", "document 5 is in the problem twice", regression([]int{5, 5}, []float64{1, 2})},
-		{"one class of nothing", "no document",
-			func() error { _, err := TrainOneClass(ctx, m, OneClassTraining{Nu: 0.5}, Options{}); return err }},
+		{"infinite target", "target +Inf of document 1", regression([]int{0, 1}, []float64{0, math.Inf(1)})},
+		{"no ν of one class", "ν is 0", oneClass(docs, Parameters{})},
+		{"one class of nothing", "no document", oneClass(nil, Parameters{Nu: 0.5})},
 	})
 }
 
@@ -261,16 +265,14 @@ func TestValidationArguments(t *testing.T) {
 		change(v)
 		return WarmStart{v, 1}
 	}
-	regression := func(targets []float64, parts []int, pars []Regression, start *Estimates) func() error {
-		return func() error {
-			_, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(ctx, m, pars, start, Options{})
-			return err
-		}
+	regression := func(change func(t *Trial)) *Trial {
+		trial := &Trial{Targets: targets, Parts: parts}
+		change(trial)
+		return trial
 	}
-	one := []Regression{{}}
 	checkArguments(t, []argument{
-		{"nothing", "labels for a matrix of 60", validate(&Trial{Classes: 2, Parts: parts}, pars)},
-		{"both", "expected one of them",
+		{"nothing", "0 labels, sets of labels or targets for a matrix of 60", validate(&Trial{Classes: 2, Parts: parts}, pars)},
+		{"both", "120 labels, sets of labels or targets",
 			validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Parts: parts}, pars)},
 		{"one part", "1 part of the documents",
 			validate(&Trial{Labels: labels, Classes: 2, Parts: make([]int, n)}, pars)},
@@ -288,8 +290,20 @@ func TestValidationArguments(t *testing.T) {
 			}))},
 		{"times NaN", "a start by NaN times", validate(trial, pars, WarmStart{near[0], math.NaN()})},
 
-		{"start of regression", "a start of 2 parts, expected 3",
-			regression(targets, parts, one, &Estimates{Fits: make([]*Machine, 2)})},
+		{"no choice", "no parameters", validate(trial, nil)},
+		{"C", "C is -1", validate(trial, []Parameters{{C: -1}})},
+		{"few parts", "parts of 59 documents", validate(&Trial{Labels: labels, Classes: 2, Parts: parts[1:]}, pars)},
+		{"few labels", "59 labels", validate(&Trial{Labels: labels[1:], Classes: 2, Parts: parts}, pars)},
+		{"few classes", "has label 1", validate(&Trial{Labels: labels, Classes: 1, Parts: parts}, pars)},
+		{"one class is left", "without part 1 of 3 the documents are of one class",
+			validate(&Trial{Labels: run.Pick([]int{0, 1, 1}, parts), Classes: 2, Parts: parts}, pars)},
+		{"start of regression", "a start of 1 machines (one-vs-one), expected 1 (one-vs-rest)",
+			validate(regression(func(*Trial) {}), pars, WarmStart{near[0], 1})},
+		{"targets", "59 labels", validate(regression(func(t *Trial) { t.Targets = targets[1:] }), pars)},
+		{"no targets", "no document", validate(regression(func(t *Trial) {
+			t.Targets = slices.Repeat([]float64{math.NaN()}, n)
+		}), pars)},
+		{"ε", "ε is -1", validate(regression(func(*Trial) {}), []Parameters{{Epsilon: -1}})},
 	})
 }
 

@@ -1,20 +1,19 @@
 package solver
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
-
-	"github.com/gramengine/gram/internal/run"
 )
 
-// Parameters says which problem of classes is solved. C and the tolerance scale with the kernel's
-// values.
+// Parameters says which problem is solved. C and the tolerance scale with the kernel's values.
 type Parameters struct {
-	// C bounds the coefficients: the price of a violated margin. Default: 1.
+	// C bounds the coefficients: the price of a violated margin, or of a deviation. Default: 1.
 	C float64
+
+	// Epsilon is the deviation of regression that costs nothing, in units of the targets. Default: 0,
+	// with which every document is a support vector.
+	Epsilon float64
 
 	// Weights multiplies C for the documents of a class, by number of the class, as LIBSVM's -w
 	// does. In one-vs-rest of three classes and more, and for labels, it counts where the class is
@@ -25,12 +24,13 @@ type Parameters struct {
 	// equal ones of the weight 1. Rows that take no part have one, too. Default: 1 each.
 	DocumentWeights []float64
 
-	// Nu, if not 0, asks for ν-SVC, which ignores C and Weights: a bound, from 0 to 1, on the share
-	// of documents, by their weights, that violate their margin, and the least share that are support vectors.
+	// Nu, if not 0, asks for ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon: a bound,
+	// from 0 to 1, on the share of documents, by their weights, that violate their margin or lie outside of
+	// the zone without loss, and the least share that are support vectors. One class needs it.
 	Nu float64
 
-	// Probabilities asks for a sigmoid with each machine, for which five more are trained, each
-	// without a fifth of the documents. Default: none.
+	// Probabilities asks for a sigmoid with each machine of two classes, for which five more are trained,
+	// each without a fifth of the documents. Default: none.
 	Probabilities bool
 
 	// Seed says which documents go into which fifth.
@@ -46,11 +46,17 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	if p.C == 0 {
 		p.C = 1
 	}
-	if !(p.C > 0) || math.IsInf(p.C, 0) {
+	switch {
+	case !(p.C > 0) || math.IsInf(p.C, 0):
 		return p, errUser("C is %v, expected a positive number", p.C)
-	}
-	if !(p.Nu >= 0 && p.Nu <= 1) {
-		return p, errUser("ν is %v, expected 0 < ν <= 1, or 0 for C-SVC", p.Nu)
+	case !(p.Epsilon >= 0) || math.IsInf(p.Epsilon, 0):
+		return p, errUser("ε is %v, expected a number of at least 0", p.Epsilon)
+	case !(p.Nu >= 0 && p.Nu <= 1):
+		return p, errUser("ν is %v, expected 0 < ν <= 1, or 0 for C-SVC or ε-SVR", p.Nu)
+	case len(p.Weights) > classes:
+		return p, errUser("%d weights, expected at most %d, one for each class", len(p.Weights), classes)
+	case p.DocumentWeights != nil && len(p.DocumentWeights) != n:
+		return p, errUser("weights of %d documents, of a matrix of %d", len(p.DocumentWeights), n)
 	}
 	for c, w := range p.Weights {
 		if !(w > 0) || math.IsInf(w, 0) {
@@ -60,23 +66,12 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 			return p, errUser("C = %v times weight %v of class %d is %v, expected a positive number", p.C, w, c, by)
 		}
 	}
-	if len(p.Weights) > max(classes, 0) {
-		return p, errUser("%d weights, expected at most %d, one for each class", len(p.Weights), classes)
-	}
-	return p, checkWeights(p.DocumentWeights, n)
-}
-
-// checkWeights checks that weights are there for n documents, or none.
-func checkWeights(weights []float64, n int) error {
-	if weights != nil && len(weights) != n {
-		return errUser("weights of %d documents, of a matrix of %d", len(weights), n)
-	}
-	for i, w := range weights {
+	for i, w := range p.DocumentWeights {
 		if !(w > 0) || math.IsInf(w, 0) {
-			return errUser("weight %v of document %d, expected a positive number", w, i)
+			return p, errUser("weight %v of document %d, expected a positive number", w, i)
 		}
 	}
-	return nil
+	return p, nil
 }
 
 // bound is C times the weight of a class; -1 has none.
@@ -87,70 +82,58 @@ func (p *Parameters) bound(class int) float64 {
 	return p.C
 }
 
-// begin checks what all learners are given, and fills in the defaults of the options.
-func begin(m Matrix, opt Options) (*source, Options, error) {
-	src, err := newSource(m)
-	if err == nil {
-		opt, err = opt.resolve()
-	}
-	return src, opt, err
-}
+// kind is which quadratic problem is solved.
+type kind int
 
-// problem is one problem of two classes.
+const (
+	twoClasses kind = iota
+	oneClass
+	regression
+)
+
+// problem is one problem of two classes, of one, or of regression.
 type problem struct {
-	docs     []int // increasing
-	positive []bool
-	bounds   [2]float64 // of positive and other documents of the weight 1
-	weights  []float64  // by row of the matrix; nil for 1 each
-	nu       float64    // if not 0: ν-SVC
-	probable bool       // with a sigmoid
-	seed     uint64     // of its folds
+	kind     kind
+	docs     []int     // increasing
+	positive []bool    // of classes
+	targets  []float64 // of regression
+	par      *Parameters
+	bounds   [2]float64 // by side: of documents of the weight 1
 	start    start
-	classes  [2]int   // what the signs stand for; the second is -1 for all others
-	weighs   int      // the class whose weight the negative documents have; -1 for 1
-	names    []string // of all classes, for errors; nil for numbers
-	place    int      // of its machine in a classifier
+	classes  [2]int // what the signs stand for; the second is -1 for all others
+	weighs   int    // the class whose weight the negative documents have; -1 for 1
+	place    int    // of its machine in a classifier
 }
 
-// set makes parameters those of the problem.
+// set makes parameters those of the problem. Its documents' bounds are 1 in ν-SVC and for one class.
 func (p *problem) set(par *Parameters) {
-	p.nu, p.probable, p.seed, p.weights = par.Nu, par.Probabilities, par.Seed, par.DocumentWeights
-	p.names = par.ClassNames
-	p.bounds = [2]float64{par.bound(p.classes[0]), par.bound(p.weighs)}
+	p.par, p.bounds = par, [2]float64{1, 1}
+	switch {
+	case p.kind == regression:
+		p.bounds = [2]float64{par.C, par.C}
+	case par.Nu == 0:
+		p.bounds = [2]float64{par.bound(p.classes[0]), par.bound(p.weighs)}
+	}
 }
 
-// weight is that of document t.
-func (p *problem) weight(t int) float64 { return weightOf(p.weights, p.docs[t]) }
-
-// weightOf is the weight of a row of the matrix; nil weights are 1.
-func weightOf(weights []float64, row int) float64 {
-	if weights == nil {
+// weight returns the weight of document t.
+func (p *problem) weight(t int) float64 {
+	if p.par.DocumentWeights == nil {
 		return 1
 	}
-	return weights[row]
+	return p.par.DocumentWeights[p.docs[t]]
 }
 
-// bound is the greatest α of document t.
-func (p *problem) bound(t int) float64 { return p.bounds[sideOf(p.positive[t])] * p.weight(t) }
-
-// inOrder returns documents, different rows of a matrix of n, and what belongs to each, in
-// increasing order: then the rows of a problem are pieces of memory.
-func inOrder[T any](docs []int, of []T, n int) ([]int, []T, error) {
-	if !slices.IsSorted(docs) {
-		order := run.Numbers(0, len(docs))
-		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(docs[a], docs[b]) })
-		docs, of = run.Pick(docs, order), run.Pick(of, order)
+// side is 0 or 1: whether variable v has the positive sign or the negative one.
+func (p *problem) side(v int) int {
+	if p.kind == regression {
+		return v / len(p.docs)
 	}
-	for i, d := range docs {
-		if d < 0 || d >= n {
-			return nil, nil, errUser("document %d of a matrix of %d", d, n)
-		}
-		if i > 0 && d == docs[i-1] {
-			return nil, nil, errUser("document %d is in the problem twice", d)
-		}
-	}
-	return docs, of, nil
+	return sideOf(p.positive[v])
 }
+
+// bound returns the upper bound of variable v.
+func (p *problem) bound(v int) float64 { return p.bounds[p.side(v)] * p.weight(v%len(p.docs)) }
 
 // sideOf is 0 for positive documents and 1 for others.
 func sideOf(positive bool) int {
@@ -163,32 +146,51 @@ func sideOf(positive bool) int {
 // dual is the quadratic problem with some documents held out, nil if those left are of one class;
 // without any held out, that is an error.
 func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
-	d := newDual(p.docs, 1, m)
+	copies, n := 1, len(p.docs)
+	if p.kind == regression {
+		copies = 2
+	}
+	d := newDual(p.docs, copies, m)
 	count, sum := [2]int{}, [2]float64{} // of documents, of their weights
-	for t, pos := range p.positive {
-		side := sideOf(pos)
-		d.sign[t] = int8(1 - 2*side)
-		if out == nil || !out(t) {
-			count[side]++
-			sum[side] += p.weight(t)
-			d.upper[t], d.offset[t] = p.bound(t), float64(d.sign[t])
+	for v := range d.sign {
+		side := p.side(v)
+		d.sign[v] = int8(1 - 2*side)
+		if out != nil && out(v) {
+			continue
+		}
+		count[side]++
+		sum[side] += p.weight(v % n)
+		d.upper[v] = p.bound(v)
+		switch sign := float64(d.sign[v]); {
+		case p.kind == regression && p.par.Nu > 0:
+			d.offset[v] = p.targets[v%n]
+		case p.kind == regression:
+			d.offset[v] = p.targets[v%n] - float64(sign*p.par.Epsilon)
+		case p.par.Nu == 0:
+			d.offset[v] = sign
 		}
 	}
-	if count[0] == 0 || count[1] == 0 {
+	switch nu := p.par.Nu; {
+	case p.kind == oneClass:
+		d.shareOut(nu * sum[0])
+	case p.kind == regression:
+		if d.perClass = nu > 0; nu > 0 {
+			d.shareOut(p.par.C * nu * sum[0] / 2)
+		}
+	case count[0] == 0 || count[1] == 0:
 		if out != nil {
 			return nil, nil
 		}
 		return nil, errUser("%d documents of class %s against %d of %s, expected some of each",
 			count[0], p.className(0), count[1], p.className(1))
-	}
-	if p.nu > 0 {
+	case nu > 0:
 		most := 2 * min(sum[0], sum[1]) / (sum[0] + sum[1])
-		if !(p.nu <= most) {
-			return nil, errUser("ν is %v, expected at most %.4g for %d documents of class %s against %d of %s", p.nu,
-				most,
+		if !(nu <= most) {
+			return nil, errUser("ν is %v, expected at most %.4g for %d documents of class %s against %d of %s", nu, most,
 				count[0], p.className(0), count[1], p.className(1))
 		}
-		d.shareOut(p.nu*(sum[0]+sum[1])/2, p.weight)
+		d.perClass = true
+		d.shareOut(nu * (sum[0] + sum[1]) / 2)
 	}
 	return d, nil
 }
@@ -206,16 +208,12 @@ func (p *problem) leftOver(fold []int, f int) float64 {
 	return 0
 }
 
-// shareOut makes a problem of two classes one of ν-SVC: no linear term, weights as bounds for those that
-// have one, and a sum of α in each class, shared out from the first document on.
-func (d *dual) shareOut(each float64, weight func(t int) float64) {
-	d.perClass = true
+// shareOut makes the sum of α of each sign that of a ν-form, from the first document on.
+func (d *dual) shareOut(each float64) {
+	d.fixed = true
 	left := [2]float64{each, each}
 	for t, s := range d.sign {
 		side := sideOf(s > 0)
-		if d.offset[t] = 0; d.upper[t] > 0 {
-			d.upper[t] = weight(t)
-		}
 		d.alpha[t] = min(d.upper[t], left[side])
 		left[side] -= d.alpha[t]
 	}
@@ -240,7 +238,7 @@ func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, by
 	if err != nil {
 		return nil, err
 	}
-	if p.probable {
+	if p.par.Probabilities && p.kind == twoClasses {
 		if machine.Sigmoid, err = p.sigmoid(ctx, s, bytes); err != nil {
 			return nil, err
 		}
@@ -252,7 +250,7 @@ func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, by
 // machine reads the result from the solved problem.
 func (p *problem) machine(d *dual, o outcome) (*Machine, error) {
 	m, err := d.machine(o)
-	if err != nil || p.nu == 0 {
+	if err != nil || p.par.Nu == 0 || p.kind != twoClasses {
 		return m, err
 	}
 	margin := d.margin()
@@ -269,8 +267,8 @@ func (p *problem) className(sign int) string {
 	switch c := p.classes[sign]; {
 	case c < 0:
 		return "all others"
-	case c < len(p.names):
-		return fmt.Sprintf("%q", p.names[c])
+	case c < len(p.par.ClassNames):
+		return fmt.Sprintf("%q", p.par.ClassNames[c])
 	default:
 		return fmt.Sprint(c)
 	}

@@ -18,10 +18,9 @@
 // labels, which are over the same documents, share working sets, rows and passes (multi_smo.go), until searches
 // of their own take over.
 //
-// On top of it: C-SVC and ν-SVC with the multi-class schemes, whose problems run in parallel
-// ([Train]); [TrainRegression] and [TrainOneClass]; decision
-// values, votes and probabilities ([Predictor], [Classifier]); folds, cross-validation and warm
-// starts from near solutions ([Trial], [RegressionTrial]).
+// On top of it: C-SVC and ν-SVC with the multi-class schemes, whose problems run in parallel, regression
+// and one class ([Train]); decision values, votes and probabilities ([Predictor], [Classifier]); folds,
+// cross-validation and warm starts from near solutions ([Trial]).
 //
 // # What is checked
 //

@@ -23,6 +23,7 @@ type dual struct {
 	docs []int // rows of the matrix, increasing
 	variables
 	perClass bool // ν-forms: the equations hold for each sign by itself
+	fixed    bool // ν-forms and one class: so is the sum of α, which a start needn't have
 	taken    int  // steps that a multiSMO took
 	done     *done
 }

@@ -11,43 +11,26 @@ import (
 // a group there. One-vs-one has a group for each pair of classes with documents; in the other
 // schemes problems over the same documents share their working sets, as many as suit the memory.
 // Thresholds need all machines. Groups that share classes, and so rows of the matrix, follow each
-// other. inMemory says whether the matrix has its rows in memory (a method Row, see [Matrix]). Only
-// and Start aren't looked at.
-//
-// Errors: those of Train about labels, parameters and parts.
+// other. inMemory reports whether the matrix has its rows in memory (a method Row, see [Matrix]). Only
+// is ignored. Errors: those of Train about what a training has.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
-	if n < 0 || n > mostDocuments {
-		return nil, errUser("a training of %d documents, expected 0 to %d", n, mostDocuments)
-	}
-	c := &Classifier{Classes: t.Classes}
-	problems, err := c.problems(t.Labels, t.Sets, t.Scheme, n)
+	p, err := t.plan(n, inMemory)
 	if err != nil {
-		return nil, err
-	}
-	par, err := t.resolve(c.Classes, n)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := t.parts(n); err != nil {
 		return nil, err
 	}
 	var groups [][]int
-	var open []*problem
-	for i, p := range problems {
-		switch {
-		case p == nil:
-		case p.constant(par.Probabilities) != nil:
+	for i, machine := range p.Machines {
+		if machine != nil { // a constant one
 			groups = append(groups, []int{i})
-		default:
-			p.place = i
-			open = append(open, p)
 		}
 	}
-	slices.SortStableFunc(open, func(a, b *problem) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
-	for _, some := range groupsOf(open, sharesDocuments(open) && c.multiSMO(inMemory || t.Alone)) {
+	slices.SortStableFunc(p.groups, func(a, b []*problem) int {
+		return cmp.Compare(zOrder(a[0].classes), zOrder(b[0].classes))
+	})
+	for _, some := range p.groups {
 		var group []int
-		for _, p := range some {
-			group = append(group, p.place)
+		for _, own := range some {
+			group = append(group, own.place)
 		}
 		groups = append(groups, group)
 	}
@@ -58,57 +41,96 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	return groups, nil
 }
 
-// multiSMO says whether a multiSMO solves the problems of the scheme, where they can. Labels are of very
-// different sizes, and a search leaves most documents out soon: where rows are in memory, each by
-// itself takes a third of the time (Reuters-21578).
-func (c *Classifier) multiSMO(inMemory bool) bool { return c.Scheme != Labels || !inMemory }
-
-// groupsOf divides problems that are trained by a multiSMO, or each by itself.
-func groupsOf(open []*problem, byMultiSMO bool) [][]*problem {
-	switch {
-	case len(open) == 0:
-		return nil
-	case byMultiSMO:
-		return batches(open)
-	}
-	return slices.Collect(slices.Chunk(open, 1))
+// plan is what a training is made of.
+type plan struct {
+	*Classifier              // so far with its constant machines
+	groups      [][]*problem // those that are open
+	together    bool         // the problems of a group are solved by a multiSMO
+	parts       int          // to tune thresholds on, 0 for none
 }
 
-// only returns which of the open problems are wanted, and forgets the constant machines that aren't.
-func (t *Training) only(c *Classifier, open []*problem, byMultiSMO bool) ([]*problem, error) {
-	if t.Only == nil {
-		return open, nil
+// plan checks a training on n documents and divides it.
+func (t *Training) plan(n int, inMemory bool) (*plan, error) {
+	if n < 0 || n > mostDocuments {
+		return nil, errUser("a training of %d documents, expected 0 to %d", n, mostDocuments)
 	}
-	wanted := make([]bool, len(c.Machines))
-	for _, i := range t.Only {
-		if i < 0 || i >= len(wanted) {
-			return nil, errUser("machine %d in Only, expected 0 to %d", i, len(wanted)-1)
+	c := &Classifier{}
+	problems, err := t.problems(c, n)
+	if err != nil {
+		return nil, err
+	}
+	par, err := t.resolve(c.Classes, n)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := t.parts(n)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Start.startsFor(c.Scheme, len(problems), n); err != nil {
+		return nil, err
+	}
+	c.Machines = make([]*Machine, len(problems))
+	var open []*problem
+	for i, p := range problems {
+		if p == nil {
+			continue
 		}
-		if wanted[i] {
-			return nil, errUser("machine %d is in Only twice", i)
+		if c.Machines[i] = p.constant(par.Probabilities); c.Machines[i] != nil {
+			continue
+		}
+		p.set(&par)
+		p.place = i
+		if t.Start != nil {
+			p.start = startFrom(t.Start.Machines[i])
+		}
+		open = append(open, p)
+	}
+	out := &plan{Classifier: c, parts: parts}
+	// Labels are of very different sizes, and a search leaves most documents out soon: if rows are in memory,
+	// each by itself takes a third of the time (Reuters-21578).
+	alone := c.Scheme == Labels && (inMemory || t.Alone)
+	if out.together = !alone && sharesDocuments(open); out.together {
+		out.groups = batches(open)
+	} else {
+		out.groups = slices.Collect(slices.Chunk(open, 1))
+	}
+	return out, nil
+}
+
+// only leaves the groups that are wanted, nil for all.
+func (p *plan) only(machines []int) error {
+	if machines == nil {
+		return nil
+	}
+	wanted := make([]bool, len(p.Machines))
+	for _, i := range machines {
+		if i < 0 || i >= len(wanted) || wanted[i] {
+			return errUser("machine %d in Only, expected different ones from 0 to %d", i, len(wanted)-1)
 		}
 		wanted[i] = true
 	}
-	if i := slices.Index(wanted, false); t.Parts != nil && i >= 0 {
-		return nil, errUser("thresholds without machine %d in Only, expected all", i)
+	if i := slices.Index(wanted, false); p.parts > 0 && i >= 0 {
+		return errUser("thresholds without machine %d in Only, expected all", i)
 	}
-	var some []*problem
-	for _, group := range groupsOf(open, byMultiSMO) {
+	var some [][]*problem
+	for _, group := range p.groups {
 		first := group[0].place
-		for _, p := range group {
-			if wanted[p.place] != wanted[first] {
-				return nil, errUser("machines %d and %d are trained together, expected both of them or none in Only",
-					first, p.place)
+		for _, own := range group {
+			if wanted[own.place] != wanted[first] {
+				return errUser("machines %d and %d are trained together, expected both of them or none in Only",
+					first, own.place)
 			}
 		}
 		if wanted[first] {
-			some = append(some, group...)
+			some = append(some, group)
 		}
 	}
 	for i, want := range wanted {
 		if !want {
-			c.Machines[i] = nil
+			p.Machines[i] = nil
 		}
 	}
-	return some, nil
+	p.groups = some
+	return nil
 }

@@ -122,30 +122,21 @@ func TestTrialOnly(t *testing.T) {
 	m, x := gaussian(t, 33, n, 3, 0.5)
 	wide, _ := gaussian(t, 33, n, 3, 0.2)
 	labels := classes(x, 4)
-	pars := []Parameters{{C: 10}, {C: 1}}
+	pars := []Parameters{{C: 10, Epsilon: 0.1}, {C: 1, Epsilon: 0.1}}
 	trial := Trial{Labels: labels, Classes: 4, Parts: Folds(labels, 3, 1), Decisions: true}
-	validate := func(trial Trial) []*Validation {
+	numbers := Trial{Targets: make([]float64, n), Parts: trial.Parts}
+	for i := range numbers.Targets {
+		numbers.Targets[i] = x[i][0]
+	}
+	validate := func(trial Trial, only []int) []*Validation {
 		t.Helper()
+		trial.Only = only
 		first := musttest.Get(trial.Validate(t.Context(), wide, pars, nil, Options{Workers: 2}))(t)
-		v := musttest.Get(trial.Validate(t.Context(), m, pars, []WarmStart{{first[1], 1.5}}, Options{Workers: 2}))(t)
-		return v
+		return musttest.Get(trial.Validate(t.Context(), m, pars, []WarmStart{{first[1], 1.5}}, Options{Workers: 2}))(t)
 	}
-	regression := func(only []int) []*Estimates {
-		t.Helper()
-		trial := RegressionTrial{Targets: make([]float64, n), Parts: trial.Parts, Only: only}
-		for i := range trial.Targets {
-			trial.Targets[i] = x[i][0]
-		}
-		par := []Regression{{C: 1, Epsilon: 0.1}}
-		first := musttest.Get(trial.Validate(t.Context(), wide, par, nil, Options{}))(t)
-		v := musttest.Get(trial.Validate(t.Context(), m, par, first[0], Options{}))(t)
-		return v
-	}
-	whole, values := validate(trial), regression(nil)
+	whole, values := validate(trial, nil), validate(numbers, nil)
 	for f := range 3 {
-		own := trial
-		own.Only = []int{f}
-		part, value := validate(own), regression(own.Only)
+		part, value := validate(trial, []int{f}), validate(numbers, []int{f})
 		for c := range part {
 			if !reflect.DeepEqual(part[c].Fits[f], whole[c].Fits[f]) {
 				t.Fatalf("part %d: machines differ", f)

@@ -286,12 +286,6 @@ func TestStrangeProblems(t *testing.T) {
 			)
 			return err
 		}},
-		{"target", "target NaN of document 1", func() error {
-			_, err := TrainRegression(
-				ctx, m, RegressionTraining{Docs: []int{0, 1}, Targets: []float64{0, math.NaN()}}, Options{},
-			)
-			return err
-		}},
 		{"odd working set", "a working set of 5 variables", func() error {
 			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive}, Options{WorkingSet: 5})
 			return err

@@ -54,27 +54,19 @@ func learnersOf(x [][]float64) map[string]learner {
 			)
 		},
 		"epsilon-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainRegression(
-				ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 2, Epsilon: 0.05}},
-				opt,
-			)
+			return trainRegression(ctx, m, docs, targets, Parameters{C: 2, Epsilon: 0.05}, opt)
 		},
 		"epsilon-SVR, both variables of a document": func(
 			ctx context.Context, m Matrix, opt Options,
 		) (*Machine, error) {
 			opt.MaxIterations = 3000 // of many more: what is left isn't looked for
-			return TrainRegression(
-				ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 100, Epsilon: 1e-5}},
-				opt,
-			)
+			return trainRegression(ctx, m, docs, targets, Parameters{C: 100, Epsilon: 1e-5}, opt)
 		},
 		"nu-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainRegression(
-				ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 2, Nu: 0.3}}, opt,
-			)
+			return trainRegression(ctx, m, docs, targets, Parameters{C: 2, Nu: 0.3}, opt)
 		},
 		"one class": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainOneClass(ctx, m, OneClassTraining{Docs: docs, Nu: 0.3}, opt)
+			return trainOneClass(ctx, m, docs, Parameters{Nu: 0.3}, opt)
 		},
 	}
 }

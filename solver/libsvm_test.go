@@ -149,22 +149,16 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 		}},
 		{
 			"one-class", signs, []string{"-s", "2", "-n", "0.25"},
-			func() []*Machine { return one(TrainOneClass(ctx, m, OneClassTraining{Docs: docs, Nu: 0.25}, fine)) },
+			func() []*Machine { return one(trainOneClass(ctx, m, docs, Parameters{Nu: 0.25}, fine)) },
 		},
 		{"epsilon-SVR", targets, []string{"-s", "3", "-c", "5", "-p", "0.05"}, func() []*Machine {
 			return one(
-				TrainRegression(
-					ctx, m,
-					RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 5, Epsilon: 0.05}}, fine,
-				),
+				trainRegression(ctx, m, docs, targets, Parameters{C: 5, Epsilon: 0.05}, fine),
 			)
 		}},
 		{"nu-SVR", targets, []string{"-s", "4", "-c", "5", "-n", "0.4"}, func() []*Machine {
 			return one(
-				TrainRegression(
-					ctx, m, RegressionTraining{Docs: docs, Targets: targets, Regression: Regression{C: 5, Nu: 0.4}},
-					fine,
-				),
+				trainRegression(ctx, m, docs, targets, Parameters{C: 5, Nu: 0.4}, fine),
 			)
 		}},
 	} {

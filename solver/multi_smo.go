@@ -100,7 +100,7 @@ func (g *multiSMO) solve(ctx context.Context) error {
 		return err
 	}
 	for _, d := range g.duals {
-		if !d.perClass {
+		if !d.fixed {
 			d.stretch(1) // those that begin at 0 stay there
 		}
 	}
@@ -375,10 +375,9 @@ func (g *multiSMO) update(ctx context.Context) error {
 // trainTogether trains the machines of problems over the same documents: with shared rows first,
 // and what is left of each by a search of its own.
 func trainTogether(
-	ctx context.Context, m *source, problems []*problem, opt *Options, report *reporter,
-	machines []*Machine,
+	ctx context.Context, m *source, groups [][]*problem, opt *Options, report *reporter, machines []*Machine,
 ) error {
-	for _, some := range batches(problems) {
+	for _, some := range groups {
 		duals := make([]*dual, len(some))
 		for i, p := range some {
 			var err error

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Scheme says how a problem of several classes is made of problems of two.
@@ -77,14 +79,17 @@ type Classifier struct {
 	Rejection *Rejection `json:",omitempty"` // of objects whose probabilities are too small; nil for none
 }
 
-// Training says what [Train] trains on: documents with one class each, in Labels, or with any
-// number of labels each, in Sets.
+// Training says what [Train] trains on. Exactly one of Labels, Sets and Targets is there.
 type Training struct {
-	Labels []int   // by document: its class, 0 … Classes-1; -1 leaves it out
-	Sets   [][]int // by document: its labels; nil leaves it out, an empty set has none
+	Labels  []int     // by document: its class, 0 … Classes-1; -1 leaves it out
+	Sets    [][]int   // by document: its labels; nil leaves it out, an empty set has none
+	Targets []float64 // by document: of regression; NaN leaves it out
 
-	Classes int    // how many classes, or labels, there are
-	Scheme  Scheme // of Labels; Sets have the scheme [Labels]
+	// OneClass asks for a machine that tells documents with a label from all others, whatever their labels.
+	OneClass bool
+
+	Classes int    // how many classes, or labels, there are; 1 for regression and one class
+	Scheme  Scheme // of Labels; Sets have the scheme [Labels], a machine by itself has [OneVsRest]
 	Parameters
 
 	// Parts, if not nil, asks for thresholds of Sets, see [TuneThresholds]: by document its part, from 0
@@ -92,7 +97,7 @@ type Training struct {
 	Parts []int
 
 	// Start, if not nil, is a classifier with a near solution, for another C, another width of the kernel or
-	// other documents. Machines that are nil begin at 0, and so do all of ν-SVC. Default: all begin at 0.
+	// other documents. Machines that are nil begin at 0, and so do all with Nu. Default: all begin at 0.
 	Start *Classifier
 
 	// Only, if not nil, are the numbers of the machines that are trained, whole groups of Groups;
@@ -114,6 +119,17 @@ type Training struct {
 // 2000). A margin of 0, as of two classes with the same documents, is an error. (svm-train of LIBSVM 3.3
 // writes coefficients ±inf and rho NaN.)
 //
+// Regression has the only machine of the result. Its decision value estimates the target z: ε-SVR solves
+//
+//	minimise ½ Σ_s Σ_t β[s]β[t]·K[s][t] + ε·Σ_t |β[t]| - Σ_t z[t]β[t]  subject to |β[t]| <= C·w[t], Σ_t β[t] = 0,
+//
+// and ν-SVR has Σ_t |β[t]| <= C·ν·Σ_t w[t] in place of the term in ε (as above, in the forms of Chang and
+// Lin). So has OneClass, whose decision value is positive for documents like those of training,
+//
+//	minimise ½ Σ_s Σ_t α[s]α[t]·K[s][t]  subject to 0 <= α[t] <= w[t], Σ_t α[t] = ν·Σ_t w[t]
+//
+// (Schölkopf and others, Neural Computation 13, 2001).
+//
 // It is fastest, and reads least from the matrix, if the documents of a class are consecutive. The
 // problems run in parallel, the largest first.
 //
@@ -124,65 +140,38 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	if err != nil {
 		return nil, err
 	}
-	c := &Classifier{Classes: t.Classes}
-	problems, err := c.problems(t.Labels, t.Sets, t.Scheme, src.n)
-	if err != nil {
-		return nil, err
-	}
 	if opt, err = opt.resolve(); err != nil {
 		return nil, err
 	}
-	par, err := t.resolve(c.Classes, src.n)
+	p, err := t.plan(src.n, src.rows != nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Start.startsFor(c.Scheme, len(problems), src.n); err != nil {
+	if err := p.only(t.Only); err != nil {
 		return nil, err
 	}
-	c.Machines = make([]*Machine, len(problems))
-	var open []*problem
-	for i, p := range problems {
-		if p == nil {
-			continue
-		}
-		if c.Machines[i] = p.constant(par.Probabilities); c.Machines[i] != nil {
-			continue
-		}
-		p.set(&par)
-		p.place = i
-		if t.Start != nil {
-			p.start = startFrom(t.Start.Machines[i])
-		}
-		open = append(open, p)
-	}
-	parts, err := t.parts(src.n)
-	if err != nil {
-		return nil, err
-	}
-	byMultiSMO := sharesDocuments(open) && c.multiSMO(src.rows != nil || t.Alone)
-	if open, err = t.only(c, open, byMultiSMO); err != nil {
-		return nil, err
-	}
-	report := newReporter(opt.Progress, len(open)*(1+min(parts, 1)))
-	if byMultiSMO && len(open) > 0 {
-		err = trainTogether(ctx, src, open, &opt, report, c.Machines)
+	open := slices.Concat(p.groups...)
+	report := newReporter(opt.Progress, len(open)*(1+min(p.parts, 1)))
+	if p.together {
+		err = trainTogether(ctx, src, p.groups, &opt, report, p.Machines)
 	} else {
 		var jobs []job
-		for _, p := range open {
-			jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) (err error) {
-				c.Machines[p.place], err = p.solve(ctx, s, bytes)
-				return err
-			}})
+		for _, own := range open {
+			jobs = append(jobs, job{len(own.docs), own.classes,
+				func(ctx context.Context, s *search, bytes int64) (err error) {
+					p.Machines[own.place], err = own.solve(ctx, s, bytes)
+					return err
+				}})
 		}
 		err = runAll(ctx, src, jobs, report, &opt)
 	}
-	if err == nil && t.Parts != nil {
-		err = t.tune(ctx, src, open, c, report, &opt)
+	if err == nil && p.parts > 0 {
+		err = t.tune(ctx, src, open, p.Classifier, p.parts, report, &opt)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c, nil
+	return p.Classifier, nil
 }
 
 // startsFor checks that searches of so many problems of a scheme, over a matrix of n documents, can
@@ -195,8 +184,11 @@ func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 		return errUser("a start of %d machines (%s), expected %d (%s)", len(c.Machines), c.Scheme, problems, scheme)
 	}
 	for i, machine := range c.Machines {
-		if _, err := givenStart(machine, n); err != nil {
-			return fmt.Errorf("machine %d: %w", i, err)
+		if machine == nil {
+			continue
+		}
+		if err := machine.Validate(n); err != nil {
+			return fmt.Errorf("machine %d: a start: %w", i, err)
 		}
 	}
 	return nil
@@ -282,39 +274,52 @@ func (c *Classifier) Present() []bool {
 	return present
 }
 
-// problems returns the problems of n documents with one class each, labels, or any number of
-// labels, sets, and sets the scheme. A problem is nil where one of two classes is empty.
-func (c *Classifier) problems(labels []int, sets [][]int, scheme Scheme, n int) ([]*problem, error) {
-	c.Scheme = scheme
-	if sets != nil {
+// problems returns the problems of a training on n documents, and sets scheme and classes of c. A problem
+// is nil if one of its two classes is empty.
+func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
+	c.Scheme, c.Classes = t.Scheme, t.Classes
+	switch single := t.OneClass || t.Targets != nil; {
+	case single:
+		c.Scheme, c.Classes = OneVsRest, 1
+	case t.Sets != nil:
 		c.Scheme = Labels
+	case t.Scheme == Labels:
+		return nil, errUser("scheme %q for one class per document", t.Scheme)
 	}
 	if _, err := c.Scheme.machines(c.Classes); err != nil {
 		return nil, err
 	}
-	have := max(len(labels), len(sets))
-	switch {
-	case sets != nil && labels != nil:
-		return nil, errUser("labels and sets of labels, expected one of them")
-	case have != n:
-		return nil, errUser("%d labels for a matrix of %d documents", have, n)
-	case sets == nil && scheme == Labels:
-		return nil, errUser("scheme %q for one class per document", scheme)
+	if have := len(t.Labels) + len(t.Sets) + len(t.Targets); have != n {
+		return nil, errUser("%d labels, sets of labels or targets for a matrix of %d documents", have, n)
 	}
 	var docs []int
+	if t.Targets != nil {
+		for i, z := range t.Targets {
+			if math.IsInf(z, 0) {
+				return nil, errUser("target %v of document %d, expected a finite number, or NaN to leave it out", z, i)
+			}
+			if z == z {
+				docs = append(docs, i)
+			}
+		}
+		return t.single(&problem{kind: regression, docs: docs, targets: run.Pick(t.Targets, docs)})
+	}
 	members := make([][]int, c.Classes) // by class: its documents, increasing
 	for i := range n {
 		var set []int
-		if sets != nil {
-			set = sets[i]
-		} else if labels[i] != -1 {
-			set = labels[i : i+1]
+		if t.Sets != nil {
+			set = t.Sets[i]
+		} else if t.Labels[i] != -1 {
+			set = t.Labels[i : i+1]
 		}
 		if set == nil {
 			continue
 		}
 		docs = append(docs, i)
 		for _, class := range set {
+			if t.OneClass {
+				class = 0
+			}
 			if class < 0 || class >= c.Classes {
 				return nil, errUser("document %d has label %d, expected 0 to %d", i, class, c.Classes-1)
 			}
@@ -328,19 +333,35 @@ func (c *Classifier) problems(labels []int, sets [][]int, scheme Scheme, n int) 
 		present += min(len(of), 1)
 	}
 	switch {
-	case sets != nil && len(docs) == 0:
-		return nil, errUser("no document to train on")
-	case sets == nil && present < 2:
+	case t.OneClass:
+		return t.single(&problem{kind: oneClass, docs: docs, positive: slices.Repeat([]bool{true}, len(docs))})
+	case t.Sets != nil && len(docs) == 0:
+		return nil, errNoDocument
+	case t.Sets == nil && present < 2:
 		return nil, errUser("the documents are of %d class, expected two or more", present)
 	case c.Scheme == OneVsOne:
 		return onePairs(members), nil
 	}
 	problems := oneRest(members, docs)
-	if sets == nil && c.Classes == 2 { // where all others are one class
+	if t.Sets == nil && c.Classes == 2 { // where all others are one class
 		problems[0].weighs, problems[1].weighs = 1, 0
 	}
 	return problems, nil
 }
+
+// single returns the only problem of a training.
+func (t *Training) single(p *problem) ([]*problem, error) {
+	switch {
+	case len(p.docs) == 0:
+		return nil, errNoDocument
+	case p.kind == oneClass && t.Nu == 0:
+		return nil, errUser("ν is 0, expected 0 < ν <= 1")
+	}
+	p.classes[1], p.weighs = -1, -1
+	return []*problem{p}, nil
+}
+
+var errNoDocument = errUser("no document to train on")
 
 // onePairs returns the problems of all pairs of classes, nil where one is empty.
 func onePairs(members [][]int) []*problem {
@@ -388,7 +409,7 @@ func oneRest(members [][]int, docs []int) []*problem {
 // probability is what the counts say, by Bayes' rule with a uniform prior.
 func (p *problem) constant(probable bool) *Machine {
 	positive := slices.Contains(p.positive, true)
-	if positive && slices.Contains(p.positive, false) {
+	if p.kind != twoClasses || positive && slices.Contains(p.positive, false) {
 		return nil
 	}
 	m := &Machine{Rho: 1, Converged: true}

@@ -131,7 +131,7 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 			signs[t] = 1
 		}
 	}
-	decisions, err := p.heldOut(ctx, s, Folds(signs, min(sigmoidFolds, len(signs)), p.seed), sigmoidFolds, nil, bytes)
+	decisions, err := p.heldOut(ctx, s, Folds(signs, min(sigmoidFolds, len(signs)), p.par.Seed), sigmoidFolds, nil, bytes)
 	if err != nil {
 		return nil, err
 	}

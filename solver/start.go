@@ -1,9 +1,6 @@
 package solver
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // A start is where a search begins instead of at 0: a sum of multiples of machines of near
 // problems. A document that a machine doesn't have counts 0 in it.
@@ -22,19 +19,8 @@ func startFrom(m *Machine) start {
 	return start{{m, 1}}
 }
 
-// givenStart is the start from a machine that a caller gave for a matrix of n documents, which it checks; nil is none.
-func givenStart(m *Machine, n int) (start, error) {
-	if m == nil {
-		return nil, nil
-	}
-	if err := m.Validate(n); err != nil {
-		return nil, fmt.Errorf("a start: %w", err)
-	}
-	return startFrom(m), nil
-}
-
-// starts says whether a search begins at a start, which needn't satisfy the two equations of ν-forms.
-func (d *dual) starts(from start) bool { return from != nil && !d.perClass }
+// starts reports whether a search begins at a start.
+func (d *dual) starts(from start) bool { return from != nil && !d.fixed }
 
 // begin sets the variables near a start, within their bounds, if the search begins at one. The equation
 // Σ yα = 0 must hold: those of the sign with the greater sum are made smaller.

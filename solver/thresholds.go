@@ -373,12 +373,8 @@ func (t *Training) parts(n int) (parts int, err error) {
 // tune tunes the thresholds of trained labels, and makes them part of the classifier. The machines of
 // a part begin at those of all documents.
 func (t *Training) tune(
-	ctx context.Context, m *source, open []*problem, c *Classifier, report *reporter, opt *Options,
-) error {
-	parts, err := t.parts(m.n)
-	if err != nil {
-		return err
-	}
+	ctx context.Context, m *source, open []*problem, c *Classifier, parts int, report *reporter, opt *Options,
+) (err error) {
 	decisions := make([][]float64, m.n)
 	for i, set := range t.Sets {
 		if set == nil {

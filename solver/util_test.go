@@ -84,11 +84,7 @@ type BinaryTraining struct {
 
 // TrainBinary trains the machine of a problem; class 0 is the positive one.
 func TrainBinary(ctx context.Context, m Matrix, b BinaryTraining, opt Options) (*Machine, error) {
-	t := Training{Classes: 2, Parameters: b.Parameters}
-	n := 0
-	if m != nil && m.Len() < 1<<20 { // else Train refuses it
-		n = max(m.Len(), 0)
-	}
+	t, n := Training{Classes: 2, Parameters: b.Parameters}, lengthOf(m)
 	t.Labels = slices.Repeat([]int{-1}, n)
 	for i, doc := range b.Docs {
 		if doc >= n {
@@ -98,7 +94,38 @@ func TrainBinary(ctx context.Context, m Matrix, b BinaryTraining, opt Options) (
 			t.Labels[doc] = 0
 		}
 	}
-	c, err := Train(ctx, m, t, opt)
+	return first(Train(ctx, m, t, opt))
+}
+
+// lengthOf is the length of a matrix, 0 for one that Train refuses.
+func lengthOf(m Matrix) int {
+	if m == nil || m.Len() > 1<<20 {
+		return 0
+	}
+	return max(m.Len(), 0)
+}
+
+// trainRegression trains the machine of targets, by element of docs.
+func trainRegression(
+	ctx context.Context, m Matrix, docs []int, targets []float64, par Parameters, opt Options,
+) (*Machine, error) {
+	all := slices.Repeat([]float64{math.NaN()}, lengthOf(m))
+	for i, doc := range docs[:min(len(docs), len(all))] {
+		all[doc] = targets[i]
+	}
+	return first(Train(ctx, m, Training{Targets: all, Parameters: par}, opt))
+}
+
+// trainOneClass trains the machine of the documents docs.
+func trainOneClass(ctx context.Context, m Matrix, docs []int, par Parameters, opt Options) (*Machine, error) {
+	labels := slices.Repeat([]int{-1}, lengthOf(m))
+	for _, doc := range docs[:min(len(docs), len(labels))] {
+		labels[doc] = 0
+	}
+	return first(Train(ctx, m, Training{Labels: labels, OneClass: true, Parameters: par}, opt))
+}
+
+func first(c *Classifier, err error) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Folds divides documents into k parts of nearly equal size, in which classes are as frequent as in
@@ -124,11 +126,12 @@ func HoldOut(labels []int, groups []int64, parts int, seed uint64) (fit, held []
 	return fit, held
 }
 
-// Trial describes a cross-validation: documents with their classes, divided into folds. Exactly one
-// of Labels and Sets is there.
+// Trial describes a cross-validation: documents with what they are trained on, divided into folds. Exactly
+// one of Labels, Sets and Targets is there, as in [Training].
 type Trial struct {
-	Labels []int   // by document: its class, 0 … Classes-1; -1 leaves it out
-	Sets   [][]int // by document: its labels, each for itself; nil leaves it out
+	Labels  []int     // by document: its class, 0 … Classes-1; -1 leaves it out
+	Sets    [][]int   // by document: its labels, each for itself; nil leaves it out
+	Targets []float64 // by document: of regression; NaN leaves it out
 
 	Classes int
 	Scheme  Scheme // of Labels
@@ -144,11 +147,11 @@ type Trial struct {
 
 // Validation is the result of a cross-validation with one choice of parameters.
 type Validation struct {
-	// Predicted is, by document, the class that the classifier without its part predicts; -1 for
-	// one that was left out. Nil for Sets.
-	Predicted []int
+	// What the classifier without its part predicts of a document: one of the three.
+	Predicted []int     // of Labels: its class; -1 for one that was left out
+	Sets      [][]int   // its labels, increasing; nil for one that was left out
+	Values    []float64 // of Targets: the estimate; NaN for one that was left out
 
-	Sets [][]int       // for Sets: the predicted labels, increasing; nil for one that was left out
 	Fits []*Classifier // by part: the classifier that was trained without it
 	Busy time.Duration // of workers, in solving the problems
 
@@ -165,89 +168,97 @@ type WarmStart struct {
 // Validate trains, for each part and each choice of parameters, a classifier on the documents of
 // all other parts, and predicts the part's own. The result is in the order of pars.
 //
-// The machines of one problem and part are trained for all parameters by growing C, on the same
-// rows, each from the solution of the one before (ν-SVC: from nothing). The first begins at near:
+// The machines of one problem and part are trained for all parameters by growing ν, ε and C, on the same
+// rows, each from the solution of the one before (with Nu: from nothing). The first begins at near:
 // the sum of multiples of solutions of the same trial with another kernel, such as twice the last
 // one less the one before; nil is 0. The number of parameters matters only through where the
 // searches begin: predictions are those of classifiers trained by [Train], up to the tolerance.
 func (t *Trial) Validate(
 	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
 ) ([]*Validation, error) {
-	v, err := newValidating(m, t.Parts, t.Only, len(pars), opt)
+	src, err := newSource(m)
 	if err != nil {
 		return nil, err
 	}
-	if t.Thresholds && len(v.only) < v.count {
-		return nil, errUser("thresholds by %d of %d parts in Only, expected all", len(v.only), v.count)
+	if opt, err = opt.resolve(); err != nil {
+		return nil, err
 	}
-	pars = slices.Clone(pars)
+	if len(pars) == 0 {
+		return nil, errUser("no parameters to validate")
+	}
+	parts, only, err := t.parts(src.n)
+	if err != nil {
+		return nil, err
+	}
+	v := &validating{m: src, pars: slices.Clone(pars), order: run.Numbers(0, len(pars))}
+	v.busy = make([]atomic.Int64, len(pars))
+	var whole Classifier
+	problems, err := t.problems(&whole, src.n, parts)
+	if err != nil {
+		return nil, err
+	}
 	for i := range pars {
-		if pars[i], err = pars[i].resolve(t.Classes, v.m.n); err != nil {
+		if v.pars[i], err = pars[i].resolve(whole.Classes, src.n); err != nil {
 			return nil, err
 		}
-		pars[i].Probabilities = false // a sigmoid has no part in the class
+		v.pars[i].Probabilities = false // a sigmoid has no part in the class
 	}
-	v.sort(func(a, b int) int { return cmp.Compare(pars[a].C, pars[b].C) })
-	whole := &Classifier{Classes: t.Classes}
-	problems, err := t.problems(whole, v.m.n)
-	if err != nil {
-		return nil, err
-	}
+	slices.SortStableFunc(v.order, func(i, j int) int {
+		a, b := &v.pars[i], &v.pars[j]
+		return cmp.Or(cmp.Compare(a.Nu, b.Nu), cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.C, b.C))
+	})
 	for _, s := range near {
-		if err := s.fits(whole.Scheme, v, len(problems)); err != nil {
+		if err := s.fits(whole.Scheme, parts, only, len(problems), src.n); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]*Validation, len(pars))
 	for i := range out {
-		out[i] = &Validation{Fits: make([]*Classifier, v.count)}
-		for _, f := range v.only {
-			own := *whole
+		out[i] = &Validation{Fits: make([]*Classifier, parts)}
+		for _, f := range only {
+			own := whole
 			own.Machines = make([]*Machine, len(problems))
 			out[i].Fits[f] = &own
 		}
 		if t.Decisions || t.Sets != nil && t.Thresholds {
-			out[i].Decisions = make([][]float64, v.m.n)
+			out[i].Decisions = make([][]float64, src.n)
 		}
-		if t.Sets != nil {
-			out[i].Sets = make([][]int, v.m.n)
-		} else {
-			out[i].Predicted = slices.Repeat([]int{-1}, v.m.n)
+		switch {
+		case t.Targets != nil:
+			out[i].Values = slices.Repeat([]float64{math.NaN()}, src.n)
+		case t.Sets != nil:
+			out[i].Sets = make([][]int, src.n)
+		default:
+			out[i].Predicted = slices.Repeat([]int{-1}, src.n)
 		}
 	}
-	for _, f := range v.only {
+	var jobs []job
+	for _, f := range only {
 		for i, p := range problems {
 			if p == nil {
 				continue
 			}
-			v.add(len(p.docs), p.classes, func() sweep {
+			jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) error {
 				own := p.without(t.Parts, f)
 				for _, w := range near {
 					if machine := w.Of.Fits[f].Machines[i]; machine != nil {
 						own.start = append(own.start, multiple{machine, w.By})
 					}
 				}
-				return own.sweep(v.m, pars, whole.Scheme)
-			}, func(par int, machine *Machine) { out[par].Fits[f].Machines[i] = machine })
+				return v.sweep(ctx, s, own, bytes, func(par int, machine *Machine) { out[par].Fits[f].Machines[i] = machine })
+			}})
 		}
 	}
-	v.machines = func(par, f int) []*Machine { return out[par].Fits[f].Machines }
-	v.takesPart = func(i int) bool { return t.Sets == nil && t.Labels[i] >= 0 || t.Sets != nil && t.Sets[i] != nil }
-	busy, err := v.run(ctx, func(i, par int, decisions []float64) {
-		if out[par].Decisions != nil {
-			out[par].Decisions[i] = slices.Clone(decisions)
-		}
-		if c := out[par].Fits[t.Parts[i]]; t.Sets != nil {
-			out[par].Sets[i] = c.LabelsOf([]int{}, decisions)
-		} else {
-			out[par].Predicted[i] = c.Decide(decisions)
-		}
-	})
-	if err != nil {
+	if err := runAll(ctx, src, jobs, newReporter(opt.Progress, len(jobs)*len(pars)), &opt); err != nil {
 		return nil, err
 	}
+	for _, f := range only {
+		if err := t.predict(ctx, src, out, f, &opt); err != nil {
+			return nil, err
+		}
+	}
 	for i, o := range out {
-		o.Busy = busy[i]
+		o.Busy = time.Duration(v.busy[i].Load())
 		if t.Sets != nil && t.Thresholds {
 			if o.Thresholds, o.Sets, err = TuneThresholds(o.Decisions, t.Sets, t.Parts); err != nil {
 				return nil, err
@@ -260,20 +271,53 @@ func (t *Trial) Validate(
 	return out, nil
 }
 
+// predict predicts the documents of a part by the machines of all parameters, which see each kernel value
+// together.
+func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int, opt *Options) error {
+	var held []int
+	for i, part := range t.Parts {
+		if part == f && (t.Labels == nil || t.Labels[i] >= 0) && (t.Sets == nil || t.Sets[i] != nil) &&
+			(t.Targets == nil || t.Targets[i] == t.Targets[i]) {
+			held = append(held, i)
+		}
+	}
+	var all Classifier
+	for _, o := range out {
+		all.Machines = append(all.Machines, o.Fits[f].Machines...)
+	}
+	n := len(all.Machines) / len(out)
+	return all.predictRows(ctx, m, held, opt, func(i int, decisions []float64) {
+		for par, o := range out {
+			own := decisions[par*n : (par+1)*n]
+			if o.Decisions != nil {
+				o.Decisions[i] = slices.Clone(own)
+			}
+			switch {
+			case t.Targets != nil:
+				o.Values[i] = own[0]
+			case t.Sets != nil:
+				o.Sets[i] = o.Fits[f].LabelsOf([]int{}, own)
+			default:
+				o.Predicted[i] = o.Fits[f].Decide(own)
+			}
+		}
+	})
+}
+
 // fits checks that a start is from a validation of the same parts and so many problems of a scheme.
-func (s *WarmStart) fits(scheme Scheme, v *validating, problems int) error {
-	if math.IsNaN(s.By) || math.IsInf(s.By, 0) {
+func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) error {
+	if !finite(s.By) {
 		return errUser("a start by %v times a validation, expected a finite number", s.By)
 	}
-	if s.Of == nil || len(s.Of.Fits) != v.count {
-		return errUser("a start from a validation of something else, expected one of %d parts", v.count)
+	if s.Of == nil || len(s.Of.Fits) != parts {
+		return errUser("a start from a validation of something else, expected one of %d parts", parts)
 	}
-	for _, f := range v.only {
+	for _, f := range only {
 		c := s.Of.Fits[f]
 		if c == nil {
 			return errUser("a start from a validation of something else, without part %d", f)
 		}
-		if err := c.startsFor(scheme, problems, v.m.n); err != nil {
+		if err := c.startsFor(scheme, problems, n); err != nil {
 			return fmt.Errorf("part %d: %w", f, err)
 		}
 	}
@@ -281,23 +325,29 @@ func (s *WarmStart) fits(scheme Scheme, v *validating, problems int) error {
 }
 
 // problems returns the problems of all documents that have a part.
-func (t *Trial) problems(c *Classifier, n int) ([]*problem, error) {
-	labels, sets := slices.Clone(t.Labels), slices.Clone(t.Sets)
+func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
+	training := Training{
+		Labels: slices.Clone(t.Labels), Sets: slices.Clone(t.Sets), Targets: slices.Clone(t.Targets), Classes: t.Classes,
+		Scheme: t.Scheme,
+	}
+	labels := training.Labels
 	for i, part := range t.Parts {
-		if part < 0 && i < len(labels) {
+		switch {
+		case part >= 0:
+		case i < len(labels):
 			labels[i] = -1
-		}
-		if part < 0 && i < len(sets) {
-			sets[i] = nil
+		case i < len(training.Sets):
+			training.Sets[i] = nil
+		case i < len(training.Targets):
+			training.Targets[i] = math.NaN()
 		}
 	}
-	problems, err := c.problems(labels, sets, t.Scheme, n)
-	if err != nil || sets != nil {
+	problems, err := training.problems(c, n)
+	if err != nil || t.Sets != nil {
 		return problems, err
 	}
-	parts := slices.Max(t.Parts) + 1
 	for f := range parts { // what a part leaves must be of two classes at least
-		seen, several := -1, false
+		seen, several := -1, t.Targets != nil
 		for i, c := range labels {
 			if c >= 0 && t.Parts[i] != f {
 				several = several || seen >= 0 && c != seen
@@ -313,183 +363,104 @@ func (t *Trial) problems(c *Classifier, n int) ([]*problem, error) {
 	return problems, nil
 }
 
-// without is the problem of the documents that are not in a part.
+// without is the problem of the documents that are in other parts.
 func (p *problem) without(parts []int, f int) *problem {
-	own := &problem{classes: p.classes, weighs: p.weighs}
+	own := &problem{kind: p.kind, classes: p.classes, weighs: p.weighs}
 	for t, d := range p.docs {
-		if parts[d] != f {
-			own.docs, own.positive = append(own.docs, d), append(own.positive, p.positive[t])
+		if parts[d] == f {
+			continue
+		}
+		own.docs = append(own.docs, d)
+		if p.kind == regression {
+			own.targets = append(own.targets, p.targets[t])
+		} else {
+			own.positive = append(own.positive, p.positive[t])
 		}
 	}
 	return own
 }
 
-// validating is a validation under way, of classes or of regression.
+// parts returns the number of parts, and those that are validated, increasing.
+func (t *Trial) parts(n int) (count int, only []int, err error) {
+	if len(t.Parts) != n {
+		return 0, nil, errUser("parts of %d documents, of a matrix of %d", len(t.Parts), n)
+	}
+	for i, f := range t.Parts {
+		if f < -1 || f >= n {
+			return 0, nil, errUser("document %d is in part %d, expected 0 to %d, or -1 for none", i, f, n-1)
+		}
+		count = max(count, f+1)
+	}
+	if count < 2 {
+		return 0, nil, errUser("%d part of the documents, expected two or more", count)
+	}
+	for f := range count {
+		if t.Only == nil || slices.Contains(t.Only, f) {
+			only = append(only, f)
+		}
+	}
+	if t.Only != nil && (len(only) != len(t.Only) || t.Thresholds && len(only) < count) {
+		return 0, nil, errUser("parts %v in Only, expected different ones from 0 to %d, and all for thresholds", t.Only,
+			count-1)
+	}
+	return count, only, nil
+}
+
+// validating is a validation under way.
 type validating struct {
 	m     *source
-	opt   Options
-	parts []int
-	count int   // parts
-	only  []int // those that are validated, increasing
-	order []int // the order in which parameters are taken
-	jobs  []job
+	pars  []Parameters
+	order []int          // the order in which parameters are taken
 	busy  []atomic.Int64 // by parameters: nanoseconds
-
-	machines  func(par, f int) []*Machine // that were trained without part f
-	takesPart func(i int) bool
 }
 
-// newValidating checks what both validations are given.
-func newValidating(m Matrix, parts, only []int, pars int, opt Options) (*validating, error) {
-	src, opt, err := begin(m, opt)
-	if err != nil {
-		return nil, err
-	}
-	if pars == 0 {
-		return nil, errUser("no parameters to validate")
-	}
-	if len(parts) != src.n {
-		return nil, errUser("parts of %d documents, of a matrix of %d", len(parts), src.n)
-	}
-	v := &validating{m: src, opt: opt, parts: parts, busy: make([]atomic.Int64, pars)}
-	for i, f := range parts {
-		if f < -1 || f >= src.n {
-			return nil, errUser("document %d is in part %d, expected 0 to %d, or -1 for none", i, f, src.n-1)
-		}
-		v.count = max(v.count, f+1)
-	}
-	if v.count < 2 {
-		return nil, errUser("%d part of the documents, expected two or more", v.count)
-	}
-	for f := range v.count {
-		if only == nil || slices.Contains(only, f) {
-			v.only = append(v.only, f)
-		}
-	}
-	if only != nil && len(v.only) != len(only) {
-		return nil, errUser("parts %v in Only, expected different ones from 0 to %d", only, v.count-1)
-	}
-	return v, nil
-}
-
-// sort sets the order of the parameters.
-func (v *validating) sort(compare func(a, b int) int) {
-	for i := range v.busy {
-		v.order = append(v.order, i)
-	}
-	slices.SortStableFunc(v.order, compare)
-}
-
-// sweep is a problem that is solved for a list of parameters, in order.
-type sweep struct {
-	start    start
-	settled  bool     // the machine is constant for all parameters
-	constant *Machine // nil: none
-
-	// next returns the problem with parameters i. It is last with raised bounds if that suffices.
-	next    func(i int, last *dual) (*dual, error)
-	machine func(d *dual, o outcome) (*Machine, error)
-}
-
-// add adds a job: a problem of so many documents for all parameters, and a function that keeps the
-// machines.
-func (v *validating) add(documents int, classes [2]int, make func() sweep, keep func(par int, m *Machine)) {
-	v.jobs = append(v.jobs, job{documents, classes, func(ctx context.Context, s *search, bytes int64) error {
-		p := make()
-		var last *dual
-		for _, i := range v.order {
-			if p.settled {
-				keep(i, p.constant)
-				s.report.solved()
-				continue
+// sweep trains the machines of a problem for all parameters, each from the one before, and passes them to keep.
+func (v *validating) sweep(
+	ctx context.Context, s *search, p *problem, bytes int64, keep func(par int, m *Machine),
+) error {
+	constant := p.constant(false)
+	var last *dual
+	for _, i := range v.order {
+		if constant != nil {
+			if p.classes[1] < 0 { // in one-vs-one a class without documents gets no votes
+				keep(i, constant)
 			}
-			begin := time.Now()
-			d, err := p.next(i, last)
-			if err != nil {
-				return err
-			}
-			var o outcome
-			if d == last {
-				o, err = s.resume(ctx, d)
-			} else {
-				o, err = s.solve(ctx, d, p.start, bytes)
-			}
-			if err != nil {
-				return err
-			}
-			machine, err := p.machine(d, o)
-			if err != nil {
-				return err
-			}
-			keep(i, machine)
-			last, p.start = d, startFrom(machine)
-			v.busy[i].Add(int64(time.Since(begin)))
 			s.report.solved()
+			continue
 		}
-		return nil
-	}})
-}
-
-// run does the jobs. Then it passes each document that takes part to each, with its decision values
-// by the machines that were trained without its part. It returns the time that workers spent on
-// each choice of parameters.
-func (v *validating) run(ctx context.Context, each func(i, par int, decisions []float64)) ([]time.Duration, error) {
-	if err := runAll(ctx, v.m, v.jobs, newReporter(v.opt.Progress, len(v.jobs)*len(v.order)), &v.opt); err != nil {
-		return nil, err
-	}
-	for _, f := range v.only {
-		var held []int
-		for i, part := range v.parts {
-			if part == f && v.takesPart(i) {
-				held = append(held, i)
-			}
+		begin, before := time.Now(), p.par
+		p.set(&v.pars[i])
+		var o outcome
+		var err error
+		if last != nil && p.par.Nu == 0 && p.par.Epsilon == before.Epsilon && p.raise(last) {
+			o, err = s.resume(ctx, last)
+		} else if last, err = p.dual(v.m, nil); err == nil {
+			o, err = s.solve(ctx, last, p.start, bytes)
 		}
-		var all Classifier // of all parameters, which see each kernel value together
-		for par := range v.order {
-			all.Machines = append(all.Machines, v.machines(par, f)...)
-		}
-		n := len(all.Machines) / len(v.order)
-		err := all.predictRows(ctx, v.m, held, &v.opt, func(i int, decisions []float64) {
-			for par := range v.order {
-				each(i, par, decisions[par*n:(par+1)*n])
-			}
-		})
 		if err != nil {
-			return nil, err
+			return err
 		}
-	}
-	busy := make([]time.Duration, len(v.busy))
-	for i := range busy {
-		busy[i] = time.Duration(v.busy[i].Load())
-	}
-	return busy, nil
-}
-
-// sweep is the problem for all parameters. A class without documents gets no votes in one-vs-one.
-func (p *problem) sweep(m *source, pars []Parameters, scheme Scheme) sweep {
-	s := sweep{start: p.start, constant: p.constant(false), machine: p.machine}
-	if s.settled = s.constant != nil; scheme == OneVsOne {
-		s.constant = nil
-	}
-	s.next = func(i int, last *dual) (*dual, error) {
-		p.set(&pars[i])
-		if last != nil && p.nu == 0 && !last.perClass && p.raise(last) {
-			return last, nil
+		machine, err := p.machine(last, o)
+		if err != nil {
+			return err
 		}
-		return p.dual(m, nil)
+		keep(i, machine)
+		p.start = startFrom(machine)
+		v.busy[i].Add(int64(time.Since(begin)))
+		s.report.solved()
 	}
-	return s
+	return nil
 }
 
 // raise makes the bounds of a solved problem those that p has now, unless one of them was greater.
 func (p *problem) raise(d *dual) bool {
-	for t := range p.positive {
-		if d.upper[t] > p.bound(t) {
+	for v := range d.upper {
+		if d.upper[v] > p.bound(v) {
 			return false
 		}
 	}
-	for t := range p.positive {
-		d.upper[t] = p.bound(t)
+	for v := range d.upper {
+		d.upper[v] = p.bound(v)
 	}
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // masked is a trial's labels without those of a part.
@@ -278,31 +279,6 @@ func TestValidateOthers(t *testing.T) {
 	if machines := lost[0].Fits[0].Machines; machines[0] == nil || machines[1] != nil || machines[2] != nil {
 		t.Error("machines for a class without documents")
 	}
-
-	one := make([]int, n) // part 0 has all of class 0
-	for i := range one {
-		one[i] = min(parts[i], 1)
-	}
-	for what, trial := range map[string]*Trial{
-		"one class":   {Labels: one, Classes: 2, Parts: parts},
-		"one part":    {Labels: labels, Classes: 2, Parts: make([]int, n)},
-		"few parts":   {Labels: labels, Classes: 2, Parts: parts[1:]},
-		"few labels":  {Labels: labels[1:], Classes: 2, Parts: parts},
-		"few classes": {Labels: labels, Classes: 1, Parts: parts},
-	} {
-		if _, err := trial.Validate(ctx, m, []Parameters{{}}, nil, Options{}); err == nil {
-			t.Errorf("%s: no error", what)
-		}
-	}
-	trial := &Trial{Labels: labels, Classes: 2, Parts: parts}
-	for _, start := range [][]WarmStart{{{}}, {{v[0], 1}}} {
-		if _, err := trial.Validate(ctx, m, []Parameters{{}}, start, Options{}); err == nil {
-			t.Error("no error for a start that doesn't fit")
-		}
-	}
-	if _, err := trial.Validate(ctx, m, []Parameters{{C: -1}}, nil, Options{}); err == nil {
-		t.Error("no error for a negative C")
-	}
 }
 
 // The machines of a validation have the same bits from any number of workers.
@@ -337,7 +313,7 @@ func TestValidateWorkers(t *testing.T) {
 func TestStart(t *testing.T) {
 	const n = 60
 	m, x := gaussian(t, 26, n, 2, 1)
-	p := &problem{docs: counting(n), positive: noisySigns(3, x), bounds: [2]float64{2, 5}}
+	p := &problem{docs: counting(n), positive: noisySigns(3, x), par: &Parameters{}, bounds: [2]float64{2, 5}}
 	d := musttest.Get(p.dual(sourceOf(t, m), nil))(t)
 	from := &Machine{}
 	for i := range n {
@@ -385,5 +361,60 @@ func TestStart(t *testing.T) {
 	}
 	if least := objective(1); objective(0.99) <= least || objective(1.01) <= least {
 		t.Errorf("objective %v, %v at 0.99 and %v at 1.01 times the start", least, objective(0.99), objective(1.01))
+	}
+}
+
+// Regression is validated as separate trainings estimate, and from its own solution in few steps.
+func TestValidateRegression(t *testing.T) {
+	const n = 200
+	ctx := context.Background()
+	m, x := gaussian(t, 25, n, 2, 1)
+	targets, parts := make([]float64, n), make([]int, n)
+	for i := range targets {
+		targets[i] = math.Sin(x[i][0]) + 0.1*x[i][1] + 0.3*float64(i%3-1)
+		parts[i] = i % 4
+	}
+	parts[9] = -1
+	pars := []Parameters{{C: 10, Epsilon: 0.05}, {C: 0.1, Epsilon: 0.05}, {C: 1, Nu: 0.4}, {C: 5, Epsilon: 0.2}}
+	trial := &Trial{Targets: targets, Parts: parts}
+	got := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{}))(t)
+	for at, e := range got {
+		if !math.IsNaN(e.Values[9]) {
+			t.Error("an estimate for a document that was left out")
+		}
+		var loss float64
+		for f := range 4 {
+			var docs []int
+			for i, own := range parts {
+				if own >= 0 && own != f {
+					docs = append(docs, i)
+				}
+			}
+			own := musttest.Get(trainRegression(ctx, m, docs, run.Pick(targets, docs), pars[at], Options{}))(t)
+			if machine := e.Fits[f].Machines[0]; !(math.Abs(machine.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
+				t.Errorf("%+v: objective %v, alone %v", pars[at], machine.Objective, own.Objective)
+			}
+			for _, i := range heldOut(parts, f) {
+				row := make([]float32, 0, n)
+				for _, s := range own.Support {
+					row = append(row, m.Row(i)[s])
+				}
+				// Two solutions of gap ε have objectives that are less than ε·Σ|β| apart, so ‖w -
+				// w'‖² < 2ε·Σ|β|, and K = 1 on the diagonal.
+				bound := 2 * math.Sqrt(2*defaultTolerance*sizeOf(own))
+				if !(math.Abs(own.Decide(row)-e.Values[i]) <= bound) {
+					t.Errorf("document %d is estimated as %v, alone %v", i, e.Values[i], own.Decide(row))
+				}
+				loss += (e.Values[i] - targets[i]) * (e.Values[i] - targets[i])
+			}
+		}
+		if loss/n > 0.2 {
+			t.Errorf("%+v: mean squared error %v", pars[at], loss/n)
+		}
+	}
+	cold := musttest.Get(trial.Validate(ctx, m, pars[:1], nil, Options{}))(t)
+	warm := musttest.Get(trial.Validate(ctx, m, pars[:1], []WarmStart{{cold[0], 1}}, Options{}))(t)
+	if steps(warm[0]) > steps(cold[0])/10 {
+		t.Errorf("%d steps from the solution, %d from nothing", steps(warm[0]), steps(cold[0]))
 	}
 }

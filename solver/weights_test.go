@@ -42,12 +42,10 @@ func weighings(ctx context.Context, x [][]float64) map[string]weighing {
 			return TrainBinary(ctx, m, BinaryTraining{Docs: counting(len(docs)), Positive: signs(docs), Parameters: par}, opt)
 		}
 	}
-	numbers := func(par Regression) func(Matrix, []float64, []int, Options) (*Machine, error) {
+	numbers := func(par Parameters) func(Matrix, []float64, []int, Options) (*Machine, error) {
 		return func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
 			par.DocumentWeights = weights
-			return TrainRegression(
-				ctx, m, RegressionTraining{Docs: counting(len(docs)), Targets: targets(docs), Regression: par}, opt,
-			)
+			return trainRegression(ctx, m, counting(len(docs)), targets(docs), par, opt)
 		}
 	}
 	return map[string]weighing{
@@ -55,10 +53,10 @@ func weighings(ctx context.Context, x [][]float64) map[string]weighing {
 		"C-SVC, class weights": {classes(Parameters{C: 0.7, Weights: []float64{2, 0.5}}), 1.4, 0},
 		"C-SVC, one bound":     {classes(Parameters{C: 1e-3}), 1e-3, 0}, // where most are at their bound
 		"nu-SVC":               {classes(Parameters{Nu: 0.4}), 0.4, 0.4},
-		"epsilon-SVR":          {numbers(Regression{C: 2, Epsilon: 0.05}), 4, 0},
-		"nu-SVR":               {numbers(Regression{C: 2, Nu: 0.3}), 0.6, 0},
+		"epsilon-SVR":          {numbers(Parameters{C: 2, Epsilon: 0.05}), 4, 0},
+		"nu-SVR":               {numbers(Parameters{C: 2, Nu: 0.3}), 0.6, 0},
 		"one class": {func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
-			return TrainOneClass(ctx, m, OneClassTraining{counting(len(docs)), 0.3, weights}, opt)
+			return trainOneClass(ctx, m, counting(len(docs)), Parameters{Nu: 0.3, DocumentWeights: weights}, opt)
 		}, 0.3, 0},
 	}
 }
@@ -219,13 +217,11 @@ func TestWeightsInParts(t *testing.T) {
 			}
 		}
 	}
-	numbers := []Regression{
+	numbers := []Parameters{
 		{C: 0.5, Epsilon: 0.1, DocumentWeights: weights}, {C: 3, Epsilon: 0.1, DocumentWeights: weights},
 	}
-	found, err := (&RegressionTrial{Targets: targets, Parts: parts}).Validate(t.Context(), m, numbers, nil, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trial := &Trial{Targets: targets, Parts: parts}
+	found := musttest.Get(trial.Validate(t.Context(), m, numbers, nil, opt))(t)
 	for p, par := range numbers {
 		for part := range 2 {
 			var docs []int
@@ -234,10 +230,8 @@ func TestWeightsInParts(t *testing.T) {
 					docs = append(docs, i)
 				}
 			}
-			one := musttest.Get(TrainRegression(t.Context(), m, RegressionTraining{
-				Docs: docs, Targets: run.Pick(targets, docs), Regression: par,
-			}, opt))(t)
-			near("regression", found[p].Fits[part], one)
+			one := musttest.Get(trainRegression(t.Context(), m, docs, run.Pick(targets, docs), par, opt))(t)
+			near("regression", found[p].Fits[part].Machines[0], one)
 		}
 	}
 }

@@ -145,14 +145,7 @@ func (r recipe) train(t testing.TB) *Model {
 		}
 	}
 	gram := musttest.Get(solver.NewDense(n, values))(t)
-	must := func(machine *solver.Machine, err error) *solver.Classifier {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{machine}}
-	}
-	all, labels, several, targets := make([]int, n), make([]int, n), make([][]int, n), make([]float64, n)
+	labels, several, targets := make([]int, n), make([][]int, n), make([]float64, n)
 	if r.typ.Classifies() && r.classes == nil {
 		m.Classes = []string{"a", "b", "c"}
 	}
@@ -162,7 +155,7 @@ func (r recipe) train(t testing.TB) *Model {
 		for k, c := range terms {
 			sum += float64(row[k]) * float64(c)
 		}
-		all[i], labels[i], targets[i] = i, (int(sum/4)%3+3)%3%max(len(m.Classes), 1), sum/10
+		labels[i], targets[i] = (int(sum/4)%3+3)%3%max(len(m.Classes), 1), sum/10
 		several[i] = []int{labels[i]}
 		if i%5 == 0 {
 			several[i] = append(several[i], (labels[i]+1)%max(len(m.Classes), 1))
@@ -171,49 +164,27 @@ func (r recipe) train(t testing.TB) *Model {
 			labels[i] = labels[i] / 2 * 2
 		}
 	}
-	var c *solver.Classifier
-	par := solver.Parameters{C: 3, Probabilities: r.sigmoids}
-	switch r.typ {
-	case NuSVC:
-		par.Nu = 0.3
-		fallthrough
-	case CSVC:
-		if r.scheme == solver.Labels {
-			c, err = solver.Train(
-				ctx, gram, solver.Training{Sets: several, Classes: len(m.Classes), Parameters: par}, solver.Options{},
-			)
-		} else {
-			c, err = solver.Train(
-				ctx, gram, solver.Training{Labels: labels, Classes: len(m.Classes), Scheme: r.scheme, Parameters: par},
-				solver.Options{},
-			)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Settings.Weights = map[string]float64{"a": 1, "a\xff": 2, "<b>": 0.1}
-	case OneClass:
-		c = must(solver.TrainOneClass(ctx, gram, solver.OneClassTraining{Docs: all, Nu: 0.3}, solver.Options{}))
-	case EpsilonSVR:
-		c = must(
-			solver.TrainRegression(
-				ctx, gram,
-				solver.RegressionTraining{
-					Docs: all, Targets: targets, Regression: solver.Regression{C: 3, Epsilon: 0.05},
-				},
-				solver.Options{},
-			),
-		)
-		m.Laplace = 0.25
-	case NuSVR:
-		c = must(
-			solver.TrainRegression(
-				ctx, gram,
-				solver.RegressionTraining{Docs: all, Targets: targets, Regression: solver.Regression{C: 3, Nu: 0.3}},
-				solver.Options{},
-			),
-		)
+	training := solver.Training{
+		Classes: len(m.Classes), Scheme: r.scheme, Parameters: solver.Parameters{C: 3, Probabilities: r.sigmoids},
 	}
+	switch {
+	case !r.typ.Classifies() && r.typ != OneClass:
+		training.Targets = targets
+	case r.typ.Classifies() && r.scheme == solver.Labels:
+		training.Sets = several
+	default:
+		training.Labels, training.OneClass = labels, r.typ == OneClass
+	}
+	switch r.typ {
+	case NuSVC, OneClass, NuSVR:
+		training.Nu = 0.3
+	case EpsilonSVR:
+		training.Epsilon, m.Laplace = 0.05, 0.25
+	}
+	if r.typ.Classifies() {
+		m.Settings.Weights = map[string]float64{"a": 1, "a\xff": 2, "<b>": 0.1}
+	}
+	c := musttest.Get(solver.Train(ctx, gram, training, solver.Options{}))(t)
 	rows := c.Support()
 	m.Classifier, m.Support = *c, docs.SelectRows(rows)
 	m.Classifier.AtLeastOne = r.typ.Classifies() && r.scheme == solver.Labels

@@ -48,7 +48,7 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 		if err != nil {
 			return known, err
 		}
-		known.thresholds = out.classes.Thresholds
+		known.thresholds = out.Thresholds
 	}
 	if calibrated {
 		own := *s
@@ -88,7 +88,7 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernelAt, keep k
 			var fits []FoldOutcome
 			for cell, o := range out {
 				fits = append(fits, g.outcome(o, fold))
-				busy[len(one.Fits)*len(w.cells)+cell] += o.busy()
+				busy[len(one.Fits)*len(w.cells)+cell] += o.Busy
 			}
 			one.Fits = append(one.Fits, fits)
 			return nil
@@ -105,11 +105,7 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernelAt, keep k
 			if err != nil {
 				return err
 			}
-			if b := busy[i*len(w.cells)+cell]; o.values != nil {
-				o.values.Busy = b
-			} else {
-				o.classes.Busy = b
-			}
+			o.Busy = busy[i*len(w.cells)+cell]
 			all = append(all, *o)
 		}
 		if err := keep(ctx, f, at, all); err != nil {

@@ -38,11 +38,11 @@ func (p *Problem) calibrate(
 			return nil, err
 		}
 	}
-	fit, err := f.fit(ctx, c, out.classes.Decisions, -1)
+	fit, err := f.fit(ctx, c, out.Decisions, -1)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.temper(fit, out.classes.Decisions, -1, way); err != nil {
+	if err := f.temper(fit, out.Decisions, -1, way); err != nil {
 		return nil, err
 	}
 	c.Temperature = fit.Temperature
@@ -71,7 +71,7 @@ func (p *Problem) inParts(
 	if err != nil {
 		return nil, outcome{}, err
 	}
-	near := weighted{outcome{classes: &solver.Validation{Fits: slices.Repeat([]*solver.Classifier{c}, f.folds)}}, 1}
+	near := weighted{outcome{Validation: &solver.Validation{Fits: slices.Repeat([]*solver.Classifier{c}, f.folds)}}, 1}
 	out, err := f.validate(ctx, m, []cell{{s.C, s.Nu, s.Epsilon}}, []weighted{near}, opt)
 	if err != nil {
 		return nil, outcome{}, err
@@ -146,7 +146,7 @@ var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 func (f *folded) calibration(
 	ctx context.Context, o outcome,
 ) (way int, found *Calibration, answers []solver.Answer, err error) {
-	if o.classes == nil || o.classes.Decisions == nil {
+	if o.Decisions == nil {
 		return 0, nil, nil, nil
 	}
 	tried := ways
@@ -158,17 +158,17 @@ func (f *folded) calibration(
 		scores[w].keeps = f.s.rejects()
 	}
 	for part := range f.folds {
-		c, err := f.fit(ctx, o.classes.Fits[part], o.classes.Decisions, part)
+		c, err := f.fit(ctx, o.Fits[part], o.Decisions, part)
 		if err != nil {
 			return 0, nil, nil, err
 		}
 		p := make([]float64, c.Classes)
 		for w := range tried {
-			if err := f.temper(c, o.classes.Decisions, part, w); err != nil {
+			if err := f.temper(c, o.Decisions, part, w); err != nil {
 				return 0, nil, nil, err
 			}
 			scores[w].part = part
-			for i, own := range o.classes.Decisions {
+			for i, own := range o.Decisions {
 				if own == nil || f.parts[i] != part {
 					continue
 				}

@@ -122,7 +122,7 @@ func TestCalibrationIsHeldOut(t *testing.T) {
 			}
 		}
 		fits := slices.Repeat([]*solver.Classifier{c}, f.folds)
-		held := outcome{classes: &solver.Validation{Fits: fits, Decisions: decisions}}
+		held := outcome{Validation: &solver.Validation{Fits: fits, Decisions: decisions}}
 		way, found, _, err := f.calibration(t.Context(), held)
 		if err != nil || way != best || found.LogLoss != loss {
 			t.Errorf("%s: way %d, %+v, %v, expected way %d of log loss %v", scheme, way, found, err, best, loss)

@@ -154,12 +154,12 @@ func (p *Problem) CrossValidate(ctx context.Context, s Settings, folds int, seed
 func (f *folded) result(ctx context.Context, o outcome) (*Validation, error) {
 	v := &Validation{Fold: inCorpus(f.corpus, f.parts), Measure: f.s.Measure()}
 	switch {
-	case o.values != nil:
-		v.Value = inCorpus(f.corpus, o.values.Values)
+	case f.targets != nil:
+		v.Value = inCorpus(f.corpus, o.Values)
 	case f.sets != nil:
-		v.Labels, v.Thresholds = inCorpus(f.corpus, o.classes.Sets), o.classes.Thresholds
+		v.Labels, v.Thresholds = inCorpus(f.corpus, o.Sets), o.Thresholds
 	default:
-		v.Class = inCorpus(f.corpus, o.classes.Predicted)
+		v.Class = inCorpus(f.corpus, o.Predicted)
 	}
 	truth := f.p.truth()
 	var err error

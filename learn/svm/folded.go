@@ -182,9 +182,8 @@ type cell struct{ c, nu, epsilon float64 }
 
 // outcome is what a validation with one kernel and one cell found, in the order of f.
 type outcome struct {
-	classes *solver.Validation
-	values  *solver.Estimates
-	fits    []fit // by fold, where the machines aren't there
+	*solver.Validation
+	fits []fit // by fold, where the machines aren't there
 }
 
 // fit is what is told of the machines that were trained without a fold.
@@ -198,7 +197,7 @@ func (o *outcome) fit(part int) (f fit) {
 	if o.fits != nil {
 		return o.fits[part]
 	}
-	c := o.machines(part)
+	c := o.Fits[part]
 	f.support = len(c.Support())
 	for _, m := range c.Machines {
 		if m != nil {
@@ -211,48 +210,15 @@ func (o *outcome) fit(part int) (f fit) {
 	return f
 }
 
-// machines returns the machines of a fold.
-func (o *outcome) machines(part int) *solver.Classifier {
-	if o.values != nil {
-		return &solver.Classifier{Machines: o.values.Fits[part : part+1]}
-	}
-	return o.classes.Fits[part]
-}
-
-func (o *outcome) busy() time.Duration {
-	if o.values != nil {
-		return o.values.Busy
-	}
-	return o.classes.Busy
-}
-
 // validate trains and predicts all folds for all cells. near are outcomes of other kernels for the
 // same cell, with their weights.
 func (f *folded) validate(
 	ctx context.Context, m solver.Matrix, cells []cell, near []weighted, opt solver.Options,
 ) (out []outcome, err error) {
-	if f.targets != nil {
-		var pars []solver.Regression
-		for _, c := range cells {
-			par := f.p.regression(c)
-			par.DocumentWeights = run.Pick(par.DocumentWeights, f.order)
-			pars = append(pars, par)
-		}
-		var start *solver.Estimates
-		if len(near) > 0 {
-			start = near[0].of.values
-		}
-		trial := &solver.RegressionTrial{Targets: f.targets, Parts: f.parts, Only: f.only}
-		values, err := trial.Validate(ctx, m, pars, start, opt)
-		for _, v := range values {
-			out = append(out, outcome{values: v})
-		}
-		return out, err
-	}
 	var pars []solver.Parameters
 	for _, c := range cells {
 		own := *f.s
-		own.C, own.Nu = c.c, c.nu
+		own.C, own.Nu, own.Epsilon = c.c, c.nu, c.epsilon
 		par, err := f.p.parameters(&own)
 		if err != nil {
 			return nil, err
@@ -262,18 +228,21 @@ func (f *folded) validate(
 	}
 	var start []solver.WarmStart
 	for _, w := range near {
-		start = append(start, solver.WarmStart{Of: w.of.classes, By: w.by})
+		start = append(start, solver.WarmStart{Of: w.of.Validation, By: w.by})
+	}
+	if f.targets != nil && len(start) > 0 {
+		start = []solver.WarmStart{{Of: start[0].Of, By: 1}}
 	}
 	trial := &solver.Trial{
-		Labels: f.labels, Sets: f.sets, Classes: len(f.p.corpus.classes), Scheme: f.s.Scheme, Parts: f.parts,
-		Thresholds: f.s.Thresholds, Decisions: f.s.Probabilities, Only: f.only,
+		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.classes), Scheme: f.s.Scheme, Parts: f.parts,
+		Thresholds: f.s.Thresholds, Decisions: f.s.Probabilities && f.targets == nil, Only: f.only,
 	}
 	if f.only != nil && trial.Thresholds { // which need the decision values of all folds
 		trial.Thresholds, trial.Decisions = false, true
 	}
 	classes, err := trial.Validate(ctx, m, pars, start, opt)
 	for _, v := range classes {
-		out = append(out, outcome{classes: v})
+		out = append(out, outcome{Validation: v})
 	}
 	return out, err
 }

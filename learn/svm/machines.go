@@ -19,11 +19,6 @@ func (p *Problem) Machines(s Settings) ([][]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.Type.Classifies() && s.Type != model.OneClass {
-		if _, err := p.targets(); err != nil {
-			return nil, err
-		}
-	}
 	return p.groups(&s)
 }
 
@@ -31,10 +26,7 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 	if err := p.suits(s.Kernel); err != nil {
 		return nil, err
 	}
-	if !s.Type.Classifies() {
-		return [][]int{{0}}, nil
-	}
-	t, err := p.classes(s)
+	t, err := p.solverTraining(s)
 	if err != nil {
 		return nil, err
 	}

@@ -401,7 +401,7 @@ func (q *searching) keep(ctx context.Context, f *folded, at kernelAt, out []outc
 		}
 		point := &Point{
 			Candidate: q.all[q.part.at[at.index][i]], Figures: v.Figures, Mean: v.Mean, SD: v.SD, Score: v.Score,
-			Iterations: v.Iterations, Unfinished: v.Unfinished, Busy: o.busy(),
+			Iterations: v.Iterations, Unfinished: v.Unfinished, Busy: o.Busy,
 		}
 		point.Kernel = at.kernel
 		for part, sv := range v.Support {

@@ -180,7 +180,7 @@ func (t *SearchTasks) Validate(p *Problem) error {
 		if err != nil || !s.Type.Classifies() {
 			return err
 		}
-		whole, err := p.classes(&s)
+		whole, err := p.solverTraining(&s)
 		if err != nil {
 			return err
 		}
@@ -233,20 +233,20 @@ func (f *folded) held(fold int) (docs []int) {
 func (f *folded) outcome(o outcome, fold int) FoldOutcome {
 	fit, docs := o.fit(fold), f.held(fold)
 	out := FoldOutcome{Support: fit.support, Iterations: fit.iterations, Unfinished: fit.unfinished}
-	if o.values != nil {
-		out.Values = run.Pick(o.values.Values, docs)
+	if f.targets != nil {
+		out.Values = run.Pick(o.Values, docs)
 		return out
 	}
-	out.Decisions = run.Pick(o.classes.Decisions, docs)
-	for m, machine := range o.classes.Fits[fold].Machines {
+	out.Decisions = run.Pick(o.Decisions, docs)
+	for m, machine := range o.Fits[fold].Machines {
 		if machine == nil {
 			out.Missing = append(out.Missing, m)
 		}
 	}
 	if f.sets != nil {
-		out.Labels = run.Pick(o.classes.Sets, docs)
+		out.Labels = run.Pick(o.Sets, docs)
 	} else {
-		out.Class = run.Pick(o.classes.Predicted, docs)
+		out.Class = run.Pick(o.Predicted, docs)
 	}
 	return out
 }
@@ -340,17 +340,17 @@ func (t *SearchTasks) fits(task int, out *SearchOutcome) error {
 // fold.
 func (f *folded) assembled(first int, found []*SearchOutcome, kernel, cell int) (*outcome, error) {
 	n := len(f.parts)
-	o := &outcome{}
 	v := &solver.Validation{Fits: make([]*solver.Classifier, f.folds)}
+	o := &outcome{Validation: v}
 	switch {
 	case f.targets != nil:
-		o.values = &solver.Estimates{Values: slices.Repeat([]float64{math.NaN()}, n)}
+		v.Values = slices.Repeat([]float64{math.NaN()}, n)
 	case f.sets != nil:
-		o.classes, v.Sets = v, make([][]int, n)
+		v.Sets = make([][]int, n)
 	default:
-		o.classes, v.Predicted = v, slices.Repeat([]int{-1}, n)
+		v.Predicted = slices.Repeat([]int{-1}, n)
 	}
-	if o.classes != nil && (f.s.Probabilities || f.s.Thresholds) {
+	if f.targets == nil && (f.s.Probabilities || f.s.Thresholds) {
 		v.Decisions = make([][]float64, n)
 	}
 	for fold, task := range found {
@@ -360,7 +360,7 @@ func (f *folded) assembled(first int, found []*SearchOutcome, kernel, cell int) 
 		}
 		o.fits = append(o.fits, fit{own.Support, own.Iterations, own.Unfinished})
 	}
-	if f.s.Thresholds && o.classes != nil {
+	if f.s.Thresholds {
 		var err error
 		if v.Thresholds, v.Sets, err = solver.TuneThresholds(v.Decisions, f.sets, f.parts); err != nil {
 			return nil, err
@@ -388,10 +388,10 @@ func (f *folded) take(o *outcome, own *FoldOutcome, fold int) error {
 		return nil
 	}
 	err := errors.Join(
-		count("values", len(own.Values), o.values != nil),
-		count("classes", len(own.Class), o.classes != nil && o.classes.Predicted != nil),
-		count("sets of labels", len(own.Labels), o.classes != nil && o.classes.Sets != nil),
-		count("lists of decision values", len(own.Decisions), o.classes != nil && o.classes.Decisions != nil),
+		count("values", len(own.Values), o.Values != nil),
+		count("classes", len(own.Class), o.Predicted != nil),
+		count("sets of labels", len(own.Labels), o.Sets != nil),
+		count("lists of decision values", len(own.Decisions), o.Decisions != nil),
 	)
 	if err != nil {
 		return err
@@ -400,17 +400,17 @@ func (f *folded) take(o *outcome, own *FoldOutcome, fold int) error {
 		return fmt.Errorf("%d support vectors, %d iterations, %d unfinished machines, expected no numbers below 0",
 			own.Support, own.Iterations, own.Unfinished)
 	}
-	if o.values != nil {
+	if f.targets != nil {
 		for i, at := range docs {
 			v := own.Values[i]
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("an estimate of %v, expected a finite number", v)
 			}
-			o.values.Values[at] = v
+			o.Values[at] = v
 		}
 		return nil
 	}
-	v := o.classes
+	v := o.Validation
 	for i, at := range docs {
 		if v.Predicted != nil {
 			if c := own.Class[i]; c < 0 || c >= classes {

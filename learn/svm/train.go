@@ -237,13 +237,20 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 	return docs
 }
 
-// classes returns what the solver trains on where a type tells classes apart.
-func (p *Problem) classes(s *Settings) (t solver.Training, err error) {
+// solverTraining returns what the solver trains on.
+func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	t = solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Alone: s.Alone}
 	if t.Parameters, err = p.parameters(s); err != nil {
 		return t, err
 	}
-	if s.Scheme != solver.Labels {
+	switch {
+	case s.Type == model.OneClass:
+		t.OneClass, t.Labels = true, make([]int, p.Len())
+		return t, nil
+	case !s.Type.Classifies():
+		t.Targets, err = p.targets()
+		return t, err
+	case s.Scheme != solver.Labels:
 		t.Labels, err = p.single()
 		return t, err
 	}
@@ -258,63 +265,39 @@ func (p *Problem) classes(s *Settings) (t solver.Training, err error) {
 	return t, nil
 }
 
-// classifier trains the machines of a type, only some of classes where these aren't nil, on a matrix
+// classifier trains the machines of a type, only some where these aren't nil, on a matrix
 // of docs where these aren't nil.
 func (p *Problem) classifier(
 	ctx context.Context, m solver.Matrix, s *Settings, only, docs []int, opt solver.Options,
 ) (*solver.Classifier, error) {
-	if s.Type.Classifies() {
-		t, err := p.classes(s)
-		if err != nil {
-			return nil, err
-		}
-		if t.Only = only; docs != nil {
-			t.Labels, t.DocumentWeights = run.Pick(t.Labels, docs), run.Pick(t.DocumentWeights, docs)
-		}
-		c, err := solver.Train(ctx, m, t, opt)
-		if err != nil || docs == nil {
-			return c, err
-		}
-		for _, machine := range c.Machines {
-			if machine != nil {
-				machine.Support = run.Pick(docs, machine.Support)
-			}
-		}
-		return c, nil
-	}
-	all := run.Numbers(0, p.Len())
-	var machine *solver.Machine
-	var err error
-	if s.Type == model.OneClass {
-		t := solver.OneClassTraining{Docs: all, Nu: s.Nu, DocumentWeights: p.corpus.weights}
-		machine, err = solver.TrainOneClass(ctx, m, t, opt)
-	} else {
-		t := solver.RegressionTraining{Docs: all, Regression: p.regression(cell{s.C, s.Nu, s.Epsilon})}
-		if t.Targets, err = p.targets(); err != nil {
-			return nil, err
-		}
-		machine, err = solver.TrainRegression(ctx, m, t, opt)
-	}
+	t, err := p.solverTraining(s)
 	if err != nil {
 		return nil, err
 	}
-	return &solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{machine}}, nil
-}
-
-// regression is parameters of regression.
-func (p *Problem) regression(c cell) solver.Regression {
-	return solver.Regression{C: c.c, Nu: c.nu, Epsilon: c.epsilon, DocumentWeights: p.corpus.weights}
+	if t.Only = only; docs != nil {
+		t.Labels, t.DocumentWeights = run.Pick(t.Labels, docs), run.Pick(t.DocumentWeights, docs)
+	}
+	c, err := solver.Train(ctx, m, t, opt)
+	if err != nil || docs == nil {
+		return c, err
+	}
+	for _, machine := range c.Machines {
+		if machine != nil {
+			machine.Support = run.Pick(docs, machine.Support)
+		}
+	}
+	return c, nil
 }
 
 // parameters translates settings for the solver: weights go by number of the class instead of its
 // name.
 func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	par := solver.Parameters{
-		C: s.C, Nu: s.Nu, DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
+		C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
 		ClassNames: p.corpus.classes,
 	}
 	weights := p.weights(s)
-	if len(weights) == 0 {
+	if len(weights) == 0 || !s.Type.Classifies() {
 		return par, nil
 	}
 	par.Weights = slices.Repeat([]float64{1}, len(p.corpus.classes))

@@ -40,9 +40,9 @@ func dense(t *testing.T, c *corpus.Corpus, k kernel.Kernel) *solver.Dense {
 func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solver.Machine {
 	t.Helper()
 	n := m.Len()
-	all, single, sets, targets := make([]int, n), make([]int, n), make([][]int, n), make([]float64, n)
+	single, sets, targets := make([]int, n), make([][]int, n), make([]float64, n)
 	for i := range n {
-		all[i], single[i], sets[i] = i, -1, []int{}
+		single[i], sets[i] = -1, []int{}
 		for _, id := range c.Labels.Of(i) {
 			single[i] = int(id)
 			sets[i] = append(sets[i], int(id))
@@ -50,7 +50,7 @@ func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solv
 		}
 	}
 	ctx := context.Background()
-	par := solver.Parameters{C: s.C, Nu: s.Nu, Probabilities: s.Probabilities, Seed: s.Seed}
+	par := solver.Parameters{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Probabilities: s.Probabilities, Seed: s.Seed}
 	if s.Weights != nil {
 		for _, name := range c.Classes {
 			w, ok := s.Weights[name]
@@ -60,41 +60,19 @@ func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solv
 			par.Weights = append(par.Weights, w)
 		}
 	}
-	one := func(machine *solver.Machine, err error) []*solver.Machine {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return []*solver.Machine{machine}
-	}
-	opt := solver.Options{Tolerance: s.Tolerance}
+	training := solver.Training{Classes: len(c.Classes), Scheme: s.Scheme, Parameters: par}
 	switch {
-	case s.Type == model.OneClass:
-		return one(solver.TrainOneClass(ctx, m, solver.OneClassTraining{Docs: all, Nu: s.Nu}, opt))
 	case s.Type == model.EpsilonSVR, s.Type == model.NuSVR:
-		return one(
-			solver.TrainRegression(
-				ctx, m,
-				solver.RegressionTraining{
-					Docs: all, Targets: targets, Regression: solver.Regression{C: s.C, Epsilon: s.Epsilon, Nu: s.Nu},
-				},
-				opt,
-			),
-		)
+		training.Targets = targets
+	case s.Scheme == solver.Labels:
+		training.Sets = sets
+	default:
+		training.Labels, training.OneClass = single, s.Type == model.OneClass
 	}
-	var out *solver.Classifier
-	var err error
-	if s.Scheme == solver.Labels {
-		out, err = solver.Train(ctx, m, solver.Training{Sets: sets, Classes: len(c.Classes), Parameters: par}, opt)
-	} else {
-		out, err = solver.Train(
-			ctx, m, solver.Training{Labels: single, Classes: len(c.Classes), Scheme: s.Scheme, Parameters: par}, opt,
-		)
+	if training.OneClass {
+		training.Labels = make([]int, n)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Machines
+	return musttest.Get(solver.Train(ctx, m, training, solver.Options{Tolerance: s.Tolerance}))(t).Machines
 }
 
 // numbered gives documents the number of their terms as label, and several gives some a second
