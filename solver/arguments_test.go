@@ -271,7 +271,7 @@ func TestValidationArguments(t *testing.T) {
 		return trial
 	}
 	checkArguments(t, []argument{
-		{"nothing", "0 labels, sets of labels or targets for a matrix of 60", validate(&Trial{Classes: 2, Parts: parts}, pars)},
+		{"nothing", "0 labels, sets of labels or targets", validate(&Trial{Classes: 2, Parts: parts}, pars)},
 		{"both", "120 labels, sets of labels or targets",
 			validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Parts: parts}, pars)},
 		{"one part", "1 part of the documents",

@@ -234,7 +234,8 @@ func (f *folded) validate(
 		start = []solver.WarmStart{{Of: start[0].Of, By: 1}}
 	}
 	trial := &solver.Trial{
-		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.classes), Scheme: f.s.Scheme, Parts: f.parts,
+		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.classes),
+		Scheme: f.s.Scheme, Parts: f.parts,
 		Thresholds: f.s.Thresholds, Decisions: f.s.Probabilities && f.targets == nil, Only: f.only,
 	}
 	if f.only != nil && trial.Thresholds { // which need the decision values of all folds
