@@ -75,7 +75,7 @@ func (k *kind) source() string { return cmp.Or(k.in, documents) }
 // kinds are small jobs.
 var kinds = []*kind{
 	{"gram", []string{"-kernel", "diffusion:t=0.5", "-rows", "128", "-columns", "256"}, "K.npy",
-		[]string{"gram", "-kernel", "diffusion:t=0.5"}, ""},
+		[]string{"matrix", "-kernel", "diffusion:t=0.5"}, ""},
 	{"train", []string{"-kernel", "diffusion:t=0.5", "-c", "10"}, "m.model",
 		[]string{"train", "-kernel", "diffusion:t=0.5", "-c", "10"}, ""},
 	{"search", []string{"-kernel", "diffusion:t=0.1|0.5", "-c", "1,10", "-folds", "3"}, "scores.json",
