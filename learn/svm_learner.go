@@ -85,7 +85,7 @@ func (t machines) settings(o *Options) (svm.Settings, error) {
 }
 
 // parseReject reads error=SHARE or coverage=SHARE, a number up to 1 or with %.
-func parseReject(text string) (r solver.RejectionTarget, err error) {
+func parseReject(text string) (r svm.RejectionTarget, err error) {
 	key, value, _ := strings.Cut(text, "=")
 	number, percent := strings.CutSuffix(value, "%")
 	share, bad := strconv.ParseFloat(number, 64)
@@ -238,7 +238,7 @@ func (t machines) choose(
 		from.Supervised = nil // which have no other probabilities
 	}
 	whole := with
-	with.Calibrated, with.Reject = false, solver.RejectionTarget{} // probabilities have no part in the choice
+	with.Calibrated, with.Reject = false, svm.RejectionTarget{} // probabilities have no part in the choice
 	if trained.Chosen, err = svm.Choose(ctx, c, with, from, o.svm(tasks...)); err != nil {
 		return nil, err
 	}

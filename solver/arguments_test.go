@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 )
@@ -102,16 +101,6 @@ type (
 	}
 )
 
-// replacing puts rows of its own in the place of those that it is to fill.
-type replacing struct{ Matrix }
-
-func (m replacing) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
-	for r := range dst {
-		dst[r] = make([]float32, len(dst[r]))
-	}
-	return m.Matrix.Rows(ctx, rows, columns, dst)
-}
-
 func (w wide) Row(i int) []float32 {
 	return append(slices.Clone(w.Dense.Row(i)), 1)
 }
@@ -146,10 +135,6 @@ func TestMatrixArguments(t *testing.T) {
 			{name + "/long rows", "of the matrix has 257 values, expected 256", func() error { return train(wide{m}) }},
 			{name + "/diagonal", "the diagonal of the matrix has 255 values, expected 256",
 				func() error { return train(narrow{m}) }},
-			{
-				name + "/replaced rows", "put another slice in dst[0]",
-				func() error { return train(replacing{Matrix: m}) },
-			},
 			{name + "/nil", "no matrix", func() error { return train(nil) }},
 			{name + "/negative", "a matrix of -1 documents", func() error { return train(sized{m, -1}) }},
 			{name + "/huge", "a matrix of 4294967296 documents", func() error { return train(sized{m, 1 << 32}) }},
@@ -219,10 +204,6 @@ func TestTrainingArguments(t *testing.T) {
 			train(3, Parameters{}, from([]int{2, 1}, []float64{1, -1}), nil, nil)},
 		{"start of NaN", "machine 0: a start: solver: coefficient NaN of support vector 1",
 			train(3, Parameters{}, from([]int{1}, []float64{nan}), nil, nil)},
-		{"kernels", "panels of 0 rows", func() error {
-			_, err := trainOneClass(ctx, m, docs, Parameters{Nu: 0.5}, Options{Kernels: &asm.Kernels{}})
-			return err
-		}},
 		{"too many pairs", "one-vs-one of 20000 classes has 199990000 machines", train(20000, Parameters{})},
 		{"start of other classes", "a start of 1 machines", train(3, Parameters{}, nil)},
 		{"machine of a start", "machine 2: a start: solver: 1 support vectors with 0",
@@ -309,35 +290,26 @@ func TestValidationArguments(t *testing.T) {
 
 func TestProbabilityArguments(t *testing.T) {
 	sure := func() *Machine { return &Machine{Sigmoid: &Sigmoid{-1, 0}} }
-	probabilities := func(c *Classifier, room int, decisions ...float64) func() error {
-		return func() error { return c.Probabilities(make([]float64, room), decisions) }
-	}
 	fit := func(positive []bool, decisions ...float64) func() error {
 		return func() error { _, err := FitSigmoid(decisions, positive); return err }
 	}
 	checkArguments(t, []argument{
-		{"sigmoid", "machine 0, whose sigmoid has A NaN",
-			probabilities(
-				&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}, 1,
-				1,
-			)},
+		{"sigmoid", "decision value 1 of machine 0, expected a finite number",
+			func() error {
+				c := &Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{{Sigmoid: &Sigmoid{math.NaN(), 0}}}}
+				return c.Probabilities(make([]float64, 1), []float64{1})
+			}},
 		{"missing machine", "machine 0 (one-vs-rest) is missing",
-			probabilities(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{nil}}, 1, 1)},
+			(&Classifier{Scheme: OneVsRest, Classes: 1, Machines: []*Machine{nil}}).Validate},
 		{"missing pair", "the machine for classes 1 and 2 is missing",
-			probabilities(&Classifier{Classes: 3, Machines: []*Machine{sure(), sure(), nil}}, 3, 1, 2, 3)},
-		{"no machine", "no machine for 2 classes",
-			probabilities(&Classifier{Classes: 2, Machines: []*Machine{nil}}, 2, 1)},
-
+			(&Classifier{Classes: 3, Machines: []*Machine{sure(), sure(), nil}}).Validate},
+		{"no machine", "no machine for 2 classes", (&Classifier{Classes: 2, Machines: []*Machine{nil}}).Validate},
 		{"temperature", "temperature 0 (one-vs-rest)",
-			probabilities(
-				&Classifier{
-					Scheme: OneVsRest, Classes: 1, Machines: []*Machine{sure()}, Temperature: &Temperature{T: 0},
-				}, 1, 1,
-			)},
+			(&Classifier{
+				Scheme: OneVsRest, Classes: 1, Machines: []*Machine{sure()}, Temperature: &Temperature{T: 0},
+			}).Validate},
 		{"temperature of labels", "temperature 1 (labels)",
-			probabilities(
-				&Classifier{Scheme: Labels, Classes: 1, Machines: []*Machine{sure()}, Temperature: &Temperature{T: 1}}, 1, 1,
-			)},
+			(&Classifier{Scheme: Labels, Classes: 1, Machines: []*Machine{sure()}, Temperature: &Temperature{T: 1}}).Validate},
 
 		{"fit, nothing", "0 decision values for 0 signs", fit(nil)},
 		{"fit, squares overflow", "decision value 1e+300 of object 0", fit([]bool{true, false}, 1e300, 1)},

@@ -63,7 +63,7 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 		}
 	}}, Training{
 		Labels: labels, Classes: 3, Parameters: Parameters{C: 10},
-	}, Options{Workers: 2, WorkingSet: 8, RowBytes: 4 * n * 32, Progress: func(Progress) {
+	}, Options{Workers: 2, workingSet: 8, RowBytes: 4 * n * 32, Progress: func(Progress) {
 		if told.Add(1) == 1 {
 			select {
 			case <-on:

@@ -98,7 +98,7 @@ func TestObjectiveAgainstInteriorPoint(t *testing.T) {
 					}
 				}
 				want := interiorPoint(t, q, p, y, u)
-				for _, opt := range []Options{{}, {Tolerance: 1e-7}, {WorkingSet: 4}, {WorkingSet: 10, KeepAll: true}} {
+				for _, opt := range []Options{{}, {Tolerance: 1e-7}, {workingSet: 4}, {workingSet: 10, KeepAll: true}} {
 					got := musttest.Get(TrainBinary(
 						context.Background(), m,
 						BinaryTraining{

@@ -37,7 +37,7 @@ func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *O
 		slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
 	}
 	workers := min(opt.Workers, len(jobs))
-	set := 4 * int64(largest) * int64(opt.workingSet(largest))
+	set := 4 * int64(largest) * int64(opt.setOf(largest, setShare, leastSet, greatestSet))
 	for workers > 1 && opt.RowBytes/int64(workers) < set {
 		workers-- // each needs room for its working set
 	}
@@ -88,12 +88,7 @@ func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
 	if t.report != nil {
 		t.moved(d.done, d.done.at(gap, s.opt.Tolerance, steps))
 	}
-	t.note(s, steps, func() (fill func(*Progress)) {
-		objective := d.objective()
-		return func(at *Progress) {
-			at.Gap, at.Objective, at.Active, at.Documents = gap, objective, len(d.docs), s.whole
-		}
-	})
+	t.note(s, steps, d, gap)
 }
 
 // moved notes which part of a problem is done; ended, that it is over, before it is counted as solved.
@@ -109,18 +104,23 @@ func (t *reporter) ended(d *dual) { t.moved(d.done, 0) }
 
 // pass notes rows that were added to the scores between rounds.
 func (t *reporter) pass(s *search) {
-	t.note(s, 0, func() func(*Progress) { return func(*Progress) {} })
+	t.note(s, 0, nil, 0)
 }
 
-// note adds steps and the counts of rows and, if it is time, reports, after gathering the rest.
-func (t *reporter) note(s *search, steps int, gather func() (fill func(*Progress))) {
+// note adds steps and the counts of rows and, if it is time, reports, with what is known of d.
+func (t *reporter) note(s *search, steps int, d *dual, gap float64) {
 	if t.report == nil || !t.count(s, steps) || !t.reporting.TryLock() {
 		return
 	}
 	defer t.reporting.Unlock()
-	fill := gather()
+	objective := 0.0
+	if d != nil {
+		objective = d.objective()
+	}
 	t.mu.Lock()
-	fill(&t.at)
+	if d != nil {
+		t.at.Gap, t.at.Objective, t.at.Active, t.at.Documents = gap, objective, len(d.docs), s.whole
+	}
 	at := t.at
 	t.last = time.Now()
 	t.mu.Unlock()

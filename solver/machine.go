@@ -92,17 +92,3 @@ func (m *Machine) divide(margin float64) {
 	m.Rho /= margin
 	m.Objective /= margin * margin
 }
-
-// Decide returns f for one object: row[s] is K(x, x_Support[s]). It panics unless row, Support and
-// Coef have the same length.
-func (m *Machine) Decide(row []float32) float64 {
-	if len(row) != len(m.Coef) || len(row) != len(m.Support) {
-		panic(fmt.Sprintf("solver: Machine.Decide: %d kernel values for %d support vectors with %d coefficients",
-			len(row), len(m.Support), len(m.Coef)))
-	}
-	var sum float64
-	for s, c := range m.Coef {
-		sum += float64(c * float64(row[s]))
-	}
-	return sum - m.Rho
-}

@@ -43,8 +43,9 @@ type multiSMO struct {
 // Bounds of the working set of a multiSMO, which is a share of the documents: all problems choose it
 // together, so it is larger than that of one.
 const (
-	leastTeamSet, greatestTeamSet = 256, 512
-	teamBlock                     = 512 // scores updated while their part of the rows is in the second-level cache
+	teamShare, leastTeamSet, greatestTeamSet = 32, 256, 512
+
+	teamBlock = 512 // scores updated while their part of the rows is in the second-level cache
 )
 
 // Each problem of a multiSMO takes problemBytes for each of its documents, and all of them at most
@@ -63,14 +64,7 @@ func batches(problems []*problem) [][]*problem {
 // newMultiSMO returns the multi-class SMO of problems, whose variables stand at their start.
 func newMultiSMO(m *source, duals []*dual, opt *Options, report *reporter) *multiSMO {
 	n := len(duals[0].docs)
-	size := opt.WorkingSet
-	if size == 0 {
-		size = min(max(n/32, leastTeamSet), greatestTeamSet) / 16 * 16
-	}
-	for size > 4 && int64(size)*4*int64(n) > opt.RowBytes {
-		size -= 2
-	}
-	size = min(size, n)
+	size := min(opt.setOf(n, teamShare, leastTeamSet, greatestTeamSet), n)
 	own := int64(len(duals)) * int64(n) * problemBytes // which the rows that are kept leave room for
 	g := &multiSMO{
 		duals: duals, workers: opt.Workers, size: size,

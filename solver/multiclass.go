@@ -79,6 +79,15 @@ type Classifier struct {
 	Rejection *Rejection `json:",omitempty"` // of objects whose probabilities are too small; nil for none
 }
 
+// Rejection says which objects get no class: those whose greatest probability is below Below.
+type Rejection struct {
+	Below float64 `json:"below"`
+
+	// Coverage is the share of held-out objects that got a class, Error that of wrong ones among these.
+	Coverage float64 `json:"coverage"`
+	Error    float64 `json:"error"`
+}
+
 // Training says what [Train] trains on. Exactly one of Labels, Sets and Targets is there.
 type Training struct {
 	Labels  []int     // by document: its class, 0 … Classes-1; -1 leaves it out
@@ -217,27 +226,15 @@ func (s Scheme) machines(classes int) (int, error) {
 	return int(n), nil
 }
 
-// fits checks that a classifier has the machines of its scheme, and an object as many decision
-// values.
-func (c *Classifier) fits(decisions int) error {
+// Validate reports whether the classifier lacks a machine of its scheme, or has a temperature or a
+// rejection that is none. In one-vs-one machines of classes that have no other may be nil.
+func (c *Classifier) Validate() error {
 	want, err := c.Scheme.machines(c.Classes)
 	if err != nil {
 		return err
 	}
 	if len(c.Machines) != want {
 		return errUser("%d machines (%s) for %d classes, expected %d", len(c.Machines), c.Scheme, c.Classes, want)
-	}
-	if decisions != want {
-		return errUser("%d decision values of an object, expected %d, one of each machine", decisions, want)
-	}
-	return nil
-}
-
-// Validate reports whether the classifier lacks a machine of its scheme, or has a temperature or a
-// rejection that is none. In one-vs-one machines of classes that have no other may be nil.
-func (c *Classifier) Validate() error {
-	if err := c.fits(len(c.Machines)); err != nil {
-		return err
 	}
 	if t := c.Temperature; t != nil && (!(t.T > 0) || !finite(t.T) || c.Scheme == Labels) {
 		return errUser("temperature %v (%s), expected a finite number above 0, and a scheme of classes", t.T, c.Scheme)

@@ -27,10 +27,6 @@ type Options struct {
 	// matrix, since rows become short when documents are left out. Default: 512 MiB.
 	RowBytes int64
 
-	// WorkingSet is how many variables the inner level sees at a time, even and from 4 to 4096.
-	// Default: 64 to 256, by the number of documents.
-	WorkingSet int
-
 	// KeepAll turns shrinking off. Default: documents that can't move are left out for a while.
 	KeepAll bool
 
@@ -46,6 +42,8 @@ type Options struct {
 	// never by two goroutines at a time. Meanwhile the other workers go on, and skip their own
 	// reports. If it panics, the computation ends with a [*PanicError]. Default: none.
 	Progress func(Progress)
+
+	workingSet int // how many variables the inner level sees at a time, even; 0 for a choice by size
 }
 
 // PanicError says that a function of the caller's panicked: What it was, the Value, which Unwrap returns
@@ -68,8 +66,6 @@ type Progress struct {
 const (
 	defaultTolerance = 1e-3
 	defaultRowBytes  = 512 << 20
-
-	mostWorkingSet = 4096 // whose part of the matrix is 64 MiB
 )
 
 // reportEvery is the least time between two reports of a run; a variable for the tests.
@@ -88,17 +84,10 @@ func (o Options) resolve() (Options, error) {
 		return o, fmt.Errorf(
 			"solver: %d bytes for rows, expected a positive number, or 0 for %d", o.RowBytes, defaultRowBytes,
 		)
-	case o.WorkingSet < 0 || o.WorkingSet%2 != 0 || o.WorkingSet == 2 || o.WorkingSet > mostWorkingSet:
-		return o, fmt.Errorf("solver: a working set of %d variables, expected an even number from 4 to %d, or 0 for "+
-			"a choice by size",
-			o.WorkingSet, mostWorkingSet)
 	case o.MaxIterations < 0:
 		return o, fmt.Errorf(
 			"solver: at most %d iterations, expected a positive number, or 0 for 10 million or more", o.MaxIterations,
 		)
-	case o.Kernels != nil && o.Kernels.Panel < 1:
-		return o, fmt.Errorf("solver: a table of kernels with panels of %d rows, expected one of package asm",
-			o.Kernels.Panel)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = defaultTolerance

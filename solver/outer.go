@@ -42,15 +42,13 @@ type outcome struct {
 // Bounds of the size of a working set, which is a share of the documents. Measured on problems of
 // 1,131 and 11,314 documents: smaller ones need more passes over the scores, larger ones more
 // gathering for the inner problem, which should stay in the second-level cache.
-const (
-	leastSet, greatestSet = 64, 256
-)
+const setShare, leastSet, greatestSet = 64, 64, 256
 
-// workingSet is the size of the working set of a problem of n documents.
-func (o *Options) workingSet(n int) int {
-	size := o.WorkingSet
+// setOf is the size of the working set of a problem of n documents, an n/share-th between bounds.
+func (o *Options) setOf(n, share, least, greatest int) int {
+	size := o.workingSet
 	if size == 0 {
-		size = min(max(n/64, leastSet), greatestSet) / 16 * 16
+		size = min(max(n/share, least), greatest) / 16 * 16
 	}
 	for size > 4 && int64(size)*4*int64(n) > o.RowBytes {
 		size -= 2
@@ -69,7 +67,7 @@ func (o *Options) iterations(n int) int {
 // prepare makes room for a problem, whose rows may take a number of bytes.
 func (s *search) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
-	size := s.opt.workingSet(n)
+	size := s.opt.setOf(n, setShare, leastSet, greatestSet)
 	room := max(limitRows(n, bytes), min(size, n))
 	if need := min(room*n, 1<<22); len(s.arena) < need {
 		s.arena = make([]float32, need)

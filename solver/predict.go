@@ -47,25 +47,11 @@ type columnwise struct {
 }
 
 // NewPredictor returns a predictor for kernel values in columns, where columns[s] is the row of the
-// matrix that column s belongs to. The columns are all different, include those of
-// [Classifier.Support], and are in an order in which those of each machine's support increase. k nil
-// means asm.Best(); all kernels give the same bits.
-//
-// Errors: a column twice or out of order, a support vector without a column, a machine with another
-// number of coefficients than of support vectors.
+// matrix that column s belongs to. The columns increase and include those of [Classifier.Support], else
+// that is an error. k nil means asm.Best(); all kernels give the same bits.
 func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
 	if k == nil {
 		k = asm.Best()
-	}
-	if len(columns) > math.MaxInt32 {
-		return nil, errUser("%d columns of kernel values, expected at most %d", len(columns), math.MaxInt32)
-	}
-	where := make(map[int]int32, len(columns))
-	for s, row := range columns {
-		if _, twice := where[row]; twice {
-			return nil, errUser("document %d has two columns of kernel values", row)
-		}
-		where[row] = int32(s)
 	}
 	p := &Predictor{
 		c: c, k: k, columns: len(columns), at: make([][]int32, len(c.Machines)), starts: make([]float64, len(c.Machines)),
@@ -74,25 +60,14 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 		if m == nil {
 			continue
 		}
-		if len(m.Support) != len(m.Coef) {
-			return nil, errUser("machine %d has %d support vectors with %d coefficients, expected as many",
-				i, len(m.Support), len(m.Coef))
-		}
-		before := int32(-1)
+		from := 0
 		for _, row := range m.Support {
-			s, ok := where[row]
-			if !ok {
-				return nil, errUser(
-					"document %d has a coefficient in machine %d but no column of kernel values", row, i,
-				)
+			n, found := slices.BinarySearch(columns[from:], row)
+			if !found {
+				return nil, errUser("document %d has a coefficient in machine %d but no column of kernel values", row, i)
 			}
-			if s <= before {
-				return nil, errUser(
-					"column %d of machine %d comes after column %d, expected increasing ones", s, i, before,
-				)
-			}
-			before = s
-			p.at[i] = append(p.at[i], s)
+			from += n + 1
+			p.at[i] = append(p.at[i], int32(from-1))
 		}
 		p.starts[i] = -m.Rho
 		p.entries += len(m.Support)
@@ -162,12 +137,10 @@ func (c *Classifier) predictRows(
 	width := opt.Kernels.Panel
 	blocks := (len(docs) + width - 1) / width
 	all := make([]worker, max(1, min(opt.Workers, blocks)))
-	return run.Tasks(ctx, len(all), blocks, func(ctx context.Context, at, block int) (err error) {
+	return run.Tasks(ctx, len(all), blocks, func(ctx context.Context, at, block int) error {
 		w := &all[at]
 		if w.sums == nil {
-			if w.sums, err = p.NewSums(width); err != nil {
-				return err
-			}
+			w.sums = p.NewSums(width)
 			w.values, w.decisions = make([]float32, width*p.columns), make([]float64, len(p.at))
 			for r := range width {
 				w.rows = append(w.rows, w.values[r*p.columns:(r+1)*p.columns])
@@ -180,13 +153,9 @@ func (c *Classifier) predictRows(
 			}
 		}
 		w.sums.Start()
-		if err := w.sums.AddRows(w.values, len(own)); err != nil {
-			return err
-		}
+		w.sums.AddRows(w.values, len(own))
 		for r, i := range own {
-			if err := w.sums.Result(r, w.decisions); err != nil {
-				return err
-			}
+			w.sums.Result(r, w.decisions)
 			each(i, w.decisions)
 		}
 		return nil
@@ -205,22 +174,14 @@ type Sums struct {
 }
 
 // NewSums returns room for the sums of width objects, at least one, and begins with the first.
-func (p *Predictor) NewSums(width int) (*Sums, error) {
-	if width < 1 || width > math.MaxInt32 {
-		return nil, errUser("sums for %d objects, expected 1 to %d", width, math.MaxInt32)
-	}
+func (p *Predictor) NewSums(width int) *Sums {
 	s := &Sums{p: p, width: width, sums: make([]float64, len(p.at)*width), done: make([]int, len(p.at))}
 	s.Start()
-	return s, nil
+	return s
 }
 
-// SumsBytes returns the memory that Sums for width objects take at most. A width below 0 counts as
-// 0, and a result beyond int64 is the greatest one.
+// SumsBytes returns the memory that Sums for width objects take at most.
 func (p *Predictor) SumsBytes(width int) int64 {
-	width = max(width, 0)
-	if (8*float64(len(p.at))+4*turnColumns)*(float64(width)+1) >= math.MaxInt64 {
-		return math.MaxInt64
-	}
 	return int64(len(p.at))*8*int64(width+1) + 4*turnColumns*int64(width)
 }
 
@@ -239,22 +200,17 @@ func (s *Sums) Start() {
 func (s *Sums) of(machine int) []float64 { return s.sums[machine*s.width : (machine+1)*s.width] }
 
 // Add adds the next columns: values[c*width+r] is K(x_r, column first+c), where first is the column
-// after the last one added, 0 after [Sums.Start]. Errors, after which nothing has been added:
-// another first, values that aren't whole columns, more columns than there are.
-func (s *Sums) Add(first int, values []float32) error {
+// after the last one added, 0 after [Sums.Start]. It panics at another one, or at more columns than there are.
+func (s *Sums) Add(first int, values []float32) {
 	columns := len(values) / s.width
-	switch {
-	case first != s.next:
-		return errUser("columns from %d on, expected those from %d on, which come next", first, s.next)
-	case len(values)%s.width != 0:
-		return errUser("%d values of columns for %d objects, expected a multiple", len(values), s.width)
-	case columns > s.p.columns-first:
-		return errUser("columns %d to %d, expected at most %d columns", first, first+columns-1, s.p.columns)
+	if first != s.next || columns > s.p.columns-first {
+		panic(fmt.Sprintf("solver: columns %d to %d, expected those from %d to before %d", first, first+columns-1, s.next,
+			s.p.columns))
 	}
 	s.next += columns
 	if s.width == 1 {
 		s.addOne(first, values)
-		return nil
+		return
 	}
 	end := int32(s.next)
 	for i, at := range s.p.at {
@@ -266,7 +222,6 @@ func (s *Sums) Add(first int, values []float32) error {
 		s.p.k.RowSums(s.of(i), values, first, at[from:from+n], s.p.c.Machines[i].Coef[from:from+n])
 		s.done[i] = from + n
 	}
-	return nil
 }
 
 // addOne is Add for one object. A machine's products are added in the order of columns here, too, so its sum has the
@@ -289,46 +244,27 @@ const turnColumns = 64
 
 // AddRows adds all columns of the first objects: values[r*columns+c] is K(x_r, column c), where
 // columns is their number in [Classifier.NewPredictor]. It is called once after [Sums.Start], in
-// place of [Sums.Add]. Errors: more objects than there are sums, too few values, columns that have
-// been added.
-func (s *Sums) AddRows(values []float32, objects int) error {
+// place of [Sums.Add].
+func (s *Sums) AddRows(values []float32, objects int) {
 	columns := s.p.columns
-	if objects < 0 || objects > s.width || len(values) < objects*columns {
-		return errUser(
-			"%d values of %d objects, expected %d each for at most %d", len(values), objects, columns, s.width,
-		)
-	}
 	if s.turned == nil {
 		s.turned = make([]float32, min(turnColumns, columns)*s.width)
 	}
 	for first := 0; first < columns; first += turnColumns {
 		n := min(turnColumns, columns-first)
 		s.p.k.Transpose(s.turned, s.width, values[first:], columns, objects, n)
-		if err := s.Add(first, s.turned[:n*s.width]); err != nil {
-			return err
-		}
+		s.Add(first, s.turned[:n*s.width])
 	}
-	return nil
 }
 
 // Result sets dst[i] to the decision value of machine i for object r, when all columns have been
 // added: Σ Coef·K - Rho, summed in float64 in the order of the support, each operation rounded by
 // itself. A nil machine decides 0. The result depends neither on the other objects nor on how the
-// columns were divided. Errors: an object that isn't there, dst of another length than there are
-// machines, columns that haven't been added.
-func (s *Sums) Result(r int, dst []float64) error {
-	switch {
-	case r < 0 || r >= s.width:
-		return errUser("object %d of sums for %d objects", r, s.width)
-	case len(dst) != len(s.p.at):
-		return errUser("room for %d decision values, expected %d, one of each machine", len(dst), len(s.p.at))
-	case s.next != s.p.columns:
-		return errUser("%d of %d columns have been added, expected all before a result", s.next, s.p.columns)
-	}
+// columns were divided.
+func (s *Sums) Result(r int, dst []float64) {
 	for i := range dst {
 		dst[i] = s.sums[i*s.width+r]
 	}
-	return nil
 }
 
 // Decide returns the class that the scheme finds from the decision values of an object.
@@ -338,13 +274,7 @@ func (s *Sums) Result(r int, dst []float64) error {
 // index of the class. So a class doesn't depend on the order of documents, as it does in LIBSVM. One-vs-rest: the class
 // of the largest value. Separate labels have no one class: see [Classifier.LabelsOf]. NaN is neither above 0 nor the
 // largest.
-//
-// It panics unless there is a decision value of each machine, and the machines are those of the
-// scheme.
 func (c *Classifier) Decide(decisions []float64) int {
-	if err := c.fits(len(decisions)); err != nil {
-		panic(fmt.Sprintf("Classifier.Decide: %v", err))
-	}
 	best := 0
 	if c.Scheme != OneVsOne {
 		for i, v := range decisions {
@@ -376,15 +306,7 @@ func (c *Classifier) Decide(decisions []float64) int {
 }
 
 // LabelsOf appends the labels whose decision values are above 0 to dst, in increasing order; with
-// AtLeastOne the label of the greatest value where none is above 0. It panics unless the scheme is
-// [Labels] and there is a decision value of each machine.
+// AtLeastOne the label of the greatest value where none is above 0.
 func (c *Classifier) LabelsOf(dst []int, decisions []float64) []int {
-	err := c.fits(len(decisions))
-	if c.Scheme != Labels {
-		err = fmt.Errorf("scheme %s, expected %s", c.Scheme, Labels)
-	}
-	if err != nil {
-		panic(fmt.Sprintf("Classifier.LabelsOf: %v", err))
-	}
 	return labelsOf(dst, decisions, nil, c.AtLeastOne)
 }

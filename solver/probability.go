@@ -187,11 +187,9 @@ const minProbability = 1e-7
 // one-vs-rest it divides the probabilities by their sum; where that is 0, all are equal. Separate
 // labels each have their own. Where there is a Temperature, it applies to that.
 //
-// Errors: dst of another length than Classes, decisions of another than Machines, what
-// [Classifier.Validate] reports, a machine without a sigmoid, a decision value that has no
-// probability, such as NaN.
+// It fails for a machine without a sigmoid, and a decision value that has no probability, such as NaN.
 func (c *Classifier) Probabilities(dst, decisions []float64) error {
-	if err := c.probable(len(dst), decisions); err != nil {
+	if err := c.probable(decisions); err != nil {
 		return err
 	}
 	if t := c.Temperature; t != nil {
@@ -203,17 +201,8 @@ func (c *Classifier) Probabilities(dst, decisions []float64) error {
 	return nil
 }
 
-// probable checks that decision values have so many probabilities.
-func (c *Classifier) probable(room int, decisions []float64) error {
-	if err := c.fits(len(decisions)); err != nil {
-		return err
-	}
-	if room != c.Classes {
-		return errUser("room for %d probabilities, expected %d, one of each class", room, c.Classes)
-	}
-	if err := c.Validate(); err != nil {
-		return err
-	}
+// probable checks that decision values have probabilities.
+func (c *Classifier) probable(decisions []float64) error {
 	for i, m := range c.Machines {
 		if m == nil {
 			continue
@@ -221,9 +210,8 @@ func (c *Classifier) probable(room int, decisions []float64) error {
 		if m.Sigmoid == nil {
 			return errUser("machine %d has no probabilities, expected a classifier trained with them", i)
 		}
-		if p := m.Sigmoid.Probability(decisions[i]); math.IsNaN(p) {
-			return errUser("decision value %v of machine %d, whose sigmoid has A %v and B %v, expected finite numbers",
-				decisions[i], i, m.Sigmoid.A, m.Sigmoid.B)
+		if math.IsNaN(m.Sigmoid.Probability(decisions[i])) {
+			return errUser("decision value %v of machine %d, expected a finite number", decisions[i], i)
 		}
 	}
 	return nil

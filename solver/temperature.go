@@ -37,7 +37,7 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 		if own == nil {
 			continue
 		}
-		if err := c.probable(c.Classes, own); err != nil {
+		if err := c.probable(own); err != nil {
 			return nil, err
 		}
 		z, of := make([]float64, c.Classes), class[i]

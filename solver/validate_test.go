@@ -395,15 +395,11 @@ func TestValidateRegression(t *testing.T) {
 				t.Errorf("%+v: objective %v, alone %v", pars[at], machine.Objective, own.Objective)
 			}
 			for _, i := range heldOut(parts, f) {
-				row := make([]float32, 0, n)
-				for _, s := range own.Support {
-					row = append(row, m.Row(i)[s])
-				}
 				// Two solutions of gap ε have objectives that are less than ε·Σ|β| apart, so ‖w -
 				// w'‖² < 2ε·Σ|β|, and K = 1 on the diagonal.
 				bound := 2 * math.Sqrt(2*defaultTolerance*sizeOf(own))
-				if !(math.Abs(own.Decide(row)-e.Values[i]) <= bound) {
-					t.Errorf("document %d is estimated as %v, alone %v", i, e.Values[i], own.Decide(row))
+				if !(math.Abs(decision(m, own, i)-e.Values[i]) <= bound) {
+					t.Errorf("document %d is estimated as %v, alone %v", i, e.Values[i], decision(m, own, i))
 				}
 				loss += (e.Values[i] - targets[i]) * (e.Values[i] - targets[i])
 			}

@@ -61,15 +61,20 @@ func weighings(ctx context.Context, x [][]float64) map[string]weighing {
 	}
 }
 
+// decision returns f of document i of a matrix.
+func decision(m *Dense, of *Machine, i int) float64 {
+	sum := -of.Rho
+	for s, doc := range of.Support {
+		sum += of.Coef[s] * float64(m.Row(i)[doc])
+	}
+	return sum
+}
+
 // decisions returns f of the first n documents of a matrix.
 func decisions(m *Dense, of *Machine, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
-		row := m.Row(i)
-		for s, doc := range of.Support {
-			out[i] += of.Coef[s] * float64(row[doc])
-		}
-		out[i] -= of.Rho
+		out[i] = decision(m, of, i)
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func (p *Problem) calibrate(
 		return nil, err
 	}
 	if s.rejects() {
-		if c.Rejection, found.Alternatives, err = solver.TuneRejection(answers, s.Reject); err != nil {
+		if c.Rejection, found.Alternatives, err = tuneRejection(answers, s.Reject); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +145,7 @@ var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 // decision values has none, nil.
 func (f *folded) calibration(
 	ctx context.Context, o outcome,
-) (way int, found *Calibration, answers []solver.Answer, err error) {
+) (way int, found *Calibration, answers []answer, err error) {
 	if o.Decisions == nil {
 		return 0, nil, nil, nil
 	}

@@ -218,7 +218,7 @@ func TestScoreProbabilities(t *testing.T) {
 func TestReject(t *testing.T) {
 	all := read(t, "synthetic:docs=600,terms=400,length=12,classes=4,seed=8", corpus.Options{})
 	c, other := all.Select(run.Numbers(0, 400)), all.Select(run.Numbers(400, 600))
-	m, report := train(t, c, Settings{C: 10, Reject: solver.RejectionTarget{Coverage: 0.5}}, Options{})
+	m, report := train(t, c, Settings{C: 10, Reject: RejectionTarget{Coverage: 0.5}}, Options{})
 	r := report.Rejection
 	if r == nil || r.Coverage != 0.5 || !(r.Error > 0 && r.Error < 1) {
 		t.Fatalf("rejection %+v, expected one that covers half", r)
@@ -248,9 +248,9 @@ func TestReject(t *testing.T) {
 			some, votes)
 	}
 	for name, s := range map[string]Settings{
-		"labels":     {Scheme: solver.Labels, Reject: solver.RejectionTarget{Coverage: 0.5}},
-		"two":        {Reject: solver.RejectionTarget{Coverage: 0.5, Error: 0.1}},
-		"regression": {Type: model.EpsilonSVR, Reject: solver.RejectionTarget{Coverage: 0.5}},
+		"labels":     {Scheme: solver.Labels, Reject: RejectionTarget{Coverage: 0.5}},
+		"two":        {Reject: RejectionTarget{Coverage: 0.5, Error: 0.1}},
+		"regression": {Type: model.EpsilonSVR, Reject: RejectionTarget{Coverage: 0.5}},
 	} {
 		if _, _, err := problem(t, c, kernel.MustParse(DefaultKernel), Options{}).Train(t.Context(), s); err == nil {
 			t.Errorf("%s: no error", name)

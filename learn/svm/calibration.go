@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/solver"
 )
 
 // Calibration says how good probabilities are of documents whose classes are known.
@@ -23,7 +22,7 @@ type Calibration struct {
 
 	Bins []Bin `json:"-"` // those of ECE that have documents, ascending
 
-	Alternatives *solver.Alternatives `json:"-"` // to the threshold of Settings.Reject; nil without
+	Alternatives *Alternatives `json:"-"` // to the threshold of Settings.Reject; nil without
 }
 
 // Bin is a bin of [Calibration].
@@ -46,7 +45,7 @@ type reliability struct {
 
 	keeps   bool // answers, of a part
 	part    int
-	answers []solver.Answer
+	answers []answer
 }
 
 // add adds a document with its probabilities and classes, those that the model doesn't know behind its own.
@@ -90,7 +89,7 @@ func (r *reliability) answer(confidence float64, right bool) {
 		at.right++
 	}
 	if r.keeps {
-		r.answers = append(r.answers, solver.Answer{Probability: confidence, Right: right, Part: r.part})
+		r.answers = append(r.answers, answer{Probability: confidence, Right: right, Part: r.part})
 	}
 }
 

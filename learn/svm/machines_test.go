@@ -40,7 +40,7 @@ func TestAssemble(t *testing.T) {
 		"labels":        {small, Settings{Scheme: solver.Labels}, 4},
 		"thresholds":    {small, Settings{Scheme: solver.Labels, Thresholds: true}, 1},
 		"calibrated":    {small, Settings{Probabilities: true, Calibrated: true, Seed: 2}, 1},
-		"rejection":     {small, Settings{Reject: solver.RejectionTarget{Coverage: 0.5}, Scheme: solver.OneVsRest}, 1},
+		"rejection":     {small, Settings{Reject: RejectionTarget{Coverage: 0.5}, Scheme: solver.OneVsRest}, 1},
 		"one class":     {small, Settings{Type: model.OneClass}, 1},
 		"regression":    {small, Settings{Type: model.EpsilonSVR}, 1},
 		"warned":        {small, Settings{Kernel: kernel.MustParse("ngd")}, 6},

@@ -160,11 +160,9 @@ func (p *predicting) valuesChunk(ctx context.Context, first, end int) error {
 				to[s] = row[k]
 			}
 		}
-		sums, err := p.sums.of(first, true, p.rows)
-		if err != nil {
-			return err
-		}
-		err = errors.Join(sums.AddRows(values, objects), p.results(sums, first, objects))
+		sums := p.sums.of(first, true, p.rows)
+		sums.AddRows(values, objects)
+		err := p.results(sums, first, objects)
 		if p.sums.end(first, p.rows); err != nil {
 			return err
 		}

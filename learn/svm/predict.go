@@ -298,22 +298,20 @@ type summing struct {
 }
 
 // of returns the sums of a panel of so many documents, or more, at its beginning empty ones.
-func (s *summing) of(panel int, begins bool, width int) (sums *solver.Sums, err error) {
+func (s *summing) of(panel int, begins bool, width int) *solver.Sums {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sums = s.under[panel]
+	sums := s.under[panel]
 	if free := s.free[width]; sums == nil && len(free) > 0 {
 		sums, s.free[width] = free[len(free)-1], free[:len(free)-1]
 	} else if sums == nil {
-		if sums, err = s.p.NewSums(width); err != nil {
-			return nil, err
-		}
+		sums = s.p.NewSums(width)
 	}
 	s.under[panel] = sums
 	if begins {
 		sums.Start()
 	}
-	return sums, nil
+	return sums
 }
 
 // end takes the sums of a panel back.
@@ -389,10 +387,7 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 		return p.weightsChunk(ctx, first, end)
 	}
 	if p.e == nil {
-		sums, err := p.sums.of(first, true, p.width())
-		if err != nil {
-			return err
-		}
+		sums := p.sums.of(first, true, p.width())
 		defer p.sums.end(first, p.width())
 		for i := first; i < end; i++ {
 			sums.Start()
@@ -410,12 +405,9 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 	last := p.e.Len()
 	return p.e.Each(ctx, p.k, engine.Request{Test: x, Workers: workers}, func(t *engine.Tile) error {
 		panel := first + t.Column
-		sums, err := p.sums.of(panel, t.First == 0, t.Width)
-		if err != nil {
-			return err
-		}
-		if err := sums.Add(t.First, t.C); err != nil || t.First+t.Rows < last {
-			return err
+		sums := p.sums.of(panel, t.First == 0, t.Width)
+		if sums.Add(t.First, t.C); t.First+t.Rows < last {
+			return nil
 		}
 		defer p.sums.end(panel, t.Width)
 		return p.results(sums, panel, t.Cols)
@@ -425,9 +417,7 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 // results reads the decision values of so many documents, from first on, from their sums.
 func (p *predicting) results(sums *solver.Sums, first, documents int) error {
 	for r := range documents {
-		if err := sums.Result(r, p.out.Decisions[first+r]); err != nil {
-			return err
-		}
+		sums.Result(r, p.out.Decisions[first+r])
 		if err := p.decide(first + r); err != nil {
 			return err
 		}

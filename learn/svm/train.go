@@ -30,20 +30,20 @@ type Settings struct {
 	// whatever their weights. Default: no.
 	Balanced bool
 
-	Tolerance     float64                // default 10⁻³
-	KeepAll       bool                   // no shrinking
-	Probabilities bool                   // by a sigmoid for each machine, as LIBSVM has them: solver.Parameters
-	Calibrated    bool                   // these calibrated together, see Problem.Train
-	Thresholds    bool                   // of solver.Labels: tune thresholds on folds, see solver.TuneThresholds
-	Alone         bool                   // of solver.Labels: each label by itself wherever rows are, see solver.Training
-	Reject        solver.RejectionTarget // of one class per document: below a probability there is none
-	Seed          uint64                 // of the folds behind probabilities and thresholds
+	Tolerance     float64         // default 10⁻³
+	KeepAll       bool            // no shrinking
+	Probabilities bool            // by a sigmoid for each machine, as LIBSVM has them: solver.Parameters
+	Calibrated    bool            // these calibrated together, see Problem.Train
+	Thresholds    bool            // of solver.Labels: tune thresholds on folds, see solver.TuneThresholds
+	Alone         bool            // of solver.Labels: each label by itself wherever rows are, see solver.Training
+	Reject        RejectionTarget // of one class per document: below a probability there is none
+	Seed          uint64          // of the folds behind probabilities and thresholds
 
 	steps int // that each problem may take; 0 for the solver's default
 }
 
 // rejects says whether some documents get no class.
-func (s *Settings) rejects() bool { return s.Reject != solver.RejectionTarget{} }
+func (s *Settings) rejects() bool { return s.Reject != RejectionTarget{} }
 
 // DefaultKernel is the specification of the kernel where Settings have none.
 const DefaultKernel = "diffusion:t=0.5"
@@ -113,7 +113,7 @@ func (s Settings) resolve() (Settings, error) {
 // each, or more than 2²⁷ decision values, machines have sigmoids of their own as without Calibrated; an embedding that
 // learns from labels is then an error.
 //
-// Reject finds the threshold of the greatest probability on the same parts, see [solver.TuneRejection].
+// Reject finds the threshold of the greatest probability on the same parts, see tuneRejection.
 //
 // The result has the same bits from any number of workers and from run to run with the same
 // settings and memory. Errors: a kernel of another embedding, labels that don't suit the type,

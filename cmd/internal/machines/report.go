@@ -155,8 +155,8 @@ type calibrationLine struct {
 	ECE     report.Number `json:"expected_calibration_error"`
 	*solver.Temperature
 
-	Rejection *solver.Rejection    `json:"rejection,omitempty"`
-	Others    *solver.Alternatives `json:"rejection_alternatives,omitempty"`
+	Rejection *solver.Rejection `json:"rejection,omitempty"`
+	Others    *svm.Alternatives `json:"rejection_alternatives,omitempty"`
 }
 
 // newCalibrationLine describes a calibration; nil stays nil.

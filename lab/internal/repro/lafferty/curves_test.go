@@ -65,11 +65,11 @@ func TestMeasure(t *testing.T) {
 		}
 		machine := musttest.Get(solver.Train(context.Background(), dense, training, solver.Options{}))(t).Machines[0]
 		for _, d := range test {
-			var row []float32
-			for _, s := range machine.Support {
-				row = append(row, m.row(d)[s])
+			sum := -machine.Rho
+			for k, s := range machine.Support {
+				sum += machine.Coef[k] * float64(m.row(d)[s])
 			}
-			if machine.Decide(row) > 0 != positive[d] {
+			if sum > 0 != positive[d] {
 				count++
 			}
 		}

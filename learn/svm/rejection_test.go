@@ -1,4 +1,4 @@
-package solver
+package svm
 
 import (
 	"math"
@@ -10,11 +10,11 @@ import (
 
 // answersOf has per part 100 answers, the less probable the more often wrong, wrong[part] of ten of the last
 // fifty.
-func answersOf(wrong ...int) (answers []Answer) {
+func answersOf(wrong ...int) (answers []answer) {
 	for part, w := range wrong {
 		for i := range 100 {
 			right := i < 50 || i%10 >= w
-			answers = append(answers, Answer{Probability: 1 - float64(i)/100, Right: right, Part: 3 * part})
+			answers = append(answers, answer{Probability: 1 - float64(i)/100, Right: right, Part: 3 * part})
 		}
 	}
 	return answers
@@ -22,7 +22,7 @@ func answersOf(wrong ...int) (answers []Answer) {
 
 func TestTuneRejection(t *testing.T) {
 	// The parts don't differ. Wrong are 20 of the first 450 answers, 25 of all 500.
-	got, others, err := TuneRejection(answersOf(1, 1, 1, 1, 1), RejectionTarget{Error: 0.1})
+	got, others, err := tuneRejection(answersOf(1, 1, 1, 1, 1), RejectionTarget{Error: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,32 +31,32 @@ func TestTuneRejection(t *testing.T) {
 		t.Errorf("%+v, %+v, expected 90 %%, and %v", got, others, want)
 	}
 	// The same errors in one part: χ²/(k-1) is 26.3, and no target of a few per cent is kept.
-	if less, _, err := TuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{Error: 0.1}); err == nil {
+	if less, _, err := tuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{Error: 0.1}); err == nil {
 		t.Errorf("%+v of parts that differ, expected none", less)
 	}
 	// By the hypergeometric distribution: 3 wrong of 120 answers, of 100 of these at most 1.
 	if p := exceeds(0.05, 20, 1, 100); !(math.Abs(p-0.07171343) <= 1e-8) {
 		t.Errorf("P(X > 1) = %v", p)
 	}
-	got, others, err = TuneRejection(answersOf(2, 2), RejectionTarget{Coverage: 0.905})
+	got, others, err = tuneRejection(answersOf(2, 2), RejectionTarget{Coverage: 0.905})
 	if err != nil || got.Coverage != 0.91 || others.ErrorOfAll != 0.1 {
 		t.Errorf("%+v, %v, expected the least coverage from 0.905", got, err)
 	}
-	wrong := []Answer{{1, false, 0}, {1, true, 1}}
+	wrong := []answer{{1, false, 0}, {1, true, 1}}
 	for what, c := range map[string]struct {
-		answers []Answer
+		answers []answer
 		target  RejectionTarget
 	}{
 		"expected one share above 0":           {wrong, RejectionTarget{}},
 		"an error of 0.1 and a cov":            {wrong, RejectionTarget{0.1, 0.5}},
 		"answers of 1 parts":                   {wrong[:1], RejectionTarget{Error: 0.1}},
-		"answer 0 has":                         {[]Answer{{math.NaN(), true, 0}}, RejectionTarget{Error: 0.1}},
+		"answer 0 has":                         {[]answer{{math.NaN(), true, 0}}, RejectionTarget{Error: 0.1}},
 		"at 10%: answering everything errs 50": {wrong, RejectionTarget{Error: 0.1}},
 		"up to 50% is kept by 2 answers":       {wrong, RejectionTarget{Error: 0.1}},
 		"0.1%: answering everything errs 5.0%; error=5% would answer": {answersOf(1, 1, 1, 1, 1),
 			RejectionTarget{Error: 0.001}},
 	} {
-		if _, _, err := TuneRejection(c.answers, c.target); err == nil || !strings.Contains(err.Error(), what) {
+		if _, _, err := tuneRejection(c.answers, c.target); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, expected %q", err, what)
 		}
 	}
@@ -81,18 +81,18 @@ func TestRejectionHolds(t *testing.T) {
 		for _, n := range []int{200, 1000, 3000} {
 			for _, target := range []float64{0.01, 0.02, 0.05, 0.1} {
 				r := rand.New(rand.NewPCG(uint64(n), 7))
-				batch := func(n int) []Answer {
-					out := make([]Answer, n)
+				batch := func(n int) []answer {
+					out := make([]answer, n)
 					for i := range out {
 						p := shape.draw(r)
-						out[i] = Answer{p, r.Float64() < p, i % parts}
+						out[i] = answer{p, r.Float64() < p, i % parts}
 					}
 					return out
 				}
 				exceeded, found, coverage := 0, 0, 0.0
 				for range runs {
 					own, fresh := batch(n), batch(n/parts)
-					rejection, _, err := TuneRejection(own, RejectionTarget{Error: target})
+					rejection, _, err := tuneRejection(own, RejectionTarget{Error: target})
 					if err != nil {
 						continue
 					}

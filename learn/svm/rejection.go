@@ -1,22 +1,15 @@
-package solver
+package svm
 
 import (
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/gramengine/gram/solver"
 )
 
-// Rejection says which objects get no class: those whose greatest probability is below Below.
-type Rejection struct {
-	Below float64 `json:"below"`
-
-	// Coverage is the share of held-out objects that got a class, Error that of wrong ones among these.
-	Coverage float64 `json:"coverage"`
-	Error    float64 `json:"error"`
-}
-
-// RejectionTarget is what a [Rejection] is to reach, one of both.
+// RejectionTarget is what a [solver.Rejection] is to reach, one of both.
 type RejectionTarget struct {
 	Error    float64 // of objects that get a class at most this share gets a wrong one; 0: doesn't matter
 	Coverage float64 // at least this share gets a class; 0: doesn't matter
@@ -25,13 +18,13 @@ type RejectionTarget struct {
 // Validate reports a target that is none: not exactly one share above 0, or one that isn't below 1.
 func (t RejectionTarget) Validate() error {
 	if !(t.Error >= 0 && t.Error < 1 && t.Coverage >= 0 && t.Coverage <= 1) || (t.Error > 0) == (t.Coverage > 0) {
-		return errUser("an error of %v and a coverage of %v, expected one share above 0, at most 1", t.Error, t.Coverage)
+		return fmt.Errorf("svm: an error of %v and a coverage of %v, expected one share above 0, at most 1", t.Error, t.Coverage)
 	}
 	return nil
 }
 
-// Answer is the most probable class of an object that machines weren't trained on.
-type Answer struct {
+// answer is the most probable class of an object that machines weren't trained on.
+type answer struct {
 	Probability float64
 	Right       bool
 	Part        int // the same number for objects that were held out together
@@ -52,7 +45,7 @@ type Alternatives struct {
 // rejectionLevels are the coverages at which thresholds are tested: 1/50, 2/50, …, all answers.
 const rejectionLevels = 50
 
-// TuneRejection finds the lowest threshold that reaches a target on answers of k parts: the coverage, or the error E.
+// tuneRejection finds the lowest threshold that reaches a target on answers of k parts: the coverage, or the error E.
 //
 // An error is tested at coverages fixed beforehand, from the strictest threshold on. A threshold with w wrong of a
 // answers passes at level α if a new batch of m = a/k answers has more than E·m wrong ones with probability at most α:
@@ -69,7 +62,7 @@ const rejectionLevels = 50
 // Targets of the alternatives are the nearest errors below and above that a threshold keeps with another coverage.
 //
 // Errors: an invalid target, answers of fewer than two parts, no probability, an error that no threshold reaches.
-func TuneRejection(answers []Answer, target RejectionTarget) (*Rejection, *Alternatives, error) {
+func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection, *Alternatives, error) {
 	if err := target.Validate(); err != nil {
 		return nil, nil, err
 	}
@@ -77,7 +70,7 @@ func TuneRejection(answers []Answer, target RejectionTarget) (*Rejection, *Alter
 	parts := map[int]*answered{}
 	for i, a := range answers {
 		if !(a.Probability >= 0 && a.Probability <= most) {
-			return nil, nil, errUser("answer %d has probability %v, expected a number from 0 to 1", i, a.Probability)
+			return nil, nil, fmt.Errorf("svm: answer %d has probability %v, expected a number from 0 to 1", i, a.Probability)
 		}
 		if parts[a.Part] == nil {
 			parts[a.Part] = &answered{}
@@ -85,10 +78,10 @@ func TuneRejection(answers []Answer, target RejectionTarget) (*Rejection, *Alter
 		parts[a.Part].add(a)
 	}
 	if len(parts) < 2 {
-		return nil, nil, errUser("answers of %d parts, expected two or more", len(parts))
+		return nil, nil, fmt.Errorf("svm: answers of %d parts, expected two or more", len(parts))
 	}
 	answers = slices.Clone(answers)
-	slices.SortStableFunc(answers, func(a, b Answer) int { return cmp.Compare(b.Probability, a.Probability) })
+	slices.SortStableFunc(answers, func(a, b answer) int { return cmp.Compare(b.Probability, a.Probability) })
 	t := &rejectionTest{k: float64(len(parts)), dispersion: dispersion(parts)}
 	all, last := answered{}, 0
 	for i, a := range answers {
@@ -96,7 +89,9 @@ func TuneRejection(answers []Answer, target RejectionTarget) (*Rejection, *Alter
 		if i+1 < len(answers) && answers[i+1].Probability == a.Probability {
 			continue // all of them, or none
 		}
-		now := Rejection{min(a.Probability, 1), all.given / float64(len(answers)), all.wrong / all.given}
+		now := solver.Rejection{
+			Below: min(a.Probability, 1), Coverage: all.given / float64(len(answers)), Error: all.wrong / all.given,
+		}
 		if target.Coverage > 0 && now.Coverage >= target.Coverage {
 			return &now, &Alternatives{ErrorOfAll: overall(parts)}, nil
 		}
@@ -113,14 +108,14 @@ func TuneRejection(answers []Answer, target RejectionTarget) (*Rejection, *Alter
 	if len(others.Targets) > 0 {
 		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.Targets[0].Error, 100*others.Targets[0].Coverage)
 	}
-	return nil, nil, errUser("no threshold keeps the error of a new batch at %.6g%%: answering everything errs %.1f%%; %s",
+	return nil, nil, fmt.Errorf("svm: no threshold keeps the error of a new batch at %.6g%%: answering everything errs %.1f%%; %s",
 		100*target.Error, 100*others.ErrorOfAll, could)
 }
 
 // answered counts answers and the wrong ones among them.
 type answered struct{ given, wrong float64 }
 
-func (c *answered) add(a Answer) {
+func (c *answered) add(a answer) {
 	c.given++
 	if !a.Right {
 		c.wrong++
@@ -155,7 +150,7 @@ func dispersion(parts map[int]*answered) float64 {
 
 // level is a threshold to test, with its answers.
 type level struct {
-	Rejection
+	solver.Rejection
 	count answered
 }
 
@@ -166,7 +161,7 @@ type rejectionTest struct {
 }
 
 // at returns the lowest threshold that keeps an error; nil for none.
-func (t *rejectionTest) at(target float64) (best *Rejection) {
+func (t *rejectionTest) at(target float64) (best *solver.Rejection) {
 	passes := func(given, wrong, alpha float64) bool {
 		m := math.Floor(given / t.dispersion / t.k)
 		return wrong < given && exceeds(target, m, wrong/t.dispersion, given/t.dispersion) <= alpha
@@ -208,7 +203,7 @@ func exceeds(target, m, w, a float64) float64 {
 }
 
 // alternatives returns the nearest targets of a fixed list below and above target that are kept with another coverage.
-func (t *rejectionTest) alternatives(target float64, best *Rejection) (out []Alternative) {
+func (t *rejectionTest) alternatives(target float64, best *solver.Rejection) (out []Alternative) {
 	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
 	other := func(e float64) bool {
 		r := t.at(e)
