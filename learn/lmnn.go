@@ -8,6 +8,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/internal/grouped"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -76,7 +77,7 @@ func divided(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 			rows, classes = append(rows, i), append(classes, int(of[0]))
 		}
 	}
-	fit, valid = solver.HoldOut(classes, run.Pick(c.Groups, rows), 6, seed)
+	fit, valid = grouped.HoldOut(classes, run.Pick(c.Groups, rows), 6, seed)
 	return run.Pick(rows, fit), run.Pick(rows, valid)
 }
 

@@ -132,7 +132,8 @@ func TestPredictorOddities(t *testing.T) {
 		Machines: []*Machine{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}},
 	}
 	_, err := c.NewPredictor([]int{1}, nil)
-	if want := "document 0 has a coefficient in machine 1 but no column"; err == nil || !strings.Contains(err.Error(), want) {
+	want := "document 0 has a coefficient in machine 1 but no column"
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, expected %q", err, want)
 	}
 	p := musttest.Get(c.NewPredictor([]int{0, 1}, nil))(t)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/learn/internal/grouped"
 )
 
 // Growth is a step of [Grow].
@@ -145,7 +145,7 @@ func (t *training) divide() (train, held []int) {
 			strata[at] = int(t.c.Labels.Of(i)[0])
 		}
 	}
-	train, held = solver.HoldOut(strata, run.Pick(t.c.Groups, t.rows), max(growParts, len(t.rows)/mostHeld), t.s.Seed)
+	train, held = grouped.HoldOut(strata, run.Pick(t.c.Groups, t.rows), max(growParts, len(t.rows)/mostHeld), t.s.Seed)
 	return run.Pick(t.rows, train), run.Pick(t.rows, held)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/internal/grouped"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -40,7 +41,7 @@ func Choose(
 			strata[at] = int(c.Labels.Of(i)[0])
 		}
 	}
-	part := solver.GroupFolds(strata, run.Pick(c.Groups, t.rows), folds, seed)
+	part := grouped.Folds(strata, run.Pick(c.Groups, t.rows), folds, seed)
 	tallies := make([]tally, len(t.prices))
 	for fold := range folds {
 		var rows, held []int

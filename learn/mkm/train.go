@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
+	"github.com/gramengine/gram/learn/internal/grouped"
 	"github.com/gramengine/gram/learn/selection"
 	"github.com/gramengine/gram/learn/width"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -149,7 +149,7 @@ func (t *training) divide() (fit, valid []int) {
 	for i, class := range t.y {
 		classes[i] = int(class)
 	}
-	return solver.HoldOut(classes, t.c.Groups, t.s.Parts, t.s.Seed)
+	return grouped.HoldOut(classes, t.c.Groups, t.s.Parts, t.s.Seed)
 }
 
 // level are documents by the features of a level, of which the first n are fitted to.

@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/learn/internal/grouped"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -133,7 +134,7 @@ func Folds(source string, classes []int, groups []int64, folds int, seed uint64)
 	case folds < 2 || folds > usable:
 		return nil, fmt.Errorf("svm: %s: %d folds of %d %s, expected 2 to %d", source, folds, usable, what, usable)
 	}
-	return solver.GroupFolds(classes, groups, folds, seed), nil
+	return grouped.Folds(classes, groups, folds, seed), nil
 }
 
 // matrix returns the matrix of a kernel, in the order of f. It belongs to f and stays valid until

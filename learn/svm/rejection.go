@@ -18,7 +18,8 @@ type RejectionTarget struct {
 // Validate reports a target that is none: not exactly one share above 0, or one that isn't below 1.
 func (t RejectionTarget) Validate() error {
 	if !(t.Error >= 0 && t.Error < 1 && t.Coverage >= 0 && t.Coverage <= 1) || (t.Error > 0) == (t.Coverage > 0) {
-		return fmt.Errorf("svm: an error of %v and a coverage of %v, expected one share above 0, at most 1", t.Error, t.Coverage)
+		return fmt.Errorf("svm: an error of %v and a coverage of %v, expected one share above 0, at most 1", t.Error,
+			t.Coverage)
 	}
 	return nil
 }
@@ -108,7 +109,8 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	if len(others.Targets) > 0 {
 		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.Targets[0].Error, 100*others.Targets[0].Coverage)
 	}
-	return nil, nil, fmt.Errorf("svm: no threshold keeps the error of a new batch at %.6g%%: answering everything errs %.1f%%; %s",
+	return nil, nil, fmt.Errorf("svm: no threshold keeps the error of a new batch at %.6g%%: answering everything errs "+
+		"%.1f%%; %s",
 		100*target.Error, 100*others.ErrorOfAll, could)
 }
 

@@ -1,0 +1,86 @@
+package grouped
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/solver"
+)
+
+func TestFolds(t *testing.T) {
+	labels, groups := make([]int, 400), make([]int64, 400)
+	for i := range labels {
+		labels[i], groups[i] = i%3, int64(i/4*(i/4)%37)
+		if i%10 == 9 {
+			labels[i] = -1
+		}
+	}
+	parts := Folds(labels, groups, 5, 1)
+	if !slices.Equal(parts, Folds(labels, groups, 5, 1)) || slices.Equal(parts, Folds(labels, groups, 5, 2)) {
+		t.Error("the parts don't follow the seed")
+	}
+	if !slices.Equal(Folds(labels, nil, 5, 1), solver.Folds(labels, 5, 1)) {
+		t.Error("without groups the parts aren't those of Folds")
+	}
+	of, size := map[int64]int{}, [5]int{}
+	for i, part := range parts {
+		if (part < 0) != (labels[i] < 0) {
+			t.Fatalf("document %d of class %d is in part %d", i, labels[i], part)
+		}
+		if part < 0 {
+			continue
+		}
+		if other, seen := of[groups[i]]; seen && other != part {
+			t.Fatalf("group %d is in the parts %d and %d", groups[i], other, part)
+		}
+		of[groups[i]] = part
+		size[part]++
+	}
+	if slices.Max(size[:])-slices.Min(size[:]) > 20 {
+		t.Errorf("sizes %v", size)
+	}
+}
+
+// What is held out shares no group with what is fitted, and is near to a sixth even if one group is large.
+func TestHoldOut(t *testing.T) {
+	labels, groups := make([]int, 60), make([]int64, 60)
+	for i := range labels {
+		labels[i], groups[i] = i%2, int64(max(i-30, 0)/3)
+	}
+	labels[59] = -1
+	for name, c := range map[string]struct {
+		groups    []int64
+		fit, held int
+	}{
+		"no groups":                         {nil, 49, 10},
+		"a large group and nine small ones": {groups, 53, 6},
+		"one group":                         {make([]int64, 60), 49, 10},
+	} {
+		fit, held := HoldOut(labels, c.groups, 6, 1)
+		if len(fit) != c.fit || len(held) != c.held || slices.Contains(append(fit, held...), 59) {
+			t.Errorf("%s: %d and %d documents, expected %d and %d", name, len(fit), len(held), c.fit, c.held)
+		}
+		for _, i := range held {
+			if name[0] == 'a' && slices.ContainsFunc(fit, func(j int) bool { return groups[j] == groups[i] }) {
+				t.Errorf("group %d is in both parts", groups[i])
+			}
+		}
+	}
+}
+
+// Groups of one class each are spread evenly over the parts.
+func TestFoldsOfClasses(t *testing.T) {
+	labels, groups := make([]int, 300), make([]int64, 300)
+	for i := range labels {
+		labels[i], groups[i] = i/5%3, int64(i/5)
+	}
+	var count [5][3]int
+	for i, part := range Folds(labels, groups, 5, 1) {
+		count[part][labels[i]]++
+	}
+	for part, have := range count {
+		if have != [3]int{20, 20, 20} {
+			t.Errorf("part %d has %v documents of the classes, expected 20 of each", part, have)
+		}
+	}
+}
