@@ -40,49 +40,29 @@ func panicOf(call func()) (v any) {
 // order, all or a few of them scattered.
 func trainersOf(n int) map[string]func(m Matrix) error {
 	ctx := context.Background()
-	labels, signs, targets := make([]int, n), make([]bool, n), make([]float64, n)
+	labels, few, targets := make([]int, n), slices.Repeat([]int{-1}, n), make([]float64, n)
 	parts, sets := make([]int, n), make([][]int, n)
 	for i := range n {
-		labels[i], signs[i], targets[i], parts[i], sets[i] = i%3, i%2 == 0, float64(i%5), i%4, []int{i % 3}
-	}
-	var few []int
-	for i := 1; i < n; i += 3 {
-		few = append(few, i)
+		labels[i], targets[i], parts[i], sets[i] = i%3, float64(i%5), i%4, []int{i % 3}
+		if i%3 == 1 {
+			few[i] = i % 2
+		}
 	}
 	opt := Options{Workers: 2, MaxIterations: 1000}
+	train := func(t Training) func(m Matrix) error {
+		return func(m Matrix) error { _, err := Train(ctx, m, t, opt); return err }
+	}
+	validate := func(t Trial) func(m Matrix) error {
+		return func(m Matrix) error { _, err := t.Validate(ctx, m, []Parameters{{}}, nil, opt); return err }
+	}
 	return map[string]func(m Matrix) error{
-		"TrainBinary": func(m Matrix) error {
-			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: counting(n), Positive: signs}, opt)
-			return err
-		},
-		"TrainBinary of a few": func(m Matrix) error {
-			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: few, Positive: signs[:len(few)]}, opt)
-			return err
-		},
-		"TrainRegression": func(m Matrix) error {
-			_, err := trainRegression(ctx, m, counting(n), targets, Parameters{}, opt)
-			return err
-		},
-		"TrainOneClass": func(m Matrix) error {
-			_, err := trainOneClass(ctx, m, counting(n), Parameters{Nu: 0.5}, opt)
-			return err
-		},
-		"Train": func(m Matrix) error {
-			_, err := Train(ctx, m, Training{Labels: labels, Classes: 3}, opt)
-			return err
-		},
-		"TrainLabels": func(m Matrix) error {
-			_, err := Train(ctx, m, Training{Sets: sets, Classes: 3}, opt)
-			return err
-		},
-		"Validate": func(m Matrix) error {
-			_, err := (&Trial{Labels: labels, Classes: 3, Parts: parts}).Validate(ctx, m, []Parameters{{}}, nil, opt)
-			return err
-		},
-		"ValidateRegression": func(m Matrix) error {
-			_, err := (&Trial{Targets: targets, Parts: parts}).Validate(ctx, m, []Parameters{{}}, nil, opt)
-			return err
-		},
+		"classes":             train(Training{Labels: labels, Classes: 3}),
+		"classes of a few":    train(Training{Labels: few, Classes: 2}),
+		"labels":              train(Training{Sets: sets, Classes: 3}),
+		"regression":          train(Training{Targets: targets}),
+		"one class":           train(Training{Labels: labels, OneClass: true, Parameters: Parameters{Nu: 0.5}}),
+		"classes in parts":    validate(Trial{Labels: labels, Classes: 3, Parts: parts}),
+		"regression in parts": validate(Trial{Targets: targets, Parts: parts}),
 	}
 }
 
@@ -142,16 +122,6 @@ func TestMatrixArguments(t *testing.T) {
 	}
 }
 
-// A row beyond the matrix is refused, also one whose offset wraps round to 0.
-func TestDenseRowBeyond(t *testing.T) {
-	m, _ := gaussian(t, 31, 4, 3, 0.3)
-	for _, i := range []int{-1, 4, 1 << 62} {
-		if panicOf(func() { m.Row(i) }) == nil {
-			t.Errorf("row %d of 4: no panic", i)
-		}
-	}
-}
-
 func TestTrainingArguments(t *testing.T) {
 	const n = 60
 	ctx := context.Background()
@@ -163,11 +133,16 @@ func TestTrainingArguments(t *testing.T) {
 		three[i] = i % 3
 	}
 	binary := func(par Parameters) func() error {
-		return func() error {
-			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: par}, Options{})
-			return err
-		}
+		return func() error { _, err := trainBinary(ctx, m, docs, positive, par, Options{}); return err }
 	}
+	of := func(m Matrix, n int, positive func(i int) bool, par Parameters) func() error {
+		signs := make([]bool, n)
+		for i := range signs {
+			signs[i] = positive(i)
+		}
+		return func() error { _, err := trainBinary(ctx, m, counting(n), signs, par, Options{}); return err }
+	}
+	endless := math.Inf(1)
 	train := func(k int, par Parameters, start ...*Machine) func() error {
 		of := Training{Labels: three, Classes: k, Parameters: par}
 		if start != nil {
@@ -191,6 +166,21 @@ func TestTrainingArguments(t *testing.T) {
 	sets := make([][]int, n)
 	sets[3] = []int{0, 7}
 	checkArguments(t, []argument{
+		{"one class", "of 1 class, expected two or more", of(m, n, func(int) bool { return true }, Parameters{})},
+		{"label out of range", "label 2, expected 0 to 1", train(2, Parameters{})},
+		{"C", "C is -1, expected a positive number", binary(Parameters{C: -1})},
+		{"infinite weight", "weight +Inf of class 1", binary(Parameters{Weights: []float64{1, endless}})},
+		{"infeasible ν", "ν is 0.9, expected at most 0.3333",
+			of(m, n, func(i int) bool { return i < 10 }, Parameters{Nu: 0.9})},
+		{"infinite everywhere", "not a finite number", of(matrixOf(t, 2, func(i, j int) float64 {
+			return endless * float64(1-2*((i+j)%2))
+		}), 2, func(i int) bool { return i == 0 }, Parameters{})},
+		{"NaN", "not a finite number", of(matrixOf(t, 4, func(i, j int) float64 {
+			if i == 2 && j == 1 {
+				return nan
+			}
+			return float64(1 / (1 + i - j))
+		}), 4, func(i int) bool { return i < 2 }, Parameters{})},
 		{"weight is NaN", "weight NaN of class 1", binary(Parameters{Weights: []float64{1, nan}})},
 		{"weight overflows", "C = 1e+200 times weight 1e+200 of class 0 is +Inf",
 			binary(Parameters{C: 1e200, Weights: []float64{1e200}})},

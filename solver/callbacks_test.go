@@ -93,10 +93,7 @@ func TestNoMargin(t *testing.T) {
 		"nothing":  matrixOf(t, n, func(i, j int) float64 { return 0 }),
 	} {
 		for _, nu := range []float64{0.1, 0.37, 1} {
-			got, err := TrainBinary(
-				ctx, same, BinaryTraining{Docs: counting(n), Positive: signs, Parameters: Parameters{Nu: nu}},
-				Options{},
-			)
+			got, err := trainBinary(ctx, same, counting(n), signs, Parameters{Nu: nu}, Options{})
 			if err == nil || !strings.Contains(err.Error(), "the margin of class 0 against 1 is 0") {
 				t.Errorf("%s, ν = %v: error %v and %+v, expected that there is no margin", name, nu, err, got)
 			}
@@ -132,11 +129,7 @@ func TestNoMargin(t *testing.T) {
 	for i := range positive {
 		positive[i] = i%2 == 0
 	}
-	got, err := TrainBinary(
-		ctx, few,
-		BinaryTraining{Docs: counting(12), Positive: positive, Parameters: Parameters{Nu: 0.88, Probabilities: true}},
-		Options{},
-	)
+	got, err := trainBinary(ctx, few, counting(12), positive, Parameters{Nu: 0.88, Probabilities: true}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,10 +139,7 @@ func TestNoMargin(t *testing.T) {
 
 	// Where all variables are at their bound none can move: that violates nothing, by 0 and not by
 	// -Inf, which no model file has.
-	got, err = TrainBinary(
-		ctx, m, BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}, Parameters: Parameters{Nu: 1}},
-		Options{},
-	)
+	got, err = trainBinary(ctx, m, []int{0, 1}, []bool{true, false}, Parameters{Nu: 1}, Options{})
 	if err != nil || got.Gap != 0 || !got.Converged {
 		t.Errorf("%+v, error %v, expected a gap of 0", got, err)
 	}

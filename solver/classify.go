@@ -225,7 +225,7 @@ func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*Machine, 
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.solveAt(ctx, d, p.start, bytes)
+	o, err := s.solve(ctx, d, p.start, true, bytes)
 	if err != nil {
 		return nil, err
 	}

@@ -61,13 +61,8 @@ func TestBinaryIsOptimal(t *testing.T) {
 	m, x := gaussian(t, 1, 300, 5, 0.2)
 	positive := noisySigns(1, x)
 	for _, c := range []float64{1e-6, 0.1, 1, 10, 1000} {
-		got := musttest.Get(TrainBinary(
-			context.Background(), m,
-			BinaryTraining{
-				Docs: counting(300), Positive: positive, Parameters: Parameters{C: c, Weights: []float64{1, 2}},
-			},
-			Options{},
-		))(t)
+		par := Parameters{C: c, Weights: []float64{1, 2}}
+		got := musttest.Get(trainBinary(context.Background(), m, counting(300), positive, par, Options{}))(t)
 		checkOptimal(t, m, counting(300), positive, [2]float64{c, 2 * c}, got, defaultTolerance)
 	}
 }
@@ -81,10 +76,8 @@ func TestBinaryOfTwoPoints(t *testing.T) {
 		}
 		return k
 	})
-	got := musttest.Get(TrainBinary(
-		context.Background(), m,
-		BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}, Parameters: Parameters{C: 100}}, Options{},
-	))(t)
+	par := Parameters{C: 100}
+	got := musttest.Get(trainBinary(context.Background(), m, []int{0, 1}, []bool{true, false}, par, Options{}))(t)
 	const alpha = 1 / (1 - k)
 	if len(got.Coef) != 2 || !(math.Abs(got.Coef[0]-alpha) <= 1e-12) || !(math.Abs(got.Coef[1]+alpha) <= 1e-12) ||
 		!(math.Abs(got.Rho) <= 1e-12) ||

@@ -99,14 +99,8 @@ func TestObjectiveAgainstInteriorPoint(t *testing.T) {
 				}
 				want := interiorPoint(t, q, p, y, u)
 				for _, opt := range []Options{{}, {Tolerance: 1e-7}, {workingSet: 4}, {workingSet: 10, KeepAll: true}} {
-					got := musttest.Get(TrainBinary(
-						context.Background(), m,
-						BinaryTraining{
-							Docs: counting(n), Positive: positive,
-							Parameters: Parameters{C: c, Weights: []float64{1, 3}},
-						},
-						opt,
-					))(t)
+					par := Parameters{C: c, Weights: []float64{1, 3}}
+					got := musttest.Get(trainBinary(context.Background(), m, counting(n), positive, par, opt))(t)
 					var sum float64
 					for _, v := range got.Coef {
 						sum += math.Abs(v)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 
@@ -116,10 +115,8 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 		par := Parameters{C: 1000, Weights: []float64{1, 2}}
 		old := reportEvery
 		reportEvery = 0
-		got, err := TrainBinary(
-			context.Background(), matrix, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: par},
-			Options{Progress: watch, RowBytes: 64 * n * 4},
-		)
+		opt := Options{Progress: watch, RowBytes: 64 * n * 4}
+		got, err := trainBinary(context.Background(), matrix, counting(n), positive, par, opt)
 		reportEvery = old
 		if err != nil {
 			t.Fatal(err)
@@ -138,20 +135,15 @@ func TestPermutationAndScale(t *testing.T) {
 	m, x := gaussian(t, 6, n, 3, 0.5)
 	positive := noisySigns(6, x)
 	fine := Options{Tolerance: 1e-7}
-	want := musttest.Get(TrainBinary(
-		context.Background(), m, BinaryTraining{Docs: counting(n), Positive: positive, Parameters: Parameters{C: 2}},
-		fine,
-	))(t)
+	want := musttest.Get(trainBinary(context.Background(), m, counting(n), positive, Parameters{C: 2}, fine))(t)
 	perm := rand.New(rand.NewPCG(1, 2)).Perm(n)
 	permuted := matrixOf(t, n, func(i, j int) float64 { return factor * float64(m.Row(perm[i])[perm[j]]) })
 	signs := make([]bool, n)
 	for i, from := range perm {
 		signs[i] = positive[from]
 	}
-	got := musttest.Get(TrainBinary(
-		context.Background(), permuted,
-		BinaryTraining{Docs: counting(n), Positive: signs, Parameters: Parameters{C: 2. / factor}}, fine,
-	))(t)
+	par := Parameters{C: 2. / factor}
+	got := musttest.Get(trainBinary(context.Background(), permuted, counting(n), signs, par, fine))(t)
 	var size float64
 	for _, c := range want.Coef {
 		size += math.Abs(c)
@@ -188,9 +180,7 @@ func TestStrangeProblems(t *testing.T) {
 		for i := range signs {
 			signs[i] = i%3 == 0
 		}
-		got := musttest.Get(TrainBinary(
-			ctx, bad, BinaryTraining{Docs: counting(120), Positive: signs, Parameters: Parameters{C: 10}}, Options{},
-		))(t)
+		got := musttest.Get(trainBinary(ctx, bad, counting(120), signs, Parameters{C: 10}, Options{}))(t)
 		checkOptimal(t, bad, counting(120), signs, [2]float64{10, 10}, got, defaultTolerance)
 	})
 	t.Run("duplicates", func(t *testing.T) {
@@ -200,9 +190,7 @@ func TestStrangeProblems(t *testing.T) {
 			signs[i] = i%2 == 0 // the same document in both classes
 		}
 		for _, c := range []float64{1e-6, 1, 1e6} {
-			got := musttest.Get(TrainBinary(
-				ctx, same, BinaryTraining{Docs: counting(40), Positive: signs, Parameters: Parameters{C: c}}, Options{},
-			))(t)
+			got := musttest.Get(trainBinary(ctx, same, counting(40), signs, Parameters{C: c}, Options{}))(t)
 			checkOptimal(t, same, counting(40), signs, [2]float64{c, c}, got, defaultTolerance)
 			if !(math.Abs(got.Objective+40*c) <= 1e-9*c) { // all at their bound: f is 0 everywhere
 				t.Errorf("C = %v: objective %v, expected %v", c, got.Objective, -40*c)
@@ -210,97 +198,15 @@ func TestStrangeProblems(t *testing.T) {
 		}
 	})
 	t.Run("large C", func(t *testing.T) {
-		got := musttest.Get(TrainBinary(
-			ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 1e6}}, Options{},
-		))(t)
+		got := musttest.Get(trainBinary(ctx, m, docs, positive, Parameters{C: 1e6}, Options{}))(t)
 		checkOptimal(t, m, docs, positive, [2]float64{1e6, 1e6}, got, defaultTolerance)
 	})
 	t.Run("end of iterations", func(t *testing.T) {
-		got, err := TrainBinary(
-			ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: 1e6}},
-			Options{MaxIterations: 7},
-		)
+		got, err := trainBinary(ctx, m, docs, positive, Parameters{C: 1e6}, Options{MaxIterations: 7})
 		if err != nil || got.Converged || got.Iterations != 7 {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
-	for _, test := range []struct {
-		name, want string
-		run        func() error
-	}{
-		{"one class", "of 1 class, expected two or more", func() error {
-			_, err := TrainBinary(ctx, m, BinaryTraining{Docs: docs, Positive: make60(true)}, Options{})
-			return err
-		}},
-		{"all labels equal", "of 1 class, expected two or more", func() error {
-			_, err := Train(ctx, m, Training{Labels: make([]int, 60), Classes: 3}, Options{})
-			return err
-		}},
-		{"label out of range", "label 3, expected 0 to 2", func() error {
-			l := make([]int, 60)
-			l[5] = 3
-			_, err := Train(ctx, m, Training{Labels: l, Classes: 3}, Options{})
-			return err
-		}},
-		{"C", "C is -1, expected a positive number", func() error {
-			_, err := TrainBinary(
-				ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{C: -1}}, Options{},
-			)
-			return err
-		}},
-		{"infinite weight", "weight +Inf of class 1", func() error {
-			_, err := TrainBinary(
-				ctx, m,
-				BinaryTraining{
-					Docs: docs, Positive: positive, Parameters: Parameters{Weights: []float64{1, math.Inf(1)}},
-				},
-				Options{},
-			)
-			return err
-		}},
-		{"infeasible ν", "ν is 0.9, expected at most 0.3333", func() error {
-			signs := make60(false)
-			for i := range 10 {
-				signs[i] = true
-			}
-			_, err := TrainBinary(
-				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{Nu: 0.9}}, Options{},
-			)
-			return err
-		}},
-		{"infinite everywhere", "not a finite number", func() error {
-			endless := float32(math.Inf(1))
-			all, _ := NewDense(2, []float32{endless, -endless, -endless, endless})
-			_, err := TrainBinary(ctx, all, BinaryTraining{Docs: []int{0, 1}, Positive: []bool{true, false}}, Options{})
-			return err
-		}},
-		{"NaN", "not a finite number", func() error {
-			bad := matrixOf(t, 4, func(i, j int) float64 {
-				if i == 2 && j == 1 {
-					return math.NaN()
-				}
-				return float64(1 / (1 + i - j))
-			})
-			_, err := TrainBinary(
-				ctx, bad, BinaryTraining{Docs: counting(4), Positive: []bool{true, true, false, false}}, Options{},
-			)
-			return err
-		}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if err := test.run(); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, expected one with %q", err, test.want)
-			}
-		})
-	}
-}
-
-func make60(v bool) []bool {
-	out := make([]bool, 60)
-	for i := range out {
-		out[i] = v
-	}
-	return out
 }
 
 func TestCancel(t *testing.T) {
@@ -313,10 +219,7 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	}}
-	_, err := TrainBinary(
-		ctx, slow, BinaryTraining{Docs: counting(n), Positive: noisySigns(8, x), Parameters: Parameters{C: 1e4}},
-		Options{workingSet: 16},
-	)
+	_, err := trainBinary(ctx, slow, counting(n), noisySigns(8, x), Parameters{C: 1e4}, Options{workingSet: 16})
 	if err == nil || calls > 3 {
 		t.Errorf("error %v after %d calls, expected the end after 3", err, calls)
 	}

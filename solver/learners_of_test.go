@@ -28,13 +28,19 @@ func learnersOf(x [][]float64) map[string]learner {
 			labels[d] = 0
 		}
 	}
+	classes := func(par Parameters) learner {
+		return func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			return trainBinary(ctx, m, docs, signs, par, opt)
+		}
+	}
+	numbers := func(par Parameters, most int) learner {
+		return func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
+			opt.MaxIterations = most
+			return trainRegression(ctx, m, docs, targets, par, opt)
+		}
+	}
 	return map[string]learner{
-		"C-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainBinary(
-				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{C: 3, Probabilities: true}},
-				opt,
-			)
-		},
+		"C-SVC": classes(Parameters{C: 3, Probabilities: true}),
 		"C-SVC from near": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
 			of := Training{Labels: labels, Classes: 2, Parameters: Parameters{C: 2}}
 			near, err := Train(ctx, m, of, opt)
@@ -42,29 +48,13 @@ func learnersOf(x [][]float64) map[string]learner {
 				return nil, err
 			}
 			of.C, of.Start = 3, near
-			c, err := Train(ctx, m, of, opt)
-			if err != nil {
-				return nil, err
-			}
-			return c.Machines[0], nil
+			return first(Train(ctx, m, of, opt))
 		},
-		"nu-SVC": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return TrainBinary(
-				ctx, m, BinaryTraining{Docs: docs, Positive: signs, Parameters: Parameters{Nu: 0.4}}, opt,
-			)
-		},
-		"epsilon-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return trainRegression(ctx, m, docs, targets, Parameters{C: 2, Epsilon: 0.05}, opt)
-		},
-		"epsilon-SVR, both variables of a document": func(
-			ctx context.Context, m Matrix, opt Options,
-		) (*Machine, error) {
-			opt.MaxIterations = 3000 // of many more: what is left isn't looked for
-			return trainRegression(ctx, m, docs, targets, Parameters{C: 100, Epsilon: 1e-5}, opt)
-		},
-		"nu-SVR": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return trainRegression(ctx, m, docs, targets, Parameters{C: 2, Nu: 0.3}, opt)
-		},
+		"nu-SVC":      classes(Parameters{Nu: 0.4}),
+		"epsilon-SVR": numbers(Parameters{C: 2, Epsilon: 0.05}, 0),
+		// of many more steps: what is left isn't looked for
+		"epsilon-SVR, both variables of a document": numbers(Parameters{C: 100, Epsilon: 1e-5}, 3000),
+		"nu-SVR": numbers(Parameters{C: 2, Nu: 0.3}, 0),
 		"one class": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
 			return trainOneClass(ctx, m, docs, Parameters{Nu: 0.3}, opt)
 		},

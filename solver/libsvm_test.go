@@ -102,69 +102,34 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 		}
 		three[i], names[i] = seen[c], float64(c)
 	}
-	one := func(m *Machine, err error) []*Machine {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return []*Machine{m}
+	two := make([]int, n)
+	for i := range two {
+		two[i] = sideOf(positive[i])
 	}
-	all := func(c *Classifier, err error) []*Machine {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c.Machines
-	}
-	docs := counting(n)
 	for _, test := range []struct {
 		name    string
 		targets []float64
 		args    []string
-		got     func() []*Machine
+		Training
 	}{
-		{"C-SVC", signs, []string{"-c", "10", "-w1", "2"}, func() []*Machine {
-			return one(
-				TrainBinary(
-					ctx, m,
-					BinaryTraining{
-						Docs: docs, Positive: positive, Parameters: Parameters{C: 10, Weights: []float64{2}},
-					},
-					fine,
-				),
-			)
-		}},
-		{"C-SVC/classes", names, []string{"-c", "3"}, func() []*Machine {
-			return all(Train(ctx, m, Training{Labels: three, Classes: 3, Parameters: Parameters{C: 3}}, fine))
-		}},
-		{"nu-SVC", signs, []string{"-s", "1", "-n", "0.3"}, func() []*Machine {
-			return one(
-				TrainBinary(
-					ctx, m, BinaryTraining{Docs: docs, Positive: positive, Parameters: Parameters{Nu: 0.3}}, fine,
-				),
-			)
-		}},
-		{"nu-SVC/classes", names, []string{"-s", "1", "-n", "0.2"}, func() []*Machine {
-			return all(Train(ctx, m, Training{Labels: three, Classes: 3, Parameters: Parameters{Nu: 0.2}}, fine))
-		}},
-		{
-			"one-class", signs, []string{"-s", "2", "-n", "0.25"},
-			func() []*Machine { return one(trainOneClass(ctx, m, docs, Parameters{Nu: 0.25}, fine)) },
-		},
-		{"epsilon-SVR", targets, []string{"-s", "3", "-c", "5", "-p", "0.05"}, func() []*Machine {
-			return one(
-				trainRegression(ctx, m, docs, targets, Parameters{C: 5, Epsilon: 0.05}, fine),
-			)
-		}},
-		{"nu-SVR", targets, []string{"-s", "4", "-c", "5", "-n", "0.4"}, func() []*Machine {
-			return one(
-				trainRegression(ctx, m, docs, targets, Parameters{C: 5, Nu: 0.4}, fine),
-			)
-		}},
+		{"C-SVC", signs, []string{"-c", "10", "-w1", "2"},
+			Training{Labels: two, Classes: 2, Parameters: Parameters{C: 10, Weights: []float64{2}}}},
+		{"C-SVC/classes", names, []string{"-c", "3"}, Training{Labels: three, Classes: 3, Parameters: Parameters{C: 3}}},
+		{"nu-SVC", signs, []string{"-s", "1", "-n", "0.3"},
+			Training{Labels: two, Classes: 2, Parameters: Parameters{Nu: 0.3}}},
+		{"nu-SVC/classes", names, []string{"-s", "1", "-n", "0.2"},
+			Training{Labels: three, Classes: 3, Parameters: Parameters{Nu: 0.2}}},
+		{"one-class", signs, []string{"-s", "2", "-n", "0.25"},
+			Training{Labels: two, OneClass: true, Parameters: Parameters{Nu: 0.25}}},
+		{"epsilon-SVR", targets, []string{"-s", "3", "-c", "5", "-p", "0.05"},
+			Training{Targets: targets, Parameters: Parameters{C: 5, Epsilon: 0.05}}},
+		{"nu-SVR", targets, []string{"-s", "4", "-c", "5", "-n", "0.4"},
+			Training{Targets: targets, Parameters: Parameters{C: 5, Nu: 0.4}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			objective, rho := svmTrain(t, m, test.targets, test.args...)
-			closeToLIBSVM(t, test.got(), objective, rho, strings.HasPrefix(test.name, "nu-SVC"))
+			got := musttest.Get(Train(ctx, m, test.Training, fine))(t).Machines
+			closeToLIBSVM(t, got, objective, rho, strings.HasPrefix(test.name, "nu-SVC"))
 		})
 	}
 }

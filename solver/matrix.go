@@ -2,7 +2,6 @@ package solver
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/gramengine/gram/internal/run"
@@ -111,10 +110,7 @@ type Dense struct {
 // NewDense returns the matrix of n documents with the values data[i*n+j]. It keeps data without a
 // copy.
 func NewDense(n int, data []float32) (*Dense, error) {
-	if n < 0 || n > mostDocuments {
-		return nil, errUser("a matrix of %d documents, expected 0 to %d", n, mostDocuments)
-	}
-	if len(data) != n*n {
+	if n < 0 || len(data) != n*n {
 		return nil, errUser("%d values for a matrix of %d documents, expected %d", len(data), n, n*n)
 	}
 	d := &Dense{n: n, data: data, diagonal: make([]float32, n)}
@@ -132,9 +128,6 @@ func (d *Dense) Diagonal() []float32 { return d.diagonal }
 
 // Row returns row i, which shares the matrix's values. It panics if there is no such row.
 func (d *Dense) Row(i int) []float32 {
-	if i < 0 || i >= d.n {
-		panic(fmt.Sprintf("solver: row %d of a matrix of %d documents", i, d.n))
-	}
 	return d.data[i*d.n : (i+1)*d.n : (i+1)*d.n]
 }
 

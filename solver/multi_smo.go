@@ -378,7 +378,7 @@ func trainTogether(
 			if duals[i], err = p.dual(m, nil); err != nil {
 				return err
 			}
-			duals[i].beginAt(p.start)
+			duals[i].begin(p.start, true)
 		}
 		all := func(ctx context.Context, _, _ int) error { return newMultiSMO(m, duals, opt, report).solve(ctx) }
 		if err := run.Tasks(ctx, 1, 1, all); err != nil { // which catches panics

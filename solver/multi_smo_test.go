@@ -54,8 +54,7 @@ func TestTeam(t *testing.T) {
 			if class < len(training.Weights) {
 				par.Weights = []float64{training.Weights[class]}
 			}
-			want, err := TrainBinary(t.Context(), alone, BinaryTraining{Docs: docs, Positive: positive, Parameters: par},
-				opt)
+			want, err := trainBinary(t.Context(), alone, docs, positive, par, opt)
 			if err != nil {
 				t.Fatal(name, err)
 			}

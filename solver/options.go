@@ -75,19 +75,10 @@ var reportEvery = 200 * time.Millisecond
 func (o Options) resolve() (Options, error) {
 	switch {
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 0):
-		return o, fmt.Errorf(
-			"solver: tolerance %v, expected a positive number, or 0 for %v", o.Tolerance, defaultTolerance,
-		)
-	case o.Workers < 0:
-		return o, fmt.Errorf("solver: %d workers, expected a positive number, or 0 for one a processor", o.Workers)
-	case o.RowBytes < 0:
-		return o, fmt.Errorf(
-			"solver: %d bytes for rows, expected a positive number, or 0 for %d", o.RowBytes, defaultRowBytes,
-		)
-	case o.MaxIterations < 0:
-		return o, fmt.Errorf(
-			"solver: at most %d iterations, expected a positive number, or 0 for 10 million or more", o.MaxIterations,
-		)
+		return o, errUser("tolerance %v, expected a positive number, or 0 for %v", o.Tolerance, defaultTolerance)
+	case o.Workers < 0 || o.RowBytes < 0 || o.MaxIterations < 0:
+		return o, errUser("%d workers, %d bytes for rows, at most %d iterations, expected positive ones, or 0",
+			o.Workers, o.RowBytes, o.MaxIterations)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = defaultTolerance

@@ -82,26 +82,19 @@ func (s *search) prepare(d *dual, bytes int64) {
 	d.refreshMask()
 }
 
-// solve finds the optimum of a problem from near a start, if the problem begins at one; else from the values
-// that d.alpha has. bytes bounds the rows that are kept.
-func (s *search) solve(ctx context.Context, d *dual, from start, bytes int64) (outcome, error) {
-	return s.solveFrom(ctx, d, d.begin(from), 0, bytes)
-}
-
-// solveAt is solve from a solution for nearly the same documents, whose variables at a bound stay there.
-func (s *search) solveAt(ctx context.Context, d *dual, from start, bytes int64) (outcome, error) {
-	return s.solveFrom(ctx, d, d.beginAt(from), 1, bytes)
-}
-
-// solveFrom is solve from the values that d.alpha has, which are stretched if they are those of a start.
-func (s *search) solveFrom(ctx context.Context, d *dual, started bool, least float64, bytes int64) (outcome, error) {
+// solve finds the optimum of a problem from near a start, if the problem begins at one (see begin), else from
+// the values that d.alpha has. bytes bounds the rows that are kept.
+func (s *search) solve(ctx context.Context, d *dual, from start, keep bool, bytes int64) (outcome, error) {
+	started := d.begin(from, keep)
 	copy(d.score, d.offset)
 	s.prepare(d, bytes)
 	if err := s.update(ctx, d, nil); err != nil {
 		return outcome{}, err
 	}
-	if started {
-		d.stretch(least)
+	if started && keep {
+		d.stretch(1)
+	} else if started {
+		d.stretch(0)
 	}
 	return s.finish(ctx, d)
 }

@@ -158,7 +158,7 @@ func (p *problem) heldOut(
 			}
 			continue
 		}
-		if _, err := s.solve(ctx, d, from, bytes); err != nil {
+		if _, err := s.solve(ctx, d, from, false, bytes); err != nil {
 			return nil, err
 		}
 		rho, by := d.rho(), 1.0

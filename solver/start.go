@@ -19,27 +19,18 @@ func startFrom(m *Machine) start {
 	return start{{m, 1}}
 }
 
-// starts reports whether a search begins at a start.
-func (d *dual) starts(from start) bool { return from != nil && !d.fixed }
-
-// begin sets the variables near a start, within their bounds, if the search begins at one. The equation
-// Σ yα = 0 must hold: those of the sign with the greater sum are made smaller.
-func (d *dual) begin(from start) (started bool) {
-	if !d.starts(from) {
+// begin sets the variables near a start, within their bounds, and reports whether there is one. The equation
+// Σ yα = 0 must hold: those of the sign with the greater sum are made smaller; with keep, which is for a solution
+// for nearly the same documents, what is at a bound stays there as far as the others can make up for the difference.
+func (d *dual) begin(from start, keep bool) (started bool) {
+	if from == nil || d.fixed {
 		return false
 	}
 	plus, minus := d.place(from)
-	d.shrink(plus, minus)
-	return true
-}
-
-// beginAt is begin at a solution for nearly the same documents: what is at a bound stays there as far as the
-// others can make up for the difference of the sums.
-func (d *dual) beginAt(from start) (started bool) {
-	if !d.starts(from) {
-		return false
+	if !keep {
+		d.shrink(plus, minus)
+		return true
 	}
-	plus, minus := d.place(from)
 	free, side := 0.0, int8(1)
 	if minus > plus {
 		side = -1

@@ -26,7 +26,7 @@ func TestBeginAt(t *testing.T) {
 		d := emptyDual([]int{0, 1, 2, 3}, 1)
 		copy(d.upper, q.upper)
 		copy(d.sign, []int8{1, -1, 1, -1})
-		d.beginAt(startFrom(&Machine{Support: d.docs, Coef: q.coef}))
+		d.begin(startFrom(&Machine{Support: d.docs, Coef: q.coef}), true)
 		var sum float64
 		for i, a := range d.alpha {
 			sum += float64(d.sign[i]) * a

@@ -25,13 +25,8 @@ const sharpest = 1e3
 // does a class without a machine. As for [FitSigmoid], targets are a little inside of 0 and 1: of n
 // objects of k classes (n+1)/(n+k) and 1/(n+k). The problem is convex in 1/T, which is found to 10⁻⁹.
 //
-// Errors: those of [Classifier.Probabilities], separate labels, lists of different lengths, a class
-// out of range.
+// Errors: those of [Classifier.Probabilities].
 func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int) (*Temperature, error) {
-	if len(decisions) != len(class) || c == nil || c.Scheme == Labels {
-		return nil, errUser("decision values of %d objects, %d classes, expected as many, and a scheme of classes",
-			len(decisions), len(class))
-	}
 	fit := &temperatureFit{}
 	for i, own := range decisions {
 		if own == nil {
@@ -41,9 +36,6 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 			return nil, err
 		}
 		z, of := make([]float64, c.Classes), class[i]
-		if of < 0 || of >= c.Classes {
-			return nil, errUser("object %d is of class %d, expected 0 to %d", i, of, c.Classes-1)
-		}
 		if c.scores(z, own, odds); !math.IsInf(z[of], -1) {
 			fit.add(z, of)
 		}

@@ -83,12 +83,4 @@ func TestTemperatureOfExtremes(t *testing.T) {
 			t.Errorf("probabilities %v, %v, of a decision value beyond all others", p, err)
 		}
 	}
-	for name, call := range map[string]func() error{
-		"class":  func() error { _, err := FitTemperature(c, false, [][]float64{{1, 0, 0}}, []int{3}); return err },
-		"length": func() error { _, err := FitTemperature(c, false, [][]float64{{1, 0, 0}}, nil); return err },
-	} {
-		if call() == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
 }

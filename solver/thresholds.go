@@ -38,7 +38,7 @@ type Thresholds struct {
 // the greatest micro F1 where that maximum is F·Σ of (Dinkelbach 1967; for F-measures Ye and others,
 // ICML 2012). Time: O(d log d) for d values above -1, times parts.
 //
-// Errors: lists of different lengths, no document, labels out of range, NaN.
+// Errors: no document, NaN.
 func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresholds, labels [][]int, err error) {
 	k, err := newTuning(decisions, sets, parts)
 	if err != nil {
@@ -127,10 +127,6 @@ type valued struct {
 }
 
 func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error) {
-	if len(decisions) != len(sets) || len(parts) != len(sets) {
-		return nil, errUser("decision values of %d documents, labels of %d, parts of %d, expected as many",
-			len(decisions), len(sets), len(parts))
-	}
 	k := &tuning{decisions: decisions, sets: sets, of: parts}
 	for i, own := range decisions {
 		if own == nil {
@@ -140,16 +136,7 @@ func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error
 			k.labels = len(own)
 			k.near, k.sure = make([][]valued, k.labels), make([][]valued, k.labels)
 		}
-		if len(own) != k.labels || parts[i] < 0 || parts[i] >= len(parts) {
-			return nil, errUser("document %d has %d decision values and part %d, expected %d and a part from 0 to %d", i,
-				len(own), parts[i], k.labels, len(parts)-1)
-		}
 		k.parts = max(k.parts, parts[i]+1)
-		for _, l := range sets[i] {
-			if l < 0 || l >= k.labels {
-				return nil, errUser("document %d has label %d, expected 0 to %d", i, l, k.labels-1)
-			}
-		}
 		for l, v := range own {
 			at := valued{v, int32(i), slices.Contains(sets[i], l)}
 			switch {
@@ -323,19 +310,11 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 
 // Apply makes the thresholds part of a classifier of separate labels: each machine's Rho grows by
 // its threshold, so that its sign says whether an object has the label; probabilities stay. Errors:
-// another scheme, another number of thresholds than of machines, one that isn't finite.
+// another scheme, another number of thresholds than of machines.
 func (t *Thresholds) Apply(c *Classifier) error {
-	if c == nil {
-		return errUser("no classifier for thresholds, expected one")
-	}
 	if c.Scheme != Labels || len(t.Above) != len(c.Machines) {
 		return errUser("%d thresholds for %d machines (%s), expected as many, of scheme %s", len(t.Above),
 			len(c.Machines), c.Scheme, Labels)
-	}
-	for l, v := range t.Above {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return errUser("threshold %v of label %d, expected a finite number", v, l)
-		}
 	}
 	for l, m := range c.Machines {
 		if m == nil {

@@ -129,10 +129,8 @@ func TestThresholdsApply(t *testing.T) {
 			t.Errorf("%v: labels %v, expected %d", values, got, want)
 		}
 	}
-	for _, bad := range []*Thresholds{{Above: []float64{1}}, {Above: []float64{0, math.NaN()}}} {
-		if err := bad.Apply(c); err == nil {
-			t.Errorf("%v", bad.Above)
-		}
+	if (&Thresholds{Above: []float64{1}}).Apply(c) == nil {
+		t.Error("no error for one threshold of two machines")
 	}
 }
 

@@ -75,26 +75,17 @@ func sourceOf(t *testing.T, m Matrix) *source {
 	return s
 }
 
-// BinaryTraining is a problem of two classes over some rows of a matrix.
-type BinaryTraining struct {
-	Docs     []int
-	Positive []bool // by element of Docs
-	Parameters
-}
-
-// TrainBinary trains the machine of a problem; class 0 is the positive one.
-func TrainBinary(ctx context.Context, m Matrix, b BinaryTraining, opt Options) (*Machine, error) {
-	t, n := Training{Classes: 2, Parameters: b.Parameters}, lengthOf(m)
-	t.Labels = slices.Repeat([]int{-1}, n)
-	for i, doc := range b.Docs {
-		if doc >= n {
-			break
-		}
-		if t.Labels[doc] = 1; b.Positive[i] {
-			t.Labels[doc] = 0
+// trainBinary trains the machine of two classes, by element of docs; class 0 is the positive one.
+func trainBinary(
+	ctx context.Context, m Matrix, docs []int, positive []bool, par Parameters, opt Options,
+) (*Machine, error) {
+	labels := slices.Repeat([]int{-1}, lengthOf(m))
+	for i, doc := range docs[:min(len(docs), len(labels))] {
+		if labels[doc] = 1; positive[i] {
+			labels[doc] = 0
 		}
 	}
-	return first(Train(ctx, m, t, opt))
+	return first(Train(ctx, m, Training{Labels: labels, Classes: 2, Parameters: par}, opt))
 }
 
 // lengthOf is the length of a matrix, 0 for one that Train refuses.

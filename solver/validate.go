@@ -357,7 +357,7 @@ func (v *validating) sweep(
 		if last != nil && p.par.Nu == 0 && p.par.Epsilon == before.Epsilon && p.raise(last) {
 			o, err = s.resume(ctx, last)
 		} else if last, err = p.dual(v.m, nil); err == nil {
-			o, err = s.solve(ctx, last, p.start, bytes)
+			o, err = s.solve(ctx, last, p.start, false, bytes)
 		}
 		if err != nil {
 			return err

@@ -39,7 +39,7 @@ func weighings(ctx context.Context, x [][]float64) map[string]weighing {
 	classes := func(par Parameters) func(Matrix, []float64, []int, Options) (*Machine, error) {
 		return func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
 			par.DocumentWeights = weights
-			return TrainBinary(ctx, m, BinaryTraining{Docs: counting(len(docs)), Positive: signs(docs), Parameters: par}, opt)
+			return trainBinary(ctx, m, counting(len(docs)), signs(docs), par, opt)
 		}
 	}
 	numbers := func(par Parameters) func(Matrix, []float64, []int, Options) (*Machine, error) {
@@ -213,7 +213,7 @@ func TestWeightsInParts(t *testing.T) {
 							docs, positive = append(docs, i), append(positive, l == k)
 						}
 					}
-					one, err := TrainBinary(t.Context(), m, BinaryTraining{Docs: docs, Positive: positive, Parameters: par}, opt)
+					one, err := trainBinary(t.Context(), m, docs, positive, par, opt)
 					if err != nil {
 						t.Fatal(err)
 					}
