@@ -82,6 +82,12 @@ func fault(found, expected string) *SyntaxError {
 	return &SyntaxError{Found: found, Expected: expected}
 }
 
+// withOption sets the field of Options that decides, and what it does.
+func (e *SyntaxError) withOption(field, does string) *SyntaxError {
+	e.Option, e.Remedy = field, does
+	return e
+}
+
 // at sets the file and adds the number of the line from which Line has been counted so far.
 func (e *SyntaxError) at(file string, line int64) *SyntaxError {
 	e.File, e.Line = file, e.Line+line

@@ -107,10 +107,8 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 
 // badName is the fault of a label that isn't text.
 func badName(name []byte) *SyntaxError {
-	return &SyntaxError{
-		Found: "label " + quote(name) + " is not UTF-8", Expected: "UTF-8",
-		Option: "Encoding", Remedy: "names the encoding, such as windows-1252",
-	}
+	return fault("label "+quote(name)+" is not UTF-8", "UTF-8").
+		withOption("Encoding", "names the encoding, such as windows-1252")
 }
 
 // labels returns a piece for labels that are separated as the options say.

@@ -256,10 +256,8 @@ func (r *recordEnds) unclosed() *SyntaxError {
 }
 
 func lineTooLong(most int) *SyntaxError {
-	return &SyntaxError{
-		Found: "a line of more than " + run.FormatBytes(int64(most)), Expected: "shorter lines",
-		Option: "MaxLineBytes", Remedy: "and the bound on memory set the limit",
-	}
+	return fault("a line of more than "+run.FormatBytes(int64(most)), "shorter lines").
+		withOption("MaxLineBytes", "and the bound on memory set the limit")
 }
 
 // eachLine calls parse for the lines of data, counted from 0, up to the first bad one, whose error

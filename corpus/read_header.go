@@ -267,8 +267,7 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 	named := false
 	one := func(at int, option string) int { // the first of two of a name would be a guess
 		if at >= 0 && bad == nil && slices.Contains(first[at+1:], first[at]) {
-			bad = fault("two columns called "+quote(first[at]), "one")
-			bad.Option, bad.Remedy = option, "numbers it"
+			bad = fault("two columns called "+quote(first[at]), "one").withOption(option, "numbers it")
 		}
 		return at
 	}
@@ -278,8 +277,7 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 		}
 		if n, err := strconv.Atoi(given); err == nil {
 			if n < 1 || len(first) > 0 && n > len(first) {
-				bad = fault(fmt.Sprintf("%d columns", len(first)), "a column "+given)
-				bad.Option, bad.Remedy = option, "names or numbers it"
+				bad = fault(fmt.Sprintf("%d columns", len(first)), "a column "+given).withOption(option, "names or numbers it")
 			}
 			return n - 1
 		}
@@ -289,8 +287,7 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 			at = slices.Index(names, columnName(given))
 		}
 		if at < 0 {
-			bad = fault("the columns "+quoteList(first), "one called "+quote(given))
-			bad.Option, bad.Remedy = option, "names or numbers it"
+			bad = fault("the columns "+quoteList(first), "one called "+quote(given)).withOption(option, "names or numbers it")
 		}
 		return one(at, option)
 	}
@@ -341,15 +338,13 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 	case len(first) == 2:
 		of.label, of.text = 0, 1
 	default:
-		bad = fault(fmt.Sprintf("%d columns, none of them called text: %s", len(first), quoteList(first)),
-			"to know which is the text, or views of columns such as price,age=numbers")
-		bad.Option, bad.Remedy = "TextColumn", "names or numbers it"
-		return of, bad
+		return of, fault(fmt.Sprintf("%d columns, none of them called text: %s", len(first), quoteList(first)),
+			"to know which is the text, or views of columns such as price,age=numbers").
+			withOption("TextColumn", "names or numbers it")
 	}
 	if of.label == of.text || of.label >= 0 && slices.Contains(of.row, of.label) {
-		bad = fault("the same column for labels and texts", "two columns")
-		bad.Option, bad.Remedy = "LabelColumn", "names or numbers another"
-		return of, bad
+		return of, fault("the same column for labels and texts", "two columns").
+			withOption("LabelColumn", "names or numbers another")
 	}
 	if named {
 		of.header = first

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,10 +24,8 @@ var idxFormat = fileFormat{name: FormatIDX, magic: []string{idxMagic}, read: rea
 // number of dimensions, and the size of each dimension in 32 bits; the last dimension varies
 // fastest. Source: yann.lecun.com/exdb/mnist, "the idx file format".
 const (
-	idxBytes      = 0x08 // the type of an element: an unsigned byte. MNIST and all that came in its form have no other
-	idxMagic      = "\x00\x00\x08"
-	idxChunk      = 64 << 10 // bytes of an image that are read at a time: what a header says must not be allocated
-	idxDimensions = 8        // more of them are no images
+	idxMagic      = "\x00\x00\x08" // of unsigned bytes: MNIST and all that came in its form have no other type
+	idxDimensions = 8              // more of them are no images
 )
 
 // readIDX reads the images of an idx file and, if there is one, the file of labels beside it, whose
@@ -37,7 +36,7 @@ const (
 // Memory grows with what the file holds, whatever its header says.
 func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	defer context.AfterFunc(ctx, in.close)()
-	images, err := readIDXImages(ctx, in, opt, m)
+	images, err := readIDXImages(&arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}, m)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		(*warnings)(&c.Warnings).add("images without a file of labels beside them", 1, in.name)
 	default:
 		defer labels.close()
-		if err := c.readIDXLabels(ctx, labels); err != nil {
+		if err := c.readIDXLabels(&arrayReader{ctx: ctx, in: labels, opt: opt, name: labels.name}); err != nil {
 			return nil, err
 		}
 	}
@@ -60,138 +59,95 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 }
 
 // readIDXImages reads a file of two dimensions or more, of which the first counts the images.
-func readIDXImages(ctx context.Context, in *input, opt *Options, m *meter) (*sparse.CSR, error) {
-	sizes, err := in.idxHeader(ctx)
+func readIDXImages(r *arrayReader, m *meter) (*sparse.CSR, error) {
+	a, err := r.idxHeader()
 	if err != nil {
 		return nil, err
 	}
-	if len(sizes) < 2 {
-		const found = "an idx file of 1 dimension, such as labels have"
-		return nil, fault(found, "images: at least 2 dimensions").at(in.name, 0)
+	if len(a.shape) < 2 {
+		return nil, r.fail("an idx file of 1 dimension, such as labels have", "images: at least 2 dimensions")
 	}
-	count, pixels := int(sizes[0]), uint64(1)
-	for _, s := range sizes[1:] {
-		if pixels *= uint64(s); pixels == 0 || pixels > maxIndex+1 {
-			expected := fmt.Sprintf("from 1 to %d pixels", uint64(maxIndex)+1)
-			return nil, fault(fmt.Sprintf("images of size %v", sizes[1:]), expected).at(in.name, 0)
+	count, pixels := a.shape[0], int64(1)
+	for _, s := range a.shape[1:] {
+		if pixels *= s; pixels == 0 || pixels > maxIndex+1 {
+			return nil, r.fail(fmt.Sprintf("images of size %v", a.shape[1:]), fmt.Sprintf("from 1 to %d pixels", maxIndex+1))
 		}
 	}
 	if count == 0 {
-		return nil, fault("no images", "at least one").at(in.name, 0)
+		return nil, r.fail("no images", "at least one")
+	}
+	r.short = func(values int64) (where, expected string) {
+		return fmt.Sprintf(" in image %d, after %d of %d pixels", values/pixels+1, values%pixels, pixels),
+			fmt.Sprintf("%d images, as the header says", count)
 	}
 	const aRow, aValue = 36, 20 // offsets, labels, and entries, with what is copied while they grow
-	expected := fmt.Sprintf("%d images, as the header says", count)
-	out := &sparse.CSR{Cols: int(pixels), Offsets: make([]int64, 1, min(count, maxEmptyRows)+1)}
-	buffer := make([]byte, min(pixels, idxChunk))
-	for i := range count {
-		before := len(out.Values)
-		for at := uint64(0); at < pixels; {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			part := buffer[:min(pixels-at, uint64(len(buffer)))]
-			err := in.idxRead(ctx, part, expected, func(n int) string {
-				return fmt.Sprintf("in image %d, after %d of %d pixels", i+1, at+uint64(n), pixels)
-			})
-			if err != nil {
-				return nil, err
-			}
-			for k, v := range part {
-				if v != 0 {
-					out.Terms = append(out.Terms, uint32(at)+uint32(k))
-					out.Values = append(out.Values, float32(v)/255)
-				}
-			}
-			at += uint64(len(part))
+	out := &sparse.CSR{Cols: int(pixels), Offsets: []int64{0}}
+	err = r.each(a, min(count, math.MaxInt64/pixels)*pixels, func(i int64, v float64) error {
+		if v != 0 {
+			out.Terms, out.Values = append(out.Terms, uint32(i%pixels)), append(out.Values, float32(v)/255)
 		}
-		out.Offsets = append(out.Offsets, int64(len(out.Values)))
-		opt.memory.add(aRow + aValue*int64(len(out.Values)-before))
-		if opt.memory.spent() {
-			return nil, opt.memory.check(fmt.Sprintf("%s, image %d", in.name, i+1))
+		if (i+1)%pixels != 0 {
+			return nil
 		}
-		m.documents.Store(int64(i + 1))
+		before := out.Offsets[len(out.Offsets)-1]
+		out.Offsets = append(out.Offsets, out.NNZ())
+		r.opt.memory.add(aRow + aValue*(out.NNZ()-before))
+		m.documents.Add(1)
+		return r.opt.memory.check(fmt.Sprintf("%s, image %d", r.name, out.Rows()))
+	})
+	if err != nil {
+		return nil, err
 	}
 	out.Offsets, out.Terms, out.Values = slices.Clip(out.Offsets), slices.Clip(out.Terms), slices.Clip(out.Values)
-	return out, in.idxOver(fmt.Sprintf("data after image %d", count))
+	return out, r.over(r.in.r, fmt.Sprintf("image %d", count))
 }
 
 // readIDXLabels reads as many labels as there are images, each a byte.
-func (c *Corpus) readIDXLabels(ctx context.Context, in *input) error {
-	defer context.AfterFunc(ctx, in.close)()
-	count := c.Documents.Rows()
-	sizes, err := in.idxHeader(ctx)
+func (c *Corpus) readIDXLabels(r *arrayReader) error {
+	defer context.AfterFunc(r.ctx, r.in.close)()
+	count := int64(c.Documents.Rows())
+	a, err := r.idxHeader()
 	switch {
 	case err != nil:
 		return err
-	case len(sizes) != 1:
-		return fault(fmt.Sprintf("an idx file of %d dimensions", len(sizes)), "labels: 1 dimension").at(in.name, 0)
-	case int64(sizes[0]) != int64(count):
-		expected := fmt.Sprintf("%d, one for each image of %s", count, c.Source)
-		return fault(fmt.Sprintf("%d labels", sizes[0]), expected).at(in.name, 0)
+	case len(a.shape) != 1:
+		return r.fail(fmt.Sprintf("an idx file of %d dimensions", len(a.shape)), "labels: 1 dimension")
+	case a.shape[0] != count:
+		return r.fail(fmt.Sprintf("%d labels", a.shape[0]), fmt.Sprintf("%d, one for each image of %s", count, c.Source))
 	}
-	values := make([]byte, count)
-	err = in.idxRead(ctx, values, fmt.Sprintf("%d labels, as the header says", count), func(n int) string {
-		return fmt.Sprintf("after %d labels", n)
+	r.short = func(values int64) (where, expected string) {
+		return fmt.Sprintf(" after %d labels", values), fmt.Sprintf("%d labels, as the header says", count)
+	}
+	table := newClassTable()
+	err = r.each(a, count, func(_ int64, v float64) error {
+		table.add(strconv.Itoa(int(v)))
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	table := newClassTable()
-	for _, v := range values {
-		table.add(strconv.Itoa(int(v)))
-	}
 	c.Classes, c.Labels = table.list, table.labels
-	return in.idxOver(fmt.Sprintf("data after label %d", count))
+	return r.over(r.in.r, fmt.Sprintf("label %d", count))
 }
 
-// idxHeader reads the header of an idx file of bytes, and returns the sizes.
-func (in *input) idxHeader(ctx context.Context) ([]uint32, error) {
+// idxHeader reads the header of an idx file of bytes.
+func (r *arrayReader) idxHeader() (*npyArray, error) {
 	const expected = "an idx file of unsigned bytes: 00 00 08, the number of dimensions, and the size of each"
-	var magic [4]byte
-	where := func(n int) string { return fmt.Sprintf("after %d bytes", n) }
-	if err := in.idxRead(ctx, magic[:], expected, where); err != nil {
-		return nil, err
+	magic := make([]byte, 4)
+	if n, err := io.ReadFull(r.in.r, magic); err != nil {
+		return nil, r.end(err, fmt.Sprintf(" after %d bytes", n), expected)
 	}
 	if string(magic[:3]) != idxMagic || magic[3] == 0 || magic[3] > idxDimensions {
-		most := fmt.Sprintf("%s (at most %d)", expected, idxDimensions)
-		return nil, fault(fmt.Sprintf("the first bytes % x", magic), most).at(in.name, 0)
+		return nil, r.fail(fmt.Sprintf("the first bytes % x", magic), fmt.Sprintf("%s (at most %d)", expected, idxDimensions))
 	}
-	sizes, b := make([]uint32, magic[3]), make([]byte, 4*magic[3])
-	err := in.idxRead(ctx, b, expected, func(n int) string { return fmt.Sprintf("after %d of %d sizes", n/4, len(sizes)) })
-	for i := range sizes {
-		sizes[i] = binary.BigEndian.Uint32(b[4*i:])
+	a, sizes := &npyArray{r: r.in.r, kind: 'u', size: 1}, make([]byte, 4*magic[3])
+	if n, err := io.ReadFull(r.in.r, sizes); err != nil {
+		return nil, r.end(err, fmt.Sprintf(" after %d of %d sizes", n/4, magic[3]), expected)
 	}
-	return sizes, err
-}
-
-// idxRead fills b. where says at which place the file ended, given how many bytes there were.
-func (in *input) idxRead(ctx context.Context, b []byte, expected string, where func(n int) string) error {
-	n, err := io.ReadFull(in.r, b)
-	if err == nil {
-		return nil
+	for at := 0; at < len(sizes); at += 4 {
+		a.shape = append(a.shape, int64(binary.BigEndian.Uint32(sizes[at:])))
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	// ReadFull gives the same error for gzip data that were cut off and for a whole file that is
-	// too short.
-	_, below := in.r.Peek(1)
-	if (err == io.EOF || err == io.ErrUnexpectedEOF) && (below == nil || below == io.EOF) {
-		return fault("the end of the file "+where(n), expected).at(in.name, 0)
-	}
-	return in.readError(0, err)
-}
-
-// idxOver checks that the file ends here.
-func (in *input) idxOver(found string) error {
-	switch _, err := in.r.Peek(1); err {
-	case io.EOF:
-		return nil
-	case nil:
-		return fault(found, "the end of the file, as the header says").at(in.name, 0)
-	default:
-		return in.readError(0, err)
-	}
+	return a, nil
 }
 
 // idxTrain are the names of the images for training in a folder.

@@ -186,8 +186,7 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 		if len(keys) > 1 {
 			bad.Expected = "an object with one of them"
 		}
-		bad.Option, bad.Remedy = option, "names it"
-		return bad
+		return bad.withOption(option, "names it")
 	}
 	var text string
 	if k.rows != nil {

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"archive/zip"
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -14,7 +15,7 @@ import (
 )
 
 // compressed reads a .npz file.
-func (r *numpyReader) compressed() (*sparse.CSR, error) {
+func (r *arrayReader) compressed() (*sparse.CSR, error) {
 	archive, err := r.archive()
 	if err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func (r *numpyReader) compressed() (*sparse.CSR, error) {
 				return 0, r.fail("a matrix in the format "+quote(got),
 					"csr, as save_npz(file, matrix.tocsr()) writes it")
 			}
-			return 0, r.over(content)
+			return 0, r.over(content, "the values")
 		}
 		if len(a.shape) != 1 {
 			return 0, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one dimension")
@@ -59,7 +60,7 @@ func (r *numpyReader) compressed() (*sparse.CSR, error) {
 		if err := r.each(a, a.shape[0], func(_ int64, v float64) error { return add(v) }); err != nil {
 			return 0, err
 		}
-		return a.shape[0], r.over(content)
+		return a.shape[0], r.over(content, "the values")
 	}
 	if _, err := list("format", nil); err != nil {
 		return nil, err
@@ -140,7 +141,7 @@ func (r *numpyReader) compressed() (*sparse.CSR, error) {
 const directoryBytes = 1 << 20
 
 // archive opens the zip file in place, or in memory where it can't be read in any order.
-func (r *numpyReader) archive() (*zip.Reader, error) {
+func (r *arrayReader) archive() (*zip.Reader, error) {
 	begin := make([]byte, len(zipMagic))
 	from := &directory{left: directoryBytes}
 	var size int64
@@ -152,20 +153,11 @@ func (r *numpyReader) archive() (*zip.Reader, error) {
 		}
 	}
 	if from.ReaderAt == nil {
-		var all pieces
-		for more := true; more; {
-			piece := make([]byte, pieceBytes)
-			n, err := io.ReadFull(r.in.r, piece)
-			if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-				return nil, r.in.readError(0, err)
-			}
-			all, size, more = append(all, piece[:n]), size+int64(n), err == nil
-			r.opt.memory.add(pieceBytes)
-			if err := r.opt.memory.check(r.name); err != nil {
-				return nil, err
-			}
+		all, err := r.whole()
+		if err != nil {
+			return nil, err
 		}
-		from.ReaderAt = all
+		from.ReaderAt, size = bytes.NewReader(all), int64(len(all))
 	}
 	archive, err := zip.NewReader(from, size)
 	if err != nil {
@@ -173,6 +165,21 @@ func (r *numpyReader) archive() (*zip.Reader, error) {
 	}
 	from.left = math.MaxInt64
 	return archive, nil
+}
+
+// whole reads the rest of the file into memory, of which a buffer that grows takes up to three times as much.
+func (r *arrayReader) whole() ([]byte, error) {
+	const growth = 3
+	memory, left := r.opt.memory, int64(math.MaxInt64)
+	if memory != nil {
+		left = max(memory.limit-memory.held.Load(), 0)/growth + 1
+	}
+	all, err := io.ReadAll(io.LimitReader(r.in.r, left))
+	if err != nil {
+		return nil, r.in.readError(0, err)
+	}
+	memory.add(growth * int64(len(all)))
+	return all, memory.check(r.name)
 }
 
 // directory reads a zip file, at first only so many bytes of it.
@@ -186,20 +193,4 @@ func (d *directory) ReadAt(p []byte, offset int64) (int, error) {
 		return 0, fmt.Errorf("a list of members of more than %s", run.FormatBytes(directoryBytes))
 	}
 	return d.ReaderAt.ReadAt(p, offset)
-}
-
-// pieces is a text in pieces of pieceBytes, the last of fewer: it grows without a copy.
-type pieces [][]byte
-
-const pieceBytes = 256 << 10
-
-func (a pieces) ReadAt(p []byte, offset int64) (n int, err error) {
-	for n < len(p) {
-		i, at := (offset+int64(n))/pieceBytes, (offset+int64(n))%pieceBytes
-		if i >= int64(len(a)) || at >= int64(len(a[i])) {
-			return n, io.EOF
-		}
-		n += copy(p[n:], a[i][at:])
-	}
-	return n, nil
 }

@@ -141,10 +141,12 @@ func parseValue(token []byte, signed bool) (float32, *SyntaxError) {
 		return 0, bad
 	}
 	if v < 0 && !signed {
-		return 0, &SyntaxError{
-			Found:    "negative value " + strconv.FormatFloat(float64(v), 'g', -1, 32),
-			Expected: "a value of at least 0", Option: "Signed", Remedy: "accepts others",
-		}
+		return 0, negative("negative value " + strconv.FormatFloat(float64(v), 'g', -1, 32))
 	}
 	return v, nil
+}
+
+// negative is the fault of a value that Options.Signed would accept.
+func negative(found string) *SyntaxError {
+	return fault(found, "a value of at least 0").withOption("Signed", "accepts others")
 }

@@ -32,7 +32,7 @@ const (
 // It reads a .npz file that isn't a regular file into memory first.
 func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	defer context.AfterFunc(ctx, in.close)()
-	r := &numpyReader{ctx: ctx, in: in, opt: opt, name: in.name}
+	r := &arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}
 	head, _ := in.r.Peek(len(zipMagic))
 	read := r.dense
 	if string(head) == zipMagic {
@@ -49,16 +49,18 @@ func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return vectorCorpus(in.name, documents, opt, nil, "columns", "row", 0)
 }
 
-// numpyReader reads arrays.
-type numpyReader struct {
+// arrayReader reads arrays.
+type arrayReader struct {
 	ctx  context.Context
 	in   *input
 	opt  *Options
 	name string // of the file, and its member
+	// if not nil: where a file ends that has so many values, and what was expected
+	short func(values int64) (where, expected string)
 }
 
 // fail returns an error of the file.
-func (r *numpyReader) fail(found, expected string) error {
+func (r *arrayReader) fail(found, expected string) error {
 	return fault(found, expected).at(r.name, 0)
 }
 
@@ -77,11 +79,14 @@ var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr'\s*:\s*'([<>|=]?)([a-zA-Z])(
 	`\s*'shape'\s*:\s*\(([0-9,\s]*)\)\s*,?\s*\}\s*$`)
 
 // array reads a header.
-func (r *numpyReader) array(from io.Reader) (*npyArray, error) {
+func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
 	const expected = "a .npy file"
 	begin := make([]byte, 8)
-	if _, err := io.ReadFull(from, begin); err != nil || string(begin[:6]) != npyMagic {
-		return nil, r.end(err, fmt.Sprintf("the first bytes % x", begin), expected)
+	if _, err := io.ReadFull(from, begin); err != nil {
+		return nil, r.end(err, "", expected)
+	}
+	if string(begin[:6]) != npyMagic {
+		return nil, r.fail(fmt.Sprintf("the first bytes % x", begin), expected)
 	}
 	length := make([]byte, 2)
 	if begin[6] > 1 {
@@ -128,26 +133,26 @@ func (r *numpyReader) array(from io.Reader) (*npyArray, error) {
 	return a, nil
 }
 
-// end returns the error of reading, where the end of the file is a fault of its own.
-func (r *numpyReader) end(err error, found, expected string) error {
+// end returns the error of reading; where says after what the file ends, if it does.
+func (r *arrayReader) end(err error, where, expected string) error {
 	switch {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return r.fail("the end of the file", expected)
-	case err != nil && r.name != r.in.name:
+		return r.fail("the end of the file"+where, expected)
+	case r.name != r.in.name:
 		return (&SyntaxError{Found: err.Error(), Expected: "an undamaged zip file", Err: err}).at(r.name, 0)
-	case err != nil:
-		return r.in.readError(0, err)
 	}
-	return r.fail(found, expected)
+	return r.in.readError(0, err)
 }
 
-// over checks that the array ends here. Only after its last byte is known whether its checksum is right.
-func (r *numpyReader) over(from io.Reader) error {
-	n, err := io.ReadFull(from, make([]byte, 1))
-	if n == 0 && err == io.EOF {
-		return nil
+// over checks that the file ends here. Only after its last byte is known whether its checksum is right.
+func (r *arrayReader) over(from io.Reader, last string) error {
+	switch n, err := io.ReadFull(from, make([]byte, 1)); {
+	case n > 0:
+		return r.fail("data after "+last, "the end of the file, as the header says")
+	case err != io.EOF:
+		return r.end(err, "", "")
 	}
-	return r.end(err, "data after the values", "the end of the array, as the header says")
+	return nil
 }
 
 // number returns a value, exact unless it is an integer beyond 2⁵³.
@@ -176,7 +181,7 @@ func (a *npyArray) number(b []byte) float64 {
 }
 
 // each calls f for the values, n of them, in the order of the file.
-func (r *numpyReader) each(a *npyArray, n int64, f func(i int64, v float64) error) error {
+func (r *arrayReader) each(a *npyArray, n int64, f func(i int64, v float64) error) error {
 	if a.kind == 'S' || a.kind == 'U' {
 		return r.fail("an array of texts", "numbers")
 	}
@@ -186,8 +191,12 @@ func (r *numpyReader) each(a *npyArray, n int64, f func(i int64, v float64) erro
 			return err
 		}
 		part := buffer[:min(int64(len(buffer)), (n-i)*int64(a.size))]
-		if _, err := io.ReadFull(a.r, part); err != nil {
-			return r.end(err, "", fmt.Sprintf("%d values, as the header says", n))
+		if got, err := io.ReadFull(a.r, part); err != nil {
+			where, expected := "", fmt.Sprintf("%d values, as the header says", n)
+			if r.short != nil {
+				where, expected = r.short(i + int64(got/a.size))
+			}
+			return r.end(err, where, expected)
 		}
 		for at := 0; at < len(part); at += a.size {
 			if err := f(i, a.number(part[at:at+a.size])); err != nil {
@@ -203,24 +212,24 @@ func (r *numpyReader) each(a *npyArray, n int64, f func(i int64, v float64) erro
 }
 
 // value checks a value of the matrix.
-func (r *numpyReader) value(row, column int64, v float64) (float32, error) {
+func (r *arrayReader) value(row, column int64, v float64) (float32, error) {
 	u := float32(v)
 	finite := !math.IsNaN(v) && !math.IsInf(float64(u), 0)
 	if finite && (v >= 0 || r.opt.Signed) {
 		return u + 0, nil // + 0 turns −0 into 0
 	}
-	bad := fault(fmt.Sprintf("row %d, column %d: value %v", row, column, v), "a finite number")
+	found := fmt.Sprintf("row %d, column %d: value %v", row, column, v)
 	if finite {
-		bad.Expected, bad.Option, bad.Remedy = "a value of at least 0", "Signed", "accepts others"
+		return 0, negative(found).at(r.name, 0)
 	}
-	return 0, bad.at(r.name, 0)
+	return 0, r.fail(found, "a finite number")
 }
 
 // Memory of the matrix while it grows, in bytes, of a row and of a value.
 const aNumPyRow, aNumPyValue = 36, 28
 
 // dense reads a .npy file of two dimensions.
-func (r *numpyReader) dense() (*sparse.CSR, error) {
+func (r *arrayReader) dense() (*sparse.CSR, error) {
 	a, err := r.array(r.in.r)
 	if err != nil {
 		return nil, err
@@ -269,7 +278,7 @@ func (r *numpyReader) dense() (*sparse.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.over(r.in.r); err != nil {
+	if err := r.over(r.in.r, "the values"); err != nil {
 		return nil, err
 	}
 	if a.fortran {
@@ -292,7 +301,7 @@ const aNumPySample = 1 << 18
 
 // mostlyDense reports whether most of the first values are other than 0 and the file holds all that its
 // header says, and then counts the memory of the whole matrix.
-func (r *numpyReader) mostlyDense(m *sparse.CSR, a *npyArray, n int64) bool {
+func (r *arrayReader) mostlyDense(m *sparse.CSR, a *npyArray, n int64) bool {
 	f, ok := r.in.file.(*os.File)
 	if !ok || len(m.Values) < aNumPySample/2 || n < 4*aNumPySample {
 		return false

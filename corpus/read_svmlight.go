@@ -115,9 +115,7 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *SyntaxErr
 	p.group = -1
 	bad := p.parsePairs(l, i, line, out)
 	if bad == nil && p.groups && p.group < 0 {
-		bad = &SyntaxError{
-			Found: "no qid", Expected: "label qid:N index:value ...", Option: "GroupColumn", Remedy: "asks for it",
-		}
+		bad = fault("no qid", "label qid:N index:value ...").withOption("GroupColumn", "asks for it")
 	}
 	if bad != nil {
 		out.labels.dropLast()
@@ -158,9 +156,7 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *S
 		case index > maxIndex:
 			return fault("index "+string(cut(l[i:i+digits])), "at most "+strconv.FormatUint(maxIndex, 10))
 		case index < p.base:
-			return &SyntaxError{
-				Found: "index 0", Expected: "indices from 1", Option: "ZeroBased", Remedy: "true counts them from 0",
-			}
+			return fault("index 0", "indices from 1").withOption("ZeroBased", "true counts them from 0")
 		case int64(index) <= before:
 			return fault(fmt.Sprintf("index %d is not above %d", index, before), "ascending indices")
 		}

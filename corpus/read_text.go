@@ -98,9 +98,8 @@ func (in *input) notBinary() error {
 	if !in.binary() {
 		return nil
 	}
-	bad := fault("a NUL byte near its start, as binary data and UTF-16 without a byte order mark have it", "text")
-	bad.Option, bad.Remedy = "Encoding", "names the encoding, such as utf-16"
-	return bad.at(in.name, 0)
+	return fault("a NUL byte near its start, as binary data and UTF-16 without a byte order mark have it", "text").
+		withOption("Encoding", "names the encoding, such as utf-16").at(in.name, 0)
 }
 
 func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
