@@ -1,53 +1,8 @@
 package sparse
 
 import (
-	"cmp"
-	"math"
-	"strings"
 	"testing"
 )
-
-// The definition, straight from counts: weighted, divided by the norm, square root.
-func TestVector64(t *testing.T) {
-	rows := [][]float32{{1, 2, 0, 4}, {0, 3, 5, 1.1}, {7, 0, 0, 0}, {1, 0, 0, 0}}
-	df := []float64{3, 2, 1, 2}
-	m := csrOf(rows)
-	for _, e := range withPowers() {
-		if e.Scales() {
-			continue // TestScaledColumns
-		}
-		x := mustTransform(t, fit(e, m), m)
-		for i, r := range rows {
-			v, l1, l2 := make([]float64, len(r)), 0.0, 0.0
-			for j, c := range r {
-				v[j] = float64(c)
-				if e.Weighting.Damped() && c > 0 {
-					v[j] = 1 + math.Log(v[j])
-				}
-				if e.Weighting.IDF() {
-					v[j] *= math.Log(4 / df[j])
-				}
-				if e.Supervised() {
-					v[j] *= x.Embedder.Weights[j] // see TestSupervised
-				}
-				l1 += v[j]
-				l2 = math.Hypot(l2, v[j])
-			}
-			terms, _ := x.Row(i)
-			for k, got := range x.Vector64(i, nil) {
-				want := v[terms[k]] / map[Norm]float64{NormNone: 1, NormL1: l1, NormL2: l2}[e.Norm]
-				want = math.Pow(want, cmp.Or(e.Power, 1))
-				tol := 1e-14 * want // some 20 roundings
-				if !e.Weighting.Damped() && !e.Weighted() && e.Norm == NormNone && !e.general() {
-					tol = 0
-				}
-				if !(math.Abs(got-want) <= tol) {
-					t.Errorf("%v: row %d, column %d is %v, expected %v", e, i, terms[k], got, want)
-				}
-			}
-		}
-	}
-}
 
 // A document without known terms is the zero vector, and a point of its own on the sphere.
 func TestVector64OfNothing(t *testing.T) {
@@ -88,33 +43,5 @@ func TestLeastShare(t *testing.T) {
 	}
 	if _, values := x.Row(1); values[1] != float32(1e-10) {
 		t.Errorf("the share %v, expected 1e-10", values[1])
-	}
-}
-
-func TestHistogramsRefuse(t *testing.T) {
-	m := csrOf([][]float32{{1, 2}, {-1, 2}})
-	for _, e := range []Embedding{{TF, NormL1, 0, ChiSquare, 0, 0}, {TFIDF, NormL1, 0, JensenShannon, 0, 0}} {
-		_, err := e.Fit(csrOf([][]float32{{1, 2}, {0, 0}, {0, 0}})).Transform(m)
-		if err == nil || !strings.Contains(err.Error(), "row 1, term 0: found -1") ||
-			!strings.Contains(err.Error(), "histogram") {
-			t.Errorf("%v: a value below 0 gives %v", e, err)
-		}
-		if _, err := e.WithPower(0.5); err == nil || !strings.Contains(err.Error(), "histogram") {
-			t.Errorf("%v: a power gives %v", e, err)
-		}
-		for _, wrong := range []Embedding{{TF, NormNone, 0, e.Pairing, 0, 0}, {TF, NormL1, Root, e.Pairing, 0, 0},
-			{Norm: NormL1, Pairing: 9}} {
-			if _, err := RestoreEmbedder(Embedder{Embedding: wrong}); err == nil {
-				t.Errorf("%+v passes", wrong.Pairing)
-			}
-		}
-	}
-	for _, wrong := range []string{"tf-chi2", "tf-l2-js", "tf-l1-sqrt-chi2", "tf-l1-chi2-pow2", "tf-l1-js-sqrt"} {
-		if e, err := ParseEmbedding(wrong); err == nil {
-			t.Errorf("%s is read as %v", wrong, e)
-		}
-	}
-	if v := math.Log2(MinShare); v > -50 {
-		t.Errorf("the least share is 2^%v: what is rounded up to it shows", v)
 	}
 }

@@ -44,29 +44,6 @@ func TestRestoredEmbedderGivesTheSameBits(t *testing.T) {
 	}
 }
 
-func TestRestoreEmbedderErrors(t *testing.T) {
-	f := Embedding{Weighting: TFIDF}.Fit(csrOf([][]float32{{1, 0, 2}, {3, 1, 0}}))
-	for want, spoil := range map[string]func(*Embedder){
-		"is unknown":               func(f *Embedder) { f.Norm = 3 },
-		"-1 documents":             func(f *Embedder) { f.Documents = -1 },
-		"2 document frequencies":   func(f *Embedder) { f.DF = f.DF[:2] },
-		"has 2 weights":            func(f *Embedder) { f.Weights = f.Weights[:2] },
-		"3 weights, expected none": func(f *Embedder) { f.Weighting = TF },
-		"tfidf is open":            func(f *Embedder) { f.Open = true },
-		"term 1 is not above 1":    func(f *Embedder) { f.Terms[0] = 1 },
-		"term 1 is in 0 documents": func(f *Embedder) { f.DF[1] = 0 },
-		"term 1 is in 3 documents": func(f *Embedder) { f.DF[1] = 3 },
-		"weight NaN of term 2":     func(f *Embedder) { f.Weights[2] = math.NaN() },
-		"weight -Inf of term 2":    func(f *Embedder) { f.Weights[2] = math.Inf(-1) },
-	} {
-		bad := fields(f)
-		spoil(&bad)
-		if _, err := RestoreEmbedder(bad); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %q", err, want)
-		}
-	}
-}
-
 // With training documents, inner products and distances of an open embedder are those of the whole
 // documents.
 func TestOpenEmbedder(t *testing.T) {

@@ -2,12 +2,10 @@ package sparse
 
 import (
 	"encoding/hex"
-	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -36,20 +34,9 @@ func mustTransform(t *testing.T, f *Embedder, m *CSR) *Embedded {
 	return x
 }
 
-func TestEmbeddingNames(t *testing.T) {
-	for _, e := range withPowers() {
-		if got, err := ParseEmbedding(e.String()); err != nil || got != e {
-			t.Errorf("ParseEmbedding(%q) = %v, %v", e.String(), got, err)
-		}
-	}
-	if _, err := ParseEmbedding("tf-l3"); err == nil || !strings.Contains(err.Error(), "tf-l1-sqrt") {
-		t.Errorf("an unknown embedding is answered with %v", err)
-	}
-}
-
 // Each embedding against the definition, written out densely in float64.
 func TestTransformDefinition(t *testing.T) {
-	rows := [][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {0, 0, 7, 1}, {4, 0, 1, 0}}
+	rows := [][]float32{{1, 0, 3, 2.1}, {2, 5, 0, 0}, {0, 0, 7, 1}, {4, 0, 1, 0}}
 	df := []float64{3, 1, 3, 2}
 	m := csrOf(rows)
 	for _, e := range withPowers() {
@@ -89,6 +76,16 @@ func TestTransformDefinition(t *testing.T) {
 					v[j] = math.Pow(v[j], e.Power)
 				}
 			}
+			terms, values := x.Row(i)
+			for k, got := range x.Vector64(i, nil) {
+				want, tol := v[terms[k]], 1e-14
+				if e.Norm == NormNone && !e.Weighting.Damped() && !e.Weighted() && !e.general() {
+					tol = 0
+				}
+				if !(math.Abs(got-want) <= tol*math.Abs(want)) {
+					t.Errorf("%v: row %d, column %d is %v before it is scaled, expected %v", e, i, terms[k], got, want)
+				}
+			}
 			// The definition above takes about 20 roundings and two powers; 10⁻¹⁴ holds them.
 			norm := length(v, 2)
 			if e.Pairing != Dot { // a histogram is its own row
@@ -97,7 +94,6 @@ func TestTransformDefinition(t *testing.T) {
 			if err := math.Abs(x.Norms[i]-norm) / norm; !(err <= 1e-14) {
 				t.Errorf("%v: norm of row %d is %v, expected %v", e, i, x.Norms[i], norm)
 			}
-			terms, values := x.Row(i)
 			for k, u := range x.Unit64(i, nil) {
 				want := v[terms[k]] / norm
 				if err := math.Abs((u - want) / want); !(err <= 1e-14) {
@@ -144,20 +140,6 @@ func TestTransformDocumentsWithoutTerms(t *testing.T) {
 	}
 }
 
-func TestTransformErrors(t *testing.T) {
-	m := csrOf([][]float32{{1}, {0, -2}})
-	if _, err := Sphere.Fit(m).Transform(m); err == nil || !strings.Contains(err.Error(), "row 1, term 1: found -2") {
-		t.Errorf("a negative count under the square root is answered with %v", err)
-	}
-	if _, err := (Embedding{}).Fit(m).Transform(m); err != nil {
-		t.Errorf("a negative value without square root is answered with %v", err)
-	}
-	m.Values[0] = float32(math.NaN())
-	if _, err := (Embedding{}).Fit(m).Transform(m); err == nil {
-		t.Error("NaN passes")
-	}
-}
-
 // Indices far above the number of values must cost no memory in proportion to the index.
 func TestFitHashedIndices(t *testing.T) {
 	m := &CSR{
@@ -180,16 +162,6 @@ func TestFitHashedIndices(t *testing.T) {
 		t.Error("an unknown term has a column")
 	}
 	mustTransform(t, f, m)
-}
-
-func TestProportionalDocumentsCoincide(t *testing.T) {
-	m := csrOf([][]float32{{1, 2, 3}, {7, 14, 21}, {3, 6, 9}})
-	x := mustTransform(t, Sphere.Fit(m), m)
-	for i := 1; i < 3; i++ {
-		if !slices.Equal(x.Unit64(0, nil), x.Unit64(i, nil)) {
-			t.Errorf("rows 0 and %d differ", i)
-		}
-	}
 }
 
 // Derived: f carries 2 roundings, the series about 1 more in its leading term and e·ln 2 two; after
@@ -223,30 +195,14 @@ func TestEmbeddedDigest(t *testing.T) {
 	want := map[string]string{
 		"tf-l1-sqrt":    "10e72a322811e7ccb933271412db0f7d03d8e06afbd08278e22961106024c55d",
 		"tfidf-l1-sqrt": "837f7ca570f31c271a778d886cce519657b36a518649bf270e0b6d134ce6e299",
+		// A power's bits are the same on every platform.
+		"tfidf-l1-pow0.7": "13bf4c749dbbf916bc9c2c8666a6e671615e7c5da6f3a23bca37b667ea93ccd5",
 	}
 	for name, digest := range want {
 		e := musttest.Get(ParseEmbedding(name))(t)
 		got := mustTransform(t, e.Fit(m), m).Digest()
 		if hex.EncodeToString(got[:]) != digest {
 			t.Errorf("digest of %s is %x, expected %s", name, got, digest)
-		}
-	}
-}
-
-// Counts that have no damped form are refused, by number and place.
-func TestDampedCounts(t *testing.T) {
-	for _, e := range []Embedding{{Weighting: LogTF}, {LogTFIDF, NormL2, 0, Dot, 0, 0}} {
-		f := e.Fit(csrOf([][]float32{{2, 0}, {3, 5}}))
-		for _, bad := range []float32{0.5, -1, 1e-30, math.MaxFloat32 * -1} {
-			_, err := f.Transform(csrOf([][]float32{{1}, {0, bad}}))
-			var value *ValueError
-			if !errors.As(err, &value) || value.Row != 1 || value.Term != 1 || value.Value != bad ||
-				!strings.Contains(value.Expected, "at least 1") {
-				t.Errorf("%s takes %v: %v", e, bad, err)
-			}
-		}
-		if _, err := f.Transform(csrOf([][]float32{{1, math.MaxFloat32}})); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -1,13 +1,15 @@
 package sparse
 
 import (
-	"encoding/hex"
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // withPowers lists embeddings of every kind of power: those of Embeddings, and each weighting and
@@ -82,7 +84,7 @@ func TestProbabilityProduct(t *testing.T) {
 // exactly 0, and values of any size keep in range.
 func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 	m := csrOf([][]float32{{1, 2, 3}, {7, 14, 21}, {3, 6, 9}, {1e-38, 1e38, 1}})
-	for _, p := range []float64{MinPower, 0.3, 0.75, 2, MaxPower} {
+	for _, p := range []float64{MinPower, 0.3, Root, 0.75, 2, MaxPower} {
 		x := mustTransform(t, Embedding{Weighting: TF, Norm: NormL1, Power: p}.Fit(m), m)
 		for i := 1; i < 3; i++ {
 			if !slices.Equal(x.Unit64(0, nil), x.Unit64(i, nil)) {
@@ -101,67 +103,71 @@ func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 	}
 }
 
-func TestPowerNames(t *testing.T) {
-	for name, want := range map[string]Embedding{
-		"tf-l1-pow0.75": {TF, NormL1, 0.75, Dot, 0, 0}, "tfidf-pow0.01": {TFIDF, NormNone, 0.01, Dot, 0, 0},
-		"tf-l2-pow8":   {TF, NormL2, 8, Dot, 0, 0},
-		"tf-l1-pow0.5": Sphere, "tf-l1-pow1": {TF, NormL1, 0, Dot, 0, 0}, "tf-l1-pow7.5e-1": {TF, NormL1, 0.75, Dot, 0, 0},
-	} {
+// Names are read, and print as themselves or in their one form.
+func TestEmbeddingNames(t *testing.T) {
+	names := map[string]string{"tf-l1-pow0.5": "tf-l1-sqrt", "tf-l1-pow1": "tf-l1", "tf-l1-pow7.5e-1": "tf-l1-pow0.75"}
+	for _, e := range withPowers() {
+		names[e.String()] = e.String()
+	}
+	for name, want := range names {
 		got, err := ParseEmbedding(name)
-		if err != nil || got != want {
+		if err != nil || got.String() != want {
 			t.Errorf("%s is %v, error %v, expected %v", name, got, err, want)
 		}
-		if again, err := ParseEmbedding(got.String()); err != nil || again != got {
-			t.Errorf("%s prints as %s, which is %v, error %v", name, got, again, err)
+		if again, err := ParseEmbedding(want); err != nil || again != got {
+			t.Errorf("%s is %v, and %s %v, error %v", name, got, want, again, err)
 		}
 	}
-	for _, name := range []string{
-		"tf-l1-pow", "tf-l1-pow0", "tf-l1-pow-1", "tf-l1-powNaN", "tf-l1-pow9", "tf-l1-pow0.009", "tf-l1-powInf",
-		"tf-l1-pow2x",
+	for want, names := range map[string]string{
+		"expected a number from 0.01 to 8": "tf-l1-pow tf-l1-pow0 tf-l1-pow-1 tf-l1-powNaN tf-l1-pow9 tf-l1-pow0.009 " +
+			"tf-l1-powInf tf-l1-pow2x",
+		"is unknown, expected one of tf,": "tf-l3 tf-l1-sqrt-pow2 pow2 -pow2 tf-l3-pow2 tf-chi2 tf-l2-js tf-l1-sqrt-chi2 " +
+			"tf-l1-chi2-pow2 tf-l1-js-sqrt standard-l2 standard-pow2",
+		"expected a range such as": "scale scale1 scale1..",
+		"a range of ascending":     "scale1..0 scale0..0 scaleNaN..1 scale0..1e9",
 	} {
-		if _, err := ParseEmbedding(name); err == nil ||
-			!strings.Contains(err.Error(), "expected a number from 0.01 to 8") {
-			t.Errorf("%s: error %v", name, err)
-		}
-	}
-	for _, name := range []string{"tf-l1-sqrt-pow2", "pow2", "-pow2", "tf-l3-pow2"} {
-		if _, err := ParseEmbedding(name); err == nil || !strings.Contains(err.Error(), "is unknown") {
-			t.Errorf("%s: error %v", name, err)
+		for name := range strings.FieldsSeq(names) {
+			if got, err := ParseEmbedding(name); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s is %v, %v, expected %q", name, got, err, want)
+			}
 		}
 	}
 }
 
-func TestPowerRefuses(t *testing.T) {
-	m := csrOf([][]float32{{1}, {0, -2}})
-	const want = "row 1, term 1: found -2, expected a finite value not below 0, " +
-		"for the embedding tf-l1-pow0.75: it takes the power 0.75"
-	_, err := (Embedding{TF, NormL1, 0.75, Dot, 0, 0}).Fit(m).Transform(m)
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("a negative count under a power is answered with %v", err)
-	}
-	for _, p := range []float64{1, -1, 9, math.NaN(), math.Inf(1)} {
-		f := Embedding{Power: p}.Fit(m)
-		if _, err := f.Transform(m); err == nil || !strings.Contains(err.Error(), "the power") {
-			t.Errorf("power %v: Transform gives the error %v", p, err)
+// A value that an embedding can't take is named with its place.
+func TestValuesAreRefused(t *testing.T) {
+	const negative, counts = "not below 0, for the embedding", "of at least 1, for the embedding"
+	for _, c := range []struct {
+		embedding, want string
+		bad             []float32
+	}{
+		{"tf", "a finite value", []float32{nan, float32(math.Inf(1))}},
+		{"tf-l1-sqrt", negative + " tf-l1-sqrt", []float32{-2}},
+		{"tf-l1-pow0.75", negative + " tf-l1-pow0.75: it takes the power 0.75", []float32{-2}},
+		{"tf-l1-chi2", negative + " tf-l1-chi2: its documents are histograms", []float32{-1}},
+		{"tfidf-l1-js", negative + " tfidf-l1-js: its documents are histograms", []float32{-1}},
+		{"logtf", counts, []float32{0.5, -1, 1e-30, -math.MaxFloat32}},
+		{"logtfidf-l2", counts, []float32{0.5, -1, 1e-30, -math.MaxFloat32}},
+	} {
+		e := musttest.Get(ParseEmbedding(c.embedding))(t)
+		f := e.Fit(csrOf([][]float32{{2, 0}, {3, 5}, {}}))
+		for _, bad := range c.bad {
+			_, err := f.Transform(csrOf([][]float32{{1}, {0, bad}}))
+			var value *ValueError
+			same := errors.As(err, &value) && (value.Value == bad || bad != bad)
+			if !same || value.Row != 1 || value.Term != 1 || !strings.Contains(value.Expected, c.want) {
+				t.Errorf("%s takes %v: %v", e, bad, err)
+			}
 		}
-		if _, err := RestoreEmbedder(fields(f)); err == nil || !strings.Contains(err.Error(), "the power") {
-			t.Errorf("power %v: RestoreEmbedder gives the error %v", p, err)
+		if _, err := f.Transform(csrOf([][]float32{{1, math.MaxFloat32}})); err != nil {
+			t.Errorf("%s: %v", e, err)
 		}
 	}
-	for _, p := range []float64{0, -1, 9, math.NaN()} {
-		if _, err := Sphere.WithPower(p); err == nil {
-			t.Errorf("power %v is allowed", p)
-		}
+	if _, err := (Embedding{}).Fit(handFilled()).Transform(csrOf([][]float32{{1}, {0, -2}})); err != nil {
+		t.Errorf("a negative value without a power: %v", err)
 	}
-}
-
-// A power's bits are the same on every platform, as the digest of a matrix is.
-func TestPowerDigest(t *testing.T) {
-	m := csrOf([][]float32{{1, 0, 3, 2}, {2, 5, 0, 0}, {}, {0, 0, 7, 1}})
-	const want = "13bf4c749dbbf916bc9c2c8666a6e671615e7c5da6f3a23bca37b667ea93ccd5"
-	got := mustTransform(t, Embedding{TFIDF, NormL1, 0.7, Dot, 0, 0}.Fit(m), m).Digest()
-	if hex.EncodeToString(got[:]) != want {
-		t.Errorf("digest %x, expected %s", got, want)
+	if v := math.Log2(MinShare); v > -50 {
+		t.Errorf("the least share is 2^%v: what is rounded up to it shows", v)
 	}
 }
 

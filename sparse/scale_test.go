@@ -2,7 +2,6 @@ package sparse
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -81,30 +80,6 @@ func TestScaledColumns(t *testing.T) {
 	}
 	if f := (Embedding{Weighting: Range, Upper: 1}).Fit(m); f.Filled() != 3 {
 		t.Errorf("a range from 0 fills %d columns, expected those whose least value isn't 0", f.Filled())
-	}
-}
-
-func TestScalesAreRefused(t *testing.T) {
-	for name, want := range map[string]string{
-		"scale": "found", "scale1": "found", "scale1..": "found", "scale1..0": "ascending", "scale0..0": "ascending",
-		"scaleNaN..1": "ascending", "scale0..1e9": "ascending", "standard-l2": "unknown", "standard-pow2": "unknown",
-	} {
-		if _, err := ParseEmbedding(name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, expected %q", name, err, want)
-		}
-	}
-	good := Embedding{Weighting: Standard}.Fit(csrOf([][]float32{{1, 2}, {3, 1}}))
-	for want, f := range map[string]*Embedder{
-		"has 1 shifts":                    altered(good, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
-		"has 2 shifts":                    altered(good, func(f *Embedder) { f.Weighting = TFIDF }),
-		"is not finite":                   altered(good, func(f *Embedder) { f.Shifts = []float64{1, math.NaN()} }),
-		"range 0 to 1, expected none":     altered(good, func(f *Embedder) { f.Upper = 1 }),
-		"expected scaled columns alone":   altered(good, func(f *Embedder) { f.Norm = NormL2 }),
-		"expected a range of ascending n": altered(good, func(f *Embedder) { f.Weighting = Range }),
-	} {
-		if _, err := RestoreEmbedder(fields(f)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %q", err, want)
-		}
 	}
 }
 

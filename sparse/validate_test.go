@@ -148,33 +148,72 @@ func TestTransformRowsThatAreNotThere(t *testing.T) {
 	}
 }
 
+// An embedder whose fields contradict each other, or that Fit has refused, can't embed or be restored.
 func TestEmbeddersThatCannotEmbed(t *testing.T) {
 	m := handFilled()
 	good := Embedding{Weighting: TFIDF}.Fit(m)
-	var none *Embedder
-	for want, f := range map[string]*Embedder{
-		"no embedder": none,
-		"filled by hand": {Embedding: Embedding{Weighting: TFIDF}, Documents: 4,
-			Terms: good.Terms, DF: good.DF, Weights: good.Weights},
-		"an embedder of 0 terms that was fi": {},
-		"embedding 9, 0, 0 is unknown":       Embedding{Weighting: 9}.Fit(m),
-		"embedding 0, 0, 7 is unknown":       Embedding{Pairing: 7}.Fit(m),
-		"power NaN":                          Embedding{Power: math.NaN()}.Fit(m),
-		"expected -l1 and no power":          Embedding{Pairing: ChiSquare}.Fit(m),
-		"has 4 weights":                      altered(good, func(f *Embedder) { f.Weights = f.Weights[:4] }),
-		"has 5 weights, expected none":       altered(good, func(f *Embedder) { f.Weighting = TF }),
-		"an embedding of -1 documents":       altered(good, func(f *Embedder) { f.Documents = -1 }),
-		"of 5 terms has 4 document freq":     altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
-		"an embedder of 4 terms that was fi": altered(good,
-			func(f *Embedder) { f.Terms, f.DF, f.Weights = f.Terms[:4], f.DF[:4], f.Weights[:4] }),
-		"tfidf is open": altered(good, func(f *Embedder) { f.Open = true }),
-	} {
-		for door, err := range map[string]error{"Validate": f.Validate(), "Transform": second(f.Transform(m))} {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, expected %q", door, err, want)
-			}
+	standard := Embedding{Weighting: Standard}.Fit(m)
+	refused := func(what, want string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", what, err, want)
 		}
 	}
+	for want, e := range map[string]Embedding{
+		"embedding 9, 0, 0 is unknown": {Weighting: 9}, "embedding 0, 3, 0 is unknown": {Norm: 3},
+		"embedding 0, 1, 7 is unknown": {Norm: NormL1, Pairing: 7},
+		"with the power NaN":           {Power: math.NaN()}, "with the power 1,": {Power: 1}, "with the power -1": {Power: -1},
+		"with the power 9": {Power: 9}, "with the power +Inf": {Power: math.Inf(1)},
+		"tf-chi2, expected -l1 and no power":    {Pairing: ChiSquare},
+		"tf-l1-js-sqrt, expected -l1 and no po": {Norm: NormL1, Pairing: JensenShannon, Power: Root},
+		"range 0 to 1, expected none":           {Weighting: TFIDF, Upper: 1},
+		"expected scaled columns alone":         {Weighting: Standard, Norm: NormL2},
+		"expected a range of ascending":         {Weighting: Range},
+	} {
+		f := e.Fit(m)
+		refused("Validate", want, f.Validate())
+		refused("Transform", want, second(f.Transform(m)))
+		refused("RestoreEmbedder", want, second(RestoreEmbedder(fields(f))))
+	}
+	for want, f := range map[string]*Embedder{
+		"has 4 weights":                altered(good, func(f *Embedder) { f.Weights = f.Weights[:4] }),
+		"has 5 weights, expected none": altered(good, func(f *Embedder) { f.Weighting = TF }),
+		"an embedding of -1 documents": altered(good, func(f *Embedder) { f.Documents = -1 }),
+		"of 5 terms has 4 document fr": altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
+		"tfidf is open":                altered(good, func(f *Embedder) { f.Open = true }),
+		"has 1 shifts":                 altered(standard, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
+		"has 5 shifts":                 altered(standard, func(f *Embedder) { f.Weighting = TFIDF }),
+	} {
+		refused("Validate", want, f.Validate())
+		refused("Transform", want, second(f.Transform(m)))
+		refused("RestoreEmbedder", want, second(RestoreEmbedder(fields(f))))
+	}
+	for want, spoil := range map[string]func(f *Embedder){ // which takes a pass
+		"term 1 is not above 1":    func(f *Embedder) { f.Terms[0] = 1 },
+		"term 1 is in 0 documents": func(f *Embedder) { f.DF[1] = 0 },
+		"term 1 is in 5 documents": func(f *Embedder) { f.DF[1] = 5 },
+		"weight NaN of term 2":     func(f *Embedder) { f.Weights[2] = math.NaN() },
+		"weight -Inf of term 2":    func(f *Embedder) { f.Weights[2] = math.Inf(-1) },
+		"weight NaN of term 1":     func(f *Embedder) { *f = fields(standard); f.Shifts[1] = math.NaN() },
+	} {
+		bad := fields(good)
+		spoil(&bad)
+		refused("RestoreEmbedder", want, second(RestoreEmbedder(bad)))
+	}
+	for want, f := range map[string]*Embedder{
+		"no embedder": nil,
+		"an embedder of 5 terms that was filled by hand": altered(good, func(f *Embedder) { f.columns = nil }),
+		"an embedder of 0 terms that was filled by hand": {},
+		"an embedder of 4 terms that was filled by hand": altered(good,
+			func(f *Embedder) { f.Terms, f.DF, f.Weights = f.Terms[:4], f.DF[:4], f.Weights[:4] }),
+	} {
+		refused("Validate", want, f.Validate())
+		refused("Transform", want, second(f.Transform(m)))
+	}
+	for _, p := range []float64{0, -1, 9, math.NaN()} {
+		refused("WithPower", "expected a number from", second(Sphere.WithPower(p)))
+	}
+	refused("WithPower", "one of histograms", second(Embedding{Norm: NormL1, Pairing: ChiSquare}.WithPower(Root)))
 	// Weights that are finite may still be too great, or too small, for a length.
 	for _, w := range []float64{1e300, 1e-300, -1e250} {
 		own := fields(good)
