@@ -1,8 +1,6 @@
 package corpus
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,16 +8,9 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-func setFile(t *testing.T, name, content string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	musttest.Do(t, os.WriteFile(path, []byte(content), 0o666))
-	return path
-}
-
 // Groups holds the qid of each document if Options.GroupColumn is set.
 func TestGroups(t *testing.T) {
-	file := setFile(t, "points.svm", "a qid:7 1:1\nb qid:3 1:2 2:1\n# between\na qid:007 2:1\n")
+	file := writeFile(t, "points.svm", "a qid:7 1:1\nb qid:3 1:2 2:1\n# between\na qid:007 2:1\n")
 	c := musttest.Get(Read(t.Context(), file, Options{GroupColumn: "qid"}))(t)
 	if !reflect.DeepEqual(c.Groups, []int64{7, 3, 7}) || len(c.Warnings) > 0 {
 		t.Errorf("groups %v, warnings %v", c.Groups, c.Warnings)
@@ -41,7 +32,7 @@ func TestGroups(t *testing.T) {
 		"1 qid:9999999999999999999 1:1\n": `FILE:1: "qid:9999999999999999999", expected qid: and a whole number`,
 		"1 qid:1 qid:1 1:1\n":             `FILE:1: "qid:1" after another qid, expected one qid a line`,
 	} {
-		file := setFile(t, "points.svm", content)
+		file := writeFile(t, "points.svm", content)
 		_, err := Read(t.Context(), file, Options{GroupColumn: "qid"})
 		if err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(want, "FILE", file)) {
 			t.Errorf("%q: %v, expected %s", content, err, want)

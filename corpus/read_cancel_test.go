@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,35 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%s: ended with %v after %d calls, want %v", name, last, calls, want)
 		}
 	}
+}
+
+// A function of the caller's that panics on a goroutine of the reader's would end the program.
+func TestReadPanics(t *testing.T) {
+	own := errors.New("the caller's own")
+	text := writeFile(t, "a.tsv", "x\ta a\ny\ta\n")
+	for function, opt := range map[string]Options{
+		"Progress":        {Progress: func(Progress) { panic(own) }},
+		"VocabularyLater": {VocabularyLater: func() ([]string, error) { panic(own) }},
+	} {
+		_, err := Read(t.Context(), text, opt)
+		if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.What != "corpus: Options."+function ||
+			!errors.Is(err, own) || !strings.Contains(string(failed.Stack), "TestReadPanics") {
+			t.Errorf("%s: %v", function, err)
+		}
+	}
+	_, err := Read(t.Context(), text, Options{Progress: func(Progress) { runtime.Goexit() }})
+	if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.What != "corpus: Options.Progress" {
+		t.Errorf("a report that ends its goroutine: %v", err)
+	}
+	// Reading ends with the report that panics, not with the source.
+	promptly(t, func() error {
+		_, err := Read(t.Context(), "synthetic:docs=100000000,length=1000",
+			Options{Progress: func(Progress) { panic("own") }})
+		if failed := (*PanicError)(nil); errors.As(err, &failed) {
+			return context.Canceled // which is what promptly wants
+		}
+		return err
+	})
 }
 
 // A reader that panics is an error of reading, not the end of the program.

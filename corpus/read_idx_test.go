@@ -48,12 +48,8 @@ func TestReadIDX(t *testing.T) {
 			t.Errorf("%s: %d columns,\n%s\nwant 6,\n%s", source, c.Documents.Cols, got, rows)
 		}
 	}
-	for _, suffix := range []string{"", ".gz"} {
-		i, l := images, labels
-		if suffix != "" {
-			i, l = gzipped(i), gzipped(l)
-		}
-		file := idxPair(t, suffix, i, l)
+	for suffix, pack := range map[string]func(string) string{"": strings.Clone, ".gz": gzipped, ".zst": packed} {
+		file := idxPair(t, suffix, pack(images), pack(labels))
 		for _, source := range []string{file, filepath.Dir(file)} {
 			check(source, Options{}, want)
 			check(source, Options{Format: FormatIDX, Workers: 1}, want)

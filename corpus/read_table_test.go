@@ -217,32 +217,6 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// Binary data in a folder are left out, or refused.
-func TestBinaryFile(t *testing.T) {
-	file := writeFile(t, "root/a/1", "words")
-	root := filepath.Dir(filepath.Dir(file))
-	writeInto(t, filepath.Join(root, "a", "2.png"), "\x89PNG\x00\x01 words")
-	writeInto(t, filepath.Join(root, "b", "3"), "words wor\xe9ds")
-	c := readWhole(t, root, Options{})
-	if got, want := show(c), "a words:1\nb words:1\n"; got != want || !slices.Equal(c.Names, []string{"a/1", "b/3"}) {
-		t.Errorf("read %q\n%swant\n%s", c.Names, got, want)
-	}
-	const want = "file of binary data, left out (1, first a/2.png)\n" +
-		"byte that is not text, which separates terms (1, first b/3)\n"
-	if got := filepath.ToSlash(showWarnings(c, root)); got != want {
-		t.Errorf("warnings\n%swant\n%s", got, want)
-	}
-	_, err := Read(context.Background(), root, Options{Strict: true})
-	if err == nil || !strings.Contains(err.Error(), "2.png:1: byte 0x89") {
-		t.Errorf("strict: %v", err)
-	}
-	only := writeFile(t, "root/a/1", "\x00")
-	if _, err := Read(context.Background(), filepath.Dir(filepath.Dir(only)), Options{}); err == nil ||
-		!strings.Contains(err.Error(), "nothing but binary data") {
-		t.Errorf("binary data alone: %v", err)
-	}
-}
-
 // A stream gives what a file does, and cancellation doesn't wait for it.
 func TestReadFrom(t *testing.T) {
 	for _, content := range []string{"a\tx y\nb\tz\n", "1 1:2\n", "label,text\na,\"x\n\"\n", gzipped("a\tx\n"),

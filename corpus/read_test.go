@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -60,13 +61,6 @@ func TestCompressed(t *testing.T) {
 				t.Errorf("%s%s: %v, expected what %s has", name, suffix, err, name)
 			}
 		}
-	}
-	labels := "\x00\x00\x08\x01\x00\x00\x00\x01\x05"
-	images := writeFile(t, "x-images-idx2-ubyte.zst",
-		packed("\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02"))
-	writeInto(t, filepath.Join(filepath.Dir(images), "x-labels-idx1-ubyte.zst"), packed(labels))
-	if c, err := Read(context.Background(), images, Options{}); err != nil || len(c.Classes) != 1 || c.Classes[0] != "5" {
-		t.Errorf("images with labels: %v", err)
 	}
 }
 
@@ -212,56 +206,52 @@ func TestReadFiles(t *testing.T) {
 	}
 }
 
+// A folder has a sub-folder per class with a file per document. Files alone are documents without a class, as those to
+// be predicted are. Binary data are left out.
 func TestReadFolder(t *testing.T) {
-	root := t.TempDir()
-	for name, content := range map[string]string{
-		"pets/dog.txt":       "Dogs bark.",
-		"pets/cats/cat.txt":  gzipped("cats, and dogs"),
-		"cars/b.txt":         "cars and\ncars",
-		"cars/a.txt":         "",
-		"cars/.hidden":       "\xff",
-		".git/config":        "\xff",
-		"README":             "not a document",
-		"empty/.placeholder": "",
+	for _, c := range []struct {
+		files                 map[string]string
+		opt                   Options
+		want, names, warnings string
+	}{
+		{map[string]string{
+			"pets/dog.txt": "Dogs bark.", "pets/cats/cat.txt": gzipped("cats, and dogs"), "cars/b.txt": "cars and\ncars",
+			"cars/a.txt": "", "cars/.hidden": "\xff", ".git/config": "\xff", "README": "not a document",
+			"empty/.placeholder": "",
+		}, Options{}, "cars\ncars and:1\npets and:1 dogs:1\npets dogs:1\n",
+			"cars/a.txt cars/b.txt pets/cats/cat.txt pets/dog.txt",
+			"name that begins with a dot, left out (3, first .git)\n" +
+				"file outside the class folders, left out (1, first README)\n" +
+				"document without terms, kept as an empty row (1, first cars/a.txt)\n"},
+		{map[string]string{"b.txt": "cats", "a.txt": "dogs and cats", ".c": "hidden", "empty/.d": ""}, Options{MinDF: 1},
+			" and:1 cats:1 dogs:1\n cats:1\n", "a.txt b.txt",
+			"name that begins with a dot, left out (2, first .c)\n" +
+				"no class folders: file that is a document without a class (2, first a.txt)\n"},
+		{map[string]string{"a/1": "words", "a/2.png": "\x89PNG\x00\x01 words", "b/3": "words wor\xe9ds"}, Options{},
+			"a words:1\nb words:1\n", "a/1 b/3",
+			"file of binary data, left out (1, first a/2.png)\n" +
+				"byte that is not text, which separates terms (1, first b/3)\n"},
 	} {
-		file := filepath.Join(root, filepath.FromSlash(name))
-		writeInto(t, file, content)
+		root := t.TempDir()
+		for name, content := range c.files {
+			writeInto(t, filepath.Join(root, filepath.FromSlash(name)), content)
+		}
+		read := readWhole(t, root, c.opt)
+		if got, names := show(read), strings.Join(read.Names, " "); got != c.want || names != c.names {
+			t.Errorf("read %s\n%swant %s\n%s", names, got, c.names, c.want)
+		}
+		if got := filepath.ToSlash(showWarnings(read, root)); got != c.warnings {
+			t.Errorf("warnings\n%swant\n%s", got, c.warnings)
+		}
+		_, err := Read(t.Context(), root, Options{Strict: true})
+		if _, binary := c.files["a/2.png"]; binary && (err == nil || !strings.Contains(err.Error(), "2.png:1: byte 0x89")) {
+			t.Errorf("strict: %v", err)
+		}
 	}
-	c := readWhole(t, root, Options{})
-	if got, want := show(c), "cars\ncars and:1\npets and:1 dogs:1\npets dogs:1\n"; got != want {
-		t.Errorf("read\n%swant\n%s", got, want)
-	}
-	want := []string{"cars/a.txt", "cars/b.txt", "pets/cats/cat.txt", "pets/dog.txt"}
-	if !reflect.DeepEqual(c.Names, want) {
-		t.Errorf("names %q, want %q", c.Names, want)
-	}
-	warnings := "name that begins with a dot, left out (3, first .git)\n" +
-		"file outside the class folders, left out (1, first README)\n" +
-		"document without terms, kept as an empty row (1, first " + filepath.Join("cars", "a.txt") + ")\n"
-	if got := showWarnings(c, root); got != warnings {
-		t.Errorf("warnings\n%swant\n%s", got, warnings)
-	}
-}
-
-// Files alone are documents without a class, as those to be predicted are.
-func TestReadFolderOfFiles(t *testing.T) {
-	root := t.TempDir()
-	for name, content := range map[string]string{
-		"b.txt": "cats", "a.txt": "dogs and cats", ".c": "hidden", "empty/.d": "",
-	} {
-		writeInto(t, filepath.Join(root, filepath.FromSlash(name)), content)
-	}
-	c := readWhole(t, root, Options{MinDF: 1})
-	if got, want := show(c), " and:1 cats:1 dogs:1\n cats:1\n"; got != want {
-		t.Errorf("read\n%swant\n%s", got, want)
-	}
-	if want := []string{"a.txt", "b.txt"}; !reflect.DeepEqual(c.Names, want) || len(c.Classes) != 0 {
-		t.Errorf("names %q, want %q; classes %q", c.Names, want, c.Classes)
-	}
-	want := "name that begins with a dot, left out (2, first .c)\n" +
-		"no class folders: file that is a document without a class (2, first a.txt)\n"
-	if got := showWarnings(c, root); got != want {
-		t.Errorf("warnings\n%swant\n%s", got, want)
+	only := writeFile(t, "root/a/1", "\x00")
+	if _, err := Read(t.Context(), filepath.Dir(filepath.Dir(only)), Options{}); err == nil ||
+		!strings.Contains(err.Error(), "nothing but binary data") {
+		t.Errorf("binary data alone: %v", err)
 	}
 }
 
@@ -333,7 +323,7 @@ func TestWorkers(t *testing.T) {
 	var tsv, market strings.Builder
 	tsv.WriteString("\n")
 	for i := range 4000 {
-		fmt.Fprintf(&tsv, "c%d,all\t%s été\n", i%7,
+		fmt.Fprintf(&tsv, "c%d,all\t%s été 犬がいる\n", i%7,
 			strings.Repeat(strings.Map(func(r rune) rune { return 'a' + (r*7+rune(i))%26 }, "Some words "), i%97))
 	}
 	fmt.Fprintf(&market, "%s matrix coordinate real general\n3000 1000 150000\n\n", matrixMarketBanner)
@@ -386,7 +376,7 @@ func TestBlocks(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	file, empty := writeFile(t, "a.svm", "1 1:1\n"), t.TempDir()
+	file, text, empty := writeFile(t, "a.svm", "1 1:1\n"), writeFile(t, "a.tsv", "x\ta a\ny\ta\n"), t.TempDir()
 	for _, test := range []struct {
 		source string
 		opt    Options
@@ -399,6 +389,11 @@ func TestOptions(t *testing.T) {
 		{file, Options{MinDF: 3, MaxDF: 2}, "corpus: MaxDF is 2, expected at least MinDF, 3"},
 		{file, Options{Vocabulary: []string{"a", "b", "a"}},
 			`corpus: the vocabulary holds "a" twice, expected every term once`},
+		{file, Options{Vocabulary: []string{}, VocabularyLater: func() ([]string, error) { return nil, nil }},
+			"corpus: Vocabulary and VocabularyLater are both given, expected one of them"},
+		{file, Options{LabelSeparator: "\xff"}, `corpus: LabelSeparator "\xff", expected UTF-8`},
+		{file, Options{Like: Form{Format: "x"}}, `corpus: format "x", expected one of csv, fasttext, folder, idx, jsonl, ` +
+			`lines, matrixmarket, numpy, svmlight, tsv: Like`},
 		{file, Options{Format: FormatFolder}, "corpus: " + file +
 			": a file, expected a folder with one sub-folder per class"},
 		{filepath.Dir(file), Options{Format: FormatTSV}, "corpus: " + filepath.Dir(file) +
@@ -422,6 +417,16 @@ func TestOptions(t *testing.T) {
 	}
 	if _, err := Read(context.Background(), file+"x", Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v, want that the file does not exist", err)
+	}
+	if _, err := Read(t.Context(), file, Options{Like: Form{Encoding: "x"}}); err == nil {
+		t.Error("an unknown encoding is accepted")
+	}
+	if _, err := Files(t.Context(), file, "nonsense"); err == nil || !strings.Contains(err.Error(), `format "nonsense"`) {
+		t.Errorf("Files: %v", err)
+	}
+	// However many workers are asked for, there are no more than can be of use.
+	for _, source := range []string{file, text, "synthetic:docs=9,terms=9,length=9,classes=2"} {
+		readWhole(t, source, Options{Workers: math.MaxInt})
 	}
 }
 

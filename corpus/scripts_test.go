@@ -47,18 +47,3 @@ func TestScripts(t *testing.T) {
 		t.Errorf("a counter of before: %v, %v", m, err)
 	}
 }
-
-// The report of scripts doesn't depend on the number of workers.
-func TestScriptsByWorkers(t *testing.T) {
-	texts := slices.Repeat([]string{"手机 a b c", "犬がいる", "words"}, 500)
-	var want []Script
-	for workers := 1; workers < 5; workers++ {
-		c := musttest.Get(FromTexts(t.Context(), texts, nil, Options{Workers: workers}))(t)
-		if workers == 1 {
-			want = c.Scripts
-		}
-		if !slices.Equal(c.Scripts, want) || len(want) != 1 {
-			t.Errorf("%d workers: %v, expected %v", workers, c.Scripts, want)
-		}
-	}
-}

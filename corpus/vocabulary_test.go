@@ -28,30 +28,6 @@ func terms(text string) []string {
 	return out
 }
 
-func TestTokenize(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                           "",
-		" \t\n12.5":                  "",
-		"a":                          "a",
-		"Hello, WORLD!":              "hello world",
-		"snake_case and CamelCase":   "snake case and camelcase",
-		"don't x2y":                  "don t x y",
-		"Ärger über Öl":              "ärger über öl",
-		"naïve ΣΟΦΙΑ война":          "naïve σοφια война",
-		"u\u0308ber \u0308x":         "u\u0308ber x", // a mark belongs to the letter before it
-		"हिन्दी":                     "हिन्दी",
-		"日本語 text":                   "日本語 text",
-		"bad\xffbyte\xc3":            "bad byte",
-		"İı \u212a":                  "iı k",
-		"soft\u00adhyphen 'quoted’s": "soft hyphen quoted s",
-		"Ⅷ ①":                        "", // numbers that look like letters
-	} {
-		if got := strings.Join(terms(text), " "); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 // TestCountingStops checks that counting the words of a long text ends when it is told to.
 func TestCountingStops(t *testing.T) {
 	done := make(chan struct{})
@@ -87,8 +63,9 @@ func slowTerms(text string) []string {
 }
 
 func FuzzTokenize(f *testing.F) {
-	for _, s := range []string{"Hello, World", "Ünïcode ÜBER x", "u\u0308 \u0308", "\xff\xc3a", "日本語", "don't",
-		"ABCdef", "aÉb", "é\x00"} {
+	for _, s := range []string{"Hello, World!", "Ünïcode ÜBER x", "u\u0308ber \u0308x", "bad\xffbyte\xc3a", "日本語 text",
+		"don't x2y", "ABCdef snake_case", "aÉb", "é\x00", "", " \t\n12.5", "naïve ΣΟΦΙΑ война", "हिन्दी", "İı \u212a",
+		"soft\u00adhyphen 'quoted’s", "Ⅷ ①"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
