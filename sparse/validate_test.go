@@ -162,8 +162,9 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 	for want, e := range map[string]Embedding{
 		"embedding 9, 0, 0 is unknown": {Weighting: 9}, "embedding 0, 3, 0 is unknown": {Norm: 3},
 		"embedding 0, 1, 7 is unknown": {Norm: NormL1, Pairing: 7},
-		"with the power NaN":           {Power: math.NaN()}, "with the power 1,": {Power: 1}, "with the power -1": {Power: -1},
-		"with the power 9": {Power: 9}, "with the power +Inf": {Power: math.Inf(1)},
+		"with the power NaN":           {Power: math.NaN()}, "with the power 1,": {Power: 1},
+		"with the power -1": {Power: -1},
+		"with the power 9":  {Power: 9}, "with the power +Inf": {Power: math.Inf(1)},
 		"tf-chi2, expected -l1 and no power":    {Pairing: ChiSquare},
 		"tf-l1-js-sqrt, expected -l1 and no po": {Norm: NormL1, Pairing: JensenShannon, Power: Root},
 		"range 0 to 1, expected none":           {Weighting: TFIDF, Upper: 1},
