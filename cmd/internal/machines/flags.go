@@ -75,7 +75,6 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, including those for thresholds")
 	m.declareLetters(f)
 	m.Compute.Declare(f)
-	f.Choose(new(string), "solver", "auto", "ignored, for older scripts: `cpu|auto`", []string{"auto", "cpu"})
 	f.Group("Output", "")
 	f.Check(m.check)
 }
