@@ -258,7 +258,7 @@ arm64-test: ## run the tests of what computes for another processor, in an emula
 # comes from Python's package index into a virtual environment.
 CAMPAIGN_VENV = build/campaign/venv
 
-campaign: ## try for hours what the program survives, and write docs/reliability.md (ARGS='-only kill -time 1h'; goes on where it was)
+campaign: ## try for hours what the program survives, and write docs/reliability.md (ARGS='-only faults -time 1h'; goes on where it was)
 	@test -x $(CAMPAIGN_VENV)/bin/python || { python3 -m venv $(CAMPAIGN_VENV) && $(CAMPAIGN_VENV)/bin/pip install -q scikit-learn==1.9.1; }
 	cd lab && $(GO) run ./campaign $(ARGS); found=$$?; $(GO) run ./campaign report && exit $$found
 

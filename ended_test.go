@@ -3,7 +3,6 @@ package gram_test
 import (
 	"context"
 	"errors"
-	"io"
 	"path"
 	"reflect"
 	"runtime"
@@ -81,7 +80,7 @@ func TestEnded(t *testing.T) {
 		{engine.NewContext, x}, {e.Gram, k}, {e.Cross, k, x}, {e.Digest, k},
 		{e.Stripes, k, func(int, *engine.Dense) error { return nil }},
 		{e.Each, k, engine.Request{Half: true}, func(*engine.Tile) error { return nil }},
-		{e.Multiply, k, vectors, product}, {e.CrossMultiply, k, x, vectors, product}, {e.WriteTiles, 0, e.Len(), io.Discard},
+		{e.Multiply, k, vectors, product}, {e.CrossMultiply, k, x, vectors, product},
 		{rows.Multiply, vectors, product}, {rows.Pass, vectors, func(int, *mat.Dense) error { return nil }, product},
 		{e.Neighbours, k, many}, {e.CrossNeighbours, k, x, many},
 		{engine.GroupsWithin, x, 0.1}, {cached.Build}, {served.Ready}, {served.Of, all},

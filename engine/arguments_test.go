@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"io"
 	"math"
 	"runtime"
 	"slices"
@@ -113,7 +112,6 @@ func TestClosedEngine(t *testing.T) {
 		"Each":         func() error { return e.Each(ctx, k, Request{Half: true}, func(*Tile) error { return nil }) },
 		"ZeroDiagonal": func() error { _, err := e.ZeroDiagonal(k); return err },
 		"Build":        func() error { return c.Build(ctx) },
-		"WriteTiles":   func() error { return e.WriteTiles(ctx, 0, 20, io.Discard) },
 		"Ready":        func() error { _, err := readyOf(ctx, c, k); return err },
 		"Matrix":       func() error { _, err := c.Matrix(k); return err },
 		"Matrix.Rows":  func() error { return m.Rows(ctx, []int{1}, [][2]int{{0, 20}}, [][]float32{dst.Row(0)}) },
@@ -155,11 +153,6 @@ func TestRowOfWrappingMatrix(t *testing.T) {
 		}()
 	}
 }
-
-// writerFunc is a function as an io.Writer.
-type writerFunc func(b []byte) (int, error)
-
-func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // A report that panics ends a long computation, which nobody would look at any more.
 func TestReportThatPanicsEndsTheComputation(t *testing.T) {
@@ -226,9 +219,6 @@ func TestInvalidArguments(t *testing.T) {
 		{"1×20", e.CrossTo(ctx, k, x, dst)},
 		{"nil", e.Each(ctx, nil, Request{Half: true}, nil)},
 		{"nil", e.Stripes(ctx, k, nil)},
-		{"21", e.WriteTiles(ctx, 3, 21, io.Discard)},
-		{"-1", e.WriteTiles(ctx, -1, 2, io.Discard)},
-		{"2", e.WriteTiles(ctx, 2, 1, io.Discard)},
 		{"21", each(Request{Rows: [2]int{0, 21}})},
 		{"-1", each(Request{Rows: [2]int{-1, 2}, Half: true})},
 		{"2", each(Request{Rows: [2]int{2, 1}})},

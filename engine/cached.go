@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/cache"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/tiles"
 )
 
 // CachedOptions says what a [Cached] may take. The zero value works.
@@ -20,12 +18,6 @@ type CachedOptions struct {
 	// whole matrix takes, or what Options.MemoryBytes leaves for it where that is less; without
 	// that bound, half of what the machine has left where the matrix doesn't fit into it.
 	CacheBytes int64
-
-	// Store is where the matrix is kept from run to run, if it fits into CacheBytes; default
-	// nowhere. Where it doesn't fit, the store is left alone: what is dropped is computed again,
-	// which takes no longer than it would to read it (measured for a tile of 16 KiB: 26 µs to read,
-	// 24 µs to compute).
-	Store *tiles.Store
 
 	// TileColumns is about how many columns a tile of a row has where not all tiles fit into memory; default
 	// 4096. If short ranges of columns are read, such as the documents of a class, tiles of that length avoid
@@ -48,7 +40,7 @@ type Cached struct {
 
 // CachedStats counts what a [Cached] has done since it was made: tiles.CacheStats of its tiles,
 // where c of all pairs is kept (Whole) of rows read and panels computed; values Served and pairs
-// Computed; tile files Loaded, Saved and Damaged, and StoreErr, why no more are written.
+// Computed.
 type CachedStats = cache.Stats
 
 // Cached returns a cache of the engine's tiles of c.
@@ -76,39 +68,11 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 	if err := compute.Allowed("the cache of tiles", run.AddBytes(e.Bytes(), limit), e.memory); err != nil {
 		return nil, err
 	}
-	c, err := cache.New(e.c, limit, opt.TileColumns, opt.Store)
+	c, err := cache.New(e.c, limit, opt.TileColumns)
 	if err != nil {
 		return nil, err
 	}
 	return &Cached{e, c}, nil
-}
-
-// WriteTiles computes a part of what a [tiles.Store] keeps for a [Cached] whose matrix is whole, such
-// as one of many machines computes: it writes to w, one after the other, as [tiles.Piece.Write] does,
-// the files of all panels of [Engine.Panel] documents whose first document i is first <= i < end. Each
-// has the panel's rows of c from its own first document on. [tiles.Store.Add] keeps them; a store with
-// the files of all documents serves any engine of the same documents, embedding and back end, to which
-// nothing is left to compute.
-//
-// It holds the rows of up to two panels for each worker, and fails with a [MemoryError] before it computes
-// where these are too much. It ends within a second of the end of ctx, with its error; after an error of
-// w, or any other, some files may be written.
-func (e *Engine) WriteTiles(ctx context.Context, first, end int, w io.Writer) error {
-	if err := e.open(); err != nil {
-		return err
-	}
-	if first < 0 || end < first || end > e.Len() {
-		return fmt.Errorf("engine: tiles of documents %d to before %d, expected a range from 0 to %d", first, end, e.Len())
-	}
-	if w == nil {
-		return errors.New("engine: a nil writer, expected one for tiles")
-	}
-	if err := e.fits(ctx, "a strip of the matrix", cache.StripBytes(e.c, first, end)); err != nil {
-		return err
-	}
-	return cache.Strip(ctx, e.c, first, end, func(p tiles.Piece, row func(i int) []float32) error {
-		return run.Guard("engine: w", func() error { return p.Write(w, row) })
-	})
 }
 
 // Len returns the number of documents.
@@ -250,8 +214,8 @@ type Ready struct {
 }
 
 // Ready computes the matrix, each pair once, without c behind it. One training is faster
-// on that than on rows that are mapped each time they are read. Ready returns nil where the matrix
-// doesn't fit into the bound, where c is there already, or where there is a store, which holds c.
+// on that than on rows that are mapped each time they are read. Ready returns nil if the matrix
+// doesn't fit into the bound or c is computed already.
 // The matrix has the bits of rows from the cache and counts as computed by it.
 //
 // The matrix takes the room of c: no second one is made before the first is closed, nor beside

@@ -194,10 +194,8 @@ func TestCachedUnderLoad(t *testing.T) {
 	e := newEngine(t, x, Options{Workers: 3})
 	kernels := []kernel.Kernel{parse(t, "diffusion:t=0.5"), parse(t, "c")}
 	want := []*Symmetric{gram(t, e, kernels[0]), gram(t, e, kernels[1])}
-	dir := t.TempDir()
-	store := musttest.Get(tiles.OpenStore(dir))(t)
 	for name, opt := range map[string]CachedOptions{
-		"whole":   {Store: store},
+		"whole":   {},
 		"partial": {CacheBytes: scratchBytes(e) + 40*tiles.TileBytes(640)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -354,17 +352,4 @@ func wholeOf(t *testing.T, c *Cached) *Dense {
 	k := parseIn(t, "c", c.e.c.X.Embedder.Embedding)
 	musttest.Do(t, c.Rows(t.Context(), k, run.Numbers(0, n), [][2]int{{0, n}}, rows))
 	return d
-}
-
-// symmetric checks that c is the same bits for (i, j) and (j, i).
-func symmetric(t *testing.T, what string, c *Cached) {
-	t.Helper()
-	all := wholeOf(t, c)
-	for i := range c.Len() {
-		for j := range i {
-			if math.Float32bits(all.Row(i)[j]) != math.Float32bits(all.Row(j)[i]) {
-				t.Fatalf("%s: (%d, %d) differs from (%d, %d)", what, i, j, j, i)
-			}
-		}
-	}
 }

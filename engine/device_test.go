@@ -3,11 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
@@ -148,44 +145,4 @@ func mapped(t *testing.T, e *Engine, k kernel.Kernel) *Symmetric {
 		musttest.Do(t, e.c.Map(k, g.Row(i), g.Row(i), i, 0))
 	}
 	return g
-}
-
-// Tile files that are missing are computed by the device; files of a processor aren't taken for its
-// own.
-func TestDeviceStore(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(300, 900, 6, 3))
-	k := parse(t, "diffusion:t=0.5")
-	dir := t.TempDir()
-	run := func(e *Engine, loaded int64) {
-		t.Helper()
-		store := musttest.Get(tiles.OpenStore(dir))(t)
-		c := newCached(t, e, CachedOptions{Store: store})
-		if err := check(t.Context(), c, k, mapped(t, e, k), []int{299, 7, 150}, [][2]int{{0, 300}}); err != nil {
-			t.Error(err)
-		}
-		symmetric(t, "device", c)
-		if s := c.Stats(); s.Loaded != loaded {
-			t.Errorf("%d files loaded, expected %d", s.Loaded, loaded)
-		}
-	}
-	e, _ := withDevice(t, x, Options{ISA: string(asm.Generic), Workers: 2})
-	panels := int64((300 + e.Panel() - 1) / e.Panel())
-	run(newEngine(t, x, Options{ISA: string(asm.Generic)}), 0)
-	run(e, 0)
-	run(e, panels)
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || int64(len(files)) != 2*panels {
-		t.Fatalf("%d files, expected %d: %v", len(files), 2*panels, err)
-	}
-	for _, f := range files[:1+len(files)/2] {
-		musttest.Do(t, os.Remove(f))
-	}
-	store := musttest.Get(tiles.OpenStore(dir))(t)
-	c := newCached(t, e, CachedOptions{Store: store})
-	if err := check(t.Context(), c, k, mapped(t, e, k), []int{299, 7, 150}, [][2]int{{0, 300}}); err != nil {
-		t.Error(err)
-	}
-	if s := c.Stats(); s.Loaded == panels {
-		t.Errorf("all %d files loaded, expected some to be missing", s.Loaded)
-	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Options are what a learner is trained with beside its parameters, and how. The zero value works.
@@ -41,11 +40,10 @@ type Options struct {
 	NoThresholds                        bool   // not where settings are chosen, either
 	KeepAll                             bool
 
-	ISA         string       // "" for the best
-	Workers     int          // 0 for one per processor
-	MemoryBytes int64        // 0 for no bound
-	HeldBytes   int64        // what the process holds beside a predictor or support vector machines, see [Ready]
-	Store       *tiles.Store // of support vector machines: keeps tiles from run to run; nil for none
+	ISA         string // "" for the best
+	Workers     int    // 0 for one per processor
+	MemoryBytes int64  // 0 for no bound
+	HeldBytes   int64  // what the process holds beside a predictor or support vector machines, see [Ready]
 
 	// Device is that of engine.Options, for predictions and support vector machines; nil for none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)

@@ -128,7 +128,7 @@ func (o *Options) svm(tasks ...svm.Task) svm.Options {
 	}
 	return svm.Options{
 		ISA: o.ISA, Workers: o.Workers, Device: o.Device, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Tasks: tasks,
-		Store: o.Store, Progress: progress, Unnamed: o.Kernel == "" || o.proposed(),
+		Progress: progress, Unnamed: o.Kernel == "" || o.proposed(),
 	}
 }
 
@@ -298,7 +298,7 @@ func (t machines) chosenProblem(
 // mayFall reports whether nothing asks for a kernel machine.
 func (t machines) mayFall(o *Options) bool {
 	return t.kind == model.CSVC && t.mayChoose(o) && o.Kernel == "" && o.Embedding == nil && o.C == 0 &&
-		o.Device == nil && o.Store == nil && !(o.FixedScheme && o.Scheme == solver.OneVsOne) && !o.Probabilities &&
+		o.Device == nil && !(o.FixedScheme && o.Scheme == solver.OneVsOne) && !o.Probabilities &&
 		!o.Thresholds && o.Reject == ""
 }
 

@@ -165,7 +165,7 @@ func LearningCurve(
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	o.Work, o.Reject, o.Store, o.Prepared = 0, "", nil, nil
+	o.Work, o.Reject, o.Prepared = 0, "", nil
 	v := &validating{c: c, o: o, folds: folds, separate: o.Scheme == solver.Labels}
 	if err := v.divide(o.Seed); err != nil {
 		return nil, err

@@ -1,5 +1,2 @@
-// Package tiles keeps the pieces of a Gram matrix that were computed.
-//
-// It holds the memory of tiles, bounded in bytes ([Cache]), and their files ([Store]). What a piece
-// contains and how it is computed, its callers know.
+// Package tiles holds the memory of the pieces of a Gram matrix that were computed, bounded in bytes ([Cache]).
 package tiles

@@ -68,7 +68,6 @@ func TestHugeNumbers(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "model")
 	for _, c := range []struct{ kind, out, flags string }{
 		{"gram", "K.npy", "-kernel diffusion:t=0.5 -rows 128 -columns 256"},
-		{"tiles", "kept", "-kernel diffusion -rows 100"},
 		{"train", "m.model", "-kernel diffusion:t=0.5 -c 10"},
 		{"train", "m.model", "-kernel diffusion:t=0.5 -type nu_svc -nu 0.3"},
 		{"search", "s.json", "-kernel diffusion:t=0.1|0.5 -c 1,10 -folds 3"},

@@ -9,11 +9,10 @@ import (
 	"github.com/gramengine/gram/cluster/jobs/neighbours"
 	"github.com/gramengine/gram/cluster/jobs/predict"
 	"github.com/gramengine/gram/cluster/jobs/search"
-	"github.com/gramengine/gram/cluster/jobs/tiles"
 	"github.com/gramengine/gram/cluster/jobs/train"
 )
 
 // Kinds are all kinds, in the order of the help.
 var Kinds = []job.Kind{
-	gram.Kind, tiles.Kind, train.Kind, search.Kind, predict.Kind, neighbours.Kind, duplicates.Kind, landmarks.Kind,
+	gram.Kind, train.Kind, search.Kind, predict.Kind, neighbours.Kind, duplicates.Kind, landmarks.Kind,
 }

@@ -82,14 +82,6 @@ type Counter interface {
 	Stats() Stats
 }
 
-// Identified is a [Backend] whose bits depend on more than its name says.
-type Identified interface {
-	Backend
-
-	// Identity returns what they depend on, for the digest that files of c are found by.
-	Identity() []byte
-}
-
 // ErrMemory says that a back end's own memory doesn't hold what was asked of it, such as the documents
 // of a request, of which fewer may do.
 var ErrMemory = errors.New("too little memory on the device")

@@ -16,7 +16,7 @@ import (
 )
 
 // No command overwrites what it reads. Each flag that names files says so where it is declared, by
-// Reads, ReadsFiles, Writes, Keeps, Draws or Stores, and checkFiles compares all of them before
+// Reads, ReadsFiles, Writes, Keeps or Draws, and checkFiles compares all of them before
 // anything is opened for writing.
 
 // input is what a flag names to be read.
@@ -122,13 +122,6 @@ func CheckTable(flag, path, others string, written ...string) error {
 	}
 	return Usagef("%s %s: no %s is written, expected a name that ends in %s%s", flag, path, ending,
 		strings.Join(written, " or "), others)
-}
-
-// Stores declares a flag that names a folder, in which files that owns knows may be replaced or
-// removed.
-func (f *Flags) Stores(folder *string, name, usage string, owns func(name string) bool) {
-	place := func() (string, func(string) bool) { return *folder, owns }
-	f.output(folder, name, usage, output{place: place})
 }
 
 func (f *Flags) output(value *string, name, usage string, o output) {

@@ -17,7 +17,7 @@ import (
 
 var flipsPart = part{
 	name: "flips", short: 8 * time.Second, long: 10 * time.Minute, prepare: prepareFlips,
-	about: "a bit is flipped in stored tiles, models of all kinds, of earlier programs too, and indexes",
+	about: "a bit is flipped in models of all kinds, of earlier programs too, and indexes",
 }
 
 // kindsOfModels are what train writes models of.
@@ -67,25 +67,6 @@ func (t *trial) models(ctx context.Context, program string) (map[string][]byte, 
 	return files, nil
 }
 
-// tileRun is a training that keeps tiles, and what it leaves.
-type tileRun struct {
-	argv  []string
-	after map[string][]byte
-}
-
-func (t *trial) tileRun(ctx context.Context, program string) (*tileRun, error) {
-	folder, err := t.folder(map[string][]byte{"a.tsv": []byte(corpusLines(100))})
-	if err != nil {
-		return nil, err
-	}
-	argv := strings.Fields(program + " train -in a.tsv -o m.model -kernel diffusion -c 1 -tiles tiles")
-	r, err := t.start(ctx, job{folder: folder, argv: argv})
-	if err != nil || r.status != 0 {
-		return nil, fmt.Errorf("%q: %w: %s", argv, err, r.said())
-	}
-	return &tileRun{argv, contents(folder)}, nil
-}
-
 // damage flips a bit, or cuts a file, at any place.
 func damage(r *rand.Rand, data []byte) (bad []byte, what string) {
 	at := r.IntN(len(data))
@@ -106,10 +87,6 @@ func prepareFlips(ctx context.Context, t *trial) (func(ctx context.Context, numb
 	if err != nil {
 		return nil, err
 	}
-	tiles, err := t.tileRun(ctx, program)
-	if err != nil {
-		return nil, err
-	}
 	x, err := gram.NewIndex(ctx, strings.Split(corpusLines(20), "\n"), gram.IndexOptions{})
 	if err != nil {
 		return nil, err
@@ -123,9 +100,6 @@ func prepareFlips(ctx context.Context, t *trial) (func(ctx context.Context, numb
 	}
 	names := slices.Sorted(maps.Keys(models))
 	return func(ctx context.Context, number int64) error {
-		if number%20 == 0 {
-			return t.flipTile(ctx, tiles)
-		}
 		name := names[number%int64(len(names))]
 		bad, what := damage(t.r, models[name])
 		folder, err := t.folder(map[string][]byte{name: bad})
@@ -144,32 +118,4 @@ func prepareFlips(ctx context.Context, t *trial) (func(ctx context.Context, numb
 		}
 		return nil
 	}, nil
-}
-
-// flipTile damages a tile: the run after that must compute it again, and say so.
-func (t *trial) flipTile(ctx context.Context, of *tileRun) error {
-	files := maps.Clone(of.after)
-	delete(files, "m.model")
-	for name, data := range of.after {
-		if !strings.HasSuffix(name, ".tile") {
-			continue
-		}
-		bad, what := damage(t.r, data)
-		files[name] = bad
-		folder, err := t.folder(files)
-		if err != nil {
-			return err
-		}
-		r, err := t.start(ctx, job{folder: folder, argv: of.argv})
-		if err != nil {
-			return err
-		}
-		t.count("flips in tiles", 1)
-		t.sameFiles(name+", "+what, r, of.after, contents(folder))
-		if !strings.Contains(r.stdout, " 1 damaged") {
-			t.find("%s, %s: nobody is told: %s", name, what, r.stdout)
-		}
-		return nil
-	}
-	return fmt.Errorf("no tiles among %q", slices.Sorted(maps.Keys(files)))
 }

@@ -66,7 +66,7 @@ func TestLeft(t *testing.T) {
 		{[]operation{write, sync, create}, none, none, false, ""},
 		{[]operation{write, sync, create, folder}, none, none, true, "new"},
 	} {
-		h := &history{trialOf: &trialOf{}, done: test.done, folders: map[string]uint64{".": 9}}
+		h := &history{trialOf: &trialOf{}, done: test.done, folder: 9}
 		data, there := h.left(len(test.done), test.names, test.data)["m"]
 		if there != test.there || string(data) != test.want {
 			t.Errorf("%v: %q, there: %v, expected %q", test.done, data, there, test.want)

@@ -42,7 +42,7 @@ const results = "lab/campaign/results"
 var errDone = errors.New("no case is left")
 
 var parts = []part{
-	faultsPart, powerPart, killPart, flipsPart, fuzzPart, accuracyPart, solverPart, concurrencyPart,
+	faultsPart, powerPart, flipsPart, fuzzPart, accuracyPart, solverPart, concurrencyPart,
 	levelsPart, memoryPart, storesPart, growthPart, dependenciesPart, targetsPart,
 }
 

@@ -31,7 +31,6 @@ type job struct {
 	folder string
 	env    []string
 	within time.Duration // where it takes longer it hangs; default a minute
-	kill   time.Duration // kill -9 after that time; 0 for never
 	argv   []string
 	alone  bool // the peak is that of the process alone, see measure
 }
@@ -64,10 +63,6 @@ func (t *trial) start(ctx context.Context, j job) (ran, error) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, j.within)
 	defer cancel()
-	if j.kill > 0 {
-		bounded, cancel = context.WithTimeout(bounded, j.kill)
-		defer cancel()
-	}
 	peak := filepath.Join(t.scratch, "peak")
 	if j.alone {
 		self, err := os.Executable()
@@ -91,7 +86,7 @@ func (t *trial) start(ctx context.Context, j job) (ran, error) {
 	r := ran{status: c.ProcessState.ExitCode(), stdout: out.String(), stderr: errs.String(), elapsed: time.Since(begin)}
 	usage := c.ProcessState.SysUsage().(*syscall.Rusage)
 	r.peak, r.processor = usage.Maxrss<<10, c.ProcessState.UserTime()+c.ProcessState.SystemTime()
-	r.hung = errors.Is(bounded.Err(), context.DeadlineExceeded) && j.kill == 0
+	r.hung = errors.Is(bounded.Err(), context.DeadlineExceeded)
 	if j.alone && !r.hung {
 		text, err := os.ReadFile(peak)
 		if err == nil {

@@ -142,7 +142,7 @@ func Choose(
 	if from, err = from.resolve(&s); err != nil {
 		return nil, err
 	}
-	opt.Device, opt.Store, opt.Once, opt.CacheBytes = nil, nil, false, 0
+	opt.Device, opt.Once, opt.CacheBytes = nil, false, 0
 	h := &choosing{c: c, s: s, from: from, opt: opt, out: &Chosen{Settings: s}, cuts: map[int]*corpus.Corpus{}}
 	h.s.Scheme = from.Schemes[0]
 	h.out.Measure = h.s.Measure()

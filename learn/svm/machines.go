@@ -42,7 +42,7 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 // inMemory says whether a training finds the rows of the matrix in memory, as [Problem.matrix]
 // returns it.
 func (p *Problem) inMemory() bool {
-	return p.values != nil || p.opt.Once && p.opt.Store == nil && p.cached.Whole()
+	return p.values != nil || p.opt.Once && p.cached.Whole()
 }
 
 // TrainMachines is [Problem.Train] for some of its machines: whole groups of [Problem.Machines], in

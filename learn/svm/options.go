@@ -7,7 +7,6 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // Options says how a problem is computed, not which. The zero value works.
@@ -46,9 +45,6 @@ type Options struct {
 	// Unnamed is set if a program chose the kernel, or might have. Reports then don't warn that it may not be
 	// positive definite.
 	Unnamed bool
-
-	// Store keeps tiles from run to run, where the whole matrix fits into memory. Default: nowhere.
-	Store *tiles.Store
 
 	// Progress is called with how far the work is, at least once a second, never concurrently. If
 	// it panics, the work ends with an *engine.PanicError. Default: none.

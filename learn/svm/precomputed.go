@@ -39,7 +39,7 @@ func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Proble
 	if m.Cols != n {
 		return nil, fmt.Errorf("svm: a Gram matrix of %d rows and %d columns, expected a square one", n, m.Cols)
 	}
-	opt.Device, opt.Store, opt.CacheBytes = nil, nil, 0
+	opt.Device, opt.CacheBytes = nil, 0
 	opt.least = opt.HeldBytes + m.Bytes() + mappedBytes(int64(n))
 	names := *c
 	names.Vocabulary, names.Documents = nil, &sparse.CSR{Cols: n, Offsets: make([]int64, n+1)}

@@ -107,7 +107,7 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 	}
 	if p.budget, err = p.plan(e); err == nil {
 		p.cached, err = e.Cached(
-			engine.CachedOptions{CacheBytes: p.budget.tiles, Store: opt.Store, TileColumns: p.tileColumns()},
+			engine.CachedOptions{CacheBytes: p.budget.tiles, TileColumns: p.tileColumns()},
 		)
 	}
 	if err != nil {

@@ -61,13 +61,6 @@ func (p *Problem) after(r *Report) (warnings []string) {
 			),
 		)
 	}
-	c := p.Cache()
-	if c.Damaged > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d tile files were damaged and have been computed again", c.Damaged))
-	}
-	if c.StoreErr != nil {
-		warnings = append(warnings, fmt.Sprintf("%d tile files were written, then no more: %v", c.Saved, c.StoreErr))
-	}
 	return warnings
 }
 

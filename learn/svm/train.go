@@ -436,12 +436,5 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 	if n := p.Empty(); n > 0 && p.values == nil {
 		warn("%d documents have no terms that the embedding keeps: they are all the same to the kernel", n)
 	}
-	if p.opt.Store != nil && !p.cached.Whole() {
-		n := int64(p.Len())
-		warn(
-			"no tile files are read or written: the whole matrix, %s, doesn't fit into the %s that there are for it",
-			run.FormatBytes(4*n*n), run.FormatBytes(p.budget.tiles),
-		)
-	}
 	return warnings
 }

@@ -26,7 +26,7 @@ gramcluster gather -store run -missing > again.jsonl`,
 		f.Usage = "gramcluster gather -store URL [-job JOB] -o FILE [flags]"
 		g.declareStore(f)
 		f.StringVar(&g.job, "job", "", "gather the job whose digest begins with `JOB` (default: the only one)")
-		f.StringVar(&g.out, "o", "", "write to `FILE`, for tiles a folder")
+		f.StringVar(&g.out, "o", "", "write to `FILE`")
 		f.StringVar(&g.to, "to", "", "write the form `FORM`, for kinds that have several; see plan KIND -help")
 		f.BoolVar(&g.missing, "missing", false,
 			"write only the task lines of missing results, after reading all results")

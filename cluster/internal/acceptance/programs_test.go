@@ -82,8 +82,6 @@ var kinds = []*kind{
 		[]string{"grid", "-json", "-choose-time", "0", "-kernel", "diffusion:t=0.1|0.5", "-grid", "C=1,10", "-folds", "3"},
 		""},
 	{"predict", []string{"-documents", "100", "-model", "MODEL"}, "lines.txt", []string{"predict", "-model", "MODEL"}, ""},
-	{"tiles", []string{"-kernel", "diffusion", "-rows", "100"}, "kept",
-		[]string{"train", "-kernel", "diffusion:t=0.5", "-c", "10"}, ""},
 	{"neighbours", []string{"-k", "5", "-block", "128"}, "near.tsv", []string{"neighbours", "-k", "5"}, ""},
 	{"duplicates", []string{"-within", "0.4", "-block", "128"}, "groups.tsv",
 		[]string{"duplicates", "-within", "0.4"}, ""},
@@ -138,9 +136,7 @@ func want(t *testing.T, k *kind) []byte {
 	if wanted[k] == nil {
 		path := filepath.Join(t.TempDir(), "want-"+k.out)
 		args := append(k.gram[:1:1], append([]string{"-q", "-in", k.source()}, models(t, k.gram[1:])...)...)
-		if k.name == "tiles" {
-			run(t, "", "gram", append(args, "-tiles", path, "-o", path+".model")...)
-		} else if k.name != "search" {
+		if k.name != "search" {
 			run(t, "", "gram", append(args, "-o", path)...)
 		} else if err := os.WriteFile(path, []byte(run(t, "", "gram", args...)), 0o644); err != nil {
 			t.Fatal(err)
@@ -160,21 +156,9 @@ func (j *job) check(t *testing.T) {
 	}
 }
 
-// read returns the bytes of a file. For a search it returns the rows without what only grid writes, for tiles all files
-// and their names.
+// read returns the bytes of a file. For a search it returns the rows without what only grid writes.
 func read(t *testing.T, kind, path string) []byte {
 	t.Helper()
-	if kind == "tiles" {
-		entries, err := os.ReadDir(path)
-		if err != nil || len(entries) == 0 {
-			t.Fatalf("%d files in %s, error %v", len(entries), path, err)
-		}
-		var all []byte
-		for _, e := range entries {
-			all = append(append(all, e.Name()...), read(t, "", filepath.Join(path, e.Name()))...)
-		}
-		return all
-	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -104,7 +104,6 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 		return j.named(err)
 	}
 	p.Clear()
-	j.warnStore(e)
 	r.Unfinished, r.SecondsSolve = warnOf(e, found.Ended), took.Seconds()
 	r.fill(v, j, found)
 	if v.f.Quiet && !v.f.JSON {

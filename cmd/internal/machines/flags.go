@@ -17,7 +17,6 @@ import (
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles"
 )
 
 // machine are the flags of a command that trains: documents, kernel, problem, how to compute.
@@ -36,7 +35,6 @@ type machine struct {
 	thresholds cli.ZeroOne
 	reject     string
 	weights    source.Weights
-	tiles      string
 	seed       uint64
 	letters
 
@@ -71,7 +69,6 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Var(&m.prob, "probabilities", "also train for probabilities, with five more trainings per machine, `0|1`")
 	f.Group("Training", "")
 	f.Var(&m.thresholds, "thresholds", "tune the threshold of each label on folds, `0|1` (default: 1 where C is chosen)")
-	f.Stores(&m.tiles, "tiles", "keep the matrix in the folder `DIR` for later runs on the same documents", tiles.Owns)
 	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, including those for thresholds")
 	m.declareLetters(f)
 	m.Compute.Declare(f)

@@ -128,7 +128,7 @@ func (g *grid) checkTexts() error {
 // vectors, on the processor.
 func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
 	o, err := g.machine.options(c)
-	if g.Signed && !g.unnamed() || g.plot != "" || g.f.Given("tiles", "backend") {
+	if g.Signed && !g.unnamed() || g.plot != "" || g.f.Given("backend") {
 		o.Work = 0
 	}
 	return o, err
@@ -186,7 +186,6 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	r := newGridReport(g, j, points, ngrams)
 	found, kept, err := g.search(ctx, j, points)
 	p.Clear()
-	j.warnStore(e)
 	err = j.named(err)
 	if found == nil || g.FallsBack(ctx, err) || err != nil && len(found.Points) == 0 {
 		return err

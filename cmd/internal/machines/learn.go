@@ -27,7 +27,7 @@ type learner struct {
 var machineFlags = []string{
 	"kernel", "embed", "scheme", "c", "nu", "epsilon", "weight", "probabilities", "reject",
 	"thresholds", "tolerance", "shrinking",
-	"tiles", "s", "t", "g", "d", "r", "n", "p", "e", "h", "b", "backend", "gpu-mem", "gpu-tensor", "to",
+	"s", "t", "g", "d", "r", "n", "p", "e", "h", "b", "backend", "gpu-mem", "gpu-tensor", "to",
 	"log2c", "log2g", "one-se", "choose-time", "layers", "width",
 }
 

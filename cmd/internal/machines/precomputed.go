@@ -20,7 +20,7 @@ func (m *machine) precomputed() bool {
 // checkPrecomputed checks that other flags suit a Gram matrix.
 func (m *machine) checkPrecomputed() error {
 	for flag, given := range map[string]bool{
-		"embed": m.Embedding != "", "tiles": m.tiles != "", "min-df": m.MinDF > 0,
+		"embed": m.Embedding != "", "min-df": m.MinDF > 0,
 		"max-df": m.MaxDF > 0, "backend cuda": m.OnGPU(),
 	} {
 		if given {

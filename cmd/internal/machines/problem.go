@@ -16,7 +16,6 @@ import (
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/tiles"
 )
 
 // job is a corpus that a learner is trained on.
@@ -99,21 +98,11 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 	if m.Job(j.corpus.Documents.Rows()) == backend.CUDA {
 		j.o.Device = m.Load
 	}
-	if m.tiles != "" {
-		if j.o.Store, err = tiles.OpenStore(m.tiles); err != nil {
-			return fmt.Errorf("-tiles: %w", err)
-		}
-	}
 	j.o.Prepared = func(problem *svm.Problem, kernels []kernel.Kernel) error {
 		p.Clear()
-		j.warnStore(e)
 		j.problem, j.prepare = problem, time.Since(j.begin).Seconds()-j.read
 		if asked != nil && kernel.Equal(asked, kernels[0]) && !learn.Proposes(asked) {
 			source.WarnDoubtful(e, asked)
-		}
-		if j.o.Store != nil && !problem.Cache().Whole {
-			n := int64(problem.Len())
-			e.Warn("-tiles has no effect: the matrix, %s, doesn't fit into memory (-m)", report.Bytes(4*n*n))
 		}
 		for _, k := range kernels {
 			if err := source.WarnZeros(e, problem.Engine(), k); err != nil {
@@ -211,16 +200,4 @@ func unlabelled(c *corpus.Corpus) (count, first int) {
 		}
 	}
 	return count, first
-}
-
-// warnStore warns where tiles that were computed couldn't be kept for later runs: -tiles serves
-// nothing then, or less than it could.
-func (j *job) warnStore(e *cli.Env) {
-	if j.problem == nil {
-		return
-	}
-	if c := j.problem.Cache(); c.StoreErr != nil {
-		e.Warn("-tiles %s: %s kept, then no more: %v", j.m.tiles, report.Counted(c.Saved, "tile file", "tile files"),
-			c.StoreErr)
-	}
 }

@@ -194,20 +194,16 @@ func (l *calibrationLine) write(w io.Writer) {
 
 // cacheLine says what the cache of tiles did.
 type cacheLine struct {
-	Whole   bool  `json:"whole"` // the whole matrix is kept
-	Hits    int64 `json:"hits"`
-	Misses  int64 `json:"misses"`
-	Bytes   int64 `json:"bytes"`
-	Served  int64 `json:"values_served"`
-	Loaded  int64 `json:"files_loaded"`
-	Saved   int64 `json:"files_saved"`
-	Damaged int64 `json:"files_damaged"`
+	Whole  bool  `json:"whole"` // the whole matrix is kept
+	Hits   int64 `json:"hits"`
+	Misses int64 `json:"misses"`
+	Bytes  int64 `json:"bytes"`
+	Served int64 `json:"values_served"`
 }
 
 // newCacheLine describes a cache.
 func newCacheLine(s engine.CachedStats) cacheLine {
-	return cacheLine{Whole: s.Whole, Hits: s.Hits, Misses: s.Misses, Bytes: s.Bytes, Served: s.Served,
-		Loaded: s.Loaded, Saved: s.Saved, Damaged: s.Damaged}
+	return cacheLine{Whole: s.Whole, Hits: s.Hits, Misses: s.Misses, Bytes: s.Bytes, Served: s.Served}
 }
 
 // write says in a line what was computed, kept and found.
@@ -218,10 +214,6 @@ func (c cacheLine) write(w io.Writer, dots int64) {
 	} else {
 		fmt.Fprintf(w, ", tiles kept in %s, %s of those asked for were there", report.Bytes(c.Bytes),
 			report.Percent(float64(c.Hits)/float64(max(c.Hits+c.Misses, 1))))
-	}
-	if c.Loaded+c.Saved+c.Damaged > 0 {
-		fmt.Fprintf(w, "; %s loaded, %s saved, %s damaged", report.Counted(c.Loaded, "tile file", "tile files"),
-			report.Count(c.Saved), report.Count(c.Damaged))
 	}
 	fmt.Fprintln(w)
 }

@@ -160,7 +160,6 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 		return j.named(err)
 	}
 	p.Clear()
-	j.warnStore(e)
 	a := m.About()
 	r := &trainReport{Unfinished: warnOf(e, a.Ended), SecondsSolve: time.Since(begin).Seconds()}
 	begin = time.Now()

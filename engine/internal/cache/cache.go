@@ -5,7 +5,6 @@ package cache
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/engine/internal/compute"
@@ -22,17 +21,8 @@ type Cache struct {
 
 	whole *whole   // where everything fits, else nil
 	part  *partial // where it does not
-	store *tiles.Store
 
 	served, computed atomic.Int64
-	mu               sync.Mutex
-	files            fileStats
-}
-
-// fileStats is the part of Stats about files.
-type fileStats struct {
-	Loaded, Saved, Damaged int64
-	StoreErr               error
 }
 
 // Stats counts what a cache has done since it was made.
@@ -41,10 +31,6 @@ type Stats struct {
 	Whole            bool  // all of c fits into the bound and is kept
 	Served           int64 // kernel values handed out
 	Computed         int64 // pairs whose c was computed for them
-
-	Loaded, Saved int64 // tile files read and written
-	Damaged       int64 // tile files that weren't what they should be; they were computed again
-	StoreErr      error // why nothing is written to the store any more; results don't suffer from it
 }
 
 // BlockCols is about how many columns a tile of a row has unless the caller says otherwise: few
@@ -55,11 +41,10 @@ type Stats struct {
 const BlockCols = 4096
 
 // New returns a cache of up to limit bytes, with tiles of about so many columns where c of all
-// pairs doesn't fit, 0 for [BlockCols]. Only where it fits, store keeps it; it may be nil. Error:
-// less than one worker needs.
-func New(of *compute.Computer, limit int64, columns int, store *tiles.Store) (*Cache, error) {
+// pairs doesn't fit, 0 for [BlockCols]. Error: less than one worker needs.
+func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 	n := of.Len()
-	c := &Cache{Computer: of, limit: limit, store: store}
+	c := &Cache{Computer: of, limit: limit}
 	if WholeBytes(n) <= limit {
 		c.whole, c.width = newWhole(of), n
 		return c, nil
@@ -86,11 +71,7 @@ func (c *Cache) Whole() bool { return c.whole != nil }
 
 // Counts returns the counts up to now.
 func (c *Cache) Counts() Stats {
-	c.mu.Lock()
-	files := c.files
-	c.mu.Unlock()
-	s := Stats{Whole: c.Whole(), Served: c.served.Load(), Computed: c.computed.Load(),
-		Loaded: files.Loaded, Saved: files.Saved, Damaged: files.Damaged, StoreErr: files.StoreErr}
+	s := Stats{Whole: c.Whole(), Served: c.served.Load(), Computed: c.computed.Load()}
 	if c.whole != nil {
 		w := c.whole
 		s.CacheStats = tiles.CacheStats{Hits: w.hits.Load(), Misses: w.misses.Load(), Bytes: w.bytes.Load(), Limit: c.limit}

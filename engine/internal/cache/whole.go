@@ -11,15 +11,14 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// whole keeps c of all pairs. It is computed a panel of the symmetric half at a time, which is also
-// what a file of the store holds: the panel's rows from its own first document on.
+// whole keeps c of all pairs. It is computed a panel of the symmetric half at a time: the panel's rows
+// from its own first document on.
 type whole struct {
 	n    int
 	c    []float32 // n×n, nil until it is needed
 	have []bool    // panels that are complete
 
 	building     chan struct{} // one token, for the caller that builds
-	looked       bool          // in the store
 	complete     atomic.Bool
 	bytes        atomic.Int64 // of c, and of a matrix that Ready made in its place
 	hits, misses atomic.Int64
@@ -84,19 +83,7 @@ func (c *Cache) Build(ctx context.Context) (err error) {
 			report.Add(c.panelPairs(p))
 		}
 	}
-	var matrix [32]byte
-	if c.store != nil {
-		if matrix, err = c.Identity(ctx); err != nil {
-			return err
-		}
-		if !w.looked {
-			if err := c.loadPanels(ctx, matrix, report); err != nil {
-				return err
-			}
-			w.looked = true
-		}
-	}
-	if err := c.computePanels(ctx, matrix, report); err != nil {
+	if err := c.computePanels(ctx, report); err != nil {
 		return err
 	}
 	w.complete.Store(true)
@@ -115,8 +102,8 @@ func (c *Cache) panelPairs(p int) int64 {
 	return int64(end-first)*int64(c.whole.n-end) + compute.PairsOf(end-first)
 }
 
-// computePanels computes the panels that aren't there, writes them to the store, and mirrors them.
-func (c *Cache) computePanels(ctx context.Context, matrix [32]byte, report *run.Reporter) error {
+// computePanels computes the panels that aren't there and mirrors them.
+func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	w := c.whole
 	var docs []int                            // in whole panels, but for the last
 	left := make([]atomic.Int64, len(w.have)) // pairs of each panel
@@ -134,81 +121,13 @@ func (c *Cache) computePanels(ctx context.Context, matrix [32]byte, report *run.
 				w.have[p] = true
 				w.misses.Add(1)
 				c.computed.Add(c.panelPairs(p))
-				c.savePanel(matrix, p)
 			}
 		}
 	})
 }
 
-// piece returns what a panel is called in the store, and its rows there.
-func (c *Cache) piece(matrix [32]byte, p int) (tiles.Piece, func(i int) []float32) {
-	first, end := c.panelRange(p)
-	return pieceOf(matrix, first, end, c.whole.n), func(i int) []float32 { return c.whole.row(first + i)[first:] }
-}
-
-// pieceOf returns what a panel of n documents is called in the store.
-func pieceOf(matrix [32]byte, first, end, n int) tiles.Piece {
-	return tiles.Piece{Matrix: matrix, Row: first, Rows: end - first, Column: first, Cols: n - first}
-}
-
-// loadPanels reads the panels that the store has, and mirrors them. A file that is wrong is
-// computed again, and written again.
-func (c *Cache) loadPanels(ctx context.Context, matrix [32]byte, report *run.Reporter) error {
-	w := c.whole
-	n := w.n
-	return run.Tasks(ctx, c.Workers, len(w.have), func(_ context.Context, _, p int) error {
-		if w.have[p] {
-			return nil
-		}
-		piece, row := c.piece(matrix, p)
-		err := c.store.Load(piece, row)
-		c.mu.Lock()
-		switch {
-		case err == nil:
-			c.files.Loaded++
-		case !tiles.Missing(err):
-			c.files.Damaged++
-		}
-		c.mu.Unlock()
-		if err != nil {
-			return nil
-		}
-		first, end := c.panelRange(p)
-		for lo := end; lo < n; lo += compute.BlockDocs { // in blocks, so that what is read stays in the cache
-			hi := min(lo+compute.BlockDocs, n)
-			c.Kernels.Transpose(w.c[lo*n+first:], n, w.c[first*n+lo:], n, end-first, hi-lo)
-		}
-		w.have[p] = true
-		report.Add(c.panelPairs(p))
-		return nil
-	})
-}
-
-// savePanel writes a panel to the store. The first error ends the writing: a full disk needn't be
-// asked again for every panel.
-func (c *Cache) savePanel(matrix [32]byte, p int) {
-	if c.store == nil {
-		return
-	}
-	c.mu.Lock()
-	failed := c.files.StoreErr != nil
-	c.mu.Unlock()
-	if failed {
-		return
-	}
-	err := c.store.Save(c.piece(matrix, p))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err == nil {
-		c.files.Saved++
-	} else if c.files.StoreErr == nil {
-		c.files.StoreErr = err
-	}
-}
-
-// Free reports whether a matrix may take the room of c: c belongs there and isn't there yet, nor is
-// there a store, which holds c.
-func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() && c.store == nil }
+// Free reports whether a matrix may take the memory of c: all of c fits and isn't computed yet.
+func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() }
 
 // Lend gives the room of c, which must be free, to a matrix of so many bytes, unless another has
 // it. It waits for a caller that builds c. [Cache.GiveBack] ends the loan.

@@ -28,7 +28,6 @@ type Computer struct {
 	wholeOnce                               sync.Once
 	allWhole                                bool
 	programs                                programs
-	identity                                identity
 	pairs, mapping, storing, found, entered atomic.Int64 // see Stats; the times in nanoseconds
 }
 

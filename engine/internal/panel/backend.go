@@ -13,7 +13,6 @@ package panel
 
 import (
 	"context"
-	"encoding/binary"
 	"math"
 	"sync"
 
@@ -103,14 +102,6 @@ func (b *Backend) HostBytes() int64 {
 }
 
 func (f *foreign) bytes() int64 { return f.byRank.Bytes() + f.side.bytes() }
-
-// Identity returns how the head is cut.
-func (b *Backend) Identity() (bounds []byte) {
-	for _, r := range b.layout.bounds {
-		bounds = binary.LittleEndian.AppendUint64(bounds, uint64(r))
-	}
-	return bounds
-}
 
 // Stats returns the counts of all computations that have ended or given up a worker.
 func (b *Backend) Stats() device.Stats {
