@@ -259,7 +259,6 @@ func TestValidationArguments(t *testing.T) {
 			validate(trial, pars, start(func(v *Validation) {
 				v.Fits[2].Machines[0] = &Machine{Support: []int{60}, Coef: []float64{1}}
 			}))},
-		{"times NaN", "a start by NaN times", validate(trial, pars, WarmStart{near[0], math.NaN()})},
 
 		{"no choice", "no parameters", validate(trial, nil)},
 		{"C", "C is -1", validate(trial, []Parameters{{C: -1}})},
@@ -301,7 +300,6 @@ func TestProbabilityArguments(t *testing.T) {
 		{"temperature of labels", "temperature 1 (labels)",
 			(&Classifier{Scheme: Labels, Classes: 1, Machines: []*Machine{sure()}, Temperature: &Temperature{T: 1}}).Validate},
 
-		{"fit, nothing", "0 decision values for 0 signs", fit(nil)},
 		{"fit, squares overflow", "decision value 1e+300 of object 0", fit([]bool{true, false}, 1e300, 1)},
 	})
 	got := make([]float64, 2)

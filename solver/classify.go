@@ -195,19 +195,6 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	return d, nil
 }
 
-// leftOver is the decision when all documents outside a fold are of one class, or there are none.
-func (p *problem) leftOver(fold []int, f int) float64 {
-	for t := range fold {
-		if fold[t] != f {
-			if p.positive[t] {
-				return 1
-			}
-			return -1
-		}
-	}
-	return 0
-}
-
 // shareOut makes the sum of α of each sign that of a ν-form, from the first document on.
 func (d *dual) shareOut(each float64) {
 	d.fixed = true

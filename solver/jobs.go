@@ -91,7 +91,7 @@ func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
 	t.note(s, steps, d, gap)
 }
 
-// moved notes which part of a problem is done; ended, that it is over, before it is counted as solved.
+// moved notes which part of a problem is done, 0 when it is over, before it is counted as solved.
 func (t *reporter) moved(d *done, part float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,14 +100,7 @@ func (t *reporter) moved(d *done, part float64) {
 	t.at.Done = max(t.at.Done, min(float64(t.at.Solved)+t.parts, float64(t.at.Problems)))
 }
 
-func (t *reporter) ended(d *dual) { t.moved(d.done, 0) }
-
-// pass notes rows that were added to the scores between rounds.
-func (t *reporter) pass(s *search) {
-	t.note(s, 0, nil, 0)
-}
-
-// note adds steps and the counts of rows and, if it is time, reports, with what is known of d.
+// note adds steps and the counts of rows and, if it is time, reports, with what is known of d, nil for nothing.
 func (t *reporter) note(s *search, steps int, d *dual, gap float64) {
 	if t.report == nil || !t.count(s, steps) || !t.reporting.TryLock() {
 		return

@@ -103,7 +103,7 @@ func (g *multiSMO) solve(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := g.each(ctx, func(_ context.Context, _, c int) error {
+		if err := run.Tasks(ctx, g.workers, len(g.duals), func(_ context.Context, _, c int) error {
 			g.gaps[c], g.ends[c] = g.duals[c].gap(opt.Kernels, g.ends[c][:0])
 			return nil
 		}); err != nil {
@@ -145,11 +145,6 @@ const (
 	sweepGain  = 0.9
 )
 
-// each calls a function for every problem, on all workers.
-func (g *multiSMO) each(ctx context.Context, do func(ctx context.Context, worker, c int) error) error {
-	return run.Tasks(ctx, g.workers, len(g.duals), do)
-}
-
 // open says whether a problem still takes part.
 func (g *multiSMO) open(c int) bool { return g.gaps[c] > g.s.opt.Tolerance && g.most[c] > 0 }
 
@@ -180,7 +175,7 @@ func (g *multiSMO) begin(ctx context.Context) error {
 		if err := g.update(ctx); err != nil {
 			return err
 		}
-		g.s.report.pass(g.s)
+		g.s.report.note(g.s, 0, nil, 0)
 	}
 	return nil
 }
@@ -303,7 +298,7 @@ func (g *multiSMO) round(ctx context.Context) (steps int, err error) {
 	}); err != nil {
 		return 0, err
 	}
-	if err := g.each(ctx, func(_ context.Context, w, c int) error {
+	if err := run.Tasks(ctx, g.workers, len(g.duals), func(_ context.Context, w, c int) error {
 		g.moved[c], g.by[c], g.steps[c] = g.moved[c][:0], g.by[c][:0], 0
 		if g.open(c) {
 			if g.inner[w] == nil {

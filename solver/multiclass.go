@@ -30,15 +30,10 @@ const (
 
 // String names the scheme.
 func (s Scheme) String() string {
-	switch s {
-	case OneVsOne:
-		return "one-vs-one"
-	case OneVsRest:
-		return "one-vs-rest"
-	case Labels:
-		return "labels"
+	if s < OneVsOne || s > Labels {
+		return "unknown scheme"
 	}
-	return "unknown scheme"
+	return [...]string{"one-vs-one", "one-vs-rest", "labels"}[s]
 }
 
 // Pairs yields the pairs of classes a < b, (0,1), (0,2), …, (1,2), …, and counts them from 0.

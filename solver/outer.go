@@ -117,7 +117,7 @@ func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
 			keep, err = s.optimise(ctx, d, &o)
 		}
 	}
-	s.report.ended(d)
+	s.report.moved(d.done, 0)
 	if err == nil {
 		d.settle()
 		err = d.finite()
@@ -153,7 +153,7 @@ func (s *search) update(ctx context.Context, d *dual, before []float64) error {
 			return err
 		}
 		docs, by = docs[k:], by[k:]
-		s.report.pass(s)
+		s.report.note(s, 0, nil, 0)
 	}
 	return nil
 }

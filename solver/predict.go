@@ -110,14 +110,7 @@ func (p *Predictor) Bytes() int64 {
 func (c *Classifier) predictRows(
 	ctx context.Context, m *source, docs []int, opt *Options, each func(i int, decisions []float64),
 ) error {
-	var ranges [][2]int // of the support; narrow gaps are read along
-	for _, d := range c.Support() {
-		if last := len(ranges) - 1; last >= 0 && d-ranges[last][1] < mergeGap {
-			ranges[last][1] = d + 1
-		} else {
-			ranges = append(ranges, [2]int{d, d + 1})
-		}
-	}
+	ranges, _ := rangesOf(c.Support())
 	var columns []int
 	for _, r := range ranges {
 		for d := r[0]; d < r[1]; d++ {

@@ -25,13 +25,8 @@ func (s Sigmoid) Probability(f float64) float64 {
 // counts. Newton's method with a line search solves the problem, which is convex. Source: Platt
 // (1999) in the form of Lin, Lin and Weng, Machine Learning 68 (2007).
 //
-// Errors: no objects, another number of decision values than of signs, NaN or a value above 10¹⁴⁰,
-// whose squares can't be summed.
+// It fails for NaN and values above 10¹⁴⁰, whose squares can't be summed.
 func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
-	if len(decisions) != len(positive) || len(decisions) == 0 {
-		return Sigmoid{}, errUser("%d decision values for %d signs, expected one or more, and as many",
-			len(decisions), len(positive))
-	}
 	for i, f := range decisions {
 		if !(math.Abs(f) <= mostDecision) {
 			return Sigmoid{}, errUser("decision value %v of object %d, expected one from %v to %v",
@@ -151,9 +146,15 @@ func (p *problem) heldOut(
 			return nil, err
 		}
 		if d == nil { // one class is left: all that can be said is which
+			left := 0.0
+			for t := range fold {
+				if fold[t] != f {
+					left = float64(1 - 2*p.side(t))
+				}
+			}
 			for t := range fold {
 				if fold[t] == f {
-					decisions[t] = p.leftOver(fold, f)
+					decisions[t] = left
 				}
 			}
 			continue

@@ -83,31 +83,40 @@ func (s *rowStore) empty() {
 	s.round, s.filled, s.lots = 0, 0, 1
 }
 
-// lay sets the documents of the store, and the ranges of columns that it reads. Gaps narrower than
-// mergeGap are read along.
-func (s *rowStore) lay(docs []int) {
-	s.docs = docs
-	s.columns, s.runs, s.span = nil, nil, 0
-	for t, d := range docs {
-		from := d // of a whole row
-		if s.m.rows == nil {
-			if last := len(s.columns) - 1; last >= 0 && d-s.columns[last][1] < mergeGap {
-				s.span += d - s.columns[last][1]
-				s.columns[last][1] = d + 1
-			} else {
-				s.columns = append(s.columns, [2]int{d, d + 1})
-			}
-			from = s.span
-			s.span++
+// rangesOf returns the ranges of columns that are read for documents, and how many columns these are. Gaps
+// narrower than mergeGap are read along.
+func rangesOf(docs []int) (columns [][2]int, span int) {
+	for _, d := range docs {
+		if last := len(columns) - 1; last >= 0 && d-columns[last][1] < mergeGap {
+			span += d + 1 - columns[last][1]
+			columns[last][1] = d + 1
+		} else {
+			columns = append(columns, [2]int{d, d + 1})
+			span++
 		}
+	}
+	return columns, span
+}
+
+// lay sets the documents of the store, and what it reads of a row.
+func (s *rowStore) lay(docs []int) {
+	s.docs, s.runs, s.columns, s.span = docs, nil, [][2]int{{0, s.m.n}}, s.m.n
+	if s.m.rows == nil {
+		if s.columns, s.span = rangesOf(docs); s.span == len(docs) {
+			return
+		}
+	}
+	c, before := 0, 0
+	for t, d := range docs {
+		for ; d >= s.columns[c][1]; c++ {
+			before += s.columns[c][1] - s.columns[c][0]
+		}
+		from := before + d - s.columns[c][0]
 		if last := len(s.runs) - 1; last >= 0 && from == s.runs[last].from+s.runs[last].n {
 			s.runs[last].n++
 		} else {
 			s.runs = append(s.runs, piece{from, t, 1})
 		}
-	}
-	if s.m.rows == nil && s.span == len(docs) {
-		s.runs = nil
 	}
 }
 
@@ -244,14 +253,10 @@ func (s *rowStore) gather(dst, src []float32) {
 	}
 }
 
-// restrict returns a store for the documents keep[0], keep[1], … of this one, with their rows as
+// restrict returns a store for docs, the documents keep[0], keep[1], … of this one, with their rows as
 // far as this one has them. It takes over the memory, in which more of the shorter rows fit, and
 // empties this store. Rows that were used in place are copied, as many as bytes allow.
-func (s *rowStore) restrict(keep []int32, least int, bytes int64) *rowStore {
-	docs := make([]int, len(keep))
-	for i, t := range keep {
-		docs[i] = s.docs[t]
-	}
+func (s *rowStore) restrict(keep []int32, docs []int, least int, bytes int64) *rowStore {
 	if s.direct {
 		return newRowStore(s.m, docs, max(limitRows(len(docs), bytes), min(least, len(docs))), nil)
 	}

@@ -38,7 +38,7 @@ func (s *search) leaveOut(ctx context.Context, whole *dual, keep []int32, o *out
 	var err error
 	for d := whole; keep != nil && err == nil; {
 		d = d.restrict(keep)
-		s.store = s.store.restrict(keep, choose.size, s.bytes)
+		s.store = s.store.restrict(keep, d.docs, choose.size, s.bytes)
 		s.choose = newChooser(choose.size, len(d.sign))
 		clear(s.in.rows)
 		for i, t := range keep {

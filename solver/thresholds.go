@@ -317,9 +317,6 @@ func (t *Thresholds) Apply(c *Classifier) error {
 			len(c.Machines), c.Scheme, Labels)
 	}
 	for l, m := range c.Machines {
-		if m == nil {
-			continue
-		}
 		own := *m
 		own.Rho += t.Above[l]
 		if m.Sigmoid != nil {
@@ -332,21 +329,15 @@ func (t *Thresholds) Apply(c *Classifier) error {
 }
 
 // parts returns how many parts there are to tune thresholds on, 0 for none.
-func (t *Training) parts(n int) (parts int, err error) {
+func (t *Training) parts(n int) (int, error) {
 	if t.Parts == nil {
 		return 0, nil
 	}
-	if t.Sets == nil || len(t.Parts) != n {
+	if t.Sets == nil || len(t.Parts) != n || n == 0 {
 		return 0, errUser("parts of %d documents to tune thresholds of sets of labels on, expected %d and sets",
 			len(t.Parts), n)
 	}
-	for i, part := range t.Parts {
-		if (part < 0) != (t.Sets[i] == nil) || part >= n {
-			return 0, errUser("document %d is in part %d, expected one from 0 to %d, or -1 without a set", i, part, n-1)
-		}
-		parts = max(parts, part+1)
-	}
-	return parts, nil
+	return slices.Max(t.Parts) + 1, nil
 }
 
 // tune tunes the thresholds of trained labels, and makes them part of the classifier. The machines of

@@ -228,9 +228,6 @@ func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int
 
 // fits checks that a start is from a validation of the same parts and so many problems of a scheme.
 func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) error {
-	if !finite(s.By) {
-		return errUser("a start by %v times a validation, expected a finite number", s.By)
-	}
 	if s.Of == nil || len(s.Of.Fits) != parts {
 		return errUser("a start from a validation of something else, expected one of %d parts", parts)
 	}
