@@ -3,6 +3,7 @@ package corpus
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +44,19 @@ func TestCounter(t *testing.T) {
 		countedAs(t, tokenizer, c.Vocabulary, texts)
 	}
 	countedAs(t, Tokenizer{}, []string{"rain", "away"}, texts) // in an order of its own
+	// Documents that fill several pages of terms, and several words of words of bits.
+	words, many := make([]string, pageTerms/3), make([]string, 12)
+	for i := range words {
+		words[i] = strings.Map(func(r rune) rune { return r + 'a' - '0' }, strconv.Itoa(i))
+	}
+	for d := range many {
+		var text strings.Builder
+		for i := 0; i < len(words); i += 1 + d%5 {
+			text.WriteString(strings.Repeat(words[i]+" ", 1+(i+d)%3))
+		}
+		many[d] = text.String()
+	}
+	countedAs(t, Tokenizer{}, words, many)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	c := musttest.Get(NewCounter(Tokenizer{}, []string{"a"}))(t)

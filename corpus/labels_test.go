@@ -40,28 +40,6 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// With groups, the number of workers makes no difference either.
-func FuzzReadGroups(f *testing.F) {
-	for _, s := range []string{
-		"1 qid:4 4:2\n2 qid:5\n", "1 qid:4 4:2\n2 5:1\n", "1 qid:4 qid:4\n", "1 qid:99999999999999999999 1:1\n",
-	} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		opt := Options{Workers: 1, MinDF: 1, MaxLineBytes: 1000, GroupColumn: "qid"}
-		want, wantErr := readBytes(readSVMLight, data, opt)
-		opt.Workers = 2
-		got, err := readBytes(readSVMLight, data, opt)
-		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() ||
-			err == nil && !reflect.DeepEqual(got, want) {
-			t.Fatalf("%v, and from 2 workers %v", wantErr, err)
-		}
-		if err == nil && len(want.Groups) != want.Documents.Rows() {
-			t.Fatalf("%d groups of %d documents", len(want.Groups), want.Documents.Rows())
-		}
-	})
-}
-
 // Labels that are numbers are the same however they are written, and whole ones keep all their digits.
 func TestCanonicalNumber(t *testing.T) {
 	for name, want := range map[string]string{

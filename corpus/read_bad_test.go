@@ -113,20 +113,10 @@ func TestBadInput(t *testing.T) {
 
 		{"a.gz", gzipped("1 1:1\n2 2:2" + incompressible())[:3000], Options{}, ":2: the gzip data end early",
 			"a complete gzip file"},
-		{"a.svm", "\x1f\x8b", Options{}, ": the gzip data end early", "a complete gzip file"},
 		{"a.svm.zst", packed("1 1:1\n2 2:2" + incompressible())[:3000], Options{}, ":1: the zstd data end early",
 			"a complete zstd file"},
-		{"a.svm", packed("1 1:1\n") + "tail", Options{}, ":2: other data after the zstd data", "the end of the file"},
 		{"empty.zst", packed(""), Options{}, ": an empty file", "documents"},
-		{"a.svm", "\x1f\x8babcdefghijklm", Options{}, ": gzip: invalid header", "an undamaged gzip file"},
-		{"a.svm", gzipped("1 1:1\n") + "tail of something", Options{}, ":2: other data after the gzip data",
-			"the end of the file"},
 		{"a.svm", gzipped("1 1:1\n") + "tail", Options{}, ":2: other data after the gzip data", "the end of the file"},
-		{"a.svm", gzipped("1 1:1\n") + "\x00\x00\x00x", Options{}, ":2: other data after the gzip data",
-			"the end of the file"},
-		{"a.svm", gzipped("1 1:1\n") + gzipped("1 1:1\n")[:7], Options{}, ":2: the gzip data end early",
-			"a complete gzip file"},
-		{"a.svm", gzipped("1 1:1\n") + "\x1f", Options{}, ":2: the gzip data end early", "a complete gzip file"},
 		{"a.txt", "\nspam\t1:30\nham\t1:30 meeting\n", Options{}, `:3: "meeting" has no colon`,
 			"index:value (the format was guessed: svmlight from line 2; Options.Format names another)"},
 		{"a.txt", "1\t1:1 2:x\n", Options{}, `:1: index 2: value "x"`, finite +
@@ -196,12 +186,18 @@ func TestBadInput(t *testing.T) {
 }
 
 // A header that declares more than the file holds must cost no memory for it.
-func TestMatrixMarketBomb(t *testing.T) {
-	file := writeFile(t, "a", "%%MatrixMarket matrix coordinate real general\n2147483647 1 300000000\n1 1 1\n")
-	var err error
-	bytes := allocatedBy(func() { _, err = Read(context.Background(), file, Options{Workers: 2}) })
-	if err == nil || bytes > 32*blockBytes {
-		t.Errorf("%d bytes allocated for one entry, error %v", bytes, err)
+func TestHeadersThatLie(t *testing.T) {
+	for _, content := range []string{
+		"%%MatrixMarket matrix coordinate real general\n2147483647 1 300000000\n1 1 1\n",
+		idx("\x01\x02", 1<<32-1, 1<<16, 1<<15),
+		npy("<f8", "2147483647, 1000", "12345678"),
+	} {
+		file := writeFile(t, "a", content)
+		var err error
+		bytes := allocatedBy(func() { _, err = Read(context.Background(), file, Options{Workers: 2}) })
+		if err == nil || bytes > 16<<20 {
+			t.Errorf("%.20q: %d bytes allocated, error %v", content, bytes, err)
+		}
 	}
 }
 

@@ -2,11 +2,8 @@ package corpus
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
@@ -33,33 +30,10 @@ func svmText(documents int, weights bool) []byte {
 	return b.Bytes()
 }
 
-func benchmarkFile(b *testing.B, name string, content []byte, workers int) {
-	file := filepath.Join(b.TempDir(), name)
-	musttest.Do(b, os.WriteFile(file, content, 0o600))
-	b.SetBytes(int64(len(content)))
-	for b.Loop() {
-		if _, err := Read(context.Background(), file, Options{Workers: workers}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkReadSVMLight(b *testing.B) {
-	for _, weights := range []bool{false, true} {
-		content := svmText(30000, weights)
-		for _, workers := range []int{1, 2} {
-			b.Run(fmt.Sprintf("weights=%t/workers=%d", weights, workers), func(b *testing.B) {
-				benchmarkFile(b, "bench.svm", content, workers)
-			})
-		}
-	}
-}
-
-func BenchmarkReadTSV(b *testing.B) {
+func BenchmarkRead(b *testing.B) {
 	var text bytes.Buffer
 	for l := range bytes.Lines(svmText(20000, false)) {
-		text.WriteByte('x')
-		text.WriteByte('\t')
+		text.WriteString("x\t")
 		for _, pair := range bytes.Fields(l)[1:] { // index:count becomes count words made of the index
 			index, n, _ := bytes.Cut(pair, []byte(":"))
 			word := bytes.Map(func(r rune) rune { return r + 'A' - '0' }, index)
@@ -67,17 +41,17 @@ func BenchmarkReadTSV(b *testing.B) {
 		}
 		text.WriteByte('\n')
 	}
-	for _, workers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("workers=%d", workers),
-			func(b *testing.B) { benchmarkFile(b, "bench.tsv", text.Bytes(), workers) })
-	}
-}
-
-func BenchmarkSynthetic(b *testing.B) {
-	for b.Loop() {
-		if _, err := Read(context.Background(), "synthetic:docs=20000,terms=60000,length=180,classes=20",
-			Options{}); err != nil {
-			b.Fatal(err)
+	for name, content := range map[string][]byte{
+		"counts.svm": svmText(30000, false), "weights.svm": svmText(30000, true), "words.tsv": text.Bytes(),
+	} {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/workers=%d", name, workers), func(b *testing.B) {
+				file := writeFile(b, name, string(content))
+				b.SetBytes(int64(len(content)))
+				for b.Loop() {
+					musttest.Get(Read(b.Context(), file, Options{Workers: workers}))(b)
+				}
+			})
 		}
 	}
 }

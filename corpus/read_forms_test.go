@@ -158,8 +158,8 @@ func FuzzJSONArray(f *testing.F) {
 
 // FuzzReadFastText checks that lines are read as their fields say.
 func FuzzReadFastText(f *testing.F) {
-	fuzzReader(f, readFastText, "__label__a __label__b,c some text\n\n__label__a\nmore __label__x text\r\n", "__label__ x",
-		"__label__a __label__a x", "\t__label__\xff x", "__label__a\tx\x00")
+	fuzzReader(f, readFastText, Options{}, "__label__a __label__b,c some text\n\n__label__a\nmore __label__x text\r\n",
+		"__label__ x", "__label__a __label__a x", "\t__label__\xff x", "__label__a\tx\x00")
 }
 
 // FuzzFastTextFields checks the fields of a line.

@@ -25,14 +25,15 @@ func readBytes(read reader, data []byte, opt Options) (*Corpus, error) {
 
 // fuzzReader holds, for any bytes, that there is no panic, that what was read is valid and the same
 // from any number of workers, and that an error says where, and the same to any number of workers.
-func fuzzReader(f *testing.F, read reader, seeds ...string) {
+func fuzzReader(f *testing.F, read reader, opt Options, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s), false)
 		f.Add([]byte(s), true)
 	}
 	f.Add([]byte(gzipped(seeds[0])), false)
 	f.Fuzz(func(t *testing.T, data []byte, signed bool) {
-		opt := Options{Workers: 1, MinDF: 1, Signed: signed, MaxLineBytes: 1000}
+		opt := opt
+		opt.Workers, opt.MinDF, opt.Signed, opt.MaxLineBytes = 1, 1, signed, 1000
 		want, wantErr := readBytes(read, data, opt)
 		opt.Workers = 2
 		got, err := readBytes(read, data, opt)
@@ -62,17 +63,24 @@ func fuzzReader(f *testing.F, read reader, seeds ...string) {
 }
 
 func FuzzReadSVMLight(f *testing.F) {
-	fuzzReader(f, readSVMLight, "+1 1:2 10:0.5 # comment\n-1\t2:1e-1\n\n1,3 qid:4 4:2\r\n 7:1\n- 1:-1", "1 0:nan\n",
-		"a 4294967294:1 4294967295:1\n", "1 3:1 2:1", "1:1")
+	fuzzReader(f, readSVMLight, Options{}, "+1 1:2 10:0.5 # comment\n-1\t2:1e-1\n\n1,3 qid:4 4:2\r\n 7:1\n- 1:-1",
+		"1 0:nan\n", "a 4294967294:1 4294967295:1\n", "1 3:1 2:1", "1:1")
+}
+
+// Every line has a group.
+func FuzzReadGroups(f *testing.F) {
+	fuzzReader(f, readSVMLight, Options{GroupColumn: "qid"}, "1 qid:4 4:2\n2 qid:5\n", "1 qid:4 4:2\n2 5:1\n",
+		"1 qid:4 qid:4\n", "1 qid:99999999999999999999 1:1\n")
 }
 
 func FuzzReadTSV(f *testing.F) {
-	fuzzReader(f, readTSV, "a,b\tSome text\n\n-\tmore text\té\r\n", "no tab", "a\t\xff\n", "a,a\tb", "\t", "a\t\x00")
+	fuzzReader(f, readTSV, Options{}, "a,b\tSome text\n\n-\tmore text\té\r\n", "no tab", "a\t\xff\n", "a,a\tb", "\t",
+		"a\t\x00")
 }
 
 func FuzzReadMatrixMarket(f *testing.F) {
 	const banner = "%%MatrixMarket matrix coordinate "
-	fuzzReader(f, readMatrixMarket, banner+"real general\n% c\n3 4 3\n3 1 1.5\n1 4 -2\n\n1 2 0\n",
+	fuzzReader(f, readMatrixMarket, Options{}, banner+"real general\n% c\n3 4 3\n3 1 1.5\n1 4 -2\n\n1 2 0\n",
 		banner+"pattern general\n2 2 2\n1 1\n1 1\n", banner+"integer general\n1 1 1\n1 1 1\n",
 		banner+"real general\n1 1 2\n1 1 1\n")
 }

@@ -3,6 +3,7 @@ package corpus
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,28 @@ func TestReadNumPy(t *testing.T) {
 	}
 }
 
+// npy returns a .npy file.
+func npy(descr, shape, values string) string {
+	return fmt.Sprintf("\x93NUMPY\x01\x00\x76\x00%-117s\n%s",
+		fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape), values)
+}
+
+// Values of every type and byte order.
+func TestNumPyTypes(t *testing.T) {
+	for descr, c := range map[string]struct{ values, want string }{
+		"|b1": {"\x00\x01", " 1:1\n"}, "|u1": {"\x00\xff", " 1:255\n"}, "|i1": {"\x01\xff", " 0:1 1:-1\n"},
+		"<u2": {"\x00\xff\x01\x00", " 0:65280 1:1\n"}, ">u2": {"\x00\xff\x01\x00", " 0:255 1:256\n"},
+		"<i2": {"\xfe\xff\x01\x00", " 0:-2 1:1\n"}, ">i4": {"\xff\xff\xff\xfe\x00\x00\x00\x03", " 0:-2 1:3\n"},
+		"<u4": {"\x00\x00\x01\x00\x03\x00\x00\x00", " 0:65536 1:3\n"},
+		">u8": {"\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00", " 0:2\n"},
+		"<f4": {"\x00\x00\xc0\x3f\x00\x00\x80\xbf", " 0:1.5 1:-1\n"},
+	} {
+		if got := show(readWhole(t, writeFile(t, "a", npy(descr, "1, 2", c.values)), Options{Signed: true})); got != c.want {
+			t.Errorf("%s: read %q, expected %q", descr, got, c.want)
+		}
+	}
+}
+
 func FuzzReadNumPy(f *testing.F) {
 	var seeds []string
 	files := musttest.Get(filepath.Glob("testdata/numpy/*"))(f)
@@ -78,5 +101,5 @@ func FuzzReadNumPy(f *testing.F) {
 		data := musttest.Get(os.ReadFile(file))(f)
 		seeds = append(seeds, string(data))
 	}
-	fuzzReader(f, readNumPy, seeds...)
+	fuzzReader(f, readNumPy, Options{}, seeds...)
 }

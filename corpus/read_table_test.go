@@ -305,18 +305,18 @@ func TestFromTexts(t *testing.T) {
 }
 
 func FuzzReadCSV(f *testing.F) {
-	fuzzReader(f, readCSV, "label,text\na,\"b\nc\"\n", "a,b\n\nc,d\"e\n", "text\nx", "a,b,label,text\n", "\"",
+	fuzzReader(f, readCSV, Options{}, "label,text\na,\"b\nc\"\n", "a,b\n\nc,d\"e\n", "text\nx", "a,b,label,text\n", "\"",
 		"a\tb\r\n", ",\n,", "label;text\na;\"b;\nc\"\n", "a\tb,c\nd\t\"e\tf\"\n", "label, \"text\"\na, \"b,\nc\"\n",
 		"a,b,class\n1,2.5,x\nNA,-1e3,y\n", "topic;\"a\"\nx;1\ny;?\n", "\"a\", \"b\", \"class\"\n1, \"2\", \"x\"\n")
 }
 
 func FuzzReadJSONL(f *testing.F) {
-	fuzzReader(f, readJSONL, `{"label":"a","text":"b"}`+"\n\n"+`{"text":"","class":[1,true]}`,
+	fuzzReader(f, readJSONL, Options{}, `{"label":"a","text":"b"}`+"\n\n"+`{"text":"","class":[1,true]}`,
 		"{}", "{\"text\":\"\\ud800\"}", "[", "[{\"text\":\"a]\"},\n {\"Text\":\"b\"}]", "[{\"text\":\"a\"},", "[{]}")
 }
 
 func FuzzReadLines(f *testing.F) {
-	fuzzReader(f, readLines, "some text\n\nmore\xff\r\n", "\x00")
+	fuzzReader(f, readLines, Options{}, "some text\n\nmore\xff\r\n", "\x00")
 }
 
 // Encoded text of any kind is read or refused, and never makes a reader fail otherwise.

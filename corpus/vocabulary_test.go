@@ -1,11 +1,7 @@
 package corpus
 
 import (
-	"crypto/sha256"
 	"errors"
-	"fmt"
-	"maps"
-	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -124,67 +120,5 @@ func TestVocabularyLater(t *testing.T) {
 	}})
 	if vectors.Vocabulary != nil {
 		t.Error("vectors have a vocabulary")
-	}
-}
-
-// Counts are those of the words, over documents that fill a page of the counter several times.
-func TestCounting(t *testing.T) {
-	c := termCounter{blank: sha256.New()}
-	var documents []countedDocument
-	var want []map[string]uint32
-	words := make([]string, pageTerms/3)
-	for i := range words {
-		words[i] = strings.Map(func(r rune) rune { return r + 'a' - '0' }, fmt.Sprint(i))
-	}
-	for d := range 12 {
-		counts := map[string]uint32{}
-		for i := 0; i < len(words); i += 1 + d%5 {
-			c.add([]byte(strings.Repeat(words[i]+" ", 1+(i+d)%3)))
-			counts[words[i]] += 1 + uint32(i+d)%3
-		}
-		documents, want = append(documents, c.endDocument()), append(want, counts)
-	}
-	for d, counts := range want {
-		got := map[string]uint32{}
-		for _, x := range documents[d].terms {
-			got[string(c.terms.Term(x.term))] = x.count
-		}
-		if !maps.Equal(got, counts) {
-			t.Errorf("document %d: %d terms, expected %d, or other counts", d, len(got), len(counts))
-		}
-	}
-	for id, met := range c.met {
-		df := uint32(0)
-		for _, counts := range want {
-			if counts[string(c.terms.Term(uint32(id)))] > 0 {
-				df++
-			}
-		}
-		if met.df != df || met.count != 0 {
-			t.Fatalf("term %d is in %d documents and %d times in none, expected %d and 0", id, met.df, met.count, df)
-		}
-	}
-}
-
-// A row comes out sorted, whatever the order in which it went in, and leaves nothing behind.
-func TestDenseRow(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var row denseRow
-	for _, cols := range []int{1, 63, 64, 65, 4096, 4097, 300_000} {
-		row.grow(cols)
-		for range 20 {
-			want := rng.Perm(cols)[:rng.IntN(min(cols, 400)+1)]
-			for _, column := range want {
-				row.set(uint32(column), float32(column)+0.5)
-			}
-			terms, values := make([]uint32, len(want)), make([]float32, len(want))
-			row.take(terms, values)
-			slices.Sort(want)
-			for k, column := range want {
-				if terms[k] != uint32(column) || values[k] != float32(column)+0.5 {
-					t.Fatalf("%d columns: %d is %g, expected column %d", cols, terms[k], values[k], column)
-				}
-			}
-		}
 	}
 }

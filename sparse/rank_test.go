@@ -24,17 +24,22 @@ func TestByRankRefuses(t *testing.T) {
 	}
 }
 
-// A transpose has the same values in memory of another one, larger or smaller, from any number of
-// workers.
+// A transpose has the values of the matrix, in memory of another one, larger or smaller, from any number of workers.
 func TestByRankReuses(t *testing.T) {
-	into := &CSR{}
-	for _, n := range []int{5, 3000, 1, 0, 3000, 7} {
+	into, many := &CSR{}, drawn(4000, 500, 100)
+	if many.NNZ() < 3*minWorkerValues {
+		t.Fatalf("%d values are too few for three workers", many.NNZ())
+	}
+	for _, n := range []int{5, 3000, 1, 4000, 0, 3000, 7} {
 		m := &CSR{Cols: 1 + n/2, Offsets: []int64{0}}
 		for i := range n {
 			for j := i % 3; j < m.Cols && j < 200; j += 1 + i%5 {
 				m.Terms, m.Values = append(m.Terms, uint32(j)), append(m.Values, float32(i+j))
 			}
 			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+		}
+		if n == 4000 {
+			m = many
 		}
 		rank := Ranks(Order(m.DocumentFrequency()))
 		for _, workers := range []int{1, 2, 3} {

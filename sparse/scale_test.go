@@ -50,7 +50,6 @@ func TestScaledColumns(t *testing.T) {
 		if y := mustTransform(t, restored, m); x.Digest() != y.Digest() {
 			t.Errorf("%s: other bits from what is restored", name)
 		}
-		raw := &CSR{Cols: m.Cols, Offsets: []int64{0}}
 		for i := range rows {
 			got := make([]float64, 5)
 			terms, _ := x.Row(i)
@@ -67,9 +66,8 @@ func TestScaledColumns(t *testing.T) {
 					t.Errorf("%s: row %d, column %d is %v, expected %v", name, i, j, got[j], want)
 				}
 			}
-			raw.Terms, raw.Values = x.AppendRaw(i, raw.Terms, raw.Values)
-			raw.Offsets = append(raw.Offsets, int64(len(raw.Terms)))
 		}
+		raw := keptBy(x)
 		if y := mustTransform(t, f, raw); x.Digest() != y.Digest() {
 			t.Errorf("%s: raw values %v of %v make other bits", name, raw.Values, m.Values)
 		}

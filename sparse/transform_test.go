@@ -72,29 +72,3 @@ func TestTransformRowsErrors(t *testing.T) {
 		t.Errorf("error %v, expected one of row 700", err)
 	}
 }
-
-// A transposition is the same from any number of workers; there is one where values are enough for
-// several.
-func TestTransposeIsTheSameFromAnyWorkers(t *testing.T) {
-	m := drawn(4000, 500, 100)
-	if m.NNZ() < 3*minWorkerValues {
-		t.Fatalf("%d values are too few for three workers", m.NNZ())
-	}
-	rank := Ranks(Order(m.DocumentFrequency()))
-	want := musttest.Get(ByRank(t.Context(), nil, m, rank, 1))(t)
-	for i := range m.Rows() { // by the definition
-		terms, values := m.Row(i)
-		for k, j := range terms {
-			docs, of := want.Row(int(rank[j]))
-			at, ok := slices.BinarySearch(docs, uint32(i))
-			if !ok || of[at] != values[k] {
-				t.Fatalf("value of document %d in column %d is missing", i, j)
-			}
-		}
-	}
-	got, err := ByRank(t.Context(), nil, m, rank, 3)
-	if err != nil || !slices.Equal(got.Offsets, want.Offsets) || !slices.Equal(got.Terms, want.Terms) ||
-		!slices.Equal(got.Values, want.Values) {
-		t.Errorf("three workers make another transpose: %v", err)
-	}
-}

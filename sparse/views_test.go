@@ -44,15 +44,15 @@ func TestViews(t *testing.T) {
 				want, all := 0.0, 0.0
 				share := [2]float64{}
 				for v, p := range of {
-					if !emptyRow(p, i) {
+					if !p.EmptyRow(i) {
 						share[0] += weights[v]
 					}
-					if !emptyRow(p, j) {
+					if !p.EmptyRow(j) {
 						share[1] += weights[v]
 					}
 				}
 				for v, p := range of {
-					if !emptyRow(p, i) && !emptyRow(p, j) {
+					if !p.EmptyRow(i) && !p.EmptyRow(j) {
 						s := weights[v] * similarity(p, i, j)
 						all += s
 					}
@@ -105,13 +105,8 @@ func TestViewsKept(t *testing.T) {
 			continue
 		}
 		x := mustTransform(t, fit(e, m), m)
-		kept := &CSR{Cols: m.Cols, Offsets: []int64{0}}
-		for i := range rows {
-			kept.Terms, kept.Values = x.AppendRaw(i, kept.Terms, kept.Values)
-			kept.Offsets = append(kept.Offsets, int64(len(kept.Terms)))
-		}
 		f := musttest.Get(RestoreEmbedder(fields(x.Embedder)))(t)
-		again := mustTransform(t, f, kept)
+		again := mustTransform(t, f, keptBy(x))
 		if !slices.Equal(again.Values, x.Values) || !slices.Equal(again.Raw, x.Raw) || !slices.Equal(again.Norms, x.Norms) {
 			t.Errorf("%s: documents that were kept have other bits", e)
 		}
@@ -144,12 +139,7 @@ func TestViewsDamped(t *testing.T) {
 	for _, name := range []string{"logtf-l1-sqrt", "logtfidf-l2", "logtf-l2", "logtf-l1-chi2"} {
 		e := musttest.Get(ParseEmbedding(name))(t)
 		x := mustTransform(t, e.Fit(m), m)
-		kept := &CSR{Cols: m.Cols, Offsets: []int64{0}}
-		for i := range m.Rows() {
-			kept.Terms, kept.Values = x.AppendRaw(i, kept.Terms, kept.Values)
-			kept.Offsets = append(kept.Offsets, int64(len(kept.Terms)))
-		}
-		if again := mustTransform(t, x.Embedder, kept); !slices.Equal(again.Raw, x.Raw) {
+		if again := mustTransform(t, x.Embedder, keptBy(x)); !slices.Equal(again.Raw, x.Raw) {
 			t.Errorf("%s: documents that were kept have other bits", name)
 		}
 		unit := x.Unit64(0, nil)
@@ -172,10 +162,14 @@ func TestViewsDamped(t *testing.T) {
 	}
 }
 
-// emptyRow reports whether a document has no terms.
-func emptyRow(x *Embedded, i int) bool {
-	terms, _ := x.Row(i)
-	return len(terms) == 1 && int(terms[0]) == x.Cols-1
+// keptBy returns the documents as a model keeps them.
+func keptBy(x *Embedded) *CSR {
+	m := &CSR{Cols: x.Embedder.Width(), Offsets: []int64{0}}
+	for i := range x.Rows() {
+		m.Terms, m.Values = x.AppendRaw(i, m.Terms, m.Values)
+		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
+	}
+	return m
 }
 
 // similarity is that of the embedding's pairing, in float64.

@@ -12,8 +12,24 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-func TestColumnsParse(t *testing.T) {
+// A text form is read, or refused if it has none here, and written in one form.
+func TestViewsParse(t *testing.T) {
 	for in, want := range map[string]string{
+		"words:1..2 + chars:2..5":                "word:ngrams=1..2 + char_wb:ngrams=2..5",
+		" words+0.5 * chars : 3":                 "",
+		"words+0.5*chars:3":                      "word + 0.5*char_wb:ngrams=3",
+		"2*word":                                 "2*word",
+		`word:pattern="a+b*c",case + char:2`:     `word:case,pattern="a+b*c" + char:ngrams=2`,
+		"words:2,digits + words:stop=\"a + b\"":  `word:ngrams=2,digits + word:stop="+ a b"`,
+		"words + ":                               "",
+		"words + 0*chars":                        "",
+		"words + NaN*chars":                      "",
+		"words + runes":                          "",
+		strings.Repeat("words + ", 9) + "chars":  "",
+		"+":                                      "",
+		"*":                                      "",
+		"chars:2..4":                             "char_wb:ngrams=2..4",
+		"word:ngrams=1..2 + char_wb:ngrams=2..5": "word:ngrams=1..2 + char_wb:ngrams=2..5",
 		"title=words:1..2 + body = words + price,age=numbers": "title=word:ngrams=1..2 + body=word + price,age=numbers",
 		"0.5*title,body=chars:2..5":                           "0.5*title,body=char_wb:ngrams=2..5",
 		`"a + b","c=d"=words + x=numbers:1|2.5`:               `"a + b","c=d"=word + x=numbers:1|2.5`,
@@ -41,7 +57,7 @@ func TestColumnsParse(t *testing.T) {
 		"x=words + y=numbers,z=words":                         "",
 		"x=word:ngrams=2 + x=numbers + y=char":                "x=word:ngrams=2 + x=numbers + y=char",
 	} {
-		got, err := Parse(in)
+		got, err := ParseViews(in)
 		if (err != nil) != (want == "") {
 			t.Errorf("%q: %v, %v", in, got, err)
 		}
@@ -49,9 +65,12 @@ func TestColumnsParse(t *testing.T) {
 			continue
 		}
 		again, err := Parse(got.String())
-		if got.String() != want || err != nil || again != got || again.WithPairs(false) != got {
+		if got.String() != want || err != nil || again != got || again.Canonical() != got || again.WithPairs(false) != got {
 			t.Errorf("%q is %q, and read again %q, %v, expected %q", in, got, again, err, want)
 		}
+	}
+	if err := (Tokenizer{Views: "words + chars:2", Digits: true}).Validate(); err == nil {
+		t.Error("views pass with digits beside them")
 	}
 }
 

@@ -8,43 +8,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-func TestViewsParse(t *testing.T) {
-	for in, want := range map[string]string{
-		"words:1..2 + chars:2..5":                "word:ngrams=1..2 + char_wb:ngrams=2..5",
-		" words+0.5 * chars : 3":                 "",
-		"words+0.5*chars:3":                      "word + 0.5*char_wb:ngrams=3",
-		"2*word":                                 "2*word",
-		`word:pattern="a+b*c",case + char:2`:     `word:case,pattern="a+b*c" + char:ngrams=2`,
-		"words:2,digits + words:stop=\"a + b\"":  `word:ngrams=2,digits + word:stop="+ a b"`,
-		"words + ":                               "",
-		"words + 0*chars":                        "",
-		"words + NaN*chars":                      "",
-		"words + runes":                          "",
-		strings.Repeat("words + ", 9) + "chars":  "",
-		"+":                                      "",
-		"*":                                      "",
-		"chars:2..4":                             "char_wb:ngrams=2..4",
-		"word:ngrams=1..2 + char_wb:ngrams=2..5": "word:ngrams=1..2 + char_wb:ngrams=2..5",
-	} {
-		got, err := ParseViews(in)
-		if (err != nil) != (want == "") {
-			t.Errorf("%q: %v", in, err)
-		}
-		if err != nil {
-			continue
-		}
-		if got.String() != want {
-			t.Errorf("%q is %q, expected %q", in, got, want)
-		}
-		if again, err := Parse(got.String()); err != nil || again != got || again.Canonical() != again {
-			t.Errorf("%q is read back as %q, %v", got, again, err)
-		}
-	}
-	if err := (Tokenizer{Views: "words + chars:2", Digits: true}).Validate(); err == nil {
-		t.Error("views pass with digits beside them")
-	}
-}
-
 func TestViewsScan(t *testing.T) {
 	both := musttest.Get(Parse("words:1..2 + chars:3"))(t)
 	s := musttest.Get(both.NewScanner())(t)

@@ -92,6 +92,10 @@ func TestDamage(t *testing.T) {
 		{"\x28\xb5\x2f\xfd\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "zstd data", ""},
 		{packed(t, text, zstd.WithEncoderDictRaw(7, []byte(text))), "zstd data that need a dictionary", "data without one"},
 		{zipped(text) + "tail", "other data after the gzip data", "the end of the file"},
+		{zipped(text) + "tail of something", "other data after the gzip data", "the end of the file"},
+		{zipped(text) + "\x00\x00\x00x", "other data after the gzip data", "the end of the file"},
+		{zipped(text) + "\x1f", "the gzip data end early", "a complete gzip file"},
+		{"\x1f\x8b", "the gzip data end early", "a complete gzip file"},
 		{"\x1f\x8babcdefghijklm", "gzip: invalid header", "an undamaged gzip file"},
 	} {
 		_, err := read(strings.NewReader(q.data), 0)
