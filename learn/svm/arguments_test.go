@@ -62,16 +62,9 @@ func TestProblemArguments(t *testing.T) {
 		{"nu", "ν is -1", train(Settings{Type: model.NuSVC, Nu: -1})},
 		{"nu of one class", "ν is 7", train(Settings{Type: model.OneClass, Nu: 7})},
 		{"weight", "weight 0 of class", train(Settings{Weights: map[string]float64{sixty(t).Classes[1]: 0}})},
-		{"nil kernel", "kernel 1 of the grid is nil", search(Settings{}, Grid{Kernels: []kernel.Kernel{k, nil}})},
 		{"nu of a grid", "a list of values of nu", search(Settings{}, Grid{Nu: []float64{0.1}})},
 		{"combinations", "expected at most 1048576 combinations",
 			search(Settings{Type: model.NuSVR}, Grid{C: make([]float64, 1<<11), Nu: make([]float64, 1<<10)})},
-		{"no problem", "no problem for kernels of the embedding", func() error {
-			_, err := SearchProblems(
-				t.Context(), Settings{}, Grid{}, func(int, sparse.Embedding) (*Problem, error) { return nil, nil }, nil,
-			)
-			return err
-		}},
 	})
 }
 

@@ -175,9 +175,6 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	if len(g.Kernels) == 0 {
 		g.Kernels = []kernel.Kernel{s.Kernel}
 	}
-	if i := slices.Index(slices.Concat(g.Kernels, g.Supervised), nil); i >= 0 {
-		return g, fmt.Errorf("svm: kernel %d of the candidates is nil", i)
-	}
 	if len(g.C) == 0 {
 		g.C = []float64{s.C}
 	}
@@ -206,20 +203,7 @@ func (g Candidates) resolve(s *Settings) (Candidates, error) {
 	if g.Folds == 0 {
 		g.Folds = DefaultFolds
 	}
-	if g.Cuts = max(g.Cuts, 1); g.Cuts > 1 && g.Corpus == nil {
-		return g, fmt.Errorf("svm: %d cuts without a function that cuts, expected one", g.Cuts)
-	}
-	wrong := func(v float64) bool { return !(v >= 0) || math.IsInf(v, 0) }
-	if g.Counted != nil && len(g.Counted) != g.Cuts || slices.ContainsFunc(g.Counted, wrong) {
-		return g, fmt.Errorf("svm: the cuts count %v terms per document, expected %d numbers", g.Counted, g.Cuts)
-	}
-	if g.Values != nil && len(g.Values) != g.Cuts || slices.ContainsFunc(g.Values, wrong) || slices.Contains(g.Values, 0) {
-		return g, fmt.Errorf("svm: the cuts' numbers of values are %v, expected %d positive numbers", g.Values, g.Cuts)
-	}
-	if g.Final < 0 || g.Folds < 2 {
-		return g, fmt.Errorf("svm: %d candidates of the last round by %d folds, expected 0 or more by 2 or more", g.Final,
-			g.Folds)
-	}
+	g.Cuts = max(g.Cuts, 1)
 	return g, checkSchemes(g.Schemes)
 }
 

@@ -222,7 +222,7 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 	}
 	best := r.Points[r.Best].Candidate
 	add := func(q Candidate) {
-		if q.Kernel == nil || !slices.ContainsFunc(r.Points, func(p Point) bool { return p.same(q) }) {
+		if !slices.ContainsFunc(r.Points, func(p Point) bool { return p.same(q) }) {
 			more = append(more, q)
 		}
 	}
@@ -304,9 +304,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 				r.Best = i
 			}
 		}
-		if all = h.wider(r); slices.ContainsFunc(all, func(q Candidate) bool { return q.Kernel == nil }) {
-			return errors.Join(errors.New("svm: a kernel that Near returned is nil"), own.close())
-		}
+		all = h.wider(r)
 	}
 	return own.close()
 }

@@ -306,7 +306,6 @@ func TestChooseArguments(t *testing.T) {
 		{"nu", "epsilon_svr", call(Settings{Type: model.NuSVC}, choices)},
 		{"epsilon below 0", "epsilon -1", call(Settings{Type: model.EpsilonSVR}, Candidates{Epsilon: []float64{1, -1}})},
 		{"classes", "expected a finite number", call(Settings{Type: model.EpsilonSVR}, choices)},
-		{"nil kernel", "kernel 0", call(Settings{}, Candidates{Kernels: []kernel.Kernel{nil}})},
 		{"labels and others", "labels alone", call(Settings{}, Candidates{
 			Schemes: []solver.Scheme{solver.OneVsOne, solver.Labels}})},
 	})

@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -57,12 +56,6 @@ func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int)
 	s, err := p.resolve(s)
 	if err != nil {
 		return nil, err
-	}
-	if len(machines) == 0 {
-		return nil, errors.New("svm: no machines to train, expected some")
-	}
-	if !s.Type.Classifies() && (len(machines) > 1 || machines[0] != 0) {
-		return nil, fmt.Errorf("svm: machines %v of type %s, expected the only one, 0", machines, s.Type)
 	}
 	if s.Calibrated && p.calibrates(&s) {
 		groups, err := p.groups(&s)

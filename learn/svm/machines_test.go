@@ -124,7 +124,7 @@ func TestAssembleRefuses(t *testing.T) {
 	if _, err := p.TrainMachines(ctx, together, []int{0, 2}); err == nil {
 		t.Error("some of the machines that are calibrated together: no error")
 	}
-	for _, machines := range [][]int{nil, {3}, {-1}, {1, 1}} {
+	for _, machines := range [][]int{{3}, {-1}, {1, 1}} {
 		if _, err := p.TrainMachines(ctx, Settings{}, machines); err == nil {
 			t.Errorf("machines %v: no error", machines)
 		}

@@ -1,7 +1,6 @@
 package svm
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -189,8 +188,6 @@ func ScoreValues(values []float64, truth *corpus.Corpus) (*Score, error) {
 // documents are called 1, like those of training, and -1; otherwise that is an error.
 func ScoreModel(m *model.Model, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
 	switch {
-	case m == nil || p == nil || truth == nil:
-		return nil, errors.New("svm: a score without a model, a prediction or a corpus, expected all of them")
 	case m.Type == model.OneClass:
 		if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
 			return nil, fmt.Errorf(
@@ -229,9 +226,6 @@ type tally struct {
 }
 
 func newTally(classes []string, documents int, truth *corpus.Corpus) (*tally, error) {
-	if truth == nil {
-		return nil, errors.New("svm: a score without a corpus, expected one")
-	}
 	if have := len(truth.Labels.Offsets) - 1; have >= 0 && have != documents {
 		return nil, fmt.Errorf("svm: predictions for %d documents, labels of %d", documents, have)
 	}

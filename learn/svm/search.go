@@ -3,7 +3,6 @@ package svm
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -158,9 +157,6 @@ func SearchProblems(
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if problem == nil {
-		return nil, errors.New("svm: no function that makes problems, expected one")
-	}
 	q, err := newSearching(s, g, each)
 	if err != nil {
 		return nil, err
@@ -275,9 +271,6 @@ func (q *searching) run(ctx context.Context, problem func(cut int, e sparse.Embe
 			if p, err = problem(part.cut, part.embedding); err != nil {
 				return err
 			}
-			if p == nil {
-				return fmt.Errorf("svm: no problem for kernels of the embedding %s, and no error", part.embedding)
-			}
 		}
 		var kernels []kernelAt
 		for i, k := range part.kernels {
@@ -312,9 +305,6 @@ const mostCells = 1 << 20
 func (g *Grid) candidates(s *Settings) (all []Candidate, err error) {
 	if len(g.Kernels) == 0 {
 		g.Kernels = []kernel.Kernel{s.Kernel}
-	}
-	if i := slices.Index(g.Kernels, nil); i >= 0 {
-		return nil, fmt.Errorf("svm: kernel %d of the grid is nil", i)
 	}
 	if len(g.Schemes) == 0 {
 		g.Schemes = []solver.Scheme{s.Scheme}

@@ -36,9 +36,6 @@ type searchPath struct {
 func NewSearchTasks(
 	s Settings, g Grid, terms func(cut int, e sparse.Embedding) (int, error),
 ) (*SearchTasks, error) {
-	if terms == nil {
-		return nil, errors.New("svm: no function that counts terms, expected one")
-	}
 	q, err := newSearching(s, g, nil)
 	if err != nil {
 		return nil, err
@@ -165,7 +162,7 @@ func (t *SearchTasks) Do(ctx context.Context, p *Problem, task int) (*SearchOutc
 // Tasks of other embeddings aren't looked at.
 func (t *SearchTasks) Validate(p *Problem) error {
 	for _, part := range t.parts {
-		if p != nil && part.embedding != p.Embedding() {
+		if part.embedding != p.Embedding() {
 			continue
 		}
 		if err := part.suits(p); err != nil {
@@ -205,9 +202,6 @@ func (t *SearchTasks) Validate(p *Problem) error {
 
 // suits checks that a problem is one that the part needs.
 func (part *searchPart) suits(p *Problem) error {
-	if p == nil {
-		return fmt.Errorf("svm: no problem for kernels of the embedding %s, expected one", part.embedding)
-	}
 	if p.Terms() != part.terms {
 		return fmt.Errorf("svm: a problem of %d terms, expected one of %d", p.Terms(), part.terms)
 	}
@@ -262,9 +256,6 @@ func (t *SearchTasks) Assemble(
 ) (*SearchResult, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
-	}
-	if problem == nil || outcomes == nil {
-		return nil, errors.New("svm: no function that makes problems, or none that returns outcomes, expected both")
 	}
 	q, err := newSearching(t.settings, t.grid, nil)
 	if err != nil {

@@ -247,42 +247,19 @@ func TestSearchOthers(t *testing.T) {
 		// product.
 		within(t, "the mean squared error", point.Mean, crossValidate(t, q, s, 3, 0).Mean, 0.02)
 	}
-	for what, run := range map[string]func() error{
-		"nu of c_svc": func() error {
-			_, err := p.Search(
-				ctx, Settings{}, Grid{Nu: []float64{0.1}}, nil,
-			)
-			return err
-		},
-		"epsilon of c_svc": func() error {
-			_, err := p.Search(
-				ctx, Settings{}, Grid{Epsilon: []float64{0.1}}, nil,
-			)
-			return err
-		},
-		"C of nu_svc": func() error {
-			_, err := p.Search(ctx, Settings{Type: model.NuSVC}, Grid{C: []float64{1}}, nil)
-			return err
-		},
-		"another embedding": func() error {
-			_, err := p.Search(ctx, Settings{}, Grid{Kernels: kernelsFor("linear")}, nil)
-			return err
-		},
-		"a negative C": func() error {
-			_, err := p.Search(
-				ctx, Settings{}, Grid{C: []float64{-1}}, nil,
-			)
-			return err
-		},
-		"too many folds": func() error { _, err := p.Search(ctx, Settings{}, Grid{Folds: 1000}, nil); return err },
-		"one class, no truth": func() error {
-			_, err := p.Search(
-				ctx, Settings{Type: model.OneClass}, Grid{}, nil,
-			)
-			return err
-		},
+	for what, wrong := range map[string]struct {
+		Settings
+		Grid
+	}{
+		"nu of c_svc":         {Settings{}, Grid{Nu: []float64{0.1}}},
+		"epsilon of c_svc":    {Settings{}, Grid{Epsilon: []float64{0.1}}},
+		"C of nu_svc":         {Settings{Type: model.NuSVC}, Grid{C: []float64{1}}},
+		"another embedding":   {Settings{}, Grid{Kernels: kernelsFor("linear")}},
+		"a negative C":        {Settings{}, Grid{C: []float64{-1}}},
+		"too many folds":      {Settings{}, Grid{Folds: 1000}},
+		"one class, no truth": {Settings{Type: model.OneClass}, Grid{}},
 	} {
-		if run() == nil {
+		if _, err := p.Search(ctx, wrong.Settings, wrong.Grid, nil); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
