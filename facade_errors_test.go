@@ -20,16 +20,21 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
+// trainings are the errors of training, validating and searching with the same options.
+func trainings(t *testing.T, c *corpus.Corpus, o gram.TrainOptions) []error {
+	_, trained := gram.Train(t.Context(), c, o)
+	_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
+	_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
+	return []error{trained, validated, searched}
+}
+
 // Documents without labels, and a model that nobody made, are errors that say so.
 func TestNothingToLearnFrom(t *testing.T) {
 	texts, _ := ordered(200)
 	for _, labels := range [][]string{nil, make([]string, 200)} {
 		c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
 		for _, o := range []gram.TrainOptions{{}, {Kernel: "linear"}, {Kernel: "linear", C: 1}, {Type: "logistic"}} {
-			_, trained := gram.Train(t.Context(), c, o)
-			_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
-			_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
-			for _, err := range []error{trained, searched, validated} {
+			for _, err := range trainings(t, c, o) {
 				if err == nil || !strings.HasPrefix(err.Error(), "gram: texts has no labels, expected some to learn from") {
 					t.Errorf("%+v: %v, expected an error that says there are no labels", o, err)
 				}
@@ -140,7 +145,7 @@ func TestErrorsCountFromZero(t *testing.T) {
 	}
 }
 
-// Options that don't apply to the Type are errors that name the field.
+// Options that don't apply to the Type, or are out of range, are errors that name the field.
 func TestOptionsApply(t *testing.T) {
 	c := few(t)
 	weights := map[string]float64{"spice": 2}
@@ -161,11 +166,18 @@ func TestOptionsApply(t *testing.T) {
 		"C does not apply to Type nu_svc":                 {Type: "nu_svc", C: 2},
 		"Scheme does not apply to Type one_class":         {Type: "one_class", Scheme: "labels"},
 		"C -1, expected a number above 0":                 {C: -1},
+
+		"2 DocumentWeights, expected 6":       {DocumentWeights: []float64{1, 2}},
+		"DocumentWeights: -1 of document 2":   {DocumentWeights: []float64{1, 1, -1, 1, 1, 1}},
+		"DocumentWeights: NaN of document 0":  {DocumentWeights: []float64{math.NaN(), 1, 1, 1, 1, 1}},
+		"DocumentWeights: +Inf of document 5": {DocumentWeights: []float64{1, 1, 1, 1, 1, math.Inf(1)}},
+		"DocumentWeights that are all 0":      {DocumentWeights: make([]float64, 6)},
+		"DocumentWeights: 0 of document 1 of a precompu": {
+			DocumentWeights: []float64{1, 0, 1, 1, 1, 1}, Kernel: "precomputed"},
+		"DocumentWeights does not apply to Type knn": {Type: "knn", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
+		"DocumentWeights does not apply to Type mkm": {Type: "mkm", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
 	} {
-		_, trained := gram.Train(t.Context(), c, o)
-		_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
-		_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
-		for _, err := range []error{trained, validated, searched} {
+		for _, err := range trainings(t, c, o) {
 			if err == nil || !strings.HasPrefix(err.Error(), "gram: "+want) {
 				t.Errorf("error %v, expected %s", err, want)
 			}

@@ -49,12 +49,17 @@ func (x *Index) Save(path string) (err error) {
 	if err := x.check(context.Background()); err != nil {
 		return err
 	}
+	return save(path, x.Write)
+}
+
+// save writes a file, which is either what it was before or whole.
+func save(path string, write func(io.Writer) error) error {
 	f, err := atomicfile.Create(path, "")
 	if err != nil {
 		return fmt.Errorf("gram: %w", err)
 	}
 	defer f.Abort()
-	if err := x.Write(f); err != nil {
+	if err := write(f); err != nil {
 		return fmt.Errorf("gram: %s: %w", path, err)
 	}
 	return f.Commit()
@@ -98,29 +103,16 @@ func (x *Index) Write(w io.Writer) (err error) {
 // the file's; o says how it runs. Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged].
 func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error) {
 	defer facade(&err)
-	if err := run.Given(ctx, "gram"); err != nil {
-		return nil, err
-	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("gram: %w", err)
 	}
 	defer f.Close()
-	var b []byte
-	info, err := f.Stat()
-	if err == nil {
-		err = run.Fits(info.Size(), o.MemoryBytes, "reading the index")
+	x, err := ReadIndex(ctx, f, o)
+	if err != nil {
+		return nil, fmt.Errorf("gram: %s: %w", path, err)
 	}
-	if err == nil {
-		b, err = io.ReadAll(f)
-	}
-	if err == nil {
-		var x *Index
-		if x, err = readIndex(ctx, b, o); err == nil {
-			return x, nil
-		}
-	}
-	return nil, fmt.Errorf("gram: %s: %w", path, err)
+	return x, nil
 }
 
 // ReadIndex is [LoadIndex] of what [Index.Write] wrote, to the end of r. After the end of ctx it doesn't wait for a

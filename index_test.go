@@ -15,11 +15,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
@@ -382,19 +380,12 @@ func TestIndexRemoveMany(t *testing.T) {
 	}
 }
 
-// The loop for incoming texts goes on for any number of new words, with the answers of a new index. GRAM_INDEX=1000000
-// has so many texts and prints the time and the memory.
+// The loop for incoming texts goes on for any number of new words, with the answers of a new index.
 func TestIndexGrows(t *testing.T) {
-	n, long := 4500, os.Getenv("GRAM_INDEX")
-	if long != "" {
-		n, _ = strconv.Atoi(long)
-	}
+	const n, fresh = 4500, 20
 	r := rand.New(rand.NewPCG(58, 4))
 	x := gram.Must(gram.NewIndex(t.Context(), nil, gram.IndexOptions{Options: gram.Options{Workers: 1}}))
-	within, kept, copies, begin, fresh := 0.02, []string(nil), 0, time.Now(), 20
-	if long != "" {
-		fresh = 2
-	}
+	within, kept, copies := 0.02, []string(nil), 0
 	for i := range n {
 		var words []string
 		for k := range fresh {
@@ -419,18 +410,9 @@ func TestIndexGrows(t *testing.T) {
 		}
 		kept = append(kept, text)
 		gram.Must(x.Add(t.Context(), text))
-		if long != "" && i%(n/10) == 0 {
-			var m runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&m)
-			t.Logf("%d texts: %.0f s, %d MiB, %+v", i, time.Since(begin).Seconds(), m.HeapAlloc>>20, x.Age())
-		}
 	}
 	if age := x.Age(); age.Documents != n-copies || age.Added != age.Documents || age.NewTerms < n*9/10*fresh {
 		t.Errorf("%+v after %d texts", age, n)
-	}
-	if long != "" {
-		return
 	}
 	// A text with more new words than there are columns for.
 	var words []string

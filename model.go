@@ -3,14 +3,12 @@ package gram
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn"
 	"github.com/gramengine/gram/sparse"
-	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
 // Model is a trained model of any kind: support vector machines, linear machines, logistic regression,
@@ -136,15 +134,7 @@ func (m *Model) Save(path string) (err error) {
 	if err := m.made(); err != nil {
 		return err
 	}
-	f, err := atomicfile.Create(path, "")
-	if err != nil {
-		return fmt.Errorf("gram: %w", err)
-	}
-	defer f.Abort()
-	if err := m.m.Write(context.Background(), f); err != nil {
-		return fmt.Errorf("gram: %s: %w", path, err)
-	}
-	return f.Commit()
+	return save(path, func(w io.Writer) error { return m.m.Write(context.Background(), w) })
 }
 
 // Explain returns the n terms that speak most for each class, and as many against it: by their weights in a linear

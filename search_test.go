@@ -55,11 +55,7 @@ func TestSearchOfOneClass(t *testing.T) {
 	}
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
 	for _, kind := range []string{"", "nu_svc", "logistic", "linear", "landmark"} {
-		o := gram.TrainOptions{Type: kind}
-		_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
-		_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
-		_, trained := gram.Train(t.Context(), c, o)
-		for _, err := range []error{searched, validated, trained} {
+		for _, err := range trainings(t, c, gram.TrainOptions{Type: kind}) {
 			if err == nil || !strings.Contains(err.Error(), "1 class") {
 				t.Errorf("%q: %v, expected an error that says there is one class", kind, err)
 			}

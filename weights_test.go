@@ -217,26 +217,3 @@ func TestDocumentWeightsInFolds(t *testing.T) {
 		t.Errorf("a search on samples found %v, expected a quarter to be right", mean)
 	}
 }
-
-func TestBadDocumentWeights(t *testing.T) {
-	c := few(t)
-	for want, o := range map[string]gram.TrainOptions{
-		"2 DocumentWeights, expected 6":              {DocumentWeights: []float64{1, 2}},
-		"-1 of document 2":                           {DocumentWeights: []float64{1, 1, -1, 1, 1, 1}},
-		"NaN of document 0":                          {DocumentWeights: []float64{math.NaN(), 1, 1, 1, 1, 1}},
-		"+Inf of document 5":                         {DocumentWeights: []float64{1, 1, 1, 1, 1, math.Inf(1)}},
-		"all 0":                                      {DocumentWeights: make([]float64, 6)},
-		"0 of document 1 of a precompu":              {DocumentWeights: []float64{1, 0, 1, 1, 1, 1}, Kernel: "precomputed"},
-		"DocumentWeights does not apply to Type knn": {Type: "knn", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
-		"DocumentWeights does not apply to Type mkm": {Type: "mkm", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
-	} {
-		_, trained := gram.Train(t.Context(), c, o)
-		_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o, Folds: 2})
-		_, searched := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o, Folds: 2})
-		for _, err := range []error{trained, validated, searched} {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("error %v, expected one with %q", err, want)
-			}
-		}
-	}
-}

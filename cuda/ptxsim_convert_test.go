@@ -10,8 +10,6 @@ import (
 // compare sets a predicate. The second form of a comparison of floats (ltu, …) is true for NaN,
 // too.
 func (c *compiler) compare() instruction {
-	c.need(3)
-	d, x, y := c.e.destination(c.operands[0], "pred"), c.e.source(c.operands[1], c.ty), c.e.source(c.operands[2], c.ty)
 	relation := c.parts[1]
 	unordered := c.isFloat() && len(relation) == 3 && relation[2] == 'u'
 	if unordered {
@@ -28,9 +26,8 @@ func (c *compiler) compare() instruction {
 	if !ok {
 		c.unknown()
 	}
-	return func(t *thread) {
-		a, b := x(t), y(t)
-		var result bool
+	return c.typed(func(a, b, _ uint64) uint64 {
+		result := false
 		switch {
 		case c.isFloat():
 			u, v := floatOf(a, c.ty), floatOf(b, c.ty)
@@ -43,36 +40,27 @@ func (c *compiler) compare() instruction {
 		default:
 			result = holds(a < b, a == b)
 		}
-		var bit uint64
 		if result {
-			bit = 1
+			return 1
 		}
-		d(t, bit)
-		t.pc++
-	}
+		return 0
+	}, "pred", c.ty, c.ty)
 }
 
 // choose is selp: the first where the predicate holds, otherwise the second.
 func (c *compiler) choose() instruction {
-	c.need(4)
-	o := c.operands
-	d, x, y, p := c.e.destination(o[0], c.ty), c.e.source(o[1], c.ty), c.e.source(o[2], c.ty), c.e.source(o[3], "pred")
-	return func(t *thread) {
-		v := y(t)
-		if p(t) != 0 {
-			v = x(t)
+	return c.typed(func(x, y, z uint64) uint64 {
+		if z != 0 {
+			return x
 		}
-		d(t, v)
-		t.pc++
-	}
+		return y
+	}, c.ty, c.ty, c.ty, "pred")
 }
 
 // convert is cvt.rounding.to.from. What doesn't fit into an integer is the nearest that does; NaN
 // is 0.
 func (c *compiler) convert() instruction {
-	c.need(2)
 	to, from := c.parts[len(c.parts)-2], c.ty
-	d, a := c.e.destination(c.operands[0], to), c.e.source(c.operands[1], from)
 	var f func(v uint64) uint64
 	switch toFloat, fromFloat := to[0] == 'f', from[0] == 'f'; {
 	case !toFloat && !fromFloat && from[0] == 's':
@@ -92,7 +80,7 @@ func (c *compiler) convert() instruction {
 	default:
 		c.unknown()
 	}
-	return func(t *thread) { d(t, f(a(t))); t.pc++ }
+	return c.typed(func(x, _, _ uint64) uint64 { return f(x) }, to, from)
 }
 
 func toInteger(v float64, to string, nearest bool) uint64 {
@@ -141,7 +129,6 @@ func (c *compiler) memory() instruction {
 			old := numberIn(m)
 			store(m, f(old, v(t)))
 			d(t, old)
-			t.pc++
 		}
 	case space == "param":
 		c.need(2)
@@ -150,7 +137,7 @@ func (c *compiler) memory() instruction {
 			fail("%s: parameter %s as .%s", e.Name, o[1], c.ty)
 		}
 		d := e.loaded(o[0], c.ty)
-		return func(t *thread) { d(t, numberIn(t.b.g.arguments[p.offset:][:p.size])); t.pc++ }
+		return func(t *thread) { d(t, numberIn(t.b.g.arguments[p.offset:][:p.size])) }
 	case space != "global" && space != "shared" && space != "local" || c.width == 0:
 		c.unknown()
 	}
@@ -183,7 +170,6 @@ func (c *compiler) memory() instruction {
 			for i, d := range to {
 				d(t, numberIn(m[i*w:][:w]))
 			}
-			t.pc++
 		}
 	}
 	var from []source
@@ -195,7 +181,6 @@ func (c *compiler) memory() instruction {
 		for i, v := range from {
 			store(m[i*w:][:w], v(t))
 		}
-		t.pc++
 	}
 }
 

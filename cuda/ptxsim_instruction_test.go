@@ -38,8 +38,6 @@ func (e *ptxEntry) compile(s string, labels map[string]int) instruction {
 	return func(t *thread) {
 		if (guard(t) != 0) != negated {
 			body(t)
-		} else {
-			t.pc++
 		}
 	}
 }
@@ -68,17 +66,25 @@ func (c *compiler) need(n int) {
 func (c *compiler) isFloat() bool  { return c.ty == "f32" || c.ty == "f64" }
 func (c *compiler) isSigned() bool { return c.ty[0] == 's' }
 
-// unary and binary compile functions of raw bits.
+// unary and binary compile functions of raw bits, typed one of operands of some types, the result's first.
 func (c *compiler) unary(f func(a uint64) uint64) instruction {
-	c.need(2)
-	d, a := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty)
-	return func(t *thread) { d(t, f(a(t))); t.pc++ }
+	return c.typed(func(x, _, _ uint64) uint64 { return f(x) }, c.ty, c.ty)
 }
 
 func (c *compiler) binary(f func(a, b uint64) uint64) instruction {
-	c.need(3)
-	d, a, b := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty), c.e.source(c.operands[2], c.ty)
-	return func(t *thread) { d(t, f(a(t), b(t))); t.pc++ }
+	return c.typed(func(x, y, _ uint64) uint64 { return f(x, y) }, c.ty, c.ty, c.ty)
+}
+
+func zero(*thread) uint64 { return 0 }
+
+func (c *compiler) typed(f func(x, y, z uint64) uint64, types ...string) instruction {
+	c.need(len(types))
+	d := c.e.destination(c.operands[0], types[0])
+	from := [3]source{1: zero, 2: zero}
+	for i, ty := range types[1:] {
+		from[i] = c.e.source(c.operands[1+i], ty)
+	}
+	return func(t *thread) { d(t, f(from[0](t), from[1](t), from[2](t))) }
 }
 
 // arithmetic compiles a function of integers and one of floats, by type.
@@ -193,7 +199,7 @@ func (c *compiler) instruction() instruction {
 		if c.name != "bar.sync" || c.operands[0] != "0" {
 			c.unknown()
 		}
-		return func(t *thread) { t.state, t.waitsAt = waiting, t.pc; t.pc++ }
+		return func(t *thread) { t.state, t.waitsAt = waiting, t.pc }
 	case "ret":
 		return func(t *thread) { t.state = done }
 	}
@@ -228,61 +234,43 @@ func (c *compiler) move() instruction {
 		v := from(t)
 		low(t, v)
 		high(t, v>>32)
-		t.pc++
 	}
 }
 
 func (c *compiler) shift() instruction {
-	c.need(3)
-	d, a, by := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty), c.e.source(c.operands[2], "b32")
-	left, w := c.parts[0] == "shl", c.width
-	return func(t *thread) {
-		v, n := a(t), by(t)
+	return c.typed(func(x, y, _ uint64) uint64 {
 		switch {
-		case left:
-			v <<= n
+		case c.parts[0] == "shl":
+			return x << y
 		case c.isSigned():
-			v = uint64(signed(v, w) >> n)
-		default:
-			v >>= n
+			return uint64(signed(x, c.width) >> y)
 		}
-		d(t, v)
-		t.pc++
-	}
+		return x >> y
+	}, c.ty, c.ty, "b32")
 }
 
 // extract is bfe of a number without a sign: so many bits from a place on, places and numbers being
 // the last 8 bits of their operands.
 func (c *compiler) extract() instruction {
-	c.need(4)
 	if c.isFloat() || c.isSigned() {
 		c.unknown()
 	}
-	d, a := c.e.destination(c.operands[0], c.ty), c.e.source(c.operands[1], c.ty)
-	from, n := c.e.source(c.operands[2], "b32"), c.e.source(c.operands[3], "b32")
-	return func(t *thread) {
-		d(t, a(t)>>(from(t)&255)&(1<<(n(t)&255)-1))
-		t.pc++
-	}
+	return c.typed(func(x, y, z uint64) uint64 { return x >> (y & 255) & (1<<(z&255) - 1) }, c.ty, c.ty, "b32", "b32")
 }
 
 // multiply compiles products, those of integers with an addend or without, and fused multiply-adds.
 func (c *compiler) multiply() instruction {
-	e, o := c.e, c.operands
 	if c.isFloat() {
 		c.rounded()
 		if c.parts[0] == "mul" {
 			return c.arithmetic(nil, func(a, b float64) float64 { return a * b })
 		}
-		c.need(4)
-		d, x, y, z := e.destination(o[0], c.ty), e.source(o[1], c.ty), e.source(o[2], c.ty), e.source(o[3], c.ty)
-		if c.ty == "f32" {
-			return func(t *thread) {
-				d(t, uint64(math.Float32bits(fma32(float32Of(x(t)), float32Of(y(t)), float32Of(z(t))))))
-				t.pc++
+		return c.typed(func(x, y, z uint64) uint64 {
+			if c.ty == "f32" {
+				return uint64(math.Float32bits(fma32(float32Of(x), float32Of(y), float32Of(z))))
 			}
-		}
-		return func(t *thread) { d(t, bitsOf64(math.FMA(float64Of(x(t)), float64Of(y(t)), float64Of(z(t))))); t.pc++ }
+			return bitsOf64(math.FMA(float64Of(x), float64Of(y), float64Of(z)))
+		}, c.ty, c.ty, c.ty, c.ty)
 	}
 	result := c.ty
 	if c.has("wide") {
@@ -290,22 +278,16 @@ func (c *compiler) multiply() instruction {
 	} else if !c.has("lo") {
 		c.unknown()
 	}
-	d, x, y := e.destination(o[0], result), e.source(o[1], c.ty), e.source(o[2], c.ty)
-	addend := source(func(*thread) uint64 { return 0 })
+	types := []string{result, c.ty, c.ty}
 	if c.parts[0] == "mad" {
-		c.need(4)
-		addend = e.source(o[3], result)
-	} else {
-		c.need(3)
+		types = append(types, result)
 	}
-	return func(t *thread) {
-		a, b := x(t), y(t)
+	return c.typed(func(x, y, z uint64) uint64 { // without an addend it is 0
 		if c.isSigned() {
-			a, b = uint64(signed(a, c.width)), uint64(signed(b, c.width))
+			return uint64(signed(x, c.width)*signed(y, c.width)) + z
 		}
-		d(t, a*b+addend(t))
-		t.pc++
-	}
+		return x*y + z
+	}, types...)
 }
 
 // fma32 is a fused multiply-add in float32: the product is exact in float64, and the sum is rounded

@@ -122,7 +122,10 @@ func (b *block) run() {
 			for again := true; again; again = b.together(w) {
 				for _, t := range w {
 					for t.state == ready {
-						b.e.code[t.pc](t)
+						at := t.pc
+						if b.e.code[at](t); t.pc == at && t.state != inWarp {
+							t.pc++
+						}
 					}
 				}
 			}

@@ -6,7 +6,7 @@ import "testing"
 // fit.
 func TestCacheOfGreatTiles(t *testing.T) {
 	for _, width := range []int{1 << 24, maxValues} {
-		c := newCache(t, width, 1<<20)
+		c := NewCache(width, 1<<20)
 		if state, _, _ := c.Claim(Key{}); state != Full {
 			t.Errorf("width %d: state %d, expected Full", width, state)
 		}

@@ -11,12 +11,6 @@ import (
 	"testing"
 )
 
-func newCache(t testing.TB, width int, limit int64) *Cache {
-	t.Helper()
-	c := NewCache(width, limit)
-	return c
-}
-
 var errFull = errors.New("no room")
 
 // get is how one caller uses the cache: it returns the tile pinned, with values that it made
@@ -70,7 +64,7 @@ func resident(c *Cache, key Key) bool {
 }
 
 func TestCacheDropsLeastRecentlyUsed(t *testing.T) {
-	c := newCache(t, 8, 3*TileBytes(8)+TileBytes(8)-1) // room for 3
+	c := NewCache(8, 3*TileBytes(8)+TileBytes(8)-1) // room for 3
 	use := func(row uint32) {
 		tile, err := get(t.Context(), c, Key{Row: row}, fill(Key{Row: row}))
 		if err != nil || !holds(tile, Key{Row: row}) {
@@ -108,7 +102,7 @@ func TestCacheDropsLeastRecentlyUsed(t *testing.T) {
 }
 
 func TestCacheKeepsPinnedTiles(t *testing.T) {
-	c := newCache(t, 4, 2*TileBytes(4))
+	c := NewCache(4, 2*TileBytes(4))
 	a, _ := get(t.Context(), c, Key{Row: 1}, fill(Key{Row: 1}))
 	again := c.Lookup(Key{Row: 1})
 	b, _ := get(t.Context(), c, Key{Row: 2}, fill(Key{Row: 2}))
@@ -130,7 +124,7 @@ func TestCacheKeepsPinnedTiles(t *testing.T) {
 }
 
 func TestCacheForgetsErrors(t *testing.T) {
-	c := newCache(t, 4, TileBytes(4))
+	c := NewCache(4, TileBytes(4))
 	failure := errors.New("disk on fire")
 	if _, err := get(t.Context(), c, Key{}, func([]float32) error { return failure }); err != failure {
 		t.Fatalf("error %v, expected %v", err, failure)
@@ -147,7 +141,7 @@ func TestCacheForgetsErrors(t *testing.T) {
 // However many ask at the same time, one makes the values, and a waiting caller that gives up takes
 // nothing from the others.
 func TestCacheMakesOnce(t *testing.T) {
-	c := newCache(t, 16, 10*TileBytes(16))
+	c := NewCache(16, 10*TileBytes(16))
 	var made atomic.Int32
 	begun, finish := make(chan struct{}), make(chan struct{})
 	compute := func(dst []float32) error {
@@ -188,7 +182,7 @@ func TestCacheMakesOnce(t *testing.T) {
 
 // When the one who makes a tile is cancelled, one of those who wait takes over.
 func TestCacheHandsOver(t *testing.T) {
-	c := newCache(t, 16, 10*TileBytes(16))
+	c := NewCache(16, 10*TileBytes(16))
 	begun := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -222,7 +216,7 @@ func TestCacheHandsOver(t *testing.T) {
 func TestCacheBoundUnderLoad(t *testing.T) {
 	const width, room = 32, 23
 	limit := room*TileBytes(width) + 5
-	c := newCache(t, width, limit)
+	c := NewCache(width, limit)
 	var allocated atomic.Int64
 	c.allocate = func(width int) []float32 {
 		values := newValues(width)
