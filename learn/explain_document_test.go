@@ -219,7 +219,7 @@ func TestExplainEveryLearner(t *testing.T) {
 }
 
 // valueOf predicts a document, and returns f as DocumentExplanation defines it: a decision value, or by how much
-// that of the label leads; of energies, of which the least wins, by how much it is behind.
+// that of the label leads.
 func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int, columns []uint32,
 	counts []float32) float64 {
 	t.Helper()
@@ -234,11 +234,7 @@ func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int
 	}
 	label, against := slices.Index(a.Classes, x.Label), slices.Index(a.Classes, x.Against)
 	if _, is := m.(learn.Machines); !is || a.Scheme != solver.OneVsOne {
-		f := p.Decisions[0][label] - p.Decisions[0][against]
-		if a.Type == "mkm" {
-			return -f
-		}
-		return f
+		return p.Decisions[0][label] - p.Decisions[0][against]
 	}
 	for k, pair := range solver.Pairs(len(a.Classes)) {
 		switch pair {

@@ -2,13 +2,12 @@ package learn
 
 import (
 	"context"
-	"flag"
 	"fmt"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/learn/knn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -20,27 +19,19 @@ var neighboursLearner = &Learner{
 	Flags: []string{"kernel", "embed", "scheme"},
 	Files: files(knn.Form, knn.Load, knn.Read,
 		func(m *knn.Model) Model { return neighboursModel{m} }),
-	Setup: func(f *flag.FlagSet) Trainer {
-		t := &nearest{}
-		f.IntVar(&t.s.K, "k", 5, "a whole number above 0, the neighbours that vote")
-		f.BoolVar(&t.s.Uniform, "uniform", false, "true or false: one vote for each, in place of the kernel's value")
-		return t
-	},
+	New: func() Trainer { return &nearest{} },
 }
 
 // nearest makes models of nearest neighbours.
-type nearest struct{ s knn.Settings }
+type nearest struct{ knn.Settings }
 
 // settings are those of options, with the kernel in the embedding that was asked for.
 func (t *nearest) settings(o Options) (knn.Settings, error) {
-	s := t.s
+	s := t.Settings
 	s.Scheme = o.Scheme
 	var err error
 	if s.Kernel, err = o.kernelIn(knn.DefaultKernel); err != nil {
 		return s, err
-	}
-	if s.K < 1 {
-		return s, flagtext.Errorf("-type knn:k=%d, expected at least 1", s.K)
 	}
 	return s, s.Validate()
 }
@@ -110,11 +101,8 @@ func aboutNeighbours(s knn.Settings) About {
 	if s.Scheme != solver.Labels {
 		s.Scheme = solver.OneVsRest
 	}
-	a := About{Type: fmt.Sprintf("knn:k=%d", s.K), Scheme: s.Scheme, Probabilities: s.Scheme != solver.Labels,
+	a := About{Type: "knn" + params.Spec(s), Scheme: s.Scheme, Probabilities: s.Scheme != solver.Labels,
 		Votes: true}
-	if s.Uniform {
-		a.Type += ",uniform=true"
-	}
 	if k, err := kernel.Parse(s.Kernel); err == nil {
 		a.Embedding = k.Embedding().String()
 	}

@@ -2,8 +2,6 @@ package learn
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/learn/internal/task"
 	"github.com/gramengine/gram/learn/landmark"
 	"github.com/gramengine/gram/learn/model"
@@ -24,72 +23,32 @@ var landmarkLearner = &Learner{
 	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance", "weight"}, Weighs: true,
 	Files: files(landmark.Form, landmark.Load, landmark.Read,
 		func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
-	Setup: func(f *flag.FlagSet) Trainer {
-		t := &landmarks{}
-		t.s.Landmarks = 4096
-		f.Var(numberOrAuto{&t.s.Landmarks}, "m", "a whole number of landmarks, or auto: as many as help")
-		f.DurationVar(&t.limit, "time", 0, "a time limit for auto, such as 10m, 0 for none")
-		f.Float64Var(&t.work, "work", 0, "a limit of multiply-adds for auto, 0 for 1e12")
-		f.Var(oneOf{&t.loss, []string{"square", "logistic", "hinge2"}}, "loss", "square, logistic, which gives "+
-			"probabilities, or hinge2")
-		f.Var(oneOf{&t.choice, []string{"uniform", "stratified", "pivoted"}}, "choice", "uniform, stratified or "+
-			"pivoted: how landmarks are drawn")
-		f.IntVar(&t.s.Iterations, "passes", 100, "a whole number above 0, the most passes over the documents")
-		return t
-	},
+	New: func() Trainer { return &landmarks{} },
 }
 
 // landmarks trains kernel machines on landmarks.
 type landmarks struct {
-	s            landmark.Settings // no landmarks: auto
-	limit        time.Duration
-	work         float64
-	loss, choice string
+	landmark.Settings
+	Time time.Duration `param:"time" min:"0" help:"limit of m=auto, 0 for none"`
+	Work float64       `param:"work" min:"0" help:"multiply-adds of m=auto, 0 for 1e12"`
 }
 
 // autoWork bounds the multiply-adds of m=auto: some minutes on two cores.
 const autoWork = 1e12
 
-// numberOrAuto is a parameter that takes a number above 0, or auto, which is 0.
-type numberOrAuto struct{ value *int }
-
-func (n numberOrAuto) String() string {
-	switch {
-	case n.value == nil:
-		return ""
-	case *n.value == 0:
-		return "auto"
-	}
-	return strconv.Itoa(*n.value)
-}
-
-// Set implements flag.Value.
-func (n numberOrAuto) Set(text string) (err error) {
-	if text == "auto" {
-		*n.value = 0
-		return nil
-	}
-	if *n.value, err = strconv.Atoi(text); err == nil && *n.value < 1 {
-		err = errors.New("too small")
-	}
-	return err
-}
-
 // settings are those of options, with the kernel in the embedding that was asked for.
 func (t *landmarks) settings(o Options) (landmark.Settings, error) {
-	s := t.s
+	s := t.Settings
+	auto := s.Landmarks < 0
+	if auto {
+		s.Landmarks = 0
+	}
 	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
-	s.Loss = map[string]landmark.Loss{"logistic": landmark.Logistic, "hinge2": landmark.Hinge2}[t.loss]
-	s.Choice = map[string]landmark.Choice{"stratified": landmark.Stratified, "pivoted": landmark.Pivoted}[t.choice]
 	var err error
 	if s.Kernel, err = o.kernelIn(svm.DefaultKernel); err != nil {
 		return s, err
 	}
-	if s.Iterations < 1 || t.limit < 0 || !(t.work >= 0) {
-		return s, flagtext.Errorf("-type landmark:passes=%d,time=%v,work=%v, expected at least 1, and at least 0",
-			s.Iterations, t.limit, t.work)
-	}
-	if s.Landmarks > 0 && (t.limit > 0 || t.work > 0) {
+	if !auto && (t.Time > 0 || t.Work > 0) {
 		return s, flagtext.Errorf("-type landmark:time=D,work=W apply to m=auto only")
 	}
 	return s, s.Validate()
@@ -116,16 +75,16 @@ func (t *landmarks) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mod
 	if err != nil {
 		return nil, err
 	}
-	if s.Landmarks > 0 {
+	if t.Landmarks >= 0 {
 		m, err := landmark.Train(ctx, c, s, o.landmarks())
 		return landmarkModel{m, nil}, err
 	}
 	var steps []string
-	work := t.work
-	if work == 0 && t.limit == 0 {
+	work := t.Work
+	if work == 0 && t.Time == 0 {
 		work = autoWork
 	}
-	m, _, err := landmark.Grow(ctx, c, s, o.landmarks(), work, t.limit, func(g landmark.Growth) {
+	m, _, err := landmark.Grow(ctx, c, s, o.landmarks(), work, t.Time, func(g landmark.Growth) {
 		steps = append(steps, g.String())
 		o.Saying("%s", g)
 	})
@@ -167,12 +126,12 @@ func (t *landmarks) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, 
 	if err != nil {
 		return nil, err
 	}
-	if s.Landmarks == 0 && len(prices) == 1 {
+	if t.Landmarks < 0 && len(prices) == 1 {
 		o.C = prices[0]
 		m, err := t.Train(ctx, c, o)
 		return []Model{m}, err
 	}
-	if s.Landmarks == 0 {
+	if t.Landmarks < 0 {
 		return nil, flagtext.Errorf("-type landmark:m=auto chooses for one C, found %v, expected one, or a number of "+
 			"landmarks", prices)
 	}
@@ -228,22 +187,13 @@ func residual(share float64) string {
 func (m landmarkModel) About() About {
 	s, n := m.Settings, m.Landmarks.Rows()
 	a := About{
-		Type: "landmark:m=" + strconv.Itoa(s.Landmarks), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C,
+		Type: "landmark" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C,
 		Classes: m.Classes, Machines: m.Classes, Probabilities: s.Loss == landmark.Logistic, Vocabulary: m.Vocabulary,
 		Tokenizer: m.Tokenizer, Form: m.Form, Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms,
 		Width: m.Embedder.Width(), Bytes: m.Bytes(),
 	}
 	if s.Scheme != solver.Labels {
 		a.Scheme = solver.OneVsRest
-	}
-	if s.Loss != landmark.Square {
-		a.Type += ",loss=" + s.Loss.String()
-	}
-	if s.Choice != landmark.Uniform {
-		a.Type += ",choice=" + s.Choice.String()
-	}
-	if s.Iterations != 100 {
-		a.Type += ",passes=" + strconv.Itoa(s.Iterations)
 	}
 	value, gap := 0.0, 0.0
 	a.Ended.More = "landmark:passes=N"

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -31,9 +31,8 @@ type Learner struct {
 	Weighs  bool       // it has a use for weights of documents, see corpus.Corpus; support vector machines have one
 	Files
 
-	// Setup declares the parameters with their defaults, and returns what trains with them, once
-	// they are set.
-	Setup func(parameters *flag.FlagSet) Trainer
+	// New returns what trains with the default parameters: a pointer to a struct of them, see package params.
+	New func() Trainer
 }
 
 // Takes reports whether the learner has a use for a flag that not all learners take, such as "c" or "embed", or for
@@ -273,11 +272,7 @@ func Names() []string {
 
 // Has reports whether a learner has a parameter of that name.
 func Has(parameter string) bool {
-	return slices.ContainsFunc(All, func(l *Learner) bool {
-		f := flag.NewFlagSet(l.Name, flag.ContinueOnError)
-		l.Setup(f)
-		return f.Lookup(parameter) != nil
-	})
+	return slices.ContainsFunc(All, func(l *Learner) bool { return params.Has(l.New(), parameter) })
 }
 
 // Parse reads what -type says: a learner's name and, after a colon, its parameters; "" is c_svc.
@@ -295,40 +290,11 @@ func Parse(spec string) (*Learner, Trainer, error) {
 			strings.Join(Names(), ", "))
 	}
 	l := All[at]
-	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	trainer := l.Setup(f)
-	set := map[string]bool{}
-	for parameters != "" {
-		var one string
-		one, parameters, _ = strings.Cut(parameters, ",")
-		key, value, ok := strings.Cut(one, "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		switch {
-		case !ok:
-			return nil, nil, flagtext.Errorf("-type %q: found %q, expected parameter=value", spec, one)
-		case f.Lookup(key) == nil:
-			return nil, nil, flagtext.Errorf("-type %q: %s has no parameter %q, expected one of %s", spec, name, key,
-				parametersOf(f))
-		case set[key]:
-			return nil, nil, flagtext.Errorf("-type %q: %s a second time", spec, key)
-		}
-		set[key] = true
-		if err := f.Set(key, value); err != nil {
-			return nil, nil, flagtext.Errorf("-type %q: found %s=%s, expected %s", spec, key, value,
-				flagtext.Words(f.Lookup(key).Usage))
-		}
+	trainer := l.New()
+	if err := params.Parse(trainer, parameters); err != nil {
+		return nil, nil, flagtext.Errorf("-type %q: %w", spec, err)
 	}
 	return l, trainer, nil
-}
-
-// parametersOf lists the parameters of a learner.
-func parametersOf(f *flag.FlagSet) string {
-	var names []string
-	f.VisitAll(func(p *flag.Flag) { names = append(names, p.Name) })
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }
 
 // CheckTargets returns an error if the labels of a corpus are numbers, of which many are different: no type was asked
@@ -380,12 +346,10 @@ func Help() string {
 		if l.Type != "" {
 			continue
 		}
-		f := flag.NewFlagSet(l.Name, flag.ContinueOnError)
-		l.Setup(f)
 		fmt.Fprintf(&b, "  %-16s %s\n", l.Name, l.Summary)
-		f.VisitAll(func(p *flag.Flag) {
-			fmt.Fprintf(&b, "    %-14s %s (default: %s)\n", p.Name, p.Usage, p.DefValue)
-		})
+		for _, p := range params.Help(l.New()) {
+			fmt.Fprintf(&b, "    %-14s %s (default: %s)\n", p.Name, p.Help, p.Default)
+		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -2,13 +2,11 @@ package learn
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"math"
-	"strings"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/learn/linear"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -20,31 +18,17 @@ var linearLearner = &Learner{
 	Flags: []string{"c", "embed", "scheme", "tolerance", "weight"}, Weighs: true,
 	Files: files(linear.Form, linear.Load, linear.Read,
 		func(m *linear.Model) Model { return linearModel{m} }),
-	Setup: func(f *flag.FlagSet) Trainer {
-		l := &lines{}
-		f.Var(oneOf{&l.loss, []string{"squared-hinge", "hinge"}}, "loss", "squared-hinge or hinge")
-		f.IntVar(&l.passes, "passes", 1000, "a whole number above 0, the most passes over the documents")
-		f.Float64Var(&l.bias, "bias", 1, "a number from 0, each document's value for the bias; 0 for no bias")
-		return l
-	},
+	New: func() Trainer { return &lines{} },
 }
 
 // lines trains linear machines.
-type lines struct {
-	loss   string
-	bias   float64
-	passes int
-}
+type lines struct{ linear.Settings }
 
 // settings are those of options.
 func (l *lines) settings(o Options) linear.Settings {
-	s := linear.Settings{
-		C: o.C, Scheme: o.Scheme, Tolerance: o.Tolerance, Seed: o.Seed, Intercept: l.bias, NoBias: l.bias == 0,
-		Iterations: l.passes, Weights: o.Weights, Balanced: o.Balanced,
-	}
-	if l.loss == "hinge" {
-		s.Loss = linear.Hinge
-	}
+	s := l.Settings
+	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
+	s.Weights, s.Balanced = o.Weights, o.Balanced
 	return s
 }
 
@@ -68,16 +52,12 @@ func lineEmbedding(c *corpus.Corpus, o Options) sparse.Embedding {
 // Check implements Trainer.
 func (l *lines) Check(o Options) error {
 	switch {
-	case !(l.bias >= 0 && l.bias <= math.MaxFloat32):
-		return flagtext.Errorf("-type linear: bias=%v, expected a number from 0", l.bias)
-	case l.passes < 1:
-		return flagtext.Errorf("-type linear: passes=%d, expected at least 1", l.passes)
 	case o.Tolerance >= 1:
 		return flagtext.Errorf("-tolerance %v, expected a number below 1: a share of the objective", o.Tolerance)
 	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
 		return flagtext.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
 	}
-	return nil
+	return l.settings(o).Validate()
 }
 
 // Train implements Trainer.
@@ -128,26 +108,13 @@ type linearRow struct {
 func (m linearModel) About() About {
 	s := m.Settings
 	a := About{
-		Type: "linear", Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes, Machines: m.Classes,
+		Type: "linear" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes, Machines: m.Classes,
 		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
 		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
 		Bytes: 8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
 	}
 	if s.Scheme == solver.OneVsOne {
 		a.Scheme = solver.OneVsRest
-	}
-	var with []string
-	if s.Loss == linear.Hinge {
-		with = append(with, "loss=hinge")
-	}
-	if s.Intercept != 1 {
-		with = append(with, fmt.Sprintf("bias=%v", s.Intercept))
-	}
-	if s.Iterations != 1000 {
-		with = append(with, fmt.Sprintf("passes=%d", s.Iterations))
-	}
-	if with != nil {
-		a.Type += ":" + strings.Join(with, ",")
 	}
 	var passes int
 	var value, gap float64

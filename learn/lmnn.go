@@ -2,11 +2,11 @@ package learn
 
 import (
 	"context"
-	"flag"
 	"fmt"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/grouped"
 	"github.com/gramengine/gram/learn/lmnn"
@@ -19,27 +19,14 @@ var metricLearner = &Learner{
 	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
 	Files: files(lmnn.Form, loadMetric, lmnn.Read,
 		func(m *lmnn.Model) Model { return metricModel{m} }),
-	Setup: func(f *flag.FlagSet) Trainer {
-		t := &metric{s: lmnn.Settings{Iterations: 1000}}
-		f.IntVar(&t.s.K, "k", 3, "a whole number from 1 to 100, the target neighbours")
-		f.Float64Var(&t.s.Push, "push", 0.5, "a number between 0 and 1, the weight of the margins")
-		f.Float64Var(&t.s.Tolerance, "tolerance", 1e-4, "a number between 0 and 1: stop when a round gains less")
-		f.Var(numberOrAuto{&t.s.Iterations}, "iterations", "a whole number of iterations, or auto: by one document in six")
-		return t
-	},
+	New: func() Trainer { return &metric{} },
 }
 
 // metric trains metrics.
-type metric struct{ s lmnn.Settings }
+type metric struct{ lmnn.Settings }
 
 // Check implements Trainer.
-func (t *metric) Check(o Options) error {
-	if t.s.K == 0 || t.s.Push == 0 || t.s.Tolerance == 0 { // which mean defaults to the package
-		return flagtext.Errorf("-type lmnn: k=%d, push=%g, tolerance=%g, expected numbers above 0", t.s.K, t.s.Push,
-			t.s.Tolerance)
-	}
-	return t.s.Validate()
-}
+func (t *metric) Check(Options) error { return nil }
 
 // Train implements Trainer.
 func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
@@ -51,8 +38,9 @@ func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model,
 	opt.Progress = func(iterations, most int, value float64, near int64) {
 		o.Tell("metric", int64(iterations), int64(most), fmt.Sprintf("loss %.6g", value), fmt.Sprintf("%d near", near))
 	}
-	s := t.s
-	if s.Iterations == 0 {
+	s := t.Settings
+	if s.Iterations < 0 {
+		s.Iterations = 0
 		fit, valid := divided(c, o.Seed)
 		found, err := lmnn.Choose(ctx, c.Select(fit), c.Select(valid), s, opt)
 		if err != nil {
@@ -120,7 +108,7 @@ func (m metricModel) columns() int {
 func (m metricModel) About() About {
 	s := m.Settings
 	a := About{
-		Type: fmt.Sprintf("lmnn:k=%d,push=%g", s.K, s.Push), Scheme: solver.OneVsRest, Classes: m.Classes,
+		Type: "lmnn" + params.Spec(s), Scheme: solver.OneVsRest, Classes: m.Classes,
 		Machines: m.Classes, Terms: m.columns(), Width: m.Columns, Bytes: m.Bytes(), Votes: true,
 	}
 	for c := range m.Columns {

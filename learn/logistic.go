@@ -2,15 +2,13 @@ package learn
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -26,57 +24,24 @@ var logisticFiles = files(logistic.Form, logistic.Load, logistic.Read,
 var euclideanLearner = &Learner{
 	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
 	Flags: logisticFlags, Weighs: true, Files: logisticFiles,
-	Setup: func(f *flag.FlagSet) Trainer {
-		r := &regression{name: "logistic"}
-		f.BoolVar(&r.s.NoBias, "origin", false, "true or false: whether hyperplanes go through the origin")
-		return r
-	},
+	New: func() Trainer { return &regression{} },
 }
 
 var sphericalLearner = &Learner{
 	Name: "sphere-logistic", Summary: "the same with margins on the positive sphere (Lebanon and Lafferty, 2004)",
 	Flags: logisticFlags, Weighs: true, Files: logisticFiles,
-	Setup: func(f *flag.FlagSet) Trainer {
-		r := &regression{name: "sphere-logistic", s: logistic.Settings{Margin: logistic.Spherical}}
-		f.Var(oneOf{&r.boundary, []string{"exact", "paper"}}, "boundary", "exact or paper: what is 0 at a hyperplane's "+
-			"nearest point")
-		f.Var(oneOf{&r.optimiser, []string{"lbfgs", "ascent"}}, "optimiser", "lbfgs, or ascent, the paper's")
-		f.Float64Var(&r.s.Pull, "pull", 0, "a number from 0, the price of turning away from the means")
-		f.IntVar(&r.s.Starts, "starts", 1, "a whole number of searches, of which the best is taken")
-		return r
-	},
-}
-
-// oneOf is a parameter that takes one of some words; the first is the default.
-type oneOf struct {
-	value *string
-	words []string
-}
-
-func (o oneOf) String() string {
-	if o.value == nil {
-		return ""
-	}
-	if *o.value == "" {
-		return o.words[0]
-	}
-	return *o.value
-}
-
-// Set implements flag.Value.
-func (o oneOf) Set(v string) error {
-	if !slices.Contains(o.words, v) {
-		return errors.New("unknown")
-	}
-	*o.value = v
-	return nil
+	New: func() Trainer { return &regression{logistic.Settings{Margin: logistic.Spherical}} },
 }
 
 // regression trains logistic regression.
-type regression struct {
-	name                string
-	s                   logistic.Settings
-	boundary, optimiser string
+type regression struct{ logistic.Settings }
+
+// Hidden implements params.Hiding: hyperplanes through the origin have no bias, others no boundary and one optimum.
+func (r *regression) Hidden() []string {
+	if r.Margin == logistic.Spherical {
+		return []string{"origin"}
+	}
+	return []string{"boundary", "pull", "ascent", "starts"}
 }
 
 // What is tried where C isn't given, on so many folds, and what is taken where nothing may be tried.
@@ -89,16 +54,12 @@ const untriedC = 10
 
 // settings are those of options.
 func (r *regression) settings(o Options) logistic.Settings {
-	s := r.s
+	s := r.Settings
 	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
 	s.Weights, s.Balanced = o.Weights, o.Balanced
 	if s.C == 0 {
 		s.C = untriedC
 	}
-	if r.boundary == "paper" {
-		s.Boundary = logistic.Paper
-	}
-	s.Ascent = r.optimiser == "ascent"
 	return s
 }
 
@@ -108,7 +69,7 @@ func (o *Options) logistic() logistic.Options {
 
 // embedding is the one that was asked for, or one that suits the margin and the corpus.
 func (r *regression) embedding(c *corpus.Corpus, o Options) sparse.Embedding {
-	if o.Embedding == nil && r.s.Margin == logistic.Spherical {
+	if o.Embedding == nil && r.Margin == logistic.Spherical {
 		return sparse.Sphere
 	}
 	return lineEmbedding(c, o)
@@ -116,12 +77,7 @@ func (r *regression) embedding(c *corpus.Corpus, o Options) sparse.Embedding {
 
 // Check implements Trainer.
 func (r *regression) Check(o Options) error {
-	s := r.settings(o)
 	switch {
-	case s.Starts < 0 || r.s.Margin == logistic.Spherical && s.Starts < 1:
-		return flagtext.Errorf("-type %s: starts=%d, expected at least 1", r.name, s.Starts)
-	case !(s.Pull >= 0) || math.IsInf(s.Pull, 0):
-		return flagtext.Errorf("-type %s: pull=%v, expected a number of at least 0", r.name, s.Pull)
 	case o.Tolerance >= 1:
 		return flagtext.Errorf("-tolerance %v, expected a number below 1: a share of the gradient at 0", o.Tolerance)
 	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
@@ -208,7 +164,7 @@ type regressionRow struct {
 func (m *Regression) About() About {
 	s := m.Settings
 	a := About{
-		Type: "logistic", Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes,
+		Type: "logistic" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes,
 		Machines: m.Classes, Probabilities: true, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
 		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32),
@@ -216,27 +172,8 @@ func (m *Regression) About() About {
 	if s.Scheme == solver.OneVsOne {
 		a.Scheme = solver.OneVsRest
 	}
-	if s.NoBias {
-		a.Type += ":origin=true"
-	}
 	if s.Margin == logistic.Spherical {
-		a.Type = "sphere-logistic"
-		var with []string
-		if s.Boundary == logistic.Paper {
-			with = append(with, "boundary=paper")
-		}
-		if s.Ascent {
-			with = append(with, "optimiser=ascent")
-		}
-		if s.Pull > 0 {
-			with = append(with, fmt.Sprintf("pull=%v", s.Pull))
-		}
-		if s.Starts > 1 {
-			with = append(with, fmt.Sprintf("starts=%d", s.Starts))
-		}
-		if len(with) > 0 {
-			a.Type += ":" + strings.Join(with, ",")
-		}
+		a.Type = "sphere-" + a.Type
 	}
 	if m.chosen != "" {
 		a.Text = append(a.Text, m.chosen)

@@ -2,7 +2,6 @@ package learn
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/learn/mkm"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
@@ -21,35 +21,19 @@ var multilayerLearner = &Learner{
 	Flags: []string{"layers", "width", "kernel"},
 	Files: files(mkm.Form, mkm.Load, mkm.Read,
 		func(m *mkm.Model) Model { return multilayerModel{m} }),
-	Setup: func(f *flag.FlagSet) Trainer {
-		t := &multilayer{}
-		f.Var(oneOf{&t.final, []string{"lmnn", "knn", "svm"}}, "final",
-			"what classifies: lmnn, knn, or svm of -kernel (arccos:n=1)")
-		f.IntVar(&t.s.Components, "components", 300, "a whole number, the most components of a layer")
-		f.IntVar(&t.s.Base, "base", 6000, "a whole number, the most documents that components are found on")
-		t.s.K = 0
-		f.Var(numberOrAuto{&t.s.K}, "k", "a whole number of neighbours for final=knn, or auto: up to 15")
-		f.Var(numberOrAuto{&t.s.Steps}, "steps", "a whole number of iterations of the metric, or auto")
-		f.Float64Var(&t.s.C, "c", 0, "a number above 0, the C of final=svm, or 0: chosen from three")
-		f.IntVar(&t.s.Parts, "part", 6, "a whole number above 1: 1/N of the documents are held out for auto")
-		return t
-	},
+	New: func() Trainer { return &multilayer{} },
 }
 
 // DefaultLayers are those of -type mkm without -layers.
 const DefaultLayers = "arccos:n=1;arccos:n=1"
 
 // multilayer trains multilayer kernel machines.
-type multilayer struct {
-	s     mkm.Settings
-	final string
-}
+type multilayer struct{ mkm.Settings }
 
 // settings are those of options.
 func (t *multilayer) settings(o Options) (mkm.Settings, error) {
-	s := t.s
+	s := t.Settings
 	s.Seed, s.Kernel = o.Seed, o.Kernel
-	s.Final = map[string]mkm.Final{"knn": mkm.Neighbours, "svm": mkm.Machines}[t.final]
 	layers := o.Layers
 	if layers == "" {
 		layers = DefaultLayers
@@ -74,9 +58,6 @@ func (t *multilayer) settings(o Options) (mkm.Settings, error) {
 		}
 	}
 	switch {
-	case s.Components == 0 || s.Base == 0 || s.Parts == 0: // which mean defaults to the package
-		return s, flagtext.Errorf("-type mkm:components=%d,base=%d,part=%d, expected numbers above 0", s.Components, s.Base,
-			s.Parts)
 	case o.Scheme == solver.Labels:
 		return s, flagtext.Errorf("-type mkm gives each document one class, expected no separate labels")
 	case s.Final != mkm.Machines && (o.Kernel != "" || s.C != 0):
@@ -143,23 +124,8 @@ type levelRow struct {
 func (m multilayerModel) About() About {
 	s := m.Settings
 	a := About{
-		Type: "mkm:final=" + s.Final.String(), Scheme: solver.OneVsRest, Classes: m.Classes, Machines: m.Classes,
+		Type: "mkm" + params.Spec(s), Scheme: solver.OneVsRest, Classes: m.Classes, Machines: m.Classes,
 		Votes: s.Final != mkm.Machines, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Bytes: m.Bytes(),
-	}
-	if s.Components != 300 {
-		a.Type += fmt.Sprintf(",components=%d", s.Components)
-	}
-	if s.Base != 6000 {
-		a.Type += fmt.Sprintf(",base=%d", s.Base)
-	}
-	if s.Steps != 0 {
-		a.Type += fmt.Sprintf(",steps=%d", s.Steps)
-	}
-	if s.K != 0 {
-		a.Type += fmt.Sprintf(",k=%d", s.K)
-	}
-	if s.Parts != 6 {
-		a.Type += fmt.Sprintf(",part=%d", s.Parts)
 	}
 	if a.Columns = slices.Sorted(slices.Values(m.Columns)); m.Columns == nil {
 		a.Columns = m.Layers[0].Embedder.Terms

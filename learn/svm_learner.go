@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +23,7 @@ func machinesOf(t model.Type, summary string) *Learner {
 	return &Learner{
 		Name: string(t), Summary: summary, Type: t,
 		Files: files("gram model ", model.Load, model.Read, func(m *model.Model) Model { return Machines{Model: m} }),
-		Setup: func(*flag.FlagSet) Trainer { return machines{t} },
+		New:   func() Trainer { return machines{t} },
 	}
 }
 

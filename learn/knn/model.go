@@ -18,6 +18,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/solver"
@@ -27,42 +28,31 @@ import (
 // DefaultKernel is that of [Settings] without one.
 const DefaultKernel = "bhattacharyya"
 
-// MostNeighbours bounds Settings.K.
-const MostNeighbours = 1 << 20
-
 // Settings say how documents are classified.
 type Settings struct {
-	K      int    // neighbours that vote; default 5
-	Kernel string // specification, as kernel.Parse takes it; default DefaultKernel
+	K      int    `param:"k" default:"5" min:"1" max:"1048576" help:"neighbours that vote"`
+	Kernel string `param:"kernel" flag:""` // specification, as kernel.Parse takes it; default DefaultKernel
 
 	// Uniform gives each neighbour one vote, in place of its kernel value. Values that aren't above 0
 	// are no votes, so kernels that have no others, such as ngd, need it.
-	Uniform bool
+	Uniform bool `param:"uniform" help:"one vote for each, in place of the kernel's value"`
 
 	// Scheme is solver.Labels for labels that are decided one by one: a document gets those with
 	// more than half of the votes. Otherwise it gets the class with the most, of equal ones that of
 	// the nearest neighbour.
-	Scheme solver.Scheme
+	Scheme solver.Scheme `param:"scheme" max:"2" flag:""`
 }
 
 // resolve fills in defaults and checks what is there.
 func (s Settings) resolve() (Settings, kernel.Kernel, error) {
-	if s.K == 0 {
-		s.K = 5
+	if err := params.Resolve(&s); err != nil {
+		return s, nil, fmt.Errorf("knn: %w", err)
 	}
 	if s.Kernel == "" {
 		s.Kernel = DefaultKernel
 	}
-	switch s.Scheme {
-	case solver.OneVsOne, solver.OneVsRest, solver.Labels:
-	default:
-		return s, nil, fmt.Errorf("knn: scheme %d, expected one of package solver", s.Scheme)
-	}
 	if s.Scheme != solver.Labels {
 		s.Scheme = solver.OneVsRest // one value for each class
-	}
-	if s.K < 1 || s.K > MostNeighbours {
-		return s, nil, fmt.Errorf("knn: %d neighbours, expected from 1 to %d", s.K, MostNeighbours)
 	}
 	k, err := kernel.Parse(s.Kernel)
 	if err != nil {

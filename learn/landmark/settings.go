@@ -3,9 +3,9 @@ package landmark
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 )
@@ -50,55 +50,33 @@ const MostLandmarks = 1 << 17
 
 // Settings say what is trained. The zero value works.
 type Settings struct {
-	Landmarks int     // their number, at most that of the documents; default 4,096
-	Choice    Choice  // default Uniform
-	Kernel    string  // specification, as kernel.Parse takes it; default DefaultKernel
-	Loss      Loss    // default Square
-	C         float64 // price of the losses against ½‖f‖²; default 1
-	Scheme    solver.Scheme
+	Landmarks int           `param:"m" default:"4096" min:"1" max:"131072" auto:"-1" help:"landmarks"`
+	Loss      Loss          `param:"loss" max:"2" help:"loss; logistic gives probabilities"`
+	Choice    Choice        `param:"choice" max:"2" help:"how landmarks are drawn"`
+	Kernel    string        `param:"kernel" flag:""`                  // specification, as kernel.Parse takes it; default DefaultKernel
+	C         float64       `param:"c" default:"1" above:"0" flag:""` // of the losses against ½‖f‖²
+	Scheme    solver.Scheme `param:"scheme" max:"2" flag:""`
 
 	// Tolerance is a part of the objective: a search ends when the objective is at most that above its
-	// minimum, and the gradient at most that part of that at f = 0. Default 1e-3.
-	Tolerance  float64
-	Iterations int    // passes over the documents, at most; default 100
-	Seed       uint64 // of the landmarks
+	// minimum, and the gradient at most that part of that at f = 0.
+	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
+	Iterations int     `param:"passes" default:"100" min:"1" help:"passes over the documents at most"`
+	Seed       uint64  `param:"seed" flag:""` // of the landmarks
 }
 
 // resolve checks the settings and fills in defaults.
 func (s Settings) resolve() (Settings, kernel.Kernel, error) {
-	if s.Landmarks == 0 {
-		s.Landmarks = 4096
-	}
 	if s.Kernel == "" {
 		s.Kernel = DefaultKernel
-	}
-	if s.C == 0 {
-		s.C = 1
-	}
-	if s.Tolerance == 0 {
-		s.Tolerance = 1e-3
-	}
-	if s.Iterations == 0 {
-		s.Iterations = 100
 	}
 	if s.Scheme == solver.OneVsOne {
 		s.Scheme = solver.OneVsRest
 	}
-	switch {
-	case s.Landmarks < 1 || s.Landmarks > MostLandmarks:
-		return s, nil, fmt.Errorf("landmark: %d landmarks, expected from 1 to %d", s.Landmarks, MostLandmarks)
-	case s.Choice < Uniform || s.Choice > Pivoted:
-		return s, nil, fmt.Errorf("landmark: choice %d, expected Uniform, Stratified or Pivoted", s.Choice)
-	case s.Loss < Square || s.Loss > Hinge2:
-		return s, nil, fmt.Errorf("landmark: loss %d, expected Square, Logistic or Hinge2", s.Loss)
-	case !(s.C > 0) || math.IsInf(s.C, 0):
-		return s, nil, fmt.Errorf("landmark: C %v, expected a number above 0", s.C)
-	case !(s.Tolerance > 0 && s.Tolerance < 1):
-		return s, nil, fmt.Errorf("landmark: Tolerance %v, expected a number above 0 and below 1", s.Tolerance)
-	case s.Iterations < 1:
-		return s, nil, fmt.Errorf("landmark: Iterations %d, expected at least 1", s.Iterations)
-	case s.Scheme != solver.OneVsRest && s.Scheme != solver.Labels:
-		return s, nil, fmt.Errorf("landmark: Scheme %d, expected solver.OneVsRest or solver.Labels", s.Scheme)
+	if err := params.Resolve(&s); err != nil {
+		return s, nil, fmt.Errorf("landmark: %w", err)
+	}
+	if s.Landmarks < 0 {
+		return s, nil, fmt.Errorf("landmark: %d landmarks, expected at least 1", s.Landmarks)
 	}
 	k, err := kernel.Parse(s.Kernel)
 	if err != nil {

@@ -321,7 +321,7 @@ func TestRefused(t *testing.T) {
 			return err
 		}},
 		{"-1 workers", func() error { _, err := Train(ctx, c, tfidf, Settings{}, Options{Workers: -1}); return err }},
-		{"C -1, expected", func() error { _, err := Train(ctx, c, tfidf, Settings{C: -1}, Options{}); return err }},
+		{"c=-1, expected", func() error { _, err := Train(ctx, c, tfidf, Settings{C: -1}, Options{}); return err }},
 		{"expected at most 1 B", func() error {
 			_, err := Train(ctx, c, tfidf, Settings{}, Options{MemoryBytes: 1})
 			return err

@@ -2,8 +2,8 @@ package linear
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 )
@@ -26,9 +26,9 @@ func (l Loss) String() string {
 
 // Settings say what is trained. The zero value works.
 type Settings struct {
-	Loss   Loss
-	C      float64       // price of the losses; default 1
-	Scheme solver.Scheme // OneVsRest or Labels; OneVsOne stands for OneVsRest
+	Loss   Loss          `param:"loss" max:"1" help:"loss of a margin"`
+	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // sums over documents stay finite
+	Scheme solver.Scheme `param:"scheme" max:"2" flag:""`                     // OneVsOne stands for OneVsRest
 
 	// Weights multiply C, by name of the class, for the documents of the class in the machine that tells it from
 	// others, and of two classes for those of both: LIBLINEAR's -wi. Balanced weighs classes that Weights don't
@@ -39,51 +39,41 @@ type Settings struct {
 
 	// Intercept is B, the value that every document has for a term of its own, whose weight times B
 	// is b. Default 1, as LIBLINEAR -B 1 and scikit-learn's intercept_scaling have it.
-	Intercept float64
-	NoBias    bool // b = 0, as LIBLINEAR -B -1
+	Intercept float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"each document's value for the bias"`
+	NoBias    bool    `param:"origin" help:"no bias: hyperplanes go through the origin"` // as LIBLINEAR -B -1
 
-	Tolerance  float64 // training ends when P - D is at most this part of P; default 1e-3
-	Iterations int     // passes over the documents, at most; default 1,000
-	Seed       uint64  // of the order of documents
+	// Tolerance ends training when P - D is at most this part of P.
+	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
+	Iterations int     `param:"passes" default:"1000" min:"1" help:"passes over the documents at most"`
+	Seed       uint64  `param:"seed" flag:""` // of the order of documents
 }
 
 // resolve checks the settings and fills in defaults.
 func (s Settings) resolve() (Settings, error) {
-	if s.C == 0 {
-		s.C = 1
-	}
-	if s.Tolerance == 0 {
-		s.Tolerance = 1e-3
-	}
-	if s.Iterations == 0 {
-		s.Iterations = 1000
-	}
 	if s.Scheme == solver.OneVsOne {
 		s.Scheme = solver.OneVsRest
 	}
-	if s.Intercept == 0 && !s.NoBias {
-		s.Intercept = 1
+	given := s.Intercept
+	err := params.Resolve(&s)
+	if s.NoBias {
+		s.Intercept = 0
 	}
 	switch {
-	case s.Loss != SquaredHinge && s.Loss != Hinge:
-		return s, fmt.Errorf("linear: Loss %d, expected SquaredHinge or Hinge", s.Loss)
-	case !(s.C > 0 && s.C <= mostC):
-		return s, fmt.Errorf("linear: C %v, expected a number above 0 and at most %v", s.C, mostC)
-	case s.NoBias && s.Intercept != 0:
-		return s, fmt.Errorf("linear: Intercept %v with NoBias, expected one of them", s.Intercept)
-	case !s.NoBias && !(s.Intercept > 0 && s.Intercept <= math.MaxFloat32):
-		return s, fmt.Errorf("linear: Intercept %v, expected a number above 0", s.Intercept)
-	case !(s.Tolerance > 0 && s.Tolerance < 1):
-		return s, fmt.Errorf("linear: Tolerance %v, expected a number above 0 and below 1", s.Tolerance)
-	case s.Iterations < 1:
-		return s, fmt.Errorf("linear: Iterations %d, expected at least 1", s.Iterations)
-	case s.Scheme != solver.OneVsRest && s.Scheme != solver.Labels:
-		return s, fmt.Errorf("linear: Scheme %d, expected solver.OneVsRest or solver.Labels", s.Scheme)
+	case err != nil:
+		return s, fmt.Errorf("linear: %w", err)
+	case s.NoBias && given != 0:
+		return s, fmt.Errorf("linear: bias=%v with origin=true, expected one of them", given)
 	}
 	return s, nil
 }
 
-// mostC bounds C, so that sums over documents stay finite.
+// Validate reports settings that make no sense.
+func (s Settings) Validate() error {
+	_, err := s.resolve()
+	return err
+}
+
+// mostC bounds C times the weight of a document, so that sums over documents stay finite.
 const mostC = 1e12
 
 // Options say how it is computed, not what. The zero value works.

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/sparse"
@@ -33,29 +34,22 @@ const mostTransform = 1e100
 
 // Settings say how a metric is learnt. The zero value works.
 type Settings struct {
-	K          int     // target neighbours; default 3
-	Push       float64 // μ, from 0 to 1; default 0.5
-	Tolerance  float64 // ends where a round lowers ε by no more than this part; default 10⁻⁴
-	Iterations int     // at most; default 1000
+	K         int     `param:"k" default:"3" min:"1" max:"100" help:"target neighbours"`
+	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
+	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"stop when a round gains less"`
+
+	// Iterations are as many at most; auto has them chosen by one document in six.
+	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"iterations at most"`
 }
 
 // resolve fills in defaults and checks what is there.
 func (s Settings) resolve() (Settings, error) {
-	if s.K == 0 {
-		s.K = 3
+	err := params.Resolve(&s)
+	if err == nil && s.Iterations < 0 {
+		err = fmt.Errorf("%d iterations, expected at least 1", s.Iterations)
 	}
-	if s.Push == 0 {
-		s.Push = 0.5
-	}
-	if s.Tolerance == 0 {
-		s.Tolerance = 1e-4
-	}
-	if s.Iterations == 0 {
-		s.Iterations = 1000
-	}
-	if s.K < 1 || s.K > 100 || !(s.Push > 0 && s.Push < 1) || !(s.Tolerance > 0 && s.Tolerance < 1) || s.Iterations < 1 {
-		return s, fmt.Errorf("lmnn: %d neighbours, push %v, tolerance %v, %d iterations, expected from 1 to 100 neighbours, "+
-			"push and tolerance between 0 and 1, and 1 iteration at least", s.K, s.Push, s.Tolerance, s.Iterations)
+	if err != nil {
+		return s, fmt.Errorf("lmnn: %w", err)
 	}
 	return s, nil
 }

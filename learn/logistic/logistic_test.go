@@ -209,7 +209,7 @@ func TestOddInput(t *testing.T) {
 			return err
 		}, "row 0, term 0: found -1, expected no value below 0 in the embedding tf-l2"},
 		"histogram": {func() error { _, err := Train(ctx, c, chi, Settings{}, Options{}); return err }, "tf-l1-chi2"},
-		"C":         {func() error { _, err := Train(ctx, c, l2, Settings{C: -1}, Options{}); return err }, "C -1"},
+		"C":         {func() error { _, err := Train(ctx, c, l2, Settings{C: -1}, Options{}); return err }, "c=-1"},
 		"pull":      {func() error { _, err := Train(ctx, c, l2, Settings{Pull: 1}, Options{}); return err }, "Euclidean"},
 		"memory": {func() error { _, err := Train(ctx, c, l2, Settings{}, Options{MemoryBytes: 100}); return err },
 			"needs"},

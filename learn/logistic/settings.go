@@ -2,8 +2,8 @@ package logistic
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/internal/sphere"
 	"github.com/gramengine/gram/solver"
@@ -42,9 +42,9 @@ const (
 // Settings say what is trained. The zero value works.
 type Settings struct {
 	Margin   Margin
-	Boundary Boundary      // of spherical margins; default: the exact one
-	C        float64       // price of the losses against ½‖w‖²; default 1, +Inf for no regularisation
-	Scheme   solver.Scheme // OneVsRest or Labels; OneVsOne stands for OneVsRest
+	Boundary Boundary      `param:"boundary" max:"1" help:"what is 0 at a hyperplane's nearest point"`
+	C        float64       `param:"c" default:"1" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
+	Scheme   solver.Scheme `param:"scheme" max:"2" flag:""`                     // OneVsOne stands for OneVsRest
 
 	// Weights multiply the losses of documents by name of their class in the machine that tells it from others, and
 	// of two classes those of both. Balanced weighs classes that Weights don't name as linear.Settings says.
@@ -55,59 +55,38 @@ type Settings struct {
 
 	// NoBias has b = 0 in Euclidean margins, so that hyperplanes go through the origin, as those of
 	// spherical margins do.
-	NoBias bool
+	NoBias bool `param:"origin" help:"hyperplanes go through the origin"`
 
 	// Pull is the price of 1 - ⟨û,m⟩, with m the difference of the classes' mean documents: it
-	// regularises the direction of spherical margins, as C does θ. Default: 0.
-	Pull float64
+	// regularises the direction of spherical margins, as C does θ.
+	Pull float64 `param:"pull" min:"0" help:"price of turning away from the means"`
 
 	// Tolerance ends a search at a gradient of this part of that at w = 0, with Euclidean margins and
-	// finite C not before the value is at most this part of itself above its minimum. Default 1e-4.
-	Tolerance float64
+	// finite C not before the value is at most this part of itself above its minimum.
+	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 
-	Iterations int  // of a search, at most; default 1,000
-	Ascent     bool // spherical margins: search as the paper does, by steps along the gradient
+	Iterations int `param:"iterations" default:"1000" min:"1" help:"iterations of a search at most"`
+
+	// Ascent of spherical margins searches as the paper does, by steps along the gradient.
+	Ascent bool `param:"ascent" help:"the paper's search, in place of L-BFGS"`
 
 	// Starts is how many searches a spherical machine is the best of. The first begins near the solution
-	// with Euclidean margins, the second at m, others at random directions. Default 1.
-	Starts int
-	Seed   uint64 // of random directions
+	// with Euclidean margins, the second at m, others at random directions.
+	Starts int    `param:"starts" default:"1" min:"1" help:"searches, of which the best is taken"`
+	Seed   uint64 `param:"seed" flag:""` // of random directions
 }
 
 // resolve checks the settings and fills in defaults.
 func (s Settings) resolve() (Settings, error) {
-	if s.C == 0 {
-		s.C = 1
-	}
-	if s.Tolerance == 0 {
-		s.Tolerance = 1e-4
-	}
-	if s.Iterations == 0 {
-		s.Iterations = 1000
-	}
-	if s.Starts == 0 {
-		s.Starts = 1
-	}
 	if s.Scheme == solver.OneVsOne {
 		s.Scheme = solver.OneVsRest
 	}
+	err := params.Resolve(&s)
 	switch {
+	case err != nil:
+		return s, fmt.Errorf("logistic: %w", err)
 	case s.Margin != Euclidean && s.Margin != Spherical:
 		return s, fmt.Errorf("logistic: Margin %d, expected Euclidean or Spherical", s.Margin)
-	case s.Boundary != Exact && s.Boundary != Paper:
-		return s, fmt.Errorf("logistic: Boundary %d, expected Exact or Paper", s.Boundary)
-	case !(s.C > 0):
-		return s, fmt.Errorf("logistic: C %v, expected a number above 0", s.C)
-	case !(s.Pull >= 0) || math.IsInf(s.Pull, 0):
-		return s, fmt.Errorf("logistic: Pull %v, expected a number of at least 0", s.Pull)
-	case !(s.Tolerance > 0 && s.Tolerance < 1):
-		return s, fmt.Errorf("logistic: Tolerance %v, expected a number above 0 and below 1", s.Tolerance)
-	case s.Iterations < 1:
-		return s, fmt.Errorf("logistic: Iterations %d, expected at least 1", s.Iterations)
-	case s.Starts < 1:
-		return s, fmt.Errorf("logistic: Starts %d, expected at least 1", s.Starts)
-	case s.Scheme != solver.OneVsRest && s.Scheme != solver.Labels:
-		return s, fmt.Errorf("logistic: Scheme %d, expected solver.OneVsRest or solver.Labels", s.Scheme)
 	case s.Margin == Spherical && s.NoBias:
 		return s, fmt.Errorf("logistic: NoBias with spherical margins, which have no bias, expected Euclidean")
 	case s.Margin == Euclidean && (s.Ascent || s.Starts > 1 || s.Pull > 0 || s.Boundary != Exact):

@@ -2,12 +2,11 @@ package mkm
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/learn/lmnn"
-	"github.com/gramengine/gram/learn/selection"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -51,59 +50,36 @@ type Settings struct {
 	Widths []int
 
 	Whole      bool // all features pass; Widths must be empty
-	Components int  // of each layer, from which features are selected; default 300
-	Base       int  // documents that components are found on, at most, drawn at random; default 6000
-	Bins       int  // of histograms, see package selection; default 10
-	Parts      int  // 1/Parts of the documents are held out to choose widths, neighbours and C; default 6
+	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"components of a layer at most"`
 
-	Final  Final
-	Steps  int     // iterations of Metric, at most; 0 has them chosen, see [lmnn.Choose]
-	K      int     // neighbours that vote; of Neighbours, where 0 has it chosen, from 1 to 15
-	Kernel string  // of Machines; default [DefaultKernel]
-	C      float64 // of Machines; 0 has it chosen: 1, 10 or 100 divided by the mean of k(x, x)
+	// Base are the documents, drawn at random, that components are found on.
+	Base  int `param:"base" default:"6000" min:"2" help:"documents that components are found on"`
+	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of histograms that select features"`
+	Parts int `param:"part" default:"6" min:"2" help:"1/N of the documents held out for auto"`
 
-	Seed uint64 // of the part that chooses, of Base, of the search for components
+	Final  Final   `param:"final" max:"2" help:"what classifies; svm with -kernel (arccos:n=1)"`
+	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"` // auto: see [lmnn.Choose]
+	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"neighbours of final=knn"`
+	Kernel string  `param:"kernel" flag:""` // of Machines; default [DefaultKernel]
+	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
+
+	Seed uint64 `param:"seed" flag:""` // of the part that chooses, of Base, of the search for components
 
 	tolerance float64 // of components, for tests
 }
 
 // resolve fills in defaults and checks what is there.
 func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
-	if s.Components == 0 {
-		s.Components = 300
-	}
-	if s.Base == 0 {
-		s.Base = 6000
-	}
-	if s.Bins == 0 {
-		s.Bins = 10
-	}
-	if s.Parts == 0 {
-		s.Parts = 6
-	}
 	if s.Kernel == "" {
 		s.Kernel = DefaultKernel
+	}
+	if err := params.Resolve(&s); err != nil {
+		return s, nil, fmt.Errorf("mkm: %w", err)
 	}
 	levels := len(s.Layers) + 1
 	switch {
 	case levels > MostLayers+1:
 		return s, nil, fmt.Errorf("mkm: %d layers, expected at most %d", len(s.Layers), MostLayers)
-	case s.Components < 1 || s.Components > MostWidth:
-		return s, nil, fmt.Errorf("mkm: %d components, expected from 1 to %d", s.Components, MostWidth)
-	case s.Base < 2:
-		return s, nil, fmt.Errorf("mkm: components of %d documents, expected at least 2", s.Base)
-	case s.Bins < 2 || s.Bins > selection.MostBins:
-		return s, nil, fmt.Errorf("mkm: %d bins, expected from 2 to %d", s.Bins, selection.MostBins)
-	case s.Parts < 2:
-		return s, nil, fmt.Errorf("mkm: one document of %d chooses, expected at least 2", s.Parts)
-	case s.Final < Metric || s.Final > Machines:
-		return s, nil, fmt.Errorf("mkm: final %d, expected Metric, Neighbours or Machines", s.Final)
-	case s.Steps < 0:
-		return s, nil, fmt.Errorf("mkm: %d steps of a metric, expected at least 1, or 0 to choose", s.Steps)
-	case s.K < 0 || s.K > mostNeighbours:
-		return s, nil, fmt.Errorf("mkm: %d neighbours, expected from 1 to %d, or 0 to choose", s.K, mostNeighbours)
-	case s.C != 0 && !(s.C > 0 && s.C <= math.MaxFloat64):
-		return s, nil, fmt.Errorf("mkm: C %v, expected a number above 0, or 0 to choose", s.C)
 	case s.Whole && len(s.Widths) > 0:
 		return s, nil, fmt.Errorf("mkm: widths %v, and all features, too, expected one of them", s.Widths)
 	case len(s.Widths) > 1 && len(s.Widths) != levels:

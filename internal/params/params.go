@@ -1,0 +1,293 @@
+// Package params sets, checks and describes the parameters of learners. They are the fields of a struct with tags:
+//
+//	C     float64 `param:"c" default:"1" above:"0" help:"regularization parameter"`
+//	Count int     `param:"m" default:"4096" min:"1" auto:"-1" help:"landmarks"`
+//
+// A field of its zero value has its default. min and max bound a number, above and below exclude the
+// bound. Numbers are finite unless max is +Inf. auto is the
+// value that the word auto stands for. A named integer with a method String is an enumeration from 0 to max. Fields
+// without the tag param are no parameters; those of embedded structs are.
+package params
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// field is a parameter of a struct.
+type field struct {
+	name  string
+	tag   reflect.StructTag
+	value reflect.Value
+}
+
+// Hiding is a struct with parameters of embedded structs that it doesn't have.
+type Hiding interface{ Hidden() []string }
+
+// fieldsOf returns the parameters of a struct, or of the struct that a pointer points to.
+func fieldsOf(of any) (fields []field) {
+	v := reflect.Indirect(reflect.ValueOf(of))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	var hidden []string
+	if h, ok := of.(Hiding); ok {
+		hidden = h.Hidden()
+	}
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if name := f.Tag.Get("param"); name != "" && !slices.Contains(hidden, name) {
+			fields = append(fields, field{name, f.Tag, v.FieldByIndex(f.Index)})
+		}
+	}
+	return fields
+}
+
+// find returns the parameter of a name.
+func find(of any, name string) (field, bool) {
+	fields := fieldsOf(of)
+	if at := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); at >= 0 {
+		return fields[at], true
+	}
+	return field{}, false
+}
+
+// Has reports whether a struct has a parameter.
+func Has(of any, name string) bool {
+	_, has := find(of, name)
+	return has
+}
+
+// Names returns the names of all parameters.
+func Names(of any) (names []string) {
+	for _, f := range fieldsOf(of) {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Set sets a parameter of the struct that to points to. It fails if there is no parameter of the name, or if the text
+// is not a value within its bounds.
+func Set(to any, name, text string) error {
+	f, has := find(to, name)
+	if !has {
+		names := "none"
+		if all := Names(to); len(all) > 0 {
+			names = strings.Join(all, ", ")
+		}
+		return fmt.Errorf("found parameter %q, expected one of %s", name, names)
+	}
+	if err := f.parse(text); err != nil || f.check() != nil {
+		return fmt.Errorf("found %s=%s, expected %s", name, text, f.wanted())
+	}
+	return nil
+}
+
+// Parse sets the parameters of a list such as k=5,uniform=true.
+func Parse(to any, list string) error {
+	set := map[string]bool{}
+	for list != "" {
+		var one string
+		one, list, _ = strings.Cut(list, ",")
+		name, value, ok := strings.Cut(one, "=")
+		name = strings.TrimSpace(name)
+		if !ok {
+			return fmt.Errorf("found %q, expected parameter=value", one)
+		}
+		if set[name] {
+			return fmt.Errorf("found %s twice, expected each parameter once", name)
+		}
+		set[name] = true
+		if err := Set(to, name, strings.TrimSpace(value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Resolve gives parameters of the zero value their defaults, and checks the bounds of all.
+func Resolve(to any) error {
+	for _, f := range fieldsOf(to) {
+		if f.value.IsZero() {
+			f.value.Set(f.byDefault())
+		}
+		if err := f.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Spec returns the parameters that differ from their defaults as [Parse] reads them, after a colon; "" for none.
+// Parameters with the tag flag, which have flags of their own, are left out.
+func Spec(of any) string {
+	var all []string
+	for _, f := range fieldsOf(of) {
+		if _, own := f.tag.Lookup("flag"); !own && !f.value.IsZero() && !f.value.Equal(f.byDefault()) {
+			all = append(all, f.name+"="+f.text())
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	return ":" + strings.Join(all, ",")
+}
+
+// Row describes a parameter in help.
+type Row struct{ Name, Help, Default string }
+
+// Help returns a row for each parameter without the tag flag.
+func Help(of any) (rows []Row) {
+	for _, f := range fieldsOf(of) {
+		if _, own := f.tag.Lookup("flag"); own {
+			continue
+		}
+		help := f.tag.Get("help") + ": " + f.wanted()
+		f.value = f.byDefault()
+		rows = append(rows, Row{f.name, help, f.text()})
+	}
+	return rows
+}
+
+// byDefault returns the default, or the zero value if the tags have none. It panics if the default is no value.
+func (f *field) byDefault() reflect.Value {
+	own := *f
+	own.value = reflect.New(f.value.Type()).Elem()
+	if text := f.tag.Get("default"); text != "" {
+		if err := own.parse(text); err != nil {
+			panic(fmt.Sprintf("params: default of %s: %v", f.name, err))
+		}
+	}
+	return own.value
+}
+
+// enumeration reports whether values are words.
+func (f *field) enumeration() bool {
+	_, is := f.value.Interface().(fmt.Stringer)
+	return is && f.value.Kind() == reflect.Int
+}
+
+// words returns the words of an enumeration.
+func (f *field) words() (words []string) {
+	most, _ := f.bound("max")
+	for i := range int(most) + 1 {
+		word := reflect.New(f.value.Type()).Elem()
+		word.SetInt(int64(i))
+		words = append(words, word.Interface().(fmt.Stringer).String())
+	}
+	return words
+}
+
+// bound returns the number of a tag.
+func (f *field) bound(tag string) (float64, bool) {
+	v, err := strconv.ParseFloat(f.tag.Get(tag), 64)
+	return v, err == nil
+}
+
+// parse sets the field.
+func (f *field) parse(text string) error {
+	if auto := f.tag.Get("auto"); auto != "" && text == "auto" {
+		text = auto
+	}
+	if f.enumeration() {
+		at := slices.Index(f.words(), text)
+		f.value.SetInt(int64(at))
+		return nil // check refuses -1
+	}
+	if f.value.Type() == reflect.TypeFor[time.Duration]() {
+		d, err := time.ParseDuration(text)
+		f.value.SetInt(int64(d))
+		return err
+	}
+	switch f.value.Kind() {
+	case reflect.Bool:
+		v, err := strconv.ParseBool(text)
+		f.value.SetBool(v)
+		return err
+	case reflect.Int:
+		v, err := strconv.Atoi(text)
+		f.value.SetInt(int64(v))
+		return err
+	case reflect.Uint64:
+		v, err := strconv.ParseUint(text, 10, 64)
+		f.value.SetUint(v)
+		return err
+	case reflect.Float64:
+		v, err := strconv.ParseFloat(text, 64)
+		f.value.SetFloat(v)
+		return err
+	}
+	f.value.SetString(text)
+	return nil
+}
+
+// text is the value as parse reads it.
+func (f *field) text() string {
+	v := f.value.Interface()
+	if auto := f.tag.Get("auto"); auto != "" && fmt.Sprint(v) == auto {
+		return "auto"
+	}
+	return fmt.Sprint(v)
+}
+
+// check checks the bounds of a number.
+func (f *field) check() error {
+	var v float64
+	switch f.value.Kind() {
+	case reflect.Int, reflect.Int64:
+		v = float64(f.value.Int())
+	case reflect.Float64:
+		v = f.value.Float()
+	default:
+		return nil
+	}
+	least, hasLeast := f.bound("min")
+	most, hasMost := f.bound("max")
+	above, hasAbove := f.bound("above")
+	below, hasBelow := f.bound("below")
+	if f.enumeration() {
+		least, hasLeast = 0, true
+	}
+	auto := f.tag.Get("auto") != "" && f.text() == "auto"
+	finite := math.Abs(v) <= math.MaxFloat64 || math.IsInf(most, 1)
+	if auto || finite && (!hasLeast || v >= least) && (!hasMost || v <= most) && (!hasAbove || v > above) &&
+		(!hasBelow || v < below) {
+		return nil
+	}
+	return fmt.Errorf("%s=%s, expected %s", f.name, f.text(), f.wanted())
+}
+
+// wanted describes the values of a parameter.
+func (f *field) wanted() string {
+	text := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "a whole number",
+		reflect.Uint64: "a whole number of at least 0", reflect.Float64: "a number", reflect.Int64: "a time such as 10m",
+		reflect.String: "a text"}[f.value.Kind()]
+	if f.enumeration() {
+		words := f.words()
+		last := len(words) - 1
+		return strings.Join(words[:last], ", ") + " or " + words[last]
+	}
+	least, most := f.tag.Get("min"), f.tag.Get("max")
+	above, below := f.tag.Get("above"), f.tag.Get("below")
+	switch {
+	case f.value.Type() == reflect.TypeFor[time.Duration]():
+	case least != "" && most != "":
+		text += " from " + least + " to " + most
+	case least != "":
+		text += " of at least " + least
+	case below != "":
+		text += " above " + above + " and below " + below
+	case most != "" && most != "+Inf":
+		text += " above " + above + " and at most " + most
+	case above != "":
+		text += " above " + above
+	}
+	if f.tag.Get("auto") != "" {
+		text += ", or auto"
+	}
+	return text
+}
