@@ -13,7 +13,7 @@ const module = "github.com/gramengine/gram"
 // themselves. A package imports only packages of layers before its own, and those of its own entry.
 var layers = []string{
 	"internal/run",
-	"internal/flagtext internal/musttest internal/report internal/parquet internal/host docs",
+	"internal/flagtext internal/params internal/musttest internal/report internal/parquet internal/host docs",
 	"asm sparse tiles",
 	"corpus solver engine/device engine/spectrum engine/internal internal/matrixio learn/internal learn/width",
 	"engine/kernel engine/internal/panel engine/internal/nearest learn/internal/archive learn/selection",

@@ -53,7 +53,7 @@ type Settings struct {
 	Landmarks int           `param:"m" default:"4096" min:"1" max:"131072" auto:"-1" help:"landmarks"`
 	Loss      Loss          `param:"loss" max:"2" help:"loss; logistic gives probabilities"`
 	Choice    Choice        `param:"choice" max:"2" help:"how landmarks are drawn"`
-	Kernel    string        `param:"kernel" flag:""`                  // specification, as kernel.Parse takes it; default DefaultKernel
+	Kernel    string        `param:"kernel" flag:""`                  // as kernel.Parse takes it; default DefaultKernel
 	C         float64       `param:"c" default:"1" above:"0" flag:""` // of the losses against ½‖f‖²
 	Scheme    solver.Scheme `param:"scheme" max:"2" flag:""`
 
