@@ -123,6 +123,9 @@ func quoteTo[T ~string | ~[]byte](s T, most int) string {
 // warnings collects warnings, each kind once.
 type warnings []Warning
 
+// warn returns the warnings of the corpus, to add to them.
+func (c *Corpus) warn() *warnings { return (*warnings)(&c.Warnings) }
+
 // add counts what happened count times, first at the given place; calls come in the order of the
 // source.
 func (w *warnings) add(message string, count int64, first string) {
@@ -143,12 +146,15 @@ func (w *warnings) warn(what Warning) {
 	*w = append(*w, what)
 }
 
-// badBytes is the warning for bytes that are not text, first at the given place.
-func badBytes(count int64, first string) Warning {
-	return Warning{
-		Message: "byte that is not text, which separates terms", Count: count, First: first,
-		Option: "Encoding", Remedy: "names the encoding, such as windows-1252",
-	}
+// addOption is add of what a field of Options mends.
+func (w *warnings) addOption(message string, count int64, first, field, does string) {
+	w.warn(Warning{Message: message, Count: count, First: first, Option: field, Remedy: does})
+}
+
+// badBytes is add of bytes that are not text.
+func (w *warnings) badBytes(count int64, first string) {
+	w.addOption("byte that is not text, which separates terms", count, first,
+		"Encoding", "names the encoding, such as windows-1252")
 }
 
 // lines is add of what happened in a block of lines that begins at firstLine.
@@ -261,34 +267,26 @@ func (s *suspicion) add(t *suspicion) {
 // one document each.
 func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 	count := c.classSizes()
-	warn := warnings(c.Warnings)
+	warn := c.warn()
 	word := s.text != "" && !strings.ContainsAny(s.text, " \t") && s.textBytes > 2*int64(len(s.text))*s.documents
 	_, isWord := strconv.ParseFloat(s.label, 64)
 	if ids := c.Labels.Of(0); len(ids) == 1 && count[ids[0]] == 1 && len(c.Classes) > 1 && isWord != nil &&
 		(slices.Contains(labelNames, s.label) || slices.Contains(textNames, s.text) || word) {
-		warn.warn(Warning{
-			Message: fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
-				quote(s.label), quote(s.text)),
-			Count: 1, First: at(0), Option: "LabelColumn", Remedy: s.label + " takes it for one",
-		})
+		warn.addOption(fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
+			quote(s.label), quote(s.text)), 1, at(0), "LabelColumn", s.label+" takes it for one")
 	}
 	single, first := c.single(count)
 	switch {
 	case single < 4 || 2*single <= int64(c.Documents.Rows()) || c.numbered(): // see Targets
 	case s.labelBytes > 2*s.textBytes:
 		n := float64(s.documents)
-		warn.warn(Warning{
-			Message: fmt.Sprintf("labels of %.0f bytes and texts of %.0f on average, most labels there once: "+
-				"the columns look swapped", math.Round(float64(s.labelBytes)/n), math.Round(float64(s.textBytes)/n)),
-			Count: 1, First: at(0), Option: "LabelColumn", Remedy: "2 takes the second column",
-		})
+		warn.addOption(fmt.Sprintf("labels of %.0f bytes and texts of %.0f on average, most labels there once: "+
+			"the columns look swapped", math.Round(float64(s.labelBytes)/n), math.Round(float64(s.textBytes)/n)),
+			1, at(0), "LabelColumn", "2 takes the second column")
 	default:
-		warn.warn(Warning{
-			Message: fmt.Sprintf("class of one document, as most of %d documents have it", c.Documents.Rows()),
-			Count:   single, First: at(first), Option: "LabelColumn", Remedy: "names or numbers the column of labels",
-		})
+		warn.addOption(fmt.Sprintf("class of one document, as most of %d documents have it", c.Documents.Rows()),
+			single, at(first), "LabelColumn", "names or numbers the column of labels")
 	}
-	c.Warnings = warn
 }
 
 // classSizes returns how many documents each class has.

@@ -272,10 +272,8 @@ func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 			return
 		}
 	}
-	(*warnings)(&c.Warnings).warn(Warning{
-		Message: "label with a comma, such as " + example + ", taken for several labels", Count: several,
-		Option: "LabelSeparator", Remedy: "none takes it for one, a comma for several",
-	})
+	c.warn().addOption("label with a comma, such as "+example+", taken for several labels", several, "",
+		"LabelSeparator", "none takes it for one, a comma for several")
 }
 
 // readLabels reads Options.Labels.

@@ -120,31 +120,22 @@ func (t *table) explain(err error) error {
 
 // warn warns of what was guessed, and of labels that may be in a column that none of the names is of.
 func (t *table) warn(c *Corpus) {
-	at, warn := place(c.Source, 1), (*warnings)(&c.Warnings)
+	at, warn := place(c.Source, 1), c.warn()
 	if t.numbers != "" {
 		message := "no column of texts, "
 		if t.classes != "" {
 			message = fmt.Sprintf("labels in the column %s, and ", columnName(t.classes)) + message
 		}
-		warn.warn(Warning{
-			Message: message + "the others read as views " + t.numbers, Count: 1, First: at,
-			Option: "TextColumn", Remedy: "names a column of texts",
-		})
+		warn.addOption(message+"the others read as views "+t.numbers, 1, at, "TextColumn", "names a column of texts")
 	}
 	if t.labels >= 0 && slices.ContainsFunc(c.Classes, func(name string) bool {
 		return columnName(name) == columnName(t.first[t.labels])
 	}) {
-		warn.warn(Warning{
-			Message: fmt.Sprintf("the first line, %s, taken for a header, though later documents have the label %s",
-				quoteList(t.first), t.first[t.labels]), Count: 1, First: at,
-			Option: "LabelColumn", Remedy: strconv.Itoa(t.labels+1) + " takes it for a document",
-		})
+		warn.addOption(fmt.Sprintf("the first line, %s, taken for a header, though later documents have the label %s",
+			quoteList(t.first), t.first[t.labels]), 1, at, "LabelColumn", strconv.Itoa(t.labels+1)+" takes it for a document")
 	}
 	if t.unknown {
-		warn.warn(Warning{
-			Message: "no column of labels: " + strings.Join(t.header, ", "), Count: 1, First: at,
-			Option: "LabelColumn", Remedy: "names it",
-		})
+		warn.addOption("no column of labels: "+strings.Join(t.header, ", "), 1, at, "LabelColumn", "names it")
 	}
 }
 

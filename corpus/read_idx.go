@@ -48,7 +48,7 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	case err != nil:
 		return nil, err
 	case labels == nil:
-		(*warnings)(&c.Warnings).add("images without a file of labels beside them", 1, in.name)
+		c.warn().add("images without a file of labels beside them", 1, in.name)
 	default:
 		defer labels.close()
 		if err := c.readIDXLabels(&arrayReader{ctx: ctx, in: labels, opt: opt, name: labels.name}); err != nil {

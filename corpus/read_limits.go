@@ -154,10 +154,9 @@ func vectorCorpus(
 		expected := fmt.Sprintf("%d, one for each term of the vocabulary", n)
 		return nil, fault(fmt.Sprintf("%d %s", m.Cols, what), expected).at(file, 0)
 	}
-	c := &Corpus{Source: file, Documents: m, Labels: sparse.Labels{Offsets: make([]int64, m.Rows()+1)}}
+	c := &Corpus{Source: file, Documents: m, Labels: sparse.Labels{Offsets: make([]int64, m.Rows()+1)}, Warnings: warn}
 	limitVectors(c, opt)
-	warn.rows(m, func(i int) string { return fmt.Sprintf("%s, %s %d", file, row, i+first) })
-	c.Warnings = warn
+	c.warn().rows(m, func(i int) string { return fmt.Sprintf("%s, %s %d", file, row, i+first) })
 	return c, nil
 }
 

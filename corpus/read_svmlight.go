@@ -239,8 +239,7 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	}
 	var pieces []*vectorPiece
 	c := &Corpus{Source: in.name}
-	var warn warnings
-	var rows int64
+	warn, rows := c.warn(), int64(0)
 	classes := newClassTable()
 	err := scanBlocks(ctx, in, opt, func(int) parser[*vectorPiece] {
 		return (&svmParser{
@@ -279,7 +278,6 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 		}
 		return place(in.name, pieces[k].firstLine+int64(pieces[k].lines[i]))
 	})
-	c.Warnings = warn
 	return c, nil
 }
 

@@ -245,12 +245,10 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	}
 	limitVectors(c, opt)
 	at := func(i int) string { return fmt.Sprintf("%s, %s", source, c.DocumentName(i)) }
-	var warn warnings
 	for k, p := range pieces {
-		warn.add(unknownMessage, p.beyond.count, at(k*chunk+int(p.beyond.first)))
+		c.warn().add(unknownMessage, p.beyond.count, at(k*chunk+int(p.beyond.first)))
 	}
-	warn.rows(c.Documents, at)
-	c.Warnings = warn
+	c.warn().rows(c.Documents, at)
 	return c, nil
 }
 

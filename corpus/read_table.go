@@ -202,10 +202,8 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	}
 	c, err := readTextLines(ctx, in, opt, m, "texts, one per line", add)
 	if err == nil && tabs.Load() == int64(c.Documents.Rows()) {
-		(*warnings)(&c.Warnings).warn(Warning{
-			Message: "TAB in each line, what stands before it counted as words", Count: tabs.Load(),
-			First: place(in.name, 1), Option: "Format", Remedy: "tsv takes it for labels",
-		})
+		c.warn().addOption("TAB in each line, what stands before it counted as words", tabs.Load(), place(in.name, 1),
+			"Format", "tsv takes it for labels")
 	}
 	return c, err
 }

@@ -166,7 +166,7 @@ func readTexts(
 		}
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
 		warn.lines("number missing, a term of its own where training had one missing", p.missing, in.name, firstLine)
-		warn.warn(badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first))))
+		warn.badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first)))
 		classes.append(&p.labels)
 		groups.append(&p.groups)
 		look.add(&p.look)
@@ -344,14 +344,10 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 		return err
 	}
 	classes := newClassTable()
-	warn := warnings(c.Warnings)
-	kept := 0
+	warn, kept := c.warn(), 0
 	for i, f := range files {
 		if binary[i] {
-			warn.warn(Warning{
-				Message: "file of binary data, left out", Count: 1, First: f.path,
-				Option: "Strict", Remedy: "makes it an error",
-			})
+			warn.addOption("file of binary data, left out", 1, f.path, "Strict", "makes it an error")
 			continue
 		}
 		if f.class == "" {
@@ -360,14 +356,14 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 			classes.add(f.class)
 		}
 		c.Names = append(c.Names, f.name)
-		warn.warn(badBytes(bad[i], f.path))
+		warn.badBytes(bad[i], f.path)
 		files[kept], documents[kept] = f, documents[i]
 		kept++
 	}
 	if kept == 0 {
 		return fault("nothing but binary data", "files of text").at(c.Source, 0)
 	}
-	c.Classes, c.Labels, c.Warnings = classes.list, classes.labels, warn
+	c.Classes, c.Labels = classes.list, classes.labels
 	return c.fillText(ctx, opt, counters, documents[:kept], func(i int) string { return files[i].path })
 }
 
@@ -446,9 +442,7 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 		if err != nil {
 			return nil, err
 		}
-		fallback := Warning{
-			Message: "no Go installation found, so the corpus is " + c.Source, Count: 1, First: "goroot",
-		}
+		fallback := Warning{Message: "no Go installation found, so the corpus is " + c.Source, Count: 1, First: "goroot"}
 		c.Warnings = append([]Warning{fallback}, c.Warnings...)
 		return c, nil
 	}

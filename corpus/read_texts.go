@@ -55,7 +55,7 @@ func fromTexts(
 	piece := opt.labels(false)
 	var warn warnings
 	for i := range texts {
-		warn.warn(badBytes(bad[i], at(i)))
+		warn.badBytes(bad[i], at(i))
 		if labels == nil || strings.TrimSpace(labels[i]) == "" {
 			piece.addNone()
 		} else if bad := piece.add([]byte(labels[i])); bad != nil {

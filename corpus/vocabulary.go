@@ -194,10 +194,8 @@ func (c *Corpus) warnViews(views []sparse.View) {
 			end = views[i+1].First
 		}
 		if n := end - v.First; n < 2 && len(c.Vocabulary) > 0 && len(split) == len(views) {
-			(*warnings)(&c.Warnings).warn(Warning{
-				Message: fmt.Sprintf("%s in the view %s", []string{"no term", "one term alone"}[n], split[i]), Count: 1,
-				Option: "Tokenizer", Remedy: "with words:digits keeps digits in words",
-			})
+			c.warn().addOption(fmt.Sprintf("%s in the view %s", []string{"no term", "one term alone"}[n], split[i]), 1, "",
+				"Tokenizer", "with words:digits keeps digits in words")
 		}
 	}
 }
@@ -294,7 +292,7 @@ func (c *Corpus) fillText(
 			c.Blank[i] = documents[i].blank
 		}
 	}
-	warn := warnings(c.Warnings)
+	warn := c.warn()
 	for i, n := range lost {
 		if n > 0 && opt.Vocabulary != nil {
 			warn.warn(Warning{Message: unknownMessage, Count: n, Of: words.Load(), First: at(i)})
@@ -302,12 +300,8 @@ func (c *Corpus) fillText(
 	}
 	warn.rows(m, at)
 	if m.Cols == 0 && opt.Vocabulary == nil && slices.Max(lost) > 0 {
-		warn.warn(Warning{
-			Message: "no term is in enough documents, so none is left", Count: 1, First: at(0),
-			Option: "MinDF", Remedy: "1 keeps terms of one document",
-		})
+		warn.addOption("no term is in enough documents, so none is left", 1, at(0), "MinDF", "1 keeps terms of one document")
 	}
-	c.Warnings = warn
 	return nil
 }
 
