@@ -14,33 +14,26 @@ import (
 
 // CachedOptions says what a [Cached] may take. The zero value works.
 type CachedOptions struct {
-	// CacheBytes bounds what tiles take, in the making and in use included. Default: as much as the
-	// whole matrix takes, or what Options.MemoryBytes leaves for it where that is less; without
-	// that bound, half of what the machine has left where the matrix doesn't fit into it.
+	// CacheBytes bounds the memory of tiles. Default: the size of the whole matrix, bounded by what Options.MemoryBytes
+	// leaves or, without that, by half of the machine's free memory if the matrix exceeds it.
 	CacheBytes int64
 
-	// TileColumns is about how many columns a tile of a row has where not all tiles fit into memory; default
-	// 4096. If short ranges of columns are read, such as the documents of a class, tiles of that length avoid
-	// unneeded work. It is rounded up to a multiple of 512.
+	// TileColumns is the approximate number of columns of a tile if not all tiles fit into memory, rounded up to a
+	// multiple of 512; default 4096. If short ranges are read, such as one class, shorter tiles avoid unneeded work.
 	TileColumns int
 }
 
-// Cached serves rows of Gram matrices of one engine's documents from tiles of c, which all kernels
-// on these documents share: the map is applied when a row is read, and a search over the parameters
-// of a kernel computes each c once.
+// Cached serves rows of Gram matrices of one engine's documents from tiles of c, which all kernels share: the map is
+// applied when a row is read. If c of all pairs fits into the bound, the first use computes all of it; otherwise rows
+// are computed on demand, and the least recently used tiles are dropped.
 //
-// Where c of all pairs fits into the bound, it is computed at the first use, each pair once, and
-// kept; otherwise rows are computed when they are asked for, and the least recently used tiles make
-// room. Values have the same bits as those of Engine.Gram, whatever the bound. A Cached may be used
-// concurrently.
+// Values have the bits of [Engine.Gram]; with a device they may differ by Kernel.Error. It may be used concurrently.
 type Cached struct {
 	e *Engine
 	c *cache.Cache
 }
 
-// CachedStats counts what a [Cached] has done since it was made: tiles.CacheStats of its tiles,
-// where c of all pairs is kept (Whole) of rows read and panels computed; values Served and pairs
-// Computed.
+// CachedStats counts what a [Cached] has done since it was made.
 type CachedStats = cache.Stats
 
 // Cached returns a cache of the engine's tiles of c.
@@ -87,10 +80,8 @@ func (c *Cached) Whole() bool { return c.c.Whole() }
 // Stats returns the counts up to now.
 func (c *Cached) Stats() CachedStats { return c.c.Counts() }
 
-// Build computes c of all pairs, each once, if it fits into the bound and isn't there yet; it does
-// nothing otherwise. The first Rows does the same. It fails with a [MemoryError] where the machine
-// hasn't as much left. It reports progress as [Engine.Gram] does. Of several callers one computes
-// and the others wait; when that one's ctx ends, another goes on from there.
+// Build computes c of all pairs, if that fits into the bound and wasn't done before, as the first Rows does. Of several
+// callers one computes and the others wait; if its ctx is done, another continues.
 func (c *Cached) Build(ctx context.Context) error {
 	if err := c.e.open(); err != nil {
 		return err
@@ -103,11 +94,9 @@ func (c *Cached) Build(ctx context.Context) error {
 //
 //	dst[r] = k(x_rows[r], x_j),  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 //
-// Rows may come in any order and more than once, and so may ranges; dst[r] is as long as all ranges
-// together, and no two may overlap. What isn't there is computed a panel at a time: Kernels.Panel
-// rows that are missing cost as much as one, so rows are best asked for in panels. It reports no
-// progress unless the whole matrix is computed. It returns within a second of the end of ctx, with
-// its error; after an error dst holds anything.
+// Rows and ranges may come in any order and repeatedly; dst[r] is as long as all ranges together, and no two may share
+// memory. Missing rows are computed by panels: up to [Engine.Panel] of them take as long as one. Progress is reported
+// only if the whole matrix is computed. After an error dst is undefined.
 func (c *Cached) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	k, err := c.e.bind(k)
 	if err != nil {
@@ -144,9 +133,6 @@ func (m *Matrix) Diagonal() []float32 { return m.diagonal }
 
 // Rows is [Cached.Rows] of the matrix's kernel.
 func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
-	if err := run.Given(ctx, "engine"); err != nil {
-		return err
-	}
 	if err := m.c.e.open(); err != nil {
 		return err
 	}
@@ -156,10 +142,8 @@ func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 // Whole is [Cached.Whole].
 func (m *Matrix) Whole() bool { return m.c.Whole() }
 
-// Of returns the matrix of some of the documents, whose numbers increase: element i, j is
-// k(x_docs[i], x_docs[j]), with the bits of [Engine.Gram]. It computes each pair once, without the
-// cache, and stores it twice. It is fast where the documents stand in few ranges. Memory and errors are
-// those of Gram, for so many documents.
+// Of returns the matrix of the given documents, in increasing order, with the bits of [Engine.Gram]. It computes each
+// pair once, without the cache, and is fast if the documents form few ranges.
 func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	e, n := m.c.e, len(docs)
 	if err := e.open(); err != nil {
@@ -213,17 +197,11 @@ type Ready struct {
 	giveBack func() // nil once that is done
 }
 
-// Ready computes the matrix, each pair once, without c behind it. One training is faster
-// on that than on rows that are mapped each time they are read. Ready returns nil if the matrix
-// doesn't fit into the bound or c is computed already.
-// The matrix has the bits of rows from the cache and counts as computed by it.
+// Ready computes the matrix without c: one training is faster on it than on rows that are mapped each time they are
+// read. It returns nil if the matrix doesn't fit into the bound, or if c is computed already.
 //
-// The matrix takes the room of c: no second one is made before the first is closed, nor beside
-// Build, whose end Ready waits for. Only c itself may be computed beside it, where the cache is
-// used all the same; CachedStats.Bytes, which counts both, then is above the bound until the matrix
-// is closed.
-//
-// Error: a [MemoryError] where the machine has less memory left.
+// The matrix takes the memory of c in the bound until it is closed: there is only one at a time, and Ready waits for
+// Build. If the cache is used meanwhile, CachedStats.Bytes exceeds the bound.
 func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {
 	c := m.c
 	if err := c.e.open(); err != nil {
@@ -242,7 +220,7 @@ func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {
 	g, err := newSymmetric(ctx, c.Len())
 	r := &Ready{g, func() { c.c.GiveBack(bytes) }}
 	if err == nil {
-		err = c.e.gramTo(ctx, m.k, g)
+		err = c.e.GramTo(ctx, m.k, g)
 	}
 	if err != nil {
 		r.Close()
@@ -252,8 +230,7 @@ func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {
 	return r, nil
 }
 
-// Close gives the matrix's room back to the cache, for the next one. The matrix then has no rows.
-// It must not be in use. Closing it again does nothing.
+// Close returns the matrix's memory to the cache. The matrix must not be in use. Close is idempotent.
 func (r *Ready) Close() {
 	if r.giveBack != nil {
 		r.giveBack()

@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -24,12 +23,8 @@ type Options struct {
 	KeptBytes   int64          // most that a dense copy, for single test documents, may take; default none
 	Progress    func(Progress) // called every 100 ms and at the end, not concurrently by one computation; default none
 
-	// Device makes the back end that computes c in place of the processor's panels, for the
-	// documents x as columns; default none, as where it returns nil. It belongs to the engine,
-	// whose Close closes it. Values that a [Cached] maps from its c have the bits of Gram without a
-	// device; with one they may differ by what Kernel.Error allows. With a device, the visit of
-	// Each must not use the engine: it would wait for the device, which waits for
-	// it.
+	// Device makes the back end that computes c for the documents x as columns; default, or if it returns nil, the
+	// processor. Close closes it. The visit of Each must not use an engine with a device, which would wait for itself.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 
 	method string        // byJoin or byTiles, for tests; "" for the cheaper one
@@ -38,10 +33,8 @@ type Options struct {
 
 // Engine computes kernels on one set of documents, in float32 from head/tail panels.
 //
-// The error of c is at most 2.7e-6 and at most 2.7e-5 of c, see [device.SlackC]; c is exactly 0 for
-// identical documents. On one instruction set they are the same bits from any number of workers,
-// for (i, j) and (j, i), and from Gram, Rows, Stripes and Cross. An Engine may be used
-// concurrently.
+// The error of c is at most [device.SlackC], and c is 0 for identical documents. On one instruction set values have
+// the same bits from any number of workers, for (i, j) and (j, i), and from every method. It may be used concurrently.
 type Engine struct {
 	c        *compute.Computer
 	memory   int64
@@ -64,15 +57,14 @@ func (o Options) resolve() (*asm.Kernels, int, error) {
 	return kernels, workers, err
 }
 
-// mostWorkers is far above what any machine has cores for, and so few that sizes in proportion to
-// it are numbers.
-const mostWorkers = 1 << 16
+// maxWorkers is far above any number of cores.
+const maxWorkers = 1 << 16
 
 func (o Options) resolveWorkers() (int, error) {
 	switch {
-	case o.Workers < 0 || o.Workers > mostWorkers:
+	case o.Workers < 0 || o.Workers > maxWorkers:
 		return 0, fmt.Errorf("engine: %d workers, expected a number up to %d, or 0 for all cores",
-			o.Workers, mostWorkers)
+			o.Workers, maxWorkers)
 	case o.MemoryBytes < 0:
 		return 0, fmt.Errorf("engine: MemoryBytes is %d, expected a number above 0, or 0 for no bound", o.MemoryBytes)
 	case o.KeptBytes < 0:
@@ -83,8 +75,7 @@ func (o Options) resolveWorkers() (int, error) {
 	return o.Workers, nil
 }
 
-// SeamDocuments is the number of documents whose tails are added up at a time. A test that compares
-// results to the bit takes more, so that the seam between two such blocks is in them.
+// SeamDocuments is the number of documents whose tails are added up at a time. Tests of bits use more documents.
 const SeamDocuments = panel.TailDocs
 
 // New makes an engine for the documents x. It copies them into head/tail form, which takes about as
@@ -111,8 +102,8 @@ const what = "an engine for these documents"
 
 // newBare makes an engine that has no back end yet, unless that is a device.
 func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
-	if err := run.Given(ctx, "engine"); err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	kernels, workers, err := opt.resolve()
 	if err != nil {

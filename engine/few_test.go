@@ -67,8 +67,9 @@ func TestSingleDocuments(t *testing.T) {
 								}
 							}
 						}
-						if kept := e.Bytes() > before; kept != (e.HeadTerms() > 0 && e.Roles() == engine.DenseRows) {
-							t.Errorf("%d bytes, before single documents %d, of a head of %d terms", e.Bytes(), before, e.HeadTerms())
+						head, _ := e.Heads()
+						if kept := e.Bytes() > before; kept != (head.Terms > 0 && head.Roles == engine.DenseRows) {
+							t.Errorf("%d bytes, before single documents %d, of head %+v", e.Bytes(), before, head)
 						}
 					})
 				}
@@ -104,7 +105,7 @@ func TestSingleLongDocument(t *testing.T) {
 				t.Errorf("%s: c = %v, expected %v", isa, got, float32(want))
 			}
 		}
-		if e.Bytes() == before && e.Roles() == engine.DenseRows {
+		if head, _ := e.Heads(); e.Bytes() == before && head.Roles == engine.DenseRows {
 			t.Errorf("%s: no document passed alone", isa)
 		}
 	}

@@ -6,56 +6,41 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
-	"github.com/gramengine/gram/engine/internal/shape"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
 
-// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. Each pair is computed once and
-// stored twice.
+// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. Each pair is computed once and stored twice.
 //
-// It allocates GramBytes, and fails with a [MemoryError] before that where Options.MemoryBytes, or
-// what the machine has left, is less. It returns within a second of the end of ctx, with its error.
+// It allocates GramBytes. If that is more than Options.MemoryBytes or the machine leaves, it fails with a [MemoryError]
+// at once. It returns within a second after ctx is done.
 func (e *Engine) Gram(ctx context.Context, k kernel.Kernel) (*Symmetric, error) {
-	k, err := e.bind(k)
-	if err != nil {
+	if _, err := e.bind(k); err != nil {
 		return nil, err
 	}
 	if err := e.fits(ctx, "the Gram matrix", e.GramBytes()); err != nil {
 		return nil, err
 	}
 	g, err := newSymmetric(ctx, e.Len())
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = e.GramTo(ctx, k, g)
 	}
-	if err := e.gramTo(ctx, k, g); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return g, nil
 }
 
-// GramTo is Gram into a matrix that there is already, of Len rows and columns, whose memory may be
-// that of an earlier result. After an error the matrix holds anything.
-func (e *Engine) GramTo(ctx context.Context, k kernel.Kernel, g *Symmetric) error {
-	n := e.Len()
-	k, err := e.bind(k)
-	if err != nil {
+// GramTo is Gram into an existing matrix of Len rows. After an error its values are undefined.
+func (e *Engine) GramTo(ctx context.Context, k kernel.Kernel, g *Symmetric) (err error) {
+	if k, err = e.bind(k); err != nil {
 		return err
 	}
-	if g == nil {
-		return fmt.Errorf("engine: a nil destination, expected one of %d rows", n)
+	if n := e.Len(); g.N != n || len(g.Data) != n*n {
+		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns", g.N, len(g.Data), n)
 	}
-	if g.N != n || !shape.IsProduct(len(g.Data), n, n) {
-		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns",
-			g.N, len(g.Data), n)
-	}
-	return e.gramTo(ctx, k, g)
-}
-
-// gramTo is GramTo for a kernel that is bound and a matrix that fits.
-func (e *Engine) gramTo(ctx context.Context, k kernel.Kernel, g *Symmetric) (err error) {
 	ctx, report := e.c.Start(ctx, compute.PairsOf(g.N))
 	defer report.Finish(&err)
 	return e.c.Half(ctx, k, run.Numbers(0, g.N), g.Data, report, nil)
@@ -92,8 +77,8 @@ func (e *Engine) rows(
 	})
 }
 
-// Cross returns the matrix of k between test documents, its rows, and the engine's documents, its
-// columns. Both must have been embedded by the same embedder.
+// Cross returns the matrix of k between test documents, its rows, and the engine's documents, its columns. Both must
+// have been embedded by the same embedder.
 func (e *Engine) Cross(ctx context.Context, k kernel.Kernel, test *sparse.Embedded) (*Dense, error) {
 	k, err := e.bindCross(k, test)
 	if err != nil {
@@ -105,30 +90,28 @@ func (e *Engine) Cross(ctx context.Context, k kernel.Kernel, test *sparse.Embedd
 		return nil, err
 	}
 	dst := &Dense{Rows: m, Cols: n}
-	if dst.Data, err = tiles.MakeContext(ctx, m*n); err != nil {
-		return nil, err
+	if dst.Data, err = tiles.MakeContext(ctx, m*n); err == nil {
+		err = e.crossTo(ctx, k, test, dst)
 	}
-	if err := e.crossTo(ctx, k, test, dst); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return dst, nil
 }
 
-// CrossTo is [Engine.Cross] into a matrix that there is already, of as many rows as test has and
-// Len columns, whose memory may be that of an earlier result. After an error the matrix holds
-// anything.
+// CrossTo is [Engine.Cross] into an existing matrix. After an error its values are undefined.
 func (e *Engine) CrossTo(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, dst *Dense) error {
 	k, err := e.bindCross(k, test)
-	if err != nil {
-		return err
+	if err == nil {
+		err = dst.hasShape(test.Rows(), e.Len())
 	}
-	if err := dst.hasShape(test.Rows(), e.Len()); err != nil {
+	if err != nil {
 		return err
 	}
 	return e.crossTo(ctx, k, test, dst)
 }
 
-// crossTo is CrossTo for a kernel that is bound and a matrix that fits.
+// crossTo is CrossTo with valid arguments.
 func (e *Engine) crossTo(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, dst *Dense) (err error) {
 	ctx, report := e.c.Start(ctx, int64(dst.Rows)*int64(dst.Cols))
 	defer report.Finish(&err)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -23,12 +22,8 @@ type Kept struct {
 // pairsPerRow is how many pairs a search holds per document.
 const pairsPerRow = 4
 
-// NewKept returns n documents, none near to another. It panics if n is above 2³¹-1.
+// NewKept returns n < 2³¹ documents, none near to another.
 func NewKept(n int) *Kept {
-	if n > math.MaxInt32 {
-		panic(fmt.Sprintf("engine: NewKept: %d documents, expected at most %d", n, math.MaxInt32))
-	}
-	n = max(n, 0)
 	k := &Kept{first: make([]int32, n), by: make([]int32, n), sure: make([]bool, n), blocked: make([]bool, n),
 		room: math.MaxInt}
 	for i := range n {
@@ -37,24 +32,11 @@ func NewKept(n int) *Kept {
 	return k
 }
 
-// ordered panics with an error unless i < j are documents.
-func (k *Kept) ordered(i, j int) {
-	if i < 0 || i >= j || j >= len(k.first) {
-		panic(fmt.Errorf("engine: documents %d and %d, expected two of 0 to %d, ascending", i, j, len(k.first)-1))
-	}
-}
+// Copy records that document j is a copy of document i < j and so near to the same documents.
+func (k *Kept) Copy(i, j int) { k.first[j] = min(k.first[j], int32(i)) }
 
-// Copy says that document j is a copy of document i < j and so near to the same documents. It panics with an error if
-// there are no such documents.
-func (k *Kept) Copy(i, j int) {
-	k.ordered(i, j)
-	k.first[j] = min(k.first[j], int32(i))
-}
-
-// Near says that documents i < j are near to each other, and so are their copies if they are the first ones. It panics
-// with an error if there are no such documents.
+// Near records that documents i < j are near to each other, and so are their copies if they are the first ones.
 func (k *Kept) Near(i, j int) {
-	k.ordered(i, j)
 	switch pair := [2]int32{int32(i), int32(j)}; {
 	case k.sure[i]:
 		k.drop(pair)

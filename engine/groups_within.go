@@ -28,9 +28,6 @@ type Within struct {
 // GroupsWithin groups documents by their pairs with c of at most a bound, as [Kept] says, in the memory that
 // [GroupsBytes] returns. More pairs than it holds are searched for again, once or twice.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*Within, error) {
-	if x == nil {
-		return nil, errors.New("engine: documents are nil, expected some")
-	}
 	kept, out := NewKept(x.Rows()), &Within{}
 	kept.room = pairsPerRow*x.Rows() + 1<<12
 	for first := true; first || kept.full; first = false {
@@ -72,9 +69,6 @@ func EachNear(
 	ctx context.Context, x *sparse.Embedded, c float64, opt Options, copies func(list []uint32) error,
 	near func(i, j int, pairs int64, same bool) error,
 ) (plan *JoinPlan, name string, err error) {
-	if copies == nil || near == nil {
-		return nil, "", errors.New("engine: copies or near is nil, expected functions that take copies and pairs")
-	}
 	e, s, err := bareWithin(ctx, x, c, opt)
 	if err != nil {
 		return nil, "", err
@@ -111,9 +105,6 @@ func EachNear(
 func CrossWithin(
 	ctx context.Context, rows, x *sparse.Embedded, c float64, opt Options, visit func(i, j int, c float64) error,
 ) (_ *JoinPlan, err error) {
-	if visit == nil {
-		return nil, errors.New("engine: a nil function visit, expected one that takes pairs")
-	}
 	e, s, err := bareWithin(ctx, x, c, opt)
 	if err != nil {
 		return nil, err
@@ -196,7 +187,7 @@ func (s *search) tiled(
 // GroupsBytes returns the memory that [GroupsWithin] takes by a join at least, beside so many embedded
 // documents of so many columns.
 func GroupsBytes(rows, cols int) int64 {
-	return run.AddBytes((210+8*pairsPerRow)*int64(max(rows, 0)), 24*int64(max(cols, 0)))
+	return (210+8*pairsPerRow)*int64(rows) + 24*int64(cols)
 }
 
 // bareWithin makes an engine without the processor's back end, and the search for pairs within a bound.

@@ -12,7 +12,6 @@ import (
 	"github.com/gramengine/gram/engine/internal/join"
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -80,9 +79,6 @@ func (x *Index) build(ctx context.Context) (err error) {
 
 // Len returns the number of documents.
 func (x *Index) Len() int {
-	if x == nil || x.e == nil {
-		return 0
-	}
 	return x.e.Len()
 }
 
@@ -108,10 +104,7 @@ func (x *Index) Nearest(
 	if k < 1 {
 		return nil, fmt.Errorf("engine: %d nearest documents, expected at least 1", k)
 	}
-	if err := x.check(q, i); err != nil {
-		return nil, err
-	}
-	if err := run.Given(ctx, "engine"); err != nil {
+	if err := x.check(ctx, q, i); err != nil {
 		return nil, err
 	}
 	row, err := x.row(ctx, q, i)
@@ -162,10 +155,7 @@ func (x *Index) Within(
 	if !(c >= 0) {
 		return nil, fmt.Errorf("engine: documents with c of at most %v, expected a number not below 0", c)
 	}
-	if err := x.check(q, i); err != nil {
-		return nil, err
-	}
-	if err := run.Given(ctx, "engine"); err != nil {
+	if err := x.check(ctx, q, i); err != nil {
 		return nil, err
 	}
 	var out []Match
@@ -202,10 +192,10 @@ func (x *Index) Within(
 }
 
 // check checks a document of a query.
-func (x *Index) check(q *sparse.Embedded, i int) error {
+func (x *Index) check(ctx context.Context, q *sparse.Embedded, i int) error {
 	switch {
-	case x == nil || x.e == nil:
-		return errors.New("engine: an index that NewIndex didn't make")
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case q == nil || q.Embedder != x.e.c.X.Embedder:
 		return errors.New("engine: a query of another embedder, expected that of the index")
 	case i < 0 || i >= q.Rows():
@@ -214,9 +204,8 @@ func (x *Index) check(q *sparse.Embedded, i int) error {
 	return q.Validate()
 }
 
-// CompareRows returns c of row i of x and row j of y, embedded by one embedder, as a [Match] has it, and
-// whether it is within a bound. It takes no pass over the documents, which [New] or Validate has
-// checked. Errors: a row out of range, different embedders, a bound that is below 0 or no number.
+// CompareRows returns c of row i of x and row j of y, and whether it is within a bound. The documents are valid and
+// embedded by the same embedder.
 func CompareRows(
 	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,
 ) (c float32, within bool, err error) {
@@ -227,13 +216,8 @@ func CompareRows(
 		x *sparse.Embedded
 		i int
 	}{{x, i}, {y, j}} {
-		if s.x == nil || s.x.Embedder == nil || s.x.Embedder != x.Embedder || s.i < 0 || s.i >= s.x.Rows() {
+		if s.x.Embedder != x.Embedder || s.i < 0 || s.i >= s.x.Rows() {
 			return 0, false, errors.New("engine: a row that there isn't, or two of different embedders")
-		}
-		lo, hi, n := s.x.Offsets[s.i], s.x.Offsets[s.i+1], int64(len(s.x.Terms))
-		if lo < 0 || hi < lo || hi > n || len(s.x.Values) != int(n) || len(s.x.Raw) != int(n) ||
-			len(s.x.Divisors) != s.x.Rows() {
-			return 0, false, fmt.Errorf("engine: row %d of a matrix whose lists don't fit together", s.i)
 		}
 	}
 	s, a := x.Row(i)

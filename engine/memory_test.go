@@ -76,43 +76,4 @@ func TestBytesDoNotWrapRound(t *testing.T) {
 	if b := NewBytes(1, 1, 1<<60); b != math.MaxInt64 {
 		t.Errorf("2⁶⁰ values take %d bytes", b)
 	}
-	if b, err := (Options{Workers: 1}).StripesBytes(math.MaxInt); err != nil || b != math.MaxInt64 {
-		t.Errorf("stripes take %d bytes, error %v", b, err)
-	}
-	if _, err := (Options{}).StripesBytes(-1); err == nil {
-		t.Error("stripes of -1 documents")
-	}
-	for _, shape := range [][2]int{{-1, 1}, {1, -1}, {3 << 31, 3 << 31}, {1 << 32, 1 << 32}, {math.MaxInt, 2}} {
-		func() {
-			defer func() {
-				if _, ok := recover().(error); !ok {
-					t.Errorf("a matrix of %v is made", shape)
-				}
-			}()
-			if d := NewDense(shape[0], shape[1]); len(d.Data) == 0 {
-				return
-			}
-		}()
-	}
-}
-
-// A row is Cols values of Data, wherever that came from: not what lies after them in memory.
-func TestRowsThatAreNot(t *testing.T) {
-	memory := make([]float32, 12)
-	for name, row := range map[string]func() []float32{
-		"beyond the rows":             func() []float32 { return (&Dense{Rows: 2, Cols: 3, Data: memory[:6]}).Row(2) },
-		"before the rows":             func() []float32 { return (&Dense{Rows: 2, Cols: 3, Data: memory[:6]}).Row(-1) },
-		"of data that is too short":   func() []float32 { return (&Dense{Rows: 3, Cols: 3, Data: memory[:6]}).Row(2) },
-		"of a matrix that is no more": func() []float32 { return (&Symmetric{}).Row(0) },
-		"beyond a symmetric matrix":   func() []float32 { return (&Symmetric{N: 2, Data: memory[:4]}).Row(2) },
-	} {
-		func() {
-			defer func() {
-				if _, ok := recover().(error); !ok {
-					t.Errorf("a row %s is there", name)
-				}
-			}()
-			row()
-		}()
-	}
 }

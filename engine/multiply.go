@@ -8,7 +8,6 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
-	"github.com/gramengine/gram/engine/internal/shape"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
@@ -16,28 +15,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Products of kernel matrices with vectors need no matrix: a tile is multiplied and forgotten. Of
-// the symmetric matrix each pair is computed once, for both of its products: that saves half of the
-// dot products, 5 to 15 ns a pair, where a multiply-add takes about 0.05, so it is worth its memory
-// from one vector to hundreds. Which partial sums there are depends on the number of documents
-// alone, and they are added in order.
+// Each pair of the symmetric matrix is computed once, for both of its products. The partial sums depend on the number
+// of documents alone, and are added in order.
 
-// maxParts bounds the parts that the symmetric half is divided into, and so the workers that are
-// of use.
+// maxParts bounds the number of parts of the symmetric half, and so of useful workers.
 const maxParts = 64
 
 // Multiply computes dst = K V for the Gram matrix K of kernel k and p vectors, the columns of v,
 //
 //	dst[i][c] = Σ_j k(xᵢ, xⱼ) v[j][c],
 //
-// without K: each pair is computed once, and nothing of a tile is kept. v and dst are Len × p and
-// share no memory. Values of K are those of [Engine.Gram]; sums are float64, so that they are
-// within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of the exact ones. They have the same bits from any number
-// of workers; a device sums in an order of its own.
-//
-// It allocates MultiplyBytes, and fails with a [MemoryError] before that where Options.MemoryBytes,
-// or what the machine has left, is less. It may be called concurrently, and returns within a second
-// of the end of ctx, with its error; dst then holds anything.
+// without storing K. v and dst are Len × p and share no memory. Values of K are those of [Engine.Gram]; sums are float64
+// and within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of the exact ones, with the same bits from any number of workers. A device
+// sums in its own order. It allocates MultiplyBytes. After an error dst is undefined.
 func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, v, dst *mat.Dense) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err
@@ -83,8 +73,7 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, v, dst *mat.Dens
 	return err
 }
 
-// MultiplyBytes returns the memory that Multiply allocates for so many vectors, in bytes: the sums
-// of each worker, and theirs.
+// MultiplyBytes returns the memory that Multiply allocates for so many vectors, in bytes.
 func (e *Engine) MultiplyBytes(vectors int) int64 {
 	workers := min(e.c.Workers, maxParts)
 	return run.AddBytes(floatBytes(e.Len(), vectors, workers+1),
@@ -93,10 +82,7 @@ func (e *Engine) MultiplyBytes(vectors int) int64 {
 
 // floatBytes returns the memory of so many matrices of float64.
 func floatBytes(rows, cols, count int) int64 {
-	if float64(rows)*float64(cols)*float64(count) >= math.MaxInt64/16 {
-		return math.MaxInt64
-	}
-	return 8 * int64(max(rows, 0)) * int64(max(cols, 0)) * int64(count)
+	return 8 * int64(rows) * int64(cols) * int64(count)
 }
 
 // equalParts divides the rows of the symmetric half, by whole panels, into parts of about equally
@@ -148,11 +134,7 @@ func (h *halfProduct) visit(t *Tile) error {
 	return nil
 }
 
-// CrossMultiply computes dst = K V for the matrix K of k between test documents, its rows, and the
-// engine's documents, its columns, without K: v is Len × p, dst as many rows as test has × p, and
-// they share no memory. Sums have the accuracy of [Engine.Multiply], the same bits from any number
-// of workers, and each is that of its row alone. Both sides must have been embedded by the same
-// embedder. It is [Rectangle.Multiply] of a matrix that is used once.
+// CrossMultiply is [Rectangle.Multiply] of a matrix that is used once.
 func (e *Engine) CrossMultiply(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, v, dst *mat.Dense) error {
 	r, err := e.Rectangle(k, test, 0)
 	if err != nil {
@@ -163,18 +145,12 @@ func (e *Engine) CrossMultiply(ctx context.Context, k kernel.Kernel, test *spars
 
 // vectorsOf checks the matrices of a product and returns the number of vectors.
 func vectorsOf(v, dst *mat.Dense, columns, rows int) (p int, err error) {
-	if v == nil || dst == nil {
-		return 0, fmt.Errorf("engine: nil vectors or destination, expected matrices of %d and %d rows", columns, rows)
-	}
 	a, b := v.RawMatrix(), dst.RawMatrix()
 	if a.Rows != columns || a.Cols < 1 {
 		return 0, fmt.Errorf("engine: vectors of %d×%d, expected %d rows and at least one column", a.Rows, a.Cols, columns)
 	}
 	if b.Rows != rows || rows > 0 && b.Cols != a.Cols {
 		return 0, fmt.Errorf("engine: destination of %d×%d, expected %d×%d", b.Rows, b.Cols, rows, a.Cols)
-	}
-	if shape.Overlap(a.Data, b.Data) {
-		return 0, fmt.Errorf("engine: vectors and destination share memory, expected matrices of their own")
 	}
 	for i := range a.Rows {
 		for c, value := range a.Data[i*a.Stride:][:a.Cols] {

@@ -169,7 +169,7 @@ func TestRectangle(t *testing.T) {
 								if own.form == nil || &own.from.Terms[0] != first || forms != nil && own != forms[i] {
 									t.Fatalf("documents of block %d aren't kept", i)
 								}
-								held += own.form.Bytes() + 8*int64(len(own.from.Offsets))
+								held += r.readyBytes
 							}
 							if forms = slices.Clone(r.ready); held > r.KeptBytes() {
 								t.Fatalf("%d bytes are kept, %d announced", held, r.KeptBytes())

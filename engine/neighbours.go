@@ -44,45 +44,24 @@ type Neighbours struct {
 }
 
 // Plan returns how they were found; nil where blocks were merged.
-func (n *Neighbours) Plan() *JoinPlan {
-	if n == nil {
-		return nil
-	}
-	return n.plan
-}
+func (n *Neighbours) Plan() *JoinPlan { return n.plan }
 
 // Len returns the number of documents that have neighbours.
-func (n *Neighbours) Len() int {
-	if n == nil || n.lists == nil {
-		return 0
-	}
-	return n.lists.Len()
-}
+func (n *Neighbours) Len() int { return n.lists.Len() }
 
-// Of returns the neighbours of document i, the nearest first. It panics where there is no such
-// document.
-func (n *Neighbours) Of(i int) []Neighbour {
-	if uint(i) >= uint(n.Len()) {
-		panic(fmt.Errorf("engine: neighbours of document %d, expected one from 0 to %d", i, n.Len()-1))
-	}
-	return n.lists.Of(i)
-}
+// Of returns the neighbours of document i, the nearest first.
+func (n *Neighbours) Of(i int) []Neighbour { return n.lists.Of(i) }
 
 // Neighbours returns, for each document i, the Count other documents j with the greatest k(xᵢ, xⱼ) and at
 // least Min: the greatest first, equal ones by number. A list is shorter if fewer documents qualify. A value
 // that isn't finite is an error.
 //
-// Values have the bits of [Engine.Gram] on the processor. They don't depend on the number of workers or on
-// tiles. Where the kernel decreases in c alone, by its [kernel.Properties], the documents of the least c are
-// chosen, and only their c is mapped: equal values are in the order of c, then of number. The error of c is at
-// most [device.ErrorC] and, below 0.1, half a unit in the last place. Of two documents whose c differs by less than
-// twice that, or not at all, either may come first or be the last of a list, and which one may depend on the
-// instruction set. [Index.Nearest] orders by c in float64.
+// Values have the bits of [Engine.Gram] on the processor, from any number of workers. If the kernel decreases in c
+// alone, documents are chosen by the smallest c, and equal values are ordered by c, then by number. If c of two
+// documents differs by less than twice its error, at most [device.ErrorC], their order may depend on the instruction set.
+// [Index.Nearest] orders by c in float64.
 //
-// Every pair is computed once and serves both documents, unless a device selects. Of a tile only what enters a
-// list is kept. Neighbours allocates NeighboursBytes, and fails with a
-// [MemoryError] before that where Options.MemoryBytes, or what the machine has left, is less. It
-// returns within a second of the end of ctx, with its error.
+// Every pair is computed once and serves both documents, unless a device selects. It allocates NeighboursBytes.
 func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourOptions) (_ *Neighbours, err error) {
 	if k, err = e.bind(k); err != nil {
 		return nil, err
@@ -112,15 +91,9 @@ func (e *Engine) CrossNeighbours(
 	return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
 }
 
-// NeighboursBytes returns the memory that Neighbours allocates for so many neighbours of so many
-// documents, in bytes. CrossNeighbours holds what NewBytes says of its test documents besides.
-func NeighboursBytes(documents, count int) int64 {
-	documents, count = max(documents, 0), max(count, 0)
-	if count > 0 && float64(documents)*float64(count) >= math.MaxInt64/32 {
-		return math.MaxInt64
-	}
-	return nearest.Bytes(documents, count)
-}
+// NeighboursBytes returns the memory of Neighbours for count neighbours of each document, in bytes. CrossNeighbours
+// also holds NewBytes of its test documents.
+func NeighboursBytes(documents, count int) int64 { return nearest.Bytes(documents, count) }
 
 // neighbours is Neighbours for a kernel that is bound: up to most others of the documents of r.
 func (e *Engine) neighbours(

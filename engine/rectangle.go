@@ -2,9 +2,7 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
@@ -15,11 +13,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Rectangle is the matrix K of a kernel between test documents, its rows, and an engine's documents,
-// its columns, for products with vectors. Of the matrix only the first rows are kept, as many as
-// there is room for; the others are computed anew for each product, from documents that are kept in
-// the form that this takes. The bits of a product depend neither on what is kept nor on workers. One
-// goroutine at a time may use it; the test documents must stay unchanged.
+// Rectangle is the matrix K of a kernel between test documents, its rows, and an engine's documents, its columns, for
+// products with vectors. It stores as many of the first rows as fit; others are recomputed for each product, from
+// documents in the back end's form. The bits of a product don't depend on what is stored or on workers. It must not be
+// used concurrently, and the test documents must stay unchanged.
 type Rectangle struct {
 	e      *Engine
 	k      kernel.Kernel
@@ -40,19 +37,15 @@ type readyRows struct {
 	form device.Prepared // nil before the first product
 }
 
-// rectangleRows is how many rows are one worker's at a time. Sums over rows are added up for each
-// such block, and those of blocks in order.
+// rectangleRows is the number of rows of a block. Sums over rows are computed by block and added in order.
 const rectangleRows = 512
 
-// sumsAhead is how many sums over blocks there is room for, for each worker, so that it needn't wait
-// for blocks before its own.
+// sumsAhead is the number of sums over blocks per worker, so that it needn't wait for earlier blocks.
 const sumsAhead = 4
 
-// Rectangle returns the matrix of k between test documents and the engine's, of which it keeps rows
-// in up to keep bytes, 4·Len bytes a row and a little more; documents whose rows aren't kept take 8
-// bytes a value and about 100 each. They are allocated and computed by the first product. Both sides
-// must have been embedded by the same embedder. Errors: a kernel or documents that don't fit, and a
-// [MemoryError] where keep is more than Options.MemoryBytes leaves.
+// Rectangle returns the matrix of k between test documents and the engine's. The first product fills up to keep bytes
+// with rows, of a little more than 4·Len bytes, and with documents of other rows, of about 100 bytes and 8 for each
+// value. Both sides must have been embedded by the same embedder.
 func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
 	k, err := e.bindCross(k, test)
 	if err != nil {
@@ -69,8 +62,7 @@ func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (
 	return r, nil
 }
 
-// divide divides memory among rows and documents in the back end's form, which save less time but more
-// of it for their memory.
+// divide divides memory among rows and documents in the back end's form, which save less time but more per byte.
 func (r *Rectangle) divide(keep int64) {
 	block, blocks := 4*int64(r.height())*int64(r.stride), int64(r.blocks())
 	if block == 0 {
@@ -90,8 +82,7 @@ func (r *Rectangle) divide(keep int64) {
 	r.ready = make([]readyRows, min((keep-int64(r.room)*block)/one, blocks-int64(r.room)))
 }
 
-// rowStride is the distance of rows of so many values. Were it a power of 2 they would all fall on
-// the same few lines of a cache.
+// rowStride is the distance between rows of n values. A power of 2 would map all rows to the same few cache lines.
 func rowStride(n int) int { return (n+15)/16*16 + 16 }
 
 // height is the number of rows of a block: on a device, as many as it takes at a time.
@@ -103,34 +94,20 @@ func (r *Rectangle) height() int {
 func (r *Rectangle) blocks() int { return (r.test.Rows() + r.height() - 1) / r.height() }
 
 // Rows returns the number of rows, that of the test documents.
-func (r *Rectangle) Rows() int {
-	if r == nil || r.e == nil {
-		return 0
-	}
-	return r.test.Rows()
-}
+func (r *Rectangle) Rows() int { return r.test.Rows() }
 
 // KeptBytes returns the memory of the rows and documents that are kept, in bytes, or a little more.
 func (r *Rectangle) KeptBytes() int64 {
-	if r == nil || r.e == nil {
-		return 0
-	}
 	return 4*int64(r.room)*int64(r.height())*int64(r.stride) + int64(len(r.ready))*r.readyBytes
 }
 
 // PassBytes returns the memory that a product with so many vectors allocates besides, in bytes.
 func (r *Rectangle) PassBytes(vectors int) int64 {
-	if r == nil || r.e == nil {
-		return 0
-	}
 	_, workers, _ := r.e.Batches()
 	height, n := r.height(), r.e.Len()
 	test := NewBytes(height, r.test.Cols, r.longest())
-	one := run.AddBytes(compute.MatrixBytes(height, r.stride), floatBytes(2*height+sumsAhead*n, vectors, 1))
-	one = run.AddBytes(one, run.AddBytes(test, 4*compute.BlockDocs*int64(r.e.Panel())))
-	if one > math.MaxInt64/int64(workers+1) {
-		return math.MaxInt64
-	}
+	one := compute.MatrixBytes(height, r.stride) + floatBytes(2*height+sumsAhead*n, vectors, 1) + test +
+		4*compute.BlockDocs*int64(r.e.Panel())
 	return one * int64(workers+1)
 }
 
@@ -143,18 +120,10 @@ func (r *Rectangle) longest() (most int64) {
 	return most
 }
 
-// open returns an error where there is no matrix, or its engine is closed.
-func (r *Rectangle) open() error {
-	if r == nil {
-		return errors.New("engine: no rectangle, expected one")
-	}
-	return r.e.open()
-}
-
 // Multiply computes dst = K V for p vectors, the columns of v: v is Len × p, dst Rows × p, and they
 // share no memory. Accuracy, memory and errors are those of [Rectangle.Pass].
 func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
-	if err := r.open(); err != nil {
+	if err := r.e.open(); err != nil {
 		return err
 	}
 	p, err := vectorsOf(v, dst, r.e.Len(), r.Rows())
@@ -179,27 +148,17 @@ func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 	}, nil)
 }
 
-// Pass computes dst = Kᵀ f(K V) in one pass over the matrix: some rows of W = K V at a time are
-// handed to turn, with the number of the first, which puts R = f(W) in their place, and dst += Kᵀ R.
-// v and dst are Len × p and share no memory. Gradients of losses are of that form.
+// Pass computes dst = Kᵀ f(K V) in one pass over the matrix, such as the gradient of a loss: turn is called with some
+// rows of W = K V and the number of the first, and replaces them by R = f(W). v and dst are Len × p and share no memory.
 //
-// turn is called from several goroutines at the same time, for each row once and in no order; w is
-// its own until it returns. An error of turn ends the computation, as does a panic, which comes back
-// as a [PanicError]. Sums are float64: with n rows, those of K V are within Len·2⁻⁵²·Σ|k v| of
-// the exact ones, and those of Kᵀ R within n·2⁻⁵²·Σ|k r|. They have the same bits from any number of
-// workers.
-//
-// It allocates PassBytes, and fails with a [MemoryError] before that where Options.MemoryBytes, or
-// what the machine has left, is less. It returns within a second of the end of ctx, with its error;
-// dst then holds anything.
+// turn is called concurrently, once per row, in unspecified order; it owns w until it returns. Its error or panic stops
+// the computation. Sums are float64: with n rows, K V is within Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ R within
+// n·2⁻⁵²·Σ|k r|, with the same bits from any number of workers. It allocates PassBytes. After an error dst is undefined.
 func (r *Rectangle) Pass(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) error {
-	if err := r.open(); err != nil {
+	if err := r.e.open(); err != nil {
 		return err
-	}
-	if turn == nil {
-		return errors.New("engine: a nil function turn, expected one that takes rows of a product")
 	}
 	p, err := vectorsOf(v, dst, r.e.Len(), r.e.Len())
 	if err != nil {

@@ -2,14 +2,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
 
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -115,11 +113,8 @@ func (r *Reference) Norm(i int) float64 {
 	return r.x.Norms[i]
 }
 
-// Value returns k's value for documents i and j. It panics where there is no kernel.
+// Value returns k's value for documents i and j.
 func (r *Reference) Value(k kernel.Kernel, i, j int) float64 {
-	if k == nil {
-		panic("engine: Reference.Value: a nil kernel, expected one")
-	}
 	return r.Resolve(k).Eval(r.C(i, j), r.Norm(i), r.Norm(j))
 }
 
@@ -141,15 +136,6 @@ func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
 // cancelled; smaller ones are left to C. Row and C don't agree to the bit. The terms of histograms,
 // which are rounded, leave 2⁻⁴⁸ in all, hence 2⁻³⁸ relative to c down to cancelledHistogram.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
-	if err := run.Given(ctx, "engine"); err != nil {
-		return err
-	}
-	if i < 0 || i >= r.Len() {
-		return fmt.Errorf("engine: row %d, expected one from 0 to %d", i, r.Len()-1)
-	}
-	if len(dst) != r.Len() {
-		return fmt.Errorf("engine: destination of %d values for row %d, expected %d", len(dst), i, r.Len())
-	}
 	w := r.scratch.Get().(*scatter)
 	defer r.scratch.Put(w)
 	ti, a := r.row(i)

@@ -2,59 +2,42 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 )
 
-// stripeRows is the number of rows in a stripe: two panels a worker, so that no worker waits long
-// for the others at its end.
-func (e *Engine) stripeRows() int { return stripeRows(e.Len(), e.c.Workers, e.c.Kernels.Panel) }
-
+// stripeRows is the number of rows in a stripe: two panels a worker, so that no worker waits long at its end.
 func stripeRows(documents, workers, panel int) int { return min(2*workers*panel, max(documents, 1)) }
 
 // StripesBytes returns the memory that Stripes allocates, in bytes.
-func (e *Engine) StripesBytes() int64 { return stripesBytes(e.stripeRows(), e.Len()) }
+func (e *Engine) StripesBytes() int64 { return stripesBytes(e.Len(), e.c.Workers, e.c.Kernels.Panel) }
 
-func stripesBytes(height, documents int) int64 {
-	one := compute.MatrixBytes(height, documents)
-	return run.AddBytes(one, one)
+func stripesBytes(documents, workers, panel int) int64 {
+	return 2 * compute.MatrixBytes(stripeRows(documents, workers, panel), documents)
 }
 
-// StripesBytes returns what the method of that name of an engine with these options says for so
-// many documents. It is known before there is one.
+// StripesBytes returns [Engine.StripesBytes] of an engine with these options.
 func (o Options) StripesBytes(documents int) (int64, error) {
 	kernels, workers, err := o.resolve()
 	if err != nil {
 		return 0, err
 	}
-	if documents < 0 {
-		return 0, fmt.Errorf("engine: stripes of %d documents, expected a number not below 0", documents)
-	}
-	return stripesBytes(stripeRows(documents, workers, kernels.Panel), documents), nil
+	return stripesBytes(documents, workers, kernels.Panel), nil
 }
 
-// Stripes computes all rows of the Gram matrix of k in order, a stripe of rows at a time, and hands
-// each to yield with the number of its first row; yield must not keep the stripe. The next stripe
-// is computed while yield runs. An error of yield ends the computation, as does a panic, which
-// comes back as a [PanicError].
-//
-// It allocates StripesBytes, two stripes, however large the matrix is; in return every pair is
-// computed twice, for (i, j) and for (j, i).
+// Stripes computes all rows of the Gram matrix of k in order and calls yield with each stripe of rows and the number of
+// its first row; yield must not keep the stripe. The next stripe is computed meanwhile. An error or panic of yield stops
+// the computation. It allocates two stripes, StripesBytes; in return every pair is computed twice.
 func (e *Engine) Stripes(ctx context.Context, k kernel.Kernel, yield func(first int, stripe *Dense) error) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err
 	}
-	if yield == nil {
-		return errors.New("engine: a nil function yield, expected one that takes stripes")
-	}
 	if err := e.fits(ctx, "two stripes of the Gram matrix", e.StripesBytes()); err != nil {
 		return err
 	}
-	n, height := e.Len(), e.stripeRows()
+	n, height := e.Len(), stripeRows(e.Len(), e.c.Workers, e.c.Kernels.Panel)
 	ctx, report := e.c.Start(ctx, int64(n)*int64(n))
 	defer report.Finish(&err)
 

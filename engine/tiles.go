@@ -64,9 +64,6 @@ func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit fun
 	if err != nil {
 		return err
 	}
-	if visit == nil {
-		return errors.New("engine: visit is nil, expected a function that takes tiles")
-	}
 	guarded := func(t *Tile) error { return run.Guard("engine: visit", func() error { return visit(t) }) }
 	all := q.Half && docs == nil && q.Rows == [2]int{} && q.Columns == [2]int{}
 	rows := e.Len()
@@ -111,8 +108,8 @@ func (q *Request) resolve(rows, columns, workers int) error {
 	}
 	lo, hi := q.Columns[0], q.Columns[1]
 	switch {
-	case q.Workers < 0 || q.Workers > mostWorkers:
-		return fmt.Errorf("engine: %d workers, expected a number from 0 to %d", q.Workers, mostWorkers)
+	case q.Workers < 0 || q.Workers > maxWorkers:
+		return fmt.Errorf("engine: %d workers, expected a number from 0 to %d", q.Workers, maxWorkers)
 	case q.Half && q.Test != nil:
 		return errors.New("engine: Half is set with test documents, expected the engine's own")
 	case q.Rows[0] < 0 || q.Rows[1] < q.Rows[0] || q.Rows[1] > rows:
@@ -150,8 +147,7 @@ func (e *Engine) pairs(q Request, all bool) (pairs int64) {
 	return pairs
 }
 
-// either hands parts of tiles of the symmetric half to visit, whose rows are those of the request where parts come by
-// rows, and the columns of the request where they come by columns.
+// either passes tiles of the symmetric half to visit, transposed if their values are contiguous by columns.
 func (e *Engine) either(r *device.Request, visit func(t *Tile) error) func(t *device.Tile) error {
 	columns := e.columns(r, visit)
 	return func(t *device.Tile) error {
@@ -163,8 +159,7 @@ func (e *Engine) either(r *device.Request, visit func(t *Tile) error) func(t *de
 	}
 }
 
-// columns hands parts of tiles to visit in the form of a [Tile], whose rows are the columns of the
-// request: by columns they are that, others are transposed.
+// columns passes transposed tiles to visit.
 func (e *Engine) columns(r *device.Request, visit func(t *Tile) error) func(t *device.Tile) error {
 	width := e.c.Kernels.Panel
 	var spare sync.Pool
@@ -184,9 +179,8 @@ func (e *Engine) columns(r *device.Request, visit func(t *Tile) error) func(t *d
 	}
 }
 
-// CrossTilesBytes returns what one call of [Engine.Each] holds beside its test documents, rows of so
-// many values in all, and what belongs to the engine. Where a device computes, the documents that
-// it had last and transposed tiles are among it.
+// CrossTilesBytes bounds the memory of one call of [Engine.Each] beside the engine and its test documents, which have so
+// many rows and values. A device may also hold the documents of the call before, and transposed tiles.
 func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)
 	bytes := NewBytes(rows, e.c.X.Cols, values) - embedded

@@ -69,10 +69,7 @@ type Preparer interface {
 }
 
 // Prepared are documents in the form of the back end that made it.
-type Prepared interface {
-	// Bytes returns the memory that it takes beside the documents.
-	Bytes() int64
-}
+type Prepared any
 
 // Counter is a [Backend] that counts what it does.
 type Counter interface {

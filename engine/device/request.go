@@ -1,10 +1,6 @@
 package device
 
-import (
-	"fmt"
-
-	"github.com/gramengine/gram/sparse"
-)
+import "github.com/gramengine/gram/sparse"
 
 // Columns is what a range of columns begins at a multiple of.
 const Columns = sparse.Block
@@ -59,14 +55,5 @@ type Tile struct {
 // Cols returns the number of columns.
 func (t *Tile) Cols() int { return t.Hi - t.Lo }
 
-// Row returns row r of a tile of rows. It panics where r isn't from 0 to before Rows, or where the
-// tile is one of columns or doesn't hold the row.
-func (t *Tile) Row(r int) []float32 {
-	n := t.Cols()
-	if r < 0 || r >= t.Rows || n < 0 || t.ColStride != 1 || n > t.RowStride || len(t.Value) < n ||
-		r > 0 && (len(t.Value)-n)/r < t.RowStride {
-		panic(fmt.Sprintf("device: row %d of a tile of %d rows, %d columns, strides %d and %d, and %d values",
-			r, t.Rows, n, t.RowStride, t.ColStride, len(t.Value)))
-	}
-	return t.Value[r*t.RowStride:][:n:n]
-}
+// Row returns row r of a tile with a ColStride of 1.
+func (t *Tile) Row(r int) []float32 { return t.Value[r*t.RowStride:][:t.Cols():t.Cols()] }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine/internal/shape"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -28,7 +27,7 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 		return errNil
 	}
 	plain := len(x) == 0 && len(y) == 0 && !UsesNorms(k)
-	if len(dst) != len(c) || !plain && !shape.IsProduct(len(dst), len(x), len(y)) {
+	if len(dst) != len(c) || !plain && len(dst) != len(x)*len(y) {
 		return fmt.Errorf("engine: kernel %s: tile of %d values of c and %d norms of rows by %d of columns, "+
 			"destination of %d, expected as many values as rows times columns", k, len(c), len(x), len(y), len(dst))
 	}

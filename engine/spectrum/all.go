@@ -22,12 +22,7 @@ import (
 // reflections, which it interrupts at the end of ctx. One goroutine reads the values on and below
 // the diagonal, once. One that isn't finite is an error, and so is what a's methods panic with.
 func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
-	switch {
-	case a == nil:
-		return nil, errors.New("spectrum: no matrix, expected one")
-	case workers < 0:
-		return nil, fmt.Errorf("spectrum: %d workers, expected a positive number, or 0 for one a processor", workers)
-	case workers == 0:
+	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var p *packed
@@ -83,14 +78,8 @@ func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
 	return p, nil
 }
 
-// AllBytes returns the memory that All takes for n rows beside the matrix itself: a copy of half of
-// it in float64, and some vectors. An n below 0 counts as 0, and a result beyond int64 is the
-// greatest one.
+// AllBytes returns the memory that All takes for n rows beside the matrix: a copy of half of it in float64, and vectors.
 func AllBytes(n int) int64 {
-	n = max(n, 0)
-	if half := 4 * float64(n) * (float64(n) + 1); half+float64(vectors*8)*float64(n) >= math.MaxInt64 {
-		return math.MaxInt64
-	}
 	return 4*int64(n)*int64(n+1) + vectors*8*int64(n)
 }
 

@@ -15,12 +15,9 @@ type centred struct {
 //
 // It has no eigenvalue below 0 exactly if a has none on vectors that add to 0, as the matrices of
 // conditionally positive definite kernels, and always the eigenvalue 0 of the vector of ones.
-// Values are computed in float64 when they are read; a must stay unchanged. It panics where there
-// is no matrix. Source: Schölkopf, The kernel trick for distances, NIPS 2000, proposition 2.
+// Values are computed in float64 when they are read; a must stay unchanged.
+// Source: Schölkopf, The kernel trick for distances, NIPS 2000, proposition 2.
 func Centre(a mat.Symmetric) mat.Symmetric {
-	if a == nil {
-		panic("spectrum: Centre: no matrix, expected one")
-	}
 	n := a.SymmetricDim()
 	c := &centred{a: a, means: make([]float64, n)}
 	for i := range n {

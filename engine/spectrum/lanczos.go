@@ -3,14 +3,13 @@ package spectrum
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime/debug"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -87,18 +86,15 @@ func (o Options) wanted() int {
 	return o.K
 }
 
-// LanczosBytes returns the memory that Lanczos takes for n rows: the basis, what is made of it and
-// the blocks of a product. Numbers below 0 count as 0, and a result beyond int64 is the largest
-// one.
+// LanczosBytes returns the memory that Lanczos takes for n rows, in bytes: the basis, what is made of it and the blocks
+// of a product. A result beyond int64 is the largest int64.
 func LanczosBytes(n int, opt Options) int64 {
-	n = max(n, 0)
-	opt.K, opt.Block, opt.Vectors, opt.Tolerance = max(opt.K, 0), max(opt.Block, 0), max(opt.Vectors, 0), 1
 	opt, _ = opt.resolve(n)
-	rows, m := float64(n), float64(opt.Vectors)
-	if 8*rows*(m+2*float64(opt.K)+6*float64(opt.Block))+24*m*m >= math.MaxInt64 {
+	vectors := int64(opt.Vectors)
+	if float64(n)*float64(vectors) > 1<<56 { // at most 9 times as many values of 8 bytes, and 3 m² <= 3 n m more
 		return math.MaxInt64
 	}
-	return 8*int64(n)*int64(opt.Vectors+2*opt.K+6*opt.Block) + 24*int64(opt.Vectors)*int64(opt.Vectors)
+	return 8*int64(n)*(vectors+2*int64(opt.K)+6*int64(opt.Block)) + 24*vectors*vectors
 }
 
 // Pairs are eigenvalues of a matrix, and the vectors of the largest.
@@ -129,13 +125,7 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Pairs, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if a == nil {
-		return nil, errors.New("spectrum: no operator, expected one")
-	}
 	n := a.Len()
-	if n < 0 {
-		return nil, fmt.Errorf("spectrum: an operator of %d rows, expected 0 at least", n)
-	}
 	opt, err := opt.resolve(n)
 	if err != nil {
 		return nil, err
@@ -143,7 +133,7 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Pairs, error) {
 	if n == 0 {
 		return &Pairs{Vectors: new(mat.Dense)}, nil
 	}
-	if err := affordable(LanczosBytes(n, opt)); err != nil {
+	if err := compute.Affordable("the vectors of Lanczos", LanczosBytes(n, opt)); err != nil {
 		return nil, err
 	}
 	s := &blockSpace{
@@ -197,23 +187,4 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Pairs, error) {
 		}
 		return s.result(found, opt)
 	}
-}
-
-// affordable checks that the machine has so many bytes left: without them the runtime would end the
-// program.
-func affordable(bytes int64) error {
-	const few = 64 << 20
-	if bytes < few {
-		return nil
-	}
-	left, known := run.Available()
-	if known && bytes > left {
-		debug.FreeOSMemory() // garbage doesn't count
-		left, _ = run.Available()
-	}
-	if known && bytes > left || bytes >= math.MaxInt {
-		return fmt.Errorf("spectrum: vectors of so many rows need %d bytes of memory, the system leaves %d",
-			bytes, left)
-	}
-	return nil
 }

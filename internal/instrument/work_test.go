@@ -93,9 +93,10 @@ func TestWork(t *testing.T) {
 				// A panel meets all documents from its first on, in whole blocks; where columns are dense, its own documents
 				// meet as many of these at a time as a panel has.
 				var headValues int64
+				head, _ := e.Heads()
 				for first := 0; first < n; first += table.Panel {
 					begin := first - first%sparse.Block
-					if e.Roles() == engine.DenseColumns {
+					if head.Roles == engine.DenseColumns {
 						for i := first; i < min(first+table.Panel, n); i++ {
 							headValues += values[i] * int64((n-begin+table.Panel-1)/table.Panel)
 						}
@@ -105,7 +106,7 @@ func TestWork(t *testing.T) {
 						headValues += values[i]
 					}
 				}
-				gotHead, gotTail := Useful(df, e.HeadTerms())
+				gotHead, gotTail := Useful(df, head.Terms)
 				if gotHead != headUseful || gotTail != tailUseful {
 					t.Errorf("useful multiply-adds %d in the head and %d in the tail, counted pair by pair %d and %d",
 						gotHead, gotTail, headUseful, tailUseful)

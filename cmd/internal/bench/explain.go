@@ -69,8 +69,8 @@ func (b *bench) measureHeads(ctx context.Context, head header) (report.Report, e
 	if err != nil {
 		return nil, err
 	}
-	r.ChosenTerms = chosen.HeadTerms()
-	heads := chosen.Heads()
+	best, heads := chosen.Heads()
+	r.ChosenTerms = best.Terms
 	at := slices.IndexFunc(heads, func(h engine.Head) bool { return h.Terms == r.ChosenTerms })
 	for _, h := range thin(heads, at, 12) {
 		row := headRow{Terms: h.Terms, Segments: h.Segments, Predicted: h.Predicted.Seconds(), engine: chosen}

@@ -181,7 +181,9 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 						return nil, err
 					}
 				}
-				row.useful, _ = instrument.Useful(x.DocumentFrequency(), e.HeadTerms())
+				chosen, _ := e.Heads()
+				row.HeadTerms = chosen.Terms
+				row.useful, _ = instrument.Useful(x.DocumentFrequency(), row.HeadTerms)
 				r.Rows = append(r.Rows, row)
 				row.first = r.Rows[len(r.Rows)-1-i]
 			}
@@ -213,7 +215,7 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	if row.table == nil {
 		return nil // the stages are the processor's
 	}
-	row.HeadTerms, row.Panel, row.Recomputed = row.engine.HeadTerms(), row.table.Panel, did.Recomputed
+	row.Panel, row.Recomputed = row.table.Panel, did.Recomputed
 	row.Found, row.Entered = did.Found, did.Entered
 	row.Work = instrument.NewWork(did, row.Panel, row.useful, row.values) // the same in every round
 	workers := float64(row.Workers)

@@ -1,15 +1,11 @@
 package cache
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
-	"unsafe"
 
-	"github.com/gramengine/gram/engine/internal/shape"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/tiles"
@@ -44,9 +40,7 @@ func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int
 			return 0, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to before %d",
 				r[0], r[1], n)
 		}
-		if length += r[1] - r[0]; length < 0 {
-			return 0, fmt.Errorf("engine: %d ranges of columns, which together are longer than any slice", len(columns))
-		}
+		length += r[1] - r[0]
 	}
 	if len(rows) != len(dst) {
 		return 0, fmt.Errorf("engine: destination of %d rows, expected %d", len(dst), len(rows))
@@ -59,26 +53,7 @@ func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int
 			return 0, fmt.Errorf("engine: destination of %d values for row %d, expected %d", len(dst[r]), i, length)
 		}
 	}
-	if overlapping(dst) {
-		return 0, errors.New("engine: destinations that overlap, expected memory of its own for each row")
-	}
 	return length, nil
-}
-
-// overlapping reports whether any two slices share memory.
-func overlapping(dst [][]float32) bool {
-	begin := func(s []float32) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(s))) }
-	byBegin := func(a, b []float32) int { return cmp.Compare(begin(a), begin(b)) }
-	if !slices.IsSortedFunc(dst, byBegin) {
-		dst = slices.Clone(dst)
-		slices.SortFunc(dst, byBegin)
-	}
-	for r := 1; r < len(dst); r++ {
-		if shape.Overlap(dst[r-1], dst[r]) {
-			return true
-		}
-	}
-	return false
 }
 
 // request checks the arguments of Rows.

@@ -171,8 +171,8 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 	}
 	workers, from := max(r.Workers, 1), b.own
 	if r.From != nil && r.From != b.own.x {
-		if p, ok := r.Prepared.(*prepared); ok {
-			from = &p.side
+		if s, ok := r.Prepared.(*side); ok {
+			from = s
 		} else {
 			f := b.lend()
 			defer b.takeBack(f)

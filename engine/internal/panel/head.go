@@ -258,18 +258,12 @@ func (b *Backend) layoutFor(
 	}
 }
 
-// Heads returns what the cost model predicts for the possible choices of the head, in the order of
-// their number of terms. That of the least predicted time is taken unless Options.HeadTerms says
-// otherwise.
-func (b *Backend) Heads() []Head { return b.heads }
-
-// Roles returns which documents are dense.
-func (b *Backend) Roles() Roles {
+// Heads returns the head and what the cost model predicts for the possible choices, by number of terms. The fastest is
+// chosen unless Options.HeadTerms is set.
+func (b *Backend) Heads() (chosen Head, all []Head) {
+	chosen = Head{Roles: DenseRows, Terms: b.layout.head(), Segments: len(b.own.head)}
 	if b.denseColumns {
-		return DenseColumns
+		chosen.Roles = DenseColumns
 	}
-	return DenseRows
+	return chosen, b.heads
 }
-
-// HeadTerms returns the number of terms in the dense head.
-func (b *Backend) HeadTerms() int { return b.layout.head() }

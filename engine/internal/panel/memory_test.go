@@ -81,7 +81,7 @@ func TestPanelBytes(t *testing.T) {
 			if held := heldBy(reflect.ValueOf(*p)) + int64(unsafe.Sizeof(*p)); held > b.panelMax ||
 				held < b.panelMax*4/5 {
 				t.Errorf("%s, head of %d terms, %d segments: a panel holds %d bytes, panelBytes says %d", name,
-					b.HeadTerms(), len(b.own.head), held, b.panelMax)
+					b.layout.head(), len(b.own.head), held, b.panelMax)
 			}
 		}
 	}

@@ -7,20 +7,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// prepared are documents of rows in head/tail form, which is the same for every request.
-type prepared struct {
-	side
-}
-
-// Bytes implements [device.Prepared].
-func (p *prepared) Bytes() int64 { return p.bytes() }
-
 // Prepare implements [device.Preparer], on one goroutine.
 func (b *Backend) Prepare(ctx context.Context, x *sparse.Embedded) (device.Prepared, error) {
 	f := b.lend()
 	defer b.takeBack(f)
-	p := new(prepared)
-	return p, b.split(ctx, f, &p.side, x, 1)
+	s := new(side) // in head/tail form, which is the same for every request
+	return s, b.split(ctx, f, s, x, 1)
 }
 
 // PreparedBytes implements [device.Preparer]: a value takes 8 bytes in the tail and 6 in the head, a

@@ -66,8 +66,8 @@ func testRoles(t *testing.T, k *asm.Kernels, n int) {
 		if can := sparse.Block%k.Panel == 0; columns.denseColumns != can && n > 1 || rows.denseColumns {
 			t.Fatalf("dense columns: %v and %v, expected %v", columns.denseColumns, rows.denseColumns, can)
 		}
-		if rows.HeadTerms() != columns.HeadTerms() {
-			t.Fatalf("heads of %d and %d terms", rows.HeadTerms(), columns.HeadTerms())
+		if rows.layout.head() != columns.layout.head() {
+			t.Fatalf("heads of %d and %d terms", rows.layout.head(), columns.layout.head())
 		}
 		for name, r := range requests {
 			r.Workers = 2
@@ -107,8 +107,8 @@ func TestRolesOfLongDocument(t *testing.T) {
 	got := newBackend(t, long, o)
 	o.Roles = DenseRows
 	want := newBackend(t, long, o)
-	if got.Roles() != DenseRows || len(got.own.head) < 2 {
-		t.Errorf("%d segments, roles %d, expected dense rows", len(got.own.head), got.Roles())
+	if got.denseColumns || len(got.own.head) < 2 {
+		t.Errorf("%d segments, expected several and dense rows", len(got.own.head))
 	}
 	all := make([]int, long.Rows())
 	for i := range all {
