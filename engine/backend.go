@@ -47,9 +47,9 @@ func (e *Engine) Batches() (rows, atOnce, workers int) {
 func (e *Engine) Stats() Stats { return e.c.Stats() }
 
 // Close releases a device; an engine without one needs no closing. No computation may be running, and later ones fail.
-// It is idempotent.
+// It is idempotent, and does nothing if e is nil.
 func (e *Engine) Close() error {
-	if e.closed.Swap(true) || e.c.Backend == nil {
+	if e == nil || e.closed.Swap(true) || e.c.Backend == nil {
 		return nil
 	}
 	return e.c.Backend.Close()
