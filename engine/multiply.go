@@ -25,9 +25,9 @@ const maxParts = 64
 //
 //	dst[i][c] = Σ_j k(xᵢ, xⱼ) v[j][c],
 //
-// without storing K. v and dst are Len × p and share no memory. Values of K are those of [Engine.Gram]; sums are float64
-// and within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of the exact ones, with the same bits from any number of workers. A device
-// sums in its own order. It allocates MultiplyBytes. After an error dst is undefined.
+// without storing K. v and dst are Len × p and share no memory. Values of K are those of [Engine.Gram]; sums are
+// float64 and within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of the exact ones, with the same bits from any number of workers.
+// A device sums in its own order. It allocates MultiplyBytes. After an error dst is undefined.
 func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, v, dst *mat.Dense) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err

@@ -58,8 +58,8 @@ func (n *Neighbours) Of(i int) []Neighbour { return n.lists.Of(i) }
 //
 // Values have the bits of [Engine.Gram] on the processor, from any number of workers. If the kernel decreases in c
 // alone, documents are chosen by the smallest c, and equal values are ordered by c, then by number. If c of two
-// documents differs by less than twice its error, at most [device.ErrorC], their order may depend on the instruction set.
-// [Index.Nearest] orders by c in float64.
+// documents differs by less than twice its error, at most [device.ErrorC], their order may depend on the instruction
+// set. [Index.Nearest] orders by c in float64.
 //
 // Every pair is computed once and serves both documents, unless a device selects. It allocates NeighboursBytes.
 func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourOptions) (_ *Neighbours, err error) {

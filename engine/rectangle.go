@@ -149,11 +149,13 @@ func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 }
 
 // Pass computes dst = Kᵀ f(K V) in one pass over the matrix, such as the gradient of a loss: turn is called with some
-// rows of W = K V and the number of the first, and replaces them by R = f(W). v and dst are Len × p and share no memory.
+// rows of W = K V and the number of the first, and replaces them by R = f(W). v and dst are Len × p and share no
+// memory.
 //
 // turn is called concurrently, once per row, in unspecified order; it owns w until it returns. Its error or panic stops
 // the computation. Sums are float64: with n rows, K V is within Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ R within
-// n·2⁻⁵²·Σ|k r|, with the same bits from any number of workers. It allocates PassBytes. After an error dst is undefined.
+// n·2⁻⁵²·Σ|k r|, with the same bits from any number of workers. It allocates PassBytes. After an error dst is
+// undefined.
 func (r *Rectangle) Pass(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) error {

@@ -28,8 +28,8 @@ func (o Options) StripesBytes(documents int) (int64, error) {
 }
 
 // Stripes computes all rows of the Gram matrix of k in order and calls yield with each stripe of rows and the number of
-// its first row; yield must not keep the stripe. The next stripe is computed meanwhile. An error or panic of yield stops
-// the computation. It allocates two stripes, StripesBytes; in return every pair is computed twice.
+// its first row; yield must not keep the stripe. The next stripe is computed meanwhile. An error or panic of yield
+// stops the computation. It allocates two stripes, StripesBytes; in return every pair is computed twice.
 func (e *Engine) Stripes(ctx context.Context, k kernel.Kernel, yield func(first int, stripe *Dense) error) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err

@@ -179,8 +179,8 @@ func (e *Engine) columns(r *device.Request, visit func(t *Tile) error) func(t *d
 	}
 }
 
-// CrossTilesBytes bounds the memory of one call of [Engine.Each] beside the engine and its test documents, which have so
-// many rows and values. A device may also hold the documents of the call before, and transposed tiles.
+// CrossTilesBytes bounds the memory of one call of [Engine.Each] beside the engine and its test documents, which have
+// so many rows and values. A device may also hold the documents of the call before, and transposed tiles.
 func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)
 	bytes := NewBytes(rows, e.c.X.Cols, values) - embedded

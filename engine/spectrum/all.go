@@ -78,7 +78,8 @@ func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
 	return p, nil
 }
 
-// AllBytes returns the memory that All takes for n rows beside the matrix: a copy of half of it in float64, and vectors.
+// AllBytes returns the memory that All takes for n rows beside the matrix: a copy of half of it in float64, and
+// vectors.
 func AllBytes(n int) int64 {
 	return 4*int64(n)*int64(n+1) + vectors*8*int64(n)
 }
