@@ -82,9 +82,7 @@ func TestBinaryOfTwoPoints(t *testing.T) {
 	if len(got.Coef) != 2 || !(math.Abs(got.Coef[0]-alpha) <= 1e-12) || !(math.Abs(got.Coef[1]+alpha) <= 1e-12) ||
 		!(math.Abs(got.Rho) <= 1e-12) ||
 		!(math.Abs(got.Objective+alpha) <= 1e-12) {
-		t.Errorf(
-			"coefficients %v, rho %v, objective %v, expected ±%v, 0, -%v", got.Coef, got.Rho, got.Objective, alpha,
-			alpha,
-		)
+		t.Errorf("coefficients %v, rho %v, objective %v, expected ±%v, 0, -%v", got.Coef, got.Rho, got.Objective,
+			alpha, alpha)
 	}
 }

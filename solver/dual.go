@@ -223,10 +223,8 @@ func (d *dual) rho() float64 {
 func (d *dual) finite() error {
 	for t, s := range d.score[:len(d.sign)] {
 		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {
-			return errUser(
-				"a kernel value of document %d, or one of those trained with it, is not a finite number",
-				d.docs[t%len(d.docs)],
-			)
+			return errUser("a kernel value of document %d, or one of those trained with it, is not a finite number",
+				d.docs[t%len(d.docs)])
 		}
 	}
 	return nil

@@ -26,10 +26,8 @@ func TestZOrder(t *testing.T) {
 				}
 			}
 			if len(seen[0]) != size || len(seen[1]) != size {
-				t.Errorf(
-					"jobs %d to %d are of %d and %d classes, expected %d", from, from+size*size-1, len(seen[0]),
-					len(seen[1]), size,
-				)
+				t.Errorf("jobs %d to %d are of %d and %d classes, expected %d", from, from+size*size-1, len(seen[0]),
+					len(seen[1]), size)
 			}
 		}
 	}

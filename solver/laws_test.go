@@ -144,10 +144,7 @@ func TestPermutationAndScale(t *testing.T) {
 	}
 	par := Parameters{C: 2. / factor}
 	got := musttest.Get(trainBinary(context.Background(), permuted, counting(n), signs, par, fine))(t)
-	var size float64
-	for _, c := range want.Coef {
-		size += math.Abs(c)
-	}
+	size := sizeOf(want)
 	// Each is within 10^-7·Σα of the optimum.
 	if !(math.Abs(got.Objective*factor-want.Objective) <= 1e-7*size) {
 		t.Errorf("objective %v, expected %v", got.Objective*factor, want.Objective)

@@ -40,10 +40,7 @@ func TestTeam(t *testing.T) {
 	} {
 		opt := Options{Workers: 2, Tolerance: tolerance, RowBytes: 128 * n * 4}
 		together, alone := &counted{Dense: m, t: t}, &counted{Dense: m, t: t}
-		c, err := Train(t.Context(), together, training, opt)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		c := musttest.Get(Train(t.Context(), together, training, opt))(t)
 		for class, got := range c.Machines {
 			positive := make([]bool, n)
 			for i := range positive {
@@ -54,16 +51,10 @@ func TestTeam(t *testing.T) {
 			if class < len(training.Weights) {
 				par.Weights = []float64{training.Weights[class]}
 			}
-			want, err := trainBinary(t.Context(), alone, docs, positive, par, opt)
-			if err != nil {
-				t.Fatal(name, err)
-			}
+			want := musttest.Get(trainBinary(t.Context(), alone, docs, positive, par, opt))(t)
 			// The objective of a point that violates the conditions by the tolerance is above the least
 			// one by at most the tolerance times the way there, Σ|Δα| / 2 <= Σ α.
-			var way float64
-			for _, coef := range want.Coef {
-				way += math.Abs(coef)
-			}
+			way := sizeOf(want)
 			if !got.Converged || !(math.Abs(got.Objective-want.Objective) <= 2*tolerance*way) {
 				t.Errorf("%s: class %d: objective %v, alone %v, converged %v",
 					name, class, got.Objective, want.Objective, got.Converged)

@@ -145,17 +145,15 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 		}
 	}
 	for _, par := range []Parameters{{C: 1, Probabilities: true}, {Nu: 0.5, Probabilities: true}} {
-		c, err := Train(context.Background(), m, Training{Labels: training, Classes: k, Parameters: par}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		of := Training{Labels: training, Classes: k, Parameters: par}
+		c := musttest.Get(Train(context.Background(), m, of, Options{}))(t)
 		opt := musttest.Get(Options{Workers: 1}.resolve())(t)
 		var held []int
 		for i := 0; i < n; i += 3 {
 			held = append(held, i)
 		}
 		var said, right float64
-		err = c.predictRows(context.Background(), sourceOf(t, m), held, &opt, func(i int, decisions []float64) {
+		err := c.predictRows(context.Background(), sourceOf(t, m), held, &opt, func(i int, decisions []float64) {
 			p := make([]float64, k)
 			musttest.Do(t, c.Probabilities(p, decisions))
 			best := 0

@@ -274,9 +274,8 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 			}
 		}
 		if !several {
-			return nil, errUser(
-				"without part %d of %d the documents are of one class, expected two or more", f+1, parts,
-			)
+			return nil, errUser("without part %d of %d the documents are of one class, expected two or more", f+1,
+				parts)
 		}
 	}
 	return problems, nil

@@ -89,18 +89,14 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 							!(math.Abs(
 								machine.Objective-own.Machines[i].Objective,
 							) <= defaultTolerance*sizeOf(own.Machines[i])) {
-							t.Errorf(
-								"%v C=%v: objective %v, alone %v", scheme, pars[at].C, machine.Objective,
-								own.Machines[i].Objective,
-							)
+							t.Errorf("%v C=%v: objective %v, alone %v", scheme, pars[at].C, machine.Objective,
+								own.Machines[i].Objective)
 						}
 					}
 					for _, i := range held {
 						if v.Predicted[i] != v.Fits[f].Decide(have[i]) {
-							t.Fatalf(
-								"document %d has class %d, its decisions say %d", i, v.Predicted[i],
-								v.Fits[f].Decide(have[i]),
-							)
+							t.Fatalf("document %d has class %d, its decisions say %d", i, v.Predicted[i],
+								v.Fits[f].Decide(have[i]))
 						}
 						if v.Predicted[i] == labels[i] {
 							right++
@@ -112,19 +108,15 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 								near = min(near, math.Max(math.Abs(want[i][j]), math.Abs(have[i][j])))
 							}
 							if scheme == OneVsOne && near > 0.05 {
-								t.Errorf(
-									"C=%v: document %d has class %d, alone %d, with decisions %v and %v", pars[at].C, i,
-									v.Predicted[i], own.Decide(want[i]), have[i], want[i],
-								)
+								t.Errorf("C=%v: document %d has class %d, alone %d, with decisions %v and %v",
+									pars[at].C, i, v.Predicted[i], own.Decide(want[i]), have[i], want[i])
 							}
 						}
 					}
 				}
 				if differ > n/100 || right < n*8/10 {
-					t.Errorf(
-						"%v C=%v: %d of %d documents in another class than alone, %d right", scheme, pars[at].C, differ,
-						n, right,
-					)
+					t.Errorf("%v C=%v: %d of %d documents in another class than alone, %d right", scheme, pars[at].C,
+						differ, n, right)
 				}
 			}
 		}
@@ -132,8 +124,7 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 }
 
 // sizeOf is the sum of a machine's α.
-func sizeOf(m *Machine) float64 {
-	var size float64
+func sizeOf(m *Machine) (size float64) {
 	for _, v := range m.Coef {
 		size += math.Abs(v)
 	}
@@ -188,10 +179,8 @@ func TestValidateStartsNear(t *testing.T) {
 	ahead := validate(narrow, []WarmStart{{b, 2}, {a, -1}}, 20)[0]
 	same("from two kernels", ahead, cold)
 	if steps(rising) >= steps(cold)*3/4 || steps(from) >= steps(cold)*3/4 || steps(ahead) >= steps(cold)*3/4 {
-		t.Errorf(
-			"%d steps from nothing, %d from another C, %d from another kernel, %d from two", steps(cold), steps(rising),
-			steps(from), steps(ahead),
-		)
+		t.Errorf("%d steps from nothing, %d from another C, %d from another kernel, %d from two", steps(cold),
+			steps(rising), steps(from), steps(ahead))
 	}
 	// Where no coefficient is at its bound, a greater C changes nothing; what is left to do comes
 	// from the last digits of the scale.
@@ -235,9 +224,8 @@ func TestValidateOthers(t *testing.T) {
 				continue
 			}
 			if !slices.Contains(got, 2) || parts[i] == 0 && slices.Contains(got, 1) {
-				t.Fatalf(
-					"document %d of part %d has labels %v: all have 2, none outside part 0 has 1", i, parts[i], got,
-				)
+				t.Fatalf("document %d of part %d has labels %v: all have 2, none outside part 0 has 1", i, parts[i],
+					got)
 			}
 			if slices.Contains(got, 0) != (x[i][0] > 0) {
 				wrong++

@@ -12,53 +12,36 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// weighing are problems over the same documents, which a test solves with weights and by repeating documents.
+// weighing is a problem over points, which a test solves with weights and by repeating documents: document i of
+// the matrix is point docs[i].
 type weighing struct {
-	// docs are of the points.
-	train func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error)
-
+	kind
+	Parameters
 	most float64 // the sum of α, at most, by Σ weights
-	ν    float64 // of ν-SVC, whose machine is scaled
 }
 
-// weighings are of the points x: document i of the matrix is point docs[i].
-func weighings(ctx context.Context, x [][]float64) map[string]weighing {
-	all := noisySigns(5, x)
-	signs := func(docs []int) (out []bool) {
-		for _, d := range docs {
-			out = append(out, all[d])
-		}
-		return out
-	}
-	targets := func(docs []int) (out []float64) {
-		for _, d := range docs {
-			out = append(out, x[d][0]*x[d][1]+0.1*x[d][2])
-		}
-		return out
-	}
-	classes := func(par Parameters) func(Matrix, []float64, []int, Options) (*Machine, error) {
-		return func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
-			par.DocumentWeights = weights
-			return trainBinary(ctx, m, counting(len(docs)), signs(docs), par, opt)
+func (w weighing) train(x [][]float64, m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
+	w.DocumentWeights = weights
+	of := Training{Parameters: w.Parameters, OneClass: w.kind == oneClass, Classes: 2}
+	signs := noisySigns(5, x)
+	for _, d := range docs {
+		if w.kind == regression {
+			of.Targets = append(of.Targets, x[d][0]*x[d][1]+0.1*x[d][2])
+		} else {
+			of.Labels = append(of.Labels, sideOf(signs[d]))
 		}
 	}
-	numbers := func(par Parameters) func(Matrix, []float64, []int, Options) (*Machine, error) {
-		return func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
-			par.DocumentWeights = weights
-			return trainRegression(ctx, m, counting(len(docs)), targets(docs), par, opt)
-		}
-	}
-	return map[string]weighing{
-		"C-SVC":                {classes(Parameters{C: 3}), 3, 0},
-		"C-SVC, class weights": {classes(Parameters{C: 0.7, Weights: []float64{2, 0.5}}), 1.4, 0},
-		"C-SVC, one bound":     {classes(Parameters{C: 1e-3}), 1e-3, 0}, // where most are at their bound
-		"nu-SVC":               {classes(Parameters{Nu: 0.4}), 0.4, 0.4},
-		"epsilon-SVR":          {numbers(Parameters{C: 2, Epsilon: 0.05}), 4, 0},
-		"nu-SVR":               {numbers(Parameters{C: 2, Nu: 0.3}), 0.6, 0},
-		"one class": {func(m Matrix, weights []float64, docs []int, opt Options) (*Machine, error) {
-			return trainOneClass(ctx, m, counting(len(docs)), Parameters{Nu: 0.3, DocumentWeights: weights}, opt)
-		}, 0.3, 0},
-	}
+	return first(Train(context.Background(), m, of, opt))
+}
+
+var weighings = map[string]weighing{
+	"C-SVC":                {twoClasses, Parameters{C: 3}, 3},
+	"C-SVC, class weights": {twoClasses, Parameters{C: 0.7, Weights: []float64{2, 0.5}}, 1.4},
+	"C-SVC, one bound":     {twoClasses, Parameters{C: 1e-3}, 1e-3}, // where most are at their bound
+	"nu-SVC":               {twoClasses, Parameters{Nu: 0.4}, 0.4},
+	"epsilon-SVR":          {regression, Parameters{C: 2, Epsilon: 0.05}, 4},
+	"nu-SVR":               {regression, Parameters{C: 2, Nu: 0.3}, 0.6},
+	"one class":            {oneClass, Parameters{Nu: 0.3}, 0.3},
 }
 
 // decision returns f of document i of a matrix.
@@ -99,19 +82,10 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 	}
 	repeated := matrixOf(t, len(docs), func(i, j int) float64 { return float64(m.Row(docs[i])[docs[j]]) })
 	opt := Options{Tolerance: tolerance}
-	for name, w := range weighings(t.Context(), x) {
-		a, err := w.train(m, weights, all, opt)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		b, err := w.train(repeated, nil, docs, opt)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		plain, err := w.train(m, nil, all, opt)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+	for name, w := range weighings {
+		a := musttest.Get(w.train(x, m, weights, all, opt))(t)
+		b := musttest.Get(w.train(x, repeated, nil, docs, opt))(t)
+		plain := musttest.Get(w.train(x, m, nil, all, opt))(t)
 		if !a.Converged || !b.Converged {
 			t.Fatalf("%s: converged %v and %v", name, a.Converged, b.Converged)
 		}
@@ -119,19 +93,15 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			t.Errorf("%s: objective %v with weights, %v of repeated documents", name, a.Objective, b.Objective)
 		}
 		bound := 4*math.Sqrt(2*tolerance*w.most*sum) + 2*tolerance
-		margin := 1.0
-		if w.ν > 0 {
-			coefs := 0.0
-			for _, c := range b.Coef {
-				coefs += math.Abs(c)
-			}
-			margin = w.ν * sum / coefs
+		margin, divided := 1.0, w.kind == twoClasses && w.Nu > 0 // machines of ν-SVC are
+		if divided {
+			margin = w.Nu * sum / sizeOf(b)
 		}
 		fa, fb, most, moved := decisions(m, a, n), decisions(repeated, b, n), 0.0, 0.0
 		fp := decisions(m, plain, n)
 		for i := range fa {
 			limit := bound
-			if w.ν > 0 {
+			if divided {
 				limit *= (1 + math.Abs(fb[i])) / margin
 			}
 			if d := math.Abs(fa[i] - fb[i]); !(d <= limit) {
@@ -155,9 +125,9 @@ func TestWeightsOfOne(t *testing.T) {
 	for i := range ones {
 		ones[i] = 1
 	}
-	for name, w := range weighings(t.Context(), x) {
-		a, errA := w.train(m, nil, counting(n), Options{})
-		b, errB := w.train(m, ones, counting(n), Options{})
+	for name, w := range weighings {
+		a, errA := w.train(x, m, nil, counting(n), Options{})
+		b, errB := w.train(x, m, ones, counting(n), Options{})
 		if errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: weights of 1 give another machine; errors %v and %v", name, errA, errB)
 		}
@@ -196,10 +166,8 @@ func TestWeightsInParts(t *testing.T) {
 						some[i] = -1
 					}
 				}
-				c, err := Train(t.Context(), m, Training{Labels: some, Classes: 3, Scheme: scheme, Parameters: par}, opt)
-				if err != nil {
-					t.Fatal(err)
-				}
+				of := Training{Labels: some, Classes: 3, Scheme: scheme, Parameters: par}
+				c := musttest.Get(Train(t.Context(), m, of, opt))(t)
 				for k := range c.Machines {
 					near(scheme.String(), found[p].Fits[part].Machines[k], c.Machines[k])
 					var docs []int
@@ -213,10 +181,7 @@ func TestWeightsInParts(t *testing.T) {
 							docs, positive = append(docs, i), append(positive, l == k)
 						}
 					}
-					one, err := trainBinary(t.Context(), m, docs, positive, par, opt)
-					if err != nil {
-						t.Fatal(err)
-					}
+					one := musttest.Get(trainBinary(t.Context(), m, docs, positive, par, opt))(t)
 					near(scheme.String()+" alone", c.Machines[k], one)
 				}
 			}
@@ -252,9 +217,9 @@ func TestBadWeights(t *testing.T) {
 		}
 		bad[name][7] = w
 	}
-	for kind, w := range weighings(t.Context(), x) {
+	for kind, w := range weighings {
 		for name, weights := range bad {
-			if _, err := w.train(m, weights, counting(n), Options{}); err == nil {
+			if _, err := w.train(x, m, weights, counting(n), Options{}); err == nil {
 				t.Errorf("%s: weights that are %s: no error", kind, name)
 			}
 		}
