@@ -197,8 +197,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A service of any model, which is replaced while it serves.
 func ExampleModel_PredictTexts() {
 	s := new(service)
-	for _, path := range []string{"first-text.model", "tokenizer-ngrams.model"} {
-		if err := s.use(context.Background(), "cmd/gram/testdata/models/"+path); err != nil {
+	for _, path := range []string{"words.model", "ngrams.model"} {
+		if err := s.use(context.Background(), "testdata/"+path); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -31,7 +31,7 @@ type Model struct {
 	novelty  *learn.Novelty // made at the first prediction
 }
 
-// Load reads a model of any kind that this program, an earlier version of it, gram or LIBSVM's
+// Load reads a model of any kind that this package, gram or LIBSVM's
 // svm-train wrote; columns of the latter are LIBSVM's indices, from 1. The model needs a kernel of the program's
 // own at its first prediction only, by [Model.With].
 //

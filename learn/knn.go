@@ -17,7 +17,7 @@ import (
 var neighboursLearner = &Learner{
 	Name: "knn", Summary: "votes of the nearest documents, weighted by -kernel (bhattacharyya)",
 	Flags: []string{"kernel", "embed", "scheme"},
-	Files: files(knn.Form, knn.Load, knn.Read,
+	Files: files(&knn.Form,
 		func(m *knn.Model) Model { return neighboursModel{m} }),
 	New: func() Trainer { return &nearest{} },
 }

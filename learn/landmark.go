@@ -21,7 +21,7 @@ import (
 var landmarkLearner = &Learner{
 	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
 	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance", "weight"}, Weighs: true,
-	Files: files(landmark.Form, landmark.Load, landmark.Read,
+	Files: files(&landmark.Form,
 		func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
 	New: func() Trainer { return &landmarks{} },
 }

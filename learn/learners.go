@@ -17,6 +17,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -68,12 +69,17 @@ type Files struct {
 	Read func(ctx context.Context, r io.Reader) (Model, error)
 }
 
-// files makes [Files] of what a learner's package has.
-func files[M any](
-	form string, load func(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (M, error),
-	read func(ctx context.Context, r io.Reader) (M, error), model func(M) Model,
+// files makes [Files] of the form of a learner's files.
+func files[M any](form *archive.Format[M], model func(*M) Model) Files {
+	return filesOf(form.Name, form.Load, form.Read, model)
+}
+
+// filesOf makes [Files] of functions.
+func filesOf[M any](
+	form string, load func(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*M, error),
+	read func(ctx context.Context, r io.Reader) (*M, error), model func(*M) Model,
 ) Files {
-	as := func(m M, err error) (Model, error) {
+	as := func(m *M, err error) (Model, error) {
 		if err != nil {
 			return nil, err
 		}

@@ -16,7 +16,7 @@ import (
 var linearLearner = &Learner{
 	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
 	Flags: []string{"c", "embed", "scheme", "tolerance", "weight"}, Weighs: true,
-	Files: files(linear.Form, linear.Load, linear.Read,
+	Files: files(&linear.Form,
 		func(m *linear.Model) Model { return linearModel{m} }),
 	New: func() Trainer { return &lines{} },
 }

@@ -17,7 +17,7 @@ import (
 
 var metricLearner = &Learner{
 	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
-	Files: files(lmnn.Form, loadMetric, lmnn.Read,
+	Files: files(&lmnn.Form,
 		func(m *lmnn.Model) Model { return metricModel{m} }),
 	New: func() Trainer { return &metric{} },
 }
@@ -122,13 +122,4 @@ func (m metricModel) About() About {
 		Iterations int     `json:"iterations"`
 	}{m.Value, m.Start, m.Iterations}}
 	return a
-}
-
-// loadMetric is lmnn.Load, whose models know no words.
-func loadMetric(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*lmnn.Model, error) {
-	m, err := lmnn.Load(ctx, path)
-	if err == nil && early != nil {
-		early(corpus.Tokenizer{}, corpus.Form{})
-	}
-	return m, err
 }

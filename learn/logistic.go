@@ -18,7 +18,7 @@ import (
 // logisticFlags are the flags of support vector machines that logistic regression takes, too.
 var logisticFlags = []string{"c", "embed", "scheme", "tolerance", "weight"}
 
-var logisticFiles = files(logistic.Form, logistic.Load, logistic.Read,
+var logisticFiles = files(&logistic.Form,
 	func(m *logistic.Model) Model { return &Regression{m, ""} })
 
 var euclideanLearner = &Learner{

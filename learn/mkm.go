@@ -19,7 +19,7 @@ import (
 var multilayerLearner = &Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
 	Flags: []string{"layers", "width", "kernel"},
-	Files: files(mkm.Form, mkm.Load, mkm.Read,
+	Files: files(&mkm.Form,
 		func(m *mkm.Model) Model { return multilayerModel{m} }),
 	New: func() Trainer { return &multilayer{} },
 }

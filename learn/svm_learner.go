@@ -22,7 +22,7 @@ import (
 func machinesOf(t model.Type, summary string) *Learner {
 	return &Learner{
 		Name: string(t), Summary: summary, Type: t,
-		Files: files("gram model ", model.Load, model.Read, func(m *model.Model) Model { return Machines{Model: m} }),
+		Files: filesOf("gram model ", model.Load, model.Read, func(m *model.Model) Model { return Machines{Model: m} }),
 		New:   func() Trainer { return machines{t} },
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 var flipsPart = part{
 	name: "flips", short: 8 * time.Second, long: 10 * time.Minute, prepare: prepareFlips,
-	about: "a bit is flipped in models of all kinds, of earlier programs too, and indexes",
+	about: "a bit is flipped in models of all kinds and indexes",
 }
 
 // kindsOfModels are what train writes models of.
@@ -26,21 +26,9 @@ var kindsOfModels = []string{
 	"-type linear", "-type knn:k=3", "-type landmark:m=8 -c 1", "-type sphere-logistic -c 1",
 }
 
-// models are files of models of all kinds, of this program and of earlier ones, by name.
+// models are files of models of all kinds, by name.
 func (t *trial) models(ctx context.Context, program string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	old, err := filepath.Glob(filepath.Join(t.root, "cmd/gram/testdata/models/*.model"))
-	if err != nil || len(old) == 0 {
-		return nil, fmt.Errorf("no models of earlier programs: %w", err)
-	}
-	for _, path := range old {
-		if strings.Contains(path, "libsvm") { // a form without checksums
-			continue
-		}
-		if files[filepath.Base(path)], err = os.ReadFile(path); err != nil {
-			return nil, err
-		}
-	}
 	train := func(source, args, to string) error {
 		folder, err := t.folder(map[string][]byte{"a.tsv": []byte(corpusLines(24)), "a.svm": []byte(vectorLines(24))})
 		if err != nil {

@@ -253,12 +253,12 @@ func trained(t testing.TB, s Settings) *Model {
 
 func TestModelFile(t *testing.T) {
 	for _, s := range []Settings{{}, {K: 3, Kernel: "linear", Uniform: true}, {Scheme: solver.Labels}} {
-		archivetest.Check(t, form, true, trained(t, s))
+		archivetest.Check(t, Form, trained(t, s))
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
 		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{MemoryBytes: 1 << 28}); err != nil {
 			t.Log(err)
 		}

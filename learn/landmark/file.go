@@ -4,18 +4,14 @@ import (
 	"context"
 	"io"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Form is how a model's file begins, less the version.
-const Form = "gram landmark "
-
-// form describes a model's file. docs/formats.md explains its keys and arrays.
-var form = archive.Format[Model]{
-	Package: "landmark", Name: Form, Version: "1", Describe: describe, Validate: (*Model).Validate,
+// Form describes a model's file. docs/formats.md explains its keys and arrays.
+var Form = archive.Format[Model]{
+	Package: "landmark", Name: "gram landmark ", Describe: describe, Validate: (*Model).Validate,
 }
 
 func describe(f *archive.File, m *Model) {
@@ -65,15 +61,4 @@ func describe(f *archive.File, m *Model) {
 // Write writes the model in a form of its own, see docs/formats.md. The same model has the same
 // bytes on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors
 // are those of w and of ctx.
-func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m) }
-
-// Load reads a model from a file, see [Read]. It calls early, if not nil, with the model's tokenizer
-// as soon as that is known; it may fail after that.
-func Load(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*Model, error) {
-	return form.Load(ctx, path, early)
-}
-
-// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that
-// [Model.Validate] asks for. It reads to the end of r. Errors name the part that is damaged, or the
-// version that isn't known; others are those of r and of ctx, within a second.
-func Read(ctx context.Context, r io.Reader) (*Model, error) { return form.Read(ctx, r) }
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -26,12 +26,12 @@ func TestModelFile(t *testing.T) {
 		{}, {Loss: Logistic, Choice: Pivoted, Seed: 7, C: 5}, {Loss: Hinge2, Scheme: solver.Labels, Choice: Stratified},
 		{Kernel: "linear:embed=tfidf-l2"},
 	} {
-		archivetest.Check(t, form, true, trained(t, s))
+		archivetest.Check(t, Form, trained(t, s))
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
 		if _, err := m.Predict(t.Context(), &sparse.CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{0},
 			Values: []float32{1}}, Options{}); err != nil && strings.Contains(err.Error(), "panic") {
 			t.Fatal(err)

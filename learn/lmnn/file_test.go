@@ -20,11 +20,11 @@ func fitted(t testing.TB) *Model {
 func TestModelFile(t *testing.T) {
 	m := fitted(t)
 	m.Settings, _ = m.Settings.resolve()
-	archivetest.Check(t, form, false, m)
+	archivetest.Check(t, Form, m)
 }
 
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
 		docs := &sparse.CSR{Cols: m.Columns, Offsets: []int64{0, 0}}
 		if _, err := m.Predict(t.Context(), docs, Options{}); err != nil {
 			t.Log(err)

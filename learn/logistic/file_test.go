@@ -27,12 +27,12 @@ func TestModelFile(t *testing.T) {
 		for _, machine := range slices.Concat(a.Machines, b.Machines) {
 			machine.Gap = 0 // files don't keep it
 		}
-		archivetest.Check(t, form, true, a, b)
+		archivetest.Check(t, Form, a, b)
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
 		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{}); err != nil {
 			t.Log(err)
 		}

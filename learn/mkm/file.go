@@ -5,20 +5,16 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/learn/internal/archive"
 	"github.com/gramengine/gram/learn/lmnn"
 	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Form is how a model's file begins, less the version.
-const Form = "gram mkm "
-
-// form describes a model's file. docs/formats.md explains its keys and arrays. Layers and a classifier
+// Form describes a model's file. docs/formats.md explains its keys and arrays. Layers and a classifier
 // that is a model of its own are files within the file.
-var form = archive.Format[Model]{
-	Package: "mkm", Name: Form, Version: "1", Describe: describe, Validate: (*Model).Validate,
+var Form = archive.Format[Model]{
+	Package: "mkm", Name: "gram mkm ", Describe: describe, Validate: (*Model).Validate,
 }
 
 func describe(f *archive.File, m *Model) {
@@ -54,7 +50,7 @@ func describe(f *archive.File, m *Model) {
 	f.Nest("classifier", &final, func(ctx context.Context, r io.Reader) (err error) {
 		switch m.Settings.Final {
 		case Metric:
-			m.Metric, err = lmnn.Read(ctx, r)
+			m.Metric, err = lmnn.Form.Read(ctx, r)
 		case Machines:
 			m.Machines, err = model.Read(ctx, r)
 		case Neighbours:
@@ -109,7 +105,7 @@ func describeSettings(f *archive.File, s *Settings) {
 
 // layerForm describes the file of a layer.
 var layerForm = archive.Format[Layer]{
-	Package: "mkm", Name: Form + "layer ", Version: "1",
+	Package: "mkm", Name: "gram mkm layer ",
 	Validate: func(l *Layer) error { return l.validate(0) },
 	Describe: func(f *archive.File, l *Layer) {
 		if l.Base == nil {
@@ -138,15 +134,4 @@ var layerForm = archive.Format[Layer]{
 // Write writes the model in a form of its own, see docs/formats.md. The same model has the same bytes
 // on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors are those
 // of w and of ctx.
-func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m) }
-
-// Load reads a model from a file, see [Read]. It calls early, if not nil, with the model's tokenizer
-// as soon as that is known; it may fail after that.
-func Load(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*Model, error) {
-	return form.Load(ctx, path, early)
-}
-
-// Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that
-// [Model.Validate] asks for. It reads to the end of r. Errors name the part that is damaged, or the
-// version that isn't known; others are those of r and of ctx, within a second.
-func Read(ctx context.Context, r io.Reader) (*Model, error) { return form.Read(ctx, r) }
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -26,11 +26,11 @@ func trained(t testing.TB) (models []*Model) {
 	return append(models, m)
 }
 
-func TestModelFile(t *testing.T) { archivetest.Check(t, form, true, trained(t)...) }
+func TestModelFile(t *testing.T) { archivetest.Check(t, Form, trained(t)...) }
 
 func FuzzRead(f *testing.F) {
 	docs := &sparse.CSR{Cols: 2, Offsets: []int64{0, 1, 1}, Terms: []uint32{1}, Values: []float32{2}}
-	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
 		p, err := m.Predict(t.Context(), docs, Options{Workers: 1})
 		if err != nil {
 			return

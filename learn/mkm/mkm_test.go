@@ -124,7 +124,7 @@ func TestSameModels(t *testing.T) {
 		own := s
 		own.Layers, own.Final = s.Layers[:i/3], finals[i%3]
 		single := musttest.Get(Train(t.Context(), c, own, Options{Workers: 1}))(t)
-		if !bytes.Equal(archivetest.Bytes(t, form, m), archivetest.Bytes(t, form, single)) {
+		if !bytes.Equal(archivetest.Bytes(t, Form, m), archivetest.Bytes(t, Form, single)) {
 			t.Errorf("model %d of the path isn't that of Train", i)
 		}
 		last := m.Choices[i/3]

@@ -155,15 +155,15 @@ func TestContentsAreChecked(t *testing.T) {
 	file := encode(t, tiny())
 	file = file[:len(file)-sha256.Size]
 	terms := len(form.Name) + 3 + bytes.IndexByte(file[len(form.Name)+2:], '\n') // their lengths
-	record := len(file) - 24 - 2*recordBytes                                     // of the only machine
+	record := len(file) - 24 - 2*72                                              // of the only machine
 	for want, change := range map[string]func(b []byte){
 		"term 0 has 200 bytes, and 9 are left": func(b []byte) { b[terms] = 200 },
 		"3 of 9 bytes belong to no term":       func(b []byte) { b[terms] = 0 },
-		"machine 1 has flags 0xf":              func(b []byte) { b[record+8] |= 8 },
-		"machine 0 isn't there":                func(b []byte) { b[record-1] = 1 },
-		"no sigmoid, and its record says one":  func(b []byte) { b[record+8] &^= flagSigmoid },
+		"record 1: field 2: flags 0xf":         func(b []byte) { b[record+8] |= 8 },
+		"machine 0 is missing":                 func(b []byte) { b[record-1] = 1 },
+		"no sigmoid, and its record has one":   func(b []byte) { b[record+8] &^= 4 },
 		"not used by any machine":              func(b []byte) { b[record] = 1 },
-		"3 coefficients, of which 2 are left":  func(b []byte) { b[record] = 3 },
+		"3 coefficients, and 2 are left":       func(b []byte) { b[record] = 3 },
 		"rho NaN": func(b []byte) {
 			copy(
 				b[record+16:], "\xff\xff\xff\xff\xff\xff\xff\xff",

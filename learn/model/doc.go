@@ -30,8 +30,8 @@
 //	rejection                        ({"below", "coverage", "error"}, as in solver.Rejection)
 //	vocabulary                       ({"terms": v, "bytes": b}, where there is a vocabulary)
 //	read                             (how the documents were read, a [corpus.Form])
-//	tokenizer                        (what cut the texts, in the text form of [corpus.Tokenizer]; where
-//	                                 it isn't there it is the default, as in files of earlier programs)
+//	tokenizer                        (what cut the texts, in the text form of [corpus.Tokenizer];
+//	                                 the default if it is missing)
 //	embedding, open, fitted, terms   name of the embedding, (whether it is open,) documents it was
 //	                                 fitted on, its number e of terms
 //	vectors, columns, values         support vectors s, columns of their matrix, their stored values z

@@ -30,7 +30,7 @@ func small() []*Model {
 
 func TestModelFile(t *testing.T) {
 	for _, m := range small() {
-		archivetest.Check(t, form, true, m)
+		archivetest.Check(t, form, m)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // form describes the project's own form. The package documentation explains its keys and arrays.
 var form = archive.Format[Model]{
-	Package: "model", Name: "gram model ", Version: "1", Describe: describe, Validate: (*Model).Validate,
+	Package: "model", Name: "gram model ", Describe: describe, Validate: (*Model).Validate,
 }
 
 func describe(f *archive.File, m *Model) {

@@ -55,7 +55,7 @@ type machine struct {
 }
 
 var form = archive.Format[sample]{
-	Package: "sample", Name: "gram sample ", Version: "1",
+	Package: "sample", Name: "gram sample ",
 	Validate: func(m *sample) error {
 		if m == nil || !(m.Inside.Deep < 5) {
 			return errors.New("sample: too deep")
@@ -136,7 +136,7 @@ func example(t testing.TB) *sample {
 
 func TestFile(t *testing.T) {
 	m := example(t)
-	archivetest.Check(t, form, true, m, m.Part)
+	archivetest.Check(t, form, m, m.Part)
 	if m.Embedder.Terms == nil || m.Embedder.Weights == nil || len(m.Vocabulary) != 2 {
 		t.Fatalf("%+v, expected arrays of all kinds", m)
 	}

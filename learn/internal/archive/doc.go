@@ -9,8 +9,8 @@
 // that names, in the order of the file, the keys of the header and then the arrays, each with the place of the
 // model that it is of. For example
 //
-//	var form = archive.Format[Model]{
-//		Package: "means", Name: Form, Version: "1", Validate: (*Model).Validate,
+//	var Form = archive.Format[Model]{
+//		Package: "means", Name: "gram means ", Validate: (*Model).Validate,
 //		Describe: func(f *archive.File, m *Model) {
 //			f.Key("c", &m.Settings.C)
 //			f.Corpus(&m.Source, &m.Corpus)
@@ -21,8 +21,7 @@
 //		},
 //	}
 //
-//	func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m) }
-//	func Read(ctx context.Context, r io.Reader) (*Model, error)   { return form.Read(ctx, r) }
+//	func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 //
 // [File] has what a description may say; [Array], [Rows] and [Records] are arrays, [File.Part] is for what none
 // of them fits. When a file is read, keys have their values when their statement returns, and arrays theirs when

@@ -24,9 +24,9 @@ type File struct {
 	parts []part
 	total int64 // bytes of them
 
-	tokenizer *corpus.Tokenizer // that [File.Text] has read
-	form      *corpus.Form      // the same
-	err       error             // the first
+	tokenizer corpus.Tokenizer // that [File.Text] has read
+	form      corpus.Form      // the same
+	err       error            // the first
 }
 
 // Writing reports whether the file is written.

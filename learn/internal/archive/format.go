@@ -12,10 +12,13 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
+// Version is the version of all model files.
+const Version = "1"
+
 // Format is a form of file for models of type M.
 type Format[M any] struct {
-	Package       string // with which errors begin
-	Name, Version string // the first line is Name + Version
+	Package string // with which errors begin
+	Name    string // the first line is Name + Version
 
 	// Describe names keys and arrays in their order. It is given a copy of the model that is written,
 	// or a model of zeros that is read.
@@ -36,7 +39,7 @@ func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 	if f.Describe(file, &described); file.err != nil {
 		return f.wrap(fmt.Errorf("%w: the model can't be written", file.err))
 	}
-	out := newWriter(ctx, w, f.Name+f.Version, file.object())
+	out := newWriter(ctx, w, f.Name+Version, file.object())
 	for _, p := range file.parts {
 		p.write(out)
 	}
@@ -58,7 +61,7 @@ func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 }
 
 // Load reads a model from a file, see [Format.Read]. It calls early, if not nil, with the model's
-// tokenizer as soon as that is known; it may fail after that.
+// tokenizer, zero if it has none, as soon as that is known; it may fail after that.
 func (f *Format[M]) Load(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*M, error) {
 	file, size, err := Open(path)
 	if err != nil {
@@ -78,7 +81,7 @@ func (f *Format[M]) ReadSized(
 	ctx context.Context, r io.Reader, size int64, early func(corpus.Tokenizer, corpus.Form),
 ) (*M, error) {
 	in := bufio.NewReaderSize(BoundReader{ctx, r}, 64<<10)
-	first, err := firstLine(in, f.Name, f.Version)
+	first, err := firstLine(in, f.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +93,8 @@ func (f *Format[M]) ReadSized(
 	if err != nil {
 		return nil, err
 	}
-	if early != nil && file.tokenizer != nil {
-		early(*file.tokenizer, *file.form)
+	if early != nil {
+		early(file.tokenizer, file.form)
 	}
 	arrays, err := readArrays(ctx, in, size, file.parts, first, line)
 	if err != nil {

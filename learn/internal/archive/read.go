@@ -124,8 +124,8 @@ func (b BoundReader) Read(p []byte) (int, error) {
 }
 
 // firstLine reads the first line, which has the version.
-func firstLine(in *bufio.Reader, name, version string) ([]byte, error) {
-	begin, err := in.Peek(len(name) + len(version) + 1)
+func firstLine(in *bufio.Reader, name string) ([]byte, error) {
+	begin, err := in.Peek(len(name) + len(Version) + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -136,10 +136,10 @@ func firstLine(in *bufio.Reader, name, version string) ([]byte, error) {
 	}
 	found, ok := strings.CutPrefix(strings.TrimSuffix(string(line), "\n"), name)
 	if err != nil || !ok || found == "" || strings.Trim(found, "0123456789") != "" {
-		return nil, fmt.Errorf("%w: it begins with %q, expected %q", ErrFormat, shown, name+version+"\n")
+		return nil, fmt.Errorf("%w: it begins with %q, expected %q", ErrFormat, shown, name+Version+"\n")
 	}
-	if found != version {
-		return nil, fmt.Errorf("version %q of the form, expected %q: %w", found, version, ErrVersion)
+	if found != Version {
+		return nil, fmt.Errorf("version %q of the form, expected %q: %w", found, Version, ErrVersion)
 	}
 	return line, nil
 }

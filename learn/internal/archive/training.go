@@ -34,7 +34,7 @@ func (f *File) Text(vocabulary *[]string, tokenizer *corpus.Tokenizer, form *cor
 		var err error
 		*tokenizer, err = corpus.ParseTokenizer(cut)
 		f.Check(err)
-		f.tokenizer, f.form = tokenizer, form
+		f.tokenizer, f.form = *tokenizer, *form
 	}
 	if size != nil {
 		f.terms(vocabulary, *size)
