@@ -39,22 +39,17 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s %q: read\n%swant\n%s", c.file, c.content, got, want)
 		}
 	}
-	c, err := ReadFrom(context.Background(), strings.NewReader("meow, purr\nbark"), "standard input", Options{MinDF: 1})
-	if err != nil || show(c) != " meow:1 purr:1\n bark:1\n" {
-		t.Errorf("lines from a stream: %v, %v", c, err)
-	}
-	for _, stream := range []string{"id,Text,label\n1,\"meow\npurr\",cat\n", "label,\"text\"\ncat,meow purr\n"} {
-		c, err := ReadFrom(context.Background(), strings.NewReader(stream), "standard input", Options{MinDF: 1})
-		if err != nil || show(c) != "cat meow:1 purr:1\n" {
-			t.Errorf("a table from a stream: %v, %v", c, err)
-		}
-	}
-	for name, text := range map[string]string{
-		"standard input": "review, text\npurr", "a.txt": "review,text\npurr", "": "text\npurr",
+	for _, c := range []struct{ name, text, want string }{
+		{"standard input", "meow, purr\nbark", " meow:1 purr:1\n bark:1\n"},
+		{"standard input", "id,Text,label\n1,\"meow\npurr\",cat\n", "cat meow:1 purr:1\n"},
+		{"standard input", "label,\"text\"\ncat,meow purr\n", "cat meow:1 purr:1\n"},
+		{"standard input", "review, text\npurr", " review:1 text:1\n purr:1\n"},
+		{"a.txt", "review,text\npurr", " review:1 text:1\n purr:1\n"},
+		{"", "text\npurr", " text:1\n purr:1\n"},
 	} {
-		c, err := ReadFrom(context.Background(), strings.NewReader(text), name, Options{MinDF: 1})
-		if err != nil || c.Documents.Rows() != 2 {
-			t.Errorf("lines of %q: %v, %v", text, c, err)
+		got, err := ReadFrom(context.Background(), strings.NewReader(c.text), c.name, Options{MinDF: 1})
+		if err != nil || show(got) != c.want {
+			t.Errorf("%q from %q: %v, %v, expected %q", c.text, c.name, got, err, c.want)
 		}
 	}
 	for content, want := range map[string]string{

@@ -221,22 +221,18 @@ func TestEncodings(t *testing.T) {
 func TestReadFrom(t *testing.T) {
 	for _, content := range []string{"a\tx y\nb\tz\n", "1 1:2\n", "label,text\na,\"x\n\"\n", gzipped("a\tx\n"),
 		"%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 3\n"} {
-		file := writeFile(t, "a.csv", content)
-		opt := Options{MinDF: 1}
-		if !strings.Contains(content, ",") {
-			file = writeFile(t, "a", content)
+		name, opt := "a", Options{MinDF: 1}
+		if strings.Contains(content, ",") {
+			name = "a.csv"
 		}
+		file := writeFile(t, name, content)
 		want := readWhole(t, file, opt)
 		parts := io.MultiReader(strings.NewReader(content[:1]), strings.NewReader(content[1:]))
-		got, err := ReadFrom(context.Background(), parts,
-			file, opt)
+		got, err := ReadFrom(context.Background(), parts, file, opt)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %v, %v, expected %v", content, got, err, want)
 		}
-		fifo := filepath.Join(t.TempDir(), "a.csv")
-		if !strings.Contains(content, ",") {
-			fifo = filepath.Join(t.TempDir(), "a")
-		}
+		fifo := filepath.Join(t.TempDir(), name)
 		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 			t.Skip(err)
 		}

@@ -156,13 +156,12 @@ func ParseEmbedding(s string) (Embedding, error) {
 			return e, nil
 		case e.String() == name && e.Power == 0 && e.Pairing == Dot && !e.Scales():
 			p, err := strconv.ParseFloat(power, 64)
-			if err == nil {
-				e, err = e.WithPower(p)
+			if err != nil || !(p >= MinPower && p <= MaxPower) {
+				return Embedding{}, fmt.Errorf("sparse: embedding %q: found the power %q, expected a number from %v to %v", s,
+					power, MinPower, MaxPower)
 			}
-			if err != nil {
-				return Embedding{}, fmt.Errorf(
-					"sparse: embedding %q: found the power %q, expected a number from %v to %v", s, power, MinPower,
-					MaxPower)
+			if p != 1 {
+				e.Power = p
 			}
 			return e, nil
 		}
@@ -171,22 +170,6 @@ func ParseEmbedding(s string) (Embedding, error) {
 	return Embedding{}, fmt.Errorf(
 		"sparse: embedding %q is unknown, expected one of %s, or one without -sqrt and after it %s and a power, "+
 			"or a range as in scale-1..1", s, strings.Join(names, ", "), powerSuffix)
-}
-
-// WithPower returns e with another power, from MinPower to MaxPower; 1 is none.
-func (e Embedding) WithPower(p float64) (Embedding, error) {
-	if e.Pairing != Dot && p != 1 {
-		return Embedding{}, fmt.Errorf("sparse: power %v of the embedding %s, expected none: it is one of histograms",
-			p, e)
-	}
-	if !(p >= MinPower && p <= MaxPower) {
-		return Embedding{}, fmt.Errorf("sparse: power %v of an embedding, expected a number from %v to %v",
-			p, MinPower, MaxPower)
-	}
-	if e.Power = p; p == 1 {
-		e.Power = 0
-	}
-	return e, e.validate()
 }
 
 // named reports whether the weighting, the normalisation and the pairing exist.

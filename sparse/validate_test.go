@@ -211,10 +211,6 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		refused("Validate", want, f.Validate())
 		refused("Transform", want, second(f.Transform(m)))
 	}
-	for _, p := range []float64{0, -1, 9, math.NaN()} {
-		refused("WithPower", "expected a number from", second(Sphere.WithPower(p)))
-	}
-	refused("WithPower", "one of histograms", second(Embedding{Norm: NormL1, Pairing: ChiSquare}.WithPower(Root)))
 	// Weights that are finite may still be too great, or too small, for a length.
 	for _, w := range []float64{1e300, 1e-300, -1e250} {
 		own := fields(good)
