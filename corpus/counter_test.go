@@ -28,7 +28,7 @@ func countedAs(t *testing.T, tokenizer Tokenizer, vocabulary, texts []string) {
 				}
 				if m := want.Documents; got.Cols != m.Cols || !slices.Equal(got.Offsets, m.Offsets) ||
 					!slices.Equal(got.Terms, m.Terms) || !slices.Equal(got.Values, m.Values) {
-					t.Errorf("%v of %q: %v, expected %v", tokenizer, texts, got, m)
+					t.Errorf("%v of %.80q: other counts than in a corpus", tokenizer, texts[0])
 				}
 			}
 		})

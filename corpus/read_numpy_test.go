@@ -27,7 +27,7 @@ func TestReadNumPy(t *testing.T) {
 		}
 		data := musttest.Get(os.ReadFile(path))(t)
 		for name, content := range map[string]string{"stream": string(data), "gzip": gzipped(string(data))} {
-			stream, err := ReadFrom(context.Background(), strings.NewReader(content), path, Options{})
+			stream, err := ReadFrom(t.Context(), strings.NewReader(content), path, Options{MemoryBytes: 1 << 20})
 			if err != nil || stream.Digest() != c.Digest() {
 				t.Errorf("%s, %s: %v", file, name, err)
 			}
