@@ -60,11 +60,10 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 	return out, nil
 }
 
-// EachNear calls copies with the documents of each class of copies, ascending, and near for all pairs of documents with
-// c of at most a bound, as [CrossWithin] defines them, in no particular order, each by one goroutine at a time.
-// The first of a class stands for its copies: pairs is their number, and same reports a c of 0. Documents are compared
-// by a join or by tiles, whichever is cheaper; tiles know no copies. A join needs no engine, and copies cost nothing.
-// It returns how pairs were found and what computed.
+// EachNear calls copies with the documents of each class of copies, ascending, and near for all pairs within a bound on
+// c as in [CrossWithin], in unspecified order, by one goroutine at a time. The first of a class stands for its copies:
+// pairs is their number, and same reports c = 0. A join or tiles, whichever is cheaper, find pairs; tiles find no
+// copies.
 func EachNear(
 	ctx context.Context, x *sparse.Embedded, c float64, opt Options, copies func(list []uint32) error,
 	near func(i, j int, pairs int64, same bool) error,

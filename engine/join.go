@@ -15,9 +15,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// JoinPlan says how pairs within a bound on c were found: by tiles, all pairs compared, or by a join,
-// which finds the same pairs with the same values, and compares those alone that share a term before the
-// cut of both (package engine/internal/join). Work is counted beforehand, and the cheaper is taken.
+// JoinPlan reports how pairs within a bound on c were found: by tiles, which compare all pairs, or by a join, which
+// finds the same pairs with the same values but compares few (engine/internal/join). The cheaper by a count of work is
+// taken.
 type JoinPlan struct {
 	Method      string  `json:"method"` // join or tiles
 	Why         string  `json:"why"`

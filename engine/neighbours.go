@@ -154,13 +154,16 @@ func (s *search) listed(
 	ctx, report := s.e.c.Start(ctx, pairs)
 	defer report.Finish(&err)
 	s.scan.Half = r.Half
-	done := false
+	columns, done := lists, false
+	if !r.Half {
+		columns = nil
+	}
 	if !grouped {
 		done, err = s.onDevice(ctx, lists, r, count, report)
 	}
 	if !done && err == nil {
 		err = s.e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
-			s.scan.Enter(lists, t)
+			s.scan.Enter(lists, columns, t)
 			return nil
 		})
 		s.e.c.CountFound(s.scan.Found.Load(), s.scan.Entered.Load())

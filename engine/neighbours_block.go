@@ -12,19 +12,14 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// NeighbourBlock holds what neighbours the documents of a block of the matrix have in it, in lists for
-// [Engine.MergeNeighbours]: for each row documents of the columns, for each column documents of the
-// rows. Of a block on the diagonal Rows have all, and Columns are nil.
-//
-// A list has the documents in the order of their keys, by which neighbours are chosen: c, where the
-// kernel falls with c alone, else the kernel's value. Neighbour.Value is that key.
+// NeighbourBlock holds lists for [Engine.MergeNeighbours]: the neighbours of each row among the columns of a block, and
+// of each column among its rows; Columns is nil on the diagonal. Neighbour.Value is c if the kernel decreases in c
+// alone, else the kernel's value.
 type NeighbourBlock struct{ Rows, Columns [][]Neighbour }
 
-// NeighbourBlock finds the neighbours within a block of the matrix: of documents rows[0] <= i < rows[1]
-// and columns[0] <= j < columns[1], which are either the same or have none in common. It is a part of
-// [Engine.Neighbours]: the blocks of all pairs of some ranges of documents, merged, have the same lists,
-// to the bit. Each pair is computed once, for both documents. Options are those of Neighbours, without
-// Groups; memory and errors are those of Neighbours for as many documents as the block has.
+// NeighbourBlock finds the neighbours within a block of the matrix: of documents rows[0] <= i < rows[1] and columns[0]
+// <= j < columns[1], ranges that are equal or disjoint. Merged blocks of all pairs have the lists of
+// [Engine.Neighbours], bit for bit. Each pair is computed once. Options are those of Neighbours, without Groups.
 func (e *Engine) NeighbourBlock(
 	ctx context.Context, k kernel.Kernel, rows, columns [2]int, opt NeighbourOptions,
 ) (_ *NeighbourBlock, err error) {
@@ -79,7 +74,7 @@ func (e *Engine) NeighbourBlock(
 	err = e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
 		part := *t
 		part.Lo, part.Hi = t.Lo-columns[0], t.Hi-columns[0]
-		s.scan.EnterBoth(own, others, &part)
+		s.scan.Enter(own, others, &part)
 		return nil
 	})
 	e.c.CountFound(s.scan.Found.Load(), s.scan.Entered.Load())
@@ -112,11 +107,9 @@ func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Nei
 	return out, nil
 }
 
-// MergeNeighbours makes the lists of [Engine.Neighbours] of those that blocks have: parts[b][i] is the
-// list of document first+i in block b, as [Engine.NeighbourBlock] returned it for the same kernel and
-// options, which has compared values with the least. Blocks may come in any order; none of them has a
-// document that another has in the same list. It computes no pairs. Errors: lists of different numbers
-// of documents, ones that the engine doesn't have, keys that are no numbers, and those of Neighbours.
+// MergeNeighbours merges lists of blocks: parts[b][i] is the list of document first+i in block b, as returned by
+// [Engine.NeighbourBlock] for the same kernel and options. Blocks may come in any order, and their lists of a document
+// are disjoint.
 func (e *Engine) MergeNeighbours(
 	ctx context.Context, k kernel.Kernel, first int, parts [][][]Neighbour, opt NeighbourOptions,
 ) (_ *Neighbours, err error) {

@@ -8,24 +8,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Backend computes c = 1 - cosine between documents. Its columns are the documents that it was made
-// for. The processor is one, and so is a GPU.
-//
-// It compares documents as their embedding says (sparse.Pairing), or refuses them when it is made.
-// Its c keeps the promises of engine.Engine, with the same bits for (i, j) and (j, i), whatever
-// rows and columns a request asks for.
+// Backend computes c = 1 - cosine, or what the documents' sparse.Pairing is, between the documents of requests and
+// those that it was made for, its columns. c keeps the promises of engine.Engine for all rows and columns of a request.
 type Backend interface {
 	// Name says what it is, such as "avx512" or "cuda: NVIDIA H200".
 	Name() string
 
-	// Rows computes what r asks for and hands it to visit a tile at a time. Tiles of the same rows
-	// come one after the other, their columns ascending. visit may be called from up to r.Workers
-	// goroutines at the same time, and may write to the tile. An error of visit ends the
-	// computation; so does the end of ctx, within a second, with its error.
-	//
-	// Rows may be called concurrently, but not by visit: a back end may do one thing at a time.
-	// Where its memory doesn't hold the rows' documents beside the columns and a row of values the
-	// error is ErrMemory.
+	// Rows computes r and calls visit for each tile, from up to r.Workers goroutines. Tiles of the same rows follow each
+	// other, columns ascending. visit may write to the tile. Rows stops if visit fails, or within a second after ctx
+	// is done. It may be called concurrently, but not by visit. If its memory doesn't hold the rows' documents and a row
+	// of values, the error is ErrMemory.
 	Rows(ctx context.Context, r *Request, visit func(t *Tile) error) error
 
 	// HostBytes returns the machine's memory that it holds, beside the documents.
@@ -54,17 +46,14 @@ type Accelerator interface {
 	BatchRows() int
 }
 
-// Preparer is a [Backend] that computes with documents in a form of its own, and can make it once of
-// rows' documents that many requests ask for.
+// Preparer is a [Backend] that can convert rows' documents to its own form once for many requests.
 type Preparer interface {
 	Backend
 
-	// Prepare returns documents in that form, for Request.Prepared. They are embedded by the embedder of
-	// the columns, and must stay unchanged. It may be called concurrently.
+	// Prepare converts documents, for Request.Prepared. They must stay unchanged. It may be called concurrently.
 	Prepare(ctx context.Context, x *sparse.Embedded) (Prepared, error)
 
-	// PreparedBytes returns the most memory that the form of so many documents and values takes, beside
-	// the documents, in bytes.
+	// PreparedBytes bounds the memory of converted documents beside the documents, in bytes.
 	PreparedBytes(rows int, values int64) int64
 }
 
@@ -79,8 +68,7 @@ type Counter interface {
 	Stats() Stats
 }
 
-// ErrMemory says that a back end's own memory doesn't hold what was asked of it, such as the documents
-// of a request, of which fewer may do.
+// ErrMemory reports that a request exceeds the back end's memory; one with fewer documents may fit.
 var ErrMemory = errors.New("too little memory on the device")
 
 // Stats counts what was computed. Times are sums over workers.
@@ -90,9 +78,8 @@ type Stats struct {
 	HeadValues  int64 // values multiplied with a panel: times Kernels.Panel, the head's multiply-adds
 	TailMatches int64 // the tail's multiply-adds
 
-	// Of a search for neighbours on the processor: values at most the worst of a list when a part of a
-	// tile was compared with the lists, and entries into lists, of which a value may make two. One
-	// worker finds the same in each run; several, which meet lists at other times, somewhat more or fewer.
+	// Search for neighbours on the processor: values that passed the limit of a list, and entries into lists, up to two
+	// per value. With several workers both vary between runs.
 	Found, Entered int64
 
 	Load  time.Duration // scattering documents into panels and finding their posting lists

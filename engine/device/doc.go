@@ -1,11 +1,6 @@
-// Package device says what a back end is: what computes c = 1 - cosine for package engine. The
-// processor is one (engine/internal/panel), a GPU another (package cuda), and package devicetest
-// has the smallest.
+// Package device defines the interface of back ends, which compute c = 1 - cosine for package engine: the processor
+// (engine/internal/panel), a GPU (package cuda), and the smallest (devicetest).
 //
-// A [Backend] is asked for rows by a [Request] and answers with tiles ([Tile]). One with a
-// processor of its own ([Accelerator]) may apply the request's kernel, a [Program], to each c.
-//
-// What doesn't live here: the back ends, which know nothing of engine, and the translation of
-// kernels into programs, which is the business of package kernel. [Program.Eval] is the reference
-// for back ends.
+// A [Backend] answers a [Request] for rows with tiles ([Tile]). An [Accelerator] may apply the request's kernel, a
+// [Program] made by package kernel, to each c. [Program.Eval] is the reference for back ends.
 package device

@@ -5,11 +5,8 @@ import (
 	"math"
 )
 
-// Reducer is a [Backend] that reduces rows of a matrix where it computes them, so that few numbers
-// of a row cross to the machine. Rows and columns are those that a request asks for, whose program
-// it runs; Workers has no meaning. The result for a row doesn't depend on what other rows a request
-// has. All end within a second of the end of ctx, with its error; where memory doesn't hold the
-// results the error is ErrMemory.
+// Reducer is a [Backend] that reduces rows itself, so that few numbers of a row are copied. It ignores Workers. The
+// result of a row doesn't depend on the other rows. If its memory doesn't hold the results, the error is ErrMemory.
 type Reducer interface {
 	Backend
 

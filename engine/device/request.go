@@ -24,12 +24,12 @@ type Request struct {
 	// Lo and Hi bound the columns, Lo <= j < Hi; Lo is a multiple of Columns.
 	Lo, Hi int
 
-	// Half says that a row needs only columns from its own number on: tiles may leave out those
-	// before their first row. Docs then are documents of the columns, ascending, and Lo is 0.
+	// Half requests only columns from a row's own number on: tiles may leave out those before their first row. Docs are
+	// then documents of the columns, ascending, and Lo is 0.
 	Half bool
 
-	// LastFirst says that the last rows had better come first, where that costs no time: who looks
-	// for what is nearest then knows of a document, when it is a column, much of what is near to it.
+	// LastFirst prefers the last rows first: a search for neighbours then knows many of a document's neighbours when it
+	// is a column.
 	LastFirst bool
 
 	// Workers is how many goroutines may work, and call visit, at the same time; 0 for one.
@@ -47,8 +47,8 @@ type Tile struct {
 	Value                []float32
 	RowStride, ColStride int
 
-	// Filled says, of a tile with a RowStride of 1, that values between its columns, which belong
-	// to no pair, are numbers from 0 to 2 as well, so that a kernel may be applied to all at once.
+	// Filled reports, with a RowStride of 1, that values between columns are numbers from 0 to 2 as well, so that a
+	// kernel may be applied to all at once.
 	Filled bool
 }
 

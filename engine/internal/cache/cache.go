@@ -33,11 +33,8 @@ type Stats struct {
 	Computed         int64 // pairs whose c was computed for them
 }
 
-// BlockCols is about how many columns a tile of a row has unless the caller says otherwise: few
-// enough for problems of few classes not to compute much that they don't need, and for workers to
-// share the columns of one panel; so many that finding a tile costs little beside mapping it (a row
-// of 10,000 values of the diffusion kernel took 6.9 µs from tiles and 6.1 µs from the whole
-// matrix).
+// BlockCols is the default number of columns of a tile: few enough to compute little that isn't needed and to share a
+// panel among workers, enough that finding a tile costs little beside mapping it.
 const BlockCols = 4096
 
 // New returns a cache of up to limit bytes, with tiles of about so many columns where c of all
@@ -62,9 +59,6 @@ func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 
 // Width returns the number of columns of a tile.
 func (c *Cache) Width() int { return c.width }
-
-// Computed counts pairs that were computed for the cache elsewhere.
-func (c *Cache) Computed(pairs int64) { c.computed.Add(pairs) }
 
 // Whole reports whether all of c fits into the bound.
 func (c *Cache) Whole() bool { return c.whole != nil }

@@ -24,8 +24,7 @@ type partial struct {
 	scratchBytes int64
 }
 
-// scratchStride is the distance between two documents of a transposed block. Were it a power of
-// two, all rows would fall into few sets of the first-level cache.
+// scratchStride is the distance between two documents of a transposed block. A power of two would use few cache sets.
 const scratchStride = compute.BlockDocs + 16
 
 // blockBytes is what a transposed block takes in memory: the runtime hands out whole pages of 8
@@ -128,10 +127,8 @@ func (q *request) abandon(mine []need) {
 	}
 }
 
-// shareOut divides tiles, in order of their blocks and rows, into tasks for workers. A task is a
-// list of groups, each up to a panel of tiles of one block; all groups of a task are of the same
-// rows in blocks that follow each other, so that the panel is loaded and its posting lists are
-// searched once. There are enough tasks for all workers to be busy.
+// shareOut divides tiles, ordered by block and row, into tasks. A task is a list of groups of the same rows in
+// consecutive blocks, each up to a panel of tiles, so that the panel is loaded once.
 func shareOut(mine []need, panel, workers int) (tasks [][][]need) {
 	var chains [][][]need
 	groups := 0
@@ -199,8 +196,8 @@ func (c *Cache) blockRange(block int) (base, end int) {
 	return block * c.width, min((block+1)*c.width, c.Len())
 }
 
-// keep takes a piece of a row of c from column lo on, into the tile that is made or, where there is
-// no room for one, to where it is wanted. The last piece of a tile completes and serves it.
+// keep stores a piece of a row of c from column lo on in its tile or, without one, in the result. The last piece of a
+// tile completes and serves it.
 func (q *request) keep(m *need, lo int, row []float32, last bool) error {
 	c := q.c
 	c.computed.Add(int64(len(row)))

@@ -52,9 +52,7 @@ func (w *whole) leave() { w.building <- struct{}{} }
 // row returns c of document i and all others.
 func (w *whole) row(i int) []float32 { return w.c[i*w.n : (i+1)*w.n] }
 
-// Build computes c of all pairs, each once, if it fits into the bound and isn't there yet; it does
-// nothing otherwise. Of several callers one computes and the others wait; when that one's ctx ends,
-// another goes on from there.
+// Build is engine.Cached.Build.
 func (c *Cache) Build(ctx context.Context) (err error) {
 	w := c.whole
 	if w == nil || w.complete.Load() {
@@ -129,8 +127,8 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 // Free reports whether a matrix may take the memory of c: all of c fits and isn't computed yet.
 func (c *Cache) Free() bool { return c.whole != nil && !c.whole.complete.Load() }
 
-// Lend gives the room of c, which must be free, to a matrix of so many bytes, unless another has
-// it. It waits for a caller that builds c. [Cache.GiveBack] ends the loan.
+// Lend reserves the memory of c, which must be free, for a matrix of so many bytes, until [Cache.GiveBack]. It reports
+// false if it is reserved already, and waits for Build.
 func (c *Cache) Lend(ctx context.Context, bytes int64) (bool, error) {
 	w := c.whole
 	if err := w.enter(ctx); err != nil {

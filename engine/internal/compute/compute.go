@@ -142,11 +142,9 @@ func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Pr
 	return p, nil
 }
 
-// Rows has the back end compute k for a request and hands it to visit a tile at a time, up to
-// [BlockDocs] columns by a panel of rows. It is where tiles of every back end are checked, counted
-// and mapped, and values that aren't finite are refused. r.Lo need not be a multiple of
-// [device.Columns]. visit is called from up to r.Workers goroutines at the same time; tiles of the
-// same rows come one after the other, their columns ascending. report may be nil.
+// Rows has the back end compute k for a request, whose Lo may be any column, and calls visit for each tile of up to
+// [BlockDocs] columns by a panel of rows, from up to r.Workers goroutines. Tiles of the same rows follow each other,
+// columns ascending. Values that aren't finite are an error. report may be nil.
 func (c *Computer) Rows(
 	ctx context.Context, k kernel.Kernel, r *device.Request, report *run.Reporter, visit func(t *device.Tile) error,
 ) (err error) {
@@ -206,9 +204,8 @@ func (c *Computer) Rows(
 // they are a tile that stays in the second-level cache.
 const BlockDocs = 4 * sparse.Block
 
-// parts divides a tile among workers: each part has up to a panel of rows, fewer where workers would
-// have nothing to do, in sequence for the symmetric half, and up to BlockDocs columns. What comes from
-// the processor is one part.
+// parts divides a device's tile among workers: parts have up to a panel of rows, fewer if workers would be idle, and up
+// to BlockDocs columns. Rows of the symmetric half are consecutive.
 func (c *Computer) parts(
 	ctx context.Context, r *device.Request, t *device.Tile, visit func(t *device.Tile) error,
 ) error {

@@ -30,9 +30,7 @@ var Available = run.Available
 // smallBytes are few enough for nobody to ask the system, which takes time.
 const smallBytes = 64 << 20
 
-// Affordable returns a MemoryError where the machine has less than so many bytes left, or none can:
-// the runtime would end the program. What is garbage, and what the runtime keeps for later, doesn't
-// count as taken, so that the answer doesn't depend on when the collector ran.
+// Affordable returns a MemoryError if the machine has less than so many bytes left. Garbage counts as free.
 func Affordable(what string, bytes int64) error {
 	if bytes > math.MaxInt {
 		return &run.MemoryError{What: "engine: " + what, Need: bytes, Limit: math.MaxInt, Machine: true}

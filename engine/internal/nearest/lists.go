@@ -1,9 +1,6 @@
-// Package nearest finds small values in tiles while they pass by: of each document those of its
-// nearest neighbours ([Lists]), or all below a limit ([Search]). Nothing else of a tile is kept.
-//
-// Tiles come from package compute, by columns or by rows; a kernel of package asm compares all
-// values of a part with the limits of its rows and columns, and few pass. What values mean, the
-// callers know: they are keys, c itself or a kernel's values with the sign changed.
+// Package nearest selects small values from tiles: the nearest neighbours of each document ([Lists]), or all values
+// below a limit ([Search]). A kernel of package asm compares all values of a part with the limits of its rows and
+// columns, and few pass. Values are keys: c itself, or a kernel's values with the sign changed.
 package nearest
 
 import (
@@ -23,9 +20,8 @@ type Neighbour struct {
 	Value    float32
 }
 
-// An entry of a list is a number that orders by key, then by document: the key's bits, turned so
-// that they ascend, and the document below them. No two of a list are equal, so the order in which
-// they come doesn't matter.
+// An entry orders by key, then by document: the key's bits, mapped to ascend, and the document below them. Entries of a
+// list are distinct, so their order of arrival doesn't matter.
 type entry uint64
 
 const signBit = 1 << 31

@@ -124,6 +124,10 @@ func TestEnter(t *testing.T) {
 				}
 			}
 			l := NewLists(n, k, most, groups)
+			var columns *Lists
+			if half {
+				columns = l
+			}
 			s := &Search{Kernels: kernels, Half: half, Falling: falling}
 			if round%7 == 2 || round%7 == 4 {
 				s.Wanted = func(i, j int, key float32) bool { return (i+j)%3 > 0 || key > 0.5 }
@@ -135,7 +139,7 @@ func TestEnter(t *testing.T) {
 				wg.Go(func() {
 					for at := w; at < len(rows); at += 3 {
 						for _, tile := range rows[at] {
-							s.Enter(l, tile)
+							s.Enter(l, columns, tile)
 						}
 					}
 				})

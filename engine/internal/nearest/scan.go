@@ -109,23 +109,9 @@ func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error
 	return nil
 }
 
-// Enter enters the pairs of a tile into lists: of its rows, which are documents in sequence from
-// t.First on, and in the symmetric half of its columns, too. Of one row, tiles come one after the
-// other.
-func (s *Search) Enter(l *Lists, t *device.Tile) {
-	if s.Half {
-		s.enter(l, l, t)
-	} else {
-		s.enter(l, nil, t)
-	}
-}
-
-// EnterBoth enters the pairs of a tile between different documents into the lists of its rows and of
-// its columns, whose places in their lists are their numbers in the tile.
-func (s *Search) EnterBoth(rows, columns *Lists, t *device.Tile) { s.enter(rows, columns, t) }
-
-// enter enters pairs into lists of rows and, unless they are nil, of columns.
-func (s *Search) enter(l, m *Lists, t *device.Tile) {
+// Enter enters the pairs of a tile into the lists l of its rows, consecutive documents, and, unless nil, m of its
+// columns, the same lists in the symmetric half. Tiles of a row come one after the other.
+func (s *Search) Enter(l, m *Lists, t *device.Tile) {
 	w := s.begin(t)
 	defer s.spare.Put(w)
 	// The locks of the rows, then one by one those of columns after them: always ascending.
