@@ -63,10 +63,8 @@ func TestCrossValidateByHand(t *testing.T) {
 		s := Settings{Kernel: k, C: 3, Scheme: scheme, Weights: map[string]float64{c.Classes[1]: 2}}
 		v := crossValidate(t, problem(t, c, k, Options{}), s, 4, 7)
 		if v.Fold[3] != -1 || v.Class[3] != -1 || v.Score.Documents != 599 {
-			t.Fatalf(
-				"a document without a label: fold %d, class %d, %d documents scored", v.Fold[3], v.Class[3],
-				v.Score.Documents,
-			)
+			t.Fatalf("a document without a label: fold %d, class %d, %d documents scored", v.Fold[3], v.Class[3],
+				v.Score.Documents)
 		}
 		differ, right := 0, 0
 		for fold := range 4 {
@@ -90,10 +88,8 @@ func TestCrossValidateByHand(t *testing.T) {
 					nearest = min(nearest, math.Abs(d))
 				}
 				if scheme == solver.OneVsOne && nearest > 0.01 {
-					t.Errorf(
-						"document %d has class %d, by hand %d with decisions %v", i, v.Class[i], own.Class[r],
-						own.Decisions[r],
-					)
+					t.Errorf("document %d has class %d, by hand %d with decisions %v", i, v.Class[i], own.Class[r],
+						own.Decisions[r])
 				}
 			}
 			right += rightHere
@@ -145,10 +141,8 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 		t.Helper()
 		if !reflect.DeepEqual(got.Class, want.Class) || got.Iterations != want.Iterations ||
 			!reflect.DeepEqual(got.Figures, want.Figures) {
-			t.Errorf(
-				"%s: another result: %v after %d steps, expected %v after %d", what, got.Figures, got.Iterations,
-				want.Figures, want.Iterations,
-			)
+			t.Errorf("%s: another result: %v after %d steps, expected %v after %d", what, got.Figures, got.Iterations,
+				want.Figures, want.Iterations)
 		}
 	}
 	same("3 workers", crossValidate(t, problem(t, c, k, Options{Workers: 3}), s, 5, 3))
@@ -229,10 +223,8 @@ func TestCrossValidateOthers(t *testing.T) {
 	within(t, "micro F1", v.Score.MicroF1, float64(2*both)/float64(given+of), 1e-12)
 	if v.Measure != MicroF1 || v.Score.Documents != 600 || !(v.Mean > 0.6) ||
 		!(math.Abs(v.Mean-v.Score.MicroF1) < 0.05) {
-		t.Errorf(
-			"%v: mean %v of %v, together %v of %d documents", v.Measure, v.Mean, v.Figures, v.Score.MicroF1,
-			v.Score.Documents,
-		)
+		t.Errorf("%v: mean %v of %v, together %v of %d documents", v.Measure, v.Mean, v.Figures, v.Score.MicroF1,
+			v.Score.Documents)
 	}
 	m, _ := train(t, several.Select(without(v, 1)), s, Options{})
 	differ := 0
@@ -262,10 +254,8 @@ func TestCrossValidateOthers(t *testing.T) {
 		}
 		within(t, "the mean squared error", v.Score.MeanSquaredError, sum/600, 1e-9)
 		if v.Measure != MeanSquaredError || !(v.Mean < constant/600/2) || !(math.Abs(v.Mean-sum/600) < 1e-2) {
-			t.Errorf(
-				"%s: %v %v of %v, together %v; %v for a constant", s.Type, v.Measure, v.Mean, v.Figures, sum/600,
-				constant/600,
-			)
+			t.Errorf("%s: %v %v of %v, together %v; %v for a constant", s.Type, v.Measure, v.Mean, v.Figures, sum/600,
+				constant/600)
 		}
 	}
 }

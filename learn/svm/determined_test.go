@@ -56,10 +56,8 @@ func TestModelIsDetermined(t *testing.T) {
 				if p.cached.Whole() {
 					t.Fatal("the matrix is kept whole: the test doesn't reach what it should")
 				}
-				within(
-					t, "the objective in less memory", small.Objective, report.Objective,
-					1e-6*math.Abs(report.Objective),
-				)
+				within(t, "the objective in less memory", small.Objective, report.Objective,
+					1e-6*math.Abs(report.Objective))
 			}
 		})
 	}

@@ -22,9 +22,7 @@ func TestPairsShareTiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := p.Cache().Computed; !(got <= 6*n*n/5) {
-		t.Errorf(
-			"%d dot products, expected at most %d for %d pairs of documents and %d classes", got, 6*n*n/5, n*(n+1)/2,
-			classes,
-		)
+		t.Errorf("%d dot products, expected at most %d for %d pairs of documents and %d classes", got, 6*n*n/5,
+			n*(n+1)/2, classes)
 	}
 }

@@ -48,9 +48,8 @@ func TestPredictOnDevice(t *testing.T) {
 			p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: newSlowDevice(d)}))(t)
 			got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
 			if !slices.Equal(d.requests, []int{test.Documents.Rows()}) {
-				t.Errorf(
-					"the device was asked for rows %v, expected one call for %d", d.requests, test.Documents.Rows(),
-				)
+				t.Errorf("the device was asked for rows %v, expected one call for %d", d.requests,
+					test.Documents.Rows())
 			}
 			sameUpTo(t, tc.s.Kernel, m, test.Documents, got, want)
 			if !slices.Equal(got.Class, want.Class) || fmt.Sprint(got.Labels) != fmt.Sprint(want.Labels) ||
@@ -111,10 +110,8 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 		p.opt.MemoryBytes = least
 		got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
 		if panels := (n + p.Engine().Panel() - 1) / p.Engine().Panel(); len(d.requests) != panels {
-			t.Errorf(
-				"%d workers: %d calls of the device, expected one for each of %d panels", workers, len(d.requests),
-				panels,
-			)
+			t.Errorf("%d workers: %d calls of the device, expected one for each of %d panels", workers,
+				len(d.requests), panels)
 		}
 		for i := range want.Decisions {
 			if !slices.Equal(got.Decisions[i], want.Decisions[i]) {

@@ -223,10 +223,8 @@ func (p *Problem) single() ([]int, error) {
 		case 1:
 			labels[i] = int(ids[0])
 		default:
-			return nil, fmt.Errorf(
-				"svm: document %d of %s has %d labels, expected one, or a machine for each label", p.corpus.order[i]+p.corpus.first,
-				p.corpus.source, len(ids),
-			)
+			return nil, fmt.Errorf("svm: document %d of %s has %d labels, expected one, or a machine for each label",
+				p.corpus.order[i]+p.corpus.first, p.corpus.source, len(ids))
 		}
 	}
 	return labels, nil
@@ -253,9 +251,8 @@ func (p *Problem) targets() ([]float64, error) {
 	for c, name := range p.corpus.classes {
 		v, err := strconv.ParseFloat(name, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf(
-				"svm: label %q of %s, expected a finite number: regression estimates the labels", name, p.corpus.source,
-			)
+			return nil, fmt.Errorf("svm: label %q of %s, expected a finite number: regression estimates the labels",
+				name, p.corpus.source)
 		}
 		values[c] = v
 	}
@@ -268,8 +265,7 @@ func (p *Problem) targets() ([]float64, error) {
 		if c < 0 {
 			return nil, fmt.Errorf(
 				"svm: document %d of %s has no label, expected a number: regression estimates the labels",
-				p.corpus.order[i]+p.corpus.first, p.corpus.source,
-			)
+				p.corpus.order[i]+p.corpus.first, p.corpus.source)
 		}
 		targets[i] = values[c]
 	}

@@ -130,9 +130,8 @@ func TestSearchProblems(t *testing.T) {
 		r := musttest.Get(searchCorpus(context.Background(), c, Settings{}, g, Options{Workers: workers}, nil))(t)
 		n := int64(c.Documents.Rows())
 		if r.DotProducts != 2*n*(n+1)/2 || len(r.Points) != 8 {
-			t.Errorf(
-				"%d points, %d dot products, expected %d for two embeddings", len(r.Points), r.DotProducts, n*(n+1),
-			)
+			t.Errorf("%d points, %d dot products, expected %d for two embeddings", len(r.Points), r.DotProducts,
+				n*(n+1))
 		}
 		if first == nil {
 			first = r
@@ -191,10 +190,8 @@ func TestSearchProgress(t *testing.T) {
 	}
 	for i := 1; i < len(searching); i++ {
 		if searching[i].Done < searching[i-1].Done || searching[i].Total != last.Total {
-			t.Errorf(
-				"%d of %d after %d of %d", searching[i].Done, searching[i].Total, searching[i-1].Done,
-				searching[i-1].Total,
-			)
+			t.Errorf("%d of %d after %d of %d", searching[i].Done, searching[i].Total, searching[i-1].Done,
+				searching[i-1].Total)
 		}
 	}
 }

@@ -412,8 +412,7 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 		case known.Definite != kernel.ConditionallyPositive:
 			warn(
 				"the kernel %s need not be positive definite (%s): training may end at a solution that isn't optimal",
-				s.Kernel, known.Doubtful(),
-			)
+				s.Kernel, known.Doubtful())
 		case s.Type == model.OneClass:
 			warn(
 				"the kernel %s is conditionally positive definite only, and the coefficients of a machine of one "+

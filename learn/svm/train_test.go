@@ -149,19 +149,15 @@ func TestTrainEveryType(t *testing.T) {
 			got := predict(t, m, test.c.Documents, PredictOptions{})
 			var sum float64
 			for j, machine := range want {
-				within(
-					t, fmt.Sprintf("objective of machine %d", j), m.Classifier.Machines[j].Objective, machine.Objective,
-					1e-4*math.Abs(machine.Objective)+1e-9,
-				)
+				within(t, fmt.Sprintf("objective of machine %d", j), m.Classifier.Machines[j].Objective,
+					machine.Objective, 1e-4*math.Abs(machine.Objective)+1e-9)
 				sum += machine.Objective
 				if s.Probabilities {
 					// the folds are drawn in the order of the documents, so only the direction is
 					// the same
 					if sigmoid := m.Classifier.Machines[j].Sigmoid; sigmoid == nil || !(sigmoid.A < 0) {
-						t.Errorf(
-							"machine %d has the sigmoid %v, expected one that rises with the decision value", j,
-							sigmoid,
-						)
+						t.Errorf("machine %d has the sigmoid %v, expected one that rises with the decision value", j,
+							sigmoid)
 					}
 				}
 				for i := range matrix.Len() {
