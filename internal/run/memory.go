@@ -33,14 +33,6 @@ func Fits(need, limit int64, what string, args ...any) error {
 	return &MemoryError{What: fmt.Sprintf(what, args...), Need: need, Limit: limit, Enough: true}
 }
 
-// CheckBounds checks a number of workers and a bound on memory.
-func CheckBounds(workers int, memoryBytes int64) error {
-	if workers < 0 || memoryBytes < 0 {
-		return fmt.Errorf("%d workers and %d bytes, expected at least 0", workers, memoryBytes)
-	}
-	return nil
-}
-
 // AddBytes adds numbers of bytes, up to the greatest int64.
 func AddBytes(a, b int64) int64 {
 	if a > math.MaxInt64-b {

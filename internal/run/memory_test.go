@@ -21,9 +21,6 @@ func TestBounds(t *testing.T) {
 	if Workers(3) != 3 || Workers(1) != 1 || Workers(0) != runtime.GOMAXPROCS(0) {
 		t.Errorf("workers %d, %d, %d", Workers(3), Workers(1), Workers(0))
 	}
-	if CheckBounds(0, 0) != nil || CheckBounds(2, 5) != nil || CheckBounds(-1, 0) == nil || CheckBounds(0, -1) == nil {
-		t.Error("a number of workers or bytes below 0 isn't told from others")
-	}
 	if Fits(5, 0, "x") != nil || Fits(5, 5, "x") != nil {
 		t.Error("what fits is refused")
 	}
