@@ -239,17 +239,14 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 		return nil, err
 	}
 	if info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatIDX) {
-		images := findIDX(source)
-		if images == "" && opt.Format == FormatIDX {
-			return nil, fault("no "+idxTrain[0], "a folder with it, or a file of images").at(source, 0)
-		}
-		if images != "" {
-			if source = images; opt.Format == FormatAuto {
-				opt.Format = FormatIDX
-			}
+		switch images := findIDX(source); {
+		case images != "":
+			source, opt.Format = images, FormatIDX
 			if info, err = os.Stat(source); err != nil {
 				return nil, fmt.Errorf("corpus: %w", err)
 			}
+		case opt.Format == FormatIDX:
+			return nil, fault("no "+idxTrain[0], "a folder with it, or a file of images").at(source, 0)
 		}
 	}
 	switch {
@@ -404,11 +401,11 @@ func Files(ctx context.Context, source string, format Format) ([]string, error) 
 		return nil, fmt.Errorf("corpus: %w", err)
 	}
 	if !info.IsDir() {
-		labels := idxLabels(source)
-		if labels == nil || !holdsIDX(ctx, source, info, format) {
-			labels = nil
+		files := []string{source}
+		if labels := idxLabels(source); labels != nil && holdsIDX(ctx, source, info, format) {
+			files = append(files, labels...)
 		}
-		return append([]string{source}, labels...), nil
+		return files, nil
 	}
 	if format == FormatAuto || format == FormatIDX {
 		if images := findIDX(source); images != "" {

@@ -79,11 +79,9 @@ func scanned(t *testing.T, from Tokenizer, text string) map[string]int {
 	t.Helper()
 	s := musttest.Get(from.NewScanner())(t)
 	counts := map[string]int{}
-	s.Feed([]byte(text))
-	for term := s.Next(); term != nil; term = s.Next() {
-		counts[from.Term(string(term))]++
+	for _, term := range fed(s, text) {
+		counts[from.Term(term)]++
 	}
-	s.End()
 	return counts
 }
 

@@ -147,9 +147,7 @@ func TestScripts(t *testing.T) {
 		var scanners []*Scanner
 		for range 2 { // as two workers
 			s, _ := tokenizer.NewScanner()
-			s.Feed([]byte(c.text))
-			for s.Next() != nil {
-			}
+			fed(s, c.text)
 			s.End()
 			scanners = append(scanners, s)
 		}
@@ -290,11 +288,7 @@ func FuzzPairs(f *testing.F) {
 		slideUnits(tokenizer, lower, func(term string) { want = append(want, term) })
 		got := terms(t, tokenizer, text)[0]
 		s, _ := tokenizer.NewScanner()
-		s.Feed([]byte(text))
-		var whole []string
-		for w := s.Next(); w != nil; w = s.Next() {
-			whole = append(whole, string(w))
-		}
+		whole := fed(s, text)
 		if !slices.Equal(whole, got) {
 			t.Fatalf("%q: %q whole, %q line by line", text, whole, got)
 		}

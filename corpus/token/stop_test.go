@@ -14,12 +14,7 @@ func TestStopLists(t *testing.T) {
 		t.Helper()
 		tokenizer := musttest.Get(Parse(Tokenizer{StopWords: stop}.String()))(t)
 		s := musttest.Get(tokenizer.NewScanner())(t)
-		s.Feed([]byte(text))
-		var words []string
-		for w := s.Next(); w != nil; w = s.Next() {
-			words = append(words, string(w))
-		}
-		return strings.Join(words, " ")
+		return strings.Join(fed(s, text), " ")
 	}
 	for _, c := range []struct{ stop, text, want string }{
 		{"@english", "The engine AND its cars", "engine cars"},

@@ -10,6 +10,15 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
+// fed returns the terms of a text that a scanner is fed.
+func fed(s *Scanner, text string) (terms []string) {
+	s.Feed([]byte(text))
+	for term := s.Next(); term != nil; term = s.Next() {
+		terms = append(terms, string(term))
+	}
+	return terms
+}
+
 // terms cuts documents, each fed line by line.
 func terms(t testing.TB, tokenizer Tokenizer, documents ...string) [][]string {
 	t.Helper()
@@ -18,10 +27,7 @@ func terms(t testing.TB, tokenizer Tokenizer, documents ...string) [][]string {
 	for _, d := range documents {
 		var own []string
 		for line := range strings.Lines(d) {
-			s.Feed([]byte(line))
-			for term := s.Next(); term != nil; term = s.Next() {
-				own = append(own, string(term))
-			}
+			own = append(own, fed(s, line)...)
 		}
 		s.End()
 		out = append(out, own)
@@ -191,11 +197,7 @@ func FuzzScanner(f *testing.F) {
 		if want := naive(tokenizer, string(prepared)); !slices.Equal(got, want) {
 			t.Fatalf("%s of %q: %q, expected %q", tokenizer, text, got, want)
 		}
-		s.Feed([]byte(text))
-		var whole []string
-		for w := s.Next(); w != nil; w = s.Next() {
-			whole = append(whole, string(w))
-		}
+		whole := fed(s, text)
 		if slices.Sort(whole); !slices.Equal(whole, got) {
 			t.Fatalf("%s of %q: %q whole, %q line by line", tokenizer, text, whole, got)
 		}
@@ -210,11 +212,7 @@ func TestLongLine(t *testing.T) {
 	} {
 		tokenizer := musttest.Get(Parse(s))(t)
 		scanner, _ := tokenizer.NewScanner()
-		scanner.Feed([]byte(text))
-		var got []string
-		for w := scanner.Next(); w != nil; w = scanner.Next() {
-			got = append(got, string(w))
-		}
+		got := fed(scanner, text)
 		if slices.Sort(got); !slices.Equal(got, naive(tokenizer, text)) {
 			t.Errorf("%s: %d terms, expected %d", s, len(got), len(naive(tokenizer, text)))
 		}

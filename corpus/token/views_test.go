@@ -13,17 +13,12 @@ func TestViewsScan(t *testing.T) {
 	s := musttest.Get(both.NewScanner())(t)
 	views, _ := both.Split()
 	for _, text := range []string{"The cat sat\non the mat", "", "一二 café", "שָׁלוֹם 👍🏽 𠮷𝒳 e\u0301 مرحبا"} {
-		var got, want []string
-		s.Feed([]byte(text))
-		for term := s.Next(); term != nil; term = s.Next() {
-			got = append(got, string(term))
-		}
+		got, want := fed(s, text), []string(nil)
 		s.End()
 		for i, v := range views {
 			one, _ := v.NewScanner()
-			one.Feed([]byte(text))
-			for term := one.Next(); term != nil; term = one.Next() {
-				want = append(want, prefixOf(i)+string(term))
+			for _, term := range fed(one, text) {
+				want = append(want, prefixOf(i)+term)
 			}
 		}
 		if !slices.Equal(got, want) {
