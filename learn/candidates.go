@@ -63,9 +63,9 @@ func (g *Given) Fixed() bool {
 	if err != nil {
 		return true
 	}
-	_, hasT := kernel.Takes(k, "t")
-	_, hasGamma := kernel.Takes(k, "gamma")
-	return !hasT && !hasGamma
+	_, noT := kernel.With(k, "t", 1)
+	_, noGamma := kernel.With(k, "gamma", 1)
+	return noT != nil && noGamma != nil
 }
 
 // Candidates are what [svm.Choose] chooses from for a corpus: what is given stays.

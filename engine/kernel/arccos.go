@@ -47,7 +47,7 @@ func init() {
 			if v[arccosLayers] == 1 {
 				return arcCosineLayer(v)
 			}
-			one := newKernel(familyOf("arccos"), in{}, oneLayer(v))
+			one := newKernel(familyOf("arccos"), oneLayer(v))
 			return layered(slices.Repeat([]*kernel{one}, int(v[arccosLayers])))
 		},
 	})

@@ -122,6 +122,11 @@ func (f *family) keys() []string {
 	return append(keys, "embed")
 }
 
+// keyList says which keys a kernel takes.
+func (f *family) keyList() string {
+	return "one of the keys of " + f.Name + ": " + strings.Join(f.keys(), ", ")
+}
+
 // param returns the number of the parameter with a key, or -1.
 func (f *family) param(key string) int {
 	return slices.IndexFunc(f.params, func(q param) bool { return q.Key == key || slices.Contains(q.Aliases, key) })

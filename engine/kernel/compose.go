@@ -99,7 +99,7 @@ func grouped(layers []*kernel) (groups []*kernel) {
 			n++
 		}
 		if n > 1 && (n < len(layers) || len(groups) > 0) {
-			one := &kernel{formula: layered(layers[:n]), text: "compose", in: layers[0].in}
+			one := &kernel{formula: layered(layers[:n]), text: "compose"}
 			for _, l := range layers[:n] {
 				one.text += " " + l.text
 			}

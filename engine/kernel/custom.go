@@ -64,7 +64,7 @@ func New(c Custom) (k Kernel, err error) {
 	}
 	g, value := onUnit(func(v float64) float64 { return c.Eval(v, 1, 1) }), &call{c.Eval}
 	f := &family{Info: Info{Name: c.Name}, embedding: c.Embedding}
-	own := &kernel{in: in{c.Embedding}, family: f, text: c.Name, own: true, leaves: 1}
+	own := &kernel{embedding: c.Embedding, family: f, text: c.Name, own: true, leaves: 1}
 	own.formula = formula{known: c.Properties, value: func(a at) ref {
 		if c.Properties.UsesNorms {
 			return a.by(value)

@@ -39,12 +39,12 @@ type direct struct {
 
 // kernel is a family with its parameters, or a combination with its parts. It is immutable.
 type kernel struct {
-	in
 	formula
-	family  *family
-	values  []float64 // parameters
-	parts   []*kernel
-	weights []float64 // weights of the parts of a sum
+	family    *family
+	embedding sparse.Embedding
+	values    []float64 // parameters
+	parts     []*kernel
+	weights   []float64 // weights of the parts of a sum
 
 	text      string // the specification
 	own       bool   // contains a user-defined kernel
@@ -63,12 +63,6 @@ type kernel struct {
 	resolved atomic.Pointer[resolution]
 }
 
-// in holds the embedding of the documents.
-type in struct{ embedding sparse.Embedding }
-
-// Embedding implements [Kernel].
-func (e in) Embedding() sparse.Embedding { return e.embedding }
-
 // resolution caches the last result of resolve.
 type resolution struct {
 	terms int
@@ -76,22 +70,30 @@ type resolution struct {
 }
 
 // newKernel makes a kernel of a family that isn't a combination.
-func newKernel(f *family, e in, values []float64) *kernel {
-	k := &kernel{in: e, family: f, values: values, formula: f.build(values), leaves: 1}
-	k.text = k.spec()
+func newKernel(f *family, values []float64) *kernel {
+	k := &kernel{embedding: f.embedding, family: f, values: values, formula: f.build(values), leaves: 1}
+	k.text = k.spec(k.embedding)
 	k.open = f.resolve != nil && f.resolve(values, 1) != nil
 	return k.ready()
 }
 
 // combined makes a combination.
 func combined(f *family, parts []*kernel, weights, values []float64) *kernel {
-	k := &kernel{in: parts[0].in, family: f, values: values, parts: parts, weights: weights}
+	k := &kernel{embedding: parts[0].embedding, family: f, values: values, parts: parts, weights: weights}
 	k.formula = f.combine(k)
 	for _, p := range parts {
 		k.leaves, k.own, k.open = k.leaves+p.leaves, k.own || p.own, k.open || p.open
 	}
-	k.text = k.spec()
+	k.text = k.spec(k.embedding)
 	return k.ready()
+}
+
+// in sets the embedding of a new kernel.
+func (k *kernel) in(e sparse.Embedding) *kernel {
+	if k.embedding != e {
+		k.embedding, k.text = e, k.spec(e)
+	}
+	return k
 }
 
 // ready sets the fields that follow from the formula.
@@ -180,6 +182,9 @@ func (k *kernel) plainDeficit(c, x, y float64) float64 {
 
 func (k *kernel) String() string { return k.text }
 
+// Embedding implements [Kernel].
+func (k *kernel) Embedding() sparse.Embedding { return k.embedding }
+
 // Eval implements [Kernel].
 func (k *kernel) Eval(c, x, y float64) float64 { return k.exact.eval(c, x, y) }
 
@@ -193,7 +198,7 @@ func (k *kernel) resolve(terms int) *kernel {
 	}
 	r := &resolution{terms: terms}
 	if len(k.parts) == 0 {
-		r.k = newKernel(k.family, k.in, k.family.resolve(k.values, terms))
+		r.k = newKernel(k.family, k.family.resolve(k.values, terms))
 	} else {
 		parts := slices.Clone(k.parts)
 		for i, p := range parts {
@@ -201,6 +206,7 @@ func (k *kernel) resolve(terms int) *kernel {
 		}
 		r.k = combined(k.family, parts, k.weights, k.values)
 	}
+	r.k.in(k.embedding)
 	k.resolved.Store(r)
 	return r.k
 }

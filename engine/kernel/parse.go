@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -41,30 +43,6 @@ func ParseIn(spec string, e sparse.Embedding, own ...Kernel) (Kernel, error) {
 	return parseKernel(spec, &e, own)
 }
 
-func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (Kernel, error) {
-	known, err := ownParts(own)
-	if err != nil {
-		return nil, err
-	}
-	return (&builder{parser: parser{spec: spec, own: known}}).kernel(e)
-}
-
-// ownParts checks user-defined kernels.
-func ownParts(own []Kernel) (parts []*kernel, err error) {
-	for i, k := range own {
-		if k == nil {
-			return nil, fmt.Errorf("engine: user-defined kernel %d is nil, expected a kernel of kernel.New", i+1)
-		}
-		if slices.ContainsFunc(own[:i], func(o Kernel) bool { return o != k && o.String() == k.String() }) {
-			return nil, fmt.Errorf("engine: two user-defined kernels are called %s, expected different names", k)
-		}
-		if !IsPrecomputed(k) {
-			parts = append(parts, k.(*kernel))
-		}
-	}
-	return parts, nil
-}
-
 // MustParse is [Parse] for constant specifications. It panics if Parse fails.
 func MustParse(spec string) Kernel {
 	k, err := Parse(spec)
@@ -74,142 +52,99 @@ func MustParse(spec string) Kernel {
 	return k
 }
 
-// builder makes a kernel from its parsed specification.
-type builder struct {
-	parser
-	first     *term // first term without parts; its embedding is that of the kernel
-	embedding sparse.Embedding
+// SpecError says where a kernel specification is wrong and what is allowed there.
+type SpecError struct {
+	Spec     string // the specification
+	Column   int    // where it is wrong, in bytes from 1
+	Found    string // what is there
+	Expected string // what is allowed there
 }
 
-// kernel makes the kernel. If the specification names no embedding, it is e, or that of the first part
-// if e is nil.
-func (b *builder) kernel(e *sparse.Embedding) (Kernel, error) {
-	t, err := b.whole()
+func (e *SpecError) Error() string {
+	return fmt.Sprintf("engine: kernel %q, column %d: found %s, expected %s", e.Spec, e.Column, e.Found, e.Expected)
+}
+
+// Bounds on what a specification may ask for.
+const (
+	maxDepth  = 16  // parentheses within each other
+	maxParts  = 64  // of a kernel
+	maxLayers = 32  // of a composition
+	maxLeaves = 512 // kernels in all, repeated layers included
+)
+
+// parser makes kernels from a specification by recursive descent. Every method begins at pos and
+// leaves pos after what it read.
+//
+//	sum    = term { "+" term }
+//	term   = [ number "*" ] ( "(" sum ")" | call )
+//	call   = word [ "(" sum { "," sum } ")" ] [ ":" key { "," key } ]
+//	key    = word "=" value
+type parser struct {
+	spec      string
+	own       []*kernel // user-defined kernels
+	pos       int
+	depth     int               // of parentheses
+	leaves    []part            // kernels without parts
+	embedding *sparse.Embedding // nil: none is named
+	follow    string            // what may follow the last kernel
+}
+
+// part is a kernel and its place in the specification.
+type part struct {
+	*kernel
+	pos, end int
+}
+
+func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (Kernel, error) {
+	p := &parser{spec: spec}
+	for i, k := range own {
+		if k == nil {
+			return nil, fmt.Errorf("engine: user-defined kernel %d is nil, expected a kernel of kernel.New", i+1)
+		}
+		if slices.ContainsFunc(own[:i], func(o Kernel) bool { return o != k && o.String() == k.String() }) {
+			return nil, fmt.Errorf("engine: two user-defined kernels are called %s, expected different names", k)
+		}
+		if !IsPrecomputed(k) {
+			p.own = append(p.own, k.(*kernel))
+		}
+	}
+	k, err := p.sum()
 	if err != nil {
 		return nil, err
 	}
-	for b.first = t; len(b.first.parts) > 0; {
-		b.first = b.first.parts[0]
+	if p.space(); p.pos < len(spec) {
+		return nil, p.fail(p.pos, p.rest(), p.follow+", a plus and another kernel, or the end")
 	}
-	first := b.first
-	if b.embedding = first.embedding; e != nil {
-		b.embedding = *e
-	}
-	named := false
-	if err := b.findEmbedding(t, &named); err != nil {
-		return nil, err
-	}
-	if !named {
-		b.embedding = paired(b.embedding, first.family)
-	}
-	k, err := b.build(t)
-	if err != nil {
-		return nil, err // not k, which is a nil of another type
-	}
-	return k, nil
+	return p.embed(k.kernel, e)
 }
 
-// findEmbedding checks that all named embeddings agree.
-func (b *builder) findEmbedding(t *term, named *bool) error {
-	for _, part := range t.parts {
-		if err := b.findEmbedding(part, named); err != nil {
-			return err
+// embed sets the embedding of the kernel: the named one, or e, or that of the first part if e is nil.
+func (p *parser) embed(k *kernel, e *sparse.Embedding) (Kernel, error) {
+	first := p.leaves[0]
+	to := first.embedding
+	if e != nil {
+		to = *e
+	}
+	if to = paired(to, first.family); p.embedding != nil {
+		to = *p.embedding
+	}
+	for i, leaf := range p.leaves {
+		want := leaf.embedding
+		switch {
+		case leaf.own && i == 0 && want != to:
+			return nil, p.fail(leaf.pos, p.text(leaf), fmt.Sprintf(
+				"a part before it that has the embedding %s: %s has %s", to, leaf, want))
+		case !leaf.own && want.Pairing != sparse.Dot && want.Pairing != to.Pairing:
+			idf := want
+			idf.Weighting = sparse.TFIDF
+			return nil, p.fail(leaf.pos, p.text(leaf), fmt.Sprintf("a function of the similarity of the embedding %s, "+
+				"which all parts share: %s compares histograms in its own way, embed=%s or %s", to, leaf.family.Name, want, idf))
 		}
 	}
-	for _, a := range t.values {
-		if a.key != "embed" {
-			continue
-		}
-		found := "embed=" + a.value
-		e, err := sparse.ParseEmbedding(a.value)
-		if err != nil {
-			return b.fail(a.valuePos, found, "one of "+strings.Join(embeddings(), ", ")+
-				", or one with a power such as tf-l1-pow0.75"+hint(a.value, embeddings()))
-		}
-		if e = paired(e, t.family); *named && e != b.embedding {
-			return b.fail(a.valuePos, found, fmt.Sprintf("embed=%s as before: all parts share one embedding", b.embedding))
-		}
-		b.embedding, *named = e, true
-	}
-	return nil
+	return k.in(to), nil
 }
 
-// build makes a kernel.
-func (b *builder) build(t *term) (*kernel, error) {
-	values, err := b.parameters(t)
-	if err != nil {
-		return nil, err
-	}
-	if t.own != nil {
-		return b.ownPart(t)
-	}
-	if t.combine == nil {
-		return b.leaf(t, values)
-	}
-	var parts []*kernel
-	total := 0
-	for _, part := range t.parts {
-		k, err := b.build(part)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, k)
-		if total += k.leaves; total > maxLeaves {
-			return nil, b.fail(part.pos, b.text(part), fmt.Sprintf("at most %d kernels in all", maxLeaves))
-		}
-	}
-	if n := len(parts); n > 1 && t.single {
-		return nil, b.fail(t.pos, fmt.Sprintf("%s of %d kernels", t.Name, n), t.Parts)
-	}
-	if t.check != nil {
-		if i, expected := t.check(parts, values); expected != "" {
-			return nil, b.fail(t.parts[i].pos, b.text(t.parts[i]), expected)
-		}
-	}
-	weights := t.weights
-	if weights == nil {
-		weights = slices.Repeat([]float64{1}, len(parts))
-	}
-	if t.Name == "sum" && len(parts) == 1 && weights[0] == 1 {
-		return parts[0], nil
-	}
-	return combined(t.family, parts, weights, values), nil
-}
-
-// leaf makes a kernel without parts.
-func (b *builder) leaf(t *term, values []float64) (*kernel, error) {
-	if t.refuse != nil {
-		if i, expected := t.refuse(values); expected != "" {
-			return nil, b.refused(t, t.params[i].Key, expected)
-		}
-	}
-	// A kernel with a pairing of its own is refused in another embedding. After chi2, a kernel that usually
-	// is a function of the cosine is one of that similarity.
-	if want := t.embedding; want.Pairing != sparse.Dot && want.Pairing != b.embedding.Pairing {
-		idf := want
-		idf.Weighting = sparse.TFIDF
-		return nil, b.fail(t.pos, b.text(t), fmt.Sprintf("a function of the similarity of the embedding %s, which all "+
-			"parts share: %s compares histograms in its own way, embed=%s or %s", b.embedding, t.Name, want, idf))
-	}
-	e := in{t.embedding}
-	if t == b.first {
-		e.embedding = b.embedding
-	}
-	return newKernel(t.family, e, values), nil
-}
-
-// ownPart returns a user-defined kernel as a part.
-func (b *builder) ownPart(t *term) (*kernel, error) {
-	k := t.own
-	if t == b.first && k.embedding != b.embedding {
-		return nil, b.fail(t.pos, b.text(t), fmt.Sprintf(
-			"a part before it that has the embedding %s: %s has %s", b.embedding, k, k.embedding))
-	}
-	return k, nil
-}
-
-// paired returns e with the pairing that a family has of its own, where e is an embedding of
-// histograms but for that.
+// paired returns e with the pairing of a family, if e is an embedding of histograms but for that.
 func paired(e sparse.Embedding, f *family) sparse.Embedding {
 	if e.Norm == sparse.NormL1 && e.Power == 0 && e.Pairing == sparse.Dot && f.combine == nil {
 		e.Pairing = f.embedding.Pairing
@@ -217,47 +152,236 @@ func paired(e sparse.Embedding, f *family) sparse.Embedding {
 	return e
 }
 
-// text returns the specification of a part.
-func (b *builder) text(t *term) string { return strings.TrimSpace(b.spec[t.pos:t.end]) }
-
-// refused returns the error of a parameter that contradicts the others. It points to the parameter, or
-// to the whole kernel if the parameter was left out.
-func (b *builder) refused(t *term, key, expected string) error {
-	for _, a := range t.values {
-		if i := t.param(a.key); i >= 0 && t.params[i].Key == key {
-			return b.fail(a.keyPos, a.key+"="+a.value, expected)
+// sum reads terms; one of weight 1 is no sum.
+func (p *parser) sum() (part, error) {
+	p.space()
+	at := p.pos
+	var parts []part
+	var weights []float64
+	for more := true; more; more = p.accept('+') {
+		if len(parts) == maxParts {
+			return part{}, p.fail(p.pos-1, p.spec[p.pos-1:], fmt.Sprintf("at most %d terms", maxParts))
 		}
+		weight, err := p.weight()
+		if err != nil {
+			return part{}, err
+		}
+		t, err := p.term()
+		if err != nil {
+			return part{}, err
+		}
+		parts, weights = append(parts, t), append(weights, weight)
 	}
-	return b.fail(t.pos, b.text(t), expected)
+	if len(parts) == 1 && weights[0] == 1 {
+		return parts[0], nil
+	}
+	k, err := p.combine(familyOf("sum"), at, parts, weights, nil)
+	return part{k, at, p.pos}, err
 }
 
-// parameters returns the values of the parameters of t, in the order of family.params.
-func (b *builder) parameters(t *term) ([]float64, error) {
-	values := make([]float64, len(t.params))
-	for i, q := range t.params {
+// weight reads a number and a star if a number comes next.
+func (p *parser) weight() (float64, error) {
+	p.space()
+	if p.pos >= len(p.spec) || strings.IndexByte("-.0123456789", p.spec[p.pos]) < 0 {
+		return 1, nil
+	}
+	at := p.pos
+	text := p.take(isValue)
+	v, ok := parseNumber(text)
+	if size := math.Abs(v); !ok || size < tiny || size > huge {
+		return 0, p.fail(at, text, fmt.Sprintf("a number other than 0 (from %g to %g, of either sign)", tiny, huge))
+	}
+	if !p.accept('*') {
+		return 0, p.fail(p.pos, p.rest(), "* and the kernel that it multiplies")
+	}
+	return v, nil
+}
+
+func (p *parser) term() (part, error) {
+	p.space()
+	if p.pos == len(p.spec) || p.spec[p.pos] != '(' {
+		return p.call()
+	}
+	inner, err := p.list(nil)
+	if err != nil {
+		return part{}, err
+	}
+	return inner[0], nil
+}
+
+// list reads what is in parentheses: the parts of a combination, or one sum if f is nil.
+func (p *parser) list(f *family) (parts []part, err error) {
+	if at := p.pos; !p.accept('(') {
+		return nil, p.fail(at, p.rest(), "parentheses with "+f.Parts)
+	} else if p.depth++; p.depth > maxDepth {
+		return nil, p.fail(at, "another parenthesis", fmt.Sprintf("at most %d within each other", maxDepth))
+	}
+	defer func() { p.depth-- }()
+	for {
+		t, err := p.sum()
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, t)
+		switch {
+		case p.accept(')'):
+			return parts, nil
+		case f == nil:
+			return nil, p.fail(p.pos, p.rest(), "a closing parenthesis")
+		case !p.accept(','):
+			return nil, p.fail(p.pos, p.rest(), "a comma and another part of "+f.Name+", or a closing parenthesis")
+		case len(parts) == maxParts:
+			return nil, p.fail(p.pos, p.rest(), fmt.Sprintf("at most %d parts", maxParts))
+		}
+	}
+}
+
+// call reads the name of a kernel, its parts and its keys.
+func (p *parser) call() (part, error) {
+	t := part{pos: p.pos}
+	name := p.take(isWord)
+	f, names := familyOf(name), Names()
+	for _, k := range p.own {
+		if names = append(names, k.text); k.text == name {
+			t.kernel, f = k, k.family
+		}
+	}
+	expected := "one of " + strings.Join(names, ", ")
+	if name == "" {
+		return t, p.fail(t.pos, p.rest(), "the name of a kernel: "+expected)
+	}
+	if f == nil {
+		return t, p.fail(t.pos, fmt.Sprintf("the unknown kernel %q", name), expected+hint(name, names))
+	}
+	var parts []part
+	var err error
+	if f.Parts != "" {
+		if parts, err = p.list(f); err != nil {
+			return t, err
+		}
+	}
+	p.follow = "a colon and " + f.keyList()
+	values, written, err := p.keys(f)
+	if err != nil {
+		return t, err
+	}
+	if t.end = p.pos; parts != nil {
+		t.kernel, err = p.combine(f, t.pos, parts, slices.Repeat([]float64{1}, len(parts)), values)
+		return t, err
+	}
+	if f.refuse != nil {
+		if i, expected := f.refuse(values); expected != "" {
+			at := t
+			if written[i].end > 0 {
+				at = written[i]
+			}
+			return t, p.fail(at.pos, p.text(at), expected)
+		}
+	}
+	if t.kernel == nil {
+		t.kernel = newKernel(f, values)
+	}
+	p.leaves = append(p.leaves, t)
+	return t, nil
+}
+
+// combine makes a kernel of parts. It begins at pos.
+func (p *parser) combine(f *family, pos int, parts []part, weights, values []float64) (*kernel, error) {
+	if len(parts) > 1 && f.single {
+		return nil, p.fail(pos, fmt.Sprintf("%s of %d kernels", f.Name, len(parts)), f.Parts)
+	}
+	var kernels []*kernel
+	leaves := 0
+	for _, q := range parts {
+		kernels = append(kernels, q.kernel)
+		if leaves += q.kernel.leaves; leaves > maxLeaves {
+			return nil, p.fail(q.pos, p.text(q), fmt.Sprintf("at most %d kernels in all", maxLeaves))
+		}
+	}
+	if f.check != nil {
+		if i, expected := f.check(kernels, values); expected != "" {
+			return nil, p.fail(parts[i].pos, p.text(parts[i]), expected)
+		}
+	}
+	if f.Name == "sum" && len(parts) == 1 && weights[0] == 1 {
+		return kernels[0], nil
+	}
+	return combined(f, kernels, weights, values), nil
+}
+
+// keys reads the values of the parameters of f, if a colon comes next, and where they are written.
+func (p *parser) keys(f *family) (values []float64, written []part, err error) {
+	values, written = make([]float64, len(f.params)), make([]part, len(f.params)+1)
+	for i, q := range f.params {
 		values[i] = q.initial
 	}
-	var seen []string
-	for _, a := range t.values {
-		key := a.key
-		i := t.param(key)
+	for more := p.accept(':'); more; more = p.keyAhead() && p.accept(',') {
+		p.follow = "a comma and another key"
+		p.space()
+		at := p.pos
+		key := p.take(isWord)
+		if key == "" {
+			return nil, nil, p.fail(at, p.rest(), f.keyList())
+		}
+		if !p.accept('=') {
+			return nil, nil, p.fail(p.pos, p.rest(), fmt.Sprintf("= and a value after %q", key))
+		}
+		p.space()
+		start := p.pos
+		text := p.take(isValue)
+		if text == "" {
+			return nil, nil, p.fail(start, p.rest(), fmt.Sprintf("a value for %q", key))
+		}
+		i, ok, allowed := f.param(key), true, ""
 		switch {
 		case i >= 0:
-			key = t.params[i].Key
-			v, ok := t.params[i].parse(a.value)
-			if !ok {
-				return nil, b.fail(a.valuePos, key+"="+a.value, t.params[i].Allowed)
-			}
-			values[i] = v
-		case key != "embed": // embed is what findEmbedding has read
-			return nil, b.fail(a.keyPos, fmt.Sprintf("the unknown key %q", key), t.keyList()+hint(key, t.keys()))
+			key, allowed = f.params[i].Key, f.params[i].Allowed
+			values[i], ok = f.params[i].parse(text)
+		case key == "embed":
+			i = len(f.params)
+			ok, allowed = p.embeddingOf(f, text)
+		default:
+			return nil, nil, p.fail(at, fmt.Sprintf("the unknown key %q", key), f.keyList()+hint(key, f.keys()))
 		}
-		if slices.Contains(seen, key) {
-			return nil, b.fail(a.keyPos, key+" a second time", "each key once")
+		if !ok {
+			return nil, nil, p.fail(start, key+"="+text, allowed)
 		}
-		seen = append(seen, key)
+		if written[i].end > 0 {
+			return nil, nil, p.fail(at, key+" a second time", "each key once")
+		}
+		written[i] = part{pos: at, end: p.pos}
 	}
-	return values, nil
+	return values, written, nil
+}
+
+// embeddingOf reads an embedding. If it isn't valid, it returns what is allowed.
+func (p *parser) embeddingOf(f *family, text string) (ok bool, allowed string) {
+	e, err := sparse.ParseEmbedding(text)
+	if err != nil {
+		var names []string
+		for _, e := range sparse.Embeddings() {
+			names = append(names, e.String())
+		}
+		return false, fmt.Sprintf("one of %s, or one with a power such as tf-l1-pow0.75%s", strings.Join(names, ", "),
+			hint(text, names))
+	}
+	if e = paired(e, f); p.embedding != nil && e != *p.embedding {
+		return false, fmt.Sprintf("embed=%s as before: all parts share one embedding", *p.embedding)
+	}
+	p.embedding = &e
+	return true, ""
+}
+
+// keyAhead reports whether a comma and another key come next. Between parentheses, the comma may be
+// followed by the next part instead.
+func (p *parser) keyAhead() bool {
+	at := p.pos
+	defer func() { p.pos = at }()
+	if !p.accept(',') {
+		return false
+	}
+	p.space()
+	return p.depth == 0 || p.take(isWord) != "" && p.accept('=')
 }
 
 // parse reads a value.
@@ -277,57 +401,132 @@ func (q param) allows(v float64) bool {
 	return v >= q.min && v <= q.max && (!q.whole || v == math.Trunc(v))
 }
 
-func embeddings() []string {
-	var names []string
-	for _, e := range sparse.Embeddings() {
-		names = append(names, e.String())
+// accept steps over spaces and the byte b if b comes next.
+func (p *parser) accept(b byte) bool {
+	at := p.pos
+	p.space()
+	if p.pos < len(p.spec) && p.spec[p.pos] == b {
+		p.pos++
+		return true
 	}
-	return names
+	p.pos = at
+	return false
 }
 
-// format returns the specification of a kernel of a family with parameters.
-func format(f *family, e in, values []float64) string {
-	text := formatKeys(f, values)
-	if e.embedding != f.embedding {
-		text += ",embed=" + e.embedding.String()
+func (p *parser) space() { p.take(func(_ string, b byte) bool { return b == ' ' || b == '\t' }) }
+
+// take steps over the longest run of bytes that ok takes, given the run so far, and returns it.
+func (p *parser) take(ok func(run string, b byte) bool) string {
+	from := p.pos
+	for p.pos < len(p.spec) && ok(p.spec[from:p.pos], p.spec[p.pos]) {
+		p.pos++
 	}
-	return f.Name + strings.Replace(text, ",", ":", 1)
+	return p.spec[from:p.pos]
 }
 
-// formatKeys returns the parameters of a family, each after a comma.
-func formatKeys(f *family, values []float64) (text string) {
-	for i, q := range f.params {
-		v := values[i]
-		switch {
-		case q.hidden && v == q.initial:
-		case q.words != nil:
-			text += "," + q.Key + "=" + q.words[int(v)]
-		default:
-			text += "," + q.Key + "=" + formatNumber(v)
-		}
+func isWord(_ string, b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '-' || b == '_'
+}
+
+// isValue takes what words and numbers are made of. A plus belongs to a number only as the sign of
+// an exponent: elsewhere it joins kernels.
+func isValue(run string, b byte) bool {
+	if b != '+' {
+		return isWord(run, b) || b == '.'
+	}
+	mantissa, ok := strings.CutSuffix(strings.ToLower(run), "e")
+	return ok && mantissa != "" && strings.Trim(mantissa, "-.0123456789") == ""
+}
+
+// text returns the specification of a part.
+func (p *parser) text(t part) string { return strings.TrimSpace(p.spec[t.pos:t.end]) }
+
+// rest shows what stands at pos, for messages.
+func (p *parser) rest() string {
+	if p.pos >= len(p.spec) {
+		return "the end"
+	}
+	return strconv.Quote(p.spec[p.pos:])
+}
+
+func (p *parser) fail(pos int, found, expected string) error {
+	return &SpecError{Spec: p.spec, Column: pos + 1, Found: found, Expected: expected}
+}
+
+// parseNumber reads a finite decimal number or pi. What else strconv reads (inf, nan, hexadecimal,
+// underscores) is refused.
+func parseNumber(s string) (float64, bool) {
+	if s == "pi" {
+		return math.Pi, true
+	}
+	if strings.Trim(s, "+-.0123456789eE") != "" {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	return v + 0, err == nil // + 0 turns -0 into 0
+}
+
+// formatNumber writes a number as parseNumber reads it, in the shortest way that gives it back.
+func formatNumber(v float64) string {
+	if v == math.Pi {
+		return "pi"
+	}
+	text := strconv.FormatFloat(v, 'g', -1, 64)
+	if digits := strconv.FormatFloat(v, 'f', -1, 64); len(digits) < len(text) {
+		return digits // such as 2147483647, which %g writes as 2.147483647e+09
 	}
 	return text
 }
 
-// spec returns the specification of k, which [Parse] reads.
-func (k *kernel) spec() string {
-	if len(k.parts) == 0 {
-		return format(k.family, k.in, k.values)
+// hint asks for the candidate that is one or two slips away from the word written, or says nothing.
+func hint(word string, candidates []string) string {
+	best, at := "", 3
+	for _, c := range candidates {
+		if d := run.Edits(strings.ToLower(word), c); d < at && d < len(c) {
+			best, at = c, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", best)
+}
+
+// spec returns the specification of k in an embedding, as [Parse] reads it.
+func (k *kernel) spec(e sparse.Embedding) string {
+	keys, f := "", k.family
+	for i, q := range f.params {
+		switch v := k.values[i]; {
+		case q.hidden && v == q.initial:
+		case q.words != nil:
+			keys += "," + q.Key + "=" + q.words[int(v)]
+		default:
+			keys += "," + q.Key + "=" + formatNumber(v)
+		}
+	}
+	if f.combine == nil && e != f.embedding {
+		keys += ",embed=" + e.String()
+	}
+	keys = strings.Replace(keys, ",", ":", 1)
+	if f.combine == nil {
+		return f.Name + keys
 	}
 	var args []string
 	for i, p := range k.parts {
 		text := p.text
-		if p.family.Name == "sum" && k.family.Name == "sum" {
+		if i == 0 {
+			text = p.spec(e)
+		}
+		if f.Name == "sum" && p.family.Name == "sum" {
 			text = "(" + text + ")"
 		}
-		if k.family.Name == "sum" && k.weights[i] != 1 {
+		if k.weights[i] != 1 {
 			text = formatNumber(k.weights[i]) + "*" + text
 		}
 		args = append(args, text)
 	}
-	if k.family.Name == "sum" {
+	if f.Name == "sum" {
 		return strings.Join(args, " + ")
 	}
-	keys := strings.Replace(formatKeys(k.family, k.values), ",", ":", 1)
-	return k.family.Name + "(" + strings.Join(args, ",") + ")" + keys
+	return f.Name + "(" + strings.Join(args, ",") + ")" + keys
 }

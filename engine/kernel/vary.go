@@ -19,16 +19,6 @@ func leafOf(k Kernel, key string) (of *kernel, i int) {
 	return of, i
 }
 
-// Takes reports whether a kernel without parts has a numeric parameter, by any of its names, and
-// returns the full name.
-func Takes(k Kernel, key string) (name string, ok bool) {
-	of, i := leafOf(k, key)
-	if i < 0 {
-		return "", false
-	}
-	return of.family.params[i].Key, true
-}
-
 // Family returns the name of a kernel in [Catalogue], "" for a kernel with parts.
 func Family(k Kernel) string {
 	if of, _ := leafOf(k, ""); of != nil {
@@ -40,9 +30,8 @@ func Family(k Kernel) string {
 // Opened returns the embedder for documents that k compares with documents of f. For raw vectors without a
 // vocabulary the norms include columns that f doesn't have. Kernels of the dot product don't depend on these.
 func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder {
-	dots := []string{"linear", "polynomial", "sigmoid", precomputedName}
-	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || k == nil ||
-		slices.Contains(dots, Family(k)) {
+	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || VariableOf(k) == OfProduct ||
+		k == nil || IsPrecomputed(k) {
 		return f
 	}
 	open := *f
@@ -73,7 +62,7 @@ func With(k Kernel, key string, value float64) (Kernel, error) {
 	}
 	values := slices.Clone(of.values)
 	values[i] = value
-	return Parse(format(of.family, of.in, values))
+	return Parse((&kernel{family: of.family, values: values}).spec(of.embedding))
 }
 
 // List is a parameter and its values in a search.
@@ -85,30 +74,27 @@ type List struct {
 // Vary returns each kernel with all combinations of the values of its parameters in lists. unused are
 // the names of parameters that no kernel has.
 func Vary(kernels []Kernel, lists []List) (out []Kernel, unused []string, err error) {
+	out = kernels
 	for _, list := range lists {
-		if !slices.ContainsFunc(kernels, func(k Kernel) bool { _, ok := Takes(k, list.Name); return ok }) {
-			unused = append(unused, list.Name)
-		}
-	}
-	for _, k := range kernels {
-		some := []Kernel{k}
-		for _, list := range lists {
-			if _, ok := Takes(k, list.Name); !ok {
+		var more []Kernel
+		used := false
+		for _, k := range out {
+			if _, i := leafOf(k, list.Name); i < 0 {
+				more = append(more, k)
 				continue
 			}
-			var more []Kernel
-			for _, s := range some {
-				for _, v := range list.Values {
-					next, err := With(s, list.Name, v)
-					if err != nil {
-						return nil, nil, err
-					}
-					more = append(more, next)
+			used = true
+			for _, v := range list.Values {
+				next, err := With(k, list.Name, v)
+				if err != nil {
+					return nil, nil, err
 				}
+				more = append(more, next)
 			}
-			some = more
 		}
-		out = append(out, some...)
+		if out = more; !used {
+			unused = append(unused, list.Name)
+		}
 	}
 	return out, unused, nil
 }

@@ -14,7 +14,7 @@ func TestWithValue(t *testing.T) {
 			t.Errorf("%s with %s=4: %v, %v, expected %s", c[0], c[1], k, err, c[2])
 		}
 	}
-	if _, ok := Takes(MustParse("2*(linear + diffusion:t=1,embed=tf)"), "t"); ok {
-		t.Error("a kernel made of others takes a parameter")
+	if k, err := With(MustParse("2*(linear + diffusion:t=1,embed=tf)"), "t", 4); err == nil {
+		t.Errorf("a kernel made of others takes a parameter: %v", k)
 	}
 }
