@@ -3,7 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
-	"strings"
+	"slices"
 )
 
 // Sums, products, powers and exponentials of kernels, and kernels scaled and centred.
@@ -77,36 +77,6 @@ func init() {
 // needsDiagonal is what the parts of a combination must be that divides by k(x, x).
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
-// all reports whether all parts have a property.
-func (k *kernel) all(has func(p Properties) bool) bool {
-	for _, p := range k.parts {
-		if !has(p.known) {
-			return false
-		}
-	}
-	return true
-}
-
-// conditions joins what the parts' properties depend on.
-func (k *kernel) conditions() string {
-	var list []string
-	for _, p := range k.parts {
-		if c := p.known.Condition; c != "" {
-			if c = p.String() + ": " + c; !strings.Contains(strings.Join(list, "; "), c) {
-				list = append(list, c)
-			}
-		}
-	}
-	return strings.Join(list, "; ")
-}
-
-func isConditional(p Properties) bool   { return p.Definite >= ConditionallyPositive }
-func isNonNegative(p Properties) bool   { return p.NonNegative }
-func isNonPositive(p Properties) bool   { return p.NonPositive }
-func isFalling(p Properties) bool       { return p.Falling }
-func hasPositiveDiag(p Properties) bool { return p.PositiveDiagonal }
-func isDivisible(p Properties) bool     { return p.divisible }
-
 // product is the product of kernels,
 //
 //	k = ∏ kᵢ(x, y)
@@ -114,15 +84,9 @@ func isDivisible(p Properties) bool     { return p.divisible }
 // the inner product of tensor products: cosines are multiplied, so that 1 - (1-a)(1-b) = a + (1-a) b.
 // Source: Cho's thesis, ch. 4; Schur for its being positive definite.
 func product(k *kernel) formula {
-	known := Properties{
-		Source:           sourceProduct,
-		Condition:        k.conditions(),
-		NonNegative:      k.all(isNonNegative),
-		NonPositive:      len(k.parts)%2 == 1 && k.all(isNonPositive),
-		PositiveDiagonal: k.all(hasPositiveDiag),
-		Falling:          k.all(isFalling) && k.all(isNonNegative),
-		divisible:        k.all(isDivisible),
-	}
+	known := ofParts(k.parts)
+	known.NonPositive = known.NonPositive && len(k.parts)%2 == 1
+	known.Falling = known.Falling && known.NonNegative
 	return formula{
 		value: func(a at) ref {
 			v := a.number(1)
@@ -138,16 +102,7 @@ func product(k *kernel) formula {
 			}
 			return c
 		},
-		norm: func(n norm) norm {
-			return n.then("norm of "+k.text, func(x float64) float64 {
-				v := 1.0
-				for _, p := range k.parts {
-					v *= p.length(x)
-				}
-				return v
-			})
-		},
-		known: known.like(k.parts),
+		known: known,
 	}
 }
 
@@ -163,15 +118,7 @@ func product(k *kernel) formula {
 // where the first difference is, by Lagrange's identity, Σ_{i<j} wᵢ wⱼ (uᵢvⱼ - uⱼvᵢ)² / (x2 y2 + Σ
 // wᵢ uᵢ vᵢ).
 func sum(k *kernel) formula {
-	length := func(x float64) float64 {
-		var square float64
-		for i, p := range k.parts {
-			u := p.length(x)
-			square += k.weights[i] * u * u
-		}
-		return math.Sqrt(square)
-	}
-	f := formula{known: sumProperties(k), norm: func(n norm) norm { return n.then("norm of "+k.text, length) }}
+	f := formula{known: sumProperties(k)}
 	f.value = func(a at) ref {
 		v := a.number(0)
 		for i, p := range k.parts {
@@ -199,20 +146,17 @@ func sum(k *kernel) formula {
 }
 
 func sumProperties(k *kernel) Properties {
-	p := Properties{Source: sourceProduct, Condition: k.conditions(), NonPositive: true}
-	negative := false
+	p := ofParts(k.parts)
+	p.NonPositive = true
 	for i, w := range k.weights {
 		of := k.parts[i].known
 		p.NonPositive = p.NonPositive && (w > 0 && of.NonPositive || w < 0 && of.NonNegative)
-		negative = negative || w < 0
 	}
-	if negative {
-		p.Condition = strings.TrimPrefix(p.Condition+"; a weight below 0", "; ")
-		return p
+	if slices.Min(k.weights) < 0 {
+		return Properties{Source: p.Source, Condition: also(p.Condition, "a weight below 0"), NonPositive: p.NonPositive}
 	}
-	p.NonNegative, p.PositiveDiagonal, p.Falling = k.all(isNonNegative), k.all(hasPositiveDiag), k.all(isFalling)
-	p.divisible = len(k.parts) == 1 && k.all(isDivisible)
-	if p = p.like(k.parts); p.Definite == NotProven && k.all(isConditional) {
+	p.divisible = p.divisible && len(k.parts) == 1
+	if p.Definite == NotProven && !p.Unrefuted && conditional(k.parts) {
 		p.Definite = ConditionallyPositive
 	}
 	return p
@@ -226,22 +170,15 @@ func sumProperties(k *kernel) Properties {
 func power(k *kernel) formula {
 	of, p := k.parts[0], k.values[0]
 	whole := p == math.Trunc(p)
-	known := Properties{
-		Source:           sourceProduct,
-		Condition:        k.conditions(),
-		NonNegative:      of.known.NonNegative || math.Mod(p, 2) == 0,
-		NonPositive:      of.known.NonPositive && math.Mod(p, 2) == 1,
-		PositiveDiagonal: of.known.PositiveDiagonal,
-		Falling:          of.known.Falling && (of.known.NonNegative || math.Mod(p, 2) == 1),
-		divisible:        of.known.divisible,
-	}
-	switch {
-	case of.known.divisible && of.known.Definite == Positive:
-		known.Definite, known.Source = Positive, sourceDivisible
-	case whole:
-		known = known.like(k.parts)
-	default:
-		known.Condition = strings.TrimPrefix(known.Condition+"; a power that is no whole number", "; ")
+	known := ofParts(k.parts)
+	known.Falling = known.Falling && (known.NonNegative || math.Mod(p, 2) == 1)
+	known.NonNegative = known.NonNegative || math.Mod(p, 2) == 0
+	known.NonPositive = known.NonPositive && math.Mod(p, 2) == 1
+	if known.divisible && known.Definite == Positive {
+		known.Source = sourceDivisible
+	} else if !whole {
+		known.Definite, known.Unrefuted = NotProven, false
+		known.Condition = also(known.Condition, "a power that is no whole number")
 	}
 	raise, lost := powerOf(p), deficitOf(p)
 	return formula{
@@ -267,12 +204,10 @@ func power(k *kernel) formula {
 // exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2 x2 y2 c2.
 func exponential(k *kernel) formula {
 	of := k.parts[0]
-	known := Properties{Source: sourceSchoenberg, Condition: k.conditions(), NonNegative: true, PositiveDiagonal: true,
-		Falling: k.all(isFalling), divisible: k.all(isConditional)}
-	if known.divisible {
-		known.Definite = Positive
-	} else {
-		known = known.like(k.parts)
+	known := ofParts(k.parts)
+	known.Source, known.NonNegative, known.NonPositive, known.PositiveDiagonal = sourceSchoenberg, true, false, true
+	if known.divisible = conditional(k.parts); known.divisible {
+		known.Definite, known.Unrefuted = Positive, false
 	}
 	half := func(x float64) float64 { return of.Eval(0, x, x) / 2 }
 	f := formula{
@@ -299,13 +234,6 @@ func exponential(k *kernel) formula {
 // is 0 has the cosine that c stands for.
 func normalised(k *kernel) formula {
 	of := k.parts[0]
-	known := Properties{
-		Source:           sourceProduct,
-		Condition:        k.conditions(),
-		NonNegative:      of.known.NonNegative,
-		PositiveDiagonal: true,
-		Falling:          of.known.Falling,
-	}
 	return formula{
 		value: func(a at) ref {
 			if of.separable {
@@ -315,7 +243,7 @@ func normalised(k *kernel) formula {
 		},
 		deficit: of.deficitAt,
 		norm:    func(norm) norm { return fixed(1) },
-		known:   known.like(k.parts),
+		known:   ofParts(k.parts),
 	}
 }
 
@@ -337,11 +265,11 @@ func centred(k *kernel) formula {
 	of := k.parts[0]
 	atOrigin := func(x float64) float64 { return of.Eval(1, x, 0) }
 	diagonal := func(x float64) float64 { return of.Eval(0, x, x) }
-	known := Properties{Source: sourceCentred, Condition: k.conditions(), Falling: k.all(isFalling)}
-	if k.all(isConditional) {
-		known.Definite = Positive
-	} else {
-		known = known.like(k.parts)
+	all := ofParts(k.parts)
+	known := Properties{Source: sourceCentred, Condition: all.Condition, Falling: all.Falling,
+		Definite: all.Definite, Unrefuted: all.Unrefuted}
+	if conditional(k.parts) {
+		known.Definite, known.Unrefuted = Positive, false
 	}
 	own := func(x float64) float64 { return diagonal(x) - 2*atOrigin(x) + of.Eval(0, 0, 0) }
 	known.PositiveDiagonal = own(1) > 0 && own(100) > 0

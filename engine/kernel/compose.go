@@ -114,18 +114,10 @@ func grouped(layers []*kernel) (groups []*kernel) {
 }
 
 func layeredProperties(layers []*kernel) Properties {
-	k := &kernel{parts: layers}
-	top := layers[len(layers)-1].known
-	p := Properties{
-		Source:           sourceCho + ", ch. 4",
-		Condition:        k.conditions(),
-		NonNegative:      top.NonNegative,
-		NonPositive:      top.NonPositive,
-		PositiveDiagonal: top.PositiveDiagonal,
-		Falling:          k.all(isFalling), // so that c of the feature space rises with c
-	}
-	if p = p.like(layers); p.Definite == NotProven && top.Definite == ConditionallyPositive &&
-		p.like(layers[:len(layers)-1]).Definite == Positive {
+	p, top := ofParts(layers), layers[len(layers)-1].known // Falling: c of each feature space rises with c
+	p.Source = sourceCho + ", ch. 4"
+	p.NonNegative, p.NonPositive, p.PositiveDiagonal = top.NonNegative, top.NonPositive, top.PositiveDiagonal
+	if top.Definite == ConditionallyPositive && ofParts(layers[:len(layers)-1]).Definite == Positive {
 		p.Definite = ConditionallyPositive
 	}
 	return p

@@ -54,12 +54,11 @@ type kernel struct {
 	separable bool // k = (xy)^p g(c)
 
 	exact    *expr
-	length   func(x float64) float64 // x2
-	off      func() *expr            // c2, computed at the first call
-	g, gap   *function               // g(c) and c2 of a separable kernel
-	plain    *call                   // c2 by definition
-	powers   table.Power             // v^p of the norms
-	tape     func() *plan            // of mapped, computed at the first call
+	off      func() *expr // c2, computed at the first call
+	g, gap   *function    // g(c) and c2 of a separable kernel
+	plain    *call        // c2 by definition
+	powers   table.Power  // v^p of the norms
+	tape     func() *plan // of mapped, computed at the first call
 	resolved atomic.Pointer[resolution]
 }
 
@@ -121,7 +120,6 @@ func (k *kernel) ready() *kernel {
 		k.gap = onUnit(func(c float64) float64 { return k.off().eval(c, 1, 1) })
 		k.gap.noise = func(c float64) float64 { return k.off().error(c, 1, 1, false) }
 	}
-	k.length = k.image(documentNorm).f
 	k.off = sync.OnceValue(func() *expr {
 		e, a := newExpr(true)
 		return e.ends(k.deficitAt(a))

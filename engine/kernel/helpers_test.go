@@ -40,5 +40,6 @@ func leaf(f formula) *kernel { return (&kernel{formula: f}).ready() }
 
 // feature returns c2, x2 and y2.
 func (k *kernel) feature(c, x, y float64) (c2, x2, y2 float64) {
-	return k.off().eval(c, x, y), k.length(x), k.length(y)
+	norm := k.image(documentNorm).f
+	return k.off().eval(c, x, y), norm(x), norm(y)
 }

@@ -1,6 +1,11 @@
 package kernel
 
-import "github.com/gramengine/gram/sparse"
+import (
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/sparse"
+)
 
 // Definiteness says what is known of the matrices of a kernel.
 type Definiteness uint8
@@ -57,21 +62,35 @@ func nonNegative(condition, source string) Properties {
 	}
 }
 
-// like returns p as far as definiteness goes for a combination that is positive definite where all
-// its parts are.
-func (p Properties) like(parts []*kernel) Properties {
-	p.Definite, p.Unrefuted = Positive, false
+// ofParts returns the properties that a combination has if all its parts have them.
+func ofParts(parts []*kernel) Properties {
+	p := Properties{Definite: Positive, Source: sourceProduct, NonNegative: true, NonPositive: true,
+		PositiveDiagonal: true, Falling: true, divisible: true}
+	refuted := false
 	for _, k := range parts {
-		switch of := k.known; {
-		case of.Definite == Positive:
-		case of.Unrefuted:
-			p.Definite, p.Unrefuted = NotProven, true
-		default:
-			p.Definite, p.Unrefuted = NotProven, false
-			return p
+		of := k.known
+		if of.Definite != Positive {
+			p.Definite, refuted = NotProven, refuted || !of.Unrefuted
+		}
+		p.NonNegative = p.NonNegative && of.NonNegative
+		p.NonPositive = p.NonPositive && of.NonPositive
+		p.PositiveDiagonal = p.PositiveDiagonal && of.PositiveDiagonal
+		p.Falling = p.Falling && of.Falling
+		p.divisible = p.divisible && of.divisible
+		if c := k.text + ": " + of.Condition; of.Condition != "" && !strings.Contains(p.Condition, c) {
+			p.Condition = also(p.Condition, c)
 		}
 	}
+	p.Unrefuted = p.Definite == NotProven && !refuted
 	return p
+}
+
+// also appends a condition.
+func also(conditions, c string) string { return strings.TrimPrefix(conditions+"; "+c, "; ") }
+
+// conditional reports whether all parts are conditionally positive definite at least.
+func conditional(parts []*kernel) bool {
+	return !slices.ContainsFunc(parts, func(k *kernel) bool { return k.known.Definite < ConditionallyPositive })
 }
 
 // FallsWithC reports whether k is a function of c alone that nowhere rises with it: then the
