@@ -92,7 +92,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"offset", of(gram.Train(ctx, &spoilt, gram.TrainOptions{}))},
 		{"C NaN, expected a number above 0", train(gram.TrainOptions{Kernel: "linear", C: nan})},
 		{"NaN", train(gram.TrainOptions{Type: "nu_svc", Nu: nan})},
-		{"Tolerance", train(gram.TrainOptions{Type: "logistic", Tolerance: nan})},
+		{"tolerance=NaN", train(gram.TrainOptions{Type: "logistic", Tolerance: nan})},
 		{"ChooseWork", train(gram.TrainOptions{ChooseWork: nan})},
 		{`kernel "linearr", column 1`, train(gram.TrainOptions{Kernel: "linearr"})},
 		{`embedding "none" is`, train(gram.TrainOptions{Embedding: "none"})},

@@ -60,13 +60,16 @@ func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ []
 	} else {
 		near, err = e.CrossNeighbours(ctx, k, test, opt)
 	}
+	if err != nil {
+		return nil, err
+	}
 	out := make([][]Neighbour, near.Len())
 	for i := range out {
 		for _, n := range near.Of(i) {
 			out[i] = append(out[i], Neighbour{int(n.Document), n.Value})
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // DuplicateOptions say what duplicates are. The zero value works.

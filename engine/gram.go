@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gramengine/gram/engine/device"
@@ -37,6 +38,9 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel) (*Symmetric, error) 
 func (e *Engine) GramTo(ctx context.Context, k kernel.Kernel, g *Symmetric) (err error) {
 	if k, err = e.bind(k); err != nil {
 		return err
+	}
+	if g == nil {
+		return errors.New("engine: no destination, expected a matrix")
 	}
 	if n := e.Len(); g.N != n || len(g.Data) != n*n {
 		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns", g.N, len(g.Data), n)

@@ -27,6 +27,9 @@ func NewDense(rows, cols int) *Dense {
 
 // hasShape checks the number of rows and columns.
 func (d *Dense) hasShape(rows, cols int) error {
+	if d == nil {
+		return fmt.Errorf("engine: no destination, expected a matrix of %d×%d", rows, cols)
+	}
 	if d.Rows != rows || d.Cols != cols || len(d.Data) != rows*cols {
 		return fmt.Errorf("engine: destination of %d×%d with %d values, expected %d×%d",
 			d.Rows, d.Cols, len(d.Data), rows, cols)

@@ -39,7 +39,7 @@ type Settings struct {
 
 	// Intercept is B, the value that every document has for a term of its own, whose weight times B
 	// is b. Default 1, as LIBLINEAR -B 1 and scikit-learn's intercept_scaling have it.
-	Intercept float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"each document's value for the bias"`
+	Intercept float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value that stands for the bias"`
 	NoBias    bool    `param:"origin" help:"no bias: hyperplanes go through the origin"` // as LIBLINEAR -B -1
 
 	// Tolerance ends training when P - D is at most this part of P.

@@ -53,8 +53,8 @@ type Settings struct {
 	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"components of a layer at most"`
 
 	// Base are the documents, drawn at random, that components are found on.
-	Base  int `param:"base" default:"6000" min:"2" help:"documents that components are found on"`
-	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of histograms that select features"`
+	Base  int `param:"base" default:"6000" min:"2" help:"documents to find components on"`
+	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
 	Parts int `param:"part" default:"6" min:"2" help:"1/N of the documents held out for auto"`
 
 	Final  Final   `param:"final" max:"2" help:"what classifies; svm with -kernel (arccos:n=1)"`
