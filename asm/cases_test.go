@@ -179,7 +179,10 @@ func kernelCases() map[string]kernelCase {
 		"Min": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			levels, lines, stride := 1+r.IntN(3), min(n, 5), n+r.IntN(3)
 			c := numbers[float32](r, max((lines-1)*stride+n, 0), -1, 3)
-			least := numbers[float32](r, levels*n, 5, 6)
+			least := numbers[float32](r, levels*n, 0, 1)
+			for i := range least {
+				least[i] += float32(i / max(n, 1)) // they ascend
+			}
 			return []any{place(m, least), levels, place(m, c), stride, lines, n, 1 + r.IntN(3)}
 		}, nil, nil},
 		"TailStore": turned(func(m memory, r *rand.Rand, n int) any {
