@@ -13,9 +13,9 @@ PORTABLE    = purego,noasm
 # READERS, which take text apart.
 GOROUTINES  = '^[^/]*(\bgo [a-zA-Z.]+\(|\.Go\(|\bsync\.|\batomic\.|run\.Tasks|Stripes\(|Tiles\(|\btask\.)'
 concurrent  = $$(git grep -lE $(GOROUTINES) -- $(patsubst %,'%/*.go',$(1)) | xargs dirname | sort -u | sed 's,^,./,')
-SINGLE      = 'Arguments|^TestLinks|ImportsOfTheFacade|TestErrorIsABound|TestMapBeyond|TestApplyRefuses|TestNoise|TestMapError|SpecificationsAreRead|TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles|AgainstProjectedGradient|AgainstDense|TestConverged|TestOptimum|TestOptimal|AgreesWithReference|AgreeWithReference|PairsAtBound|JoinCopies|NeighboursBounds|SingleDocuments|OfSimulatedRuns|TestAllAgainstGonum|WeightsInBits|TestNoFalseDifference|TestTolerance|AgainstReference|DecisionsAreTheSum|TestDamagedBytes|TestRealCorpora|TestMNIST|TestLandmarks$$|TestMemoryBytes|TestForetold|MemoryIsKnownBefore|TestRoles|TestPanelBytes|TestReadColumns'
+SINGLE      = 'Arguments|^TestLinks|ImportsOfTheFacade|TestErrorIsABound|TestMapBeyond|TestApplyRefuses|TestNoise|TestMapError|SpecificationsAreRead|TestCalibrated$$|SmallClasses|TestLogLoss|TestPairsShareTiles|AgainstProjectedGradient|AgainstDense|TestConverged|TestOptimum|TestOptimal|AgreesWithReference|AgreeWithReference|PairsAtBound|JoinCopies|NeighboursBounds|SingleDocuments|OfSimulatedRuns|TestAllAgainstGonum|WeightsInBits|TestNoFalseDifference|TestTolerance|AgainstReference|DecisionsAreTheSum|TestDamagedBytes|TestRealCorpora|TestMNIST|TestLandmarks$$|TestMemoryBytes|MemoryIsKnownBefore|TestRoles|TestPanelBytes|TestReadColumns'
 OWN         = 'TestScripts/^(train|grid_search|streams|interrupt)$$'
-READERS     = 'TestRead[A-Z]|TestJoinedInSteps|TestMemoryBytes|TestProgress|TestDamagedBytes|TestForetold|TestRealCorpora|TestCancel|Arguments|SpecificationsAreRead'
+READERS     = 'TestRead[A-Z]|TestJoinedInSteps|TestMemoryBytes|TestProgress|TestDamagedBytes|TestRealCorpora|TestCancel|Arguments|SpecificationsAreRead'
 NUMERICAL   = ./asm/... ./sparse ./corpus ./engine/... ./solver/...
 
 # The Go modules of this repository. cluster has a go.mod of its own, so that the engine needs no client of a store;
