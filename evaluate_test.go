@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/corpus/token"
-	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/internal/learn"
 )
 
 // mixed are documents of three classes, whose words overlap so that some are predicted wrongly.

@@ -49,8 +49,8 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 

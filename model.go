@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )

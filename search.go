@@ -10,8 +10,8 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
 )
 
 // ValidateOptions say what is cross-validated. With the zero value it is a support vector machine of

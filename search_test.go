@@ -11,8 +11,8 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/learn"
 )
 
 // A search of texts finds the terms, too, and its options train with them.

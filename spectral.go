@@ -12,10 +12,10 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/learn/landmark"
+	"github.com/gramengine/gram/internal/learn/pca"
+	"github.com/gramengine/gram/internal/learn/selection"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/learn/landmark"
-	"github.com/gramengine/gram/learn/pca"
-	"github.com/gramengine/gram/learn/selection"
 	"github.com/gramengine/gram/sparse"
 )
 

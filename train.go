@@ -10,8 +10,8 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -23,7 +23,7 @@ func TestCUDAScripts(t *testing.T) {
 func exampleOnDevice(t *testing.T, driver string) {
 	run := func(env ...string) (string, error) {
 		c := exec.Command("go", "test", "-tags", "cuda", "-count", "1", "-v", "-run", "^ExampleOptions_device$",
-			"github.com/gramengine/gram/learn/svm")
+			"github.com/gramengine/gram/internal/learn/svm")
 		c.Env = append(os.Environ(), env...)
 		text, err := c.CombinedOutput()
 		return string(text), err

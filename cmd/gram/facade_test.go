@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/learn"
 )
 
 // Package gram does what the command does without flags, to the bit.

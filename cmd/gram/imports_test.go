@@ -15,15 +15,17 @@ var layers = []string{
 	"internal/run",
 	"internal/flagtext internal/params internal/musttest internal/report internal/parquet internal/host docs",
 	"asm sparse tiles",
-	"corpus solver engine/device engine/internal internal/matrixio learn/internal learn/width",
-	"engine/kernel engine/internal/panel engine/internal/nearest learn/internal/archive learn/internal/grouped " +
-		"learn/selection",
-	"engine/internal/compute learn/model learn/lmnn",
-	"engine/internal/cache engine/spectrum learn/internal/task",
+	"corpus solver engine/device engine/internal internal/matrixio internal/learn/width " +
+		"internal/learn/dense internal/learn/lbfgs internal/learn/sphere",
+	"engine/kernel engine/internal/panel engine/internal/nearest internal/learn/archive internal/learn/grouped " +
+		"internal/learn/selection",
+	"engine/internal/compute internal/learn/model internal/learn/lmnn",
+	"engine/internal/cache engine/spectrum internal/learn/task",
 	"engine",
-	"learn/knn learn/landmark learn/linear learn/logistic learn/pca learn/svm",
-	"learn/mkm",
-	"learn",
+	"internal/learn/knn internal/learn/landmark internal/learn/linear internal/learn/logistic internal/learn/pca " +
+		"internal/learn/svm",
+	"internal/learn/mkm",
+	"internal/learn",
 	". cuda internal/chart internal/cli",
 	"internal/page internal/backend internal/instrument internal/soak cmd/libgram",
 	"internal/source docs/machines cmd/internal/effects",
@@ -78,9 +80,11 @@ func TestImportsPointDown(t *testing.T) {
 	if seen < 500 {
 		t.Errorf("%d imports, expected at least 500", seen)
 	}
-	for from, to := range map[string]string{"/sparse": "/engine", "/learn/knn": "/learn/svm", "": "/internal/cli",
-		"/engine/kernel": "/engine", "/solver": "/learn/model", "/engine": "/cuda", "/cmd/gram": "/lab",
-		"/cmd/internal/soak": "/cmd/internal/bench"} {
+	for from, to := range map[string]string{
+		"/sparse": "/engine", "/solver": "/internal/learn/model", "/engine/kernel": "/engine", "/engine": "/cuda",
+		"/internal/learn/knn": "/internal/learn/svm", "": "/internal/cli", "/cmd/gram": "/lab",
+		"/cmd/internal/soak": "/cmd/internal/bench",
+	} {
 		if !misplaced(module+from, module+to) {
 			t.Errorf("%s may import %s", from, to)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/learn"
 )
 
 // calling calls a function as C does, and returns its code and message.

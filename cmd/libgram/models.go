@@ -12,7 +12,7 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/internal/learn"
 )
 
 // model is a model of which nothing is the caller's.

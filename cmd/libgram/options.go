@@ -18,7 +18,7 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/internal/learn"
 )
 
 // parsers read options that are text in JSON and not in Go.

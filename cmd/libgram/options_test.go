@@ -12,8 +12,8 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/learn"
 )
 
 func TestDecode(t *testing.T) {

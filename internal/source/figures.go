@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // Figures say how good predictions are. Classification has those up to F1, labels the Hamming loss,

@@ -20,8 +20,8 @@ import (
 	"github.com/gramengine/gram/cluster/store/storetest"
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/landmark"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/learn/landmark"
 )
 
 var drives = flag.Int("drives", 100, "TestDrives: how many schedules")

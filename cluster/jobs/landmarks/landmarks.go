@@ -14,9 +14,9 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
+	"github.com/gramengine/gram/internal/learn/landmark"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/learn/landmark"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // Kind is the kind of job.

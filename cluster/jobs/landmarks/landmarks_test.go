@@ -21,8 +21,8 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 	"github.com/gramengine/gram/cluster/work"
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/landmark"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/learn/landmark"
 )
 
 func TestMain(m *testing.M) { jobtest.Main(m) }

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/cluster/job"
-	"github.com/gramengine/gram/learn/landmark"
+	"github.com/gramengine/gram/internal/learn/landmark"
 )
 
 // parse reads a request, which is JSON. Whoever takes the pass checks it against the documents.

@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // Flags are those of what is trained, with the names, meanings and defaults of gram train. Where

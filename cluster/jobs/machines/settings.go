@@ -7,9 +7,9 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/solver"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/shards"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
 )
 
 // Kind is the kind of job.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/gramengine/gram/cluster/job"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/internal/learn/svm"
 )
 
 // encode writes what a task has found; JSON passes its numbers on without loss.

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/cluster/jobs/machines"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/jobtest"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 func TestMain(m *testing.M) { jobtest.Main(m) }

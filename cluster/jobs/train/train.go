@@ -13,7 +13,7 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/solver"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/instrument"
+	"github.com/gramengine/gram/internal/learn/landmark"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/learn/landmark"
 )
 
 // landmarksReport is the report of bench -landmarks: what an iteration of conjugate gradients takes,

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn"
 )
 
 // Terms is the table of terms by their effect, with slopes where they are known.

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/cmd/internal/effects"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn"
 )
 
 // documentReport is the report about one document.

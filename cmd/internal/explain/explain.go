@@ -8,9 +8,9 @@ import (
 
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn"
 )
 
 // Command is the command explain.

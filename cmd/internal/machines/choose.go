@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/solver"
 )
 

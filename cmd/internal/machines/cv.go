@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // CV is the command that cross-validates.

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // cvReport is the report of the command cv.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/gramengine/gram/cmd/internal/effects"
 	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // What a page has of an evaluation at most.

@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // Grid is the command that searches for kernel and parameters.

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // search searches, and returns the corpus if a model is to be trained on it.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn"
 )
 
 // gridLists is the flag -grid, which may be given several times: lists of numbers, and lists of

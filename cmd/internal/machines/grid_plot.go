@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // plotted is the parameter that -plot draws points over: the first list of several numbers, or C.

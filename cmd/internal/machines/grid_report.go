@@ -12,11 +12,11 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/model"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // gridReport is the report of the command grid.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // Lists of exponents as grid.py has them.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn"
 )
 
 // LearnersTopic is what help says of learners.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn/model"
 )
 
 // letters are the flags of svm-train that name a kernel.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/learn/model"
+	"github.com/gramengine/gram/internal/learn/model"
 )
 
 // precomputed reports whether the source is a Gram matrix that was computed elsewhere.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn"
 )
 
 // writeLines writes the header, where there is one, and a line for each document.

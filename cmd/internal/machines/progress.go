@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // training returns the callback for package svm.

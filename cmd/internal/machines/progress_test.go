@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/solver"
 )
 

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/solver"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/parquet"
-	"github.com/gramengine/gram/learn"
 )
 
 // tables are the formats of a table of predictions, each the ending of a file's name too.

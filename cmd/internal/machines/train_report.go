@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn"
-	"github.com/gramengine/gram/learn/model"
 	"github.com/gramengine/gram/solver"
 )
 

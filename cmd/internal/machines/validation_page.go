@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // CompletePage adds the figures of a cross-validation.

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/learn"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/sparse"
 )
 

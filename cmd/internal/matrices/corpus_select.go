@@ -9,8 +9,8 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn/selection"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/learn/selection"
 )
 
 // selected are the terms that say most of the class.

@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/page"
-	"github.com/gramengine/gram/learn"
 )
 
 // Bounds on a request: its texts, the terms or neighbours that it asks for, and the bytes of a text to explain.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/learn"
 )
 
 // Of a text that is refused an answer says what it would be, and how likely that is.

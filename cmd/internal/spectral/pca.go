@@ -15,12 +15,12 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn/landmark"
+	"github.com/gramengine/gram/internal/learn/pca"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn/landmark"
-	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn/landmark"
+	"github.com/gramengine/gram/internal/learn/pca"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
-	"github.com/gramengine/gram/learn/landmark"
-	"github.com/gramengine/gram/learn/pca"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device/devicetest"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
 

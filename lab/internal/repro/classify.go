@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/learn/svm"
+	"github.com/gramengine/gram/internal/learn/svm"
 )
 
 // Outcome is how a classifier did on a test set.

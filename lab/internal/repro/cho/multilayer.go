@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/learn/mkm"
 	words "github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/lab/internal/repro"
-	"github.com/gramengine/gram/learn/mkm"
 )
 
 // multilayer is the family of multilayer kernel machines, chapter 5.

@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/lab/internal/repro"
-	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/sparse"
 )
 

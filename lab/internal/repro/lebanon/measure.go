@@ -3,9 +3,9 @@ package lebanon
 import (
 	"context"
 
+	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/lab/internal/repro"
-	"github.com/gramengine/gram/learn/logistic"
 )
 
 // result is what a method gives for a task, by split, by size.

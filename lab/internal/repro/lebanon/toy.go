@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/lab/internal/repro"
-	"github.com/gramengine/gram/learn/logistic"
 	"github.com/gramengine/gram/sparse"
 )
 

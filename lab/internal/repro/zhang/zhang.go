@@ -16,8 +16,8 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/lab/internal/repro"
-	"github.com/gramengine/gram/learn/svm"
 )
 
 // name is the experiment's name.

@@ -1,0 +1,294 @@
+package archive_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/learn/archive/archivetest"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// sample has a value of each kind that a file may hold.
+type sample struct {
+	Power      int
+	Kind       kind
+	Seed       uint64
+	Inside     struct{ Deep float64 }
+	Source     string
+	Corpus     [32]byte
+	Classes    []string
+	Vocabulary []string
+	Tokenizer  corpus.Tokenizer
+	Form       corpus.Form
+	Embedder   *sparse.Embedder
+	Weights    []float32
+	Offsets    []int64
+	Machines   []machine
+	Part       *sample
+}
+
+type kind int
+
+const (
+	even kind = iota
+	odd
+)
+
+func (k kind) String() string { return []string{"even", "odd"}[k] }
+
+type machine struct {
+	Steps      int
+	Bias       float64
+	Odd, Great bool
+	Some, All  []float64
+}
+
+var form = archive.Format[sample]{
+	Package: "sample", Name: "gram sample ",
+	Validate: func(m *sample) error {
+		if m == nil || !(m.Inside.Deep < 5) {
+			return errors.New("sample: too deep")
+		}
+		return nil
+	},
+}
+
+func init() { form.Describe = describe } // which refers to it
+
+func describe(f *archive.File, m *sample) {
+	f.Key("power", &m.Power)
+	archive.Named(f, "kind", &m.Kind, even, odd)
+	f.Optional("seed", &m.Seed)
+	f.Object("inside", func() { f.Key("deep", &m.Inside.Deep) })
+	f.Corpus(&m.Source, &m.Corpus)
+	f.Names("classes", &m.Classes)
+	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
+	terms := 0
+	if m.Embedder != nil || !f.Writing() {
+		terms = f.Embedding(&m.Embedder)
+	}
+	rows, total, k := max(len(m.Offsets)-1, 0), 0, len(m.Classes)
+	if rows > 0 {
+		total = int(m.Offsets[rows])
+	}
+	archive.Count(f, "rows", &rows, 1<<62)
+	archive.Count(f, "total", &total, 1<<62)
+	if !f.Writing() {
+		m.Machines = make([]machine, k)
+	}
+	lengths, values := make([]int, k), 0
+	for i, q := range m.Machines {
+		lengths[i] = len(q.Some)
+		values += lengths[i]
+	}
+	archive.Count(f, "values", &values, 1<<40)
+	var inner archive.Inner
+	if m.Part != nil {
+		inner = f.Inner(func(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m.Part) })
+	}
+	f.Key("part", &inner)
+	archive.Array(f, "weights", &m.Weights, k, terms, m.Power)
+	f.Offsets("rows", &m.Offsets, rows, int64(total))
+	archive.Records(f, "machines", k, func(i int) archive.Record {
+		q := &m.Machines[i]
+		return archive.Record{&q.Steps, &q.Bias, archive.Flags{&q.Odd, &q.Great}, &lengths[i]}
+	})
+	archive.Rows(f, "some", int64(values), lengths, func(i int) *[]float64 { return &m.Machines[i].Some })
+	archive.Table(f, "all", k, 2, func(i int) *[]float64 { return &m.Machines[i].All })
+	f.Nest("part", &inner, func(ctx context.Context, r io.Reader) (err error) {
+		if b, _ := io.ReadAll(r); len(b) > 0 {
+			m.Part, err = form.Read(ctx, bytes.NewReader(b))
+		}
+		return err
+	})
+}
+
+func example(t testing.TB) *sample {
+	t.Helper()
+	c, err := corpus.FromTexts(context.Background(), []string{"ab c c", "c ab"}, []string{"x", "y"}, corpus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &sample{
+		Power: 1, Kind: odd, Source: "\xff", Classes: []string{"x", "\xfe"}, Vocabulary: c.Vocabulary,
+		Embedder: sparse.Embedding{Weighting: sparse.TFIDF}.Fit(c.Documents), Weights: []float32{1, 2, 3, 4},
+		Offsets: []int64{0, 2, 2, 5}, Machines: []machine{
+			{Steps: 7, Bias: -0.5, Odd: true, Some: []float64{8}, All: []float64{1, 2}},
+			{Great: true, All: []float64{3, 4}},
+		},
+	}
+	m.Inside.Deep = 2
+	part := *m
+	m.Part = &part
+	return m
+}
+
+func TestFile(t *testing.T) {
+	m := example(t)
+	archivetest.Check(t, form, m, m.Part)
+	if m.Embedder.Terms == nil || m.Embedder.Weights == nil || len(m.Vocabulary) != 2 {
+		t.Fatalf("%+v, expected arrays of all kinds", m)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	m := example(f)
+	archivetest.Fuzz(f, form, func(*testing.T, *sample) {}, m, m.Part)
+}
+
+// A description that asks for another shape than the model has writes nothing.
+func TestShape(t *testing.T) {
+	m := example(t)
+	m.Weights = m.Weights[1:]
+	var b bytes.Buffer
+	err := form.Write(t.Context(), &b, m)
+	if err == nil || !strings.Contains(err.Error(), "3 values, expected a shape of [2 2 1]") {
+		t.Errorf("%v, expected an error with the shape", err)
+	}
+	if b.Len() > 0 {
+		t.Errorf("%d bytes are written, expected none", b.Len())
+	}
+}
+
+// What no model can have is refused, though the checksum is right: in the header, and in arrays.
+func TestContents(t *testing.T) {
+	file := archivetest.Bytes(t, form, example(t).Part)
+	file = file[:len(file)-sha256.Size]
+	check := func(want string, changed []byte) {
+		t.Helper()
+		sum := sha256.Sum256(changed)
+		m, err := form.Read(t.Context(), bytes.NewReader(append(changed, sum[:]...)))
+		if m != nil || !errors.Is(err, archive.ErrDamaged) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected an error with %q", err, want)
+		}
+	}
+	for want, change := range map[string][2]string{
+		`key "more" is unknown`:          {`"power":1`, `"power":1,"more":1`},
+		`key "deeper" is unknown`:        {`"deep":2`, `"deep":2,"deeper":1`},
+		`unknown field "words"`:          {`{"terms":2,`, `{"words":1,"terms":2,`},
+		`key "power": json`:              {`"power":1`, `"power":"1"`},
+		`key "inside": json`:             {`{"deep":2}`, `2`},
+		"too deep":                       {`"deep":2`, `"deep":7`},
+		"expected 64 hexadecimal":        {`"corpus":"00`, `"corpus":"`},
+		"-3 rows, expected 0 to":         {`"rows":3`, `"rows":-3`},
+		"rows: 2305843009213693952 elem": {`"rows":3`, `"rows":2305843009213693952`},
+		"rows: 70368744177664 elem":      {`"rows":3`, `"rows":70368744177664`},
+		"4611686018427387905 rows, exp":  {`"rows":3`, `"rows":4611686018427387905`},
+		"weights: -1 elements of 4":      {`"power":1`, `"power":-1`},
+		"weights: -1 elements of 4 b":    {`"power":1`, `"power":4611686018427387904`},
+		`kind "" is unknown`:             {`"kind":"odd",`, ``},
+		"1 of 6 values belong to no row": {`"total":5`, `"total":6`},
+		"row 2 has 3 values, and 2 are":  {`"total":5`, `"total":4`},
+		`embedding "tfidg" is unknown`:   {`"tfidf"`, `"tfidg"`},
+	} {
+		if !bytes.Contains(file, []byte(change[0])) {
+			t.Fatalf("no %s in the file", change[0])
+		}
+		check(want, bytes.Replace(file, []byte(change[0]), []byte(change[1]), 1))
+	}
+	record := len(file) - 4*8 - 8 - 2*32 // the first machine's, before its values and those of all
+	for want, change := range map[string]func(b []byte){
+		"field 1: 9223372036854775815, expected at": func(b []byte) { b[7] = 0x80 },
+		"field 3: flags 0x5, expected 2":            func(b []byte) { b[16] = 5 },
+		"array 0 has 2 values, and 1 are left of 1": func(b []byte) { b[24] = 2 },
+		"1 of 1 values belong to no array":          func(b []byte) { b[24] = 0 },
+	} {
+		bad := bytes.Clone(file)
+		change(bad[record:])
+		check(want, bad)
+	}
+	bad := bytes.Clone(file)
+	copy(bad[record-3*8:], "\xff\xff\xff\xff\xff\xff\xff\xff")
+	check("row 0 has -1 values", bad)
+}
+
+// A file whose header says that it is much larger takes no more memory than it has bytes.
+func TestLoadOfHugeHeader(t *testing.T) {
+	file := archivetest.Bytes(t, form, example(t).Part)
+	path := filepath.Join(t.TempDir(), "huge")
+	huge := bytes.Replace(file, []byte(`"rows":3`), []byte(`"rows":35184372088832`), 1) // 256 TiB of offsets
+	musttest.Do(t, os.WriteFile(path, huge, 0o600))
+	if _, err := form.Load(t.Context(), path, nil); !errors.Is(err, archive.ErrDamaged) {
+		t.Errorf("%v, expected an error for a damaged file", err)
+	}
+}
+
+// endless is a line without an end.
+type endless struct{ read int }
+
+func (r *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '7'
+	}
+	if r.read += len(p); r.read > 1<<24 {
+		return 0, errors.New("16 MiB of it were read")
+	}
+	return len(p), nil
+}
+
+// Of a reader that never ends no more is taken than its first line may have, and at most a MiB at a
+// time, so that the end of a context is found soon.
+func TestEndless(t *testing.T) {
+	if _, err := form.Read(t.Context(), &endless{}); !errors.Is(err, archive.ErrFormat) {
+		t.Errorf("%v, expected an error for another format", err)
+	}
+	n, err := archive.BoundReader{Ctx: t.Context(), R: &endless{}}.Read(make([]byte, 4<<20))
+	if n != 1<<20 || err != nil {
+		t.Errorf("%d bytes, %v, expected 1 MiB", n, err)
+	}
+}
+
+// Arrays that stand one after the other in the file are arrays of their own: one that grows leaves
+// the next as it is.
+func TestArraysOfTheirOwn(t *testing.T) {
+	m := musttest.Get(form.Read(t.Context(), bytes.NewReader(archivetest.Bytes(t, form, example(t)))))(t)
+	next := slices.Clone(m.Machines[1].All)
+	_ = append(m.Machines[0].All, -1)
+	if !slices.Equal(m.Machines[1].All, next) {
+		t.Errorf("%v, expected %v", m.Machines[1].All, next)
+	}
+}
+
+// A vocabulary has all terms of the embedding, each once, in any order; documents of numbers have none.
+func TestValidate(t *testing.T) {
+	m := example(t) // terms 0 and 1
+	for what, c := range map[string]struct {
+		vocabulary []string
+		want       string
+	}{
+		"none":     {nil, ""},
+		"enough":   {[]string{"c", "ab"}, ""},
+		"too few":  {[]string{"ab"}, "the embedding has term 1, the vocabulary 1 terms"},
+		"repeated": {[]string{"c", "ab", "c"}, `term "c" is in the vocabulary twice`},
+	} {
+		err := archive.Validate(c.vocabulary, corpus.Tokenizer{}, m.Embedder)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, expected %q", what, err, c.want)
+		}
+	}
+}
+
+// After the end of a context nothing more is written.
+func TestBoundWriter(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var b bytes.Buffer
+	w := archive.BoundWriter{Ctx: ctx, W: &b}
+	if _, err := w.Write([]byte("ab")); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if n, err := w.Write([]byte("c")); n != 0 || !errors.Is(err, context.Canceled) || b.String() != "ab" {
+		t.Errorf("%d bytes, error %v, %q is written", n, err, &b)
+	}
+}

@@ -1,0 +1,113 @@
+// Package archivetest tests a form of model files: [Check] what is written and damaged, [Fuzz] whatever
+// else a reader may meet. A learner's tests call both with models that it trained.
+package archivetest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
+)
+
+// Bytes returns the file of a model.
+func Bytes[M any](t testing.TB, form archive.Format[M], m *M) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := form.Write(context.Background(), &b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Check checks that each model is read from its file as it was written, and is then written in the same
+// bytes; that the tokenizer is known early; and that a file in which a bit was
+// changed, or that ends early or late, is damaged.
+func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
+	t.Helper()
+	for i, m := range models {
+		data := Bytes(t, form, m)
+		path := filepath.Join(t.TempDir(), "x.model")
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		early := false
+		got, err := form.Load(t.Context(), path, func(corpus.Tokenizer, corpus.Form) { early = true })
+		if err != nil || !early {
+			t.Fatalf("model %d: %v, expected none; early is %v", i, err, early)
+		}
+		if !reflect.DeepEqual(got, m) {
+			t.Errorf("model %d is read as\n%+v, expected\n%+v", i, got, m)
+		}
+		if !bytes.Equal(Bytes(t, form, got), data) {
+			t.Errorf("model %d has other bytes when it is written again", i)
+		}
+		damage(t, form, data)
+	}
+}
+
+func damage[M any](t *testing.T, form archive.Format[M], data []byte) {
+	t.Helper()
+	check := func(what string, at int, bad []byte) {
+		t.Helper()
+		for _, size := range []int64{-1, int64(len(bad))} { // of a pipe, of a file
+			m, err := form.ReadSized(t.Context(), bytes.NewReader(bad), size, nil)
+			first := at <= len(form.Name+archive.Version) &&
+				(errors.Is(err, archive.ErrFormat) || errors.Is(err, archive.ErrVersion))
+			if m != nil || !first && !errors.Is(err, archive.ErrDamaged) {
+				t.Fatalf("%s %d of %d: %v, expected that it is damaged", what, at, len(data), err)
+			}
+		}
+	}
+	for at := 0; at < len(data); at += 1 + at/50 {
+		bad := bytes.Clone(data)
+		bad[at] ^= 1 << (at % 8)
+		check("a bit changed in byte", at, bad)
+		check("cut at byte", at, data[:at])
+	}
+	check("a byte after byte", len(data), append(bytes.Clone(data), 0))
+}
+
+// Fuzz checks, for any header and any arrays after it, cut or filled up to the length that the header
+// says, with a right checksum, that there is no panic, that an error says the file is damaged, and that
+// what was read can be used, written, and read again as the same.
+func Fuzz[M any](f *testing.F, form archive.Format[M], use func(*testing.T, *M), models ...*M) {
+	for _, m := range models {
+		lines := bytes.SplitN(Bytes(f, form, m), []byte("\n"), 3)
+		f.Add(lines[1], lines[2][:len(lines[2])-sha256.Size])
+	}
+	f.Add([]byte("{}"), []byte{})
+	f.Fuzz(func(t *testing.T, header, arrays []byte) {
+		if size, err := form.Size(header); err == nil && size < 1<<20 {
+			arrays = slices.Concat(arrays, make([]byte, size))[:size]
+		}
+		data := slices.Concat([]byte(form.Name+archive.Version+"\n"), header, []byte("\n"), arrays)
+		if _, err := form.Read(t.Context(), bytes.NewReader(data)); !errors.Is(err, archive.ErrDamaged) {
+			t.Fatalf("without a checksum: %v", err)
+		}
+		sum := sha256.Sum256(data)
+		m, err := form.Read(t.Context(), bytes.NewReader(append(data, sum[:]...)))
+		if err != nil {
+			if !errors.Is(err, archive.ErrDamaged) {
+				t.Fatal(err)
+			}
+			return
+		}
+		file := Bytes(t, form, m)
+		again, err := form.Read(t.Context(), bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(Bytes(t, form, again), file) {
+			t.Fatal("what was read is written in other bytes after it was read again")
+		}
+		use(t, m)
+	})
+}

@@ -1,0 +1,321 @@
+package learn
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// What is chosen from where nothing is given, what the others are tried with first.
+var (
+	chosenC      = []float64{10, 1, 100}
+	chosenPrices = []float64{1, 10, 100, 0.1} // C of a regression, in units, see spread
+	chosenZones  = []float64{0.1, 0.3, 0.03}  // and epsilon
+	chosenScales = []kernel.List{
+		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
+	}
+
+	chosenHistograms = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // of diffusion and such
+	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}        // of linear and such
+
+	// Where documents aren't text, and values need not be counts.
+	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
+	plainVectors    = []string{"tf-l2", "tfidf-l2"}
+)
+
+// supervised is the embedding that learns from labels.
+const supervised = "tfkl-l1-sqrt"
+
+// mostPairs of classes get a machine each where schemes are chosen: as many as the greatest sample has
+// documents.
+const mostPairs = 6000
+
+// Given holds the settings that the caller fixed; the others are chosen.
+type Given struct {
+	Kernel     string   // a specification, or a name whose t or gamma is chosen; "" for any
+	Embeddings []string // the only ones; nil for those that suit
+	C, Epsilon float64  // 0 where it is chosen
+	Scheme     bool     // that of the settings stays
+	Work       float64  // what the choice may cost, as a multiple of the training
+	Seed       uint64
+
+	Vectors bool // values are no counts of terms: kernels of vectors, on columns scaled as Embeddings say or standard
+}
+
+// Fixed reports whether a kernel is given with its parameters, or has none to choose.
+func (g *Given) Fixed() bool {
+	if g.Kernel == "" || strings.ContainsAny(g.Kernel, ":(*+") {
+		return g.Kernel != ""
+	}
+	k, err := kernel.Parse(g.Kernel)
+	if err != nil {
+		return true
+	}
+	_, noT := kernel.With(k, "t", 1)
+	_, noGamma := kernel.With(k, "gamma", 1)
+	return noT != nil && noGamma != nil
+}
+
+// Candidates are what [svm.Choose] chooses from for a corpus: what is given stays.
+func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (svm.Candidates, error) {
+	out := svm.Candidates{C: chosenC, Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed}
+	regression := s.Measure() == svm.MeanSquaredError
+	if regression {
+		out.Unit = spread(c)
+		out.C, out.Epsilon = times(out.Unit, chosenPrices), times(out.Unit, chosenZones)
+		if g.Epsilon != 0 {
+			out.Epsilon = nil
+		}
+	}
+	if g.C != 0 {
+		out.C = []float64{g.C}
+	}
+	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // for two they mean the same
+		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
+		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), mostPairs) {
+			out.Schemes = out.Schemes[:1] // a machine for each two classes of a few documents costs more than it tells
+		}
+	}
+	histograms, vectors := chosenHistograms, chosenVectors
+	switch {
+	case c.Vocabulary == nil:
+		histograms, vectors = plainHistograms, plainVectors
+	case c.Tokenizer.Rows().HasNumbers(): // whose values below 1 aren't damped
+		histograms, vectors = []string{"tfidf-l1-sqrt", "tf-l1-sqrt"}, []string{"tfidf-l2"}
+	}
+	var err error
+	switch {
+	case g.Vectors:
+		out.Kernels, err = g.vectorKernels(c)
+	case g.Kernel == "" && len(g.Embeddings) > 0:
+		out.Kernels, err = with([]string{"diffusion", "linear"}, g.Embeddings)
+	case g.Kernel == "":
+		var linear, rbf []kernel.Kernel
+		if out.Kernels, err = with([]string{"diffusion"}, histograms); err == nil {
+			linear, err = with([]string{"linear"}, vectors)
+		}
+		if err == nil && c.Vocabulary == nil {
+			rbf, err = with([]string{"rbf"}, plainVectors[:1])
+		}
+		out.Kernels = inTurn(out.Kernels, linear, rbf)
+	case g.Fixed() && len(g.Embeddings) == 0:
+		out.Kernels = make([]kernel.Kernel, 1)
+		out.Kernels[0], err = kernel.Parse(g.Kernel)
+	case g.Fixed() || len(g.Embeddings) > 0:
+		out.Kernels, err = with([]string{g.Kernel}, g.Embeddings)
+	default:
+		out.Kernels, err = suiting(g.Kernel, histograms, vectors)
+	}
+	// Labels that come together have thresholds, which are tuned on folds: on as many matrices.
+	if err != nil || c.Vocabulary == nil || c.Tokenizer.Rows().HasNumbers() || s.Scheme == solver.Labels ||
+		len(g.Embeddings) > 0 || g.Fixed() || regression {
+		return out, err
+	}
+	if k, err := kernel.Parse(cmp.Or(g.Kernel, "diffusion")); err != nil || k.Embedding() != sparse.Sphere {
+		return out, err
+	}
+	out.Supervised, err = with([]string{cmp.Or(g.Kernel, "diffusion")}, []string{supervised})
+	return out, err
+}
+
+// spread is half of what lies between the targets of ranks 16 and 84 %, with one digit: the standard deviation of
+// normal ones, which a few targets far from the others don't move. Where two thirds of the targets are the same it is
+// the standard deviation, 1 where all are. It is the unit of C, epsilon and tolerance, which grow as the targets do.
+func spread(c *corpus.Corpus) float64 {
+	var targets []float64
+	for i := range c.Documents.Rows() {
+		for _, id := range c.Labels.Of(i) {
+			v, _ := strconv.ParseFloat(c.Classes[id], 64) // what isn't a number is refused elsewhere
+			targets = append(targets, v)
+		}
+	}
+	if len(targets) == 0 {
+		return 1
+	}
+	slices.Sort(targets)
+	rank := func(percent int) float64 { return targets[(len(targets)-1)*percent/100] }
+	v := rank(84)/2 - rank(16)/2
+	if v == 0 {
+		v = math.Sqrt(stat.PopVariance(targets, nil))
+	}
+	if v = run.Round(v, 1); !(v > 0) || math.IsInf(v, 0) {
+		return 1
+	}
+	return v
+}
+
+// times returns numbers, each so many times, without the digits that rounding adds.
+func times(by float64, numbers []float64) (out []float64) {
+	for _, v := range numbers {
+		out = append(out, run.Round(by*v, 12))
+	}
+	return out
+}
+
+// vectorKernels are the kernels that are chosen from for vectors: on scaled columns, and on columns as
+// they are, unless a scale is given or they need one.
+func (g *Given) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error) {
+	terms, _ := c.Documents.TermFrequencies()
+	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
+	specs := []string{"rbf:gamma=$1,embed=$e", "linear:embed=$e", "polynomial:gamma=$1,r=1,degree=3,embed=$e",
+		"rbf:gamma=$less,embed=$e", "rbf:gamma=$more,embed=$e"}
+	if len(g.Embeddings) > 0 {
+		scaled = g.Embeddings[0]
+	} else if c.Documents.Unscaled() == "" {
+		specs = append(specs, "linear", "rbf:gamma=$1")
+	}
+	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	values := strings.NewReplacer("$1", text(gamma), "$less", text(gamma/4), "$more", text(4*gamma), "$e", scaled)
+	for _, spec := range specs {
+		k, err := kernel.Parse(values.Replace(spec))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+// Vectors holds the defaults for vectors that aren't counts.
+type Vectors struct {
+	Kernel    string           // of kernel machines
+	Embedding sparse.Embedding // of linear machines
+	Why       string           // why the vectors aren't counts, and what they are taken for; "" if the user said so
+
+	weights bool // weights of terms, not measurements
+}
+
+// WeightsKernel is the default kernel for vectors of term weights such as tf-idf. It has no width to choose.
+const WeightsKernel = "bhattacharyya"
+
+// Vectors of non-negative fractions are taken for weights of terms, such as tf-idf, if they have at least wideColumns
+// columns, at most sparseShare of their values aren't 0, and the columns that half of the rows have hold less than half
+// of these. Columns of mean 0 and variance 1 would let rare terms decide.
+const (
+	wideColumns = 100
+	sparseShare = 0.1
+)
+
+// VectorsOf returns the defaults for the vectors of a corpus, and nil for text and counts: a kernel of text for weights
+// of terms, else a kernel of measurements. Linear machines take measurements as they are, or on columns of mean 0 and
+// variance 1 if scales differ much.
+func VectorsOf(c *corpus.Corpus) *Vectors {
+	if c.Vocabulary != nil {
+		return nil
+	}
+	why := c.Documents.NoCounts()
+	if why == "" {
+		return nil
+	}
+	columns, rowsWith := c.Documents.TermFrequencies()
+	common := int64(0) // values in columns that half of the rows have
+	for _, n := range rowsWith {
+		if 2*int(n) >= c.Documents.Rows() {
+			common += int64(n)
+		}
+	}
+	values := c.Documents.NNZ()
+	filled := float64(values) / float64(c.Documents.Rows()) / float64(len(columns))
+	if why == sparse.Fractions && len(columns) >= wideColumns && filled <= sparseShare && 2*common < values {
+		return &Vectors{WeightsKernel, sparse.Embedding{Norm: sparse.NormL2},
+			fmt.Sprintf("non-negative fractions in %d columns, %.2g%% filled: weights of terms such as tf-idf, so by default a "+
+				"kernel of text, %s; for measurements use -kernel %s", len(columns), 100*filled, WeightsKernel, VectorKernel),
+			true}
+	}
+	v := &Vectors{Kernel: VectorKernel, Why: why + ": no counts of terms, so a kernel of vectors, by default on columns " +
+		"of mean 0 and variance 1 (-scale standard)"}
+	if c.Documents.Unscaled() != "" {
+		v.Embedding.Weighting = sparse.Standard
+	}
+	return v
+}
+
+// suiting are the kernels of a name with all embeddings of text that suit it, and values of t or
+// gamma.
+func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error) {
+	k, err := kernel.Parse(name)
+	if err != nil {
+		return nil, err
+	}
+	switch e := k.Embedding(); {
+	case e == sparse.Sphere:
+		return with([]string{name}, histograms)
+	case e.Pairing == sparse.Dot:
+		return with([]string{name}, vectors)
+	default:
+		return with([]string{name}, []string{e.String()})
+	}
+}
+
+// with makes all kernels of names and embeddings, with values of t or gamma where they take them: all
+// with the first value, then those with the second, and so on, so that a choice with room for a few
+// compares the most different ones.
+func with(names, embeddings []string) ([]kernel.Kernel, error) {
+	var lists [][]kernel.Kernel
+	for _, name := range names {
+		for _, embedding := range embeddings {
+			e, err := sparse.ParseEmbedding(embedding)
+			if err != nil {
+				return nil, err
+			}
+			k, err := kernel.ParseIn(name, e)
+			if err != nil {
+				return nil, err
+			}
+			some, _, err := kernel.Vary([]kernel.Kernel{k}, chosenScales)
+			if err != nil {
+				return nil, err
+			}
+			lists = append(lists, some)
+		}
+	}
+	return inTurn(lists...), nil
+}
+
+// inTurn returns the first kernels of all lists, then the second ones, and so on.
+func inTurn(lists ...[]kernel.Kernel) (out []kernel.Kernel) {
+	for i := 0; ; i++ {
+		before := len(out)
+		for _, list := range lists {
+			if i < len(list) {
+				out = append(out, list[i])
+			}
+		}
+		if len(out) == before {
+			return out
+		}
+	}
+}
+
+// Proposes reports whether k is a diffusion kernel. Training doesn't warn that such a kernel may not be positive
+// definite, because the automatic choice tries it anyway.
+func Proposes(k kernel.Kernel) bool { return kernel.Family(k) == "diffusion" }
+
+// Near returns the kernels with half and twice the t or gamma of another.
+func Near(k kernel.Kernel) (out []kernel.Kernel) {
+	const least, most = 1.0 / 64, 256
+	for _, name := range []string{"t", "gamma"} {
+		v, ok := kernel.ParamOf(k, name)
+		if !ok {
+			continue
+		}
+		for _, v := range []float64{v / 2, 2 * v} {
+			if other, err := kernel.With(k, name, v); err == nil && v >= least && v <= most {
+				out = append(out, other)
+			}
+		}
+	}
+	return out
+}

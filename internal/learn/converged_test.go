@@ -1,0 +1,294 @@
+package learn
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/logistic"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// twoClasses makes documents of two classes that have no term in common, of which some have the other
+// class unless they are to be separable.
+func twoClasses(n int, separable bool) *corpus.Corpus {
+	r := rand.New(rand.NewPCG(7, 7))
+	c := &corpus.Corpus{
+		Source: "two", Classes: []string{"a", "b"}, Documents: &sparse.CSR{Cols: 60, Offsets: []int64{0}},
+	}
+	for i := range n {
+		counts := make([]float32, 60)
+		for range 3 + r.IntN(12) {
+			counts[30*(i%2)+min(r.IntN(30), r.IntN(30))]++
+		}
+		for t, v := range counts {
+			if v > 0 {
+				c.Documents.Terms = append(c.Documents.Terms, uint32(t))
+				c.Documents.Values = append(c.Documents.Values, v)
+			}
+		}
+		c.Documents.Offsets = append(c.Documents.Offsets, int64(len(c.Documents.Terms)))
+		class := int32(i % 2)
+		if !separable && r.IntN(5) == 0 {
+			class = 1 - class
+		}
+		c.Labels.Add(class)
+	}
+	return c
+}
+
+// losses are of a margin, with two derivatives; mu rounds off the hinge's kink.
+var losses = map[string]func(m, mu float64) (l, first, second float64){
+	"square": func(m, _ float64) (float64, float64, float64) { return (1 - m) * (1 - m) / 2, m - 1, 1 },
+	"logistic": func(m, _ float64) (float64, float64, float64) {
+		p := 1 / (1 + math.Exp(m))
+		return math.Max(-m, 0) + math.Log1p(math.Exp(-math.Abs(m))), -p, p / (1 + math.Exp(-m))
+	},
+	"hinge2": func(m, _ float64) (float64, float64, float64) {
+		if m >= 1 {
+			return 0, 0, 0
+		}
+		return (1 - m) * (1 - m) / 2, m - 1, 1
+	},
+	"squared-hinge": func(m, _ float64) (float64, float64, float64) {
+		if m >= 1 {
+			return 0, 0, 0
+		}
+		return (1 - m) * (1 - m), 2 * (m - 1), 2
+	},
+	"hinge": func(m, mu float64) (float64, float64, float64) {
+		switch d := 1 - m; {
+		case d <= 0:
+			return 0, 0, 0
+		case d < mu:
+			return d * d / (2 * mu), -d / mu, 1 / mu
+		default:
+			return d - mu/2, -1, 0
+		}
+	},
+}
+
+// problem is ½Σ scaleₖwₖ² + C Σ ℓ(yᵢ⟨φᵢ,w⟩), with rows φ.
+type problem struct {
+	phi   *mat.Dense
+	y     []float64
+	scale []float64
+	c     float64
+	loss  func(m, mu float64) (l, first, second float64)
+}
+
+func (p *problem) at(w *mat.VecDense, mu float64) (value float64, g *mat.VecDense, h *mat.SymDense) {
+	n, m := p.phi.Dims()
+	g, h = mat.NewVecDense(m, nil), mat.NewSymDense(m, nil)
+	for k, s := range p.scale {
+		value += s * w.AtVec(k) * w.AtVec(k) / 2
+		g.SetVec(k, s*w.AtVec(k))
+		h.SetSym(k, k, s+1e-13)
+	}
+	for i := range n {
+		row := p.phi.RowView(i)
+		l, first, second := p.loss(p.y[i]*mat.Dot(row, w), mu)
+		value += p.c * l
+		g.AddScaledVec(g, p.c*first*p.y[i], row)
+		h.SymRankOne(h, p.c*second, row)
+	}
+	return value, g, h
+}
+
+// minimum is the least value that dense Newton steps in float64 reach.
+func (p *problem) minimum(t *testing.T) float64 {
+	_, m := p.phi.Dims()
+	w := mat.NewVecDense(m, nil)
+	least, _, _ := p.at(w, 0)
+	for mu := 1.0; mu > 1e-9; mu /= 4 {
+		for range 40 {
+			value, g, h := p.at(w, mu)
+			var factor mat.Cholesky
+			if !factor.Factorize(h) {
+				t.Fatal("a Hessian that isn't positive definite")
+			}
+			step, next := mat.NewVecDense(m, nil), mat.NewVecDense(m, nil)
+			_ = factor.SolveVecTo(step, g) // its condition may be bad
+			slope := mat.Dot(step, g)
+			if !(slope > 1e-15*value) {
+				break
+			}
+			for size := 1.0; size > 1e-10; size /= 2 {
+				next.AddScaledVec(w, -size, step)
+				if v, _, _ := p.at(next, mu); v <= value-1e-4*size*slope {
+					w = next
+					break
+				}
+			}
+			exact, _, _ := p.at(w, 0)
+			least = min(least, exact)
+		}
+	}
+	return least
+}
+
+// plain has the embedded documents as rows, a column of bias after them.
+func plain(t *testing.T, e *sparse.Embedder, c *corpus.Corpus, bias float64) *mat.Dense {
+	x := musttest.Get(e.Transform(c.Documents))(t)
+	out := mat.NewDense(x.Rows(), x.Cols+1, nil)
+	for i := range x.Rows() {
+		terms, unit := x.Row(i)
+		for k, at := range terms {
+			out.Set(i, int(at), float64(float32(float64(unit[k])*x.Norms[i])))
+		}
+		out.Set(i, x.Cols, bias)
+	}
+	return out
+}
+
+// onLandmarks has KₙₘT⁻¹ of k + 1, with TᵀT the kernel between landmarks.
+func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
+	k := musttest.Get(kernel.Parse(m.Settings.Kernel))(t)
+	z := musttest.Get(m.Embedder.Transform(m.Landmarks))(t)
+	x := musttest.Get(m.Embedder.Transform(c.Documents))(t)
+	e := musttest.Get(engine.New(z, engine.Options{}))(t)
+	defer e.Close()
+	plusOne := func(x *sparse.Embedded) *mat.Dense {
+		g := musttest.Get(e.Cross(t.Context(), kernel.Resolve(k, len(m.Embedder.Terms)), x))(t)
+		var out mat.Dense
+		out.Apply(func(_, _ int, v float64) float64 { return v + 1 }, g)
+		return &out
+	}
+	mm, n := plusOne(z), m.Landmarks.Rows()
+	sym := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			sym.SetSym(i, j, mm.At(i, j))
+		}
+	}
+	var factor mat.Cholesky
+	if !factor.Factorize(sym) {
+		t.Fatal("landmarks that depend on each other")
+	}
+	var upper mat.TriDense
+	factor.UTo(&upper)
+	var out mat.Dense
+	musttest.Do(t, out.Solve(upper.T(), plusOne(x).T()))
+	return mat.DenseCopyOf(out.T())
+}
+
+// Where a machine says that it has converged, its objective is within the tolerance of the optimum, and
+// wherever it ends the gap that it states bounds what is above: by dense Newton steps, for documents
+// that can be separated and others, from small C to great. Logistic regression on the sphere isn't
+// convex: it converges by its gradient, and tells no gap.
+//
+// Nothing else bounds what "converged" says: a learner that says so belongs here.
+func TestConverged(t *testing.T) {
+	told := map[string]bool{"knn": true, "lmnn": true, "mkm": true, "sphere-logistic": true}
+	defer func() {
+		for _, l := range All {
+			if !told[l.Name] && l.Type == "" { // package solver tests support vector machines
+				t.Errorf("%s tells no gap of machines that have converged", l.Name)
+			}
+		}
+	}()
+	for _, separable := range []bool{true, false} {
+		c := twoClasses(160, separable)
+		y := make([]float64, 160)
+		for i := range y {
+			if y[i] = 1; c.Labels.Of(i)[0] != 0 {
+				y[i] = -1
+			}
+		}
+		for _, spec := range []string{
+			"landmark:m=50,loss=square", "landmark:m=50,loss=logistic", "landmark:m=50,loss=hinge2",
+			"landmark:m=160,loss=hinge2",
+			"landmark:m=50,loss=hinge2,passes=9", "landmark:m=50,loss=square,passes=3", "landmark:m=50,loss=logistic,passes=6",
+			"linear", "linear:loss=hinge", "linear:loss=hinge,bias=3,passes=20",
+			"logistic", "logistic:origin=true",
+		} {
+			for _, price := range []float64{1e-2, 1, 1e2, 1e4} {
+				name := fmt.Sprintf("%s C=%v separable=%v", spec, price, separable)
+				l, trainer, err := Parse(spec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := Options{C: price}
+				if l.Name == "landmark" {
+					o.Kernel = "diffusion:t=0.5"
+				}
+				model := musttest.Get(trainer.Train(t.Context(), c, o))(t)
+				text := musttest.Get(json.Marshal(model.About().Rows[0]))(t)
+				var row struct {
+					Objective float64
+					Gap       *float64
+					Converged bool
+				}
+				musttest.Do(t, json.Unmarshal(text, &row))
+				p := &problem{y: y, c: price}
+				switch m := model.(type) {
+				case landmarkModel:
+					p.phi, p.loss = onLandmarks(t, m, c), losses[m.Settings.Loss.String()]
+				case linearModel:
+					p.phi, p.loss = plain(t, m.Embedder, c, m.Settings.Intercept), losses[m.Settings.Loss.String()]
+				case *Regression:
+					bias := 1.0
+					if m.Settings.NoBias {
+						bias = 0
+					}
+					p.phi, p.loss = plain(t, m.Embedder, c, bias), losses["logistic"]
+					row.Objective *= price // less ‖w‖²/2C
+					*row.Gap *= price
+				}
+				_, cols := p.phi.Dims()
+				p.scale = slices.Repeat([]float64{1}, cols)
+				if l.Name == "logistic" {
+					p.scale[cols-1] = 0
+				}
+				excess, rounding := row.Objective-p.minimum(t), 1e-9*row.Objective
+				if !(excess >= -rounding) {
+					t.Errorf("%s: %v is %v below the optimum", name, row.Objective, -excess)
+				}
+				if row.Converged && row.Gap != nil && !(excess <= 1e-3*row.Objective) {
+					t.Errorf("%s: %v has converged %v above the optimum", name, row.Objective, excess)
+				}
+				if row.Gap != nil && !(excess <= *row.Gap+rounding) {
+					t.Errorf("%s: %v is %v above the optimum, at most %v by the gap", name, row.Objective, excess, *row.Gap)
+				}
+				told[l.Name] = told[l.Name] || row.Converged && row.Gap != nil
+			}
+		}
+	}
+}
+
+// Logistic regression that stops early says so, with a gap that bounds what is left; without
+// regularisation, and on the sphere, it tells none.
+func TestStoppedLogistic(t *testing.T) {
+	c := twoClasses(160, true)
+	train := func(s logistic.Settings) (*logistic.Machine, About) {
+		e := musttest.Get(sparse.ParseEmbedding("tf-l1-sqrt"))(t)
+		m := musttest.Get(logistic.Train(t.Context(), c, e, s, logistic.Options{}))(t)
+		return m.Machines[0], (&Regression{m, ""}).About()
+	}
+	for _, origin := range []bool{false, true} {
+		best, about := train(logistic.Settings{C: 1e4, NoBias: origin, Tolerance: 1e-8})
+		if about.Ended.Unfinished != 0 {
+			t.Errorf("%v", about.Ended)
+		}
+		for _, steps := range []int{1, 4, 12} {
+			m, about := train(logistic.Settings{C: 1e4, NoBias: origin, Iterations: steps})
+			excess, share := m.Value-best.Value, m.Gap/m.Value
+			if m.Converged || about.Ended.Unfinished != 2 || about.Ended.Gap != share || !(excess <= m.Gap && share <= 1) {
+				t.Errorf("%d steps: %v above the optimum, at most %v by the gap, %v", steps, excess, m.Gap, about.Ended)
+			}
+		}
+	}
+	for _, s := range []logistic.Settings{{C: math.Inf(1)}, {Margin: logistic.Spherical}} {
+		if _, about := train(s); about.Rows[0].(regressionRow).Gap != nil {
+			t.Errorf("%+v tells a gap", s)
+		}
+	}
+}

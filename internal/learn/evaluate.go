@@ -1,0 +1,399 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// EvaluateOptions say what [Evaluate] finds beside scores. The zero value works.
+type EvaluateOptions struct {
+	Mistakes int // number of worst mistakes to explain; default 20, below 0 none
+	Terms    int // number of terms to name, of each and of each class; default 10
+
+	Training *corpus.Corpus // with the columns of the documents: name near copies of its own; default none
+	Ready    Predictor      // the model, made ready; default it is made so
+}
+
+// Evaluation compares what a model predicts of documents with their labels.
+type Evaluation struct {
+	Score    *svm.Score `json:"-"`
+	Outcomes []Outcome  `json:"-"` // by document
+
+	// Where each document has one class: the error of the surest documents, for each confidence; and the largest
+	// part of the documents with an error of at most 1, 2, 5 and 10 %, zero for none.
+	Coverage []Coverage `json:"-"`
+	Answered []Coverage `json:"answered,omitempty"`
+
+	// Where there are classes: first of all decisions, then by class.
+	Curves []Curve `json:"curves,omitempty"`
+
+	Novel []Novel `json:"by_novelty,omitempty"` // documents by their rank, where predictions have one
+
+	Mistakes []Mistake    `json:"mistakes"` // the worst, the worst first
+	Terms    *Explanation `json:"terms,omitempty"`
+	Copies   []Copy       `json:"copies,omitempty"` // in the order of their documents
+	Apart    *Apart       `json:"without_copies,omitempty"`
+}
+
+// Outcome is a document, what was predicted, and whether that is right.
+type Outcome struct {
+	Row
+	Scored       bool
+	Right        bool
+	Class, Given int      // of Score.Classes: what it counts as, and was given; -1 where there is no such class
+	wrong        int      // of the model's labels the one that is most surely given or missed wrongly, -1 for none
+	own          []string // classes that it is of
+	Confidence   float64  // the probability of the prediction or, without, the size of f; of labels see Mistake.Wrong
+}
+
+// Coverage is the part of the documents with a confidence of at least Confidence, and the share of them that
+// is predicted wrongly.
+type Coverage struct {
+	Confidence float64 `json:"confidence"`
+	Part       float64 `json:"documents"`
+	Error      float64 `json:"error"`
+}
+
+// answered are the errors of Evaluation.Answered.
+var answered = []float64{0.01, 0.02, 0.05, 0.1}
+
+// Novel counts the documents whose nearest training document has a rank up to Max and above that of the one before
+// it, see [Novelty].
+type Novel struct {
+	Max       float64 `json:"nearest_rank"`
+	Documents int     `json:"documents"`
+	Right     int     `json:"right"`
+}
+
+// byNovelty counts documents by their rank.
+func (v *Evaluation) byNovelty() {
+	v.Novel = []Novel{{Max: 0.01}, {Max: 0.05}, {Max: 0.25}, {Max: 0.5}, {Max: 1}}
+	for i := range v.Outcomes {
+		x := &v.Outcomes[i]
+		if !x.Scored || x.Rank == nil {
+			continue
+		}
+		at := &v.Novel[slices.IndexFunc(v.Novel, func(n Novel) bool { return *x.Rank <= n.Max })]
+		if at.Documents++; x.Right {
+			at.Right++
+		}
+	}
+}
+
+// Mistake is a wrong prediction.
+type Mistake struct {
+	Index int `json:"-"` // of the document in the corpus, from 0; Row.Document is its name, or its number from 1
+	Row
+	Wrong string               `json:"wrong,omitempty"` // of separate labels the surest that is wrong, "x" or "not x"
+	Why   *DocumentExplanation `json:"why,omitempty"`   // by words of its text, where there is one, else by terms
+	Marks []Mark               `json:"marks,omitempty"` // where these words stand
+}
+
+// Copy is a document with a training document that is nearly the same: c = 1 − cosine of the square roots of
+// their terms' shares is at most 0.02, some two words of a hundred. Where texts were kept, terms are all their words,
+// else those that the model knows.
+type Copy struct {
+	Document int     `json:"document"` // from 1
+	Training int     `json:"training"` // from 1, the nearest
+	C        float64 `json:"c"`
+}
+
+// Apart counts the documents without copies.
+type Apart struct {
+	Documents int `json:"documents"`
+	Right     int `json:"right"`
+}
+
+// Evaluate compares predictions p of a corpus, whose columns are the model's, with its labels. Mistakes are
+// explained as [ExplainDocument] does, and take a prediction per word or term.
+//
+// Errors: no labels that the model knows, predictions of another model or corpus, those of predictions.
+func Evaluate(
+	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
+) (*Evaluation, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := RowsOf(m, p, c)
+	if err != nil {
+		return nil, err
+	}
+	if e.Terms < 0 {
+		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more, or 0 for the default", e.Terms)
+	}
+	a := m.About()
+	score, err := a.Score(p, c)
+	if err != nil {
+		return nil, err
+	}
+	if known := func(name string) bool { return slices.Contains(a.Classes, name) }; len(c.Labels.IDs) == 0 ||
+		score.Documents == 0 || a.Classes != nil && !slices.ContainsFunc(c.Classes, known) {
+		found := "no labels to compare with"
+		if len(c.Labels.IDs) > 0 && len(c.Classes) > 0 {
+			found = fmt.Sprintf("labels such as %q", c.Classes[0])
+		}
+		return nil, fmt.Errorf("learn: %s has %s, expected some of those that the model knows: %.60q", c.Source, found,
+			a.Classes[:min(len(a.Classes), 3)])
+	}
+	v := &Evaluation{Score: score, Outcomes: outcomesOf(&a, p, c, rows, score), Mistakes: []Mistake{}}
+	if !a.Numbers && a.Scheme != solver.Labels {
+		v.cover()
+	}
+	if !a.Numbers && !a.OneClass {
+		v.curves(&a, p)
+	}
+	if p.Rank != nil && !a.Numbers {
+		v.byNovelty()
+	}
+	e.Mistakes, e.Terms = cmp.Or(e.Mistakes, 20), cmp.Or(e.Terms, 10)
+	if err := v.explain(ctx, m, c, o, e); err != nil {
+		return nil, err
+	}
+	if terms, err := explainBy(ctx, m, e.Ready, e.Terms, ""); err == nil {
+		v.Terms = terms // others have no weights
+	}
+	if e.Training != nil {
+		if err := v.copies(ctx, c, e.Training, o); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// outcomesOf says what rows are right.
+func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, score *svm.Score) []Outcome {
+	number := map[string]int{}
+	for k := range score.Classes {
+		number[score.Classes[k].Name] = k
+	}
+	out := make([]Outcome, len(rows))
+	for i := range out {
+		x := &out[i]
+		x.Row, x.Class, x.Given, x.wrong, x.Confidence = rows[i], -1, -1, -1, math.Abs(rows[i].Margin)
+		if x.Probability != nil {
+			x.Confidence = *x.Probability
+		}
+		var own []string
+		for _, id := range c.Labels.Of(i) {
+			own = append(own, c.Classes[id])
+		}
+		given := a.Labels(p, i)
+		if p.Rejected != nil { // Coverage is by the confidence, with or without an answer
+			given = []string{a.Classes[p.Class[i]]}
+		}
+		x.own = own
+		switch {
+		case a.Numbers:
+			if x.Scored = len(own) == 1; x.Scored {
+				truth, _ := strconv.ParseFloat(own[0], 64) // that it is a number the score has seen
+				x.Confidence = math.Abs(p.Value[i] - truth)
+				x.Right = x.Confidence == 0
+			}
+		case a.Scheme == solver.Labels:
+			slices.Sort(own)
+			slices.Sort(given)
+			x.Scored, x.Right = p.Labels[i] != nil, slices.Equal(slices.Compact(own), given)
+			if x.Scored && !x.Right {
+				x.worst(a, p, i)
+			}
+		case len(own) > 0:
+			x.Scored, x.Right, x.Class, x.Given = true, slices.Contains(own, given[0]), number[own[0]], number[given[0]]
+			if x.Right {
+				x.Class = x.Given
+			}
+		}
+	}
+	return out
+}
+
+// worst finds the label that is most surely wrong, and what the model is sure of: that document i has it, or that it
+// doesn't. Labels that the model doesn't know aren't its mistake, which it is sure of by 0.
+func (x *Outcome) worst(a *About, p *model.Prediction, i int) {
+	x.Confidence = 0
+	for k, name := range a.Classes {
+		given := slices.Contains(p.Labels[i], k)
+		if given == slices.Contains(x.own, name) {
+			continue
+		}
+		sure := math.Abs(p.Decisions[i][k])
+		if len(p.Probabilities) > 0 {
+			if sure = p.Probabilities[i][k]; !given {
+				sure = 1 - sure
+			}
+		}
+		if x.wrong < 0 || sure > x.Confidence {
+			x.wrong, x.Confidence = k, sure
+		}
+	}
+}
+
+// cover finds the error of the surest documents, for each number of them that a confidence divides.
+func (v *Evaluation) cover() {
+	var sure []*Outcome
+	for i := range v.Outcomes {
+		if v.Outcomes[i].Scored {
+			sure = append(sure, &v.Outcomes[i])
+		}
+	}
+	slices.SortStableFunc(sure, func(a, b *Outcome) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	wrong, n := 0, float64(len(sure))
+	v.Answered = make([]Coverage, len(answered))
+	for k, x := range sure {
+		if !x.Right {
+			wrong++
+		}
+		if k+1 == len(sure) || sure[k+1].Confidence != x.Confidence {
+			at := Coverage{x.Confidence, float64(k+1) / n, float64(wrong) / float64(k+1)}
+			v.Coverage = append(v.Coverage, at)
+			for e, most := range answered {
+				if at.Error <= most {
+					v.Answered[e] = at
+				}
+			}
+		}
+	}
+}
+
+// explain finds the worst mistakes and explains them.
+func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o Options, e EvaluateOptions) (err error) {
+	var wrong []int
+	for i, x := range v.Outcomes {
+		if x.Scored && !x.Right && x.Prediction != NoAnswer {
+			wrong = append(wrong, i)
+		}
+	}
+	slices.SortStableFunc(wrong, func(i, j int) int {
+		return cmp.Compare(v.Outcomes[j].Confidence, v.Outcomes[i].Confidence)
+	})
+	for _, i := range wrong[:min(len(wrong), max(e.Mistakes, 0))] {
+		v.Mistakes = append(v.Mistakes, Mistake{Index: i, Row: v.Outcomes[i].Row})
+	}
+	a := m.About()
+	for k := range v.Mistakes {
+		x := &v.Mistakes[k]
+		if of := &v.Outcomes[x.Index]; of.wrong >= 0 {
+			if x.Wrong = a.Classes[of.wrong]; slices.Contains(of.own, x.Wrong) {
+				x.Wrong = "not " + x.Wrong
+			}
+		}
+	}
+	if a.Kernel == model.Precomputed || len(v.Mistakes) == 0 {
+		return nil // documents without terms
+	}
+	quiet := o
+	quiet.Progress = nil
+	p := e.Ready
+	if p == nil {
+		if p, err = Ready(ctx, m, quiet); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, p.Close()) }()
+	}
+	var counter *corpus.Counter
+	if c.Texts != nil && a.Vocabulary != nil && a.Tokenizer.Rows() == nil { // a row without a word may be none
+		if counter, err = corpus.NewCounter(a.Tokenizer, a.Vocabulary); err != nil {
+			return err
+		}
+	}
+	for k := range v.Mistakes {
+		x := &v.Mistakes[k]
+		if counter != nil {
+			x.Why, x.Marks, err = explainWords(ctx, m, p, counter, x.Text, e.Terms, v.Outcomes[x.Index].wrong, quiet)
+		} else {
+			x.Why, err = explainTerms(ctx, m, p, c.Documents, x.Index, e.Terms, v.Outcomes[x.Index].wrong, quiet)
+		}
+		if err != nil {
+			return err
+		}
+		o.Tell("explaining", int64(k+1), int64(len(v.Mistakes)))
+	}
+	return nil
+}
+
+// allWords returns a corpus by all words of its texts; as it is if they weren't kept or are rows of columns.
+func allWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
+	if c.Texts == nil || c.Tokenizer.Rows() != nil {
+		return c, nil
+	}
+	own := corpus.Options{MinDF: 1, Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes),
+		Tokenizer: corpus.NearTokenizer}
+	all, err := corpus.FromTexts(ctx, c.Texts, nil, own)
+	if err != nil {
+		return nil, fmt.Errorf("learn: words of %s: %w", c.Source, err)
+	}
+	return all, nil
+}
+
+// copies finds documents that are near a training document.
+func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o Options) error {
+	const within = 0.02
+	both := [2]*corpus.Corpus{c, training}
+	if c.Texts != nil && training.Texts != nil {
+		for at, one := range both {
+			var err error
+			if both[at], err = allWords(ctx, one, o); err != nil {
+				return err
+			}
+		}
+	}
+	need := o.HeldBytes
+	for at, one := range []*corpus.Corpus{c, training} {
+		m := both[at].Documents
+		if need += sparse.EmbeddedBytes(m.Rows(), m.NNZ()); both[at] != one {
+			need += 2 * m.Bytes()
+		}
+	}
+	if err := run.Fits(need, o.MemoryBytes, "learn: near copies of documents of %s", training.Source); err != nil {
+		return err
+	}
+	s, err := corpus.NewSpace(sparse.Sphere, both[1], both[0], true)
+	if err != nil {
+		return fmt.Errorf("learn: near copies: %w", err)
+	}
+	x, err := s.Embedder.TransformRows(ctx, s.Columns, nil, o.Workers)
+	if err != nil {
+		return training.NameValue(err)
+	}
+	rows, err := s.Embedder.TransformRows(ctx, s.Rows, nil, o.Workers)
+	if err != nil {
+		return c.NameValue(err)
+	}
+	nearest := map[int]Copy{}
+	own := engine.Options{ISA: o.ISA, Workers: o.Workers,
+		MemoryBytes: Left(o.MemoryBytes, o.HeldBytes+rows.Bytes()),
+		Progress:    func(p engine.Progress) { o.Tell("copies", p.Done, p.Total) }}
+	_, err = engine.CrossWithin(ctx, rows, x, within, own, func(i, j int, near float64) error {
+		if best, known := nearest[i]; !known || near < best.C || near == best.C && j+1 < best.Training {
+			nearest[i] = Copy{i + 1, j + 1, near}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	v.Apart = &Apart{}
+	for i, x := range v.Outcomes {
+		if near, ok := nearest[i]; ok {
+			v.Copies = append(v.Copies, near)
+		} else if x.Scored {
+			v.Apart.Documents++
+			if x.Right {
+				v.Apart.Right++
+			}
+		}
+	}
+	return nil
+}

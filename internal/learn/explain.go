@@ -1,0 +1,370 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Explanation has the terms by which a model decides.
+type Explanation struct {
+	Kind string      `json:"kind"` // of the model, its kernel or embedding, and what has the weights
+	Rows []Explained `json:"rows"`
+
+	// Documents is the number of training documents over which weights are mean effects; 0 if they are weights of a
+	// linear function. Held is the number of documents that the model holds.
+	Documents int `json:"documents,omitempty"`
+	Held      int `json:"documents_held,omitempty"`
+}
+
+// Explained is a decision function with the terms that speak most for it and against it. For a linear function, a
+// weight is the coefficient of the term's value in the embedded document. For other kernels it is the mean effect of
+// the term, f(x) - f(x without the term), which is 0 for documents x without the term.
+type Explained struct {
+	Class   string       `json:"class"`
+	Against string       `json:"against,omitempty"` // "" for all others
+	For     []TermWeight `json:"terms_for"`         // positive, in descending order
+	Not     []TermWeight `json:"terms_against"`     // negative, in ascending order
+	Known   int          `json:"terms"`             // with a weight other than 0
+	Length  float64      `json:"length"`            // √Σ weight²
+}
+
+// TermWeight is a term, by its text or else its column, with its weight.
+type TermWeight struct {
+	Term   string  `json:"term"`
+	Weight float64 `json:"weight"`
+}
+
+// explained says which models have weights.
+const explained flagtext.Words = "logistic regression, -type linear or a support vector machine"
+
+// Explain returns the n terms that speak most for each class, and as many against it; ties are broken by column. Of
+// one-vs-one machines the function of a class is the mean of its machines' functions; if class isn't "",
+// each of them has a row of its own. Spherical margins have the hyperplane's unit vector. Support vector machines
+// with other kernels than linear have mean effects over training documents that the model holds, evenly spread if
+// all would take more than about 4·10⁸ kernel values.
+//
+// It fails if n < 1, if m has neither terms nor documents, if m has no such class, or if a prediction fails.
+func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
+	}
+	machines, ok := m.(Machines)
+	if !ok || machines.linear() || machines.Kernel == model.Precomputed {
+		return explainBy(ctx, m, o.Ready, n, class)
+	}
+	return machines.explain(ctx, n, class, o)
+}
+
+// explainBy is Explain of a model with weights by term, which p, if not nil, has made ready.
+func explainBy(ctx context.Context, m Model, p Predictor, n int, class string) (*Explanation, error) {
+	t, kind, err := weightsOf(ctx, m, p)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := functionsOf(t.machines, class)
+	if err != nil {
+		return nil, err
+	}
+	out := &Explanation{Kind: kind}
+	for _, f := range rows {
+		sum := make([]float64, len(t.machines[f.machines[0]].weights))
+		for k, i := range f.machines {
+			for j, w := range t.machines[i].weights {
+				sum[j] += f.signs[k] * w / float64(len(f.machines))
+			}
+		}
+		out.Rows = append(out.Rows, t.row(weightsOfMachine{class: f.class, against: f.against, weights: sum}, n))
+	}
+	return out, nil
+}
+
+// function is a mean of decision functions with signs.
+type function struct {
+	class, against string
+	machines       []int
+	signs          []float64
+}
+
+// functionsOf returns a function for each class or, if class isn't "", each machine of that class.
+func functionsOf(machines []weightsOfMachine, class string) (out []function, err error) {
+	if class != "" || len(machines) < 2 || machines[0].against == "" {
+		for i, m := range machines {
+			if class == "" || m.class == class || m.against == class {
+				out = append(out, function{m.class, m.against, []int{i}, []float64{1}})
+			}
+		}
+		if len(out) == 0 {
+			known := classesOf(machines)
+			return nil, flagtext.Errorf("-class %s: the model doesn't know it, expected one of %s%s", class,
+				strings.Join(known[:min(len(known), 20)], ", "), map[bool]string{true: ", …"}[len(known) > 20])
+		}
+		return out, nil
+	}
+	for _, class := range classesOf(machines) {
+		f := function{class: class}
+		for i, m := range machines {
+			switch class {
+			case m.class:
+				f.machines, f.signs = append(f.machines, i), append(f.signs, 1)
+			case m.against:
+				f.machines, f.signs = append(f.machines, i), append(f.signs, -1)
+			}
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// classesOf returns the classes that machines tell apart, in their order.
+func classesOf(machines []weightsOfMachine) (classes []string) {
+	for _, m := range machines {
+		for _, class := range []string{m.class, m.against} {
+			if class != "" && !slices.Contains(classes, class) {
+				classes = append(classes, class)
+			}
+		}
+	}
+	return classes
+}
+
+// weights are those of machines, and what they belong to.
+type weights struct {
+	machines   []weightsOfMachine
+	vocabulary []string
+	tokenizer  corpus.Tokenizer
+	columns    []uint32 // term of each weight
+}
+
+type weightsOfMachine struct {
+	class, against string
+	number         int // of the decision value
+	weights        []float64
+}
+
+// weightsOf returns the weights of a model, which p, if not nil, has made ready, and what it is.
+func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, error) {
+	if machines, ok := m.(Machines); ok {
+		var own *svm.Weights
+		if ready, ok := p.(machinesReady); ok {
+			own = ready.Weights()
+		}
+		return weightsOfMachines(ctx, machines.Model, own)
+	}
+	a := m.About()
+	weighted, ok := m.(Weighted)
+	if !ok {
+		name, _, _ := strings.Cut(a.Type, ":")
+		return nil, "", flagtext.Errorf("a model of -type %s has no weights by term, expected %s", name, explained)
+	}
+	all, columns, of := weighted.Weights()
+	t, kind := &weights{vocabulary: a.Vocabulary, tokenizer: a.Tokenizer, columns: columns}, a.Type+", "+a.Embedding
+	for k, w := range all {
+		t.machines = append(t.machines, weightsOfMachine{class: a.Classes[k], weights: w})
+	}
+	if of != "" {
+		kind += ", weights of " + of
+	}
+	return t, kind, nil
+}
+
+// WeightsOf returns, by machine, the weight of each term, and the terms, ascending: those that [Explain] names.
+// Errors: a model without weights by term.
+func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
+	t, _, err := weightsOf(context.Background(), m, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, q := range t.machines {
+		byMachine = append(byMachine, q.weights[:len(t.columns)])
+	}
+	return byMachine, t.columns, nil
+}
+
+// linear reports whether the machines have weights by term.
+func (m Machines) linear() bool {
+	name, _, _ := strings.Cut(m.Kernel, ":")
+	return name == "linear"
+}
+
+// weightsOfMachines returns the weights of support vector machines, own if they are known.
+func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
+	if !(Machines{Model: m}).linear() {
+		return nil, "", flagtext.Errorf("the kernel %s has no weights by term, expected %s", m.Kernel, explained)
+	}
+	k, err := kernel.Parse(m.Kernel)
+	if err == nil && own == nil {
+		own, err = svm.WeightsOf(ctx, m, k, 0)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	t := (Machines{Model: m}).unweighted()
+	for i := range t.machines {
+		of := &t.machines[i]
+		of.weights = make([]float64, m.Embedder.Cols())
+		for column := range of.weights {
+			of.weights[column] = own.At[column*own.Machines+of.number]
+		}
+	}
+	return t, fmt.Sprintf("%s, %s, %s", m.Type, m.Kernel, m.Embedder), nil
+}
+
+// mostValues bounds the kernel values that an explanation computes, about.
+const mostValues = 4e8
+
+// explain is Explain by mean effects.
+func (m Machines) explain(ctx context.Context, n int, class string, o Options) (_ *Explanation, err error) {
+	t := m.unweighted()
+	rows, err := functionsOf(t.machines, class)
+	if err != nil {
+		return nil, err
+	}
+	p := o.Ready
+	if p == nil {
+		if p, err = Ready(ctx, m, o); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, p.Close()) }()
+	}
+	held := m.Support.Rows()
+	every := 1 + int(float64(m.Support.NNZ())*float64(held)/mostValues)
+	of, sums := (held+every-1)/every, make([][]float64, len(rows))
+	for r := range sums {
+		sums[r] = make([]float64, m.Embedder.Cols())
+	}
+	values := func(p *model.Prediction, i, r int) (f float64) {
+		if !m.Type.Classifies() {
+			return p.Value[i]
+		}
+		for k, at := range rows[r].machines {
+			f += rows[r].signs[k] * p.Decisions[i][t.machines[at].number] / float64(len(rows[r].machines))
+		}
+		return f
+	}
+	for done := range of {
+		columns, counts := m.Support.Row(done * every)
+		docs := &sparse.CSR{Cols: m.Support.Cols, Offsets: []int64{0}}
+		add := func(columns []uint32, counts []float32, but int) {
+			docs.Terms = append(append(docs.Terms, columns[:but]...), columns[min(but+1, len(columns)):]...)
+			docs.Values = append(append(docs.Values, counts[:but]...), counts[min(but+1, len(counts)):]...)
+			docs.Offsets = append(docs.Offsets, int64(len(docs.Terms)))
+		}
+		add(columns, counts, len(columns)) // the whole document
+		for j := range columns {
+			add(columns, counts, j)
+		}
+		found, err := p.Predict(ctx, docs)
+		if err != nil {
+			return nil, err
+		}
+		for r := range rows {
+			whole := values(found, 0, r)
+			for j, term := range columns {
+				if column, ok := m.Embedder.Column(term); ok {
+					sums[r][column] += (whole - values(found, j+1, r)) / float64(of)
+				}
+			}
+		}
+		o.Tell("explaining", int64(done+1), int64(of))
+	}
+	out := &Explanation{Kind: fmt.Sprintf("%s, %s, %s", m.Type, m.Kernel, m.Embedder), Documents: of, Held: held}
+	for r, f := range rows {
+		out.Rows = append(out.Rows, t.row(weightsOfMachine{class: f.class, against: f.against, weights: sums[r]}, n))
+	}
+	return out, nil
+}
+
+// unweighted returns the machines that there are by class, without weights.
+func (m Machines) unweighted() *weights {
+	t := &weights{vocabulary: m.Vocabulary, tokenizer: m.Tokenizer, columns: m.Embedder.Terms}
+	names := [][2]string{{string(m.Type), ""}}
+	if m.Type.Classifies() {
+		names = nil
+		for a, class := range m.Classes {
+			if len(m.Classifier.Machines) == len(m.Classes) && m.Classifier.Scheme != solver.OneVsOne {
+				names = append(names, [2]string{class, ""})
+				continue
+			}
+			for _, other := range m.Classes[a+1:] {
+				names = append(names, [2]string{class, other})
+			}
+		}
+	}
+	for i, q := range m.Classifier.Machines {
+		if q != nil {
+			t.machines = append(t.machines, weightsOfMachine{class: names[i][0], against: names[i][1], number: i})
+		}
+	}
+	return t
+}
+
+// name is the text of a weight's term.
+func (t *weights) name(column int) string {
+	if column == len(t.columns) {
+		return "(no term)"
+	}
+	term := t.columns[column]
+	if int(term) < len(t.vocabulary) {
+		return t.tokenizer.Term(t.vocabulary[term])
+	}
+	return fmt.Sprint(term)
+}
+
+// row lists the greatest weights of a machine, those of equal terms by their column.
+func (t *weights) row(m weightsOfMachine, n int) Explained {
+	out := Explained{Class: m.class, Against: m.against, For: []TermWeight{}, Not: []TermWeight{}}
+	for _, w := range m.weights {
+		if w != 0 {
+			out.Known++
+			out.Length += w * w
+		}
+	}
+	out.Length = math.Sqrt(out.Length)
+	by := func(a, b int) int { return cmp.Or(cmp.Compare(m.weights[b], m.weights[a]), a-b) }
+	for _, j := range firstBy(m.weights, n, by) {
+		if m.weights[j] > 0 {
+			out.For = append(out.For, TermWeight{t.name(j), m.weights[j]})
+		}
+	}
+	for _, j := range firstBy(m.weights, n, func(a, b int) int { return by(b, a) }) {
+		if m.weights[j] < 0 {
+			out.Not = append(out.Not, TermWeight{t.name(j), m.weights[j]})
+		}
+	}
+	return out
+}
+
+// firstBy returns the places of the first n weights other than 0 in an order.
+func firstBy(weights []float64, n int, order func(a, b int) int) (first []int) {
+	if n = min(n, len(weights)); n <= 0 {
+		return nil
+	}
+	last := -1 // of n that have been met
+	for j, w := range weights {
+		if w == 0 || last >= 0 && order(last, j) < 0 {
+			continue
+		}
+		if first = append(first, j); len(first) > 2*n+16 { // more at a time than one take less time
+			slices.SortFunc(first, order)
+			first, last = first[:n], first[n-1]
+		}
+	}
+	slices.SortFunc(first, order)
+	return first[:min(n, len(first))]
+}

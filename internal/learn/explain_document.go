@@ -1,0 +1,418 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// DocumentExplanation says why a model predicts what it does of one document x. It is about one number
+// f(x), which is greater the more speaks for Label: of machines for pairs of classes, the decision value
+// of Label against Against; of machines for a class each, Label's value less that of Against; of labels
+// each for itself and regression, the value alone; of one class, it with the sign that says what is predicted.
+type DocumentExplanation struct {
+	Label   string  `json:"label"`             // what is predicted
+	Against string  `json:"against,omitempty"` // the class that comes second; "" where f is of Label alone
+	Value   float64 `json:"value"`             // f(x)
+	Known   int     `json:"terms_known"`       // different terms of the document that the model knows
+
+	// Terms are those without which f changes most, and Support the support vectors with the greatest
+	// share of f, with their signs; the latter of support vector machines alone.
+	Terms   []TermEffect    `json:"terms"`
+	Support []SupportEffect `json:"support_vectors,omitempty"`
+
+	number bool // f is an estimate
+}
+
+// Side says for what an effect speaks.
+func (x *DocumentExplanation) Side(effect float64) string {
+	switch {
+	case x.number && effect > 0:
+		return "a greater value"
+	case x.number:
+		return "a smaller value"
+	case effect > 0:
+		return x.Label
+	}
+	return cmp.Or(x.Against, "against it")
+}
+
+// TermEffect is what a term does to f: f(x) - f(x without the term). Above 0 it speaks for the label.
+type TermEffect struct {
+	Term   string  `json:"term"`
+	Count  float64 `json:"count"` // in the document
+	Effect float64 `json:"effect"`
+
+	// Slope is ∂f/∂count, how fast f grows when the term is more frequent, of terms and support vector machines; else
+	// nil. It is exact to some 10⁻⁸ of f's scale, see [kernel.Slopes].
+	Slope *float64 `json:"slope,omitempty"`
+}
+
+// SupportEffect is a support vector s with its share α·k(s, x) of f.
+type SupportEffect struct {
+	Document int64   `json:"document"` // of the training corpus, from 1; 0 where that isn't known
+	Class    string  `json:"class,omitempty"`
+	Kernel   float64 `json:"kernel"` // k(s, x)
+	Effect   float64 `json:"effect"`
+}
+
+// ExplainDocument explains the prediction of document i: the n terms without which f changes most, and
+// the n support vectors with the greatest share of it. A term's effect isn't an estimate: the model
+// predicts the document without the term. So it works for every learner and kernel, costs a
+// prediction per term, and is as accurate as predictions are; of linear machines, and machines of a linear
+// kernel, sums of the document give all effects in the time of one. Effects of terms don't add up to f.
+//
+// Errors: n below 1, no document i, a model of sets or of a precomputed kernel, those of predictions.
+func ExplainDocument(
+	ctx context.Context, m Model, docs *sparse.CSR, i, n int, o Options,
+) (*DocumentExplanation, error) {
+	switch {
+	case i < 0 || i >= docs.Rows():
+		return nil, fmt.Errorf("learn: document %d to explain, expected one from 0 to %d", i, docs.Rows()-1)
+	case n < 1:
+		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
+	}
+	p := o.Ready
+	if p == nil {
+		var err error
+		if p, err = Ready(ctx, m, o); err != nil {
+			return nil, err
+		}
+		defer p.Close()
+	}
+	return explainTerms(ctx, m, p, docs, i, n, -1, o)
+}
+
+// explainTerms is ExplainDocument by a model that is ready.
+func explainTerms(
+	ctx context.Context, m Model, p Predictor, docs *sparse.CSR, i, n, label int, o Options,
+) (*DocumentExplanation, error) {
+	columns, counts := docs.Row(i)
+	x := &explaining{m: m, p: p, n: n, o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(columns),
+		slopes: true}
+	x.without = func(first, end int) (*sparse.CSR, error) {
+		out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
+		for j := first; j < end; j++ {
+			out.Terms = append(append(out.Terms, columns[:j]...), columns[j+1:]...)
+			out.Values = append(append(out.Values, counts[:j]...), counts[j+1:]...)
+			out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+		}
+		return out, nil
+	}
+	return x.explain(ctx, func(j int) (string, float64) {
+		names := &weights{vocabulary: x.a.Vocabulary, tokenizer: x.a.Tokenizer, columns: columns}
+		return names.name(j), float64(counts[j])
+	})
+}
+
+// explaining is an explanation of a document under way.
+type explaining struct {
+	m Model
+	p Predictor
+	a About
+	n int
+	o Options
+
+	whole   *sparse.CSR                               // the document
+	parts   int                                       // of it, terms or words
+	slopes  bool                                      // they are terms
+	label   int                                       // of separate labels the one to explain, -1 for the likeliest
+	without func(first, end int) (*sparse.CSR, error) // a document for each part, which lacks it
+}
+
+// explain explains the document; part returns the name of a part, and how often the document has it.
+func (x *explaining) explain(ctx context.Context, part func(j int) (string, float64)) (*DocumentExplanation, error) {
+	predicted, err := x.p.Predict(ctx, x.whole)
+	if err != nil {
+		return nil, err
+	}
+	predicted.Rejected = nil // why the class that it would be
+	x.a = x.m.About()        // what a model is that has predicted
+	f, err := marginOf(&x.a, x.m, predicted, 0)
+	if err != nil {
+		return nil, err
+	}
+	if x.label >= 0 {
+		f.first, f.name = x.label, x.a.Classes[x.label]
+		if !slices.Contains(predicted.Labels[0], x.label) {
+			f.sign, f.name = -1, "not "+f.name
+		}
+	}
+	out := &DocumentExplanation{
+		Label: "none", Value: f.of(predicted, 0), Known: len(x.whole.Terms), Terms: []TermEffect{}, number: x.a.Numbers,
+	}
+	if labels := x.a.Labels(predicted, 0); len(labels) > 0 {
+		out.Label = labels[0]
+	}
+	if f.name != "" {
+		out.Label = f.name
+	}
+	if f.second >= 0 {
+		out.Against = x.a.Classes[f.second]
+	}
+	line := x.line(f)
+	var effects []float64
+	if line != nil && x.slopes {
+		effects, err = line.Effects(ctx, x.whole)
+	}
+	if effects == nil && err == nil {
+		effects, err = x.withoutEach(ctx, f, out.Value)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range strongest(effects, x.n) {
+		name, count := part(j)
+		out.Terms = append(out.Terms, TermEffect{name, count, effects[j], nil})
+	}
+	ready, ok := x.p.(machinesReady)
+	if !ok {
+		return out, nil
+	}
+	m := x.m.(Machines)
+	alpha := f.alpha(m)
+	if ready.Weights() == nil {
+		line = nil
+	}
+	if x.slopes && (line != nil || ready.Engine() != nil) {
+		all, err := slopes(ctx, m, ready.Kernel(), line, alpha, x.whole)
+		if err != nil {
+			return nil, err
+		}
+		for k, j := range strongest(effects, x.n) {
+			if all != nil && !math.IsNaN(all[j]) && !math.IsInf(all[j], 0) {
+				out.Terms[k].Slope = &all[j]
+			}
+		}
+	}
+	return out, out.support(ctx, m, ready.Predictor, alpha, x.whole, x.n)
+}
+
+// line is f as a function of the embedded document but for what it adds to each, nil where it isn't linear.
+func (x *explaining) line(f *margin) *task.Line {
+	var w []float64
+	line, machines := &task.Line{}, 0
+	switch p := x.p.(type) {
+	case machinesReady:
+		if own := p.Weights(); own != nil {
+			w, machines, line.Unit, line.Embedder = own.At, own.Machines, own.Unit, p.Model().Embedder
+		}
+	case *direct:
+		if m, ok := p.m.(linearModel); ok {
+			w, machines, line.Embedder = m.Model.Weights, len(m.Classes), m.Embedder
+		}
+	}
+	if w == nil {
+		return nil
+	}
+	line.Weight = func(column uint32) float64 {
+		of := w[int(column)*machines:][:machines]
+		if f.less < 0 {
+			return f.sign * of[f.first]
+		}
+		return f.sign * (of[f.first] - of[f.less])
+	}
+	return line
+}
+
+// margin is what a document's f is made of: the decision values first and, if not below 0, second,
+// with a sign; or the value of a prediction without classes.
+type margin struct {
+	first, less int // machines: f = sign·(first - less); less is -1 for none
+	sign        float64
+	second      int    // the class against which f is, -1 for none
+	value       bool   // f is the estimate, or the value of one class
+	name        string // the label that f is of, where none or several are predicted
+}
+
+// of returns f of document i.
+func (f *margin) of(p *model.Prediction, i int) float64 {
+	if f.value {
+		return f.sign * p.Value[i]
+	}
+	v := p.Decisions[i][f.first]
+	if f.less >= 0 {
+		v -= p.Decisions[i][f.less]
+	}
+	return f.sign * v
+}
+
+// marginOf says what f is of document i, which was predicted.
+func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
+	f := &margin{less: -1, second: -1, sign: 1}
+	if a.OneClass || a.Numbers {
+		f.value = true
+		if a.OneClass && !(p.Value[i] > 0) { // -1 is predicted
+			f.sign = -1
+		}
+		return f, nil
+	}
+	decisions := p.Decisions[i]
+	greatest := func(but int) int {
+		best := -1
+		for k, v := range decisions {
+			if k != but && (best < 0 || v > decisions[best]) {
+				best = k
+			}
+		}
+		return best
+	}
+	machines, ok := m.(Machines)
+	switch {
+	case a.Scheme == solver.Labels:
+		f.first = greatest(-1)
+		f.name = a.Classes[f.first]
+	case len(a.Classes) < 2:
+		return nil, fmt.Errorf("learn: a model of one class, %s, has nothing to explain", a.Classes)
+	case ok && a.Scheme == solver.OneVsOne:
+		votes := make([]float64, len(a.Classes))
+		for k, pair := range solver.Pairs(len(a.Classes)) {
+			side := 0
+			if decisions[k] <= 0 {
+				side = 1
+			}
+			votes[pair[side]] += 1 + min(math.Abs(decisions[k]), 1e6)/1e7/float64(len(decisions))
+		}
+		first := p.Class[i]
+		for k, pair := range solver.Pairs(len(a.Classes)) {
+			at := 0
+			switch first {
+			case pair[0]:
+			case pair[1]:
+				at = 1
+			default:
+				continue
+			}
+			if other := pair[1-at]; machines.Classifier.Machines[k] != nil &&
+				(f.second < 0 || votes[other] > votes[f.second]) {
+				f.first, f.second, f.sign = k, other, 1-2*float64(at)
+			}
+		}
+	default:
+		f.first = p.Class[i]
+		f.second = greatest(f.first)
+		f.less = f.second
+		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: the least wins
+			f.sign = -1
+		}
+	}
+	return f, nil
+}
+
+// Margin returns the decision value f of document i, as [DocumentExplanation] has it, and the class that
+// comes second, "" where f is of the label alone. Errors: a model of one class, a prediction of another model,
+// no document i.
+func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
+	foreign := func() (float64, string, error) {
+		return 0, "", fmt.Errorf("learn: document %d of another prediction or model", i)
+	}
+	if m == nil || p == nil || i < 0 {
+		return foreign()
+	}
+	if a.OneClass || a.Numbers {
+		if i >= len(p.Value) {
+			return foreign()
+		}
+		return p.Value[i], "", nil
+	}
+	machines, ok := m.(Machines)
+	pairs := ok && a.Scheme == solver.OneVsOne
+	if i >= len(p.Decisions) || len(p.Decisions[i]) == 0 || len(p.Decisions[i]) != len(a.Machines) ||
+		pairs && (machines.Model == nil || len(machines.Classifier.Machines) !=
+			len(a.Machines) || len(a.Machines) != len(a.Classes)*(len(a.Classes)-1)/2) ||
+		!pairs && len(a.Classes) != len(a.Machines) ||
+		a.Scheme != solver.Labels && (i >= len(p.Class) || p.Class[i] < 0 || p.Class[i] >= len(a.Classes)) {
+		return foreign()
+	}
+	at, err := marginOf(a, m, p, i)
+	if err != nil {
+		return 0, "", err
+	}
+	if at.second >= 0 {
+		second = a.Classes[at.second]
+	}
+	return at.of(p, i), second, nil
+}
+
+// withoutEach returns f(x) - f(x without part j) for each part of the document.
+func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) ([]float64, error) {
+	const atOnce = 256 // documents, so that long ones don't take the square of their length
+	effects := make([]float64, 0, x.parts)
+	for first := 0; first < x.parts; first += atOnce {
+		without, err := x.without(first, min(first+atOnce, x.parts))
+		if err != nil {
+			return nil, err
+		}
+		predicted, err := x.p.Predict(ctx, without)
+		if err != nil {
+			return nil, err
+		}
+		for k := range without.Rows() {
+			effects = append(effects, value-f.of(predicted, k))
+		}
+		x.o.Tell("explaining", int64(len(effects)), int64(x.parts))
+	}
+	return effects, nil
+}
+
+// strongest returns the places of the n effects of the greatest size other than 0, those of equal ones in their order.
+func strongest(effects []float64, n int) []int {
+	var order []int
+	for j, v := range effects {
+		if v != 0 {
+			order = append(order, j)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(effects[b]), math.Abs(effects[a])) })
+	return order[:min(n, len(order))]
+}
+
+// alpha returns the coefficients of support vectors in f.
+func (f *margin) alpha(m Machines) []float64 {
+	alpha := make([]float64, m.Support.Rows())
+	add := func(machine int, sign float64) {
+		if machine < 0 {
+			return
+		}
+		q := m.Classifier.Machines[machine]
+		for k, s := range q.Support {
+			alpha[s] += sign * q.Coef[k]
+		}
+	}
+	add(f.first, f.sign)
+	add(f.less, -f.sign)
+	return alpha
+}
+
+// support lists the support vectors with the greatest share of f, Σ αₛ k(s, x); it changes alpha.
+func (x *DocumentExplanation) support(
+	ctx context.Context, m Machines, p *svm.Predictor, alpha []float64, whole *sparse.CSR, n int,
+) error {
+	row, err := p.KernelRows(ctx, whole)
+	if err != nil || row == nil {
+		return err
+	}
+	values := row.Row(0)
+	for s := range alpha {
+		alpha[s] *= float64(values[s])
+	}
+	for _, s := range strongest(alpha, n) {
+		e := SupportEffect{Kernel: float64(values[s]), Effect: alpha[s]}
+		if len(m.SupportDoc) > s && m.SupportDoc[s] >= 0 {
+			e.Document = m.SupportDoc[s] + 1
+		}
+		if len(m.SupportClass) > s && m.SupportClass[s] >= 0 {
+			e.Class = m.Classes[m.SupportClass[s]]
+		}
+		x.Support = append(x.Support, e)
+	}
+	return nil
+}

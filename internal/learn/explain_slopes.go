@@ -1,0 +1,125 @@
+package learn
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/sparse"
+)
+
+// slopes returns ∂f/∂nⱼ for the terms of a document with counts n, f(n) = Σ βₛ k(cₛ, ‖x‖, ‖s‖) + b over the support
+// vectors. With u and s the unit vectors of the document and of a support vector, v(j) the view of term j, p the
+// embedding's power, and qⱼ the derivative of the logarithm of the weighted count by the count,
+//
+//	∂cₛ/∂nⱼ = -p qⱼ uⱼ (sⱼ - uⱼ ⟨u, s⟩ᵥ₍ⱼ₎/⟨u, u⟩ᵥ₍ⱼ₎),   ∂‖x‖/∂nⱼ = p qⱼ uⱼ² ‖x‖
+//
+// the latter where the norm isn't the same for all documents. The kernel's own derivatives are [kernel.Slopes]. A
+// support vector that is the document has a least c there and counts nothing. Of an inner product, with w = Σ βₛ ‖s‖ s,
+// the sums over support vectors are Σ βₛ ∂k/∂c sⱼ = -‖x‖ wⱼ and Σ βₛ ∂k/∂‖x‖ = ⟨w, u⟩: line has w then, and else is
+// nil. The result is nil where histograms are paired, and where the kernel looks at norms that depend on n otherwise.
+func slopes(
+	ctx context.Context, m Machines, k kernel.Kernel, line *task.Line, beta []float64, doc *sparse.CSR,
+) ([]float64, error) {
+	f, power := m.Embedder, m.Embedder.Power
+	if power == 0 {
+		power = 1
+	}
+	constant := f.Norm == sparse.NormL2 && power == 1 || f.Norm == sparse.NormL1 && power == sparse.Root
+	norms := kernel.UsesNorms(k) && !constant
+	if f.Pairing != sparse.Dot || norms && (f.Norm != sparse.NormNone || f.Views != nil) {
+		return nil, nil
+	}
+	x, err := f.TransformRows(ctx, doc, nil, 1)
+	if err != nil {
+		return nil, err
+	}
+	if f.Open && slices.Contains(x.Terms, uint32(len(f.Terms))) {
+		return nil, nil // a column stands for several terms
+	}
+	terms, counts := doc.Row(0)
+	columns, u := x.Terms, x.Unit64(0, nil)
+	at := make(map[uint32]int, len(columns)) // place of a column in u
+	view, shares := make([]int, len(columns)), make([]float64, len(f.Views)+1)
+	for j, column := range columns {
+		at[column] = j
+		for int(column) < len(f.Terms) && view[j]+1 < len(f.Views) && f.Terms[column] >= f.Views[view[j]+1].First {
+			view[j]++
+		}
+		shares[view[j]] += u[j] * u[j]
+	}
+	along, across, norm := make([]float64, len(columns)), make([]float64, len(shares)), 0.0
+	for j, column := range columns {
+		if line == nil {
+			break
+		}
+		w := line.Weight(column)
+		along[j] = -w
+		if !line.Unit {
+			along[j], norm = -x.Norms[0]*w, norm+float64(w*u[j])
+		}
+		across[view[j]] += float64(u[j] * along[j])
+	}
+	var used []int
+	for s, b := range beta {
+		if b != 0 && line == nil {
+			used = append(used, s)
+		}
+	}
+	const atOnce = 1024 // support vectors
+	for first := 0; first < len(used); first += atOnce {
+		rows := used[first:min(first+atOnce, len(used))]
+		support, err := f.TransformRows(ctx, m.Support, rows, 1)
+		if err != nil {
+			return nil, err
+		}
+		var unit []float64
+		inner := make([]float64, len(shares))
+		for r, s := range rows {
+			unit = support.Unit64(r, unit)
+			own := support.Terms[support.Offsets[r]:support.Offsets[r+1]]
+			clear(inner)
+			similarity := 0.0
+			for i, column := range own {
+				if j, ok := at[column]; ok {
+					inner[view[j]] += u[j] * unit[i]
+					similarity += u[j] * unit[i]
+				}
+			}
+			const same = 1e-9
+			c := 1 - similarity
+			if c < same || similarity == 0 && !norms {
+				continue // no term in common: c is 1 whatever n
+			}
+			byC, byX := kernel.Slopes(k, c, x.Norms[0], support.Norms[r])
+			norm += beta[s] * byX
+			for i, column := range own {
+				if j, ok := at[column]; ok {
+					along[j] += beta[s] * byC * unit[i]
+				}
+			}
+			for v := range across {
+				across[v] += beta[s] * byC * inner[v]
+			}
+		}
+	}
+	out := make([]float64, len(terms))
+	for i, t := range terms {
+		column, _ := f.Column(t)
+		j, ok := at[column]
+		weighted, _ := f.Factors(column, counts[i])
+		if !ok || weighted == 0 {
+			continue // a term that the model doesn't know, or of weight 0
+		}
+		q := 1 / weighted
+		if f.Weighting == sparse.LogTF || f.Weighting == sparse.LogTFIDF {
+			q /= float64(counts[i])
+		}
+		out[i] = -power * q * u[j] * (along[j] - u[j]*across[view[j]]/shares[view[j]])
+		if norms {
+			out[i] += power * q * u[j] * u[j] * x.Norms[0] * norm
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,305 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// What a search of support vector machines does by default: the work of its choice, as a multiple of
+// the training, and how many of the best it compares on all documents.
+const SearchWork, Finalists = 60.0, 3
+
+// defaultLists are what a grid of a type tries where no lists are given: t of diffusion, unless a
+// kernel is given, and nu or C, unless that is.
+func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
+	if !kernelGiven {
+		out = append(out, kernel.List{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
+	}
+	if t == model.NuSVC {
+		out = append(out, kernel.List{Name: "nu", Values: []float64{0.05, 0.1, 0.2, 0.4}})
+	} else if !cGiven {
+		out = append(out, kernel.List{Name: "C", Values: []float64{0.1, 1, 10, 100}})
+	}
+	return out
+}
+
+// checkList checks that a list suits a type, and its values the parameter; those of kernels' own
+// parameters are checked by [kernel.Vary].
+func checkList(t model.Type, list kernel.List) error {
+	least, most, has := 0.0, 1e300, true
+	switch list.Name {
+	case "C":
+		has = t != model.NuSVC
+	case "nu":
+		most, has = 1, t == model.NuSVC || t == model.NuSVR
+	case "epsilon":
+		has = t == model.EpsilonSVR
+	default:
+		return nil
+	}
+	if !has {
+		return flagtext.Errorf("-grid %s: type %s has no %s", list.Name, t, list.Name)
+	}
+	for _, v := range list.Values {
+		if !(v > least && v <= most) {
+			return flagtext.Errorf("-grid %s: %v, expected numbers above %v and at most %v", list.Name, v, least, most)
+		}
+	}
+	return nil
+}
+
+// Grid says which settings are compared. [NewGrid] makes one.
+type Grid struct {
+	Points  []Point       // of learners that aren't support vector machines, each with all C
+	C       []float64     // nil for that of the options
+	Lists   []kernel.List // of numbers: those that were given, and those that suit where none were
+	Samples bool          // kernel, C and scheme are tried on samples that grow, in place of all of a list
+	Folds   int           // default 5
+	LeastC  bool          // of support vector machines: the least C within one standard error of the best is the best
+
+	// Corpus returns the documents cut into terms in one of Cuts ways, of which the corpus is number 0.
+	Cuts   int
+	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
+
+	Each func(*Validation) // called with each point that is complete, of support vector machines; nil for none
+
+	searcher   Searcher
+	machines   svm.Grid
+	embeddings []string // for samples
+}
+
+// Total is the number of points, 0 on samples.
+func (g *Grid) Total() int {
+	if g.searcher == nil {
+		return len(g.Points) * max(len(g.C), 1)
+	}
+	m := &g.machines
+	return max(m.Cuts, 1) * max(len(m.Schemes), 1) * len(m.Kernels) * max(len(m.Nu), 1) * max(len(m.Epsilon), 1) *
+		max(len(m.C), 1)
+}
+
+// Kernels are those of support vector machines that are compared.
+func (g *Grid) Kernels() []kernel.Kernel { return g.machines.Kernels }
+
+// Point is a combination of settings.
+type Point struct {
+	Trainer Trainer
+	Kernel  string // "" where none is given
+	Spec    string // the learner with the values that were tried, as -type takes it
+
+	Scheme         solver.Scheme // of support vector machines, like those that follow
+	C, Nu, Epsilon float64       // 0 where there is none; all learners may have a C
+	Cut            int           // in which way text is cut
+}
+
+// Words holds the name of a parameter and its values as text.
+type Words struct {
+	Name   string
+	Values []string
+}
+
+// NewGrid makes a grid of all combinations of lists: of the parameters of a learner, as -type has it, or
+// of support vector machines: C, nu, epsilon, scheme, embed, ngrams and parameters of kernels; and of
+// kernels. Without lists of numbers and kernels it has those that suit, or samples if o.Work allows it.
+//
+// Errors: a learner or a parameter that isn't known, values and options that make no sense.
+func NewGrid(spec string, lists []Words, o Options) (*Grid, error) {
+	l, trainer, err := Parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	if own, ok := trainer.(Searcher); ok {
+		return own.Grid(lists, o)
+	}
+	g := &Grid{}
+	if slices.Contains(l.Flags, "c") {
+		g.C = []float64{0.01, 0.1, 1, 10, 100, 1000}
+		if o.C != 0 {
+			g.C = []float64{o.C}
+		}
+	}
+	specs, kernels := []string{spec}, []string{o.Kernel}
+	for _, list := range lists {
+		switch {
+		case list.Name == "kernel":
+			kernels = list.Values
+			continue
+		case list.Name == "embed" || list.Name == "scheme" || list.Name == "ngrams":
+			return nil, flagtext.Errorf("-grid %s does not apply to -type %s", list.Name, l.Name)
+		case list.Name == "c":
+			return nil, flagtext.Errorf("-grid c: no such parameter (did you mean C?)")
+		case list.Name == "C" && g.C == nil:
+			return nil, flagtext.Errorf("-grid C: -type %s has no C", l.Name)
+		case list.Name == "C":
+			if g.C, err = list.numbers(); err != nil {
+				return nil, err
+			}
+			slices.Sort(g.C)
+			continue
+		}
+		if values, err := list.numbers(); err == nil {
+			g.Lists = append(g.Lists, kernel.List{Name: list.Name, Values: values})
+		}
+		var more []string
+		for _, spec := range specs {
+			sep := ","
+			if !strings.Contains(spec, ":") {
+				sep = ":"
+			}
+			for _, value := range list.Values {
+				more = append(more, spec+sep+list.Name+"="+value)
+			}
+		}
+		specs = more
+	}
+	if n := len(g.C); n > 0 && !(g.C[0] > 0 && g.C[n-1] < 1e300) {
+		return nil, flagtext.Errorf("-grid C: %v, expected numbers above 0, below 1e300", g.C)
+	}
+	for _, spec := range specs {
+		for _, o.Kernel = range kernels {
+			_, trainer, err := Parse(spec)
+			if err == nil {
+				err = trainer.Check(o)
+			}
+			if err != nil {
+				return nil, err
+			}
+			g.Points = append(g.Points, Point{Trainer: trainer, Kernel: o.Kernel, Spec: spec})
+		}
+	}
+	return g, nil
+}
+
+// numbers are the values as numbers.
+func (w *Words) numbers() (values []float64, err error) {
+	for _, text := range w.Values {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || v != v {
+			return nil, flagtext.Errorf("-grid %s: %s, expected numbers", w.Name, strings.Join(w.Values, ","))
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// newMachinesGrid makes a grid for support vector machines.
+func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
+	g := &Grid{searcher: t}
+	var kernels []string
+	var numbers []kernel.List
+	for _, list := range lists {
+		switch list.Name {
+		case "kernel":
+			kernels = list.Values
+		case "embed":
+			g.embeddings = list.Values
+			for _, name := range list.Values {
+				if _, err := sparse.ParseEmbedding(name); err != nil {
+					return nil, flagtext.Errorf("-grid embed: %w", err)
+				}
+			}
+		case "ngrams":
+			g.Cuts = len(list.Values)
+		case "scheme":
+			for _, name := range list.Values {
+				one := Options{}
+				if err := one.SetScheme(nil, name, nil); err != nil || one.Scheme == solver.Labels || name == "" {
+					return nil, flagtext.Errorf("-grid scheme: %q, expected one-vs-one, one-vs-rest", name)
+				}
+				g.machines.Schemes = append(g.machines.Schemes, one.Scheme)
+			}
+		default:
+			values, err := list.numbers()
+			if err != nil && Has(list.Name) {
+				err = flagtext.Errorf("-grid %s=%s: a parameter of learners, which -type names: gram help learners", list.Name,
+					strings.Join(list.Values, ","))
+			}
+			if err != nil {
+				return nil, err
+			}
+			numbers = append(numbers, kernel.List{Name: list.Name, Values: values})
+		}
+	}
+	if g.Samples = len(numbers) == 0 && kernels == nil && t.mayChoose(&o); g.Samples {
+		return g, nil
+	}
+	if len(numbers) == 0 && len(kernels) < 2 {
+		numbers = defaultLists(t.kind, o.Kernel != "" || kernels != nil || o.ofVectors(), o.C != 0)
+	}
+	if kernels == nil {
+		kernels = []string{o.spec()}
+	}
+	var all []kernel.Kernel
+	for at := range max(len(g.embeddings), 1) {
+		if len(g.embeddings) > 0 {
+			e, err := sparse.ParseEmbedding(g.embeddings[at])
+			if err != nil {
+				return nil, err
+			}
+			o.Embedding = &e
+		}
+		for _, spec := range kernels {
+			k, err := o.kernelOf(spec)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, k)
+		}
+	}
+	return g, g.vary(t.kind, all, numbers)
+}
+
+// vary fills in the grid of support vector machines: kernels with all combinations of lists.
+func (g *Grid) vary(t model.Type, kernels []kernel.Kernel, lists []kernel.List) error {
+	g.Lists = lists
+	var own []kernel.List
+	for _, list := range lists {
+		if err := checkList(t, list); err != nil {
+			return err
+		}
+		switch list.Name {
+		case "C":
+			g.machines.C = list.Values
+		case "nu":
+			g.machines.Nu = list.Values
+		case "epsilon":
+			g.machines.Epsilon = list.Values
+		default:
+			own = append(own, list)
+		}
+	}
+	all, unused, err := kernel.Vary(kernels, own)
+	if err != nil {
+		return err
+	}
+	if len(unused) > 0 {
+		var names []string
+		for _, k := range kernels {
+			names = append(names, k.String())
+		}
+		meant := ""
+		if unused[0] == "c" {
+			meant = " (did you mean C?)"
+		}
+		return flagtext.Errorf("-grid %s: no such parameter of %s, expected C, nu, epsilon, kernel, embed, scheme or a "+
+			"parameter of a kernel that isn't made of others%s", unused[0], strings.Join(names, ", "), meant)
+	}
+	for i, k := range all {
+		if slices.ContainsFunc(all[:i], func(other kernel.Kernel) bool { return kernel.Equal(other, k) }) {
+			return fmt.Errorf("kernel %s is in the search twice", k)
+		}
+	}
+	g.C, g.machines.Kernels, g.machines.Cuts = g.machines.C, all, g.Cuts
+	return nil
+}

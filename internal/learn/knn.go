@@ -1,0 +1,110 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/knn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var neighboursLearner = &Learner{
+	Name: "knn", Summary: "votes of the nearest documents, weighted by -kernel (bhattacharyya)",
+	Flags: []string{"kernel", "embed", "scheme"},
+	Files: files(&knn.Form,
+		func(m *knn.Model) Model { return neighboursModel{m} }),
+	New: func() Trainer { return &nearest{} },
+}
+
+// nearest makes models of nearest neighbours.
+type nearest struct{ knn.Settings }
+
+// settings are those of options, with the kernel in the embedding that was asked for.
+func (t *nearest) settings(o Options) (knn.Settings, error) {
+	s := t.Settings
+	s.Scheme = o.Scheme
+	var err error
+	if s.Kernel, err = o.kernelIn(knn.DefaultKernel); err != nil {
+		return s, err
+	}
+	return s, s.Validate()
+}
+
+// Check implements Trainer.
+func (t *nearest) Check(o Options) error {
+	_, err := t.settings(o)
+	return err
+}
+
+func (o *Options) neighbours() knn.Options {
+	return knn.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+		Progress: func(p engine.Progress) { o.Tell("neighbours", p.Done, p.Total) }}
+}
+
+// Train implements Trainer.
+func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, error) {
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, err
+	}
+	m, err := knn.Train(c, s)
+	if err != nil {
+		return nil, err
+	}
+	return neighboursModel{m}, nil
+}
+
+// Validate implements Validator.
+func (t *nearest) Validate(
+	ctx context.Context, c *corpus.Corpus, o Options, points []Point, parts []int,
+) ([]*model.Prediction, []About, error) {
+	var settings []knn.Settings
+	var abouts []About
+	for _, p := range points {
+		o.Kernel = p.Kernel
+		s, err := p.Trainer.(*nearest).settings(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		settings, abouts = append(settings, s), append(abouts, aboutNeighbours(s))
+	}
+	found, err := knn.CrossValidate(ctx, c, settings, parts, o.neighbours())
+	return found, abouts, err
+}
+
+// neighboursModel is a model of nearest neighbours.
+type neighboursModel struct{ *knn.Model }
+
+// Predict implements Model.
+func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.neighbours())
+}
+
+// About implements Model.
+func (m neighboursModel) About() About {
+	a := aboutNeighbours(m.Settings)
+	a.Classes, a.Machines, a.Vocabulary, a.Tokenizer, a.Form = m.Classes, m.Classes, m.Vocabulary, m.Tokenizer, m.Form
+	terms, _ := m.Documents.TermFrequencies()
+	a.Terms, a.Columns, a.Width, a.Bytes = len(terms), terms, m.Documents.Cols, m.Bytes()
+	a.Text = []string{fmt.Sprintf("%s, %d documents", m.Settings.Kernel, m.Documents.Rows())}
+	return a
+}
+
+// aboutNeighbours is what settings alone say.
+func aboutNeighbours(s knn.Settings) About {
+	if s.Scheme != solver.Labels {
+		s.Scheme = solver.OneVsRest
+	}
+	a := About{Type: "knn" + params.Spec(s), Scheme: s.Scheme, Probabilities: s.Scheme != solver.Labels,
+		Votes: true}
+	if k, err := kernel.Parse(s.Kernel); err == nil {
+		a.Embedding = k.Embedding().String()
+	}
+	return a
+}

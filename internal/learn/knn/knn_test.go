@@ -1,0 +1,266 @@
+package knn
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/archive/archivetest"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// texts makes documents of some classes, whose terms differ in frequency, some without terms or
+// twice there; several gives documents none to two labels.
+func texts(n int, seed uint64, several bool) *corpus.Corpus {
+	r := rand.New(rand.NewPCG(seed, 1))
+	c := &corpus.Corpus{
+		Source: "texts", Documents: &sparse.CSR{Cols: 40, Offsets: []int64{0}}, Classes: []string{"a", "b", "c"},
+	}
+	for t := range 40 {
+		c.Vocabulary = append(c.Vocabulary, string(rune('A'+t)))
+	}
+	for i := range n {
+		class := r.IntN(3)
+		counts := map[uint32]float32{}
+		for range r.IntN(9) {
+			counts[uint32(min(class*8+r.IntN(20), 39))]++
+		}
+		var terms []uint32
+		for t := range counts {
+			terms = append(terms, t)
+		}
+		slices.Sort(terms)
+		for _, t := range terms {
+			c.Documents.Terms = append(c.Documents.Terms, t)
+			c.Documents.Values = append(c.Documents.Values, counts[t])
+		}
+		c.Documents.Offsets = append(c.Documents.Offsets, int64(len(c.Documents.Terms)))
+		ids := []int32{int32(class)}
+		switch {
+		case several && i%5 == 0:
+			ids = nil
+		case several && i%3 == 0:
+			ids = []int32{int32(class % 2), 2}
+		}
+		c.Labels.Add(ids...)
+	}
+	return c
+}
+
+// Votes are those of a Gram matrix, counted one by one.
+func TestPredict(t *testing.T) {
+	ctx := t.Context()
+	for _, s := range []Settings{
+		{}, {K: 1}, {K: 7, Kernel: "linear:embed=tfidf-l2"}, {K: 3, Kernel: "rbf"}, {K: 9, Kernel: "ngd", Uniform: true},
+		{K: 5, Kernel: "ngd:shift=pi"}, {K: 9, Kernel: "sigmoid:gamma=1,r=-3"},
+		{K: 4, Scheme: solver.Labels}, {K: 500, Kernel: "diffusion:t=0.1"},
+	} {
+		train, test := texts(80, 1, s.Scheme == solver.Labels), texts(30, 2, false)
+		m := musttest.Get(Train(train, s))(t)
+		got := musttest.Get(m.Predict(ctx, test.Documents, Options{Workers: 2}))(t)
+		own, k, _ := s.resolve()
+		x := musttest.Get(k.Embedding().Fit(train.Documents).Transform(train.Documents))(t)
+		y := musttest.Get(x.Embedder.Transform(test.Documents))(t)
+		e := musttest.Get(engine.New(x, engine.Options{}))(t)
+		g := musttest.Get(e.Cross(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), y))(t)
+		for i := range y.Rows() {
+			order := make([]int, x.Rows())
+			for j := range order {
+				order[j] = j
+			}
+			slices.SortStableFunc(order, func(a, b int) int {
+				switch va, vb := g.Row(i)[a], g.Row(i)[b]; {
+				case va > vb:
+					return -1
+				case va < vb:
+					return 1
+				}
+				return 0
+			})
+			votes, all := make([]float64, 3), 0.0
+			for _, j := range order[:min(own.K, len(order))] {
+				w := float64(g.Row(i)[j])
+				if s.Uniform {
+					w = 1
+				}
+				if w > 0 {
+					all += w
+					for _, id := range train.Labels.Of(j) {
+						votes[id] += w
+					}
+				}
+			}
+			for c, v := range votes {
+				if all > 0 {
+					v /= all
+				}
+				if d := v - got.Decisions[i][c]; !(d <= 1e-12 && d >= -1e-12) {
+					t.Fatalf("%+v: document %d has shares %v, expected %v of %v", s, i, got.Decisions[i], votes, all)
+				}
+			}
+			if s.Scheme == solver.Labels {
+				for c, v := range got.Decisions[i] {
+					if slices.Contains(got.Labels[i], c) != (v > 0.5) {
+						t.Fatalf("%+v: document %d of shares %v has the labels %v", s, i, got.Decisions[i], got.Labels[i])
+					}
+				}
+			} else if all > 0 && got.Decisions[i][got.Class[i]] != slices.Max(got.Decisions[i]) {
+				t.Fatalf("%+v: document %d of shares %v is of class %d", s, i, got.Decisions[i], got.Class[i])
+			}
+		}
+	}
+}
+
+// Of equal votes the class of the nearest wins; where nobody votes, the commonest.
+func TestTies(t *testing.T) {
+	c := &corpus.Corpus{
+		Documents: &sparse.CSR{
+			Cols: 3, Offsets: []int64{0, 1, 3, 4}, Terms: []uint32{0, 0, 1, 2}, Values: []float32{1, 1, 1, 1},
+		},
+		Classes: []string{"rare", "common"},
+	}
+	c.Labels.Add(1)
+	c.Labels.Add(0)
+	c.Labels.Add(1)
+	m := musttest.Get(Train(c, Settings{K: 2, Uniform: true}))(t)
+	docs := &sparse.CSR{Cols: 3, Offsets: []int64{0, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1}}
+	p, err := m.Predict(t.Context(), docs, Options{})
+	if err != nil || p.Class[0] != 0 { // the document in the middle is the same, the first one has a vote, too
+		t.Errorf("class %v, %v, expected that of the nearest", p.Class, err)
+	}
+	// Nearest to a document without terms, by number, is the one of the rare class.
+	if m, err = Train(c.Select([]int{1, 0, 2}), Settings{K: 2}); err != nil {
+		t.Fatal(err)
+	}
+	nothing := &sparse.CSR{Cols: 3, Offsets: []int64{0, 0}}
+	if p, err = m.Predict(t.Context(), nothing, Options{}); err != nil || p.Class[0] != 1 {
+		t.Errorf("class %v, %v, expected the commonest where nobody votes", p.Class, err)
+	}
+}
+
+// A cross-validation from one pass is that of a model for each part.
+func TestCrossValidate(t *testing.T) {
+	for _, several := range []bool{false, true} {
+		c := texts(150, 3, several)
+		r := rand.New(rand.NewPCG(4, 1))
+		for i := range c.Documents.Values { // no two neighbours are equally near, as rounding would decide between them
+			c.Documents.Values[i] *= 1 + r.Float32()
+		}
+		parts := make([]int, 150)
+		for i := range parts {
+			parts[i] = i*7%5 - i%31/30 // some are left out
+		}
+		settings := []Settings{
+			{K: 1}, {K: 200}, {K: 8, Kernel: "diffusion:t=0.2"}, {K: 3, Uniform: true}, {K: 5, Kernel: "linear"},
+			{K: 5, Kernel: "cosine-power:p=4"}, {K: 2, Kernel: "bhattacharyya:embed=tfidf-l2"},
+		}
+		for i := range settings {
+			if several {
+				settings[i].Scheme = solver.Labels
+			}
+		}
+		got := musttest.Get(CrossValidate(t.Context(), c, settings, parts, Options{Workers: 3}))(t)
+		for at, s := range settings {
+			for part := range 5 {
+				var train, test []int
+				for i, p := range parts {
+					if p == part {
+						test = append(test, i)
+					} else if p >= 0 {
+						train = append(train, i)
+					}
+				}
+				m := musttest.Get(Train(c.Fold(train), s))(t)
+				p := musttest.Get(m.Predict(t.Context(), c.Documents.SelectRows(test), Options{}))(t)
+				for k, i := range test {
+					// c is added up in another order where the documents are others: it is off by 10⁻⁶.
+					for c, v := range p.Decisions[k] {
+						if d := got[at].Decisions[i][c] - v; !(d <= 1e-4 && d >= -1e-4) {
+							t.Fatalf("%+v: document %d has shares %v, expected %v", s, i, got[at].Decisions[i], p.Decisions[k])
+						}
+					}
+					if several && !reflect.DeepEqual(got[at].Labels[i], p.Labels[k]) ||
+						!several && got[at].Class[i] != p.Class[k] {
+						t.Fatalf("%+v: document %d is classified otherwise", s, i)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Where nobody votes in a cross-validation, the commonest class of the other parts wins.
+func TestFallbacks(t *testing.T) {
+	c := &corpus.Corpus{Classes: []string{"a", "b"}}
+	for _, class := range []int32{0, 0, 0, 1, 1, 0} {
+		c.Labels.Add(class)
+	}
+	v := &validation{c: c, parts: []int32{0, 0, 0, 1, 1, 1}}
+	if got := v.fallbacks(); got[0] != 1 || got[1] != 0 {
+		t.Errorf("of parts %v, expected 1 and 0", got)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	c := texts(20, 1, false)
+	for want, call := range map[string]func() error{
+		"never above 0": func() error { _, err := Train(c, Settings{Kernel: "ngd-log"}); return err },
+		"kernel ngd":    func() error { return (Settings{Kernel: "ngd"}).Validate() },
+		"kernel ned:":   func() error { return (Settings{Kernel: "ned"}).Validate() },
+		"-1*rbf":        func() error { return (Settings{Kernel: "-1*rbf + ned-log"}).Validate() },
+		"on these documents": func() error {
+			_, err := Train(c, Settings{Kernel: "sigmoid:r=-1,embed=tf-l2"})
+			return err
+		},
+		"document 0 and document 0 is +Inf": func() error {
+			_, err := Train(c, Settings{Kernel: "exp(100*bhattacharyya)"})
+			return err
+		},
+		"is +Inf, expected a finite number": func() error {
+			parts := slices.Repeat([]int{0, 1}, 10)
+			_, err := CrossValidate(t.Context(), c, []Settings{{}, {Kernel: "exp(1000*bhattacharyya)"}}, parts, Options{})
+			return err
+		},
+		"found -1": func() error {
+			signed := texts(20, 1, false)
+			signed.Documents.Values[3] = -1
+			_, err := Train(signed, Settings{})
+			return err
+		},
+		"0 classes":     func() error { return (&Model{Documents: c.Documents, Classes: c.Classes}).Validate() },
+		"no documents":  func() error { return (&Model{}).Validate() },
+		"has 2 classes": func() error { _, err := Train(texts(20, 1, true), Settings{}); return err },
+		"with a class":  func() error { _, err := Train(c.Select(nil), Settings{}); return err },
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), want) && want != "no documents" {
+			t.Errorf("%v, expected an error with %q", err, want)
+		}
+	}
+}
+
+func trained(t testing.TB, s Settings) *Model {
+	t.Helper()
+	m := musttest.Get(Train(texts(30, 4, s.Scheme == solver.Labels), s))(t)
+	return m
+}
+
+func TestModelFile(t *testing.T) {
+	for _, s := range []Settings{{}, {K: 3, Kernel: "linear", Uniform: true}, {Scheme: solver.Labels}} {
+		archivetest.Check(t, Form, trained(t, s))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
+		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{MemoryBytes: 1 << 28}); err != nil {
+			t.Log(err)
+		}
+	}, trained(f, Settings{Scheme: solver.Labels}))
+}

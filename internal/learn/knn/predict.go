@@ -1,0 +1,118 @@
+package knn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// newPrediction makes room for n documents. Decisions are shares of the votes, 0 where there are none,
+// which are the probabilities of one class per document.
+func newPrediction(n int, scheme solver.Scheme) *model.Prediction {
+	p := task.NewPrediction(n, scheme)
+	if p.Class != nil {
+		p.Probabilities = p.Decisions
+	}
+	return p
+}
+
+// vote counts the votes of document i's neighbours and decides. fallback is the class where nobody
+// votes.
+func vote(
+	p *model.Prediction, i int, s *Settings, list []engine.Neighbour, labels sparse.Labels, classes, fallback int,
+) {
+	shares := make([]float64, classes)
+	var all float64
+	for _, n := range list {
+		weight := float64(n.Value)
+		if s.Uniform {
+			weight = 1
+		}
+		if weight <= 0 {
+			continue
+		}
+		all += weight
+		for _, id := range labels.Of(int(n.Document)) {
+			shares[id] += weight
+		}
+	}
+	if all > 0 {
+		for k := range shares {
+			shares[k] /= all
+		}
+	}
+	p.Decisions[i] = shares
+	if s.Scheme == solver.Labels {
+		p.Labels[i] = []int{}
+		for k, v := range shares {
+			if v > 0.5 {
+				p.Labels[i] = append(p.Labels[i], k)
+			}
+		}
+		return
+	}
+	most := slices.Max(shares)
+	p.Class[i] = fallback
+	for _, n := range list {
+		if id := labels.Of(int(n.Document))[0]; most > 0 && shares[id] == most {
+			p.Class[i] = int(id)
+			return
+		}
+	}
+}
+
+// Predict classifies documents by the shares of their neighbours' votes, Decisions, which are
+// Probabilities, too, of one class per document. Terms are numbered as in the training corpus;
+// others count as [kernel.Opened] says. Results have the same bits from any number of workers.
+// m and docs must be valid.
+//
+// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
+// is done.
+func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	s, k, _ := m.Settings.resolve()
+	x, err := embed(ctx, k, m.Documents, m.Vocabulary, o)
+	if err != nil {
+		return nil, err
+	}
+	test, err := x.Embedder.TransformRows(ctx, docs, nil, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.NewContext(ctx, x, o.engine())
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	near, err := e.CrossNeighbours(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), test,
+		engine.NeighbourOptions{Count: s.K})
+	if err != nil {
+		return nil, err
+	}
+	count := make([]int, len(m.Classes))
+	for _, id := range m.Labels.IDs {
+		count[id]++
+	}
+	p, fallback := newPrediction(docs.Rows(), s.Scheme), commonest(count)
+	for i := range docs.Rows() {
+		vote(p, i, &s, near.Of(i), m.Labels, len(m.Classes), fallback)
+	}
+	return p, nil
+}
+
+// embed embeds documents as a kernel wants them.
+func embed(
+	ctx context.Context, k kernel.Kernel, docs *sparse.CSR, vocabulary []string, o Options,
+) (*sparse.Embedded, error) {
+	x, err := kernel.Opened(k, k.Embedding().Fit(docs), vocabulary).TransformRows(ctx, docs, nil, o.Workers)
+	if err != nil {
+		return nil, fmt.Errorf("knn: embedding %s: %w", k.Embedding(), err)
+	}
+	return x, nil
+}

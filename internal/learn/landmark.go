@@ -1,0 +1,220 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn/landmark"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var landmarkLearner = &Learner{
+	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
+	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance", "weight"}, Weighs: true,
+	Files: files(&landmark.Form,
+		func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
+	New: func() Trainer { return &landmarks{} },
+}
+
+// landmarks trains kernel machines on landmarks.
+type landmarks struct {
+	landmark.Settings
+	Time time.Duration `param:"time" min:"0" help:"limit of m=auto, 0 for none"`
+	Work float64       `param:"work" min:"0" help:"multiply-adds of m=auto, 0 for 1e12"`
+}
+
+// autoWork bounds the multiply-adds of m=auto: some minutes on two cores.
+const autoWork = 1e12
+
+// settings are those of options, with the kernel in the embedding that was asked for.
+func (t *landmarks) settings(o Options) (landmark.Settings, error) {
+	s := t.Settings
+	auto := s.Landmarks < 0
+	if auto {
+		s.Landmarks = 0
+	}
+	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
+	var err error
+	if s.Kernel, err = o.kernelIn(svm.DefaultKernel); err != nil {
+		return s, err
+	}
+	if !auto && (t.Time > 0 || t.Work > 0) {
+		return s, flagtext.Errorf("-type landmark:time=D,work=W apply to m=auto only")
+	}
+	return s, s.Validate()
+}
+
+// Check implements Trainer.
+func (t *landmarks) Check(o Options) error {
+	_, err := t.settings(o)
+	return err
+}
+
+func (o *Options) landmarks() landmark.Options {
+	return landmark.Options{
+		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told,
+	}
+}
+
+// Train implements Trainer.
+func (t *landmarks) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+	s, err := t.settings(o)
+	if err == nil {
+		c, err = weighted(c, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.Landmarks >= 0 {
+		m, err := landmark.Train(ctx, c, s, o.landmarks())
+		return landmarkModel{m, nil}, err
+	}
+	var steps []string
+	work := t.Work
+	if work == 0 && t.Time == 0 {
+		work = autoWork
+	}
+	m, _, err := landmark.Grow(ctx, c, s, o.landmarks(), work, t.Time, func(g landmark.Growth) {
+		steps = append(steps, g.String())
+		o.Saying("%s", g)
+	})
+	return landmarkModel{m, steps}, err
+}
+
+// weighted is the corpus with the weights of classes in those of its documents, since all machines share what these
+// weigh.
+func weighted(c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
+	if o.Weights == nil && !o.Balanced {
+		return c, nil
+	}
+	if o.Scheme == solver.Labels {
+		return nil, flagtext.Errorf("-weight with -type landmark and -scheme labels, expected one class per document")
+	}
+	var rows []int
+	for i := range c.Documents.Rows() {
+		if len(c.Labels.Of(i)) > 0 {
+			rows = append(rows, i)
+		}
+	}
+	weights, err := task.Weights(c, rows, o.Weights, o.Balanced, o.Scheme)
+	if err != nil {
+		return nil, err
+	}
+	own := *c
+	if own.Weights = slices.Clone(c.Weights); own.Weights == nil {
+		own.Weights = slices.Repeat([]float64{1}, c.Documents.Rows())
+	}
+	for _, i := range rows {
+		own.Weights[i] *= weights[c.Labels.Of(i)[0]]
+	}
+	return &own, nil
+}
+
+// TrainPath implements PathTrainer.
+func (t *landmarks) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, err
+	}
+	if t.Landmarks < 0 && len(prices) == 1 {
+		o.C = prices[0]
+		m, err := t.Train(ctx, c, o)
+		return []Model{m}, err
+	}
+	if t.Landmarks < 0 {
+		return nil, flagtext.Errorf("-type landmark:m=auto chooses for one C, found %v, expected one, or a number of "+
+			"landmarks", prices)
+	}
+	if c, err = weighted(c, o); err != nil {
+		return nil, err
+	}
+	models, err := landmark.TrainPath(ctx, c, s, prices, o.landmarks())
+	return each(models, func(m *landmark.Model) Model { return landmarkModel{m, nil} }), err
+}
+
+// landmarkModel is a model of landmarks.
+type landmarkModel struct {
+	*landmark.Model
+	steps []string // that found the number of landmarks
+}
+
+// Predict implements Model.
+func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.landmarks())
+}
+
+// landmarkRow is a machine in a report.
+type landmarkRow struct {
+	Class     string  `json:"class"`
+	Objective float64 `json:"objective"`
+	Gap       float64 `json:"gap"`
+	Gradient  float64 `json:"gradient"`
+	Steps     int     `json:"steps"`
+	Converged bool    `json:"converged"`
+	Bias      float64 `json:"bias"`
+	Landmarks int     `json:"landmarks"`
+	Passes    int     `json:"passes"`
+	Residual  float64 `json:"residual_trace"`
+}
+
+// counted is a number of things.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// residual is a share in percent, as far as rounding of float64 lets it be known.
+func residual(share float64) string {
+	if share < 1e-6 {
+		return "less than 0.0001%"
+	}
+	return fmt.Sprintf("%.3g%%", 100*share)
+}
+
+// About implements Model.
+func (m landmarkModel) About() About {
+	s, n := m.Settings, m.Landmarks.Rows()
+	a := About{
+		Type: "landmark" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C,
+		Classes: m.Classes, Machines: m.Classes, Probabilities: s.Loss == landmark.Logistic, Vocabulary: m.Vocabulary,
+		Tokenizer: m.Tokenizer, Form: m.Form, Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms,
+		Width: m.Embedder.Width(), Bytes: m.Bytes(),
+	}
+	if s.Scheme != solver.Labels {
+		a.Scheme = solver.OneVsRest
+	}
+	value, gap := 0.0, 0.0
+	a.Ended.More = "landmark:passes=N"
+	for k, q := range m.Machines {
+		value, gap = value+q.Objective, gap+q.Gap
+		a.Ended.count(q.Converged, q.Gap, q.Objective)
+		a.Rows = append(a.Rows, landmarkRow{
+			m.Classes[k], q.Objective, q.Gap, q.Gradient, q.Steps, q.Converged, q.Bias, n, m.Passes, m.Residual,
+		})
+	}
+	a.Text = append(a.Text, m.steps...)
+	leave := "leave"
+	if n == 1 {
+		leave = "leaves"
+	}
+	objective := fmt.Sprintf("objective %.8g", value)
+	if gap > 0 { // files don't keep it
+		objective += fmt.Sprintf(", at most %.2g above the optimum", gap)
+	}
+	a.Text = append(a.Text, fmt.Sprintf("%s, %s of %s, %s, %s %s of the trace; %s", s.Kernel,
+		counted(n, "landmark", "landmarks"), counted(m.Documents, "document", "documents"), s.Choice, leave,
+		residual(m.Residual), counted(m.Passes, "pass", "passes")), objective)
+	return a
+}

@@ -1,0 +1,66 @@
+package landmark
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/learn/archive/archivetest"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+func trained(t testing.TB, s Settings) *Model {
+	t.Helper()
+	s.Landmarks = 12
+	m := musttest.Get(Train(context.Background(), texts(40, 3, 3, s.Scheme == solver.Labels), s, Options{}))(t)
+	for _, machine := range m.Machines {
+		machine.Gap = 0 // files don't keep it
+	}
+	return m
+}
+
+func TestModelFile(t *testing.T) {
+	for _, s := range []Settings{
+		{}, {Loss: Logistic, Choice: Pivoted, Seed: 7, C: 5}, {Loss: Hinge2, Scheme: solver.Labels, Choice: Stratified},
+		{Kernel: "linear:embed=tfidf-l2"},
+	} {
+		archivetest.Check(t, Form, trained(t, s))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
+		if _, err := m.Predict(t.Context(), &sparse.CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{0},
+			Values: []float32{1}}, Options{}); err != nil && strings.Contains(err.Error(), "panic") {
+			t.Fatal(err)
+		}
+	}, trained(f, Settings{Loss: Logistic}))
+}
+
+// What makes no sense is refused with what was found and expected.
+func TestRefused(t *testing.T) {
+	c := texts(40, 3, 3, false)
+	one, none, several := texts(40, 1, 3, false), texts(40, 2, 3, false), texts(40, 3, 3, true)
+	none.Labels = sparse.Labels{Offsets: make([]int64, 41)}
+	for want, call := range map[string]func() error{
+		"expected at least 2":     func() error { _, err := Train(t.Context(), one, Settings{}, Options{}); return err },
+		"no labelled documents":   func() error { _, err := Train(t.Context(), none, Settings{}, Options{}); return err },
+		"expected one, or":        func() error { _, err := Train(t.Context(), several, Settings{}, Options{}); return err },
+		"isn't positive definite": func() error { return Settings{Kernel: "ngd"}.Validate() },
+		"prices": func() error {
+			_, err := TrainPath(t.Context(), c, Settings{}, []float64{2, 1}, Options{})
+			return err
+		},
+		"expected at most": func() error {
+			_, err := Train(t.Context(), c, Settings{}, Options{MemoryBytes: 1 << 20})
+			return err
+		},
+	} {
+		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected an error with %q", err, want)
+		}
+	}
+
+}

@@ -1,0 +1,120 @@
+package landmark
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/internal/learn/dense"
+	"gonum.org/v1/gonum/floats"
+)
+
+// preconditioner has, for each C, the factor of I + C w n/m TTᵀ: what the Hessian in u is where
+// KₙₘᵀDKₙₘ is w n/m Kₘₘ².
+type preconditioner struct {
+	t       *training
+	factors []*dense.Square
+	weights []float64 // w
+}
+
+// stale is how far the mean weight of documents falls before a factor is made anew.
+const stale = 0.25
+
+// suit makes the factors that columns need.
+func (p *preconditioner) suit(ctx context.Context, columns []*column) error {
+	t := p.t
+	if p.factors == nil {
+		p.factors, p.weights = make([]*dense.Square, len(t.prices)), make([]float64, len(t.prices))
+	}
+	most := make([]float64, len(t.prices))
+	for _, c := range columns {
+		most[c.which] = max(most[c.which], c.mean)
+	}
+	for which, w := range most {
+		if w == 0 || p.factors[which] != nil && w >= stale*p.weights[which] {
+			continue
+		}
+		gamma := t.prices[which] * w * float64(len(t.rows)) / float64(t.factor.N)
+		a, err := t.factor.Ridge(ctx, t.do, gamma)
+		if err != nil {
+			return err
+		}
+		if _, err := a.Cholesky(ctx, t.do, 0); err != nil {
+			return err
+		}
+		p.factors[which], p.weights[which] = a, w
+	}
+	return nil
+}
+
+// each calls f for the factor of each C with the vectors of its columns side by side, and hands them
+// back.
+func (p *preconditioner) each(
+	ctx context.Context, columns []*column, r [][]float64, f func(a *dense.Square, b []float64) error,
+) (out [][]float64, err error) {
+	out = make([][]float64, len(columns))
+	m := p.t.factor.N
+	for which, a := range p.factors {
+		var b []float64
+		var of []int
+		for i, c := range columns {
+			if c.which == which {
+				b, of = append(b, r[i]...), append(of, i)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		if a != nil { // without weights there is nothing to condition
+			if err := f(a, b); err != nil {
+				return nil, err
+			}
+		}
+		for at, i := range of {
+			out[i] = b[at*m : (at+1)*m : (at+1)*m]
+		}
+	}
+	return out, nil
+}
+
+// solve returns (AᵀA)⁻¹r for vectors of columns.
+func (p *preconditioner) solve(ctx context.Context, columns []*column, r [][]float64) ([][]float64, error) {
+	return p.each(ctx, columns, r, func(a *dense.Square, b []float64) error {
+		if err := a.Forward(ctx, p.t.do, b); err != nil {
+			return err
+		}
+		return a.Back(ctx, p.t.do, b)
+	})
+}
+
+// lengths returns √(rᵀ(AᵀA)⁻¹r).
+func (p *preconditioner) lengths(ctx context.Context, columns []*column, r [][]float64) ([]float64, error) {
+	b, err := p.each(ctx, columns, r, func(a *dense.Square, b []float64) error { return a.Forward(ctx, p.t.do, b) })
+	out := make([]float64, len(columns))
+	for i, v := range b {
+		out[i] = math.Sqrt(floats.Dot(v, v))
+	}
+	return out, err
+}
+
+// firsts fills in the lengths of the gradients at f = 0, where a search begins unless one for a lesser
+// C has.
+func (p *preconditioner) firsts(ctx context.Context, columns []*column, gradients [][]float64) error {
+	var r [][]float64
+	for i, c := range columns {
+		if c.zero == nil {
+			c.zero = slices.Clone(gradients[i])
+			floats.Scale(1/c.price, c.zero)
+		}
+		first := slices.Clone(c.zero)
+		floats.Scale(c.price, first)
+		r = append(r, first)
+	}
+	lengths, err := p.lengths(ctx, columns, r)
+	for i, c := range columns {
+		if c.first == 0 {
+			c.first = lengths[i]
+		}
+	}
+	return err
+}

@@ -1,0 +1,273 @@
+package landmark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// PassRows is how many documents the sums of a block are over; those of blocks are added in order.
+const PassRows = 512
+
+// Request says what a pass over the documents sums, for whoever takes it in place of [Train]. With
+// K the n × m kernel values between documents and landmarks, plus 1, it is Kᵀ ℓ'(K At) for a gradient,
+// and Kᵀ (ℓ”(K At) ∘ K Step) for a step, with ℓ” = 1 where At is empty; ℓ
+// of a document is times its weight.
+type Request struct {
+	Rows      int       `json:"rows"`              // documents that are trained on
+	Landmarks []int     `json:"landmarks"`         // numbers of documents
+	Classes   []int     `json:"classes,omitempty"` // of each vector of At
+	At        []float64 `json:"at,omitempty"`      // vectors of a value a landmark, one after the other
+	Step      []float64 `json:"step,omitempty"`    // as At; empty for a gradient
+	Of        []int     `json:"of,omitempty"`      // the vector of At that each of Step belongs to
+}
+
+// Blocks returns the number of blocks of [PassRows] documents.
+func (q *Request) Blocks() int {
+	if q == nil || q.Rows <= 0 {
+		return 0
+	}
+	return (q.Rows-1)/PassRows + 1
+}
+
+// Sums are those over a block of documents.
+type Sums struct {
+	Products []float64 // Kᵀ R without the ones of K, vectors as those of the request
+	Parts    []Part    // ascending
+}
+
+// Part is sums over some rows of a block: of R, and for a gradient of ℓ and of ℓ” for each vector.
+type Part struct {
+	First int // row
+	Sums  []float64
+}
+
+// vectors returns how many vectors are multiplied, and how many sums a part has.
+func (q *Request) vectors() (p, sums int) {
+	if len(q.Step) > 0 {
+		p = len(q.Step) / max(len(q.Landmarks), 1)
+		return p, p
+	}
+	return len(q.Classes), 3 * len(q.Classes)
+}
+
+// Check returns an error for sums that aren't those of a block of the request.
+func (q *Request) Check(block int, s *Sums) error {
+	if block < 0 || block >= q.Blocks() {
+		return fmt.Errorf("landmark: block %d, expected one from 0 to %d", block, q.Blocks()-1)
+	}
+	p, width := q.vectors()
+	if s == nil || len(s.Products) != p*len(q.Landmarks) {
+		return fmt.Errorf("landmark: sums of block %d: not %d products of %d landmarks", block, p, len(q.Landmarks))
+	}
+	next := block * PassRows
+	for i, part := range s.Parts {
+		if part.First < next || i == 0 && part.First != next || part.First >= min((block+1)*PassRows, q.Rows) ||
+			len(part.Sums) != width {
+			return fmt.Errorf("landmark: sums of block %d: part %d begins at row %d and has %d sums, expected %d of a row "+
+				"of the block", block, i, part.First, len(part.Sums), width)
+		}
+		next = part.First + 1
+	}
+	if len(s.Parts) == 0 {
+		return fmt.Errorf("landmark: sums of block %d: no parts", block)
+	}
+	return nil
+}
+
+// validate checks a request against the documents that there are.
+func (q *Request) validate(c *corpus.Corpus, rows int) error {
+	m, classes := len(q.Landmarks), len(c.Classes)
+	outside := func(list []int, n int) bool {
+		return slices.ContainsFunc(list, func(i int) bool { return i < 0 || i >= n })
+	}
+	infinite := func(v float64) bool { return !finite(v) }
+	switch {
+	case q.Rows != rows:
+		return fmt.Errorf("landmark: a request for %d documents to be trained on, %s has %d", q.Rows, c.Source, rows)
+	case m == 0 || m > MostLandmarks || outside(q.Landmarks, c.Documents.Rows()):
+		return fmt.Errorf("landmark: a request with %d landmarks, expected from 1 to %d, among %d documents", m,
+			MostLandmarks, c.Documents.Rows())
+	case outside(q.Classes, classes) || len(q.At) != m*len(q.Classes):
+		return fmt.Errorf("landmark: a request with %d numbers for %d classes, expected %d for each, of %d classes",
+			len(q.At), len(q.Classes), m, classes)
+	case len(q.Step)%m != 0 || len(q.Step)+len(q.At) == 0:
+		return fmt.Errorf("landmark: a request with a step of %d numbers, expected some for each of %d landmarks",
+			len(q.Step), m)
+	case len(q.At) > 0 && len(q.Of) != len(q.Step)/m || len(q.At) == 0 && len(q.Of) > 0 || outside(q.Of, len(q.Classes)):
+		return fmt.Errorf("landmark: a request whose step names %d vectors, expected %d of %d", len(q.Of), len(q.Step)/m,
+			len(q.Classes))
+	case slices.ContainsFunc(q.At, infinite) || slices.ContainsFunc(q.Step, infinite):
+		return errors.New("landmark: a request with numbers that aren't finite")
+	}
+	return nil
+}
+
+// Passing computes sums of one request. It may be used concurrently.
+type Passing struct {
+	t *training
+	q *Request
+}
+
+// NewPassing makes documents ready, the corpus and the settings being those of the training that asks.
+// The instruction set of opt decides bits. Errors: a request that doesn't fit, and those of [Train].
+func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*Passing, error) {
+	s, k, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	t := &training{c: c, s: s, opt: opt}
+	if t.do, err = opt.do(); err != nil {
+		return nil, err
+	}
+	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil {
+		return nil, fmt.Errorf("landmark: %w", err)
+	}
+	if err := q.validate(c, len(t.rows)); err != nil {
+		return nil, err
+	}
+	embedder := k.Embedding().Fit(c.Documents)
+	t.k = kernel.Resolve(k, len(embedder.Terms))
+	z, err := embedder.TransformRows(ctx, c.Documents, q.Landmarks, t.do.Workers)
+	if err != nil {
+		return nil, err
+	}
+	t.x = z // for its embedder
+	t.e, err = engine.NewContext(ctx, z, engine.Options{ISA: opt.ISA, Workers: 1, MemoryBytes: opt.MemoryBytes})
+	if err != nil {
+		return nil, err
+	}
+	return &Passing{t, q}, nil
+}
+
+// Close gives memory back.
+func (p *Passing) Close() error {
+	if p == nil || p.t == nil {
+		return nil
+	}
+	return p.t.e.Close()
+}
+
+// Block returns the sums over a block of documents, of the same bits as those of [Train] on one
+// machine. Errors: a number that isn't one of a block, the end of ctx.
+func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
+	if p == nil || p.t == nil {
+		return nil, errors.New("landmark: no passing, expected one that NewPassing has made")
+	}
+	q, t, m := p.q, p.t, len(p.q.Landmarks)
+	if block < 0 || block >= q.Blocks() {
+		return nil, fmt.Errorf("landmark: block %d, expected one from 0 to %d", block, q.Blocks()-1)
+	}
+	lo := block * PassRows
+	hi := min(lo+PassRows, q.Rows)
+	x, err := t.x.Embedder.TransformRows(ctx, t.c.Documents, t.rows[lo:hi], 1)
+	if err != nil {
+		return nil, err
+	}
+	var keep int64
+	if len(q.At) > 0 && len(q.Step) > 0 {
+		keep = math.MaxInt32 // two products, of one block
+	}
+	matrix, err := t.e.Rectangle(t.k, x, keep)
+	if err != nil {
+		return nil, err
+	}
+	var weights []float32
+	var gradient *Sums
+	if len(q.At) > 0 {
+		if len(q.Step) > 0 {
+			weights = make([]float32, len(q.Classes)*(hi-lo))
+		}
+		gradient, err = t.over(ctx, matrix, columnsOf(q.At, m), 2*len(q.Classes), func(row int, w, figures []float64) {
+			t.losses(q.Classes, lo+row, w, figures, func(i int, second float64) {
+				if weights != nil {
+					weights[row*len(q.Classes)+i] = float32(second)
+				}
+			})
+		})
+		if err != nil || len(q.Step) == 0 {
+			return gradient.from(lo), err
+		}
+	}
+	s, err := t.over(ctx, matrix, columnsOf(q.Step, m), 0, func(row int, w, _ []float64) {
+		if weights == nil {
+			floats.Scale(t.weight(lo+row), w)
+		}
+		for i, of := range q.Of {
+			w[i] *= float64(weights[row*len(q.Classes)+of])
+		}
+	})
+	return s.from(lo), err
+}
+
+// from moves parts to where their block begins.
+func (s *Sums) from(row int) *Sums {
+	if s != nil {
+		for i := range s.Parts {
+			s.Parts[i].First += row
+		}
+	}
+	return s
+}
+
+// columnsOf has vectors, one after the other, as columns of a matrix.
+func columnsOf(v []float64, m int) *mat.Dense {
+	p := len(v) / m
+	d := mat.NewDense(m, p, nil)
+	for c := range p {
+		d.SetCol(c, v[c*m:(c+1)*m])
+	}
+	return d
+}
+
+// request fills in vectors: of a gradient, or else of a step.
+func (t *training) request(q *Request, alpha []float64) *Request {
+	q.Rows = len(t.rows)
+	for _, at := range t.chosen {
+		q.Landmarks = append(q.Landmarks, t.rows[at])
+	}
+	if q == t.point {
+		q.At = alpha
+	} else {
+		q.Step = alpha
+	}
+	return q
+}
+
+// elsewhere has a pass taken by Options.Pass, and adds up blocks in their order.
+func (t *training) elsewhere(ctx context.Context, q *Request) (total *Sums, err error) {
+	p, _ := q.vectors()
+	total = &Sums{Products: make([]float64, p*len(q.Landmarks))}
+	next := 0
+	add := func(block int, s *Sums) error {
+		if block != next || next >= q.Blocks() {
+			return fmt.Errorf("landmark: Options.Pass: the sums of block %d, expected those of block %d of %d", block, next,
+				q.Blocks())
+		}
+		if err := q.Check(block, s); err != nil {
+			return err
+		}
+		next++
+		for i, v := range s.Products {
+			total.Products[i] += v
+		}
+		total.Parts = append(total.Parts, s.Parts...)
+		return nil
+	}
+	err = run.Guard("landmark: Options.Pass", func() error { return t.opt.Pass(ctx, q, add) })
+	if err == nil && next < q.Blocks() {
+		err = fmt.Errorf("landmark: Options.Pass: the sums of %d blocks, expected %d", next, q.Blocks())
+	}
+	return total, err
+}

@@ -1,0 +1,359 @@
+package landmark
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/dense"
+	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// independent is the part of a landmark's squared length that must be left when those before it are
+// eliminated. Kernel values are right to about 10⁻⁶, which makes four times as much of what is left
+// of a near copy.
+const independent = 1e-5
+
+// Train trains a model on the labelled documents of a corpus; for separate labels on those without
+// any, too. It neither changes nor keeps the corpus. The model has the same bits from any number of
+// workers.
+//
+// Errors: a corpus without documents or with fewer
+// classes than can be told apart, what the embedding refuses, settings and options out of range, more
+// memory than was allowed, the end of ctx, within a second.
+func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Model, error) {
+	models, err := TrainPath(ctx, c, s, nil, opt)
+	if err != nil {
+		return nil, err
+	}
+	return models[0], nil
+}
+
+// TrainPath is [Train] for each C of prices, ascending, with the same landmarks; nil stands for
+// Settings.C. Machines of squares share each pass over the documents, others begin where those of the
+// lesser C ended.
+func TrainPath(
+	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, opt Options,
+) ([]*Model, error) {
+	return trainPath(ctx, c, s, prices, nil, opt)
+}
+
+// trainPath is TrainPath on some documents, nil for all that can be learnt from. Embeddings learn from
+// all.
+func trainPath(
+	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, rows []int, opt Options,
+) ([]*Model, error) {
+	t, err := newTraining(ctx, c, s, prices, rows, opt)
+	if err != nil {
+		return nil, err
+	}
+	return t.train(ctx)
+}
+
+// train trains a model of each C.
+func (t *training) train(ctx context.Context) ([]*Model, error) {
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	defer t.e.Close()
+	columns, err := t.fit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.models(ctx, columns)
+}
+
+// training is a corpus made ready.
+type training struct {
+	c      *corpus.Corpus
+	s      Settings
+	k      kernel.Kernel
+	opt    Options
+	do     dense.Do
+	prices []float64
+	rows   []int            // documents that are trained on
+	x      *sparse.Embedded // these
+
+	chosen []int // landmarks, as places in rows
+	e      *engine.Engine
+	matrix *engine.Rectangle
+	factor *dense.Square // of k + 1 between landmarks
+	passes int
+
+	point   *Request  // where the last gradients were taken
+	pointOf []*column // and of what
+}
+
+// newTraining checks what there is to train on, and embeds it.
+func newTraining(
+	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, rows []int, opt Options,
+) (*training, error) {
+	s, k, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if prices == nil {
+		prices = []float64{s.C}
+	}
+	if err := task.CheckPrices(prices); err != nil {
+		return nil, fmt.Errorf("landmark: %w", err)
+	}
+	t := &training{c: c, s: s, opt: opt, prices: prices}
+	if t.do, err = opt.do(); err != nil {
+		return nil, err
+	}
+	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // any embedding does
+		return nil, fmt.Errorf("landmark: %w", err)
+	}
+	for _, i := range t.rows {
+		if own := len(c.Labels.Of(i)); own > 1 && s.Scheme != solver.Labels {
+			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, expected one, or separate labels",
+				c.Number(i), c.Source, own)
+		}
+	}
+	if rows != nil {
+		if opt.Pass != nil {
+			return nil, errors.New("landmark: Options.Pass with a part of the documents, expected it of Train alone")
+		}
+		t.rows = rows
+	}
+	t.s.Landmarks = min(s.Landmarks, len(t.rows))
+	err = run.Fits(t.bytes(), opt.limit(), "landmark: training with %d landmarks of %d documents of %d values",
+		t.s.Landmarks, len(t.rows), c.Documents.NNZ())
+	if err != nil {
+		return nil, err
+	}
+	embedder := k.Embedding().Fit(c.Documents)
+	t.k = kernel.Resolve(k, len(embedder.Terms))
+	if err := opt.tell(run.Progress{Stage: "embedding"}); err != nil {
+		return nil, err
+	}
+	t.x, err = embedder.TransformRows(ctx, c.Documents, t.rows, t.do.Workers)
+	return t, err
+}
+
+// limit is the memory that may be taken, 0 where nobody says.
+func (o Options) limit() int64 {
+	if o.MemoryBytes > 0 {
+		return o.MemoryBytes
+	}
+	left, _ := run.Available()
+	return left
+}
+
+// do resolves what all parts need.
+func (o Options) do() (dense.Do, error) {
+	do := dense.Do{Kernels: asm.Best(), Workers: run.Workers(o.Workers)}
+	if o.ISA == "" {
+		return do, nil
+	}
+	var err error
+	if do.Kernels, err = asm.For(asm.ISA(o.ISA)); err != nil {
+		err = fmt.Errorf("landmark: %w", err)
+	}
+	return do, err
+}
+
+// machines is the number of searches: of two classes the second machine is the first with the other
+// sign.
+func (t *training) machines() int {
+	if len(t.c.Classes) == 2 && t.s.Scheme != solver.Labels {
+		return 1
+	}
+	return len(t.c.Classes)
+}
+
+// bytes is the memory that training takes beside the corpus, without rows of the matrix that are kept:
+// embedded documents, matrices of landmarks, vectors of the search, what a pass allocates.
+func (t *training) bytes() int64 {
+	n, m := int64(len(t.rows)), int64(t.s.Landmarks)
+	p := int64(t.machines())
+	if t.s.Loss == Square {
+		p *= int64(len(t.prices))
+	}
+	docs := t.c.Documents
+	squares := dense.Bytes(int(m)) * int64(len(t.prices)+1)
+	values := (docs.NNZ()/int64(docs.Rows()) + 1) * m
+	need := sparse.EmbeddedBytes(int(n), docs.NNZ()) + engine.NewBytes(int(m), docs.MaxTerms()+1, values) + 4*m*m +
+		squares + 8*m*p*(12+5*int64(t.do.Workers+1)) + 64<<20
+	if t.s.Loss != Square {
+		need += 4 * n * p
+	}
+	if t.s.Choice == Pivoted {
+		candidates := min(n, max(fewestCandidates, 8*m))
+		need = max(need, need-squares+4*m*candidates+12*proposals*candidates)
+	}
+	return need
+}
+
+// tell reports progress outside of passes.
+func (o Options) tell(p run.Progress) error {
+	if o.Progress == nil {
+		return nil
+	}
+	return run.Guard("landmark: Options.Progress", func() error { o.Progress(p); return nil })
+}
+
+// embed embeds some of the training's rows.
+func (t *training) embed(ctx context.Context, at []int) (*sparse.Embedded, error) {
+	docs := make([]int, len(at))
+	for i, row := range at {
+		docs[i] = t.rows[row]
+	}
+	return t.x.Embedder.TransformRows(ctx, t.c.Documents, docs, t.do.Workers)
+}
+
+// engine makes an engine for some documents, which reports passes.
+func (t *training) engine(ctx context.Context, x *sparse.Embedded) (*engine.Engine, error) {
+	o := engine.Options{ISA: t.opt.ISA, Workers: t.do.Workers}
+	if f := t.opt.Progress; f != nil {
+		o.Progress = func(p engine.Progress) {
+			f(run.Progress{Stage: fmt.Sprintf("pass %d", t.passes+1), Done: p.Done, Total: p.Total})
+		}
+	}
+	return engine.NewContext(ctx, x, o)
+}
+
+// ready chooses landmarks and factorises their matrix.
+func (t *training) ready(ctx context.Context) error {
+	if err := t.opt.tell(run.Progress{Stage: "landmarks"}); err != nil {
+		return err
+	}
+	chosen, err := t.choose(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.take(ctx, chosen); err != nil {
+		return err
+	}
+	g, err := t.e.Gram(ctx, t.k)
+	if err != nil {
+		return err
+	}
+	t.factor = dense.New(len(chosen))
+	for i := range chosen {
+		row := t.factor.Row(i)
+		for j, v := range g.Row(i) {
+			row[j] = float64(v) + 1
+		}
+	}
+	kept, err := t.factor.Cholesky(ctx, t.do, independent)
+	if err != nil {
+		return err
+	}
+	if len(kept) == 0 {
+		return fmt.Errorf("landmark: kernel %s has no positive value k(x, x) + 1 on the landmarks, expected a positive "+
+			"definite one", t.k)
+	}
+	if len(kept) < len(chosen) {
+		some := make([]int, len(kept))
+		for i, k := range kept {
+			some[i] = chosen[k]
+		}
+		if err := t.e.Close(); err != nil {
+			return err
+		}
+		if err := t.take(ctx, some); err != nil {
+			return err
+		}
+	}
+	t.matrix, err = t.e.Rectangle(t.k, t.x, t.room())
+	return err
+}
+
+// take makes documents the landmarks.
+func (t *training) take(ctx context.Context, chosen []int) error {
+	z, err := t.embed(ctx, chosen)
+	if err != nil {
+		return err
+	}
+	t.chosen = chosen
+	t.e, err = t.engine(ctx, z)
+	return err
+}
+
+const unsaidBytes = 1 << 30
+
+// room is how many bytes of rows of the matrix may be kept: nine tenths of what is left of what was
+// allowed, since garbage stays for a while, or half of what the machine has left; where it doesn't say, unsaidBytes.
+func (t *training) room() (bytes int64) {
+	if t.opt.MemoryBytes > 0 {
+		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
+	} else if left, known := run.Available(); known {
+		bytes = max(left-t.bytes(), 0) / 2
+	} else {
+		bytes = unsaidBytes
+	}
+	if t.opt.KeptBytes > 0 {
+		bytes = min(bytes, t.opt.KeptBytes)
+	}
+	return bytes
+}
+
+// columns divides n places among workers.
+func (t *training) columns(ctx context.Context, n int, some func(lo, hi int)) error {
+	const wide = 2048
+	return run.Tasks(ctx, t.do.Workers, (n+wide-1)/wide, func(_ context.Context, _, part int) error {
+		some(part*wide, min((part+1)*wide, n))
+		return nil
+	})
+}
+
+// models makes a model of each C.
+func (t *training) models(ctx context.Context, columns []*column) ([]*Model, error) {
+	residual, err := t.residual(ctx)
+	if err != nil {
+		return nil, err
+	}
+	docs := make([]int, len(t.chosen))
+	for i, at := range t.chosen {
+		docs[i] = t.rows[at]
+	}
+	landmarks := t.c.Documents.SelectRows(docs)
+	var out []*Model
+	for which, price := range t.prices {
+		m := &Model{
+			Settings: t.s, Source: t.c.Source, Corpus: t.c.Digest(), Documents: len(t.rows), Passes: t.passes,
+			Residual: residual, Vocabulary: t.c.Vocabulary, Tokenizer: t.c.Tokenizer, Form: t.c.Form,
+			Embedder: kernel.Opened(t.k, t.x.Embedder, t.c.Vocabulary), Classes: slices.Clone(t.c.Classes), Landmarks: landmarks,
+		}
+		m.Settings.C = price
+		for _, c := range columns {
+			if c.which == which {
+				machine, err := t.machine(ctx, c)
+				if err != nil {
+					return nil, err
+				}
+				m.Machines = append(m.Machines, machine)
+			}
+		}
+		if len(m.Machines) == 1 && len(m.Classes) == 2 {
+			m.Machines = append(m.Machines, m.Machines[0].mirrored())
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// machine makes a machine of a search's end.
+func (t *training) machine(ctx context.Context, c *column) (*Machine, error) {
+	m := &Machine{
+		Coefficients: slices.Clone(c.u), Objective: c.objective, Gap: c.gap, Gradient: c.gradient,
+		Steps: c.steps, Converged: c.converged,
+	}
+	if err := t.factor.Back(ctx, t.do, m.Coefficients); err != nil {
+		return nil, err
+	}
+	for _, a := range m.Coefficients {
+		m.Bias += a
+	}
+	return m, nil
+}

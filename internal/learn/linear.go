@@ -1,0 +1,130 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn/linear"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var linearLearner = &Learner{
+	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
+	Flags: []string{"c", "embed", "scheme", "tolerance", "weight"}, Weighs: true,
+	Files: files(&linear.Form,
+		func(m *linear.Model) Model { return linearModel{m} }),
+	New: func() Trainer { return &lines{} },
+}
+
+// lines trains linear machines.
+type lines struct{ linear.Settings }
+
+// settings are those of options.
+func (l *lines) settings(o Options) linear.Settings {
+	s := l.Settings
+	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
+	s.Weights, s.Balanced = o.Weights, o.Balanced
+	return s
+}
+
+func (o *Options) linear() linear.Options {
+	return linear.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
+}
+
+// lineEmbedding is the one that was asked for, or one that suits lines and the corpus.
+func lineEmbedding(c *corpus.Corpus, o Options) sparse.Embedding {
+	switch {
+	case o.Embedding != nil:
+		return *o.Embedding
+	case c.Vocabulary != nil:
+		return sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
+	case o.Vectors != nil:
+		return o.Vectors.Embedding
+	}
+	return sparse.Embedding{Norm: sparse.NormL2}
+}
+
+// Check implements Trainer.
+func (l *lines) Check(o Options) error {
+	switch {
+	case o.Tolerance >= 1:
+		return flagtext.Errorf("-tolerance %v, expected a number below 1: a share of the objective", o.Tolerance)
+	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
+		return flagtext.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
+	}
+	return l.settings(o).Validate()
+}
+
+// Train implements Trainer.
+func (l *lines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+	m, err := linear.Train(ctx, c, lineEmbedding(c, o), l.settings(o), o.linear())
+	if err != nil {
+		return nil, err
+	}
+	return linearModel{m}, nil
+}
+
+// TrainPath implements PathTrainer.
+func (l *lines) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
+	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, o), l.settings(o), prices, o.linear())
+	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
+}
+
+// linearModel is a model of linear machines.
+type linearModel struct{ *linear.Model }
+
+// Predict implements Model.
+func (m linearModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.linear())
+}
+
+// Weights implements Weighted.
+func (m linearModel) Weights() (weights [][]float64, columns []uint32, of string) {
+	n := len(m.Classes)
+	weights = make([][]float64, n)
+	for at, w := range m.Model.Weights {
+		weights[at%n] = append(weights[at%n], w)
+	}
+	return weights, m.Embedder.Terms, ""
+}
+
+// linearRow is a machine in a report.
+type linearRow struct {
+	Class     string  `json:"class"`
+	Objective float64 `json:"objective"`
+	Gap       float64 `json:"gap"`
+	Passes    int     `json:"passes"`
+	Support   int     `json:"support_vectors"`
+	Converged bool    `json:"converged"`
+	Bias      float64 `json:"bias"`
+}
+
+// About implements Model.
+func (m linearModel) About() About {
+	s := m.Settings
+	a := About{
+		Type: "linear" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C,
+		Classes: m.Classes, Machines: m.Classes,
+		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
+		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
+		Bytes: 8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
+	}
+	if s.Scheme == solver.OneVsOne {
+		a.Scheme = solver.OneVsRest
+	}
+	var passes int
+	var value, gap float64
+	a.Ended.More = "linear:passes=N"
+	for k, q := range m.Machines {
+		passes, value, gap = passes+q.Passes, value+q.Value, gap+q.Gap
+		a.Ended.count(q.Converged, q.Gap, q.Value)
+		a.Rows = append(a.Rows, linearRow{m.Classes[k], q.Value, q.Gap, q.Passes, q.Support, q.Converged, q.Bias})
+	}
+	a.Text = append(a.Text, fmt.Sprintf("%d passes, objective %.8g, at most %.2g above the optimum", passes, value, gap))
+	return a
+}

@@ -1,0 +1,202 @@
+package learn
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/gramengine/gram/internal/learn/model"
+)
+
+// Lines writes predictions, one line per document: its labels, several with commas between and - for
+// none, the estimate of a regression, or 1 or -1 of one class; then the numbers that What asks for.
+type Lines struct {
+	What string // labels (default), probabilities or decisions
+	Of   About  // the model
+	P    *model.Prediction
+
+	Name func(i int) string // what the line of document i begins with; nil for nothing
+
+	// Separator stands between columns: "," with quotes as in CSV, or "\t". Default: a blank, or a TAB where names
+	// hold blanks, and a TAB behind Name.
+	Separator string
+}
+
+// Documents returns the number of documents, 0 without predictions.
+func (l *Lines) Documents() int {
+	if l.P == nil {
+		return 0
+	}
+	return max(len(l.P.Decisions), len(l.P.Class), len(l.P.Labels), len(l.P.Value))
+}
+
+// check says what of predictions doesn't belong to the model: as many documents everywhere, and its
+// classes.
+func (l *Lines) check() error {
+	switch n := l.Documents(); {
+	case l.Separator != "" && l.Separator != "," && l.Separator != "\t":
+		return fmt.Errorf("learn: separator %q, expected a comma, a TAB or none", l.Separator)
+	case l.P == nil:
+		return errors.New("learn: no predictions to write, expected some")
+	case l.P.Rejected != nil && len(l.P.Rejected) != n:
+		return asMany(len(l.P.Rejected), n, "rejections")
+	case l.P.Rank != nil && (len(l.P.Rank) != n || len(l.P.Nearest) != n):
+		return asMany(min(len(l.P.Rank), len(l.P.Nearest)), n, "novelty")
+	case l.P.Probabilities != nil && len(l.P.Probabilities) != n:
+		return asMany(len(l.P.Probabilities), n, "probabilities")
+	case l.Of.OneClass || l.P.Value != nil:
+		return asMany(len(l.P.Value), n, "values")
+	case l.What == "probabilities" && len(l.P.Probabilities) != n:
+		return asMany(len(l.P.Probabilities), n, "probabilities")
+	case l.What == "decisions" && len(l.P.Decisions) != n:
+		return asMany(len(l.P.Decisions), n, "decision values")
+	case l.P.Labels != nil:
+		for i, labels := range l.P.Labels {
+			if err := l.known(i, labels...); err != nil {
+				return err
+			}
+		}
+		return asMany(len(l.P.Labels), n, "labels")
+	default:
+		for i, class := range l.P.Class {
+			if err := l.known(i, class); err != nil {
+				return err
+			}
+		}
+		return asMany(len(l.P.Class), n, "classes")
+	}
+}
+
+func asMany(found, n int, what string) error {
+	if found != n {
+		return fmt.Errorf("learn: predictions with %s of %d documents, expected %d", what, found, n)
+	}
+	return nil
+}
+
+// known checks the classes that document i was given.
+func (l *Lines) known(i int, classes ...int) error {
+	for _, c := range classes {
+		if c < 0 || c >= len(l.Of.Classes) {
+			return fmt.Errorf("learn: document %d was given class %d, expected one from 0 to %d", i, c, len(l.Of.Classes)-1)
+		}
+	}
+	return nil
+}
+
+// NoAnswer stands for the class of a document that the model's threshold rejects.
+const NoAnswer = "?"
+
+// Labels returns what document i was given; none is an empty list.
+func (a *About) Labels(p *model.Prediction, i int) []string {
+	switch {
+	case i >= 0 && i < len(p.Rejected) && p.Rejected[i]:
+		return []string{NoAnswer}
+	case a.OneClass && p.Value[i] > 0:
+		return []string{"1"}
+	case a.OneClass:
+		return []string{"-1"}
+	case p.Value != nil:
+		return []string{strconv.FormatFloat(p.Value[i], 'g', -1, 64)}
+	case p.Labels != nil:
+		names := []string{}
+		for _, c := range p.Labels[i] {
+			names = append(names, a.Classes[c])
+		}
+		return names
+	}
+	return []string{a.Classes[p.Class[i]]}
+}
+
+// Values returns the numbers that stand behind the label of document i.
+func (l *Lines) Values(i int) []float64 {
+	switch l.What {
+	case "probabilities":
+		return l.P.Probabilities[i]
+	case "decisions":
+		return l.P.Decisions[i]
+	}
+	return nil
+}
+
+// separator returns what stands between columns.
+func (l *Lines) separator() string {
+	if l.Separator != "" {
+		return l.Separator
+	}
+	if slices.ContainsFunc(l.Of.Classes, func(name string) bool { return strings.IndexFunc(name, unicode.IsSpace) >= 0 }) {
+		return "\t"
+	}
+	return " "
+}
+
+// Header returns the first line, which names the columns; "" for labels alone.
+func (l *Lines) Header() string {
+	var columns []string
+	switch l.What {
+	case "probabilities":
+		columns = append([]string{"labels"}, l.Of.Classes...)
+	case "decisions":
+		columns = append([]string{"machines"}, l.Of.Machines...)
+	default:
+		return ""
+	}
+	for i := range columns {
+		columns[i] = l.cell(columns[i])
+	}
+	line := strings.Join(columns, l.separator()) + "\n"
+	if l.Name != nil {
+		line = cmp.Or(l.Separator, "\t") + line
+	}
+	return line
+}
+
+// cell returns a text as it stands in a column.
+func (l *Lines) cell(text string) string {
+	if l.Separator != "," || !strings.ContainsAny(text, ",\"\r\n") {
+		return text
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+}
+
+// Write writes a line for each document. Errors: predictions of another model, those of w and of ctx.
+func (l *Lines) Write(ctx context.Context, w io.Writer) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := l.check(); err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(w, 64<<10)
+	sep, digits := l.separator(), -1
+	if l.What == "probabilities" {
+		digits = 6 // svm-predict writes as many
+	}
+	for i := range l.Documents() {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if l.Name != nil {
+			b.WriteString(l.cell(l.Name(i)))
+			b.WriteString(cmp.Or(l.Separator, "\t"))
+		}
+		names := l.Of.Labels(l.P, i)
+		if len(names) == 0 {
+			b.WriteByte('-')
+		}
+		b.WriteString(l.cell(strings.Join(names, ",")))
+		for _, v := range l.Values(i) {
+			b.WriteString(sep)
+			b.Write(strconv.AppendFloat(b.AvailableBuffer(), v, 'g', digits, 64))
+		}
+		b.WriteByte('\n')
+	}
+	return b.Flush()
+}

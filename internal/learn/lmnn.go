@@ -1,0 +1,125 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn/grouped"
+	"github.com/gramengine/gram/internal/learn/lmnn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var metricLearner = &Learner{
+	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
+	Files: files(&lmnn.Form,
+		func(m *lmnn.Model) Model { return metricModel{m} }),
+	New: func() Trainer { return &metric{} },
+}
+
+// metric trains metrics.
+type metric struct{ lmnn.Settings }
+
+// Check implements Trainer.
+func (t *metric) Check(Options) error { return nil }
+
+// Train implements Trainer.
+func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+	if c.Vocabulary != nil {
+		return nil, flagtext.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as gram pca writes",
+			c.Source)
+	}
+	opt := o.metrics()
+	opt.Progress = func(iterations, most int, value float64, near int64) {
+		o.Tell("metric", int64(iterations), int64(most), fmt.Sprintf("loss %.6g", value), fmt.Sprintf("%d near", near))
+	}
+	s := t.Settings
+	if s.Iterations < 0 {
+		s.Iterations = 0
+		fit, valid := divided(c, o.Seed)
+		found, err := lmnn.Choose(ctx, c.Select(fit), c.Select(valid), s, opt)
+		if err != nil {
+			return nil, fmt.Errorf("choosing iterations, without one document of six: %w", err)
+		}
+		o.Saying("iterations: %d, %.2f%% errors on %d documents", found.Iterations,
+			100*float64(found.Wrong)/float64(found.Documents), found.Documents)
+		s.Iterations = found.Iterations
+	}
+	m, err := lmnn.Train(ctx, c, s, opt)
+	if err != nil {
+		return nil, err
+	}
+	return metricModel{m}, nil
+}
+
+// divided leaves out one document of six of each class.
+func divided(c *corpus.Corpus, seed uint64) (fit, valid []int) {
+	var rows, classes []int
+	for i := range c.Documents.Rows() {
+		if of := c.Labels.Of(i); len(of) == 1 {
+			rows, classes = append(rows, i), append(classes, int(of[0]))
+		}
+	}
+	fit, valid = grouped.HoldOut(classes, run.Pick(c.Groups, rows), 6, seed)
+	return run.Pick(rows, fit), run.Pick(rows, valid)
+}
+
+func (o *Options) metrics() lmnn.Options {
+	return lmnn.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
+}
+
+// metricModel is a metric with its documents.
+type metricModel struct{ *lmnn.Model }
+
+// Predict implements Model: decision values are energies, the sign turned.
+func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	p, err := m.Model.Predict(ctx, docs, o.metrics())
+	if err != nil {
+		return nil, err
+	}
+	for _, energies := range p.Energies {
+		for c := range energies {
+			energies[c] = -energies[c]
+		}
+	}
+	return &model.Prediction{Decisions: p.Energies, Class: p.Class}, nil
+}
+
+// columns counts those that documents have values in: where they are numbered from 1, column 0 is
+// empty.
+func (m metricModel) columns() int {
+	has := make([]bool, m.Columns)
+	count := 0
+	for i, v := range m.Documents {
+		if c := i % m.Columns; v != 0 && !has[c] {
+			has[c] = true
+			count++
+		}
+	}
+	return count
+}
+
+// About implements Model.
+func (m metricModel) About() About {
+	s := m.Settings
+	a := About{
+		Type: "lmnn" + params.Spec(s), Scheme: solver.OneVsRest, Classes: m.Classes,
+		Machines: m.Classes, Terms: m.columns(), Width: m.Columns, Bytes: m.Bytes(), Votes: true,
+	}
+	for c := range m.Columns {
+		a.Columns = append(a.Columns, uint32(c))
+	}
+	a.Text = []string{fmt.Sprintf("%d documents of %d columns, loss %.6g, %.6g of the Euclidean metric, iterations: %d",
+		m.Rows(), a.Terms, m.Value, m.Start, m.Iterations)}
+	a.Rows = []any{struct {
+		Loss       float64 `json:"loss"`
+		Euclidean  float64 `json:"loss_of_euclidean"`
+		Iterations int     `json:"iterations"`
+	}{m.Value, m.Start, m.Iterations}}
+	return a
+}

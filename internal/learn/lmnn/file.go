@@ -1,0 +1,41 @@
+package lmnn
+
+import (
+	"context"
+	"io"
+
+	"github.com/gramengine/gram/internal/learn/archive"
+)
+
+// Form describes a model's file. docs/formats.md explains its keys and arrays.
+var Form = archive.Format[Model]{
+	Package: "lmnn", Name: "gram lmnn ", Describe: describe, Validate: (*Model).Validate,
+}
+
+func describe(f *archive.File, m *Model) {
+	s := &m.Settings
+	if f.Writing() {
+		*s, _ = s.resolve()
+	}
+	f.Key("k", &s.K)
+	f.Key("push", &s.Push)
+	f.Key("tolerance", &s.Tolerance)
+	f.Key("most_iterations", &s.Iterations)
+	f.Key("value", &m.Value)
+	f.Key("start", &m.Start)
+	f.Key("iterations", &m.Iterations)
+	f.Corpus(&m.Source, &m.Corpus)
+	f.Names("classes", &m.Classes)
+	n := m.Rows()
+	archive.Count(f, "documents", &n, 1<<31)
+	archive.Count(f, "columns", &m.Columns, MostColumns)
+	archive.Array(f, "metric", &m.Transform, m.Columns, m.Columns)
+	archive.Array(f, "labels", &m.Labels, n)
+	archive.Array(f, "targets", &m.Targets, n, s.K)
+	archive.Array(f, "documents", &m.Documents, n, m.Columns)
+}
+
+// Write writes the model in a form of its own, see docs/formats.md. The same model has the same
+// bytes on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors
+// are those of w and of ctx.
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

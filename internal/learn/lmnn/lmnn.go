@@ -1,0 +1,181 @@
+// Package lmnn classifies by nearest neighbours under a metric that is learnt: large margin nearest
+// neighbours. With D(x, y) = ‖L(x - y)‖², the k target neighbours j of each document i are the nearest of
+// its own class before training, and L minimises
+//
+//	ε(L) = (1-μ) Σ_ij D(i, j) + μ Σ_ij Σ_l max(0, 1 + D(i, j) - D(i, l))
+//
+// over documents i, their targets j and all documents l of other classes. In M = LᵀL that is convex. A
+// document is given the class with the least energy: what ε would have of it, both as i and as l, were
+// it of that class.
+//
+// The search is L-BFGS in L, on the documents l that may matter, found anew from time to time. ε is the
+// same for documents that are scaled, up to a scale of L.
+//
+// Source: Weinberger and Saul, Distance metric learning for large margin nearest neighbor
+// classification, JMLR 10 (2009).
+package lmnn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// MostColumns bounds the features: more want to be reduced first, by principal components.
+const MostColumns = 2000
+
+// mostTransform bounds the values of L, so that distances of documents of float32 don't overflow.
+const mostTransform = 1e100
+
+// Settings say how a metric is learnt. The zero value works.
+type Settings struct {
+	K         int     `param:"k" default:"3" min:"1" max:"100" help:"target neighbours"`
+	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
+	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"stop when a round gains less"`
+
+	// Iterations are as many at most; auto has them chosen by one document in six.
+	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"iterations at most"`
+}
+
+// resolve fills in defaults and checks what is there.
+func (s Settings) resolve() (Settings, error) {
+	err := params.Resolve(&s)
+	if err == nil && s.Iterations < 0 {
+		err = fmt.Errorf("%d iterations, expected at least 1", s.Iterations)
+	}
+	if err != nil {
+		return s, fmt.Errorf("lmnn: %w", err)
+	}
+	return s, nil
+}
+
+// Validate reports settings that make no sense.
+func (s Settings) Validate() error {
+	_, err := s.resolve()
+	return err
+}
+
+// Options say how it is computed, not what. The zero value works.
+type Options struct {
+	Workers     int   // goroutines; default one a processor. Results don't depend on it
+	MemoryBytes int64 // bound on what is held beside the documents; default none
+
+	// Progress, if not nil, is called after each round with the iterations so far, the most there may
+	// be, ε, and how many documents l are within reach of a margin.
+	Progress func(iterations, most int, value float64, near int64)
+}
+
+// fits checks that so many numbers of float64 are within the bound.
+func (o Options) fits(what string, numbers int64) error {
+	return run.Fits(8*numbers, o.MemoryBytes, "lmnn: %s", what)
+}
+
+// Model is a metric and the documents that it was learnt from. It is immutable and may be used
+// concurrently.
+type Model struct {
+	Settings Settings
+	Source   string   // the training corpus, as the user named it
+	Corpus   [32]byte // its digest
+	Classes  []string // names
+
+	Columns    int       // of documents
+	Transform  []float64 // L, Columns × Columns, row by row
+	Documents  []float32 // x, row by row
+	Labels     []int32   // their classes
+	Targets    []int32   // K of each document, -1 where its class has no more
+	Value      float64   // ε, and
+	Start      float64   // what it was of the metric to begin with, a multiple of the Euclidean
+	Iterations int
+}
+
+// Rows returns the number of documents.
+func (m *Model) Rows() int { return len(m.Labels) }
+
+// Bytes returns about what the model holds.
+func (m *Model) Bytes() int64 {
+	return 8*int64(len(m.Transform)) + 4*int64(len(m.Documents)+len(m.Labels)+len(m.Targets))
+}
+
+// Validate reports the first violation of what a model must be, or nil: settings in range, arrays of
+// fitting lengths, finite numbers, classes and targets that there are.
+func (m *Model) Validate() error {
+	s, err := m.Settings.resolve()
+	if err != nil {
+		return err
+	}
+	n, d := len(m.Labels), m.Columns
+	if n == 0 || d < 1 || d > MostColumns || len(m.Transform) != d*d || len(m.Targets) != n*s.K ||
+		len(m.Documents)%d != 0 || len(m.Documents)/d != n {
+		return fmt.Errorf("lmnn: %d numbers of the metric, %d of documents and %d targets, of %d documents and %d columns",
+			len(m.Transform), len(m.Documents), len(m.Targets), n, d)
+	}
+	for _, v := range m.Transform {
+		if !(math.Abs(v) <= mostTransform) {
+			return fmt.Errorf("lmnn: the metric holds %v, expected a number from -%g to %g", v, mostTransform, mostTransform)
+		}
+	}
+	for _, v := range m.Documents {
+		if v-v != 0 {
+			return fmt.Errorf("lmnn: the documents hold %v, expected a finite number", v)
+		}
+	}
+	for i, y := range m.Labels {
+		if y < 0 || int(y) >= len(m.Classes) {
+			return fmt.Errorf("lmnn: document %d is of class %d, of %d", i, y, len(m.Classes))
+		}
+	}
+	for i, j := range m.Targets {
+		if j < -1 || int(j) >= n || j >= 0 && m.Labels[j] != m.Labels[i/s.K] {
+			return fmt.Errorf("lmnn: document %d has the target %d, expected one of its class, of %d documents", i/s.K, j, n)
+		}
+	}
+	if name, twice := archive.Repeated(m.Classes); twice {
+		return fmt.Errorf("lmnn: two classes are called %q", name)
+	}
+	return nil
+}
+
+// dense returns documents as rows of float32.
+func dense(docs *sparse.CSR, columns int) []float32 {
+	out := make([]float32, docs.Rows()*columns)
+	for i := range docs.Rows() {
+		terms, values := docs.Row(i)
+		for k, t := range terms {
+			if int(t) < columns {
+				out[i*columns+int(t)] = values[k]
+			}
+		}
+	}
+	return out
+}
+
+// wide returns documents of d columns as rows of float64.
+func wide(x []float32, d int) *mat.Dense {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return mat.NewDense(len(x)/d, d, out)
+}
+
+// squared returns ‖a - b‖².
+func squared(a, b []float64) (sum float64) {
+	b = b[:len(a)]
+	var s0, s1 float64
+	k := 0
+	for ; k+2 <= len(a); k += 2 {
+		d0, d1 := a[k]-b[k], a[k+1]-b[k+1]
+		s0 += float64(d0 * d0)
+		s1 += float64(d1 * d1)
+	}
+	if k < len(a) {
+		d := a[k] - b[k]
+		s0 += float64(d * d)
+	}
+	return s0 + s1
+}

@@ -1,0 +1,242 @@
+package lmnn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/learn/lbfgs"
+	"github.com/gramengine/gram/internal/run"
+	"gonum.org/v1/gonum/mat"
+)
+
+// How many iterations are made before the documents in reach are found anew, at first and at most.
+// The metric moves the most at first.
+const (
+	firstIterations = 2
+	roundIterations = 30
+)
+
+// Train learns a metric from a corpus of vectors with few columns. Documents without a class, or with
+// several, are left out. It has the same bits from any number of workers. Time goes as the square of
+// the documents for each round, some ten, and memory as 21 times the documents and 22 times L in
+// float64, and 4 bytes for each pair in reach.
+//
+// Errors: settings that [Settings.Validate] refuses, more than MostColumns
+// columns, fewer than two classes, no class of two documents, the end of ctx, by which it stops within
+// a second.
+func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
+	p, m, by, err := prepare(ctx, c, s, o, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.learn(ctx, m, o); err != nil {
+		return nil, err
+	}
+	m.Transform = scaled(m.Transform, by)
+	return m, nil
+}
+
+// prepare returns ε on the documents of a corpus that have one class, scaled by a number, and a model
+// with L = 1. tests are documents that are predicted meanwhile.
+func prepare(
+	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
+) (_ *problem, _ *Model, by float64, _ error) {
+	fail := func(err error) (*problem, *Model, float64, error) { return nil, nil, 0, err }
+	s, err := s.resolve()
+	if err != nil {
+		return fail(err)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return fail(err)
+	}
+	if name, twice := archive.Repeated(c.Classes); twice {
+		return fail(fmt.Errorf("lmnn: two classes of %s are called %q, expected different names", c.Source, name))
+	}
+	m := &Model{Settings: s, Source: c.Source, Corpus: c.Digest(), Classes: c.Classes, Columns: c.Documents.Cols}
+	if m.Columns > MostColumns || m.Columns < 1 {
+		return fail(fmt.Errorf("lmnn: documents of %d columns, expected from 1 to %d: principal components have fewer (pca)",
+			m.Columns, MostColumns))
+	}
+	rows, labels := single(c)
+	m.Labels = labels
+	most, classes := 0, map[int32]int{}
+	for _, y := range labels {
+		classes[y]++
+		most = max(most, classes[y])
+	}
+	if len(classes) < 2 || most < 2 {
+		return fail(fmt.Errorf("lmnn: %d documents of %d classes, expected two classes, and two documents of one", len(rows),
+			len(classes)))
+	}
+	numbers := Bytes(len(rows), tests, m.Columns) / 8
+	if err := o.fits("a metric", numbers); err != nil {
+		return fail(err)
+	}
+	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
+	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: run.Workers(o.Workers)}
+	if o.MemoryBytes > 0 {
+		p.room = (o.MemoryBytes-8*numbers)/8 + somePairs*int64(len(rows)) // lists grow by doubling
+	}
+	unit := mat.NewDense(m.Columns, m.Columns, nil)
+	for i := range m.Columns {
+		unit.Set(i, i, 1)
+	}
+	p.x = wide(m.Documents, m.Columns)
+	if err := p.neighbours(ctx, p.x); err != nil {
+		return fail(err)
+	}
+	m.Targets = p.targets
+	by = p.scale()
+	p.x.Scale(by, p.x)
+	m.Transform = unit.RawMatrix().Data
+	return p, m, by, nil
+}
+
+// single returns the documents that have one class, and those.
+func single(c *corpus.Corpus) (rows []int, labels []int32) {
+	for i := range c.Documents.Rows() {
+		if of := c.Labels.Of(i); len(of) == 1 {
+			rows, labels = append(rows, i), append(labels, of[0])
+		}
+	}
+	return rows, labels
+}
+
+// trainingNumbers is how many numbers of float64 a training holds.
+func trainingNumbers(rows, columns int) int64 {
+	n, d := int64(rows), int64(columns)
+	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
+}
+
+// somePairs is for how many pairs of each document there must be room: those in reach of a margin.
+const somePairs = 100
+
+// Bytes returns what Train takes with 100 pairs in reach of a margin for each document, or Choose, where
+// there are tests. How many pairs there are isn't known before. Numbers below 0 count as 0.
+func Bytes(documents, tests, columns int) int64 {
+	documents, tests, columns = max(documents, 0), max(tests, 0), max(columns, 0)
+	numbers := trainingNumbers(documents, columns)
+	if tests > 0 {
+		numbers += predictingNumbers(documents, tests, columns)
+	}
+	return 8 * (numbers + somePairs*int64(documents))
+}
+
+// scaled returns by·l.
+func scaled(l []float64, by float64) []float64 {
+	out := make([]float64, len(l))
+	for i, v := range l {
+		out[i] = by * v
+	}
+	return out
+}
+
+// scale returns a factor by which targets are at a mean squared distance of 4: a margin of 1 then is
+// neither nothing nor all there is.
+func (p *problem) scale() float64 {
+	sum, count := 0.0, 0.0
+	for t, j := range p.targets {
+		if j >= 0 {
+			sum += squared(p.x.RawRowView(t/p.k), p.x.RawRowView(int(j)))
+			count++
+		}
+	}
+	if sum > 0 {
+		return math.Sqrt(4 * count / sum)
+	}
+	return 1
+}
+
+// soft are the widths of the kinks of ε that are rounded off, one after the other: on kinks L-BFGS ends
+// too early.
+var soft = []float64{1, 0.2, 0.05, 0.01, 0.002}
+
+// learn finds L, from m.Transform.
+func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
+	gradient := make([]float64, len(m.Transform))
+	exact := func() (float64, error) {
+		p.soft = 0
+		if _, err := p.reach(ctx, m.Transform, 0); err != nil {
+			return 0, err
+		}
+		return p.value(ctx, m.Transform, gradient)
+	}
+	if m.Start, err = exact(); err != nil {
+		return err
+	}
+	for _, p.soft = range soft {
+		if err := p.rounds(ctx, m, o); err != nil {
+			return err
+		}
+	}
+	m.Value, err = exact()
+	return err
+}
+
+// rounds makes rounds of L-BFGS on the documents in reach. One that ends where others have come into
+// reach, so that the value is above what it was, is taken back, and the next are shorter and reach
+// further.
+func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
+	slack, most := 1.0, roundIterations
+	if m.Iterations == 0 {
+		most = firstIterations
+	}
+	near, err := p.reach(ctx, m.Transform, slack)
+	if err != nil {
+		return err
+	}
+	gradient := make([]float64, len(m.Transform))
+	if m.Value, err = p.value(ctx, m.Transform, gradient); err != nil {
+		return err
+	}
+	for m.Iterations < m.Settings.Iterations {
+		if o.Progress != nil {
+			tell := func() error { o.Progress(m.Iterations, m.Settings.Iterations, m.Value, near); return nil }
+			if err := run.Guard("lmnn: Options.Progress", tell); err != nil {
+				return err
+			}
+		}
+		next, done := slices.Clone(m.Transform), m.Iterations
+		found, err := lbfgs.Minimise(ctx, p.value, next, lbfgs.Stopping{
+			Gained: m.Settings.Tolerance / 10, Iterations: min(most, m.Settings.Iterations-m.Iterations),
+			Told: func() { p.told(ctx, done, next); done++ },
+		})
+		if err != nil {
+			return err
+		}
+		if found.Gradient == 0 && found.Iterations > 0 {
+			// of one column, the first step of length 1 leads to L = 0, where all is flat: half as far
+			for i, v := range m.Transform {
+				next[i] = v / 2
+			}
+		}
+		if near, err = p.reach(ctx, next, slack); err != nil {
+			return err
+		}
+		value, err := p.value(ctx, next, gradient)
+		if err != nil {
+			return err
+		}
+		m.Iterations += max(found.Iterations, 1)
+		gained := m.Value - value
+		if gained > 0 {
+			m.Transform, m.Value = next, value
+		}
+		switch {
+		case gained > m.Settings.Tolerance*m.Value:
+			most = min(2*most, roundIterations)
+		case value == found.Value || most == 1:
+			return nil // and nobody has come into reach
+		default:
+			most, slack = max(most/2, 1), 2*slack
+			if near, err = p.reach(ctx, m.Transform, slack); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn/logistic"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// logisticFlags are the flags of support vector machines that logistic regression takes, too.
+var logisticFlags = []string{"c", "embed", "scheme", "tolerance", "weight"}
+
+var logisticFiles = files(&logistic.Form,
+	func(m *logistic.Model) Model { return &Regression{m, ""} })
+
+var euclideanLearner = &Learner{
+	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
+	Flags: logisticFlags, Weighs: true, Files: logisticFiles,
+	New: func() Trainer { return &regression{} },
+}
+
+var sphericalLearner = &Learner{
+	Name: "sphere-logistic", Summary: "the same with margins on the positive sphere (Lebanon and Lafferty, 2004)",
+	Flags: logisticFlags, Weighs: true, Files: logisticFiles,
+	New: func() Trainer { return &regression{logistic.Settings{Margin: logistic.Spherical}} },
+}
+
+// regression trains logistic regression.
+type regression struct{ logistic.Settings }
+
+// Hidden implements params.Hiding: hyperplanes through the origin have no bias, others no boundary and one optimum.
+func (r *regression) Hidden() []string {
+	if r.Margin == logistic.Spherical {
+		return []string{"origin"}
+	}
+	return []string{"boundary", "pull", "ascent", "starts"}
+}
+
+// What is tried where C isn't given, on so many folds, and what is taken where nothing may be tried.
+var (
+	triedC  = []float64{0.1, 1, 10, 100, 1000}
+	triedOn = 3
+)
+
+const untriedC = 10
+
+// settings are those of options.
+func (r *regression) settings(o Options) logistic.Settings {
+	s := r.Settings
+	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
+	s.Weights, s.Balanced = o.Weights, o.Balanced
+	if s.C == 0 {
+		s.C = untriedC
+	}
+	return s
+}
+
+func (o *Options) logistic() logistic.Options {
+	return logistic.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
+}
+
+// embedding is the one that was asked for, or one that suits the margin and the corpus.
+func (r *regression) embedding(c *corpus.Corpus, o Options) sparse.Embedding {
+	if o.Embedding == nil && r.Margin == logistic.Spherical {
+		return sparse.Sphere
+	}
+	return lineEmbedding(c, o)
+}
+
+// Check implements Trainer.
+func (r *regression) Check(o Options) error {
+	switch {
+	case o.Tolerance >= 1:
+		return flagtext.Errorf("-tolerance %v, expected a number below 1: a share of the gradient at 0", o.Tolerance)
+	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
+		return flagtext.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
+	}
+	return nil
+}
+
+// Train implements Trainer. Where no C is given, it chooses one by folds, if it may.
+func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+	e, s := r.embedding(c, o), r.settings(o)
+	var chosen string
+	if o.C == 0 && o.Work > 0 && c.Documents.Rows() >= 2*triedOn {
+		rough := s
+		rough.Tolerance, rough.Iterations, rough.Starts = max(s.Tolerance, 1e-3), 100, 0
+		choices, best, err := logistic.Choose(ctx, c, e, rough, triedC, triedOn, o.Seed, o.logistic())
+		if err != nil {
+			return nil, err
+		}
+		s.C = choices[best].C
+		var figures []string
+		for _, choice := range choices {
+			figures = append(figures, fmt.Sprintf("%v: %.2f%%, %.4f", choice.C, 100*choice.Right, choice.Losses))
+		}
+		right := "accuracy"
+		if s.Scheme == solver.Labels {
+			right = "micro F1"
+		}
+		chosen = fmt.Sprintf("C chosen on %d folds, by %s, then log loss: %s", triedOn, right, strings.Join(figures, "; "))
+	}
+	m, err := logistic.Train(ctx, c, e, s, o.logistic())
+	if err != nil {
+		return nil, err
+	}
+	return &Regression{m, chosen}, nil
+}
+
+// TrainPath implements PathTrainer.
+func (r *regression) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
+	models, err := logistic.TrainPath(ctx, c, r.embedding(c, o), r.settings(o), prices, o.logistic())
+	return each(models, func(m *logistic.Model) Model { return &Regression{m, ""} }), err
+}
+
+// Regression is a model of logistic regression.
+type Regression struct {
+	*logistic.Model
+	chosen string
+}
+
+// Predict implements Model.
+func (m *Regression) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.logistic())
+}
+
+// Weights implements Weighted.
+func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string) {
+	for _, q := range m.Machines {
+		weights = append(weights, q.Weights)
+	}
+	if m.Settings.Margin == logistic.Spherical {
+		of = "the unit vector"
+	}
+	return weights, m.Embedder.Terms, of
+}
+
+// regressionRow is a machine in a report.
+type regressionRow struct {
+	Class       string    `json:"class"`
+	Objective   float64   `json:"objective"`
+	Gap         *float64  `json:"gap,omitempty"`
+	Gradient    float64   `json:"gradient"`
+	Iterations  int       `json:"iterations"`
+	Evaluations int       `json:"evaluations"`
+	Converged   bool      `json:"converged"`
+	Bias        float64   `json:"bias"`
+	Theta       float64   `json:"theta,omitempty"`
+	Bounded     bool      `json:"theta_bounded,omitempty"`
+	Starts      []float64 `json:"start_objectives,omitempty"`
+	Differ      int       `json:"documents_where_boundaries_differ,omitempty"`
+	MostApart   float64   `json:"greatest_difference_of_margins,omitempty"`
+}
+
+// About implements Model.
+func (m *Regression) About() About {
+	s := m.Settings
+	a := About{
+		Type: "logistic" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes,
+		Machines: m.Classes, Probabilities: true, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
+		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
+		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32),
+	}
+	if s.Scheme == solver.OneVsOne {
+		a.Scheme = solver.OneVsRest
+	}
+	if s.Margin == logistic.Spherical {
+		a.Type = "sphere-" + a.Type
+	}
+	if m.chosen != "" {
+		a.Text = append(a.Text, m.chosen)
+	}
+	var steps, passes, differ, bounded int
+	var value, gap, most float64
+	measured := s.Margin == logistic.Euclidean && !math.IsInf(s.C, 1)
+	for k, q := range m.Machines {
+		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
+		differ, most = differ+q.Differ, max(most, q.MostApart)
+		gap += q.Gap
+		a.Ended.count(q.Converged, q.Gap, q.Value)
+		if q.Bounded {
+			bounded++
+		}
+		var told *float64
+		if measured {
+			told = &q.Gap
+		}
+		a.Rows = append(a.Rows, regressionRow{
+			m.Classes[k], q.Value, told, q.Gradient, q.Iterations, q.Evaluations, q.Converged, q.Bias, q.Theta, q.Bounded,
+			q.Starts, q.Differ, q.MostApart,
+		})
+	}
+	line := fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)
+	if gap > 0 { // measured, and not of a file
+		line += fmt.Sprintf(", at most %.2g above the optimum", gap)
+	}
+	a.Text = append(a.Text, line)
+	if s.Margin == logistic.Spherical {
+		a.Text = append(a.Text, fmt.Sprintf("the paper's boundary would change %d of %d margins, by up to %.2g rad", differ,
+			m.Documents*len(m.Machines), most))
+	}
+	if bounded > 0 {
+		a.Text = append(a.Text, fmt.Sprintf("θ is at its bound in %d of %d machines: their classes are separable, and C "+
+			"is too great to bound it", bounded, len(m.Machines)))
+	}
+	return a
+}

@@ -1,0 +1,40 @@
+package logistic
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/internal/learn/archive/archivetest"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
+)
+
+func trained(t testing.TB, s Settings, embedding string) *Model {
+	t.Helper()
+	e := musttest.Get(sparse.ParseEmbedding(embedding))(t)
+	m := musttest.Get(Train(context.Background(), texts(t, 20, 3, 7), e, s, Options{}))(t)
+	return m
+}
+
+func TestModelFile(t *testing.T) {
+	for _, s := range []Settings{
+		{}, {NoBias: true}, {Margin: Spherical, Starts: 2, Pull: 1, C: math.Inf(1)},
+		{Margin: Spherical, Boundary: Paper, Ascent: true},
+	} {
+		a, b := trained(t, s, "tf-l1-sqrt"), trained(t, s, "tfidf-l2")
+		for _, machine := range slices.Concat(a.Machines, b.Machines) {
+			machine.Gap = 0 // files don't keep it
+		}
+		archivetest.Check(t, Form, a, b)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
+		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{}); err != nil {
+			t.Log(err)
+		}
+	}, trained(f, Settings{Margin: Spherical, Starts: 2}, "tfidf-l1-sqrt"))
+}

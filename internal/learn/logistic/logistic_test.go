@@ -1,0 +1,397 @@
+package logistic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/sphere"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// texts draws documents of a number of classes, whose words overlap.
+func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	var docs, labels []string
+	for i := range n {
+		k := i % classes
+		var b strings.Builder
+		for range 5 + r.IntN(20) {
+			word := int(60 * math.Pow(r.Float64(), 2))
+			if r.IntN(4) == 0 {
+				word = 60 + 8*k + r.IntN(12)
+			}
+			fmt.Fprintf(&b, "w%c%c ", 'a'+word/26, 'a'+word%26)
+		}
+		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
+	}
+	c := musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
+	return c
+}
+
+func embedded(t testing.TB, c *corpus.Corpus, name string) *Documents {
+	t.Helper()
+	e := musttest.Get(sparse.ParseEmbedding(name))(t)
+	x := musttest.Get(e.Fit(c.Documents).Transform(c.Documents))(t)
+	d := musttest.Get(NewDocuments(x))(t)
+	return d
+}
+
+// of says which documents are of class k.
+func of(c *corpus.Corpus, k int32) []bool {
+	positive := make([]bool, c.Documents.Rows())
+	for i := range positive {
+		positive[i] = c.Labels.Of(i)[0] == k
+	}
+	return positive
+}
+
+var kinds = map[string]Settings{
+	"euclidean": {C: 3}, "no bias": {C: 3, NoBias: true}, "spherical": {Margin: Spherical, C: 3},
+	"pull":     {Margin: Spherical, C: 3, Pull: 5},
+	"paper":    {Margin: Spherical, C: 3, Boundary: sphere.Paper},
+	"weighted": {C: 3, prices: [2]float64{0.5, 3}}, "weighted sphere": {Margin: Spherical, prices: [2]float64{0.5, 3}},
+}
+
+// The gradient of the objective is that of differences, at random points.
+func TestObjectiveGradient(t *testing.T) {
+	c := texts(t, 40, 2, 1)
+	for name, s := range kinds {
+		s := musttest.Get(s.resolve())(t)
+		p := musttest.Get(embedded(t, c, "tf-l1-sqrt").Problem(nil))(t)
+		o := newObjective(p.p, &s, of(c, 0), 1)
+		if s.Pull > 0 {
+			o.toward = o.centroids()
+		}
+		r := rand.New(rand.NewPCG(5, 6))
+		n := o.size()
+		w, g, none := make([]float64, n), make([]float64, n), make([]float64, n)
+		for j := range w {
+			w[j] = r.NormFloat64()
+		}
+		ctx := context.Background()
+		if _, err := o.value(ctx, w, g); err != nil {
+			t.Fatal(err)
+		}
+		far := 0
+		for j := range w {
+			const step = 1e-6
+			at := func(d float64) float64 {
+				w[j] += d
+				v, _ := o.value(ctx, w, none)
+				w[j] -= d
+				return v
+			}
+			want := (at(step) - at(-step)) / (2 * step)
+			if !(math.Abs(want-g[j]) <= 1e-6*max(1, math.Abs(want))) {
+				far++
+				t.Logf("%s, variable %d: %v, expected %v", name, j, g[j], want)
+			}
+		}
+		if far > 1 && s.Boundary == sphere.Exact || far > n/10 { // a kink may lie within a step
+			t.Errorf("%s: %d of %d derivatives are wrong", name, far, n)
+		}
+	}
+}
+
+// L-BFGS finds the optimum of the paper's ascent, from ten starts, and ends nowhere above it.
+func TestAscentAgrees(t *testing.T) {
+	c := texts(t, 40, 3, 2)
+	p := musttest.Get(embedded(t, c, "tf-l1-sqrt").Problem(nil))(t)
+	for k := range int32(3) {
+		train := func(s Settings) *Machine {
+			s.Margin, s.C, s.Seed, s.Tolerance, s.Starts = Spherical, 3, 3, 1e-6, 10
+			m := musttest.Get(p.Train(context.Background(), of(c, k), nil, s, Options{}))(t)
+			return m[0]
+		}
+		fast, slow := train(Settings{Iterations: 500}), train(Settings{Ascent: true, Iterations: 3000})
+		for i, v := range fast.Starts {
+			if w := slow.Starts[i]; !(v <= w*(1+1e-6)) {
+				t.Errorf("class %d, start %d: L-BFGS ends at %.10g, the ascent at %.10g", k, i, v, w)
+			}
+		}
+		if !(math.Abs(fast.Value-slow.Value) <= 1e-6*slow.Value) {
+			t.Errorf("class %d: the best of L-BFGS is %.10g, that of the ascent %.10g", k, fast.Value, slow.Value)
+		}
+		t.Logf("class %d: %.10g, in %d passes against %d", k, fast.Value, fast.Evaluations, slow.Evaluations)
+	}
+}
+
+// Models and predictions have the same bits from any number of workers, and a path ends where its
+// last C alone does.
+func TestSameFromAnyNumberOfWorkers(t *testing.T) {
+	c := texts(t, 2000, 3, 4)
+	e, _ := sparse.ParseEmbedding("tf-l1-sqrt")
+	for name, s := range kinds {
+		s.Tolerance = 1e-2
+		var before *Model
+		for _, workers := range []int{1, 2, 7} {
+			models := musttest.Get(TrainPath(context.Background(), c, e, s, []float64{0.1, 1}, Options{Workers: workers}))(t)
+			m := models[1]
+			p := musttest.Get(m.Predict(context.Background(), c.Documents, Options{Workers: workers}))(t)
+			right := 0
+			for i, k := range p.Class {
+				if int32(k) == c.Labels.Of(i)[0] {
+					right++
+				}
+				sum := 0.0
+				for _, v := range p.Probabilities[i] {
+					sum += v
+				}
+				if !(math.Abs(sum-1) <= 1e-12) {
+					t.Fatalf("%s: probabilities sum to %v", name, sum)
+				}
+			}
+			if right < 1400 {
+				t.Errorf("%s: %d of 2000 right", name, right)
+			}
+			if before == nil {
+				before = m
+				alone := musttest.Get(Train(context.Background(), c, e, m.Settings, Options{}))(t)
+				for k, a := range alone.Machines {
+					if b := m.Machines[k].Value; !(math.Abs(a.Value-b) <= 1e-2*a.Value) {
+						t.Errorf("%s: objective %v at the end of a path, %v alone", name, b, a.Value)
+					}
+				}
+				continue
+			}
+			for k, a := range m.Machines {
+				for j, v := range a.Weights {
+					if math.Float64bits(v) != math.Float64bits(before.Machines[k].Weights[j]) {
+						t.Fatalf("%s: %d workers give another weight %d of class %d", name, workers, j, k)
+					}
+				}
+			}
+		}
+	}
+}
+
+// What can't be trained on is refused by name; what is odd has defined results.
+func TestOddInput(t *testing.T) {
+	ctx := context.Background()
+	root, _ := sparse.ParseEmbedding("tf-l1-sqrt")
+	l2, _ := sparse.ParseEmbedding("tf-l2")
+	chi, _ := sparse.ParseEmbedding("tf-l1-chi2")
+	c := texts(t, 12, 2, 5)
+	one := texts(t, 12, 1, 5)
+	signed := &corpus.Corpus{Source: "signed", Classes: []string{"a", "b"}, Documents: &sparse.CSR{
+		Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{-1, 1},
+	}}
+	signed.Labels.Add(0)
+	signed.Labels.Add(1)
+	spherical := Settings{Margin: Spherical}
+	for name, call := range map[string]struct {
+		run  func() error
+		want string
+	}{
+		"one label": {func() error { _, err := Train(ctx, one, root, spherical, Options{}); return err },
+			"1 classes, expected at least 2"},
+		"negative": {func() error { _, err := Train(ctx, signed, l2, spherical, Options{}); return err },
+			"no value below 0"},
+		"negative to predict": {func() error {
+			positive := &corpus.Corpus{Source: "positive", Classes: signed.Classes, Documents: &sparse.CSR{
+				Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1},
+			}, Labels: signed.Labels}
+			m, err := Train(ctx, positive, l2, spherical, Options{})
+			if err != nil {
+				return err
+			}
+			_, err = m.Predict(ctx, signed.Documents, Options{})
+			return err
+		}, "row 0, term 0: found -1, expected no value below 0 in the embedding tf-l2"},
+		"histogram": {func() error { _, err := Train(ctx, c, chi, Settings{}, Options{}); return err }, "tf-l1-chi2"},
+		"C":         {func() error { _, err := Train(ctx, c, l2, Settings{C: -1}, Options{}); return err }, "c=-1"},
+		"pull":      {func() error { _, err := Train(ctx, c, l2, Settings{Pull: 1}, Options{}); return err }, "Euclidean"},
+		"memory": {func() error { _, err := Train(ctx, c, l2, Settings{}, Options{MemoryBytes: 100}); return err },
+			"needs"},
+		"folds": {func() error {
+			_, _, err := Choose(ctx, c, l2, Settings{}, []float64{1}, 13, 1, Options{})
+			return err
+		}, "13 folds"},
+		"prices": {func() error {
+			_, err := TrainPath(ctx, c, l2, Settings{}, []float64{1, 1}, Options{})
+			return err
+		}, "ascend"},
+	} {
+		if err := call.run(); err == nil || !strings.Contains(err.Error(), call.want) {
+			t.Errorf("%s: %v, expected %q", name, err, call.want)
+		}
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := Train(cancelled, c, root, spherical, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, expected the end of the context", err)
+	}
+
+	// A class that every document has, and one that none has; a document without terms; separable
+	// documents without regularisation.
+	odd := c.Select([]int{0, 1, 2, 3, 4, 5})
+	odd.Classes = append(odd.Classes[:2:2], "all", "none")
+	labels := sparse.Labels{}
+	for i := range 6 {
+		labels.Add(odd.Labels.Of(i)[0], 2)
+	}
+	odd.Labels = labels
+	odd.Documents.Offsets[6] = odd.Documents.Offsets[5]
+	odd.Documents.Terms = odd.Documents.Terms[:odd.Documents.Offsets[6]]
+	odd.Documents.Values = odd.Documents.Values[:odd.Documents.Offsets[6]]
+	for _, s := range []Settings{{}, spherical, {Margin: Spherical, C: math.Inf(1)}} {
+		s.Scheme = solver.Labels
+		for _, e := range []sparse.Embedding{root, l2} {
+			m := musttest.Get(Train(ctx, odd, e, s, Options{}))(t)
+			p := musttest.Get(m.Predict(ctx, odd.Documents, Options{}))(t)
+			for i, f := range p.Decisions {
+				if !(f[2] == math.Log(7) && f[3] == -math.Log(7)) || !finite(f[0]) || !finite(f[1]) {
+					t.Errorf("%v, %v, document %d: %v, expected log 7 for what all have", s.Margin, e, i, f)
+				}
+			}
+			if math.IsInf(s.C, 1) && !m.Machines[0].Bounded {
+				t.Logf("θ %v", m.Machines[0].Theta)
+			}
+		}
+	}
+}
+
+// Without groups, copies of a document are in several folds and their labels, which are random, are known.
+func TestChooseByGroups(t *testing.T) {
+	one := texts(t, 60, 2, 9)
+	r, rows := rand.New(rand.NewPCG(9, 9)), []int(nil)
+	for i := range one.Labels.IDs {
+		one.Labels.IDs[i] = int32(r.IntN(2))
+		rows = append(rows, i, i, i)
+	}
+	c := one.Select(rows)
+	right := func() float64 {
+		choices, best, err := Choose(t.Context(), c, sparse.Sphere, Settings{}, []float64{1000}, 3, 5, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return choices[best].Right
+	}
+	copies := right()
+	for _, i := range rows {
+		c.Groups = append(c.Groups, int64(i))
+	}
+	if groups := right(); !(copies > 0.85 && groups < 0.7) {
+		t.Errorf("accuracy %v, by groups %v", copies, groups)
+	}
+}
+
+// Choose counts what machines that are trained without each fold find in it, and takes the best C.
+func TestChoose(t *testing.T) {
+	ctx := context.Background()
+	c := texts(t, 90, 3, 8)
+	const folds = 3
+	prices := []float64{1e-3, 1, 30}
+	choices, best, err := Choose(ctx, c, sparse.Sphere, Settings{}, prices, folds, 5, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := make([]int, c.Documents.Rows())
+	for i := range labels {
+		labels[i] = int(c.Labels.Of(i)[0])
+	}
+	part := solver.Folds(labels, folds, 5)
+	docs := embedded(t, c, "tf-l1-sqrt")
+	for at, price := range prices {
+		right := 0
+		for fold := range folds {
+			var rows, held []int
+			for i, f := range part {
+				if f == fold {
+					held = append(held, i)
+				} else {
+					rows = append(rows, i)
+				}
+			}
+			p := musttest.Get(docs.Problem(rows))(t)
+			values := make([][]float64, 3)
+			for k := range values {
+				positive := make([]bool, len(rows))
+				for i, row := range rows {
+					positive[i] = labels[row] == k
+				}
+				m, err := p.Train(ctx, positive, prices[:at+1], Settings{}, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if values[k], err = m[at].Decisions(docs, held, Settings{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, row := range held {
+				top := 0
+				for k := range values {
+					if values[k][i] > values[top][i] {
+						top = k
+					}
+				}
+				if top == labels[row] {
+					right++
+				}
+			}
+		}
+		if choices[at].C != price || !(math.Abs(choices[at].Right-float64(right)/90) <= 1e-12) {
+			t.Errorf("C %v: %+v, expected %d of 90", price, choices[at], right)
+		}
+		if choices[at].Right > choices[best].Right {
+			t.Errorf("C %v is best, but %v is better", choices[best].C, price)
+		}
+	}
+}
+
+// Of two classes one machine is the other with the other sign, and so are the probabilities.
+func TestTwoClasses(t *testing.T) {
+	ctx := context.Background()
+	c := texts(t, 60, 2, 9)
+	for _, margin := range []Margin{Euclidean, Spherical} {
+		m := musttest.Get(Train(ctx, c, sparse.Sphere, Settings{Margin: margin}, Options{}))(t)
+		p := musttest.Get(m.Predict(ctx, c.Documents, Options{}))(t)
+		for i, f := range p.Decisions {
+			if !(math.Abs(f[0]+f[1]) <= 1e-12*math.Abs(f[0])) ||
+				!(math.Abs(p.Probabilities[i][0]-probability(f[0])) <= 1e-12) {
+				t.Fatalf("%v: decisions %v, probabilities %v", margin, f, p.Probabilities[i])
+			}
+		}
+	}
+}
+
+// A class of the weight 3 counts like one whose documents are there three times, to the gap; balanced classes of
+// the same size have the weight 1.
+func TestWeights(t *testing.T) {
+	ctx := context.Background()
+	for _, classes := range []int{2, 3} {
+		c := texts(t, 60, classes, 11)
+		var thrice []int
+		for i := range c.Documents.Rows() {
+			if thrice = append(thrice, i); c.Labels.Of(i)[0] == 1 {
+				thrice = append(thrice, i, i)
+			}
+		}
+		s := Settings{C: 3, Tolerance: 1e-9}
+		train := func(c *corpus.Corpus, weights map[string]float64, balanced bool) *Model {
+			s.Weights, s.Balanced = weights, balanced
+			m := musttest.Get(Train(ctx, c, sparse.Sphere, s, Options{}))(t)
+			return m
+		}
+		name := c.Classes[1]
+		got, want := train(c, map[string]float64{name: 3}, false).Machines[1], train(c.Select(thrice), nil, false).Machines[1]
+		if !(math.Abs(got.Value-want.Value) <= 1e-8*want.Value) || !(got.Gap <= 1e-9*got.Value) || !got.Converged ||
+			!(math.Abs(got.Bias-want.Bias) <= 1e-3) {
+			t.Errorf("%d classes: %v, bias %v, gap %v, expected %v, bias %v", classes, got.Value, got.Bias, got.Gap,
+				want.Value, want.Bias)
+		}
+		if plain, even := train(c, nil, false), train(c, nil, true); classes == 2 && !reflect.DeepEqual(plain, even) {
+			t.Errorf("balanced classes of the same size: %+v, expected %+v", even.Machines[0], plain.Machines[0])
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package logistic
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/lbfgs"
+	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Train trains a model on the labelled documents of a corpus; for separate labels those without any
+// count, too. It neither changes nor keeps the corpus. The model has the same bits from any number
+// of workers.
+//
+// Errors: a corpus without documents or with fewer
+// classes than can be told apart, what the embedding refuses, a histogram's embedding, negative
+// values with spherical margins, settings and options out of range, more memory than was allowed,
+// the end of ctx, within a second.
+func Train(
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options,
+) (*Model, error) {
+	models, err := TrainPath(ctx, c, e, s, nil, opt)
+	if err != nil {
+		return nil, err
+	}
+	return models[0], nil
+}
+
+// TrainPath is [Train] for each C of prices, ascending, each machine from the one before; nil stands
+// for Settings.C.
+func TrainPath(
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+) ([]*Model, error) {
+	t, err := newTraining(ctx, c, e, s, prices, opt)
+	if err != nil {
+		return nil, err
+	}
+	p := t.problem(t.rows)
+	machines, err := t.trainAll(ctx, p, t.rows, "training", 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Model
+	for i, price := range t.prices {
+		m := &Model{
+			Settings: t.s, Source: c.Source, Corpus: c.Digest(), Documents: c.Documents.Rows(),
+			Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Form: c.Form, Embedder: t.docs.x.Embedder,
+			Classes: slices.Clone(c.Classes),
+		}
+		m.Settings.C = price
+		for k := range c.Classes {
+			m.Machines = append(m.Machines, machines[k][i])
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// problem takes some rows of the corpus to train on.
+func (t *training) problem(rows []int) *Problem {
+	p := &Problem{p: newPoints(t.docs.x, rows), cols: t.docs.x.Cols}
+	p.p.weights = task.DocumentWeights(t.c, rows)
+	return p
+}
+
+// training is a corpus made ready.
+type training struct {
+	c      *corpus.Corpus
+	s      Settings
+	opt    Options
+	prices []float64
+	docs   *Documents
+	rows   []int // those that are trained on
+
+	weights []float64 // by class
+}
+
+func newTraining(
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+) (*training, error) {
+	s, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if prices == nil {
+		prices = []float64{s.C}
+	}
+	t := &training{c: c, s: s, opt: opt, prices: prices}
+	t.opt.Workers = run.Workers(opt.Workers)
+	err = task.CheckPrices(prices)
+	if err == nil {
+		t.rows, err = task.Check(ctx, c, e, s.Scheme)
+	}
+	if err == nil {
+		t.weights, err = task.Weights(c, t.rows, s.Weights, s.Balanced, s.Scheme)
+		t.s.Weights, t.s.Balanced = nil, false
+	}
+	if err != nil {
+		return nil, fmt.Errorf("logistic: %w", err)
+	}
+	err = run.Fits(t.bytes(), opt.MemoryBytes, "logistic: training on %d documents of %d values", c.Documents.Rows(),
+		c.Documents.NNZ())
+	if err != nil {
+		return nil, err
+	}
+	x, err := e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, t.opt.Workers)
+	if err != nil {
+		return nil, err
+	}
+	t.docs = newDocuments(x)
+	return t, t.docs.check(s.Margin, 0)
+}
+
+// bytes is the memory that training takes: embedded documents, those of the problem by rows and by
+// columns, a machine for each class and C, and the vectors of the searches under way.
+func (t *training) bytes() int64 {
+	terms, _ := t.c.Documents.TermFrequencies()
+	values, rows, n := t.c.Documents.NNZ(), t.c.Documents.Rows(), int64(len(terms)+1)
+	const vectors = 2*lbfgs.Memory + 8
+	return sparse.EmbeddedBytes(rows, values+int64(rows)) + 16*values + 16*n + 16*int64(rows) +
+		8*n*int64(len(t.c.Classes)*len(t.prices)) + 8*(vectors*n+8*int64(rows))*int64(min(t.opt.Workers, len(t.c.Classes)))
+}
+
+// trainAll trains the machines of all classes on some rows, for each price: several at a time, each on
+// its share of the workers. It is part number part of parts. Of two classes the second machine is the
+// first with the other sign.
+func (t *training) trainAll(
+	ctx context.Context, p *Problem, rows []int, stage string, part, parts int,
+) (out [][]*Machine, err error) {
+	n := len(t.c.Classes)
+	mirrored := n == 2 && t.s.Scheme == solver.OneVsRest
+	if mirrored {
+		n = 1
+	}
+	out = make([][]*Machine, n)
+	atOnce := min(t.opt.Workers, n)
+	var iterations atomic.Int64
+	var report func(int64)
+	if t.opt.Progress != nil {
+		report = func(done int64) {
+			p := run.Progress{Stage: stage, Done: int64(part*n) + done, Total: int64(parts * n)}
+			if steps := iterations.Load(); steps > 0 {
+				p.Details = []string{fmt.Sprintf("%d steps", steps)}
+			}
+			t.opt.Progress(p)
+		}
+	}
+	ctx, r := run.StartReporter(ctx, "logistic: Options.Progress", report)
+	defer func() {
+		if r.Finish(&err); err != nil {
+			out = nil
+		}
+	}()
+	err = run.Tasks(ctx, atOnce, n, func(ctx context.Context, _, k int) (err error) {
+		inner := max(t.opt.Workers/atOnce, 1)
+		s := t.s
+		if s.prices = [2]float64{1, t.weights[k]}; mirrored {
+			s.prices[0] = t.weights[1]
+		}
+		out[k], err = p.train(ctx, task.Of(t.c, k, rows), t.prices, s, inner, func() { iterations.Add(1) })
+		r.Add(1)
+		return err
+	})
+	if mirrored && err == nil {
+		var other []*Machine
+		for _, m := range out[0] {
+			other = append(other, m.mirrored())
+		}
+		out = append(out, other)
+	}
+	return out, err
+}
+
+// mirrored returns the machine of the other class of two.
+func (m *Machine) mirrored() *Machine {
+	out := *m
+	out.Bias = -m.Bias
+	out.Weights = make([]float64, len(m.Weights))
+	for j, w := range m.Weights {
+		out.Weights[j] = -w
+	}
+	return &out
+}

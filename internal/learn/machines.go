@@ -1,0 +1,142 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Machines is a model of support vector machines, as a [Model].
+type Machines struct {
+	*model.Model
+	Trained *Trained // nil of a model that was loaded
+}
+
+// Trained is what the training of support vector machines found beside the model.
+type Trained struct {
+	svm.Report
+	Settings svm.Settings
+
+	Chosen   *svm.Chosen   // how the settings were chosen; nil where they weren't
+	Terms    []Terms       // the cuts of Chosen; nil where text was not cut anew
+	Linear   *Validation   // linear machines on the last round's folds, where they are as good and far cheaper, else nil
+	Values   int64         // of the documents that were trained on
+	Choosing time.Duration // what that took
+}
+
+// About implements Model.
+func (m Machines) About() About {
+	a := About{
+		Type: string(m.Type), Kernel: m.Kernel, C: m.Settings.C, Machines: []string{string(m.Type)},
+		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Support: m.Support.Rows(), Bytes: m.bytes(),
+	}
+	if m.Embedder != nil {
+		a.Embedding, a.Terms = m.Embedder.String(), len(m.Embedder.Terms)
+		if !m.Embedder.Open || m.Documents > 0 { // a model of LIBSVM knows the columns of its support vectors alone
+			a.Columns, a.Width = m.Embedder.Terms, m.Embedder.Width()
+		}
+	}
+	a.OneClass = m.Type == model.OneClass
+	a.Numbers = !m.Type.Classifies() && !a.OneClass
+	if m.Type.Classifies() {
+		a.Classes, a.Scheme = m.Classes, m.Classifier.Scheme
+		a.Machines, a.Probabilities = m.names(), m.probabilities()
+		if r := m.Classifier.Rejection; r != nil {
+			a.Below = r.Below
+		}
+	}
+	if t := m.Trained; t != nil {
+		if c := t.Chosen; c != nil && c.Why != "" {
+			a.Notes = append(a.Notes, fmt.Sprintf("nothing was compared: %s; %s with C = %v is taken", c.Why,
+				t.Settings.Kernel, t.Settings.C))
+		}
+		a.Notes, a.Ended = append(a.Notes, t.Warnings...), Ended{Machines: t.Machines, Unfinished: t.Unfinished}
+	}
+	return a
+}
+
+// names names the machines: by a class, or by two with / between.
+func (m Machines) names() []string {
+	if m.Classifier.Scheme != solver.OneVsOne {
+		return m.Classes
+	}
+	var names []string
+	for a, class := range m.Classes {
+		for _, other := range m.Classes[a+1:] {
+			names = append(names, class+"/"+other)
+		}
+	}
+	return names
+}
+
+// probabilities reports whether each of the machines has a sigmoid.
+func (m Machines) probabilities() bool {
+	for _, machine := range m.Classifier.Machines {
+		if machine != nil && machine.Sigmoid == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// bytes returns about what the model takes in memory.
+func (m Machines) bytes() int64 {
+	const aText, aTerm, aVector, aCoefficient = 16, 16, 12, 16
+	n := m.Support.Bytes() + aVector*int64(m.Support.Rows()) + aTerm*int64(len(m.Embedder.Terms))
+	for _, text := range m.Vocabulary {
+		n += aText + int64(len(text))
+	}
+	for _, machine := range m.Classifier.Machines {
+		if machine != nil {
+			n += aCoefficient * int64(len(machine.Coef))
+		}
+	}
+	return n
+}
+
+// Write implements Model.
+func (m Machines) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
+
+// Predict implements Model. [Ready] makes a predictor that keeps its engine from call to call.
+func (m Machines) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	p, err := m.ready(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	return p.Predict(ctx, docs)
+}
+
+func (m Machines) ready(ctx context.Context, o Options) (Predictor, error) {
+	p, err := svm.NewPredictor(ctx, m.Model, svm.PredictOptions{
+		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Device: o.Device,
+		Kernels:  o.Kernels,
+		Progress: func(s svm.Progress) { o.Tell(s.Stage, s.Done, s.Total) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return machinesReady{p}, nil
+}
+
+// machinesReady are machines whose support vectors have an engine.
+type machinesReady struct{ *svm.Predictor }
+
+func (p machinesReady) Holding(bytes int64) Predictor {
+	return machinesReady{p.Predictor.Holding(bytes)}
+}
+
+// Computing is a [Predictor] whose kernel values an engine computes, nil where there are none to compute, or which
+// decides by weights, if they aren't nil.
+type Computing interface {
+	Predictor
+	Engine() *engine.Engine
+	Weights() *svm.Weights
+}

@@ -1,0 +1,156 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn/mkm"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var multilayerLearner = &Learner{
+	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
+	Flags: []string{"layers", "width", "kernel"},
+	Files: files(&mkm.Form,
+		func(m *mkm.Model) Model { return multilayerModel{m} }),
+	New: func() Trainer { return &multilayer{} },
+}
+
+// DefaultLayers are those of -type mkm without -layers.
+const DefaultLayers = "arccos:n=1;arccos:n=1"
+
+// multilayer trains multilayer kernel machines.
+type multilayer struct{ mkm.Settings }
+
+// settings are those of options.
+func (t *multilayer) settings(o Options) (mkm.Settings, error) {
+	s := t.Settings
+	s.Seed, s.Kernel = o.Seed, o.Kernel
+	layers := o.Layers
+	if layers == "" {
+		layers = DefaultLayers
+	}
+	if layers != "none" {
+		for spec := range strings.SplitSeq(layers, ";") {
+			s.Layers = append(s.Layers, strings.TrimSpace(spec))
+		}
+	}
+	switch o.Width {
+	case "", "auto":
+	case "all":
+		s.Whole = true
+	default:
+		for w := range strings.SplitSeq(o.Width, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(w))
+			if err != nil {
+				return s, flagtext.Errorf("-type mkm:width=%q, expected auto, all, or whole numbers, of the documents, then of "+
+					"each layer", o.Width)
+			}
+			s.Widths = append(s.Widths, n)
+		}
+	}
+	switch {
+	case o.Scheme == solver.Labels:
+		return s, flagtext.Errorf("-type mkm gives each document one class, expected no separate labels")
+	case s.Final != mkm.Machines && (o.Kernel != "" || s.C != 0):
+		return s, flagtext.Errorf("-kernel and c apply to -type mkm:final=svm only; layers names the kernels of layers")
+	case s.Final != mkm.Metric && s.Steps != 0:
+		return s, flagtext.Errorf("-type mkm:steps=N applies to final=lmnn only")
+	case s.Final != mkm.Neighbours && s.K != 0:
+		return s, flagtext.Errorf("-type mkm:k=K applies to final=knn only")
+	}
+	return s, s.Validate()
+}
+
+// Check implements Trainer.
+func (t *multilayer) Check(o Options) error {
+	_, err := t.settings(o)
+	return err
+}
+
+func (o *Options) multilayer() mkm.Options {
+	return mkm.Options{
+		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+		Progress: o.told,
+	}
+}
+
+// Train implements Trainer.
+func (t *multilayer) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, err
+	}
+	opt := o.multilayer()
+	opt.Chosen = func(c mkm.Choice) { o.Saying("%s", c) }
+	m, err := mkm.Train(ctx, c, s, opt)
+	if err != nil {
+		return nil, err
+	}
+	return multilayerModel{m}, nil
+}
+
+// multilayerModel is a multilayer kernel machine.
+type multilayerModel struct{ *mkm.Model }
+
+// Predict implements Model.
+func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.multilayer())
+}
+
+// levelRow is a level in a report: the documents, then each layer.
+type levelRow struct {
+	Level     int     `json:"level"`
+	Kernel    string  `json:"kernel,omitempty"`
+	Features  int     `json:"features"`
+	Width     int     `json:"width"`
+	K         int     `json:"k,omitempty"`
+	Wrong     int     `json:"wrong"`
+	Chosen    int     `json:"chosen_on"` // documents
+	Steps     int     `json:"steps,omitempty"`
+	Missed    int     `json:"wrong_by_metric,omitempty"`
+	Explained float64 `json:"explained,omitempty"`
+}
+
+// About implements Model.
+func (m multilayerModel) About() About {
+	s := m.Settings
+	a := About{
+		Type: "mkm" + params.Spec(s), Scheme: solver.OneVsRest, Classes: m.Classes, Machines: m.Classes,
+		Votes: s.Final != mkm.Machines, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Bytes: m.Bytes(),
+	}
+	if a.Columns = slices.Sorted(slices.Values(m.Columns)); m.Columns == nil {
+		a.Columns = m.Layers[0].Embedder.Terms
+	}
+	a.Terms = len(a.Columns)
+	for l, c := range m.Choices {
+		row := levelRow{Level: l, Kernel: c.Kernel, Features: c.Features, Width: c.Width, K: c.K, Wrong: c.Wrong,
+			Chosen: c.Documents, Steps: c.Steps, Missed: c.StepsWrong}
+		text := c.String()
+		if l > 0 {
+			row.Explained = m.Layers[l-1].Explained
+			text += fmt.Sprintf("; components explain %.1f%% of %d documents", 100*row.Explained, m.Layers[l-1].Base.Rows())
+		}
+		a.Text, a.Rows = append(a.Text, text), append(a.Rows, row)
+	}
+	switch {
+	case m.Nearest != nil:
+		a.Text = append(a.Text, fmt.Sprintf("%d neighbours of %d documents vote", m.Nearest.K, len(m.Nearest.Labels)))
+	case m.Metric != nil:
+		a.Text = append(a.Text, fmt.Sprintf("metric: loss %.6g, %.6g of the Euclidean metric, iterations: %d",
+			m.Metric.Value, m.Metric.Start, m.Metric.Iterations))
+	case m.Machines != nil:
+		a.C = m.Machines.Settings.C
+		a.Text = append(a.Text, fmt.Sprintf("machines: %s, %d support vectors", m.Machines.Kernel,
+			m.Machines.Support.Rows()))
+	}
+	return a
+}

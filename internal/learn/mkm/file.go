@@ -1,0 +1,137 @@
+package mkm
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/learn/lmnn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Form describes a model's file. docs/formats.md explains its keys and arrays. Layers and a classifier
+// that is a model of its own are files within the file.
+var Form = archive.Format[Model]{
+	Package: "mkm", Name: "gram mkm ", Describe: describe, Validate: (*Model).Validate,
+}
+
+func describe(f *archive.File, m *Model) {
+	f.Object("settings", func() { describeSettings(f, &m.Settings) })
+	f.Corpus(&m.Source, &m.Corpus)
+	archive.Count(f, "documents", &m.Documents, 1<<40)
+	f.Names("classes", &m.Classes)
+	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
+	f.Key("choices", &m.Choices)
+	columns := len(m.Columns)
+	archive.Count(f, "columns", &columns, 1<<32)
+	nestLayers := describeLayers(f, &m.Layers)
+	var final archive.Inner
+	q, width := &Nearest{}, 0
+	switch {
+	case m.Metric != nil:
+		final = f.Inner(m.Metric.Write)
+	case m.Machines != nil:
+		final = f.Inner(m.Machines.Write)
+	case m.Nearest != nil:
+		q, width = m.Nearest, m.Width()
+	}
+	voters, k := len(q.Labels), q.K
+	f.Key("final", &final)
+	f.Optional("voters", &voters)
+	f.Optional("width", &width)
+	f.Optional("k", &k)
+
+	if columns > 0 {
+		archive.Array(f, "columns", &m.Columns, columns)
+	}
+	nestLayers()
+	f.Nest("classifier", &final, func(ctx context.Context, r io.Reader) (err error) {
+		switch m.Settings.Final {
+		case Metric:
+			m.Metric, err = lmnn.Form.Read(ctx, r)
+		case Machines:
+			m.Machines, err = model.Read(ctx, r)
+		case Neighbours:
+			q.K, m.Nearest = k, q
+		}
+		return err
+	})
+	archive.Array(f, "voters", &q.Labels, voters)
+	archive.Array(f, "voters", &q.Features, voters, width)
+}
+
+// describeLayers describes layers as files within the file, and returns a function that describes their
+// bytes.
+func describeLayers(f *archive.File, to *[]*Layer) (nest func()) {
+	var layers []archive.Inner
+	for _, l := range *to {
+		layers = append(layers, f.Inner(func(ctx context.Context, w io.Writer) error { return layerForm.Write(ctx, w, l) }))
+	}
+	f.Key("layers", &layers)
+	if len(layers) > MostLayers {
+		f.Check(fmt.Errorf("%d layers, expected at most %d", len(layers), MostLayers))
+	}
+	return func() {
+		for i := range layers {
+			f.Nest(fmt.Sprintf("layer %d", i+1), &layers[i], func(ctx context.Context, r io.Reader) error {
+				l, err := layerForm.Read(ctx, r)
+				*to = append(*to, l)
+				return err
+			})
+		}
+	}
+}
+
+func describeSettings(f *archive.File, s *Settings) {
+	if f.Writing() {
+		*s, _, _ = s.resolve()
+	}
+	f.Key("layers", &s.Layers)
+	f.Optional("widths", &s.Widths)
+	f.Optional("whole", &s.Whole)
+	f.Key("components", &s.Components)
+	f.Key("base", &s.Base)
+	f.Key("bins", &s.Bins)
+	f.Key("parts", &s.Parts)
+	archive.Named(f, "final", &s.Final, Metric, Neighbours, Machines)
+	f.Optional("steps", &s.Steps)
+	f.Optional("k", &s.K)
+	f.Key("kernel", &s.Kernel)
+	f.Optional("c", &s.C)
+	f.Optional("seed", &s.Seed)
+}
+
+// layerForm describes the file of a layer.
+var layerForm = archive.Format[Layer]{
+	Package: "mkm", Name: "gram mkm layer ",
+	Validate: func(l *Layer) error { return l.validate(0) },
+	Describe: func(f *archive.File, l *Layer) {
+		if l.Base == nil {
+			l.Base = &sparse.CSR{}
+		}
+		f.Key("kernel", &l.Kernel)
+		f.Key("explained", &l.Explained)
+		f.Embedding(&l.Embedder)
+		n, columns, values, width := l.Base.Rows(), l.Base.Cols, len(l.Base.Values), l.Width()
+		archive.Count(f, "documents", &n, 1<<32)
+		archive.Count(f, "columns", &columns, 1<<32)
+		archive.Count(f, "values", &values, 1<<38)
+		archive.Count(f, "width", &width, MostWidth)
+		if !f.Writing() {
+			l.Base.Cols = columns
+		}
+		archive.Array(f, "base", &l.Base.Offsets, n+1)
+		archive.Array(f, "base", &l.Base.Terms, values)
+		archive.Array(f, "base", &l.Base.Values, values)
+		archive.Array(f, "map", &l.Map, n, width)
+		archive.Array(f, "map", &l.Offsets, width)
+		archive.Array(f, "map", &l.Components, width)
+	},
+}
+
+// Write writes the model in a form of its own, see docs/formats.md. The same model has the same bytes
+// on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors are those
+// of w and of ctx.
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -1,0 +1,212 @@
+package mkm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/pca"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Layer is a fitted layer: a document t of the features below has the features
+// Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], w = len(Offsets), over the documents x of Base.
+type Layer struct {
+	Kernel     string
+	Embedder   *sparse.Embedder
+	Base       *sparse.CSR // documents of the features below
+	Map        []float64   // row by row
+	Offsets    []float64
+	Components []int32 // the principal component behind each feature, from 0; the most informative first
+	Explained  float64 // share of the variance of Base that all components found have
+}
+
+// Width is the number of features.
+func (l *Layer) Width() int { return len(l.Offsets) }
+
+// some is how many documents are projected at a time.
+const some = 4096
+
+// fitted is a layer before features are selected.
+type fitted struct {
+	*Layer
+	features []float32 // of all documents, row by row
+}
+
+// fit fits a layer to the first n documents of x, and computes the features of all. rows are their
+// numbers in the corpus.
+func (t *training) fit(
+	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int, rows []int,
+) (_ *fitted, err error) {
+	spec := k.String()
+	defer func() {
+		var value *sparse.ValueError
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case level == 1 && errors.As(err, &value): // of a document of the corpus
+			value.Row = rows[value.Row]
+			err = fmt.Errorf("mkm: layer 1, %s: %w", spec, err)
+		case errors.As(err, &value):
+			err = fmt.Errorf("mkm: layer %d, %s: feature %d of the layer below is %v, expected %s", level, spec,
+				value.Term+1, value.Value, value.Expected)
+		default:
+			err = fmt.Errorf("mkm: layer %d, %s: %w", level, spec, err)
+		}
+	}()
+	r, err := t.find(ctx, level, k, x, n)
+	if err != nil {
+		return nil, err
+	}
+	defer r.engine.Close()
+	out := &fitted{Layer: r.layer}
+	for lo := 0; lo < x.Rows(); lo += some {
+		hi := min(lo+some, x.Rows())
+		z, err := r.features(ctx, x, lo, hi)
+		if err != nil {
+			return nil, err
+		}
+		out.features = append(out.features, z...)
+		t.o.tell("projecting", level, int64(hi), int64(x.Rows()))
+	}
+	return out, nil
+}
+
+// find finds the components of a layer. The caller closes the engine.
+func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int) (_ *running, err error) {
+	first := run.Numbers(0, n)
+	l := &Layer{Kernel: k.String(), Embedder: k.Embedding().Fit(x.SelectRows(first))}
+	base := t.base(n)
+	l.Base = x.SelectRows(base)
+	embedded, err := l.Embedder.TransformRows(ctx, x, base, t.o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.NewContext(ctx, embedded, engine.Options{ISA: t.o.ISA, Workers: t.o.Workers})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			e.Close()
+		}
+	}()
+	k = kernel.Resolve(k, len(l.Embedder.Terms))
+	held := e.Bytes() + l.Base.Bytes() + x.Bytes()
+	room := t.left(held)
+	c, err := pca.Fit(ctx, e, embedded, k, pca.Options{
+		Components: t.s.Components, Tolerance: t.s.tolerance, Seed: t.s.Seed, MemoryBytes: room,
+		Progress: func(vectors, most int, worst float64) {
+			t.o.tell("components", level, int64(vectors), int64(most))
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	a, b := c.Map()
+	sum := 0.0
+	for _, v := range c.Values {
+		sum += v.Value
+	}
+	l.Explained = min(sum/c.Total, 1)
+	by := math.Sqrt(float64(len(base)) / sum)
+	a.Scale(by, a)
+	for i := range b {
+		b[i] *= by
+	}
+	l.Map, l.Offsets = a.RawMatrix().Data, b
+	for i := range b {
+		l.Components = append(l.Components, int32(i))
+	}
+	return &running{layer: l, engine: e, kernel: k, a: a, workers: t.o.Workers}, nil
+}
+
+// base draws the documents that components are found on, of n; ascending.
+func (t *training) base(n int) []int {
+	r := rand.New(rand.NewPCG(t.s.Seed, 0x6d6b6d))
+	base := r.Perm(n)[:min(n, t.s.Base)]
+	slices.Sort(base)
+	return base
+}
+
+// keep keeps some of the features, in the order given.
+func (l *Layer) keep(columns []uint32) *Layer {
+	out := *l
+	out.Map, out.Offsets, out.Components = make([]float64, 0, l.Base.Rows()*len(columns)), nil, nil
+	for j := range l.Base.Rows() {
+		row := l.Map[j*l.Width():]
+		for _, c := range columns {
+			out.Map = append(out.Map, row[c])
+		}
+	}
+	for _, c := range columns {
+		out.Offsets, out.Components = append(out.Offsets, l.Offsets[c]), append(out.Components, l.Components[c])
+	}
+	return &out
+}
+
+// Bytes returns about what the layer holds.
+func (l *Layer) Bytes() int64 {
+	return l.Base.Bytes() + 8*int64(len(l.Map)) + 16*int64(len(l.Offsets)) + 32*int64(len(l.Embedder.Terms))
+}
+
+// running is a layer ready to compute features.
+type running struct {
+	layer   *Layer
+	engine  *engine.Engine
+	kernel  kernel.Kernel
+	a       *mat.Dense
+	workers int
+}
+
+// open makes a layer ready. The caller closes its engine.
+func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
+	k, err := kernel.Parse(l.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	base, err := l.Embedder.TransformRows(ctx, l.Base, nil, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.NewContext(ctx, base, engine.Options{ISA: o.ISA, Workers: o.Workers})
+	if err != nil {
+		return nil, err
+	}
+	return &running{
+		layer: l, engine: e, kernel: kernel.Resolve(k, len(l.Embedder.Terms)),
+		a: mat.NewDense(l.Base.Rows(), l.Width(), l.Map), workers: o.Workers,
+	}, nil
+}
+
+// features returns those of documents lo to hi-1 of x, row by row.
+func (r *running) features(ctx context.Context, x *sparse.CSR, lo, hi int) ([]float32, error) {
+	rows := run.Numbers(lo, hi)
+	test, err := r.layer.Embedder.TransformRows(ctx, x, rows, r.workers)
+	if err != nil {
+		return nil, err
+	}
+	z := mat.NewDense(len(rows), r.layer.Width(), nil)
+	if err := r.engine.CrossMultiply(ctx, r.kernel, test, r.a, z); err != nil {
+		return nil, err
+	}
+	out := make([]float32, 0, len(rows)*r.layer.Width())
+	for i := range rows {
+		for c, v := range z.RawRowView(i) {
+			f := float32(v - r.layer.Offsets[c])
+			if f-f != 0 {
+				return nil, fmt.Errorf("feature %d of document %d is %v: %w", c+1, lo+i+1, f, errRange)
+			}
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+var errRange = errors.New("the kernel's values are beyond float32, expected a kernel of smaller ones")

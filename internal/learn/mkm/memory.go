@@ -1,0 +1,109 @@
+package mkm
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/learn/lmnn"
+	"github.com/gramengine/gram/internal/learn/pca"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// tell reports progress.
+func (o Options) tell(stage string, level int, done, total int64) {
+	if o.Progress != nil {
+		defer run.Rethrow("mkm: Options.Progress")
+		o.Progress(run.Progress{Stage: fmt.Sprintf("level %d: %s", level, stage), Done: done, Total: total})
+	}
+}
+
+// chosen hands a choice over.
+func (t *training) chosen(c Choice) {
+	if t.o.Chosen != nil {
+		defer run.Rethrow("mkm: Options.Chosen")
+		t.o.Chosen(c)
+	}
+}
+
+// held is what a training holds besides its stages: documents, the features of two levels, models.
+func (t *training) held(models int64) int64 {
+	return 2*t.c.Documents.Bytes() + 20*int64(len(t.y))*int64(t.s.widest()) + models
+}
+
+// left is what is left for a stage of the work, of the bound: 0 where there is none.
+func (t *training) left(stage int64) int64 {
+	if t.o.MemoryBytes == 0 {
+		return 0
+	}
+	models := int64(0)
+	for _, m := range t.models {
+		models += m.Bytes() // of the same layers, but for one
+	}
+	return max(t.o.MemoryBytes-t.held(models)-stage, 1)
+}
+
+// bytes is what a training takes, but for pairs of documents in reach of a margin: the most of its
+// stages, level by level, with the models that are there by then.
+func (t *training) bytes() (most int64) {
+	n, docs, workers := len(t.y), t.c.Documents, run.Workers(t.o.Workers)
+	b := min(n, t.s.Base)
+	lengths := make([]int64, n)
+	for i := range lengths {
+		lengths[i] = docs.Offsets[i+1] - docs.Offsets[i]
+	}
+	slices.Sort(lengths)
+	values := int64(0) // of the longest documents, which may be those that components are found on
+	for _, length := range lengths[n-b:] {
+		values += length
+	}
+	columns, below, models, layers := docs.MaxTerms(), docs.Bytes(), int64(0), int64(0)
+	for l := range len(t.kernels) + 1 {
+		w := min(columns, t.s.widest())
+		if wanted := t.s.width(l); wanted > 0 {
+			w = min(columns, wanted)
+		}
+		if t.s.Whole && w < columns { // documents as they are
+			w = columns
+		}
+		if l > 0 {
+			layers += dense(b, w) + 8*int64(b+2)*int64(w)
+		}
+		for _, f := range t.finals {
+			if l < t.from || w > MostWidth {
+				continue
+			}
+			stage, model := below, layers+4*int64(n)*int64(w)
+			switch f {
+			case Metric:
+				tests := 0
+				if t.s.Steps == 0 {
+					tests = n/t.s.Parts + len(t.c.Classes)
+				}
+				stage += lmnn.Bytes(n, tests, w)
+				model += 16*int64(n) + 8*int64(w)*int64(w)
+			case Machines:
+				stage += svm.LeastBytes(n, w, len(t.c.Classes), int64(n)*int64(w), workers)
+				model = layers + dense(n, w)
+			}
+			most = max(most, t.held(models)+stage)
+			models += model
+		}
+		if l == len(t.kernels) {
+			return most
+		}
+		base, x := values*8+8*int64(b), docs.Bytes()
+		if l > 0 {
+			base, x, values = dense(b, w), dense(n, w), int64(b)*int64(w)
+		}
+		least := pca.LeastBytes(b, workers, pca.Options{Components: t.s.Components})
+		most = max(most, t.held(models)+engine.NewBytes(b, w, values)+base+x+least)
+		columns = min(t.s.Components, b)
+		below = dense(n, columns)
+	}
+	return most
+}
+
+// dense is what a sparse matrix takes that has all values.
+func dense(rows, columns int) int64 { return 8 * (int64(rows)*int64(columns) + int64(rows) + 1) }

@@ -1,0 +1,329 @@
+package mkm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/archive/archivetest"
+	"github.com/gramengine/gram/internal/learn/pca"
+	"github.com/gramengine/gram/internal/learn/width"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// drawn draws vectors of some classes: centres, and as many columns of noise as of meaning.
+func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	centres := make([]float64, classes*columns/2)
+	for i := range centres {
+		centres[i] = 1.5 * r.NormFloat64()
+	}
+	c := &corpus.Corpus{Source: "drawn"}
+	var data []float32
+	for i := range n {
+		class := r.IntN(classes)
+		if i < classes {
+			class = i
+		}
+		c.Labels.Add(int32(class))
+		for k := range columns {
+			v := r.NormFloat64()
+			if k < columns/2 {
+				v += centres[class*(columns/2)+k]
+			}
+			data = append(data, float32(v))
+		}
+	}
+	for k := range classes {
+		c.Classes = append(c.Classes, fmt.Sprint("class ", k))
+	}
+	var err error
+	if c.Documents, err = sparse.FromDense(n, columns, data); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// One layer without selection, classified by neighbours, is kernel PCA and k-NN.
+func TestOneLayerIsComponentsAndNeighbours(t *testing.T) {
+	c := drawn(t, 150, 8, 3, 1)
+	known, others := c.Select(span(0, 100)), c.Select(span(100, 150))
+	m := musttest.Get(Train(t.Context(), known, Settings{
+		Layers: []string{"arccos:n=1"}, Whole: true, Components: 7, Final: Neighbours, K: 3, Seed: 5,
+	}, Options{}))(t)
+	got := musttest.Get(m.Predict(t.Context(), others.Documents, Options{}))(t)
+	k := kernel.MustParse("arccos:n=1")
+	embedder := k.Embedding().Fit(known.Documents)
+	x := musttest.Get(embedder.Transform(known.Documents))(t)
+	test := musttest.Get(embedder.Transform(others.Documents))(t)
+	e := musttest.Get(engine.New(x, engine.Options{}))(t)
+	defer e.Close()
+	parts := musttest.Get(pca.Fit(t.Context(), e, x, k, pca.Options{Components: 7, Seed: 5}))(t)
+	z := musttest.Get(parts.Project(t.Context(), e, test))(t)
+	want, err := width.Classify(t.Context(), width.Set{Features: parts.Coordinates(), Labels: known.Labels.IDs}, z, 7, 3,
+		width.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	for i, class := range want {
+		if got.Class[i] != int(class) {
+			t.Errorf("document %d is of class %d, expected %d", i, got.Class[i], class)
+		}
+		if class != others.Labels.IDs[i] {
+			wrong++
+		}
+	}
+	if wrong > 20 { // by chance 33
+		t.Errorf("%d errors on 50 documents that differ", wrong)
+	}
+	if m.Columns != nil || m.Choices[0].Documents != 0 || m.Layers[0].Width() != 7 {
+		t.Errorf("columns %v, choices %v: nothing was to be chosen", m.Columns, m.Choices)
+	}
+}
+
+// A metric has the iterations that were asked for, which none are chosen for.
+func TestSteps(t *testing.T) {
+	m := musttest.Get(Train(t.Context(), drawn(t, 60, 8, 3, 1), Settings{Widths: []int{4}, Steps: 3}, Options{}))(t)
+	if m.Metric.Iterations != 3 || m.Choices[0].Steps != 0 || m.Choices[0].Documents != 0 {
+		t.Errorf("%d iterations, %+v", m.Metric.Iterations, m.Choices)
+	}
+	if err := (Settings{Steps: -1}).Validate(); err == nil {
+		t.Error("-1 steps are accepted")
+	}
+}
+
+// Any number of workers makes the same model, and a path the models of Train.
+func TestSameModels(t *testing.T) {
+	c := drawn(t, 140, 12, 3, 2)
+	s := Settings{Layers: []string{"arccos:n=0", "rbf:gamma=1"}, Components: 25, Base: 60, Seed: 9}
+	finals := []Final{Metric, Neighbours, Machines}
+	var chosen []Choice
+	path := musttest.Get(Path(t.Context(), c, s, finals, 0, Options{
+		Workers: 3, Chosen: func(c Choice) { chosen = append(chosen, c) },
+	}))(t)
+	if len(path) != 9 || len(chosen) != 3 || chosen[1].Kernel == "" || chosen[2].Documents == 0 {
+		t.Fatalf("%d models, choices %v", len(path), chosen)
+	}
+	all := musttest.Get(PredictAll(t.Context(), path, c.Documents, Options{Workers: 2}))(t)
+	for i, m := range path {
+		own := s
+		own.Layers, own.Final = s.Layers[:i/3], finals[i%3]
+		single := musttest.Get(Train(t.Context(), c, own, Options{Workers: 1}))(t)
+		if !bytes.Equal(archivetest.Bytes(t, Form, m), archivetest.Bytes(t, Form, single)) {
+			t.Errorf("model %d of the path isn't that of Train", i)
+		}
+		last := m.Choices[i/3]
+		if metric := i%3 == 0; metric != (last.Steps > 0) || metric && m.Metric.Settings.Iterations != last.Steps {
+			t.Errorf("model %d: %+v", i, last)
+		}
+		p := musttest.Get(single.Predict(t.Context(), c.Documents, Options{Workers: 3}))(t)
+		if !reflect.DeepEqual(p, all[i]) {
+			t.Errorf("model %d predicts something else together with others", i)
+		}
+		wrong := 0
+		for j, class := range p.Class {
+			if c.Labels.IDs[j] != int32(class) {
+				wrong++
+			}
+			for _, v := range p.Decisions[j] {
+				if v > p.Decisions[j][class] {
+					t.Fatalf("document %d: decisions %v for class %d", j, p.Decisions[j], class)
+				}
+			}
+		}
+		if wrong > 14 {
+			t.Errorf("model %d: %d errors on the 140 training documents", i, wrong)
+		}
+	}
+}
+
+// Models predict together as alone also where they share columns, but no layers.
+func TestPredictAllOfOthers(t *testing.T) {
+	c := drawn(t, 60, 6, 2, 5)
+	for i := range c.Labels.IDs {
+		c.Labels.IDs[i] = int32(i % 2) // so that a document's nearest one alone tells its class
+	}
+	var models []*Model
+	for _, kernel := range []string{"arccos:n=0", "rbf:gamma=0.1"} {
+		m := musttest.Get(Train(t.Context(), c, Settings{
+			Layers: []string{kernel}, Widths: []int{4}, Components: 6, Final: Neighbours, K: 1,
+		}, Options{}))(t)
+		models = append(models, m)
+	}
+	together := musttest.Get(PredictAll(t.Context(), models, c.Documents, Options{}))(t)
+	for i, m := range models {
+		alone, err := m.Predict(t.Context(), c.Documents, Options{})
+		if err != nil || !reflect.DeepEqual(alone, together[i]) {
+			t.Errorf("model %d: %v, or another prediction", i, err)
+		}
+		wrong := 0
+		for j, class := range alone.Class {
+			if int32(class) != c.Labels.IDs[j] {
+				wrong++
+			}
+		}
+		if wrong > 0 {
+			t.Errorf("model %d: %d of its own documents aren't their nearest", i, wrong)
+		}
+	}
+}
+
+// Odd corpora have a clear error, or a machine.
+func TestOddDocuments(t *testing.T) {
+	same := musttest.Get(sparse.FromDense(12, 2, slicesOf(12, 1, 2)))(t)
+	none := &sparse.CSR{Cols: 2, Offsets: make([]int64, 13)}
+	one := drawn(t, 12, 4, 2, 1)
+	one.Labels = sparse.Labels{Offsets: []int64{0}}
+	two := drawn(t, 2, 4, 2, 1)
+	labels := drawn(t, 12, 4, 2, 1).Labels
+	s := Settings{Layers: []string{"arccos:n=1"}, Final: Neighbours}
+	of := func(m *sparse.CSR) *corpus.Corpus {
+		return &corpus.Corpus{Classes: []string{"a", "b"}, Documents: m, Labels: labels}
+	}
+	for range 12 {
+		one.Labels.Add(1)
+	}
+	great := drawn(t, 12, 4, 2, 1)
+	for i := range great.Documents.Values {
+		great.Documents.Values[i] *= 1e30
+	}
+	for name, try := range map[string]struct {
+		c    *corpus.Corpus
+		s    Settings
+		want string
+	}{
+		"the same":    {of(same), s, "all the same to kernel"},
+		"empty":       {of(none), s, "are all empty"},
+		"one class":   {one, s, "at least two classes"},
+		"two":         {two, s, "so that one of 6 can choose"},
+		"great":       {great, Settings{Layers: []string{"arccos:n=2"}, Widths: []int{3}}, ""},
+		"negative":    {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"diffusion"}}, "layer 1"},
+		"no kernel":   {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"arccos:n=1", "nothing"}}, "layer 2"},
+		"widths":      {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1, 2, 3}}, "3 widths of 1 layers"},
+		"both":        {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1}, Whole: true}, "one of them"},
+		"few columns": {drawn(t, 60, 2, 2, 1), s, ""},
+	} {
+		_, err := Train(t.Context(), try.c, try.s, Options{})
+		if name == "great" {
+			if err == nil || !strings.Contains(err.Error(), "layer 1") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if (err == nil) != (try.want == "") || err != nil && !strings.Contains(err.Error(), try.want) {
+			t.Errorf("%s: %v, expected %q", name, err, try.want)
+		}
+	}
+	// Copies of documents and columns of nothing change no more than the copies' votes.
+	c := drawn(t, 60, 4, 2, 8)
+	c.Documents.Cols = 9
+	twice := c.Select(append(span(0, 60), span(0, 60)...))
+	m := musttest.Get(Train(t.Context(), twice, Settings{Layers: []string{"arccos:n=1"}, Components: 50}, Options{}))(t)
+	if w := m.Width(); w > 50 {
+		t.Errorf("%d features", w)
+	}
+	p, err := m.Predict(t.Context(), &sparse.CSR{Cols: 1, Offsets: make([]int64, 4)}, Options{})
+	if err != nil || len(p.Class) != 3 || p.Class[0] != p.Class[2] {
+		t.Errorf("empty documents: %v, %v", p, err)
+	}
+	p, err = m.Predict(t.Context(), &sparse.CSR{Cols: 1, Offsets: []int64{0}}, Options{})
+	if err != nil || len(p.Class) != 0 {
+		t.Errorf("no documents: %v, %v", p, err)
+	}
+}
+
+// Where all features pass, or so many, those that only all documents together have pass, too: here there
+// are as many components as documents, less one, and fewer of the documents that choosing is fitted to.
+func TestAllOfAllDocuments(t *testing.T) {
+	c := drawn(t, 24, 40, 3, 1)
+	for name, s := range map[string]Settings{"whole": {Whole: true}, "widths": {Widths: []int{30, 23}}} {
+		s.Layers, s.Final = []string{"arccos:n=1"}, Neighbours
+		chosen := musttest.Get(Train(t.Context(), c, s, Options{}))(t)
+		s.K = 3
+		given := musttest.Get(Train(t.Context(), c, s, Options{}))(t)
+		last := chosen.Choices[1]
+		if chosen.Width() != 23 || given.Width() != 23 || last.Width != 23 || last.Features != 23 || last.Documents == 0 {
+			t.Errorf("%s: %d and %d features, expected 23; %+v", name, chosen.Width(), given.Width(), last)
+		}
+	}
+}
+
+func slicesOf(n int, values ...float32) (out []float32) {
+	for range n {
+		out = append(out, values...)
+	}
+	return out
+}
+
+// Training ends within a second of its context, and within its memory.
+func TestCancelAndMemory(t *testing.T) {
+	c := drawn(t, 500, 40, 5, 3)
+	s := Settings{Layers: []string{"arccos:n=1", "arccos:n=1"}, Base: 300}
+	for _, stage := range []string{"information", "neighbours", "components", "projecting", "metric"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var at time.Time
+		_, err := Train(ctx, c, s, Options{Progress: func(p run.Progress) {
+			if strings.HasSuffix(p.Stage, ": "+stage) && at.IsZero() {
+				at = time.Now()
+				cancel()
+			}
+		}})
+		cancel()
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, expected the end of the context", stage, err)
+		}
+	}
+	if _, err := Train(t.Context(), c, s, Options{MemoryBytes: 1 << 20}); err == nil ||
+		!strings.Contains(err.Error(), "expected at most") {
+		t.Errorf("in 1 MiB: %v", err)
+	}
+}
+
+// Features of documents that a layer was fitted to have the scale that is promised.
+func TestScale(t *testing.T) {
+	c := drawn(t, 90, 6, 3, 4)
+	m := musttest.Get(Train(t.Context(), c, Settings{
+		Layers: []string{"arccos:n=2", "arccos:n=2"}, Whole: true, Components: 5, Final: Neighbours, K: 1,
+	}, Options{}))(t)
+	p := &predictor{}
+	z := musttest.Get(p.features(t.Context(), m, c.Documents))(t)
+	norm := mat.Norm(z.dense(), 2)
+	// rounding of 90·5 numbers to float32, and residuals of components up to 10⁻⁴
+	if !(norm*norm/90 > 1-1e-3 && norm*norm/90 < 1+1e-3) {
+		t.Errorf("mean square %v, expected 1", norm*norm/90)
+	}
+}
+
+// No group is in both parts that divide makes.
+func TestDivideByGroups(t *testing.T) {
+	c := drawn(t, 120, 4, 2, 3)
+	for i := range 120 {
+		c.Groups = append(c.Groups, int64(i%40))
+	}
+	own := &training{s: Settings{Parts: 6}}
+	musttest.Do(t, own.take(c))
+	fit, valid := own.divide()
+	for _, i := range valid {
+		if slices.ContainsFunc(fit, func(j int) bool { return c.Groups[i] == c.Groups[j] }) {
+			t.Fatalf("documents of group %d are in both parts", c.Groups[i])
+		}
+	}
+	if len(valid) < 10 || len(fit)+len(valid) != 120 {
+		t.Errorf("%d and %d documents", len(fit), len(valid))
+	}
+}

@@ -1,0 +1,202 @@
+package mkm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/learn/lmnn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/selection"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// PredictAll is [Model.Predict] of several models, which compute the features of layers that they share
+// once: those of [Path], where each begins with the layers of the one before.
+func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
+	need, said := int64(0), int64(0) // said: what models before have said of the documents
+	for _, m := range models {
+		need = max(need, said+m.held(docs.Rows())+m.predicting(docs.Rows(), run.Workers(o.Workers)))
+		said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
+	}
+	if err := run.Fits(need, o.MemoryBytes, "mkm: predicting %d documents", docs.Rows()); err != nil {
+		return nil, err
+	}
+	var out []*model.Prediction
+	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
+		p, said := &predictor{o: o}, int64(0)
+		for _, m := range models {
+			found, left := &model.Prediction{}, o
+			if o.MemoryBytes > 0 {
+				left.MemoryBytes = o.MemoryBytes - said - m.held(docs.Rows())
+			}
+			said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
+			x, err := p.features(ctx, m, docs)
+			if err != nil {
+				return err
+			}
+			if err := m.classify(ctx, found, x, docs.Rows(), left); err != nil {
+				return err
+			}
+			out = append(out, found)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// held is what a prediction of documents holds beside a stage: the features by each layer, those of a
+// level in two forms more, and what this model says.
+func (m *Model) held(rows int) int64 {
+	n, widest := int64(rows), int64(m.Width())
+	bytes := n * (8*int64(len(m.Classes)) + 32)
+	for _, l := range m.Layers {
+		bytes += 4 * n * int64(l.Width())
+		widest = max(widest, int64(l.Width()))
+	}
+	return bytes + 24*n*widest
+}
+
+// predicting is what the greatest stage of a prediction takes: a layer, or the classifier.
+func (m *Model) predicting(rows, workers int) (most int64) {
+	for _, l := range m.Layers {
+		projection := 32 * int64(min(rows, some)) * int64(l.Width())
+		most = max(most, engine.NewBytes(l.Base.Rows(), len(l.Embedder.Terms), l.Base.NNZ())+l.Base.Bytes()+projection)
+	}
+	switch {
+	case m.Metric != nil:
+		most = max(most, m.Metric.PredictBytes(rows))
+	case m.Machines != nil:
+		s := m.Machines.Support
+		most = max(most, engine.NewBytes(s.Rows(), m.Machines.Embedder.Cols(), s.NNZ()))
+	}
+	return most + int64(workers)<<20 // with their scratch space
+}
+
+// predictor has the features of documents by the layers of the last model.
+type predictor struct {
+	o       Options
+	columns []uint32
+	layers  []*Layer
+	values  []table
+}
+
+// cut leaves the first layers alone.
+func (p *predictor) cut(layers int) { p.layers, p.values = p.layers[:layers], p.values[:layers] }
+
+// features returns those that a model classifies.
+func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (table, error) {
+	if len(m.Layers) == 0 {
+		return (&level{x: docs, columns: m.Columns}).gather(0, docs.Rows()), nil
+	}
+	shared := 0
+	for slices.Equal(m.Columns, p.columns) && shared < min(len(p.layers), len(m.Layers)) &&
+		p.layers[shared] == m.Layers[shared] {
+		shared++
+	}
+	p.cut(shared)
+	p.columns = m.Columns
+	for l := shared; l < len(m.Layers); l++ {
+		x := docs
+		if l > 0 {
+			x = p.values[l-1].csr()
+		} else if m.Columns != nil {
+			x = selection.Keep(docs, slices.Sorted(slices.Values(m.Columns)))
+		}
+		z, err := m.Layers[l].apply(ctx, l+1, x, p.o)
+		if err != nil {
+			return table{}, err
+		}
+		p.layers, p.values = append(p.layers, m.Layers[l]), append(p.values, z)
+	}
+	return p.values[len(p.values)-1], nil
+}
+
+// apply computes the features of documents.
+func (l *Layer) apply(ctx context.Context, level int, x *sparse.CSR, o Options) (table, error) {
+	r, err := l.open(ctx, o)
+	if err != nil {
+		return table{}, fmt.Errorf("mkm: layer %d: %w", level, err)
+	}
+	defer r.engine.Close()
+	out := table{cols: l.Width()}
+	for lo := 0; lo < x.Rows(); lo += some {
+		hi := min(lo+some, x.Rows())
+		z, err := r.features(ctx, x, lo, hi)
+		if err != nil {
+			return table{}, fmt.Errorf("mkm: layer %d: %w", level, err)
+		}
+		out.values = append(out.values, z...)
+		o.tell("features", level, int64(hi), int64(x.Rows()))
+	}
+	return out, nil
+}
+
+// classify classifies documents by their features.
+func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows int, o Options) error {
+	p.Class, p.Decisions = make([]int, rows), make([][]float64, rows)
+	if rows == 0 {
+		return nil
+	}
+	switch {
+	case m.Nearest != nil:
+		classes, err := m.Nearest.classes(ctx, x, o)
+		if err != nil {
+			return err
+		}
+		for i, class := range classes {
+			p.Class[i], p.Decisions[i] = int(class), make([]float64, len(m.Classes))
+			p.Decisions[i][class] = 1
+		}
+		return nil
+	case m.Metric != nil:
+		found, err := m.Metric.Predict(ctx, x.csr(), lmnn.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+		if err != nil {
+			return fmt.Errorf("mkm: %w", err)
+		}
+		for _, energies := range found.Energies {
+			for c := range energies {
+				energies[c] = -energies[c]
+			}
+		}
+		m.take(p, m.Metric.Classes, found.Energies, found.Class)
+		return nil
+	}
+	q, err := svm.NewPredictor(ctx, m.Machines, svm.PredictOptions{
+		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+	})
+	if err != nil {
+		return fmt.Errorf("mkm: %w", err)
+	}
+	defer q.Close()
+	found, err := q.Predict(ctx, x.csr())
+	if err != nil {
+		return fmt.Errorf("mkm: %w", err)
+	}
+	m.take(p, m.Machines.Classes, found.Decisions, found.Class)
+	return nil
+}
+
+// take takes what a classifier says, whose classes may stand in another order, or be fewer.
+func (m *Model) take(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
+	to := make([]int, len(classes))
+	for c, name := range classes {
+		to[c] = m.class(name)
+	}
+	for i, own := range decisions {
+		p.Class[i], p.Decisions[i] = to[class[i]], make([]float64, len(m.Classes))
+		for c := range p.Decisions[i] {
+			p.Decisions[i][c] = math.Inf(-1)
+		}
+		for c, v := range own {
+			p.Decisions[i][to[c]] = v
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package mkm
+
+import (
+	"fmt"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/lmnn"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Final is what classifies the features of the last layer.
+type Final int
+
+const (
+	Metric     Final = iota // energies under a learnt metric, see package lmnn
+	Neighbours              // the most frequent class of the nearest documents
+	Machines                // support vector machines, one-vs-rest
+)
+
+// String names the classifier.
+func (f Final) String() string {
+	names := []string{"lmnn", "knn", "svm"}
+	if f < 0 || int(f) >= len(names) {
+		return fmt.Sprintf("unknown (%d)", int(f))
+	}
+	return names[f]
+}
+
+// Bounds of settings.
+const (
+	MostLayers = 16
+	MostWidth  = lmnn.MostColumns // features of a layer
+
+	mostNeighbours = 1 << 10
+)
+
+// DefaultKernel is that of machines in Settings without one.
+const DefaultKernel = "arccos:n=1"
+
+// Settings say what is trained. The zero value is a metric on selected features, without layers.
+type Settings struct {
+	// Layers are the kernels, from the documents up, as [kernel.Parse] takes them. Above the first
+	// layer a kernel that names no embedding takes features as they are.
+	Layers []string
+
+	// Widths are how many features pass the selection: of the documents, then of each layer, or one
+	// number for all; fewer where there are fewer. None: the error on a part of the documents chooses.
+	Widths []int
+
+	Whole      bool // all features pass; Widths must be empty
+	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"components of a layer at most"`
+
+	// Base are the documents, drawn at random, that components are found on.
+	Base  int `param:"base" default:"6000" min:"2" help:"documents to find components on"`
+	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
+	Parts int `param:"part" default:"6" min:"2" help:"1/N of the documents held out for auto"`
+
+	Final  Final   `param:"final" max:"2" help:"what classifies; svm with -kernel (arccos:n=1)"`
+	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"` // auto: see [lmnn.Choose]
+	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"neighbours of final=knn"`
+	Kernel string  `param:"kernel" flag:""` // of Machines; default [DefaultKernel]
+	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
+
+	Seed uint64 `param:"seed" flag:""` // of the part that chooses, of Base, of the search for components
+
+	tolerance float64 // of components, for tests
+}
+
+// resolve fills in defaults and checks what is there.
+func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
+	if s.Kernel == "" {
+		s.Kernel = DefaultKernel
+	}
+	if err := params.Resolve(&s); err != nil {
+		return s, nil, fmt.Errorf("mkm: %w", err)
+	}
+	levels := len(s.Layers) + 1
+	switch {
+	case levels > MostLayers+1:
+		return s, nil, fmt.Errorf("mkm: %d layers, expected at most %d", len(s.Layers), MostLayers)
+	case s.Whole && len(s.Widths) > 0:
+		return s, nil, fmt.Errorf("mkm: widths %v, and all features, too, expected one of them", s.Widths)
+	case len(s.Widths) > 1 && len(s.Widths) != levels:
+		return s, nil, fmt.Errorf("mkm: %d widths of %d layers, expected %d: of the documents, then of each layer, "+
+			"or one for all", len(s.Widths), len(s.Layers), levels)
+	}
+	for _, w := range s.Widths {
+		if w < 1 || w > MostWidth {
+			return s, nil, fmt.Errorf("mkm: width %d, expected from 1 to %d", w, MostWidth)
+		}
+	}
+	var kernels []kernel.Kernel
+	for l, spec := range s.Layers {
+		k, err := parse(spec, l)
+		if err != nil {
+			return s, nil, fmt.Errorf("mkm: layer %d: %w", l+1, err)
+		}
+		kernels = append(kernels, k)
+	}
+	if _, err := parse(s.Kernel, 1); err != nil {
+		return s, nil, fmt.Errorf("mkm: kernel: %w", err)
+	}
+	return s, kernels, nil
+}
+
+// parse reads the kernel of layer l: those of features take them as they are, unless they say how.
+func parse(spec string, l int) (kernel.Kernel, error) {
+	if l == 0 {
+		return kernel.Parse(spec)
+	}
+	return kernel.ParseIn(spec, sparse.Embedding{})
+}
+
+// widest is the greatest width that is tried.
+func (s *Settings) widest() int { return max(s.Components, 300) }
+
+// width is the one that was asked for at a level, 0 where it is to be chosen.
+func (s *Settings) width(level int) int {
+	switch len(s.Widths) {
+	case 0:
+		return 0
+	case 1:
+		return s.Widths[0]
+	}
+	return s.Widths[level]
+}
+
+// Validate reports settings that make no sense.
+func (s Settings) Validate() error {
+	_, _, err := s.resolve()
+	return err
+}
+
+// Options say how it is computed, not what. The zero value works.
+type Options struct {
+	ISA         string // instruction set; default the best
+	Workers     int    // goroutines; default one a processor. Results don't depend on it
+	MemoryBytes int64  // bound on what is held beside the documents; default none. See Train for what depends on it
+
+	// Progress, if not nil, is called with how far the work is, never concurrently.
+	Progress func(run.Progress)
+
+	// Chosen, if not nil, is called with each choice, level by level.
+	Chosen func(Choice)
+}
+
+// Choice is the width of a level, and how the documents that choose are classified by their nearest
+// neighbours in these features.
+type Choice struct {
+	Level     int    // 0 for the documents, then the layer
+	Kernel    string // of the layer
+	Features  int    // from which the best were taken, in the order of their information
+	Width     int    // features that were taken
+	K         int    // neighbours that vote
+	Wrong     int    // documents that are classified wrongly
+	Documents int    // that were classified; 0 where nothing had to be chosen
+
+	Steps      int `json:",omitempty"` // iterations of a metric, where they were chosen
+	StepsWrong int `json:",omitempty"` // documents that it classifies wrongly then
+}
+
+// String says it in words.
+func (c Choice) String() string {
+	text := fmt.Sprintf("%d of %d features", c.Width, c.Features)
+	if c.Level == 0 {
+		text = "documents: " + text
+	} else {
+		text = fmt.Sprintf("layer %d, %s: %s", c.Level, c.Kernel, text)
+	}
+	if c.Documents > 0 {
+		text += fmt.Sprintf(", %.2f%% errors with %d neighbours on %d documents",
+			100*float64(c.Wrong)/float64(c.Documents), c.K, c.Documents)
+	}
+	if c.Steps > 0 {
+		text += fmt.Sprintf(", %.2f%% by a metric (iterations: %d)", 100*float64(c.StepsWrong)/float64(c.Documents), c.Steps)
+	}
+	return text
+}

@@ -1,0 +1,388 @@
+package mkm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/learn/grouped"
+	"github.com/gramengine/gram/internal/learn/selection"
+	"github.com/gramengine/gram/internal/learn/width"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Train trains a machine on the documents of a corpus that have one class. It neither changes nor keeps
+// the corpus. With b documents of Base, n documents and p Components a layer takes about b²p operations
+// for each of some ten products, and bnp to project; the choice of widths n²p/Parts; memory is 24 np
+// bytes and what the components and the classifier take. The model has the same bits from any number of
+// workers; where MemoryBytes has no room for a layer's matrix sums are rounded in another order, see
+// pca.Fit.
+//
+// Errors: settings that [Settings.Validate] refuses, fewer than two classes,
+// documents that are all the same to a kernel, what embeddings and classifiers refuse, more memory than
+// was allowed, the end of ctx, by which it stops within a second.
+func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
+	models, err := train(ctx, c, s, []Final{s.Final}, o, len(s.Layers))
+	if err != nil {
+		return nil, err
+	}
+	return models[0], nil
+}
+
+// Path trains machines of from, from + 1, … and all layers, each with several classifiers, in the order of layers
+// and, of equal ones, of finals: each is that of [Train] with the first layers alone. They share layers,
+// so it takes the time of one machine, and of the classifiers. Errors are those of Train.
+func Path(
+	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
+) ([]*Model, error) {
+	if from < 0 || from > len(s.Layers) || len(finals) == 0 {
+		return nil, fmt.Errorf("mkm: machines from %d of %d layers on with %d classifiers, expected from 0, and one at least",
+			from, len(s.Layers), len(finals))
+	}
+	return train(ctx, c, s, finals, o, from)
+}
+
+// training is a corpus made ready.
+type training struct {
+	s       Settings
+	kernels []kernel.Kernel
+	o       Options
+	c       *corpus.Corpus // documents with one class
+	y       []int32
+	rows    []int // their numbers in the corpus
+	digest  [32]byte
+	finals  []Final
+	from    int // levels from which there are classifiers
+
+	choices []Choice  // by level
+	prices  []float64 // C of machines, by level; 0 where there are none
+	models  []*Model
+	columns []uint32 // of the documents, that pass
+}
+
+func train(
+	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, o Options, from int,
+) ([]*Model, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	t := &training{finals: finals, o: o, from: from}
+	for _, f := range finals {
+		s.Final = f
+		if err := s.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if t.s, t.kernels, err = s.resolve(); err != nil {
+		return nil, err
+	}
+	if err := t.take(c); err != nil {
+		return nil, err
+	}
+	if o.MemoryBytes > 0 {
+		err := run.Fits(t.bytes(), o.MemoryBytes, "mkm: training on %d documents with %d components", len(t.y),
+			t.s.Components)
+		if err != nil {
+			return nil, err
+		}
+	}
+	t.choices, t.prices = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
+	// Tasks makes errors of panics.
+	err = run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return t.run(ctx) })
+	return t.models, err
+}
+
+// run chooses what is to be chosen on a part of the documents, and fits all to all of them.
+func (t *training) run(ctx context.Context) error {
+	if t.chooses() {
+		fit, valid := t.divide()
+		if len(fit) < 2 || len(valid) < 1 {
+			return fmt.Errorf("mkm: %d documents with one class, expected more, so that one of %d can choose widths",
+				len(t.y), t.s.Parts)
+		}
+		if err := t.pass(ctx, fit, valid, t.choose); err != nil {
+			return err
+		}
+	}
+	all := run.Numbers(0, len(t.y))
+	return t.pass(ctx, all, nil, t.finish)
+}
+
+// take takes the documents that have one class.
+func (t *training) take(c *corpus.Corpus) error {
+	if name, twice := archive.Repeated(c.Classes); twice {
+		return fmt.Errorf("mkm: two classes of %s are called %q, expected different names", c.Source, name)
+	}
+	classes := map[int32]int{}
+	for i := range c.Documents.Rows() {
+		if of := c.Labels.Of(i); len(of) == 1 {
+			t.rows, t.y = append(t.rows, i), append(t.y, of[0])
+			classes[of[0]]++
+		}
+	}
+	if len(classes) < 2 {
+		return fmt.Errorf("mkm: %s has %d documents with one class, of %d classes, expected at least two classes",
+			c.Source, len(t.rows), len(classes))
+	}
+	t.c, t.digest = c, c.Digest()
+	if len(t.rows) < c.Documents.Rows() {
+		t.c = c.Select(t.rows)
+	}
+	return nil
+}
+
+// chooses reports whether there is something that documents choose.
+func (t *training) chooses() bool {
+	return !t.s.Whole && t.s.Widths == nil || t.s.K == 0 && slices.Contains(t.finals, Neighbours) ||
+		t.s.C == 0 && slices.Contains(t.finals, Machines) || t.s.Steps == 0 && slices.Contains(t.finals, Metric)
+}
+
+// divide leaves out the documents that choose, of each class one of Parts.
+func (t *training) divide() (fit, valid []int) {
+	classes := make([]int, len(t.y))
+	for i, class := range t.y {
+		classes[i] = int(class)
+	}
+	return grouped.HoldOut(classes, t.c.Groups, t.s.Parts, t.s.Seed)
+}
+
+// level are documents by the features of a level, of which the first n are fitted to.
+type level struct {
+	number  int
+	n       int
+	x       *sparse.CSR // documents; above level 0 all features
+	y       []int32
+	columns []uint32 // features, the most informative first; those that pass, once they are chosen
+	layers  []*Layer // below
+	last    *fitted  // layer that made x
+}
+
+// pass goes from the documents up to the last layer, fitted to some documents. Others may follow along.
+// each is called with each level once its features are in order, and says how many pass.
+func (t *training) pass(
+	ctx context.Context, fit, valid []int, each func(context.Context, *level) (int, error),
+) error {
+	rows := slices.Concat(fit, valid)
+	lv := &level{n: len(fit), x: t.c.Documents.SelectRows(rows)}
+	var numbers []int
+	for _, i := range rows {
+		lv.y, numbers = append(lv.y, t.y[i]), append(numbers, t.rows[i])
+	}
+	for l := 0; ; l++ {
+		lv.number = l
+		if err := t.order(ctx, lv); err != nil {
+			return err
+		}
+		w, err := each(ctx, lv)
+		if err != nil || l == len(t.kernels) {
+			return err
+		}
+		lv.columns = lv.columns[:w]
+		x := lv.x
+		if l > 0 {
+			lv.layers = append(lv.layers, lv.last.keep(lv.columns))
+			x = lv.gather(0, lv.x.Rows()).csr()
+		} else if !t.s.Whole {
+			x = selection.Keep(x, slices.Sorted(slices.Values(lv.columns)))
+		}
+		if lv.last, err = t.fit(ctx, l+1, t.kernels[l], x, lv.n, numbers); err != nil {
+			return err
+		}
+		z := table{lv.last.features, lv.last.Width()}
+		lv.x, lv.last.features = z.csr(), nil
+	}
+}
+
+// order puts the features of a level in the order of what they say of the class, where they are
+// selected; else in their own.
+func (t *training) order(ctx context.Context, lv *level) error {
+	if t.s.Whole {
+		lv.columns, _ = lv.x.TermFrequencies()
+	} else {
+		t.o.tell("information", lv.number, 0, 0)
+		ranking, err := selection.Rank(ctx, t.corpus(lv.x, lv.y, lv.n), selection.Options{
+			Bins: t.s.Bins, Workers: t.o.Workers,
+		})
+		if err != nil {
+			return fmt.Errorf("mkm: level %d: %w", lv.number, err)
+		}
+		lv.columns = ranking.Terms
+	}
+	if len(lv.columns) == 0 {
+		return fmt.Errorf("mkm: the documents of %s are all empty, expected features", t.c.Source)
+	}
+	return nil
+}
+
+// corpus is a corpus of the first n rows of x.
+func (t *training) corpus(x *sparse.CSR, y []int32, n int) *corpus.Corpus {
+	out := &corpus.Corpus{Source: t.c.Source, Classes: t.c.Classes, Documents: head(x, n)}
+	for _, class := range y[:n] {
+		out.Labels.Add(class)
+	}
+	return out
+}
+
+// head are the first rows of x.
+func head(x *sparse.CSR, n int) *sparse.CSR {
+	end := x.Offsets[n]
+	return &sparse.CSR{Cols: x.Cols, Offsets: x.Offsets[:n+1], Terms: x.Terms[:end], Values: x.Values[:end]}
+}
+
+// widths are those that are tried at a level.
+func (t *training) widths(lv *level) (widths []int) {
+	have := len(lv.columns)
+	if t.s.Whole {
+		return []int{have}
+	}
+	if w := t.s.width(lv.number); w > 0 {
+		return []int{min(w, have)}
+	}
+	most := min(have, t.s.widest())
+	for w := 10; w < most; w += 10 {
+		widths = append(widths, w)
+	}
+	return append(widths, most)
+}
+
+// choose chooses the width of a level and the number of neighbours, the steps of a metric, and C.
+func (t *training) choose(ctx context.Context, lv *level) (int, error) {
+	widths := t.widths(lv)
+	most := widths[len(widths)-1]
+	choice := Choice{Level: lv.number, Features: len(lv.columns), Width: most}
+	if lv.number > 0 {
+		choice.Kernel = lv.last.Kernel
+	}
+	if most > MostWidth { // of the documents, where all pass
+		t.choices[lv.number] = choice
+		t.chosen(choice)
+		return most, nil
+	}
+	wide := *lv
+	wide.columns = lv.columns[:most]
+	found, err := width.Search(ctx, wide.set(0, lv.n), wide.set(lv.n, len(lv.y)), width.Options{
+		Widths: widths, Workers: t.o.Workers,
+		Progress: func(done, all int64) { t.o.tell("neighbours", lv.number, done, all) },
+	})
+	if err != nil {
+		return 0, err
+	}
+	choice.Width, choice.K, choice.Wrong = found.Best()
+	choice.Documents = found.Test
+	wide.columns = lv.columns[:choice.Width]
+	if lv.number >= t.from && slices.Contains(t.finals, Metric) && t.s.Steps == 0 {
+		if err := t.steps(ctx, &wide, &choice); err != nil {
+			return 0, err
+		}
+	}
+	t.choices[lv.number] = choice
+	t.chosen(choice)
+	if lv.number >= t.from && slices.Contains(t.finals, Machines) && t.s.C == 0 {
+		if t.prices[lv.number], err = t.price(ctx, &wide); err != nil {
+			return 0, err
+		}
+	}
+	return choice.Width, nil
+}
+
+// finish makes the models of a level, with the width that was chosen.
+func (t *training) finish(ctx context.Context, lv *level) (int, error) {
+	choice := &t.choices[lv.number]
+	w := min(choice.Width, len(lv.columns)) // by chance fewer features may be left than were chosen from
+	if t.s.Whole || t.s.width(lv.number) > 0 {
+		w = t.widths(lv)[0] // or more
+	}
+	if choice.Documents == 0 {
+		*choice = Choice{Level: lv.number, Features: len(lv.columns)}
+		if lv.number > 0 {
+			choice.Kernel = lv.last.Kernel
+		}
+	}
+	choice.Width, choice.Features = w, max(choice.Features, w)
+	if lv.number == 0 {
+		t.columns = lv.columns[:w:w]
+	}
+	if lv.number < t.from {
+		return w, nil
+	}
+	if w > MostWidth {
+		if lv.number < len(t.kernels) {
+			return w, nil
+		}
+		return 0, fmt.Errorf("mkm: %d features of the documents are to be classified, expected at most %d: fewer by a "+
+			"width, or a layer", w, MostWidth)
+	}
+	at := *lv
+	at.columns = lv.columns[:w]
+	layers := slices.Clone(lv.layers)
+	if lv.number > 0 {
+		layers = append(layers, lv.last.keep(at.columns))
+	}
+	for _, f := range t.finals {
+		m, err := t.model(ctx, &at, f)
+		if err != nil {
+			return 0, err
+		}
+		m.Layers = layers
+		if err := m.Validate(); err != nil {
+			return 0, err
+		}
+		t.models = append(t.models, m)
+	}
+	return w, nil
+}
+
+// table is a matrix of features, row by row.
+type table struct {
+	values []float32
+	cols   int
+}
+
+// gather returns the features of documents lo to hi-1 that pass, in their order.
+func (lv *level) gather(lo, hi int) table {
+	to := make(map[uint32]int, len(lv.columns))
+	for at, c := range lv.columns {
+		to[c] = at
+	}
+	w := len(lv.columns)
+	out := table{make([]float32, (hi-lo)*w), w}
+	for i := lo; i < hi; i++ {
+		terms, values := lv.x.Row(i)
+		row := out.values[(i-lo)*w:][:w]
+		for k, term := range terms {
+			if at, passes := to[term]; passes {
+				row[at] = values[k]
+			}
+		}
+	}
+	return out
+}
+
+// set returns documents lo to hi-1 with their classes.
+func (lv *level) set(lo, hi int) width.Set {
+	return width.Set{Features: lv.gather(lo, hi).dense(), Labels: lv.y[lo:hi]}
+}
+
+func (t table) rows() int { return len(t.values) / t.cols }
+
+func (t table) dense() *mat.Dense {
+	out := make([]float64, len(t.values))
+	for i, v := range t.values {
+		out[i] = float64(v)
+	}
+	return mat.NewDense(t.rows(), t.cols, out)
+}
+
+func (t table) csr() *sparse.CSR {
+	m, err := sparse.FromDense(t.rows(), t.cols, t.values)
+	if err != nil {
+		panic(err) // features are checked where they are made
+	}
+	return m
+}

@@ -1,0 +1,92 @@
+package model
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/learn/archive/archivetest"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+)
+
+// small lists models with little in them, for mutations to hit.
+func small() []*Model {
+	bare, none, regression := tiny(), tiny(), tiny()
+	bare.Vocabulary, bare.Classifier.Scheme = nil, solver.OneVsRest
+	bare.Classes, bare.Settings = []string{"a"}, Settings{}
+	bare.Classifier.Classes, bare.Classifier.Machines = 1, bare.Classifier.Machines[1:2]
+	bare.SupportClass = []int32{0, 0, 0}
+	none.Classifier = solver.Classifier{Classes: 1, Machines: []*solver.Machine{}}
+	none.Classes, none.SupportClass = []string{"1"}, []int32{-1, 0, 0}
+	regression.Type, regression.Laplace = NuSVR, 0.5
+	regression.Classes, regression.SupportClass = nil, []int32{-1, -1, -1}
+	regression.Classifier = solver.Classifier{
+		Scheme: solver.OneVsRest, Classes: 1, Machines: regression.Classifier.Machines[1:2],
+	}
+	return []*Model{tiny(), bare, none, regression}
+}
+
+func TestModelFile(t *testing.T) {
+	for _, m := range small() {
+		archivetest.Check(t, form, m)
+	}
+}
+
+// FuzzRead checks, beside what any model's file must be, that LIBSVM's form of what was read is an error
+// or can be read.
+func FuzzRead(f *testing.F) {
+	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
+		var text strings.Builder
+		if _, err := m.WriteLIBSVM(ctx, &text, LIBSVMOptions{Precomputed: true}); err == nil {
+			if _, err := readText(text.String()); err != nil {
+				t.Fatalf("%v in\n%s", err, text.String())
+			}
+		}
+	}, small()...)
+}
+
+// FuzzReadLIBSVM holds, for any text, that there is no panic, that an error names a line that is
+// there, and that what was read is a model that is written in both forms and read again as the
+// same.
+func FuzzReadLIBSVM(f *testing.F) {
+	for _, text := range []string{threeClasses, odd, regression, oneClassText, "SV\n"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := readText(text)
+		if err != nil {
+			var bad *SyntaxError
+			most := int64(strings.Count(text, "\n")) + 2
+			if !errors.As(err, &bad) || bad.File != "m.txt" || bad.Line < 1 || bad.Line > most || bad.Found == "" ||
+				bad.Expected == "" ||
+				bad.Expected == "a model" {
+				t.Fatalf("%#v", err)
+			}
+			return
+		}
+		musttest.Do(t, m.Validate())
+		own := musttest.Get(Read(ctx, bytes.NewReader(encode(t, m))))(t)
+		if !bytes.Equal(encode(t, own), encode(t, m)) {
+			t.Fatal("the project's own form loses something")
+		}
+		// Written again, support vectors lose stored zeros, and what follows from them: the
+		// columns.
+		var b strings.Builder
+		if _, err := m.WriteLIBSVM(ctx, &b, LIBSVMOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		back, err := readText(b.String())
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, b.String())
+		}
+		var again strings.Builder
+		if _, err := back.WriteLIBSVM(ctx, &again, LIBSVMOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if again.String() != b.String() {
+			t.Fatalf("written as\n%s, and after it was read again as\n%s", b.String(), again.String())
+		}
+	})
+}

@@ -1,0 +1,412 @@
+package model
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// ReadLIBSVM reads a model in LIBSVM's text format, as svm-train and [Model.WriteLIBSVM] write it;
+// file is its name in errors. What the format lacks is zero, or -1 where [Model] says so: settings,
+// corpus, objectives, iterations, whether the search converged.
+//
+// Classes have LIBSVM's labels as names. Index i is column i-1, or i if a support vector has index 0; Form.ZeroBased
+// says which. There is no vocabulary. The embedding is tf, the raw values, fitted on the support vectors, and open:
+// indices that no support vector has count for the length of a document, as in LIBSVM. Support vectors of a
+// precomputed kernel have no values; SupportDoc has their documents. Values are rounded to float32, coefficients
+// aren't. prob_density_marks, by which newer LIBSVMs give probabilities for one class, are ignored.
+//
+// Memory is in proportion to what was read. Errors: a *[SyntaxError] for the first bad line, those
+// of r, and ctx.Err() within a second of cancellation.
+func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
+	l := &libsvmReader{
+		r: bufio.NewReaderSize(archive.BoundReader{Ctx: ctx, R: r}, 256<<10), file: file, header: map[string][]string{},
+		lines: map[string]int64{},
+	}
+	if err := l.readHeader(); err != nil {
+		return nil, err
+	}
+	if err := l.understand(); err != nil {
+		return nil, err
+	}
+	if err := l.vectors(); err != nil {
+		return nil, err
+	}
+	m := l.m
+	m.Form.ZeroBased = "true"
+	if !l.precomputed && !slices.Contains(m.Support.Terms, 0) {
+		m.Form.ZeroBased = "false"
+		for k := range m.Support.Terms {
+			m.Support.Terms[k]--
+		}
+		m.Support.Cols = max(m.Support.Cols-1, 0)
+	}
+	m.Embedder = sparse.Embedding{}.Fit(m.Support)
+	m.Embedder.Open = true
+	if err := m.Validate(); err != nil { // what the form can say wrong was found already, at its line
+		return nil, &SyntaxError{file, l.line, err.Error(), "a model"}
+	}
+	return m, nil
+}
+
+// libsvmReader reads one model.
+type libsvmReader struct {
+	r      *bufio.Reader
+	file   string
+	line   int64               // number of the line that was read last
+	header map[string][]string // values of each keyword
+	lines  map[string]int64    // where it stands
+	err    error               // the first one in a value of the header
+	m      *Model
+
+	precomputed bool
+	total       int
+	sizes       []int // support vectors of each class, or of all where there are none
+}
+
+func (l *libsvmReader) fail(line int64, found, expected string, args ...any) error {
+	return &SyntaxError{l.file, line, found, fmt.Sprintf(expected, args...)}
+}
+
+// next returns the next line without its end, io.EOF after the last.
+func (l *libsvmReader) next() (string, error) {
+	l.line++
+	text, err := l.r.ReadString('\n')
+	if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
+		return "", err
+	}
+	return strings.TrimRight(text, "\r\n"), nil
+}
+
+// readHeader reads the lines down to SV.
+func (l *libsvmReader) readHeader() error {
+	for {
+		text, err := l.next()
+		if errors.Is(err, io.EOF) {
+			return l.fail(l.line, "the end of the file", "the header of a LIBSVM model down to the line SV")
+		}
+		if err != nil {
+			return err
+		}
+		words := strings.Fields(text)
+		if len(words) == 0 {
+			return l.fail(l.line, "an empty line", "one of %s", strings.Join(keywords, ", "))
+		}
+		key := words[0]
+		if !slices.Contains(keywords, key) {
+			return l.fail(l.line, quote(key), "one of %s", strings.Join(keywords, ", "))
+		}
+		if before := l.lines[key]; before > 0 {
+			return l.fail(l.line, key+" a second time", "it once, as in line %d", before)
+		}
+		l.header[key], l.lines[key] = words[1:], l.line
+		if key == "SV" {
+			return nil
+		}
+	}
+}
+
+// understand makes the model as the header describes it.
+func (l *libsvmReader) understand() error {
+	typ, k := oneOf(l, "svm_type", Types), libsvmKernel{typ: oneOf(l, "kernel_type", kernelNames)}
+	l.m = &Model{Type: typ}
+	l.precomputed = k.typ == Precomputed
+	for _, key := range kernelKeys[k.typ] {
+		v := l.float(key)
+		switch key {
+		case "degree":
+			if v != math.Trunc(v) || v < 0 || v > math.MaxInt32 {
+				return l.fail(l.lines[key], l.header[key][0], "a whole number of at least 0")
+			}
+			k.degree = int(v)
+		case "gamma":
+			k.gamma = v
+		case "coef0":
+			k.coef0 = v
+		}
+	}
+	l.m.Kernel = k.String()
+	l.total = l.int("total_sv", 0, math.MaxInt32)
+	switch {
+	case l.err != nil:
+		return l.err
+	case typ.Classifies():
+		return l.understandClasses()
+	}
+	for _, key := range []string{"label", "nr_sv", "probB", "probA"} {
+		if l.lines[key] > 0 && !(key == "probA" && typ != OneClass) {
+			return l.fail(l.lines[key], key, "no such line for %s", typ)
+		}
+	}
+	l.int("nr_class", 2, 2)
+	rho := l.float("rho")
+	if l.lines["probA"] > 0 {
+		if l.m.Laplace = l.float("probA"); l.m.Laplace < 0 {
+			return l.fail(l.lines["probA"], l.header["probA"][0], "a scale of at least 0")
+		}
+	}
+	l.sizes = []int{l.total}
+	l.m.Classifier = solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{{Rho: rho}}}
+	return l.err
+}
+
+// understandClasses reads the names of the classes, and the machine of each pair.
+func (l *libsvmReader) understandClasses() error {
+	k := l.int("nr_class", 1, math.MaxInt32)
+	for _, label := range l.ints("label", k, math.MinInt32, math.MaxInt32) {
+		l.m.Classes = append(l.m.Classes, strconv.Itoa(label))
+	}
+	if name, twice := archive.Repeated(l.m.Classes); twice {
+		return l.fail(l.lines["label"], "label "+name+" twice", "labels that differ")
+	}
+	l.sizes = l.ints("nr_sv", k, 0, math.MaxInt32)
+	if all := sum(l.sizes); l.err == nil && all != l.total {
+		return l.fail(l.lines["nr_sv"], fmt.Sprintf("%d support vectors in all", all),
+			"%d, as total_sv says in line %d", l.total, l.lines["total_sv"])
+	}
+	rho := l.floats("rho", pairs(k))
+	l.m.Classifier = solver.Classifier{Classes: k, Machines: make([]*solver.Machine, len(rho))}
+	for i := range rho {
+		l.m.Classifier.Machines[i] = &solver.Machine{Rho: rho[i]}
+	}
+	if l.err != nil || l.lines["probA"] == 0 && l.lines["probB"] == 0 {
+		return l.err
+	}
+	a, b := l.floats("probA", pairs(k)), l.floats("probB", pairs(k))
+	if l.err != nil {
+		return l.err
+	}
+	for i, machine := range l.m.Classifier.Machines {
+		machine.Sigmoid = &solver.Sigmoid{A: a[i], B: b[i]}
+	}
+	l.m.Settings.Probabilities = len(rho) > 0
+	return nil
+}
+
+// values returns the n values of a keyword. Like the functions below it returns nothing after an
+// error, which it keeps in l.err.
+func (l *libsvmReader) values(key string, n int) []string {
+	switch have := len(l.header[key]); {
+	case l.err != nil:
+	case l.lines[key] == 0:
+		l.err = l.fail(l.lines["SV"], "no line "+key+" above", "one")
+	case have != n:
+		l.err = l.fail(l.lines[key], fmt.Sprintf("%s with %d values", key, have), "%d", n)
+	default:
+		return l.header[key]
+	}
+	return nil
+}
+
+// oneOf returns the one value of a keyword, which must be in a list.
+func oneOf[T ~string](l *libsvmReader, key string, list []T) (v T) {
+	for _, text := range l.values(key, 1) {
+		if v = T(text); !slices.Contains(list, v) {
+			l.err = l.fail(l.lines[key], key+" "+quote(text), "one of %v", list)
+		}
+	}
+	return v
+}
+
+// parsed returns the n values of a keyword, each as parse reads it.
+func parsed[T any](l *libsvmReader, key string, n int, parse func(text string) (T, error), expected string) (out []T) {
+	for _, text := range l.values(key, n) {
+		v, err := parse(text)
+		if err != nil {
+			l.err = l.fail(l.lines[key], key+" "+quote(text), "%s", expected)
+			return nil
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func (l *libsvmReader) floats(key string, n int) []float64 {
+	return parsed(l, key, n, func(text string) (float64, error) { return parseFloat(text, 64) }, "a finite number")
+}
+
+func (l *libsvmReader) ints(key string, n, least, most int) []int {
+	return parsed(l, key, n, func(text string) (int, error) {
+		v, err := strconv.Atoi(text)
+		if v < least || v > most {
+			err = strconv.ErrRange
+		}
+		return v, err
+	}, fmt.Sprintf("a whole number from %d to %d", least, most))
+}
+
+// float returns the one value of a keyword.
+func (l *libsvmReader) float(key string) float64 { return sum(l.floats(key, 1)) }
+
+// int returns the one value of a keyword.
+func (l *libsvmReader) int(key string, least, most int) int { return sum(l.ints(key, 1, least, most)) }
+
+func sum[T int | float64](values []T) (sum T) {
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}
+
+// vectors reads the lines after SV: the coefficients of a support vector, one from each row of
+// LIBSVM's sv_coef, and its values. The coefficient of a support vector of class i in row r belongs
+// to the machine of i and class r, or r+1 from i on.
+func (l *libsvmReader) vectors() error {
+	m := l.m
+	m.Support = &sparse.CSR{Offsets: []int64{0}}
+	for class, size := range l.sizes {
+		machines := m.Classifier.Machines
+		if m.Type.Classifies() {
+			machines = machinesOf(&m.Classifier, class)
+		} else {
+			class = -1
+		}
+		for range size {
+			if err := l.vector(machines); err != nil {
+				return err
+			}
+			m.SupportClass = append(m.SupportClass, int32(class))
+		}
+	}
+	for {
+		text, err := l.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case strings.TrimSpace(text) != "":
+			return l.fail(l.line, quote(text), "the end of the file after %d support vectors", l.total)
+		}
+	}
+}
+
+// machinesOf returns the machines of a class against each other, in the order of these.
+func machinesOf(c *solver.Classifier, class int) []*solver.Machine {
+	of := make([]*solver.Machine, 0, c.Classes-1)
+	for other := range c.Classes {
+		if a, b := min(class, other), max(class, other); a < b {
+			of = append(of, c.Machines[a*c.Classes-a*(a+1)/2+b-a-1])
+		}
+	}
+	return of
+}
+
+// vector reads one line and appends its coefficients to the machines.
+func (l *libsvmReader) vector(machines []*solver.Machine) error {
+	m := l.m
+	s := m.Support.Rows()
+	text, err := l.next()
+	if errors.Is(err, io.EOF) {
+		return l.fail(
+			l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d, as total_sv says", l.total,
+		)
+	}
+	if err != nil {
+		return err
+	}
+	for i, machine := range machines {
+		var word string
+		word, text = cutWord(text)
+		c, err := parseFloat(word, 64)
+		if err != nil {
+			return l.fail(
+				l.line, fmt.Sprintf("coefficient %d: %s", i+1, quote(word)), "%d finite numbers", len(machines),
+			)
+		}
+		if c != 0 {
+			machine.Support, machine.Coef = append(machine.Support, s), append(machine.Coef, c)
+		}
+	}
+	doc := int64(-1)
+	if l.precomputed {
+		if doc, err = l.serial(text); err != nil {
+			return err
+		}
+	} else if err := l.row(text); err != nil {
+		return err
+	}
+	m.Support.Offsets = append(m.Support.Offsets, int64(len(m.Support.Values)))
+	m.SupportDoc = append(m.SupportDoc, doc)
+	return nil
+}
+
+// serial reads 0:n, the support vector of a precomputed kernel, and returns n-1.
+func (l *libsvmReader) serial(text string) (int64, error) {
+	word, rest := cutWord(text)
+	serial, ok := strings.CutPrefix(word, "0:")
+	n, err := strconv.Atoi(serial)
+	if rest = strings.TrimSpace(rest); !ok || err != nil || n < 1 || n > math.MaxInt32 || rest != "" {
+		return 0, l.fail(
+			l.line, quote(strings.TrimSpace(text)),
+			"0:n with the number n of a training document, from 1, for a precomputed kernel",
+		)
+	}
+	return int64(n) - 1, nil
+}
+
+// row reads the values index:value of a support vector.
+func (l *libsvmReader) row(text string) error {
+	m := l.m.Support
+	before := int64(-1)
+	for {
+		var word string
+		if word, text = cutWord(text); word == "" {
+			return nil
+		}
+		left, right, colon := strings.Cut(word, ":")
+		index, err := strconv.ParseUint(left, 10, 31)
+		if !colon || err != nil {
+			return l.fail(l.line, quote(word), "index:value with an index from 0 to %d", math.MaxInt32)
+		}
+		if int64(index) <= before {
+			return l.fail(l.line, fmt.Sprintf("index %d after %d", index, before), "ascending indices")
+		}
+		v, err := parseFloat(right, 32)
+		if err != nil {
+			return l.fail(l.line, fmt.Sprintf("index %d: %s", index, quote(right)), "a number within float32")
+		}
+		before = int64(index)
+		m.Terms, m.Values = append(m.Terms, uint32(index)), append(m.Values, float32(v))
+		m.Cols = max(m.Cols, int(index)+1)
+	}
+}
+
+// cutWord returns the first word of a text and the rest. Unlike strings.Fields it takes no memory
+// in proportion to the words.
+func cutWord(text string) (word, rest string) {
+	text = strings.TrimLeft(text, " \t")
+	if i := strings.IndexAny(text, " \t"); i >= 0 {
+		return text[:i], text[i:]
+	}
+	return text, ""
+}
+
+// parseFloat reads a finite decimal number, correctly rounded, and turns -0 into 0. It refuses what
+// else strconv reads (hexadecimal, underscores, inf, nan).
+func parseFloat(text string, bits int) (float64, error) {
+	if strings.Trim(text, "+-.0123456789eE") != "" {
+		return 0, strconv.ErrSyntax
+	}
+	v, err := strconv.ParseFloat(text, bits)
+	return v + 0, err
+}
+
+// quote quotes what was found, shortened for a message.
+func quote(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return strconv.Quote(s)
+	}
+	return strconv.Quote(s[:most]) + "..."
+}

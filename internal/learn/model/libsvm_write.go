@@ -1,0 +1,293 @@
+package model
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads, and returns the
+// number that stands for each of Classes (see [Model.Labels]). The first class is LIBSVM's first,
+// for which decision values are positive.
+//
+// Column j has index j+1, or j with Form.ZeroBased. The form has no place for an embedding, so it must be tf, the
+// values as they are: documents can be embedded before the training. Numbers have the fewest digits that give the same
+// float64 back.
+//
+// LIBSVM's models are one-vs-one. For one-vs-rest of two classes the first machine is written; the
+// second is its mirror image, to the tolerance of the training. Classes without documents are left
+// out. Sigmoids are written if all machines have one, without a temperature.
+//
+// Errors: a kernel or an embedding that LIBSVM doesn't know, unless opt says Precomputed, and for that a support
+// vector whose document isn't known; one-vs-rest of more classes, and separate labels; names of
+// classes that are numbers but not integers; an index above 2³¹-1; a model that isn't valid; those
+// of w and ctx.
+func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions) (labels []int32, err error) {
+	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM's form: %w", err) }
+	if err := m.Validate(); err != nil {
+		return fail(err)
+	}
+	if labels, err = m.Labels(); err != nil {
+		return fail(err)
+	}
+	l := &libsvmWriter{
+		m: m, kernel: libsvmKernel{typ: Precomputed},
+		w: bufio.NewWriterSize(archive.BoundWriter{Ctx: ctx, W: w}, archive.PieceBytes),
+	}
+	if !opt.Precomputed {
+		if m.Embedder.Views != nil {
+			return fail(fmt.Errorf("LIBSVM doesn't know views, expected one set of terms, or a precomputed kernel"))
+		}
+		if l.kernel, err = parseKernel(m.Kernel); err != nil {
+			return fail(err)
+		}
+		if e := m.Embedder.Embedding; e != (sparse.Embedding{}) {
+			return fail(fmt.Errorf("it has no place for the embedding %s, expected tf, or a precomputed kernel", e))
+		}
+	}
+	if err := l.choose(); err != nil {
+		return fail(err)
+	}
+	if err := l.turn(); err != nil {
+		return fail(err)
+	}
+	l.header(labels)
+	if err := l.vectors(); err != nil {
+		return fail(err)
+	}
+	return labels, nil
+}
+
+// libsvmWriter writes one model.
+type libsvmWriter struct {
+	m      *Model
+	kernel libsvmKernel
+
+	classes []int             // those that are written, ascending; of a type without classes one, called 0
+	pairs   []*solver.Machine // their machines, in LIBSVM's order
+
+	// LIBSVM's sv_coef, transposed: for each support vector its coefficients and their rows there,
+	// ascending.
+	offsets []int
+	rows    []int32
+	coefs   []float64
+	members [][]int // by class that is written: its support vectors with coefficients
+
+	w   *bufio.Writer
+	buf []byte // of a line
+}
+
+// choose finds the machines that LIBSVM's format holds.
+func (l *libsvmWriter) choose() error {
+	m, c := l.m, &l.m.Classifier
+	if !m.Type.Classifies() {
+		l.classes, l.pairs = []int{0}, c.Machines
+		return nil
+	}
+	switch {
+	case c.Scheme == solver.OneVsOne:
+		for i, there := range c.Present() {
+			if there || c.Classes == 1 {
+				l.classes = append(l.classes, i)
+			}
+		}
+		for _, machine := range c.Machines {
+			if machine != nil {
+				l.pairs = append(l.pairs, machine)
+			}
+		}
+	case c.Scheme == solver.OneVsRest && c.Classes == 2:
+		l.classes, l.pairs = []int{0, 1}, c.Machines[:1]
+	default:
+		return fmt.Errorf("it holds one-vs-one models, and this one is %s for %d classes", c.Scheme, c.Classes)
+	}
+	return nil
+}
+
+// turn finds the coefficients of each support vector. In the machine of classes a < b, a support
+// vector of a has its coefficient in row b-1, one of b in row a.
+func (l *libsvmWriter) turn() error {
+	n := l.m.Support.Rows()
+	l.offsets = make([]int, n+1)
+	for _, machine := range l.pairs {
+		for _, s := range machine.Support {
+			l.offsets[s+1]++
+		}
+	}
+	for s := range n {
+		l.offsets[s+1] += l.offsets[s]
+	}
+	next := make([]int, n)
+	copy(next, l.offsets)
+	l.rows, l.coefs = make([]int32, l.offsets[n]), make([]float64, l.offsets[n])
+	a, b := 0, 1
+	for _, machine := range l.pairs {
+		for i, s := range machine.Support {
+			row := 0
+			if l.m.Type.Classifies() {
+				switch int(l.m.SupportClass[s]) {
+				case l.classes[a]:
+					row = b - 1
+				case l.classes[b]:
+					row = a
+				default:
+					return fmt.Errorf(
+						"support vector %d, in the machine for classes %q and %q, is of neither", s,
+						l.m.Classes[l.classes[a]], l.m.Classes[l.classes[b]],
+					)
+				}
+			}
+			l.rows[next[s]], l.coefs[next[s]] = int32(row), machine.Coef[i]
+			next[s]++
+		}
+		if b++; b == len(l.classes) {
+			a++
+			b = a + 1
+		}
+	}
+	place := make(map[int32]int, len(l.classes))
+	for i, class := range l.classes {
+		place[int32(class)] = i
+	}
+	l.members = make([][]int, len(l.classes))
+	for s := range n {
+		i := 0
+		if l.offsets[s] == l.offsets[s+1] {
+			continue
+		}
+		if l.m.Type.Classifies() {
+			i = place[l.m.SupportClass[s]]
+		}
+		l.members[i] = append(l.members[i], s)
+	}
+	return nil
+}
+
+// header writes what precedes the support vectors.
+func (l *libsvmWriter) header(labels []int32) {
+	l.line("svm_type", string(l.m.Type))
+	l.line("kernel_type", l.kernel.typ)
+	for _, key := range kernelKeys[l.kernel.typ] {
+		l.line(
+			key,
+			map[string]string{
+				"degree": strconv.Itoa(l.kernel.degree), "gamma": float(l.kernel.gamma), "coef0": float(l.kernel.coef0),
+			}[key],
+		)
+	}
+	classifies := l.m.Type.Classifies()
+	classes, total := 2, 0 // where there are none, LIBSVM says 2
+	if classifies {
+		classes = len(l.classes)
+	}
+	for _, of := range l.members {
+		total += len(of)
+	}
+	l.line("nr_class", strconv.Itoa(classes))
+	l.line("total_sv", strconv.Itoa(total))
+	var rho, a, b, names, sizes []string
+	for _, machine := range l.pairs {
+		rho = append(rho, float(machine.Rho))
+		if s := machine.Sigmoid; s != nil {
+			a, b = append(a, float(s.A)), append(b, float(s.B))
+		}
+	}
+	l.line("rho", rho...)
+	if classifies {
+		for i, class := range l.classes {
+			names = append(names, strconv.Itoa(int(labels[class])))
+			sizes = append(sizes, strconv.Itoa(len(l.members[i])))
+		}
+		l.line("label", names...)
+		if len(l.pairs) > 0 && len(a) == len(l.pairs) {
+			l.line("probA", a...)
+			l.line("probB", b...)
+		}
+		l.line("nr_sv", sizes...)
+	} else if l.m.Laplace > 0 {
+		l.line("probA", float(l.m.Laplace))
+	}
+	l.line("SV")
+}
+
+func (l *libsvmWriter) line(key string, values ...string) {
+	fmt.Fprintln(l.w, strings.Join(append([]string{key}, values...), " "))
+}
+
+// vectors writes the header and the support vectors, class by class.
+func (l *libsvmWriter) vectors() error {
+	width := max(len(l.classes)-1, 1)
+	for _, of := range l.members {
+		for _, s := range of {
+			at := l.offsets[s]
+			l.buf = l.buf[:0]
+			for row := range width {
+				c := 0.0
+				if at < l.offsets[s+1] && int(l.rows[at]) == row {
+					c = l.coefs[at]
+					at++
+				}
+				l.buf = strconv.AppendFloat(l.buf, c, 'g', -1, 64)
+				l.buf = append(l.buf, ' ')
+			}
+			write := l.values
+			if l.kernel.typ == Precomputed {
+				write = l.serial
+			}
+			if err := write(s); err != nil {
+				return err
+			}
+			if _, err := l.w.Write(append(l.buf, '\n')); err != nil {
+				return err
+			}
+		}
+	}
+	return l.w.Flush()
+}
+
+// serial writes which training document a support vector is.
+func (l *libsvmWriter) serial(s int) error {
+	doc := l.m.SupportDoc[s]
+	if doc < 0 || doc >= math.MaxInt32 {
+		return fmt.Errorf(
+			"support vector %d is document %d, expected 0 to %d to write it as precomputed", s, doc, math.MaxInt32-1,
+		)
+	}
+	l.buf = append(l.buf, "0:"...)
+	l.buf = strconv.AppendInt(l.buf, doc+1, 10)
+	l.buf = append(l.buf, ' ')
+	return nil
+}
+
+// values writes a support vector.
+func (l *libsvmWriter) values(s int) error {
+	first := int64(1)
+	if l.m.Form.ZeroBased == "true" {
+		first = 0
+	}
+	columns, values := l.m.Support.Row(s)
+	for k, v := range values {
+		if v == 0 {
+			continue
+		}
+		index := int64(columns[k]) + first
+		if index > math.MaxInt32 {
+			return fmt.Errorf("support vector %d has index %d, expected at most %d", s, index, math.MaxInt32)
+		}
+		l.buf = strconv.AppendInt(l.buf, index, 10)
+		l.buf = append(l.buf, ':')
+		l.buf = strconv.AppendFloat(l.buf, float64(v), 'g', -1, 64)
+		l.buf = append(l.buf, ' ')
+	}
+	return nil
+}
+
+func float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -1,0 +1,131 @@
+package model
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Each rule broken once. What breaks it is said, and neither form of file is written.
+func TestValidate(t *testing.T) {
+	regression := func() *Model { return small()[3] }
+	for _, c := range []struct {
+		want  string
+		model func() *Model
+		spoil func(m *Model)
+	}{
+		{`type "svc", expected one of ["c_svc"`, tiny, func(m *Model) { m.Type = "svc" }},
+		{"no kernel", tiny, func(m *Model) { m.Kernel = "" }},
+		{"-1 training documents", tiny, func(m *Model) { m.Documents = -1 }},
+		{"C +Inf", tiny, func(m *Model) { m.Settings.C = math.Inf(1) }},
+		{"tolerance NaN", tiny, func(m *Model) { m.Settings.Tolerance = math.NaN() }},
+		{`weight NaN of class "b"`, tiny, func(m *Model) { m.Settings.Weights["b"] = math.NaN() }},
+		{"scale -1 of", regression, func(m *Model) { m.Laplace = -1 }},
+		{"scale NaN of", regression, func(m *Model) { m.Laplace = math.NaN() }},
+		{"at least one label", tiny, func(m *Model) { m.Classifier.AtLeastOne = true }},
+
+		{
+			"0 machines (one-vs-rest) for 1 classes with 0 names", regression,
+			func(m *Model) { m.Classifier.Machines = nil },
+		},
+		{
+			"1 machines (one-vs-rest) for 1 classes", regression,
+			func(m *Model) { m.Classifier.Machines = []*solver.Machine{nil} },
+		},
+		{"with 1 names, expected for nu_svr one machine", regression, func(m *Model) { m.Classes = []string{"a"} }},
+		{"(one-vs-one) for 1 classes", regression, func(m *Model) { m.Classifier.Scheme = solver.OneVsOne }},
+		{"for 2 classes", regression, func(m *Model) { m.Classifier.Classes = 2 }},
+		{"3 classes with 2 names", tiny, func(m *Model) { m.Classes = m.Classes[:2] }},
+		{"0 classes with 0 names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
+		{`two classes are called "a"`, tiny, func(m *Model) { m.Classes[1] = "a" }},
+		{
+			"2 machines (one-vs-one) for 3 classes, expected 3", tiny,
+			func(m *Model) { m.Classifier.Machines = m.Classifier.Machines[:2] },
+		},
+		{"3 machines (one-vs-rest) for 4 classes, expected 4", tiny, func(m *Model) {
+			m.Classifier.Scheme, m.Classifier.Classes, m.Classes = solver.OneVsRest, 4, append(m.Classes, "d")
+		}},
+		{"machine 0 (labels) is missing", tiny, func(m *Model) { m.Classifier.Scheme = solver.Labels }},
+		{"scheme 3 is unknown", tiny, func(m *Model) { m.Classifier.Scheme = 3 }},
+		{
+			`for classes 0 and 1 is missing, and both have`, tiny,
+			func(m *Model) { m.Classifier.Machines[2] = &solver.Machine{} },
+		},
+		{"no machine for 3 classes", tiny, func(m *Model) { m.Classifier.Machines = make([]*solver.Machine, 3) }},
+
+		{"no embedding", tiny, func(m *Model) { m.Embedder = nil }},
+		{"filled by hand", tiny, func(m *Model) {
+			e := *m.Embedder
+			e.Terms = []uint32{3, 2}
+			m.Embedder = &e
+		}},
+		{`term "one" is in the vocabulary twice`, tiny, func(m *Model) { m.Vocabulary[1] = "one" }},
+		{"has term 2, the vocabulary 2 terms", tiny, func(m *Model) { m.Vocabulary = m.Vocabulary[:2] }},
+
+		{"no support vectors", tiny, func(m *Model) { m.Support = nil }},
+		{"-1 columns", tiny, func(m *Model) { m.Support = &sparse.CSR{Cols: -1, Offsets: []int64{0}} }},
+		{"4 columns, the vocabulary has 3", tiny, func(m *Model) { m.Support.Cols = 4 }},
+		{"row 0: index 2 is not above 2", tiny, func(m *Model) { m.Support.Terms[0] = 2 }},
+		{"row 2, term 1: found NaN", tiny, func(m *Model) { m.Support.Values[2] = float32(math.NaN()) }},
+		{"3 support vectors with 2 numbers", tiny, func(m *Model) { m.SupportDoc = m.SupportDoc[:2] }},
+		{"3 numbers of documents and 4 classes", tiny, func(m *Model) { m.SupportClass = append(m.SupportClass, 0) }},
+		{"support vector 1 is document 9 of 9", tiny, func(m *Model) { m.SupportDoc[1] = 9 }},
+		{"support vector 1 is document -2", tiny, func(m *Model) { m.SupportDoc[1] = -2 }},
+		{"support vector 2 is of class 3 of 3", tiny, func(m *Model) { m.SupportClass[2] = 3 }},
+		{"support vector 2 is of class -2", tiny, func(m *Model) { m.SupportClass[2] = -2 }},
+		{"support vector 0 is of class 0 of 0", regression, func(m *Model) { m.SupportClass[0] = 0 }},
+
+		{
+			"machine 1: solver: 2 support vectors with 1 coef", tiny,
+			func(m *Model) { m.Classifier.Machines[1].Coef = []float64{1} },
+		},
+		{"support vector 3 after 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 3 }},
+		{"support vector 0 after 0", tiny, func(m *Model) { m.Classifier.Machines[1].Support[1] = 0 }},
+		{"support vector -1 after -1", tiny, func(m *Model) { m.Classifier.Machines[1].Support[0] = -1 }},
+		{
+			"coefficient -Inf of support vector 2", tiny,
+			func(m *Model) { m.Classifier.Machines[1].Coef[1] = math.Inf(-1) },
+		},
+		{"rho NaN", tiny, func(m *Model) { m.Classifier.Machines[1].Rho = math.NaN() }},
+		{"objective NaN", tiny, func(m *Model) { m.Classifier.Machines[1].Objective = math.NaN() }},
+		{"gap +Inf", tiny, func(m *Model) { m.Classifier.Machines[1].Gap = math.Inf(1) }},
+		{"-1 iterations", tiny, func(m *Model) { m.Classifier.Machines[1].Iterations = -1 }},
+		{"-1 coefficients at", tiny, func(m *Model) { m.Classifier.Machines[1].Bounded = -1 }},
+		{"sigmoid with A NaN", tiny, func(m *Model) { m.Classifier.Machines[1].Sigmoid.A = math.NaN() }},
+		{"and B NaN, expected finite", tiny, func(m *Model) { m.Classifier.Machines[1].Sigmoid.B = math.NaN() }},
+	} {
+		m := c.model()
+		musttest.Do(t, m.Validate())
+		c.spoil(m)
+		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, expected %q", err, c.want)
+		}
+		var b strings.Builder
+		if err := m.Write(ctx, &b); err == nil || b.Len() > 0 {
+			t.Errorf("%s: Write: %v and %d bytes", c.want, err, b.Len())
+		}
+		if _, err := m.WriteLIBSVM(ctx, &b, LIBSVMOptions{Precomputed: true}); err == nil || b.Len() > 0 {
+			t.Errorf("%s: WriteLIBSVM: %v and %d bytes", c.want, err, b.Len())
+		}
+	}
+}
+
+func TestRepeated(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, ""}, {[]string{"a"}, ""}, {[]string{"a", "b", "c"}, ""}, {[]string{"c", "a", "b"}, ""},
+		{[]string{"a", "a"}, "a"}, {[]string{"b", "a", "c", "b"}, "b"},
+	} {
+		if got, twice := archive.Repeated(c.names); got != c.want || twice != slices.Contains(c.names, got) && c.want != "" {
+			t.Errorf("%q: %q, %v", c.names, got, twice)
+		}
+	}
+}

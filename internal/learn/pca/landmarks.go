@@ -1,0 +1,280 @@
+package pca
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/engine/spectrum"
+	"github.com/gramengine/gram/internal/learn/dense"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+const (
+	// independent is the part of k(z, z) that must be left of a landmark when those before it are
+	// eliminated, since values of the kernel are right to about 10⁻⁶.
+	independent = 1e-5
+
+	passRows = 512 // documents of a pass at a time, at most
+	bar      = 64  // rows of S that are a worker's at a time
+)
+
+// atOnce is how many vectors are multiplied by triangular factors of m rows between looks at ctx: in
+// 10¹⁰ multiply-adds, half a second of one core.
+func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), passRows) }
+
+// FitLandmarks finds the leading components of the documents docs with the matrix of Nyström instead
+// of K, which m landmarks z, the engine's documents, tell:
+//
+//	K̃ = C W⁻¹ Cᵀ = Φ Φᵀ,  W = k(z, z) = TᵀT,  C = k(x, z),  Φ = C T⁻¹
+//
+// Components are those of the rows of Φ, centred: with S = Φᵀ P Φ, S uᵢ = λᵢ uᵢ and φ̄ the rows' mean, a
+// document t has the coordinates zᵢ(t) = uᵢᵀ (T⁻ᵀ k(z, t) - φ̄), be it of docs or not: see
+// [Components.Project].
+//
+// No value λᵢ is above K's, nor below it by more than Residual = Σ_x k(x, x) - k̃(x, x), but for rounding,
+// since P (K - K̃) P has no eigenvalue below 0 and none above its trace. Landmarks that the ones before
+// them tell are left out of W; with all documents as landmarks, the residual is 10⁻⁵ of Σ k(x, x) at
+// most. Total is λ's sum and Residual; that is at most ‖K - K̃‖ too much, so shares are rather too small.
+//
+// It takes a pass over docs with m² multiply-adds and m values of the kernel for each, and
+// LandmarkBytes. The same bits come from any number of workers. z and docs must have been embedded by
+// z's embedder, docs are embedded here, some at a time. Errors: no documents or landmarks, a kernel of
+// another embedding or one that is positive definite conditionally only, options below 0, less memory
+// than LandmarkBytes says, what the engine returns, the end of ctx, by which it stops within a second.
+//
+// Source: Williams and Seeger, Using the Nyström method to speed up kernel machines, NIPS 2000.
+func FitLandmarks(
+	ctx context.Context, eng *engine.Engine, z *sparse.Embedded, k kernel.Kernel, docs *sparse.CSR, opt Options,
+) (*Components, error) {
+	if eng == nil || z == nil || z.Embedder == nil || z.Rows() != eng.Len() || z.Rows() == 0 {
+		return nil, errors.New("pca: no engine of these landmarks, expected one of at least one document")
+	}
+	if docs == nil || docs.Rows() == 0 {
+		return nil, errors.New("pca: no documents, expected one at least")
+	}
+	if err := docs.Validate(); err != nil {
+		return nil, fmt.Errorf("pca: %w", err)
+	}
+	o, err := opt.leading(eng.Len())
+	if err != nil {
+		return nil, err
+	}
+	if err := kernel.Check(k); err != nil {
+		return nil, err
+	}
+	if kernel.PropertiesOf(k).Definite == kernel.ConditionallyPositive {
+		return nil, fmt.Errorf("pca: kernel %s isn't positive definite, only conditionally, expected one that is, for "+
+			"landmarks", k)
+	}
+	if need := LandmarkBytes(eng, opt); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
+		return nil, fmt.Errorf("pca: %d components from %d landmarks need %s of memory, expected no more than %s", o.K,
+			eng.Len(), run.FormatBytes(need), run.FormatBytes(opt.MemoryBytes))
+	}
+	table, err := asm.For(eng.ISA())
+	if err != nil {
+		return nil, err
+	}
+	s := &sketch{
+		eng: eng, kernel: kernel.Resolve(k, len(z.Embedder.Terms)), docs: docs, z: z, opt: opt,
+		do: dense.Do{Kernels: table, Workers: eng.Workers()},
+	}
+	if err := s.factorise(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.pass(ctx); err != nil {
+		return nil, err
+	}
+	return s.components(ctx, o)
+}
+
+// LandmarkBytes returns the memory that FitLandmarks takes beside landmarks and engine.
+func LandmarkBytes(eng *engine.Engine, opt Options) int64 {
+	o, err := opt.leading(eng.Len())
+	if err != nil {
+		return 0
+	}
+	m := eng.Len()
+	pass := run.AddBytes(eng.GramBytes(), run.AddBytes(2*dense.Bytes(m), 12*passRows*int64(m)))
+	return run.AddBytes(pass, spectrum.LanczosBytes(m, o))
+}
+
+// sketch is a call of FitLandmarks.
+type sketch struct {
+	eng    *engine.Engine
+	kernel kernel.Kernel
+	docs   *sparse.CSR
+	z      *sparse.Embedded
+	opt    Options
+	do     dense.Do
+
+	factor *dense.Square // T
+	kept   []int         // landmarks of W
+	s      blas64.General
+	mean   []float64 // φ̄
+	norm   float64   // ‖K̃‖
+	left   float64   // Σ k(x, x) - k̃(x, x)
+}
+
+// factorise makes T.
+func (s *sketch) factorise(ctx context.Context) error {
+	w, err := s.eng.Gram(ctx, s.kernel)
+	if err != nil {
+		return err
+	}
+	s.factor = dense.New(w.N)
+	for i := range w.N {
+		row := s.factor.Row(i)
+		for j, v := range w.Row(i) {
+			row[j] = float64(v)
+		}
+	}
+	if s.kept, err = s.factor.Cholesky(ctx, s.do, independent); err != nil {
+		return err
+	}
+	if len(s.kept) == 0 {
+		return fmt.Errorf("pca: kernel %s has no positive value k(z, z) on the landmarks, expected a positive definite one",
+			s.kernel)
+	}
+	return nil
+}
+
+// pass adds up S, and what it takes of docs besides.
+func (s *sketch) pass(ctx context.Context) error {
+	m, n := len(s.kept), s.docs.Rows()
+	stride := (m+7)/8*8 + 8 // see package dense
+	s.s = blas64.General{Rows: m, Cols: m, Stride: stride, Data: make([]float64, m*stride)}
+	s.mean = make([]float64, m)
+	cross := engine.NewDense(min(atOnce(m), n), s.eng.Len())
+	phi := make([]float64, cross.Rows*m)
+	for lo := 0; lo < n; lo += cross.Rows {
+		rows := run.Numbers(lo, lo+min(cross.Rows, n-lo))
+		x, err := s.z.Embedder.TransformRows(ctx, s.docs, rows, s.do.Workers)
+		if err != nil {
+			return err
+		}
+		some := &engine.Dense{Rows: len(rows), Cols: cross.Cols, Data: cross.Data[:len(rows)*cross.Cols]}
+		if err := s.eng.CrossTo(ctx, s.kernel, x, some); err != nil {
+			return err
+		}
+		phi = phi[:len(rows)*m]
+		for i := range rows {
+			for j, at := range s.kept {
+				phi[i*m+j] = float64(some.Row(i)[at])
+			}
+		}
+		if err := s.factor.Forward(ctx, s.do, phi); err != nil {
+			return err
+		}
+		for i := range rows {
+			row, norm := phi[i*m:][:m], float64(x.Norms[i])
+			floats.Add(s.mean, row)
+			s.left += max(s.kernel.Eval(0, norm, norm)-floats.Dot(row, row), 0)
+		}
+		err = run.Tasks(ctx, s.do.Workers, (m+bar-1)/bar, func(_ context.Context, _, part int) error {
+			v := part * bar
+			s.do.Kernels.MultiplyWide(s.s.Data[v*stride+v:], stride, phi[v:], m, len(rows), m-v, phi[v:], m, min(bar, m-v))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if s.opt.Passed != nil {
+			err := run.Guard("pca: Options.Passed", func() error { s.opt.Passed(lo+len(rows), n); return nil })
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return s.centre(ctx)
+}
+
+// centre takes the means off S, whose upper half is there, and makes both halves.
+func (s *sketch) centre(ctx context.Context) error {
+	m, n := len(s.kept), float64(s.docs.Rows())
+	floats.Scale(1/n, s.mean)
+	squares := 0.0
+	for i := range m {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		row := s.s.Data[i*s.s.Stride:][:m]
+		for j := i; j < m; j++ {
+			squares += row[j] * row[j]
+			if j > i {
+				squares += row[j] * row[j]
+			}
+			row[j] -= n * s.mean[i] * s.mean[j]
+			s.s.Data[j*s.s.Stride+i] = row[j]
+		}
+	}
+	s.norm = math.Sqrt(squares)
+	return nil
+}
+
+// components finds the eigenpairs of S, and what they make of values of the kernel.
+func (s *sketch) components(ctx context.Context, o spectrum.Options) (*Components, error) {
+	m, n := s.eng.Len(), s.docs.Rows()
+	o.K, o.Block = min(o.K, len(s.kept)), min(o.Block, len(s.kept))
+	a := &square{}
+	a.m.SetRawMatrix(s.s)
+	found, err := spectrum.Lanczos(ctx, a, o)
+	if err != nil {
+		return nil, err
+	}
+	c := &Components{Documents: n, Landmarks: m, Residual: s.left, kernel: s.kernel}
+	if err := c.take(found, s.norm); err != nil {
+		return nil, err
+	}
+	c.Total = s.left
+	for i := range s.kept {
+		c.Total += a.m.At(i, i)
+	}
+	p, rank := len(c.Values), len(s.kept)
+	c.vectors, c.offset, c.lengths = mat.NewDense(m, p, nil), make([]float64, p), make([]float64, p)
+	for lo := 0; lo < p; lo += atOnce(rank) {
+		hi := min(lo+atOnce(rank), p)
+		var u []float64
+		for i := lo; i < hi; i++ {
+			u = append(u, mat.Col(nil, i, found.Vectors)...)
+			c.offset[i], c.lengths[i] = floats.Dot(u[(i-lo)*rank:], s.mean), 1
+		}
+		if err := s.factor.Back(ctx, s.do, u); err != nil {
+			return nil, err
+		}
+		for i := lo; i < hi; i++ {
+			for j, at := range s.kept {
+				c.vectors.Set(at, i, u[(i-lo)*rank+j])
+			}
+		}
+	}
+	return c, nil
+}
+
+// square is a matrix that is there, by its products.
+type square struct{ m mat.Dense }
+
+// Len is spectrum.Operator's.
+func (s *square) Len() int { n, _ := s.m.Dims(); return n }
+
+// Apply is spectrum.Operator's. Some rows are multiplied at a time, between looks at ctx.
+func (s *square) Apply(ctx context.Context, dst, src *mat.Dense) error {
+	const some = 256
+	n, p := src.Dims()
+	for lo := 0; lo < n; lo += some {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		hi := min(lo+some, n)
+		dst.Slice(lo, hi, 0, p).(*mat.Dense).Mul(s.m.Slice(lo, hi, 0, n), src)
+	}
+	return nil
+}

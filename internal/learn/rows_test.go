@@ -1,0 +1,199 @@
+package learn_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+)
+
+// Rows hold what lines, explanations and the corpus say, and come back from every format.
+func TestRows(t *testing.T) {
+	text := "a\tred, \"round\" apple\nb\tgreen pea\nc\tsour plum\na\tred cherry\nb\tgreen bean\nc\tsour  plum\tplum\n"
+	opt := corpus.Options{MinDF: 1, KeepTexts: 1 << 20}
+	c := musttest.Get(corpus.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt))(t)
+	for _, spec := range []string{"linear", "logistic", "knn:k=2"} {
+		_, trainer, err := learn.Parse(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{C: 1}))(t)
+		p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
+		rows := musttest.Get(learn.RowsOf(m, p, c))(t)
+		a := m.About()
+		for i, r := range rows {
+			x := musttest.Get(learn.ExplainDocument(t.Context(), m, c.Documents, i, 1, learn.Options{}))(t)
+			if r.Prediction != a.Labels(p, i)[0] || r.Second != x.Against || r.Margin != x.Value || r.Known != x.Known ||
+				r.Text != c.Texts[i] || r.Truth != c.Classes[c.Labels.Of(i)[0]] || (r.Probability != nil) != a.Probabilities {
+				t.Errorf("%s: document %d: %+v, explained as %+v", spec, i, r, x)
+			}
+		}
+		written := func(format string) *bytes.Buffer {
+			var b bytes.Buffer
+			musttest.Do(t, learn.WriteRows(t.Context(), &b, format, rows))
+			return &b
+		}
+		lines := json.NewDecoder(written("jsonl"))
+		for i := range rows {
+			var r learn.Row
+			if err := lines.Decode(&r); err != nil || !reflect.DeepEqual(r, rows[i]) {
+				t.Errorf("%s: %+v, %v, expected %+v", spec, r, err, rows[i])
+			}
+		}
+		for format, comma := range map[string]rune{"csv": ',', "tsv": '\t'} {
+			in := csv.NewReader(written(format))
+			in.Comma = comma
+			records, err := in.ReadAll()
+			if err != nil || len(records) != len(rows)+1 {
+				t.Fatalf("%s: %d records, %v", format, len(records), err)
+			}
+			for i, r := range rows {
+				if v := records[i+1]; v[0] != r.Document || v[1] != r.Text || v[2] != r.Truth || v[3] != r.Prediction {
+					t.Errorf("%s: %q, expected %+v", format, v, r)
+				}
+			}
+		}
+	}
+	if err := learn.WriteRows(t.Context(), &bytes.Buffer{}, "xlsx", nil); err == nil {
+		t.Error("xlsx was written")
+	}
+}
+
+// Predictions of another model are errors, not panics.
+func TestRowsOfOtherPredictions(t *testing.T) {
+	const source = "synthetic:docs=90,terms=80,length=9,classes=3,seed=1"
+	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
+	_, trainer, err := learn.Parse("c_svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{Probabilities: true}))(t)
+	for what, spoil := range map[string]func(p *model.Prediction){
+		"2 probabilities":                   func(p *model.Prediction) { p.Probabilities[7] = p.Probabilities[7][:2] },
+		"0 probabilities":                   func(p *model.Prediction) { p.Probabilities[0] = nil },
+		"4 probabilities":                   func(p *model.Prediction) { p.Probabilities[89] = make([]float64, 4) },
+		"probabilities of 89 documents":     func(p *model.Prediction) { p.Probabilities = p.Probabilities[:89] },
+		"document 5 was given class 3":      func(p *model.Prediction) { p.Class[5] = 3 },
+		"rejections of 1 documents":         func(p *model.Prediction) { p.Rejected = []bool{true} },
+		"classes of 80 documents, expected": func(p *model.Prediction) { p.Class = p.Class[:80] },
+	} {
+		p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
+		if _, err := learn.RowsOf(m, p, c); err != nil {
+			t.Fatal(err)
+		}
+		spoil(p)
+		if rows, err := learn.RowsOf(m, p, c); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%d rows, %v, expected an error with %q", len(rows), err, what)
+		}
+		if _, err := learn.Evaluate(t.Context(), m, p, c, learn.Options{}, learn.EvaluateOptions{}); err == nil ||
+			!strings.Contains(err.Error(), what) {
+			t.Errorf("evaluated: %v, expected an error with %q", err, what)
+		}
+	}
+}
+
+// Mistakes are wrong answers: a document without an answer is none.
+func TestMistakesAreAnswered(t *testing.T) {
+	const source = "synthetic:docs=600,terms=400,length=14,classes=4,seed=3"
+	all := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
+	var train, test []int
+	for i := range all.Documents.Rows() {
+		if i%3 == 0 {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	_, trainer, err := learn.Parse("c_svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := musttest.Get(trainer.Train(t.Context(), all.Select(train), learn.Options{C: 10, Reject: "coverage=0.6"}))(t)
+	c := all.Select(test)
+	p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
+	v := musttest.Get(learn.Evaluate(t.Context(), m, p, c, learn.Options{}, learn.EvaluateOptions{Mistakes: len(test)}))(t)
+	rows := musttest.Get(learn.RowsOf(m, p, c))(t)
+	want, without := []int{}, 0
+	for i, x := range v.Outcomes {
+		if own := c.Classes[p.Class[i]]; p.Rejected[i] && (rows[i].Prediction != "?" || rows[i].Second != own) {
+			t.Errorf("document %d without an answer has the row %+v, expected %s as what it would be", i, rows[i], own)
+		}
+		if right := int(c.Labels.Of(i)[0]) == p.Class[i]; x.Right != right {
+			t.Errorf("document %d right: %t", i, x.Right)
+		} else if !right && p.Rejected[i] {
+			without++
+		} else if !right {
+			want = append(want, i)
+		}
+	}
+	var got []int
+	for _, x := range v.Mistakes {
+		got = append(got, x.Index)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) || len(want) == 0 || without == 0 {
+		t.Errorf("mistakes %v, expected %v, beside %d without an answer", got, want, without)
+	}
+}
+
+// Of the most probable class the margin is below 0 where another has the greater decision value.
+func TestMarginOfTheMostProbable(t *testing.T) {
+	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed=8"
+	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
+	_, trainer, err := learn.Parse("c_svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := learn.Options{C: 10, Reject: "coverage=0.5", Scheme: solver.OneVsRest}
+	m := musttest.Get(trainer.Train(t.Context(), c.Select(run.Numbers(0, 400)), o))(t)
+	p := musttest.Get(m.Predict(t.Context(), c.Select(run.Numbers(400, 600)).Documents, learn.Options{}))(t)
+	a, behind := m.About(), 0
+	for i, decisions := range p.Decisions {
+		f, _, err := a.Margin(m, p, i)
+		least := decisions[p.Class[i]] < slices.Max(decisions)
+		if least {
+			behind++
+		}
+		if err != nil || (f < 0) != least {
+			t.Fatalf("document %d of class %d has the margin %v, %v, by %v", i, p.Class[i], f, err, decisions)
+		}
+	}
+	if behind == 0 {
+		t.Error("the most probable class has the greatest decision value everywhere: the test doesn't reach what it should")
+	}
+}
+
+// Wilson's interval has the ends where a test of the true accuracy p would just reject what was seen:
+// |right/n - p| = z·√(p(1-p)/n).
+func TestInterval(t *testing.T) {
+	for _, c := range [][2]int{{0, 1}, {1, 1}, {1, 2}, {442, 500}, {5741, 7532}, {0, 10000}} {
+		s := svm.Score{Right: c[0], Documents: c[1]}
+		low, high := s.Interval()
+		n, seen := float64(c[1]), float64(c[0])/float64(c[1])
+		if !(low < seen || low == 0 && seen == 0) || !(seen < high || high == 1 && seen == 1) {
+			t.Errorf("%v: %v to %v", c, low, high)
+		}
+		for _, p := range []float64{low, high} {
+			if p == seen && (p == 0 || p == 1) { // no p beyond it
+				continue
+			}
+			if z := math.Abs(seen-p) / math.Sqrt(p*(1-p)/n); !(math.Abs(z-1.959963984540054) <= 1e-6) {
+				t.Errorf("%v: the end %v is %v standard errors away", c, p, z)
+			}
+		}
+	}
+	if low, high := new(svm.Score).Interval(); low != 0 || high != 1 {
+		t.Errorf("nothing was seen: %v to %v", low, high)
+	}
+}

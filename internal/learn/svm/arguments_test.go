@@ -1,0 +1,139 @@
+package svm
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// argument is a call with a bad argument and what its error says.
+type argument struct {
+	name, want string
+	call       func() error
+}
+
+func checkArguments(t *testing.T, arguments []argument) {
+	t.Helper()
+	for _, d := range arguments {
+		t.Run(d.name, func(t *testing.T) {
+			if err := d.call(); err == nil || !strings.Contains(err.Error(), d.want) {
+				t.Errorf("error %v, expected one with %q", err, d.want)
+			}
+		})
+	}
+}
+
+// sixty reads a corpus of 60 documents in three classes.
+func sixty(t *testing.T) *corpus.Corpus {
+	return read(t, "synthetic:docs=60,terms=100,length=10,classes=3,seed=3", corpus.Options{})
+}
+
+// Refused: the order of terms, several settings at once, lists in a grid.
+func TestProblemArguments(t *testing.T) {
+	k := kernel.MustParse(DefaultKernel)
+	p := musttest.Get(NewProblem(t.Context(), sixty(t), k.Embedding(), Options{Workers: 2}))(t)
+	train := func(s Settings) func() error {
+		return func() error { _, _, err := p.Train(t.Context(), s); return err }
+	}
+	search := func(s Settings, g Grid) func() error {
+		return func() error { _, err := p.Search(t.Context(), s, g, nil); return err }
+	}
+	checkArguments(t, []argument{
+		{"terms in the wrong order", "row 1", func() error {
+			c := sixty(t)
+			slices.Reverse(c.Documents.Terms[c.Documents.Offsets[1]:][:2])
+			_, err := NewProblem(t.Context(), c, sparse.Sphere, Options{})
+			return err
+		}},
+		{"endlessly held", "HeldBytes is 9223372036854775807", func() error {
+			opt := Options{MemoryBytes: 1 << 30, HeldBytes: math.MaxInt64}
+			_, err := NewProblem(t.Context(), sixty(t), sparse.Sphere, opt)
+			return err
+		}},
+		{"nu", "ν is -1", train(Settings{Type: model.NuSVC, Nu: -1})},
+		{"nu of one class", "ν is 7", train(Settings{Type: model.OneClass, Nu: 7})},
+		{"weight", "weight 0 of class", train(Settings{Weights: map[string]float64{sixty(t).Classes[1]: 0}})},
+		{"nu of a grid", "a list of values of nu", search(Settings{}, Grid{Nu: []float64{0.1}})},
+		{"combinations", "expected at most 1048576 combinations",
+			search(Settings{Type: model.NuSVR}, Grid{C: make([]float64, 1<<11), Nu: make([]float64, 1<<10)})},
+	})
+}
+
+// A predictor that is closed says so, and closes its device once.
+func TestClosedPredictor(t *testing.T) {
+	c := sixty(t)
+	m, _ := train(t, c, Settings{}, Options{})
+	p, err := NewPredictor(t.Context(), m, PredictOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Holding(-1).Predict(t.Context(), c.Documents); err == nil {
+		t.Error("-1 bytes held: no error")
+	}
+	q := p.Holding(5)
+	if err := errors.Join(p.Close(), p.Close(), q.Close()); err != nil {
+		t.Error(err)
+	}
+	for _, p := range []*Predictor{p, q} {
+		if _, err := p.Predict(t.Context(), c.Documents); err == nil ||
+			!strings.Contains(err.Error(), "the predictor is closed") {
+			t.Errorf("error %v of a predictor that is closed", err)
+		}
+	}
+	d := &slowDevice{}
+	if p, err = NewPredictor(t.Context(), m, PredictOptions{Device: newSlowDevice(d)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.Holding(1).Close(), p.Close()); err != nil || d.closed != 1 {
+		t.Errorf("error %v, the device was closed %d times, expected once", err, d.closed)
+	}
+}
+
+// Labels that are no numbers are no truth of a regression, and two classes of the truth of one name are one.
+func TestScoreArguments(t *testing.T) {
+	labels := sparse.Labels{Offsets: []int64{0, 1, 2}, IDs: []int32{0, 1}}
+	_, err := ScoreValues([]float64{1, 2}, &corpus.Corpus{Classes: []string{"1", "NaN"}, Labels: labels})
+	if err == nil || !strings.Contains(err.Error(), `label "NaN"`) {
+		t.Errorf("a label that is NaN: error %v", err)
+	}
+	s, err := ScoreLabels(
+		[]string{"a"}, [][]int{{0}},
+		&corpus.Corpus{Classes: []string{"a", "a"}, Labels: sparse.Labels{Offsets: []int64{0, 2}, IDs: []int32{0, 1}}},
+	)
+	if err != nil || s.Right != 1 || s.Classes[0].Of != 1 {
+		t.Errorf("%+v, error %v", s, err)
+	}
+}
+
+// The classes of a corpus that are the same documents have no margin for nu-SVC to divide by.
+func TestNoMargin(t *testing.T) {
+	c := sixty(t)
+	twice := &corpus.Corpus{
+		Source: "twins", Documents: c.Documents.SelectRows([]int{0, 0, 1, 1, 2, 2}), Vocabulary: c.Vocabulary,
+		Classes: []string{"a", "b"},
+	}
+	for i := range 6 {
+		twice.Labels.Add(int32(i % 2))
+	}
+	for _, spec := range []string{DefaultKernel, "rbf:gamma=0.1", "linear"} {
+		k := kernel.MustParse(spec)
+		m, _, err := problem(t, twice, k, Options{}).Train(t.Context(), Settings{Type: model.NuSVC, Kernel: k, Nu: 0.6})
+		if m != nil || err == nil || !strings.Contains(err.Error(), `the margin of class "a" against "b" is 0`) {
+			t.Errorf("%s: error %v, expected that there is no margin", spec, err)
+		}
+	}
+	if _, _, err := problem(t, twice, kernel.MustParse(DefaultKernel), Options{}).Train(
+		t.Context(), Settings{Scheme: solver.OneVsRest},
+	); err != nil {
+		t.Error(err)
+	}
+}

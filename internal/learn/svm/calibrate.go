@@ -1,0 +1,278 @@
+package svm
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// calibrationFolds is how many parts documents are divided into for calibrated probabilities.
+const calibrationFolds = 5
+
+// calibrate makes the probabilities of trained machines from decision values of documents that machines
+// were trained without, on the same matrix, and the threshold that settings ask for. It says what is known
+// of them by other parts.
+//
+// A part is a run of each class's documents in the order of the corpus: what stands side by side there, such
+// as the messages of a thread or of a week, is mostly on one side, and so are new documents, later.
+func (p *Problem) calibrate(
+	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier, known ofOthers,
+) (*Calibration, error) {
+	f, out := known.parts, known.found
+	if f == nil {
+		var err error
+		if f, out, err = p.inParts(ctx, m, *s, c); err != nil {
+			return nil, err
+		}
+	}
+	way, found, answers, err := f.calibration(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	if s.rejects() {
+		if c.Rejection, found.Alternatives, err = tuneRejection(answers, s.Reject); err != nil {
+			return nil, err
+		}
+	}
+	fit, err := f.fit(ctx, c, out.Decisions, -1)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.temper(fit, out.Decisions, -1, way); err != nil {
+		return nil, err
+	}
+	c.Temperature = fit.Temperature
+	for i, machine := range fit.Machines {
+		if machine == nil {
+			continue
+		}
+		if c.Machines[i].Sigmoid = machine.Sigmoid; c.Thresholds != nil { // which are part of Rho
+			c.Machines[i].Sigmoid.B += c.Machines[i].Sigmoid.A * c.Thresholds.Above[i]
+		}
+	}
+	return found, nil
+}
+
+// inParts returns decision values for a calibration, of machines on the matrix of all that start at c.
+func (p *Problem) inParts(
+	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
+) (*folded, outcome, error) {
+	s.Thresholds, s.Probabilities = false, true
+	f, err := p.divide(&s, calibrationFolds, s.Seed, false)
+	if err != nil {
+		return nil, outcome{}, err
+	}
+	f.inRuns()
+	opt, err := p.solverOptions(Task{Settings: s, Folds: f.folds})
+	if err != nil {
+		return nil, outcome{}, err
+	}
+	near := weighted{outcome{Validation: &solver.Validation{Fits: slices.Repeat([]*solver.Classifier{c}, f.folds)}}, 1}
+	out, err := f.validate(ctx, m, []cell{{s.C, s.Nu, s.Epsilon}}, []weighted{near}, opt)
+	if err != nil {
+		return nil, outcome{}, err
+	}
+	return f, out[0], nil
+}
+
+// inRuns makes each part a run of the documents of each class, in place of a draw; of labels by the first.
+func (f *folded) inRuns() {
+	stratum := func(i int) int {
+		switch {
+		case f.sets == nil:
+			return f.labels[i]
+		case len(f.sets[i]) > 0:
+			return f.sets[i][0]
+		}
+		return -1
+	}
+	count, at := map[int]int{}, map[int]int{}
+	most := 1
+	for i, part := range f.parts {
+		if part >= 0 {
+			k := stratum(i)
+			count[k]++
+			most = max(most, count[k])
+		}
+	}
+	f.folds = min(f.folds, most) // no part is empty
+	for i, part := range f.parts {
+		if part >= 0 {
+			k := stratum(i)
+			f.parts[i] = at[k] * f.folds / count[k]
+			at[k]++
+		}
+	}
+}
+
+// calibrates says whether calibrate has enough documents: two of two classes each, or of a first label.
+func (p *Problem) calibrates(s *Settings) bool {
+	return calibrates(p.corpus.labels, p.Len(), len(p.corpus.classes), s)
+}
+
+// Calibrates says whether probabilities of a training on a corpus can be calibrated, see [Problem.Train].
+func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
+	s := &Settings{Type: model.CSVC, Scheme: scheme}
+	return c.Validate() == nil && calibrates(c.Labels, c.Documents.Rows(), len(c.Classes), s)
+}
+
+func calibrates(labels sparse.Labels, documents, classes int, s *Settings) bool {
+	count, labelled, several := map[int32]int{}, 0, 0
+	for i := range documents {
+		if ids := labels.Of(i); len(ids) > 0 {
+			if count[ids[0]]++; count[ids[0]] == 2 {
+				several++
+			}
+			labelled++
+		}
+	}
+	_, machines := s.machines(int64(classes))
+	const most = 1 << 27 // decision values, 1 GiB
+	return labelled >= calibrationFolds && machines*int64(documents) <= most &&
+		(several > 1 || several > 0 && s.Scheme == solver.Labels)
+}
+
+// ways are the ways in which decision values become probabilities: by a sigmoid for each machine, coupled;
+// and, with a temperature, of these or of the log odds.
+var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
+
+// calibration returns the way of the least log loss, and what it gives, where each part's probabilities
+// are fitted on the others, with the most probable classes where these are asked for. An outcome without
+// decision values has none, nil.
+func (f *folded) calibration(
+	ctx context.Context, o outcome,
+) (way int, found *Calibration, answers []answer, err error) {
+	if o.Decisions == nil {
+		return 0, nil, nil, nil
+	}
+	tried := ways
+	if !f.s.Calibrated || f.sets != nil {
+		tried = ways[:1]
+	}
+	scores := make([]reliability, len(tried))
+	for w := range scores {
+		scores[w].keeps = f.s.rejects()
+	}
+	for part := range f.folds {
+		c, err := f.fit(ctx, o.Fits[part], o.Decisions, part)
+		if err != nil {
+			return 0, nil, nil, err
+		}
+		p := make([]float64, c.Classes)
+		for w := range tried {
+			if err := f.temper(c, o.Decisions, part, w); err != nil {
+				return 0, nil, nil, err
+			}
+			scores[w].part = part
+			for i, own := range o.Decisions {
+				if own == nil || f.parts[i] != part {
+					continue
+				}
+				if i%1024 == 0 && ctx.Err() != nil {
+					return 0, nil, nil, context.Cause(ctx)
+				}
+				if err := c.Probabilities(p, own); err != nil {
+					return 0, nil, nil, err
+				}
+				if f.sets != nil {
+					scores[w].add(p, f.sets[i], true)
+				} else {
+					scores[w].add(p, f.labels[i:i+1], false)
+				}
+			}
+		}
+	}
+	for w := range scores {
+		if own := scores[w].result(); found == nil || own.LogLoss < found.LogLoss {
+			way, found, answers = w, own, scores[w].answers
+		}
+	}
+	return way, found, answers, nil
+}
+
+// fit returns a classifier with sigmoids that are fitted to the decision values of all parts but one, -1
+// for all.
+func (f *folded) fit(
+	ctx context.Context, c *solver.Classifier, decisions [][]float64, without int,
+) (*solver.Classifier, error) {
+	fit := *c
+	fit.Machines, fit.Temperature = slices.Clone(c.Machines), nil
+	for m, positive := range f.signs(c.Scheme, c.Classes) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if c.Machines[m] == nil {
+			continue
+		}
+		var values []float64
+		var signs []bool
+		for i, own := range decisions {
+			if sign := positive(i); own != nil && sign != 0 && f.parts[i] != without {
+				values, signs = append(values, own[m]), append(signs, sign > 0)
+			}
+		}
+		own := *c.Machines[m]
+		own.Sigmoid = &solver.Sigmoid{}
+		if len(values) > 0 {
+			sigmoid, err := solver.FitSigmoid(values, signs)
+			if err != nil {
+				return nil, err
+			}
+			own.Sigmoid = &sigmoid
+		}
+		fit.Machines[m] = &own
+	}
+	return &fit, nil
+}
+
+// temper fits the temperature of a way in the same way.
+func (f *folded) temper(c *solver.Classifier, decisions [][]float64, without, way int) (err error) {
+	if c.Temperature = nil; !ways[way].temperature {
+		return nil
+	}
+	some := slices.Clone(decisions)
+	for i := range some {
+		if f.parts[i] == without {
+			some[i] = nil
+		}
+	}
+	c.Temperature, err = solver.FitTemperature(c, ways[way].odds, some, f.labels)
+	return err
+}
+
+// signs yields each machine with a function that says of a document whether it is of the machine's
+// positive class, 1, its negative one, -1, or of none, 0.
+func (f *folded) signs(scheme solver.Scheme, classes int) func(func(m int, of func(i int) int) bool) {
+	return func(yield func(m int, of func(i int) int) bool) {
+		if scheme == solver.OneVsOne {
+			for m, pair := range solver.Pairs(classes) {
+				if !yield(m, func(i int) int {
+					switch f.labels[i] {
+					case pair[0]:
+						return 1
+					case pair[1]:
+						return -1
+					}
+					return 0
+				}) {
+					return
+				}
+			}
+			return
+		}
+		for m := range classes {
+			if !yield(m, func(i int) int {
+				if f.sets == nil && f.labels[i] == m || f.sets != nil && slices.Contains(f.sets[i], m) {
+					return 1
+				}
+				return -1
+			}) {
+				return
+			}
+		}
+	}
+}

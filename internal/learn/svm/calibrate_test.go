@@ -1,0 +1,259 @@
+package svm
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Calibrated probabilities of other documents have a log loss that is no greater than by the sigmoids alone,
+// and near that of the folds; so has a cross-validation.
+func TestCalibrated(t *testing.T) {
+	all := read(t, "synthetic:docs=3500,terms=1500,length=14,classes=6,seed=5", corpus.Options{})
+	var trainOn, test []int
+	for i := range all.Documents.Rows() {
+		if i%7 > 1 { // classes take turns
+			trainOn = append(trainOn, i)
+		} else {
+			test = append(test, i)
+		}
+	}
+	c, other := all.Select(trainOn), all.Select(test)
+	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
+		t.Run(scheme.String(), func(t *testing.T) {
+			s := Settings{Scheme: scheme, C: 10, Probabilities: true}
+			score := func(s Settings) (*Calibration, []float64, *Report) {
+				m, report := train(t, c, s, Options{})
+				file := bytesOf(t, m)
+				m, err := model.Read(t.Context(), bytes.NewReader(file))
+				if err != nil || !bytes.Equal(bytesOf(t, m), file) {
+					t.Fatalf("another model from its file, %v", err)
+				}
+				p := predict(t, m, other.Documents, PredictOptions{}).Probabilities
+				found := musttest.Get(ScoreProbabilities(m.Classes, p, scheme == solver.Labels, other))(t)
+				return found, lossesOf(m.Classes, p, scheme == solver.Labels, other), report
+			}
+			plain, before, none := score(s)
+			s.Calibrated = true
+			got, after, report := score(s)
+			if none.Calibration != nil || report.Calibration == nil || (report.Temperature == nil) != (scheme == solver.Labels) {
+				t.Fatalf("%+v of sigmoids alone, %+v and temperature %+v of calibrated ones", none.Calibration,
+					report.Calibration, report.Temperature)
+			}
+			folds := crossValidate(t, problem(t, c, kernel.MustParse(DefaultKernel), Options{}), s, 5, 1)
+			// The same documents: the mean difference of their losses is at most 0, up to three standard errors, and 2 %.
+			worse := make([]float64, len(after))
+			for i := range after {
+				worse[i] = after[i] - before[i]
+			}
+			mean, sd := moments(worse)
+			within(t, "log loss less that by sigmoids alone", mean, got.LogLoss-plain.LogLoss, 1e-9)
+			if se := sd / math.Sqrt(float64(len(worse))); !(mean <= min(3*se, 0.02*plain.LogLoss)) {
+				t.Errorf("log loss %v, by sigmoids alone %v, standard error of the difference %v", got.LogLoss, plain.LogLoss,
+					se)
+			}
+			most := mostECE(got)
+			t.Logf("log loss %.4f, by sigmoids alone %.4f, difference %.4f ± %.4f, by folds %.4f, validated %.4f; ECE %.4f, "+
+				"bound %.4f", got.LogLoss, plain.LogLoss, mean, sd/math.Sqrt(float64(len(worse))), report.Calibration.LogLoss,
+				folds.Score.Calibration.LogLoss, got.ECE, most)
+			if !(got.ECE <= most) {
+				t.Errorf("expected calibration error %v, of perfect probabilities at most %v", got.ECE, most)
+			}
+			// Other documents: the difference of two means has the standard error √(s²/n + s²/m) for losses whose standard
+			// deviation is s; folds, which learn from a fifth less, are within three of them.
+			_, deviation := moments(after)
+			far := 3 * deviation * math.Sqrt(1/float64(len(trainOn))+1/float64(len(test)))
+			for _, near := range []*Calibration{report.Calibration, folds.Score.Calibration} {
+				if !(math.Abs(near.LogLoss-got.LogLoss) <= far) {
+					t.Errorf("log loss %v by folds, %v of other documents, expected ± %v", near.LogLoss, got.LogLoss, far)
+				}
+			}
+		})
+	}
+}
+
+// lossesOf returns the log loss of each document by its definition: -log p of its class or, of labels each for
+// itself, the mean of -log p of what is so.
+func lossesOf(classes []string, p [][]float64, separate bool, truth *corpus.Corpus) []float64 {
+	out := make([]float64, len(p))
+	for i, own := range p {
+		is := slices.Index(classes, truth.Classes[truth.Labels.Of(i)[0]])
+		if !separate {
+			out[i] = -math.Log(own[is])
+			continue
+		}
+		for k, v := range own {
+			if k != is {
+				v = 1 - v
+			}
+			out[i] -= math.Log(v) / float64(len(own))
+		}
+	}
+	return out
+}
+
+// moments returns the mean of values and their standard deviation.
+func moments(values []float64) (mean, sd float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		sd += (v - mean) * (v - mean) / (n - 1)
+	}
+	return mean, math.Sqrt(sd)
+}
+
+// mostECE is the calibration error that probabilities have which are perfect. What is right of the n_b answers of a
+// bin of confidence p has the standard deviation √(p(1-p)n_b), so that E|ECE| ≈ Σ √(2/π)·√(p(1-p)n_b)/n over the bins;
+// |Z| of a normal Z has the variance 1 - 2/π. The bound is that mean and three standard deviations.
+func mostECE(c *Calibration) float64 {
+	var n, mean, variance float64
+	for _, b := range c.Bins {
+		n += float64(b.Documents)
+	}
+	for _, b := range c.Bins {
+		of := b.Confidence * (1 - b.Confidence) * float64(b.Documents) / (n * n)
+		mean += math.Sqrt(2 / math.Pi * of)
+		variance += (1 - 2/math.Pi) * of
+	}
+	return mean + 3*math.Sqrt(variance)
+}
+
+// Thresholds of labels, which are part of the machines, leave their probabilities as they are.
+func TestCalibratedThresholds(t *testing.T) {
+	c := read(t, "synthetic:docs=600,terms=800,length=12,classes=4,seed=8", corpus.Options{})
+	var first [][]float64
+	for _, tuned := range []bool{false, true} {
+		m, report := train(t, c, Settings{Scheme: solver.Labels, Calibrated: true, Thresholds: tuned}, Options{})
+		p := predict(t, m, c.Documents, PredictOptions{}).Probabilities
+		if !tuned {
+			first = p
+			continue
+		}
+		moved := 0.0
+		for _, v := range report.Thresholds.Above {
+			moved = max(moved, math.Abs(v))
+		}
+		if moved == 0 {
+			t.Fatal("no threshold moved: the test doesn't reach what it should")
+		}
+		for i := range p {
+			for k := range p[i] {
+				if !(math.Abs(p[i][k]-first[i][k]) <= 1e-9) {
+					t.Fatalf("probability %v of label %d of document %d, without thresholds %v", p[i][k], k, i, first[i][k])
+				}
+			}
+		}
+	}
+}
+
+// With too few documents for parts machines have sigmoids of their own.
+func TestCalibratedOfFew(t *testing.T) {
+	for n := range 7 {
+		var texts, labels []string
+		for i := range n + 2 {
+			texts, labels = append(texts, fmt.Sprintf("w%d all", i%3)), append(labels, fmt.Sprint(i%2))
+		}
+		if n > 4 {
+			for i := range labels {
+				labels[i] = fmt.Sprint(min(i, 1)) // one of a class, the others of another
+			}
+		}
+		c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{MinDF: 1}))(t)
+		for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.Labels} {
+			m, report := train(t, c, Settings{Scheme: scheme, Calibrated: true}, Options{})
+			want := n > 2 && (n < 5 || scheme == solver.Labels)
+			if (report.Calibration != nil) != want {
+				t.Errorf("%d documents, %s: calibration %+v", n+2, scheme, report.Calibration)
+			}
+			if p := predict(t, m, c.Documents, PredictOptions{}).Probabilities; p == nil {
+				t.Errorf("%d documents, %s: no probabilities", n+2, scheme)
+			}
+		}
+	}
+}
+
+// Figures by hand: two bins, a class that the model doesn't know, a document that is left out, and one
+// without a label.
+func TestScoreProbabilities(t *testing.T) {
+	truth := &corpus.Corpus{Classes: []string{"b", "a", "z"}, Labels: sparse.Labels{
+		Offsets: []int64{0, 1, 2, 3, 4, 4, 5}, IDs: []int32{1, 1, 0, 2, 0}}}
+	p := [][]float64{{0.95, 0.05}, {0.2, 0.8}, {0.25, 0.75}, {0.99, 0.01}, {0.5, 0.5}, nil}
+	got, err := ScoreProbabilities([]string{"a", "b"}, p, false, truth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Bins (14/15, 1]: 0.95 right, 0.99 wrong; (11/15, 12/15]: 0.8 wrong, 0.75 right.
+	loss := -(math.Log(0.95) + math.Log(0.2) + math.Log(0.75)) / 3
+	ece := (math.Abs(0.95+0.99-1) + math.Abs(0.8+0.75-1)) / 4
+	within(t, "log loss", got.LogLoss, loss, 1e-12)
+	within(t, "expected calibration error", got.ECE, ece, 1e-12)
+	one := &corpus.Corpus{Classes: []string{"a"}, Labels: sparse.Labels{Offsets: []int64{0, 1}, IDs: []int32{0}}}
+	if got, err = ScoreProbabilities([]string{"a", "b"}, p[:1:1], true, one); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "log loss of labels", got.LogLoss, -math.Log(0.95), 1e-12)
+	within(t, "expected calibration error of labels", got.ECE, 0.05, 1e-12)
+	if got, err := ScoreProbabilities([]string{"a", "b"}, make([][]float64, 6), false, truth); got != nil || err != nil {
+		t.Errorf("%v, %v, of no probabilities", got, err)
+	}
+	p = [][]float64{{1}, nil, nil, nil, nil, nil}
+	if _, err := ScoreProbabilities([]string{"a", "b"}, p, false, truth); err == nil {
+		t.Error("no error for one probability of two classes")
+	}
+}
+
+// Documents are rejected by their greatest probability, the same after the model went through a file.
+func TestReject(t *testing.T) {
+	all := read(t, "synthetic:docs=600,terms=400,length=12,classes=4,seed=8", corpus.Options{})
+	c, other := all.Select(run.Numbers(0, 400)), all.Select(run.Numbers(400, 600))
+	m, report := train(t, c, Settings{C: 10, Reject: RejectionTarget{Coverage: 0.5}}, Options{})
+	r := report.Rejection
+	if r == nil || r.Coverage != 0.5 || !(r.Error > 0 && r.Error < 1) {
+		t.Fatalf("rejection %+v, expected one that covers half", r)
+	}
+	m, err := model.Read(t.Context(), bytes.NewReader(bytesOf(t, m)))
+	if err != nil || m.Classifier.Rejection == nil || *m.Classifier.Rejection != *r {
+		t.Fatalf("%+v, %v, expected %+v", m, err, r)
+	}
+	p := predict(t, m, other.Documents, PredictOptions{})
+	some, votes := 0, 0
+	for i, own := range p.Probabilities {
+		if own[p.Class[i]] != slices.Max(own) {
+			t.Fatalf("document %d of class %d has probabilities %v, expected the most probable class", i, p.Class[i], own)
+		}
+		if m.Classifier.Decide(p.Decisions[i]) != p.Class[i] {
+			votes++
+		}
+		if p.Rejected[i] != (slices.Max(own) < r.Below) {
+			t.Fatalf("document %d with probabilities %v is rejected: %t", i, own, p.Rejected[i])
+		}
+		if p.Rejected[i] {
+			some++
+		}
+	}
+	if some == 0 || votes == 0 {
+		t.Errorf("%d documents are rejected, and of %d the votes say another class: the test doesn't reach what it should",
+			some, votes)
+	}
+	for name, s := range map[string]Settings{
+		"labels":     {Scheme: solver.Labels, Reject: RejectionTarget{Coverage: 0.5}},
+		"two":        {Reject: RejectionTarget{Coverage: 0.5, Error: 0.1}},
+		"regression": {Type: model.EpsilonSVR, Reject: RejectionTarget{Coverage: 0.5}},
+	} {
+		if _, _, err := problem(t, c, kernel.MustParse(DefaultKernel), Options{}).Train(t.Context(), s); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

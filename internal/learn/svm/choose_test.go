@@ -1,0 +1,422 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+var choices = Candidates{
+	Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt", "diffusion:t=0.01", "linear:embed=tfidf-l2"),
+	C:       []float64{10, 0.001, 100}, Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}, Seed: 3,
+}
+
+// untimed is a choice without the time that workers took.
+func untimed(c *Chosen) *Chosen {
+	for _, r := range c.Rounds {
+		for i := range r.Points {
+			comparable(&r.Points[i])
+		}
+	}
+	return c
+}
+
+// A choice compares kernels, then schemes, then C, takes the best of each, and is the same from any
+// number of workers. Its figures are those of a validation.
+func TestChoose(t *testing.T) {
+	c := noisy(t)
+	var first *Chosen
+	for _, workers := range []int{1, 3} {
+		got, err := Choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{Workers: workers})
+		if err != nil || got.Why != "" {
+			t.Fatalf("%v, %q", err, got.Why)
+		}
+		if first = untimed(got); workers == 1 {
+			continue
+		}
+		again, err := Choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{})
+		if err != nil || !reflect.DeepEqual(first, untimed(again)) {
+			t.Errorf("%+v, then %+v, %v", first, again, err)
+		}
+	}
+	n := c.Documents.Rows()
+	if len(first.Rounds) != 3 || first.Measure != Accuracy {
+		t.Fatalf("%+v", first)
+	}
+	for i, want := range []struct {
+		what   string
+		points int
+	}{{"kernel", 3}, {"scheme", 6}, {"C", 6}} {
+		r := first.Rounds[i]
+		if r.Compares != want.what || len(r.Points) != want.points || r.Documents != n {
+			t.Errorf("round %d compares %d points by %s on %d documents", i, len(r.Points), r.Compares, r.Documents)
+		}
+	}
+	last := first.Rounds[2]
+	best := last.Points[last.Best]
+	s := first.Settings
+	if s.C == 0.001 || s.Kernel != best.Kernel || s.C != best.C || s.Scheme != best.Scheme || s.Tolerance != 1e-4 {
+		t.Errorf("%+v, the best is %+v", s, best)
+	}
+	if first.Fits != (3+6+6)*ChoiceFolds || first.DotProducts == 0 {
+		t.Errorf("%d fits, %d dot products", first.Fits, first.DotProducts)
+	}
+	s.Tolerance = 1e-4
+	p := problem(t, c.Select(run.Numbers(0, n)), s.Kernel, Options{})
+	v := crossValidate(t, p, s, ChoiceFolds, choices.Seed)
+	within(t, "accuracy", best.Mean, v.Mean, 0.01)
+}
+
+// What isn't a list of several is kept, and nothing is compared where all is given.
+func TestChooseKeeps(t *testing.T) {
+	c := noisy(t)
+	k := kernel.MustParse("diffusion:t=1")
+	given := Settings{Kernel: k, C: 7, Scheme: solver.OneVsRest, Seed: 5}
+	for _, q := range []struct {
+		from   Candidates
+		rounds int
+	}{
+		{Candidates{}, 0},
+		{Candidates{C: []float64{3}}, 0},
+		{Candidates{C: []float64{1, 10}}, 1},
+		{Candidates{Kernels: choices.Kernels}, 1},
+		{Candidates{Schemes: choices.Schemes}, 1},
+	} {
+		got, err := Choose(t.Context(), c, given, q.from, Options{})
+		if err != nil || len(got.Rounds) != q.rounds {
+			t.Fatalf("%+v: %+v, %v", q.from, got, err)
+		}
+		s := got.Settings
+		if q.from.Kernels == nil && s.Kernel != k || q.from.C == nil && s.C != 7 ||
+			q.from.Schemes == nil && s.Scheme != solver.OneVsRest || s.Seed != 5 {
+			t.Errorf("%+v: %+v", q.from, s)
+		}
+	}
+}
+
+// Samples grow, one contains the other, and have the frequencies of the corpus.
+func TestChooseSample(t *testing.T) {
+	c := read(t, "synthetic:docs=4000,terms=300,length=10,classes=3,seed=3", corpus.Options{})
+	h := &choosing{c: c, from: Candidates{
+		Kernels: []kernel.Kernel{kernel.MustParse("diffusion")}, Schemes: []solver.Scheme{solver.OneVsOne}, Seed: 1,
+	}}
+	if why := h.sample(); why != "" || h.most != 4000 || len(h.order) != 4000 {
+		t.Fatalf("%q, %d of %d", why, h.most, len(h.order))
+	}
+	count := func(documents []int) []float64 {
+		n := make([]float64, 3)
+		for _, i := range documents {
+			n[c.Labels.Of(i)[0]] += 1 / float64(len(documents))
+		}
+		return n
+	}
+	all := count(h.order)
+	for _, n := range []int{500, 1500, 3000} {
+		for k, share := range count(h.order[:n]) {
+			within(t, "the share of a class", share, all[k], 0.02)
+		}
+	}
+	h.opt.MemoryBytes, h.order = 64<<20, nil
+	if why := h.sample(); why != "" || !(h.most < 2100) {
+		t.Errorf("%q, %d documents in 64 MiB", why, h.most)
+	}
+	h.opt.MemoryBytes, h.order = 4<<20, nil
+	if why := h.sample(); why != "there is too little memory to choose on samples" {
+		t.Errorf("%q in 4 MiB", why)
+	}
+}
+
+// The least sample of documents of many classes, whose machines are many and small, takes no more than
+// a round may: fewer candidates are compared, the first ones, unless a search is asked for.
+func TestChooseWork(t *testing.T) {
+	kernels := kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2", "diffusion:t=8", "diffusion:t=4")
+	for _, docs := range []int{600, 3000, 20000} {
+		for _, classes := range []int{2, 20, 200} {
+			h := &choosing{c: &corpus.Corpus{Classes: make([]string, classes)}, order: make([]int, docs), most: docs,
+				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Work: 1,
+					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
+			steps := h.steps()
+			share := h.mayTake(float64(docs)) / float64(len(steps))
+			all, least := []Candidate{{Kernel: kernels[0], C: 10}}, min(docs, leastSample)
+			for _, at := range steps {
+				wanted := at.extend(all)
+				got, n := h.planned(at, wanted, len(steps), least)
+				over := max(mostOver*share, leastWork)
+				if at.what == "C" { // nearlyAll becomes all
+					over = max(over, 4*share/(nearlyAll*nearlyAll))
+				}
+				if takes := h.workOf(got, at.folds).on(float64(n)); len(got) > 1 && !(takes <= over) {
+					t.Errorf("%d documents, %d classes: %s takes %g, expected up to %g", docs, classes, at.what, takes, over)
+				}
+				if n < least || !slices.Equal(got, wanted[:len(got)]) {
+					t.Errorf("%d documents, %d classes: %d of %d on %d", docs, classes, len(got), len(wanted), n)
+				}
+				if classes == 2 && docs > 600 && len(got) < len(wanted) {
+					t.Errorf("%d documents, 2 classes: %d of %d are left out", docs, len(wanted)-len(got), len(wanted))
+				}
+				all, least = got, n
+			}
+			h.from.Final = 1
+			if got, _ := h.planned(steps[0], steps[0].extend(all[:1]), 1, least); len(got) != len(kernels) {
+				t.Errorf("a search compares %d kernels", len(got))
+			}
+		}
+	}
+}
+
+// Where even two candidates take too much, nothing is compared, and the choice says why.
+func TestChooseNothing(t *testing.T) {
+	c := read(t, "synthetic:docs=600,terms=300,length=10,classes=200,seed=3", corpus.Options{})
+	got, err := Choose(t.Context(), c, Settings{}, Candidates{
+		Kernels: choices.Kernels, C: choices.C, Schemes: []solver.Scheme{solver.OneVsRest}}, Options{})
+	if err != nil || len(got.Rounds) > 0 || !strings.Contains(got.Why, "200 classes") || got.Settings.C != 10 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Too few documents get the first candidates, unless a search is asked for; labels are chosen for by
+// micro F1.
+func TestChooseOthers(t *testing.T) {
+	got, err := Choose(t.Context(), sixty(t), Settings{}, choices, Options{})
+	if err != nil || got.Why == "" || got.Settings.Kernel != choices.Kernels[0] || got.Settings.C != 10 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	search := choices
+	search.Final = 2
+	got, err = Choose(t.Context(), sixty(t), Settings{}, search, Options{})
+	if err != nil || got.Why != "" || len(got.Rounds) != 4 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	labels := choices
+	labels.Schemes = nil
+	got, err = Choose(t.Context(), noisy(t), Settings{Scheme: solver.Labels}, labels, Options{})
+	if err != nil || got.Measure != MicroF1 || len(got.Rounds) != 2 || got.Settings.Scheme != solver.Labels {
+		t.Errorf("%+v, %v", got, err)
+	}
+	none := *sixty(t)
+	none.Classes, none.Labels = nil, sparse.Labels{Offsets: make([]int64, len(none.Labels.Offsets))}
+	if _, err = Choose(t.Context(), &none, Settings{}, choices, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "no labels") {
+		t.Errorf("%v for documents without labels", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	opt := Options{Progress: func(Progress) { cancel() }}
+	begin := time.Now()
+	if _, err = Choose(ctx, noisy(t), Settings{}, choices, opt); !errors.Is(err, context.Canceled) ||
+		time.Since(begin) > 30*time.Second {
+		t.Errorf("%v at the end of the context", err)
+	}
+}
+
+// Many classes of few documents can be chosen by, and few documents beside a great class can't.
+func TestChooseSmallClasses(t *testing.T) {
+	for _, q := range []struct {
+		great, classes, each int
+		ok                   bool
+	}{{0, 60, 3, true}, {5, 100, 1, true}, {3, 30, 3, false}, {300, 120, 1, false}, {300, 2, 6, true}} {
+		var texts, labels []string
+		for class := range q.classes + 1 {
+			n := q.each
+			if class == q.classes {
+				n = q.great
+			}
+			for doc := range n {
+				word := string(rune('a'+class/26)) + string(rune('a'+class%26))
+				texts = append(texts, fmt.Sprintf("%s common %c", word, 'a'+doc%26))
+				labels = append(labels, word)
+			}
+		}
+		c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
+		got, err := Choose(t.Context(), c, Settings{}, choices, Options{})
+		if err != nil || (got.Why == "") != q.ok || (len(got.Rounds) == 3) != q.ok {
+			t.Errorf("%+v: %d rounds, %q, %v", q, len(got.Rounds), got.Why, err)
+		}
+	}
+}
+
+// Of several C the least that isn't clearly worse.
+func TestChooseLeastC(t *testing.T) {
+	k := kernel.MustParse(DefaultKernel)
+	point := func(c float64, figures ...float64) Point {
+		mean, sd := meanAndDeviation(figures)
+		return Point{Candidate: Candidate{Kernel: k, C: c}, Figures: figures, Mean: mean, SD: sd}
+	}
+	for want, points := range map[float64][]Point{
+		1:   {point(10, 0.8, 0.9, 0.7), point(1, 0.81, 0.88, 0.69), point(0.1, 0.6, 0.6, 0.6)},
+		10:  {point(10, 0.8, 0.9, 0.7), point(1, 0.79, 0.89, 0.68), point(100, 0.79, 0.9, 0.7)},
+		100: {point(10, 0.7, 0.8, 0.6), point(100, 0.8, 0.9, 0.7)},
+	} {
+		for _, m := range []Measure{Accuracy, MeanSquaredError} {
+			of := slices.Clone(points)
+			r, best := SearchResult{Points: of, Measure: m}, 0
+			for i := range of {
+				if m == MeanSquaredError {
+					of[i].Figures = slices.Clone(of[i].Figures)
+					for fold := range of[i].Figures {
+						of[i].Figures[fold] = 1 - of[i].Figures[fold]
+					}
+				}
+				if of[i].Mean > of[best].Mean {
+					best = i
+				}
+			}
+			if r.Best = best; of[r.LeastC()].C != want {
+				t.Errorf("%s: C = %v, expected %v", m, of[r.LeastC()].C, want)
+			}
+		}
+	}
+	// A smaller C that is better in each fold is taken, though another stays as what was first.
+	points := []Point{point(100, 0.6, 0.7, 0.5), point(10, 0.61, 0.71, 0.51)}
+	if at := leastC(Accuracy, points, 0, 0.1); points[at].C != 10 {
+		t.Errorf("C = %v, expected 10", points[at].C)
+	}
+	points[1].Unfinished = 1
+	if at := leastC(Accuracy, points, 0, 0.1); points[at].C != 100 {
+		t.Errorf("C = %v, expected 100, whose searches ended", points[at].C)
+	}
+	h := &choosing{out: &Chosen{Measure: MeanSquaredError}}
+	ended, less := Point{Mean: 2}, Point{Mean: 1, Unfinished: 3}
+	if !h.ranks(&ended, &less) || h.ranks(&less, &ended) {
+		t.Error("a search that didn't end is better than one that did")
+	}
+}
+
+func TestChooseArguments(t *testing.T) {
+	c := noisy(t)
+	call := func(s Settings, from Candidates) func() error {
+		return func() error { _, err := Choose(t.Context(), c, s, from, Options{}); return err }
+	}
+	checkArguments(t, []argument{
+		{"nu", "epsilon_svr", call(Settings{Type: model.NuSVC}, choices)},
+		{"epsilon below 0", "epsilon -1", call(Settings{Type: model.EpsilonSVR}, Candidates{Epsilon: []float64{1, -1}})},
+		{"classes", "expected a finite number", call(Settings{Type: model.EpsilonSVR}, choices)},
+		{"labels and others", "labels alone", call(Settings{}, Candidates{
+			Schemes: []solver.Scheme{solver.OneVsOne, solver.Labels}})},
+	})
+}
+
+// A regression is chosen by the mean squared error: with targets a thousand times as far apart, and lists and a unit to
+// match, the same is chosen, but that C, epsilon and errors have another unit.
+func TestChooseRegression(t *testing.T) {
+	const n, columns, greatest = 120, 8, 8
+	r := rand.New(rand.NewPCG(5, 6))
+	counts, targets := make([]float32, n*columns), make([]float64, n)
+	for i := range counts {
+		counts[i] = float32(r.IntN(greatest))
+	}
+	for i := range targets {
+		targets[i] = float64(counts[i*columns]-counts[i*columns+1]) + r.NormFloat64()
+	}
+	docs := musttest.Get(sparse.FromDense(n, columns, counts))(t)
+	chosen := func(kind model.Type, by float64) *Chosen {
+		c := &corpus.Corpus{Source: "sums", Documents: docs, Labels: sparse.Labels{Offsets: []int64{0}}}
+		for i, v := range targets {
+			c.Classes = append(c.Classes, strconv.FormatFloat(by*v, 'g', -1, 64))
+			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
+		}
+		from := Candidates{LeastC: true, Unit: 4 * by, Near: nearC,
+			Kernels: kernelsFor("diffusion:t=0.001", "diffusion:t=2", "linear:embed=tf-l2"),
+			C:       []float64{0.04 * by, 0.4 * by}, Epsilon: []float64{0.4 * by, 40 * by}}
+		out := musttest.Get(Choose(t.Context(), c, Settings{Type: kind, Tolerance: 1e-3 * by}, from, Options{}))(t)
+		if out.Measure != MeanSquaredError || out.Why != "" {
+			t.Fatalf("%s: by %s, %q", kind, out.Measure, out.Why)
+		}
+		return untimed(out)
+	}
+	for kind, want := range map[model.Type][]string{
+		model.EpsilonSVR: {"kernel", "epsilon", "C"}, model.NuSVR: {"kernel", "C"},
+	} {
+		one, thousand := chosen(kind, 1), chosen(kind, 1024)
+		for i, round := range one.Rounds {
+			other := thousand.Rounds[i]
+			if round.Compares != want[i] || round.Best != other.Best || len(round.Points) != len(other.Points) {
+				t.Errorf("%s: round %d compares %s, %d is the best, of targets farther apart %d", kind, i, round.Compares,
+					round.Best, other.Best)
+			}
+			if round.Compares == "epsilon" && len(round.Points) != 4 {
+				t.Errorf("%d candidates by epsilon, expected two kernels with two each", len(round.Points))
+			}
+			best := round.Points[round.Best]
+			within(t, "an error", other.Points[other.Best].Mean/(1<<20), best.Mean, 0.01*best.Mean)
+			within(t, "chance", round.Chance(), best.Mean*math.Sqrt(2.0/n), 1e-12)
+			for _, p := range round.Points {
+				if best.Mean-p.Mean > round.Chance() {
+					t.Errorf("%s: the best errs by %v, another point by %v", kind, best.Mean, p.Mean)
+				}
+			}
+		}
+		s := one.Settings
+		if len(one.Rounds) != len(want) || s.C <= 0.4 || math.Abs(thousand.Settings.C/1024-s.C) > 1e-9 {
+			t.Errorf("%s: %d rounds, C = %v and %v, expected a C beyond the list", kind, len(one.Rounds), s.C,
+				thousand.Settings.C)
+		}
+		if kind == model.EpsilonSVR && (s.Epsilon != 0.4 || thousand.Settings.Epsilon != 0.4*1024) {
+			t.Errorf("epsilon %v and %v", s.Epsilon, thousand.Settings.Epsilon)
+		}
+	}
+}
+
+// Where C is so great that a search doesn't end within a choice's steps, a regression takes one at which it does,
+// however small; and kernels that learn from classes are left out.
+func TestChooseStuck(t *testing.T) {
+	const n = 120
+	r := rand.New(rand.NewPCG(1, 2))
+	c := &corpus.Corpus{Source: "noise", Labels: sparse.Labels{Offsets: []int64{0}}}
+	counts := make([]float32, 3*n)
+	for i := range n {
+		for k := range 3 {
+			counts[3*i+k] = float32(100 + r.IntN(50))
+		}
+		c.Classes = append(c.Classes, strconv.FormatFloat(r.NormFloat64(), 'g', -1, 64))
+		c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
+	}
+	c.Documents = musttest.Get(sparse.FromDense(n, 3, counts))(t)
+	got := musttest.Get(Choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Kernel: kernel.MustParse("linear")},
+		Candidates{C: []float64{100, 1000}, Supervised: kernelsFor("diffusion:t=1,embed=tfkl-l1-sqrt")}, Options{}))(t)
+	last := got.Rounds[len(got.Rounds)-1]
+	if last.Compares != "C" || last.Points[0].Unfinished == 0 || last.Points[last.Best].Unfinished > 0 ||
+		!(got.Settings.C < 10) {
+		t.Errorf("C = %v by %+v", got.Settings.C, last)
+	}
+}
+
+// nearC has candidates go on beyond a list of C alone.
+func nearC(kernel.Kernel) []kernel.Kernel { return nil }
+
+// Where most targets are the same, a regression is chosen as among others; of few documents nothing is compared.
+func TestChooseSameTargets(t *testing.T) {
+	for _, n := range []int{150, 90} {
+		c := &corpus.Corpus{Source: "mostly 0", Classes: []string{"0"}, Labels: sparse.Labels{Offsets: []int64{0}}}
+		counts := make([]float32, 2*n)
+		for i := range n {
+			id := 0
+			if counts[2*i], counts[2*i+1] = 1, float32(i%7); i%3 == 0 {
+				id, c.Classes = len(c.Classes), append(c.Classes, strconv.Itoa(1000+i))
+			}
+			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(id)), append(c.Labels.Offsets, int64(i+1))
+		}
+		c.Documents = musttest.Get(sparse.FromDense(n, 2, counts))(t)
+		got, err := Choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Tolerance: 1}, Candidates{C: []float64{1, 10}},
+			Options{})
+		few := n < fewDocuments
+		if err != nil || !few && len(got.Rounds) != 1 || few && got.Why != "90 documents are too few" {
+			t.Errorf("%d documents: %+v, %v", n, got, err)
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// noisy is a corpus of four classes, some of whose documents carry a wrong label, so that a
+// validation has something to find.
+func noisy(t testing.TB) *corpus.Corpus {
+	t.Helper()
+	c := read(t, "synthetic:docs=600,terms=900,length=100,classes=4,seed=5", corpus.Options{})
+	for i := range c.Labels.IDs {
+		if i%12 == 5 {
+			c.Labels.IDs[i] = (c.Labels.IDs[i] + 1) % 4
+		}
+	}
+	return c
+}
+
+func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64) *Validation {
+	t.Helper()
+	v := musttest.Get(p.CrossValidate(context.Background(), s, folds, seed))(t)
+	return v
+}
+
+// divide returns the documents that are in other folds than one, and those that are in it.
+func divide(v *Validation, fold int) (rest, held []int) {
+	for i, f := range v.Fold {
+		switch f {
+		case fold:
+			held = append(held, i)
+		case -1:
+		default:
+			rest = append(rest, i)
+		}
+	}
+	return rest, held
+}
+
+// What a fold predicts is what a model says that was trained on the other folds alone, by all that
+// a person would do by hand: selecting documents, training, predicting. Both stop within the
+// tolerance, so a class may differ where a decision is next to 0.
+func TestCrossValidateByHand(t *testing.T) {
+	c := noisy(t)
+	c.Labels.IDs = slices.Delete(c.Labels.IDs, 3, 4) // document 3 has no label
+	for i := range c.Labels.Offsets[4:] {
+		c.Labels.Offsets[4+i]--
+	}
+	k := kernel.MustParse("diffusion:t=0.5")
+	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest} {
+		s := Settings{Kernel: k, C: 3, Scheme: scheme, Weights: map[string]float64{c.Classes[1]: 2}}
+		v := crossValidate(t, problem(t, c, k, Options{}), s, 4, 7)
+		if v.Fold[3] != -1 || v.Class[3] != -1 || v.Score.Documents != 599 {
+			t.Fatalf("a document without a label: fold %d, class %d, %d documents scored", v.Fold[3], v.Class[3],
+				v.Score.Documents)
+		}
+		differ, right := 0, 0
+		for fold := range 4 {
+			rest, held := divide(v, fold)
+			if len(held) < 149 || len(held) > 150 {
+				t.Errorf("fold %d has %d documents", fold, len(held))
+			}
+			m, _ := train(t, c.Select(rest), s, Options{})
+			own := predict(t, m, c.Select(held).Documents, PredictOptions{})
+			rightHere := 0
+			for r, i := range held {
+				if int(c.Labels.Of(i)[0]) == v.Class[i] {
+					rightHere++
+				}
+				if own.Class[r] == v.Class[i] {
+					continue
+				}
+				differ++
+				nearest := math.Inf(1)
+				for _, d := range own.Decisions[r] {
+					nearest = min(nearest, math.Abs(d))
+				}
+				if scheme == solver.OneVsOne && nearest > 0.01 {
+					t.Errorf("document %d has class %d, by hand %d with decisions %v", i, v.Class[i], own.Class[r],
+						own.Decisions[r])
+				}
+			}
+			right += rightHere
+			within(t, "a fold's accuracy", v.Figures[fold], float64(rightHere)/float64(len(held)), 1e-12)
+		}
+		if differ > 3 || right < 450 || right > 570 || v.Score.Right != right {
+			t.Errorf("%v: %d documents differ, %d are right, %d scored right", scheme, differ, right, v.Score.Right)
+		}
+		mean, sd := 0.0, 0.0
+		for _, f := range v.Figures {
+			mean += f / 4
+		}
+		for _, f := range v.Figures {
+			sd += (f - mean) * (f - mean) / 3
+		}
+		within(t, "the mean", v.Mean, mean, 1e-12)
+		within(t, "the deviation", v.SD, math.Sqrt(sd), 1e-12)
+	}
+}
+
+// Each pair's dot product is computed once, by all folds and by whatever comes after.
+func TestCrossValidateComputesOnce(t *testing.T) {
+	c := noisy(t)
+	k := kernel.MustParse("diffusion:t=0.5")
+	p := problem(t, c, k, Options{})
+	n := int64(p.Len())
+	if v := crossValidate(t, p, Settings{Kernel: k}, 5, 1); v.DotProducts != n*(n+1)/2 {
+		t.Errorf("%d dot products, expected %d", v.DotProducts, n*(n+1)/2)
+	}
+	if v := crossValidate(t, p, Settings{Kernel: kernel.MustParse("ngd-exp:t=1")}, 3, 2); v.DotProducts != 0 {
+		t.Errorf("%d dot products computed again", v.DotProducts)
+	}
+	if _, _, err := p.Train(context.Background(), Settings{Kernel: k}); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Cache().Computed; got != n*(n+1)/2 {
+		t.Errorf("%d dot products in all, expected %d", got, n*(n+1)/2)
+	}
+}
+
+// The folds are those of the corpus's order, whatever the embedding; the result is the same from
+// any number of workers, and nearly so in less memory.
+func TestCrossValidateIsDetermined(t *testing.T) {
+	c := noisy(t)
+	k := kernel.MustParse("diffusion:t=0.5")
+	s := Settings{Kernel: k, C: 10}
+	want := crossValidate(t, problem(t, c, k, Options{Workers: 1}), s, 5, 3)
+	same := func(what string, got *Validation) {
+		t.Helper()
+		if !reflect.DeepEqual(got.Class, want.Class) || got.Iterations != want.Iterations ||
+			!reflect.DeepEqual(got.Figures, want.Figures) {
+			t.Errorf("%s: another result: %v after %d steps, expected %v after %d", what, got.Figures, got.Iterations,
+				want.Figures, want.Iterations)
+		}
+	}
+	same("3 workers", crossValidate(t, problem(t, c, k, Options{Workers: 3}), s, 5, 3))
+	other := crossValidate(
+		t, problem(t, c, kernel.MustParse("linear:embed=tfidf-l2"), Options{}),
+		Settings{Kernel: kernel.MustParse("linear:embed=tfidf-l2")}, 5, 3,
+	)
+	if !slices.Equal(other.Fold, want.Fold) {
+		t.Error("another embedding has other folds")
+	}
+	if moved := crossValidate(t, problem(t, c, k, Options{}), s, 5, 4); slices.Equal(moved.Fold, want.Fold) {
+		t.Error("another seed has the same folds")
+	}
+	for what, opt := range map[string]Options{
+		"tiles for a part of the matrix": {CacheBytes: 2400000, Workers: 2},
+		"no second matrix":               {MemoryBytes: memoryFor(t, c, k), Workers: 2},
+	} {
+		got := crossValidate(t, problem(t, c, k, opt), s, 5, 3)
+		differ := 0
+		for i := range got.Class {
+			if got.Class[i] != want.Class[i] {
+				differ++
+			}
+		}
+		if differ > 3 || !slices.Equal(got.Fold, want.Fold) {
+			t.Errorf("%s: %d documents are in another class", what, differ)
+		}
+	}
+}
+
+// memoryFor returns a bound in which the matrix of c fits, but not a second one.
+func memoryFor(t testing.TB, c *corpus.Corpus, k kernel.Kernel) int64 {
+	t.Helper()
+	p := problem(t, c, k, Options{})
+	bytes := p.Engine().Bytes() + 4*int64(p.Len())*int64(p.Len()) + 8<<20
+	for ; ; bytes += 1 << 19 {
+		q, err := NewProblem(context.Background(), c, k.Embedding(), Options{MemoryBytes: bytes, Workers: 2})
+		if err == nil && q.cached.Whole() {
+			if q.spare() >= mappedBytes(int64(q.Len())) {
+				t.Fatal("no bound between one matrix and two")
+			}
+			return bytes
+		}
+	}
+}
+
+// Labels each for itself are judged by micro F1, numbers by their mean squared error.
+func TestCrossValidateOthers(t *testing.T) {
+	c := noisy(t)
+	k := kernel.MustParse("diffusion:t=0.5")
+	several := &corpus.Corpus{
+		Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: c.Classes,
+		Labels: sparse.Labels{Offsets: []int64{0}},
+	}
+	for i := range c.Documents.Rows() {
+		own := c.Labels.Of(i)
+		switch {
+		case i%9 == 0:
+			several.Labels.Add()
+		case own[0] == 2:
+			several.Labels.Add(1, 2) // all of class 2 are of class 1, too
+		default:
+			several.Labels.Add(own...)
+		}
+	}
+	s := Settings{Kernel: k, Scheme: solver.Labels, C: 3}
+	v := crossValidate(t, problem(t, several, k, Options{}), s, 3, 1)
+	var both, given, of int
+	for i, labels := range v.Labels {
+		given += len(labels)
+		of += len(several.Labels.Of(i))
+		for _, l := range labels {
+			if slices.Contains(several.Labels.Of(i), int32(l)) {
+				both++
+			}
+		}
+	}
+	within(t, "micro F1", v.Score.MicroF1, float64(2*both)/float64(given+of), 1e-12)
+	if v.Measure != MicroF1 || v.Score.Documents != 600 || !(v.Mean > 0.6) ||
+		!(math.Abs(v.Mean-v.Score.MicroF1) < 0.05) {
+		t.Errorf("%v: mean %v of %v, together %v of %d documents", v.Measure, v.Mean, v.Figures, v.Score.MicroF1,
+			v.Score.Documents)
+	}
+	m, _ := train(t, several.Select(without(v, 1)), s, Options{})
+	differ := 0
+	_, held := divide(v, 1)
+	own := predict(t, m, several.Select(held).Documents, PredictOptions{})
+	for r, i := range held {
+		if !slices.Equal(own.Labels[r], v.Labels[i]) {
+			differ++
+		}
+	}
+	if differ > 2 {
+		t.Errorf("%d of %d documents have other labels than by hand", differ, len(held))
+	}
+
+	numbers := &corpus.Corpus{
+		Source: c.Source, Documents: c.Documents, Vocabulary: c.Vocabulary, Classes: []string{"1", "2", "4", "-3"},
+		Labels: c.Labels,
+	}
+	target := []float64{1, 2, 4, -3}
+	for _, s := range []Settings{{Kernel: k, Type: model.EpsilonSVR, C: 3}, {Kernel: k, Type: model.NuSVR, C: 3}} {
+		v := crossValidate(t, problem(t, numbers, k, Options{}), s, 3, 1)
+		var sum, constant float64
+		for i, z := range v.Value {
+			d, e := z-target[c.Labels.Of(i)[0]], 1-target[c.Labels.Of(i)[0]]
+			sum += d * d
+			constant += e * e
+		}
+		within(t, "the mean squared error", v.Score.MeanSquaredError, sum/600, 1e-9)
+		if v.Measure != MeanSquaredError || !(v.Mean < constant/600/2) || !(math.Abs(v.Mean-sum/600) < 1e-2) {
+			t.Errorf("%s: %v %v of %v, together %v; %v for a constant", s.Type, v.Measure, v.Mean, v.Figures, sum/600,
+				constant/600)
+		}
+	}
+}
+
+func without(v *Validation, fold int) []int {
+	rest, _ := divide(v, fold)
+	return rest
+}
+
+func TestCrossValidateRefuses(t *testing.T) {
+	c := noisy(t)
+	k := kernel.MustParse("diffusion:t=0.5")
+	p := problem(t, c, k, Options{})
+	for what, run := range map[string]struct {
+		s     Settings
+		folds int
+	}{
+		"one fold": {Settings{}, 1}, "more folds than documents": {Settings{}, 601},
+		"one class":                  {Settings{Type: model.OneClass}, 5},
+		"labels that aren't numbers": {Settings{Type: model.EpsilonSVR}, 5}, "another embedding": {
+			Settings{Kernel: kernel.MustParse("linear")}, 5,
+		},
+		"C": {Settings{C: -1}, 5}, "a class that isn't there": {Settings{Weights: map[string]float64{"x": 2}}, 5},
+	} {
+		if _, err := p.CrossValidate(context.Background(), run.s, run.folds, 1); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := p.CrossValidate(ctx, Settings{}, 5, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

@@ -1,0 +1,205 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/cli/clitest"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// A model has the same bits from any number of workers, from run to run, and from kernel values
+// kept in place of c; in less memory the objective is the same.
+func TestModelIsDetermined(t *testing.T) {
+	docs := 1500
+	if testing.Short() {
+		docs = 1300 // of fewer the least scratch space is more than half of the matrix
+	}
+	c := read(t, fmt.Sprintf("synthetic:docs=%d,terms=2000,length=30,classes=4,seed=11", docs), corpus.Options{})
+	settings := []Settings{
+		{C: 3, Calibrated: true, Scheme: solver.OneVsRest}, {C: 10},
+		{C: 10, Scheme: solver.OneVsRest}, {C: 3, Probabilities: true}, {Type: model.OneClass, Nu: 0.3},
+	}
+	if testing.Short() {
+		settings = settings[:2]
+	}
+	for _, s := range settings {
+		t.Run(fmt.Sprintf("%s/%s", s.Type, s.Scheme), func(t *testing.T) {
+			first, report := train(t, c, s, Options{Workers: 1})
+			want := musttest.Written(t, first.Write)
+			for what, opt := range map[string]Options{
+				"again": {Workers: 1}, "two workers": {Workers: 2}, "five workers": {Workers: 5},
+				"once": {Workers: 2, Once: true},
+			} {
+				if m, _ := train(t, c, s, opt); musttest.Written(t, m.Write) != want {
+					t.Errorf("%s: another model", what)
+				}
+			}
+			n := int64(c.Documents.Rows())
+			for _, part := range []int64{2, 1} { // all of the matrix, and a half, in tiles and rows
+				opt := Options{CacheBytes: 2 * n * n * part, Workers: 2} // each takes scratch space of it
+				p := problem(t, c, kernel.MustParse(DefaultKernel), opt)
+				_, small, err := p.Train(t.Context(), s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p.cached.Whole() {
+					t.Fatal("the matrix is kept whole: the test doesn't reach what it should")
+				}
+				within(t, "the objective in less memory", small.Objective, report.Objective,
+					1e-6*math.Abs(report.Objective))
+			}
+		})
+	}
+}
+
+// An end of the context ends every phase within a second of both workers, with its error.
+func TestTrainEndsWithItsContext(t *testing.T) {
+	c := read(t, "synthetic:docs=5000,terms=8000,length=80,classes=3,seed=12", corpus.Options{})
+	for _, stage := range []string{"embedding", "preparing the engine", "computing tiles", "training"} {
+		t.Run(stage, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var at time.Duration
+			opt := Options{Workers: 2, Progress: func(p Progress) {
+				if p.Stage == stage && at == 0 {
+					at = clitest.Worked(t)
+					cancel()
+				}
+			}}
+			if stage == "training" {
+				opt.CacheBytes = 40 << 20 // so that it takes long enough
+			}
+			p, err := NewProblem(ctx, c, sparse.Sphere, opt)
+			if err == nil {
+				_, _, err = p.Train(ctx, Settings{C: 1000, Tolerance: 1e-9})
+			}
+			took := clitest.Worked(t) - at
+			if at == 0 {
+				t.Fatalf("no report of this stage; error %v", err)
+			}
+			// A stage that is over in less than 100 ms reports at its end only, and the next one
+			// finds out.
+			t.Log(took)
+			if !errors.Is(err, context.Canceled) || !(took < 2*time.Second) {
+				t.Errorf("error %v after %v, expected that of the context within two seconds of processors", err, took)
+			}
+		})
+	}
+}
+
+func TestTrainProgress(t *testing.T) {
+	c := read(t, "synthetic:docs=4000,terms=8000,length=80,classes=6,seed=13", corpus.Options{})
+	last, longest := clitest.Worked(t), time.Duration(0)
+	stages := map[string]int{}
+	var end Progress
+	opt := Options{Workers: 2, CacheBytes: 30 << 20, Progress: func(p Progress) {
+		now := clitest.Worked(t)
+		longest, last = max(longest, now-last), now
+		stages[p.Stage]++
+		end = p
+	}}
+	p := musttest.Get(NewProblem(t.Context(), c, sparse.Sphere, opt))(t)
+	_, report, err := p.Train(t.Context(), Settings{C: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stages["embedding"] == 0 || stages["preparing the engine"] == 0 || stages["training"] == 0 ||
+		!(longest < 2*time.Second) { // reports come every 100 ms of two workers
+		t.Errorf("stages %v, %v of processors without a report", stages, longest)
+	}
+	if end.Stage != "training" || end.Done != 15 || end.Total != 15 || end.Solver.Iterations != report.Iterations ||
+		!(end.HitRate >= 0 && end.HitRate <= 1) {
+		t.Errorf("at the end: %+v, expected 15 problems and %d steps", end, report.Iterations)
+	}
+}
+
+// A stage that counts nothing, such as embedding, reports all the same, and for the last time at
+// its end.
+func TestTickerReports(t *testing.T) {
+	var reports []Progress
+	two := make(chan struct{}) // closed at the second report
+	_, tick := startReporter(t.Context(), func(p Progress) {
+		if reports = append(reports, p); len(reports) == 2 {
+			close(two)
+		}
+	}, "embedding", 7)
+	<-two
+	tick.Add(7)
+	var err error
+	if tick.Finish(&err); err != nil {
+		t.Error(err)
+	}
+	if n := len(reports); n < 3 || reports[0].Done != 0 || reports[n-1].Done != 7 || reports[n-1].Total != 7 ||
+		reports[n-1].Stage != "embedding" {
+		t.Errorf("%+v, expected reports on the way and one at the end", reports)
+	}
+}
+
+// What deserves notice is said, each thing once, and nothing is where nothing does.
+func TestWarnings(t *testing.T) {
+	docs := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=14", corpus.Options{})
+	bare := *docs
+	bare.Labels = sparse.Labels{}
+	for i := range docs.Documents.Rows() {
+		if i < 3 {
+			bare.Labels.Add()
+		} else {
+			bare.Labels.Add(docs.Labels.Of(i)...)
+		}
+	}
+	empty := *docs
+	empty.Documents = &sparse.CSR{
+		Cols: docs.Documents.Cols, Offsets: append([]int64(nil), docs.Documents.Offsets...),
+		Terms: docs.Documents.Terms, Values: append([]float32(nil), docs.Documents.Values...),
+	}
+	for k := range empty.Documents.Offsets[1] {
+		empty.Documents.Values[k] = 0
+	}
+	for name, test := range map[string]struct {
+		c    *corpus.Corpus
+		s    Settings
+		want []string
+	}{
+		"nothing":   {docs, Settings{Kernel: kernel.MustParse("rbf:gamma=1")}, nil},
+		"labels":    {&bare, Settings{}, []string{"3 documents without a label are left out"}},
+		"no labels": {&bare, Settings{Scheme: solver.Labels}, nil},
+		"empty":     {&empty, Settings{}, []string{"1 documents have no terms"}},
+		"indefinite": {
+			docs, Settings{Kernel: kernel.MustParse("sigmoid:gamma=1,r=-1")},
+			[]string{"need not be positive definite"},
+		},
+		"conditional": {
+			docs, Settings{Kernel: kernel.MustParse("ngd")},
+			[]string{"conditionally positive definite only, which is enough"},
+		},
+		"unfinished": {
+			docs, Settings{Tolerance: 1e-18}, []string{"1 of 1 machines ended before they reached the tolerance"},
+		},
+		"one class": {
+			docs, Settings{Type: model.OneClass, Kernel: kernel.MustParse("ngd")}, []string{"don't add to 0"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, report := train(t, test.c, test.s, Options{})
+			if len(report.Warnings) != len(test.want) {
+				t.Fatalf("warnings %q, expected %d", report.Warnings, len(test.want))
+			}
+			for i, want := range test.want {
+				if !strings.Contains(report.Warnings[i], want) {
+					t.Errorf("warning %q, expected %q", report.Warnings[i], want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/solver"
+)
+
+// Machines returns the numbers of the machines that a training has, in groups that don't depend on
+// each other, see [solver.Training.Groups]: one-vs-one has a group for each pair of classes, and what
+// can't be divided, such as machines that are calibrated together, is one. It computes nothing of the
+// matrix. Errors: those of [Problem.Train] about settings and labels.
+func (p *Problem) Machines(s Settings) ([][]int, error) {
+	s, err := p.resolve(s)
+	if err != nil {
+		return nil, err
+	}
+	return p.groups(&s)
+}
+
+func (p *Problem) groups(s *Settings) ([][]int, error) {
+	if err := p.suits(s.Kernel); err != nil {
+		return nil, err
+	}
+	t, err := p.solverTraining(s)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := t.Groups(p.Len(), p.inMemory())
+	if err == nil && s.Calibrated && p.calibrates(s) {
+		all := slices.Concat(groups...)
+		slices.Sort(all)
+		groups = [][]int{all}
+	}
+	return groups, err
+}
+
+// inMemory says whether a training finds the rows of the matrix in memory, as [Problem.matrix]
+// returns it.
+func (p *Problem) inMemory() bool {
+	return p.values != nil || p.opt.Once && p.cached.Whole()
+}
+
+// TrainMachines is [Problem.Train] for some of its machines: whole groups of [Problem.Machines], in
+// the same bits as all. Other machines of the result are nil, and rows of the matrix are those of the
+// problem. [Problem.Assemble] makes a model when all machines are there.
+//
+// For machines of few classes it computes the matrix of their documents alone.
+func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	s, err := p.resolve(s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Calibrated && p.calibrates(&s) {
+		groups, err := p.groups(&s)
+		if err == nil && !slices.Equal(groups[0], slices.Sorted(slices.Values(machines))) {
+			err = fmt.Errorf("svm: %d machines of %d, expected all, which are calibrated together", len(machines),
+				len(groups[0]))
+		}
+		if err != nil {
+			return nil, err
+		}
+		machines = nil
+	}
+	return p.machines(ctx, &s, machines, &Report{})
+}
+
+// Assemble makes the model of machines that [Problem.TrainMachines] trained with the same settings, on
+// this problem or on others of the same corpus, and says of the machines what [Problem.Train] reports:
+// the model is that of Train, to the bit. Errors: a machine that is missing or there twice, one of
+// other documents, parts of another scheme, and those of Machines.
+func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
+	s, err := p.resolve(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	groups, err := p.groups(&s)
+	if err != nil {
+		return nil, nil, err
+	}
+	whole := &solver.Classifier{Scheme: solver.OneVsRest, Classes: 1}
+	if s.Type.Classifies() {
+		whole.Scheme, whole.Classes = s.Scheme, len(p.corpus.classes)
+	}
+	for i, part := range parts {
+		if part == nil || part.Scheme != whole.Scheme || part.Classes != whole.Classes {
+			return nil, nil, fmt.Errorf("svm: part %d isn't one of a training of %d classes, %s", i, whole.Classes,
+				whole.Scheme)
+		}
+		if whole.Machines == nil {
+			whole.Machines = make([]*solver.Machine, len(part.Machines))
+		}
+		if len(part.Machines) != len(whole.Machines) {
+			return nil, nil, fmt.Errorf("svm: part %d has %d machines, expected %d", i, len(part.Machines),
+				len(whole.Machines))
+		}
+		for k, machine := range part.Machines {
+			if machine == nil {
+				continue
+			}
+			if whole.Machines[k] != nil {
+				return nil, nil, fmt.Errorf("svm: machine %d is there twice, in part %d again", k, i)
+			}
+			if err := machine.Validate(p.Len()); err != nil {
+				return nil, nil, fmt.Errorf("svm: machine %d of part %d: %w", k, i, err)
+			}
+			whole.Machines[k] = machine
+		}
+		if part.Temperature != nil {
+			whole.Temperature = part.Temperature
+		}
+		if part.Rejection != nil {
+			whole.Rejection = part.Rejection
+		}
+		if part.Thresholds != nil {
+			whole.Thresholds, whole.AtLeastOne = part.Thresholds, part.AtLeastOne
+		}
+	}
+	for _, group := range groups {
+		for _, k := range group {
+			if k >= len(whole.Machines) || whole.Machines[k] == nil {
+				return nil, nil, fmt.Errorf("svm: machine %d is missing", k)
+			}
+		}
+	}
+	if err := whole.Validate(); err != nil {
+		return nil, nil, fmt.Errorf("svm: the parts: %w", err)
+	}
+	report := &Report{Warnings: p.before(&s), Thresholds: whole.Thresholds, Temperature: whole.Temperature,
+		Rejection: whole.Rejection}
+	out := p.model(whole, &s)
+	report.count(whole, out)
+	report.Warnings = append(report.Warnings, p.after(report)...)
+	return out, report, nil
+}

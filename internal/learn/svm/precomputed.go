@@ -1,0 +1,191 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// NewPrecomputed is [NewProblem] for a Gram matrix that was computed elsewhere: row i of c.Documents
+// holds the kernel's values K(xᵢ, xⱼ) of document i with all n documents, in columns j = 0, …, n-1,
+// as [sparse.FromDense] and [corpus.Corpus.KernelRows] make them. Settings have the kernel
+// [kernel.Precomputed], which is their default here. A document to be predicted is the row of its
+// values with all training documents.
+//
+// A matrix that [engine.Engine.Gram] computed makes the machines, to the bit, that training on the
+// documents makes. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the greatest value in size; the one
+// of the lesser row is taken for both. Of opt, Device, Store and CacheBytes are not looked at.
+//
+// Errors: those of NewProblem, a matrix that isn't square, or isn't symmetric.
+func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Problem, error) {
+	if c == nil || c.Documents == nil {
+		return nil, errors.New("svm: no matrix, expected a corpus whose documents are its rows")
+	}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: the matrix: %w", err)
+	}
+	n, m := c.Documents.Rows(), c.Documents
+	if m.Cols != n {
+		return nil, fmt.Errorf("svm: a Gram matrix of %d rows and %d columns, expected a square one", n, m.Cols)
+	}
+	opt.Device, opt.CacheBytes = nil, 0
+	opt.least = opt.HeldBytes + m.Bytes() + mappedBytes(int64(n))
+	names := *c
+	names.Vocabulary, names.Documents = nil, &sparse.CSR{Cols: n, Offsets: make([]int64, n+1)}
+	p, err := NewProblem(ctx, &names, sparse.Embedding{}, opt)
+	if err != nil {
+		return nil, err
+	}
+	var digest sync.WaitGroup
+	digest.Go(func() { p.corpus.digest = c.Digest() })
+	p.values, err = square(ctx, m, p.corpus.order)
+	digest.Wait()
+	return p, err
+}
+
+// asymmetry bounds the difference of two values that should be the same, in units of the greatest.
+const asymmetry = 1e-5
+
+// square returns a matrix with the rows and columns of m in an order, dense and symmetric.
+func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) {
+	n := m.Rows()
+	at := make([]int, n) // the place of each document
+	for i, doc := range order {
+		at[doc] = i
+	}
+	out := make([]float32, n*n)
+	greatest := 0.0
+	for i, doc := range order {
+		row := out[i*n : (i+1)*n]
+		terms, values := m.Row(doc)
+		for k, j := range terms {
+			row[at[j]] = values[k]
+			greatest = max(greatest, math.Abs(float64(values[k])))
+		}
+	}
+	const block = 64 // rows and columns at a time, which stay in the cache
+	for top := 0; top < n; top += block {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		for left := 0; left <= top; left += block {
+			for i := top; i < min(top+block, n); i++ {
+				for j := left; j < min(left+block, i); j++ {
+					lower, upper := &out[i*n+j], &out[j*n+i]
+					if !(math.Abs(float64(*lower)-float64(*upper)) <= asymmetry*greatest) {
+						return nil, skew(order[i], order[j], *lower, *upper)
+					}
+					if order[i] > order[j] { // the upper one of the file
+						*lower = *upper
+					} else {
+						*upper = *lower
+					}
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// skew is the error of values of documents i and j that differ.
+func skew(i, j int, ij, ji float32) error {
+	if i > j {
+		i, j, ij, ji = j, i, ji, ij
+	}
+	return fmt.Errorf("svm: a Gram matrix that isn't symmetric: %v in row %d, column %d, and %v in row %d, column %d, "+
+		"expected the same", ij, i+1, j+1, ji, j+1, i+1)
+}
+
+// precomputed prepares a predictor with a model of a matrix that was computed elsewhere.
+func (p *Predictor) precomputed(loops *asm.Kernels) error {
+	for s, doc := range p.m.SupportDoc {
+		if doc < 0 || doc >= math.MaxUint32 {
+			return fmt.Errorf("svm: the model's support vector %d is training document %d, expected 0 to %d", s, doc,
+				uint32(math.MaxUint32-1))
+		}
+		p.columns = max(p.columns, int(doc)+1)
+	}
+	p.rows = loops.Panel
+	if p.m.Documents > 0 {
+		p.columns = p.m.Documents
+	}
+	return nil
+}
+
+// hasColumns checks that documents are rows of values with the training documents.
+func (p *Predictor) hasColumns(docs *sparse.CSR) error {
+	if known := p.m.Documents > 0; docs.Cols < p.columns || known && docs.Cols > p.columns {
+		atLeast := "at least "
+		if known {
+			atLeast = ""
+		}
+		return fmt.Errorf("svm: rows of %d kernel values, expected %s%d, one with each training document of the model",
+			docs.Cols, atLeast, p.columns)
+	}
+	return nil
+}
+
+// valuesChunk predicts documents first <= i < end from their kernel values.
+func (p *predicting) valuesChunk(ctx context.Context, first, end int) error {
+	support := p.m.SupportDoc
+	values := make([]float32, min(p.rows, end-first)*len(support))
+	for ; first < end; first += p.rows {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		objects := min(p.rows, end-first)
+		for r := range objects {
+			terms, row := p.docs.Row(first + r)
+			to := values[r*len(support):][:len(support)]
+			for s, doc := range support {
+				k := int(doc)
+				if len(row) < p.docs.Cols { // some values are 0
+					var there bool
+					if k, there = slices.BinarySearch(terms, uint32(doc)); !there {
+						to[s] = 0
+						continue
+					}
+				}
+				to[s] = row[k]
+			}
+		}
+		sums := p.sums.of(first, true, p.rows)
+		sums.AddRows(values, objects)
+		err := p.results(sums, first, objects)
+		if p.sums.end(first, p.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kernel returns the model's kernel: one that package engine knows by its specification, or one of
+// those that the program brings.
+func (p *Predictor) kernel() (kernel.Kernel, error) {
+	spec := p.m.Kernel
+	if spec == model.Precomputed {
+		return kernel.Precomputed(), nil
+	}
+	if i := slices.Index(p.opt.Kernels, nil); i >= 0 {
+		return nil, flagtext.Errorf("svm: PredictOptions.Kernels[%d] is nil, expected a kernel", i)
+	}
+	k, err := kernel.Parse(spec, p.opt.Kernels...)
+	if name, _, _ := strings.Cut(spec, ":"); err != nil && !slices.Contains(kernel.Names(), name) {
+		return nil, flagtext.Errorf("svm: the model's kernel %q is unknown: give it by PredictOptions.Kernels", spec)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("svm: the model's kernel: %w", err)
+	}
+	return k, nil
+}

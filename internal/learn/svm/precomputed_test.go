@@ -1,0 +1,261 @@
+package svm_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// precomputed is a corpus cut in two, with the square and the cross matrix of a kernel.
+type precomputed struct {
+	train, test *corpus.Corpus
+	matrix      *corpus.Corpus // of the rows of the square one
+	cross       *sparse.CSR
+}
+
+func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
+	t.Helper()
+	ctx := context.Background()
+	c, err := corpus.Read(ctx, "synthetic:docs=240,terms=700,length=25,classes=3,seed=5", corpus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs, held []int
+	for i := range c.Documents.Rows() {
+		if i%4 == 3 {
+			held = append(held, i)
+		} else {
+			docs = append(docs, i)
+		}
+	}
+	p := &precomputed{train: c.Select(docs), test: c.Select(held)}
+	embedder := k.Embedding().Fit(p.train.Documents)
+	x := musttest.Get(embedder.Transform(p.train.Documents))(t)
+	y := musttest.Get(embedder.Transform(p.test.Documents))(t)
+	e := musttest.Get(engine.New(x, engine.Options{}))(t)
+	square := musttest.Get(e.Gram(ctx, k))(t)
+	cross := musttest.Get(e.Cross(ctx, k, y))(t)
+	own := *p.train
+	own.Vocabulary = nil
+	if own.Documents, err = sparse.FromDense(square.N, square.N, square.Data); err != nil {
+		t.Fatal(err)
+	}
+	if p.cross, err = sparse.FromDense(cross.Rows, cross.Cols, cross.Data); err != nil {
+		t.Fatal(err)
+	}
+	p.matrix = &own
+	return p
+}
+
+// Training on the matrix of a kernel makes the machines of training on the documents, to the bit, also
+// through files of both forms. Predictions agree within what kernel values may err: the predictor of
+// documents has an engine of the support vectors alone, which rounds otherwise than one of all.
+func TestPrecomputed(t *testing.T) {
+	ctx := context.Background()
+	for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2"} {
+		k := kernel.MustParse(spec)
+		p := newPrecomputed(t, k)
+		tolerance := 0.0 // of a value of the kernel
+		for c := range 100 {
+			tolerance = max(tolerance, kernel.Tolerance(k, float64(c)/100, 1, 1))
+		}
+		documents := musttest.Get(svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{Once: true}))(t)
+		matrix := musttest.Get(svm.NewPrecomputed(ctx, p.matrix, svm.Options{MemoryBytes: 256 << 20}))(t)
+		for _, s := range []svm.Settings{
+			{C: 10}, {C: 1, Scheme: solver.OneVsRest}, {C: 1, Probabilities: true, Seed: 7}, {Type: model.NuSVC, Nu: 0.2},
+			{Type: model.OneClass, Nu: 0.3},
+		} {
+			t.Run(fmt.Sprintf("%s/%s/%s/b=%t", spec, s.Type, s.Scheme, s.Probabilities), func(t *testing.T) {
+				own := s
+				own.Kernel = k
+				want, _, err := documents.Train(ctx, own)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, report, err := matrix.Train(ctx, s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(report.Warnings) > 0 {
+					t.Errorf("warnings %q", report.Warnings)
+				}
+				if !reflect.DeepEqual(got.Classifier, want.Classifier) {
+					t.Fatal("other machines than from the documents")
+				}
+				if got.Kernel != model.Precomputed || !reflect.DeepEqual(got.SupportDoc, want.SupportDoc) {
+					t.Fatalf("kernel %s of support vectors %v, expected %v", got.Kernel, got.SupportDoc, want.SupportDoc)
+				}
+				found := predictions(t, got, p.cross)
+				near(t, "from the documents", found, predictions(t, want, p.test.Documents), func(machine int) float64 {
+					sum := 0.0
+					for _, c := range want.Classifier.Machines[machine].Coef {
+						sum += math.Abs(c)
+					}
+					return 2 * sum * tolerance
+				})
+				if again := predictions(t, reread(t, got, false), p.cross); !reflect.DeepEqual(again, found) {
+					t.Error("other predictions from the model's file")
+				}
+				if s.Scheme == solver.OneVsOne { // LIBSVM's form orders support vectors otherwise, and sums with them
+					near(t, "through LIBSVM's form", predictions(t, reread(t, got, true), p.cross), found,
+						func(int) float64 { return 1e-12 })
+				}
+			})
+		}
+	}
+}
+
+// near checks that decision values agree within a tolerance for each machine.
+func near(t *testing.T, what string, got, want *model.Prediction, tolerance func(machine int) float64) {
+	t.Helper()
+	for i, row := range got.Decisions {
+		for j, v := range row {
+			if w := want.Decisions[i][j]; !(math.Abs(v-w) <= tolerance(j)) {
+				t.Fatalf("%s: decision %d of document %d is %v, expected %v", what, j, i, v, w)
+			}
+		}
+	}
+}
+
+func predictions(t *testing.T, m *model.Model, docs *sparse.CSR) *model.Prediction {
+	t.Helper()
+	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{MemoryBytes: 64 << 20}))(t)
+	out := musttest.Get(p.Predict(context.Background(), docs))(t)
+	return out
+}
+
+// reread writes a model and reads it.
+func reread(t *testing.T, m *model.Model, libsvm bool) *model.Model {
+	t.Helper()
+	ctx, path := context.Background(), filepath.Join(t.TempDir(), "m")
+	err := m.Save(ctx, path)
+	if libsvm {
+		_, err = m.SaveLIBSVM(ctx, path+".libsvm", model.LIBSVMOptions{})
+		path += ".libsvm"
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err = model.Load(ctx, path, nil); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Validations and searches on the matrix are those on the documents.
+func TestPrecomputedFolds(t *testing.T) {
+	ctx := context.Background()
+	k := kernel.MustParse("diffusion:t=0.5")
+	p := newPrecomputed(t, k)
+	documents := musttest.Get(svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{}))(t)
+	matrix := musttest.Get(svm.NewPrecomputed(ctx, p.matrix, svm.Options{}))(t)
+	want := musttest.Get(documents.CrossValidate(ctx, svm.Settings{Kernel: k, C: 3}, 4, 1))(t)
+	got := musttest.Get(matrix.CrossValidate(ctx, svm.Settings{C: 3}, 4, 1))(t)
+	if !slices.Equal(got.Class, want.Class) {
+		t.Error("other predictions than from the documents")
+	}
+	grid := svm.Grid{C: []float64{1, 10}, Folds: 3}
+	found := musttest.Get(matrix.Search(ctx, svm.Settings{}, grid, nil))(t)
+	from := musttest.Get(documents.Search(ctx, svm.Settings{Kernel: k}, grid, nil))(t)
+	for i := range from.Points {
+		if !reflect.DeepEqual(found.Points[i].Figures, from.Points[i].Figures) {
+			t.Errorf("figures %v, expected %v", found.Points[i].Figures, from.Points[i].Figures)
+		}
+	}
+}
+
+func TestPrecomputedErrors(t *testing.T) {
+	ctx := context.Background()
+	docs := func(n, cols int, data ...float32) *corpus.Corpus {
+		m := musttest.Get(sparse.FromDense(n, cols, data))(t)
+		c := &corpus.Corpus{Source: "K", Documents: m, Classes: []string{"a", "b"}}
+		for i := range n {
+			c.Labels.Add(int32(i % 2))
+		}
+		return c
+	}
+	for want, c := range map[string]*corpus.Corpus{
+		"2 rows and 3 columns":                                docs(2, 3, 1, 0, 0, 0, 1, 0),
+		"0.25 in row 1, column 2, and 0.5 in row 2, column 1": docs(2, 2, 1, 0.25, 0.5, 1),
+		"no matrix": nil,
+	} {
+		if _, err := svm.NewPrecomputed(ctx, c, svm.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+	good := docs(2, 2, 1, 0.25, 0.25, 1)
+	if _, err := svm.NewPrecomputed(ctx, good, svm.Options{MemoryBytes: 100}); err == nil {
+		t.Error("a matrix in 100 bytes")
+	}
+	p, err := svm.NewPrecomputed(ctx, good, svm.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = p.Train(ctx, svm.Settings{Kernel: kernel.MustParse("linear")})
+	if err == nil || !strings.Contains(err.Error(), "expected precomputed") {
+		t.Errorf("%v for another kernel", err)
+	}
+	m, _, err := p.Train(ctx, svm.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{}))(t)
+	if _, err := predictor.Predict(ctx, docs(1, 3, 1, 1, 1).Documents); err == nil ||
+		!strings.Contains(err.Error(), "rows of 3 kernel values, expected 2") {
+		t.Errorf("%v for a row of 3 values", err)
+	}
+	words := docs(2, 2, 1, 0, 0, 1)
+	q := musttest.Get(svm.NewProblem(ctx, words, sparse.Embedding{}, svm.Options{}))(t)
+	if _, _, err := q.Train(ctx, svm.Settings{Kernel: kernel.Precomputed()}); err == nil ||
+		!strings.Contains(err.Error(), "computed elsewhere") {
+		t.Errorf("%v for documents", err)
+	}
+}
+
+// A model of a program's own kernel is predicted with where the program brings the kernel.
+func TestOwnKernel(t *testing.T) {
+	ctx := context.Background()
+	own := func(name string) kernel.Kernel {
+		k := musttest.Get(kernel.New(kernel.Custom{Name: name, Embedding: sparse.Sphere,
+			Eval:       func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
+			Properties: kernel.Properties{Definite: kernel.Positive}}))(t)
+		return k
+	}
+	student := own("student-1")
+	p := newPrecomputed(t, student)
+	problem := musttest.Get(svm.NewProblem(ctx, p.train, student.Embedding(), svm.Options{}))(t)
+	m, _, err := problem.Train(ctx, svm.Settings{Kernel: student})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = reread(t, m, false)
+	_, err = svm.NewPredictor(t.Context(), m, svm.PredictOptions{Kernels: []kernel.Kernel{own("student-2")}})
+	if err == nil || !strings.Contains(err.Error(), `"student-1"`) || !strings.Contains(err.Error(), "Kernels") {
+		t.Errorf("without the kernel: %v", err)
+	}
+	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{
+		Kernels: []kernel.Kernel{own("student-2"), own("student-1")}}))(t)
+	if _, err := predictor.Predict(ctx, p.test.Documents); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"linear", "diffusion : t=3", "precomputed"} {
+		eval := func(c, _, _ float64) float64 { return c }
+		if _, err := kernel.New(kernel.Custom{Name: name, Eval: eval}); err == nil {
+			t.Errorf("a kernel of one's own called %s", name)
+		}
+	}
+}

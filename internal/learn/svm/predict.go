@@ -1,0 +1,458 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// PredictOptions says how predictions are computed, not what. The zero value works.
+type PredictOptions struct {
+	ISA     string // instruction set; default the best that the processor can run
+	Workers int    // goroutines; default one a processor. Results don't depend on it
+
+	// Device makes the back end that computes kernel values in place of the processor, see
+	// engine.Options. [Predictor.Close] closes it. It isn't made where the model has no support
+	// vectors. Predictions then have the bits of the device's values, within its tolerance. Default: none.
+	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
+
+	// Kernels are kernels of the program's own (kernel.New). A model that was trained with one
+	// names it by its String and wants the one that is called so here. Default: none, for models of
+	// kernels that kernel.Parse knows.
+	Kernels []kernel.Kernel
+
+	// MemoryBytes bounds what predictor and predictions hold, and HeldBytes: what the process holds
+	// beside them, such as model and documents. Default: none.
+	MemoryBytes, HeldBytes int64
+
+	// Progress is called with how far the work is, at least once a second, never concurrently. If
+	// it panics, the prediction ends with an *engine.PanicError. Default: none.
+	Progress func(Progress)
+}
+
+// validate checks the options.
+func (o *PredictOptions) validate() error {
+	return validateSizes(o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes})
+}
+
+// Predictor predicts with a model. It may be used concurrently, but then calls
+// PredictOptions.Progress concurrently, too.
+type Predictor struct {
+	m   *model.Model
+	opt PredictOptions
+	k   kernel.Kernel
+	p   *solver.Predictor // its columns are the support vectors
+	w   *Weights          // of machines that are linear in a document; nil where kernel values decide
+
+	rows, columns int // of a precomputed kernel: documents that are decided together, kernel values that each has
+
+	// shared by all that Holding makes
+	closed *atomic.Bool
+	own    *supportEngine
+	texts  func() (*corpus.Counter, error) // made at the first call
+}
+
+// NewPredictor embeds the support vectors of a model and makes the engine on them or, of an inner product
+// without a device, adds up their [Weights], where memory has room for these and an engine. Errors: a model
+// that [model.Model.Validate] refuses, a kernel that neither package engine nor opt knows, support
+// vectors of a precomputed kernel whose documents aren't known, more memory than was allowed, options
+// out of range, those of the device. NewPredictor returns within a second of the end of ctx, with its error.
+func NewPredictor(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: the model: %w", err)
+	}
+	p := &Predictor{m: m, opt: opt, closed: &atomic.Bool{}, own: &supportEngine{}}
+	p.texts = sync.OnceValues(func() (*corpus.Counter, error) { return corpus.NewCounter(m.Tokenizer, m.Vocabulary) })
+	k, err := p.kernel()
+	if err != nil {
+		return nil, err
+	}
+	p.k = kernel.Resolve(k, len(m.Embedder.Terms))
+	columns := run.Numbers(0, m.Support.Rows())
+	loops, err := kernels(opt.ISA)
+	if err != nil {
+		return nil, err
+	}
+	if p.p, err = m.Classifier.NewPredictor(columns, loops); err != nil {
+		return nil, err
+	}
+	if want, have := k.Embedding(), m.Embedder.Embedding; want != have {
+		return nil, fmt.Errorf(
+			"svm: the model's kernel %s wants documents embedded as %s, its documents are embedded as %s", k, want,
+			have)
+	}
+	if len(columns) == 0 {
+		return p, nil
+	}
+	if kernel.IsPrecomputed(k) {
+		return p, p.precomputed(loops)
+	}
+	if unit, ok := p.hasWeights(); ok {
+		p.w, err = addUp(ctx, m, unit, opt.Workers)
+	} else {
+		_, err = p.SupportEngine(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close frees what a device holds. A predictor without one needs no closing. No prediction may be
+// under way. Later ones return an error, as do those of predictors that [Predictor.Holding] made of
+// it. Closing it again does nothing.
+func (p *Predictor) Close() error {
+	e := p.Engine()
+	if p.closed.Swap(true) || e == nil {
+		return nil
+	}
+	return e.Close()
+}
+
+// kernels returns the loops of an instruction set, "" for the best one.
+func kernels(isa string) (*asm.Kernels, error) {
+	if isa == "" {
+		return asm.Best(), nil
+	}
+	return asm.For(asm.ISA(isa))
+}
+
+// Holding returns a predictor that shares this one's engine, in a process that holds a number of
+// bytes beside it.
+func (p *Predictor) Holding(bytes int64) *Predictor {
+	q := *p
+	q.opt.HeldBytes = bytes
+	return &q
+}
+
+// Model returns the model.
+func (p *Predictor) Model() *model.Model { return p.m }
+
+var errClosed = errors.New("svm: the predictor is closed, and can't be used any more")
+
+// Weights returns those that decide, nil where kernel values do.
+func (p *Predictor) Weights() *Weights { return p.w }
+
+// Kernel returns the kernel, with all its parameters.
+func (p *Predictor) Kernel() kernel.Kernel { return p.k }
+
+// chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, and
+// few enough for workers to end together.
+const chunkDocuments = 256
+
+// Predict predicts documents, whose terms are numbered as in the training corpus. It leaves out
+// other terms. With a precomputed kernel, the row of a document has its kernel values with the
+// training documents: K(x, xⱼ) in column j. Values have the same bits from any number of workers.
+// Errors: documents that [sparse.CSR.Validate] refuses, values that the embedding refuses, more
+// memory than was allowed, a predictor that is closed, the end of ctx, within a second.
+func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if p.closed.Load() {
+		return nil, errClosed
+	}
+	if err := p.opt.validate(); err != nil { // what Holding has set
+		return nil, err
+	}
+	if docs == nil {
+		return nil, errors.New("svm: no documents to predict, expected a matrix of them")
+	}
+	if err := docs.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: documents to predict: %w", err)
+	}
+	if p.rows > 0 {
+		if err := p.hasColumns(docs); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := p.rowsAtATime(docs)
+	if err != nil {
+		return nil, err
+	}
+	r := &predicting{Predictor: p, e: p.decides(), docs: docs, out: p.room(docs.Rows())}
+	r.sums = summing{p: p.p, under: map[int]*solver.Sums{}, free: map[int][]*solver.Sums{}}
+	ctx, r.report = startReporter(ctx, p.opt.Progress, "predicting", int64(docs.Rows()))
+	err = r.run(ctx, rows)
+	if r.report.Finish(&err); err != nil {
+		return nil, err
+	}
+	return r.out, nil
+}
+
+// PredictTexts is [Predictor.Predict] of texts, which are cut as the training texts were. Words that
+// these didn't have are left out. The first call makes an index of the vocabulary, and the second of
+// few texts a dense copy of the support vectors, where MemoryBytes leaves room for it and no weights
+// decide. From then on a text takes less than a millisecond for ten thousand support vectors. Errors:
+// those of Predict, a model that learnt from vectors.
+func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*model.Prediction, error) {
+	if p.m.Vocabulary == nil {
+		return nil, errors.New("svm: texts for a model that learnt from vectors, expected Predict with vectors")
+	}
+	counter, err := p.texts()
+	if err != nil {
+		return nil, err
+	}
+	docs, err := counter.Count(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	return p.Predict(ctx, docs)
+}
+
+// KernelRows returns the kernel's values of documents, rows, with the model's support vectors, columns.
+// It is nil where a model has no support vectors or was trained on a precomputed matrix.
+// Errors: those of Predict.
+func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if docs == nil {
+		return nil, errors.New("svm: no documents, expected a matrix of them")
+	}
+	if p.w != nil {
+		return p.weightsRows(ctx, docs)
+	}
+	e, err := p.SupportEngine(ctx)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	x, err := p.m.Embedder.TransformRows(ctx, docs, run.Numbers(0, docs.Rows()), 1)
+	if err != nil {
+		return nil, err
+	}
+	return e.Cross(ctx, p.k, x)
+}
+
+// predicting is a prediction under way.
+type predicting struct {
+	*Predictor
+	e      *engine.Engine // that decides
+	docs   *sparse.CSR
+	out    *model.Prediction
+	report *run.Reporter
+	sums   summing
+}
+
+// run fills in the prediction, so many rows at a time.
+func (p *predicting) run(ctx context.Context, rows int) error {
+	n, atOnce := p.docs.Rows(), 1
+	if p.rows > 0 || p.w != nil {
+		atOnce = run.Workers(p.opt.Workers)
+	}
+	if p.e != nil {
+		_, atOnce, _ = p.e.Batches()
+	}
+	var most atomic.Int64 // fewer rows once the memory of a device hasn't sufficed
+	most.Store(int64(rows))
+	return run.Tasks(ctx, atOnce, (n+rows-1)/rows, func(ctx context.Context, _, task int) error {
+		first := task * rows
+		for end := min(first+rows, n); first < end; {
+			size := int(most.Load())
+			to := min(first+size, end)
+			err := p.chunk(ctx, first, to)
+			if errors.Is(err, device.ErrMemory) && size > p.width() {
+				most.CompareAndSwap(int64(size), int64(max(size/2, p.width())))
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			first = to
+		}
+		return nil
+	})
+}
+
+// embed embeds documents first <= i < end.
+func (p *predicting) embed(ctx context.Context, first, end, workers int) (*sparse.Embedded, error) {
+	return p.m.Embedder.TransformRows(ctx, p.docs, run.Numbers(first, end), workers)
+}
+
+// summing keeps the sums of panels of documents that are under way, by their first document.
+type summing struct {
+	p *solver.Predictor
+
+	mu    sync.Mutex
+	under map[int]*solver.Sums
+	free  map[int][]*solver.Sums // by their width
+}
+
+// of returns the sums of a panel of so many documents, or more, at its beginning empty ones.
+func (s *summing) of(panel int, begins bool, width int) *solver.Sums {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sums := s.under[panel]
+	if free := s.free[width]; sums == nil && len(free) > 0 {
+		sums, s.free[width] = free[len(free)-1], free[:len(free)-1]
+	} else if sums == nil {
+		sums = s.p.NewSums(width)
+	}
+	s.under[panel] = sums
+	if begins {
+		sums.Start()
+	}
+	return sums
+}
+
+// end takes the sums of a panel back.
+func (s *summing) end(panel, width int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free[width] = append(s.free[width], s.under[panel])
+	delete(s.under, panel)
+}
+
+// decides is the engine whose kernel values decide, nil for none.
+func (p *Predictor) decides() *engine.Engine {
+	if p.w != nil {
+		return nil
+	}
+	return p.Engine()
+}
+
+// width is how many documents are decided together.
+func (p *Predictor) width() int {
+	if e := p.decides(); e != nil {
+		return e.Panel()
+	}
+	return max(p.rows, 1)
+}
+
+// room returns an empty prediction for n documents.
+func (p *Predictor) room(n int) *model.Prediction {
+	rows := func(width int) [][]float64 {
+		all := make([]float64, n*width)
+		out := make([][]float64, n)
+		for i := range out {
+			out[i] = all[i*width : (i+1)*width : (i+1)*width]
+		}
+		return out
+	}
+	out := &model.Prediction{Decisions: rows(len(p.m.Classifier.Machines))}
+	switch {
+	case !p.m.Type.Classifies():
+		out.Value = make([]float64, n)
+	case p.m.Classifier.Scheme == solver.Labels:
+		out.Labels = make([][]int, n)
+	default:
+		out.Class = make([]int, n)
+	}
+	if p.m.Type.Classifies() && probable(p.m) {
+		out.Probabilities = rows(len(p.m.Classes))
+		if p.m.Classifier.Rejection != nil {
+			out.Rejected = make([]bool, n)
+		}
+	}
+	return out
+}
+
+// probable says whether all machines of a model have a sigmoid.
+func probable(m *model.Model) bool {
+	some := false
+	for _, machine := range m.Classifier.Machines {
+		if machine != nil && machine.Sigmoid == nil {
+			return false
+		}
+		some = some || machine != nil
+	}
+	return some
+}
+
+// chunk predicts documents first <= i < end.
+func (p *predicting) chunk(ctx context.Context, first, end int) error {
+	if p.rows > 0 {
+		return p.valuesChunk(ctx, first, end)
+	}
+	if p.w != nil {
+		return p.weightsChunk(ctx, first, end)
+	}
+	if p.e == nil {
+		sums := p.sums.of(first, true, p.width())
+		defer p.sums.end(first, p.width())
+		for i := first; i < end; i++ {
+			sums.Start()
+			if err := p.results(sums, i, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	_, _, workers := p.e.Batches()
+	x, err := p.embed(ctx, first, end, workers)
+	if err != nil {
+		return err
+	}
+	last := p.e.Len()
+	return p.e.Each(ctx, p.k, engine.Request{Test: x, Workers: workers}, func(t *engine.Tile) error {
+		panel := first + t.Column
+		sums := p.sums.of(panel, t.First == 0, t.Width)
+		if sums.Add(t.First, t.C); t.First+t.Rows < last {
+			return nil
+		}
+		defer p.sums.end(panel, t.Width)
+		return p.results(sums, panel, t.Cols)
+	})
+}
+
+// results reads the decision values of so many documents, from first on, from their sums.
+func (p *predicting) results(sums *solver.Sums, first, documents int) error {
+	for r := range documents {
+		sums.Result(r, p.out.Decisions[first+r])
+		if err := p.decide(first + r); err != nil {
+			return err
+		}
+	}
+	p.report.Add(int64(documents))
+	return nil
+}
+
+// decide fills in what follows from the decision values of document i.
+func (p *predicting) decide(i int) error {
+	c, out := &p.m.Classifier, p.out
+	decisions := out.Decisions[i]
+	if out.Probabilities != nil {
+		if err := c.Probabilities(out.Probabilities[i], decisions); err != nil {
+			return err
+		}
+	}
+	switch {
+	case out.Value != nil:
+		out.Value[i] = decisions[0]
+	case out.Labels != nil:
+		out.Labels[i] = c.LabelsOf([]int{}, decisions)
+	default:
+		out.Class[i] = c.Decide(decisions)
+		if out.Probabilities == nil {
+			break
+		}
+		own := out.Probabilities[i]
+		most := slices.Max(own)
+		if own[out.Class[i]] < most {
+			out.Class[i] = slices.Index(own, most)
+		}
+		if out.Rejected != nil {
+			out.Rejected[i] = most < c.Rejection.Below
+		}
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package svm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Problem is a training corpus made ready: embedded, its documents in the order of their classes,
+// with an engine and a cache of tiles. It may be used concurrently.
+type Problem struct {
+	opt    Options
+	corpus dataset
+	x      *sparse.Embedded
+	cached *engine.Cached
+	bound  sizes // with bounds in place of what the engine takes
+	budget budget
+	values []float32 // of a matrix that was computed elsewhere, in the problem's order; else nil
+
+	apart bool // its embedding knows nothing of a fold that is to be predicted, see work.apart
+
+	training atomic.Bool // progress comes from the solver now, and the engine's is left out
+}
+
+// corpus is what is kept of the training corpus beside its documents, which x holds.
+type dataset struct {
+	source     string
+	first      int // number of the first document in messages
+	digest     [32]byte
+	vocabulary []string
+	tokenizer  corpus.Tokenizer
+	form       corpus.Form
+	classes    []string
+	labels     sparse.Labels // in the order of the problem
+	weights    []float64     // so, too; nil for 1 each
+	groups     []int64       // in the order of the corpus; nil without groups
+	order      []int         // order[i] is the number in the corpus of document i of the problem
+	cols       int           // columns of the corpus
+}
+
+// NewProblem embeds a corpus and makes the engine for it. It computes nothing of the matrix yet. It
+// neither changes nor keeps the corpus, so the caller may release it.
+//
+// Errors: a corpus without documents, or one that [corpus.Corpus.Validate] refuses, two classes of
+// one name, options out of range, what the embedding refuses, more memory than was allowed, the end
+// of ctx.
+func NewProblem(ctx context.Context, c *corpus.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
+	return newProblem(ctx, c, corpus.Fit(embedding, c), opt)
+}
+
+// newProblem is NewProblem with an embedding that has learnt.
+func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder, opt Options) (*Problem, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if err := opt.validate(); err != nil {
+		return nil, err
+	}
+	if err := checkCorpus(c); err != nil {
+		return nil, err
+	}
+	if name, twice := archive.Repeated(c.Classes); twice {
+		return nil, fmt.Errorf("svm: two classes of %s are called %q, expected different names", c.Source, name)
+	}
+	p := &Problem{opt: opt}
+	p.bound = opt.sizes(c, embedder, c.Documents.Rows(), c.Documents.NNZ()+int64(c.Documents.EmptyRows()))
+	if opt.MemoryBytes > 0 && p.bound.making > opt.MemoryBytes {
+		return nil, p.tooLarge()
+	}
+	p.corpus = dataset{
+		source: c.Source, first: c.Number(0), vocabulary: c.Vocabulary, tokenizer: c.Tokenizer, form: c.Form,
+		classes: c.Classes, groups: c.Groups,
+		cols: c.Documents.Cols, order: byClass(c),
+	}
+	p.corpus.weights = run.Pick(c.Weights, p.corpus.order)
+	for _, i := range p.corpus.order {
+		p.corpus.labels.Add(c.Labels.Of(i)...)
+	}
+	if err := p.embed(ctx, c, embedder); err != nil {
+		return nil, err
+	}
+	making, report := startReporter(ctx, opt.Progress, "preparing the engine", 0)
+	e, err := engine.NewContext(
+		making, p.x,
+		engine.Options{
+			ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing, Device: opt.Device,
+		},
+	)
+	if report.Finish(&err); err != nil && e != nil {
+		err = errors.Join(err, e.Close())
+	}
+	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) && !memory.Machine { // in the caller's terms
+		err = p.tooLarge()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.budget, err = p.plan(e); err == nil {
+		p.cached, err = e.Cached(
+			engine.CachedOptions{CacheBytes: p.budget.tiles, TileColumns: p.tileColumns()},
+		)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return p, nil
+}
+
+// checkCorpus checks a corpus to learn from.
+func checkCorpus(c *corpus.Corpus) error {
+	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
+		return errors.New("svm: the corpus has no documents, expected at least one")
+	}
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("svm: the corpus: %w", err)
+	}
+	return nil
+}
+
+// embed embeds the documents of the corpus in the order of the problem, and takes its digest
+// meanwhile.
+func (p *Problem) embed(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder) (err error) {
+	ctx, report := startReporter(ctx, p.opt.Progress, "embedding", 0)
+	defer report.Finish(&err)
+	var digest sync.WaitGroup
+	digest.Go(func() { p.corpus.digest = c.Digest() })
+	defer digest.Wait()
+	x, err := embedder.TransformRows(ctx, c.Documents, p.corpus.order, p.opt.Workers)
+	if err != nil {
+		return fmt.Errorf("embedding %s: %w", embedder.Embedding, err)
+	}
+	p.x = x
+	return ctx.Err()
+}
+
+// byClass returns the documents of a corpus in the order of their first class, those without one
+// last, otherwise in their own order. A problem of two classes then is two pieces of each row.
+func byClass(c *corpus.Corpus) []int {
+	n := c.Documents.Rows()
+	order := make([]int, 0, n)
+	count := make([]int, len(c.Classes)+2) // by class, those without one last
+	class := make([]int, n)
+	for i := range n {
+		class[i] = len(c.Classes)
+		if ids := c.Labels.Of(i); len(ids) > 0 {
+			class[i] = int(ids[0])
+		}
+		count[class[i]+1]++
+	}
+	for k := 1; k < len(count); k++ {
+		count[k] += count[k-1]
+	}
+	order = order[:n]
+	for i, k := range class {
+		order[count[k]] = i
+		count[k]++
+	}
+	return order
+}
+
+// tileColumns is how many columns a tile of a row has where not all fit into memory. A problem of
+// two classes reads just their columns, so with more than two classes it is half of a class's
+// documents on average.
+func (p *Problem) tileColumns() int {
+	const least, most = 512, 4096 // shorter tiles cost more in the search of posting lists than they save
+	classes := len(p.corpus.classes)
+	if classes < 3 {
+		return most
+	}
+	return min(max(p.Len()/classes/2, least), most)
+}
+
+// Len returns the number of documents.
+func (p *Problem) Len() int { return p.x.Rows() }
+
+// Classes returns the names of the classes.
+func (p *Problem) Classes() []string { return p.corpus.classes }
+
+// Embedding returns the embedding of the documents.
+func (p *Problem) Embedding() sparse.Embedding { return p.x.Embedder.Embedding }
+
+// Terms returns the number of terms of the embedded documents, for [kernel.Resolve].
+func (p *Problem) Terms() int { return len(p.x.Embedder.Terms) }
+
+// Empty returns the number of documents without terms.
+func (p *Problem) Empty() int { return p.x.Empty() }
+
+// Engine returns the problem's engine, whose Stats count dot products.
+func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
+
+// Cache returns the counts of the cache of tiles.
+func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
+
+// Build computes all tiles now, where they fit into memory; otherwise it does nothing. Training
+// does so by itself.
+func (p *Problem) Build(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if p.values != nil {
+		return nil
+	}
+	return p.cached.Build(ctx)
+}
+
+// single returns the class of each document, -1 where it has none. Several are an error.
+func (p *Problem) single() ([]int, error) {
+	labels := make([]int, p.Len())
+	for i := range labels {
+		switch ids := p.corpus.labels.Of(i); len(ids) {
+		case 0:
+			labels[i] = -1
+		case 1:
+			labels[i] = int(ids[0])
+		default:
+			return nil, fmt.Errorf("svm: document %d of %s has %d labels, expected one, or a machine for each label",
+				p.corpus.order[i]+p.corpus.first, p.corpus.source, len(ids))
+		}
+	}
+	return labels, nil
+}
+
+// several returns the classes of each document.
+func (p *Problem) several() [][]int {
+	labels := make([][]int, p.Len())
+	for i := range labels {
+		labels[i] = []int{}
+		for _, c := range p.corpus.labels.Of(i) {
+			labels[i] = append(labels[i], int(c))
+		}
+	}
+	return labels
+}
+
+// targets returns the label of each document as a number, for regression.
+func (p *Problem) targets() ([]float64, error) {
+	if e := p.Embedding(); e.Supervised() {
+		return nil, fmt.Errorf("svm: a regression on the embedding %s, expected one that doesn't learn from classes", e)
+	}
+	values := make([]float64, len(p.corpus.classes))
+	for c, name := range p.corpus.classes {
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("svm: label %q of %s, expected a finite number: regression estimates the labels",
+				name, p.corpus.source)
+		}
+		values[c] = v
+	}
+	labels, err := p.single()
+	if err != nil {
+		return nil, err
+	}
+	targets := make([]float64, len(labels))
+	for i, c := range labels {
+		if c < 0 {
+			return nil, fmt.Errorf(
+				"svm: document %d of %s has no label, expected a number: regression estimates the labels",
+				p.corpus.order[i]+p.corpus.first, p.corpus.source)
+		}
+		targets[i] = values[c]
+	}
+	return targets, nil
+}

@@ -1,0 +1,317 @@
+package svm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/solver"
+)
+
+// Score compares predictions with the true labels. Figures that its predictions don't have, such as the mean squared
+// error of classes, are NaN.
+type Score struct {
+	Documents int     // documents that have something to be compared with
+	Right     int     // of them, those of which everything was predicted rightly: the class, or all labels and no other
+	Accuracy  float64 // Right / Documents; NaN where there are none. Of labels this is the subset accuracy
+
+	// Classes counts by class: first those of the model, in its order, then those that only the
+	// documents have, in theirs.
+	Classes []ClassScore
+
+	// Confusion[t][p] counts the documents of class t that were predicted as p, a class of the
+	// model; nil for separate labels.
+	Confusion [][]int
+
+	MicroF1 float64 // 2·right / (of + given), summed over the classes; of one class a document it is the accuracy
+	MacroF1 float64 // mean F1 of the classes that any document has or was given
+	Hamming float64 // labels: part of all decisions, documents × classes, that are wrong
+
+	// Regression: mean squared error, and the squared correlation coefficient of estimates and
+	// targets, as svm-predict prints them.
+	MeanSquaredError, R2 float64
+
+	// Variance of the targets: the mean squared error of their mean as an estimate of each. 1 - MeanSquaredError /
+	// Variance is the coefficient of determination.
+	Variance float64
+
+	Answers *Answers `json:",omitempty"` // of a model with a threshold of probabilities
+
+	Calibration *Calibration `json:",omitempty"` // of probabilities, where there are any
+}
+
+// Answers counts the documents, of those that have something to be compared with, that a threshold of
+// probabilities leaves an answer, and right ones among them.
+type Answers struct{ Given, Right int }
+
+// Interval returns Wilson's score interval of 95 % for the accuracy,
+//
+//	(p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n),   p = Right/n, n = Documents, z = 1.959964,
+//
+// 0 and 1 without documents. Source: Wilson, JASA 22 (1927).
+func (s *Score) Interval() (low, high float64) {
+	n := float64(s.Documents)
+	if n <= 0 {
+		return 0, 1
+	}
+	const z = 1.959963984540054
+	p, by := float64(s.Right)/n, 1+z*z/n
+	middle, half := p+z*z/(2*n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return max(0, (middle-half)/by), min(1, (middle+half)/by)
+}
+
+// ClassScore counts what was predicted of one class.
+type ClassScore struct {
+	Name                  string
+	Of                    int     // documents that are of the class
+	Given                 int     // documents that were given it
+	Right                 int     // documents that are both
+	Precision, Recall, F1 float64 // Right/Given, Right/Of, 2·Right/(Of+Given); 0 where there is nothing to divide by
+}
+
+// ScoreClasses scores one class per document: predicted[i] is an index into classes, or -1 to leave
+// the document out. Of truth, which names its classes in any order, only Classes and Labels are
+// used. Documents without labels are left out. One of several classes counts as of the predicted
+// one, if that is among them, and else as of its first.
+func ScoreClasses(classes []string, predicted []int, truth *corpus.Corpus) (*Score, error) {
+	t, err := newTally(classes, len(predicted), truth)
+	if err != nil {
+		return nil, err
+	}
+	for i, given := range predicted {
+		if given < -1 || given >= len(classes) {
+			return nil, fmt.Errorf("svm: class %d predicted for document %d, expected 0 to %d, or -1 to leave it out",
+				given, i, len(classes)-1)
+		}
+	}
+	t.s.Confusion = make([][]int, len(t.s.Classes))
+	for c := range t.s.Confusion {
+		t.s.Confusion[c] = make([]int, len(classes)) // not of all: documents may have classes without end
+	}
+	for i, given := range predicted {
+		own := t.of(i)
+		if len(own) == 0 || given < 0 {
+			continue
+		}
+		is := own[0]
+		if slices.Contains(own, given) {
+			is = given
+		}
+		t.add([]int{is}, []int{given})
+		t.s.Confusion[is][given]++
+	}
+	return t.finish(), nil
+}
+
+// ScoreLabels scores any number of labels per document: predicted[i] are indices into classes,
+// increasing; nil leaves the document out. Documents without labels count: none is right for them.
+// Otherwise it is as [ScoreClasses].
+func ScoreLabels(classes []string, predicted [][]int, truth *corpus.Corpus) (*Score, error) {
+	t, err := newTally(classes, len(predicted), truth)
+	if err != nil {
+		return nil, err
+	}
+	for i, given := range predicted {
+		before := -1
+		for _, c := range given {
+			if c <= before || c >= len(classes) {
+				return nil, fmt.Errorf("svm: label %d predicted for document %d behind label %d, expected one above "+
+					"it and below %d",
+					c, i, before, len(classes))
+			}
+			before = c
+		}
+	}
+	wrong := 0
+	for i, given := range predicted {
+		if given == nil {
+			continue
+		}
+		wrong += t.add(t.of(i), given)
+	}
+	s := t.finish()
+	s.Hamming = float64(wrong) / float64(s.Documents*len(s.Classes))
+	return s, nil
+}
+
+// ScoreValues scores estimates of labels that are numbers. Documents without labels, or with
+// several, are left out. A label that isn't a number is an error.
+func ScoreValues(values []float64, truth *corpus.Corpus) (*Score, error) {
+	t, err := newTally(nil, len(values), truth)
+	if err != nil {
+		return nil, err
+	}
+	none := math.NaN()
+	s := &Score{Accuracy: none, MicroF1: none, MacroF1: none, Hamming: none}
+	var sum, x, z, xx, zz, xz float64
+	var targets []float64
+	for i, v := range values {
+		own := t.of(i)
+		if len(own) != 1 {
+			continue
+		}
+		target, err := strconv.ParseFloat(t.s.Classes[own[0]].Name, 64)
+		if err != nil || math.IsNaN(target) || math.IsInf(target, 0) {
+			return nil, fmt.Errorf("svm: label %q of document %d of %s, expected a finite number: the model "+
+				"estimates numbers",
+				t.s.Classes[own[0]].Name, truth.Number(i), truth.Source)
+		}
+		s.Documents++
+		targets = append(targets, target)
+		d := v - target
+		sum += float64(d * d)
+		x += v
+		z += target
+		xx += float64(v * v)
+		zz += float64(target * target)
+		xz += float64(v * target)
+		if v == target {
+			s.Right++
+		}
+	}
+	n := float64(s.Documents)
+	s.MeanSquaredError = sum / n
+	num := n*xz - x*z
+	s.R2 = num * num / ((n*xx - x*x) * (n*zz - z*z))
+	for _, target := range targets {
+		d := target - z/n
+		s.Variance += float64(d*d) / n
+	}
+	return s, nil
+}
+
+// ScoreModel scores a prediction of a model according to its type. A model of one class is scored where
+// documents are called 1, like those of training, and -1; otherwise that is an error.
+func ScoreModel(m *model.Model, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
+	switch {
+	case m.Type == model.OneClass:
+		if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
+			return nil, fmt.Errorf(
+				"svm: the labels of %s say nothing about a model of one class, expected %s for documents like those "+
+					"of training and %s for others",
+				truth.Source, insider, stranger,
+			)
+		}
+		predicted := make([]int, len(p.Value))
+		for i, v := range p.Value {
+			if !(v > 0) {
+				predicted[i] = 1
+			}
+		}
+		return ScoreClasses([]string{insider, stranger}, predicted, truth)
+	case !m.Type.Classifies():
+		return ScoreValues(p.Value, truth)
+	case m.Classifier.Scheme == solver.Labels:
+		return ScoreLabels(m.Classes, p.Labels, truth)
+	}
+	return ScoreClasses(m.Classes, p.Class, truth)
+}
+
+// The classes that score a model of one class: documents like those of training, and others. LIBSVM
+// has the same.
+const insider, stranger = "1", "-1"
+
+// tally is a score under way.
+type tally struct {
+	s     *Score
+	truth *corpus.Corpus
+	class []int // by class of truth: its index in s.Classes
+	own   []int // of one document
+	asked int   // for documents' classes, so often
+	met   []int // by class: the asking that met it last
+}
+
+func newTally(classes []string, documents int, truth *corpus.Corpus) (*tally, error) {
+	if have := len(truth.Labels.Offsets) - 1; have >= 0 && have != documents {
+		return nil, fmt.Errorf("svm: predictions for %d documents, labels of %d", documents, have)
+	}
+	if err := truth.Labels.Validate(documents, len(truth.Classes)); err != nil {
+		return nil, fmt.Errorf("svm: %w", err)
+	}
+	if name, twice := archive.Repeated(classes); twice {
+		return nil, fmt.Errorf("svm: two classes are called %q, expected different names", name)
+	}
+	none := math.NaN()
+	t := &tally{s: &Score{Hamming: none, MeanSquaredError: none, R2: none, Variance: none}, truth: truth}
+	at := make(map[string]int, len(classes))
+	add := func(name string) int {
+		c, ok := at[name]
+		if !ok {
+			c = len(t.s.Classes)
+			at[name] = c
+			t.s.Classes = append(t.s.Classes, ClassScore{Name: name})
+		}
+		return c
+	}
+	for _, name := range classes {
+		add(name)
+	}
+	for _, name := range truth.Classes {
+		t.class = append(t.class, add(name))
+	}
+	t.met = make([]int, len(t.s.Classes))
+	return t, nil
+}
+
+// add counts a document with its classes and those that were predicted, and returns how many are in
+// one list only.
+func (t *tally) add(own, given []int) (wrong int) {
+	both := 0
+	for _, c := range given {
+		t.s.Classes[c].Given++
+		if slices.Contains(own, c) {
+			t.s.Classes[c].Right++
+			both++
+		}
+	}
+	for _, c := range own {
+		t.s.Classes[c].Of++
+	}
+	t.s.Documents++
+	if both == len(own) && both == len(given) {
+		t.s.Right++
+	}
+	return len(own) + len(given) - 2*both
+}
+
+// of returns the classes of document i, valid until the next call.
+func (t *tally) of(i int) []int {
+	t.own = t.own[:0]
+	t.asked++
+	for _, id := range t.truth.Labels.Of(i) {
+		if c := t.class[id]; t.met[c] != t.asked { // two classes of the truth may have one name
+			t.own, t.met[c] = append(t.own, c), t.asked
+		}
+	}
+	return t.own
+}
+
+// finish computes what follows from the counts.
+func (t *tally) finish() *Score {
+	s := t.s
+	s.Accuracy = float64(s.Right) / float64(s.Documents)
+	var right, both, known int
+	ratio := func(a, b int) float64 {
+		if b == 0 {
+			return 0
+		}
+		return float64(a) / float64(b)
+	}
+	for c := range s.Classes {
+		k := &s.Classes[c]
+		k.Precision, k.Recall, k.F1 = ratio(k.Right, k.Given), ratio(k.Right, k.Of), ratio(2*k.Right, k.Of+k.Given)
+		right += k.Right
+		both += k.Of + k.Given
+		if k.Of+k.Given > 0 {
+			known++
+			s.MacroF1 += k.F1
+		}
+	}
+	s.MicroF1 = ratio(2*right, both)
+	s.MacroF1 /= float64(max(known, 1))
+	return s
+}

@@ -1,0 +1,243 @@
+package svm
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// A search in tasks, done in no order on problems of their own and passed on as text, finds the points
+// of the whole search to the bit.
+func TestSearchTasks(t *testing.T) {
+	paths := kernelsFor("diffusion:t=0.5", "ngd-exp:t=1", "diffusion:t=2", "rbf", "diffusion:t=1", "rbf:gamma=2")
+	for name, c := range map[string]struct {
+		Settings
+		Grid
+		tasks int
+	}{
+		"kernels": {Settings{}, Grid{Kernels: paths, C: []float64{10, 1}, Folds: 3, Seed: 2}, 9},
+		"schemes, probabilities": {
+			Settings{Probabilities: true},
+			Grid{Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}, Kernels: paths[:3], Folds: 2}, 8,
+		},
+		"thresholds": {Settings{Scheme: solver.Labels, Thresholds: true}, Grid{Kernels: paths[:1], C: []float64{1, 3}}, 5},
+		"regression": {Settings{Type: model.EpsilonSVR}, Grid{Kernels: paths[:3], Epsilon: []float64{0.1, 1}}, 10},
+		"nu":         {Settings{Type: model.NuSVC}, Grid{Kernels: paths[:1], Nu: []float64{0.05, 0.1}}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			corpus := noisy(t)
+			for i := range corpus.Classes {
+				corpus.Classes[i] = fmt.Sprint(i * i)
+			}
+			if name == "schemes, probabilities" { // two folds, and one document of a class
+				id := int32(len(corpus.Classes))
+				corpus.Classes = append(corpus.Classes, "rare")
+				corpus.Labels.IDs[5] = id
+			}
+			whole := musttest.Get(searchCorpus(t.Context(), corpus, c.Settings, c.Grid, Options{}, nil))(t)
+			problems := map[sparse.Embedding]*Problem{}
+			problemOf := func(_ int, e sparse.Embedding) (*Problem, error) {
+				if problems[e] == nil {
+					p, err := NewProblem(t.Context(), corpus, e, Options{})
+					if err != nil {
+						return nil, err
+					}
+					problems[e] = p
+				}
+				return problems[e], nil
+			}
+			tasks := musttest.Get(NewSearchTasks(c.Settings, c.Grid, func(_ int, e sparse.Embedding) (int, error) {
+				return len(e.Fit(corpus.Documents).Terms), nil
+			}))(t)
+			if tasks.Len() != c.tasks {
+				t.Fatalf("%d tasks, expected %d", tasks.Len(), c.tasks)
+			}
+			texts := make([][]byte, tasks.Len())
+			for _, task := range rand.New(rand.NewPCG(1, 1)).Perm(tasks.Len()) {
+				p, err := problemOf(tasks.Needs(task))
+				if err != nil {
+					t.Fatal(err)
+				}
+				out := musttest.Get(tasks.Do(t.Context(), p, task))(t)
+				if texts[task], err = json.Marshal(out); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := musttest.Get(tasks.Assemble(t.Context(), problemOf, func(task int) (*SearchOutcome, error) {
+				out := &SearchOutcome{}
+				return out, json.Unmarshal(texts[task], out)
+			}))(t)
+			if len(r.Points) != len(whole.Points) || r.Best != whole.Best || r.Separate != whole.Separate ||
+				r.Measure != whole.Measure || r.Total != whole.Total {
+				t.Fatalf("%+v, expected %+v", r, whole)
+			}
+			for i, want := range whole.Points {
+				got := r.Points[i]
+				if !reflect.DeepEqual(got.Score.Calibration, want.Score.Calibration) {
+					t.Errorf("point %d: %+v, expected %+v", i, got.Score.Calibration, want.Score.Calibration)
+				}
+				if c.Probabilities && (want.Score.Calibration == nil || !(want.Score.Calibration.LogLoss > 0)) {
+					t.Errorf("point %d has no log loss to compare", i)
+				}
+				if !reflect.DeepEqual(comparable(&got), comparable(&want)) {
+					t.Errorf("point %d: %+v, expected %+v", i, got, want)
+				}
+			}
+		})
+	}
+}
+
+// What doesn't belong to the search isn't put together.
+func TestSearchTasksRefuse(t *testing.T) {
+	corpus := noisy(t)
+	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), Folds: 2}
+	p := problem(t, corpus, g.Kernels[0], Options{})
+	terms := func(int, sparse.Embedding) (int, error) { return p.Terms(), nil }
+	tasks := musttest.Get(NewSearchTasks(Settings{}, g, terms))(t)
+	var good []*SearchOutcome
+	for task := range tasks.Len() {
+		out := musttest.Get(tasks.Do(t.Context(), p, task))(t)
+		good = append(good, out)
+	}
+	for name, spoil := range map[string]func(o *SearchOutcome){
+		"order":            func(o *SearchOutcome) { o.Sorted = !o.Sorted },
+		"kernels":          func(o *SearchOutcome) { o.Fits = o.Fits[:1] },
+		"cells":            func(o *SearchOutcome) { o.Fits[1] = nil },
+		"documents":        func(o *SearchOutcome) { o.Fits[0][0].Class = o.Fits[0][0].Class[1:] },
+		"class":            func(o *SearchOutcome) { o.Fits[0][0].Class[3] = len(corpus.Classes) },
+		"class below 0":    func(o *SearchOutcome) { o.Fits[0][0].Class[3] = -1 },
+		"values":           func(o *SearchOutcome) { o.Fits[0][0].Values = []float64{1} },
+		"decisions":        func(o *SearchOutcome) { o.Fits[0][0].Decisions = [][]float64{{1}} },
+		"missing machines": func(o *SearchOutcome) { o.Fits[0][0].Missing = []int{99} },
+		"support":          func(o *SearchOutcome) { o.Fits[0][0].Support = -1 },
+		"iterations":       func(o *SearchOutcome) { o.Fits[0][0].Iterations = -1 },
+		"unfinished":       func(o *SearchOutcome) { o.Fits[0][0].Unfinished = -1 },
+	} {
+		text, err := json.Marshal(good[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var bad SearchOutcome
+		musttest.Do(t, json.Unmarshal(text, &bad))
+		spoil(&bad)
+		_, err = tasks.Assemble(t.Context(), func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+			func(task int) (*SearchOutcome, error) { return []*SearchOutcome{good[0], &bad}[task], nil })
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	other := problem(t, corpus, kernel.MustParse("linear"), Options{})
+	if _, err := tasks.Do(t.Context(), other, 0); err == nil {
+		t.Error("a problem of another embedding: no error")
+	}
+	for _, task := range []int{-1, tasks.Len()} {
+		if _, err := tasks.Do(t.Context(), p, task); err == nil {
+			t.Errorf("task %d: no error", task)
+		}
+	}
+	if err := tasks.Validate(p); err != nil {
+		t.Error(err)
+	}
+	few := corpus.Select([]int{0, 1, 2, 3}) // two of a class, or one: a fold leaves one class
+	few.Labels.IDs = []int32{0, 0, 0, 1}
+	many := Grid{Kernels: g.Kernels, Folds: 5}
+	for name, c := range map[string]struct {
+		Settings
+		Grid
+	}{
+		"one class": {Settings{}, g}, "more folds than documents": {Settings{}, many},
+		"one_class": {Settings{Type: model.OneClass}, g},
+	} {
+		p := problem(t, few, g.Kernels[0], Options{})
+		tasks, err := NewSearchTasks(c.Settings, c.Grid, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tasks.Validate(p); err == nil {
+			t.Errorf("%s: no error", name)
+		} else {
+			t.Log(err)
+		}
+	}
+	if _, err := NewSearchTasks(Settings{}, Grid{Folds: 1}, terms); err == nil {
+		t.Error("one fold: no error")
+	}
+}
+
+// Outcomes of labels and of numbers are checked, too.
+func TestSearchTasksRefuseOthers(t *testing.T) {
+	corpus := noisy(t)
+	for i := range corpus.Classes {
+		corpus.Classes[i] = fmt.Sprint(i * i)
+	}
+	for name, c := range map[string]struct {
+		Settings
+		spoil func(o *FoldOutcome)
+	}{
+		"infinity":    {Settings{Type: model.EpsilonSVR}, func(o *FoldOutcome) { o.Values[2] = math.Inf(-1) }},
+		"label twice": {Settings{Scheme: solver.Labels}, func(o *FoldOutcome) { o.Labels[2] = []int{1, 1} }},
+		"thresholds":  {Settings{Scheme: solver.Labels, Thresholds: true}, func(o *FoldOutcome) { o.Decisions[2] = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := Grid{Kernels: kernelsFor("diffusion"), Folds: 2}
+			p := problem(t, corpus, g.Kernels[0], Options{})
+			tasks, err := NewSearchTasks(c.Settings, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := tasks.Validate(p); err != nil {
+				t.Error(err)
+			}
+			_, err = tasks.Assemble(t.Context(), func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+				func(task int) (*SearchOutcome, error) {
+					out, err := tasks.Do(t.Context(), p, task)
+					if err != nil {
+						return nil, err
+					}
+					c.spoil(&out.Fits[0][0])
+					return out, nil
+				})
+			if err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+}
+
+// Each embedding is counted once, and a problem must have as many terms; that of one embedding says
+// nothing of the tasks of others.
+func TestSearchTasksOfEmbeddings(t *testing.T) {
+	corpus := noisy(t)
+	g := Grid{Kernels: kernelsFor("diffusion", "linear:embed=tfidf-l2", "diffusion:t=1"), Folds: 2}
+	p := problem(t, corpus, g.Kernels[0], Options{})
+	asked := map[sparse.Embedding]int{}
+	tasks, err := NewSearchTasks(Settings{}, g, func(_ int, e sparse.Embedding) (int, error) {
+		if asked[e]++; e == p.Embedding() {
+			return p.Terms(), nil
+		}
+		return p.Terms() - 1, nil
+	})
+	if err != nil || len(asked) != 2 || asked[p.Embedding()] != 1 {
+		t.Fatalf("terms of embeddings %v, error %v, expected each once", asked, err)
+	}
+	if err := tasks.Validate(p); err != nil {
+		t.Error(err)
+	}
+	other := problem(t, corpus, g.Kernels[1], Options{})
+	for task := range tasks.Len() {
+		_, e := tasks.Needs(task)
+		if _, err := tasks.Do(t.Context(), other, task); err == nil {
+			t.Errorf("task %d of %s on a problem of %d terms: no error", task, e, other.Terms())
+		}
+	}
+}

@@ -1,0 +1,439 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Settings say which machine is trained.
+type Settings struct {
+	Type   model.Type    // default c_svc
+	Kernel kernel.Kernel // default diffusion:t=0.5
+	Scheme solver.Scheme // default one-vs-one; documents with several labels want solver.Labels
+
+	C       float64            // default 1; multiplied by the weights of a document (corpus.Corpus) and of its class
+	Nu      float64            // of nu_svc, one_class, nu_svr; default 0.5
+	Epsilon float64            // of epsilon_svr, in units of the targets; default 0.1
+	Weights map[string]float64 // multiples of C by name of the class; default 1
+
+	// Balanced weighs a class by what makes up for its size where Weights don't name it: its machine's
+	// rest has as many times as many documents, in one-vs-one a class of mean size. Documents count alike,
+	// whatever their weights. Default: no.
+	Balanced bool
+
+	Tolerance     float64         // default 10⁻³
+	KeepAll       bool            // no shrinking
+	Probabilities bool            // by a sigmoid for each machine, as LIBSVM has them: solver.Parameters
+	Calibrated    bool            // these calibrated together, see Problem.Train
+	Thresholds    bool            // of solver.Labels: tune thresholds on folds, see solver.TuneThresholds
+	Alone         bool            // of solver.Labels: each label by itself wherever rows are, see solver.Training
+	Reject        RejectionTarget // of one class per document: below a probability there is none
+	Seed          uint64          // of the folds behind probabilities and thresholds
+
+	steps int // that each problem may take; 0 for the solver's default
+}
+
+// rejects says whether some documents get no class.
+func (s *Settings) rejects() bool { return s.Reject != RejectionTarget{} }
+
+// DefaultKernel is the specification of the kernel where Settings have none.
+const DefaultKernel = "diffusion:t=0.5"
+
+// resolve fills in the defaults; the solver checks the rest.
+func (s Settings) resolve() (Settings, error) {
+	if s.Type == "" {
+		s.Type = model.CSVC
+	}
+	if s.Kernel == nil {
+		s.Kernel = kernel.MustParse(DefaultKernel)
+	}
+	set := func(v *float64, otherwise float64) {
+		if *v == 0 {
+			*v = otherwise
+		}
+	}
+	set(&s.C, 1)
+	set(&s.Tolerance, 1e-3)
+	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 0) {
+		return s, fmt.Errorf("svm: tolerance %v, expected a positive number, or 0 for 0.001", s.Tolerance)
+	}
+	switch s.Type {
+	case model.CSVC:
+		s.Nu, s.Epsilon = 0, 0
+	case model.NuSVC, model.OneClass, model.NuSVR:
+		set(&s.Nu, 0.5)
+		s.Epsilon = 0
+	case model.EpsilonSVR:
+		set(&s.Epsilon, 0.1)
+		s.Nu = 0
+	default:
+		return s, fmt.Errorf("svm: type %q, expected c_svc, nu_svc, one_class, epsilon_svr or nu_svr", s.Type)
+	}
+	if s.Thresholds && (s.Scheme != solver.Labels || !s.Type.Classifies()) {
+		return s, fmt.Errorf("svm: thresholds of %s, %s, expected c_svc or nu_svc and the scheme %s", s.Type, s.Scheme,
+			solver.Labels)
+	}
+	if s.Calibrated && !s.Type.Classifies() {
+		return s, fmt.Errorf("svm: probabilities of %s, expected c_svc or nu_svc", s.Type)
+	}
+	if s.rejects() {
+		if err := s.Reject.Validate(); err != nil {
+			return s, err
+		}
+		if !s.Type.Classifies() || s.Scheme == solver.Labels {
+			return s, fmt.Errorf("svm: rejection by %s, %s, expected c_svc or nu_svc and one class per document", s.Type,
+				s.Scheme)
+		}
+		s.Calibrated = true
+	}
+	s.Probabilities = s.Probabilities || s.Calibrated
+	if s.Balanced && s.Type != model.CSVC {
+		return s, fmt.Errorf("svm: balanced weights of %s, expected %s", s.Type, model.CSVC)
+	}
+	return s, nil
+}
+
+// Train trains a model. It computes the tiles first where the whole matrix fits into memory,
+// otherwise as they are asked for.
+//
+// Calibrated probabilities are fitted to decision values of five parts of the documents, a run of each class
+// in the order of the corpus, by machines that were trained without the part, on the same matrix, or with an
+// embedding of the other parts if it learns from labels: a sigmoid for each machine, coupled
+// ([solver.Classifier.Probabilities]), and for classes perhaps a [solver.Temperature] of these or of the log odds:
+// whichever has the least log loss, fitted on four parts, on the fifth. With fewer than two documents of two classes
+// each, or more than 2²⁷ decision values, machines have sigmoids of their own as without Calibrated; an embedding that
+// learns from labels is then an error.
+//
+// Reject finds the threshold of the greatest probability on the same parts, see tuneRejection.
+//
+// The result has the same bits from any number of workers and from run to run with the same
+// settings and memory. Errors: a kernel of another embedding, labels that don't suit the type,
+// documents of one class only, parameters out of range, the end of ctx.
+func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, nil, err
+	}
+	s, err := p.resolve(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := &Report{Warnings: p.before(&s)}
+	c, err := p.machines(ctx, &s, nil, report)
+	if err != nil {
+		return nil, nil, err
+	}
+	report.Thresholds, report.Temperature, report.Rejection = c.Thresholds, c.Temperature, c.Rejection
+	out := p.model(c, &s)
+	report.count(c, out)
+	report.Warnings = append(report.Warnings, p.after(report)...)
+	return out, report, nil
+}
+
+// resolve fills in the defaults, what the kernel takes from the documents, and what balances the classes.
+func (p *Problem) resolve(s Settings) (Settings, error) {
+	s, err := p.withKernel(s).resolve()
+	if err != nil {
+		return s, err
+	}
+	s.Kernel = kernel.Resolve(s.Kernel, p.Terms())
+	s.Weights, s.Balanced = p.weights(&s), false
+	return s, nil
+}
+
+// withKernel fills in the default of the kernel.
+func (p *Problem) withKernel(s Settings) Settings {
+	if p.values != nil && s.Kernel == nil {
+		s.Kernel = kernel.Precomputed()
+	}
+	return s
+}
+
+// machines trains the machines, or only some of them where these aren't nil, on a matrix that is
+// computed first where it fits into memory and most of it is looked at.
+func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report *Report) (*solver.Classifier, error) {
+	opt, err := p.solverOptions(Task{Settings: *s})
+	if err != nil {
+		return nil, err
+	}
+	calibrated := s.Calibrated && only == nil && p.calibrates(s)
+	if s.rejects() && !calibrated {
+		return nil, fmt.Errorf("svm: rejection in a training on few documents, or of some machines, expected two documents " +
+			"of two classes each, five in all, and at most 2^27 decision values")
+	}
+	begin := time.Now()
+	known, err := p.supervised(ctx, s, calibrated) // before the matrix of all takes the memory
+	if err != nil {
+		return nil, err
+	}
+	held := time.Since(begin)
+	begin = time.Now()
+	g, err := p.gram(s.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	var docs []int // that the matrix has; nil for all
+	if g.rows != nil {
+		docs = p.few(s, only)
+	}
+	m, free, err := g.train(ctx, docs)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	report.Gram = time.Since(begin)
+	begin = time.Now()
+	p.training.Store(true)
+	defer p.training.Store(false)
+	own := *s
+	own.Probabilities = s.Probabilities && !calibrated
+	own.Thresholds = s.Thresholds && known.thresholds == nil
+	c, err := p.classifier(ctx, m, &own, only, docs, opt)
+	if err == nil && known.thresholds != nil {
+		c.Thresholds = known.thresholds
+		err = c.Thresholds.Apply(c)
+	}
+	if err == nil && calibrated {
+		report.Calibration, err = p.calibrate(ctx, m, s, c, known)
+	}
+	report.Solve = held + time.Since(begin)
+	return c, err
+}
+
+// few returns the documents that some machines look at, in the order of the problem, where the matrix
+// of these alone is worth computing; nil where that of all is there already, or is about as large.
+func (p *Problem) few(s *Settings, machines []int) []int {
+	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || p.Cache().Computed > 0 {
+		return nil
+	}
+	wanted := make(map[int]bool, len(machines))
+	for _, i := range machines {
+		wanted[i] = true
+	}
+	read := make([]bool, len(p.corpus.classes))
+	for i, pair := range solver.Pairs(len(read)) {
+		if wanted[i] {
+			read[pair[0]], read[pair[1]] = true, true
+		}
+	}
+	docs := []int{}
+	for i := range p.Len() {
+		if ids := p.corpus.labels.Of(i); len(ids) > 0 && read[ids[0]] {
+			docs = append(docs, i)
+		}
+	}
+	const most = 0.9 // of all documents: four fifths of their pairs
+	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || mappedBytes(n) > p.budget.tiles {
+		return nil
+	}
+	return docs
+}
+
+// solverTraining returns what the solver trains on.
+func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
+	t = solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Alone: s.Alone}
+	if t.Parameters, err = p.parameters(s); err != nil {
+		return t, err
+	}
+	switch {
+	case s.Type == model.OneClass:
+		t.OneClass, t.Labels = true, make([]int, p.Len())
+		return t, nil
+	case !s.Type.Classifies():
+		t.Targets, err = p.targets()
+		return t, err
+	case s.Scheme != solver.Labels:
+		t.Labels, err = p.single()
+		return t, err
+	}
+	t.Sets = p.several()
+	if s.Thresholds {
+		f, err := p.divide(s, ChoiceFolds, s.Seed, false)
+		if err != nil {
+			return t, err
+		}
+		t.Parts = f.parts
+	}
+	return t, nil
+}
+
+// classifier trains the machines of a type, only some where these aren't nil, on a matrix
+// of docs where these aren't nil.
+func (p *Problem) classifier(
+	ctx context.Context, m solver.Matrix, s *Settings, only, docs []int, opt solver.Options,
+) (*solver.Classifier, error) {
+	t, err := p.solverTraining(s)
+	if err != nil {
+		return nil, err
+	}
+	if t.Only = only; docs != nil {
+		t.Labels, t.DocumentWeights = run.Pick(t.Labels, docs), run.Pick(t.DocumentWeights, docs)
+	}
+	c, err := solver.Train(ctx, m, t, opt)
+	if err != nil || docs == nil {
+		return c, err
+	}
+	for _, machine := range c.Machines {
+		if machine != nil {
+			machine.Support = run.Pick(docs, machine.Support)
+		}
+	}
+	return c, nil
+}
+
+// parameters translates settings for the solver: weights go by number of the class instead of its
+// name.
+func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
+	par := solver.Parameters{
+		C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
+		ClassNames: p.corpus.classes,
+	}
+	weights := p.weights(s)
+	if len(weights) == 0 || !s.Type.Classifies() {
+		return par, nil
+	}
+	par.Weights = slices.Repeat([]float64{1}, len(p.corpus.classes))
+	for name, w := range weights {
+		c := slices.Index(p.corpus.classes, name)
+		if c < 0 {
+			return par, fmt.Errorf("svm: a weight for class %q, which %s doesn't have", name, p.corpus.source)
+		}
+		par.Weights[c] = w
+	}
+	return par, nil
+}
+
+// weights are the multiples of C of settings.
+func (p *Problem) weights(s *Settings) map[string]float64 {
+	if !s.Balanced {
+		return s.Weights
+	}
+	documents := make([]int, len(p.corpus.classes))
+	n := 0
+	for i := range p.Len() {
+		own := p.corpus.labels.Of(i)
+		if len(own) > 0 || s.Scheme == solver.Labels {
+			n++
+		}
+		for _, c := range own {
+			documents[c]++
+		}
+	}
+	out := map[string]float64{}
+	for c, of := range documents {
+		switch {
+		case of == 0 || of == n:
+		case s.Scheme == solver.OneVsOne:
+			out[p.corpus.classes[c]] = float64(n) / (float64(len(documents)) * float64(of))
+		default:
+			out[p.corpus.classes[c]] = float64(n-of) / float64(of)
+		}
+		if own, ok := s.Weights[p.corpus.classes[c]]; ok { // given beside
+			out[p.corpus.classes[c]] = own
+		}
+	}
+	return out
+}
+
+// model puts a classifier together with all that a prediction needs.
+func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
+	rows := c.Support()
+	at := make(map[int]int, len(rows))
+	out := &model.Model{
+		Type: s.Type, Kernel: s.Kernel.String(),
+		Settings: model.Settings{
+			C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: s.Weights, Tolerance: s.Tolerance,
+			Probabilities: s.Probabilities, Thresholds: s.Thresholds, Seed: s.Seed,
+		},
+		Source: p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
+		Vocabulary: p.corpus.vocabulary, Tokenizer: p.corpus.tokenizer, Form: p.corpus.form,
+		Embedder: kernel.Opened(s.Kernel, p.x.Embedder, p.corpus.vocabulary),
+		Support:  p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
+		Classifier: solver.Classifier{
+			Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines)),
+			AtLeastOne: c.AtLeastOne, Temperature: c.Temperature, Rejection: c.Rejection,
+		},
+	}
+	if s.Type.Classifies() {
+		out.Classes = p.corpus.classes
+	}
+	for k, i := range rows {
+		at[i] = k
+		out.SupportDoc[k], out.SupportClass[k] = int64(p.corpus.order[i]), -1
+		if ids := p.corpus.labels.Of(i); s.Type.Classifies() && len(ids) == 1 {
+			out.SupportClass[k] = ids[0]
+		}
+	}
+	for i, machine := range c.Machines {
+		if machine == nil {
+			continue
+		}
+		own := *machine
+		own.Support = make([]int, len(machine.Support))
+		for t, row := range machine.Support {
+			own.Support[t] = at[row]
+		}
+		out.Classifier.Machines[i] = &own
+	}
+	return out
+}
+
+// raw returns documents of the problem as the corpus had them, without values that the embedding
+// leaves out.
+func (p *Problem) raw(rows []int) *sparse.CSR {
+	var most int64 // in room of the right size: lists that grow would take twice as much
+	for _, i := range rows {
+		most += p.x.Offsets[i+1] - p.x.Offsets[i]
+	}
+	out := &sparse.CSR{
+		Cols: p.corpus.cols, Offsets: make([]int64, 1, len(rows)+1), Terms: make([]uint32, 0, most),
+		Values: make([]float32, 0, most), Views: p.x.Embedder.Views,
+	}
+	for _, i := range rows {
+		out.Terms, out.Values = p.x.AppendRaw(i, out.Terms, out.Values)
+		out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+	}
+	return out
+}
+
+// before lists warnings about a problem and its settings.
+func (p *Problem) before(s *Settings) (warnings []string) {
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	if known := kernel.PropertiesOf(s.Kernel); known.Doubtful() != "" && !p.opt.Unnamed {
+		switch {
+		case known.Definite != kernel.ConditionallyPositive:
+			warn(
+				"the kernel %s need not be positive definite (%s): training may end at a solution that isn't optimal",
+				s.Kernel, known.Doubtful())
+		case s.Type == model.OneClass:
+			warn(
+				"the kernel %s is conditionally positive definite only, and the coefficients of a machine of one "+
+					"class don't add to 0: training may end at a solution that isn't optimal",
+				s.Kernel,
+			)
+		default:
+			warn(
+				"the kernel %s is conditionally positive definite only, which is enough: the coefficients of a "+
+					"machine add to 0",
+				s.Kernel,
+			)
+		}
+	}
+	if s.Type != model.OneClass && s.Scheme != solver.Labels {
+		if n := p.unlabelled(); n > 0 {
+			warn("%d documents without a label are left out", n)
+		}
+	}
+	if n := p.Empty(); n > 0 && p.values == nil {
+		warn("%d documents have no terms that the embedding keeps: they are all the same to the kernel", n)
+	}
+	return warnings
+}

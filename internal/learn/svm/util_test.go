@@ -1,0 +1,115 @@
+package svm
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
+)
+
+// read reads a corpus.
+func read(t testing.TB, source string, opt corpus.Options) *corpus.Corpus {
+	t.Helper()
+	c := musttest.Get(corpus.Read(context.Background(), source, opt))(t)
+	return c
+}
+
+// halves divides a corpus into documents to train on and others to predict.
+func halves(c *corpus.Corpus) (train, test *corpus.Corpus) {
+	var even, odd []int
+	for i := range c.Documents.Rows() {
+		if i%10 < 5 { // classes may take turns
+			even = append(even, i)
+		} else {
+			odd = append(odd, i)
+		}
+	}
+	return c.Select(even), c.Select(odd)
+}
+
+// problem makes a problem of a corpus for a kernel.
+func problem(t testing.TB, c *corpus.Corpus, k kernel.Kernel, opt Options) *Problem {
+	t.Helper()
+	p := musttest.Get(NewProblem(context.Background(), c, k.Embedding(), opt))(t)
+	return p
+}
+
+// train trains a model.
+func train(t testing.TB, c *corpus.Corpus, s Settings, opt Options) (*model.Model, *Report) {
+	t.Helper()
+	if s.Kernel == nil {
+		s.Kernel = kernel.MustParse(DefaultKernel)
+	}
+	m, r, err := problem(t, c, s.Kernel, opt).Train(context.Background(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, r
+}
+
+// predict predicts with a model.
+func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt PredictOptions) *model.Prediction {
+	t.Helper()
+	p := musttest.Get(NewPredictor(t.Context(), m, opt))(t)
+	out := musttest.Get(p.Predict(context.Background(), docs))(t)
+	return out
+}
+
+// distances returns c = 1 - cosine between the rows of two embedded matrices in float64, by the
+// definition.
+func distances(a, b *sparse.Embedded) [][]float64 {
+	out := make([][]float64, a.Rows())
+	dense := make([]float64, a.Cols)
+	for i := range out {
+		terms, _ := a.Row(i)
+		unit := a.Unit64(i, nil)
+		for k, t := range terms {
+			dense[t] = unit[k]
+		}
+		var own float64
+		for _, v := range unit {
+			own += v * v
+		}
+		out[i] = make([]float64, b.Rows())
+		for j := range out[i] {
+			other, _ := b.Row(j)
+			sum := own // ½ Σ (a-b)², over all of a and, where they differ from 0, of b
+			for k, v := range b.Unit64(j, nil) {
+				d := dense[other[k]]
+				sum += (d-v)*(d-v) - d*d
+			}
+			out[i][j] = max(sum/2, 0)
+		}
+		for _, t := range terms {
+			dense[t] = 0
+		}
+	}
+	return out
+}
+
+// comparable clears what differs between equal runs, or compares as unequal: the time that workers
+// took and figures that are NaN.
+func comparable(p *Point) *Point {
+	p.Busy = 0
+	s := p.Score
+	for _, v := range []*float64{
+		&s.Accuracy, &s.MicroF1, &s.MacroF1, &s.Hamming, &s.MeanSquaredError, &s.R2, &s.Variance,
+	} {
+		if math.IsNaN(*v) {
+			*v = 0
+		}
+	}
+	return p
+}
+
+func within(t testing.TB, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Fatalf("%s is %v, expected %v ± %.2g", what, got, want, tolerance)
+	}
+}

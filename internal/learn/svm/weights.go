@@ -1,0 +1,201 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Weights are those of machines whose kernel is an inner product, so that a machine decides by one vector in place of
+// its support vectors s,
+//
+//	f(x) = Σ α⟨s, x⟩ - rho = ⟨w, x⟩ - rho,   w = Σ α s
+//
+// of an embedded document x, or of x and s in length 1.
+type Weights struct {
+	At       []float64 // by column of the embedding, one for each machine: column·Machines + machine
+	Machines int
+	Unit     bool // of x and s in length 1
+}
+
+// Bytes returns the memory that they take, 0 of nil.
+func (w *Weights) Bytes() int64 {
+	if w == nil {
+		return 0
+	}
+	return 8 * int64(len(w.At))
+}
+
+// Linear reports whether the machines of a model may have [Weights].
+func Linear(m *model.Model) bool {
+	if m == nil {
+		return false
+	}
+	k, err := kernel.Parse(m.Kernel)
+	if err != nil {
+		return false
+	}
+	_, ok := kernel.InnerProduct(k)
+	return ok
+}
+
+// mostWeights bounds the bytes of weights where MemoryBytes does not: 190 machines of 1.4 million columns have them.
+var mostWeights int64 = 2 << 30
+
+// weightRows is how many support vectors are added up at a time.
+const weightRows = 512
+
+// mostParts is into how many parts columns are divided at most.
+const mostParts = 64
+
+// hasWeights says whether weights decide, and whether in length 1: of an inner product, without a device, where they
+// leave room for an engine and as much again.
+func (p *Predictor) hasWeights() (unit, ok bool) {
+	m, most := p.m, mostWeights
+	if unit, ok = kernel.InnerProduct(p.k); !ok || p.opt.Device != nil {
+		return false, false
+	}
+	if p.opt.MemoryBytes > 0 {
+		rows := min(weightRows, m.Support.Rows())
+		scratch := sparse.EmbeddedBytes(rows, 2*int64(rows)*int64(m.Support.LongestRow()))
+		free := p.opt.MemoryBytes - p.opt.HeldBytes - scratch -
+			engine.NewBytes(m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ())
+		most = min(most, free/2)
+	}
+	return unit, int64(len(m.Classifier.Machines))*int64(m.Embedder.Cols()) <= most/8
+}
+
+// WeightsOf adds up the weights of a model's machines for its kernel, on so many goroutines, 0 for one per processor.
+// Sums are in float64 along the support vectors, each operation rounded by itself: the same bits from any number of
+// workers. Errors: a kernel that is no inner product, support vectors that can't be embedded, the end of ctx.
+func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if err := m.Validate(); err != nil {
+		return nil, fmt.Errorf("svm: the model: %w", err)
+	}
+	unit, ok := kernel.InnerProduct(k)
+	if !ok || k.Embedding() != m.Embedder.Embedding {
+		return nil, fmt.Errorf("svm: machines of the kernel %v have no weights, expected linear", k)
+	}
+	if err := validateSizes(workers); err != nil {
+		return nil, err
+	}
+	return addUp(ctx, m, unit, workers)
+}
+
+// addUp is WeightsOf of what has been checked.
+func addUp(ctx context.Context, m *model.Model, unit bool, workers int) (*Weights, error) {
+	machines := m.Classifier.Machines
+	s := &weighing{
+		m: m, workers: min(run.Workers(workers), mostParts), done: make([]int, len(machines)),
+		of:      make([][]share, weightRows),
+		vectors: make([][]float64, weightRows),
+		w:       &Weights{make([]float64, len(machines)*m.Embedder.Cols()), len(machines), unit},
+	}
+	for first := 0; first < m.Support.Rows(); first += weightRows {
+		if err := s.add(ctx, run.Numbers(first, min(first+weightRows, m.Support.Rows()))); err != nil {
+			return nil, fmt.Errorf("svm: the model's support vectors: %w", err)
+		}
+	}
+	return s.w, nil
+}
+
+// weighing is a sum of weights under way.
+type weighing struct {
+	m       *model.Model
+	w       *Weights
+	workers int
+	done    []int       // by machine: how many of its coefficients have been added
+	of      [][]share   // by support vector of those that are added
+	vectors [][]float64 // the same
+}
+
+// share is a coefficient of a support vector.
+type share struct {
+	machine int
+	coef    float64
+}
+
+// add adds support vectors, which come next.
+func (s *weighing) add(ctx context.Context, rows []int) error {
+	x, err := s.m.Embedder.TransformRows(ctx, s.m.Support, rows, s.workers)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		s.of[i] = s.of[i][:0]
+	}
+	for i, q := range s.m.Classifier.Machines {
+		for q != nil && s.done[i] < len(q.Support) && q.Support[s.done[i]] <= rows[len(rows)-1] {
+			at := q.Support[s.done[i]] - rows[0]
+			s.of[at] = append(s.of[at], share{i, q.Coef[s.done[i]]})
+			s.done[i]++
+		}
+	}
+	err = run.Tasks(ctx, s.workers, len(rows), func(_ context.Context, _, i int) error {
+		if s.w.Unit {
+			s.vectors[i] = x.Unit64(i, s.vectors[i])
+		} else {
+			s.vectors[i] = x.Vector64(i, s.vectors[i])
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// Each worker has columns of its own, and so its own sums.
+	return run.Tasks(ctx, s.workers, s.workers, func(_ context.Context, _, part int) error {
+		first, end := uint32(part*x.Cols/s.workers), uint32((part+1)*x.Cols/s.workers)
+		for i := range rows {
+			terms, _ := x.Row(i)
+			at, _ := slices.BinarySearch(terms, first)
+			for ; at < len(terms) && terms[at] < end; at++ {
+				w := s.w.At[int(terms[at])*s.w.Machines:][:s.w.Machines]
+				v := s.vectors[i][at]
+				for _, c := range s.of[i] {
+					w[c.machine] += float64(c.coef * v)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// length is that in which row i of embedded documents counts.
+func (w *Weights) length(x *sparse.Embedded, i int) float64 {
+	if w.Unit {
+		return 1
+	}
+	return x.Norms[i]
+}
+
+// weightsChunk predicts documents first <= i < end by weights.
+func (p *predicting) weightsChunk(ctx context.Context, first, end int) error {
+	x, err := p.embed(ctx, first, end, 1)
+	if err != nil {
+		return err
+	}
+	for r := range x.Rows() {
+		f := p.out.Decisions[first+r]
+		for i, q := range p.m.Classifier.Machines {
+			if q != nil {
+				f[i] = -q.Rho
+			}
+		}
+		task.AddProducts(f, p.w.At, x, r, p.w.length(x, r))
+		if err := p.decide(first + r); err != nil {
+			return err
+		}
+	}
+	p.report.Add(int64(x.Rows()))
+	return nil
+}

@@ -1,0 +1,435 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+)
+
+// machinesOf is the learner of a type of support vector machines.
+func machinesOf(t model.Type, summary string) *Learner {
+	return &Learner{
+		Name: string(t), Summary: summary, Type: t,
+		Files: filesOf("gram model ", model.Load, model.Read, func(m *model.Model) Model { return Machines{Model: m} }),
+		New:   func() Trainer { return machines{t} },
+	}
+}
+
+var machineLearners = []*Learner{
+	machinesOf(model.CSVC, "support vector machines that tell classes or labels apart"),
+	machinesOf(model.NuSVC, "the same, with a bound on the share of errors in place of C"),
+	machinesOf(model.OneClass, "one machine that tells documents like those of training from others"),
+	machinesOf(model.EpsilonSVR, "regression, with a zone without loss"),
+	machinesOf(model.NuSVR, "regression, with a bound on the share of documents outside the zone"),
+}
+
+// machines trains support vector machines of a type.
+type machines struct{ kind model.Type }
+
+// kernelOf returns the kernel of a specification: one that the program brings, or one that package
+// engine knows, in the embedding that was asked for.
+func (o *Options) kernelOf(spec string) (kernel.Kernel, error) {
+	switch {
+	case spec == model.Precomputed:
+		return kernel.Precomputed(), nil
+	case o.Embedding != nil:
+		return kernel.ParseIn(spec, *o.Embedding, o.Kernels...)
+	}
+	return kernel.Parse(spec, o.Kernels...)
+}
+
+// own reports whether a specification names kernels of the program's own.
+func (o *Options) own(spec string) bool {
+	_, err := kernel.Parse(spec)
+	_, known := kernel.Parse(spec, o.Kernels...)
+	return err != nil && known == nil
+}
+
+// settings are those of options.
+func (t machines) settings(o *Options) (svm.Settings, error) {
+	s := svm.Settings{
+		Type: t.kind, Scheme: o.Scheme, C: cmp.Or(o.C, 1), Nu: cmp.Or(o.Nu, 0.5), Epsilon: cmp.Or(o.Epsilon, 0.1),
+		Weights: o.Weights, Balanced: o.Balanced, Tolerance: cmp.Or(o.Tolerance, 1e-3), KeepAll: o.KeepAll,
+		Calibrated: o.Probabilities || o.Reject != "", Thresholds: o.Thresholds, Seed: o.Seed,
+	}
+	var err error
+	if o.Reject != "" {
+		if s.Reject, err = parseReject(o.Reject); err != nil {
+			return s, err
+		}
+		if !t.kind.Classifies() || o.Scheme == solver.Labels {
+			return s, flagtext.Errorf("-reject %s with %s, %s, expected c_svc or nu_svc and one class per document", o.Reject,
+				t.kind, o.Scheme)
+		}
+	}
+	if s.Kernel, err = o.kernelOf(o.spec()); err != nil {
+		return s, err
+	}
+	if o.Thresholds && o.Scheme != solver.Labels {
+		return s, flagtext.Errorf("-thresholds 1 with %s: labels have thresholds, expected -scheme labels", o.Scheme)
+	}
+	return s, nil
+}
+
+// parseReject reads error=SHARE or coverage=SHARE, a number up to 1 or with %.
+func parseReject(text string) (r svm.RejectionTarget, err error) {
+	key, value, _ := strings.Cut(text, "=")
+	number, percent := strings.CutSuffix(value, "%")
+	share, bad := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	switch key {
+	case "error":
+		r.Error = share
+	case "coverage":
+		r.Coverage = share
+	}
+	if err = r.Validate(); bad != nil || err != nil {
+		return r, flagtext.Errorf("-reject %q, expected error=2%%, coverage=90%% or the like, a share above 0, at most 1",
+			text)
+	}
+	return r, nil
+}
+
+// checkReject checks that no class has the name of documents without an answer.
+func (o *Options) checkReject(c *corpus.Corpus) error {
+	if o.Reject != "" && slices.Contains(c.Classes, NoAnswer) {
+		return flagtext.Errorf("-reject %s: %s has a class %s, which stands for documents without an answer, expected "+
+			"other names", o.Reject, c.Source, NoAnswer)
+	}
+	return nil
+}
+
+// Check implements Trainer.
+func (t machines) Check(o Options) error {
+	_, err := t.settings(&o)
+	return err
+}
+
+// svm are the options of package svm, for tasks.
+func (o *Options) svm(tasks ...svm.Task) svm.Options {
+	progress := o.Solver
+	if progress == nil {
+		progress = func(p svm.Progress) { o.Tell(p.Stage, p.Done, p.Total) }
+	}
+	return svm.Options{
+		ISA: o.ISA, Workers: o.Workers, Device: o.Device, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Tasks: tasks,
+		Progress: progress, Unnamed: o.Kernel == "" || o.proposed(),
+	}
+}
+
+// proposed reports whether the kernel is one that [Proposes] allows.
+func (o *Options) proposed() bool {
+	k, err := o.kernelOf(o.Kernel)
+	return err == nil && Proposes(k)
+}
+
+// problem makes documents ready for kernels of one embedding.
+func (o *Options) problem(
+	ctx context.Context, c *corpus.Corpus, kernels []kernel.Kernel, own svm.Options,
+) (p *svm.Problem, err error) {
+	if kernel.IsPrecomputed(kernels[0]) {
+		p, err = svm.NewPrecomputed(ctx, c, own)
+	} else {
+		p, err = svm.NewProblem(ctx, c, kernels[0].Embedding(), own)
+	}
+	if err != nil {
+		return nil, c.NameValue(err)
+	}
+	if o.Prepared != nil {
+		err = o.Prepared(p, kernels)
+	}
+	return p, err
+}
+
+// given is what of options isn't chosen. Embeddings, if there are any, are the only ones.
+func (o *Options) given(embeddings []string) *Given {
+	g := &Given{
+		Kernel: o.Kernel, Embeddings: embeddings, C: o.C, Epsilon: o.Epsilon, Scheme: o.FixedScheme, Work: o.Work,
+		Seed: o.Seed, Vectors: o.ofVectors() && !o.Vectors.weights && (len(embeddings) == 0 || o.Embedding != nil),
+	}
+	if o.Embedding != nil {
+		g.Embeddings = []string{o.Embedding.String()}
+	}
+	return g
+}
+
+// ofVectors reports whether the kernel is chosen for vectors.
+func (o *Options) ofVectors() bool { return o.Kernel == "" && o.Vectors != nil }
+
+// spec is the kernel that was asked for, or one that suits.
+func (o *Options) spec() string {
+	switch {
+	case o.ofVectors() && o.Embedding != nil:
+		return "rbf"
+	case o.ofVectors():
+		return o.Vectors.Kernel
+	}
+	return cmp.Or(o.Kernel, svm.DefaultKernel)
+}
+
+// mayChoose reports whether kernel, C, scheme and epsilon may be chosen, as far as they aren't given.
+func (t machines) mayChoose(o *Options) bool {
+	return o.Work > 0 && Chooses(t.kind) && o.Kernel != model.Precomputed &&
+		!o.own(o.Kernel) && !(o.C != 0 && o.given(nil).Fixed())
+}
+
+// Chooses reports whether a training of the type may choose what isn't given: nu_svc has no C, and predictions of
+// one_class have nothing to compare with.
+func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR }
+
+// candidates are what settings are chosen from, and the settings that they are tried with.
+func (o *Options) candidates(
+	c *corpus.Corpus, s svm.Settings, embeddings []string,
+) (svm.Candidates, svm.Settings, error) {
+	s.Thresholds = s.Type.Classifies() && s.Scheme == solver.Labels && !o.NoThresholds
+	from, err := o.given(embeddings).Candidates(c, s)
+	if s.Measure() == svm.MeanSquaredError && o.Tolerance == 0 {
+		s.Tolerance = run.Round(from.Unit*s.Tolerance, 12) // scores have the unit of the targets
+	}
+	return from, s, err
+}
+
+// short reports whether an error is one of memory.
+func short(err error) bool {
+	memory := (*corpus.MemoryError)(nil)
+	return errors.As(err, &memory)
+}
+
+// choose chooses what isn't given, how text is cut if texts were kept, and returns the documents cut in the way
+// that was chosen, nil for the corpus itself.
+func (t machines) choose(
+	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
+) (cut *corpus.Corpus, err error) {
+	begin := time.Now()
+	defer func() { trained.Choosing = time.Since(begin) }()
+	from, with, err := o.candidates(c, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	if from.LeastC = true; !o.given(nil).Fixed() {
+		from.Finer = Near
+	}
+	var reading corpus.Options
+	if trained.Terms, reading, err = o.cutting(ctx, c, DefaultTerms(c), &from); err != nil {
+		return nil, err
+	}
+	var tasks []svm.Task // of the training that follows
+	for _, scheme := range from.Schemes {
+		next := with
+		next.Scheme = scheme
+		tasks = append(tasks, svm.Task{Settings: next})
+	}
+	if with.Calibrated && !svm.Calibrates(c, from.Schemes[len(from.Schemes)-1]) {
+		from.Supervised = nil // which have no other probabilities
+	}
+	whole := with
+	with.Calibrated, with.Reject = false, svm.RejectionTarget{} // probabilities have no part in the choice
+	if trained.Chosen, err = svm.Choose(ctx, c, with, from, o.svm(tasks...)); err != nil {
+		return nil, err
+	}
+	chosen := &trained.Chosen.Settings
+	if n := c.Documents.Rows(); n >= longFrom {
+		price := strconv.FormatFloat(chosen.C, 'g', -1, 64)
+		settings := []string{chosen.Kernel.String(), "C = " + price}
+		if t.kind.Classifies() {
+			settings = append(settings, chosen.Scheme.String())
+		}
+		if trained.Terms != nil {
+			settings = append(settings, trained.Terms[trained.Chosen.Cut].String())
+		}
+		o.Saying("chosen: %s; now trained on %s", strings.Join(settings, ", "), counted(n, "document", "documents"))
+	}
+	if chosen.Calibrated, chosen.Reject = whole.Calibrated, whole.Reject; trained.Chosen.Cut == 0 {
+		return nil, nil
+	}
+	if cut, trained.Chosen.Corpus = trained.Chosen.Corpus, nil; cut == nil {
+		return trained.Terms[trained.Chosen.Cut].Cut(ctx, c, reading)
+	}
+	cut.Texts = nil
+	return cut, nil
+}
+
+// longFrom is from how many documents on a training may take so long that its settings are said before; a test
+// lowers it.
+var longFrom = 20_000
+
+// chosenProblem chooses what isn't given, and makes the documents ready for training with that.
+func (t machines) chosenProblem(
+	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
+) (*svm.Problem, error) {
+	if t.mayChoose(&o) && (c.Vocabulary != nil || o.ofVectors()) {
+		cut, err := t.choose(ctx, c, s, o, trained)
+		if err != nil {
+			return nil, err
+		}
+		if s = trained.Chosen.Settings; cut != nil {
+			o.HeldBytes += c.Documents.Bytes()
+			c = cut
+		}
+		if trained.Linear, err = o.lineAlternative(ctx, c, trained.Chosen); err != nil {
+			return nil, err
+		}
+		if v := trained.Linear; v != nil {
+			o.Saying("-type linear has %s %s on the same folds, and takes a small part of the time and memory", v.Measure,
+				v.Measure.Format(v.Mean))
+		}
+	}
+	trained.Settings, trained.Values = s, c.Documents.NNZ()
+	own := o.svm(svm.Task{Settings: s})
+	own.Once = true
+	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
+}
+
+// mayFall reports whether nothing asks for a kernel machine.
+func (t machines) mayFall(o *Options) bool {
+	return t.kind == model.CSVC && t.mayChoose(o) && o.Kernel == "" && o.Embedding == nil && o.C == 0 &&
+		o.Device == nil && !(o.FixedScheme && o.Scheme == solver.OneVsOne) && !o.Probabilities &&
+		!o.Thresholds && o.Reject == ""
+}
+
+// manyDocuments is how many make a kernel machine far more costly than a linear one: a matrix of 1.6 GB.
+var manyDocuments = 20000
+
+// lineAlternative cross-validates linear machines on the documents and folds of a choice's last round, if kernel
+// machines are far more costly, and returns nil unless their figure is within a standard error of the best.
+func (o Options) lineAlternative(ctx context.Context, c *corpus.Corpus, chosen *svm.Chosen) (*Validation, error) {
+	if c.Documents.Rows() < manyDocuments || chosen.Sample == nil || chosen.Measure != svm.Accuracy ||
+		c.Vocabulary == nil {
+		return nil, nil
+	}
+	_, trainer, err := Parse(linearLearner.Name)
+	if err != nil {
+		return nil, err
+	}
+	last := &chosen.Rounds[len(chosen.Rounds)-1]
+	o.Scheme, o.C, o.Embedding, o.Kernel = solver.OneVsRest, 0, nil, ""
+	o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+2*c.Documents.Bytes())
+	v, err := CrossValidate(ctx, c.Select(chosen.Sample), trainer, o, last.Folds)
+	if err != nil || !(v.Mean >= last.Points[last.Best].Mean-last.Chance()) {
+		if short(err) {
+			err = nil
+		}
+		return nil, err
+	}
+	return v, nil
+}
+
+// linesFor trains linear machines in place of kernel machines that memory is too little for, as cause says;
+// where it is too little for these, too, cause is the error.
+func (o Options) linesFor(ctx context.Context, c *corpus.Corpus, cause error) (Model, error) {
+	_, trainer, err := Parse(linearLearner.Name)
+	if err != nil {
+		return nil, err
+	}
+	if o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes()); o.Scheme == solver.OneVsOne {
+		o.Scheme = solver.OneVsRest
+	}
+	m, err := trainer.Train(ctx, c, o)
+	if short(err) {
+		return nil, cause
+	}
+	if err == nil {
+		o.Warning("%v: linear machines are trained in their place", cause)
+	}
+	return m, err
+}
+
+// Train implements Trainer. Where memory is too little for a kernel machine that nothing asks for, of text it
+// trains linear machines, with a warning. Of text, and of vectors that are no counts, it chooses what isn't given. It
+// lets go of the corpus before it computes the matrix.
+func (t machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+	s, err := t.settings(&o)
+	if err == nil {
+		err = o.checkReject(c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	trained := &Trained{}
+	p, err := t.chosenProblem(ctx, c, s, o, trained)
+	if c.Texts != nil && short(err) { // other terms, or the texts, are too much
+		words := *c
+		words.Texts = nil
+		c = &words
+		p, err = t.chosenProblem(ctx, c, s, o, trained)
+	}
+	if short(err) && t.mayFall(&o) && c.Vocabulary != nil {
+		return o.linesFor(ctx, c, err)
+	}
+	if err != nil {
+		return nil, c.NameValue(err)
+	}
+	s = trained.Settings
+	m, report, err := p.Train(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	trained.Report = *report
+	if n := int(m.Documents); t.kind == model.EpsilonSVR && n > 0 && trained.Chosen == nil {
+		if bounded := m.Classifier.Machines[0].Bounded; bounded >= n-n/10 {
+			o.Warning("%d of %d documents are at the bound C = %g, which may be small for values as far apart as these: "+
+				"a search over C and epsilon (grid) tries greater ones", bounded, n, s.C)
+		}
+	}
+	return Machines{m, trained}, nil
+}
+
+// CrossValidate implements Searcher.
+func (t machines) CrossValidate(ctx context.Context, c *corpus.Corpus, o Options, folds int) (*Validation, error) {
+	if t.kind == model.OneClass {
+		return nil, flagtext.Errorf("-type %s: there is nothing to compare predictions with", t.kind)
+	}
+	s, err := t.settings(&o)
+	if err != nil {
+		return nil, err
+	}
+	classes := c.Classes
+	p, err := o.problem(ctx, c, []kernel.Kernel{s.Kernel}, o.svm(svm.Task{Settings: s, Folds: folds}))
+	if err != nil {
+		return nil, err
+	}
+	v, err := p.CrossValidate(ctx, s, folds, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	point := svm.Point{
+		Candidate: svm.Candidate{Kernel: kernel.Resolve(s.Kernel, p.Terms()), Scheme: s.Scheme, C: s.C, Nu: s.Nu,
+			Epsilon: s.Epsilon},
+		Figures: v.Figures, Mean: v.Mean, SD: v.SD, Score: v.Score, Iterations: v.Iterations,
+		Unfinished: v.Unfinished, Busy: v.Gram + v.Solve,
+	}
+	out := ValidationOf(t.kind, point, v.Measure)
+	out.About.Classes, out.ByFold, out.SupportByFold = classes, v.ByFold, v.Support
+	for _, n := range v.Support {
+		out.Support += float64(n) / float64(len(v.Support))
+	}
+	out.DotProducts, out.Gram, out.Solve = v.DotProducts, v.Gram, v.Solve
+	return out, nil
+}
+
+// ValidationOf is a point of package svm.
+func ValidationOf(t model.Type, p svm.Point, m svm.Measure) *Validation {
+	out := &Validation{
+		Point: Point{Trainer: machines{t}, Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},
+		Ended: Ended{Unfinished: p.Unfinished}, Score: p.Score, Measure: m, Figures: p.Figures, Mean: p.Mean, SD: p.SD,
+		Took: p.Busy, Iterations: p.Iterations, Support: p.Support,
+	}
+	out.C, out.Nu, out.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
+	out.About = About{Type: string(t), Kernel: out.Kernel, Embedding: p.Kernel.Embedding().String(),
+		Scheme: p.Scheme, C: out.C, Ended: out.Ended}
+	return out
+}

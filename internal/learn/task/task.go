@@ -1,0 +1,207 @@
+// Package task is what learners with one machine per class have in common: which documents of a
+// corpus they learn from, what each machine tells apart, and what follows from decision values.
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Check returns the documents of a corpus to learn from: those with a class, or all for separate
+// labels. Errors: no such documents, classes of one name, fewer of them than can be told apart, an embedding that
+// isn't compared by dot products.
+func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if c.Documents.Rows() == 0 {
+		return nil, errors.New("the corpus has no documents, expected at least one")
+	}
+	if name, twice := archive.Repeated(c.Classes); twice {
+		return nil, fmt.Errorf("two classes of %s are called %q, expected different names", c.Source, name)
+	}
+	least := 2
+	if scheme == solver.Labels {
+		least = 1
+	}
+	if len(c.Classes) < least {
+		return nil, fmt.Errorf("%s has %d classes, expected at least %d", c.Source, len(c.Classes), least)
+	}
+	if e.Pairing != sparse.Dot {
+		return nil, fmt.Errorf("embedding %s, expected one whose documents are compared by their dot product", e)
+	}
+	var rows []int
+	for i := range c.Documents.Rows() {
+		if len(c.Labels.Of(i)) > 0 || scheme == solver.Labels {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%s has no labelled documents, expected at least one", c.Source)
+	}
+	return rows, nil
+}
+
+// Of says which of some documents are of class k.
+func Of(c *corpus.Corpus, k int, rows []int) []bool {
+	positive := make([]bool, len(rows))
+	for at, i := range rows {
+		positive[at] = slices.Contains(c.Labels.Of(i), int32(k))
+	}
+	return positive
+}
+
+// DocumentWeights returns those of some documents, nil for 1 each.
+func DocumentWeights(c *corpus.Corpus, rows []int) (weights []float64) {
+	if c.Weights != nil {
+		for _, i := range rows {
+			weights = append(weights, c.Weights[i])
+		}
+	}
+	return weights
+}
+
+// Weights returns the multiples of C of the documents of each class: those that are given by name, finite and
+// above 0; of other classes 1, or where balanced says so what makes up for their sizes. Of n documents, nₖ of
+// them of class k, that is n / (classes · nₖ), or with a machine for each label (n - nₖ) / nₖ.
+func Weights(
+	c *corpus.Corpus, rows []int, given map[string]float64, balanced bool, scheme solver.Scheme,
+) ([]float64, error) {
+	out := make([]float64, len(c.Classes))
+	for _, i := range rows {
+		for _, k := range c.Labels.Of(i) {
+			out[k]++
+		}
+	}
+	for k, own := range out {
+		n := float64(len(rows))
+		switch {
+		case !balanced || own == 0 || own == n:
+			out[k] = 1
+		case scheme == solver.Labels:
+			out[k] = (n - own) / own
+		default:
+			out[k] = n / (float64(len(out)) * own)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		k, w := slices.Index(c.Classes, name), given[name]
+		if k < 0 || !(w > 0) || math.IsInf(w, 0) {
+			return nil, fmt.Errorf("weight %v of class %q, expected a positive number and a class of %s", w, name, c.Source)
+		}
+		out[k] = w
+	}
+	return out, nil
+}
+
+// CheckPrices checks values of C.
+func CheckPrices(prices []float64) error {
+	for i, c := range prices {
+		if !(c > 0) || i > 0 && !(c > prices[i-1]) {
+			return fmt.Errorf("prices %v, expected numbers above 0 that ascend", prices)
+		}
+	}
+	return nil
+}
+
+// NewPrediction makes room for the predictions of n documents.
+func NewPrediction(n int, scheme solver.Scheme) *model.Prediction {
+	p := &model.Prediction{Decisions: make([][]float64, n)}
+	if scheme == solver.Labels {
+		p.Labels = make([][]int, n)
+	} else {
+		p.Class = make([]int, n)
+	}
+	return p
+}
+
+// Decide takes the decision values of document i, and what follows from them.
+func Decide(p *model.Prediction, i int, f []float64) {
+	if p.Decisions[i] = f; p.Labels != nil {
+		p.Labels[i] = Positive(f)
+	} else {
+		p.Class[i] = Greatest(f)
+	}
+}
+
+// chunk is how many documents are embedded at a time.
+const chunk = 512
+
+// Pass passes documents to a model, embedded and a chunk at a time.
+type Pass struct {
+	Name     string // of the package
+	Embedder *sparse.Embedder
+	Bytes    int64 // that are kept by document
+
+	Most        int // goroutines; 0 for one a processor
+	MemoryBytes int64
+	Progress    func(run.Progress)
+}
+
+// Workers returns on how many goroutines Run passes n documents.
+func (p *Pass) Workers(n int) int { return min(run.Workers(p.Most), (n+chunk-1)/chunk) }
+
+// Run passes documents to each, all of which [Documents] has checked, which workers call at the same time: x are
+// those from first on.
+func (p *Pass) Run(
+	ctx context.Context, docs *sparse.CSR, each func(worker int, x *sparse.Embedded, first int) error,
+) (err error) {
+	n := docs.Rows()
+	workers := p.Workers(n)
+	longest := int64(docs.LongestRow() + p.Embedder.Filled())
+	need := int64(n)*p.Bytes + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*longest)
+	if err := run.Fits(need, p.MemoryBytes, "%s: predicting %d documents", p.Name, n); err != nil {
+		return err
+	}
+	var report func(int64)
+	if p.Progress != nil {
+		report = func(done int64) { p.Progress(run.Progress{Stage: "predicting", Done: done, Total: int64(n)}) }
+	}
+	ctx, r := run.StartReporter(ctx, p.Name+": Options.Progress", report)
+	defer r.Finish(&err)
+	return run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, worker, part int) error {
+		rows := run.Numbers(part*chunk, min((part+1)*chunk, n))
+		x, err := p.Embedder.TransformRows(ctx, docs, rows, 1)
+		if err != nil {
+			return err
+		}
+		if err := each(worker, x, rows[0]); err != nil {
+			return err
+		}
+		r.Add(int64(len(rows)))
+		return nil
+	})
+}
+
+// Greatest returns the place of the greatest value, the first of equals.
+func Greatest(f []float64) int {
+	top := 0
+	for k, v := range f {
+		if v > f[top] {
+			top = k
+		}
+	}
+	return top
+}
+
+// Positive returns the places of values above 0, increasing.
+func Positive(f []float64) []int {
+	found := []int{}
+	for k, v := range f {
+		if v > 0 {
+			found = append(found, k)
+		}
+	}
+	return found
+}

@@ -1,0 +1,194 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/learn/svm"
+)
+
+// Terms is a way to cut text into terms.
+type Terms struct {
+	Tokenizer corpus.Tokenizer
+	MinDF     int // least number of documents with a term; 0 for the default
+}
+
+// String returns the tokenizer's text form, without the scales of numbers, which training documents give anew, and the
+// least number of documents, where it isn't the default.
+func (t Terms) String() string {
+	tokenizer := t.Tokenizer.Unfit().String()
+	if t.MinDF == 0 {
+		return tokenizer
+	}
+	return fmt.Sprintf("%s, min-df %d", tokenizer, t.MinDF)
+}
+
+// Brief is String with long lists of columns cut short, for people.
+func (t Terms) Brief() string {
+	if t.Tokenizer.Rows() == nil {
+		return t.String()
+	}
+	return t.Tokenizer.Brief()
+}
+
+// ParseTerms reads [Terms.String], where tokenizers may also be views such as "words:1..2 + chars:2..5" (see
+// [corpus.Tokenizer]), and "" is the default.
+func ParseTerms(s string) (Terms, error) {
+	text, least, ok := strings.Cut(s, ", min-df ")
+	var t Terms
+	var err error
+	if ok {
+		if t.MinDF, err = strconv.Atoi(least); err != nil || t.MinDF < 1 {
+			return Terms{}, fmt.Errorf("learn: terms %q: min-df %q, expected a number of at least 1", s, least)
+		}
+	}
+	if text != "" {
+		t.Tokenizer, err = token.ParseViews(text)
+	}
+	return t, err
+}
+
+// TextsToKeep bounds the texts that readers keep so that a training can choose terms, in bytes, under a bound of
+// memory, 0 for none.
+func TextsToKeep(memory int64) int64 {
+	const most, share = 256 << 20, 16
+	if memory == 0 {
+		return most
+	}
+	return min(most, memory/share)
+}
+
+// DefaultTerms are what is chosen from where nothing says how text is cut: terms as they were read first, then
+// words with pairs of words, characters within words, and both. Of a nil corpus, terms were read by
+// the default tokenizer. Of columns, which are cut as they were, numbers are tried with the width 2, too, where they
+// give none.
+func DefaultTerms(c *corpus.Corpus) []Terms {
+	var read corpus.Tokenizer
+	if c != nil {
+		read = c.Tokenizer
+	}
+	if read.Rows() != nil {
+		return widths(read, 2)
+	}
+	words := read
+	words.MinN, words.MaxN = 1, 2
+	chars := corpus.Tokenizer{Analyzer: token.CharWB, MinN: 2, MaxN: 5}
+	both := corpus.Tokenizer{Views: words.String() + " + " + chars.String()}
+	return []Terms{{Tokenizer: read}, {words, 1}, {chars, 1}, {both, 2}}
+}
+
+// widths are terms as they were read, and with other widths of numbers, where they give none.
+func widths(read corpus.Tokenizer, others ...float64) []Terms {
+	terms := []Terms{{Tokenizer: read}}
+	for _, width := range others {
+		if read.WidthOpen() {
+			terms = append(terms, Terms{Tokenizer: read.WithWidth(width)})
+		}
+	}
+	return terms
+}
+
+// searchTerms are what a search compares: those of [DefaultTerms], with terms of one document and without, or more
+// widths of numbers.
+func searchTerms(c *corpus.Corpus) []Terms {
+	if c.Tokenizer.Rows() != nil {
+		return widths(c.Tokenizer, 2, 3)
+	}
+	terms := DefaultTerms(c)
+	for _, t := range terms[:len(terms):len(terms)] {
+		t.MinDF = 3 - cmp.Or(t.MinDF, 2)
+		terms = append(terms, t)
+	}
+	return terms
+}
+
+// Cut returns the documents of a corpus, whose texts were kept, cut into the terms. opt has Workers and MemoryBytes.
+//
+// Errors: those of [corpus.Corpus.Recut].
+func (t Terms) Cut(ctx context.Context, c *corpus.Corpus, opt corpus.Options) (*corpus.Corpus, error) {
+	cut, err := c.Recut(ctx, nil, t.options(opt))
+	if err == nil {
+		cut.Texts = nil
+	}
+	return cut, err
+}
+
+// cutting lets a choice compare terms, as far as the texts of a corpus were kept, and returns those that it
+// compares, and the options by which text is cut. From then on the options hold the texts.
+func (o *Options) cutting(
+	ctx context.Context, c *corpus.Corpus, terms []Terms, from *svm.Candidates,
+) ([]Terms, corpus.Options, error) {
+	reading := corpus.Options{Workers: o.Workers}
+	if c.Texts == nil || len(terms) < 2 {
+		return nil, reading, nil
+	}
+	for _, text := range c.Texts {
+		o.HeldBytes += int64(len(text))
+	}
+	reading.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
+	tried, err := over(ctx, c, terms, from, reading)
+	return tried, reading, err
+}
+
+// sampledTexts is how many texts tell what other terms cost.
+const sampledTexts = 40
+
+// fewValues is the number of values per document below which dot products cost no less, about.
+const fewValues = 150
+
+// cutBytes is the memory of a value of documents that are cut anew and embedded, with its share of a term.
+const cutBytes = 48
+
+// over lets a choice try other terms, the first of which are those of the corpus, and returns those that it
+// tries: as many as a third of the memory has room for. opt has Workers and MemoryBytes.
+func over(
+	ctx context.Context, c *corpus.Corpus, terms []Terms, from *svm.Candidates, opt corpus.Options,
+) ([]Terms, error) {
+	n := min(len(c.Texts), sampledTexts)
+	some := make([]int, n)
+	var first int64
+	for k := range some {
+		some[k] = k * len(c.Texts) / n
+		of, _ := c.Documents.Row(some[k])
+		first += int64(len(of))
+	}
+	tried, values, counted := terms[:1:1], []float64{1}, []float64{0}
+	for _, t := range terms[1:] {
+		cut, err := c.Recut(ctx, some, t.options(opt))
+		if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all := float64(cut.Documents.NNZ()) / float64(n) * float64(len(c.Texts))
+		if opt.MemoryBytes > 0 && 3*cutBytes*all > float64(opt.MemoryBytes) {
+			continue
+		}
+		var count float64
+		for _, v := range cut.Documents.Values {
+			count += float64(v)
+		}
+		each := max(float64(first)/float64(n), fewValues)
+		tried, values = append(tried, t), append(values, max(float64(cut.Documents.NNZ())/float64(n)/each, 1))
+		counted = append(counted, count/float64(n))
+	}
+	from.Cuts, from.Values, from.Counted, terms = len(tried), values, counted, tried
+	from.Alike = c.Tokenizer.Rows() != nil // widths of numbers
+	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
+		return c.Recut(ctx, documents, terms[cut].options(opt))
+	}
+	return tried, nil
+}
+
+// options are those that cut text into the terms.
+func (t Terms) options(opt corpus.Options) corpus.Options {
+	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
+	return opt
+}

@@ -1,0 +1,267 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// inOrder returns texts of two classes that have the same words in another order.
+func inOrder(n int) (texts, labels []string) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for i := range n {
+		var b strings.Builder
+		for range 6 {
+			pair := []string{"red", "fox"}
+			if i%2 == 0 {
+				pair = []string{"fox", "red"}
+			}
+			fmt.Fprintf(&b, "w%c %s x%c ", 'a'+r.IntN(20), strings.Join(pair, " "), 'a'+r.IntN(20))
+		}
+		texts, labels = append(texts, b.String()), append(labels, fmt.Sprint(i%2))
+	}
+	return texts, labels
+}
+
+// Where classes differ in pairs of words alone, pairs are chosen, if texts were kept, and the model cuts text
+// as it was trained.
+func TestTrainChoosesTerms(t *testing.T) {
+	texts, labels := inOrder(400)
+	ctx := context.Background()
+	from := longFrom
+	longFrom = 200
+	t.Cleanup(func() { longFrom = from })
+	for _, memory := range []int64{0, 1 << 30} {
+		said := ""
+		say := func(format string, args ...any) { said += fmt.Sprintf(format, args...) }
+		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], corpus.Options{KeepTexts: TextsToKeep(memory)}))(t)
+		_, trainer, err := Parse(string(model.CSVC))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1, MemoryBytes: memory, Say: say}))(t)
+		a := m.About()
+		own := m.(Machines)
+		if want := own.Kernel + ", C = "; !strings.HasPrefix(said, "chosen: "+want) ||
+			!strings.HasSuffix(said, own.Trained.Terms[own.Trained.Chosen.Cut].String()+"; now trained on 200 documents") {
+			t.Errorf("said %q", said)
+		}
+		if cut := own.Trained.Chosen.Cut; cut == 0 || a.Tokenizer != own.Trained.Terms[cut].Tokenizer {
+			t.Fatalf("cut %d, tokenizer %s", cut, a.Tokenizer)
+		}
+		test := musttest.Get(corpus.FromTexts(ctx, texts[200:], labels[200:],
+			corpus.Options{Vocabulary: a.Vocabulary, Tokenizer: a.Tokenizer}))(t)
+		p := musttest.Get(m.Predict(ctx, test.Documents, Options{}))(t)
+		score, err := a.Score(p, test)
+		if err != nil || !(score.Accuracy >= 0.99) {
+			t.Errorf("accuracy %v, %v, expected all but a document or two", score, err)
+		}
+	}
+	// Without texts, or without memory for other terms, the words stay.
+	for _, opt := range []corpus.Options{{}, {KeepTexts: 10}} {
+		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], opt))(t)
+		_, trainer, _ := Parse(string(model.CSVC))
+		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
+		if own := m.(Machines); own.Trained.Terms != nil || own.Tokenizer != (corpus.Tokenizer{}) {
+			t.Errorf("without texts: %v, tokenizer %s", own.Trained.Terms, own.Tokenizer)
+		}
+	}
+}
+
+// Where numbers give no width a training chooses one, of a smooth target the greater; scales are those of all
+// documents.
+func TestTrainChoosesWidth(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var texts, labels []string
+	for range 300 {
+		x := [4]float64{r.Float64(), r.Float64(), r.Float64(), r.Float64()}
+		texts = append(texts, fmt.Sprintf(`{"a":%v,"b":%v,"c":%v,"d":%v}`, x[0], x[1], x[2], x[3]))
+		labels = append(labels, fmt.Sprint(math.Sin(3*x[0]*x[1])+x[2]*x[3]))
+	}
+	ctx := t.Context()
+	texts, labels = append(texts, `{"a":7}`), append(labels, "2") // that b, c and d are missing is a term of one document
+	for views, widths := range map[string]int{"a,b,c,d=numbers": 2, "a,b,c,d=numbers:width=1": 0} {
+		c := musttest.Get(corpus.FromTexts(ctx, texts, labels, corpus.Options{KeepTexts: TextsToKeep(0), MinDF: 1,
+			Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
+		_, trainer, err := Parse(string(model.EpsilonSVR))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t).(Machines)
+		if len(own.Trained.Terms) != widths {
+			t.Errorf("%s: compared %v", views, own.Trained.Terms)
+		}
+		if want := c.Tokenizer.WithWidth(2); widths > 0 && (own.Tokenizer != want ||
+			own.Trained.Terms[1].String() != "a,b,c,d=numbers:width=2") {
+			t.Errorf("chose %s of %v, expected %s", own.Tokenizer, own.Trained.Terms, want)
+		}
+		if !slices.Contains(own.Vocabulary, "\x01b\x00-1") {
+			t.Errorf("the documents of the width that was chosen have the terms %q, expected those of one document, too",
+				own.Vocabulary)
+		}
+		tried := [2]int{}
+		first := own.Trained.Chosen.Rounds[0]
+		for _, p := range first.Points {
+			tried[p.Cut]++
+		}
+		if widths > 0 && (first.Compares != "kernel" || tried[0] < 5 || tried[1] != tried[0] || first.Documents < 200) {
+			t.Errorf("the first round compares %d and %d candidates by %s on %d documents, expected all kernels of both widths",
+				tried[0], tried[1], first.Compares, first.Documents)
+		}
+		prices := map[int]map[float64]bool{0: {}, 1: {}} // C's that the round of C tries with each
+		for _, r := range own.Trained.Chosen.Rounds {
+			for _, p := range r.Points {
+				if r.Compares == "C" {
+					prices[p.Cut][p.C] = true
+				}
+			}
+		}
+		if widths > 0 && !(len(prices[0]) >= len(chosenPrices) && len(prices[1]) >= len(chosenPrices)) {
+			t.Errorf("%s: the round of C tried %v", views, prices)
+		}
+		if got := searchTerms(c); len(got) != max(widths+widths/2, 1) { // 1, 2 and 3, or what is given
+			t.Errorf("%s: a search compares %v", views, got)
+		}
+	}
+}
+
+// Classes are tried with each C on the two best candidates alone, whatever their widths.
+func TestWidthOfClasses(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	var texts, labels []string
+	for range 300 {
+		a, b := r.Float64(), r.Float64()
+		texts = append(texts, fmt.Sprintf(`{"a":%v,"b":%v}`, a, b))
+		labels = append(labels, fmt.Sprint(a*b+0.1*r.NormFloat64() > 0.25))
+	}
+	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{KeepRows: 1 << 20,
+		Tokenizer: musttest.Get(token.ParseViews("a,b=numbers"))(t)}))(t)
+	_, trainer, _ := Parse(string(model.CSVC))
+	own := musttest.Get(trainer.Train(t.Context(), c, Options{Work: 1, Seed: 1}))(t).(Machines)
+	points := 0
+	for _, r := range own.Trained.Chosen.Rounds {
+		if r.Compares == "C" {
+			points = len(r.Points)
+		}
+	}
+	if most := 2*len(chosenC) + 2; len(own.Trained.Terms) != 2 || points == 0 || points > most { // and half and twice t
+		t.Errorf("%v: %d points in the round of C, expected at most %d", own.Trained.Terms, points, most)
+	}
+}
+
+// A search compares all terms with all kernels, says what their parts are worth, and trains its best point.
+func TestSearchTerms(t *testing.T) {
+	texts, labels := inOrder(400)
+	ctx := t.Context()
+	c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], corpus.Options{KeepTexts: TextsToKeep(0)}))(t)
+	o := Options{Work: SearchWork, Seed: 1}
+	g := musttest.Get(NewGrid("", nil, o))(t)
+	g.Folds = 4
+	found := musttest.Get(Search(ctx, c, g, o))(t)
+	if want := searchTerms(c); len(found.Terms) != 8 || !slices.Equal(found.Terms, want) {
+		t.Errorf("compared %v, expected %v", found.Terms, want)
+	}
+	tried := map[string]int{}
+	for _, p := range found.Chosen.Rounds[0].Points {
+		tried[found.Terms[p.Cut].String()]++
+	}
+	if len(tried) != 8 || tried["word"] < 12 || tried["word:ngrams=1..2, min-df 1"] < 12 {
+		t.Errorf("the first round tried %v, expected all kernels on all terms", tried)
+	}
+	worths := map[string]Worth{}
+	for _, w := range found.Worths() {
+		worths[w.Part] = w
+	}
+	pairs := worths["word:ngrams=1..2"]
+	if len(worths) != 4 || !(pairs.With.Mean > 0.95 && pairs.Mean > 0.2) ||
+		!(math.Abs(pairs.Mean-(pairs.With.Mean-pairs.Without.Mean)) < 1e-12) || !(pairs.SE > 0 && pairs.SE < 0.1) {
+		t.Errorf("pairs of words are worth %+v, of %v", pairs, worths)
+	}
+	m := musttest.Get(found.Train(ctx, c, g, o))(t)
+	if a := m.About(); a.Tokenizer != found.Terms[found.Points[found.Best].Cut].Tokenizer {
+		t.Errorf("the best was trained on %s, expected its terms", a.Tokenizer)
+	}
+	if _, err := (&Found{Best: -1}).Train(ctx, c, g, o); err == nil {
+		t.Error("trained the best of no points")
+	}
+}
+
+// Where memory is too little for the machine that is chosen, linear ones take its place, with a warning; what is
+// given isn't replaced.
+func TestTrainFallsToLinear(t *testing.T) {
+	texts, labels := inOrder(3000)
+	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
+	_, trainer, err := Parse(string(model.CSVC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	warned := ""
+	o := Options{Work: 1, Seed: 1, MemoryBytes: 1 << 20, Workers: 1, Warn: func(format string, args ...any) {
+		warned = fmt.Sprintf(format, args...)
+	}}
+	m, err := trainer.Train(t.Context(), c, o)
+	if err != nil || m.About().Type != "linear" || !strings.Contains(warned, "linear machines are trained in") {
+		t.Errorf("%v, warned %q, expected linear machines", err, warned)
+	}
+	for i, given := range []func(o *Options){
+		func(o *Options) { o.Kernel = "linear" }, func(o *Options) { o.C = 1 }, func(o *Options) { o.Work = 0 },
+		func(o *Options) { o.MemoryBytes = 1 << 10 }, func(o *Options) { o.Probabilities = true },
+	} {
+		own := o
+		given(&own)
+		if _, err := trainer.Train(t.Context(), c, own); !short(err) {
+			t.Errorf("case %d: %v, expected a refusal for memory", i, err)
+		}
+	}
+}
+
+// Of many documents linear machines are named where they are as good as what is chosen.
+func TestLineAlternative(t *testing.T) {
+	before := manyDocuments
+	defer func() { manyDocuments = before }()
+	ctx := t.Context()
+	var apart, crossed, labels []string // words tell the classes, or only two of them together
+	for i := range 400 {
+		a, b := i%2, i/2%2
+		labels = append(labels, fmt.Sprint(a^b))
+		apart = append(apart, []string{"odd", "even"}[a^b]+[]string{" red", " blue"}[b])
+		crossed = append(crossed, []string{"odd", "even"}[a]+[]string{" red", " blue"}[b])
+	}
+	for i, q := range []struct {
+		texts []string
+		many  int
+		named bool
+	}{{apart, 400, true}, {apart, 401, false}, {crossed, 400, false}} {
+		manyDocuments = q.many
+		c := musttest.Get(corpus.FromTexts(ctx, q.texts, labels, corpus.Options{}))(t)
+		said := ""
+		say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
+		m := musttest.Get(machines{model.CSVC}.Train(ctx, c, Options{Work: 1, Seed: 1, Say: say}))(t)
+		own := m.(Machines).Trained
+		if q.named != strings.HasPrefix(said, "-type linear has accuracy 100") {
+			t.Errorf("case %d: said %q", i, said)
+		}
+		last := own.Chosen.Rounds[len(own.Chosen.Rounds)-1]
+		if q.named != (own.Linear != nil) || q.named && own.Linear.Mean != 1 || len(own.Chosen.Sample) != last.Documents ||
+			last.Points[last.Best].Mean != 1 {
+			t.Errorf("case %d: linear machines %+v, %d documents, the best %+v", i, own.Linear, len(own.Chosen.Sample),
+				last.Points[last.Best])
+		}
+	}
+	manyDocuments = 400 // of a regression, which linear machines can't do, none
+	c := musttest.Get(corpus.FromTexts(ctx, apart, labels, corpus.Options{}))(t)
+	m := musttest.Get(machines{model.EpsilonSVR}.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
+	if own := m.(Machines).Trained; own.Linear != nil || own.Chosen.Measure != svm.MeanSquaredError {
+		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Chosen.Measure)
+	}
+}

@@ -1,0 +1,449 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Validation is what a cross-validation found.
+type Validation struct {
+	Point
+	About About // of the model of the last fold; of support vector machines what the settings say
+	Ended Ended // of all machines
+
+	Score   *svm.Score   // of all documents together
+	ByFold  []*svm.Score // of the documents of each fold; nil where a search has many points on shared tiles
+	Measure svm.Measure  // the figure by which it is judged
+
+	Figures  []float64 // the measure by fold
+	Mean, SD float64   // of the figures: their mean, and their standard deviation with n-1 in the denominator
+
+	// Took is the time of the point with all its C; of points that were trained together it is an equal share. In a
+	// search for support vector machines it is the time that workers spent on solving the point's problems.
+	Took time.Duration
+
+	// Of support vector machines.
+	Iterations    int64
+	Support       float64 // mean number of different support vectors of a fold
+	SupportByFold []int   // nil in a search
+	DotProducts   int64   // that were computed, 0 in a search
+	Gram, Solve   time.Duration
+}
+
+// Found is what a search found.
+type Found struct {
+	Measure svm.Measure
+	Points  []*Validation // that are complete, in the order of the grid; on samples those of the last round
+	Total   int           // points of the search
+	Best    int           // of Points, the first of several with the same mean; -1 where there is none
+
+	Gram, Solve time.Duration // of support vector machines computing tiles, and the rest
+
+	// Of support vector machines.
+	Fits               int         // classifiers that were trained
+	DotProducts, Saved int64       // dot products computed, and those saved, compared with separate fits
+	Chosen             *svm.Chosen // of a search on samples, else nil
+	Terms              []Terms     // the cuts of Chosen; nil where text was not cut anew
+}
+
+// CrossValidate trains without each fold and predicts that one. Folds are those of package svm, by o.Seed.
+// The terms and their document frequencies (idf) are those of all documents, so that folds can share kernel values;
+// labels, scales of columns and weights from labels are those of the other folds.
+//
+// Errors: fewer than two folds, more folds than documents with labels, those of the training.
+func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
+	if own, ok := t.(Searcher); ok {
+		return own.CrossValidate(ctx, c, o, folds)
+	}
+	o.Work = 0
+	found, err := Search(ctx, c, &Grid{Points: []Point{{Trainer: t, Kernel: o.Kernel}}, Folds: folds}, o)
+	if err != nil {
+		return nil, err
+	}
+	return found.Points[0], nil
+}
+
+// Search cross-validates the points of a grid with each C, as [CrossValidate] does; o.Kernel doesn't
+// count. The result has points first, then C; at the end of ctx, or after another error, those of the
+// points that are complete.
+//
+// Errors: those of CrossValidate, no points.
+func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if len(g.Points) == 0 && g.searcher == nil {
+		return nil, errors.New("learn: no points to search, expected those of a grid")
+	}
+	folds := cmp.Or(g.Folds, svm.DefaultFolds)
+	if g.searcher != nil {
+		own := *g
+		own.Folds = folds
+		return g.searcher.Search(ctx, c, &own, o)
+	}
+	o.Work = 0
+	out := &Found{Measure: MeasureOf(o.Scheme), Total: g.Total(), Best: -1}
+	v := &validating{c: c, o: o, prices: g.C, folds: folds, separate: o.Scheme == solver.Labels}
+	if err := v.divide(o.Seed); err != nil {
+		return nil, err
+	}
+	begin := time.Now()
+	err := v.points(ctx, g, out)
+	out.Solve = time.Since(begin)
+	for i, row := range out.Points {
+		if row.Point = g.Points[i/max(len(g.C), 1)]; g.C != nil {
+			row.C = g.C[i%len(g.C)]
+		}
+		if out.Best < 0 || out.Measure.Better(row.Mean, out.Points[out.Best].Mean) {
+			out.Best = i
+		}
+	}
+	return out, c.NameValue(err)
+}
+
+// points validates all points of a grid.
+func (v *validating) points(ctx context.Context, g *Grid, out *Found) (err error) {
+	if together, ok := g.Points[0].Trainer.(Validator); ok && v.prices == nil {
+		out.Points, err = v.together(ctx, together, g.Points)
+		return err
+	}
+	for _, p := range g.Points {
+		begin := time.Now()
+		v.o.Kernel = p.Kernel
+		rows, err := v.point(ctx, p.Trainer)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			row.Took = time.Since(begin)
+		}
+		out.Points = append(out.Points, rows...)
+	}
+	return nil
+}
+
+// validating is a cross-validation on its way.
+type validating struct {
+	c        *corpus.Corpus
+	o        Options
+	prices   []float64
+	folds    int
+	part     []int // of each document, -1 where it is left out
+	separate bool  // labels, each for itself
+	eighths  int   // of each fold's training documents that are taken; 0 for all
+	trained  int   // documents that all folds together were trained on
+}
+
+// Learned is a point of a learning curve: the measure of folds that are predicted by models of a part of the others.
+type Learned struct {
+	Part      float64       `json:"part"`      // of each fold's training documents
+	Documents int           `json:"documents"` // these, in the mean over the folds
+	Mean      float64       `json:"mean"`
+	SD        float64       `json:"standard_deviation"` // over the folds
+	Took      time.Duration `json:"-"`
+}
+
+// LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of the documents that each fold's
+// model may learn from: the same part of each class, each part within the next, by o.Seed. The last point is all, the
+// cross-validation with the same options and folds. It takes at most the time of a cross-validation, without its shared
+// tiles. Errors: those of CrossValidate; a model of numbers or of one class.
+func LearningCurve(
+	ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int, all *Validation,
+) ([]Learned, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	o.Work, o.Reject, o.Prepared = 0, "", nil
+	v := &validating{c: c, o: o, folds: folds, separate: o.Scheme == solver.Labels}
+	if err := v.divide(o.Seed); err != nil {
+		return nil, err
+	}
+	var out []Learned
+	for _, v.eighths = range []int{1, 2, 4} {
+		begin := time.Now()
+		v.trained = 0
+		rows, err := v.point(ctx, t)
+		if err != nil {
+			return nil, c.NameValue(err)
+		}
+		out = append(out, Learned{float64(v.eighths) / 8, v.trained / folds, rows[0].Mean, rows[0].SD, time.Since(begin)})
+		o.Tell("learning curve", int64(len(out)), 3)
+	}
+	usable := 0
+	for _, part := range v.part {
+		usable += min(part+1, 1)
+	}
+	return append(out, Learned{1, usable * (folds - 1) / folds, all.Mean, all.SD, all.Took}), nil
+}
+
+// taken returns the documents of a fold's training that are taken.
+func (v *validating) taken(train []int) []int {
+	if v.eighths == 0 || v.eighths == 8 {
+		return train
+	}
+	strata := make([]int, len(train))
+	for k, i := range train {
+		if strata[k] = len(v.c.Classes); len(v.c.Labels.Of(i)) > 0 {
+			strata[k] = int(v.c.Labels.Of(i)[0])
+		}
+	}
+	var out []int
+	for k, part := range solver.Folds(strata, 8, v.o.Seed) {
+		if part < v.eighths {
+			out = append(out, train[k])
+		}
+	}
+	return out
+}
+
+// known puts a prediction's classes, the model's, in place of those of the corpus.
+func (v *validating) known(a *About, p *model.Prediction) error {
+	if slices.Equal(a.Classes, v.c.Classes) {
+		return nil
+	}
+	if p.Class == nil && p.Labels == nil {
+		return errors.New("learn: a learning curve of numbers or of one class, expected classes")
+	}
+	p.Probabilities = nil
+	at := make([]int, len(a.Classes))
+	for k, name := range a.Classes {
+		at[k] = slices.Index(v.c.Classes, name)
+	}
+	for i := range p.Class {
+		p.Class[i] = at[p.Class[i]]
+	}
+	for i := range p.Labels {
+		for k := range p.Labels[i] {
+			p.Labels[i][k] = at[p.Labels[i][k]]
+		}
+		slices.Sort(p.Labels[i])
+	}
+	return nil
+}
+
+// divide divides the documents into folds.
+func (v *validating) divide(seed uint64) error {
+	strata := make([]int, v.c.Documents.Rows())
+	for i := range strata {
+		switch own := v.c.Labels.Of(i); {
+		case len(own) > 0:
+			strata[i] = int(own[0])
+		case v.separate:
+			strata[i] = len(v.c.Classes)
+		default:
+			strata[i] = -1 // left out
+		}
+	}
+	var err error
+	v.part, err = svm.Folds(v.c.Source, strata, v.c.Groups, v.folds, seed)
+	return err
+}
+
+// point validates a trainer with each of the prices.
+func (v *validating) point(ctx context.Context, trainer Trainer) ([]*Validation, error) {
+	n := len(v.part)
+	out := make([]*Validation, max(len(v.prices), 1))
+	class, labels := make([][]int, len(out)), make([][][]int, len(out))
+	probabilities := make([][][]float64, len(out))
+	for p := range out {
+		out[p], probabilities[p] = &Validation{}, make([][]float64, n)
+		class[p], labels[p] = slices.Repeat([]int{-1}, n), make([][]int, n)
+	}
+	for fold := range v.folds {
+		var train, test []int
+		for i, f := range v.part {
+			switch {
+			case f == fold:
+				test = append(test, i)
+			case f >= 0:
+				train = append(train, i)
+			}
+		}
+		train = v.taken(train)
+		v.trained += len(train)
+		models, err := v.train(ctx, trainer, v.c.Fold(train))
+		if err != nil {
+			return nil, fmt.Errorf("fold %d: %w", fold+1, placed(err, train))
+		}
+		own := v.c.Select(test)
+		for p, m := range models {
+			found, err := m.Predict(ctx, own.Documents, v.o)
+			if err != nil {
+				return nil, placed(err, test)
+			}
+			about := m.About()
+			if err := v.known(&about, found); err != nil {
+				return nil, err
+			}
+			for i, doc := range test {
+				if found.Probabilities != nil {
+					probabilities[p][doc] = found.Probabilities[i]
+				}
+				if v.separate {
+					labels[p][doc] = found.Labels[i]
+				} else {
+					class[p][doc] = found.Class[i]
+				}
+			}
+			out[p].About = about
+			out[p].Ended.Add(out[p].About.Ended)
+			score, err := v.score(run.Pick(class[p], test), run.Pick(labels[p], test), own)
+			if err != nil {
+				return nil, err
+			}
+			out[p].ByFold = append(out[p].ByFold, score)
+		}
+	}
+	for p, row := range out {
+		if err := v.sum(row, class[p], labels[p], probabilities[p]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// placed gives an error about a value of some documents the place of its document in the corpus.
+func placed(err error, docs []int) error {
+	var value *sparse.ValueError
+	var pair *sparse.PairError
+	if errors.As(err, &value) {
+		value.Row = docs[value.Row]
+	} else if errors.As(err, &pair) {
+		if pair.Row = docs[pair.Row]; !pair.Cross {
+			pair.Column = docs[pair.Column]
+		}
+	}
+	return err
+}
+
+// train trains for each of the prices, or as the options say.
+func (v *validating) train(ctx context.Context, trainer Trainer, c *corpus.Corpus) ([]Model, error) {
+	if path, ok := trainer.(PathTrainer); ok && v.prices != nil {
+		return path.TrainPath(ctx, c, v.o, v.prices)
+	}
+	var models []Model
+	for _, price := range append([]float64{v.o.C}, v.prices...)[min(len(v.prices), 1):] {
+		o := v.o
+		o.C = price
+		m, err := trainer.Train(ctx, c, o)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}
+
+// together validates many points at once.
+func (v *validating) together(ctx context.Context, by Validator, points []Point) ([]*Validation, error) {
+	begin := time.Now()
+	found, abouts, err := by.Validate(ctx, v.c, v.o, points, v.part)
+	if err != nil {
+		return nil, err
+	}
+	own := make([][]int, v.folds)
+	for i, f := range v.part {
+		if f >= 0 {
+			own[f] = append(own[f], i)
+		}
+	}
+	out := make([]*Validation, len(points))
+	for p, prediction := range found {
+		row := &Validation{About: abouts[p], Ended: abouts[p].Ended}
+		class, labels, probabilities := prediction.Class, prediction.Labels, make([][]float64, len(v.part))
+		if !v.separate {
+			labels = make([][]int, len(v.part))
+			class = slices.Clone(class)
+			copy(probabilities, prediction.Probabilities)
+			for i, f := range v.part {
+				if f < 0 {
+					class[i], probabilities[i] = -1, nil
+				}
+			}
+		} else {
+			class = make([]int, len(v.part))
+		}
+		for _, docs := range own {
+			score, err := v.score(run.Pick(class, docs), run.Pick(labels, docs), truth(v.c, docs))
+			if err != nil {
+				return nil, err
+			}
+			row.ByFold = append(row.ByFold, score)
+		}
+		if err := v.sum(row, class, labels, probabilities); err != nil {
+			return nil, err
+		}
+		row.Took = time.Since(begin) / time.Duration(len(points))
+		out[p] = row
+	}
+	return out, nil
+}
+
+// sum scores all documents together, and takes the mean over the folds.
+func (v *validating) sum(row *Validation, class []int, labels [][]int, probabilities [][]float64) (err error) {
+	if row.Score, err = v.score(class, labels, v.c); err != nil {
+		return err
+	}
+	row.Score.Calibration, err = svm.ScoreProbabilities(v.c.Classes, probabilities, v.separate, v.c)
+	if err != nil {
+		return err
+	}
+	row.Measure = MeasureOf(v.o.Scheme)
+	for _, f := range row.ByFold {
+		figure := f.Accuracy
+		if v.separate {
+			figure = f.MicroF1
+		}
+		row.Figures = append(row.Figures, figure)
+	}
+	row.Mean, row.SD = meanAndSD(row.Figures)
+	return nil
+}
+
+// meanAndSD returns the mean of figures, and their standard deviation with n-1 in the denominator.
+func meanAndSD(figures []float64) (mean, sd float64) {
+	for _, figure := range figures {
+		mean += figure / float64(len(figures))
+	}
+	for _, figure := range figures {
+		sd += (figure - mean) * (figure - mean) / float64(len(figures)-1)
+	}
+	return mean, math.Sqrt(sd)
+}
+
+func (v *validating) score(class []int, labels [][]int, truth *corpus.Corpus) (*svm.Score, error) {
+	if v.separate {
+		return svm.ScoreLabels(v.c.Classes, labels, truth)
+	}
+	return svm.ScoreClasses(v.c.Classes, class, truth)
+}
+
+// MeasureOf is the figure by which classifiers of a scheme are judged.
+func MeasureOf(scheme solver.Scheme) svm.Measure {
+	if scheme == solver.Labels {
+		return svm.MicroF1
+	}
+	return svm.Accuracy
+}
+
+// truth returns some documents with their labels, for scores. It looks at no others, as a check of the
+// corpus would: there may be as many folds as documents.
+func truth(c *corpus.Corpus, docs []int) *corpus.Corpus {
+	out := &corpus.Corpus{Source: c.Source, Classes: c.Classes, Documents: c.Documents.SelectRows(docs)}
+	for _, i := range docs {
+		out.Labels.Add(c.Labels.Of(i)...)
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/svm"
+)
+
+// Worth is what a part of the terms is worth in a search: words, pairs of words, characters, terms of one document.
+type Worth struct {
+	Part          string      // a view of n-grams, the analyzer of views, or min-df 1
+	With, Without *Validation // the best points of the last round whose terms have it, and haven't
+	Mean, SE      float64     // of the differences by fold: their mean, and its standard error
+}
+
+// Worths says what the parts of terms that were compared are worth, on the same folds of the same documents;
+// nil where there was one way to cut text.
+func (f *Found) Worths() (out []Worth) {
+	if f.Terms == nil {
+		return nil
+	}
+	var seen []string
+	for _, p := range f.Points {
+		for _, part := range f.Terms[p.Cut].parts() {
+			if slices.Contains(seen, part) {
+				continue
+			}
+			seen = append(seen, part)
+			w := Worth{Part: part, With: f.bestWith(part, true), Without: f.bestWith(part, false)}
+			same := func(o Worth) bool { return o.With == w.With && o.Without == w.Without }
+			if w.Without == nil || slices.ContainsFunc(out, same) { // of two that come together one is told
+				continue
+			}
+			w.Mean, w.SE = Paired(w.With.Figures, w.Without.Figures)
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// Paired returns the mean of the differences a[i] - b[i] of figures on the same folds, and its standard error. It
+// panics if a and b differ in length.
+func Paired(a, b []float64) (mean, se float64) {
+	differences := slices.Clone(a)
+	for i, v := range b {
+		differences[i] -= v
+	}
+	mean, sd := meanAndSD(differences)
+	return mean, sd / math.Sqrt(float64(len(a)))
+}
+
+// bestWith is the best point whose terms have a part, or haven't; nil for none.
+func (f *Found) bestWith(part string, has bool) (best *Validation) {
+	for _, p := range f.Points {
+		if slices.Contains(f.Terms[p.Cut].parts(), part) == has &&
+			(best == nil || f.Measure.Better(p.Mean, best.Mean)) {
+			best = p
+		}
+	}
+	return best
+}
+
+// parts are what terms are made of: views of n-grams, analyzers of views, and terms of one document.
+func (t Terms) parts() (parts []string) {
+	for view := range strings.SplitSeq(t.Tokenizer.String(), " + ") {
+		analyzer, settings, _ := strings.Cut(view, ":")
+		if strings.Contains(settings, "ngrams=") {
+			parts = append(parts, view)
+		}
+		parts = append(parts, analyzer)
+	}
+	if t.MinDF == 1 {
+		parts = append(parts, "min-df 1")
+	}
+	return parts
+}
+
+// point is what Train trains.
+func (f *Found) point() (p Point, ok bool) {
+	if f.Best >= 0 && f.Best < len(f.Points) {
+		p = f.Points[f.Best].Point
+	} else if f.Chosen != nil && f.Chosen.Why != "" {
+		s := &f.Chosen.Settings
+		p = ValidationOf(s.Type, svm.Point{Candidate: svm.Candidate{Kernel: s.Kernel, Scheme: s.Scheme, C: s.C, Nu: s.Nu,
+			Epsilon: s.Epsilon}}, f.Measure).Point
+	}
+	return p, p.Trainer != nil
+}
+
+// Train trains the best point of a search on all documents of the corpus that was searched, or the first where
+// Chosen says why nothing was compared. o are the options of the search.
+//
+// Errors: a search without a best point, those of [Trainer].
+func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (_ Model, err error) {
+	p, ok := f.point()
+	if !ok {
+		return nil, errors.New("learn: the search has no best point to train")
+	}
+	if p.Cut > 0 && c != nil && c.Documents != nil { // which stay beside those that are cut anew
+		o.HeldBytes += c.Documents.Bytes()
+		for _, text := range c.Texts {
+			o.HeldBytes += int64(len(text))
+		}
+	}
+	switch {
+	case f.Terms != nil && p.Cut > 0:
+		c, err = f.Terms[p.Cut].Cut(ctx, c, corpus.Options{
+			Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes)})
+	case p.Cut > 0:
+		c, err = g.Corpus(ctx, p.Cut)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the best terms: %w", err)
+	}
+	o.Kernel, o.Work = p.Kernel, 0
+	if p.C != 0 {
+		o.C = p.C
+	}
+	if own, ok := p.Trainer.(machines); ok && own.kind.Classifies() {
+		o.Scheme = p.Scheme
+	}
+	if g.searcher != nil {
+		o.Embedding, o.Nu, o.Epsilon = nil, p.Nu, p.Epsilon
+	}
+	if f.Chosen != nil {
+		o.Thresholds, o.Tolerance = f.Chosen.Settings.Thresholds, f.Chosen.Settings.Tolerance
+	}
+	return p.Trainer.Train(ctx, c, o)
+}
