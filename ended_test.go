@@ -91,7 +91,7 @@ func TestEnded(t *testing.T) {
 		{svm.Choose, c, s, svm.Candidates{C: []float64{1, 10}}, opt}, {predictor.Predict, c.Documents},
 		{linear.Train, c, dot}, {lines.Predict, c.Documents},
 		{logistic.Train, c, dot}, {logistic.Choose, c, dot, logistic.Settings{}, []float64{1, 10}, 3, uint64(1)},
-		{curves.Predict, c.Documents}, {near.Predict, c.Documents}, {knn.CrossValidate, c, []knn.Settings{{}}, parts},
+		{curves.Predict, c.Documents}, {near.Predict, c.Documents},
 		{landmark.Train, c}, {landmark.Choose, c, some}, {landmark.Grow, c}, {on.Predict, c.Documents},
 		{lmnn.Train, c}, {mkm.Train, c, layers}, {deep.Predict, c.Documents}, {pca.Fit, e, x, k, pca.Options{Components: 50}},
 		{pca.FitLandmarks, e, x, k, c.Documents, pca.Options{Components: 50}}, {selection.Rank, c}, {width.Search, set, set},

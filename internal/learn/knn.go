@@ -60,22 +60,19 @@ func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, 
 	return neighboursModel{m}, nil
 }
 
-// Validate implements Validator.
-func (t *nearest) Validate(
-	ctx context.Context, c *corpus.Corpus, o Options, points []Point, parts []int,
-) ([]*model.Prediction, []About, error) {
+// TrainAll implements Together.
+func (t *nearest) TrainAll(_ context.Context, c *corpus.Corpus, o Options, points []Point) ([]Model, error) {
 	var settings []knn.Settings
-	var abouts []About
 	for _, p := range points {
 		o.Kernel = p.Kernel
 		s, err := p.Trainer.(*nearest).settings(o)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		settings, abouts = append(settings, s), append(abouts, aboutNeighbours(s))
+		settings = append(settings, s)
 	}
-	found, err := knn.CrossValidate(ctx, c, settings, parts, o.neighbours())
-	return found, abouts, err
+	models, err := knn.TrainAll(c, settings)
+	return each(models, func(m *knn.Model) Model { return neighboursModel{m} }), err
 }
 
 // neighboursModel is a model of nearest neighbours.
@@ -88,23 +85,17 @@ func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Option
 
 // About implements Model.
 func (m neighboursModel) About() About {
-	a := aboutNeighbours(m.Settings)
-	a.Classes, a.Machines, a.Vocabulary, a.Tokenizer, a.Form = m.Classes, m.Classes, m.Vocabulary, m.Tokenizer, m.Form
-	terms, _ := m.Documents.TermFrequencies()
-	a.Terms, a.Columns, a.Width, a.Bytes = len(terms), terms, m.Documents.Cols, m.Bytes()
-	a.Text = []string{fmt.Sprintf("%s, %d documents", m.Settings.Kernel, m.Documents.Rows())}
-	return a
-}
-
-// aboutNeighbours is what settings alone say.
-func aboutNeighbours(s knn.Settings) About {
-	if s.Scheme != solver.Labels {
-		s.Scheme = solver.OneVsRest
+	s := m.Settings
+	a := About{
+		Type: "knn" + params.Spec(s), Scheme: s.Scheme, Probabilities: s.Scheme != solver.Labels, Votes: true,
+		Classes: m.Classes, Machines: m.Classes, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
+		Width: m.Documents.Cols, Bytes: m.Bytes(),
 	}
-	a := About{Type: "knn" + params.Spec(s), Scheme: s.Scheme, Probabilities: s.Scheme != solver.Labels,
-		Votes: true}
 	if k, err := kernel.Parse(s.Kernel); err == nil {
 		a.Embedding = k.Embedding().String()
 	}
+	a.Columns, _ = m.Documents.TermFrequencies()
+	a.Terms = len(a.Columns)
+	a.Text = []string{fmt.Sprintf("%s, %d documents", s.Kernel, m.Documents.Rows())}
 	return a
 }

@@ -133,16 +133,12 @@ type Searcher interface {
 	Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error)
 }
 
-// Validator is a Trainer that cross-validates many points with less work than one after the other.
-type Validator interface {
+// Together is a Trainer whose models predict with less work if they are trained together.
+type Together interface {
 	Trainer
 
-	// Validate predicts each document of a corpus from those of other parts, for each of points,
-	// whose trainers are of the same kind, and says what the models are; o.Kernel doesn't count.
-	// Documents of a part below 0 are left out.
-	Validate(
-		ctx context.Context, c *corpus.Corpus, o Options, points []Point, parts []int,
-	) ([]*model.Prediction, []About, error)
+	// TrainAll is Train for each of points, whose trainers are of the same kind; o.Kernel is ignored.
+	TrainAll(ctx context.Context, c *corpus.Corpus, o Options, points []Point) ([]Model, error)
 }
 
 // Model is what was trained. It may be used concurrently.

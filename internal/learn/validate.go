@@ -114,9 +114,16 @@ func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, 
 }
 
 // points validates all points of a grid.
-func (v *validating) points(ctx context.Context, g *Grid, out *Found) (err error) {
-	if together, ok := g.Points[0].Trainer.(Validator); ok && v.prices == nil {
-		out.Points, err = v.together(ctx, together, g.Points)
+func (v *validating) points(ctx context.Context, g *Grid, out *Found) error {
+	if t, ok := g.Points[0].Trainer.(Together); ok {
+		begin := time.Now()
+		rows, err := v.folded(ctx, len(g.Points), func(c *corpus.Corpus) ([]Model, error) {
+			return t.TrainAll(ctx, c, v.o, g.Points)
+		})
+		for _, row := range rows {
+			row.Took = time.Since(begin) / time.Duration(len(rows))
+		}
+		out.Points = rows
 		return err
 	}
 	for _, p := range g.Points {
@@ -253,8 +260,17 @@ func (v *validating) divide(seed uint64) error {
 
 // point validates a trainer with each of the prices.
 func (v *validating) point(ctx context.Context, trainer Trainer) ([]*Validation, error) {
+	return v.folded(ctx, max(len(v.prices), 1), func(c *corpus.Corpus) ([]Model, error) {
+		return v.train(ctx, trainer, c)
+	})
+}
+
+// folded validates models that are trained together.
+func (v *validating) folded(
+	ctx context.Context, models int, train func(c *corpus.Corpus) ([]Model, error),
+) ([]*Validation, error) {
 	n := len(v.part)
-	out := make([]*Validation, max(len(v.prices), 1))
+	out := make([]*Validation, models)
 	class, labels := make([][]int, len(out)), make([][][]int, len(out))
 	probabilities := make([][][]float64, len(out))
 	for p := range out {
@@ -262,20 +278,20 @@ func (v *validating) point(ctx context.Context, trainer Trainer) ([]*Validation,
 		class[p], labels[p] = slices.Repeat([]int{-1}, n), make([][]int, n)
 	}
 	for fold := range v.folds {
-		var train, test []int
+		var rest, test []int
 		for i, f := range v.part {
 			switch {
 			case f == fold:
 				test = append(test, i)
 			case f >= 0:
-				train = append(train, i)
+				rest = append(rest, i)
 			}
 		}
-		train = v.taken(train)
-		v.trained += len(train)
-		models, err := v.train(ctx, trainer, v.c.Fold(train))
+		rest = v.taken(rest)
+		v.trained += len(rest)
+		models, err := train(v.c.Fold(rest))
 		if err != nil {
-			return nil, fmt.Errorf("fold %d: %w", fold+1, placed(err, train))
+			return nil, fmt.Errorf("fold %d: %w", fold+1, placed(err, rest))
 		}
 		own := v.c.Select(test)
 		for p, m := range models {
@@ -346,51 +362,6 @@ func (v *validating) train(ctx context.Context, trainer Trainer, c *corpus.Corpu
 	return models, nil
 }
 
-// together validates many points at once.
-func (v *validating) together(ctx context.Context, by Validator, points []Point) ([]*Validation, error) {
-	begin := time.Now()
-	found, abouts, err := by.Validate(ctx, v.c, v.o, points, v.part)
-	if err != nil {
-		return nil, err
-	}
-	own := make([][]int, v.folds)
-	for i, f := range v.part {
-		if f >= 0 {
-			own[f] = append(own[f], i)
-		}
-	}
-	out := make([]*Validation, len(points))
-	for p, prediction := range found {
-		row := &Validation{About: abouts[p], Ended: abouts[p].Ended}
-		class, labels, probabilities := prediction.Class, prediction.Labels, make([][]float64, len(v.part))
-		if !v.separate {
-			labels = make([][]int, len(v.part))
-			class = slices.Clone(class)
-			copy(probabilities, prediction.Probabilities)
-			for i, f := range v.part {
-				if f < 0 {
-					class[i], probabilities[i] = -1, nil
-				}
-			}
-		} else {
-			class = make([]int, len(v.part))
-		}
-		for _, docs := range own {
-			score, err := v.score(run.Pick(class, docs), run.Pick(labels, docs), truth(v.c, docs))
-			if err != nil {
-				return nil, err
-			}
-			row.ByFold = append(row.ByFold, score)
-		}
-		if err := v.sum(row, class, labels, probabilities); err != nil {
-			return nil, err
-		}
-		row.Took = time.Since(begin) / time.Duration(len(points))
-		out[p] = row
-	}
-	return out, nil
-}
-
 // sum scores all documents together, and takes the mean over the folds.
 func (v *validating) sum(row *Validation, class []int, labels [][]int, probabilities [][]float64) (err error) {
 	if row.Score, err = v.score(class, labels, v.c); err != nil {
@@ -436,14 +407,4 @@ func MeasureOf(scheme solver.Scheme) svm.Measure {
 		return svm.MicroF1
 	}
 	return svm.Accuracy
-}
-
-// truth returns some documents with their labels, for scores. It looks at no others, as a check of the
-// corpus would: there may be as many folds as documents.
-func truth(c *corpus.Corpus, docs []int) *corpus.Corpus {
-	out := &corpus.Corpus{Source: c.Source, Classes: c.Classes, Documents: c.Documents.SelectRows(docs)}
-	for _, i := range docs {
-		out.Labels.Add(c.Labels.Of(i)...)
-	}
-	return out
 }

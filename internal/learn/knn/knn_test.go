@@ -145,8 +145,8 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// A cross-validation from one pass is that of a model for each part.
-func TestCrossValidate(t *testing.T) {
+// Models that are trained together predict as each does alone.
+func TestTrainAll(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		c := texts(150, 3, several)
 		r := rand.New(rand.NewPCG(4, 1))
@@ -166,45 +166,28 @@ func TestCrossValidate(t *testing.T) {
 				settings[i].Scheme = solver.Labels
 			}
 		}
-		got := musttest.Get(CrossValidate(t.Context(), c, settings, parts, Options{Workers: 3}))(t)
-		for at, s := range settings {
-			for part := range 5 {
-				var train, test []int
-				for i, p := range parts {
-					if p == part {
-						test = append(test, i)
-					} else if p >= 0 {
-						train = append(train, i)
-					}
+		for part := range 5 {
+			var train, test []int
+			for i, p := range parts {
+				if p == part {
+					test = append(test, i)
+				} else if p >= 0 {
+					train = append(train, i)
 				}
-				m := musttest.Get(Train(c.Fold(train), s))(t)
-				p := musttest.Get(m.Predict(t.Context(), c.Documents.SelectRows(test), Options{}))(t)
-				for k, i := range test {
-					// c is added up in another order where the documents are others: it is off by 10⁻⁶.
-					for c, v := range p.Decisions[k] {
-						if d := got[at].Decisions[i][c] - v; !(d <= 1e-4 && d >= -1e-4) {
-							t.Fatalf("%+v: document %d has shares %v, expected %v", s, i, got[at].Decisions[i], p.Decisions[k])
-						}
-					}
-					if several && !reflect.DeepEqual(got[at].Labels[i], p.Labels[k]) ||
-						!several && got[at].Class[i] != p.Class[k] {
-						t.Fatalf("%+v: document %d is classified otherwise", s, i)
-					}
+			}
+			fold, docs := c.Fold(train), c.Documents.SelectRows(test)
+			for at, m := range musttest.Get(TrainAll(fold, settings))(t) {
+				got := musttest.Get(m.Predict(t.Context(), docs, Options{Workers: 3}))(t)
+				alone := musttest.Get(Train(fold, settings[at]))(t)
+				want := musttest.Get(alone.Predict(t.Context(), docs, Options{}))(t)
+				if at < 3 && (m.shared == nil || m.shared.docs != docs || m.shared.most != 200) {
+					t.Fatalf("%+v: neighbours are not shared", m.Settings)
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Fatalf("%+v: part %d is classified otherwise together than alone", m.Settings, part)
 				}
 			}
 		}
-	}
-}
-
-// Where nobody votes in a cross-validation, the commonest class of the other parts wins.
-func TestFallbacks(t *testing.T) {
-	c := &corpus.Corpus{Classes: []string{"a", "b"}}
-	for _, class := range []int32{0, 0, 0, 1, 1, 0} {
-		c.Labels.Add(class)
-	}
-	v := &validation{c: c, parts: []int32{0, 0, 0, 1, 1, 1}}
-	if got := v.fallbacks(); got[0] != 1 || got[1] != 0 {
-		t.Errorf("of parts %v, expected 1 and 0", got)
 	}
 }
 
@@ -221,11 +204,6 @@ func TestRefused(t *testing.T) {
 		},
 		"document 0 and document 0 is +Inf": func() error {
 			_, err := Train(c, Settings{Kernel: "exp(100*bhattacharyya)"})
-			return err
-		},
-		"is +Inf, expected a finite number": func() error {
-			parts := slices.Repeat([]int{0, 1}, 10)
-			_, err := CrossValidate(t.Context(), c, []Settings{{}, {Kernel: "exp(1000*bhattacharyya)"}}, parts, Options{})
 			return err
 		},
 		"found -1": func() error {

@@ -2,9 +2,9 @@
 // greatest kernel values vote for their classes, each by its value. There is nothing to train, a
 // model is its documents; neighbours come from engine.Neighbours, all pairs compared.
 //
-// It is the baseline that metrics are compared with. A cross-validation of any numbers of neighbours
-// and any kernels of c needs one pass over all pairs ([CrossValidate]): neighbours are the same for
-// all of these kernels, and those for a smaller k begin the list for a greater one.
+// It is the baseline that metrics are compared with. Models of any numbers of neighbours and any kernels of c find
+// neighbours once ([TrainAll]): they are the same for all of these kernels, and those for a smaller k begin the list
+// for a greater one.
 //
 // Source: Cover and Hart, IEEE Trans. Inf. Theory 13 (1967); weighted votes: Dudani, IEEE Trans.
 // SMC 6 (1976).
@@ -118,6 +118,8 @@ type Model struct {
 	Classes   []string      // names
 	Documents *sparse.CSR   // those that have a class, or all of separate labels
 	Labels    sparse.Labels // their classes
+
+	shared *shared // nil of a model by itself
 }
 
 // Train makes a model of a corpus, whose documents it keeps; they must stay unchanged. Of one class
@@ -141,6 +143,30 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	}
 	m.Documents, m.Labels = c.Documents, c.Labels
 	return m, m.Validate()
+}
+
+// TrainAll is [Train] for each of some settings. A document's neighbours are found once for all models whose kernels
+// fall with c and have the same embedding, if they predict the same matrix of documents one after the other.
+func TrainAll(c *corpus.Corpus, settings []Settings) (out []*Model, err error) {
+	by := map[sparse.Embedding]*shared{}
+	for _, s := range settings {
+		m, err := Train(c, s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+		k, err := kernel.Parse(m.Settings.Kernel)
+		if err != nil || !kernel.FallsWithC(k) {
+			continue
+		}
+		e := k.Embedding()
+		if by[e] == nil {
+			by[e] = &shared{}
+		}
+		m.shared = by[e]
+		m.shared.most = max(m.shared.most, m.Settings.K)
+	}
+	return out, nil
 }
 
 // takes reports the first value that a kernel's embedding doesn't take, the first document whose

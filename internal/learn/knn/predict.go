@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -77,6 +79,75 @@ func vote(
 // is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	s, k, _ := m.Settings.resolve()
+	near, err := m.neighbours(ctx, k, docs, o)
+	if err != nil {
+		return nil, err
+	}
+	count := make([]int, len(m.Classes))
+	for _, id := range m.Labels.IDs {
+		count[id]++
+	}
+	p, fallback := newPrediction(docs.Rows(), s.Scheme), commonest(count)
+	for i := range docs.Rows() {
+		list := near.lists.Of(i)
+		if m.shared != nil {
+			if list, err = near.valued(list[:min(len(list), s.K)], k, i); err != nil {
+				return nil, err
+			}
+		}
+		vote(p, i, &s, list, m.Labels, len(m.Classes), fallback)
+	}
+	return p, nil
+}
+
+// found are neighbours of documents.
+type found struct {
+	lists *engine.Neighbours
+	table *asm.Kernels
+	terms int // of the embedding
+}
+
+// valued gives the neighbours of a document, found by c, their kernel values.
+func (f *found) valued(list []engine.Neighbour, k kernel.Kernel, row int) ([]engine.Neighbour, error) {
+	list, k = slices.Clone(list), kernel.Resolve(k, f.terms)
+	values := make([]float32, len(list))
+	for p, n := range list {
+		values[p] = n.Value
+	}
+	if err := kernel.Apply(k, f.table, values, values, nil, nil); err != nil {
+		return nil, err
+	}
+	for p, v := range values {
+		if list[p].Value = v; v-v != 0 {
+			return nil, &sparse.PairError{Kernel: k.String(), Row: row, Column: int(list[p].Document), Cross: true, Value: v}
+		}
+	}
+	return list, nil
+}
+
+// shared holds the neighbours, by c, that models of the same documents and embedding have found last.
+type shared struct {
+	mu   sync.Mutex
+	most int         // neighbours of the model that wants most
+	docs *sparse.CSR // whose neighbours they are
+	found
+}
+
+// neighbours finds the neighbours of documents, by c if they are shared.
+func (m *Model) neighbours(ctx context.Context, k kernel.Kernel, docs *sparse.CSR, o Options) (*found, error) {
+	want := engine.NeighbourOptions{Count: m.Settings.K}
+	own := m.shared
+	if own == nil {
+		own = &shared{}
+	} else {
+		want.Count, want.C = own.most, true
+	}
+	own.mu.Lock()
+	defer own.mu.Unlock()
+	if own.docs == docs {
+		f := own.found
+		return &f, nil
+	}
 	x, err := embed(ctx, k, m.Documents, m.Vocabulary, o)
 	if err != nil {
 		return nil, err
@@ -90,20 +161,15 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 		return nil, err
 	}
 	defer e.Close()
-	near, err := e.CrossNeighbours(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), test,
-		engine.NeighbourOptions{Count: s.K})
-	if err != nil {
+	f := found{terms: len(x.Embedder.Terms)}
+	if f.table, err = asm.For(e.ISA()); err != nil {
 		return nil, err
 	}
-	count := make([]int, len(m.Classes))
-	for _, id := range m.Labels.IDs {
-		count[id]++
+	if f.lists, err = e.CrossNeighbours(ctx, kernel.Resolve(k, f.terms), test, want); err != nil {
+		return nil, err
 	}
-	p, fallback := newPrediction(docs.Rows(), s.Scheme), commonest(count)
-	for i := range docs.Rows() {
-		vote(p, i, &s, near.Of(i), m.Labels, len(m.Classes), fallback)
-	}
-	return p, nil
+	own.docs, own.found = docs, f
+	return &f, nil
 }
 
 // embed embeds documents as a kernel wants them.
