@@ -1,5 +1,5 @@
 // Package bench is the command that measures the engine: beside a merge of sorted lists, and beside
-// what the machine can do. Each report is a file: pairs, heads (-explain) and family.
+// what the machine can do. Each report is a file: pairs, heads (-explain) and the suite.
 package bench
 
 import (
@@ -44,7 +44,7 @@ terms that both documents have), and bytes, which are counted, with the bandwidt
 	Examples: `
 grambench bench -in synthetic:docs=10000,terms=40000 -kernel diffusion:t=0.5 -workers 1,2
 grambench bench -explain -in train.svm
-grambench bench -family -isa avx2`,
+grambench bench -kernel arccos:n=0.5 -kernel ngd -isa avx2`,
 	Setup: func(f *cli.Flags) cli.Work {
 		b := &bench{f: f, workers: workerList{1}}
 		f.Pages(page.WriteFile)
@@ -58,8 +58,6 @@ grambench bench -family -isa avx2`,
 		f.IntVar(&b.docs, "docs", 0, "take `N` of the documents, chosen at random (default: all)")
 		f.Uint64Var(&b.seed, "seed", 1, "`SEED` of the choice of documents and pairs")
 		f.Group("Other reports", "")
-		f.BoolVar(&b.family, "family", false, "every kernel's matrix against that of the diffusion kernel, in 3 rounds")
-		f.IntVar(&b.landmarks, "landmarks", 0, "an iteration of train -landmarks `M`, its tiles and its multiply-adds")
 		f.BoolVar(&b.explain, "explain", false, "times for a range of head sizes, measured and predicted by the cost model")
 		b.suite.declare(f)
 		b.DeclareBackend(f)
@@ -73,13 +71,12 @@ type bench struct {
 	source.Documents
 	source.Kernels
 	backend.Compute
-	f               *cli.Flags
-	workers         workerList
-	count, docs     int
-	seed            uint64
-	explain, family bool
-	landmarks       int
-	suite           suite
+	f           *cli.Flags
+	workers     workerList
+	count, docs int
+	seed        uint64
+	explain     bool
+	suite       suite
 
 	specs    []spec
 	progress *cli.Progress
@@ -122,32 +119,19 @@ func (b *bench) check() (err error) {
 	if err := b.checkSuite(); err != nil || b.suite.size != "" || b.suite.compare != "" {
 		return err
 	}
-	one := slices.Equal(b.workers, workerList{1})
 	switch {
 	case b.count < 1:
 		return cli.Usagef("-count %d is below 1", b.count)
 	case b.docs < 0:
 		return cli.Usagef("-docs %d is below 0", b.docs)
-	case b.family && b.explain || (b.family || b.explain) && b.landmarks != 0:
-		return cli.Usagef("-family, -explain and -landmarks are for one report each, expected one of them")
-	case b.landmarks < 0:
-		return cli.Usagef("-landmarks %d is below 0", b.landmarks)
-	case b.landmarks > 0 && (len(b.workers) > 1 || len(b.Specs) > 1):
-		return cli.Usagef("-landmarks measures one kernel with one number of workers, found -kernel %s -workers %s",
-			strings.Join(b.Specs, " -kernel "), &b.workers)
-	case (b.family || b.explain || b.landmarks > 0) && b.OnGPU():
-		return cli.Usagef("-family, -explain and -landmarks measure the processor, expected -backend cpu")
-	case (b.family || b.explain) && !one:
-		return cli.Usagef("-family and -explain measure one worker, expected no other -workers")
+	case b.explain && b.OnGPU():
+		return cli.Usagef("-explain measures the processor, expected -backend cpu")
+	case b.explain && !slices.Equal(b.workers, workerList{1}):
+		return cli.Usagef("-explain measures one worker, expected no other -workers")
 	case b.explain && len(b.Specs) > 0:
 		return cli.Usagef("-explain takes no -kernel")
 	}
-	if b.family && !b.f.Given("count") {
-		b.count = 3 // of each kernel
-	}
-	if !b.family && b.landmarks == 0 {
-		b.specs, err = b.parse()
-	}
+	b.specs, err = b.parse()
 	return err
 }
 
@@ -180,13 +164,8 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	b.held = backend.RuntimeBytes + b.corpus.Documents.Bytes()
 	b.embedded, b.engines = map[sparse.Embedding]*sparse.Embedded{}, map[setting]*engine.Engine{}
 	measure := b.measurePairs
-	switch {
-	case b.explain:
+	if b.explain {
 		measure = b.measureHeads
-	case b.family:
-		measure = b.measureFamily
-	case b.landmarks > 0:
-		measure = b.measureLandmarks
 	}
 	r, err := measure(ctx, header{
 		Corpus: source.NewLine(b.corpus), CPU: strings.TrimSpace(cpuid.CPU.BrandName), Go: runtime.Version(),

@@ -102,7 +102,7 @@ func (r *pairsReport) all() []*pairsRow {
 	return slices.Concat([]*pairsRow{r.Merge}, r.Merges, r.Rows)
 }
 
-// measurePairs is bench without -family and -explain.
+// measurePairs is bench without -explain.
 func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, error) {
 	r := &pairsReport{header: head, kernels: len(b.specs)}
 	for _, w := range b.workers {
