@@ -74,7 +74,6 @@ func TestEnded(t *testing.T) {
 	matrix := gram.Must(solver.NewDense(square.N, square.Data))
 
 	many := engine.NeighbourOptions{Count: 200}
-	some := landmark.Settings{Choice: landmark.Pivoted}
 	set := width.Set{Features: dense, Labels: labels}
 	work := [][]any{ // functions with their arguments, but for the context; those after are the zero value
 		{engine.NewContext, x}, {e.Gram, k}, {e.Cross, k, x}, {e.Digest, k},
@@ -92,7 +91,7 @@ func TestEnded(t *testing.T) {
 		{linear.Train, c, dot}, {lines.Predict, c.Documents},
 		{logistic.Train, c, dot}, {logistic.Choose, c, dot, logistic.Settings{}, []float64{1, 10}, 3, uint64(1)},
 		{curves.Predict, c.Documents}, {near.Predict, c.Documents},
-		{landmark.Train, c}, {landmark.Choose, c, some}, {landmark.Grow, c}, {on.Predict, c.Documents},
+		{landmark.Train, c}, {landmark.Grow, c}, {on.Predict, c.Documents},
 		{lmnn.Train, c}, {mkm.Train, c, layers}, {deep.Predict, c.Documents}, {pca.Fit, e, x, k, pca.Options{Components: 50}},
 		{pca.FitLandmarks, e, x, k, c.Documents, pca.Options{Components: 50}}, {selection.Rank, c}, {width.Search, set, set},
 		{solver.Train, matrix, solver.Training{Labels: parts, Classes: 2}},

@@ -91,8 +91,7 @@ type PCAOptions struct {
 	Tolerance  float64 // of residuals, relative to each eigenvalue; default 10⁻⁴
 	Seed       uint64  // of the first vectors, and of landmarks; default 1
 
-	Landmarks int             // number of documents that approximate the matrix (Nyström); default all documents
-	Choice    landmark.Choice // how landmarks are drawn; default uniformly
+	Landmarks int // number of documents, drawn at random, that approximate the matrix (Nyström); default all documents
 }
 
 // Components are principal components of documents in a kernel's feature space. They may be used
@@ -128,13 +127,7 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 	}
 	embedder, rows := corpus.Fit(k.Embedding(), c), []int(nil)
 	if o.Landmarks > 0 {
-		settings := landmark.Settings{Landmarks: min(o.Landmarks, c.Documents.Rows()), Kernel: k.String(), Seed: opt.Seed,
-			Choice: o.Choice}
-		rows, err = landmark.Choose(ctx, c, settings, landmark.Options{ISA: o.ISA, Workers: o.Workers,
-			MemoryBytes: o.MemoryBytes})
-		if err != nil {
-			return nil, c.NameValue(err)
-		}
+		rows = landmark.Choose(c.Documents.Rows(), o.Landmarks, opt.Seed)
 	}
 	k = kernel.Resolve(k, len(embedder.Terms))
 	x, err := embedder.TransformRows(ctx, c.Documents, rows, o.Workers)

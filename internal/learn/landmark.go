@@ -213,8 +213,8 @@ func (m landmarkModel) About() About {
 	if gap > 0 { // files don't keep it
 		objective += fmt.Sprintf(", at most %.2g above the optimum", gap)
 	}
-	a.Text = append(a.Text, fmt.Sprintf("%s, %s of %s, %s, %s %s of the trace; %s", s.Kernel,
-		counted(n, "landmark", "landmarks"), counted(m.Documents, "document", "documents"), s.Choice, leave,
-		residual(m.Residual), counted(m.Passes, "pass", "passes")), objective)
+	a.Text = append(a.Text, fmt.Sprintf("%s, %s of %s, %s %s of the trace; %s", s.Kernel,
+		counted(n, "landmark", "landmarks"), counted(m.Documents, "document", "documents"), leave, residual(m.Residual),
+		counted(m.Passes, "pass", "passes")), objective)
 	return a
 }

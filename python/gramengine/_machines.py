@@ -402,8 +402,6 @@ class LandmarkClassifier(Classifier):
         Price of a loss.
     loss : {"square", "logistic", "hinge2"}
         ``"logistic"`` gives probabilities.
-    choice : {"uniform", "stratified", "pivoted"}
-        How landmarks are drawn.
     class_weight : dict, "balanced" or None
         Weights of documents by class, in all machines.
     random_state : int, RandomState, Generator or None
@@ -412,9 +410,9 @@ class LandmarkClassifier(Classifier):
     """
 
     def __init__(self, kernel: str | None = None, landmarks: Any = 4096, C: float = 1.0, *, loss: str = "square",
-                 choice: str = "uniform", class_weight: Any = None, random_state: Any = 1, n_jobs: int | None = None,
+                 class_weight: Any = None, random_state: Any = 1, n_jobs: int | None = None,
                  memory_bytes: int | None = None, verbose: Any = False):
-        self.kernel, self.landmarks, self.C, self.loss, self.choice = kernel, landmarks, C, loss, choice
+        self.kernel, self.landmarks, self.C, self.loss = kernel, landmarks, C, loss
         self.class_weight, self.random_state, self.n_jobs = class_weight, random_state, n_jobs
         self.memory_bytes, self.verbose = memory_bytes, verbose
 
@@ -422,7 +420,7 @@ class LandmarkClassifier(Classifier):
         return self.loss == "logistic"
 
     def _settings(self) -> dict[str, Any]:
-        return {"type": f"landmark:m={self.landmarks},loss={self.loss},choice={self.choice}", "kernel": self.kernel,
+        return {"type": f"landmark:m={self.landmarks},loss={self.loss}", "kernel": self.kernel,
                 "c": self.C, "seed": _seed(self.random_state), "choose_work": -1}
 
     def __sklearn_tags__(self) -> Any:

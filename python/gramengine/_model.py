@@ -41,7 +41,8 @@ def parameters(cls: type, train: dict[str, Any]) -> dict[str, Any]:
     name, _, rest = (train.get("type") or "c_svc").partition(":")
     own = dict(part.split("=", 1) for part in rest.split(",") if part)
     found = {_library.PARAMETERS.get(k, k): v for k, v in train.items()}
-    found |= {k: own[k] for k in ("loss", "choice") if k in own}
+    if "loss" in own:
+        found["loss"] = own["loss"]
     if train.get("balanced"):
         found["class_weight"] = "balanced"
     if name == "logistic":

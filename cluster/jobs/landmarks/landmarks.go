@@ -48,17 +48,16 @@ type spec struct {
 const defaultTasks = 64
 
 type planner struct {
-	s                    landmark.Settings
-	scheme, loss, choice string
-	embedding            string
-	tasks                int
+	s            landmark.Settings
+	scheme, loss string
+	embedding    string
+	tasks        int
 }
 
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.IntVar(&p.s.Landmarks, "landmarks", 4096, "train on `M` landmarks")
 	f.StringVar(&p.loss, "loss", "square", "`LOSS`: square, logistic, which gives probabilities, or hinge2")
-	f.StringVar(&p.choice, "choice", "uniform", "draw landmarks `CHOICE`: uniform, stratified, pivoted")
 	f.StringVar(&p.s.Kernel, "kernel", svm.DefaultKernel, "train with the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: as the kernel wants)")
 	f.Float64Var(&p.s.C, "c", 1, "`C`, the price of losses")
@@ -82,15 +81,9 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 func (p *planner) settings() (landmark.Settings, error) {
 	s := p.s
 	losses := map[string]landmark.Loss{"square": landmark.Square, "logistic": landmark.Logistic, "hinge2": landmark.Hinge2}
-	choices := map[string]landmark.Choice{
-		"uniform": landmark.Uniform, "stratified": landmark.Stratified, "pivoted": landmark.Pivoted,
-	}
 	var known bool
 	if s.Loss, known = losses[p.loss]; !known {
 		return s, fmt.Errorf("-loss %s, expected square, logistic or hinge2", p.loss)
-	}
-	if s.Choice, known = choices[p.choice]; !known {
-		return s, fmt.Errorf("-choice %s, expected uniform, stratified or pivoted", p.choice)
 	}
 	if !(s.C > 0) || !(s.Tolerance > 0) || s.Landmarks < 1 || s.Iterations < 1 || p.tasks < 1 {
 		return s, fmt.Errorf("-c %v, -tolerance %v, -landmarks %d, -passes %d, -tasks %d, expected all above 0", s.C,

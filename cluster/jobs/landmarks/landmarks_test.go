@@ -111,25 +111,22 @@ func (d *driven) model() []byte {
 // Passes that are taken in tasks make the file that gram train writes.
 func TestLikeGrambench(t *testing.T) {
 	for _, c := range []struct {
-		tasks, kind string
-		flags       []string
-		source      string
+		tasks  string
+		flags  []string
+		source string
 	}{
-		{"2", "", []string{"-kernel", "diffusion:t=0.3", "-c", "10"}, source},
-		{"64", ",choice=stratified", []string{"-loss", "logistic", "-c", "3"}, source},
-		{"3", ",choice=pivoted", []string{"-loss", "hinge2", "-kernel", "rbf:gamma=0.5"}, source},
-		{"3", "", []string{"-loss", "hinge2", "-scheme", "labels", "-kernel", "linear"}, source},
-		{"64", "", []string{"-loss", "logistic"}, strings.Replace(source, "classes=4", "classes=2", 1)},
-		{"1", "", []string{"-loss", "logistic"}, strings.Replace(source, "docs=1300", "docs=100", 1)},
+		{"2", []string{"-kernel", "diffusion:t=0.3", "-c", "10"}, source},
+		{"64", []string{"-loss", "logistic", "-c", "3"}, source},
+		{"3", []string{"-loss", "hinge2", "-kernel", "rbf:gamma=0.5"}, source},
+		{"3", []string{"-loss", "hinge2", "-scheme", "labels", "-kernel", "linear"}, source},
+		{"64", []string{"-loss", "logistic"}, strings.Replace(source, "classes=4", "classes=2", 1)},
+		{"1", []string{"-loss", "logistic"}, strings.Replace(source, "docs=1300", "docs=100", 1)},
 	} {
 		t.Run(strings.Join(c.flags, " "), func(t *testing.T) {
 			t.Parallel()
 			d := newDriven(t)
 			flags := append([]string{"-landmarks", "150", "-tasks", c.tasks}, c.flags...)
-			kind := "landmark:m=150" + c.kind
-			if _, choice, ok := strings.Cut(c.kind, "="); ok {
-				flags = append(flags, "-choice", choice)
-			}
+			kind := "landmark:m=150"
 			musttest.Do(t, d.drive(t.Context(), c.source, flags...))
 			args := []string{"train", "-q", "-in", c.source}
 			for i := 0; i < len(c.flags); i += 2 {
@@ -235,7 +232,7 @@ func TestDamaged(t *testing.T) {
 // Flags that make no sense are refused, before any pass.
 func TestRefused(t *testing.T) {
 	for _, flags := range [][]string{
-		{"-tasks", "0"}, {"-c", "-1"}, {"-landmarks", "0"}, {"-loss", "x"}, {"-choice", "x"}, {"-scheme", "x"},
+		{"-tasks", "0"}, {"-c", "-1"}, {"-landmarks", "0"}, {"-loss", "x"}, {"-scheme", "x"},
 		{"-kernel", "x"}, {"-kernel", "ngd"}, {"-tolerance", "0"}, {"-passes", "0"}, {"-embed", "x"},
 	} {
 		d := newDriven(t)

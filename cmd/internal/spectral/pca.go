@@ -55,8 +55,6 @@ gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 		f.IntVar(&c.count, "components", 2, "find the `P` leading components")
 		f.Float64Var(&c.tolerance, "tolerance", 1e-4, "stop at residuals of `E`, relative to each eigenvalue")
 		f.IntVar(&c.landmarks, "landmarks", 0, "find them by `M` landmarks; 0: by all documents")
-		f.Choose(&c.choice, "choice", "uniform", "draw landmarks `CHOICE`: uniform, stratified (as many of each class), "+
-			"pivoted (far from each other)", []string{"uniform", "stratified", "pivoted"})
 		f.Uint64Var(&c.seed, "seed", 1, "`SEED` of the first vectors, and of landmarks")
 		c.Compute.Declare(f)
 		f.Group("Output", "")
@@ -82,7 +80,6 @@ type components struct {
 	f                        *cli.Flags
 	test, out, testOut, plot string
 	count, landmarks         int
-	choice                   string
 	tolerance                float64
 	seed                     uint64
 	kernel                   kernel.Kernel
@@ -99,8 +96,6 @@ func (c *components) check() error {
 		return cli.Usagef("-components %d is below 1", c.count)
 	case c.landmarks < 0 || c.landmarks > landmark.MostLandmarks:
 		return cli.Usagef("-landmarks %d, expected a number from 1 to %d, or 0", c.landmarks, landmark.MostLandmarks)
-	case c.landmarks == 0 && c.choice != "uniform":
-		return cli.Usagef("-choice %s without -landmarks, expected a number of them", c.choice)
 	case !(c.tolerance > 0):
 		return cli.Usagef("-tolerance %v, expected a number above 0", c.tolerance)
 	case (c.test == "") != (c.testOut == ""):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime/debug"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
@@ -31,23 +30,9 @@ func (c *components) sketch(
 	if err := c.Fits(what, held+embedded+engine.NewBytes(m, docs.MaxTerms()+1, values)); err != nil {
 		return nil, err
 	}
-	settings := landmark.Settings{
-		Landmarks: m, Kernel: c.kernel.String(), Seed: c.seed,
-		Choice: map[string]landmark.Choice{"stratified": landmark.Stratified, "pivoted": landmark.Pivoted}[c.choice],
-	}
-	opt := landmark.Options{ISA: c.ISA, Workers: c.Workers}
-	if budget := c.Budget(); budget > 0 {
-		opt.MemoryBytes = budget - held
-	}
-	p.Stage("choosing landmarks")
-	at, err := landmark.Choose(ctx, documents, settings, opt)
-	if err != nil {
-		return nil, documents.NameValue(err)
-	}
-	debug.FreeOSMemory() // what follows takes the memory of the choice
 	f := &found{embedder: corpus.Fit(c.kernel.Embedding(), documents)}
 	f.kernel = kernel.Resolve(c.kernel, len(f.embedder.Terms))
-	z, err := f.embedder.TransformRows(ctx, docs, at, c.Workers)
+	z, err := f.embedder.TransformRows(ctx, docs, landmark.Choose(docs.Rows(), m, c.seed), c.Workers)
 	if err != nil {
 		return nil, documents.NameValue(err)
 	}

@@ -20,7 +20,7 @@
 //
 // Landmarks that add nothing are left out, copies of others among them: those whose squared distance
 // to the span of those before is below 10⁻⁵ of their squared length, where the rounding of kernel
-// values is (choose.go). With the rest Kₘₘ = TᵀT, and u = Tα. The gradient u + C T⁻ᵀKₙₘᵀℓ'(KₙₘT⁻¹u)
+// values is. With the rest Kₘₘ = TᵀT, and u = Tα. The gradient u + C T⁻ᵀKₙₘᵀℓ'(KₙₘT⁻¹u)
 // takes one pass over Kₙₘ, whose rows are kept as far as there is room and computed anew otherwise
 // (engine.Rectangle), for all classes and all C at once. Newton's steps are solved by conjugate
 // gradients, as Falkon preconditions them: KₙₘᵀDKₙₘ ≈ w n/m Kₘₘ² for a mean weight w, so that
@@ -29,7 +29,6 @@
 //
 // Everything m×m is float64. Results have the same bits from any number of workers.
 //
-// Sources: Rudi, Carratino and Rosasco, FALKON, NeurIPS 2017, for the preconditioner; Marteau-Ferey,
-// Bach and Rudi, Globally convergent Newton methods, NeurIPS 2019; Chen, Epperly, Tropp and Webber,
-// Randomly pivoted Cholesky, arXiv 2207.06503, and Epperly, Tropp and Webber, arXiv 2410.03969.
+// Sources: Rudi, Carratino and Rosasco, FALKON, NeurIPS 2017, for the preconditioner, and Marteau-Ferey,
+// Bach and Rudi, Globally convergent Newton methods, NeurIPS 2019.
 package landmark

@@ -26,7 +26,6 @@ func describe(f *archive.File, m *Model) {
 	f.Key("c", &s.C)
 	archive.Named(f, "scheme", &s.Scheme, solver.OneVsRest, solver.Labels)
 	f.Key("asked", &s.Landmarks)
-	archive.Named(f, "choice", &s.Choice, Uniform, Stratified, Pivoted)
 	f.Key("tolerance", &s.Tolerance)
 	f.Key("iterations", &s.Iterations)
 	f.Optional("seed", &s.Seed)

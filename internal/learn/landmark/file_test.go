@@ -23,7 +23,7 @@ func trained(t testing.TB, s Settings) *Model {
 
 func TestModelFile(t *testing.T) {
 	for _, s := range []Settings{
-		{}, {Loss: Logistic, Choice: Pivoted, Seed: 7, C: 5}, {Loss: Hinge2, Scheme: solver.Labels, Choice: Stratified},
+		{}, {Loss: Logistic, Seed: 7, C: 5}, {Loss: Hinge2, Scheme: solver.Labels},
 		{Kernel: "linear:embed=tfidf-l2"},
 	} {
 		archivetest.Check(t, Form, trained(t, s))

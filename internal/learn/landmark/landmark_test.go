@@ -116,40 +116,38 @@ func (r *reference) gradient(m *Model, c float64) (g *mat.VecDense, objective fl
 }
 
 // At a tolerance of 10⁻⁸ the gradient in dense float64 is 0 up to that, the objective is the one that
-// was told, and predictions are Kα, for all losses, choices of landmarks and instruction sets, and
+// was told, and predictions are Kα, for all losses and kernels, and
 // several C at once.
 func TestOptimal(t *testing.T) {
 	c := texts(300, 3, 1, false)
 	for _, loss := range []Loss{Square, Logistic, Hinge2} {
-		for _, choice := range []Choice{Uniform, Stratified, Pivoted} {
-			for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2", "rbf:gamma=0.01"} {
-				s := Settings{Landmarks: 100, Loss: loss, Choice: choice, Kernel: spec, Tolerance: 1e-8, Iterations: 2000, Seed: 5}
-				prices := []float64{0.1, 10}
-				models := musttest.Get(TrainPath(t.Context(), c, s, prices, Options{Workers: 2}))(t)
-				for i, m := range models {
-					name := loss.String() + " " + choice.String() + " " + spec
-					own := m.Machines[0]
-					if !own.Converged || len(m.Machines) != 3 || m.Settings.C != prices[i] {
-						t.Fatalf("%s: %+v", name, *own)
-					}
-					r := referenceOf(t, c, m)
-					g, objective, f := r.gradient(m, prices[i])
-					zero := &Model{Settings: m.Settings, Machines: []*Machine{{Coefficients: make([]float64, len(own.Coefficients))}}}
-					begin, _, _ := r.gradient(zero, prices[i])
-					if !(mat.Norm(g, 2) <= 1e-6*mat.Norm(begin, 2)) {
-						t.Errorf("%s, C=%v: gradient %v, at the beginning %v", name, prices[i], mat.Norm(g, 2), mat.Norm(begin, 2))
-					}
-					// Where landmarks were left out, kernel values are those of an engine of the rest: each is
-					// right to 10⁻⁶ of the greatest, which moves αᵀKα by that times (Σ|α|)².
-					size := mat.Norm(mat.NewVecDense(len(own.Coefficients), own.Coefficients), 1)
-					if !(math.Abs(objective-own.Objective) <= 1e-9*objective+1e-6*size*size) {
-						t.Errorf("%s: objective %v, in dense float64 %v", name, own.Objective, objective)
-					}
-					p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{Workers: 2}))(t)
-					for i, d := range p.Decisions {
-						if !(math.Abs(d[0]-f.AtVec(i)) <= 1e-9*(1+math.Abs(d[0]))) {
-							t.Fatalf("%s: document %d: %v, in dense float64 %v", name, i, d[0], f.AtVec(i))
-						}
+		for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2", "rbf:gamma=0.01"} {
+			s := Settings{Landmarks: 100, Loss: loss, Kernel: spec, Tolerance: 1e-8, Iterations: 2000, Seed: 5}
+			prices := []float64{0.1, 10}
+			models := musttest.Get(TrainPath(t.Context(), c, s, prices, Options{Workers: 2}))(t)
+			for i, m := range models {
+				name := loss.String() + " " + spec
+				own := m.Machines[0]
+				if !own.Converged || len(m.Machines) != 3 || m.Settings.C != prices[i] {
+					t.Fatalf("%s: %+v", name, *own)
+				}
+				r := referenceOf(t, c, m)
+				g, objective, f := r.gradient(m, prices[i])
+				zero := &Model{Settings: m.Settings, Machines: []*Machine{{Coefficients: make([]float64, len(own.Coefficients))}}}
+				begin, _, _ := r.gradient(zero, prices[i])
+				if !(mat.Norm(g, 2) <= 1e-6*mat.Norm(begin, 2)) {
+					t.Errorf("%s, C=%v: gradient %v, at the beginning %v", name, prices[i], mat.Norm(g, 2), mat.Norm(begin, 2))
+				}
+				// Where landmarks were left out, kernel values are those of an engine of the rest: each is
+				// right to 10⁻⁶ of the greatest, which moves αᵀKα by that times (Σ|α|)².
+				size := mat.Norm(mat.NewVecDense(len(own.Coefficients), own.Coefficients), 1)
+				if !(math.Abs(objective-own.Objective) <= 1e-9*objective+1e-6*size*size) {
+					t.Errorf("%s: objective %v, in dense float64 %v", name, own.Objective, objective)
+				}
+				p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{Workers: 2}))(t)
+				for i, d := range p.Decisions {
+					if !(math.Abs(d[0]-f.AtVec(i)) <= 1e-9*(1+math.Abs(d[0]))) {
+						t.Fatalf("%s: document %d: %v, in dense float64 %v", name, i, d[0], f.AtVec(i))
 					}
 				}
 			}
@@ -200,24 +198,17 @@ func TestRidge(t *testing.T) {
 // The residual is the trace of what Nyström's approximation leaves.
 func TestResidual(t *testing.T) {
 	c := texts(300, 2, 3, false)
-	residuals := map[Choice]float64{}
-	for _, choice := range []Choice{Uniform, Stratified, Pivoted} {
-		m := musttest.Get(Train(t.Context(), c, Settings{Landmarks: 60, Choice: choice, Iterations: 1}, Options{}))(t)
-		r := referenceOf(t, c, m)
-		var solution mat.Dense
-		musttest.Do(t, solution.Solve(r.mm, r.nm.T()))
-		var left, all float64
-		for i := range 300 {
-			all += 2 // diffusion and 1 of a document with itself
-			left += 2 - mat.Dot(r.nm.RowView(i), solution.ColView(i))
-		}
-		if want := left / all; !(math.Abs(m.Residual-want) <= 1e-6) {
-			t.Errorf("%s: residual %v, expected %v", choice, m.Residual, want)
-		}
-		residuals[choice] = m.Residual
+	m := musttest.Get(Train(t.Context(), c, Settings{Landmarks: 60, Iterations: 1}, Options{}))(t)
+	r := referenceOf(t, c, m)
+	var solution mat.Dense
+	musttest.Do(t, solution.Solve(r.mm, r.nm.T()))
+	var left, all float64
+	for i := range 300 {
+		all += 2 // diffusion and 1 of a document with itself
+		left += 2 - mat.Dot(r.nm.RowView(i), solution.ColView(i))
 	}
-	if !(residuals[Pivoted] < residuals[Uniform]) {
-		t.Errorf("residuals %v: pivoted landmarks leave more than uniform ones", residuals)
+	if want := left / all; !(math.Abs(m.Residual-want) <= 1e-6) {
+		t.Errorf("residual %v, expected %v", m.Residual, want)
 	}
 }
 
@@ -225,20 +216,18 @@ func TestResidual(t *testing.T) {
 func TestDetermined(t *testing.T) {
 	c := texts(700, 3, 4, true)
 	for _, loss := range []Loss{Square, Logistic} {
-		for _, choice := range []Choice{Uniform, Pivoted} {
-			var first *Model
-			for _, o := range []Options{{Workers: 1}, {Workers: 3}, {Workers: 2, MemoryBytes: 100 << 20}} {
-				m, err := Train(t.Context(), c, Settings{Landmarks: 130, Choice: choice, Loss: loss, Scheme: solver.Labels}, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if first == nil {
-					first = m
-				}
-				for k, machine := range m.Machines {
-					if !slices.Equal(machine.Coefficients, first.Machines[k].Coefficients) || m.Residual != first.Residual {
-						t.Fatalf("%s, %s: other coefficients with %+v", loss, choice, o)
-					}
+		var first *Model
+		for _, o := range []Options{{Workers: 1}, {Workers: 3}, {Workers: 2, MemoryBytes: 100 << 20}} {
+			m, err := Train(t.Context(), c, Settings{Landmarks: 130, Loss: loss, Scheme: solver.Labels}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = m
+			}
+			for k, machine := range m.Machines {
+				if !slices.Equal(machine.Coefficients, first.Machines[k].Coefficients) || m.Residual != first.Residual {
+					t.Fatalf("%s: other coefficients with %+v", loss, o)
 				}
 			}
 		}
@@ -263,27 +252,16 @@ func TestInstructionSets(t *testing.T) {
 	}
 }
 
-// Landmarks are those that a training draws, of a corpus of any documents.
+// Landmarks are different documents, at most all of them.
 func TestChoose(t *testing.T) {
-	c := texts(300, 3, 5, false)
-	for _, choice := range []Choice{Uniform, Stratified, Pivoted} {
-		s := Settings{Landmarks: 40, Choice: choice, Kernel: "linear", Seed: 3}
-		training := musttest.Get(newTraining(t.Context(), c, s, nil, nil, Options{}))(t)
-		want := musttest.Get(training.choose(t.Context()))(t)
-		got, err := Choose(t.Context(), c, s, Options{Workers: 3})
-		if err != nil || !slices.Equal(got, want) || len(got) != 40 {
-			t.Errorf("%v: %v, %v, expected %v", choice, got, err, want)
+	for m, want := range map[int]int{40: 40, 1000: 300} {
+		got := Choose(300, m, 3)
+		if again := Choose(300, m, 3); !slices.Equal(got, again) {
+			t.Errorf("%v, then %v with the same seed", got, again)
 		}
-		s.Landmarks = 1000
-		bare := &corpus.Corpus{Documents: c.Documents} // without classes
-		got, err = Choose(t.Context(), bare, s, Options{})
 		slices.Sort(got)
-		if err != nil || len(slices.Compact(got)) != 300 {
-			t.Errorf("%v: %d of 300 documents, %v", choice, len(got), err)
+		if got = slices.Compact(got); len(got) != want || got[0] < 0 || got[want-1] >= 300 {
+			t.Errorf("%d landmarks: %v, expected %d of 300 documents", m, got, want)
 		}
-	}
-	pivoted := Settings{Landmarks: 40, Choice: Pivoted, Kernel: "linear"}
-	if _, err := Choose(t.Context(), c, pivoted, Options{MemoryBytes: 1 << 10}); err == nil {
-		t.Error("too little memory: no error")
 	}
 }

@@ -21,25 +21,12 @@ const (
 )
 
 // String names the loss.
-func (l Loss) String() string { return nameOf(int(l), "square", "logistic", "hinge2") }
-
-// Choice says how landmarks are drawn.
-type Choice int
-
-const (
-	Uniform    Choice = iota // every document as likely as any other
-	Stratified               // as many of each class as of any other, as far as there are
-	Pivoted                  // randomly pivoted Cholesky: what is far from those before is likelier
-)
-
-// String names the choice.
-func (c Choice) String() string { return nameOf(int(c), "uniform", "stratified", "pivoted") }
-
-func nameOf(i int, names ...string) string {
-	if i < 0 || i >= len(names) {
-		return fmt.Sprintf("unknown (%d)", i)
+func (l Loss) String() string {
+	names := []string{"square", "logistic", "hinge2"}
+	if l < 0 || int(l) >= len(names) {
+		return fmt.Sprintf("unknown (%d)", int(l))
 	}
-	return names[i]
+	return names[l]
 }
 
 // DefaultKernel is that of [Settings] without one.
@@ -52,7 +39,6 @@ const MostLandmarks = 1 << 17
 type Settings struct {
 	Landmarks int           `param:"m" default:"4096" min:"1" max:"131072" auto:"-1" help:"landmarks"`
 	Loss      Loss          `param:"loss" max:"2" help:"loss; logistic gives probabilities"`
-	Choice    Choice        `param:"choice" max:"2" help:"how landmarks are drawn"`
 	Kernel    string        `param:"kernel" flag:""`                  // as kernel.Parse takes it; default DefaultKernel
 	C         float64       `param:"c" default:"1" above:"0" flag:""` // of the losses against ½‖f‖²
 	Scheme    solver.Scheme `param:"scheme" max:"2" flag:""`

@@ -180,16 +180,11 @@ func (t *training) bytes() int64 {
 		p *= int64(len(t.prices))
 	}
 	docs := t.c.Documents
-	squares := dense.Bytes(int(m)) * int64(len(t.prices)+1)
 	values := (docs.NNZ()/int64(docs.Rows()) + 1) * m
 	need := sparse.EmbeddedBytes(int(n), docs.NNZ()) + engine.NewBytes(int(m), docs.MaxTerms()+1, values) + 4*m*m +
-		squares + 8*m*p*(12+5*int64(t.do.Workers+1)) + 64<<20
+		dense.Bytes(int(m))*int64(len(t.prices)+1) + 8*m*p*(12+5*int64(t.do.Workers+1)) + 64<<20
 	if t.s.Loss != Square {
 		need += 4 * n * p
-	}
-	if t.s.Choice == Pivoted {
-		candidates := min(n, max(fewestCandidates, 8*m))
-		need = max(need, need-squares+4*m*candidates+12*proposals*candidates)
 	}
 	return need
 }
@@ -227,10 +222,7 @@ func (t *training) ready(ctx context.Context) error {
 	if err := t.opt.tell(run.Progress{Stage: "landmarks"}); err != nil {
 		return err
 	}
-	chosen, err := t.choose(ctx)
-	if err != nil {
-		return err
-	}
+	chosen := Choose(len(t.rows), t.s.Landmarks, t.s.Seed)
 	if err := t.take(ctx, chosen); err != nil {
 		return err
 	}
@@ -296,15 +288,6 @@ func (t *training) room() (bytes int64) {
 		bytes = min(bytes, t.opt.KeptBytes)
 	}
 	return bytes
-}
-
-// columns divides n places among workers.
-func (t *training) columns(ctx context.Context, n int, some func(lo, hi int)) error {
-	const wide = 2048
-	return run.Tasks(ctx, t.do.Workers, (n+wide-1)/wide, func(_ context.Context, _, part int) error {
-		some(part*wide, min((part+1)*wide, n))
-		return nil
-	})
 }
 
 // models makes a model of each C.
