@@ -60,11 +60,6 @@ func (f *Flags) WritesBinary(path *string, name, usage string, binary func() str
 	f.output(path, name, usage, output{place: onlyFile(path), probe: true, alone: true, binary: binary})
 }
 
-// Keeps declares a flag that names a file that is read and written in place.
-func (f *Flags) Keeps(path *string, name, usage string) {
-	f.output(path, name, usage, output{place: onlyFile(path), alone: true})
-}
-
 // Draws declares a flag that names a picture, PNG or SVG, to be written.
 func (f *Flags) Draws(path *string, name, usage string) {
 	f.Writes(path, name, usage)

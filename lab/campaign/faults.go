@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/gramengine/gram"
-	"github.com/gramengine/gram/lab/internal/repro"
 )
 
 var faultsPart = part{
@@ -29,16 +28,6 @@ func init() {
 		}
 		return x.Save(args[0])
 	}
-	children["state"] = func(_ context.Context, args []string) error {
-		s, err := repro.OpenState(args[0])
-		if err == nil {
-			err = s.Begin("faults", args[1])
-		}
-		for n := 0; err == nil && n < 5; n++ {
-			_, err = repro.Kept(s, fmt.Sprint(n), func() (string, error) { return args[1], nil })
-		}
-		return err
-	}
 }
 
 // writer is a command that writes files. A run with old in the place of new leaves other files, which new replaces.
@@ -47,7 +36,6 @@ type writer struct {
 	program  string
 	args     string
 	old, new string
-	grows    bool // by whole lines, each time whole
 }
 
 var writers = []writer{
@@ -63,7 +51,6 @@ var writers = []writer{
 	{name: "evaluate", args: "evaluate -q -in a.tsv -model fixed.model -o e.csv -report r.html -mistakes $", old: "1",
 		new: "2"},
 	{name: "index", program: "campaign", args: "child index x.index $", old: "a b", new: "c d e"},
-	{name: "repro -state", program: "campaign", args: "child state s.state $", old: "same", new: "same", grows: true},
 }
 
 // ways are how an operation goes wrong, in the words of tiles/atomicfile.
@@ -279,7 +266,7 @@ func (t *trial) fault(ctx context.Context, w *trialOf, how string, n int) error 
 	for name := range w.after {
 		is, there := now[name]
 		old, was := w.before[name]
-		before := there == was && bytes.Equal(is, old) || w.grown(is, w.after[name])
+		before := there == was && bytes.Equal(is, old)
 		if whole := there && bytes.Equal(is, w.after[name]); !whole && (!before || r.status == 0) {
 			t.find("%s: %s has %d bytes, neither the file before (%d) nor the new one (%d); %s", where, name, len(is),
 				len(old), len(w.after[name]), r.said())
@@ -316,11 +303,6 @@ func (w *trialOf) named(text string) bool {
 		}
 	}
 	return false
-}
-
-// grown reports whether a file is a former state of one that grows.
-func (w *trialOf) grown(is, whole []byte) bool {
-	return w.grows && bytes.HasPrefix(whole, is) && bytes.HasSuffix(is, []byte("\n"))
 }
 
 // sameFiles checks that a run succeeded and that a folder holds what it must and no more.

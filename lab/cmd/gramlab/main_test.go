@@ -25,8 +25,8 @@ func TestExperiments(t *testing.T) {
 		if _, err := f.Rewrite([]string{e.Name}); err != nil {
 			t.Fatal(err)
 		}
-		if seen := clitest.FilesDeclared(t, "repro "+e.Name, f); seen < 3 {
-			t.Errorf("%s has %d flags that name files, expected -data, -state and -plot at least", e.Name, seen)
+		if seen := clitest.FilesDeclared(t, "repro "+e.Name, f); seen < 2 {
+			t.Errorf("%s has %d flags that name files, expected -data and -plot at least", e.Name, seen)
 		}
 		clitest.FitsOnAScreen(t, e.Name, clitest.Helped(t, run, "repro", e.Name, "-help"))
 	}

@@ -40,7 +40,6 @@ var Command = &cli.Command{
 		f.Group("Experiment", "")
 		f.StringVar(&r.data, "data", "", "read the corpora from the sub-folders of `DIR`")
 		f.ReadsFiles(&r.data, "data", func(context.Context) []string { return repro.Files(r.data) })
-		f.Keeps(&r.state, "state", "keep what is done in `FILE`; the same command goes on from there")
 		f.Uint64Var(&r.seed, "seed", 1, "seed of every random choice")
 		r.Compute.Declare(f)
 		f.Group("Output", "")
@@ -53,13 +52,13 @@ var Command = &cli.Command{
 // run is one run of the command.
 type run struct {
 	backend.Compute
-	f                 *cli.Flags
-	experiment        repro.Experiment
-	chosen            bool
-	measure           func(context.Context, *repro.Run) (*repro.Report, error)
-	data, plot, state string
-	words             string // -stop-words
-	seed              uint64
+	f          *cli.Flags
+	experiment repro.Experiment
+	chosen     bool
+	measure    func(context.Context, *repro.Run) (*repro.Report, error)
+	data, plot string
+	words      string // -stop-words
+	seed       uint64
 }
 
 // choose takes the experiment's name from the front of the arguments, since its flags depend on it.
@@ -115,20 +114,13 @@ func (r *run) work(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	backend.ResetPeak()
 	r.Limit()
-	state, err := repro.OpenState(r.state)
-	if err != nil {
-		return err
-	}
 	p := e.Progress(true)
 	defer p.Clear()
-	device, name, computer := r.device()
-	if dropped := state.Dropped(); dropped != "" {
-		e.Warn("%s", dropped)
-	}
+	device, computer := r.device()
 	out, err := r.measure(ctx, &repro.Run{
-		Data: r.data, Workers: r.Workers, ISA: r.ISA, MemoryBytes: r.Budget(), Seed: r.seed, State: state,
+		Data: r.data, Workers: r.Workers, ISA: r.ISA, MemoryBytes: r.Budget(), Seed: r.seed,
 		Plot:   r.plot != "",
-		Device: device, Backend: name, Tell: (&watch{p: p}).tell,
+		Device: device, Tell: (&watch{p: p}).tell,
 		Warn: func(message string) { p.Clear(); e.Warn("%s", message) },
 	})
 	p.Clear()
@@ -145,10 +137,6 @@ func (r *run) work(ctx context.Context, e *cli.Env) error {
 	out.Seconds, out.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
 	if err != nil {
 		out.Incomplete = "stopped before the end"
-		if state.Results() > 0 {
-			out.Incomplete += fmt.Sprintf("; %s kept in %s, from which the same command goes on",
-				report.Counted(state.Results(), "result is", "results are"), r.state)
-		}
 	} else if r.plot != "" {
 		err = r.draw(out)
 	}
@@ -158,23 +146,22 @@ func (r *run) work(ctx context.Context, e *cli.Env) error {
 	return err
 }
 
-// device returns what computes matrices and predictions beside the processor, nil for nothing,
-// under which name results are kept that it has a part in, and what computes in words, nothing
-// where there is no choice.
-func (r *run) device() (device func(context.Context, *sparse.Embedded) (engine.Device, error), name, computer string) {
+// device returns what computes matrices and predictions beside the processor, nil for nothing, and
+// what computes in words, nothing where there is no choice.
+func (r *run) device() (device func(context.Context, *sparse.Embedded) (engine.Device, error), computer string) {
 	if !r.OnGPU() && !r.Chooses() {
-		return nil, "", ""
+		return nil, ""
 	}
 	name, err := r.Device()
 	if err != nil { // where -backend names it, that has been an error before
-		return nil, "", backend.WithWhy(string(asm.Best().ISA), err.Error())
+		return nil, backend.WithWhy(string(asm.Best().ISA), err.Error())
 	}
 	name = "cuda: " + name
 	if r.GPUTensor { // which gives values other bits
 		name += ", -gpu-tensor"
 	}
 	if r.OnGPU() {
-		return r.Load, name, name
+		return r.Load, name
 	}
 	device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 		if r.Job(x.Rows()) != backend.CUDA {
@@ -182,7 +169,7 @@ func (r *run) device() (device func(context.Context, *sparse.Embedded) (engine.D
 		}
 		return r.Load(ctx, x)
 	}
-	return device, name + ", auto", fmt.Sprintf(
+	return device, fmt.Sprintf(
 		"%s, what would keep the processor busy for more than %g s; %s, the rest (auto)",
 		name,
 		backend.AutoSeconds,

@@ -15,6 +15,9 @@ type Outcome struct {
 	Support int    // different support vectors
 }
 
+// Percent is the error.
+func (o *Outcome) Percent() float64 { return 100 * float64(o.Wrong()) / float64(len(o.Right)) }
+
 // Wrong counts the documents whose class wasn't found.
 func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
 

@@ -2,7 +2,6 @@ package repro
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -120,12 +119,6 @@ func (r *Run) ReadNewsgroups(ctx context.Context, text Preparation) (train, test
 	// No embedding learns the terms that Apply leaves out, so the test set may keep them.
 	train, err = text.Apply(train)
 	return train, test, err
-}
-
-// Digest names a corpus in the head of a file of results.
-func Digest(c *corpus.Corpus) string {
-	d := c.Digest()
-	return hex.EncodeToString(d[:8])
 }
 
 // Hash is the FNV-1a hash of a name, which selects a stream of random numbers.

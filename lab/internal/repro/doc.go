@@ -2,8 +2,7 @@
 // package below this one, such as repro/lafferty; package experiments lists them for the command.
 //
 // An [Experiment] says what a paper did and declares its flags. A [Run] is what it is given to work
-// with: the folder of corpora ([Source]), processor or GPU, a seed, progress. [State] keeps results
-// in a file, so that an interrupted experiment goes on where it stopped. What an experiment finds
+// with: the folder of corpora ([Source]), processor or GPU, a seed, progress. What an experiment finds
 // is a [Report]: settings, tables, notes and the learning curves of a [Figure]. [PairedT] and
 // [SignTest] are the papers' tests of significance. A [Session] trains and tests classifiers of
 // several classes on one corpus, and a [Preparation] says which terms of a text count.

@@ -19,10 +19,8 @@ type Run struct {
 	Data        string // the folder of corpora, one sub-folder each
 	Workers     int    // goroutines; 0 for as many as there are processors
 	ISA         string // instruction set; empty for the best
-	Backend     string // name of the device, empty without one; kept results belong to it
 	MemoryBytes int64  // bound on the memory in use; 0 for none
 	Seed        uint64 // of every random choice
-	State       *State // results kept from run to run; nil keeps none
 	Plot        bool   // learning curves are asked for; no curve is then a [UsageError]
 
 	// Device makes the device that computes in place of the processor, see engine.Options; nil for
@@ -50,18 +48,6 @@ func (r *Run) Kernels() (*asm.Kernels, error) {
 		return asm.Best(), nil
 	}
 	return asm.For(asm.ISA(r.ISA))
-}
-
-// Computer names what computes, since results have its bits.
-func (r *Run) Computer() (string, error) {
-	kernels, err := r.Kernels()
-	if err != nil {
-		return "", err
-	}
-	if r.Backend == "" {
-		return string(kernels.ISA), nil
-	}
-	return fmt.Sprintf("%s -backend %q", kernels.ISA, r.Backend), nil
 }
 
 // tellEvery is the least time between two reports of progress.

@@ -88,8 +88,7 @@ Figures 5.4 and 5.5 have isn't in the text that we have.
   -runs N         runs (5), each on a draw of its own; the thesis draws the documents of -base anew
 
 The matrix of all 60,000 digits takes 14.4 GB. Where -m leaves less, each kernel computes what its
-machines ask for: quicker for one kernel, slower for many. A results file (-state) keeps every
-kernel that is done; the same command goes on from there.
+machines ask for: quicker for one kernel, slower for many.
 
 Examples:
   gramlab repro cho -data DIR -sets mnist -train 0 -test 0 -kernels composed -degrees 1 -m 4G
@@ -198,10 +197,6 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		return nil, repro.Usagef("-plot: -kernels %s with so few layers, factors and numbers give no curve, "+
 			"which has two points at least", &p.families)
 	}
-	computer, err := r.Computer()
-	if err != nil {
-		return nil, err
-	}
 	var chosen, networks []set
 	generated := false
 	machines := p.families.Has(multilayer)
@@ -248,27 +243,15 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	if generated {
 		report.Set("generated sets", "look-alikes of those of Larochelle et al. 2007, not theirs")
 	}
-	state := r.State
-	if state == nil {
-		state = repro.NewState() // two families may have the same kernel
-	}
-	// What decides a cell is in its key or here; which sets and kernels are asked for doesn't
-	// matter.
-	if err := state.Begin("cho", fmt.Sprintf(
-		"-c %s -gammas %s -scheme %s -train %d -test %d -centre %t -embed %s -seed %d -isa %s, terms: %s; "+
-			"validation by the last",
-		&p.c, &p.gammas, &p.scheme, p.train, p.test, p.centred, p.embed, r.Seed, computer, p.text)); err != nil {
-		return nil, err
-	}
 	for _, s := range chosen {
-		m := &measurement{p: p, r: r, state: state, set: &s, table: newTable(s.name), report: report}
+		m := &measurement{p: p, r: r, set: &s, table: newTable(s.name), report: report}
 		report.Tables = append(report.Tables, m.table)
 		if err := m.run(ctx); err != nil {
 			return report, err
 		}
 	}
 	for _, s := range networks {
-		if err := p.runMultilayer(ctx, r, state, &s, report); err != nil {
+		if err := p.runMultilayer(ctx, r, &s, report); err != nil {
 			return report, err
 		}
 	}

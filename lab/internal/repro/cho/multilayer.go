@@ -108,7 +108,7 @@ func (p *protocol) checkMultilayer() error {
 
 // runMultilayer measures all networks on a set, run by run: each run draws the set anew.
 func (p *protocol) runMultilayer(
-	ctx context.Context, r *repro.Run, state *repro.State, s *set, report *repro.Report,
+	ctx context.Context, r *repro.Run, s *set, report *repro.Report,
 ) error {
 	chains := p.chains()
 	found := make([][][]depth, len(chains)) // by chain, run, layers
@@ -128,11 +128,8 @@ func (p *protocol) runMultilayer(
 			report.Set(s.name+", networks", "%d documents for training, %d for testing, drawn anew for each of %s",
 				d.train.Documents.Rows(), d.test.Documents.Rows(), words.Counted(p.runs, "run", "runs"))
 		}
-		digest := repro.Digest(d.train) + " " + repro.Digest(d.test)
 		for at, n := range chains {
-			key := fmt.Sprintf("%s %s mkm %s whole=%t components=%d base=%d finals=%v steps=%d", s.name, digest,
-				n.name(len(n.degrees)), n.whole, p.components, p.base, finals, p.steps)
-			depths, err := repro.Kept(state, key, func() ([]depth, error) { return p.measureNetwork(ctx, r, d, n) })
+			depths, err := p.measureNetwork(ctx, r, d, n)
 			if err != nil {
 				return err
 			}

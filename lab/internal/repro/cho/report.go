@@ -76,30 +76,30 @@ func newTable(set string) *repro.Table {
 }
 
 // fill fills the table, the notes and the figures with the rows that are measured.
-func (m *measurement) fill(rows []row, chosen []tried, cells []cell) {
+func (m *measurement) fill(rows []row, chosen []tried, outcomes []repro.Outcome) {
 	name := m.set.name
 	base := max(0, slices.IndexFunc(rows, func(r row) bool { return r.shown == "Gaussian" }))
 	if len(rows) > 1 {
 		m.table.Title += "; p of a sign test against " + rows[base].shown
 	}
 	for i, row := range rows {
-		c, t := &cells[i], &chosen[i]
+		c, t := &outcomes[i], &chosen[i]
 		scale, p, known := repro.Empty(), repro.Empty(), math.NaN()
 		if t.scale > 0 {
 			scale = repro.Number(t.scale)
 		}
 		if i != base {
-			p = repro.Probability(against(c.Right, cells[base].Right).P)
+			p = repro.Probability(against(c.Right, outcomes[base].Right).P)
 		}
 		if m.p.train == 0 {
 			known = printed(name, row.shown)
 		}
-		ln := math.Abs(math.Log(c.percent() / known))
+		ln := math.Abs(math.Log(c.Percent() / known))
 		if !math.IsNaN(ln) {
 			m.p.gaps = append(m.p.gaps, ln)
 		}
 		m.table.Add(repro.Word(row.family), repro.Word(row.shown), scale, repro.Number(t.c),
-			repro.Value(100*t.failed, 2), repro.Value(c.percent(), 2), repro.Value(known, 2), repro.Value(ln, 3),
+			repro.Value(100*t.failed, 2), repro.Value(c.Percent(), 2), repro.Value(known, 2), repro.Value(ln, 3),
 			repro.Count(len(c.Right)), p, repro.Count(c.Support))
 	}
 	for _, family := range families {
@@ -112,7 +112,7 @@ func (m *measurement) fill(rows []row, chosen []tried, cells []cell) {
 			if k < 0 {
 				k, panel.Curves = len(panel.Curves), append(panel.Curves, repro.Curve{Name: row.curve})
 			}
-			panel.Curves[k].Points = append(panel.Curves[k].Points, repro.Point{X: row.x, Y: cells[i].percent()})
+			panel.Curves[k].Points = append(panel.Curves[k].Points, repro.Point{X: row.x, Y: outcomes[i].Percent()})
 		}
 		// A point is no curve.
 		panel.Curves = slices.DeleteFunc(panel.Curves, func(c repro.Curve) bool { return len(c.Points) < 2 })
@@ -124,9 +124,9 @@ func (m *measurement) fill(rows []row, chosen []tried, cells []cell) {
 			m.report.Figures = append(m.report.Figures, f)
 		}
 	}
-	m.noteChosen(rows, chosen, cells, composed, mixed)
-	m.noteChosen(rows, chosen, cells, product, factors)
-	m.noteRange(rows, cells)
+	m.noteChosen(rows, chosen, outcomes, composed, mixed)
+	m.noteChosen(rows, chosen, outcomes, product, factors)
+	m.noteRange(rows, outcomes)
 }
 
 // against tests whether one kernel is right where another is wrong more often than the other way
@@ -143,7 +143,7 @@ func against(a, b string) repro.Test {
 
 // noteChosen says which kernel of some families did best on the validation set, the first of the
 // best, as the figures of the thesis do.
-func (m *measurement) noteChosen(rows []row, chosen []tried, cells []cell, of ...string) {
+func (m *measurement) noteChosen(rows []row, chosen []tried, outcomes []repro.Outcome, of ...string) {
 	best, n := -1, 0
 	for i, row := range rows {
 		if !slices.Contains(of, row.family) {
@@ -155,20 +155,20 @@ func (m *measurement) noteChosen(rows []row, chosen []tried, cells []cell, of ..
 	}
 	if n > 1 && !math.IsNaN(chosen[best].failed) {
 		text := fmt.Sprintf("%s, %s: by the validation set it would be %s, test error %.2f %%", m.set.name,
-			strings.Join(of, " and "), rows[best].shown, cells[best].percent())
+			strings.Join(of, " and "), rows[best].shown, outcomes[best].Percent())
 		if n := support43[m.set.name]; n > 0 && m.p.train == 0 && of[0] == composed {
-			text += fmt.Sprintf(", %d support vectors; printed in §4.3.1: %d", cells[best].Support, n)
+			text += fmt.Sprintf(", %d support vectors; printed in §4.3.1: %d", outcomes[best].Support, n)
 		}
 		m.report.Notes = append(m.report.Notes, text)
 	}
 }
 
 // noteRange says between which errors the kernels of Figures 4.6 to 4.10 are.
-func (m *measurement) noteRange(rows []row, cells []cell) {
+func (m *measurement) noteRange(rows []row, outcomes []repro.Outcome) {
 	low, high, n := math.Inf(1), 0., 0
 	for i, row := range rows {
 		if row.family == mixed || row.family == composed && (row.x == 1 || row.curve == "degree 1") {
-			low, high, n = min(low, cells[i].percent()), max(high, cells[i].percent()), n+1
+			low, high, n = min(low, outcomes[i].Percent()), max(high, outcomes[i].Percent()), n+1
 		}
 	}
 	if n < 2 {

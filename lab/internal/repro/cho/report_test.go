@@ -77,11 +77,11 @@ func TestChoPrinted(t *testing.T) {
 		{family: composed, curve: "degree 0", x: 1, shown: "degree 0, 1 layer"},
 		{family: mixed, curve: "degree 0", x: 2, shown: "degree 0, then 1, 2 layers"}}
 	right := []string{"1100", "1110", "0111", "1111"}
-	chosen, cells := make([]tried, len(rows)), make([]cell, len(rows))
+	chosen, outcomes := make([]tried, len(rows)), make([]repro.Outcome, len(rows))
 	for i := range rows {
-		chosen[i].failed, cells[i].Right = 0.5-float64(i)/10, right[i]
+		chosen[i].failed, outcomes[i].Right = 0.5-float64(i)/10, right[i]
 	}
-	m.fill(rows, chosen, cells)
+	m.fill(rows, chosen, outcomes)
 	table := reprotest.Rows(t, &repro.Report{Tables: []*repro.Table{m.table}}, "convex")
 	if table[0]["printed_percent"] != 45.67 || table[1]["p"] != nil || table[2]["p"] != 1. || table[3]["ln"] != nil ||
 		!(math.Abs(table[2]["ln"].(float64)-math.Log(25/20.05)) < 1e-12) || len(m.p.gaps) != 3 {

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gramengine/gram/corpus"
@@ -22,13 +21,13 @@ import (
 type measurement struct {
 	p      *protocol
 	r      *repro.Run
-	state  *repro.State
 	set    *set
 	table  *repro.Table
 	report *repro.Report
 
 	data      *data
-	digest    string
+	failed    map[string]float64       // on the validation set, by kernel and C: rows may share them
+	tested    map[string]repro.Outcome // on the test set
 	embedding sparse.Embedding
 	norms     []float64 // of the embedded training documents
 }
@@ -41,17 +40,6 @@ type tried struct {
 	failed float64 // share of the validation set; NaN where nothing had to be chosen
 }
 
-// cell is how what was chosen did on the test set.
-type cell struct {
-	Right   string `json:"right"` // by document: '1' where its class was found, otherwise '0'
-	Support int    `json:"support"`
-}
-
-// percent is the error.
-func (c *cell) percent() float64 {
-	return 100 * float64(strings.Count(c.Right, "0")) / float64(len(c.Right))
-}
-
 // run measures all kernels: first C for all of them, on a matrix without the validation set, then
 // the test errors, on the matrix of all.
 func (m *measurement) run(ctx context.Context) (err error) {
@@ -59,7 +47,7 @@ func (m *measurement) run(ctx context.Context) (err error) {
 	if m.data, err = m.p.read(ctx, m.r, s); err != nil {
 		return err
 	}
-	m.digest = repro.Digest(m.data.train) + " " + repro.Digest(m.data.test)
+	m.failed, m.tested = map[string]float64{}, map[string]repro.Outcome{}
 	name := "tf"
 	if s.text {
 		name = m.p.embed
@@ -95,7 +83,7 @@ func (m *measurement) run(ctx context.Context) (err error) {
 
 // settings are those of a kernel with a C in multiples of 1 / mean k(x,x), and the key of a result
 // that they lead to.
-func (m *measurement) settings(what, spec string, c float64) (s svm.Settings, key string, err error) {
+func (m *measurement) settings(spec string, c float64) (s svm.Settings, key string, err error) {
 	k, err := kernel.ParseIn(spec, m.embedding)
 	if err != nil {
 		return s, "", err
@@ -108,7 +96,7 @@ func (m *measurement) settings(what, spec string, c float64) (s svm.Settings, ke
 		return s, "", fmt.Errorf("%s: the mean of k(x,x) is %v, expected a positive number that a float32 holds", k,
 			mean)
 	}
-	key = fmt.Sprintf("%s %s %s %s C=%v", m.set.name, m.digest, what, strings.ReplaceAll(k.String(), " ", ""), c)
+	key = fmt.Sprintf("%s C=%v", k, c)
 	return svm.Settings{Kernel: k, C: c / mean, Scheme: m.p.solverScheme()}, key, nil
 }
 
@@ -173,17 +161,19 @@ func (m *measurement) validate(ctx context.Context, rows []row) (chosen []tried,
 // try returns the error on the validation set.
 func (m *measurement) try(ctx context.Context, session *repro.Session, test func() *corpus.Corpus, spec string,
 	c float64) (failed float64, err error) {
-	s, key, err := m.settings("validation", spec, c)
+	s, key, err := m.settings(spec, c)
 	if err != nil {
 		return 0, err
 	}
-	return repro.Kept(m.state, key, func() (float64, error) {
-		o, err := session.Test(ctx, s, test())
-		if err != nil {
-			return 0, err
-		}
-		return float64(o.Wrong()) / float64(len(o.Right)), nil
-	})
+	if failed, done := m.failed[key]; done {
+		return failed, nil
+	}
+	o, err := session.Test(ctx, s, test())
+	if err != nil {
+		return 0, err
+	}
+	m.failed[key] = float64(o.Wrong()) / float64(len(o.Right))
+	return m.failed[key], nil
 }
 
 // measure trains each kernel on all training documents and fills the table, also where the context
@@ -194,25 +184,25 @@ func (m *measurement) measure(ctx context.Context, rows []row, chosen []tried) (
 		debug.FreeOSMemory()
 		return m.data.train
 	}, m.data.bytes(), m.report)
-	var cells []cell
+	var outcomes []repro.Outcome
 	defer func() {
-		m.fill(rows[:len(cells)], chosen, cells)
+		m.fill(rows[:len(outcomes)], chosen, outcomes)
 		err = errors.Join(err, session.Close())
 	}()
 	step := m.r.Counter(m.set.name+": test", 0, int64(len(rows)))
 	for _, t := range chosen {
-		s, key, err := m.settings("test", t.spec, t.c)
+		s, key, err := m.settings(t.spec, t.c)
 		if err != nil {
 			return err
 		}
-		found, err := repro.Kept(m.state, key, func() (cell, error) {
-			o, err := session.Test(ctx, s, m.data.test)
-			return cell{o.Right, o.Support}, err
-		})
-		if err != nil {
-			return err
+		found, done := m.tested[key]
+		if !done {
+			if found, err = session.Test(ctx, s, m.data.test); err != nil {
+				return err
+			}
+			m.tested[key] = found
 		}
-		cells = append(cells, found)
+		outcomes = append(outcomes, found)
 		step()
 	}
 	return nil

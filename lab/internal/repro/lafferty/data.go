@@ -15,7 +15,6 @@ import (
 type dataset struct {
 	name   string
 	docs   *sparse.CSR
-	digest string
 	tasks  []*classTask
 	counts string // of classes, in words
 
@@ -126,7 +125,7 @@ func hasClass(c *corpus.Corpus, i int, name string) bool {
 func (p *protocol) corpus(name string, c *corpus.Corpus, classes [][]string, all []string,
 	frequent, tableOfAll, tableOfPairs string) (*dataset, error) {
 	out := &dataset{
-		name: name, docs: c.Documents, digest: repro.Digest(c), counts: countClasses(classes, all),
+		name: name, docs: c.Documents, counts: countClasses(classes, all),
 		results: map[series][]result{},
 	}
 	for _, of := range []struct{ table, against string }{{tableOfAll, rest}, {tableOfPairs, frequent}} {

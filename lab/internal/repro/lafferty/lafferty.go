@@ -18,7 +18,6 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gramengine/gram/lab/internal/repro"
 )
@@ -80,7 +79,7 @@ The paper leaves open, and these flags decide:
                                        5 and 6, where words that no training story has don't count
 
 Examples:
-  gramlab repro lafferty-lebanon -data data -plot curves.svg -state run.jsonl
+  gramlab repro lafferty-lebanon -data data -plot curves.svg
   gramlab repro lafferty-lebanon -data data -tables 1 -splits 3 -sizes 40,200 -scales 1,2   short
   gramlab repro lafferty-lebanon -data data -training natural -modapte top   other protocols
 `,
@@ -222,9 +221,7 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		}
 	}
 	report := &repro.Report{}
-	if err := p.begin(r, report, corpora, split); err != nil {
-		return nil, err
-	}
+	p.settings(r, report, corpora)
 	curves := &curves{p, r, corpora}
 	err := curves.measure(ctx, report)
 	agreement, shifts := newAgreement(), newShifts()
@@ -246,8 +243,8 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, err
 }
 
-// begin says what was chosen and ties kept results to the settings and the corpora.
-func (p *protocol) begin(r *repro.Run, report *repro.Report, corpora []*dataset, split *modApteSplit) error {
+// settings says what was chosen.
+func (p *protocol) settings(r *repro.Run, report *repro.Report, corpora []*dataset) {
 	report.Set("C", "%s, the best on the test sets beside the best scale (the paper names none)", &p.c)
 	report.Set("scales", "√2σ and 2√t in %s", &p.scales)
 	sizes := p.sizes.String()
@@ -260,22 +257,8 @@ func (p *protocol) begin(r *repro.Run, report *repro.Report, corpora []*dataset,
 		report.Set("by folds", "scale and C by %d-fold cross-validation on the training documents", p.folds)
 	}
 	report.Set("seed", "%d", r.Seed)
-	computer, err := r.Computer()
-	if err != nil {
-		return err
-	}
-	of := []string{
-		fmt.Sprintf("-c %s -sizes %s -training %s -splits %d -folds %d -seed %d -tables %s -stories %s -modapte %s "+
-			"-isa %s, terms: %s", &p.c, &p.sizes, p.training, p.splits, p.folds, r.Seed, &p.tables, p.stories, p.modApte,
-			computer, p.text),
-	}
 	for _, c := range corpora {
 		terms, _ := c.docs.TermFrequencies()
 		report.Set(c.name, "%d documents (%s), %d terms", c.docs.Rows(), c.counts, len(terms))
-		of = append(of, c.name+" "+c.digest)
 	}
-	if split != nil {
-		of = append(of, "modapte "+split.digest)
-	}
-	return r.State.Begin(name, strings.Join(of, ", "))
 }

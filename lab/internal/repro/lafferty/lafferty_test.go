@@ -73,28 +73,17 @@ func TestLaffertyLebanon(t *testing.T) {
 		t.Errorf("%d dot products, expected %d and at most %d more", whole.DotProducts, want, more)
 	}
 
-	path := filepath.Join(t.TempDir(), "state.jsonl")
-	again := func(stopAt string, after int64) (*repro.Report, error) {
-		return reprotest.Resume(t, Experiment, data, path, short, stopAt, after)
+	partial := reprotest.Interrupt(t, Experiment, data, short, "tables 1 to 4", 200)
+	if len(partial.Tables) == 0 {
+		t.Error("interrupted: no tables")
 	}
-	partial, err := again("tables 1 to 4", 200)
-	if !errors.Is(err, context.Canceled) || partial == nil || len(partial.Tables) == 0 {
-		t.Fatalf("interrupted: %v, report %v", err, partial)
+	later := reprotest.Interrupt(t, Experiment, data, short, "tables 5 and 6", 0)
+	if len(later.Tables) != 6 {
+		t.Errorf("interrupted later: %d tables, expected 1 to 4, agreement and shifts", len(later.Tables))
 	}
-	second, err := again("tables 5 and 6", 0)
-	if !errors.Is(err, context.Canceled) || len(second.Tables) != 6 {
-		t.Fatalf("interrupted again: %v, %d tables, expected 1 to 4, agreement and shifts", err, len(second.Tables))
-	}
-	last := musttest.Get(again("", 0))(t)
-	if got, want := reprotest.Tables(t, last), reprotest.Tables(t, whole); got != want {
-		t.Errorf("in three pieces by two workers:\n%s\nat once by one:\n%s", got, want)
-	}
-	if last.Trainings != whole.Trainings {
-		t.Errorf("%d machines, expected %d", last.Trainings, whole.Trainings)
-	}
-	none, err := again("", 0)
-	if err != nil || none.DotProducts != 0 || reprotest.Tables(t, none) != reprotest.Tables(t, whole) {
-		t.Errorf("with everything kept: %v, %d dot products", err, none.DotProducts)
+	two := musttest.Get(reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: data, Seed: 1, Workers: 2}, short...))(t)
+	if got, want := reprotest.Tables(t, two), reprotest.Tables(t, whole); got != want {
+		t.Errorf("by two workers:\n%s\nby one:\n%s", got, want)
 	}
 }
 

@@ -32,7 +32,7 @@ func (c *curves) plan(corpus *dataset) *plan {
 	return p
 }
 
-// measure goes through corpora, features and embeddings. What an earlier run kept isn't done again.
+// measure goes through corpora, features and embeddings.
 func (c *curves) measure(ctx context.Context, report *repro.Report) error {
 	var done, total int64
 	for _, corpus := range c.corpora {
@@ -64,7 +64,7 @@ func (c *curves) embedding(ctx context.Context, corpus *dataset, features, suffi
 	if err != nil {
 		return err
 	}
-	var p *pairs // nil until something isn't kept
+	var p *pairs // nil until something is measured
 	defer func() { err = errors.Join(err, p.Close()) }()
 	measure := func(e sparse.Embedding, k kernel.Kernel) (found result, err error) {
 		if p == nil {
@@ -86,13 +86,12 @@ func (c *curves) embedding(ctx context.Context, corpus *dataset, features, suffi
 		report.Trainings += found.Trainings
 		*done += int64(len(corpus.tasks) * c.p.splits)
 	}
-	return eachScale(c.p, c.r.State, corpus.name+" "+features, features, suffix, measure, add)
+	return eachScale(c.p, features, suffix, measure, add)
 }
 
-// eachScale goes through the kernels of an embedding, features+suffix, and their scales, in order.
-// It calls add with the result of each: the one that state has by a key that begins with key, or
-// that of measure.
-func eachScale[R any](p *protocol, state *repro.State, key, features, suffix string,
+// eachScale measures the kernels of an embedding, features+suffix, with their scales, in order, and
+// calls add with each result.
+func eachScale[R any](p *protocol, features, suffix string,
 	measure func(e sparse.Embedding, k kernel.Kernel) (R, error), add func(k int, found R)) error {
 	e, err := sparse.ParseEmbedding(features + suffix)
 	if err != nil {
@@ -103,14 +102,11 @@ func eachScale[R any](p *protocol, state *repro.State, key, features, suffix str
 			continue
 		}
 		for _, scale := range p.scalesOf(k) {
-			key := fmt.Sprintf("%s %s %v", key, row.name, scale)
-			found, err := repro.Kept(state, key, func() (found R, err error) {
-				k, err := kernel.ParseIn(row.spec(scale), e)
-				if err != nil {
-					return found, err
-				}
-				return measure(e, k)
-			})
+			own, err := kernel.ParseIn(row.spec(scale), e)
+			if err != nil {
+				return err
+			}
+			found, err := measure(e, own)
 			if err != nil {
 				return err
 			}

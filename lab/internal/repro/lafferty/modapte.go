@@ -20,13 +20,12 @@ import (
 type modApteSplit struct {
 	train, test *sparse.CSR
 	labels      [2][][]int // of training and test stories: which of the ten topics each has
-	digest      string
 }
 
 // newModApteSplit takes the stories of a kind, as -modapte names it, from both parts of the corpus.
 // The first so many are for training.
 func newModApteSplit(c *corpus.Corpus, train int, kind string) *modApteSplit {
-	s := &modApteSplit{digest: repro.Digest(c)}
+	s := &modApteSplit{}
 	var docs [2][]int
 	for i := range c.Documents.Rows() {
 		have := []int{} // not nil, which would leave the story out of the training
@@ -244,7 +243,7 @@ func (p *protocol) measureModApte(ctx context.Context, r *repro.Run, s *modApteS
 	}
 	held := s.held(r.Seed)
 	step := r.Counter("tables 5 and 6", 0, int64(1+2*len(p.scales)))
-	var base *modApteBase // of the embedding at work, nil until something isn't kept
+	var base *modApteBase // of the embedding at work, nil until something is measured
 	measure := func(e sparse.Embedding, k kernel.Kernel) (found modApteResult, err error) {
 		if base == nil {
 			if base, err = newModApteBase(ctx, r, s, e); err != nil {
@@ -255,7 +254,7 @@ func (p *protocol) measureModApte(ctx context.Context, r *repro.Run, s *modApteS
 		return base.measure(ctx, s, k, p.c, held, r.Threads(), loops)
 	}
 	for _, suffix := range suffixes {
-		err := eachScale(p, r.State, "modapte", "tf", suffix, measure, func(k int, found modApteResult) {
+		err := eachScale(p, "tf", suffix, measure, func(k int, found modApteResult) {
 			results[k] = append(results[k], found)
 			report.Trainings += found.Trainings
 			step()

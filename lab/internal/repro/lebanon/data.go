@@ -14,9 +14,9 @@ import (
 
 // corpus is a corpus of Figure 4 with its tasks.
 type dataset struct {
-	name, digest string
-	docs         *sparse.CSR
-	tasks        []*task
+	name  string
+	docs  *sparse.CSR
+	tasks []*task
 }
 
 // task is a class against the rest.
@@ -65,7 +65,7 @@ func (p *protocol) corpus(name string, c *corpus.Corpus, classes []string, of fu
 	if err != nil {
 		return nil, err
 	}
-	out := &dataset{name: name, digest: repro.Digest(c), docs: c.Documents}
+	out := &dataset{name: name, docs: c.Documents}
 	most := p.sizes[len(p.sizes)-1]
 	for _, class := range classes {
 		t := &task{name: class, results: map[string]*result{}}

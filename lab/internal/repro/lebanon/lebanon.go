@@ -9,8 +9,6 @@ package lebanon
 import (
 	"context"
 	"flag"
-	"fmt"
-	"strings"
 
 	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/lab/internal/repro"
@@ -46,7 +44,7 @@ decided here:
 Spherical margins have the exact boundary set, not the paper's part of it (-boundary paper).
 
 Examples:
-  gramlab repro lebanon-lafferty -data DIR -plot figure.svg -state run.jsonl
+  gramlab repro lebanon-lafferty -data DIR -plot figure.svg
   gramlab repro lebanon-lafferty -data DIR -splits 3 -sizes 40,200        short
 `,
 	Setup: func(f *flag.FlagSet) func(context.Context, *repro.Run) (*repro.Report, error) {
@@ -127,8 +125,6 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	report.Set("terms", "%s", p.text)
 	report.Set("boundary", "%s", p.boundary)
 	report.Set("seed", "%d", r.Seed)
-	of := []string{fmt.Sprintf("-sizes %s -splits %d -folds %d -c %s -boundary %s -seed %d, terms: %s", &p.sizes,
-		p.splits, p.folds, &p.c, p.boundary, r.Seed, p.text)}
 	for _, s := range []struct {
 		source repro.Source
 		read   func(context.Context, *repro.Run) (*dataset, error)
@@ -145,10 +141,6 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		}
 		report.Set(c.name, "%d documents", c.docs.Rows())
 		corpora = append(corpora, c)
-		of = append(of, c.name+" "+c.digest)
-	}
-	if err := r.State.Begin(name, strings.Join(of, ", ")); err != nil {
-		return nil, err
 	}
 	err := p.measure(ctx, r, corpora, report)
 	p.tables(corpora, report)

@@ -21,7 +21,7 @@ type result struct {
 	Trainings int64
 }
 
-// measure goes through corpora, methods and tasks. What an earlier run kept isn't done again.
+// measure goes through corpora, methods and tasks.
 func (p *protocol) measure(ctx context.Context, r *repro.Run, corpora []*dataset, report *repro.Report) error {
 	total, done := 0, 0
 	for _, c := range corpora {
@@ -29,18 +29,13 @@ func (p *protocol) measure(ctx context.Context, r *repro.Run, corpora []*dataset
 	}
 	for _, c := range corpora {
 		for _, m := range methods {
-			var docs *logistic.Documents // nil until something isn't kept
+			docs, err := c.embed(ctx, m.embedding, r.Threads())
+			if err != nil {
+				return err
+			}
 			for _, t := range c.tasks {
 				count := r.Counter("figure 4", int64(done), int64(total))
-				found, err := repro.Kept(r.State, c.name+" "+t.name+" "+m.name, func() (*result, error) {
-					if docs == nil {
-						var err error
-						if docs, err = c.embed(ctx, m.embedding, r.Threads()); err != nil {
-							return nil, err
-						}
-					}
-					return p.task(ctx, r, docs, t, m, count)
-				})
+				found, err := p.task(ctx, r, docs, t, m, count)
 				if err != nil {
 					return err
 				}

@@ -22,14 +22,14 @@ type division struct {
 
 // webkb reads WebKB, and divides it by leaving one university out. Labels class|university become
 // classes.
-func (p *protocol) webkb(ctx context.Context, r *repro.Run) ([]division, string, error) {
+func (p *protocol) webkb(ctx context.Context, r *repro.Run) ([]division, error) {
 	text := p.terms(repro.WebKB.Name)
 	c, err := r.Read(ctx, repro.WebKB, repro.WebKB.Files[0], corpus.Options{MinDF: text.MinDF})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if c, err = text.Apply(c); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	pages := map[string][]int{} // by university
 	whole := *c
@@ -41,7 +41,7 @@ func (p *protocol) webkb(ctx context.Context, r *repro.Run) ([]division, string,
 			class, university, ok = strings.Cut(c.Classes[ids[0]], "|")
 		}
 		if !ok {
-			return nil, "", fmt.Errorf("%s:%d: expected one label class|university", c.Source, i+1)
+			return nil, fmt.Errorf("%s:%d: expected one label class|university", c.Source, i+1)
 		}
 		pages[university] = append(pages[university], i)
 		k := slices.Index(whole.Classes, class)
@@ -59,19 +59,19 @@ func (p *protocol) webkb(ctx context.Context, r *repro.Run) ([]division, string,
 			}
 		}
 		if len(pages[u]) == 0 || len(others) == 0 {
-			return nil, "", fmt.Errorf("%s: no pages of %s, or of no other university", c.Source, u)
+			return nil, fmt.Errorf("%s: no pages of %s, or of no other university", c.Source, u)
 		}
 		slices.Sort(others)
 		divided = append(divided, division{u, whole.Select(others), whole.Select(pages[u])})
 	}
-	return divided, repro.Digest(c), nil
+	return divided, nil
 }
 
 // newsgroups reads 20 Newsgroups.
-func (p *protocol) newsgroups(ctx context.Context, r *repro.Run) ([]division, string, error) {
+func (p *protocol) newsgroups(ctx context.Context, r *repro.Run) ([]division, error) {
 	train, test, err := r.ReadNewsgroups(ctx, p.terms(repro.Newsgroups.Name))
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return []division{{repro.Newsgroups.Name, train, test}}, repro.Digest(train) + " " + repro.Digest(test), nil
+	return []division{{repro.Newsgroups.Name, train, test}}, nil
 }

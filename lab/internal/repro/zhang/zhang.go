@@ -109,13 +109,9 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	if err := p.text.Check(); err != nil {
 		return nil, err
 	}
-	computer, err := r.Computer()
-	if err != nil {
-		return nil, err
-	}
 	sets := []struct {
 		source repro.Source
-		read   func(context.Context, *repro.Run) ([]division, string, error)
+		read   func(context.Context, *repro.Run) ([]division, error)
 	}{{repro.WebKB, p.webkb}, {repro.Newsgroups, p.newsgroups}}
 	for _, s := range sets {
 		if p.sets.Has(s.source.Name) {
@@ -126,21 +122,16 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	}
 	report := &repro.Report{}
 	report.Set("machines", "one against one, C = %g", p.c)
-	of := []string{fmt.Sprintf("-c %g -sets %s -isa %s", p.c, &p.sets, computer)}
 	divided := map[string][]division{}
 	for _, s := range sets {
 		if name := s.source.Name; p.sets.Has(name) {
-			var digest string
-			if divided[name], digest, err = s.read(ctx, r); err != nil {
+			var err error
+			if divided[name], err = s.read(ctx, r); err != nil {
 				return nil, err
 			}
 			terms := p.terms(name)
 			report.Set("terms of "+name, "%s", terms)
-			of = append(of, fmt.Sprintf("%s %s, terms: %s", name, digest, terms))
 		}
-	}
-	if err := r.State.Begin(name, strings.Join(of, ", ")); err != nil {
-		return nil, err
 	}
 	for _, set := range p.sets.Chosen {
 		if err := p.table(ctx, r, set, divided[set], report); err != nil {
@@ -244,19 +235,15 @@ func (p *protocol) division(ctx context.Context, r *repro.Run, d division, weigh
 			held := d.train.Documents.Bytes() + d.test.Documents.Bytes()
 			session = r.NewSession(d.name+", "+embedding, func() *corpus.Corpus { return d.train }, held, report)
 		}
-		key := fmt.Sprintf("%s %s %s", d.name, row.kernel, embedding)
-		found, err := repro.Kept(r.State, key, func() (string, error) {
-			k, err := kernel.Parse(row.kernel + ":embed=" + embedding)
-			if err != nil {
-				return "", err
-			}
-			o, err := session.Test(ctx, svm.Settings{Kernel: k, C: p.c}, d.test)
-			return o.Right, err
-		})
+		k, err := kernel.Parse(row.kernel + ":embed=" + embedding)
 		if err != nil {
 			return nil, err
 		}
-		right = append(right, found)
+		found, err := session.Test(ctx, svm.Settings{Kernel: k, C: p.c}, d.test)
+		if err != nil {
+			return nil, err
+		}
+		right = append(right, found.Right)
 		step()
 	}
 	return right, nil

@@ -1,8 +1,6 @@
 package zhang
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -57,25 +55,14 @@ func TestZhangChenLee(t *testing.T) {
 		}
 	}
 
-	path := filepath.Join(t.TempDir(), "state.jsonl")
-	again := func(stopAt string, after int64) (*repro.Report, error) {
-		return reprotest.Resume(t, Experiment, data, path, []string{"-c", "10"}, stopAt, after)
+	partial := reprotest.Interrupt(t, Experiment, data, []string{"-c", "10"}, "20news-bydate", 0)
+	if len(partial.Tables) != 2 {
+		t.Errorf("interrupted: %d tables", len(partial.Tables))
 	}
-	if partial, err := again("20news-bydate", 0); !errors.Is(err, context.Canceled) || partial == nil ||
-		len(partial.Tables) != 2 {
-		t.Fatalf("interrupted: %v, report %v", err, partial)
-	}
-	last, err := again("", 0)
-	if err != nil || reprotest.Tables(t, last) != reprotest.Tables(t, whole) {
-		t.Errorf("in pieces by two workers: %v\n%s\nat once by one:\n%s", err, reprotest.Tables(t, last),
-			reprotest.Tables(t, whole))
-	}
-	if !(last.DotProducts > 0 && last.DotProducts < whole.DotProducts) {
-		t.Errorf("gone on with: %d dot products, at once %d", last.DotProducts, whole.DotProducts)
-	}
-	if none, err := again("", 0); err != nil || none.DotProducts != 0 || none.Trainings != 0 ||
-		reprotest.Tables(t, none) != reprotest.Tables(t, whole) {
-		t.Errorf("with everything kept: %v, %d dot products", err, none.DotProducts)
+	two := musttest.Get(reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: data, Seed: 1, Workers: 2}, "-c",
+		"10"))(t)
+	if reprotest.Tables(t, two) != reprotest.Tables(t, whole) {
+		t.Errorf("by two workers:\n%s\nby one:\n%s", reprotest.Tables(t, two), reprotest.Tables(t, whole))
 	}
 }
 
@@ -84,7 +71,7 @@ func TestZhangChenLee(t *testing.T) {
 func TestLeaveOneUniversityOut(t *testing.T) {
 	r := &repro.Run{Data: reprotest.Groups(t)}
 	z := &protocol{text: repro.Preparation{MinDF: 1, MinLetters: 1}}
-	divided, _, err := z.webkb(t.Context(), r)
+	divided, err := z.webkb(t.Context(), r)
 	if err != nil || len(divided) != 4 {
 		t.Fatalf("%d divisions, %v", len(divided), err)
 	}
@@ -138,11 +125,11 @@ func TestStopWords(t *testing.T) {
 	r := &repro.Run{Data: data}
 	for stop, want := range map[string][2]int{rainbow: {2, 2}, repro.NoWords: {2, 4}, repro.SMART: {1, 2}} {
 		p := &protocol{text: repro.Preparation{MinDF: 1, MinLetters: 1, StopWords: stop}}
-		pages, _, err := p.webkb(ctx, r)
+		pages, err := p.webkb(ctx, r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		posts, _, err := p.newsgroups(ctx, r)
+		posts, err := p.newsgroups(ctx, r)
 		if err != nil {
 			t.Fatal(err)
 		}
