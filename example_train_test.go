@@ -43,7 +43,7 @@ func ExampleModel_Evaluate() {
 	v := gram.Must(m.Evaluate(ctx, test, gram.EvaluateOptions{}))
 	fmt.Printf("%d of %d right, macro F1 %.2f\n", v.Score.Right, v.Score.Documents, v.Score.MacroF1)
 	for _, wrong := range v.Mistakes { // the worst first
-		fmt.Printf("document %d isn't %s, in spite of %q\n", wrong.Index, wrong.Why.Label, wrong.Why.Terms[0].Term)
+		fmt.Printf("document %d isn't %s, in spite of %q\n", wrong.Document, wrong.Why.Label, wrong.Why.Terms[0].Term)
 	}
 	// Output:
 	// 3 of 4 right, macro F1 0.73
@@ -73,7 +73,7 @@ func ExampleCrossValidate() {
 	v := gram.Must(gram.CrossValidate(ctx, c, gram.ValidateOptions{
 		TrainOptions: gram.TrainOptions{Kernel: "linear", C: 10}, Folds: 4,
 	}))
-	fmt.Printf("accuracy %.2f ± %.2f of %d folds\n", v.Mean, v.SD, len(v.Figures))
+	fmt.Printf("accuracy %.2f ± %.2f of %d folds\n", v.Mean, v.SD, len(v.FoldScores))
 	// Output: accuracy 1.00 ± 0.00 of 4 folds
 }
 

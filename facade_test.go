@@ -439,7 +439,7 @@ func TestGapOfFiles(t *testing.T) {
 		musttest.Do(t, m.Write(t.Context(), &b))
 		again := gram.Must(gram.LoadFrom(t.Context(), &b))
 		said := func(m *gram.Model) bool {
-			return strings.Contains(strings.Join(m.About().Text, "\n"), "above the optimum")
+			return strings.Contains(strings.Join(m.About().Report, "\n"), "above the optimum")
 		}
 		if !said(m) || said(again) != (kind == "linear") {
 			t.Errorf("%s: a gap is named after training: %t, of the file: %t; expected true, and only where files have it", kind,

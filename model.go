@@ -85,13 +85,16 @@ func (m *Model) made() error {
 	return nil
 }
 
-// About says what the model is: its type and kernel, classes, vocabulary, and how training went.
-func (m *Model) About() learn.About {
+// About describes the model: its type and kernel, classes, vocabulary, and how training went.
+func (m *Model) About() About { return aboutOf(m.is()) }
+
+// is returns what package learn says of the model.
+func (m *Model) is() *learn.About {
 	if m.made() != nil {
-		return learn.About{}
+		return &learn.About{}
 	}
 	m.once.Do(func() { m.about = m.m.About() }) // 150 classes have 11,175 machines with names
-	return m.about
+	return &m.about
 }
 
 // Warm makes ready what predictions share, so that the first one isn't slower than those that follow: an
@@ -107,7 +110,7 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a := m.About()
+	a := m.is()
 	if a.Vocabulary == nil {
 		return nil // documents of vectors may need any columns
 	}
@@ -138,9 +141,9 @@ func (m *Model) Save(path string) (err error) {
 }
 
 // Explain returns the n terms that speak most for each class, and as many against it: by their weights in a linear
-// function or, of support vector machines with other kernels, by their mean effects ([learn.Explain]).
+// function or, for support vector machines with other kernels, by their mean effects.
 // Errors: n below 1, a model of another type, which has neither.
-func (m *Model) Explain(ctx context.Context, n int) (_ *learn.Explanation, err error) {
+func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
 		return nil, err
@@ -149,14 +152,18 @@ func (m *Model) Explain(ctx context.Context, n int) (_ *learn.Explanation, err e
 	if o.Ready, err = m.predictor(ctx); err != nil {
 		return nil, err
 	}
-	return learn.Explain(ctx, m.m, n, "", o)
+	x, err := learn.Explain(ctx, m.m, n, "", o)
+	if err != nil {
+		return nil, err
+	}
+	return explanationOf(x), nil
 }
 
 // ExplainText says why the model, of any kind, predicts what it does for a text: the n terms without which its
 // decision value changes most, each with that change, and the n support vectors with the greatest share of it. It
 // costs a prediction per term, or one pass for linear machines and kernels. Errors: n below 1, those of
 // [Model.PredictTexts].
-func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *learn.DocumentExplanation, err error) {
+func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *DocumentExplanation, err error) {
 	defer facade(&err)
 	docs, err := m.count(ctx, []string{text})
 	if err != nil {
@@ -169,7 +176,7 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *learn.D
 // those of [Model.Predict].
 func (m *Model) ExplainDocument(
 	ctx context.Context, c *corpus.Corpus, i, n int,
-) (_ *learn.DocumentExplanation, err error) {
+) (_ *DocumentExplanation, err error) {
 	defer facade(&err)
 	docs, err := m.documents(ctx, c)
 	if err != nil {
@@ -179,12 +186,13 @@ func (m *Model) ExplainDocument(
 	return x, c.NameValue(err)
 }
 
-func (m *Model) explain(ctx context.Context, docs *sparse.CSR, i, n int) (_ *learn.DocumentExplanation, err error) {
+func (m *Model) explain(ctx context.Context, docs *sparse.CSR, i, n int) (_ *DocumentExplanation, err error) {
 	o := m.o.learn()
 	if o.Ready, err = m.predictor(ctx); err != nil {
 		return nil, err
 	}
-	return learn.ExplainDocument(ctx, m.m, docs, i, n, o)
+	x, err := learn.ExplainDocument(ctx, m.m, docs, i, n, o)
+	return documentExplanationOf(x), err
 }
 
 // Write writes the model, as it stands in a file. [LoadFrom] reads it.

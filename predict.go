@@ -34,7 +34,7 @@ type Predictions struct {
 	Rejected []bool
 
 	// Nearest are, by document, the greatest kernel value to a training document, and Ranks the ranks among these
-	// documents' own ([learn.Novelty]): small is new. NaN and 0 without a known term. Nil but for models
+	// documents' own: small is new. NaN and 0 without a known term. Nil but for models
 	// of [Model.WithNovelty] that have documents to compare with.
 	Nearest, Ranks []float64
 
@@ -71,7 +71,7 @@ func (p *Predictions) Label(i int) string {
 // that the embedding refuses, more memory than is allowed.
 func (m *Model) Predict(ctx context.Context, c *corpus.Corpus) (_ *Predictions, err error) {
 	defer facade(&err)
-	if c != nil && c.Texts != nil && c.Vocabulary != nil && m.About().Vocabulary != nil {
+	if c != nil && c.Texts != nil && c.Vocabulary != nil && m.is().Vocabulary != nil {
 		return m.PredictTexts(ctx, c.Texts)
 	}
 	docs, err := m.documents(ctx, c)
@@ -95,7 +95,7 @@ func (m *Model) ReadOptions() ReadOptions {
 	if m.made() != nil {
 		return ReadOptions{}
 	}
-	a := m.About()
+	a := m.is()
 	return ReadOptions{Options: m.o, Vocabulary: a.Vocabulary, Tokenizer: a.Tokenizer, Signed: true, like: a.Form}
 }
 
@@ -104,7 +104,7 @@ func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, e
 	if err := errors.Join(m.made(), checked(ctx, c)); err != nil {
 		return nil, err
 	}
-	a := m.About()
+	a := m.is()
 	switch {
 	case (c.Vocabulary == nil) != (a.Vocabulary == nil):
 		return nil, mixed(c.Source, "the model", c.Vocabulary != nil)
@@ -163,7 +163,7 @@ func (m *Model) counts() (*corpus.Counter, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.counter == nil {
-		a := m.About()
+		a := m.is()
 		if a.Vocabulary == nil {
 			return nil, errors.New("gram: texts for a model that learnt from vectors, and knows no words")
 		}
@@ -211,7 +211,7 @@ func (m *Model) PredictTerms(ctx context.Context, documents [][]string) (_ *Pred
 	if err := m.made(); err != nil {
 		return nil, err
 	}
-	vocabulary := m.About().Vocabulary
+	vocabulary := m.is().Vocabulary
 	if vocabulary == nil {
 		return nil, errors.New("gram: terms for a model that learnt from vectors, and knows no words")
 	}
@@ -250,7 +250,7 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Cou
 			return nil, err
 		}
 	}
-	a := m.About()
+	a := m.is()
 	out := predictionsOf(a, found, docs, words)
 	for i := range out.Known {
 		f, second, err := a.Margin(m.m, found, i)
@@ -293,7 +293,7 @@ func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Pre
 }
 
 // predictionsOf names what was predicted.
-func predictionsOf(a learn.About, p *model.Prediction, docs *sparse.CSR, words *corpus.Counter) *Predictions {
+func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words *corpus.Counter) *Predictions {
 	out := &Predictions{Scores: p.Decisions, Machines: a.Machines, Probabilities: p.Probabilities,
 		Rejected: p.Rejected, Nearest: p.Nearest, Ranks: p.Rank}
 	if a.Numbers {
@@ -325,7 +325,7 @@ type EvaluateOptions struct {
 // of training were.
 //
 // Errors: those of [Model.Predict], no labels that the model knows.
-func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOptions) (_ *learn.Evaluation, err error) {
+func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOptions) (_ *Evaluation, err error) {
 	defer facade(&err)
 	own, err := m.corpus(ctx, c)
 	if err != nil {
@@ -345,7 +345,10 @@ func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOption
 		return nil, c.NameValue(err)
 	}
 	v, err := learn.Evaluate(ctx, m.m, p, own, m.o.learn(), e)
-	return v, c.NameValue(err)
+	if err != nil {
+		return nil, c.NameValue(err)
+	}
+	return evaluationOf(v), nil
 }
 
 // corpus returns a corpus with the model's columns.
@@ -354,7 +357,7 @@ func (m *Model) corpus(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, e
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
-	a, own := m.m.About(), *c
+	a, own := m.is(), *c
 	own.Documents, own.Vocabulary, own.Tokenizer = docs, a.Vocabulary, a.Tokenizer
 	return &own, nil
 }

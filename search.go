@@ -28,7 +28,7 @@ type ValidateOptions struct {
 //
 // Errors: those of [Train], fewer than 2 folds or more than documents, the type one_class, whose
 // predictions there is nothing to compare with.
-func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ *learn.Validation, err error) {
+func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ *Validation, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ 
 		return nil, c.NameValue(err)
 	}
 	o.unfinished(v.Ended)
-	return v, nil
+	return validationOf(v), nil
 }
 
 func (o *Options) unfinished(e learn.Ended) {
@@ -74,21 +74,27 @@ type SearchOptions struct {
 
 // SearchPoint is a combination that was tried.
 type SearchPoint struct {
-	Options   TrainOptions // that train with it
-	Cut       int          // the corpus is 0, Cuts[i] is i+1; without Cuts, Options have the terms
-	Documents int          // that it was compared on
-	Figures   []float64    // the measure by fold
-	Mean, SD  float64      // of the figures; the deviation has n-1 in the denominator
+	Options    TrainOptions // that train with it
+	Cut        int          // the corpus is 0, Cuts[i] is i+1; without Cuts, Options have the terms
+	Documents  int          // number of documents that it was compared on
+	FoldScores []float64    // the measure on each fold
+	Mean, SD   float64      // of FoldScores; the deviation has n-1 in the denominator
 }
 
 // SearchResult is what a search found.
 type SearchResult struct {
-	Measure svm.Measure
-	Points  []SearchPoint // of a search on samples those of its last round
-	Best    int           // of Points, the first of several with the same mean; -1 where there is none
-	Why     string        // why nothing was compared, where documents are too few: Train takes the first candidate
-	Worths  []learn.Worth // what words, pairs of words, characters and rare terms are worth, where they were compared
-	Train   TrainOptions  // train the best
+	Measure   string        // as in Validation
+	Points    []SearchPoint // of a search on samples those of its last round
+	Best      int           // of Points, the first of several with the same mean; -1 if there is none
+	Why       string        // why nothing was compared, if documents are too few: Train has the first candidate
+	Ablations []Ablation    // by part of the terms, if several ways to cut text were compared
+	Train     TrainOptions  // train the best
+}
+
+// Ablation compares the best point that has a part of the terms with the best one that lacks it.
+type Ablation struct {
+	Part     string  // an analyzer such as word, n-grams, or min-df 1
+	Mean, SE float64 // mean and standard error of the difference of the measure over folds, with less without
 }
 
 // Search searches for the best kernel and parameters by cross-validation. At the end of ctx, or after
@@ -128,7 +134,10 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	if found == nil || err != nil && len(found.Points) == 0 {
 		return nil, c.NameValue(err)
 	}
-	out := &SearchResult{Measure: found.Measure, Best: found.Best, Worths: found.Worths(), Train: o.TrainOptions}
+	out := &SearchResult{Measure: string(found.Measure), Best: found.Best, Train: o.TrainOptions}
+	for _, w := range found.Worths() {
+		out.Ablations = append(out.Ablations, Ablation{w.Part, w.Mean, w.SE})
+	}
 	documents := c.Documents.Rows()
 	if chosen := found.Chosen; chosen != nil {
 		if out.Why = chosen.Why; len(chosen.Rounds) > 0 {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/musttest"
 )
 
@@ -25,10 +24,10 @@ func TestSearchOfTexts(t *testing.T) {
 	ctx := t.Context()
 	c := musttest.Get(gram.Texts(ctx, texts, labels, gram.ReadOptions{}))(t)
 	found := musttest.Get(gram.Search(ctx, c, gram.SearchOptions{Folds: 3}))(t)
-	if len(found.Worths) == 0 || found.Train.Terms == nil || found.Points[found.Best].Mean < 0.99 {
+	if len(found.Ablations) == 0 || found.Train.Terms == nil || found.Points[found.Best].Mean < 0.99 {
 		t.Fatalf("found %+v, with %+v, expected pairs of words", found.Train, found.Points[found.Best])
 	}
-	for _, terms := range []*learn.Terms{found.Train.Terms, nil} {
+	for _, terms := range []*corpus.Terms{found.Train.Terms, nil} {
 		what := "word " // and no more
 		if terms != nil {
 			what = "word:ngrams=1..2"

@@ -30,7 +30,7 @@ func Kernels() []kernel.Info { return kernel.Catalogue() }
 // It fails if the number is below 1, or if no document has exactly one class. Where there are fewer terms, all stay.
 func SelectTerms(
 	ctx context.Context, c *corpus.Corpus, terms int, o Options,
-) (_ *corpus.Corpus, _ *selection.Ranking, err error) {
+) (_ *corpus.Corpus, _ *TermRanking, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
 		return nil, nil, err
@@ -44,7 +44,15 @@ func SelectTerms(
 	}
 	out := *c
 	out.Documents, out.Texts = selection.Keep(c.Documents, r.Best(terms)), nil
-	return &out, r, nil
+	return &out, (*TermRanking)(r), nil
+}
+
+// TermRanking has columns by their mutual information with the class, in descending order; ties are broken by column.
+type TermRanking struct {
+	Terms     []uint32  // columns that have a value in some document
+	Bits      []float64 // mutual information of each
+	Entropy   float64   // of the class, in bits: an upper bound of Bits
+	Documents int       // number of documents with one class, which alone count
 }
 
 // SpectrumOptions say which matrix has its eigenvalues computed.
@@ -97,15 +105,26 @@ type PCAOptions struct {
 // Components are principal components of documents in a kernel's feature space. They may be used
 // concurrently.
 type Components struct {
-	*pca.Components
+	Eigenvalues []float64 // in descending order, all above rounding errors
+	Total       float64   // sum of all eigenvalues, which is the number of documents times their variance
+	Residual    float64   // part of Total that landmarks don't approximate; 0 without landmarks
+	Documents   int       // number of documents
+	Landmarks   int       // number of landmarks; 0: all documents
+
+	found    *pca.Components
 	engine   *engine.Engine
 	embedder *sparse.Embedder
 	columns  map[string]uint32 // nil for vectors
 	workers  int
 }
 
-// PCA finds the directions along which documents vary most: the leading eigenpairs of the centred Gram
-// matrix, as [pca.Fit] describes them, or with landmarks [pca.FitLandmarks].
+// PCA finds the principal components of n documents in the kernel's feature space. With the Gram matrix K, P = I - 11ᵀ/n
+// and the eigenpairs P K P vᵢ = λᵢ vᵢ, component i has the variance λᵢ/n. Documents and a new document t have the
+// coordinates
+//
+//	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
+//
+// Landmarks replace K by its Nyström approximation. Source: Schölkopf, Smola and Müller, Neural Computation 10 (1998).
 //
 // Errors: those of [Gram], fewer than two documents, numbers below 0.
 func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, err error) {
@@ -145,15 +164,24 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 		opt.MemoryBytes = max(o.MemoryBytes-out.engine.Bytes(), 1)
 	}
 	if o.Landmarks > 0 {
-		out.Components, err = pca.FitLandmarks(ctx, out.engine, x, k, c.Documents, opt)
+		out.found, err = pca.FitLandmarks(ctx, out.engine, x, k, c.Documents, opt)
 	} else {
-		out.Components, err = pca.Fit(ctx, out.engine, x, k, opt)
+		out.found, err = pca.Fit(ctx, out.engine, x, k, opt)
 	}
 	if err != nil {
 		return nil, errors.Join(c.NameValue(err), out.engine.Close())
 	}
+	f := out.found
+	for _, v := range f.Values {
+		out.Eigenvalues = append(out.Eigenvalues, v.Value)
+	}
+	out.Total, out.Residual, out.Documents, out.Landmarks = f.Total, f.Residual, f.Documents, f.Landmarks
 	return out, nil
 }
+
+// Coordinates returns the coordinates of the documents of [PCA], one row per document. Of components by landmarks it
+// returns nil: [Components.Project] computes them.
+func (p *Components) Coordinates() *mat.Dense { return p.found.Coordinates() }
 
 // Project returns the coordinates of documents along the components, one row per document. Terms are
 // known by their texts; vectors have those of the documents that the components are of.
@@ -176,6 +204,6 @@ func (p *Components) Project(ctx context.Context, c *corpus.Corpus) (_ *mat.Dens
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
-	z, err := p.Components.Project(ctx, p.engine, x)
+	z, err := p.found.Project(ctx, p.engine, x)
 	return z, c.NameValue(err)
 }

@@ -22,12 +22,12 @@ type TrainOptions struct {
 	Options
 
 	// Type is c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner with its parameters,
-	// such as "logistic", "linear:loss=hinge" or "knn:k=7"; learn.Help lists them.
+	// such as "logistic", "linear:loss=hinge" or "knn:k=7"; the command gram help learners lists them.
 	Type string
 
 	// Kernel is a specification, or a name whose parameter is chosen. By default it is chosen for text and for vectors
-	// that aren't counts. If nothing is chosen it is diffusion:t=0.5 for text and counts, and what [learn.VectorsOf]
-	// returns for other vectors.
+	// that aren't counts. If nothing is chosen it is diffusion:t=0.5 for text and counts, bhattacharyya for other weights of terms, and
+	// rbf:embed=standard for measurements.
 	Kernel    string
 	Embedding string // of documents; default that of the kernel or the learner
 	Scheme    string // one-vs-one, one-vs-rest or labels; default chosen, and labels where documents have several
@@ -37,7 +37,7 @@ type TrainOptions struct {
 	Epsilon       float64            // of epsilon_svr: width of the zone without loss; default chosen for text, else 0.1
 	Weights       map[string]float64 // multiples of C by class; default 1
 	Balanced      bool               // weigh classes by what makes up for their sizes in documents, of any weight
-	Probabilities bool               // train for probabilities, too, calibrated on five folds: svm.Problem.Train
+	Probabilities bool               // calibrate probabilities on five folds
 	Reject        string             // error=2% or coverage=90%: no class below a probability that is learnt on folds
 	Thresholds    bool               // tune the threshold of each label; always where C is chosen for labels
 	Tolerance     float64            // default that of the learner; of support vector machines 10⁻³, or 10⁻³ units
@@ -57,7 +57,7 @@ type TrainOptions struct {
 
 	// Terms are those that the text is cut into first, of a corpus that keeps its texts, as a [Search] found
 	// them. Default: as it was read, or chosen.
-	Terms *learn.Terms
+	Terms *corpus.Terms
 
 	// ChooseWork is what the choice may cost, as a multiple of the training; default 1. Below 0 nothing is
 	// chosen.

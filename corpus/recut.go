@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"sync/atomic"
+
+	"github.com/gramengine/gram/corpus/token"
 )
 
 // keptTexts keeps the texts of documents as long as they are within a bound. It may be used concurrently; nil
@@ -109,4 +113,56 @@ func (o *Options) fitNumbers(
 	again, err := o.countTexts(ctx, counters, texts, &meter{}, at, checked)
 	copy(documents, again)
 	return counters, err
+}
+
+// Terms is a way to cut text into terms.
+type Terms struct {
+	Tokenizer Tokenizer
+	MinDF     int // minimum number of documents with a term; 0: the default
+}
+
+// String returns the tokenizer's text form without the scales of numbers, which are fitted to training documents, and
+// MinDF if it isn't the default.
+func (t Terms) String() string {
+	tokenizer := t.Tokenizer.Unfit().String()
+	if t.MinDF == 0 {
+		return tokenizer
+	}
+	return fmt.Sprintf("%s, min-df %d", tokenizer, t.MinDF)
+}
+
+// Brief returns String with long lists of columns abbreviated.
+func (t Terms) Brief() string {
+	if t.Tokenizer.Rows() == nil {
+		return t.String()
+	}
+	return t.Tokenizer.Brief()
+}
+
+// ParseTerms reads [Terms.String], where tokenizers may also be views such as "words:1..2 + chars:2..5" (see
+// [Tokenizer]), and "" is the default.
+func ParseTerms(s string) (Terms, error) {
+	text, least, ok := strings.Cut(s, ", min-df ")
+	var t Terms
+	var err error
+	if ok {
+		if t.MinDF, err = strconv.Atoi(least); err != nil || t.MinDF < 1 {
+			return Terms{}, fmt.Errorf("corpus: terms %q: min-df %q, expected a number of at least 1", s, least)
+		}
+	}
+	if text != "" {
+		t.Tokenizer, err = token.ParseViews(text)
+	}
+	return t, err
+}
+
+// Cut returns the documents of a corpus with their texts cut into the terms, and without the texts. opt has Workers and
+// MemoryBytes. It fails as [Corpus.Recut] does.
+func (t Terms) Cut(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
+	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
+	cut, err := c.Recut(ctx, nil, opt)
+	if err == nil {
+		cut.Texts = nil
+	}
+	return cut, err
 }

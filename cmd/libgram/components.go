@@ -11,8 +11,7 @@ import (
 type components struct {
 	*gram.Components
 	of       *corpus.Corpus // tokenizer and vocabulary of the documents
-	values   []float64
-	at       *array // coordinates of the documents
+	at       *array         // coordinates of the documents
 	warnings []string
 }
 
@@ -24,12 +23,12 @@ func (p *components) about() any {
 		Documents, Components, Landmarks int
 		Total, Residual                  float64
 		Warnings                         []string
-	}{p.Documents, len(p.values), p.Landmarks, p.Total, p.Residual, p.warnings}
+	}{p.Documents, len(p.Eigenvalues), p.Landmarks, p.Total, p.Residual, p.warnings}
 }
 
 func (p *components) arrays() map[string]arrayMaker {
 	return map[string]arrayMaker{
-		"eigenvalues": made(p.values),
+		"eigenvalues": made(p.Eigenvalues),
 		"coordinates": func(*call) (*array, error) { return p.at, nil },
 	}
 }
@@ -48,16 +47,13 @@ func findComponents(c *call, a *makeArguments) (object, error) {
 	if out.Components, err = gram.PCA(c.ctx, in, o); err != nil {
 		return nil, err
 	}
-	for _, v := range out.Values {
-		out.values = append(out.values, v.Value)
-	}
 	z := out.Coordinates()
 	if z == nil { // of landmarks
 		if z, err = out.Project(c.ctx, in); err != nil {
 			return nil, err
 		}
 	}
-	out.at = &array{z.RawMatrix().Data, in.Documents.Rows(), len(out.values)}
+	out.at = &array{z.RawMatrix().Data, in.Documents.Rows(), len(out.Eigenvalues)}
 	out.warnings = c.said()
 	return out, nil
 }
@@ -86,7 +82,7 @@ func project(c *call, a *projectArguments) error {
 		return err
 	}
 	n := in.Documents.Rows()
-	out, err := a.out.exactly(int64(n*len(p.values)), "out")
+	out, err := a.out.exactly(int64(n*len(p.Eigenvalues)), "out")
 	if err != nil {
 		return err
 	}
@@ -95,7 +91,7 @@ func project(c *call, a *projectArguments) error {
 		return err
 	}
 	for i := range n {
-		copy(out[i*len(p.values):], at.RawRowView(i))
+		copy(out[i*len(p.Eigenvalues):], at.RawRowView(i))
 	}
 	return nil
 }

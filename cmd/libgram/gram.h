@@ -174,13 +174,13 @@ int32_t gram_train(const gram_documents *x, const char *options, int64_t options
                    gram_object *model, const gram_call *call);
 
 /* Cross-validates. Options: those of gram_train, folds. The result has "json": "measure" by which it is judged, its
- * "mean" and "sd" over the folds, "figures" by fold, "score" of all documents together. */
+ * "mean", "sd" and "se" over the folds, "fold_scores", "score" of all documents together. */
 int32_t gram_cross_validate(const gram_documents *x, const char *options, int64_t options_size,
                             gram_object *result, const gram_call *call);
 
 /* Searches for the best kernel and parameters on shared tiles. Options: those of gram_train, folds, grid (an object of
- * arrays of strings). The result has "json": "points" with their "options" for gram_train, "mean", "sd" and "figures"
- * by fold; "best" is one of them, from 0, or -1; "train" has its options. */
+ * arrays of strings). The result has "json": "points" with their "options" for gram_train, "mean", "sd" and
+ * "fold_scores"; "best" is one of them, from 0, or -1; "train" has its options. */
 int32_t gram_search(const gram_documents *x, const char *options, int64_t options_size,
                     gram_object *result, const gram_call *call);
 
@@ -274,10 +274,10 @@ typedef struct gram_view {
  *   corpus        source, documents, columns, stored, text (it has terms, else vectors), texts_kept, tokenizer,
  *                 labelled, classes, warnings
  *   model         type, kernel, embedding, scheme, c, classes, machines (the names of decision values), numbers
- *                 (regression), one_class, votes, probabilities, text, tokenizer, columns (of vectors; 0 if
- *                 unknown), vocabulary
- *                 (number of terms of texts), terms (those that are known), support, bytes, converged,
- *                 unfinished, notes, warnings, report (lines), rows
+ *                 (regression), one_class, votes, probabilities, below (documents of a smaller probability get no
+ *                 class), text, tokenizer, columns (of vectors; 0 if unknown), vocabulary (number of terms of texts),
+ *                 terms (those that are known), support, bytes, converged, unfinished, notes, warnings, report (lines),
+ *                 rows
  *   index         documents, added, removed, new_terms: the latter three since gram_index or gram_index_refit
  *   predictions   documents, classes, machines, warnings
  *   components    documents, components, landmarks, total (of all eigenvalues), residual (what landmarks leave of it),

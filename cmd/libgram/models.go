@@ -12,7 +12,6 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/learn"
 )
 
 // model is a model of which nothing is the caller's.
@@ -100,21 +99,14 @@ func (m *model) with(o *gram.Options, novelty bool) (r *ready, done func()) {
 
 func (m *model) about() any {
 	a := m.About()
+	n := len(a.Vocabulary)
+	a.Vocabulary = nil
 	return struct {
-		Type, Kernel, Embedding, Scheme, Tokenizer string
-		C                                          float64
-		Classes, Machines                          []string
-		OneClass, Numbers, Votes, Probabilities    bool
-		Text                                       bool
-		Columns, Vocabulary, Terms, Support        int
-		Bytes                                      int64
-		Converged                                  bool
-		Unfinished                                 int
-		Notes, Report, Warnings                    []string
-		Rows                                       []any
-	}{a.Type, a.Kernel, a.Embedding, a.SchemeName(), a.Tokenizer.String(), a.C, a.Classes, a.Machines, a.OneClass,
-		a.Numbers, a.Votes, a.Probabilities, a.Vocabulary != nil, a.Width, len(a.Vocabulary), a.Terms, a.Support, a.Bytes,
-		a.Ended.Unfinished == 0, a.Ended.Unfinished, a.Notes, a.Text, m.warnings, a.Rows}
+		gram.About
+		Text, Converged bool
+		Vocabulary      int
+		Warnings        []string
+	}{a, n > 0, a.Unfinished == 0, n, m.warnings}
 }
 
 func (m *model) arrays() map[string]arrayMaker {
@@ -193,32 +185,19 @@ func crossValidate(c *call, a *makeArguments) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	var logLoss any
-	if v.Score.Calibration != nil {
-		logLoss = v.Score.Calibration.LogLoss
-	}
 	return &answer{name: "validation", says: struct {
-		Measure      string
-		Figures      []float64
-		Mean, SD     float64
-		LogLoss      any // null without probabilities
-		Type, Kernel string
-		Score        any
-		Support      float64
-		Converged    bool
-		Unfinished   int
-		Warnings     []string
-		Seconds      float64
-	}{string(v.Measure), v.Figures, v.Mean, v.SD, logLoss, v.About.Type, v.About.Kernel, v.Score, v.Support,
-		v.Ended.Unfinished == 0, v.Ended.Unfinished, c.said(), v.Took.Seconds()}}, nil
+		*gram.Validation
+		Converged bool
+		Warnings  []string
+	}{v, v.Unfinished == 0, c.said()}}, nil
 }
 
 // point is a combination that a search tried.
 type point struct {
-	Options   map[string]any
-	Documents int
-	Figures   []float64
-	Mean, SD  float64
+	Options    map[string]any
+	Documents  int
+	FoldScores []float64
+	Mean, SD   float64
 }
 
 // search is gram_search.
@@ -237,25 +216,17 @@ func search(c *call, a *makeArguments) (object, error) {
 	}
 	var points []point
 	for _, p := range found.Points {
-		points = append(points, point{given(p.Options), p.Documents, p.Figures, p.Mean, p.SD})
-	}
-	type worth struct {
-		Part     string
-		Mean, SE float64
-	}
-	var worths []worth
-	for _, w := range found.Worths {
-		worths = append(worths, worth{w.Part, w.Mean, w.SE})
+		points = append(points, point{given(p.Options), p.Documents, p.FoldScores, p.Mean, p.SD})
 	}
 	return &answer{name: "search", says: struct {
-		Measure  string
-		Points   []point
-		Best     int
-		Why      string
-		Worths   []worth
-		Train    map[string]any
-		Warnings []string
-	}{string(found.Measure), points, found.Best, found.Why, worths, given(found.Train), c.said()}}, nil
+		Measure   string
+		Points    []point
+		Best      int
+		Why       string
+		Ablations []gram.Ablation
+		Train     map[string]any
+		Warnings  []string
+	}{found.Measure, points, found.Best, found.Why, found.Ablations, given(found.Train), c.said()}}, nil
 }
 
 // answer is what a function found: predictions, a validation, a search, an explanation, or matches.
@@ -296,7 +267,7 @@ func predict(c *call, a *predictArguments) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.answer(r.About(), p), nil
+	return c.answer(r.About().Classes, p), nil
 }
 
 func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, error) {
@@ -325,8 +296,8 @@ func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, erro
 }
 
 // answer makes an answer of predictions. Classes are those of the model, and what it says besides: "?" or "-1".
-func (c *call) answer(a learn.About, p *gram.Predictions) *answer {
-	classes, place := slices.Clone(a.Classes), map[string]int32{}
+func (c *call) answer(of []string, p *gram.Predictions) *answer {
+	classes, place := slices.Clone(of), map[string]int32{}
 	for i, name := range classes {
 		place[name] = int32(i)
 	}
@@ -419,7 +390,7 @@ func explain(c *call, a *explainArguments) (object, error) {
 	return out, err
 }
 
-func (c *call) explained(m *gram.Model, x *documents, i, n int) (*learn.DocumentExplanation, error) {
+func (c *call) explained(m *gram.Model, x *documents, i, n int) (*gram.DocumentExplanation, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
 	}

@@ -18,13 +18,12 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/learn"
 )
 
 // parsers read options that are text in JSON and not in Go.
 var parsers = map[reflect.Type]func(string) (any, error){
 	reflect.TypeFor[corpus.Tokenizer](): func(s string) (any, error) { return parseTokenizer(s) },
-	reflect.TypeFor[learn.Terms]():      func(s string) (any, error) { return learn.ParseTerms(s) },
+	reflect.TypeFor[corpus.Terms]():     func(s string) (any, error) { return corpus.ParseTerms(s) },
 }
 
 // decode reads options, a JSON object, into a struct of them: the key of a field is its name in snake case, that of an
@@ -226,7 +225,7 @@ func snake(name string) string {
 
 // parseTokenizer reads a tokenizer, in its text form or as views have it: "word:ngrams=1..2" or "words:1..2".
 func parseTokenizer(s string) (corpus.Tokenizer, error) {
-	t, err := learn.ParseTerms(s)
+	t, err := corpus.ParseTerms(s)
 	if err == nil && t.MinDF != 0 {
 		err = fmt.Errorf("found %q, expected a tokenizer without min-df", s)
 	}
@@ -302,6 +301,8 @@ func plainStruct(v reflect.Value) map[string]any {
 		name, omit, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case !field.IsExported() || name == "-" || field.Type.Kind() == reflect.Func:
+		case field.Anonymous:
+			maps.Copy(out, plain(v.Field(i)).(map[string]any))
 		case omit == "omitempty" && v.Field(i).IsZero():
 		case name != "":
 			out[name] = plain(v.Field(i))

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/musttest"
 )
 
@@ -24,7 +23,7 @@ func TestDecode(t *testing.T) {
 		"grid": {"C": ["1", "2"]}, "isa": "avx2", "folds": 3} `), &o))
 	want := gram.SearchOptions{Folds: 3, Grid: map[string][]string{"C": {"1", "2"}}, TrainOptions: gram.TrainOptions{
 		Options: gram.Options{ISA: "avx2", MemoryBytes: 1000}, Kernel: "ngd", C: 7, Weights: map[string]float64{"a": 2},
-		Seed: math.MaxUint64, Balanced: true, Terms: &learn.Terms{MinDF: 1,
+		Seed: math.MaxUint64, Balanced: true, Terms: &corpus.Terms{MinDF: 1,
 			Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}}}}
 	if !reflect.DeepEqual(o, want) {
 		t.Errorf("%+v, expected %+v", o, want)

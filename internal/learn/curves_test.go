@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Areas are those of all pairs of a positive and a negative, and precision is that of each document's threshold.
+// Areas are those of all pairs of a positive and a negative, and precision is that of each document's threshold. Figures
+// of coverage and calibration are what their definitions say.
 func TestCurves(t *testing.T) {
 	ctx := t.Context()
 	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=90,terms=40,length=5,classes=3,seed=4", corpus.Options{}))(t)
@@ -45,6 +46,26 @@ func TestCurves(t *testing.T) {
 		m := musttest.Get(trainer.Train(ctx, train, o))(t)
 		p := musttest.Get(m.Predict(ctx, test.Documents, learn.Options{}))(t)
 		v := musttest.Get(learn.Evaluate(ctx, m, p, test, learn.Options{}, learn.EvaluateOptions{Mistakes: -1}))(t)
+		for k, at := range v.Answered {
+			want := 0.0
+			for _, c := range v.Coverage {
+				if c.Error <= []float64{0.01, 0.02, 0.05, 0.1}[k] {
+					want = c.Part
+				}
+			}
+			if at.Part != want || len(v.Answered) != 4 {
+				t.Errorf("%s: %+v is answered, expected %v", spec, at, want)
+			}
+		}
+		if c := v.Score.Calibration; c != nil {
+			ece := 0.0
+			for _, b := range c.Bins {
+				ece += float64(b.Documents) / float64(v.Score.Documents) * math.Abs(b.Right-b.Confidence)
+			}
+			if !(math.Abs(ece-c.ECE) <= 1e-12) || len(c.Bins) < 2 {
+				t.Errorf("%s: calibration error %v, by the bins %v", spec, c.ECE, ece)
+			}
+		}
 		about := m.About()
 		of := func(curve int) (scores []float64, positive []bool) {
 			for k, name := range about.Classes {

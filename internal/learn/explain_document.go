@@ -28,21 +28,6 @@ type DocumentExplanation struct {
 	// share of f, with their signs; the latter of support vector machines alone.
 	Terms   []TermEffect    `json:"terms"`
 	Support []SupportEffect `json:"support_vectors,omitempty"`
-
-	number bool // f is an estimate
-}
-
-// Side says for what an effect speaks.
-func (x *DocumentExplanation) Side(effect float64) string {
-	switch {
-	case x.number && effect > 0:
-		return "a greater value"
-	case x.number:
-		return "a smaller value"
-	case effect > 0:
-		return x.Label
-	}
-	return cmp.Or(x.Against, "against it")
 }
 
 // TermEffect is what a term does to f: f(x) - f(x without the term). Above 0 it speaks for the label.
@@ -50,6 +35,7 @@ type TermEffect struct {
 	Term   string  `json:"term"`
 	Count  float64 `json:"count"` // in the document
 	Effect float64 `json:"effect"`
+	For    string  `json:"-"` // what the effect speaks for, see [DocumentExplanation.side]
 
 	// Slope is ∂f/∂count, how fast f grows when the term is more frequent, of terms and support vector machines; else
 	// nil. It is exact to some 10⁻⁸ of f's scale, see [kernel.Slopes].
@@ -62,6 +48,7 @@ type SupportEffect struct {
 	Class    string  `json:"class,omitempty"`
 	Kernel   float64 `json:"kernel"` // k(s, x)
 	Effect   float64 `json:"effect"`
+	For      string  `json:"-"` // as in TermEffect
 }
 
 // ExplainDocument explains the prediction of document i: the n terms without which f changes most, and
@@ -147,7 +134,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 		}
 	}
 	out := &DocumentExplanation{
-		Label: "none", Value: f.of(predicted, 0), Known: len(x.whole.Terms), Terms: []TermEffect{}, number: x.a.Numbers,
+		Label: "none", Value: f.of(predicted, 0), Known: len(x.whole.Terms), Terms: []TermEffect{},
 	}
 	if labels := x.a.Labels(predicted, 0); len(labels) > 0 {
 		out.Label = labels[0]
@@ -171,7 +158,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	}
 	for _, j := range strongest(effects, x.n) {
 		name, count := part(j)
-		out.Terms = append(out.Terms, TermEffect{name, count, effects[j], nil})
+		out.Terms = append(out.Terms, TermEffect{name, count, effects[j], out.side(x.a.Numbers, effects[j]), nil})
 	}
 	ready, ok := x.p.(machinesReady)
 	if !ok {
@@ -392,6 +379,19 @@ func (f *margin) alpha(m Machines) []float64 {
 	return alpha
 }
 
+// side names what an effect speaks for.
+func (x *DocumentExplanation) side(number bool, effect float64) string {
+	switch {
+	case number && effect > 0:
+		return "a greater value"
+	case number:
+		return "a smaller value"
+	case effect > 0:
+		return x.Label
+	}
+	return cmp.Or(x.Against, "against it")
+}
+
 // support lists the support vectors with the greatest share of f, Σ αₛ k(s, x); it changes alpha.
 func (x *DocumentExplanation) support(
 	ctx context.Context, m Machines, p *svm.Predictor, alpha []float64, whole *sparse.CSR, n int,
@@ -405,7 +405,8 @@ func (x *DocumentExplanation) support(
 		alpha[s] *= float64(values[s])
 	}
 	for _, s := range strongest(alpha, n) {
-		e := SupportEffect{Kernel: float64(values[s]), Effect: alpha[s]}
+		number := !m.Type.Classifies() && m.Type != model.OneClass
+		e := SupportEffect{Kernel: float64(values[s]), Effect: alpha[s], For: x.side(number, alpha[s])}
 		if len(m.SupportDoc) > s && m.SupportDoc[s] >= 0 {
 			e.Document = m.SupportDoc[s] + 1
 		}

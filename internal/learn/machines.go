@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
@@ -24,11 +25,11 @@ type Trained struct {
 	svm.Report
 	Settings svm.Settings
 
-	Chosen   *svm.Chosen   // how the settings were chosen; nil where they weren't
-	Terms    []Terms       // the cuts of Chosen; nil where text was not cut anew
-	Linear   *Validation   // linear machines on the last round's folds, where they are as good and far cheaper, else nil
-	Values   int64         // of the documents that were trained on
-	Choosing time.Duration // what that took
+	Chosen   *svm.Chosen    // how the settings were chosen; nil where they weren't
+	Terms    []corpus.Terms // the cuts of Chosen; nil where text was not cut anew
+	Linear   *Validation    // linear machines on the last round's folds, where they are as good and far cheaper, else nil
+	Values   int64          // of the documents that were trained on
+	Choosing time.Duration  // what that took
 }
 
 // About implements Model.

@@ -113,7 +113,7 @@ func (t machines) searchSamples(
 			return c.Select(documents), nil
 		}
 	}
-	var terms []Terms
+	var terms []corpus.Terms
 	if g.Cuts == 0 {
 		if terms, _, err = o.cutting(ctx, c, searchTerms(c), &from); err != nil {
 			return nil, err

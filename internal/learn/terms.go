@@ -4,55 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/internal/learn/svm"
 )
-
-// Terms is a way to cut text into terms.
-type Terms struct {
-	Tokenizer corpus.Tokenizer
-	MinDF     int // least number of documents with a term; 0 for the default
-}
-
-// String returns the tokenizer's text form, without the scales of numbers, which training documents give anew, and the
-// least number of documents, where it isn't the default.
-func (t Terms) String() string {
-	tokenizer := t.Tokenizer.Unfit().String()
-	if t.MinDF == 0 {
-		return tokenizer
-	}
-	return fmt.Sprintf("%s, min-df %d", tokenizer, t.MinDF)
-}
-
-// Brief is String with long lists of columns cut short, for people.
-func (t Terms) Brief() string {
-	if t.Tokenizer.Rows() == nil {
-		return t.String()
-	}
-	return t.Tokenizer.Brief()
-}
-
-// ParseTerms reads [Terms.String], where tokenizers may also be views such as "words:1..2 + chars:2..5" (see
-// [corpus.Tokenizer]), and "" is the default.
-func ParseTerms(s string) (Terms, error) {
-	text, least, ok := strings.Cut(s, ", min-df ")
-	var t Terms
-	var err error
-	if ok {
-		if t.MinDF, err = strconv.Atoi(least); err != nil || t.MinDF < 1 {
-			return Terms{}, fmt.Errorf("learn: terms %q: min-df %q, expected a number of at least 1", s, least)
-		}
-	}
-	if text != "" {
-		t.Tokenizer, err = token.ParseViews(text)
-	}
-	return t, err
-}
 
 // TextsToKeep bounds the texts that readers keep so that a training can choose terms, in bytes, under a bound of
 // memory, 0 for none.
@@ -68,7 +24,7 @@ func TextsToKeep(memory int64) int64 {
 // words with pairs of words, characters within words, and both. Of a nil corpus, terms were read by
 // the default tokenizer. Of columns, which are cut as they were, numbers are tried with the width 2, too, where they
 // give none.
-func DefaultTerms(c *corpus.Corpus) []Terms {
+func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 	var read corpus.Tokenizer
 	if c != nil {
 		read = c.Tokenizer
@@ -80,15 +36,16 @@ func DefaultTerms(c *corpus.Corpus) []Terms {
 	words.MinN, words.MaxN = 1, 2
 	chars := corpus.Tokenizer{Analyzer: token.CharWB, MinN: 2, MaxN: 5}
 	both := corpus.Tokenizer{Views: words.String() + " + " + chars.String()}
-	return []Terms{{Tokenizer: read}, {words, 1}, {chars, 1}, {both, 2}}
+	return []corpus.Terms{{Tokenizer: read}, {Tokenizer: words, MinDF: 1}, {Tokenizer: chars, MinDF: 1},
+		{Tokenizer: both, MinDF: 2}}
 }
 
 // widths are terms as they were read, and with other widths of numbers, where they give none.
-func widths(read corpus.Tokenizer, others ...float64) []Terms {
-	terms := []Terms{{Tokenizer: read}}
+func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
+	terms := []corpus.Terms{{Tokenizer: read}}
 	for _, width := range others {
 		if read.WidthOpen() {
-			terms = append(terms, Terms{Tokenizer: read.WithWidth(width)})
+			terms = append(terms, corpus.Terms{Tokenizer: read.WithWidth(width)})
 		}
 	}
 	return terms
@@ -96,7 +53,7 @@ func widths(read corpus.Tokenizer, others ...float64) []Terms {
 
 // searchTerms are what a search compares: those of [DefaultTerms], with terms of one document and without, or more
 // widths of numbers.
-func searchTerms(c *corpus.Corpus) []Terms {
+func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	if c.Tokenizer.Rows() != nil {
 		return widths(c.Tokenizer, 2, 3)
 	}
@@ -108,22 +65,11 @@ func searchTerms(c *corpus.Corpus) []Terms {
 	return terms
 }
 
-// Cut returns the documents of a corpus, whose texts were kept, cut into the terms. opt has Workers and MemoryBytes.
-//
-// Errors: those of [corpus.Corpus.Recut].
-func (t Terms) Cut(ctx context.Context, c *corpus.Corpus, opt corpus.Options) (*corpus.Corpus, error) {
-	cut, err := c.Recut(ctx, nil, t.options(opt))
-	if err == nil {
-		cut.Texts = nil
-	}
-	return cut, err
-}
-
 // cutting lets a choice compare terms, as far as the texts of a corpus were kept, and returns those that it
 // compares, and the options by which text is cut. From then on the options hold the texts.
 func (o *Options) cutting(
-	ctx context.Context, c *corpus.Corpus, terms []Terms, from *svm.Candidates,
-) ([]Terms, corpus.Options, error) {
+	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *svm.Candidates,
+) ([]corpus.Terms, corpus.Options, error) {
 	reading := corpus.Options{Workers: o.Workers}
 	if c.Texts == nil || len(terms) < 2 {
 		return nil, reading, nil
@@ -148,8 +94,8 @@ const cutBytes = 48
 // over lets a choice try other terms, the first of which are those of the corpus, and returns those that it
 // tries: as many as a third of the memory has room for. opt has Workers and MemoryBytes.
 func over(
-	ctx context.Context, c *corpus.Corpus, terms []Terms, from *svm.Candidates, opt corpus.Options,
-) ([]Terms, error) {
+	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *svm.Candidates, opt corpus.Options,
+) ([]corpus.Terms, error) {
 	n := min(len(c.Texts), sampledTexts)
 	some := make([]int, n)
 	var first int64
@@ -160,7 +106,7 @@ func over(
 	}
 	tried, values, counted := terms[:1:1], []float64{1}, []float64{0}
 	for _, t := range terms[1:] {
-		cut, err := c.Recut(ctx, some, t.options(opt))
+		cut, err := c.Recut(ctx, some, cutBy(t, opt))
 		if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) {
 			continue
 		}
@@ -182,13 +128,13 @@ func over(
 	from.Cuts, from.Values, from.Counted, terms = len(tried), values, counted, tried
 	from.Alike = c.Tokenizer.Rows() != nil // widths of numbers
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
-		return c.Recut(ctx, documents, terms[cut].options(opt))
+		return c.Recut(ctx, documents, cutBy(terms[cut], opt))
 	}
 	return tried, nil
 }
 
-// options are those that cut text into the terms.
-func (t Terms) options(opt corpus.Options) corpus.Options {
+// cutBy returns the options that cut text into terms.
+func cutBy(t corpus.Terms, opt corpus.Options) corpus.Options {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	return opt
 }

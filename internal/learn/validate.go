@@ -52,10 +52,10 @@ type Found struct {
 	Gram, Solve time.Duration // of support vector machines computing tiles, and the rest
 
 	// Of support vector machines.
-	Fits               int         // classifiers that were trained
-	DotProducts, Saved int64       // dot products computed, and those saved, compared with separate fits
-	Chosen             *svm.Chosen // of a search on samples, else nil
-	Terms              []Terms     // the cuts of Chosen; nil where text was not cut anew
+	Fits               int            // classifiers that were trained
+	DotProducts, Saved int64          // dot products computed, and those saved, compared with separate fits
+	Chosen             *svm.Chosen    // of a search on samples, else nil
+	Terms              []corpus.Terms // the cuts of Chosen; nil where text was not cut anew
 }
 
 // CrossValidate trains without each fold and predicts that one. Folds are those of package svm, by o.Seed.

@@ -27,7 +27,7 @@ func (f *Found) Worths() (out []Worth) {
 	}
 	var seen []string
 	for _, p := range f.Points {
-		for _, part := range f.Terms[p.Cut].parts() {
+		for _, part := range partsOf(f.Terms[p.Cut]) {
 			if slices.Contains(seen, part) {
 				continue
 			}
@@ -58,7 +58,7 @@ func Paired(a, b []float64) (mean, se float64) {
 // bestWith is the best point whose terms have a part, or haven't; nil for none.
 func (f *Found) bestWith(part string, has bool) (best *Validation) {
 	for _, p := range f.Points {
-		if slices.Contains(f.Terms[p.Cut].parts(), part) == has &&
+		if slices.Contains(partsOf(f.Terms[p.Cut]), part) == has &&
 			(best == nil || f.Measure.Better(p.Mean, best.Mean)) {
 			best = p
 		}
@@ -66,8 +66,8 @@ func (f *Found) bestWith(part string, has bool) (best *Validation) {
 	return best
 }
 
-// parts are what terms are made of: views of n-grams, analyzers of views, and terms of one document.
-func (t Terms) parts() (parts []string) {
+// partsOf lists what terms are made of: views of n-grams, analyzers of views, and terms of one document.
+func partsOf(t corpus.Terms) (parts []string) {
 	for view := range strings.SplitSeq(t.Tokenizer.String(), " + ") {
 		analyzer, settings, _ := strings.Cut(view, ":")
 		if strings.Contains(settings, "ngrams=") {

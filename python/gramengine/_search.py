@@ -170,7 +170,7 @@ def search(X: Any, y: Any, grid: dict[str, Sequence[Any]] | None = None, *, fold
 def cross_validate(X: Any, y: Any, *, folds: int = 5, groups: Any = None, n_jobs: int | None = None,
                    memory_bytes: int | None = None, random_state: Any = 1, progress: Progress | None = None,
                    **train: Any) -> dict[str, Any]:
-    """Cross-validates one set of options, as ``gram cv``: a dict with ``measure``, ``mean``, ``sd`` and ``figures``.
+    """Cross-validates one set of options, as ``gram cv``: a dict with ``measure``, ``mean``, ``sd`` and ``fold_scores``.
 
     Parameters are those of :func:`search`, with ``**train`` for its ``**fixed``.
     """

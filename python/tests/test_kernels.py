@@ -173,7 +173,7 @@ def test_frames_are_their_values(counts):
     assert [d.tolist() for d in g.duplicates(frame)] == [d.tolist() for d in g.duplicates(x)]
     assert np.array_equal(g.Corpus(frame).matrix.toarray(), x)
     how = {"kernel": "arccos", "folds": 2}
-    assert g.cross_validate(frame, y, **how)["figures"] == g.cross_validate(x, y, **how)["figures"]
+    assert g.cross_validate(frame, y, **how)["fold_scores"] == g.cross_validate(x, y, **how)["fold_scores"]
     found, want = (g.search(form, y, {"C": [1]}, **how).best_estimator_ for form in (frame, x))
     assert np.array_equal(found.decision_function(frame), want.decision_function(x))
     assert found.explain(frame[:1]).rows == want.explain(x[:1], feature_names=frame.columns).rows != []

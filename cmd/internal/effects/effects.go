@@ -12,18 +12,18 @@ import (
 )
 
 // Terms is the table of terms by their effect, with slopes where they are known.
-func Terms(x *learn.DocumentExplanation) *report.Table {
+func Terms(terms []learn.TermEffect) *report.Table {
 	titles := []string{"term", ">count", ">effect", "speaks for", ">slope"}
-	if !slices.ContainsFunc(x.Terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
+	if !slices.ContainsFunc(terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
 		titles = titles[:4]
 	}
 	t := report.NewTable(titles...)
-	for _, e := range x.Terms {
+	for _, e := range terms {
 		slope := ""
 		if e.Slope != nil {
 			slope = fmt.Sprintf("%+.4g", *e.Slope)
 		}
-		cells := []string{e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), x.Side(e.Effect), slope}
+		cells := []string{e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), e.For, slope}
 		t.Add(cells[:len(titles)]...)
 	}
 	return t
@@ -50,7 +50,7 @@ func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
 			text = page.Excerpt(texts[i], 120)
 		}
 		cells := []string{fmt.Sprint(s.Document), s.Class, fmt.Sprintf("%.4g", s.Kernel), fmt.Sprintf("%+.4g", s.Effect),
-			x.Side(s.Effect), text}
+			s.For, text}
 		t.Add(part(cells[:len(titles)])...)
 	}
 	return t

@@ -150,7 +150,7 @@ func (x *documentReport) WriteText(w io.Writer) {
 	}
 	if len(x.Terms) > 0 {
 		fmt.Fprintln(w)
-		effects.Terms(x.DocumentExplanation).Write(w)
+		effects.Terms(x.DocumentExplanation.Terms).Write(w)
 	}
 	if len(x.Support) > 0 {
 		fmt.Fprintf(w, "\nSupport vectors with the greatest share of the decision value, documents of %s\n", x.source)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -49,7 +50,7 @@ func (m *machine) keepTexts() {
 }
 
 // settingsOf are the flags that fix a choice. The cuts are n-grams, or terms, or there is one.
-func (m *machine) settingsOf(c *svm.Chosen, ngrams string, terms []learn.Terms) []string {
+func (m *machine) settingsOf(c *svm.Chosen, ngrams string, terms []corpus.Terms) []string {
 	s := &c.Settings
 	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C)}
 	switch s.Type {
@@ -74,7 +75,7 @@ func (m *machine) settingsOf(c *svm.Chosen, ngrams string, terms []learn.Terms) 
 }
 
 // cutFlags are the flags that fix terms.
-func cutFlags(c *svm.Chosen, terms []learn.Terms) []string {
+func cutFlags(c *svm.Chosen, terms []corpus.Terms) []string {
 	if c.Cut == 0 || terms == nil {
 		return nil
 	}
@@ -102,7 +103,7 @@ func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 
 // choiceReport reports a choice. The cuts are n-grams, or terms, or there is one.
 func (m *machine) choiceReport(
-	c *svm.Chosen, took time.Duration, ngrams []string, terms []learn.Terms,
+	c *svm.Chosen, took time.Duration, ngrams []string, terms []corpus.Terms,
 ) *choiceReport {
 	if c.Why != "" {
 		return &choiceReport{Why: c.Why}

@@ -303,7 +303,7 @@ func (r *evaluateReport) mistakesSection() page.Section {
 		}
 		if m.Why != nil {
 			d.Tables = append(d.Tables,
-				page.Details{Title: "Terms that decided", Table: effects.Terms(m.Why), Open: len(d.Parts) == 0})
+				page.Details{Title: "Terms that decided", Table: effects.Terms(m.Why.Terms), Open: len(d.Parts) == 0})
 			if len(m.Why.Support) > 0 {
 				d.Tables = append(d.Tables, page.Details{Title: "Training documents with the greatest share",
 					Table: effects.Support(m.Why, texts)})

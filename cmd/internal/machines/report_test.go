@@ -36,7 +36,7 @@ func TestChoiceNamesLinear(t *testing.T) {
 	if r.Hint != "" {
 		t.Errorf("%q, expected none", r.Hint)
 	}
-	terms := []learn.Terms{{}, {Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}, MinDF: 2}}
+	terms := []corpus.Terms{{}, {Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}, MinDF: 2}}
 	v := &learn.Validation{Mean: 0.5, Measure: svm.Accuracy}
 	r.linear(v, cutFlags(&svm.Chosen{Cut: 1}, terms))
 	const want = ": -type linear -views 'word:ngrams=1..2 + char_wb:ngrams=2..5' -min-df 2"

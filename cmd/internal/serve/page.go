@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/cmd/internal/effects"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 )
@@ -136,6 +137,10 @@ func (l *loaded) answers(ctx context.Context, text string) (out []answer, err er
 	if err != nil {
 		return out, err
 	}
+	var terms []learn.TermEffect
+	for _, e := range why.Terms {
+		terms = append(terms, learn.TermEffect(e))
+	}
 	return append(out, answer{"The terms that decide", "An effect is the margin less what it would be without the term.",
-		effects.Terms(why)}), nil
+		effects.Terms(terms)}), nil
 }

@@ -304,7 +304,7 @@ static void models(const char *folder)
 
 	OK(gram_train(&from_matrix, NONE, &o[3], fresh()));
 	OK(gram_cross_validate(&from_matrix, TEXT("{\"folds\": 3}"), &o[4], fresh()));
-	HAS(o[4], "\"figures\":[");
+	HAS(o[4], "\"fold_scores\":[");
 	OK(gram_search(&from_matrix, TEXT("{\"grid\": {\"C\": [\"1\", \"10\"]}, \"kernel\": \"linear\", \"folds\": 3}"), &o[5],
 	               fresh()));
 	HAS(o[5], "\"train\":{\"c\":1");

@@ -1,0 +1,279 @@
+package gram
+
+import (
+	"math"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
+)
+
+// About describes a model.
+type About struct {
+	Type      string  // learner with its parameters, as in TrainOptions.Type
+	Kernel    string  // specification; "" if the learner has no kernel
+	Embedding string  // of the documents; "" if the learner takes them as they are
+	Scheme    string  // one-vs-one, one-vs-rest or labels; "" for regression, one class, and votes
+	C         float64 // regularization parameter; 0 if the learner has none
+
+	Classes       []string // nil for regression and one class
+	Machines      []string // names of the decision values, the columns of Predictions.Scores
+	OneClass      bool     // tells documents like those of training, 1, from others, -1
+	Numbers       bool     // regression
+	Votes         bool     // scores are votes or energies instead of values of decision functions
+	Probabilities bool     // predictions have probabilities
+	Below         float64  // documents whose largest probability is below it get the class ?; 0 for none
+
+	Tokenizer  corpus.Tokenizer // of texts
+	Vocabulary []string         // terms by column; nil for vectors
+	Columns    int              // of the training documents; 0 if unknown
+	Terms      int              // number of columns that the model knows
+	Support    int              // number of support vectors
+	Bytes      int64            // approximate size in memory
+
+	Unfinished int      // number of decision functions whose training stopped before it converged
+	Notes      []string // warnings of the training, as sentences without a full stop
+	Report     []string // what the training found, in lines
+	Rows       []any    // the same by decision function, for package encoding/json: gap, passes, bias and so on
+}
+
+func aboutOf(a *learn.About) About {
+	return About{
+		Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, Scheme: a.SchemeName(), C: a.C, Classes: a.Classes,
+		Machines: a.Machines, OneClass: a.OneClass, Numbers: a.Numbers, Votes: a.Votes, Probabilities: a.Probabilities,
+		Below: a.Below, Tokenizer: a.Tokenizer, Vocabulary: a.Vocabulary, Columns: a.Width, Terms: a.Terms,
+		Support: a.Support, Bytes: a.Bytes, Unfinished: a.Ended.Unfinished, Notes: a.Notes, Report: a.Text, Rows: a.Rows,
+	}
+}
+
+// Score compares predictions with labels. A figure that predictions of the kind don't have is NaN.
+type Score struct {
+	Documents int     // number of documents with labels
+	Right     int     // number of documents whose class, or whose set of labels, is predicted
+	Accuracy  float64 // Right / Documents; for several labels the subset accuracy
+
+	Classes   []ClassScore // the model's classes, then those that only the documents have
+	Confusion [][]int      // [t][p] counts documents of Classes[t] predicted as Classes[p]; nil for several labels
+
+	MicroF1     float64 // 2·TP / (2·TP + FP + FN) with counts summed over the classes
+	MacroF1     float64 // mean F1 over the classes that occur in labels or predictions
+	HammingLoss float64 // share of wrong decisions, documents × classes, for several labels
+
+	MeanSquaredError   float64 // of regression
+	R2                 float64 // coefficient of determination, 1 - MeanSquaredError / variance of the labels
+	SquaredCorrelation float64 // of estimates and labels, as LIBSVM's svm-predict prints it
+
+	LogLoss float64 // mean of -log of the true class's probability, which counts as at least 10⁻¹⁵
+	ECE     float64 // expected calibration error over 15 bins (Guo et al., ICML 2017)
+}
+
+// ClassScore compares predictions of one class with labels.
+type ClassScore struct {
+	Name      string
+	Documents int // number of documents of the class
+	Predicted int // number of documents that are predicted as of the class
+	Right     int // number of documents that are both
+
+	// Right/Predicted, Right/Documents and their harmonic mean; 0 if the denominator is 0.
+	Precision, Recall, F1 float64
+}
+
+func scoreOf(s *svm.Score) *Score {
+	out := &Score{Documents: s.Documents, Right: s.Right, Accuracy: s.Accuracy, Confusion: s.Confusion,
+		MicroF1: s.MicroF1, MacroF1: s.MacroF1, HammingLoss: s.Hamming, MeanSquaredError: s.MeanSquaredError,
+		R2: 1 - s.MeanSquaredError/s.Variance, SquaredCorrelation: s.R2, LogLoss: math.NaN(), ECE: math.NaN()}
+	for _, c := range s.Classes {
+		out.Classes = append(out.Classes, ClassScore{c.Name, c.Of, c.Given, c.Right, c.Precision, c.Recall, c.F1})
+	}
+	if s.Calibration != nil {
+		out.LogLoss, out.ECE = s.Calibration.LogLoss, s.Calibration.ECE
+	}
+	return out
+}
+
+// Validation is the result of a cross-validation.
+type Validation struct {
+	Measure    string    // accuracy, micro_f1 (several labels) or mean_squared_error (regression)
+	FoldScores []float64 // the measure on each fold
+	Mean       float64   // of FoldScores
+	SD         float64   // standard deviation of FoldScores, with n-1 in the denominator
+	SE         float64   // standard error of Mean, SD / √n
+
+	Score        *Score        // of the documents of all folds together
+	Type, Kernel string        // as in About
+	Support      float64       // mean number of support vectors
+	Unfinished   int           // number of decision functions whose training stopped before it converged
+	Took         time.Duration // of all folds
+}
+
+func validationOf(v *learn.Validation) *Validation {
+	return &Validation{Measure: string(v.Measure), FoldScores: v.Figures, Mean: v.Mean, SD: v.SD,
+		SE: v.SD / math.Sqrt(float64(len(v.Figures))), Score: scoreOf(v.Score), Type: v.About.Type, Kernel: v.About.Kernel,
+		Support: v.Support, Unfinished: v.Ended.Unfinished, Took: v.Took}
+}
+
+// Explanation has the terms that decide for and against each class.
+type Explanation struct {
+	Kind string       `json:"kind"` // of the model, with its kernel or embedding
+	Rows []ClassTerms `json:"rows"`
+
+	// Documents is the number of training documents over which effects are averaged, and Held the number that the model
+	// holds. Documents is 0 if the terms have weights of a linear function.
+	Documents int `json:"documents,omitempty"`
+	Held      int `json:"documents_held,omitempty"`
+}
+
+// ClassTerms has the terms that decide for and against a class. For a linear function f, a weight is the coefficient
+// of the term's value in the embedded document. For other kernels it is the mean of f(x) - f(x without the term) over
+// documents x, which is 0 for documents without the term.
+type ClassTerms struct {
+	Class   string       `json:"class"`
+	Against string       `json:"against,omitempty"` // the other class; "" for all others
+	For     []TermWeight `json:"terms_for"`         // positive, in descending order
+	Not     []TermWeight `json:"terms_against"`     // negative, in ascending order
+	Known   int          `json:"terms"`             // number of terms with a weight other than 0
+	Length  float64      `json:"length"`            // √Σ weight²
+}
+
+// TermWeight is a term, by its text or else its column, with its weight.
+type TermWeight struct {
+	Term   string  `json:"term"`
+	Weight float64 `json:"weight"`
+}
+
+func explanationOf(x *learn.Explanation) *Explanation {
+	out := &Explanation{Kind: x.Kind, Documents: x.Documents, Held: x.Held}
+	weight := func(w learn.TermWeight) TermWeight { return TermWeight(w) }
+	for _, r := range x.Rows {
+		out.Rows = append(out.Rows, ClassTerms{r.Class, r.Against, each(r.For, weight), each(r.Not, weight), r.Known,
+			r.Length})
+	}
+	return out
+}
+
+// DocumentExplanation says why a model predicts what it does for a document x: by a number f(x), which is larger the
+// more speaks for Label. If the model compares pairs of classes, f is the decision value of Label against Against; if
+// it has a function per class, the difference of their values. For several labels, regression and one class it is the
+// decision value itself, for one class with the sign of the prediction.
+type DocumentExplanation struct {
+	Label   string  `json:"label"`             // what is predicted
+	Against string  `json:"against,omitempty"` // the second class; "" if f is of Label alone
+	Value   float64 `json:"value"`             // f(x)
+	Known   int     `json:"terms_known"`       // number of different terms of the document that the model knows
+
+	Terms   []TermEffect    `json:"terms"`                     // in descending order of |Effect|
+	Support []SupportEffect `json:"support_vectors,omitempty"` // in descending order of |Effect|, of SVMs
+}
+
+// TermEffect is the effect of a term on f: f(x) - f(x without the term), which is positive if the term speaks for the
+// label.
+type TermEffect struct {
+	Term   string   `json:"term"`
+	Count  float64  `json:"count"` // in the document
+	Effect float64  `json:"effect"`
+	For    string   `json:"-"`               // what the term speaks for: a class, or "a greater value" of regression
+	Slope  *float64 `json:"slope,omitempty"` // ∂f/∂Count, of SVMs; nil if it isn't known
+}
+
+// SupportEffect is a support vector s with its term α·k(s, x) of f.
+type SupportEffect struct {
+	Document int64   `json:"document"` // of the training corpus, from 1; 0 if unknown
+	Class    string  `json:"class,omitempty"`
+	Kernel   float64 `json:"kernel"` // k(s, x)
+	Effect   float64 `json:"effect"`
+	For      string  `json:"-"` // as in TermEffect
+}
+
+func documentExplanationOf(x *learn.DocumentExplanation) *DocumentExplanation {
+	if x == nil {
+		return nil
+	}
+	return &DocumentExplanation{x.Label, x.Against, x.Value, x.Known,
+		each(x.Terms, func(e learn.TermEffect) TermEffect { return TermEffect(e) }),
+		each(x.Support, func(e learn.SupportEffect) SupportEffect { return SupportEffect(e) })}
+}
+
+// Evaluation compares what a model predicts for documents with their labels.
+type Evaluation struct {
+	Score    *Score
+	Outcomes []Outcome  // by document
+	Coverage []Coverage // error of the most confident documents, from the highest confidence; of one class each
+	Curves   []Curve    // of classification: first over all classes together (micro), then by class
+	Mistakes []Mistake  // the most confident ones, in descending order of confidence
+	Copies   []Copy     // documents that are nearly the same as one of training, ascending
+}
+
+// Outcome compares the prediction for a document with its labels.
+type Outcome struct {
+	Truth, Prediction string  // labels, separated by commas if there are several
+	Scored            bool    // the document has labels to compare with
+	Right             bool    // the prediction is the class, or the set of labels
+	Margin            float64 // f, see DocumentExplanation
+	Confidence        float64 // probability of the prediction or, if the model has none, |Margin|; of regression |error|
+}
+
+// Coverage is the share of documents with at least a confidence, and the share of these that is predicted wrongly.
+type Coverage struct{ Confidence, Documents, Error float64 }
+
+// Curve says how well scores separate documents of a class from others, over all thresholds: with TP and FP positives
+// and negatives at or above the threshold, of P and N in all,
+//
+//	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   PrecisionRecall: (TP/P, TP/(TP+FP)),
+//	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over the thresholds, descending
+//
+// as in scikit-learn. Scores are probabilities or, if the model has none, decision values.
+type Curve struct {
+	Class                 string // "" for all classes together
+	Documents             int    // number of positives
+	AUC, AveragePrecision float64
+	ROC, PrecisionRecall  [][2]float64 // points that are at least 1/200 apart
+}
+
+// Mistake is a wrong prediction.
+type Mistake struct {
+	Document int                  // number of the document
+	Label    string               // of several labels the wrong one, as "x" or "not x"; else ""
+	Why      *DocumentExplanation // by words of its text, if it is known, else by terms; nil for precomputed kernels
+	Marks    []Mark               // where these words are in the text
+}
+
+// Mark is a word in a text, the bytes From to To, with its effect.
+type Mark struct {
+	From, To int
+	Effect   float64
+}
+
+// Copy is a document that is nearly the same as a training document: c = 1 − cosine of the square roots of their terms'
+// shares is at most 0.02, about two words of a hundred.
+type Copy struct {
+	Document, Training int // their numbers; Training is the nearest
+	C                  float64
+}
+
+func evaluationOf(v *learn.Evaluation) *Evaluation {
+	out := &Evaluation{Score: scoreOf(v.Score),
+		Coverage: each(v.Coverage, func(c learn.Coverage) Coverage { return Coverage{c.Confidence, c.Part, c.Error} }),
+		Copies:   each(v.Copies, func(c learn.Copy) Copy { return Copy{c.Document - 1, c.Training - 1, c.C} })}
+	for i := range v.Outcomes {
+		x := &v.Outcomes[i]
+		out.Outcomes = append(out.Outcomes, Outcome{x.Truth, x.Prediction, x.Scored, x.Right, x.Margin, x.Confidence})
+	}
+	for _, c := range v.Curves {
+		out.Curves = append(out.Curves, Curve{c.Class, c.Documents, c.AUC, c.AveragePrecision, c.ROC, c.Precision})
+	}
+	for _, m := range v.Mistakes {
+		out.Mistakes = append(out.Mistakes, Mistake{m.Index, m.Wrong, documentExplanationOf(m.Why),
+			each(m.Marks, func(k learn.Mark) Mark { return Mark{k.From, k.To, k.Effect} })})
+	}
+	return out
+}
+
+// each converts the elements of a list.
+func each[A, B any](list []A, as func(A) B) []B {
+	out := make([]B, len(list))
+	for i, v := range list {
+		out[i] = as(v)
+	}
+	return out
+}
