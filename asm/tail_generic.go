@@ -8,7 +8,13 @@ import (
 
 // Visit is a part of the posting list of one tail term of one panel document: its first entry and how many there
 // are, at least 1, the document's value in the term, and its number in the panel.
-type Visit = layout.Visit
+type Visit struct {
+	First, Count uint32  // entries of the list, from doc and value on
+	Scale        float32 // the panel document's value in the term
+	Column       uint32  // the panel document's number in the panel
+}
+
+var _ = Visit(layout.Visit{}) // the fields that the assembly reads
 
 // TailOne is the sum of the tail that stands for 1. It is below 2³¹ by so much that roundings of a sum that is 1 by
 // the Cauchy-Schwarz inequality don't leave int32.
