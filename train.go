@@ -26,8 +26,8 @@ type TrainOptions struct {
 	Type string
 
 	// Kernel is a specification, or a name whose parameter is chosen. By default it is chosen for text and for vectors
-	// that aren't counts. If nothing is chosen it is diffusion:t=0.5 for text and counts, bhattacharyya for other weights of terms, and
-	// rbf:embed=standard for measurements.
+	// that aren't counts. If nothing is chosen it is diffusion:t=0.5 for text and counts, bhattacharyya for other term
+	// weights, and rbf:embed=standard for measurements.
 	Kernel    string
 	Embedding string // of documents; default that of the kernel or the learner
 	Scheme    string // one-vs-one, one-vs-rest or labels; default chosen, and labels where documents have several
