@@ -118,9 +118,9 @@ type Components struct {
 	workers  int
 }
 
-// PCA finds the principal components of n documents in the kernel's feature space. With the Gram matrix K, P = I - 11ᵀ/n
-// and the eigenpairs P K P vᵢ = λᵢ vᵢ, component i has the variance λᵢ/n. Documents and a new document t have the
-// coordinates
+// PCA finds the principal components of n documents in the kernel's feature space. With the Gram matrix K,
+// P = I - 11ᵀ/n and the eigenpairs P K P vᵢ = λᵢ vᵢ, component i has the variance λᵢ/n. Documents and a new document t
+// have the coordinates
 //
 //	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
 //
