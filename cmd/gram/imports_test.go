@@ -13,21 +13,21 @@ const module = "github.com/gramengine/gram"
 // themselves. A package imports only packages of layers before its own, and those of its own entry.
 var layers = []string{
 	"internal/run",
-	"internal/flagtext internal/params internal/musttest internal/report internal/parquet internal/host docs",
+	"internal/flagtext internal/params internal/musttest internal/parquet internal/host docs",
 	"asm sparse tiles",
 	"corpus solver engine/device engine/internal internal/matrixio internal/learn/width " +
 		"internal/learn/dense internal/learn/lbfgs internal/learn/sphere",
 	"engine/kernel engine/internal/panel engine/internal/nearest internal/learn/archive internal/learn/grouped " +
-		"internal/learn/selection",
-	"engine/internal/compute internal/learn/model internal/learn/lmnn",
+		"internal/learn/selection internal/chart",
+	"engine/internal/compute internal/report internal/learn/model internal/learn/lmnn",
 	"engine/internal/cache engine/spectrum internal/learn/task",
 	"engine",
 	"internal/learn/knn internal/learn/landmark internal/learn/linear internal/learn/logistic internal/learn/pca " +
 		"internal/learn/svm",
 	"internal/learn/mkm",
 	"internal/learn",
-	". cuda internal/chart internal/cli",
-	"internal/page internal/backend internal/instrument internal/soak cmd/libgram",
+	". cuda internal/cli",
+	"internal/backend internal/instrument internal/soak cmd/libgram",
 	"internal/source docs/machines cmd/internal/effects",
 	"cmd/internal/bench cmd/internal/explain cmd/internal/machines cmd/internal/matrices cmd/internal/neighbours " +
 		"cmd/internal/serve cmd/internal/soak cmd/internal/spectral cmd/internal/verify",

@@ -14,7 +14,6 @@ import (
 
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -123,8 +122,9 @@ func TestPagesInBrowser(t *testing.T) {
 		units.Add("", cell)
 	}
 	file := filepath.Join(folder, "units.html")
-	of := &page.Page{Title: "Units", Sections: []page.Section{{Title: "Rates", Table: units}}}
-	if _, err := matrixio.Make(file, of.Write); err != nil {
+	of := &report.Document{Title: "Units"}
+	of.Table("Rates", "", units)
+	if _, err := matrixio.Make(file, of.WriteHTML); err != nil {
 		t.Fatal(err)
 	}
 	b.open(file, 1280, "light")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/gramengine/gram/cuda"
 	"github.com/gramengine/gram/internal/cli"
@@ -35,14 +34,13 @@ type timed struct {
 	times []cuda.KernelTime
 }
 
-func (r *timed) WriteText(w io.Writer) {
-	r.Report.WriteText(w)
-	fmt.Fprintln(w, "\nGPU, by its own clock")
+func (r *timed) Describe(d *report.Document) {
+	r.Report.Describe(d)
 	t := report.NewTable("kernel", ">launches", ">seconds")
 	for _, k := range r.times {
 		t.Add(k.Kernel, report.Count(k.Launches), report.Seconds(k.Seconds))
 	}
-	t.Write(w)
+	d.Table("GPU", "GPU, by its own clock", t)
 }
 
 // MarshalJSON adds gpu_kernels to the report's object.

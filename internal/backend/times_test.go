@@ -2,12 +2,10 @@ package backend
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // some is a report.
@@ -15,16 +13,15 @@ type some struct {
 	Rows int `json:"rows"`
 }
 
-func (s *some) WriteText(w io.Writer) { fmt.Fprintln(w, "rows", s.Rows) }
+func (s *some) Describe(d *report.Document) { d.Linef("rows %d", s.Rows) }
 
 // The times follow the text of a report, and are part of its object.
 func TestTimes(t *testing.T) {
 	r := &timed{&some{3}, []cuda.KernelTime{{Kernel: "panels", Launches: 1200, Seconds: 0.5}}}
-	var text strings.Builder
-	r.WriteText(&text)
+	text := report.Text(r)
 	want := "rows 3\n\nGPU, by its own clock\nkernel  launches  seconds\npanels     1,200   500 ms\n"
-	if text.String() != want {
-		t.Errorf("%q, expected %q", text.String(), want)
+	if text != want {
+		t.Errorf("%q, expected %q", text, want)
 	}
 	object, err := json.Marshal(r)
 	if err != nil {

@@ -66,19 +66,19 @@ func (f *Flags) Draws(path *string, name, usage string) {
 	f.checkEnding(path, name, ".svg")
 }
 
-// Pages declares -report, which names a page of the command's report that write is to write.
-func (f *Flags) Pages(write func(file, command string, r report.Report) error) {
-	f.writePage = write
+// Pages declares -report, which names a page of the command's report.
+func (f *Flags) Pages() {
 	f.Writes(&f.Page, "report", "write a page to `FILE`, an .html")
 	f.checkEnding(&f.Page, "report", ".html")
 }
 
-// WritePage writes the page of a report where -report asks for it.
+// WritePage writes the page of a report if -report asks for it.
 func (f *Flags) WritePage(r report.Report) error {
 	if f.Page == "" {
 		return nil
 	}
-	return f.writePage(f.Page, f.Name(), r)
+	_, err := matrixio.Make(f.Page, func(w io.Writer) error { return report.WriteHTML(w, f.Name(), r) })
+	return err
 }
 
 // DrawsSeveral declares a flag that names a picture, PNG or SVG, to be written, or several whose names begin

@@ -25,8 +25,6 @@ type Flags struct {
 
 	Page string // the file of -report, see Pages
 
-	writePage func(file, command string, r report.Report) error
-
 	Prints bool // the command prints its result, and not only a report, where -o names no file
 
 	MaxArgs int                                   // how many arguments the command takes beside flags

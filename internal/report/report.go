@@ -1,25 +1,22 @@
-// Package report prints what commands find: as one JSON object or as text with tables and numbers
-// that people read.
+// Package report has the results of commands. A command describes what it found once, as a [Document]; that is
+// printed as text or becomes a page of HTML. JSON is the report's own fields.
 package report
 
 import (
 	"encoding/json"
 	"io"
 	"math"
-	"strings"
 )
 
-// Report is what a command found: it marshals to the JSON object and prints itself as text.
+// Report is what a command found: it marshals to the JSON object and describes itself in a document.
 type Report interface {
-	WriteText(w io.Writer)
+	Describe(d *Document)
 }
 
-// Write prints a report at once, in the form that was asked for.
+// Write prints a report as text or JSON, in one write.
 func Write(w io.Writer, r Report, asJSON bool) error {
 	if !asJSON {
-		var b strings.Builder
-		r.WriteText(&b)
-		_, err := io.WriteString(w, b.String())
+		_, err := io.WriteString(w, Text(r))
 		return err
 	}
 	enc := json.NewEncoder(w)
@@ -28,7 +25,14 @@ func Write(w io.Writer, r Report, asJSON bool) error {
 	return enc.Encode(r)
 }
 
-// Number is a float64 that marshals NaN and infinities as null: JSON has no other word for them.
+// Text returns a report as text.
+func Text(r Report) string {
+	var d Document
+	r.Describe(&d)
+	return d.String()
+}
+
+// Number is a float64 that marshals NaN and infinities as null, because JSON can't express them.
 type Number float64
 
 // MarshalJSON implements json.Marshaler.

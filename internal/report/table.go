@@ -9,7 +9,6 @@ import (
 
 // Table collects cells and prints them in aligned columns.
 type Table struct {
-	Name  string     // of a section of a page; text leaves it out
 	right []bool     // columns aligned to the right
 	rows  [][]string // the first is the header
 }
@@ -21,12 +20,6 @@ func NewTable(titles ...string) *Table {
 		t.right = append(t.right, strings.HasPrefix(title, ">"))
 		t.rows[0] = append(t.rows[0], strings.TrimPrefix(title, ">"))
 	}
-	return t
-}
-
-// Named names the table.
-func (t *Table) Named(name string) *Table {
-	t.Name = name
 	return t
 }
 
@@ -62,15 +55,8 @@ func (t *Table) Width() int {
 	return sum
 }
 
-// TableWriter is a writer that takes tables as they are.
-type TableWriter interface{ WriteTable(t *Table) }
-
 // Write prints the table, two blanks between columns and none at the end of a line.
 func (t *Table) Write(w io.Writer) {
-	if to, is := w.(TableWriter); is {
-		to.WriteTable(t)
-		return
-	}
 	width, out := t.widths(), bufio.NewWriter(w)
 	for _, row := range t.rows {
 		blanks := 0 // before what comes next

@@ -2,7 +2,6 @@ package source
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/gramengine/gram/internal/learn/svm"
@@ -42,14 +41,14 @@ func NewFigures(s *svm.Score, regression, labels bool) (f Figures) {
 	return f
 }
 
-// WriteAll prints the figures of all documents together, but the accuracy.
-func (f *Figures) WriteAll(w io.Writer) {
+// DescribeAll adds the figures of all documents, without the accuracy.
+func (f *Figures) DescribeAll(d *report.Document) {
 	text := f.All()
 	if f.Hamming != nil {
 		text = fmt.Sprintf("micro F1 %.4f, %s", float64(*f.MicroF1), text)
 	}
 	if text != "" {
-		fmt.Fprintf(w, "all documents: %s\n", text)
+		d.Fact("all documents", "%s", text)
 	}
 }
 

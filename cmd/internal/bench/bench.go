@@ -22,7 +22,6 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/instrument"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -47,7 +46,7 @@ grambench bench -explain -in train.svm
 grambench bench -kernel arccos:n=0.5 -kernel ngd -isa avx2`,
 	Setup: func(f *cli.Flags) cli.Work {
 		b := &bench{f: f, workers: workerList{1}}
-		f.Pages(page.WriteFile)
+		f.Pages()
 		b.Documents.Declare(f, "goroot", &b.Limits)
 		f.Group("Kernels", "")
 		b.Kernels.Declare(f, "tiles, neighbours, c and diffusion:t=0.5")
@@ -103,15 +102,12 @@ type header struct {
 	Rounds  int         `json:"rounds"`
 }
 
-func (h header) String() string {
-	return fmt.Sprintf("%s\n%s, %s, grambench %s, %s; median of %s\n", h.Corpus, report.Known(h.CPU), h.Go, h.Version,
-		h.Date, report.Counted(h.Rounds, "round", "rounds"))
-}
-
-// CompletePage gives the pages of all reports a title.
-func (h header) CompletePage(p *page.Page) error {
-	p.Title = "Benchmark on " + filepath.Base(h.Corpus.Source)
-	return nil
+// Describe adds the title and the first lines of all reports.
+func (h header) Describe(d *report.Document) {
+	d.Title = "Benchmark on " + filepath.Base(h.Corpus.Source)
+	d.Line(h.Corpus)
+	d.Linef("%s, %s, grambench %s, %s; median of %s\n", report.Known(h.CPU), h.Go, h.Version, h.Date,
+		report.Counted(h.Rounds, "round", "rounds"))
 }
 
 // check answers wrong usage before anything is read.

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/gramengine/gram/engine"
@@ -123,13 +122,12 @@ func (r *headsReport) summarise() {
 	r.ChosenS, r.AboveBest = chosen.Seconds, 100*(1/best-1)
 }
 
-func (r *headsReport) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.header)
-	fmt.Fprintf(w, "%s, tiles of %s, one worker; predicted: dot products and segments by the cost model\n\n",
+func (r *headsReport) Describe(d *report.Document) {
+	r.header.Describe(d)
+	d.Linef("%s, tiles of %s, one worker; predicted: dot products and segments by the cost model\n",
 		r.ISA, r.Kernel)
 	t := report.NewTable(
-		">head terms", ">segments", ">predicted", ">measured", ">least", ">most", ">head", ">tail", ">to best", "").
-		Named("Heads")
+		">head terms", ">segments", ">predicted", ">measured", ">least", ">most", ">head", ">tail", ">to best", "")
 	for _, row := range r.Rows {
 		cells := []string{report.Count(row.Terms), report.Count(row.Segments)}
 		for _, s := range []float64{row.Predicted, row.Seconds, row.Min, row.Max, row.Head, row.Tail} {
@@ -137,8 +135,9 @@ func (r *headsReport) WriteText(w io.Writer) {
 		}
 		t.Add(append(cells, fmt.Sprintf("%.3f", row.ToBest), map[bool]string{true: "<-- chosen"}[row.Chosen])...)
 	}
-	t.Write(w)
-	fmt.Fprintf(w, "\nchosen: %s, %s, %.1f %% above the best measured (%s)\n",
+	d.Table("Heads", "", t)
+	d.Line("")
+	d.Fact("chosen", "%s, %s, %.1f %% above the best measured (%s)",
 		report.Counted(r.ChosenTerms, "term", "terms"), report.Seconds(r.ChosenS), r.AboveBest,
 		report.Counted(r.BestTerms, "term", "terms"))
 }

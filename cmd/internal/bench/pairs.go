@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/instrument"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/sparse"
 )
@@ -257,17 +255,17 @@ func (row *pairsRow) summarise() {
 	row.CopyShare = report.Ratio(row.BytesPerS, row.memory.Copy)
 }
 
-func (r *pairsReport) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.header)
-	table := func(name string, rows []*pairsRow, cells func(row *pairsRow) []string, titles ...string) {
-		t := report.NewTable(append([]string{"isa", "kernel", ">workers"}, titles...)...).Named(name)
+func (r *pairsReport) Describe(d *report.Document) {
+	r.header.Describe(d)
+	table := func(name, text string, rows []*pairsRow, cells func(row *pairsRow) []string, titles ...string) {
+		t := report.NewTable(append([]string{"isa", "kernel", ">workers"}, titles...)...)
 		for _, row := range rows {
 			own := []string{row.ISA, report.Shorten(row.Kernel, 34), report.Count(row.Workers)}
 			t.Add(append(own, cells(row)...)...)
 		}
-		t.Write(w)
+		d.Table(name, text, t)
 	}
-	table(perSecond, r.all(), func(row *pairsRow) []string {
+	table(perSecond, "", r.all(), func(row *pairsRow) []string {
 		cells := []string{
 			report.Rate(row.PairsPerS), report.Rate(row.PairsPerSLeast), report.Rate(row.PairsPerSMost),
 			fmt.Sprintf("%.1f", row.RatioToMerge),
@@ -281,8 +279,8 @@ func (r *pairsReport) WriteText(w io.Writer) {
 
 	// The GPU's figures are another matter, see cuda/check.sh.
 	onProcessor := slices.DeleteFunc(slices.Clone(r.Rows), func(row *pairsRow) bool { return row.table == nil })
-	fmt.Fprintln(w, "\nAgainst the machine: multiply-adds/s of the head stage, bytes as counted")
-	table("", onProcessor, func(row *pairsRow) []string {
+	const against = "Against the machine: multiply-adds/s of the head stage, bytes as counted"
+	table("Against the machine", against, onProcessor, func(row *pairsRow) []string {
 		return []string{
 			report.Count(row.HeadTerms), report.Count(row.Panel), report.Rate(row.PeakPerS), report.Rate(row.HeadPerS),
 			report.Percent(row.HeadShare), report.Percent(row.UsefulShare), report.Rate(float64(row.Bytes)),
@@ -290,15 +288,14 @@ func (r *pairsReport) WriteText(w io.Writer) {
 		}
 	}, ">head terms", ">panel", ">peak", ">head", ">of peak", ">useful", ">bytes", ">bytes/s", ">of read", ">of copy")
 
-	fmt.Fprintf(w, "\nBandwidth in bytes/s: a buffer of %s, and half of each cache\n", report.Bytes(r.Memory[0].Buffer))
 	t := report.NewTable(">workers", ">read", ">copy", ">read L2", ">read L1")
 	for _, m := range r.Memory {
 		t.Add(report.Count(m.Workers), report.Rate(m.Read), report.Rate(m.Copy), report.Rate(m.L2), report.Rate(m.L1))
 	}
-	t.Write(w)
+	d.Table("Bandwidth", fmt.Sprintf("Bandwidth in bytes/s: a buffer of %s, and half of each cache",
+		report.Bytes(r.Memory[0].Buffer)), t)
 
-	fmt.Fprintln(w, "\nWhere the time goes")
-	table("", onProcessor, func(row *pairsRow) (cells []string) {
+	table("Where the time goes", "Where the time goes", onProcessor, func(row *pairsRow) (cells []string) {
 		for _, share := range []float64{row.Load, row.Tail, row.Head, row.Close, row.Map, row.Store, row.Idle} {
 			cells = append(cells, report.Percent(share))
 		}
@@ -307,10 +304,11 @@ func (r *pairsReport) WriteText(w io.Writer) {
 		}
 		return cells
 	}, ">load", ">tail", ">head", ">close", ">map", ">store", ">idle", ">map values/s")
+	d.Chart(perSecond, r.chart(), "as in the table")
 }
 
-// CompletePage adds a chart of pairs/s, by kernel and instruction set.
-func (r *pairsReport) CompletePage(p *page.Page) (err error) {
+// chart draws pairs/s by kernel and instruction set.
+func (r *pairsReport) chart() *chart.Chart {
 	n := len(r.Rows) / r.kernels // of each
 	var kernels, sets []string
 	for i, row := range r.Rows {
@@ -326,6 +324,5 @@ func (r *pairsReport) CompletePage(p *page.Page) (err error) {
 	}
 	c := chart.New("By kernel and instruction set", "", "million pairs/s")
 	c.Bars(kernels, sets, func(k, s int) float64 { return r.Rows[k*n+s].PairsPerS / 1e6 })
-	p.Section(perSecond).Charts = []page.Chart{page.NewChart(c, "as in the table")}
-	return r.header.CompletePage(p)
+	return c
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -160,9 +159,10 @@ func newSuiteReport(r *instrument.Result) (*suiteReport, error) {
 	return s, nil
 }
 
-func (s *suiteReport) WriteText(w io.Writer) {
+func (s *suiteReport) Describe(d *report.Document) {
 	m := s.Machine
-	fmt.Fprintf(w, "%s, %s, %d threads of %d cores, sockets: %d; %s, grambench %s, %s\n", report.Known(m.Model), s.ISA,
+	d.Title = "Suite on " + report.Known(m.Model)
+	d.Linef("%s, %s, %d threads of %d cores, sockets: %d; %s, grambench %s, %s", report.Known(m.Model), s.ISA,
 		m.Threads, m.Cores, m.Sockets, s.Go, s.Program, s.Date)
 	var caches []string
 	for _, c := range m.Caches {
@@ -173,20 +173,22 @@ func (s *suiteReport) WriteText(w io.Writer) {
 	if !slices.Contains(m.Unknown, "stepping") {
 		number = fmt.Sprintf("family %d, model %d, stepping %d", m.Family, m.Number, m.Stepping)
 	}
-	fmt.Fprintf(w, "processor: %s, microcode %s, hypervisor %s\ncaches: %s\n", number, report.Known(m.Microcode),
-		m.Hypervisor, report.Known(report.Join(caches)))
+	d.Fact("processor", "%s, microcode %s, hypervisor %s", number, report.Known(m.Microcode), m.Hypervisor)
+	d.Fact("caches", "%s", report.Known(report.Join(caches)))
 	memory := "unknown"
 	if m.MemoryBytes > 0 {
 		memory = report.Bytes(m.MemoryBytes) + ", " + report.Bytes(m.UsedBytes) + " in use"
 	}
-	fmt.Fprintf(w, "memory: %s\nGPU: %s\n", memory, s.GPU)
-	fmt.Fprintf(w, "not known, since the system doesn't tell: %s\n", report.Join(m.Unknown))
+	d.Fact("memory", "%s", memory)
+	d.Fact("GPU", "%s", s.GPU)
+	d.Fact("not known, since the system doesn't tell", "%s", report.Join(m.Unknown))
 	if s.Partial {
-		fmt.Fprintln(w, "incomplete: the run was interrupted, and its results were not checked again after the rounds")
+		d.Fact("incomplete", "the run was interrupted, and its results were not checked again after the rounds")
 	}
-	fmt.Fprintf(w, "rounds: %s, medians with 95 %% intervals; workers pinned: %t\n\n", report.Count(s.Rounds), s.Pinned)
+	d.Fact("rounds", "%s, medians with 95 %% intervals; workers pinned: %t", report.Count(s.Rounds), s.Pinned)
+	d.Line("")
 	t := report.NewTable("workload", ">workers", "unit", ">a second", ">least", ">most", ">±", ">MHz", ">own cores",
-		">other cores", ">joules", ">error", "digest").Named("Workloads")
+		">other cores", ">joules", ">error", "digest")
 	known := func(format string, v float64, known bool) string {
 		if !known {
 			return "unknown"
@@ -210,31 +212,37 @@ func (s *suiteReport) WriteText(w io.Writer) {
 				row.Joules, row.Joules > 0),
 			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
 	}
-	t.Write(w)
+	d.Table("Workloads", "", t)
 	for _, row := range s.Index {
-		fmt.Fprintf(w, "\nindex: %.1f with %s, of %s; %s has 100 with one\n", row.Index,
-			report.Counted(row.Workers, "worker", "workers"),
+		workers := report.Counted(row.Workers, "worker", "workers")
+		d.Line("")
+		d.Fact("index", "%.1f with %s, of %s; %s has 100 with one", row.Index, workers,
 			report.Counted(row.Workloads, "workload", "workloads"), s.Reference)
+		d.Figure("index, "+workers, fmt.Sprintf("%.1f", row.Index), s.Reference+" = 100")
 	}
-	fmt.Fprintf(w, "wide: %d of %s beyond 2 %% when the time was over\n", wide,
+	d.Fact("wide", "%d of %s beyond 2 %% when the time was over", wide,
 		report.Counted(len(s.Rows), "interval", "intervals"))
 	others := known("%.1f", busy, s.Rows[0].Others >= 0)
 	if len(short) > 0 {
-		fmt.Fprintf(w, "too slow, since workers waited for processors: %s\n", strings.Join(short, "; "))
+		d.Fact("too slow, since workers waited for processors", "%s", strings.Join(short, "; "))
 	}
-	fmt.Fprintf(w, "noise: other processes took up to %s cores of %d\n", others, m.Threads)
+	d.Fact("noise", "other processes took up to %s cores of %d", others, m.Threads)
 	if slices.Contains(m.Unknown, "energy") {
-		fmt.Fprintln(w, "energy: no counter of the sockets (RAPL) can be read here")
+		d.Fact("energy", "no counter of the sockets (RAPL) can be read here")
 	}
-	t = report.NewTable("workload", ">workers", ">speed-up", ">efficiency", "bounded by").Named("Scaling")
+	t = report.NewTable("workload", ">workers", ">speed-up", ">efficiency", "bounded by")
 	for _, row := range s.Scaling {
 		t.Add(row.Workload, report.Count(row.Workers), fmt.Sprintf("%.2f", row.SpeedUp), report.Percent(row.Efficiency),
 			row.Bounds)
 	}
 	if len(s.Scaling) > 0 {
-		fmt.Fprintln(w, "\nMore workers against one")
-		t.Write(w)
+		d.Table("Scaling", "More workers against one", t)
 	}
+	s.against(d)
+	s.intervals(d)
+	s.roofline(d)
+	s.stages(d)
+	s.scaling(d)
 }
 
 // compareReport is the report of bench -compare.
@@ -260,11 +268,10 @@ func (b *bench) runCompare(e *cli.Env) error {
 	return cli.ErrReported
 }
 
-func (c *compareReport) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s against %s: rates, and ratios whose intervals hold together with 95 %%\n\n", c.Names[1], c.Names[0])
+func (c *compareReport) Describe(d *report.Document) {
+	d.Linef("%s against %s: rates, and ratios whose intervals hold together with 95 %%\n", c.Names[1], c.Names[0])
 	t := report.NewTable("workload", ">workers", "unit", ">first", ">second", ">ratio", ">least", ">most", ">varies", "by",
-		"").
-		Named("Ratios")
+		"")
 	ratio := func(r instrument.Ratio, varies, by string) []string {
 		return []string{fmt.Sprintf("%.3f", r.Ratio), fmt.Sprintf("%.3f", r.Low), fmt.Sprintf("%.3f", r.High), varies, by,
 			map[bool]string{true: "differs"}[r.Differs()]}
@@ -279,18 +286,18 @@ func (c *compareReport) WriteText(w io.Writer) {
 			ratio(row.Ratio, report.Percent(row.RunToRun), by)...)...)
 	}
 	t.Add(append([]string{"geometric mean", "", "", "", ""}, ratio(c.Mean, "", "")...)...)
-	t.Write(w)
-	fmt.Fprintln(w)
+	d.Table("Ratios", "", t)
+	d.Line("")
 	lines := func(name string, list []string) {
 		for _, line := range list {
-			fmt.Fprintf(w, "%s: %s\n", name, line)
+			d.Fact(name, "%s", line)
 		}
 	}
 	lines("the machines differ", c.Machine)
 	lines("perhaps why", c.Hints)
 	lines("in one file alone", c.LeftOut)
 	lines("too slow", c.Below)
-	fmt.Fprintf(w, "differs: %s\n", map[bool]string{true: "yes", false: "no more than runs on one machine do"}[c.Differs])
+	d.Fact("differs", "%s", map[bool]string{true: "yes", false: "no more than runs on one machine do"}[c.Differs])
 }
 
 // expand replaces ... between two numbers by what lies between them, doubling from the first, and all by the number of

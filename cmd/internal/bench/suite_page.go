@@ -7,27 +7,11 @@ import (
 
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/instrument"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 )
 
-// CompletePage adds charts: intervals, the roofline, stages and, of several numbers of workers, scaling.
-func (s *suiteReport) CompletePage(p *page.Page) error {
-	p.Title = "Suite on " + report.Known(s.Machine.Model)
-	for _, row := range s.Index {
-		p.Figures = append(p.Figures, page.Figure{Name: "index, " + report.Counted(row.Workers, "worker", "workers"),
-			Value: fmt.Sprintf("%.1f", row.Index), Note: s.Reference + " = 100"})
-	}
-	s.against(p)
-	s.intervals(p)
-	s.roofline(p)
-	s.stages(p)
-	s.scaling(p)
-	return nil
-}
-
 // against draws the rate of each workload in percent of that of the reference machine on one worker.
-func (s *suiteReport) against(p *page.Page) {
+func (s *suiteReport) against(d *report.Document) {
 	var names, workers []string
 	for _, row := range s.Rows {
 		if s.reference.Row(row.Workload, row.Version, 1) != nil && !slices.Contains(names, row.Workload) {
@@ -50,11 +34,11 @@ func (s *suiteReport) against(p *page.Page) {
 		}
 		return 0
 	})
-	addChart(p, "Workloads", c, "the index is their geometric mean")
+	d.Chart("Workloads", c, "the index is their geometric mean")
 }
 
 // intervals draws how wide each median's interval is.
-func (s *suiteReport) intervals(p *page.Page) {
+func (s *suiteReport) intervals(d *report.Document) {
 	var names []string
 	for _, row := range s.Rows {
 		names = append(names, shortRow(row))
@@ -64,7 +48,7 @@ func (s *suiteReport) intervals(p *page.Page) {
 		rate := s.Rows[i].Rate
 		return 50 * (rate.High - rate.Low) / rate.Median
 	})
-	addChart(p, "Workloads", c, "95 % of medians lie within so much")
+	d.Chart("Workloads", c, "95 % of medians lie within so much")
 }
 
 // shortRow names a row in a chart.
@@ -76,7 +60,7 @@ func shortRow(row *instrument.Row) string {
 }
 
 // roofline draws what the machine could do by multiply-adds per byte, and the rows whose work is counted.
-func (s *suiteReport) roofline(p *page.Page) {
+func (s *suiteReport) roofline(d *report.Document) {
 	c := chart.New("Roofline", "multiply-adds a byte", "G multiply-adds/s")
 	for i, roof := range s.Roofs {
 		var points []chart.Point
@@ -113,11 +97,11 @@ func (s *suiteReport) roofline(p *page.Page) {
 	for _, axis := range []*chart.Axis{&c.X, &c.Y} {
 		axis.Log, axis.Write = true, report.Float
 	}
-	addChart(p, "Workloads", c, "lines are what registers and memory allow, points what tiles reach")
+	d.Chart("Workloads", c, "lines are what registers and memory allow, points what tiles reach")
 }
 
 // stages draws where the time of the workloads goes whose stages are counted.
-func (s *suiteReport) stages(p *page.Page) {
+func (s *suiteReport) stages(d *report.Document) {
 	names := []string{"load", "tail", "head", "close", "map", "store", "idle"}
 	var rows []*instrument.Row
 	var groups []string
@@ -131,11 +115,11 @@ func (s *suiteReport) stages(p *page.Page) {
 	}
 	c := chart.New("Where the time goes", "", "percent")
 	c.Bars(groups, names, func(g, k int) float64 { return 100 * rows[g].Shares[names[k]] })
-	addChart(p, "Workloads", c, "stages by workload")
+	d.Chart("Workloads", c, "stages by workload")
 }
 
 // scaling draws the efficiency of each worker.
-func (s *suiteReport) scaling(p *page.Page) {
+func (s *suiteReport) scaling(d *report.Document) {
 	if len(s.Scaling) == 0 {
 		return
 	}
@@ -150,11 +134,5 @@ func (s *suiteReport) scaling(p *page.Page) {
 		c.Curve(w.Name, chart.Colors[i%len(chart.Colors)], points, true)
 	}
 	c.Y.Min, c.X.Step = 0, 1
-	addChart(p, "Scaling", c, "as in the table")
-}
-
-// addChart adds a chart to a section.
-func addChart(p *page.Page, section string, c *chart.Chart, description string) {
-	to := p.Section(section)
-	to.Charts = append(to.Charts, page.NewChart(c, description))
+	d.Chart("Scaling", c, "as in the table")
 }

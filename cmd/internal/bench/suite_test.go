@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/host"
 	"github.com/gramengine/gram/internal/instrument"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // A report of the suite has the index, what isn't known and the noise; its page has charts; its JSON is a result's
@@ -24,37 +24,35 @@ func TestSuiteReport(t *testing.T) {
 	}
 	r.Roofs = append(r.Roofs, &instrument.Roof{Workers: 2, Peak: 1e11, Bandwidth: instrument.Bandwidth{Read: 1e10}})
 	s := musttest.Get(newSuiteReport(r))(t)
-	var text strings.Builder
-	s.WriteText(&text)
+	text := report.Text(s)
 	for _, want := range []string{"index: 100.0 with 1 worker", "index: 100.0 with 2 workers", "energy: no counter",
 		"tell: energy, ", "tiles-text/1", "More workers against one", " 50.0%",
 		"waited for processors: tiles-text/1, 2 workers, in 1 of 40 passes; "} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q isn't in\n%s", want, text.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("%q isn't in\n%s", want, text)
 		}
 	}
 	machine := s.Machine
 	s.Machine = &host.Machine{Unknown: []string{"stepping"}}
-	text.Reset()
-	s.WriteText(&text)
+	text = report.Text(s)
 	for _, want := range []string{"family, model and stepping unknown, microcode unknown", "memory: unknown\n"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q isn't in\n%s", want, text.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("%q isn't in\n%s", want, text)
 		}
 	}
 	s.Machine = machine
-	p := page.Of("bench", s)
-	musttest.Do(t, s.CompletePage(p))
+	var d report.Document
+	s.Describe(&d)
 	var titles []string
-	for _, section := range p.Sections {
+	for _, section := range d.Sections() {
 		for _, c := range section.Charts {
 			titles = append(titles, c.Title)
 		}
 	}
 	want := []string{"Against xeon-amx-2", "Intervals of the medians", "Roofline", "Where the time goes",
 		"Efficiency of each worker"}
-	if !slices.Equal(titles, want) || len(p.Figures) != 2 {
-		t.Errorf("charts %q and %d figures, expected %q and 2", titles, len(p.Figures), want)
+	if !slices.Equal(titles, want) || len(d.Figures) != 2 {
+		t.Errorf("charts %q and %d figures, expected %q and 2", titles, len(d.Figures), want)
 	}
 	file := musttest.Get(json.Marshal(s))(t)
 	if again, err := instrument.Parse("s.json", file); err != nil || len(again.Rows) != len(r.Rows) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -47,7 +46,7 @@ func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
 	for _, s := range x.Support {
 		text := ""
 		if i := s.Document - 1; i >= 0 && i < int64(len(texts)) {
-			text = page.Excerpt(texts[i], 120)
+			text = report.Excerpt(texts[i], 120)
 		}
 		cells := []string{fmt.Sprint(s.Document), s.Class, fmt.Sprintf("%.4g", s.Kernel), fmt.Sprintf("%+.4g", s.Effect),
 			s.For, text}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"strings"
@@ -135,25 +134,25 @@ func (x *documentReport) marked() string {
 	return strings.TrimSpace(b.String())
 }
 
-func (x *documentReport) WriteText(w io.Writer) {
+func (x *documentReport) Describe(d *report.Document) {
 	against := ""
 	if x.Against != "" {
 		against = " against " + x.Against
 	}
-	fmt.Fprintf(w, "%s: %s, by %s\ndecision value %.4g%s; the model knows %s of the document\n", x.Document, x.Label,
+	d.Linef("%s: %s, by %s\ndecision value %.4g%s; the model knows %s of the document", x.Document, x.Label,
 		x.Model, x.Value+0, against, report.Counted(x.Known, "term", "terms")) // + 0: -0 is 0
 	if x.Known == 0 {
-		fmt.Fprintf(w, "%s: this is what the model says of an empty document\n", learn.NoKnownWord)
+		d.Linef("%s: this is what the model says of an empty document", learn.NoKnownWord)
 	}
 	if len(x.Marks) > 0 {
-		fmt.Fprintf(w, "\n%s\n", x.marked())
+		d.Linef("\n%s", x.marked())
 	}
 	if len(x.Terms) > 0 {
-		fmt.Fprintln(w)
-		effects.Terms(x.DocumentExplanation.Terms).Write(w)
+		d.Line("")
+		d.Table("Terms", "", effects.Terms(x.DocumentExplanation.Terms))
 	}
 	if len(x.Support) > 0 {
-		fmt.Fprintf(w, "\nSupport vectors with the greatest share of the decision value, documents of %s\n", x.source)
-		effects.Support(x.DocumentExplanation, nil).Write(w)
+		d.Table("Support vectors", "Support vectors with the greatest share of the decision value, documents of "+x.source,
+			effects.Support(x.DocumentExplanation, nil))
 	}
 }

@@ -4,7 +4,6 @@ package explain
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -141,19 +140,18 @@ func title(r *learn.Explained) string {
 	return r.Class + " against " + r.Against
 }
 
-func (x *explanation) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s\n", x.Model, x.Kind)
+func (x *explanation) Describe(d *report.Document) {
+	d.Linef("%s: %s", x.Model, x.Kind)
 	what := x.what()
 	if x.Documents > 0 {
-		fmt.Fprintf(w, "mean effect: what a term adds to the decision value of a document, on average over %s of the %s "+
-			"training documents that the model holds\n", report.Count(x.Documents), report.Count(x.Held))
+		d.Linef("mean effect: what a term adds to the decision value of a document, on average over %s of the %s "+
+			"training documents that the model holds", report.Count(x.Documents), report.Count(x.Held))
 	}
 	for _, r := range x.Rows {
 		against := "against it"
 		if r.Against != "" {
 			against = "for " + r.Against
 		}
-		fmt.Fprintf(w, "\n%s: %s with a %s\n", title(&r), report.Counted(r.Known, "term", "terms"), what)
 		t := report.NewTable("for it", ">"+what, against, ">"+what)
 		for i := range max(len(r.For), len(r.Not)) {
 			cells := []string{"", "", "", ""}
@@ -165,6 +163,6 @@ func (x *explanation) WriteText(w io.Writer) {
 			}
 			t.Add(cells...)
 		}
-		t.Write(w)
+		d.Table(title(&r), fmt.Sprintf("%s: %s with a %s", title(&r), report.Counted(r.Known, "term", "terms"), what), t)
 	}
 }

@@ -3,7 +3,6 @@ package grambench
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"strings"
 
@@ -116,8 +115,8 @@ func newInfo() *info {
 	return r
 }
 
-func (r *info) WriteText(w io.Writer) {
-	line := func(name, value string) { fmt.Fprintf(w, "%-16s  %s\n", name, value) }
+func (r *info) Describe(d *report.Document) {
+	line := func(name, value string) { d.Linef("%-16s  %s", name, value) }
 	line("grambench", r.Version+", "+r.Go+", "+r.OS+"/"+r.Arch)
 	line("processor", report.Known(r.CPU))
 	line("features", report.Known(strings.Join(r.Features, " ")))
@@ -128,7 +127,7 @@ func (r *info) WriteText(w io.Writer) {
 	line("back end", r.Backend)
 	line("chosen", r.Chosen+": "+r.Reason)
 	line("cost model", r.CostOrigin+"; the choice of the head depends on ratios alone")
-	fmt.Fprintln(w)
+	d.Line("")
 	t := report.NewTable("instruction set", "needs", ">panel", "available", "chosen")
 	for _, row := range r.Rows {
 		panel := ""
@@ -138,7 +137,7 @@ func (r *info) WriteText(w io.Writer) {
 		t.Add(row.ISA, row.Needs, panel, map[bool]string{true: "yes", false: "no"}[row.Available],
 			map[bool]string{true: "<--"}[row.Chosen])
 	}
-	t.Write(w)
+	d.Table("", "", t)
 }
 
 // gpuText says what there is to know of the GPU, or why there is none.

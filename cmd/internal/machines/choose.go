@@ -2,7 +2,6 @@ package machines
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,12 +155,12 @@ type choiceReport struct {
 // shownRows and shownOfRound bound the rows that are printed, the best ones of each round; -json has all.
 const shownRows, shownOfRound = 10, 5
 
-// WriteText prints the best of each round and the command.
-func (r *choiceReport) WriteText(w io.Writer) {
+// Describe adds the best of each round and the command.
+func (r *choiceReport) Describe(d *report.Document) {
 	if r.Why != "" {
-		fmt.Fprintf(w, "nothing was compared: %s; the first candidate is taken:\n", r.Why)
+		d.Linef("nothing was compared: %s; the first candidate is taken:", r.Why)
 		if r.Train != "" {
-			fmt.Fprintln(w, r.Train)
+			d.Line(r.Train)
 		}
 		return
 	}
@@ -169,7 +168,7 @@ func (r *choiceReport) WriteText(w io.Writer) {
 	if n := len(r.Rows); n > 0 && r.Rows[n-1].Folds != r.Rows[0].Folds {
 		folds += fmt.Sprintf(", at last %d", r.Rows[n-1].Folds)
 	}
-	fmt.Fprintf(w, "chosen by %s in %s, %s folds of samples, %.2f s; the best of each round, * marks what was taken:\n",
+	d.Linef("chosen by %s in %s, %s folds of samples, %.2f s; the best of each round, * marks what was taken:",
 		r.Measure,
 		report.Counted(r.Fits, "fit", "fits"), folds, r.Seconds)
 	own := "scheme"
@@ -192,7 +191,7 @@ func (r *choiceReport) WriteText(w io.Writer) {
 	if cut != "" {
 		titles = slices.Insert(titles, 3, cut)
 	}
-	t := report.NewTable(titles...).Named("The best of each round")
+	t := report.NewTable(titles...)
 	most := shownOfRound
 	if n := len(r.Rows); n > 0 {
 		most = max(min(most, shownRows/r.Rows[n-1].Round), 1)
@@ -219,12 +218,12 @@ func (r *choiceReport) WriteText(w io.Writer) {
 			t.Add(cells...)
 		}
 	}
-	t.Write(w)
+	d.Table("The best of each round", "", t)
 	if r.Hint != "" {
-		fmt.Fprintln(w, r.Hint)
+		d.Line(r.Hint)
 	}
 	if r.Train != "" {
-		fmt.Fprintln(w, r.Train)
+		d.Line(r.Train)
 	}
 }
 

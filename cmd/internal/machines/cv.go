@@ -2,13 +2,14 @@ package machines
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
-	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 )
 
@@ -48,7 +49,7 @@ type validation struct {
 
 func (v *validation) declareFolds(f *cli.Flags) {
 	f.Group("Output", "")
-	f.Pages(page.WriteFile)
+	f.Pages()
 	f.Group("Training", "")
 	f.IntVar(&v.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
 	f.StringVar(&v.GroupColumn, "groups", "", "keep documents with the same value in `COLUMN` in one fold")
@@ -107,7 +108,9 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	r.Unfinished, r.SecondsSolve = warnOf(e, found.Ended), took.Seconds()
 	r.fill(v, j, found)
 	if v.f.Quiet && !v.f.JSON {
-		r.writeLines(e.Stdout) // what svm-train -q -v prints
+		var d report.Document
+		r.writeLines(&d) // what svm-train -q -v prints
+		io.WriteString(e.Stdout, d.String())
 		return v.f.WritePage(r)
 	}
 	return v.Report(e, v.f, r)

@@ -2,7 +2,6 @@ package machines
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/gramengine/gram/internal/backend"
@@ -87,23 +86,24 @@ func foldsText(folds int, groups string, seed uint64) string {
 	return fmt.Sprintf("%d folds%s, seed %d", folds, groups, seed)
 }
 
-func (r *cvReport) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(foldsText(r.Folds, r.Groups, r.Seed)))
-	r.table().Write(w)
-	writeMean(w, r.Measure, float64(r.Mean), float64(r.SD))
-	r.WriteAll(w)
-	r.writeLines(w)
+func (r *cvReport) Describe(d *report.Document) {
+	defer r.describePage(d)
+	d.Line(r.Corpus)
+	d.Line(r.text(foldsText(r.Folds, r.Groups, r.Seed)))
+	d.Table("Folds", "", r.table())
+	writeMean(d, r.Measure, float64(r.Mean), float64(r.SD))
+	r.DescribeAll(d)
+	r.writeLines(d)
 	if r.Curve != nil {
-		fmt.Fprint(w, "\nLearning curve\n")
-		r.curveTable().Write(w)
-		fmt.Fprintln(w)
+		d.Add(r.curveSection())
+		d.Line("")
 	}
 	var prepared string
 	if r.solverLine != nil {
-		r.Cache.write(w, r.DotProducts)
+		r.Cache.write(d, r.DotProducts)
 		prepared = fmt.Sprintf("preparing %.2f s, matrix %.2f s, ", r.SecondsPrepare, r.SecondsGram)
 	}
-	fmt.Fprintf(w, "reading %.2f s, %sfolds %.2f s, in all %.2f s, %s\n", r.SecondsRead, prepared, r.SecondsSolve,
+	d.Linef("reading %.2f s, %sfolds %.2f s, in all %.2f s, %s", r.SecondsRead, prepared, r.SecondsSolve,
 		r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
@@ -133,7 +133,7 @@ func (r *cvReport) table() *report.Table {
 			titles = append(titles, c.title)
 		}
 	}
-	t := report.NewTable(titles...).Named("Folds")
+	t := report.NewTable(titles...)
 	for i := range r.Rows {
 		var cells []string
 		for _, c := range columns {
@@ -146,31 +146,20 @@ func (r *cvReport) table() *report.Table {
 	return t
 }
 
-// curveTable lists the points of the learning curve.
-func (r *cvReport) curveTable() *report.Table {
-	t := report.NewTable("part of training", ">documents", ">mean "+r.Measure.String(), ">± over folds", ">s").
-		Named("Learning curve")
-	for _, x := range r.Curve {
-		t.Add(fmt.Sprintf("%g", x.Part), report.Count(x.Documents), r.Measure.Format(x.Mean), r.Measure.Format(x.SD),
-			fmt.Sprintf("%.2f", x.Took.Seconds()))
-	}
-	return t
-}
-
 // writeMean prints the figure by which a validation is judged.
-func writeMean(w io.Writer, m svm.Measure, mean, sd float64) {
-	fmt.Fprintf(w, "%s %s, standard deviation %s over the folds\n", meanOf(m), m.Format(mean), m.Format(sd))
+func writeMean(d *report.Document, m svm.Measure, mean, sd float64) {
+	d.Linef("%s %s, standard deviation %s over the folds", meanOf(m), m.Format(mean), m.Format(sd))
 }
 
 // writeLines prints what svm-train -v prints: the figures of all documents together.
-func (r *cvReport) writeLines(w io.Writer) {
+func (r *cvReport) writeLines(d *report.Document) {
 	if r.MSE != nil {
-		fmt.Fprintf(w, "Cross Validation Mean squared error = %.6g\n", float64(*r.MSE))
-		fmt.Fprintf(w, "Cross Validation Squared correlation coefficient = %.6g\n", float64(*r.R2))
-		fmt.Fprintf(w, "Cross Validation Coefficient of determination = %.6g\n", float64(*r.Determination))
+		d.Linef("Cross Validation Mean squared error = %.6g", float64(*r.MSE))
+		d.Linef("Cross Validation Squared correlation coefficient = %.6g", float64(*r.R2))
+		d.Linef("Cross Validation Coefficient of determination = %.6g", float64(*r.Determination))
 		return
 	}
-	fmt.Fprintf(w, "Cross Validation Accuracy = %.6g%%\n", 100*float64(*r.Accuracy))
+	d.Linef("Cross Validation Accuracy = %.6g%%", 100*float64(*r.Accuracy))
 }
 
 // meanOf names the mean of figures.

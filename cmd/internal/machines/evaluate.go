@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,6 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/matrixio"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/sparse"
 )
@@ -49,7 +49,7 @@ gram evaluate -o predicted.csv -json test.tsv.gz news.model`,
 		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
 		f.Group("Output", "")
 		f.Writes(&r.out, "o", "write a line for each document to `FILE`, a .csv, .tsv, .jsonl or .parquet")
-		f.Pages(page.WriteFile)
+		f.Pages()
 		f.Check(r.check)
 		return r.run
 	},
@@ -171,6 +171,9 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 		}
 	}
 	out.found = x
+	if r.f.Page != "" && out.Score.Confusion != nil {
+		out.matrix = out.pageMatrix()
+	}
 	return r.f.WritePage(out)
 }
 
@@ -189,11 +192,15 @@ func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress
 	return c, err
 }
 
-func (r *evaluateReport) WriteText(w io.Writer) {
-	r.predictReport.WriteText(w)
+func (r *evaluateReport) Describe(d *report.Document) {
+	d.Title = fmt.Sprintf("%s on %s", filepath.Base(r.Model), filepath.Base(r.Corpus.Source))
+	d.Lead = fmt.Sprintf("%s: %s, %s. Each was predicted and compared with its label.", report.Documents(r.Scored),
+		r.Type, strings.Trim(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", "))
+	r.addFigures(d)
+	r.predictReport.Describe(d)
 	if a := r.Answered; len(a) == 4 {
-		fmt.Fprintf(w, "coverage by a threshold chosen on these documents, at an error rate of at most 1%%: %s, 2%%: %s, "+
-			"5%%: %s, 10%%: %s\n",
+		d.Linef("coverage by a threshold chosen on these documents, at an error rate of at most 1%%: %s, 2%%: %s, "+
+			"5%%: %s, 10%%: %s",
 			report.Percent(a[0].Part), report.Percent(a[1].Part), report.Percent(a[2].Part), report.Percent(a[3].Part))
 	}
 	if c := r.Curves; len(c) > 1 {
@@ -201,22 +208,46 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 		for _, k := range c[1:] {
 			auc, precision = auc+k.AUC/float64(len(c)-1), precision+k.AveragePrecision/float64(len(c)-1)
 		}
-		fmt.Fprintf(w, "ROC AUC: micro %.4f, macro %.4f; average precision: micro %.4f, macro %.4f\n", c[0].AUC, auc,
+		d.Fact("ROC AUC", "micro %.4f, macro %.4f; average precision: micro %.4f, macro %.4f", c[0].AUC, auc,
 			c[0].AveragePrecision, precision)
 	}
 	if r.Apart != nil {
-		fmt.Fprintf(w, "%s with near copies in training; of %s others %s right, %s\n", report.Documents(len(r.Copies)),
+		d.Linef("%s with near copies in training; of %s others %s right, %s", report.Documents(len(r.Copies)),
 			report.Count(r.Apart.Documents), report.Count(r.Apart.Right),
 			report.Percent(report.Ratio(float64(r.Apart.Right), float64(r.Apart.Documents))))
 	}
+	if r.Coverage != nil {
+		s := report.Section{Title: "Confidence", Charts: r.charts(), Text: "How errors fall when only the surest " +
+			"predictions are answered; where there are probabilities, how often predictions of each are right."}
+		d.Page(s)
+	}
+	if r.Curves != nil {
+		d.Page(curvesSection(r.Curves))
+	}
 	if r.Novel != nil {
-		fmt.Fprint(w, "\nNovelty: documents by rank among training documents\n")
-		r.noveltyTable().Write(w)
+		d.Add(report.Section{Title: "Novelty", Heading: "Novelty: documents by rank among training documents",
+			Text: "Documents by the rank of their greatest kernel value to a training " +
+				"document among these documents' own. Of documents like those of training, the shares are as expected.",
+			Table: r.noveltyTable()})
+		d.Page(r.mostNovelSection())
 	}
-	if len(r.Mistakes) == 0 {
-		return
+	if len(r.Mistakes) > 0 {
+		s := r.mistakesSection()
+		s.Heading, s.Brief = r.mistakesTable()
+		d.Add(s)
 	}
-	title := "The worst mistakes, and what decided them"
+	if r.Terms != nil {
+		d.Page(r.termsSection())
+	}
+	if r.Apart != nil {
+		d.Page(r.copiesSection())
+	}
+	d.Page(r.modelSection(r.found))
+}
+
+// mistakesTable lists the worst mistakes under a title.
+func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
+	title = "The worst mistakes, and what decided them"
 	columns := []string{"document", "class", "predicted", ">confidence", "by"}
 	if r.MSE != nil {
 		title, columns[1], columns[3] = "The greatest errors, and what speaks for a greater value", "value", ">error"
@@ -225,8 +256,7 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 	if several { // confidence is in the label that is wrong, and so is what decided it
 		columns = slices.Insert(columns, 3, "wrong")
 	}
-	fmt.Fprintf(w, "\n%s\n", title)
-	t := report.NewTable(columns...)
+	t = report.NewTable(columns...)
 	for _, m := range r.Mistakes {
 		cells := []string{report.Shorten(m.Document, 32), named(m.Truth), r.given(&m),
 			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), cmp.Or(m.Note, deciding(m.Why, 5))}
@@ -235,7 +265,7 @@ func (r *evaluateReport) WriteText(w io.Writer) {
 		}
 		t.Add(cells...)
 	}
-	t.Write(w)
+	return title, t
 }
 
 // deciding lists the terms that speak most for what was predicted.

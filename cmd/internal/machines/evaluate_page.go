@@ -3,7 +3,6 @@ package machines
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,7 +11,6 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/svm"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
@@ -26,112 +24,66 @@ const (
 	mostCurves = 4 // of classes
 )
 
-// CompletePage makes the page of an evaluation.
-func (r *evaluateReport) CompletePage(out *page.Page) error {
-	*out = page.Page{
-		Title: fmt.Sprintf("%s on %s", filepath.Base(r.Model), filepath.Base(r.Corpus.Source)),
-		Lead: fmt.Sprintf("%s: %s, %s. Each was predicted and compared with its label.", report.Documents(r.Scored),
-			r.Type, strings.Trim(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", ")),
+// termsSection lists the terms with the largest weights by class.
+func (r *evaluateReport) termsSection() report.Section {
+	t := report.NewTable("class", "speaks most for it", "speaks most against it")
+	title := "Terms by class"
+	if r.MSE != nil {
+		t, title = report.NewTable("of", "speaks most for a greater value", "for a smaller one"), "Terms"
 	}
-	r.addFigures(out)
-	add := func(s page.Section) { out.Sections = append(out.Sections, s) }
-	if r.MSE == nil {
-		add(classesSection(r.Score))
-	}
-	if r.Score.Confusion != nil {
-		add(r.matrixSection())
-	}
-	if r.Coverage != nil {
-		add(page.Section{Title: "Confidence", Charts: r.charts(), Text: "How errors fall when only the surest " +
-			"predictions are answered; where there are probabilities, how often predictions of each are right."})
-	}
-	if r.Curves != nil {
-		add(curvesSection(r.Curves))
-	}
-	if r.Novel != nil {
-		add(page.Section{Title: "Novelty", Text: "Documents by the rank of their greatest kernel value to a training " +
-			"document among these documents' own. Of documents like those of training, the shares are as expected.",
-			Table: r.noveltyTable()})
-		add(r.mostNovelSection())
-	}
-	if len(r.Mistakes) > 0 {
-		add(r.mistakesSection())
-	}
-	if r.Terms != nil {
-		t := report.NewTable("class", "speaks most for it", "speaks most against it")
-		title := "Terms by class"
-		if r.MSE != nil {
-			t, title = report.NewTable("of", "speaks most for a greater value", "for a smaller one"), "Terms"
+	for _, row := range r.Terms.Rows {
+		class := row.Class
+		if row.Against != "" {
+			class += " against " + row.Against
 		}
-		for _, row := range r.Terms.Rows {
-			class := row.Class
-			if row.Against != "" {
-				class += " against " + row.Against
-			}
-			t.Add(class, joinTerms(row.For), joinTerms(row.Not))
-		}
-		add(page.Section{Title: title, Text: r.Terms.Kind, Table: t})
+		t.Add(class, joinTerms(row.For), joinTerms(row.Not))
 	}
-	if r.Apart != nil {
-		add(r.copiesSection())
-	}
-	add(r.modelSection(r.found))
-	return nil
+	return report.Section{Title: title, Text: r.Terms.Kind, Table: t}
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 
 // addFigures adds what is to be seen first.
-func (r *evaluateReport) addFigures(p *page.Page) {
-	add := func(name, value, note string) {
-		p.Figures = append(p.Figures, page.Figure{Name: name, Value: value, Note: note})
-	}
+func (r *evaluateReport) addFigures(d *report.Document) {
 	if r.MSE != nil {
-		add("Mean squared error", fmt.Sprintf("%.6g", float64(*r.MSE)), "")
-		add("Squared correlation", fmt.Sprintf("%.4f", float64(*r.R2)), "")
-		add("Determination", fmt.Sprintf("%.4f", float64(*r.Determination)), "0 is the mean for each, 1 no error")
+		d.Figure("Mean squared error", fmt.Sprintf("%.6g", float64(*r.MSE)), "")
+		d.Figure("Squared correlation", fmt.Sprintf("%.4f", float64(*r.R2)), "")
+		d.Figure("Determination", fmt.Sprintf("%.4f", float64(*r.Determination)), "0 is the mean for each, 1 no error")
 		return
 	}
-	scoreFigures(p, r.Score)
+	scoreFigures(d, r.Score)
 	if r.Hamming != nil {
-		add("Hamming loss", fmt.Sprintf("%.4f", float64(*r.Hamming)), "labels that are wrong")
+		d.Figure("Hamming loss", fmt.Sprintf("%.4f", float64(*r.Hamming)), "labels that are wrong")
 	}
 	if r.ECE != nil {
-		add("Calibration error", fmt.Sprintf("%.4f", float64(*r.ECE)), fmt.Sprintf("log loss %.4f", float64(*r.LogLoss)))
+		d.Figure("Calibration error", fmt.Sprintf("%.4f", float64(*r.ECE)), fmt.Sprintf("log loss %.4f", float64(*r.LogLoss)))
 	}
 	if a := r.Rejection; a != nil {
-		add("Answered", percent(a.Coverage),
+		d.Figure("Answered", percent(a.Coverage),
 			fmt.Sprintf("by the model's threshold, %s of these rightly; the accuracy counts the others, ?, by the class that "+
 				"they would have",
 				percent(1-float64(a.Error))))
 	}
 	if len(r.Answered) > 1 {
-		add("Coverage with 2 % errors", percent(r.Answered[1].Part), "by a threshold chosen on these documents")
+		d.Figure("Coverage with 2 % errors", percent(r.Answered[1].Part), "by a threshold chosen on these documents")
 	}
 	if r.Apart != nil {
-		add("Near copies in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s others right",
+		d.Figure("Near copies in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s others right",
 			report.Count(r.Apart.Right), report.Count(r.Apart.Documents)))
 	}
 }
 
 // scoreFigures adds accuracy and F1.
-func scoreFigures(p *page.Page, s *svm.Score) {
+func scoreFigures(d *report.Document, s *svm.Score) {
 	low, high := s.Interval()
-	p.Figures = append(p.Figures,
-		page.Figure{Name: "Accuracy", Value: percent(s.Accuracy), Note: fmt.Sprintf("95 %% interval %.2f to %s", 100*low,
-			percent(high))},
-		page.Figure{Name: "Right", Value: report.Count(s.Right), Note: "of " + report.Documents(s.Documents)},
-		page.Figure{Name: "Macro F1", Value: fmt.Sprintf("%.4f", s.MacroF1), Note: fmt.Sprintf("micro %.4f", s.MicroF1)})
-}
-
-// classesSection has the figures of each class.
-func classesSection(s *svm.Score) page.Section {
-	return page.Section{Title: "Classes", Table: classTable(classRows(s))}
+	d.Figure("Accuracy", percent(s.Accuracy), fmt.Sprintf("95 %% interval %.2f to %s", 100*low, percent(high)))
+	d.Figure("Right", report.Count(s.Right), "of "+report.Documents(s.Documents))
+	d.Figure("Macro F1", fmt.Sprintf("%.4f", s.MacroF1), fmt.Sprintf("micro %.4f", s.MicroF1))
 }
 
 // newMatrix is the confusion matrix of a score.
-func newMatrix(s *svm.Score) *page.Matrix {
-	m := &page.Matrix{Counts: s.Confusion}
+func newMatrix(s *svm.Score) *report.Matrix {
+	m := &report.Matrix{Counts: s.Confusion}
 	for _, k := range s.Classes {
 		m.Names = append(m.Names, k.Name)
 	}
@@ -141,17 +93,17 @@ func newMatrix(s *svm.Score) *page.Matrix {
 const readMatrix = "A row for each class, a column for each class predicted, by number; the stronger a cell's " +
 	"colour, the greater its part of the row."
 
-func (r *evaluateReport) matrixSection() page.Section {
+// pageMatrix is the confusion matrix with the documents of its cells.
+func (r *evaluateReport) pageMatrix() *report.Matrix {
 	m := newMatrix(r.Score)
 	for i, x := range r.Outcomes {
 		if !x.Scored {
 			continue
 		}
-		m.Documents = append(m.Documents, page.CellDocument{Class: x.Class, Given: x.Given,
+		m.Documents = append(m.Documents, report.CellDocument{Class: x.Class, Given: x.Given,
 			Name: r.corpus.DocumentName(i), Text: x.Text, Note: r.sure(&r.Outcomes[i]), Confidence: x.Confidence})
 	}
-	return page.Section{Title: "Confusion", Matrix: m, Text: readMatrix + " A click on a cell lists its documents: of " +
-		"mistakes the surest first, of others the least sure."}
+	return m
 }
 
 // sure says how sure a prediction is.
@@ -170,10 +122,10 @@ func (r *evaluateReport) sure(x *learn.Outcome) string {
 }
 
 // curvesSection draws the curves of all decisions and of the classes of the least AUC, and lists all.
-func curvesSection(curves []learn.Curve) page.Section {
+func curvesSection(curves []learn.Curve) report.Section {
 	worst := slices.Clone(curves[1:])
 	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
-	s := page.Section{Title: "Curves", Text: "How well the score of a class, its probability or decision value, tells " +
+	s := report.Section{Title: "Curves", Text: "How well the score of a class, its probability or decision value, tells " +
 		"its documents from others over all thresholds: of the decisions of all classes (micro) and of the classes of " +
 		"the least area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
 	roc := chart.New("ROC", "of the others above the threshold, %", "of the class above the threshold, %")
@@ -199,8 +151,8 @@ func curvesSection(curves []learn.Curve) page.Section {
 	for _, p := range []*chart.Chart{roc, precision} {
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.At, p.Y.At = 0, 100, 0, 100, hundred, hundred
 	}
-	s.Charts = []page.Chart{page.NewChart(roc, "areas: "+strings.Join(parts[0], "; ")),
-		page.NewChart(precision, "average precision: "+strings.Join(parts[1], "; "))}
+	s.Charts = []report.Chart{{Chart: roc, Description: "areas: " + strings.Join(parts[0], "; ")},
+		{Chart: precision, Description: "average precision: " + strings.Join(parts[1], "; ")}}
 	return s
 }
 
@@ -225,8 +177,8 @@ func (r *evaluateReport) noveltyTable() *report.Table {
 }
 
 // mostNovelSection lists the documents of the lowest ranks.
-func (r *evaluateReport) mostNovelSection() page.Section {
-	s := page.Section{Title: "The most novel documents", Text: fmt.Sprintf("At most %d, of the lowest rank.", mostNovel)}
+func (r *evaluateReport) mostNovelSection() report.Section {
+	s := report.Section{Title: "The most novel documents", Text: fmt.Sprintf("At most %d, of the lowest rank.", mostNovel)}
 	order := run.Numbers(0, len(r.Outcomes))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
 	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
@@ -236,7 +188,7 @@ func (r *evaluateReport) mostNovelSection() page.Section {
 		if x.Nearest != nil {
 			value = fmt.Sprintf("%.4g", *x.Nearest)
 		}
-		s.Table.Add(x.Document, x.Truth, x.Prediction, fmt.Sprintf("%.4f", *x.Rank), value, page.Excerpt(x.Text, 120))
+		s.Table.Add(x.Document, x.Truth, x.Prediction, fmt.Sprintf("%.4f", *x.Rank), value, report.Excerpt(x.Text, 120))
 	}
 	return s
 }
@@ -245,7 +197,7 @@ func (r *evaluateReport) mostNovelSection() page.Section {
 var hundred = []float64{0, 20, 40, 60, 80, 100}
 
 // charts draws errors by coverage, and how often probabilities are right.
-func (r *evaluateReport) charts() []page.Chart {
+func (r *evaluateReport) charts() []report.Chart {
 	const steps = 200 // as many points can be told apart
 	var points []chart.Point
 	for _, c := range r.Coverage {
@@ -262,7 +214,7 @@ func (r *evaluateReport) charts() []page.Chart {
 		parts = append(parts, fmt.Sprintf("%s are wrong of the surest %s", percent(a.Error), percent(a.Part)))
 	}
 	parts = append(parts, "of all "+percent(1-r.Score.Accuracy))
-	out := []page.Chart{page.NewChart(p, strings.Join(parts, "; "))}
+	out := []report.Chart{{Chart: p, Description: strings.Join(parts, "; ")}}
 	if r.Reliability == nil {
 		return out
 	}
@@ -276,22 +228,22 @@ func (r *evaluateReport) charts() []page.Chart {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.At, p.Y.At = 0, 100, 0, 100, hundred, hundred
 	p.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
 	p.Curve("", chart.Colors[0], points, true)
-	return append(out, page.NewChart(p, strings.Join(parts, "; ")))
+	return append(out, report.Chart{Chart: p, Description: strings.Join(parts, "; ")})
 }
 
 // mistakesSection has the worst mistakes with what decided them.
-func (r *evaluateReport) mistakesSection() page.Section {
+func (r *evaluateReport) mistakesSection() report.Section {
 	texts := r.trainingTexts()
-	s := page.Section{Title: "Worst mistakes", Text: "Wrong predictions of the greatest confidence. Words with a solid " +
-		"line speak for what was predicted, those with a dashed line against it: the effect is the decision value less " +
-		"what it is without the word."}
+	s := report.Section{Title: "Worst mistakes", Text: "Wrong predictions of the greatest confidence. Words with a " +
+		"solid line speak for what was predicted, those with a dashed line against it: the effect is the decision " +
+		"value less what it is without the word."}
 	if r.MSE != nil {
 		s.Title, s.Text = "Greatest errors", "Words with a solid line speak for a greater value, those with a dashed line "+
 			"for a smaller one: the effect is the prediction less what it is without the word."
 	}
 	for i := range r.Mistakes {
 		m := &r.Mistakes[i]
-		d := page.Document{
+		d := report.Marked{
 			Name:  fmt.Sprintf("%s: %s, predicted as %s", r.corpus.DocumentName(m.Index), named(m.Truth), r.given(m)),
 			Parts: parts(m),
 		}
@@ -303,9 +255,9 @@ func (r *evaluateReport) mistakesSection() page.Section {
 		}
 		if m.Why != nil {
 			d.Tables = append(d.Tables,
-				page.Details{Title: "Terms that decided", Table: effects.Terms(m.Why.Terms), Open: len(d.Parts) == 0})
+				report.Details{Title: "Terms that decided", Table: effects.Terms(m.Why.Terms), Open: len(d.Parts) == 0})
 			if len(m.Why.Support) > 0 {
-				d.Tables = append(d.Tables, page.Details{Title: "Training documents with the greatest share",
+				d.Tables = append(d.Tables, report.Details{Title: "Training documents with the greatest share",
 					Table: effects.Support(m.Why, texts)})
 			}
 		}
@@ -326,7 +278,7 @@ func (r *evaluateReport) given(m *learn.Mistake) string {
 }
 
 // parts cuts the text of a mistake where marks begin and end.
-func parts(m *learn.Mistake) (out []page.Part) {
+func parts(m *learn.Mistake) (out []report.Part) {
 	end := len(m.Text)
 	if end > mostText {
 		for end = mostText; !utf8.RuneStart(m.Text[end]); {
@@ -338,15 +290,15 @@ func parts(m *learn.Mistake) (out []page.Part) {
 		if k.To > end {
 			break
 		}
-		out = append(out, page.Part{Text: m.Text[at:k.From]}, page.Part{Text: m.Text[k.From:k.To], Effect: k.Effect,
+		out = append(out, report.Part{Text: m.Text[at:k.From]}, report.Part{Text: m.Text[k.From:k.To], Effect: k.Effect,
 			Title: fmt.Sprintf("%+.3g", k.Effect)})
 		at = k.To
 	}
 	if at < end {
-		out = append(out, page.Part{Text: m.Text[at:end]})
+		out = append(out, report.Part{Text: m.Text[at:end]})
 	}
 	if end < len(m.Text) {
-		out = append(out, page.Part{Text: fmt.Sprintf(" … (%s in all)", report.Bytes(int64(len(m.Text))))})
+		out = append(out, report.Part{Text: fmt.Sprintf(" … (%s in all)", report.Bytes(int64(len(m.Text))))})
 	}
 	return out
 }
@@ -371,8 +323,8 @@ func joinTerms(terms []learn.TermWeight) string {
 }
 
 // copiesSection lists documents with near copies in training.
-func (r *evaluateReport) copiesSection() page.Section {
-	s := page.Section{Title: "Near copies in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
+func (r *evaluateReport) copiesSection() report.Section {
+	s := report.Section{Title: "Near copies in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
 		"training document, by the square roots of their terms' shares. The first %d at most:",
 		report.Counted(len(r.Copies), "document is", "documents are"), mostCopies)}
 	s.Table = report.NewTable("document", "class", "predicted", "training document", "its class", ">c", "text")
@@ -383,15 +335,15 @@ func (r *evaluateReport) copiesSection() page.Section {
 			classes = append(classes, r.training.Classes[id])
 		}
 		s.Table.Add(x.Document, x.Truth, x.Prediction, source.ShortName(r.training, k.Training-1),
-			strings.Join(classes, ","), fmt.Sprintf("%.4f", k.C), page.Excerpt(x.Text, 120))
+			strings.Join(classes, ","), fmt.Sprintf("%.4f", k.C), report.Excerpt(x.Text, 120))
 	}
 	return s
 }
 
 // modelSection says what the model is, and the command.
-func (r *evaluateReport) modelSection(x *found) page.Section {
+func (r *evaluateReport) modelSection(x *found) report.Section {
 	a := &x.about
-	s := page.Section{Title: "Model", Code: r.Command}
+	s := report.Section{Title: "Model", Code: r.Command}
 	add := func(name, value string) {
 		if value != "" && value != "0" {
 			s.Facts = append(s.Facts, [2]string{name, value})

@@ -2,7 +2,6 @@ package machines
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -54,16 +53,16 @@ type partRow struct {
 }
 
 // writeParts prints what parts of the terms are worth.
-func (r *gridReport) writeParts(w io.Writer) {
+func (r *gridReport) writeParts(d *report.Document) {
 	if r.Parts == nil {
 		return
 	}
-	t := report.NewTable("terms", ">best with", ">best without", ">difference").Named("What terms are worth")
+	t := report.NewTable("terms", ">best with", ">best without", ">difference")
 	for _, p := range r.Parts {
 		t.Add(p.Part, r.Measure.Format(float64(p.With)), r.Measure.Format(float64(p.Without)),
 			plusMinus(r.Measure, p.Difference, p.SE))
 	}
-	t.Write(w)
+	d.Table("What terms are worth", "", t)
 }
 
 // plusMinus formats a difference and its standard error.
@@ -76,12 +75,12 @@ func plusMinus(m svm.Measure, mean, se report.Number) string {
 }
 
 // writeModel says what was trained.
-func (r *gridReport) writeModel(w io.Writer) {
+func (r *gridReport) writeModel(d *report.Document) {
 	if r.File != "" {
 		which := "the best"
 		if r.Best == nil {
 			which = "the first candidate"
 		}
-		fmt.Fprintf(w, "%s: model of %s, %s, trained in %.2f s\n", r.File, which, report.Bytes(r.FileBytes), r.SecondsTrain)
+		d.Fact(r.File, "model of %s, %s, trained in %.2f s", which, report.Bytes(r.FileBytes), r.SecondsTrain)
 	}
 }

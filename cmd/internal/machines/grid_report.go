@@ -3,7 +3,6 @@ package machines
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -113,7 +112,7 @@ func (r *gridReport) compare(found *learn.Found) {
 }
 
 // writeNearest prints the points that are nearest to the best.
-func (r *gridReport) writeNearest(w io.Writer) {
+func (r *gridReport) writeNearest(d *report.Document) {
 	const most = 10
 	var near []*gridRow
 	for i := range r.Rows {
@@ -127,11 +126,11 @@ func (r *gridReport) writeNearest(w io.Writer) {
 	slices.SortStableFunc(near, func(a, b *gridRow) int {
 		return cmp.Compare(math.Abs(float64(a.ToBest.Mean)), math.Abs(float64(b.ToBest.Mean)))
 	})
-	t := report.NewTable("nearest to the best", ">difference ± standard error").Named("Nearest to the best")
+	t := report.NewTable("nearest to the best", ">difference ± standard error")
 	for _, row := range near[:min(len(near), most)] {
 		t.Add(describe(r.name(row.line()), row.C, 0, 0), plusMinus(r.Measure, row.ToBest.Mean, row.ToBest.SE))
 	}
-	t.Write(w)
+	d.Table("Nearest to the best", "", t)
 }
 
 // solvedLine is what a row says of support vector machines in addition.
@@ -283,47 +282,50 @@ func edges(lists []kernel.List, best *gridRow) []string {
 	return hints
 }
 
-func (r *gridReport) WriteText(w io.Writer) {
+func (r *gridReport) Describe(d *report.Document) {
+	defer r.describePage(d)
 	if r.Choice != nil {
-		r.writeSearch(w)
+		r.writeSearch(d)
 		return
 	}
 	var kernels string
 	if n := len(r.searched.Kernels()); n > 0 {
 		kernels = report.Counted(n, "kernel", "kernels") + ", "
 	}
-	fmt.Fprintf(w, "%s\n%s%s\n", r.Corpus, kernels, r.text(foldsText(r.Folds, r.Groups, r.Seed)))
-	fmt.Fprintf(w, "%s ± standard deviation over the folds\n", meanOf(r.Measure))
-	r.table().Write(w)
-	r.writeNearest(w)
+	d.Line(r.Corpus)
+	d.Line(kernels + r.text(foldsText(r.Folds, r.Groups, r.Seed)))
+	d.Linef("%s ± standard deviation over the folds", meanOf(r.Measure))
+	d.Table("Means over the folds", "", r.table())
+	r.writeNearest(d)
 	if !r.Complete {
-		fmt.Fprintf(w, "incomplete: %s of %s\n", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
+		d.Linef("incomplete: %s of %s", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
 	}
 	if r.Best != nil {
-		r.writeBest(w, describe(r.Best.what(), r.Best.C, r.Best.Nu, r.Best.Epsilon))
+		r.writeBest(d, describe(r.Best.what(), r.Best.C, r.Best.Nu, r.Best.Epsilon))
 		for _, hint := range r.Hints {
-			fmt.Fprintln(w, hint)
+			d.Line(hint)
 		}
-		fmt.Fprintln(w, r.Train)
+		d.Line(r.Train)
 	}
-	r.writeModel(w)
+	r.writeModel(d)
 	var matrix string
 	if r.searchedLine != nil {
-		fmt.Fprintf(w, "%s, %s saved: each of %s by itself would have taken %s\n",
+		d.Linef("%s, %s saved: each of %s by itself would have taken %s",
 			report.Counted(r.DotProducts, "dot product", "dot products"), report.Count(r.Saved),
 			report.Counted(r.Fits, "fit", "fits"), report.Count(r.DotProducts+r.Saved))
 		matrix = fmt.Sprintf("matrix %.2f s, ", r.SecondsGram)
 	}
-	fmt.Fprintf(w, "reading %.2f s, %ssearch %.2f s, in all %.2f s, %s\n", r.SecondsRead, matrix, r.SecondsSolve,
+	d.Linef("reading %.2f s, %ssearch %.2f s, in all %.2f s, %s", r.SecondsRead, matrix, r.SecondsSolve,
 		r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
 // writeSearch prints a search without lists.
-func (r *gridReport) writeSearch(w io.Writer) {
-	fmt.Fprintf(w, "%s\n%s\n", r.Corpus, r.text(fmt.Sprintf("seed %d", r.Seed)))
-	r.Choice.WriteText(w)
+func (r *gridReport) writeSearch(d *report.Document) {
+	d.Line(r.Corpus)
+	d.Line(r.text(fmt.Sprintf("seed %d", r.Seed)))
+	r.Choice.Describe(d)
 	if !r.Complete {
-		fmt.Fprintln(w, "incomplete")
+		d.Line("incomplete")
 	}
 	if r.Best != nil {
 		name := describe(r.Best.what(), r.Best.C, r.Best.Nu, r.Best.Epsilon)
@@ -336,12 +338,12 @@ func (r *gridReport) writeSearch(w io.Writer) {
 		if r.Best.Terms != "" {
 			name += ", " + r.Best.brief
 		}
-		r.writeParts(w)
-		r.writeBest(w, name)
-		fmt.Fprintln(w, r.Train)
+		r.writeParts(d)
+		r.writeBest(d, name)
+		d.Line(r.Train)
 	}
-	r.writeModel(w)
-	fmt.Fprintf(w, "%s; reading %.2f s, search %.2f s, in all %.2f s, %s\n",
+	r.writeModel(d)
+	d.Linef("%s; reading %.2f s, search %.2f s, in all %.2f s, %s",
 		report.Counted(r.DotProducts, "dot product", "dot products"), r.SecondsRead, r.SecondsSolve, r.Seconds,
 		report.Peak(r.PeakBytes, r.LimitBytes))
 }
@@ -355,14 +357,14 @@ func (row *gridRow) what() string {
 }
 
 // writeBest prints the figures of the best.
-func (r *gridReport) writeBest(w io.Writer, name string) {
-	fmt.Fprintf(w, "best: %s: %s %s", name, r.Measure, r.cell(r.Best))
+func (r *gridReport) writeBest(d *report.Document, name string) {
+	all := ""
 	if r.Best.solvedLine != nil {
-		if text := r.Best.All(); text != "" {
-			fmt.Fprintf(w, "; %s", text)
+		if all = r.Best.All(); all != "" {
+			all = "; " + all
 		}
 	}
-	fmt.Fprintln(w)
+	d.Fact("best", "%s: %s %s%s", name, r.Measure, r.cell(r.Best), all)
 }
 
 // cell is a figure with its deviation.
@@ -434,7 +436,7 @@ func (r *gridReport) table() *report.Table {
 		}
 		titles = append(titles, title)
 	}
-	t := report.NewTable(titles...).Named("Means over the folds")
+	t := report.NewTable(titles...)
 	for _, l := range r.lines() {
 		cells := []string{r.name(l)}
 		for _, c := range r.c {

@@ -3,7 +3,6 @@ package machines
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
@@ -54,8 +53,9 @@ type predictReport struct {
 	Rows        []predictRow      `json:"rows"`
 	Predictions []predictedObject `json:"predictions,omitempty"`
 
-	columns  int  // of the terminal that the report goes to, 0 where it goes elsewhere
-	weighted bool // machines decided by weights
+	columns  int            // of the terminal that the report goes to, 0 where it goes elsewhere
+	weighted bool           // machines decided by weights
+	matrix   *report.Matrix // with the documents of its cells, on pages
 }
 
 // predictedLine says what was predicted.
@@ -202,62 +202,64 @@ func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
 // terminal has the columns.
 const widestMatrix = 20
 
-func (r *predictReport) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s\n", r.Corpus.Source, report.Documents(r.Corpus.Documents))
+func (r *predictReport) Describe(d *report.Document) {
+	d.Linef("%s: %s", r.Corpus.Source, report.Documents(r.Corpus.Documents))
 	machines := ""
 	if r.Machines > 0 {
 		machines = ", " + report.Counted(r.Machines, "machine", "machines")
 	}
 	if r.Kernel != "" {
-		fmt.Fprintf(w, "%s: %s, %s%s, %s\n", r.Model, r.Kernel, r.Type, machines,
+		d.Linef("%s: %s, %s%s, %s", r.Model, r.Kernel, r.Type, machines,
 			report.Counted(r.Support, "support vector", "support vectors"))
 	} else {
 		scheme := ""
 		if r.Scheme != "" {
 			scheme = ", " + r.Scheme
 		}
-		fmt.Fprintf(w, "%s: %s%s%s\n", r.Model, r.Type, scheme, machines)
+		d.Linef("%s: %s%s%s", r.Model, r.Type, scheme, machines)
 	}
-	fmt.Fprintf(w, "%s, %s\n", backend.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
-	r.writeScore(w)
+	d.Linef("%s, %s", backend.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
+	r.writeScore(d)
 	dots := ""
 	if r.Support > 0 && !r.weighted { // other models count none
 		dots = report.Counted(r.DotProducts, "dot product", "dot products") + ", "
 	}
-	fmt.Fprintf(w, "reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %speak memory %s\n",
+	d.Linef("reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %speak memory %s",
 		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, dots, report.Bytes(r.PeakBytes))
 }
 
 // writeScore prints the score, the first line as svm-predict does.
-func (r *predictReport) writeScore(w io.Writer) {
+func (r *predictReport) writeScore(d *report.Document) {
 	if r.MSE != nil {
-		fmt.Fprintf(w, "Mean squared error = %g (regression)\nSquared correlation coefficient = %g (regression)\n"+
-			"Coefficient of determination = %g (0 is the mean for each, 1 no error)\n",
-			run.Round(float64(*r.MSE), 6), run.Round(float64(*r.R2), 6), run.Round(float64(*r.Determination), 6))
+		d.Linef("Mean squared error = %g (regression)", run.Round(float64(*r.MSE), 6))
+		d.Linef("Squared correlation coefficient = %g (regression)", run.Round(float64(*r.R2), 6))
+		d.Linef("Coefficient of determination = %g (0 is the mean for each, 1 no error)",
+			run.Round(float64(*r.Determination), 6))
 		return
 	}
 	if r.Accuracy == nil {
 		return
 	}
-	fmt.Fprintf(w, "Accuracy = %g%% (%d/%d) (classification)\n", run.Round(100*float64(*r.Accuracy), 6), r.Right, r.Scored)
+	d.Linef("Accuracy = %g%% (%d/%d) (classification)", run.Round(100*float64(*r.Accuracy), 6), r.Right, r.Scored)
 	if a := r.Rejection; a != nil {
-		fmt.Fprintf(w,
-			"Answered by the model's threshold: %.2f%% (%d/%d), of these wrongly: %.2f%%, right: %.2f%%; "+
-				"the accuracy above counts the others by the class that they would have\n",
+		d.Fact("Answered by the model's threshold", "%.2f%% (%d/%d), of these wrongly: %.2f%%, right: %.2f%%; "+
+			"the accuracy above counts the others by the class that they would have",
 			100*a.Coverage, a.Answered, r.Scored, 100*float64(a.Error), 100*(1-float64(a.Error)))
 	}
-	fmt.Fprintf(w, "95 %% confidence interval of the accuracy: %.2f to %.2f %%\n", 100*r.Interval[0], 100*r.Interval[1])
-	fmt.Fprintf(w, "F1: micro %.4f, macro %.4f", *r.MicroF1, *r.MacroF1)
+	d.Fact("95 % confidence interval of the accuracy", "%.2f to %.2f %%", 100*r.Interval[0], 100*r.Interval[1])
+	hamming := ""
 	if r.Hamming != nil {
-		fmt.Fprintf(w, "; Hamming loss %.4f (accuracy counts documents with all their labels and no other)", *r.Hamming)
+		hamming = fmt.Sprintf("; Hamming loss %.4f (accuracy counts documents with all their labels and no other)",
+			*r.Hamming)
 	}
+	d.Fact("F1", "micro %.4f, macro %.4f%s", *r.MicroF1, *r.MacroF1, hamming)
 	if r.LogLoss != nil {
-		fmt.Fprintf(w, "\nProbabilities: log loss %.4f, expected calibration error %.4f", *r.LogLoss, *r.ECE)
+		d.Fact("Probabilities", "log loss %.4f, expected calibration error %.4f", *r.LogLoss, *r.ECE)
 	}
-	fmt.Fprint(w, "\n\n")
+	classes := report.Section{Title: "Classes", Table: classTable(r.Rows)}
 	rows := r.Rows
 	if len(rows) > widestMatrix {
-		fmt.Fprintf(w, "The %d classes of the least F1 of %d; -json has all\n", widestMatrix, len(rows))
+		classes.Heading = fmt.Sprintf("The %d classes of the least F1 of %d; -json has all", widestMatrix, len(rows))
 		rows = slices.Clone(rows)
 		slices.SortStableFunc(rows, func(a, b predictRow) int { return cmp.Compare(a.F1, b.F1) })
 		rows = rows[:widestMatrix]
@@ -269,17 +271,24 @@ func (r *predictReport) writeScore(w io.Writer) {
 	}
 	mean("mean of classes", func(k predictRow) float64 { return 1 })
 	mean("weighted by documents", func(k predictRow) float64 { return float64(k.Of) })
-	t.Write(w)
-	r.writeMatrix(w)
+	if classes.Brief = t; classes.Heading == "" {
+		d.Line("")
+	}
+	d.Add(classes)
+	if r.Matrix != nil {
+		d.Add(report.Section{Title: "Confusion", Matrix: r.matrix, Brief: r.matrixTable(),
+			Heading: "Confusion: a row for each class, a column for each class predicted, by number",
+			Text: readMatrix + " A click on a cell lists its documents: of mistakes the surest first, of others the " +
+				"least sure."})
+	}
 	if len(r.Confusions) > 0 {
-		fmt.Fprint(w, "\nMost confused\n")
 		t := report.NewTable("class", "predicted as", ">documents")
 		for _, c := range r.Confusions {
 			t.Add(c.Class, c.As, report.Count(c.Documents))
 		}
-		t.Write(w)
+		d.Table("Most confused", "Most confused", t)
 	}
-	fmt.Fprintln(w)
+	d.Line("")
 }
 
 // mean returns the means of the rows' precision, recall and F1 over the classes that documents are of or were
@@ -298,10 +307,10 @@ func (r *predictReport) mean(weight func(k predictRow) float64) (out predictRow)
 	return out
 }
 
-// writeMatrix prints the confusion matrix, its columns by number.
-func (r *predictReport) writeMatrix(w io.Writer) {
-	if n := len(r.Matrix); n == 0 || n > widestMatrix {
-		return
+// matrixTable returns the confusion matrix with numbered columns, or nil if it is too large for text.
+func (r *predictReport) matrixTable() *report.Table {
+	if len(r.Matrix) > widestMatrix {
+		return nil
 	}
 	titles := []string{"class", ">"}
 	for c := range r.Matrix[0] {
@@ -320,8 +329,7 @@ func (r *predictReport) writeMatrix(w io.Writer) {
 		t.Add(cells...)
 	}
 	if r.columns > 0 && t.Width() > r.columns {
-		return // the most confused classes say it, too
+		return nil // the most confused classes say it, too
 	}
-	fmt.Fprint(w, "\nConfusion: a row for each class, a column for each class predicted, by number\n")
-	t.Write(w)
+	return t
 }

@@ -3,7 +3,6 @@ package machines
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -134,7 +133,7 @@ func newThresholdsLine(t *solver.Thresholds) *thresholdsLine {
 	return l
 }
 
-func (l *thresholdsLine) write(w io.Writer) {
+func (l *thresholdsLine) write(d *report.Document) {
 	if l == nil {
 		return
 	}
@@ -145,7 +144,7 @@ func (l *thresholdsLine) write(w io.Writer) {
 	if l.AtLeastOne {
 		what += " and at least one label"
 	}
-	fmt.Fprintf(w, "%s by micro F1 on folds: %s, by the signs %s\n", what, svm.MicroF1.Format(float64(l.F1)),
+	d.Linef("%s by micro F1 on folds: %s, by the signs %s", what, svm.MicroF1.Format(float64(l.F1)),
 		svm.MicroF1.Format(float64(l.Sign)))
 }
 
@@ -169,7 +168,7 @@ func newCalibrationLine(r *svm.Report) *calibrationLine {
 		c.Alternatives}
 }
 
-func (l *calibrationLine) write(w io.Writer) {
+func (l *calibrationLine) write(d *report.Document) {
 	if l == nil {
 		return
 	}
@@ -177,18 +176,18 @@ func (l *calibrationLine) write(w io.Writer) {
 	if l.Temperature != nil {
 		how += fmt.Sprintf(" and a temperature of %.3g", l.T)
 	}
-	fmt.Fprintf(w, "probabilities %s; on folds log loss %.4f, expected calibration error %.4f\n", how,
+	d.Linef("probabilities %s; on folds log loss %.4f, expected calibration error %.4f", how,
 		float64(l.LogLoss), float64(l.ECE))
 	if r := l.Rejection; r != nil {
-		fmt.Fprintf(w, "no answer (%s) below a probability of %.3g; on folds %s are answered, %s of these wrongly\n",
+		d.Linef("no answer (%s) below a probability of %.3g; on folds %s are answered, %s of these wrongly",
 			learn.NoAnswer, r.Below, report.Percent(r.Coverage), report.Percent(r.Error))
 	}
 	if o := l.Others; o != nil {
-		fmt.Fprintf(w, "answering everything errs %s on folds", report.Percent(o.ErrorOfAll))
+		text := fmt.Sprintf("answering everything errs %s on folds", report.Percent(o.ErrorOfAll))
 		for _, t := range o.Targets {
-			fmt.Fprintf(w, "; error=%.6g%% would answer %s", 100*t.Error, report.Percent(t.Coverage))
+			text += fmt.Sprintf("; error=%.6g%% would answer %s", 100*t.Error, report.Percent(t.Coverage))
 		}
-		fmt.Fprintln(w)
+		d.Line(text)
 	}
 }
 
@@ -207,13 +206,11 @@ func newCacheLine(s engine.CachedStats) cacheLine {
 }
 
 // write says in a line what was computed, kept and found.
-func (c cacheLine) write(w io.Writer, dots int64) {
-	fmt.Fprint(w, report.Counted(dots, "dot product", "dot products"))
-	if c.Whole {
-		fmt.Fprintf(w, ", the whole matrix kept in %s", report.Bytes(c.Bytes))
-	} else {
-		fmt.Fprintf(w, ", tiles kept in %s, %s of those asked for were there", report.Bytes(c.Bytes),
+func (c cacheLine) write(d *report.Document, dots int64) {
+	kept := "the whole matrix kept in " + report.Bytes(c.Bytes)
+	if !c.Whole {
+		kept = fmt.Sprintf("tiles kept in %s, %s of those asked for were there", report.Bytes(c.Bytes),
 			report.Percent(float64(c.Hits)/float64(max(c.Hits+c.Misses, 1))))
 	}
-	fmt.Fprintln(w)
+	d.Linef("%s, %s", report.Counted(dots, "dot product", "dot products"), kept)
 }

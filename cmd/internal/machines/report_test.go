@@ -7,6 +7,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -22,7 +23,7 @@ func TestThresholdsLine(t *testing.T) {
 		{&solver.Thresholds{Above: []float64{-0.25, 0.5}, F1: 0.5, Sign: 0.25, AtLeastOne: true},
 			"thresholds and at least one label by micro F1 on folds: 50.00%, by the signs 25.00%\n"},
 	} {
-		var got strings.Builder
+		var got report.Document
 		if newThresholdsLine(c.t).write(&got); got.String() != c.want {
 			t.Errorf("%q, expected %q", got.String(), c.want)
 		}

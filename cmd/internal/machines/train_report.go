@@ -3,7 +3,6 @@ package machines
 import (
 	"encoding/hex"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/gramengine/gram/internal/backend"
@@ -153,32 +152,32 @@ func machineRows(m *model.Model) []any {
 	return rows
 }
 
-func (r *trainReport) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.Corpus)
+func (r *trainReport) Describe(d *report.Document) {
+	d.Line(r.Corpus)
 	if r.Choice != nil {
-		r.Choice.WriteText(w)
+		r.Choice.Describe(d)
 	}
 	machines := report.Counted(r.Machines, "machine", "machines")
 	times := fmt.Sprintf("writing %.2f s, in all %.2f s", r.SecondsWrite, r.Seconds)
 	if of := r.trainedLine; of != nil {
-		fmt.Fprintf(w, "%s\n%s, %s, %s, objective %.8g, greatest gap %.2g\n", r.text(), machines,
+		d.Linef("%s\n%s, %s, %s, objective %.8g, greatest gap %.2g", r.text(), machines,
 			report.Counted(int64(of.Support), "support vector", "support vectors"),
 			report.Counted(of.Iterations, "step", "steps"), float64(of.Objective), float64(of.Gap))
-		of.Thresholds.write(w)
-		of.Calibration.write(w)
-		of.Cache.write(w, of.DotProducts)
-		fmt.Fprintf(w, "reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, %s\n", r.SecondsRead,
+		of.Thresholds.write(d)
+		of.Calibration.write(d)
+		of.Cache.write(d, of.DotProducts)
+		d.Linef("reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, %s", r.SecondsRead,
 			of.SecondsPrepare, of.SecondsGram, r.SecondsSolve, times)
 	} else {
 		if r.Machines == 0 {
-			fmt.Fprintln(w, r.text())
+			d.Line(r.text())
 		} else {
-			fmt.Fprintln(w, r.text(machines))
+			d.Line(r.text(machines))
 		}
 		for _, line := range r.details {
-			fmt.Fprintln(w, line)
+			d.Line(line)
 		}
-		fmt.Fprintf(w, "reading %.2f s, training %.2f s, %s\n", r.SecondsRead, r.SecondsSolve, times)
+		d.Linef("reading %.2f s, training %.2f s, %s", r.SecondsRead, r.SecondsSolve, times)
 	}
-	fmt.Fprintf(w, "%s: model, %s, %s\n", r.File, report.Bytes(r.FileBytes), report.Peak(r.PeakBytes, r.LimitBytes))
+	d.Linef("%s: model, %s, %s", r.File, report.Bytes(r.FileBytes), report.Peak(r.PeakBytes, r.LimitBytes))
 }

@@ -9,48 +9,54 @@ import (
 
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/learn/svm"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 )
 
-// CompletePage adds the figures of a cross-validation.
-func (r *cvReport) CompletePage(out *page.Page) error {
-	out.Title = "Cross-validation on " + filepath.Base(r.Corpus.Source)
-	out.Figures = []page.Figure{{Name: "Mean " + r.Measure.String(), Value: r.Measure.Format(float64(r.Mean)),
-		Note: "± " + r.Measure.Format(float64(r.SD)) + " over the folds"}}
+// describePage adds what pages show besides the text.
+func (r *cvReport) describePage(d *report.Document) {
+	d.Title = "Cross-validation on " + filepath.Base(r.Corpus.Source)
+	d.Figure("Mean "+r.Measure.String(), r.Measure.Format(float64(r.Mean)),
+		"± "+r.Measure.Format(float64(r.SD))+" over the folds")
 	if r.Measure == svm.MeanSquaredError {
-		return nil
+		return
 	}
-	scoreFigures(out, r.score)
-	if r.Curve != nil {
-		section := out.Section("Learning curve")
-		section.Text = "Each fold is predicted by models of a part of the documents of the others, with the standard " +
-			"deviation over the folds: a curve that still rises says that more documents would help."
-		p := chart.New("Learning curve", "documents of training", r.Measure.String()+", %")
-		var mean, low, high []chart.Point
-		var parts []string
-		for _, x := range r.Curve {
-			n := float64(x.Documents)
-			mean = append(mean, chart.Point{X: n, Y: 100 * x.Mean})
-			low = append(low, chart.Point{X: n, Y: 100 * (x.Mean - x.SD)})
-			high = append(high, chart.Point{X: n, Y: 100 * (x.Mean + x.SD)})
-			parts = append(parts, fmt.Sprintf("%s with %s", r.Measure.Format(x.Mean), report.Documents(x.Documents)))
-		}
+	scoreFigures(d, r.score)
+	d.Page(report.Section{Title: "Classes", Table: classTable(classRows(r.score))})
+	if r.score.Confusion != nil {
+		d.Page(report.Section{Title: "Confusion", Text: readMatrix, Matrix: newMatrix(r.score)})
+	}
+}
+
+// curveSection lists and draws the points of the learning curve.
+func (r *cvReport) curveSection() report.Section {
+	t := report.NewTable("part of training", ">documents", ">mean "+r.Measure.String(), ">± over folds", ">s")
+	p := chart.New("Learning curve", "documents of training", r.Measure.String()+", %")
+	var mean, low, high []chart.Point
+	var parts []string
+	for _, x := range r.Curve {
+		t.Add(fmt.Sprintf("%g", x.Part), report.Count(x.Documents), r.Measure.Format(x.Mean), r.Measure.Format(x.SD),
+			fmt.Sprintf("%.2f", x.Took.Seconds()))
+		n := float64(x.Documents)
+		mean = append(mean, chart.Point{X: n, Y: 100 * x.Mean})
+		low = append(low, chart.Point{X: n, Y: 100 * (x.Mean - x.SD)})
+		high = append(high, chart.Point{X: n, Y: 100 * (x.Mean + x.SD)})
+		parts = append(parts, fmt.Sprintf("%s with %s", r.Measure.Format(x.Mean), report.Documents(x.Documents)))
+	}
+	s := report.Section{Title: "Learning curve", Heading: "Learning curve", Table: t,
+		Text: "Each fold is predicted by models of a part of the documents of the others, with the standard " +
+			"deviation over the folds: a curve that still rises says that more documents would help."}
+	if r.Measure != svm.MeanSquaredError {
 		p.Curve("", chart.Gray, low, false)
 		p.Curve("", chart.Gray, high, false)
 		p.Curve("", chart.Colors[0], mean, true)
-		section.Charts = append(section.Charts, page.NewChart(p, strings.Join(parts, "; ")))
+		s.Charts = []report.Chart{{Chart: p, Description: strings.Join(parts, "; ")}}
 	}
-	out.Sections = append(out.Sections, classesSection(r.score))
-	if r.score.Confusion != nil {
-		out.Sections = append(out.Sections, page.Section{Title: "Confusion", Text: readMatrix, Matrix: newMatrix(r.score)})
-	}
-	return nil
+	return s
 }
 
-// CompletePage adds the points of a search, and the command.
-func (r *gridReport) CompletePage(out *page.Page) error {
-	out.Title = "Search on " + filepath.Base(r.Corpus.Source)
+// describePage adds the points of a search, and the command.
+func (r *gridReport) describePage(d *report.Document) {
+	d.Title = "Search on " + filepath.Base(r.Corpus.Source)
 	rows, train := r.Rows, r.Train
 	if r.Choice != nil {
 		rows, train = r.Choice.Rows, cmp.Or(train, r.Choice.Train)
@@ -75,21 +81,19 @@ func (r *gridReport) CompletePage(out *page.Page) error {
 		t.Add(cells[:len(titles)]...)
 	}
 	if b := r.Best; b != nil {
-		out.Figures = []page.Figure{{Name: "Best " + r.Measure.String(), Value: r.Measure.Format(float64(b.Mean)),
-			Note: describe(b.what(), b.C, b.Nu, b.Epsilon)}}
+		d.Figure("Best "+r.Measure.String(), r.Measure.Format(float64(b.Mean)), describe(b.what(), b.C, b.Nu, b.Epsilon))
 	}
 	if len(rows) > 0 {
-		s := page.Section{Title: "Points", Table: t}
+		s := report.Section{Title: "Points", Table: t}
 		if r.Choice == nil && r.run.learner.Type != "" { // as -plot draws it
 			surface := r.surface()
 			c, _, _ := surface.Chart()
 			c.Title = "Over kernels and C"
-			s.Charts = []page.Chart{page.NewChart(c, surface.What)}
+			s.Charts = []report.Chart{{Chart: c, Description: surface.What}}
 		}
-		out.Sections = append(out.Sections, s)
+		d.Page(s)
 	}
 	if train != "" {
-		out.Sections = append(out.Sections, page.Section{Title: "Train with the best", Code: train})
+		d.Page(report.Section{Title: "Train with the best", Code: train})
 	}
-	return nil
 }

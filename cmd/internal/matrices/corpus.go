@@ -3,8 +3,6 @@ package matrices
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -240,43 +238,42 @@ func (r *corpusReport) countFrequencies(df []int32) {
 	}
 }
 
-func (r *corpusReport) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.Line)
-	fmt.Fprintf(w, "sha256 %s\n", r.Digest)
+func (r *corpusReport) Describe(d *report.Document) {
+	d.Line(r.Line)
+	d.Linef("sha256 %s", r.Digest)
 	if r.Unlabelled > 0 || r.MultiLabelled > 0 {
-		fmt.Fprintf(w, "%s without a class, %s with several\n", report.Documents(r.Unlabelled),
+		d.Linef("%s without a class, %s with several", report.Documents(r.Unlabelled),
 			report.Count(r.MultiLabelled))
 	}
 	l := r.Length
-	fmt.Fprintf(w,
-		"\nvalues a document: least %s, quarter %s, median %s, three quarters %s, 95%% %s, most %s, mean %.1f\n",
+	d.Linef("\nvalues a document: least %s, quarter %s, median %s, three quarters %s, 95%% %s, most %s, mean %.1f",
 		report.Count(l.Min), report.Count(l.Q25), report.Count(l.Median), report.Count(l.Q75), report.Count(l.Q95),
 		report.Count(l.Max), l.Mean)
-	fmt.Fprintf(w, "matching terms: %s over all pairs, %.2f a pair\n", report.Count(r.Matches), r.MatchesAPair)
+	d.Linef("matching terms: %s over all pairs, %.2f a pair", report.Count(r.Matches), r.MatchesAPair)
 	if len(r.Curve) > 0 {
-		fmt.Fprintln(w)
+		d.Line("")
 		t := report.NewTable(">most frequent terms", ">least df", ">of the values", ">of the matches")
 		for _, p := range r.Curve {
 			t.Add(report.Count(p.Terms), report.Count(p.LeastDF), report.Percent(p.ValueShare),
 				report.Percent(p.MatchShare))
 		}
-		t.Write(w)
+		d.Table("Frequent terms", "", t)
 	}
-	r.writeClasses(w)
+	r.writeClasses(d)
 	if r.Selected != nil {
-		r.Selected.writeText(w)
+		r.Selected.writeText(d)
 	}
 	if v := r.Vectors; v != nil {
 		what := "values as read"
 		if v.Embedding != "" {
 			what = v.Embedding
 		}
-		fmt.Fprintf(w, "\n%s: %s, %s, %s\n", v.File, report.Counted(r.Documents, "vector", "vectors"), what,
+		d.Linef("\n%s: %s, %s, %s", v.File, report.Counted(r.Documents, "vector", "vectors"), what,
 			report.Bytes(v.Bytes))
 	}
 }
 
-func (r *corpusReport) writeClasses(w io.Writer) {
+func (r *corpusReport) writeClasses(d *report.Document) {
 	n := len(r.Rows)
 	if r.listed >= 0 {
 		n = min(n, r.listed)
@@ -284,14 +281,14 @@ func (r *corpusReport) writeClasses(w io.Writer) {
 	if n == 0 {
 		return
 	}
-	fmt.Fprintln(w)
+	d.Line("")
 	t := report.NewTable("class", ">documents", ">share")
 	for _, row := range r.Rows[:n] {
 		t.Add(row.Class, report.Count(row.Documents),
 			report.Percent(float64(row.Documents)/float64(max(r.Documents, 1))))
 	}
-	t.Write(w)
+	d.Table("Classes", "", t)
 	if rest := len(r.Rows) - n; rest > 0 {
-		fmt.Fprintf(w, "and %s (-classes -1 lists all)\n", report.Counted(rest, "class more", "classes more"))
+		d.Linef("and %s (-classes -1 lists all)", report.Counted(rest, "class more", "classes more"))
 	}
 }

@@ -3,7 +3,6 @@ package matrices
 import (
 	"context"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -77,15 +76,14 @@ func (s *selected) keep(c *corpus.Corpus) *corpus.Corpus {
 // shownTerms is how many are printed; -json has all.
 const shownTerms = 20
 
-func (s *selected) writeText(w io.Writer) {
-	fmt.Fprintf(w, "\nmutual information with the class, of %.4g bits, from %s\n", s.Entropy,
-		report.Documents(s.Documents))
+func (s *selected) writeText(d *report.Document) {
 	t := report.NewTable(">rank", "term", ">bits")
 	for i, row := range s.Rows {
 		if i < shownTerms || i == len(s.Rows)-1 {
 			t.Add(strconv.Itoa(i+1), row.Term, fmt.Sprintf("%.4f", row.Bits))
 		}
 	}
-	t.Write(w)
-	fmt.Fprintf(w, "selected: %s of %s\n", report.Count(len(s.Rows)), report.Counted(s.Terms, "term", "terms"))
+	d.Table("Terms", fmt.Sprintf("mutual information with the class, of %.4g bits, from %s", s.Entropy,
+		report.Documents(s.Documents)), t)
+	d.Linef("selected: %s of %s", report.Count(len(s.Rows)), report.Counted(s.Terms, "term", "terms"))
 }

@@ -86,18 +86,18 @@ type gramRow struct {
 	PeakBytes int64   `json:"peak_bytes"`
 }
 
-func (r *gramReport) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.Corpus)
+func (r *gramReport) Describe(d *report.Document) {
+	d.Line(r.Corpus)
 	if r.Test != nil {
-		fmt.Fprintln(w, r.Test)
+		d.Line(r.Test)
 	}
 	for _, row := range r.Rows {
-		row.WriteText(w)
+		row.Describe(d)
 	}
 }
 
-func (r *gramRow) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s\n", r.File, r.Kernel,
+func (r *gramRow) Describe(d *report.Document) {
+	d.Linef("%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s", r.File, r.Kernel,
 		report.Count(r.Documents), report.Count(cmp.Or(r.Columns, r.Documents)), r.Format, report.Bytes(r.FileBytes),
 		backend.WithWhy(r.ISA, r.Why), r.Seconds, report.Bytes(r.PeakBytes))
 }

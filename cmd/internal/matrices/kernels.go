@@ -2,8 +2,6 @@ package matrices
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/gramengine/gram/engine/kernel"
@@ -175,31 +173,31 @@ func newKernelRow(info kernel.Info) kernelRow {
 // Where names end and text begins, and how wide a line is.
 const kernelIndent, kernelWidth = 17, 100
 
-func (r *kernelsReport) WriteText(w io.Writer) {
+func (r *kernelsReport) Describe(d *report.Document) {
 	for i, row := range r.Rows {
 		if i > 0 {
-			fmt.Fprintln(w)
+			d.Line("")
 		}
-		row.WriteText(w, r.detail)
+		row.Describe(d, r.detail)
 	}
 	if !r.detail {
-		fmt.Fprintln(w, embeddings)
+		d.Line(embeddings)
 	}
 }
 
-func (row kernelRow) WriteText(w io.Writer, detail bool) {
+func (row kernelRow) Describe(d *report.Document, detail bool) {
 	blank := strings.Repeat(" ", kernelIndent)
-	line := func(text string) { report.Wrap(w, blank, text, kernelWidth) }
+	line := func(text string) { d.Wrap(blank, text, kernelWidth) }
 	name := row.Name
 	if row.Parts != "" && !strings.Contains(name, "(") {
 		name += "(…)"
 	}
 	if detail || len([]rune(name)) >= kernelIndent {
-		fmt.Fprintln(w, name)
+		d.Line(name)
 		name = ""
 	}
 	if row.Formula != "" {
-		report.Wrap(w, report.Pad(name, kernelIndent), row.Formula, kernelWidth)
+		d.Wrap(report.Pad(name, kernelIndent), row.Formula, kernelWidth)
 	}
 	if detail && row.What != "" {
 		line(row.What)

@@ -18,7 +18,6 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -103,7 +102,7 @@ type duplicatesReport struct {
 	SecondsOf float64          `json:"seconds_pairs"`
 	written
 
-	texts page.Section // of the page
+	texts report.Section // of the page
 }
 
 // groupSize counts the groups of some sizes.
@@ -126,36 +125,37 @@ type largestGroup struct {
 	Keep      string `json:"keep"`
 }
 
-func (r *duplicatesReport) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.Corpus)
-	fmt.Fprintf(w, "%s within c = %v of each other, %s at c = 0, %s, %s\n",
+func (r *duplicatesReport) Describe(d *report.Document) {
+	defer r.describePage(d)
+	d.Line(r.Corpus)
+	d.Linef("%s within c = %v of each other, %s at c = 0, %s, %s",
 		report.Counted(r.Pairs, "pair", "pairs"), r.Within, report.Count(r.Same), r.Embedding, backend.WithWhy(r.ISA, r.Why))
-	fmt.Fprintln(w, planned(r.Plan))
+	d.Line(planned(r.Plan))
 	if r.Of != nil {
-		fmt.Fprintf(w, "%s near to one of %s\n", report.Documents(r.Leaks), r.Of)
-		r.line(w, "pairs", r.SecondsOf)
+		d.Linef("%s near to one of %s", report.Documents(r.Leaks), r.Of)
+		r.line(d, "pairs", r.SecondsOf)
 		return
 	}
 	share := report.Percent(float64(r.Dropped) / float64(max(r.Corpus.Documents, 1)))
-	fmt.Fprintf(w, "%s of %s; %s would go, %s\n", report.Counted(r.Groups, "group", "groups"),
+	d.Linef("%s of %s; %s would go, %s", report.Counted(r.Groups, "group", "groups"),
 		report.Documents(r.Grouped), report.Count(r.Dropped), share)
 	if r.Groups > 0 {
-		t := report.NewTable(">documents in a group", ">groups").Named("Groups by size")
+		t := report.NewTable(">documents in a group", ">groups")
 		for _, s := range r.Sizes {
 			t.Add(s.String(), report.Count(s.Groups))
 		}
-		t.Write(w)
-		t = report.NewTable(">the largest", "keep").Named("Largest groups")
+		d.Table(groupSizes, "", t)
+		t = report.NewTable(">the largest", "keep")
 		for _, g := range r.Largest {
 			t.Add(report.Count(g.Documents), g.Keep)
 		}
-		t.Write(w)
+		d.Table("Largest groups", "", t)
 	}
 	if r.KeptFile != "" {
 		kept := report.Documents(r.Corpus.Documents - r.Dropped)
-		fmt.Fprintf(w, "%s: %s kept, %s\n", r.KeptFile, kept, report.Bytes(r.KeptBytes))
+		d.Fact(r.KeptFile, "%s kept, %s", kept, report.Bytes(r.KeptBytes))
 	}
-	r.line(w, "pairs", r.SecondsOf)
+	r.line(d, "pairs", r.SecondsOf)
 }
 
 // check checks that the flags make sense together.

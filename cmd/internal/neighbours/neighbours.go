@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -124,25 +123,26 @@ func newDistribution(values []float64) distribution {
 	return distribution{at(0), at(0.1), at(0.5), at(0.9), at(1)}
 }
 
-func (r *neighboursReport) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.Corpus)
+func (r *neighboursReport) Describe(d *report.Document) {
+	d.Line(r.Corpus)
 	if r.Of != nil {
-		fmt.Fprintln(w, r.Of)
+		d.Line(r.Of)
 	}
-	fmt.Fprintf(w, "%s, %s of each document, %s in all, %s pairs/s, %s\n", r.Kernel,
+	d.Linef("%s, %s of each document, %s in all, %s pairs/s, %s", r.Kernel,
 		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours), report.Rate(float64(r.PairsPerS)),
 		backend.WithWhy(r.ISA, r.Why))
 	if r.Neighbours > 0 {
-		fmt.Fprintf(w, "the nearest: from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g\n", r.Nearest.Min,
+		d.Fact("the nearest", "from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g", r.Nearest.Min,
 			r.Nearest.Max, r.Nearest.Median, r.Nearest.Low, r.Nearest.High)
 	}
 	if r.Lonely > 0 {
-		fmt.Fprintf(w, "without any: %s\n", report.Documents(r.Lonely))
+		d.Fact("without any", "%s", report.Documents(r.Lonely))
 	}
 	if r.Plan != nil {
-		fmt.Fprintln(w, planned(r.Plan))
+		d.Line(planned(r.Plan))
 	}
-	r.line(w, "neighbours", r.SecondsOf)
+	r.line(d, "neighbours", r.SecondsOf)
+	r.describePage(d)
 }
 
 // check checks that the flags make sense together.

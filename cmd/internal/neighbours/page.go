@@ -6,7 +6,6 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/chart"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 )
@@ -19,59 +18,59 @@ const (
 )
 
 // shown adds the first rows of a table to a document.
-func shown(d page.Document, all int, row func(i int) []string, titles ...string) page.Document {
+func shown(d report.Marked, all int, row func(i int) []string, titles ...string) report.Marked {
 	t := report.NewTable(titles...)
 	for i := range min(all, mostRows) {
 		t.Add(row(i)...)
 	}
-	if d.Tables = []page.Details{{Title: report.Documents(all), Open: true, Table: t}}; all > mostRows {
+	if d.Tables = []report.Details{{Title: report.Documents(all), Open: true, Table: t}}; all > mostRows {
 		d.Tables[0].Title += fmt.Sprintf(", the first %d", mostRows)
 	}
 	return d
 }
 
-// CompletePage adds the distribution and, with -texts, the neighbours of the first documents.
-func (r *neighboursReport) CompletePage(p *page.Page) error {
-	p.Title = "Neighbours in " + filepath.Base(r.Corpus.Source)
+// describePage adds what pages show besides the text: the distribution and, with -texts, the neighbours of
+// the first documents.
+func (r *neighboursReport) describePage(d *report.Document) {
+	d.Title = "Neighbours in " + filepath.Base(r.Corpus.Source)
 	if r.Neighbours > 0 {
 		n := r.Nearest
-		p.Figures = []page.Figure{
-			{Name: "Nearest value, median", Value: fmt.Sprintf("%.4g", n.Median), Note: r.Kernel},
-			{Name: "Four fifths", Value: fmt.Sprintf("%.4g to %.4g", n.Low, n.High),
-				Note: fmt.Sprintf("all from %.4g to %.4g", n.Min, n.Max)},
-			{Name: "Without neighbours", Value: report.Count(r.Lonely), Note: "of " + report.Documents(r.Corpus.Documents)},
-		}
-		s := page.Section{Title: "Distribution"}
-		s.Charts = []page.Chart{page.NewChart(newPlot(r.Kernel, r.nearest), p.Figures[1].Note)}
-		p.Sections = append(p.Sections, s)
+		d.Figure("Nearest value, median", fmt.Sprintf("%.4g", n.Median), r.Kernel)
+		all := fmt.Sprintf("all from %.4g to %.4g", n.Min, n.Max)
+		d.Figure("Four fifths", fmt.Sprintf("%.4g to %.4g", n.Low, n.High), all)
+		d.Figure("Without neighbours", report.Count(r.Lonely), "of "+report.Documents(r.Corpus.Documents))
+		d.Chart("Distribution", newPlot(r.Kernel, r.nearest), all)
 	}
 	w := r.from
 	if !w.texts {
-		return nil
+		return
 	}
-	s := page.Section{Title: "Documents", Text: fmt.Sprintf("The first %d at most, and their neighbours.", mostShown)}
+	s := report.Section{Title: "Documents", Text: fmt.Sprintf("The first %d at most, and their neighbours.", mostShown)}
 	for i := range min(w.near.Len(), mostShown) {
 		near := w.near.Of(i)
-		own := page.Document{Name: source.ShortName(w.rows, i), Text: beginning(w.rows.Texts[i])}
+		own := report.Marked{Name: source.ShortName(w.rows, i), Text: beginning(w.rows.Texts[i])}
 		s.Documents = append(s.Documents, shown(own, len(near), func(k int) []string {
 			j := int(near[k].Document)
 			return []string{source.ShortName(w.columns, j), fmt.Sprintf("%.4f", near[k].Value), beginning(w.columns.Texts[j])}
 		}, "neighbour", ">value", "text"))
 	}
-	p.Sections = append(p.Sections, s)
-	return nil
+	d.Page(s)
 }
 
-// CompletePage adds the sizes of groups, and the texts that there are.
-func (r *duplicatesReport) CompletePage(p *page.Page) error {
-	p.Title = "Duplicates in " + filepath.Base(r.Corpus.Source)
+// groupSizes is the title of the table that the chart is about.
+const groupSizes = "Groups by size"
+
+// describePage adds what pages show besides the text: the sizes of groups, and the texts that there are.
+func (r *duplicatesReport) describePage(d *report.Document) {
+	d.Title = "Duplicates in " + filepath.Base(r.Corpus.Source)
 	of := "of " + report.Documents(r.Corpus.Documents)
-	p.Figures = []page.Figure{{Name: "To drop", Value: report.Count(r.Dropped), Note: of},
-		{Name: "Groups", Value: report.Count(r.Groups), Note: "of " + report.Documents(r.Grouped)},
-		{Name: "Pairs", Value: report.Count(r.Pairs), Note: report.Count(r.Same) + " at c = 0"}}
 	if r.Of != nil {
-		p.Figures = append([]page.Figure{{Name: "Near to others", Value: report.Count(r.Leaks), Note: of}}, p.Figures[2])
+		d.Figure("Near to others", report.Count(r.Leaks), of)
+	} else {
+		d.Figure("To drop", report.Count(r.Dropped), of)
+		d.Figure("Groups", report.Count(r.Groups), "of "+report.Documents(r.Grouped))
 	}
+	d.Figure("Pairs", report.Count(r.Pairs), report.Count(r.Same)+" at c = 0")
 	if len(r.Sizes) > 0 {
 		c := chart.New("Sizes of groups", "documents in a group", "groups")
 		var names []string
@@ -79,21 +78,20 @@ func (r *duplicatesReport) CompletePage(p *page.Page) error {
 			names = append(names, s.String())
 		}
 		c.Bars(names, []string{""}, func(g, _ int) float64 { return float64(r.Sizes[g].Groups) })
-		p.Section("Groups by size").Charts = []page.Chart{page.NewChart(c, "as in the table")}
+		d.Chart(groupSizes, c, "as in the table")
 	}
 	if r.texts.Documents != nil || r.texts.Table != nil {
-		p.Sections = append(p.Sections, r.texts)
+		d.Page(r.texts)
 	}
-	return nil
 }
 
 // first returns the first groups where texts are asked for.
-func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) page.Section {
-	s := page.Section{Title: "Groups",
+func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
+	s := report.Section{Title: "Groups",
 		Text: fmt.Sprintf("The first %d at most. The document to keep comes first.", mostShown)}
 	for k, g := range groups[:min(len(groups), mostShown)] {
 		if d.f.Page != "" && d.texts {
-			group := shown(page.Document{Name: fmt.Sprintf("Group %d", k+1)}, len(g),
+			group := shown(report.Marked{Name: fmt.Sprintf("Group %d", k+1)}, len(g),
 				func(i int) []string { return []string{source.ShortName(c, int(g[i])), beginning(c.Texts[g[i]])} },
 				"document", "text")
 			group.Tables[0].Open = k < mostOpen
@@ -104,7 +102,7 @@ func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) page.Section {
 }
 
 // nearPairs lists the first documents near to others.
-func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []leak) page.Section {
+func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []leak) report.Section {
 	titles := []string{"document", "near to", ">c", "text", "text near to it"}
 	if !d.texts {
 		titles = titles[:3]
@@ -118,5 +116,5 @@ func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []leak) page.Sect
 		t.Add(cells...)
 	}
 	text := fmt.Sprintf("The first %s at most.", report.Count(mostRows*mostShown))
-	return page.Section{Title: "Near pairs", Text: text, Table: t}
+	return report.Section{Title: "Near pairs", Text: text, Table: t}
 }

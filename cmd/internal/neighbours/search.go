@@ -15,7 +15,6 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 )
@@ -69,7 +68,7 @@ func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of str
 
 func (s *search) declareTexts(f *cli.Flags) {
 	f.BoolVar(&s.texts, "texts", false, "write the beginning of each text, too")
-	f.Pages(page.WriteFile)
+	f.Pages()
 }
 
 // keepTexts keeps texts that are read where they are shown, or always.
@@ -88,7 +87,7 @@ func (s *search) haveTexts(c *corpus.Corpus) error {
 }
 
 // beginning returns the beginning of a text on one line.
-func beginning(text string) string { return page.Excerpt(text, 200) }
+func beginning(text string) string { return report.Excerpt(text, 200) }
 
 // shown is a document of a line of JSON, with its text where that is asked for.
 func (s *search) shown(c *corpus.Corpus, i int) any {
@@ -129,8 +128,8 @@ func planned(p *engine.JoinPlan) string {
 }
 
 // line writes the last line of a report, given how long the search took.
-func (r *written) line(w io.Writer, what string, seconds float64) {
-	fmt.Fprintf(w, "%s: %s, %s; %s %.2f s, in all %.2f s, %s\n", r.File, r.Format, report.Bytes(r.FileBytes), what,
+func (r *written) line(d *report.Document, what string, seconds float64) {
+	d.Fact(r.File, "%s, %s; %s %.2f s, in all %.2f s, %s", r.Format, report.Bytes(r.FileBytes), what,
 		seconds, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 

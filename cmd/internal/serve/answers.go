@@ -17,7 +17,7 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/page"
+	"github.com/gramengine/gram/internal/report"
 )
 
 // Bounds on a request: its texts, the terms or neighbours that it asks for, and the bytes of a text to explain.
@@ -210,7 +210,7 @@ func (p *prediction) refusal() string {
 	if p.Threshold == 0 || p.Probability == nil {
 		return ""
 	}
-	return fmt.Sprintf("No answer; closest: %s (%.2f), below the threshold %.4g", page.Short(p.Second),
+	return fmt.Sprintf("No answer; closest: %s (%.2f), below the threshold %.4g", report.Short(p.Second),
 		math.Floor(100**p.Probability)/100, math.Ceil(1000*p.Threshold)/1000)
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"github.com/gramengine/gram/cmd/internal/effects"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -25,8 +24,8 @@ var html string
 var own string
 
 var (
-	parsed = template.Must(template.New("page").Funcs(template.FuncMap{"short": page.Short}).Parse(html))
-	style  = page.Style + own
+	parsed = template.Must(template.New("page").Funcs(template.FuncMap{"short": report.Short}).Parse(html))
+	style  = report.Style + own
 )
 
 // policy has a browser refuse whatever isn't in the page; there is no script.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/host"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/soak"
 )
@@ -41,7 +39,7 @@ grambench soak -for 1m -inject core=1,rate=1e-6
 grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 	Setup: func(f *cli.Flags) cli.Work {
 		s := &work{f: f}
-		f.Pages(page.WriteFile)
+		f.Pages()
 		f.Group("Running", "")
 		f.DurationVar(&s.o.For, "for", time.Minute, "compute for `TIME`, such as 30s, 20m or 8h, and each task once at least")
 		f.Float64Var(&s.o.Alone, "alone", 0.1, "compute on one core at a time for this `PART` of the time, the others idle")
@@ -109,31 +107,32 @@ type soakReport struct {
 	Passed bool `json:"passed"`
 }
 
-func (r *soakReport) WriteText(w io.Writer) {
+func (r *soakReport) Describe(d *report.Document) {
 	end := "ended"
 	if r.Interrupted {
 		end = "was interrupted"
 	}
-	fmt.Fprintf(w, "soak %s after %s, %s begun; pinned to processors: %t\n", end,
+	d.Title = "Soak of " + r.Began
+	d.Linef("soak %s after %s, %s begun; pinned to processors: %t", end,
 		time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), report.Counted(r.Turns, "turn", "turns"), r.Pinned)
-	fmt.Fprintf(w, "all cores at once %s of the time", report.Percent(1-r.Alone))
+	busy := ""
 	if r.Busy > 0 {
-		fmt.Fprintf(w, ", and then %s busy", report.Percent(r.Busy))
+		busy = fmt.Sprintf(", and then %s busy", report.Percent(r.Busy))
 	}
-	fmt.Fprintf(w, "; one alone %s\n", report.Percent(r.Alone))
+	d.Linef("all cores at once %s of the time%s; one alone %s", report.Percent(1-r.Alone), busy, report.Percent(r.Alone))
 	cache := "last-level cache unknown"
 	if r.Cache > 0 {
 		cache = "last-level cache " + report.Bytes(r.Cache)
 	}
-	fmt.Fprintf(w, "largest corpus: %s, %s\n", report.Bytes(r.Corpus), cache)
+	d.Fact("largest corpus", "%s, %s", report.Bytes(r.Corpus), cache)
 	if r.Celsius > 0 {
-		fmt.Fprintf(w, "temperature: up to %.0f °C\n", r.Celsius)
+		d.Fact("temperature", "up to %.0f °C", r.Celsius)
 	}
 	if len(r.Unknown) > 0 {
-		fmt.Fprintf(w, "not known: %s: the system doesn't tell\n", report.Join(r.Unknown))
+		d.Fact("not known", "%s: the system doesn't tell", report.Join(r.Unknown))
 	}
-	fmt.Fprintln(w)
-	t := report.NewTable(">core", ">tasks", ">values compared", ">differences", ">least MHz", ">most MHz").Named("Cores")
+	d.Line("")
+	t := report.NewTable(">core", ">tasks", ">values compared", ">differences", ">least MHz", ">most MHz")
 	for _, c := range r.Cores {
 		mhz := []string{"unknown", "unknown"}
 		if c.MHzMost > 0 {
@@ -142,16 +141,16 @@ func (r *soakReport) WriteText(w io.Writer) {
 		counts := []string{strconv.Itoa(c.ID), report.Count(c.Tasks), report.Count(c.Values), report.Count(c.Differences)}
 		t.Add(append(counts, mhz...)...)
 	}
-	t.Write(w)
+	d.Table("Cores", "", t)
 	if r.Inject != nil {
-		fmt.Fprintf(w, "\nPlanted on core %d, of each value with a probability of %g\n", r.Inject.Core, r.Inject.Rate)
-		t := report.NewTable("kind", "isa", ">planted", ">found").Named("Planted")
+		t := report.NewTable("kind", "isa", ">planted", ">found")
 		for _, c := range r.Planted {
 			t.Add(c.Kind, string(c.ISA), report.Count(c.Planted), report.Count(c.Found))
 		}
-		t.Write(w)
+		d.Table("Planted", fmt.Sprintf("Planted on core %d, of each value with a probability of %g", r.Inject.Core,
+			r.Inject.Rate), t)
 	}
-	r.writeDifferences(w)
+	r.writeDifferences(d)
 	verdict := "passed: every value had the bits of the first time"
 	switch {
 	case r.Inject != nil && r.Passed:
@@ -161,30 +160,25 @@ func (r *soakReport) WriteText(w io.Writer) {
 	case !r.Passed:
 		verdict = "neither passed nor failed: " + r.Untried()
 	}
-	fmt.Fprintf(w, "\n%s\n", verdict)
+	d.Linef("\n%s", verdict)
 }
 
-func (r *soakReport) writeDifferences(w io.Writer) {
+func (r *soakReport) writeDifferences(d *report.Document) {
 	if r.Found == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%s; again: how many of 3 tries differ there, without flips, and on another core\n",
-		report.Counted(r.Found, "difference", "differences"))
-	t := report.NewTable(">after", ">core", "isa", "what", "place", "bits", "flipped", ">again", "elsewhere", "").
-		Named("Differences")
-	for _, d := range r.Differences {
-		bits, flipped := fmt.Sprintf("%08x, not %08x", d.Got, d.Want), fmt.Sprintf("%08x", d.Got^d.Want)
-		if d.Error != "" {
-			bits, flipped = d.Error, ""
+	t := report.NewTable(">after", ">core", "isa", "what", "place", "bits", "flipped", ">again", "elsewhere", "")
+	for _, x := range r.Differences {
+		bits, flipped := fmt.Sprintf("%08x, not %08x", x.Got, x.Want), fmt.Sprintf("%08x", x.Got^x.Want)
+		if x.Error != "" {
+			bits, flipped = x.Error, ""
 		}
-		t.Add(report.Seconds(d.At), strconv.Itoa(d.Core), string(d.ISA), d.Kind+" "+d.Size, d.Place, bits, flipped,
-			strconv.Itoa(d.Again), fmt.Sprintf("%d on %d", d.Elsewhere, d.Other), map[bool]string{true: "planted"}[d.Planted])
+		t.Add(report.Seconds(x.At), strconv.Itoa(x.Core), string(x.ISA), x.Kind+" "+x.Size, x.Place, bits, flipped,
+			strconv.Itoa(x.Again), fmt.Sprintf("%d on %d", x.Elsewhere, x.Other), map[bool]string{true: "planted"}[x.Planted])
 	}
-	t.Write(w)
+	d.Table("Differences", report.Counted(r.Found, "difference", "differences")+
+		"; again: how many of 3 tries differ there, without flips, and on another core", t)
 }
-
-// CompletePage gives the page a title.
-func (r *soakReport) CompletePage(p *page.Page) error { p.Title = "Soak of " + r.Began; return nil }
 
 // setCores reads -cores.
 func (s *work) setCores(text string) error {

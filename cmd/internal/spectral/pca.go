@@ -3,8 +3,8 @@ package spectral
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
+	"path/filepath"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -18,7 +18,6 @@ import (
 	"github.com/gramengine/gram/internal/learn/landmark"
 	"github.com/gramengine/gram/internal/learn/pca"
 	"github.com/gramengine/gram/internal/matrixio"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -66,7 +65,7 @@ gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`; - is npy on standard output", npy(&c.out))
 		f.WritesBinary(&c.testOut, "test-o", "write those of -test to `FILE`", npy(&c.testOut))
 		f.Draws(&c.plot, "plot", "plot two components by class, and the explained shares, to `FILE`, an .svg file")
-		f.Pages(page.WriteFile)
+		f.Pages()
 		f.Check(c.check)
 		return c.run
 	},
@@ -152,10 +151,11 @@ type component struct {
 // shown is how many components are printed.
 const shown = 10
 
-func (r *componentsReport) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.Corpus)
+func (r *componentsReport) Describe(d *report.Document) {
+	d.Title = "Components of " + filepath.Base(r.Corpus.Source)
+	d.Line(r.Corpus)
 	if r.Test != nil {
-		fmt.Fprintln(w, r.Test)
+		d.Line(r.Test)
 	}
 	kept := "the matrix computed for each product"
 	if r.Kept {
@@ -165,10 +165,10 @@ func (r *componentsReport) WriteText(w io.Writer) {
 		kept = fmt.Sprintf("%s of the variance left by %s", report.Percent(r.Left),
 			report.Counted(r.Landmarks, "landmark", "landmarks"))
 	}
-	fmt.Fprintf(w, "%s: %s, %d of them converged, from %s, %s, %s\n\n", r.Kernel,
+	d.Linef("%s: %s, %d of them converged, from %s, %s, %s\n", r.Kernel,
 		report.Counted(len(r.Rows), "component", "components"), r.Converged,
 		report.Counted(r.Basis, "vector", "vectors"), kept, backend.WithWhy(r.ISA, r.Why))
-	t := report.NewTable(">component", ">eigenvalue", ">residual", ">explained", ">so far", "").Named("Components")
+	t := report.NewTable(">component", ">eigenvalue", ">residual", ">explained", ">so far", "")
 	for i, row := range r.Rows {
 		if i >= shown && i < len(r.Rows)-1 {
 			continue
@@ -177,12 +177,15 @@ func (r *componentsReport) WriteText(w io.Writer) {
 		t.Add(fmt.Sprint(i+1), fmt.Sprintf("%.7g", row.Eigenvalue), report.Error(row.Residual), report.Percent(row.Share),
 			report.Percent(row.Sum), state)
 	}
-	t.Write(w)
-	fmt.Fprintln(w)
+	d.Table("Components", "", t)
+	d.Line("")
 	for _, file := range r.Files {
-		fmt.Fprintln(w, file)
+		d.Line(file)
 	}
-	fmt.Fprintf(w, "%.2f s, %s\n", r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+	d.Linef("%.2f s, %s", r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+	for i, c := range r.plots {
+		d.Chart("Plots", c, []string{"documents by their first two components, coloured by class", "as in the table"}[i])
+	}
 }
 
 func (c *components) run(ctx context.Context, e *cli.Env) error {

@@ -2,11 +2,9 @@ package spectral
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/chart"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -14,17 +12,6 @@ const width = 15 // of a plot, in centimeters
 
 // mostPoints is how many documents are drawn: more hide each other.
 const mostPoints = 5000
-
-// CompletePage adds the plots.
-func (r *componentsReport) CompletePage(p *page.Page) error {
-	p.Title = "Components of " + filepath.Base(r.Corpus.Source)
-	s := page.Section{Title: "Plots"}
-	for i, text := range []string{"documents by their first two components, coloured by class", "as in the table"} {
-		s.Charts = append(s.Charts, page.NewChart(r.plots[i], text))
-	}
-	p.Sections = append(p.Sections, s)
-	return nil
-}
 
 // draw plots documents by their first two components, in the colours of their classes, and the
 // explained shares.

@@ -4,7 +4,6 @@ package spectral
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"time"
 
@@ -306,12 +305,12 @@ func (a *product) Apply(ctx context.Context, dst, src *mat.Dense) (err error) {
 	return err
 }
 
-func (r *spectra) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.Corpus)
+func (r *spectra) Describe(d *report.Document) {
+	d.Line(r.Corpus)
 	if r.Centred {
-		fmt.Fprintln(w, "centred: means are subtracted from rows and columns, so one eigenvalue is 0")
+		d.Line("centred: means are subtracted from rows and columns, so one eigenvalue is 0")
 	}
-	fmt.Fprintln(w)
+	d.Line("")
 	ends := report.NewTable(
 		"kernel", "known", ">largest", ">smallest", ">rounding", "verdict", "eigenvalues", ">seconds")
 	for _, row := range r.Rows {
@@ -322,16 +321,15 @@ func (r *spectra) WriteText(w io.Writer) {
 		ends.Add(row.Kernel, row.Definite, digits(row.Largest[0].Value), digits(row.Smallest[0].Value),
 			report.Error(float64(row.Rounding)), row.Verdict, method, fmt.Sprintf("%.2f", row.Seconds))
 	}
-	ends.Write(w)
-	fmt.Fprintln(w, "\nrounding: n·2⁻²⁴·|λ|max; rounding may decide the sign of an eigenvalue nearer to 0")
+	d.Table("Spectra", "", ends)
+	d.Line("\nrounding: n·2⁻²⁴·|λ|max; rounding may decide the sign of an eigenvalue nearer to 0")
 	for _, row := range r.Rows {
-		fmt.Fprintf(w, "\n%s\n", row.Kernel)
-		row.writeValues(w)
+		row.writeValues(d)
 	}
 }
 
 // writeValues prints both ends of the spectrum.
-func (row *row) writeValues(w io.Writer) {
+func (row *row) writeValues(d *report.Document) {
 	t := report.NewTable(">", ">largest", ">smallest")
 	if row.Steps > 0 {
 		t = report.NewTable(">", ">largest", ">residual", "", ">smallest", ">residual", "")
@@ -346,7 +344,7 @@ func (row *row) writeValues(w io.Writer) {
 		}
 		t.Add(cells...)
 	}
-	t.Write(w)
+	d.Table(row.Kernel, row.Kernel, t)
 }
 
 // digits writes a number with 7 digits.

@@ -2,12 +2,10 @@ package verify
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/backend"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
@@ -102,44 +100,39 @@ func (r *verification) count() {
 	r.Passed = r.NumFailed == 0 && r.NumPassed > 0
 }
 
-func (r *verification) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.Corpus)
+func (r *verification) Describe(d *report.Document) {
+	d.Title = "Verification on " + filepath.Base(r.Corpus.Source)
+	d.Figure("Checks passed", report.Count(r.NumPassed), "")
+	d.Figure("Failed", report.Count(r.NumFailed), "")
+	d.Line(r.Corpus)
 	for _, e := range r.Embeddings {
-		fmt.Fprintf(w, "%s: %s in %s, %s closest with c up to %.2g, %s\n", e.Embedding,
+		d.Fact(string(e.Embedding), "%s in %s, %s closest with c up to %.2g, %s",
 			report.Counted(e.Pairs, "pair", "pairs"), report.Counted(e.SampledRows, "row", "rows"),
 			report.Count(e.ClosestPairs), float64(e.GreatestC),
 			report.Counted(e.Identical, "identical pair", "identical pairs"))
 	}
-	fmt.Fprintln(w)
+	d.Line("")
 	t := report.NewTable("isa", "kernel", ">max abs err", ">tolerance", "at (i, j)", ">max rel err", ">max ulp",
-		">exact form", "sha256", "").Named("Kernels")
+		">exact form", "sha256", "")
 	for _, row := range r.Rows {
 		t.Add(row.ISA, report.Shorten(row.shown, 32), report.Error(float64(row.MaxAbsErr)),
 			report.Error(float64(row.Tolerance)), fmt.Sprintf("%d, %d", row.AbsAt.I, row.AbsAt.J),
 			report.Error(float64(row.MaxRelErr)), fmt.Sprintf("%.1f", float64(row.MaxULP)),
 			backend.Recomputed(row.ISA, row.Recomputed), row.Digest[:8], passedText(row.Passed))
 	}
-	t.Write(w)
-	fmt.Fprintln(w)
-	r.writeChecks(w)
-	fmt.Fprintln(w)
-	report.Wrap(w, "Tolerance at (i, j): ", r.Tolerance+".", 110)
-	r.writeWorst(w)
-	fmt.Fprintf(w, "verify: %s passed, %d failed (%.1f s)\n", report.Counted(r.NumPassed, "check", "checks"),
+	d.Table("Kernels", "", t)
+	d.Line("")
+	r.writeChecks(d)
+	d.Line("")
+	d.Wrap("Tolerance at (i, j): ", r.Tolerance+".", 110)
+	r.writeWorst(d)
+	d.Fact("verify", "%s passed, %d failed (%.1f s)", report.Counted(r.NumPassed, "check", "checks"),
 		r.NumFailed, r.Seconds)
-}
-
-// CompletePage adds how many checks passed.
-func (r *verification) CompletePage(p *page.Page) error {
-	p.Title = "Verification on " + filepath.Base(r.Corpus.Source)
-	p.Figures = []page.Figure{{Name: "Checks passed", Value: report.Count(r.NumPassed)},
-		{Name: "Failed", Value: report.Count(r.NumFailed)}}
-	return nil
 }
 
 // writeChecks prints each check once, with the instruction sets and embeddings that passed it,
 // and those that failed in full.
-func (r *verification) writeChecks(w io.Writer) {
+func (r *verification) writeChecks(d *report.Document) {
 	var order []string
 	passed, all := map[string]int{}, map[string]int{}
 	for _, c := range r.Checks {
@@ -151,27 +144,27 @@ func (r *verification) writeChecks(w io.Writer) {
 			passed[c.Check]++
 		}
 	}
-	t := report.NewTable("check, for every instruction set and embedding", ">passed", "").Named("Checks")
+	t := report.NewTable("check, for every instruction set and embedding", ">passed", "")
 	for _, name := range order {
 		t.Add(name, fmt.Sprintf("%d of %d", passed[name], all[name]), passedText(passed[name] == all[name]))
 	}
-	t.Write(w)
+	d.Table("Checks", "", t)
 	for _, c := range r.Checks {
 		if !c.Passed {
-			fmt.Fprintf(w, "FAILED %s %s: %s: %s\n", c.ISA, c.Embedding, c.Check, c.Found)
+			d.Linef("FAILED %s %s: %s: %s", c.ISA, c.Embedding, c.Check, c.Found)
 		}
 	}
 }
 
 // writeWorst names the documents of the pair that comes nearest to its tolerance, and those of the
 // first value out of tolerance of each row that failed.
-func (r *verification) writeWorst(w io.Writer) {
+func (r *verification) writeWorst(d *report.Document) {
 	var nearest kernelRow
 	share := -1.0
 	for _, row := range r.Rows {
 		if p := row.FailedAt; p != nil {
-			fmt.Fprintf(w, "FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n"+
-				"  got %v, expected %v (%s, %s)\n", row.ISA, row.shown,
+			d.Linef("FAILED %s %s: %s out of tolerance, the first at (%d, %d):\n"+
+				"  got %v, expected %v (%s, %s)", row.ISA, row.shown,
 				report.Counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want,
 				report.Shorten(p.NameI, 50), report.Shorten(p.NameJ, 50))
 		}
@@ -180,7 +173,7 @@ func (r *verification) writeWorst(w io.Writer) {
 		}
 	}
 	if at := nearest.AbsAt; share >= 0 {
-		fmt.Fprintf(w, "Nearest to it: %s %s with %.0f%%, at (%d, %d), %s and %s\n", nearest.ISA, nearest.shown,
+		d.Fact("Nearest to it", "%s %s with %.0f%%, at (%d, %d), %s and %s", nearest.ISA, nearest.shown,
 			100*share, at.I, at.J, report.Shorten(at.NameI, 40), report.Shorten(at.NameJ, 40))
 	}
 }

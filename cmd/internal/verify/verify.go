@@ -17,7 +17,6 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/internal/page"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
@@ -49,7 +48,7 @@ grambench verify -in train.svm -kernel diffusion:t=0.1 -kernel rbf:gamma=1,embed
 grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
 	Setup: func(f *cli.Flags) cli.Work {
 		v := &verifier{f: f}
-		f.Pages(page.WriteFile)
+		f.Pages()
 		v.Documents.Declare(f, "goroot", &v.Limits)
 		f.Group("Kernels", "")
 		v.Kernels.Declare(f, "one or more of every kernel")

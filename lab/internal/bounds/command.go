@@ -3,7 +3,6 @@ package bounds
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/engine/kernel"
@@ -113,7 +112,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	return report.Write(e.Stdout, r, c.f.JSON)
 }
 
-func (r *result) WriteText(w io.Writer) {
+func (r *result) Describe(d *report.Document) {
 	digits := func(v report.Number) string { return fmt.Sprintf("%.4g", float64(v)) }
 	titles, averages := []string{"kernel", ">C_K"}, []string{"kernel"}
 	for _, c := range r.Rows[0].Covering {
@@ -134,8 +133,8 @@ func (r *result) WriteText(w io.Writer) {
 		coverings.Add(cells...)
 		means.Add(mean...)
 	}
-	fmt.Fprintln(w, "ln ε* with a covering number N(ε*) <= n for norms up to 1 (Theorem 2), C_K measured:")
-	coverings.Write(w)
-	fmt.Fprintf(w, "\nRademacher averages, over %d draws, and their bounds √(2/n Σ min(r, λ)) (Theorem 5):\n", draws)
-	means.Write(w)
+	d.Line("ln ε* with a covering number N(ε*) <= n for norms up to 1 (Theorem 2), C_K measured:")
+	d.Table("Covering numbers", "", coverings)
+	d.Table("Rademacher averages", fmt.Sprintf("Rademacher averages, over %d draws, and their bounds "+
+		"√(2/n Σ min(r, λ)) (Theorem 5):", draws), means)
 }

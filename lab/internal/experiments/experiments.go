@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -257,7 +256,6 @@ func newListing() *listing {
 	return l
 }
 
-func (l *listing) WriteText(w io.Writer) {
-	io.WriteString(w,
-		list()+"Run 'gramlab repro NAME -data DIR', or 'gramlab repro NAME -help' for what it does.\n")
+func (l *listing) Describe(d *report.Document) {
+	d.Line(list() + "Run 'gramlab repro NAME -data DIR', or 'gramlab repro NAME -help' for what it does.")
 }

@@ -2,8 +2,6 @@ package experiments
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"time"
@@ -34,31 +32,30 @@ func (r *printedReport) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v)
 }
 
-func (r *printedReport) WriteText(w io.Writer) {
-	fmt.Fprintln(w, r.Paper)
+func (r *printedReport) Describe(d *report.Document) {
+	d.Line(r.Paper)
 	for _, s := range r.Settings {
-		fmt.Fprintf(w, "%s: %s\n", s.Name, s.Value)
+		d.Linef("%s: %s", s.Name, s.Value)
 	}
 	for _, t := range r.Tables {
-		fmt.Fprintf(w, "\n%s\n", t.Title)
-		writeTable(w, t)
+		d.Table(t.Title, t.Title, textTable(t))
 	}
 	if len(r.Tables) > 0 {
-		fmt.Fprintln(w)
+		d.Line("")
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintln(w, note)
+		d.Line(note)
 	}
 	if r.Incomplete != "" {
-		fmt.Fprintf(w, "incomplete: %s\n", r.Incomplete)
+		d.Linef("incomplete: %s", r.Incomplete)
 	}
-	fmt.Fprintf(w, "%s dot products, %s machines trained, %.1f s, peak memory %s\n", report.Count(r.DotProducts),
+	d.Linef("%s dot products, %s machines trained, %.1f s, peak memory %s", report.Count(r.DotProducts),
 		report.Count(r.Trainings), r.Seconds, report.Bytes(r.PeakBytes))
 }
 
-// writeTable prints a table without the columns that have nothing in any row, such as figures that
+// textTable returns a table without the columns that have nothing in any row, such as figures that
 // a paper doesn't print.
-func writeTable(w io.Writer, t *repro.Table) {
+func textTable(t *repro.Table) *report.Table {
 	var shown []int
 	var titles []string
 	for i, c := range t.Columns {
@@ -80,7 +77,7 @@ func writeTable(w io.Writer, t *repro.Table) {
 		}
 		out.Add(cells...)
 	}
-	out.Write(w)
+	return out
 }
 
 // watch passes progress on to the bar or the log, with the time that is left.

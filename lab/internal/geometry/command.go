@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"strings"
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
@@ -112,18 +110,18 @@ func (c *command) run(_ context.Context, e *cli.Env) error {
 	return report.Write(e.Stdout, r, c.f.JSON)
 }
 
-func (r *result) WriteText(w io.Writer) {
+func (r *result) Describe(d *report.Document) {
 	t := report.NewTable("kernel", "metric g", "scalar curvature S")
 	for _, row := range table {
 		t.Add(row...)
 	}
-	t.Write(w)
-	fmt.Fprintf(w, "\nCho's thesis prints three times this S for arccos, n >= 1 (6.16).\n\nd = %d\n", r.D)
+	d.Table("Metrics", "", t)
+	d.Linef("\nCho's thesis prints three times this S for arccos, n >= 1 (6.16).\n\nd = %d", r.D)
 	values := report.NewTable("kernel", ">‖x‖", ">g across x", ">g along x", ">ln √det g", ">S", ">κ")
 	var rough []string
 	for _, row := range r.Rows {
 		if row.Rough != nil {
-			rough = append(rough, fmt.Sprintf("%s has no derivative, so no metric: %v (6.18)\n", row.Kernel, row.Rough))
+			rough = append(rough, fmt.Sprintf("%s has no derivative, so no metric: %v (6.18)", row.Kernel, row.Rough))
 			continue
 		}
 		cells := []string{row.Kernel, report.Float(row.Norm)}
@@ -133,7 +131,9 @@ func (r *result) WriteText(w io.Writer) {
 		values.Add(cells...)
 	}
 	if len(rough) < len(r.Rows) {
-		values.Write(w)
+		d.Table("Values", "", values)
 	}
-	fmt.Fprint(w, strings.Join(rough, ""))
+	for _, line := range rough {
+		d.Line(line)
+	}
 }

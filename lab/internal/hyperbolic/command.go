@@ -131,8 +131,8 @@ type result struct {
 	Bytes       int64  `json:"file_bytes"`
 }
 
-func (r *result) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "%s in %s, %s, n = %d\n%s: %s x %s, %s\n", report.Counted(r.Points, "point", "points"),
+func (r *result) Describe(d *report.Document) {
+	d.Linef("%s in %s, %s, n = %d\n%s: %s x %s, %s", report.Counted(r.Points, "point", "points"),
 		report.Counted(r.Sets, "set", "sets"), report.Counted(r.Coordinates, "coordinate", "coordinates"), r.Dimension,
 		r.File, report.Count(r.Rows), report.Count(r.Sets), report.Bytes(r.Bytes))
 }

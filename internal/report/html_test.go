@@ -1,4 +1,4 @@
-package page
+package report
 
 import (
 	"fmt"
@@ -7,8 +7,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/internal/report"
 )
+
+// page returns a document with a section.
+func page(s Section) *Document {
+	d := new(Document)
+	d.Page(s)
+	return d
+}
 
 // A page holds few documents of a great matrix, some of each cell, and the beginnings of their texts.
 func TestMatrixStaysSmall(t *testing.T) {
@@ -25,7 +31,7 @@ func TestMatrixStaysSmall(t *testing.T) {
 		m.Documents = append(m.Documents, d)
 	}
 	var b strings.Builder
-	if err := (&Page{Sections: []Section{{Matrix: m}}}).Write(&b); err != nil || b.Len() > 3<<20 {
+	if err := page(Section{Matrix: m}).WriteHTML(&b); err != nil || b.Len() > 3<<20 {
 		t.Errorf("%v, a page of %d bytes", err, b.Len())
 	}
 	shown, of := m.shown(), map[[2]int][]float64{}
@@ -56,8 +62,8 @@ func TestMatrixStaysSmall(t *testing.T) {
 // A document without anything to show says so, in place of an empty table.
 func TestEmptyTable(t *testing.T) {
 	var b strings.Builder
-	d := Document{Name: "new", Tables: []Details{{Title: "Terms", Table: report.NewTable("term", ">effect")}}}
-	musttest.Do(t, (&Page{Sections: []Section{{Documents: []Document{d}}}}).Write(&b))
+	d := Marked{Name: "new", Tables: []Details{{Title: "Terms", Table: NewTable("term", ">effect")}}}
+	musttest.Do(t, page(Section{Documents: []Marked{d}}).WriteHTML(&b))
 	if !strings.Contains(b.String(), `<p class="note">Terms: none</p>`) || strings.Contains(b.String(), ">effect<") {
 		t.Errorf("the page is\n%s", b.String())
 	}
@@ -66,15 +72,16 @@ func TestEmptyTable(t *testing.T) {
 // Names of any length are cut wherever a page shows them: 1 MB in each place makes a page below 100 KB.
 func TestNamesAreCut(t *testing.T) {
 	long := strings.Repeat("xä", 500_000)
-	table := report.NewTable(long, long)
+	table := NewTable(long, long)
 	table.Add(long, long)
 	m := &Matrix{Names: []string{long, "b"}, Counts: [][]int{{1, 1}, {0, 1}},
 		Documents: []CellDocument{{Name: long, Text: long, Note: long}}}
-	p := &Page{Title: long, Figures: []Figure{{Name: long, Value: long}}, Sections: []Section{{Title: long, Table: table,
-		Matrix: m, Charts: []Chart{{Title: long}}, Documents: []Document{{Name: long, Parts: []Part{{Text: "a", Title: long,
-			Effect: 1}}, Tables: []Details{{Title: long, Table: table}}}}}}}
+	d := page(Section{Title: long, Table: table, Matrix: m, Documents: []Marked{{Name: long,
+		Parts: []Part{{Text: "a", Title: long, Effect: 1}}, Tables: []Details{{Title: long, Table: table}}}}})
+	d.Title = long
+	d.Figure(long, long, "")
 	var b strings.Builder
-	if err := p.Write(&b); err != nil || b.Len() > 100_000 || !strings.Contains(b.String(), "xäxä") {
+	if err := d.WriteHTML(&b); err != nil || b.Len() > 100_000 || !strings.Contains(b.String(), "xäxä") {
 		t.Errorf("%v, a page of %d bytes", err, b.Len())
 	}
 	if short := "a  b"; Short(short) != short || utf8.RuneCountInString(Short(long)) != mostExcerpt {
