@@ -182,13 +182,13 @@ func power(k *kernel) formula {
 	}
 	raise, lost := powerOf(p), deficitOf(p)
 	return formula{
-		value: func(a at) ref { return a.fn(raise, of.at(a)) },
+		value: func(a at) ref { return raise(a, of.at(a)) },
 		deficit: func(a at) ref {
 			c := of.deficitAt(a)
 			if whole {
 				return a.fn(lost, c)
 			}
-			far := a.sub(a.number(1), a.fn(raise, a.sub(a.number(1), c))) // too steep at c = 1 for a table
+			far := a.sub(a.number(1), raise(a, a.sub(a.number(1), c))) // too steep at c = 1 for a table
 			return a.positive(a.sub(c, a.number(0.5)), far, a.fn(lost, c))
 		},
 		norm:  func(n norm) norm { return of.image(n).raised(1, p) },

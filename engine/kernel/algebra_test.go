@@ -196,7 +196,8 @@ func TestHalfLine(t *testing.T) {
 	}
 	for name, f := range map[string]func(v float64) float64{
 		"arctangent": math.Atan, "power 0.15": power(0.15), "power 2.5": power(2.5), "power 5.9": power(5.9),
-		"log": func(v float64) float64 { return math.Log1p(math.Sqrt(v)) }, "root": math.Sqrt,
+		"power -0.9": power(-0.9),
+		"log":        func(v float64) float64 { return math.Log1p(math.Sqrt(v)) }, "root": math.Sqrt,
 	} {
 		h := tables.NewHalfLine(f)
 		worst := 0.0

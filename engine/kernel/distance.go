@@ -85,7 +85,7 @@ func distanceProperties(condition string) Properties {
 // conditionally positive definite. β = 1 is the negative Euclidean distance of Zhang, Chen and Lee,
 // SIGIR 2005; for the others see [geodesic].
 func euclidean(beta float64) formula {
-	power := realPower(beta / 2)
+	power := powerOf(beta / 2)
 	return formula{
 		value: func(a at) ref {
 			d := a.dist(a.norm, a.c)
@@ -96,7 +96,7 @@ func euclidean(beta float64) formula {
 				d = a.fn(root, d)
 			case 2:
 			default:
-				d = a.fn(power, d)
+				d = power(a, d)
 			}
 			return a.scaled(-1, d)
 		},

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 
+	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
@@ -70,14 +71,25 @@ func (e *expr) add(n node) ref {
 type norm struct {
 	text         string // identifies the function
 	f            func(x float64) float64
-	scale, power float64 // f = scale x^power, if monomial
+	fast         func(x float64) float64 // f to table.HalfLineError, for maps; nil: f
+	scale, power float64                 // f = scale x^power, if monomial
 	monomial     bool
 }
 
-var documentNorm = norm{"x", func(x float64) float64 { return x }, 1, 1, true}
+var documentNorm = norm{text: "x", f: func(x float64) float64 { return x }, scale: 1, power: 1, monomial: true}
 
 // fixed returns the constant norm v.
-func fixed(v float64) norm { return norm{"", func(float64) float64 { return v }, v, 0, true} }
+func fixed(v float64) norm {
+	return norm{f: func(float64) float64 { return v }, scale: v, monomial: true}
+}
+
+// inMaps returns the function that maps use.
+func (n norm) inMaps() func(x float64) float64 {
+	if n.fast != nil {
+		return n.fast
+	}
+	return n.f
+}
 
 // then returns f(n). text identifies f.
 func (n norm) then(text string, f func(x float64) float64) norm {
@@ -97,11 +109,26 @@ func (n norm) raised(scale, power float64) norm {
 		return fixed(scale)
 	}
 	r := n.then("power "+formatNumber(scale)+" "+formatNumber(power),
-		func(x float64) float64 { return scale * table.RealPower(x, power) })
+		func(x float64) float64 { return scale * realPower(x, power) })
+	if power != math.Trunc(power) && -1 < power && power <= table.MaxPower {
+		of, half := n.f, table.NewHalfLine(func(x float64) float64 { return realPower(x, power) })
+		r.fast = func(x float64) float64 { return scale * half.At(of(x)) }
+	}
 	if n.monomial && r.text != "" {
-		r.scale, r.power, r.monomial = scale*table.RealPower(n.scale, power), n.power*power, true
+		r.scale, r.power, r.monomial = scale*realPower(n.scale, power), n.power*power, true
 	}
 	return r
+}
+
+// realPower returns v^p for v >= 0, and 0 for v = 0 whatever p is.
+func realPower(v, p float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	if n := int(p); p == float64(n) && n >= 0 {
+		return device.Power(v, n)
+	}
+	return math.Pow(v, p)
 }
 
 // at is the input of a kernel within an expression: 1 - cosine and the norm, of the documents or of
@@ -331,8 +358,12 @@ func (e *expr) error(c, x, y float64, narrow bool) float64 {
 		a, b, d := of[n.a], of[n.b], of[n.d]
 		err := precision * size
 		switch n.op {
-		case opC, opConst, opX, opY:
+		case opC, opConst:
 			err = 0
+		case opX, opY:
+			if err = 0; narrow && e.attrs[n.n].fast != nil {
+				err = table.HalfLineError * size
+			}
 		case opAdd, opSub:
 			err += a.err + b.err
 		case opMul:

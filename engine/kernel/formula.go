@@ -57,7 +57,6 @@ type kernel struct {
 	off      func() *expr // c2, computed at the first call
 	g, gap   *function    // g(c) and c2 of a separable kernel
 	plain    *call        // c2 by definition
-	powers   table.Power  // v^p of the norms
 	tape     func() *plan // of mapped, computed at the first call
 	resolved atomic.Pointer[resolution]
 }
@@ -105,7 +104,6 @@ func (k *kernel) ready() *kernel {
 	k.known.UsesNorms = !k.separable || k.p != 0
 	k.plain = &call{k.plainDeficit}
 	if k.separable {
-		k.powers = table.NewPower(k.p)
 		k.g = onUnit(func(c float64) float64 { return k.exact.eval(c, 1, 1) })
 		// Unlike sync.Once, OnceValue panics at every call if a user's function panicked.
 		k.g.table = sync.OnceValue(func() *table.Piecewise {
@@ -214,37 +212,10 @@ func (k *kernel) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	switch {
 	case k.direct != nil:
 		k.direct.apply(asm, dst, c, x, y)
-	case !k.separable:
-		k.tape().run(asm, dst, c, x, y)
-	case k.p == 0:
-		t := k.g.table()
-		for lo := 0; lo < len(dst); lo += 4 * chunk {
-			hi := min(lo+4*chunk, len(dst))
-			t.Apply(asm, dst[lo:hi], c[lo:hi])
-		}
+	case k.separable && k.p == 0:
+		k.g.table().Apply(asm, dst, c)
 	default:
-		k.mapScaled(asm, dst, c, x, y)
-	}
-}
-
-// mapScaled maps g by the table and multiplies by the powers of the norms. It multiplies in float64, so
-// that only the result is rounded to float32.
-func (k *kernel) mapScaled(asm *asm.Kernels, dst, c, x, y []float32) {
-	t, n := k.g.table(), len(y)
-	var scale [chunk]float64
-	for lo := 0; lo < n; lo += chunk {
-		hi := min(lo+chunk, n)
-		for j, v := range y[lo:hi] {
-			scale[j] = min(k.powers.At(float64(v)), math.MaxFloat64) // finite, so that 0 times it is 0
-		}
-		for i, v := range x {
-			row := dst[i*n+lo : i*n+hi]
-			t.Apply(asm, row, c[i*n+lo:i*n+hi])
-			xp := min(k.powers.At(float64(v)), math.MaxFloat64)
-			for j, s := range scale[:len(row)] {
-				row[j] = float32(float64(xp*s) * float64(row[j]))
-			}
-		}
+		k.tape().run(asm, dst, c, x, y)
 	}
 }
 

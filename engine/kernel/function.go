@@ -120,7 +120,7 @@ var (
 // wholePower is v^n.
 func wholePower(n int) *function {
 	return &function{
-		f: func(v float64) float64 { return table.WholePower(v, float64(n)) }, power: float64(n),
+		f: func(v float64) float64 { return device.Power(v, n) }, power: float64(n),
 		ops: []device.Op{device.OpPower}, n: n,
 		loop: func(dst, v []float64) {
 			v = v[:len(dst)]
@@ -135,29 +135,30 @@ func wholePower(n int) *function {
 				}
 			default:
 				for j, w := range v {
-					dst[j] = table.WholePower(w, float64(n))
+					dst[j] = device.Power(w, n)
 				}
 			}
 		},
 	}
 }
 
-// realPower is max(v, 0)^p for a fractional p. Rounding can make v slightly negative.
-func realPower(p float64) *function {
-	of := table.NewPower(p)
-	return &function{
-		f: func(v float64) float64 { return math.Pow(max(v, 0), p) }, power: p, own: 1 + table.HalfLineError/unit,
-		ops: []device.Op{device.OpPow}, arg: p,
-		row: func(m *machine, dst []float32, v []float64) { of.Row(m.k, dst, v) },
+// powerOf writes v^p, p > 0. Rounding can make v slightly negative if p is fractional.
+func powerOf(p float64) func(a at, v ref) ref {
+	n, rest := math.Modf(p)
+	if rest != 0 && p <= table.MaxPower {
+		n, rest = 0, p
 	}
-}
-
-// powerOf is v^p, p > 0.
-func powerOf(p float64) *function {
-	if p == math.Trunc(p) && p < device.MaxPower {
-		return wholePower(int(p))
+	whole, half := wholePower(int(n)), onHalf(func(v float64) float64 { return math.Pow(v, rest) }, device.OpPow)
+	half.power, half.arg = rest, rest
+	return func(a at, v ref) ref {
+		switch {
+		case rest == 0:
+			return a.fn(whole, v)
+		case n == 0:
+			return a.fn(half, v)
+		}
+		return a.mul(a.fn(whole, v), a.fn(half, v))
 	}
-	return realPower(p)
 }
 
 // deficitOf is 1 - (1-c)^p. A fractional p needs c ≤ ½.

@@ -98,7 +98,7 @@ type machine struct {
 	registers [][chunk]float64
 	norms     []float64 // attributes of all rows, row by row
 	y         [chunk]float32
-	out       [chunk]float32 // result of the last function
+	out       [chunk]float32 // result of the function before, if it isn't the value
 }
 
 var machines = sync.Pool{New: func() any { return new(machine) }}
@@ -110,7 +110,7 @@ func (m *machine) reserve(n int) {
 	}
 }
 
-// run maps a tile.
+// run maps a tile. x and y may be empty if the expression has no norms.
 func (p *plan) run(k *asm.Kernels, dst, c, x, y []float32) {
 	if len(dst) == 0 {
 		return
@@ -119,36 +119,38 @@ func (p *plan) run(k *asm.Kernels, dst, c, x, y []float32) {
 	defer machines.Put(m)
 	m.k = k
 	m.reserve(p.count)
-	attrs, n := len(p.e.attrs), len(y)
+	attrs, n, height := len(p.e.attrs), len(y), len(x)
 	m.norms = m.norms[:0]
 	for _, v := range x {
 		for _, a := range p.e.attrs {
-			m.norms = append(m.norms, a.f(float64(v)))
+			m.norms = append(m.norms, a.inMaps()(float64(v)))
 		}
+	}
+	if attrs == 0 {
+		n, height = len(dst), 1
 	}
 	for lo := 0; lo < n; lo += chunk {
 		width := min(chunk, n-lo)
 		rows := 1
 		if width == n {
-			rows = min(max(chunk/n, 1), len(x))
+			rows = min(max(chunk/n, 1), height)
 		}
-		for i := range rows {
+		for i := 0; i < rows && attrs > 0; i++ {
 			copy(m.y[i*width:], y[lo:lo+width])
 		}
-		p.pass(m, true, nil, m.y[:rows*width], nil, width)
-		for i := 0; i < len(x); i += rows {
-			end := min(i+rows, len(x))
+		p.pass(m, nil, nil, m.y[:rows*width], nil, width)
+		for i := 0; i < height; i += rows {
+			end := min(i+rows, height)
 			at, size := i*n+lo, (end-i)*width
-			p.pass(m, false, c[at:at+size], m.y[:size], m.norms[i*attrs:end*attrs], width)
-			copy(dst[at:at+size], m.out[:])
+			p.pass(m, dst[at:at+size], c[at:at+size], m.y[:size], m.norms[i*attrs:end*attrs], width)
 		}
 	}
 }
 
-// pass computes the nodes that are the same for all rows if columns is set, else the other nodes for
-// a block. norms are the attributes of the rows of the block.
-func (p *plan) pass(m *machine, columns bool, c, y []float32, norms []float64, width int) {
-	nodes := p.e.nodes
+// pass computes the nodes that are the same for all rows if out is nil, else the other nodes for a block,
+// and writes the value to out. norms are the attributes of the rows of the block.
+func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int) {
+	nodes, columns, last := p.e.nodes, out == nil, len(p.e.nodes)-1
 	of := func(r ref) []float64 { return m.registers[p.register[r]][:len(y)] }
 	for i := range nodes {
 		n := &nodes[i]
@@ -169,16 +171,22 @@ func (p *plan) pass(m *machine, columns bool, c, y []float32, norms []float64, w
 				fill(dst[row*width:][:width], norms[row*len(p.e.attrs)+n.n])
 			}
 		case opY:
-			f := p.e.attrs[n.n].f
+			f := p.e.attrs[n.n].inMaps()
 			for j, v := range y {
 				dst[j] = f(float64(v))
 			}
 		case opFunc:
 			var v []float64
-			if p.register[n.a] >= 0 {
+			to, from := m.out[:len(y)], m.out[:len(y)]
+			if n.f.table != nil && nodes[n.a].op == opC {
+				from = c
+			} else if p.register[n.a] >= 0 {
 				v = of(n.a)
 			}
-			m.function(n.f, dst, v, c, nodes[n.a].op == opC, len(y))
+			if i == last && !columns {
+				to = out
+			}
+			m.function(n.f, dst, v, to, from)
 		case opDist:
 			m.k.Squares(dst, of(n.a), of(n.b), of(n.d))
 		case opSelect:
@@ -203,15 +211,14 @@ func (p *plan) pass(m *machine, columns bool, c, y []float32, norms []float64, w
 			m.k.Div64(dst, of(n.a), of(n.b))
 		}
 	}
-	if last := ref(len(nodes) - 1); !columns && p.register[last] >= 0 {
-		m.k.Narrow(m.out[:len(y)], of(last))
+	if !columns && p.register[last] >= 0 {
+		m.k.Narrow(out, of(ref(last)))
 	}
 }
 
-// function computes n values of f into m.out, and into dst if it isn't nil. The arguments are v. If v
-// is nil, they are c if ofC is set, else m.out.
-func (m *machine) function(f *function, dst, v []float64, c []float32, ofC bool, n int) {
-	out := m.out[:n]
+// function computes values of f in float64 into dst, or in float32 into out, and into dst if it isn't nil. The
+// arguments are v, or for a table c if v is nil.
+func (m *machine) function(f *function, dst, v []float64, out, c []float32) {
 	switch {
 	case f.wide():
 		if f.loop != nil {
@@ -222,13 +229,12 @@ func (m *machine) function(f *function, dst, v []float64, c []float32, ofC bool,
 			dst[j] = f.f(w)
 		}
 		return
-	case f.table != nil && ofC:
-		f.table().Apply(m.k, out, c)
 	case f.table != nil:
 		if v != nil {
 			m.k.Narrow(out, v)
+			c = out
 		}
-		f.table().Apply(m.k, out, out)
+		f.table().Apply(m.k, out, c)
 	case f.half != nil:
 		f.half.Row(m.k, out, v)
 	default:

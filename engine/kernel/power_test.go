@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/engine/device"
-	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
 // Powers of exponentials are positive definite whatever the power.
@@ -47,38 +45,6 @@ func TestPowersOfProducts(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Whole powers are right however great they are, by squaring or beyond.
-func TestWholePower(t *testing.T) {
-	for _, c := range []struct{ v, p, want float64 }{{3, 4, 81}, {-2, 3, -8}, {0.5, device.MaxPower, 0},
-		{-1, 1<<40 + 1, -1}, {-1, 1 << 40, 1}, {0.5, 1e20, 0}, {1, 1e300, 1}, {2, 1e20, math.Inf(1)}} {
-		if got := table.WholePower(c.v, c.p); got != c.want {
-			t.Errorf("%v^%v: found %v, expected %v", c.v, c.p, got, c.want)
-		}
-	}
-}
-
-// Powers are within HalfLineError and 2⁻⁵² for each of the at most 2(|w|+1) products of w factors,
-// whatever p: large, negative, or so large that there is no table.
-func TestPowers(t *testing.T) {
-	for _, p := range []float64{0.5, 2.5, 17.75, 63.5, 64, -0.3, -1, -2.5, -9.8, -31, -700.1, 1e7 + 0.5, -1e30} {
-		f := table.NewPower(p)
-		bound := table.HalfLineError + 2*(math.Abs(float64(f.Whole))+1)*0x1p-52
-		for v := 0x1p-20; v < 0x1p20; v *= 1.0173 {
-			want := math.Pow(v, p)
-			if want < 1e-290 || want > 1e290 {
-				continue
-			}
-			if err := math.Abs(f.At(v)-want) / want; !(err <= bound) {
-				t.Fatalf("%v to the power %v: found %v, expected %v, relative error %v, bound %v", v, p, f.At(v), want,
-					err, bound)
-			}
-		}
-		if zero, one := f.At(0), f.At(1); zero != 0 || !(math.Abs(one-1) <= table.HalfLineError) {
-			t.Errorf("power %v: of 0 it is %v, of 1 %v", p, zero, one)
-		}
-	}
 }
 
 // A power of a polynomial kernel is that of as many times the degree, and powers of arc-cosine

@@ -13,7 +13,7 @@ import (
 // to 2 ns instead of 15 to 50. What lies outside of the rows, and isn't 0, goes to f itself.
 //
 // Of functions that are like small powers of their argument over a factor 2, and all that come here
-// are (see [Power] for others), it is within HalfLineError relative to the value: the remainder of
+// are, it is within HalfLineError relative to the value: the remainder of
 // interpolation is f⁽⁶⁾ v⁶ 2⁻³⁰/(6! 2⁵), and |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 6
 // and for log(1+v), below 2⁸ |f| for the inverse tangent.
 type HalfLine struct {
@@ -30,6 +30,9 @@ type halfLineRows struct {
 // HalfLineError bounds the error relative to the value: less than a hundredth of what rounding to
 // float32 adds.
 const HalfLineError = 0x1p-32
+
+// MaxPower is the largest power of a half line: |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6! up to there.
+const MaxPower = 6
 
 // NewHalfLine returns f, whose table is made at the first use.
 func NewHalfLine(f func(v float64) float64) *HalfLine {

@@ -1,6 +1,6 @@
 // Package table has functions of one number as Piecewise polynomials, for maps that would otherwise
 // call package math value by value: [Piecewise] for functions of c in [0, 2], in float32,
-// [HalfLine] for functions of numbers from 0 on, in float64, and [Power] for real powers by that.
+// [HalfLine] for functions of numbers from 0 on, in float64.
 package table
 
 import (
@@ -230,8 +230,8 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	return row, ok
 }
 
-// chunk is how many values are kept while others take their place.
-const chunk = 256
+// chunk is the number of values that are mapped together, so that they stay in the first-level cache.
+const chunk = 1024
 
 var scratch = sync.Pool{New: func() any { return new([chunk]float32) }}
 
@@ -243,23 +243,24 @@ func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 		}
 		return
 	}
-	if t.Hole == nil || !slices.ContainsFunc(c, func(v float32) bool { return v > 1 }) {
-		k.Piecewise(dst, c, t.Rows, t.Bits)
-		if t.Log {
-			k.Exp(dst, dst)
-		}
-		return
+	holes := t.Hole != nil && slices.ContainsFunc(c, func(v float32) bool { return v > 1 })
+	var s *[chunk]float32
+	if holes {
+		s = scratch.Get().(*[chunk]float32)
+		defer scratch.Put(s)
 	}
-	s := scratch.Get().(*[chunk]float32)
-	defer scratch.Put(s)
 	for lo := 0; lo < len(dst); lo += chunk {
-		part := dst[lo:min(lo+chunk, len(dst))]
-		from := s[:copy(s[:], c[lo:lo+len(part)])]
-		k.Piecewise(part, from, t.Rows, t.Bits)
-		k.Exp(part, part)
-		for j, v := range from {
-			if part[j] != part[j] && v > 1 {
-				part[j] = float32(t.Hole(float64(v)))
+		part, from := dst[lo:min(lo+chunk, len(dst))], c[lo:]
+		if holes {
+			from = s[:copy(s[:], from[:len(part)])]
+		}
+		k.Piecewise(part, from[:len(part)], t.Rows, t.Bits)
+		if t.Log {
+			k.Exp(part, part)
+		}
+		for j := 0; holes && j < len(part); j++ {
+			if part[j] != part[j] && from[j] > 1 {
+				part[j] = float32(t.Hole(float64(from[j])))
 			}
 		}
 	}
