@@ -24,15 +24,14 @@ func init() {
 		},
 		place: 210, combine: sum,
 	})
-	p := positive("p", "the power; one that is no whole number wants a kernel that is nowhere below 0", 2)
-	p.max = 64
-	p.Allowed = fmt.Sprintf("a number above 0 (from %g to %g)", p.min, p.max)
 	register(family{
 		Info: Info{
 			Name: "power", Summary: "k^p", Parts: "a kernel", What: "power of a kernel", Source: sourceProduct,
 			Examples: []string{"power(arccos:n=1):p=2.5"},
 		},
-		place: 220, single: true, params: []param{p},
+		place: 220, single: true,
+		params: []param{
+			between("p", "the power; one that is no whole number wants a kernel that is nowhere below 0", 2, 64)},
 		check: func(parts []*kernel, v []float64) (int, string) {
 			if v[0] != math.Trunc(v[0]) && !parts[0].known.NonNegative {
 				return 0, fmt.Sprintf("a kernel that is nowhere below 0, for the power %s", formatNumber(v[0]))
@@ -273,10 +272,7 @@ func centred(k *kernel) formula {
 	}
 	own := func(x float64) float64 { return diagonal(x) - 2*atOrigin(x) + of.Eval(0, 0, 0) }
 	known.PositiveDiagonal = own(1) > 0 && own(100) > 0
-	image := func(n norm) norm {
-		return n.then("norm of "+k.text, func(x float64) float64 { return math.Sqrt(max(own(x), 0)) })
-	}
-	f := formula{norm: image, known: known}
+	f := formula{known: known}
 	f.value = func(a at) ref {
 		if p := of.p; of.separable && p != 0 { // the value at the origin is 0
 			return of.at(a)
@@ -295,7 +291,7 @@ func centred(k *kernel) formula {
 		if of.known.PositiveDiagonal {
 			half = a.scaled(0.5, a.dist(of.image(a.norm), of.deficitAt(a)))
 		}
-		n := image(a.norm)
+		n := k.image(a.norm)
 		c2 := a.div(a.sub(half, a.scaled(0.5, a.apart(n))), a.both(n))
 		return a.positive(a.both(n), a.fn(clamped, c2), a.c) // otherwise the origin itself
 	}

@@ -28,7 +28,6 @@ type formula struct {
 	direct   *direct                 // hand-written map; nil: none
 	known    Properties              // except UsesNorms
 	variable Variable
-	product  dot
 }
 
 // direct is a hand-written map of a tile with the bound of its error, see [Kernel].
@@ -52,6 +51,7 @@ type kernel struct {
 	leaves    int    // number of kernels without parts
 	p         float64
 	separable bool // k = (xy)^p g(c)
+	tabled    bool // maps use a table of g; false if k has no parts and its expression is arithmetic
 
 	exact    *expr
 	off      func() *expr // c2, computed at the first call
@@ -102,6 +102,7 @@ func (k *kernel) ready() *kernel {
 	// The values of a table are float32. At norms other than 1 the kernel may have values beyond that range.
 	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > maxDiagonal))
 	k.known.UsesNorms = !k.separable || k.p != 0
+	k.tabled = k.separable && (len(k.parts) > 0 || !k.exact.simple())
 	k.plain = &call{k.plainDeficit}
 	if k.separable {
 		k.g = onUnit(func(c float64) float64 { return k.exact.eval(c, 1, 1) })
@@ -132,9 +133,9 @@ func (k *kernel) mapped() *expr {
 	return e.ends(k.at(a))
 }
 
-// at writes the value. A separable kernel is a table, unless it has no parts and its expression is simple.
+// at writes the value.
 func (k *kernel) at(a at) ref {
-	if a.e.exact || !k.separable || len(k.parts) == 0 && k.exact.simple() {
+	if a.e.exact || !k.tabled {
 		return k.value(a)
 	}
 	g := a.fn(k.g, a.c)
@@ -168,7 +169,7 @@ func (k *kernel) image(n norm) norm {
 	case k.norm != nil:
 		return k.norm(n)
 	}
-	return n.then("norm of "+k.text, func(x float64) float64 { return math.Sqrt(k.exact.eval(0, x, x)) })
+	return n.then("norm of "+k.text, func(x float64) float64 { return math.Sqrt(max(k.exact.eval(0, x, x), 0)) })
 }
 
 // plainDeficit returns c2 by its definition. Its absolute error is the rounding error of 1.
@@ -212,7 +213,7 @@ func (k *kernel) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	switch {
 	case k.direct != nil:
 		k.direct.apply(asm, dst, c, x, y)
-	case k.separable && k.p == 0:
+	case k.tabled && k.p == 0:
 		k.g.table().Apply(asm, dst, c)
 	default:
 		k.tape().run(asm, dst, c, x, y)

@@ -93,10 +93,10 @@ var (
 		row: func(m *machine, dst []float32, v []float64) { m.k.Tanh(dst, v) },
 	}
 	root = &function{
-		f: math.Sqrt, power: 0.5, ops: []device.Op{device.OpSqrt},
+		f: func(v float64) float64 { return math.Sqrt(max(v, 0)) }, power: 0.5, ops: []device.Op{device.OpSqrt},
 		loop: func(dst, v []float64) {
 			for j, w := range v {
-				dst[j] = math.Sqrt(w)
+				dst[j] = math.Sqrt(max(w, 0))
 			}
 		},
 	}
@@ -150,8 +150,13 @@ func powerOf(p float64) func(a at, v ref) ref {
 	}
 	whole, half := wholePower(int(n)), onHalf(func(v float64) float64 { return math.Pow(v, rest) }, device.OpPow)
 	half.power, half.arg = rest, rest
+	if rest == 0.5 {
+		half.half, half.loop = nil, root.loop
+	}
 	return func(a at, v ref) ref {
 		switch {
+		case p == 1:
+			return v
 		case rest == 0:
 			return a.fn(whole, v)
 		case n == 0:

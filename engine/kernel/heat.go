@@ -12,14 +12,10 @@ import (
 
 func init() {
 	order := whole("order", "the last of the functions ψ of the parametrix, or the leading exponential alone", 0, 0,
-		heat.MaxOrder).or("none", -1)
-	n := whole("n", "dimension of the sphere, for the functions ψ and the constant", 1, 1,
-		heat.MaxDimension).or("terms-1", 0)
-	cutoff := positive("cutoff",
-		"geodesic distance, on the sphere of radius 2, from which on the kernel is 0: a smooth bump from half of it", 0)
-	cutoff.max = 2 * math.Pi
-	cutoff.Allowed = fmt.Sprintf("a number above 0, at most 2π (from %g to %.17g)", cutoff.min, cutoff.max)
-	cutoff = cutoff.or("none", 0)
+		heat.MaxOrder)
+	n := whole("n", "dimension of the sphere, for the functions ψ and the constant", 1, 1, heat.MaxDimension)
+	cutoff := between("cutoff", "geodesic distance, on the sphere of radius 2, from which on the kernel is 0: "+
+		"a smooth bump from half of it", 0, 2*math.Pi)
 	register(family{
 		Info: Info{
 			Name: "diffusion",
@@ -28,25 +24,30 @@ func init() {
 			What: "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, " +
 				"cut-off and constant",
 			Source: sourceLafferty + ", §2.1.1 and §3.2",
-			Examples: []string{
-				"diffusion:t=0.5",
-				"diffusion:t=1e-4,order=2",
-				"diffusion:t=0.5,order=0,n=20,form=printed,cutoff=3,constant=full",
-			},
+			Examples: []string{"diffusion:t=0.5", "diffusion:t=1e-4,order=2",
+				"diffusion:t=0.5,order=0,n=20,form=printed,cutoff=3,constant=full"},
 		},
-		place:     10,
-		embedding: sparse.Sphere,
-		params: []param{positive("t", "diffusion time, in squared radians", 0.5), order, n,
-			word(
-				"form",
-				"ψ₀ with sin(d/2)/(d/2), which the heat equation wants, or with sin d/d, as the paper prints it",
-				formNames...).hiddenAtDefault(), cutoff,
-			word(
-				"constant",
-				"the factor (4πt)^(-n/2), the same for all pairs, in logarithms: left out or not",
-				constantNames...).hiddenAtDefault()},
-		refuse:  refuseDiffusion,
-		resolve: resolveDimension,
+		place: 10, embedding: sparse.Sphere,
+		params: []param{
+			positive("t", "diffusion time, in squared radians", 0.5),
+			order.or("none", -1), n.or("terms-1", 0),
+			// In the order of heat.Form.
+			word("form", "ψ₀ with sin(d/2)/(d/2), which the heat equation wants, or with sin d/d, as the paper prints it",
+				"derived", "printed").hiddenAtDefault(),
+			cutoff.or("none", 0),
+			word("constant", "the factor (4πt)^(-n/2), the same for all pairs, in logarithms: left out or not",
+				"none", "full").hiddenAtDefault(),
+		},
+		refuse: refuseDiffusion,
+		// The simplex of n+1 terms has the dimension n; a single term is a point, which any dimension suits.
+		resolve: func(v []float64, terms int) []float64 {
+			if !dimensional(v) || v[heatN] > 0 {
+				return nil
+			}
+			v = slices.Clone(v)
+			v[heatN] = float64(min(max(terms-1, 1), heat.MaxDimension))
+			return v
+		},
 		build: func(v []float64) formula {
 			if v[heatOrder] < 0 && v[heatCutoff] == 0 && v[heatConstant] == 0 {
 				return angleExp(v[heatT], true)
@@ -66,18 +67,12 @@ const (
 	heatConstant
 )
 
-// formNames are the words for heat.Form, in its order; constantNames those for the factor.
-var (
-	formNames     = []string{"derived", "printed"}
-	constantNames = []string{"none", "full"}
-)
-
 // refuseDiffusion finds parameters of the diffusion kernel without effect or without sense.
 func refuseDiffusion(v []float64) (int, string) {
 	psi := v[heatOrder] >= 0
 	printed := heat.Form(v[heatForm]) == heat.Printed
 	switch {
-	case v[heatN] > 0 && !psi && v[heatConstant] == 0:
+	case v[heatN] > 0 && !dimensional(v):
 		return heatN, "order or constant=full as well: the leading exponential doesn't depend on n"
 	case printed && !psi:
 		return heatForm, "order=0 as well: the leading exponential has no ψ₀"
@@ -94,26 +89,8 @@ func refuseDiffusion(v []float64) (int, string) {
 // dimensional reports whether the kernel depends on n.
 func dimensional(v []float64) bool { return v[heatOrder] >= 0 || v[heatConstant] > 0 }
 
-// resolveDimension sets n: the simplex of n+1 terms has the dimension n. Of a single term there is
-// but one point, which any dimension suits.
-func resolveDimension(v []float64, terms int) []float64 {
-	if !dimensional(v) || v[heatN] > 0 {
-		return nil
-	}
-	v = slices.Clone(v)
-	v[heatN] = float64(min(max(terms-1, 1), heat.MaxDimension))
-	return v
-}
-
-// angleExp is an exponential of the angle of two documents. Squared, it is the multinomial diffusion
-// kernel, the leading term of the heat kernel on the simplex with the Fisher metric,
-//
-//	k = exp(-arccos²(1-c) / t),   t > 0 in squared radians
-//
-// without the factor (4πt)^(-n/2), which is the same for all pairs; otherwise the exponential of the
-// negative geodesic distance,
-//
-//	k = exp(-arccos(1-c) / t),   t > 0 in radians
+// angleExp is the leading term of the heat kernel, exp(-arccos²(1-c)/t), if squared is set, else the
+// exponential of the geodesic distance, exp(-arccos(1-c)/t).
 //
 // Sources: Lafferty and Lebanon, JMLR 6 (2005), §3.2; Zhang, Chen and Lee, SIGIR 2005, §3.
 func angleExp(t float64, squared bool) formula {
@@ -165,30 +142,36 @@ func expError(z, units float64) float64 {
 //
 //	k = factor · η(d) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m),   d = 2 arccos(1-c)
 //
-// for t > 0 in squared radians, on the n-sphere of radius 2; see package heat. Its leading
-// exponential alone, without cut-off and factor, is [angleExp]. Being a function of c alone that
-// spans any number of orders of magnitude, it is mapped by a table of its logarithm, or of itself
-// where there is a cut-off or a value below 0: the table's bound takes in that the exponent is
-// rounded to float32, which is what counts for large n. Its values are NaN while n isn't resolved.
-//
-// Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
+// on the n-sphere of radius 2; see package heat. Its table is one of its logarithm, whose bound takes in
+// that the exponent is rounded to float32, or of itself where there is a cut-off or a value below 0.
+// Values are NaN while n isn't resolved. Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
 func parametrix(v []float64) formula {
-	order, n, t, full := int(v[heatOrder]), int(v[heatN]), v[heatT], v[heatConstant] > 0
+	order, n := int(v[heatOrder]), int(v[heatN])
 	known := Properties{Source: sourceLafferty + ", §2.1.1", NonNegative: order <= 0, PositiveDiagonal: order <= 5,
 		Condition: "the heat kernel is positive definite, its parametrix tends to that as t goes to 0"}
 	if dimensional(v) && n == 0 {
 		nan := func(float64) float64 { return math.NaN() }
 		return ofCosine(nan, nan, known)
 	}
-	k := &heat.Kernel{T: t, Form: heat.Form(v[heatForm]), Cutoff: v[heatCutoff]}
+	k := &heat.Kernel{T: v[heatT], Form: heat.Form(v[heatForm]), Cutoff: v[heatCutoff]}
 	if order >= 0 {
 		var err error
 		if k.Sphere, err = heat.NewSphere(n, order); err != nil {
 			panic(err) // the parser has seen to both
 		}
 	}
-	if full {
-		k.LogFactor = heat.LogConstant(n, t)
+	if v[heatConstant] > 0 {
+		k.LogFactor = heat.LogConstant(n, v[heatT])
+	}
+	diagonal, sign := k.Log(0)
+	known.PositiveDiagonal = sign > 0 && diagonal > math.Log(math.SmallestNonzeroFloat64)
+	const most = 88.7 // ln of the greatest float32
+	if far, _ := k.Log(1); max(far, diagonal) > most {
+		known.Condition += fmt.Sprintf("; beyond float32, with values up to e^%.4g: a smaller t, a smaller n or "+
+			"constant=none lowers them", max(far, diagonal))
+	} else if diagonal < -most {
+		known.Condition += fmt.Sprintf("; 0 in float32, with values of e^%.4g on the diagonal: constant=none raises "+
+			"them", diagonal)
 	}
 	// c2 = 1 - k(c)/k(0), from a logarithm that keeps the digits of a small c. Where t is large for n, ψ₀
 	// grows faster than the exponential falls, and there is no feature space: values above that of the
@@ -198,7 +181,7 @@ func parametrix(v []float64) formula {
 			return max(-math.Expm1(ratio), 0)
 		}
 		return min(max(1-k.Eval(c)/k.Eval(0), 0), 2)
-	}, parametrixProperties(known, k))
+	}, known)
 	f.log = func(c float64) float64 {
 		logarithm, sign := k.Log(min(max(c, 0), 2))
 		if sign < 0 {
@@ -207,21 +190,4 @@ func parametrix(v []float64) formula {
 		return logarithm
 	}
 	return f
-}
-
-// parametrixProperties adds what the values tell: the heat kernel is positive definite, its
-// parametrix need not be. The sums Σ ψ_k(0) t^k of order 5 and below have no negative term for any n.
-func parametrixProperties(p Properties, k *heat.Kernel) Properties {
-	diagonal, sign := k.Log(0)
-	p.PositiveDiagonal = sign > 0 && diagonal > math.Log(math.SmallestNonzeroFloat64)
-	const most = 88.7 // ln of the greatest float32
-	if far, _ := k.Log(1); max(far, diagonal) > most {
-		p.Condition += fmt.Sprintf(
-			"; beyond float32, with values up to e^%.4g: a smaller t, a smaller n or constant=none lowers them",
-			max(far, diagonal))
-	} else if diagonal < -most {
-		p.Condition += fmt.Sprintf("; 0 in float32, with values of e^%.4g on the diagonal: constant=none raises them",
-			diagonal)
-	}
-	return p
 }

@@ -111,7 +111,7 @@ func TestParametrixRefused(t *testing.T) {
 		"diffusion:order=-1":                          {17, "order=-1", "none, or"},
 		"diffusion:order=1,n=0":                       {21, "n=0", "terms-1, or a whole number from 1"},
 		"diffusion:order=1,n=2.5":                     {21, "n=2.5", "a whole number"},
-		"diffusion:cutoff=7":                          {18, "cutoff=7", "at most 2π"},
+		"diffusion:cutoff=7":                          {18, "cutoff=7", "up to 6.28"},
 		"diffusion:constant=1":                        {20, "constant=1", "none or full"},
 		"normalise(diffusion:order=6)":                {11, "diffusion:order=6", "k(x, x) > 0"},
 		"normalise(diffusion:t=1e6,order=7,n=5)":      {11, "diffusion", "k(x, x) > 0"},

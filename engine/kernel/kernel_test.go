@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"math"
-	"math/big"
 	"testing"
 
 	"github.com/gramengine/gram/sparse"
@@ -111,50 +110,6 @@ func TestEvalSmallDistances(t *testing.T) {
 		}
 		if a := leaf(ngd(0)).Eval(c, 1, 1); !(math.Abs(a*a/4-want) <= (c*c/10+16*ulp)*want) {
 			t.Errorf("ngd at c = %v is %v, whose square isn't %v", c, a, 4*want)
-		}
-	}
-}
-
-// J_1 and J_2 against the formulas of the source in 400 bits, over the whole range of φ = π-θ and
-// down to where they are 10⁻⁹⁰: the series loses no digits, the closed forms little more than a
-// factor 4 above their threshold.
-func TestArcCosineRelative(t *testing.T) {
-	number := func(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }
-	mul := func(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(400).Mul(a, b) }
-	sincos := func(v float64) (sin, cos *big.Float) {
-		sin, cos = number(0), number(0)
-		term := number(1)
-		for k := 1; k < 120; k++ {
-			sum := cos
-			if k%2 == 0 {
-				sum = sin
-			}
-			if (k-1)/2%2 == 0 {
-				sum.Add(sum, term)
-			} else {
-				sum.Sub(sum, term)
-			}
-			term.Quo(mul(term, number(v)), number(float64(k)))
-		}
-		return sin, cos
-	}
-	phis := []float64{1e-18, 1e-9, 1e-5, 1, math.Nextafter(1, 2), math.Pi / 2, math.Pi}
-	for p := 1e-3; p < math.Pi; p += 1e-2 {
-		phis = append(phis, p)
-	}
-	for _, phi := range phis {
-		sin, cos := sincos(phi)
-		// cos θ = -cos φ, sin θ = sin φ
-		one := new(big.Float).SetPrec(400).Sub(sin, mul(number(phi), cos))
-		two := mul(number(phi), new(big.Float).SetPrec(400).Add(number(1), mul(number(2), mul(cos, cos))))
-		two.Sub(two, mul(number(3), mul(sin, cos)))
-		j1, _ := one.Float64()
-		j2, _ := two.Float64()
-		if got := arcCosineJ1(phi); !(math.Abs(got-j1) <= 32*ulp*j1) {
-			t.Errorf("J_1 at φ = %v is %v, expected %v", phi, got, j1)
-		}
-		if got := arcCosineJ2(phi); !(math.Abs(got-j2) <= 128*ulp*j2) {
-			t.Errorf("J_2 at φ = %v is %v, expected %v", phi, got, j2)
 		}
 	}
 }

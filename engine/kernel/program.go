@@ -59,7 +59,13 @@ func (b *programBuilder) constant(op device.Op, v float64) {
 
 // swaps reports whether the second operand is pushed first because it needs a deeper stack.
 func (b *programBuilder) swaps(n *node) bool {
-	return (n.op == opAdd || n.op == opSub || n.op == opMul) && b.depth[n.b] > b.depth[n.a]
+	return (n.op == opAdd || n.op == opMul) && b.depth[n.b] > b.depth[n.a]
+}
+
+func (b *programBuilder) pushes(of ...ref) {
+	for _, r := range of {
+		b.push(r)
+	}
 }
 
 // push writes the instructions that leave the value of a node on the stack.
@@ -82,12 +88,10 @@ func (b *programBuilder) push(r ref) {
 	case opY:
 		b.op(device.OpY, n.n)
 	case opDist:
-		b.push(n.a)
-		b.push(n.b)
+		b.pushes(n.a, n.b)
 		b.op(device.OpSub, 0)
 		b.op(device.OpPower, 2)
-		b.push(n.a)
-		b.push(n.b)
+		b.pushes(n.a, n.b)
 		b.op(device.OpMul, 0)
 		b.constant(device.OpConst, 2)
 		b.op(device.OpMul, 0)
@@ -98,9 +102,7 @@ func (b *programBuilder) push(r ref) {
 		b.push(n.a)
 		b.function(n.f)
 	case opSelect:
-		b.push(n.a)
-		b.push(n.b)
-		b.push(n.d)
+		b.pushes(n.a, n.b, n.d)
 		b.op(device.OpSelect, 0)
 	case opCall:
 		b.ok = false
@@ -111,16 +113,10 @@ func (b *programBuilder) push(r ref) {
 			b.push(n.a)
 			b.op(device.OpPower, 2)
 		case b.swaps(&n):
-			b.push(n.b)
-			if n.op == opSub { // a - b = -b + a
-				b.op(device.OpNeg, 0)
-				to = device.OpAdd
-			}
-			b.push(n.a)
+			b.pushes(n.b, n.a)
 			b.op(to, 0)
 		default:
-			b.push(n.a)
-			b.push(n.b)
+			b.pushes(n.a, n.b)
 			b.op(to, 0)
 		}
 	}

@@ -130,10 +130,8 @@ func InnerProduct(k Kernel) (unit, ok bool) {
 	if k == nil || k.Embedding().Pairing != sparse.Dot {
 		return false, false
 	}
-	if of, own := k.(*kernel); own {
-		return of.product == unitDot, of.product != noDot
-	}
-	return false, false
+	family := Family(k)
+	return family == "bhattacharyya", family == "bhattacharyya" || family == "linear"
 }
 
 // Variable is what a kernel is a function of, beside c and both norms.

@@ -37,7 +37,7 @@ func init() {
 		},
 		place: 60, embedding: sparse.Sphere,
 		params: []param{positive("gamma", "factor of the squared distance", 1)},
-		build:  func(v []float64) formula { return decay(v[0], nonNegative("", sourceSchoenberg)) },
+		build:  func(v []float64) formula { return decay(v[0], "", sourceSchoenberg) },
 	})
 	register(family{
 		Info: Info{
@@ -45,7 +45,14 @@ func init() {
 			Source: sourceJebara + ", §2", Examples: []string{"bhattacharyya"},
 		},
 		place: 70, embedding: sparse.Sphere,
-		build: func([]float64) formula { return bhattacharyya() },
+		build: func([]float64) formula {
+			return formula{
+				value:   func(a at) ref { return a.cosine() },
+				deficit: func(a at) ref { return a.c },
+				known: Properties{Definite: Positive, Condition: "an inner product", Source: sourceJebara,
+					PositiveDiagonal: true, Falling: true},
+			}
+		},
 	})
 	register(family{
 		Info: Info{
@@ -79,41 +86,10 @@ var distance = sync.OnceValue(func() Kernel { return MustParse("c") })
 func C() Kernel { return distance() }
 
 // IsC reports whether k is the kernel c, in any embedding.
-func IsC(k Kernel) bool {
-	of, _ := k.(*kernel)
-	return of != nil && of.family != nil && of.family.Name == "c"
-}
+func IsC(k Kernel) bool { return Family(k) == "c" }
 
-// bhattacharyya is the Bhattacharyya kernel, the probability product kernel with exponent ½,
-//
-//	k = Σ √θᵢ √θ′ᵢ = 1 - c
-//
-// Source: Jebara, Kondor and Howard, JMLR 5 (2004), §2.
-func bhattacharyya() formula {
-	return formula{
-		value:   func(a at) ref { return a.cosine() },
-		deficit: func(a at) ref { return a.c },
-		known: Properties{Definite: Positive, Condition: "an inner product", Source: sourceJebara,
-			PositiveDiagonal: true, Falling: true},
-		product: unitDot,
-		direct: &direct{
-			apply: func(_ *asm.Kernels, dst, c, x, y []float32) {
-				for i, v := range c {
-					dst[i] = 1 - v
-				}
-			},
-			error: func(c, _, _ float64) float64 { return unit * math.Abs(1-c) }, // one subtraction, rounded once
-		},
-	}
-}
-
-// ngd is the negative geodesic distance on the sphere of radius 2,
-//
-//	k = shift - 2 arccos(1-c)
-//
-// conditionally positive definite. From shift = π on it is positive definite: π - 2 arccos(z) is
-// 2 arcsin(z), whose power series has no coefficient below 0; and it is non-negative for documents
-// without negative values. Source: Zhang, Chen and Lee, SIGIR 2005, §3.
+// ngd is conditionally positive definite. From shift = π on it is positive definite: π - 2 arccos(z) is
+// 2 arcsin(z), whose power series has no coefficient below 0.
 func ngd(shift float64) formula {
 	known := Properties{
 		Definite: ConditionallyPositive, Source: sourceZhang + ", §3",
@@ -150,13 +126,9 @@ func arcsine(c float64) float64 {
 	return (coangle(c) - angle(c)) / 2
 }
 
-// decay is an exponential of c,
-//
-//	k = exp(-rate c)
-//
-// The one of the squared Hellinger distance is the Gaussian kernel of the points on the sphere, with
-// half their gamma.
-func decay(rate float64, known Properties) formula {
+// decay is exp(-rate c).
+func decay(rate float64, condition, source string) formula {
+	known := nonNegative(condition, source)
 	known.divisible = true
 	return ofCosine(func(c float64) float64 { return math.Exp(-rate * c) },
 		func(c float64) float64 { return -math.Expm1(-rate * c) }, known)
