@@ -67,10 +67,7 @@ func BenchmarkIndex(b *testing.B) {
 		}
 		return t.String()
 	}
-	texts := make([]string, 50_000)
-	for i := range texts {
-		texts[i] = text()
-	}
+	texts := musttest.Make(50_000, func(i int) string { return text() })
 	own := gram.IndexOptions{Options: gram.Options{Workers: 1}}
 	index := gram.Must(gram.NewIndex(ctx, texts, own))
 	b.Run("new", func(b *testing.B) {

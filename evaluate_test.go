@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // mixed are documents of three classes, whose words overlap so that some are predicted wrongly.
@@ -181,10 +182,7 @@ func TestEvaluateCopies(t *testing.T) {
 	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
 	texts := append(slices.Clone(test.Texts), strings.ToUpper(train.Texts[7]), "nothing known",
 		train.Texts[8], train.Texts[9]+" and words that the model lacks")
-	labels := make([]string, len(texts))
-	for i := range labels {
-		labels[i] = fmt.Sprintf("class%d", i%3)
-	}
+	labels := musttest.Make(len(texts), func(i int) string { return fmt.Sprintf("class%d", i%3) })
 	more := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
 	m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Kernel: "linear", C: 1}))
 	// A text of training without a known word is like no other.

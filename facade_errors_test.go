@@ -106,10 +106,7 @@ func TestErrorsCountFromZero(t *testing.T) {
 	_, trained := gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "diffusion:t=2", C: 1})
 	half := gram.Must(gram.FromMatrix(mat.NewDense(2, 1, []float64{1, 2}), []string{"5", ""}))
 	_, estimated := gram.Train(t.Context(), half, gram.TrainOptions{Type: "nu_svr"})
-	targets := make([]string, 30)
-	for i := range targets {
-		targets[i] = strconv.Itoa(i)
-	}
+	targets := musttest.Make(30, func(i int) string { return strconv.Itoa(i) })
 	numbered := gram.Must(gram.FromMatrix(mat.NewDense(30, 1, make([]float64, 30)), targets))
 	_, asked := gram.Train(t.Context(), numbered, gram.TrainOptions{})
 	_, text := gram.Texts(t.Context(), []string{"a b", "a \xff"}, nil, gram.ReadOptions{Strict: true})

@@ -48,10 +48,7 @@ func TestSearchOfTexts(t *testing.T) {
 // A search of documents of one class is the error that training and validation are.
 func TestSearchOfOneClass(t *testing.T) {
 	texts, _ := ordered(120)
-	labels := make([]string, len(texts))
-	for i := range labels {
-		labels[i] = "all"
-	}
+	labels := musttest.Make(len(texts), func(i int) string { return "all" })
 	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
 	for _, kind := range []string{"", "nu_svc", "logistic", "linear", "landmark"} {
 		for _, err := range trainings(t, c, gram.TrainOptions{Type: kind}) {

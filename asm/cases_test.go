@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // eachKernel visits every function of a table, those of a Pairing as "ChiSquare.Terms", and fails
@@ -70,10 +72,7 @@ type kernelCase struct {
 
 // numbers draws n numbers of a range.
 func numbers[T float32 | float64](r *rand.Rand, n int, from, to float64) []T {
-	s := make([]T, n)
-	for i := range s {
-		s[i] = T(from + (to-from)*r.Float64())
-	}
+	s := musttest.Make(n, func(i int) T { return T(from + (to-from)*r.Float64()) })
 	return s
 }
 
@@ -136,10 +135,7 @@ func kernelCases() map[string]kernelCase {
 		return place(m, numbers[float64](r, (n+ScanBlock-1)/ScanBlock*ScanBlock, -1, 1))
 	}
 	mask := func(m memory, r *rand.Rand, n int) []byte {
-		s := make([]byte, n)
-		for i := range s {
-			s[i] = byte(r.IntN(4))
-		}
+		s := musttest.Make(n, func(i int) byte { return byte(r.IntN(4)) })
 		return place(m, s)
 	}
 	return map[string]kernelCase{
@@ -186,10 +182,7 @@ func kernelCases() map[string]kernelCase {
 			return []any{place(m, least), levels, place(m, c), stride, lines, n, 1 + r.IntN(3)}
 		}, nil, nil},
 		"TailStore": turned(func(m memory, r *rand.Rand, n int) any {
-			sums := make([]int32, n)
-			for i := range sums {
-				sums[i] = int32(r.Uint32())
-			}
+			sums := musttest.Make(n, func(i int) int32 { return int32(r.Uint32()) })
 			return place(m, sums)
 		}),
 		"Transpose": turned(func(m memory, r *rand.Rand, n int) any { return c32(m, r, n) }),
@@ -262,10 +255,7 @@ func kernelCases() map[string]kernelCase {
 			return []any{placeEach(m, [][]float32{make([]float32, n), make([]float32, n)}), n / 2, n}
 		}, first, nil},
 		"Gather": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			index := make([]int32, n)
-			for i := range index {
-				index[i] = []int32{0, int32(n - 1), r.Int32N(int32(n))}[r.IntN(3)]
-			}
+			index := musttest.Make(n, func(i int) int32 { return []int32{0, int32(n - 1), r.Int32N(int32(n))}[r.IntN(3)] })
 			return []any{out32(m, n), c32(m, r, n), place(m, index)}
 		}, []int{2}, []int{1}},
 		"Beyond": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {

@@ -277,10 +277,7 @@ func TestMapsAccuracy(t *testing.T) {
 			worst := make([]float64, len(list))
 			at := make([]float32, len(list))
 			dst := make([]float32, 4096)
-			y := make([]float32, 4096)
-			for i := range y {
-				y[i] = float32(math.Exp2(float64(i%65-32) / 16))
-			}
+			y := musttest.Make(4096, func(i int) float32 { return float32(math.Exp2(float64(i%65-32) / 16)) })
 			want := make([]float64, 4096)
 			tol := make([]float64, 4096)
 			accuracyInputs(m.exp, near, stride, func(c []float32) {

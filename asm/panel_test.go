@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A pairingCase is a similarity, that of PanelDot too, with its definition in float64 and the relative error that a
@@ -99,10 +101,7 @@ type panelCase struct {
 func newPanelCase(r *rand.Rand, width, docs, least, most, terms int) panelCase {
 	nan := float32(math.NaN())
 	fence := func(n int) []float32 {
-		s := make([]float32, n+10)
-		for i := range s {
-			s[i] = nan
-		}
+		s := musttest.Make(n+10, func(i int) float32 { return nan })
 		return s[5 : n+5 : n+5]
 	}
 	counts := make([]int, docs)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // With x = 1/2 and y = 1 each step halves the distance to 2. Sums that are multiples of 2⁻⁸ below 2
@@ -35,10 +37,7 @@ func TestPeak(t *testing.T) {
 func TestRead(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		for _, n := range []int{0, 1, 7, 8, 63, 64, 65, 127, 128, 129, 1000} {
-			src := make([]float32, n)
-			for i := range src {
-				src[i] = math.Float32frombits(1)
-			}
+			src := musttest.Make(n, func(i int) float32 { return math.Float32frombits(1) })
 			want := uint32(0)
 			if n > 0 {
 				want = 1

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // half is the error of a result that is rounded once from what is within n units of 2⁻⁵³, relative
@@ -17,10 +19,7 @@ func scaled(name string, scale float64, run func(k *Kernels, dst []float32, v []
 	want func(v float64) (value, tolerance float64),
 ) mapCase {
 	return mapCase{fmt.Sprintf("%s/scale=%g", name, scale), func(k *Kernels, dst, c, _ []float32) {
-		v := make([]float64, len(dst))
-		for j := range v {
-			v[j] = scale * float64(c[j])
-		}
+		v := musttest.Make(len(dst), func(j int) float64 { return scale * float64(c[j]) })
 		run(k, dst, v)
 	}, func(c, _ float64) (float64, float64) { return want(scale * c) }, false}
 }
@@ -124,10 +123,7 @@ func TestOutsideOfTables(t *testing.T) {
 		for _, out := range []float64{1, math.NaN(), -1, 0x1p160, math.Nextafter(0x1p-160, 0), 5e-324, inf, -inf} {
 			for _, n := range []int{1, 4, 5, 8, 11} {
 				for at := range n {
-					in := make([]float64, n)
-					for j := range in {
-						in[j] = 1 + float64(j)
-					}
+					in := musttest.Make(n, func(j int) float64 { return 1 + float64(j) })
 					in[at] = out
 					outside := k.HalfLine(dst[:n], in, rows, 0.1)
 					if want := out != 1; outside != want || (dst[at] != dst[at]) != want {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // Sums of whole numbers are exact: the kernels agree with the definition to the bit, whatever follows the lists.
@@ -15,10 +17,7 @@ func TestTailAdd(t *testing.T) {
 		var doc []uint16
 		var value []float32
 		var visits []Visit
-		want := make([]int32, stride*columns)
-		for i := range want {
-			want[i] = r.Int32()
-		}
+		want := musttest.Make(stride*columns, func(i int) int32 { return r.Int32() })
 		got := slices.Clone(want)
 		for i := range 200 {
 			v := Visit{First: uint32(len(doc)), Scale: float32(r.NormFloat64() * 1000), Column: uint32(i % columns)}
@@ -124,10 +123,7 @@ func TestFinish(t *testing.T) {
 const poison = float32(-12345)
 
 func poisoned(n int) []float32 {
-	s := make([]float32, n)
-	for i := range s {
-		s[i] = poison
-	}
+	s := musttest.Make(n, func(i int) float32 { return poison })
 	return s
 }
 

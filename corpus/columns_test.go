@@ -39,8 +39,7 @@ func TestReadColumns(t *testing.T) {
 	}
 	read := func(text, name string, opt Options) *Corpus {
 		t.Helper()
-		c := musttest.Get(ReadFrom(context.Background(), strings.NewReader(text), name, opt))(t)
-		return c
+		return musttest.Get(ReadFrom(context.Background(), strings.NewReader(text), name, opt))(t)
 	}
 	opt := columnsOptions(t, "title=words + price=numbers", 1)
 	want := read(table.String(), "a.csv", opt)

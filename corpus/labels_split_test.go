@@ -28,10 +28,7 @@ func TestLabelSeparator(t *testing.T) {
 		"alone":      {[]string{"a", "b", "a"}, "", 2, true, ""},
 	} {
 		opt := Options{MinDF: 1, LabelSeparator: c.separator}
-		texts := make([]string, len(c.labels))
-		for i := range texts {
-			texts[i] = "word"
-		}
+		texts := musttest.Make(len(c.labels), func(i int) string { return "word" })
 		tsv := strings.Join(c.labels, "\tword\n") + "\tword\n"
 		csv := "label,text\n\"" + strings.Join(c.labels, "\",word\n\"") + "\",word\n"
 		file := opt

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -435,4 +436,25 @@ func writeInto(t testing.TB, file, content string) {
 	t.Helper()
 	musttest.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
 	musttest.Do(t, os.WriteFile(file, []byte(content), 0o600))
+}
+
+// svmText returns an svmlight file of documents that look like text: counts, or the weights that
+// other programs write.
+func svmText(documents int, weights bool) []byte {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b bytes.Buffer
+	for i := range documents {
+		fmt.Fprintf(&b, "%d", i%20)
+		index := 0
+		for range 150 {
+			index += 1 + rng.IntN(500)
+			if weights {
+				fmt.Fprintf(&b, " %d:%.6g", index, rng.Float64()/10)
+			} else {
+				fmt.Fprintf(&b, " %d:%d", index, 1+int(rng.ExpFloat64()*1.5))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
 }

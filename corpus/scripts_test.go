@@ -14,8 +14,7 @@ func TestScripts(t *testing.T) {
 	read := func(texts []string, opt Options) *Corpus {
 		t.Helper()
 		opt.MinDF = 1
-		c := musttest.Get(FromTexts(t.Context(), texts, nil, opt))(t)
-		return c
+		return musttest.Get(FromTexts(t.Context(), texts, nil, opt))(t)
 	}
 	c := read(texts, Options{})
 	if want := []string{"iphone", "手", "手机", "机"}; !slices.Equal(c.Vocabulary, want) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // wants checks that an error has words.
@@ -168,7 +169,7 @@ func TestPanics(t *testing.T) {
 		Code:  []device.Code{{Op: device.OpX}},
 		Norms: []func(float64) float64{func(float64) float64 { panic("norm") }},
 	}
-	for _, r := range []*device.Request{{Docs: sequence(n), Hi: n}, {Program: panics, Docs: sequence(n), Hi: n}} {
+	for _, r := range []*device.Request{{Docs: run.Numbers(0, n), Hi: n}, {Program: panics, Docs: run.Numbers(0, n), Hi: n}} {
 		func() {
 			defer func() {
 				if v := recover(); v != "visit" && v != "norm" {

@@ -19,6 +19,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -96,23 +97,11 @@ func BenchmarkSweep(b *testing.B) {
 func BenchmarkRows(b *testing.B) {
 	docs, some := onDevice(30_000, 150), onDevice(8192, 70)
 	cols := loadBench(b, texts(b, docs), func(*Device) {})
-	r := &device.Request{Docs: sequence(some), Hi: docs}
+	r := &device.Request{Docs: run.Numbers(0, some), Hi: docs}
 	seconds := measure(b, cols, func() error {
 		return cols.Rows(b.Context(), r, func(*device.Tile) error { return nil })
 	})
 	b.ReportMetric(4*float64(some)*float64(docs)/seconds, "copied-B/s")
-}
-
-// BenchmarkLoad measures what comes before the first tile: documents are divided and copied.
-func BenchmarkLoad(b *testing.B) {
-	x := transformed(b, sparse.Sphere, texts(b, onDevice(100_000, 150)))
-	d := musttest.Get(Open(Options{}))(b)
-	defer func() { musttest.Do(b, d.Close()) }()
-	for b.Loop() {
-		cols := musttest.Get(d.Load(b.Context(), x))(b)
-		musttest.Do(b, cols.Close())
-	}
-	b.ReportMetric(float64(x.NNZ())*float64(b.N)/b.Elapsed().Seconds(), "values/s")
 }
 
 // texts makes synthetic documents.
@@ -181,7 +170,7 @@ func benchmarkDigest(b *testing.B, counts *sparse.CSR, set func(*Device)) *colum
 	docs := cols.x.Rows()
 	// The first use of a kernel takes longer.
 	holdReduced(b, cols, &device.Request{Program: diffusion, Docs: []int{0, docs / 2, docs - 1}, Hi: docs})
-	half := &device.Request{Program: diffusion, Docs: sequence(docs), Hi: docs, Half: true}
+	half := &device.Request{Program: diffusion, Docs: run.Numbers(0, docs), Hi: docs, Half: true}
 	seconds := measure(b, cols, func() error {
 		_, err := cols.Digest(b.Context(), half)
 		return err

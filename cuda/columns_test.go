@@ -16,6 +16,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -77,8 +78,7 @@ func cosines(x *sparse.Embedded) *engine.Reference {
 // transformed embeds documents by an embedding that is fitted to them.
 func transformed(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
-	x := musttest.Get(e.Fit(m).Transform(m))(t)
-	return x
+	return musttest.Get(e.Fit(m).Transform(m))(t)
 }
 
 // load copies documents to a device; at the end of the test they and the device are given back.
@@ -138,14 +138,6 @@ func compare(t *testing.T, rows, cols *sparse.Embedded, docs []int, lo int, b *d
 	}
 }
 
-func sequence(n int) []int {
-	s := make([]int, n)
-	for i := range s {
-		s[i] = i
-	}
-	return s
-}
-
 func gather(t testing.TB, c *columns, r *device.Request, width int) []float32 {
 	t.Helper()
 	out := make([]float32, len(r.Docs)*width)
@@ -184,7 +176,7 @@ func holdRows(t *testing.T, cols *columns, r *device.Request) []float32 {
 
 // whole asks for all rows.
 func whole(cols *columns) *device.Request {
-	return &device.Request{Docs: sequence(cols.x.Rows()), Hi: cols.x.Rows()}
+	return &device.Request{Docs: run.Numbers(0, cols.x.Rows()), Hi: cols.x.Rows()}
 }
 
 // sameBits checks values of rows of some documents and columns from lo on against those of all pairs.
@@ -220,7 +212,7 @@ func holdAll(t *testing.T, cols *columns, counts *sparse.CSR) (all []float32) {
 	for _, from := range []*sparse.Embedded{nil, y, x} {
 		sameBits(t, n, all, docs, lo, gather(t, cols, &device.Request{From: from, Docs: docs, Lo: lo, Hi: n}, n-lo))
 	}
-	half := gather(t, cols, &device.Request{Docs: sequence(n), Hi: n, Half: true}, n)
+	half := gather(t, cols, &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true}, n)
 	for i := range n {
 		if !slices.Equal(half[i*n+i:(i+1)*n], all[i*n+i:(i+1)*n]) {
 			t.Fatalf("row %d of the half differs", i)
@@ -454,7 +446,7 @@ func TestLoadErrors(t *testing.T) {
 func holdProgram(t *testing.T, name string, cols *columns, c []float32, p *device.Program, besides float64) {
 	t.Helper()
 	n, norms := cols.x.Rows(), cols.x.Norms
-	for at, v := range gather(t, cols, &device.Request{Program: p, Docs: sequence(n), Hi: n}, n) {
+	for at, v := range gather(t, cols, &device.Request{Program: p, Docs: run.Numbers(0, n), Hi: n}, n) {
 		want, got := p.Eval(c[at], norms[at/n], norms[at%n]), float64(v)
 		near := math.Abs(got-want) <= 0x1p-23*math.Abs(want)+besides
 		if !near && !(math.IsNaN(got) && math.IsNaN(want)) {

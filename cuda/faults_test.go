@@ -21,6 +21,7 @@ import (
 	"github.com/gramengine/gram/cuda/internal/driver"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // path is something that a program does with n documents on a device, maybe several times.
@@ -93,14 +94,14 @@ func paths(t *testing.T) []path {
 		{"rows", 70, func(*Device) {}, func(cols *columns) func() (any, error) {
 			y := musttest.Get(cols.x.Embedder.Transform(zipf(70, 100, 8, 4)))(t)
 			return func() (any, error) {
-				return values(cols, &device.Request{Docs: sequence(70), Hi: 70},
-					&device.Request{Program: rooted, From: y, Docs: sequence(70), Hi: 70},
+				return values(cols, &device.Request{Docs: run.Numbers(0, 70), Hi: 70},
+					&device.Request{Program: rooted, From: y, Docs: run.Numbers(0, 70), Hi: 70},
 					&device.Request{Program: rooted, From: y, Docs: []int{3, 5}, Hi: 70})
 			}
 		}},
 		{"times", 20, func(d *Device) { d.times.on = true }, func(cols *columns) func() (any, error) {
 			return func() (any, error) {
-				_, err := values(cols, &device.Request{Docs: sequence(20), Hi: 20})
+				_, err := values(cols, &device.Request{Docs: run.Numbers(0, 20), Hi: 20})
 				return len(cols.d.KernelTimes()), err
 			}
 		}},
@@ -113,7 +114,7 @@ func paths(t *testing.T) []path {
 		}},
 		{"reduce", 90, func(d *Device) { d.rows = 40 }, func(cols *columns) func() (any, error) {
 			return func() (any, error) {
-				r := &device.Request{Program: rooted, Docs: sequence(90), Hi: 90}
+				r := &device.Request{Program: rooted, Docs: run.Numbers(0, 90), Hi: 90}
 				value, sum, by := make([]float32, 2*90), make([]float64, 90), slices.Repeat([]float64{1}, 90)
 				digest, err := cols.Digest(context.Background(), r)
 				return []any{digest, value, sum}, errors.Join(err,
@@ -142,14 +143,8 @@ func driverFunctions(t *testing.T) []string {
 func counted(t *testing.T) (calls, failures int) {
 	t.Helper()
 	musttest.Do(t, driver.Open())
-	calls, err := cu.Device(0).Attribute(attributeCalls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	failures, err = cu.Device(0).Attribute(attributeFailures)
-	if err != nil {
-		t.Fatal(err)
-	}
+	calls = musttest.Get(cu.Device(0).Attribute(attributeCalls))(t)
+	failures = musttest.Get(cu.Device(0).Attribute(attributeFailures))(t)
 	return calls, failures
 }
 

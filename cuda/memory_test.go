@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -33,7 +34,7 @@ func TestMemory(t *testing.T) {
 		err = within(t, d, x, func(cols *columns) error {
 			return cols.Rows(t.Context(), whole(cols), func(b *device.Tile) error {
 				height = max(height, b.Rows)
-				compare(t, x, x, sequence(n), 0, b)
+				compare(t, x, x, run.Numbers(0, n), 0, b)
 				if d.held > d.limit {
 					t.Errorf("%d bytes are held, more than %d", d.held, d.limit)
 				}
@@ -95,7 +96,7 @@ func TestTilesStay(t *testing.T) {
 	// Requests of two widths, and with rows and without, each suffice with what the others took.
 	t.Setenv("FAKE_FAIL", "")
 	turns := func() error {
-		for _, r := range []*device.Request{{Docs: sequence(200), Hi: 128}, {Docs: sequence(3), Hi: 200}} {
+		for _, r := range []*device.Request{{Docs: run.Numbers(0, 200), Hi: 128}, {Docs: run.Numbers(0, 3), Hi: 200}} {
 			if _, err := cols.Digest(t.Context(), r); err != nil {
 				return err
 			}
@@ -140,12 +141,9 @@ func TestMemoryOfOtherDocuments(t *testing.T) {
 	noLeaks(t)
 	const n = 200
 	x := embedded(t, zipf(n, 300, 8, 3))
-	test, err := x.Embedder.Transform(zipf(120, 300, 30, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	test := musttest.Get(x.Embedder.Transform(zipf(120, 300, 30, 4)))(t)
 	rows := func(cols *columns, y *sparse.Embedded) error {
-		r := &device.Request{From: y, Docs: sequence(y.Rows()), Hi: n}
+		r := &device.Request{From: y, Docs: run.Numbers(0, y.Rows()), Hi: n}
 		return cols.Rows(t.Context(), r, func(b *device.Tile) error {
 			compare(t, y, x, r.Docs, 0, b)
 			return nil
@@ -153,7 +151,7 @@ func TestMemoryOfOtherDocuments(t *testing.T) {
 	}
 	var documents, others int64
 	d := open(t, Options{})
-	err = within(t, d, x, func(cols *columns) error {
+	err := within(t, d, x, func(cols *columns) error {
 		documents = d.held
 		err := rows(cols, test)
 		others = d.held - documents - 2*cols.tiles.bytes
@@ -189,7 +187,7 @@ func TestArena(t *testing.T) {
 	d := open(t, Options{})
 	cols := load(t, d, x)
 	for _, p := range []*device.Program{rooted, diffusion} {
-		r := &device.Request{Docs: sequence(n), Hi: n, Program: p}
+		r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Program: p}
 		want := gather(t, cols, r, n)
 		t.Setenv("FAKE_FAIL", "cuMemAlloc_v2:1:2") // from now on
 		got := gather(t, cols, r, n)

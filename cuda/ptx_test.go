@@ -16,6 +16,7 @@ import (
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -268,7 +269,7 @@ func TestPTXReduce(t *testing.T) {
 	cols := load(t, interpreting(t, 17, ptx, "least", "multiplyRows", "digest"), embedded(t, zipf(n, 200, 6, 4)))
 	holdReduced(t, cols, &device.Request{Docs: []int{0, 140}, Lo: 128, Hi: n})
 	for _, p := range odd {
-		holdReduced(t, cols, &device.Request{Program: p, Docs: sequence(9), Hi: n})
+		holdReduced(t, cols, &device.Request{Program: p, Docs: run.Numbers(0, 9), Hi: n})
 	}
 	holdHalf(t, cols, odd[0])
 }

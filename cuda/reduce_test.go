@@ -16,6 +16,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -34,24 +35,21 @@ func TestReduce(t *testing.T) {
 	d := openTiled(t, 64<<10, Options{})
 	d.rows = 100
 	cols := load(t, d, x)
-	other, err := x.Embedder.Transform(zipf(40, 500, 12, 9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := musttest.Get(x.Embedder.Transform(zipf(40, 500, 12, 9)))(t)
 	for _, r := range []*device.Request{
-		{Docs: sequence(n), Hi: n},
+		{Docs: run.Numbers(0, n), Hi: n},
 		{Program: gaussianC, Docs: []int{300, 2, 2, 150}, Lo: 128, Hi: 290},
-		{Program: rooted, From: other, Docs: sequence(40), Hi: n},
+		{Program: rooted, From: other, Docs: run.Numbers(0, 40), Hi: n},
 		{Docs: []int{7}, Lo: 256, Hi: 258},
 		{Docs: []int{1, 5}, Lo: 256, Hi: 256},
 	} {
 		holdReduced(t, cols, r)
 	}
 	for _, p := range odd {
-		holdReduced(t, cols, &device.Request{Program: p, Docs: sequence(50), Hi: n})
+		holdReduced(t, cols, &device.Request{Program: p, Docs: run.Numbers(0, 50), Hi: n})
 	}
 	half, columns := holdHalf(t, cols, gaussianC), 0
-	err = cols.Rows(t.Context(), half, func(b *device.Tile) error { columns += b.Rows * b.Cols(); return nil })
+	err := cols.Rows(t.Context(), half, func(b *device.Tile) error { columns += b.Rows * b.Cols(); return nil })
 	if want := 200*n + 100*(n-128) + n - 256; columns != want || err != nil { // from each tile's first row on
 		t.Errorf("%d values for half of the matrix, expected %d, error %v", columns, want, err)
 	}
@@ -61,7 +59,7 @@ func TestReduce(t *testing.T) {
 		t.Errorf("error %v, expected that of the context", err)
 	}
 	d.limit = d.held + 1000
-	if err := cols.Multiply(t.Context(), &device.Request{Docs: sequence(n), Hi: n}, make([]float64, n*n), n,
+	if err := cols.Multiply(t.Context(), &device.Request{Docs: run.Numbers(0, n), Hi: n}, make([]float64, n*n), n,
 		make([]float64, n*n)); !errors.Is(err, device.ErrMemory) {
 		t.Errorf("error %v, expected a lack of memory", err)
 	}
@@ -71,10 +69,10 @@ func TestReduce(t *testing.T) {
 func holdHalf(t *testing.T, cols *columns, p *device.Program) *device.Request {
 	t.Helper()
 	n := cols.x.Rows()
-	half := &device.Request{Program: p, Docs: sequence(n), Hi: n, Half: true}
+	half := &device.Request{Program: p, Docs: run.Numbers(0, n), Hi: n, Half: true}
 	got, err := cols.Digest(t.Context(), half)
 	var want uint64
-	for at, v := range gather(t, cols, &device.Request{Program: p, Docs: sequence(n), Hi: n}, n) {
+	for at, v := range gather(t, cols, &device.Request{Program: p, Docs: run.Numbers(0, n), Hi: n}, n) {
 		if at%n >= at/n {
 			want += device.Mix(at/n, at%n, v)
 		}
@@ -114,7 +112,7 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 	err = cols.Rows(t.Context(), r, func(b *device.Tile) error {
 		for i := range b.Rows {
 			row, at := b.Row(i), b.First+i
-			order := sequence(n)
+			order := run.Numbers(0, n)
 			order = slices.DeleteFunc(order, func(j int) bool { return row[j] != row[j] }) // no number
 			slices.SortStableFunc(order, func(a, b int) int {                              // -0 is 0
 				return cmp.Compare(row[a]+0, row[b]+0)

@@ -31,20 +31,12 @@ func TestEveryKernel(t *testing.T) {
 		"arccos:n=0,embed=tf-l2", "arccos:n=1,layers=2,embed=tf-l2", "arccos:n=0,sigma=0.5,embed=tf-l2"}}
 	for _, info := range append(kernel.Catalogue(), normalised) {
 		for _, spec := range info.Examples {
-			k, err := kernel.Parse(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := musttest.Get(kernel.Parse(spec))(t)
 			e, x := engines[k.Embedding()], documents[k.Embedding()]
 			if e == nil {
-				if x, err = k.Embedding().Fit(counts).Transform(counts); err != nil {
-					t.Fatal(err)
-				}
+				x = musttest.Get(k.Embedding().Fit(counts).Transform(counts))(t)
 				load := func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) { return d.Load(ctx, x) }
-				e, err = engine.New(x, engine.Options{Workers: 2, Device: load})
-				if err != nil {
-					t.Fatal(err)
-				}
+				e = musttest.Get(engine.New(x, engine.Options{Workers: 2, Device: load}))(t)
 				engines[k.Embedding()], documents[k.Embedding()] = e, x
 			}
 			k = kernel.Resolve(k, len(x.Embedder.Terms))

@@ -63,8 +63,7 @@ func TestLongDocuments(t *testing.T) {
 	long.Values[lo] = 1e19
 	f, ctx := (sparse.Embedding{}).Fit(m), t.Context()
 	of := func(m *sparse.CSR) *sparse.Embedded {
-		x := musttest.Get(f.Transform(m))(t)
-		return x
+		return musttest.Get(f.Transform(m))(t)
 	}
 	x, y := of(m), of(long)
 	for _, spec := range []string{"linear", "rbf:gamma=1", "arccos:n=2"} {

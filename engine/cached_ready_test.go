@@ -72,8 +72,7 @@ func TestReady(t *testing.T) {
 }
 
 func matrixOf(t *testing.T, c *Cached) *Matrix {
-	m := musttest.Get(c.Matrix(parse(t, "diffusion:t=0.5")))(t)
-	return m
+	return musttest.Get(c.Matrix(parse(t, "diffusion:t=0.5")))(t)
 }
 
 // There is room for one matrix at a time: not for a second beside one in use, or one that is being

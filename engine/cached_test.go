@@ -24,8 +24,7 @@ import (
 
 func newCached(t testing.TB, e *Engine, opt CachedOptions) *Cached {
 	t.Helper()
-	c := musttest.Get(e.Cached(opt))(t)
-	return c
+	return musttest.Get(e.Cached(opt))(t)
 }
 
 // scratchBytes is what a partial cache takes beside its tiles.
@@ -86,10 +85,7 @@ func TestCachedSameBits(t *testing.T) {
 			}
 			r := rand.New(rand.NewPCG(3, uint64(workers)))
 			for range 6 {
-				rows := make([]int, 1+r.IntN(100))
-				for i := range rows {
-					rows[i] = r.IntN(min(n, 300)) // some of them again
-				}
+				rows := musttest.Make(1+r.IntN(100), func(i int) int { return r.IntN(min(n, 300)) }) // some of them again
 				a, b := r.IntN(n), r.IntN(n)
 				columns := [][][2]int{{{0, n}}, {{min(a, b), max(a, b)}}, {{n - 5, n}, {0, 3}, {7, 7}, {a, min(a+900,
 					n)}}, {}}[r.IntN(4)]
@@ -123,10 +119,7 @@ func TestCachedReleasesTiles(t *testing.T) {
 	want := gram(t, e, k)
 	c := newCached(t, e, CachedOptions{CacheBytes: scratchBytes(e) + 40*tiles.TileBytes(640)})
 	for first := range 100 {
-		rows := make([]int, 30)
-		for i := range rows {
-			rows[i] = (first*3 + i) % n
-		}
+		rows := musttest.Make(30, func(i int) int { return (first*3 + i) % n })
 		musttest.Do(t, check(t.Context(), c, k, want, rows, [][2]int{{0, n}}))
 	}
 	// 27 rows of each request are those of the one before it.
@@ -213,10 +206,7 @@ func TestCachedUnderLoad(t *testing.T) {
 						case 1:
 							go cancel() // at any moment
 						}
-						rows := make([]int, 1+r.IntN(80))
-						for i := range rows {
-							rows[i] = r.IntN(n)
-						}
+						rows := musttest.Make(1+r.IntN(80), func(i int) int { return r.IntN(n) })
 						a := r.IntN(n)
 						err := check(ctx, c, kernels[g%2], want[g%2], rows, [][2]int{{0, a}, {a, n}})
 						if errors.Is(err, context.Canceled) && ctx.Err() != nil {
@@ -345,10 +335,7 @@ func wholeOf(t *testing.T, c *Cached) *Dense {
 	t.Helper()
 	n := c.Len()
 	d := NewDense(n, n)
-	rows := make([][]float32, n)
-	for i := range rows {
-		rows[i] = d.Row(i)
-	}
+	rows := musttest.Make(n, d.Row)
 	k := parseIn(t, "c", c.e.c.X.Embedder.Embedding)
 	musttest.Do(t, c.Rows(t.Context(), k, run.Numbers(0, n), [][2]int{{0, n}}, rows))
 	return d

@@ -18,10 +18,7 @@ func TestEachOfTestDocuments(t *testing.T) {
 	k := parse(t, "diffusion:t=0.5")
 	for _, isa := range enginetest.ISAs() {
 		e := newEngine(t, x, Options{ISA: string(isa)})
-		want, err := e.Cross(t.Context(), k, test)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := musttest.Get(e.Cross(t.Context(), k, test))(t)
 		dst := NewDense(150, 1100)
 		for i := range dst.Data {
 			dst.Data[i] = float32(math.NaN())
@@ -36,7 +33,7 @@ func TestEachOfTestDocuments(t *testing.T) {
 			}
 		}
 		next, column := 0, 0 // where the next tile begins
-		err = e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(tile *Tile) error {
+		err := e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(tile *Tile) error {
 			if tile.First != next || tile.Column != column || tile.Cols != min(e.Panel(), 150-column) {
 				t.Fatalf("%s: a tile of documents from %d on and columns from %d on, expected %d and %d", isa,
 					tile.First, tile.Column, next, column)

@@ -107,10 +107,7 @@ func TestDevice(t *testing.T) {
 		specs = specs[2:] // one that the device maps, one that it doesn't
 	}
 	for _, spec := range specs {
-		k, err := kernel.ParseIn(spec, embedding)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := musttest.Get(kernel.ParseIn(spec, embedding))(t)
 		g := gram(t, e, k)
 		within(t, "Gram", k, x, x, run.Numbers(0, 300), func(i, j int) float32 { return g.Row(i)[j] })
 		for name, bytes := range map[string]int64{"whole": 0, "partial": scratchBytes(e) + 40*tiles.TileBytes(300)} {
@@ -132,8 +129,7 @@ func TestDevice(t *testing.T) {
 
 func parseIn(t *testing.T, spec string, e sparse.Embedding) kernel.Kernel {
 	t.Helper()
-	k := musttest.Get(kernel.ParseIn(spec, e))(t)
-	return k
+	return musttest.Get(kernel.ParseIn(spec, e))(t)
 }
 
 // mapped is the matrix of k as the engine maps it from c, which is what a cache of c has, even

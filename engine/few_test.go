@@ -46,13 +46,8 @@ func TestSingleDocuments(t *testing.T) {
 							for i := range docs.Rows() {
 								rows[i] = i
 							}
-							many, err := embedder.Transform(docs.SelectRows(rows))
-							if err != nil {
-								t.Fatal(err)
-							}
-							if wanted[d], err = e.Cross(ctx, k, many); err != nil {
-								t.Fatal(err)
-							}
+							many := musttest.Get(embedder.Transform(docs.SelectRows(rows)))(t)
+							wanted[d] = musttest.Get(e.Cross(ctx, k, many))(t)
 						}
 						before := e.Bytes()
 						for d, docs := range both {

@@ -22,8 +22,7 @@ func TestIndexMemory(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(8000, 3000, 30, 1))
 	index := func(opt Options) *Index {
 		opt.Workers, opt.HeadTerms = 1, 2500
-		index := musttest.Get(NewIndex(t.Context(), x, opt))(t)
-		return index
+		return musttest.Get(NewIndex(t.Context(), x, opt))(t)
 	}
 	all, none := index(Options{}), index(Options{KeptBytes: 1})
 	kept := all.e.Bytes() - none.e.Bytes()

@@ -239,20 +239,14 @@ func TestJoinNeighbours(t *testing.T) {
 			k = kernel.Resolve(k, len(x.Embedder.Terms))
 			tiles, joined := newEngine(t, x, forced(byTiles, &none)), newEngine(t, x, forced(byJoin, &joins))
 			found := [2]int{} // of documents, and of others
-			folds := make([]int32, x.Rows())
-			for i := range folds {
-				folds[i] = int32(i % 3)
-			}
+			folds := musttest.Make(x.Rows(), func(i int) int32 { return int32(i % 3) })
 			for _, c := range bounds {
 				least := k.Eval(c, 1, 1)
 				for _, opt := range []NeighbourOptions{
 					{Count: 3, Min: &least}, {Count: 500, Min: &least, C: kernel.FallsWithC(k)},
 					{Count: 3, Min: &least, Groups: folds},
 				} {
-					want, err := tiles.Neighbours(t.Context(), k, opt)
-					if err != nil {
-						t.Fatal(err)
-					}
+					want := musttest.Get(tiles.Neighbours(t.Context(), k, opt))(t)
 					got := musttest.Get(joined.Neighbours(t.Context(), k, opt))(t)
 					ran(t, spec, &joins, &none, by)
 					for i := range x.Rows() {
@@ -265,12 +259,8 @@ func TestJoinNeighbours(t *testing.T) {
 						continue
 					}
 					for _, test := range []*sparse.Embedded{other, x} {
-						if want, err = tiles.CrossNeighbours(t.Context(), k, test, opt); err != nil {
-							t.Fatal(err)
-						}
-						if got, err = joined.CrossNeighbours(t.Context(), k, test, opt); err != nil {
-							t.Fatal(err)
-						}
+						want = musttest.Get(tiles.CrossNeighbours(t.Context(), k, test, opt))(t)
+						got = musttest.Get(joined.CrossNeighbours(t.Context(), k, test, opt))(t)
 						ran(t, spec+" of others", &joins, &none, by)
 						for i := range test.Rows() {
 							if test == other {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -42,10 +43,7 @@ func TestLongTails(t *testing.T) {
 			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 		}
 		x := embedded(t, c.embedding, m)
-		one, err := x.Embedder.TransformRows(t.Context(), m, []int{1}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := musttest.Get(x.Embedder.TransformRows(t.Context(), m, []int{1}, 1))(t)
 		eachISA(t, func(t *testing.T, isa string) {
 			e := newEngine(t, x, Options{ISA: isa, HeadTerms: -1, Workers: 1})
 			c0 := parseIn(t, "c", c.embedding)
@@ -54,10 +52,7 @@ func TestLongTails(t *testing.T) {
 				t.Errorf("%s: %d of %d pairs recomputed", name, e.Stats().Recomputed, n*(n-1)/2)
 			}
 			for range 2 { // the second time from dense panels
-				row, err := e.Cross(t.Context(), c0, one)
-				if err != nil {
-					t.Fatal(err)
-				}
+				row := musttest.Get(e.Cross(t.Context(), c0, one))(t)
 				for j := range n {
 					if got := float64(row.Row(0)[j]); got != all.At(1, j) {
 						t.Errorf("%s: c(1, %d) = %v of one document, %v of all", name, j, got, all.At(1, j))

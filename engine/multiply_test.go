@@ -277,15 +277,12 @@ func TestMultiplyRefused(t *testing.T) {
 	x := enginetest.Embed(t, k.Embedding(), [][]float32{{1, 2}, {2, 1}, {1, 1}})
 	e := newEngine(t, x, Options{MemoryBytes: 64 << 20})
 	v, dst := mat.NewDense(3, 2, nil), mat.NewDense(3, 2, nil)
-	r, err := e.Rectangle(k, x, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := musttest.Get(e.Rectangle(k, x, 0))(t)
 	var short *MemoryError
 	many := 3 << 20
 	wide, to := mat.NewDense(3, many, nil), mat.NewDense(3, many, nil)
 	one := newEngine(t, x, Options{Workers: 1}).Bytes()
-	_, err = newEngine(t, x, Options{Workers: 1, MemoryBytes: one + 4096}).Rectangle(k, x, 1<<30)
+	_, err := newEngine(t, x, Options{Workers: 1, MemoryBytes: one + 4096}).Rectangle(k, x, 1<<30)
 	for _, err := range []error{
 		e.Multiply(t.Context(), k, wide, to), r.Multiply(t.Context(), wide, to), r.Pass(t.Context(), wide, doubled, to), err,
 	} {

@@ -39,10 +39,7 @@ func TestJoinNames(t *testing.T) {
 		methods = []string{""}
 	}
 	tokenizer := musttest.Get(corpus.ParseTokenizer("char:ngrams=3..3"))(t)
-	c, err := corpus.FromTexts(t.Context(), names(n), nil, corpus.Options{MinDF: 1, Tokenizer: tokenizer})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := musttest.Get(corpus.FromTexts(t.Context(), names(n), nil, corpus.Options{MinDF: 1, Tokenizer: tokenizer}))(t)
 	emb := sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
 	x := musttest.Get(emb.Fit(c.Documents).Transform(c.Documents))(t)
 	var all []*Within

@@ -55,10 +55,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 	m.Values[0] += 0.5 // inner products of whole counts aren't the device's
 	x := enginetest.Embedded(t, embedding, m)
 	n := x.Rows()
-	many, err := x.Embedder.Transform(enginetest.Zipf(reducedRows+50, 300, 3, 4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	many := musttest.Get(x.Embedder.Transform(enginetest.Zipf(reducedRows+50, 300, 3, 4)))(t)
 	d := &selecting{reducing: reducing{slowDevice: &slowDevice{x: x, height: 7}}}
 	own := func(context.Context, *sparse.Embedded) (Device, error) { return d, nil }
 	e := newEngine(t, x, Options{Workers: 2, Device: own})
@@ -75,10 +72,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 			{Count: 5, Groups: groups},
 		} {
 			d.rows = 0
-			got, err := e.Neighbours(t.Context(), k, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
 			want := musttest.Get(plain.Neighbours(t.Context(), k, opt))(t)
 			asked := 0
 			if program && opt.Groups == nil && opt.Count <= maxReducedCount {
@@ -95,12 +89,8 @@ func TestNeighboursOnDevice(t *testing.T) {
 			if opt.Groups != nil || opt.Count != 7 {
 				continue
 			}
-			if got, err = e.CrossNeighbours(t.Context(), k, many, opt); err != nil {
-				t.Fatal(err)
-			}
-			if want, err = plain.CrossNeighbours(t.Context(), k, many, opt); err != nil {
-				t.Fatal(err)
-			}
+			got = musttest.Get(e.CrossNeighbours(t.Context(), k, many, opt))(t)
+			want = musttest.Get(plain.CrossNeighbours(t.Context(), k, many, opt))(t)
 			for i := range many.Rows() {
 				if !slices.Equal(got.Of(i), want.Of(i)) {
 					t.Fatalf("%s: test document %d has %v, expected %v", spec, i, got.Of(i), want.Of(i))
@@ -109,7 +99,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 		}
 	}
 	d.fail = errors.New("out of order")
-	_, err = e.Neighbours(t.Context(), kernel.MustParse("linear"), NeighbourOptions{Count: 1})
+	_, err := e.Neighbours(t.Context(), kernel.MustParse("linear"), NeighbourOptions{Count: 1})
 	if !errors.Is(err, d.fail) {
 		t.Errorf("an error of the device came back as %v", err)
 	}

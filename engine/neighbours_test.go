@@ -123,10 +123,7 @@ func TestCrossNeighbours(t *testing.T) {
 // A least value, groups and c in the place of values, and pairs beside them.
 func TestNeighboursBounds(t *testing.T) {
 	m := enginetest.Zipf(400, 2000, 12, 8)
-	groups := make([]int32, m.Rows())
-	for i := range groups {
-		groups[i] = int32(i % 3)
-	}
+	groups := musttest.Make(m.Rows(), func(i int) int32 { return int32(i % 3) })
 	for _, spec := range []string{"diffusion:t=0.5", "linear"} {
 		k := kernel.MustParse(spec)
 		x := enginetest.Embedded(t, k.Embedding(), m)
@@ -213,15 +210,10 @@ func TestNeighboursReference(t *testing.T) {
 		}
 		for _, isa := range enginetest.ISAs() {
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 2})
-			near, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: n - 1, C: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: n - 1, C: true}))(t)
 			first := map[int]*Neighbours{}
 			for _, count := range []int{1, 10, 100} {
-				if first[count], err = e.Neighbours(t.Context(), k, NeighbourOptions{Count: count, C: true}); err != nil {
-					t.Fatal(err)
-				}
+				first[count] = musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: count, C: true}))(t)
 			}
 			for _, i := range rows {
 				for count, f := range first {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -83,100 +82,6 @@ func TestExactHistograms(t *testing.T) {
 	}
 }
 
-// The rows of the reference are its values one by one.
-func TestReferenceRowsOfHistograms(t *testing.T) {
-	for _, e := range histogramEmbeddings() {
-		ref := NewReference(embedded(t, e, zipf(150, 3000, 40, 3)))
-		row := make([]float64, ref.Len())
-		for i := range ref.Len() {
-			musttest.Do(t, ref.Row(t.Context(), i, row))
-			for j, got := range row {
-				if want := ref.C(i, j); !(math.Abs(got-want) <= 0x1p-38*want) || want != ref.C(j, i) {
-					t.Fatalf("%v: c(%d, %d) = %v by rows, %v and %v one by one", e, i, j, got, want, ref.C(j, i))
-				}
-			}
-		}
-	}
-}
-
-// The promise about c holds for histograms, too: |c - ref| <= 1e-6 and |c - ref| <= 1e-5·ref.
-func TestHistogramsAgreeWithReference(t *testing.T) {
-	sizes := []int{0, 1, 29, 64, 65, 250}
-	if testing.Short() {
-		sizes = []int{0, 1, 29, 150}
-	}
-	for _, emb := range histogramEmbeddings() {
-		for _, n := range sizes {
-			if n == 0 && emb.Supervised() {
-				continue // nothing to learn from
-			}
-			x := embedded(t, emb, zipf(n, 20000, 60, uint64(n)))
-			ref, want := NewReference(x), make([]float64, n*n)
-			for i := range n {
-				for j := range i + 1 {
-					want[i*n+j] = ref.C(i, j)
-				}
-			}
-			eachISA(t, func(t *testing.T, isa string) {
-				for _, head := range []int{0, -1, 1, 65, 100000} {
-					if n != sizes[len(sizes)-1] && head > 0 {
-						continue
-					}
-					g := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head}), cIn(t, emb))
-					for i := range n {
-						for j := range i + 1 {
-							want, got := want[i*n+j], g.At(i, j)
-							if math.Float32bits(g.Row(i)[j]) != math.Float32bits(g.Row(j)[i]) {
-								t.Fatalf("%v, n=%d head=%d: different bits at (%d, %d) and (%d, %d)", emb, n, head, i,
-									j, j, i)
-							}
-							if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
-								t.Fatalf("%v, n=%d head=%d: c(%d, %d) = %v, expected %v", emb, n, head, i, j, got, want)
-							}
-						}
-					}
-				}
-			})
-		}
-	}
-}
-
-// The worst case of roundings that all go one way: documents of words that occur once and share all
-// but somewhat more than a tenth of them.
-func TestEqualTermsOfHistograms(t *testing.T) {
-	longest := 20000
-	if testing.Short() {
-		longest = 3000
-	}
-	for length := 50; length < longest; length = length*13/10 + 1 {
-		own := int(0.101*float64(length)) + 1
-		const n = 3
-		m := &sparse.CSR{Cols: length + n*own, Offsets: []int64{0}}
-		for i := range n {
-			for w := range length {
-				if w >= length-own {
-					w = length + i*own + w - (length - own)
-				}
-				m.Terms, m.Values = append(m.Terms, uint32(w)), append(m.Values, 1)
-			}
-			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-		}
-		for _, emb := range histogramEmbeddings()[:2] {
-			x := embedded(t, emb, m)
-			want := NewReference(x).C(0, 1)
-			eachISA(t, func(t *testing.T, isa string) {
-				for _, head := range []int{0, -1, m.Cols} {
-					got := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head, Workers: 1}),
-						cIn(t, emb)).At(0, 1)
-					if err := math.Abs(got - want); !(err <= 1e-6) || !(err <= 1e-5*want) {
-						t.Errorf("%v, %d words, head=%d: c = %v, expected %v", emb, length, head, got, want)
-					}
-				}
-			})
-		}
-	}
-}
-
 // A cache that holds all and one that holds little serve the bits of Gram, and several kernels of
 // one pairing share it.
 func TestCachedHistograms(t *testing.T) {
@@ -188,16 +93,8 @@ func TestCachedHistograms(t *testing.T) {
 			for _, spec := range []string{"c", "rbf:gamma=0.3", "linear"} {
 				k := parse(t,
 					spec+map[bool]string{true: ":", false: ","}[!strings.Contains(spec, ":")]+"embed="+emb.String())
-				want, rows := gram(t, e, k), []int{0, 299, 7, 150}
-				got := make([][]float32, len(rows))
-				for r := range got {
-					got[r] = make([]float32, 300)
-				}
-				musttest.Do(t, c.Rows(t.Context(), k, rows, [][2]int{{0, 300}}, got))
-				for r, i := range rows {
-					if !sameBits(got[r], want.Row(i)) {
-						t.Errorf("%s: row %d differs", k, i)
-					}
+				if err := check(t.Context(), c, k, gram(t, e, k), []int{0, 299, 7, 150}, [][2]int{{0, 300}}); err != nil {
+					t.Errorf("%s: %v", k, err)
 				}
 			}
 		}

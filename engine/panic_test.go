@@ -53,10 +53,7 @@ func TestKernelsThatPanic(t *testing.T) {
 	ctx, n := t.Context(), x.Rows()
 	rows, columns := run.Numbers(0, n), [][2]int{{0, n}}
 	dst := NewDense(n, n)
-	into := make([][]float32, n)
-	for i := range into {
-		into[i] = dst.Row(i)
-	}
+	into := musttest.Make(n, dst.Row)
 	for place, e := range map[string]*Engine{"host": onHost, "device": onDevice} {
 		whole := newCached(t, e, CachedOptions{})
 		want := mapped(t, e, good) // as caches map it, on a device, too

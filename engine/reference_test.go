@@ -69,16 +69,21 @@ func TestReferenceAgainstExact(t *testing.T) {
 }
 
 // Both forms add the same squares in different orders; each compensated sum is within u(1 + small)
-// of exact, halving is exact: 2u relative to each other, taken as 4u.
+// of exact, halving is exact: 2u relative to each other, taken as 4u. Terms of histograms are rounded besides.
 func TestReferenceRow(t *testing.T) {
 	rows := testRows()
-	for _, e := range []sparse.Embedding{sparse.Sphere, {}, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
+	embeddings := []sparse.Embedding{sparse.Sphere, {}, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}}
+	for _, e := range append(embeddings, histogramEmbeddings()...) {
+		tolerance := 0x1p-51
+		if e.Pairing != sparse.Dot {
+			tolerance = 0x1p-38
+		}
 		r := NewReference(embed(t, e, rows))
 		dst := make([]float64, r.Len())
 		for i := range rows {
 			musttest.Do(t, r.Row(context.Background(), i, dst))
 			for j, got := range dst {
-				if want := r.C(i, j); !(math.Abs(got-want) <= 0x1p-51*want) {
+				if want := r.C(i, j); !(math.Abs(got-want) <= tolerance*want) || want != r.C(j, i) {
 					t.Errorf("%v: Row(%d)[%d] = %v, C = %v", e, i, j, got, want)
 				}
 			}

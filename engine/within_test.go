@@ -150,10 +150,7 @@ func TestNeighboursOfMin(t *testing.T) {
 			x := enginetest.Embed(t, k.Embedding(), rows)
 			e := newEngine(t, x, Options{Workers: 2})
 			opt := NeighbourOptions{Count: 2*s + 1, Min: &least}
-			near, err := e.Neighbours(t.Context(), k, opt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			near := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
 			cross := musttest.Get(e.CrossNeighbours(t.Context(), k, x, opt))(t)
 			blocks := blocksOf(t, e, k, []int{0, 29, 61}, opt)
 			for i := range rows {

@@ -126,21 +126,15 @@ func TestTrainingArguments(t *testing.T) {
 	const n = 60
 	ctx := context.Background()
 	m, x := gaussian(t, 7, n, 2, 1)
-	positive, docs := noisySigns(7, x), counting(n)
+	positive, docs := noisySigns(7, x), run.Numbers(0, n)
 	nan := math.NaN()
-	three := make([]int, n)
-	for i := range three {
-		three[i] = i % 3
-	}
+	three := musttest.Make(n, func(i int) int { return i % 3 })
 	binary := func(par Parameters) func() error {
 		return func() error { _, err := trainBinary(ctx, m, docs, positive, par, Options{}); return err }
 	}
 	of := func(m Matrix, n int, positive func(i int) bool, par Parameters) func() error {
-		signs := make([]bool, n)
-		for i := range signs {
-			signs[i] = positive(i)
-		}
-		return func() error { _, err := trainBinary(ctx, m, counting(n), signs, par, Options{}); return err }
+		signs := musttest.Make(n, func(i int) bool { return positive(i) })
+		return func() error { _, err := trainBinary(ctx, m, run.Numbers(0, n), signs, par, Options{}); return err }
 	}
 	endless := math.Inf(1)
 	train := func(k int, par Parameters, start ...*Machine) func() error {

@@ -82,10 +82,7 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 func TestNoMargin(t *testing.T) {
 	const n = 40
 	m, _ := gaussian(t, 7, n/2, 2, 1)
-	signs := make([]bool, n)
-	for i := range signs {
-		signs[i] = i%2 == 0
-	}
+	signs := musttest.Make(n, func(i int) bool { return i%2 == 0 })
 	ctx := context.Background()
 	for name, same := range map[string]*Dense{
 		"twins":    matrixOf(t, n, func(i, j int) float64 { return float64(m.Row(i / 2)[j/2]) }),
@@ -94,15 +91,12 @@ func TestNoMargin(t *testing.T) {
 		"nothing":  matrixOf(t, n, func(i, j int) float64 { return 0 }),
 	} {
 		for _, nu := range []float64{0.1, 0.37, 1} {
-			got, err := trainBinary(ctx, same, counting(n), signs, Parameters{Nu: nu}, Options{})
+			got, err := trainBinary(ctx, same, run.Numbers(0, n), signs, Parameters{Nu: nu}, Options{})
 			if err == nil || !strings.Contains(err.Error(), "the margin of class 0 against 1 is 0") {
 				t.Errorf("%s, ν = %v: error %v and %+v, expected that there is no margin", name, nu, err, got)
 			}
 		}
-		labels := make([]int, n)
-		for i := range labels {
-			labels[i] = i % 2
-		}
+		labels := musttest.Make(n, func(i int) int { return i % 2 })
 		trial := &Trial{Labels: labels, Classes: 2, Parts: Folds(make([]int, n/2), 2, 1)}
 		trial.Parts = append(trial.Parts, trial.Parts...)
 		for i := range trial.Parts {
@@ -126,12 +120,9 @@ func TestNoMargin(t *testing.T) {
 		}
 		return 1
 	})
-	positive := make([]bool, 12)
-	for i := range positive {
-		positive[i] = i%2 == 0
-	}
+	positive := musttest.Make(12, func(i int) bool { return i%2 == 0 })
 	par := Parameters{Nu: 0.88, Probabilities: true}
-	some := musttest.Get(trainBinary(ctx, few, counting(12), positive, par, Options{}))(t)
+	some := musttest.Get(trainBinary(ctx, few, run.Numbers(0, 12), positive, par, Options{}))(t)
 	if s := some.Sigmoid; math.IsNaN(s.A) || math.IsNaN(s.B) {
 		t.Errorf("sigmoid %+v", *s)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // checkOptimal holds a machine to the definition of its problem, by its coefficients alone: inside
@@ -62,8 +63,8 @@ func TestBinaryIsOptimal(t *testing.T) {
 	positive := noisySigns(1, x)
 	for _, c := range []float64{1e-6, 0.1, 1, 10, 1000} {
 		par := Parameters{C: c, Weights: []float64{1, 2}}
-		got := musttest.Get(trainBinary(context.Background(), m, counting(300), positive, par, Options{}))(t)
-		checkOptimal(t, m, counting(300), positive, [2]float64{c, 2 * c}, got, defaultTolerance)
+		got := musttest.Get(trainBinary(context.Background(), m, run.Numbers(0, 300), positive, par, Options{}))(t)
+		checkOptimal(t, m, run.Numbers(0, 300), positive, [2]float64{c, 2 * c}, got, defaultTolerance)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // interiorPoint solves min ½xᵀQx + pᵀx subject to yᵀx = 0, 0 <= x <= u by a primal-dual
@@ -100,7 +101,7 @@ func TestObjectiveAgainstInteriorPoint(t *testing.T) {
 				want := interiorPoint(t, q, p, y, u)
 				for _, opt := range []Options{{}, {Tolerance: 1e-7}, {workingSet: 4}, {workingSet: 10, KeepAll: true}} {
 					par := Parameters{C: c, Weights: []float64{1, 3}}
-					got := musttest.Get(trainBinary(context.Background(), m, counting(n), positive, par, opt))(t)
+					got := musttest.Get(trainBinary(context.Background(), m, run.Numbers(0, n), positive, par, opt))(t)
 					sum := sizeOf(got)
 					tol := max(opt.Tolerance, map[bool]float64{true: defaultTolerance}[opt.Tolerance == 0])
 					if !(got.Objective >= want-1e-9 && got.Objective <= want+tol*(sum+1e-9)+1e-9) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 func TestFoldsAreStratified(t *testing.T) {
@@ -69,7 +70,7 @@ func TestLabels(t *testing.T) {
 	}
 	opt := musttest.Get(Options{Workers: 1}.resolve())(t)
 	wrong := 0
-	err = c.predictRows(context.Background(), sourceOf(t, m), counting(n), &opt, func(i int, decisions []float64) {
+	err = c.predictRows(context.Background(), sourceOf(t, m), run.Numbers(0, n), &opt, func(i int, decisions []float64) {
 		got := c.LabelsOf(nil, decisions)
 		want := slices.Clone(labels[i])
 		slices.Sort(want)

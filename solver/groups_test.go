@@ -177,8 +177,7 @@ func TestAlone(t *testing.T) {
 		sets[i] = []int{l}
 	}
 	train := func(m Matrix, alone bool) *Classifier {
-		c := musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: k, Alone: alone}, Options{}))(t)
-		return c
+		return musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: k, Alone: alone}, Options{}))(t)
 	}
 	want := train(m, false)
 	if !reflect.DeepEqual(train(m, true), want) || !reflect.DeepEqual(train(rowless{m}, true), want) {

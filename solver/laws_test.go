@@ -10,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // counted is a matrix that computes its rows, as an engine does, and counts and checks what is
@@ -116,7 +117,7 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 		old := reportEvery
 		reportEvery = 0
 		opt := Options{Progress: watch, RowBytes: 64 * n * 4}
-		got, err := trainBinary(context.Background(), matrix, counting(n), positive, par, opt)
+		got, err := trainBinary(context.Background(), matrix, run.Numbers(0, n), positive, par, opt)
 		reportEvery = old
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +125,7 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 		if least > n/2 {
 			t.Errorf("never less than %d of %d documents in the problem: nothing was left out", least, n)
 		}
-		checkOptimal(t, m, counting(n), positive, [2]float64{1000, 2000}, got, defaultTolerance)
+		checkOptimal(t, m, run.Numbers(0, n), positive, [2]float64{1000, 2000}, got, defaultTolerance)
 	}
 }
 
@@ -135,7 +136,7 @@ func TestPermutationAndScale(t *testing.T) {
 	m, x := gaussian(t, 6, n, 3, 0.5)
 	positive := noisySigns(6, x)
 	fine := Options{Tolerance: 1e-7}
-	want := musttest.Get(trainBinary(context.Background(), m, counting(n), positive, Parameters{C: 2}, fine))(t)
+	want := musttest.Get(trainBinary(context.Background(), m, run.Numbers(0, n), positive, Parameters{C: 2}, fine))(t)
 	perm := rand.New(rand.NewPCG(1, 2)).Perm(n)
 	permuted := matrixOf(t, n, func(i, j int) float64 { return factor * float64(m.Row(perm[i])[perm[j]]) })
 	signs := make([]bool, n)
@@ -143,7 +144,7 @@ func TestPermutationAndScale(t *testing.T) {
 		signs[i] = positive[from]
 	}
 	par := Parameters{C: 2. / factor}
-	got := musttest.Get(trainBinary(context.Background(), permuted, counting(n), signs, par, fine))(t)
+	got := musttest.Get(trainBinary(context.Background(), permuted, run.Numbers(0, n), signs, par, fine))(t)
 	size := sizeOf(want)
 	// Each is within 10^-7·Σα of the optimum.
 	if !(math.Abs(got.Objective*factor-want.Objective) <= 1e-7*size) {
@@ -169,26 +170,20 @@ func TestStrangeProblems(t *testing.T) {
 	ctx := context.Background()
 	m, x := gaussian(t, 7, 60, 2, 1)
 	positive := noisySigns(7, x)
-	docs := counting(60)
+	docs := run.Numbers(0, 60)
 	t.Run("indefinite", func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 9))
 		bad := matrixOf(t, 120, func(i, j int) float64 { return r.NormFloat64() })
-		signs := make([]bool, 120)
-		for i := range signs {
-			signs[i] = i%3 == 0
-		}
-		got := musttest.Get(trainBinary(ctx, bad, counting(120), signs, Parameters{C: 10}, Options{}))(t)
-		checkOptimal(t, bad, counting(120), signs, [2]float64{10, 10}, got, defaultTolerance)
+		signs := musttest.Make(120, func(i int) bool { return i%3 == 0 })
+		got := musttest.Get(trainBinary(ctx, bad, run.Numbers(0, 120), signs, Parameters{C: 10}, Options{}))(t)
+		checkOptimal(t, bad, run.Numbers(0, 120), signs, [2]float64{10, 10}, got, defaultTolerance)
 	})
 	t.Run("duplicates", func(t *testing.T) {
 		same := matrixOf(t, 40, func(i, j int) float64 { return float64(m.Row(i / 2)[j/2]) })
-		signs := make([]bool, 40)
-		for i := range signs {
-			signs[i] = i%2 == 0 // the same document in both classes
-		}
+		signs := musttest.Make(40, func(i int) bool { return i%2 == 0 }) // the same document in both classes
 		for _, c := range []float64{1e-6, 1, 1e6} {
-			got := musttest.Get(trainBinary(ctx, same, counting(40), signs, Parameters{C: c}, Options{}))(t)
-			checkOptimal(t, same, counting(40), signs, [2]float64{c, c}, got, defaultTolerance)
+			got := musttest.Get(trainBinary(ctx, same, run.Numbers(0, 40), signs, Parameters{C: c}, Options{}))(t)
+			checkOptimal(t, same, run.Numbers(0, 40), signs, [2]float64{c, c}, got, defaultTolerance)
 			if !(math.Abs(got.Objective+40*c) <= 1e-9*c) { // all at their bound: f is 0 everywhere
 				t.Errorf("C = %v: objective %v, expected %v", c, got.Objective, -40*c)
 			}
@@ -216,7 +211,7 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	}}
-	_, err := trainBinary(ctx, slow, counting(n), noisySigns(8, x), Parameters{C: 1e4}, Options{workingSet: 16})
+	_, err := trainBinary(ctx, slow, run.Numbers(0, n), noisySigns(8, x), Parameters{C: 1e4}, Options{workingSet: 16})
 	if err == nil || calls > 3 {
 		t.Errorf("error %v after %d calls, expected the end after 3", err, calls)
 	}

@@ -102,10 +102,7 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 		}
 		three[i], names[i] = seen[c], float64(c)
 	}
-	two := make([]int, n)
-	for i := range two {
-		two[i] = sideOf(positive[i])
-	}
+	two := musttest.Make(n, func(i int) int { return sideOf(positive[i]) })
 	for _, test := range []struct {
 		name    string
 		targets []float64

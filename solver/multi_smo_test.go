@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Problems over the same documents share rows: all classes of one-vs-rest, and labels, ask for
@@ -26,10 +27,7 @@ func TestTeam(t *testing.T) {
 			sets[i] = []int{l, (l + 1) % k}
 		}
 	}
-	docs := make([]int, n)
-	for i := range docs {
-		docs[i] = i
-	}
+	docs := run.Numbers(0, n)
 	for name, training := range map[string]Training{
 		"one-vs-rest": {Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: Parameters{C: 5}},
 		"weights": {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // classes labels points by the angle of their first two coordinates.
@@ -176,7 +177,7 @@ func TestSumsOfOne(t *testing.T) {
 		}
 		c.Machines[i] = m
 	}
-	p := musttest.Get(c.NewPredictor(counting(columns), nil))(t)
+	p := musttest.Get(c.NewPredictor(run.Numbers(0, columns), nil))(t)
 	rows := make([][]float32, objects)
 	for i := range rows {
 		for range columns {

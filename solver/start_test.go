@@ -48,10 +48,7 @@ func TestStartEndsAtBounds(t *testing.T) {
 	bounded := 0
 	for seed := range uint64(12) {
 		m, _ := gaussian(t, seed, n, 20, 0.01)
-		labels := make([]int, n)
-		for i := range labels {
-			labels[i] = i % 2
-		}
+		labels := musttest.Make(n, func(i int) int { return i % 2 })
 		of := func(c float64, start *Classifier) *Classifier {
 			p := Training{Labels: labels, Classes: 2, Parameters: Parameters{C: c}, Start: start}
 			return musttest.Get(Train(t.Context(), m, p, Options{}))(t)

@@ -41,8 +41,7 @@ func matrixOf(t *testing.T, n int, k func(i, j int) float64) *Dense {
 			data[i*n+j], data[j*n+i] = v, v
 		}
 	}
-	m := musttest.Get(NewDense(n, data))(t)
-	return m
+	return musttest.Get(NewDense(n, data))(t)
 }
 
 // noisySigns labels points by the side of a sphere that they are on, a tenth of them wrongly.
@@ -59,20 +58,10 @@ func noisySigns(seed uint64, x [][]float64) []bool {
 	return out
 }
 
-// counting returns 0, 1, …, n-1.
-func counting(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
 // sourceOf returns a matrix as the learners see it.
 func sourceOf(t *testing.T, m Matrix) *source {
 	t.Helper()
-	s := musttest.Get(newSource(m))(t)
-	return s
+	return musttest.Get(newSource(m))(t)
 }
 
 // trainBinary trains the machine of two classes, by element of docs; class 0 is the positive one.

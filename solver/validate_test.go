@@ -25,18 +25,10 @@ func masked(t *Trial, f int) []int {
 // decisionsOf returns the decision values of documents, by document.
 func decisionsOf(t *testing.T, m Matrix, c *Classifier, docs []int) [][]float64 {
 	t.Helper()
-	opt, err := Options{Workers: 1}.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	opt := musttest.Get(Options{Workers: 1}.resolve())(t)
 	out := make([][]float64, m.Len())
-	err = c.predictRows(
-		context.Background(), sourceOf(t, m), docs, &opt,
-		func(i int, decisions []float64) { out[i] = slices.Clone(decisions) },
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	copied := func(i int, decisions []float64) { out[i] = slices.Clone(decisions) }
+	musttest.Do(t, c.predictRows(t.Context(), sourceOf(t, m), docs, &opt, copied))
 	return out
 }
 
@@ -156,8 +148,7 @@ func TestValidateStartsNear(t *testing.T) {
 		for _, v := range c {
 			pars = append(pars, Parameters{C: v})
 		}
-		v := musttest.Get(trial.Validate(ctx, m, pars, start, Options{}))(t)
-		return v
+		return musttest.Get(trial.Validate(ctx, m, pars, start, Options{}))(t)
 	}
 	same := func(what string, got, want *Validation) {
 		t.Helper()
@@ -291,7 +282,7 @@ func TestValidateWorkers(t *testing.T) {
 func TestStart(t *testing.T) {
 	const n = 60
 	m, x := gaussian(t, 26, n, 2, 1)
-	p := &problem{docs: counting(n), positive: noisySigns(3, x), par: &Parameters{}, bounds: [2]float64{2, 5}}
+	p := &problem{docs: run.Numbers(0, n), positive: noisySigns(3, x), par: &Parameters{}, bounds: [2]float64{2, 5}}
 	d := musttest.Get(p.dual(sourceOf(t, m), nil))(t)
 	from := &Machine{}
 	for i := range n {

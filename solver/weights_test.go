@@ -55,10 +55,7 @@ func decision(m *Dense, of *Machine, i int) float64 {
 
 // decisions returns f of the first n documents of a matrix.
 func decisions(m *Dense, of *Machine, n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = decision(m, of, i)
-	}
+	out := musttest.Make(n, func(i int) float64 { return decision(m, of, i) })
 	return out
 }
 
@@ -71,8 +68,8 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 	const n, tolerance = 60, 1e-10
 	m, x := gaussian(t, 3, n, 4, 0.4)
 	r := rand.New(rand.NewPCG(3, 1))
-	weights, all, sum := make([]float64, n), counting(n), 0.0
-	docs := counting(n) // each once, then as often as its weight says
+	weights, all, sum := make([]float64, n), run.Numbers(0, n), 0.0
+	docs := run.Numbers(0, n) // each once, then as often as its weight says
 	for i := range weights {
 		weights[i] = float64(1 + r.IntN(4))
 		sum += weights[i]
@@ -121,13 +118,10 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 func TestWeightsOfOne(t *testing.T) {
 	const n = 80
 	m, x := gaussian(t, 4, n, 4, 0.4)
-	ones := make([]float64, n)
-	for i := range ones {
-		ones[i] = 1
-	}
+	ones := musttest.Make(n, func(i int) float64 { return 1 })
 	for name, w := range weighings {
-		a, errA := w.train(x, m, nil, counting(n), Options{})
-		b, errB := w.train(x, m, ones, counting(n), Options{})
+		a, errA := w.train(x, m, nil, run.Numbers(0, n), Options{})
+		b, errB := w.train(x, m, ones, run.Numbers(0, n), Options{})
 		if errA != nil || errB != nil || !reflect.DeepEqual(a, b) {
 			t.Errorf("%s: weights of 1 give another machine; errors %v and %v", name, errA, errB)
 		}
@@ -219,7 +213,7 @@ func TestBadWeights(t *testing.T) {
 	}
 	for kind, w := range weighings {
 		for name, weights := range bad {
-			if _, err := w.train(x, m, weights, counting(n), Options{}); err == nil {
+			if _, err := w.train(x, m, weights, run.Numbers(0, n), Options{}); err == nil {
 				t.Errorf("%s: weights that are %s: no error", kind, name)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // twoClasses returns labels of two classes in turn; the first document has both.
@@ -79,9 +81,7 @@ func TestSupervised(t *testing.T) {
 			}
 		}
 		f := e.FitLabels(m, labels, classes)
-		if err := f.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		musttest.Do(t, f.Validate())
 		for j, term := range f.Terms {
 			// Some 5 classes of terms below 100·ln 100, whose roundings the division by n leaves near 2⁻⁵².
 			if want := max(divergenceByHand(m, labels, classes, term), 1e-12); !(math.Abs(f.Weights[j]-want) <= 1e-13) {

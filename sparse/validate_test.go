@@ -217,11 +217,8 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		for j := range own.Weights {
 			own.Weights[j] = w
 		}
-		f, err := RestoreEmbedder(own)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err = f.Transform(m); err == nil ||
+		f := musttest.Get(RestoreEmbedder(own))(t)
+		if _, err := f.Transform(m); err == nil ||
 			!strings.Contains(err.Error(), "row 0: the weighted values have the length") {
 			t.Errorf("weights %v: %v", w, err)
 		}

@@ -243,10 +243,7 @@ func TestWidth(t *testing.T) {
 // the share of a knot is one as wide as the view says, half as wide without the square root.
 func TestNumbersAreGaussian(t *testing.T) {
 	for knots, most := range map[int]float64{2: 0.08, 3: 0.16, 4: 0.21, 5: 0.2, 7: 0.111, 9: 0.111} {
-		scale := make([]float64, knots)
-		for k := range scale {
-			scale[k] = float64(k)
-		}
+		scale := musttest.Make(knots, func(k int) float64 { return float64(k) })
 		for _, width := range []float64{1, 2, 3} {
 			worst := 0.0
 			for x := 0.0; x <= float64(knots-1); x += 0.05 {
@@ -268,10 +265,7 @@ func TestNumbersAreGaussian(t *testing.T) {
 		}
 	}
 	knots := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8}
-	rows := make([]string, len(knots))
-	for i := range rows {
-		rows[i] = fmt.Sprintf(`{"x":%d}`, i)
-	}
+	rows := musttest.Make(len(knots), func(i int) string { return fmt.Sprintf(`{"x":%d}`, i) })
 	for _, width := range []float64{1, 1.25, 2, 3, 4} {
 		fitted := musttest.Get(musttest.Get(Parse(fmt.Sprintf("x=numbers:width=%v", width)))(t).Fit(rows))(t)
 		for x := 0.0; x <= 8; x += 0.4 {

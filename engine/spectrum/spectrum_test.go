@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // with returns a matrix with the given eigenvalues: Q diag(λ) Qᵀ for a random orthogonal Q.
@@ -39,10 +41,7 @@ func with(eigenvalues []float64, seed uint64) *mat.SymDense {
 func bound(n int, norm float64) float64 { return 8 * float64(n) * 0x1p-53 * norm }
 
 func decaying(n int) []float64 {
-	v := make([]float64, n)
-	for i := range v {
-		v[i] = math.Pow(0.9, float64(i))
-	}
+	v := musttest.Make(n, func(i int) float64 { return math.Pow(0.9, float64(i)) })
 	v[n-1] = -0.25
 	return v
 }

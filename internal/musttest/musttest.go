@@ -1,4 +1,4 @@
-// Package musttest ends a test at an error that it doesn't expect.
+// Package musttest has what many tests write: values without their error, and slices by a function.
 package musttest
 
 import (
@@ -31,4 +31,13 @@ func Written(t testing.TB, write func(context.Context, io.Writer) error) string 
 	var b strings.Builder
 	Do(t, write(t.Context(), &b))
 	return b.String()
+}
+
+// Make returns n values, value i as a function of i.
+func Make[T any](n int, value func(i int) T) []T {
+	s := make([]T, n)
+	for i := range s {
+		s[i] = value(i)
+	}
+	return s
 }

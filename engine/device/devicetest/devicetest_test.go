@@ -23,8 +23,7 @@ func TestEngineOnABackend(t *testing.T) {
 	k := kernel.MustParse("rbf:gamma=0.3")
 	all := k.Embedding().Fit(docs.Documents)
 	embed := func(m *sparse.CSR) *sparse.Embedded {
-		x := musttest.Get(all.Transform(m))(t)
-		return x
+		return musttest.Get(all.Transform(m))(t)
 	}
 	x, y := embed(docs.Documents), embed(docs.Documents.SelectRows([]int{7, 3, 219, 3}))
 	e := musttest.Get(engine.New(x, engine.Options{Device: devicetest.New, Workers: 2}))(t)

@@ -2,11 +2,13 @@ package arccosine
 
 import (
 	"bufio"
+	"fmt"
 	"math"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 // ulp is the greatest relative error of one float64 rounding.
@@ -18,27 +20,18 @@ type golden struct{ n, c, j, deficit float64 }
 
 func goldens(t *testing.T) []golden {
 	t.Helper()
-	file, err := os.Open("testdata/arccosine.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := musttest.Get(os.Open("testdata/arccosine.txt"))(t)
 	defer file.Close()
 	var all []golden
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), "#") {
 			continue
 		}
-		fields := strings.Split(lines.Text(), "\t")
-		if len(fields) != 4 {
-			t.Fatalf("%q: %d fields, expected 4", lines.Text(), len(fields))
+		var g golden
+		if _, err := fmt.Sscan(lines.Text(), &g.n, &g.c, &g.j, &g.deficit); err != nil {
+			t.Fatalf("%q: %v", lines.Text(), err)
 		}
-		var v [4]float64
-		for i, s := range fields {
-			if v[i], err = strconv.ParseFloat(s, 64); err != nil {
-				t.Fatalf("%q: %v", lines.Text(), err)
-			}
-		}
-		all = append(all, golden{v[0], v[1], v[2], v[3]})
+		all = append(all, g)
 	}
 	if want := 30 * 14; len(all) != want {
 		t.Fatalf("%d values, expected %d", len(all), want)

@@ -10,8 +10,7 @@ import (
 
 func sphere(t *testing.T, n, order int) *Sphere {
 	t.Helper()
-	s := musttest.Get(NewSphere(n, order))(t)
-	return s
+	return musttest.Get(NewSphere(n, order))(t)
 }
 
 // half returns c of the angle x.

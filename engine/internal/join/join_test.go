@@ -15,10 +15,7 @@ import (
 // pairsOf runs a search with lists of so many bytes at a time and returns what is to be checked.
 func pairsOf(t *testing.T, x *sparse.Embedded, most float64, listBytes int64) (pairs [][2]int, j *Join) {
 	t.Helper()
-	j, err := New(t.Context(), x, nil, most, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j = musttest.Get(New(t.Context(), x, nil, most, 2))(t)
 	musttest.Do(t, j.Build(t.Context(), listBytes))
 	var mu sync.Mutex
 	var matches int64
@@ -27,15 +24,12 @@ func pairsOf(t *testing.T, x *sparse.Embedded, most float64, listBytes int64) (p
 		defer mu.Unlock()
 		matches += n
 	}
-	err = j.Run(t.Context(), done, func(_, i, k int) error {
+	musttest.Do(t, j.Run(t.Context(), done, func(_, i, k int) error {
 		mu.Lock()
 		defer mu.Unlock()
 		pairs = append(pairs, [2]int{min(i, k), max(i, k)})
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if matches != j.Counts.Matches {
 		t.Errorf("%d matches, counted before as %d", matches, j.Counts.Matches)
 	}

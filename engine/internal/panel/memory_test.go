@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -62,10 +63,7 @@ func TestPanelBytes(t *testing.T) {
 	} {
 		for _, head := range []int{64, 4000} { // the second in more segments than are added up in one go
 			b := newBackend(t, x, Options{Workers: 1, HeadTerms: head, Roles: map[string]Roles{"rows": DenseColumns}[name]})
-			all := make([]int, x.Rows())
-			for i := range all {
-				all[i] = i
-			}
+			all := run.Numbers(0, x.Rows())
 			longest := slices.Clone(all)
 			slices.SortFunc(longest,
 				func(i, j int) int { return int(x.Offsets[j+1] - x.Offsets[j] - x.Offsets[i+1] + x.Offsets[i]) })
@@ -92,6 +90,5 @@ func newBackend(t *testing.T, x *sparse.Embedded, o Options) *Backend {
 	if o.Kernels == nil {
 		o.Kernels = asm.Best()
 	}
-	b := musttest.Get(New(t.Context(), x, o))(t)
-	return b
+	return musttest.Get(New(t.Context(), x, o))(t)
 }

@@ -16,10 +16,7 @@ import (
 func TestPrepared(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 900, 6, 3))
 	other := musttest.Get(x.Embedder.Transform(enginetest.Zipf(150, 900, 30, 4)))(t)
-	docs := make([]int, other.Rows())
-	for i := range docs {
-		docs[i] = other.Rows() - 1 - i
-	}
+	docs := musttest.Make(other.Rows(), func(i int) int { return other.Rows() - 1 - i })
 	for _, terms := range []int{-1, 40, 900} {
 		b := newBackend(t, x, Options{Workers: 2, HeadTerms: terms})
 		ready := musttest.Get(b.Prepare(t.Context(), other))(t)

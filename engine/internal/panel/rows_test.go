@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -47,10 +48,7 @@ func testRoles(t *testing.T, k *asm.Kernels, n int) {
 	for i := range min(130, x.Rows()) {
 		some = append(some, (x.Rows()-1-5*i%x.Rows())%x.Rows())
 	}
-	all := make([]int, x.Rows())
-	for i := range all {
-		all[i] = i
-	}
+	all := run.Numbers(0, x.Rows())
 	requests := map[string]*device.Request{
 		"half":             {Docs: all, Half: true},
 		"part of the half": {Docs: all[x.Rows()/3:], Half: true},
@@ -110,10 +108,7 @@ func TestRolesOfLongDocument(t *testing.T) {
 	if got.denseColumns || len(got.own.head) < 2 {
 		t.Errorf("%d segments, expected several and dense rows", len(got.own.head))
 	}
-	all := make([]int, long.Rows())
-	for i := range all {
-		all[i] = i
-	}
+	all := run.Numbers(0, long.Rows())
 	r := &device.Request{Docs: all, Hi: len(all), Half: true, Workers: 1}
 	if !slices.Equal(c(t, got, r), c(t, want, r)) {
 		t.Error("other values where dense columns were asked for")
@@ -123,10 +118,7 @@ func TestRolesOfLongDocument(t *testing.T) {
 // c returns what a request brings, -1 where it asked for nothing.
 func c(t *testing.T, b *Backend, r *device.Request) []float32 {
 	n := b.own.x.Rows()
-	values := make([]float32, len(r.Docs)*n)
-	for i := range values {
-		values[i] = -1
-	}
+	values := musttest.Make(len(r.Docs)*n, func(i int) float32 { return -1 })
 	musttest.Do(t, b.Rows(t.Context(), r, func(tile *device.Tile) error {
 		for i := range tile.Rows {
 			for j := tile.Lo; j < tile.Hi; j++ {

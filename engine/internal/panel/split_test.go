@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -98,33 +99,17 @@ func TestColumns(t *testing.T) {
 	b := newBackend(t, enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(n, 4000, 12, 7)),
 		Options{Workers: 1, HeadTerms: 100})
 	docs := []int{4, 17, 18, 19, 600}
-	rows := func(r device.Request) []float32 {
-		t.Helper()
-		out := make([]float32, len(r.Docs)*n)
-		err := b.Rows(t.Context(), &r, func(tile *device.Tile) error {
-			for i := range tile.Rows {
-				for j := tile.Lo; j < tile.Hi; j++ {
-					out[(tile.First+i)*n+j] = tile.Value[i+(j-tile.Lo)*tile.ColStride]
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	want := rows(device.Request{Docs: docs, Hi: n})
-	for _, c := range [][2]int{{2, 3}, {0, 1}, {1, 2}, {4, 6}, {3, 4}} {
-		lo, hi := c[0]*sparse.Block, min(c[1]*sparse.Block, n)
-		got := rows(device.Request{Docs: docs, Lo: lo, Hi: hi})
+	want := c(t, b, &device.Request{Docs: docs, Hi: n})
+	for _, blocks := range [][2]int{{2, 3}, {0, 1}, {1, 2}, {4, 6}, {3, 4}} {
+		lo, hi := blocks[0]*sparse.Block, min(blocks[1]*sparse.Block, n)
+		got := c(t, b, &device.Request{Docs: docs, Lo: lo, Hi: hi})
 		for i := range docs {
 			if !slices.Equal(got[i*n+lo:i*n+hi], want[i*n+lo:i*n+hi]) {
 				t.Errorf("columns %d to %d of document %d differ", lo, hi, docs[i])
 			}
 		}
 	}
-	half := rows(device.Request{Docs: docs, Hi: n, Half: true})
+	half := c(t, b, &device.Request{Docs: docs, Hi: n, Half: true})
 	for i, d := range docs {
 		if !slices.Equal(half[i*n+d:(i+1)*n], want[i*n+d:(i+1)*n]) {
 			t.Errorf("the half of document %d differs", d)
@@ -138,25 +123,10 @@ func TestRoomIsUsedAgain(t *testing.T) {
 	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 900, 12, 3))
 	used := newBackend(t, x, Options{Workers: 1, HeadTerms: 100})
 	for _, n := range []int{70, 200, 7, 130, 1} {
-		docs := make([]int, n)
-		for i := range docs {
-			docs[i] = i
-		}
 		from := musttest.Get(x.Embedder.Transform(enginetest.Zipf(n, 900, 5+n%40, uint64(n))))(t)
-		rows := func(b *Backend) []float32 {
-			out := make([]float32, n*x.Rows())
-			r := &device.Request{From: from, Docs: docs, Hi: x.Rows()}
-			musttest.Do(t, b.Rows(t.Context(), r, func(tile *device.Tile) error {
-				for i := range tile.Rows {
-					for j := tile.Lo; j < tile.Hi; j++ {
-						out[(tile.First+i)*x.Rows()+j] = tile.Value[i+(j-tile.Lo)*tile.ColStride]
-					}
-				}
-				return nil
-			}))
-			return out
-		}
-		if got := rows(used); !slices.Equal(got, rows(newBackend(t, x, Options{Workers: 1, HeadTerms: 100}))) {
+		r := &device.Request{From: from, Docs: run.Numbers(0, n), Hi: x.Rows()}
+		want := c(t, newBackend(t, x, Options{Workers: 1, HeadTerms: 100}), r)
+		if !slices.Equal(c(t, used, r), want) {
 			t.Errorf("%d documents have other bits in the room of others", n)
 		}
 		if len(used.free) != 1 {
