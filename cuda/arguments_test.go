@@ -169,7 +169,8 @@ func TestPanics(t *testing.T) {
 		Code:  []device.Code{{Op: device.OpX}},
 		Norms: []func(float64) float64{func(float64) float64 { panic("norm") }},
 	}
-	for _, r := range []*device.Request{{Docs: run.Numbers(0, n), Hi: n}, {Program: panics, Docs: run.Numbers(0, n), Hi: n}} {
+	all := run.Numbers(0, n)
+	for _, r := range []*device.Request{{Docs: all, Hi: n}, {Program: panics, Docs: all, Hi: n}} {
 		func() {
 			defer func() {
 				if v := recover(); v != "visit" && v != "norm" {
