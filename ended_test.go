@@ -85,7 +85,7 @@ func TestEnded(t *testing.T) {
 		{engine.GroupsWithin, x, 0.1}, {cached.Build}, {served.Ready}, {served.Of, all},
 		{cached.Rows, k, []int{0}, [][2]int{{0, e.Len()}}, [][]float32{make([]float32, e.Len())}},
 		{spectrum.All, square, 2},
-		{svm.NewProblem, c, embedding, opt}, {p.Build}, {p.Train, s}, {p.CrossValidate, s, 3, uint64(1)},
+		{svm.NewProblem, c, embedding, opt}, {p.Build}, {p.Train, s},
 		{p.Search, s, svm.Grid{Kernels: kernels, C: []float64{1, 10}}},
 		{svm.Choose, c, s, svm.Candidates{C: []float64{1, 10}}, opt}, {predictor.Predict, c.Documents},
 		{linear.Train, c, dot}, {lines.Predict, c.Documents},

@@ -128,8 +128,7 @@ type Searcher interface {
 	// Grid makes a grid of lists, see [NewGrid].
 	Grid(lists []Words, o Options) (*Grid, error)
 
-	// CrossValidate and Search are those of this package.
-	CrossValidate(ctx context.Context, c *corpus.Corpus, o Options, folds int) (*Validation, error)
+	// Search is that of this package.
 	Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error)
 }
 

@@ -388,45 +388,11 @@ func (t machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model
 	return Machines{m, trained}, nil
 }
 
-// CrossValidate implements Searcher.
-func (t machines) CrossValidate(ctx context.Context, c *corpus.Corpus, o Options, folds int) (*Validation, error) {
-	if t.kind == model.OneClass {
-		return nil, flagtext.Errorf("-type %s: there is nothing to compare predictions with", t.kind)
-	}
-	s, err := t.settings(&o)
-	if err != nil {
-		return nil, err
-	}
-	classes := c.Classes
-	p, err := o.problem(ctx, c, []kernel.Kernel{s.Kernel}, o.svm(svm.Task{Settings: s, Folds: folds}))
-	if err != nil {
-		return nil, err
-	}
-	v, err := p.CrossValidate(ctx, s, folds, o.Seed)
-	if err != nil {
-		return nil, err
-	}
-	point := svm.Point{
-		Candidate: svm.Candidate{Kernel: kernel.Resolve(s.Kernel, p.Terms()), Scheme: s.Scheme, C: s.C, Nu: s.Nu,
-			Epsilon: s.Epsilon},
-		Figures: v.Figures, Mean: v.Mean, SD: v.SD, Score: v.Score, Iterations: v.Iterations,
-		Unfinished: v.Unfinished, Busy: v.Gram + v.Solve,
-	}
-	out := ValidationOf(t.kind, point, v.Measure)
-	out.About.Classes, out.ByFold, out.SupportByFold = classes, v.ByFold, v.Support
-	for _, n := range v.Support {
-		out.Support += float64(n) / float64(len(v.Support))
-	}
-	out.DotProducts, out.Gram, out.Solve = v.DotProducts, v.Gram, v.Solve
-	return out, nil
-}
-
 // ValidationOf is a point of package svm.
-func ValidationOf(t model.Type, p svm.Point, m svm.Measure) *Validation {
+func ValidationOf(t model.Type, p svm.Point) *Validation {
 	out := &Validation{
 		Point: Point{Trainer: machines{t}, Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},
-		Ended: Ended{Unfinished: p.Unfinished}, Score: p.Score, Measure: m, Figures: p.Figures, Mean: p.Mean, SD: p.SD,
-		Took: p.Busy, Iterations: p.Iterations, Support: p.Support,
+		Ended: Ended{Unfinished: p.Unfinished}, Result: p.Result,
 	}
 	out.C, out.Nu, out.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
 	out.About = About{Type: string(t), Kernel: out.Kernel, Embedding: p.Kernel.Embedding().String(),

@@ -31,7 +31,7 @@ func (t machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Optio
 		return t.searchSamples(ctx, c, g, &o, s)
 	}
 	own := g.machines
-	own.Folds, own.Seed, s.Kernel = g.Folds, o.Seed, own.Kernels[0]
+	own.Folds, own.Seed, own.LeastC, s.Kernel = g.Folds, o.Seed, g.LeastC, own.Kernels[0]
 	other := func(k kernel.Kernel) bool { return k.Embedding() != own.Kernels[0].Embedding() }
 	several := own.Cuts > 1 || slices.ContainsFunc(own.Kernels, other)
 	if several {
@@ -42,6 +42,7 @@ func (t machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Optio
 	for _, s.Scheme = range append(own.Schemes, s.Scheme) {
 		tasks = append(tasks, svm.Task{Settings: s, Folds: own.Folds, Cells: cells})
 	}
+	classes := c.Classes
 	var last *svm.Problem
 	at := 0 // the cut that c has
 	problem := func(cut int, embedding sparse.Embedding) (_ *svm.Problem, err error) {
@@ -71,7 +72,7 @@ func (t machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Optio
 	}
 	each := func(p svm.Point) {
 		if g.Each != nil {
-			g.Each(ValidationOf(t.kind, p, s.Measure()))
+			g.Each(ValidationOf(t.kind, p))
 		}
 	}
 	found, err := svm.SearchProblems(ctx, s, own, problem, each)
@@ -80,11 +81,10 @@ func (t machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Optio
 	}
 	out := &Found{Measure: found.Measure, Total: found.Total, Best: found.Best, Fits: found.Fits(),
 		DotProducts: found.DotProducts, Saved: found.Saved(), Gram: found.Gram, Solve: found.Solve}
-	if g.LeastC {
-		out.Best = found.LeastC()
-	}
 	for _, p := range found.Points {
-		out.Points = append(out.Points, ValidationOf(t.kind, p, found.Measure))
+		v := ValidationOf(t.kind, p)
+		v.About.Classes = classes
+		out.Points = append(out.Points, v)
 	}
 	return out, err
 }
@@ -133,7 +133,7 @@ func (t machines) searchSamples(
 		}
 		out.Best = r.Best
 		for _, p := range r.Points {
-			out.Points = append(out.Points, ValidationOf(t.kind, p, chosen.Measure))
+			out.Points = append(out.Points, ValidationOf(t.kind, p))
 		}
 	}
 	if chosen.Uncut != nil {

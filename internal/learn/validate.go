@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/run"
@@ -17,29 +17,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Validation is what a cross-validation found.
+// Validation is a point of a search with its result.
 type Validation struct {
 	Point
+	*svm.Result
 	About About // of the model of the last fold; of support vector machines what the settings say
 	Ended Ended // of all machines
 
-	Score   *svm.Score   // of all documents together
-	ByFold  []*svm.Score // of the documents of each fold; nil where a search has many points on shared tiles
-	Measure svm.Measure  // the figure by which it is judged
-
-	Figures  []float64 // the measure by fold
-	Mean, SD float64   // of the figures: their mean, and their standard deviation with n-1 in the denominator
-
-	// Took is the time of the point with all its C; of points that were trained together it is an equal share. In a
-	// search for support vector machines it is the time that workers spent on solving the point's problems.
-	Took time.Duration
-
-	// Of support vector machines.
-	Iterations    int64
-	Support       float64 // mean number of different support vectors of a fold
-	SupportByFold []int   // nil in a search
-	DotProducts   int64   // that were computed, 0 in a search
-	Gram, Solve   time.Duration
+	// Of support vector machines that are validated without others.
+	DotProducts int64 // that were computed
+	Gram, Solve time.Duration
 }
 
 // Found is what a search found.
@@ -47,7 +34,7 @@ type Found struct {
 	Measure svm.Measure
 	Points  []*Validation // that are complete, in the order of the grid; on samples those of the last round
 	Total   int           // points of the search
-	Best    int           // of Points, the first of several with the same mean; -1 where there is none
+	Best    int           // of Points, see [svm.Result.Ranks]; -1 where there is none
 
 	Gram, Solve time.Duration // of support vector machines computing tiles, and the rest
 
@@ -64,15 +51,22 @@ type Found struct {
 //
 // Errors: fewer than two folds, more folds than documents with labels, those of the training.
 func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
-	if own, ok := t.(Searcher); ok {
-		return own.CrossValidate(ctx, c, o, folds)
-	}
 	o.Work = 0
-	found, err := Search(ctx, c, &Grid{Points: []Point{{Trainer: t, Kernel: o.Kernel}}, Folds: folds}, o)
+	g := &Grid{Points: []Point{{Trainer: t, Kernel: o.Kernel}}, Folds: folds}
+	if own, ok := t.(machines); ok {
+		k, err := o.kernelOf(o.spec())
+		if err != nil {
+			return nil, err
+		}
+		g.searcher, g.machines.Kernels = own, []kernel.Kernel{k}
+	}
+	found, err := Search(ctx, c, g, o)
 	if err != nil {
 		return nil, err
 	}
-	return found.Points[0], nil
+	v := found.Points[0]
+	v.DotProducts, v.Gram, v.Solve, v.Took = found.DotProducts, found.Gram, found.Solve, found.Gram+found.Solve
+	return v, nil
 }
 
 // Search cross-validates the points of a grid with each C, as [CrossValidate] does; o.Kernel doesn't
@@ -106,9 +100,12 @@ func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, 
 		if row.Point = g.Points[i/max(len(g.C), 1)]; g.C != nil {
 			row.C = g.C[i%len(g.C)]
 		}
-		if out.Best < 0 || out.Measure.Better(row.Mean, out.Points[out.Best].Mean) {
+		if out.Best < 0 || row.Ranks(out.Points[out.Best].Result) {
 			out.Best = i
 		}
+	}
+	for _, row := range out.Points {
+		row.CompareTo(out.Points[out.Best].Result)
 	}
 	return out, c.NameValue(err)
 }
@@ -274,7 +271,7 @@ func (v *validating) folded(
 	class, labels := make([][]int, len(out)), make([][][]int, len(out))
 	probabilities := make([][][]float64, len(out))
 	for p := range out {
-		out[p], probabilities[p] = &Validation{}, make([][]float64, n)
+		out[p], probabilities[p] = &Validation{Result: &svm.Result{}}, make([][]float64, n)
 		class[p], labels[p] = slices.Repeat([]int{-1}, n), make([][]int, n)
 	}
 	for fold := range v.folds {
@@ -379,19 +376,8 @@ func (v *validating) sum(row *Validation, class []int, labels [][]int, probabili
 		}
 		row.Figures = append(row.Figures, figure)
 	}
-	row.Mean, row.SD = meanAndSD(row.Figures)
+	row.Complete()
 	return nil
-}
-
-// meanAndSD returns the mean of figures, and their standard deviation with n-1 in the denominator.
-func meanAndSD(figures []float64) (mean, sd float64) {
-	for _, figure := range figures {
-		mean += figure / float64(len(figures))
-	}
-	for _, figure := range figures {
-		sd += (figure - mean) * (figure - mean) / float64(len(figures)-1)
-	}
-	return mean, math.Sqrt(sd)
 }
 
 func (v *validating) score(class []int, labels [][]int, truth *corpus.Corpus) (*svm.Score, error) {

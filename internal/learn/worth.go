@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,9 +13,9 @@ import (
 
 // Worth is what a part of the terms is worth in a search: words, pairs of words, characters, terms of one document.
 type Worth struct {
-	Part          string      // a view of n-grams, the analyzer of views, or min-df 1
-	With, Without *Validation // the best points of the last round whose terms have it, and haven't
-	Mean, SE      float64     // of the differences by fold: their mean, and its standard error
+	Part           string      // a view of n-grams, the analyzer of views, or min-df 1
+	With, Without  *Validation // the best points of the last round whose terms have it, and haven't
+	svm.Difference             // of With and Without
 }
 
 // Worths says what the parts of terms that were compared are worth, on the same folds of the same documents;
@@ -37,22 +36,11 @@ func (f *Found) Worths() (out []Worth) {
 			if w.Without == nil || slices.ContainsFunc(out, same) { // of two that come together one is told
 				continue
 			}
-			w.Mean, w.SE = Paired(w.With.Figures, w.Without.Figures)
+			w.Difference = svm.Paired(w.With.Figures, w.Without.Figures)
 			out = append(out, w)
 		}
 	}
 	return out
-}
-
-// Paired returns the mean of the differences a[i] - b[i] of figures on the same folds, and its standard error. It
-// panics if a and b differ in length.
-func Paired(a, b []float64) (mean, se float64) {
-	differences := slices.Clone(a)
-	for i, v := range b {
-		differences[i] -= v
-	}
-	mean, sd := meanAndSD(differences)
-	return mean, sd / math.Sqrt(float64(len(a)))
 }
 
 // bestWith is the best point whose terms have a part, or haven't; nil for none.
@@ -88,7 +76,7 @@ func (f *Found) point() (p Point, ok bool) {
 	} else if f.Chosen != nil && f.Chosen.Why != "" {
 		s := &f.Chosen.Settings
 		p = ValidationOf(s.Type, svm.Point{Candidate: svm.Candidate{Kernel: s.Kernel, Scheme: s.Scheme, C: s.C, Nu: s.Nu,
-			Epsilon: s.Epsilon}}, f.Measure).Point
+			Epsilon: s.Epsilon}}).Point
 	}
 	return p, p.Trainer != nil
 }

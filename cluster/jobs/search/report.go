@@ -34,6 +34,8 @@ type row struct {
 	Epsilon    float64         `json:"epsilon,omitempty"`
 	Mean       report.Number   `json:"mean"`
 	SD         report.Number   `json:"standard_deviation"`
+	SE         report.Number   `json:"standard_error"` // of the mean
+	ToBest     *difference     `json:"difference_to_best,omitempty"`
 	Figures    []report.Number `json:"figures"` // by fold
 	Iterations int64           `json:"iterations"`
 	Unfinished int             `json:"unfinished_machines"`
@@ -43,11 +45,17 @@ type row struct {
 	scores // of all documents together
 }
 
+// difference is the mean of the differences of two points by fold, and its standard error.
+type difference struct {
+	Mean report.Number `json:"mean"`
+	SE   report.Number `json:"standard_error"`
+}
+
 func newTable(s *spec, found *svm.SearchResult) *table {
 	r := &table{Type: s.Type, Folds: s.Folds, Seed: s.Seed, Measure: found.Measure, Points: found.Total,
 		Fits: found.Fits()}
 	for i, p := range found.Points {
-		r.Rows = append(r.Rows, newRow(p, model.Type(s.Type), found.Measure, i == found.Best))
+		r.Rows = append(r.Rows, newRow(p, model.Type(s.Type), i == found.Best))
 	}
 	if found.Best >= 0 {
 		r.Best = &r.Rows[found.Best]
@@ -55,16 +63,19 @@ func newTable(s *spec, found *svm.SearchResult) *table {
 	return r
 }
 
-func newRow(p svm.Point, t model.Type, m svm.Measure, best bool) row {
+func newRow(p svm.Point, t model.Type, best bool) row {
 	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(),
-		Mean: report.Number(p.Mean), SD: report.Number(p.SD),
+		Mean: report.Number(p.Mean), SD: report.Number(p.SD), SE: report.Number(p.SE),
 		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Best: best}
 	r.C, r.Nu, r.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
 	for _, f := range p.Figures {
 		r.Figures = append(r.Figures, report.Number(f))
 	}
-	regression := m == svm.MeanSquaredError
-	if r.scores = source.NewFigures(p.Score, regression, m == svm.MicroF1); !regression {
+	if d := p.ToBest; d != nil {
+		r.ToBest = &difference{report.Number(d.Mean), report.Number(d.SE)}
+	}
+	regression := p.Measure == svm.MeanSquaredError
+	if r.scores = source.NewFigures(p.Score, regression, p.Measure == svm.MicroF1); !regression {
 		r.Scheme = p.Scheme.String()
 	}
 	return r

@@ -27,7 +27,7 @@ Needs documents with labels, and a store: a folder that all machines mount, or a
 
 All combinations of the lists are cross-validated on the same folds. A task is one fold of kernels
 that differ in one number, each from the solutions of the ones before, with all values of C, nu and
-epsilon. gather -o FILE.json writes the rows of gram grid -json, without seconds and errors.
+epsilon. gather -o FILE.json writes the rows of gram grid -json, without seconds.
 
 Example:
   gramcluster plan search -store run -in train.tsv -kernel 'diffusion:t=1|2' -c 1,10 > tasks.jsonl

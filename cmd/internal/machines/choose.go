@@ -110,7 +110,7 @@ func (m *machine) choiceReport(
 	r := &choiceReport{Measure: c.Measure, Seconds: took.Seconds(), DotProducts: c.DotProducts, Fits: c.Fits}
 	for i, round := range c.Rounds {
 		for k, p := range round.Points {
-			row := newGridRow(learn.ValidationOf(m.learner.Type, p, c.Measure))
+			row := newGridRow(learn.ValidationOf(m.learner.Type, p))
 			row.Round, row.Documents, row.Folds = i+1, round.Documents, round.Folds
 			if terms != nil {
 				row.Terms, row.brief = terms[p.Cut].String(), terms[p.Cut].Brief()
@@ -178,7 +178,8 @@ func (r *choiceReport) Describe(d *report.Document) {
 			own = ">nu"
 		}
 	}
-	titles := []string{"kernel", ">C", own, "round", ">documents", ">" + r.Measure.String() + "  "}
+	titles := []string{"kernel", ">C", own, "round", ">documents", ">" + r.Measure.String() + "  ",
+		">difference"}
 	cut := ""
 	for _, row := range r.Rows {
 		switch {
@@ -210,8 +211,12 @@ func (r *choiceReport) Describe(d *report.Document) {
 			if r.Measure == svm.MeanSquaredError {
 				own = report.Float(max(row.Epsilon, row.Nu))
 			}
+			var toBest string
+			if d := row.ToBest; d != nil {
+				toBest = plusMinus(r.Measure, d.Mean, d.SE)
+			}
 			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), own, row.compares,
-				report.Count(row.Documents), r.Measure.Format(float64(row.Mean)) + mark}
+				report.Count(row.Documents), r.Measure.Format(float64(row.Mean)) + mark, toBest}
 			if cut != "" {
 				cells = slices.Insert(cells, 3, row.NGrams+row.brief)
 			}

@@ -97,20 +97,6 @@ type difference struct {
 	SE   report.Number `json:"standard_error"`
 }
 
-// compare fills in how far points are from the best, on the same folds.
-func (r *gridReport) compare(found *learn.Found) {
-	if found.Best < 0 {
-		return
-	}
-	best := found.Points[found.Best].Figures
-	for i, p := range found.Points {
-		if len(p.Figures) == len(best) && i != found.Best {
-			mean, se := learn.Paired(p.Figures, best)
-			r.Rows[i].ToBest = &difference{report.Number(mean), report.Number(se)}
-		}
-	}
-}
-
 // writeNearest prints the points that are nearest to the best.
 func (r *gridReport) writeNearest(d *report.Document) {
 	const most = 10
@@ -143,10 +129,13 @@ type solvedLine struct {
 // newGridRow describes a point.
 func newGridRow(v *learn.Validation) gridRow {
 	row := gridRow{Kernel: v.Kernel, C: v.C, Nu: v.Nu, Epsilon: v.Epsilon, Mean: report.Number(v.Mean),
-		SD: report.Number(v.SD), SE: report.Number(v.SD / math.Sqrt(float64(len(v.Figures)))),
+		SD: report.Number(v.SD), SE: report.Number(v.SE),
 		Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
 	for _, f := range v.Figures {
 		row.Figures = append(row.Figures, report.Number(f))
+	}
+	if d := v.ToBest; d != nil {
+		row.ToBest = &difference{report.Number(d.Mean), report.Number(d.SE)}
 	}
 	t := model.Type(v.Spec)
 	if !slices.Contains(model.Types, t) {
@@ -193,9 +182,6 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 		}
 		r.Rows = append(r.Rows, row)
 		ended.Add(p.Ended)
-	}
-	if found.Chosen == nil {
-		r.compare(found)
 	}
 	best := func() *gridRow { return &r.Rows[found.Best] }
 	switch {

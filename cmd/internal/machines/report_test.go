@@ -38,7 +38,7 @@ func TestChoiceNamesLinear(t *testing.T) {
 		t.Errorf("%q, expected none", r.Hint)
 	}
 	terms := []corpus.Terms{{}, {Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}, MinDF: 2}}
-	v := &learn.Validation{Mean: 0.5, Measure: svm.Accuracy}
+	v := &learn.Validation{Result: &svm.Result{Mean: 0.5, Measure: svm.Accuracy}}
 	r.linear(v, cutFlags(&svm.Chosen{Cut: 1}, terms))
 	const want = ": -type linear -views 'word:ngrams=1..2 + char_wb:ngrams=2..5' -min-df 2"
 	if r.Linear != 0.5 || !strings.Contains(r.Hint, "accuracy 50.00% on") || !strings.HasSuffix(r.Hint, want) {

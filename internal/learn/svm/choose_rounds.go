@@ -48,7 +48,8 @@ func (h *choosing) run(ctx context.Context) error {
 	}
 	if n := len(h.out.Rounds); g.LeastC && n > 0 {
 		r := &h.out.Rounds[n-1]
-		r.Best = leastC(r.Measure, r.Points, r.Best, r.Chance()/2)
+		r.Best = leastC(r.Points, r.Best, r.Chance()/2)
+		compare(r.Points, r.Best)
 		h.take(r.Points[r.Best].Candidate)
 	}
 	if len(h.out.Rounds) > 0 {
@@ -112,6 +113,7 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 
 // conclude ends a round with its choice.
 func (h *choosing) conclude(r *Round, q Candidate) {
+	compare(r.Points, r.Best)
 	h.take(q)
 	h.out.Sample = slices.Clone(h.order[:r.Documents])
 	slices.Sort(h.out.Sample)
@@ -153,7 +155,7 @@ func (h *choosing) ranks(a, b *Point) bool {
 	if h.out.Measure == MeanSquaredError && (a.Unfinished > 0) != (b.Unfinished > 0) {
 		return b.Unfinished > 0
 	}
-	return h.out.Measure.ranks(a, b)
+	return a.Ranks(b.Result)
 }
 
 // ranked returns the candidates of points, the best first; of equal ones those that were tried first.
@@ -177,22 +179,18 @@ func (h *choosing) ranked(points []Point) (all []Candidate) {
 // leastC returns which of some points has the least C of those that differ from the best in C alone
 // and aren't clearly worse: whose mean is worse by at most the standard error of the difference by
 // fold, and by no more than most, since few folds say little of that. best is the index of the best point.
-func leastC(m Measure, points []Point, best int, most float64) int {
+func leastC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
 		other := p.Candidate
 		if other.C = top.C; !other.same(top.Candidate) || p.C >= points[best].C {
 			continue
 		}
-		var lost []float64
-		for fold, figure := range p.Figures {
-			lost = append(lost, top.Figures[fold]-figure)
+		lost := Paired(top.Figures, p.Figures)
+		if top.Measure == MeanSquaredError {
+			lost.Mean = -lost.Mean
 		}
-		mean, sd := meanAndDeviation(lost)
-		if m == MeanSquaredError {
-			mean = -mean
-		}
-		if p.Unfinished <= top.Unfinished && mean <= min(sd/math.Sqrt(float64(len(lost))), most) {
+		if p.Unfinished <= top.Unfinished && lost.Mean <= min(lost.SE, most) {
 			best = i
 		}
 	}
@@ -376,12 +374,12 @@ func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, own *
 	if h.out.Measure == MeanSquaredError {
 		s.steps = max(leastSteps, stepsEach*r.Documents)
 	}
-	result, err := search(ctx, s, all, r.Folds, h.from.Seed, func(cut int, e sparse.Embedding) (*Problem, error) {
-		return own.next(ctx, cut, e)
-	}, func(Point) { h.tried.Add(1) })
+	q := searchingOf(s, all, r.Folds, h.from.Seed, func(Point) { h.tried.Add(1) })
+	err := q.run(ctx, func(cut int, e sparse.Embedding) (*Problem, error) { return own.next(ctx, cut, e) })
 	if err != nil {
 		return err
 	}
+	result := q.finish()
 	h.done += h.now
 	h.out.DotProducts += result.DotProducts
 	h.out.Fits += result.Fits()

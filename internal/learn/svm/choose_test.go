@@ -254,8 +254,9 @@ func TestChooseSmallClasses(t *testing.T) {
 func TestChooseLeastC(t *testing.T) {
 	k := kernel.MustParse(DefaultKernel)
 	point := func(c float64, figures ...float64) Point {
-		mean, sd := meanAndDeviation(figures)
-		return Point{Candidate: Candidate{Kernel: k, C: c}, Figures: figures, Mean: mean, SD: sd}
+		r := &Result{Measure: Accuracy, Figures: figures}
+		r.Complete()
+		return Point{Candidate: Candidate{Kernel: k, C: c}, Result: r}
 	}
 	for want, points := range map[float64][]Point{
 		1:   {point(10, 0.8, 0.9, 0.7), point(1, 0.81, 0.88, 0.69), point(0.1, 0.6, 0.6, 0.6)},
@@ -263,10 +264,11 @@ func TestChooseLeastC(t *testing.T) {
 		100: {point(10, 0.7, 0.8, 0.6), point(100, 0.8, 0.9, 0.7)},
 	} {
 		for _, m := range []Measure{Accuracy, MeanSquaredError} {
-			of := slices.Clone(points)
-			r, best := SearchResult{Points: of, Measure: m}, 0
+			of, best := slices.Clone(points), 0
 			for i := range of {
 				if m == MeanSquaredError {
+					own := *of[i].Result
+					of[i].Result, own.Measure = &own, m
 					of[i].Figures = slices.Clone(of[i].Figures)
 					for fold := range of[i].Figures {
 						of[i].Figures[fold] = 1 - of[i].Figures[fold]
@@ -276,22 +278,23 @@ func TestChooseLeastC(t *testing.T) {
 					best = i
 				}
 			}
-			if r.Best = best; of[r.LeastC()].C != want {
-				t.Errorf("%s: C = %v, expected %v", m, of[r.LeastC()].C, want)
+			if at := leastC(of, best, math.Inf(1)); of[at].C != want {
+				t.Errorf("%s: C = %v, expected %v", m, of[at].C, want)
 			}
 		}
 	}
 	// A smaller C that is better in each fold is taken, though another stays as what was first.
 	points := []Point{point(100, 0.6, 0.7, 0.5), point(10, 0.61, 0.71, 0.51)}
-	if at := leastC(Accuracy, points, 0, 0.1); points[at].C != 10 {
+	if at := leastC(points, 0, 0.1); points[at].C != 10 {
 		t.Errorf("C = %v, expected 10", points[at].C)
 	}
 	points[1].Unfinished = 1
-	if at := leastC(Accuracy, points, 0, 0.1); points[at].C != 100 {
+	if at := leastC(points, 0, 0.1); points[at].C != 100 {
 		t.Errorf("C = %v, expected 100, whose searches ended", points[at].C)
 	}
 	h := &choosing{out: &Chosen{Measure: MeanSquaredError}}
-	ended, less := Point{Mean: 2}, Point{Mean: 1, Unfinished: 3}
+	ended := Point{Result: &Result{Measure: MeanSquaredError, Mean: 2}}
+	less := Point{Result: &Result{Measure: MeanSquaredError, Mean: 1}, Unfinished: 3}
 	if !h.ranks(&ended, &less) || h.ranks(&less, &ended) {
 		t.Error("a search that didn't end is better than one that did")
 	}

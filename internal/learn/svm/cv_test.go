@@ -29,14 +29,39 @@ func noisy(t testing.TB) *corpus.Corpus {
 	return c
 }
 
-func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64) *Validation {
+// validated is a search of one point, with what was predicted of documents in the order of the corpus.
+type validated struct {
+	Point
+	DotProducts int64
+	Fold, Class []int // -1 where a document is left out
+	Labels      [][]int
+	Value       []float64
+}
+
+func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64) *validated {
 	t.Helper()
-	v := musttest.Get(p.CrossValidate(context.Background(), s, folds, seed))(t)
+	q := musttest.Get(newSearching(p.withKernel(s), Grid{Folds: folds, Seed: seed}, nil))(t)
+	q.begin(q.parts()[0])
+	q.left = 1
+	v, before := &validated{}, p.Cache().Computed
+	kernels := []kernelAt{{0, kernel.Resolve(q.all[0].Kernel, p.Terms())}}
+	musttest.Do(t, q.work.run(t.Context(), p, kernels, func(ctx context.Context, f *folded, at kernelAt, o []outcome) error {
+		switch v.Fold = inCorpus(f.corpus, f.parts); {
+		case f.targets != nil:
+			v.Value = inCorpus(f.corpus, o[0].Values)
+		case f.sets != nil:
+			v.Labels = inCorpus(f.corpus, o[0].Sets)
+		default:
+			v.Class = inCorpus(f.corpus, o[0].Predicted)
+		}
+		return q.keep(ctx, f, at, o)
+	}))
+	v.Point, v.DotProducts = q.finish().Points[0], p.Cache().Computed-before+q.computed
 	return v
 }
 
 // divide returns the documents that are in other folds than one, and those that are in it.
-func divide(v *Validation, fold int) (rest, held []int) {
+func divide(v *validated, fold int) (rest, held []int) {
 	for i, f := range v.Fold {
 		switch f {
 		case fold:
@@ -137,7 +162,7 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 	k := kernel.MustParse("diffusion:t=0.5")
 	s := Settings{Kernel: k, C: 10}
 	want := crossValidate(t, problem(t, c, k, Options{Workers: 1}), s, 5, 3)
-	same := func(what string, got *Validation) {
+	same := func(what string, got *validated) {
 		t.Helper()
 		if !reflect.DeepEqual(got.Class, want.Class) || got.Iterations != want.Iterations ||
 			!reflect.DeepEqual(got.Figures, want.Figures) {
@@ -260,7 +285,7 @@ func TestCrossValidateOthers(t *testing.T) {
 	}
 }
 
-func without(v *Validation, fold int) []int {
+func without(v *validated, fold int) []int {
 	rest, _ := divide(v, fold)
 	return rest
 }
@@ -280,13 +305,13 @@ func TestCrossValidateRefuses(t *testing.T) {
 		},
 		"C": {Settings{C: -1}, 5}, "a class that isn't there": {Settings{Weights: map[string]float64{"x": 2}}, 5},
 	} {
-		if _, err := p.CrossValidate(context.Background(), run.s, run.folds, 1); err == nil {
+		if _, err := p.Search(context.Background(), run.s, Grid{Folds: run.folds}, nil); err == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := p.CrossValidate(ctx, Settings{}, 5, 1); !errors.Is(err, context.Canceled) {
+	if _, err := p.Search(ctx, Settings{}, Grid{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -163,9 +163,9 @@ func TestPrecomputedFolds(t *testing.T) {
 	p := newPrecomputed(t, k)
 	documents := musttest.Get(svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{}))(t)
 	matrix := musttest.Get(svm.NewPrecomputed(ctx, p.matrix, svm.Options{}))(t)
-	want := musttest.Get(documents.CrossValidate(ctx, svm.Settings{Kernel: k, C: 3}, 4, 1))(t)
-	got := musttest.Get(matrix.CrossValidate(ctx, svm.Settings{C: 3}, 4, 1))(t)
-	if !slices.Equal(got.Class, want.Class) {
+	want := musttest.Get(documents.Search(ctx, svm.Settings{Kernel: k, C: 3}, svm.Grid{Folds: 4}, nil))(t).Points[0]
+	got := musttest.Get(matrix.Search(ctx, svm.Settings{C: 3}, svm.Grid{Folds: 4}, nil))(t).Points[0]
+	if !reflect.DeepEqual(got.Score.Confusion, want.Score.Confusion) || !slices.Equal(got.Figures, want.Figures) {
 		t.Error("other predictions than from the documents")
 	}
 	grid := svm.Grid{C: []float64{1, 10}, Folds: 3}

@@ -38,23 +38,20 @@ type Grid struct {
 
 	Folds int    // default 5
 	Seed  uint64 // of the folds
+
+	// LeastC takes for the best the point with the least C of those that differ from it in C alone and aren't clearly
+	// worse: whose mean is worse by at most the standard error of the difference by fold.
+	LeastC bool
 }
 
 // DefaultFolds is the number of folds where a Grid names none.
 const DefaultFolds = 5
 
-// Point is a combination of settings and its result.
+// Point is a candidate with its result.
 type Point struct {
 	Candidate // the kernel with a gamma that its specification left out
-
-	Figures  []float64 // the measure by fold
-	Mean, SD float64   // their mean, and their standard deviation with n-1 in the denominator
-	Score    *Score    // of all documents together
-
-	Iterations int64
-	Unfinished int           // machines that didn't reach the tolerance
-	Support    float64       // mean number of different support vectors of a fold
-	Busy       time.Duration // of workers, in solving its problems
+	*Result
+	Unfinished int // machines that didn't reach the tolerance
 }
 
 // SearchResult is what a search found.
@@ -76,16 +73,6 @@ type SearchResult struct {
 // Saved is how many dot products weren't computed again.
 func (r *SearchResult) Saved() int64 { return r.Separate - r.DotProducts }
 
-// LeastC is the point with the least C of those that differ from the best in C alone and aren't
-// clearly worse: whose mean is worse by at most the standard error of the difference by fold. It is
-// -1 where there is no best.
-func (r *SearchResult) LeastC() int {
-	if r.Best < 0 || r.Best >= len(r.Points) {
-		return -1
-	}
-	return leastC(r.Measure, r.Points, r.Best, math.Inf(1))
-}
-
 // Fits is how many classifiers were trained, one per point and fold.
 func (r *SearchResult) Fits() int {
 	fits := 0
@@ -95,16 +82,23 @@ func (r *SearchResult) Fits() int {
 	return fits
 }
 
-// Search cross-validates the settings s with each combination of a grid, whose kernels all have the
-// problem's embedding. It passes each point to each, if that isn't nil, as soon as it is complete.
+// Search cross-validates the settings s with each combination of a grid, whose kernels all have the problem's
+// embedding; a grid without lists has one, the settings themselves. It trains on all folds but one and predicts that
+// one, for each fold, and passes each point to each, if that isn't nil, as soon as it is complete.
 //
-// Where the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of
-// c, each computed once. Each problem of one kernel and fold is solved for all C on the same rows,
-// each from the solution of the one before. Kernels that differ in one number are taken in its
-// order, from the widest on, and each begins where the solutions before lead to. Figures are those
-// of [Problem.CrossValidate], up to the tolerance, and the same from any number of workers.
+// The seed divides the documents of each class, or all of regression, into folds of nearly equal size; documents of
+// several labels by their first. idf weights are those of all documents, so that folds can share dot products. Where
+// columns are scaled ([sparse.Embedding.Scales]), or weights come from labels ([sparse.Embedding.Supervised]), that is
+// learnt from the other folds alone, and each fold has dot products of its own.
 //
-// At the end of ctx, or after another error, the result has the points that are complete.
+// Where the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c, each computed
+// once. Each problem of one kernel and fold is solved for all C on the same rows, each from the solution of the one
+// before. Kernels that differ in one number are taken in its order, from the widest on, and each begins where the
+// solutions before lead to. Figures are those of a search of the point alone, up to the tolerance, and the same from
+// any number of workers.
+//
+// At the end of ctx, or after another error, the result has the points that are complete. Errors: those of
+// [Problem.Train], fewer than two folds or more than documents, and type one_class.
 func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(Point)) (*SearchResult, error) {
 	if g.Cuts > 1 {
 		return nil, fmt.Errorf("svm: a grid of %d ways in which text is cut, on documents that are cut, expected 1", g.Cuts)
@@ -175,29 +169,18 @@ func newSearching(s Settings, g Grid, each func(Point)) (*searching, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.Folds == 0 {
-		g.Folds = DefaultFolds
-	}
-	return searchingOf(s, all, g.Folds, g.Seed, each), nil
-}
-
-// search validates candidates.
-func search(
-	ctx context.Context, s Settings, all []Candidate, folds int, seed uint64,
-	problem func(cut int, e sparse.Embedding) (*Problem, error), each func(Point),
-) (*SearchResult, error) {
-	q := searchingOf(s, all, folds, seed, each)
-	err := q.run(ctx, problem)
-	return q.finish(), err
+	q := searchingOf(s, all, cmp.Or(g.Folds, DefaultFolds), g.Seed, each)
+	q.leastC = g.LeastC
+	return q, nil
 }
 
 func searchingOf(s Settings, all []Candidate, folds int, seed uint64, each func(Point)) *searching {
-	if each == nil {
-		each = func(Point) {}
-	}
-	q := &searching{all: all, each: each, points: make([]*Point, len(all))}
 	s.Scheme = all[0].Scheme
+	q := &searching{all: all, each: each, points: make([]*Point, len(all))}
 	q.work = work{s: s, folds: folds, seed: seed, stage: "searching"}
+	if len(all) == 1 {
+		q.stage = "validating"
+	}
 	q.out = &SearchResult{Measure: s.Measure(), Total: len(all), Best: -1}
 	return q
 }
@@ -208,6 +191,7 @@ type searching struct {
 	all    []Candidate
 	each   func(Point)
 	points []*Point // by candidate
+	leastC bool
 	part   *searchPart
 	out    *SearchResult
 }
@@ -385,19 +369,19 @@ func (g *Grid) cells(s *Settings) ([]cell, error) {
 func (q *searching) keep(ctx context.Context, f *folded, at kernelAt, out []outcome) error {
 	var points []*Point
 	for i, o := range out {
-		v, err := f.result(ctx, o)
+		r, err := f.result(ctx, o)
 		if err != nil {
 			return err
 		}
-		point := &Point{
-			Candidate: q.all[q.part.at[at.index][i]], Figures: v.Figures, Mean: v.Mean, SD: v.SD, Score: v.Score,
-			Iterations: v.Iterations, Unfinished: v.Unfinished, Busy: o.Busy,
-		}
+		point := &Point{Candidate: q.all[q.part.at[at.index][i]], Result: r}
 		point.Kernel = at.kernel
-		for part, sv := range v.Support {
-			point.Support += float64(sv) / float64(q.folds)
+		if len(q.all) > 1 {
+			r.ByFold = nil // which may be large
+		}
+		for part, sv := range r.SupportByFold {
+			point.Unfinished += o.fit(part).unfinished
 			var held, own int64
-			for _, d := range v.Fold {
+			for _, d := range f.parts {
 				switch {
 				case d == part:
 					held++
@@ -410,8 +394,9 @@ func (q *searching) keep(ctx context.Context, f *folded, at kernelAt, out []outc
 		points = append(points, point)
 	}
 	for i, point := range points {
-		q.points[q.part.at[at.index][i]] = point
-		q.each(*point)
+		if q.points[q.part.at[at.index][i]] = point; q.each != nil {
+			q.each(*point)
+		}
 	}
 	return nil
 }
@@ -424,9 +409,20 @@ func (q *searching) finish() *SearchResult {
 		if point == nil {
 			continue
 		}
-		if r.Points = append(r.Points, *point); r.Best < 0 || r.Measure.ranks(point, &r.Points[r.Best]) {
+		if r.Points = append(r.Points, *point); r.Best < 0 || point.Ranks(r.Points[r.Best].Result) {
 			r.Best = len(r.Points) - 1
 		}
 	}
+	if q.leastC && r.Best >= 0 {
+		r.Best = leastC(r.Points, r.Best, math.Inf(1))
+	}
+	compare(r.Points, r.Best)
 	return r
+}
+
+// compare sets the differences to the best of points, if there is one.
+func compare(points []Point, best int) {
+	for _, p := range points {
+		p.CompareTo(points[best].Result)
+	}
 }

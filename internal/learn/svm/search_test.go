@@ -63,10 +63,10 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 					held++
 				}
 			}
-			separate += (n-held)*(n-held+1)/2 + held*int64(own.Support[fold])
+			separate += (n-held)*(n-held+1)/2 + held*int64(own.SupportByFold[fold])
 		}
 		mean, sd := meanAndDeviation(q.Figures)
-		if q.Mean != mean || q.SD != sd || q.Iterations == 0 || q.Busy == 0 {
+		if q.Mean != mean || q.SD != sd || q.Iterations == 0 || q.Took == 0 {
 			t.Errorf("point %d: %+v", i, q)
 		}
 		if top := r.Points[best]; q.Mean > top.Mean || q.Mean == top.Mean && q.Score.MacroF1 > top.Score.MacroF1 {

@@ -95,7 +95,7 @@ func distances(a, b *sparse.Embedded) [][]float64 {
 // comparable clears what differs between equal runs, or compares as unequal: the time that workers
 // took and figures that are NaN.
 func comparable(p *Point) *Point {
-	p.Busy = 0
+	p.Took = 0
 	s := p.Score
 	for _, v := range []*float64{
 		&s.Accuracy, &s.MicroF1, &s.MacroF1, &s.Hamming, &s.MeanSquaredError, &s.R2, &s.Variance,
