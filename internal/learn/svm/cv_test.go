@@ -45,7 +45,7 @@ func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64)
 	q.left = 1
 	v, before := &validated{}, p.Cache().Computed
 	kernels := []kernelAt{{0, kernel.Resolve(q.all[0].Kernel, p.Terms())}}
-	musttest.Do(t, q.work.run(t.Context(), p, kernels, func(ctx context.Context, f *folded, at kernelAt, o []outcome) error {
+	keep := func(ctx context.Context, f *folded, at kernelAt, o []outcome) error {
 		switch v.Fold = inCorpus(f.corpus, f.parts); {
 		case f.targets != nil:
 			v.Value = inCorpus(f.corpus, o[0].Values)
@@ -55,7 +55,8 @@ func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64)
 			v.Class = inCorpus(f.corpus, o[0].Predicted)
 		}
 		return q.keep(ctx, f, at, o)
-	}))
+	}
+	musttest.Do(t, q.work.run(t.Context(), p, kernels, keep))
 	v.Point, v.DotProducts = q.finish().Points[0], p.Cache().Computed-before+q.computed
 	return v
 }
