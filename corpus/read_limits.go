@@ -13,9 +13,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// MemoryError says that reading needs more memory than [Options].MemoryBytes: What needs it, the Source
-// or its file:line, and Need and Limit in bytes. It comes before anything is read if the size is known
-// by then, else where reading passes the bound.
+// MemoryError says that a computation needs more memory than it may take: What needs it, and Need and Limit in bytes.
+// Machine is true if Limit is what the machine, its container or ulimit leaves, and Enough if Need suffices for all of
+// the work, not only for its next step. For documents that are read, Source is their file, or file:line; reading fails
+// before it begins if the size is known by then, else when it passes the bound.
 type MemoryError = run.MemoryError
 
 // short returns a MemoryError of a source or a place in it.

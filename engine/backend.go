@@ -12,14 +12,17 @@ import (
 type (
 	Device = device.Backend // what computes c in place of the processor
 	Stats  = device.Stats   // counts what an engine has computed since it was made
-	Head   = panel.Head     // a choice of the terms that the dense panels hold
 	Roles  = panel.Roles    // which documents the panels hold
 )
 
+// Head is a choice of terms that dense panels hold: the number of Terms, the most frequent ones, in so many Segments,
+// for the documents that Roles says. Predicted is the time for all dot products of the symmetric half on one core.
+type Head = panel.Head
+
 // The roles of documents: dense are those of a panel of rows, which all columns pass, or all columns, which rows pass.
 const (
-	DenseRows    = panel.DenseRows
-	DenseColumns = panel.DenseColumns
+	DenseRows    Roles = panel.DenseRows
+	DenseColumns Roles = panel.DenseColumns
 )
 
 // Backend names what computes: the instruction set, or the device.

@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/tiles"
 )
 
 // CachedOptions says what a [Cached] may take. The zero value works.
@@ -34,7 +35,12 @@ type Cached struct {
 }
 
 // CachedStats counts what a [Cached] has done since it was made.
-type CachedStats = cache.Stats
+type CachedStats struct {
+	tiles.CacheStats       // of tiles or, if Whole, of rows that were read and panels that were computed
+	Whole            bool  // c of all pairs fits into the bound and is kept
+	Served           int64 // number of kernel values handed out
+	Computed         int64 // number of pairs whose c was computed
+}
 
 // Cached returns a cache of the engine's tiles of c.
 func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
@@ -78,7 +84,7 @@ func (c *Cached) Engine() *Engine { return c.e }
 func (c *Cached) Whole() bool { return c.c.Whole() }
 
 // Stats returns the counts up to now.
-func (c *Cached) Stats() CachedStats { return c.c.Counts() }
+func (c *Cached) Stats() CachedStats { return CachedStats(c.c.Counts()) }
 
 // Build computes c of all pairs, if that fits into the bound and wasn't done before, as the first Rows does. Of several
 // callers one computes and the others wait; if its ctx is done, another continues.

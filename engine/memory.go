@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// MemoryError reports, before a computation, that it needs more memory than is allowed or free: What, Need and Limit in
-// bytes, and Machine if Limit is what the machine or container has left.
+// MemoryError reports, before a computation, that it needs more memory than is allowed or free; see
+// [corpus.MemoryError] for its fields What, Need, Limit, Machine, Enough and Source.
 type MemoryError = run.MemoryError
 
 // ErrNotFinite is wrapped by the error of a computation that meets a kernel value outside float32, or NaN.

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Neighbour is a document and the kernel's value for it.
+// Neighbour is a Document, by its number, with the Value of the kernel for it.
 type Neighbour = nearest.Neighbour
 
 // NeighbourOptions says which neighbours are looked for. Count must be given.
