@@ -1,6 +1,7 @@
 package gram_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -8,7 +9,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gramengine/gram"
@@ -92,6 +95,21 @@ func ExampleSearch() {
 	// Output:
 	// diffusion:t=0.5, C = 0.1: accuracy 1.00
 	// [class1 class2]
+}
+
+// A search that tells its progress, and is cancelled half-way.
+func ExampleSearchOptions() {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := gram.Must(gram.Read(ctx, "synthetic:docs=200,terms=500,classes=2", gram.ReadOptions{}))
+	var o gram.SearchOptions
+	o.Progress = func(p gram.Progress) {
+		if 2*p.Done > p.Total && p.Total > 0 {
+			cancel()
+		}
+	}
+	_, err := gram.Search(ctx, c, o)
+	fmt.Println(errors.Is(err, context.Canceled))
+	// Output: true
 }
 
 const offers = `title,body,price,class
@@ -196,19 +214,50 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A service of any model, which is replaced while it serves.
 func ExampleModel_PredictTexts() {
-	s := new(service)
-	for _, path := range []string{"words.model", "ngrams.model"} {
-		if err := s.use(context.Background(), "testdata/"+path); err != nil {
+	s, answers, clients := new(service), make(chan string, 100), sync.WaitGroup{}
+	for i := range 10 {
+		if err := s.use(context.Background(), "testdata/"+[]string{"words.model", "ngrams.model"}[i%2]); err != nil {
 			fmt.Println(err)
 			return
 		}
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequest("POST", "/", strings.NewReader("a purr, milk and a bark")))
-		fmt.Print(w.Code, " ", w.Body)
+		clients.Go(func() {
+			for range 10 {
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, httptest.NewRequest("POST", "/", strings.NewReader("a purr, milk and a bark")))
+				answers <- strings.TrimSpace(fmt.Sprint(w.Code, " ", w.Body))
+			}
+		})
 	}
-	// Output:
-	// 200 cats
-	// 200 cats
+	clients.Wait()
+	close(answers)
+	count := map[string]int{}
+	for a := range answers {
+		count[a]++
+	}
+	fmt.Println(count)
+	// Output: map[200 cats:100]
+}
+
+// 200,000 lines of a stream, classified a thousand at a time, take less than 50 MB.
+func ExampleModel_PredictTexts_stream() {
+	stream := strings.NewReader(strings.Repeat("milk and a purr\na bark at night\n", 100_000))
+	ctx, m, lines := context.Background(), gram.Must(gram.Load("testdata/words.model")), bufio.NewScanner(stream)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	count, batch := map[string]int{}, make([]string, 0, 1000)
+	for more := true; more; batch = batch[:0] {
+		for more = lines.Scan(); more; more = lines.Scan() {
+			if batch = append(batch, lines.Text()); len(batch) == cap(batch) {
+				break
+			}
+		}
+		for _, labels := range gram.Must(m.PredictTexts(ctx, batch)).Labels {
+			count[labels[0]]++
+		}
+	}
+	runtime.ReadMemStats(&after)
+	fmt.Println(count, after.HeapSys-before.HeapSys < 50e6)
+	// Output: map[cats:100000 dogs:100000] true
 }
 
 // Errors that a program may want to tell apart.
