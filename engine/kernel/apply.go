@@ -36,8 +36,9 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	return nil
 }
 
-// PanicError reports that a function of a user-defined kernel panicked. What names the
-// function, Value is the value of the panic, and Stack is that of its goroutine. Unwrap returns Value if it is an error.
+// PanicError reports that a function of a user-defined kernel panicked. What names the function,
+// Value is the value of the panic, and Stack is that of its goroutine. Unwrap returns Value if it
+// is an error.
 //
 // Computations return it like any other error, since no caller could recover from a panic of a worker
 // goroutine. The engine, its caches and the kernel stay usable. [New] and [Apply] return it, too.
