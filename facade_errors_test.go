@@ -147,22 +147,21 @@ func TestOptionsApply(t *testing.T) {
 	c := few(t)
 	weights := map[string]float64{"spice": 2}
 	for want, o := range map[string]gram.TrainOptions{
-		"Kernel does not apply to Type linear, which takes Embedding, Scheme, C, Weights, Balanced, DocumentWeights, " +
-			"Tolerance": {Type: "linear", Kernel: "diffusion"},
-		"Reject does not apply to Type linear":            {Type: "linear", Reject: "error=2%"},
-		"Thresholds does not apply to Type linear":        {Type: "linear", Thresholds: true},
-		"Scheme one-vs-one does not apply to Type linear": {Type: "linear", Scheme: "one-vs-one"},
-		"C does not apply to Type knn, which takes Kern":  {Type: "knn", C: 2},
-		"Nu does not apply to Type knn":                   {Type: "knn:k=3", Nu: 0.2},
-		"Balanced does not apply to Type knn":             {Type: "knn", Balanced: true},
-		"Probabilities does not apply to Type knn":        {Type: "knn", Probabilities: true},
-		"Weights does not apply to Type knn":              {Type: "knn", Weights: weights},
-		"Tolerance does not apply to Type lmnn, which takes none of": {
-			Type: "lmnn", Tolerance: 0.1},
-		"Nu does not apply to Type c_svc, which takes Ke": {Nu: 0.2},
-		"C does not apply to Type nu_svc":                 {Type: "nu_svc", C: 2},
-		"Scheme does not apply to Type one_class":         {Type: "one_class", Scheme: "labels"},
-		"C -1, expected a number above 0":                 {C: -1},
+		"Kernel does not apply to Type linear, which takes Embedding, Scheme, C, Weights, Balanced, Tolerance, " +
+			"DocumentWeights": {Type: "linear", Kernel: "diffusion"},
+		"Reject does not apply to Type linear":             {Type: "linear", Reject: "error=2%"},
+		"Thresholds does not apply to Type linear":         {Type: "linear", Thresholds: true},
+		"Scheme one-vs-one, expected one-vs-rest or label": {Type: "linear", Scheme: "one-vs-one"},
+		"C does not apply to Type knn, which takes Kern":   {Type: "knn", C: 2},
+		"Nu does not apply to Type knn":                    {Type: "knn:k=3", Nu: 0.2},
+		"Balanced does not apply to Type knn":              {Type: "knn", Balanced: true},
+		"Probabilities does not apply to Type knn":         {Type: "knn", Probabilities: true},
+		"Weights does not apply to Type knn":               {Type: "knn", Weights: weights},
+		"C does not apply to Type lmnn, which takes Tole":  {Type: "lmnn", C: 0.1},
+		"Nu does not apply to Type c_svc, which takes Ke":  {Nu: 0.2},
+		"C does not apply to Type nu_svc":                  {Type: "nu_svc", C: 2},
+		"Scheme does not apply to Type one_class":          {Type: "one_class", Scheme: "labels"},
+		"C -1, expected a number above 0":                  {C: -1},
 
 		"2 DocumentWeights, expected 6":       {DocumentWeights: []float64{1, 2}},
 		"DocumentWeights: -1 of document 2":   {DocumentWeights: []float64{1, 1, -1, 1, 1, 1}},

@@ -119,14 +119,14 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	if c, err = o.cut(ctx, c); err != nil {
 		return nil, err
 	}
-	l, _, own, err := o.learner(c)
+	l, trainer, own, err := o.learner(c)
 	if err != nil {
 		return nil, err
 	}
 	if own.Vectors == nil && slices.ContainsFunc(c.Documents.Values, func(v float32) bool { return v < 0 }) {
 		own.Work = 0 // samples are for text and counts, and for kernels of vectors
 	}
-	g, err := o.grid(own)
+	g, err := o.grid(l, trainer, own)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 }
 
 // grid is what is searched.
-func (o *SearchOptions) grid(own learn.Options) (*learn.Grid, error) {
+func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Options) (*learn.Grid, error) {
 	var lists []learn.Words
 	for _, name := range slices.Sorted(maps.Keys(o.Grid)) {
 		values := o.Grid[name]
@@ -175,7 +175,7 @@ func (o *SearchOptions) grid(own learn.Options) (*learn.Grid, error) {
 		}
 		lists = append(lists, learn.Words{Name: name, Values: values})
 	}
-	g, err := learn.NewGrid(o.Type, lists, own)
+	g, err := learn.NewGrid(l, t, lists, own)
 	if err != nil {
 		return nil, err
 	}

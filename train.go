@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/sparse"
+	"github.com/gramengine/gram/internal/params"
 )
 
 // TrainOptions say what is trained. With the zero value a support vector machine is trained whose terms,
@@ -28,20 +28,34 @@ type TrainOptions struct {
 	// Kernel is a specification, or a name whose parameter is chosen. By default it is chosen for text and for vectors
 	// that aren't counts. If nothing is chosen it is diffusion:t=0.5 for text and counts, bhattacharyya for other term
 	// weights, and rbf:embed=standard for measurements.
-	Kernel    string
-	Embedding string // of documents; default that of the kernel or the learner
-	Scheme    string // one-vs-one, one-vs-rest or labels; default chosen, and labels where documents have several
+	Kernel string `param:"kernel"`
 
-	C             float64            // price of a violated margin; default chosen for text, else 1
-	Nu            float64            // of nu_svc, one_class, nu_svr: a bound on the share of errors; default 0.5
-	Epsilon       float64            // of epsilon_svr: width of the zone without loss; default chosen for text, else 0.1
-	Weights       map[string]float64 // multiples of C by class; default 1
-	Balanced      bool               // weigh classes by what makes up for their sizes in documents, of any weight
-	Probabilities bool               // calibrate probabilities on five folds
-	Reject        string             // error=2% or coverage=90%: no class below a probability that is learnt on folds
-	Thresholds    bool               // tune the threshold of each label; always where C is chosen for labels
-	Tolerance     float64            // default that of the learner; of support vector machines 10⁻³, or 10⁻³ units
-	Seed          uint64             // of folds and samples; default 1
+	// Embedding is that of documents. Default: that of the kernel or the learner.
+	Embedding string `param:"embed"`
+
+	// Scheme is one-vs-one, one-vs-rest or labels. Default: chosen, and labels where documents have several.
+	Scheme string `param:"scheme"`
+
+	// C is the regularization parameter; larger fits the training data more closely. Default: chosen for text, else 1.
+	C float64 `param:"c"`
+
+	// Nu bounds the share of errors, of nu_svc, one_class and nu_svr. Default: 0.5.
+	Nu float64 `param:"nu"`
+
+	// Epsilon is the width of the zone without loss, of epsilon_svr. Default: chosen for text, else 0.1.
+	Epsilon float64 `param:"epsilon"`
+
+	Weights  map[string]float64 `param:"weight"`   // multiples of C by class; default 1
+	Balanced bool               `param:"balanced"` // weight classes inversely to their sizes in documents, of any weight
+
+	Probabilities bool `param:"probabilities"` // calibrate probabilities on five folds
+
+	// Reject is error=2% or coverage=90%: no class below a probability that is learnt on folds.
+	Reject string `param:"reject"`
+
+	Thresholds bool    `param:"thresholds"` // tune the threshold of each label; always where C is chosen for labels
+	Tolerance  float64 `param:"tolerance"`  // default that of the learner; of support vector machines 10⁻³, or 10⁻³ units
+	Seed       uint64  // of folds and samples; default 1
 
 	// DocumentWeights multiply the price of each document of the corpus,
 	//
@@ -110,51 +124,48 @@ func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpu
 	return o.Terms.Cut(ctx, c, corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
 }
 
-// applies checks that a learner has a use for the fields that are set, and C.
-func (o *TrainOptions) applies(l *learn.Learner) error {
-	var unused string
-	var takes []string
-	for _, f := range []struct {
-		flag, field string
-		set         bool
-	}{
-		{"kernel", "Kernel", o.Kernel != ""}, {"embed", "Embedding", o.Embedding != ""},
-		{"scheme", "Scheme", o.Scheme != ""}, {"c", "C", o.C != 0}, {"nu", "Nu", o.Nu != 0},
-		{"epsilon", "Epsilon", o.Epsilon != 0}, {"weight", "Weights", o.Weights != nil},
-		{"weight", "Balanced", o.Balanced}, {"document weights", "DocumentWeights", o.DocumentWeights != nil},
-		{"probabilities", "Probabilities", o.Probabilities},
-		{"reject", "Reject", o.Reject != ""}, {"thresholds", "Thresholds", o.Thresholds},
-		{"tolerance", "Tolerance", o.Tolerance != 0},
-	} {
-		switch {
-		case l.Takes(f.flag):
-			takes = append(takes, f.field)
-		case f.set && unused == "":
-			unused = f.field
+// set sets the parameters of a trainer for which there are fields.
+func (o *TrainOptions) set(l *learn.Learner, t learn.Trainer) error {
+	var takes, unused []string
+	err := params.Each(o, func(field, name string, values []string) error {
+		if params.Has(t, name) {
+			takes = append(takes, field)
+		} else if values != nil {
+			unused = append(unused, field)
+			return nil
 		}
-	}
-	switch {
-	case unused == "" && (o.C < 0 || math.IsInf(o.C, 0) || math.IsNaN(o.C)):
-		return fmt.Errorf("gram: C %v, expected a number above 0", o.C)
-	case unused == "":
+		for _, text := range values {
+			var wrong *params.ValueError
+			if err := params.Set(t, name, text); errors.As(err, &wrong) {
+				return fmt.Errorf("gram: %s %s, expected %s", field, text, wrong.Wanted)
+			} else if err != nil {
+				return err
+			}
+		}
 		return nil
+	})
+	if l.Weighs {
+		takes = append(takes, "DocumentWeights")
+	} else if o.DocumentWeights != nil {
+		unused = append(unused, "DocumentWeights")
 	}
-	return fmt.Errorf("%s does not apply to Type %s, which takes %s", unused, l.Name,
-		cmp.Or(strings.Join(takes, ", "), "none of these fields"))
+	if unused != nil {
+		return fmt.Errorf("%s does not apply to Type %s, which takes %s", unused[0], l.Name,
+			cmp.Or(strings.Join(takes, ", "), "none of these fields"))
+	}
+	return err
 }
 
 // learner returns what options mean for a corpus.
 func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer, learn.Options, error) {
 	own := o.Options.learn()
-	own.C, own.Kernel, own.Tolerance, own.Seed = o.C, o.Kernel, o.Tolerance, cmp.Or(o.Seed, 1)
-	own.Nu, own.Epsilon, own.Weights, own.Balanced = o.Nu, o.Epsilon, o.Weights, o.Balanced
-	own.Probabilities, own.Thresholds, own.Reject = o.Probabilities, o.Thresholds, o.Reject
+	own.Seed = cmp.Or(o.Seed, 1)
 	l, trainer, err := learn.Parse(o.Type)
 	if bad := o.check(); bad != nil {
 		return nil, nil, own, bad
 	}
 	if err == nil {
-		err = o.applies(l)
+		err = o.set(l, trainer)
 	}
 	if err == nil && l.Type != model.OneClass && len(c.Labels.IDs) == 0 {
 		err = fmt.Errorf("%s has no labels, expected some to learn from: Type one_class learns without", c.Source)
@@ -166,19 +177,15 @@ func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer,
 		err = errors.New("the documents have no terms, expected some to learn from: MinDF 1 keeps terms of one document")
 	}
 	if err == nil {
-		err = own.SetScheme(l, o.Scheme, c)
+		err = l.Suit(trainer, c)
 	}
 	if own.Work = max(cmp.Or(o.ChooseWork, 1), 0); err == nil && math.IsNaN(own.Work) {
 		err = errors.New("ChooseWork NaN, expected a number")
 	}
-	if err == nil && o.Embedding != "" {
-		own.Embedding = new(sparse.Embedding)
-		*own.Embedding, err = sparse.ParseEmbedding(o.Embedding)
-	}
 	if o.Kernel == "" && o.Embedding == "" {
 		own.Vectors = learn.VectorsOf(c)
 	}
-	if v := own.Vectors; err == nil && v != nil && v.Kernel == learn.WeightsKernel && l.Takes("kernel") {
+	if v := own.Vectors; err == nil && v != nil && v.Kernel == learn.WeightsKernel && params.Has(trainer, "kernel") {
 		o.warn("%s", flagtext.Words(v.Why))
 	}
 	if err == nil {

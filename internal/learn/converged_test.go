@@ -13,6 +13,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
@@ -216,11 +217,8 @@ func TestConverged(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := Options{C: price}
-				if l.Name == "landmark" {
-					o.Kernel = "diffusion:t=0.5"
-				}
-				model := musttest.Get(trainer.Train(t.Context(), c, o))(t)
+				trainer = musttest.Get(params.With(trainer, map[string]any{"c": price}))(t)
+				model := musttest.Get(trainer.Train(t.Context(), c, Options{}))(t)
 				text := musttest.Get(json.Marshal(model.About().Rows[0]))(t)
 				var row struct {
 					Objective float64

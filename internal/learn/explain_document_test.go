@@ -16,6 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -162,13 +163,13 @@ func TestExplainEveryLearner(t *testing.T) {
 	}
 	const document = 7
 	for _, spec := range []string{
-		"linear", "logistic", "knn:k=3", "landmark:m=20", "mkm", "c_svc", "nu_svc", "one_class",
+		"linear", "logistic:c=1", "knn:k=3", "landmark:m=20", "mkm", "c_svc", "nu_svc:nu=0.2", "one_class:nu=0.2",
 	} {
 		_, trainer, err := learn.Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := trainer.Train(t.Context(), c, learn.Options{Kernel: "", C: 1, Nu: 0.2})
+		m, err := trainer.Train(t.Context(), c, learn.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", spec, err)
 			continue
@@ -251,11 +252,11 @@ func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int
 // A long document is explained in parts, and ends with its context.
 func TestExplainEnded(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=40,terms=3000,length=900,classes=2", corpus.Options{}))(t)
-	_, trainer, err := learn.Parse("logistic")
+	_, trainer, err := learn.Parse("logistic:c=1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{C: 1}))(t)
+	m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	told := 0
 	tell := func(stage string, done, total int64, _ ...string) {
@@ -274,12 +275,13 @@ func TestExplainEnded(t *testing.T) {
 func TestMeanEffects(t *testing.T) {
 	const source = "synthetic:docs=60,terms=40,length=12,classes=3,seed=8"
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
-	_, trainer, err := learn.Parse("c_svc")
+	_, trainer, err := learn.Parse("c_svc:kernel=diffusion:t=1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, scheme := range []solver.Scheme{solver.OneVsRest, solver.OneVsOne} {
-		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{Kernel: "diffusion:t=1", C: 1, Scheme: scheme}))(t)
+		trainer = musttest.Get(params.With(trainer, map[string]any{"scheme": scheme}))(t)
+		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
 		x := musttest.Get(learn.Explain(t.Context(), m, 40, "", learn.Options{}))(t)
 		held := m.(learn.Machines).Support
 		if x.Documents != held.Rows() || x.Held != held.Rows() || len(x.Rows) != 3 {

@@ -49,11 +49,11 @@ func TestExplainSlopes(t *testing.T) {
 			if of.views {
 				docs = cut
 			}
-			_, trainer, err := learn.Parse("c_svc")
+			_, trainer, err := learn.Parse("c_svc:c=10,kernel=(" + of.kernel + ")")
 			if err != nil {
 				t.Fatal(err)
 			}
-			trained := musttest.Get(trainer.Train(ctx, docs.Select(first(30)), learn.Options{Kernel: of.kernel, C: 10}))(t)
+			trained := musttest.Get(trainer.Train(ctx, docs.Select(first(30)), learn.Options{}))(t)
 			m := trained.(learn.Machines)
 			k := kernel.Resolve(kernel.MustParse(m.Kernel), len(m.Embedder.Terms))
 			support := transform(t, m.Embedder, m.Support)

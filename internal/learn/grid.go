@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -114,27 +115,21 @@ type Words struct {
 // kernels. Without lists of numbers and kernels it has those that suit, or samples if o.Work allows it.
 //
 // Errors: a learner or a parameter that isn't known, values and options that make no sense.
-func NewGrid(spec string, lists []Words, o Options) (*Grid, error) {
-	l, trainer, err := Parse(spec)
-	if err != nil {
-		return nil, err
-	}
+func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, error) {
 	if own, ok := trainer.(Searcher); ok {
 		return own.Grid(lists, o)
 	}
 	g := &Grid{}
-	if slices.Contains(l.Flags, "c") {
+	if params.Default(trainer, "c") != "" {
 		g.C = []float64{0.01, 0.1, 1, 10, 100, 1000}
-		if o.C != 0 {
-			g.C = []float64{o.C}
+		if trainer.Given("c") {
+			g.C = []float64{params.Get(trainer, "c").(float64)}
 		}
 	}
-	specs, kernels := []string{spec}, []string{o.Kernel}
+	trainers := []Trainer{trainer}
 	for _, list := range lists {
+		var err error
 		switch {
-		case list.Name == "kernel":
-			kernels = list.Values
-			continue
 		case list.Name == "embed" || list.Name == "scheme" || list.Name == "ngrams":
 			return nil, flagtext.Errorf("-grid %s does not apply to -type %s", list.Name, l.Name)
 		case list.Name == "c":
@@ -151,32 +146,27 @@ func NewGrid(spec string, lists []Words, o Options) (*Grid, error) {
 		if values, err := list.numbers(); err == nil {
 			g.Lists = append(g.Lists, kernel.List{Name: list.Name, Values: values})
 		}
-		var more []string
-		for _, spec := range specs {
-			sep := ","
-			if !strings.Contains(spec, ":") {
-				sep = ":"
-			}
+		var more []Trainer
+		for _, t := range trainers {
 			for _, value := range list.Values {
-				more = append(more, spec+sep+list.Name+"="+value)
+				own, err := params.With(t, map[string]any{list.Name: value})
+				if err != nil {
+					return nil, flagtext.Errorf("-grid %s with -type %s: %w", list.Name, l.Name, err)
+				}
+				more = append(more, own)
 			}
 		}
-		specs = more
+		trainers = more
 	}
 	if n := len(g.C); n > 0 && !(g.C[0] > 0 && g.C[n-1] < 1e300) {
 		return nil, flagtext.Errorf("-grid C: %v, expected numbers above 0, below 1e300", g.C)
 	}
-	for _, spec := range specs {
-		for _, o.Kernel = range kernels {
-			_, trainer, err := Parse(spec)
-			if err == nil {
-				err = trainer.Check(o)
-			}
-			if err != nil {
-				return nil, err
-			}
-			g.Points = append(g.Points, Point{Trainer: trainer, Kernel: o.Kernel, Spec: spec})
+	for _, t := range trainers {
+		if err := t.Check(o); err != nil {
+			return nil, err
 		}
+		kernel, _ := params.Get(t, "kernel").(string)
+		g.Points = append(g.Points, Point{Trainer: t, Kernel: kernel, Spec: l.Name + params.Spec(t)})
 	}
 	return g, nil
 }
@@ -194,7 +184,7 @@ func (w *Words) numbers() (values []float64, err error) {
 }
 
 // newMachinesGrid makes a grid for support vector machines.
-func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
+func newMachinesGrid(t *machines, lists []Words, o Options) (*Grid, error) {
 	g := &Grid{searcher: t}
 	var kernels []string
 	var numbers []kernel.List
@@ -213,8 +203,11 @@ func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
 			g.Cuts = len(list.Values)
 		case "scheme":
 			for _, name := range list.Values {
-				one := Options{}
-				if err := one.SetScheme(nil, name, nil); err != nil || one.Scheme == solver.Labels || name == "" {
+				one, err := params.With(t, map[string]any{"scheme": name})
+				switch {
+				case !params.Has(t, "scheme"):
+					return nil, flagtext.Errorf("-grid scheme with -type %s: %w", t.Type, err)
+				case err != nil || one.Scheme == solver.Labels:
 					return nil, flagtext.Errorf("-grid scheme: %q, expected one-vs-one, one-vs-rest", name)
 				}
 				g.machines.Schemes = append(g.machines.Schemes, one.Scheme)
@@ -235,29 +228,30 @@ func newMachinesGrid(t machines, lists []Words, o Options) (*Grid, error) {
 		return g, nil
 	}
 	if len(numbers) == 0 && len(kernels) < 2 {
-		numbers = defaultLists(t.kind, o.Kernel != "" || kernels != nil || o.ofVectors(), o.C != 0)
+		numbers = defaultLists(t.Type, t.Kernel != "" || kernels != nil || t.ofVectors(&o), t.Given("c"))
 	}
 	if kernels == nil {
-		kernels = []string{o.spec()}
+		kernels = []string{t.spec(&o)}
 	}
 	var all []kernel.Kernel
+	embedding := t.Embedding
 	for at := range max(len(g.embeddings), 1) {
 		if len(g.embeddings) > 0 {
 			e, err := sparse.ParseEmbedding(g.embeddings[at])
 			if err != nil {
 				return nil, err
 			}
-			o.Embedding = &e
+			embedding = Embedding{&e}
 		}
 		for _, spec := range kernels {
-			k, err := o.kernelOf(spec)
+			k, err := o.kernelOf(spec, embedding)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, k)
 		}
 	}
-	return g, g.vary(t.kind, all, numbers)
+	return g, g.vary(t.Type, all, numbers)
 }
 
 // vary fills in the grid of support vector machines: kernels with all combinations of lists.

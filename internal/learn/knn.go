@@ -16,21 +16,23 @@ import (
 
 var neighboursLearner = &Learner{
 	Name: "knn", Summary: "votes of the nearest documents, weighted by -kernel (bhattacharyya)",
-	Flags: []string{"kernel", "embed", "scheme"},
 	Files: files(&knn.Form,
 		func(m *knn.Model) Model { return neighboursModel{m} }),
 	New: func() Trainer { return &nearest{} },
 }
 
 // nearest makes models of nearest neighbours.
-type nearest struct{ knn.Settings }
+type nearest struct {
+	params.Record
+	knn.Settings
+	Embedding Embedding `param:"embed" flag:""`
+}
 
 // settings are those of options, with the kernel in the embedding that was asked for.
 func (t *nearest) settings(o Options) (knn.Settings, error) {
 	s := t.Settings
-	s.Scheme = o.Scheme
 	var err error
-	if s.Kernel, err = o.kernelIn(knn.DefaultKernel); err != nil {
+	if s.Kernel, err = o.kernelIn(s.Kernel, params.Default(&s, "kernel"), t.Embedding); err != nil {
 		return s, err
 	}
 	return s, s.Validate()
@@ -64,7 +66,6 @@ func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, 
 func (t *nearest) TrainAll(_ context.Context, c *corpus.Corpus, o Options, points []Point) ([]Model, error) {
 	var settings []knn.Settings
 	for _, p := range points {
-		o.Kernel = p.Kernel
 		s, err := p.Trainer.(*nearest).settings(o)
 		if err != nil {
 			return nil, err

@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn/landmark"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/solver"
@@ -20,7 +19,7 @@ import (
 
 var landmarkLearner = &Learner{
 	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
-	Flags: []string{"kernel", "embed", "c", "scheme", "tolerance", "weight"}, Weighs: true,
+	Weighs: true,
 	Files: files(&landmark.Form,
 		func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
 	New: func() Trainer { return &landmarks{} },
@@ -28,7 +27,12 @@ var landmarkLearner = &Learner{
 
 // landmarks trains kernel machines on landmarks.
 type landmarks struct {
+	params.Record
 	landmark.Settings
+	Embedding Embedding          `param:"embed" flag:""`
+	Weights   map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
+	Balanced  bool               `param:"balanced" flag:""`
+
 	Time time.Duration `param:"time" min:"0" help:"limit of m=auto, 0 for none"`
 	Work float64       `param:"work" min:"0" help:"multiply-adds of m=auto, 0 for 1e12"`
 }
@@ -43,9 +47,9 @@ func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 	if auto {
 		s.Landmarks = 0
 	}
-	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
+	s.Seed = o.Seed
 	var err error
-	if s.Kernel, err = o.kernelIn(svm.DefaultKernel); err != nil {
+	if s.Kernel, err = o.kernelIn(s.Kernel, params.Default(&s, "kernel"), t.Embedding); err != nil {
 		return s, err
 	}
 	if !auto && (t.Time > 0 || t.Work > 0) {
@@ -70,7 +74,7 @@ func (o *Options) landmarks() landmark.Options {
 func (t *landmarks) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
 	if err == nil {
-		c, err = weighted(c, o)
+		c, err = t.weighted(c)
 	}
 	if err != nil {
 		return nil, err
@@ -93,11 +97,11 @@ func (t *landmarks) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mod
 
 // weighted is the corpus with the weights of classes in those of its documents, since all machines share what these
 // weigh.
-func weighted(c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
-	if o.Weights == nil && !o.Balanced {
+func (t *landmarks) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
+	if t.Weights == nil && !t.Balanced {
 		return c, nil
 	}
-	if o.Scheme == solver.Labels {
+	if t.Scheme == solver.Labels {
 		return nil, flagtext.Errorf("-weight with -type landmark and -scheme labels, expected one class per document")
 	}
 	var rows []int
@@ -106,7 +110,7 @@ func weighted(c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
 			rows = append(rows, i)
 		}
 	}
-	weights, err := task.Weights(c, rows, o.Weights, o.Balanced, o.Scheme)
+	weights, err := task.Weights(c, rows, t.Weights, t.Balanced, t.Scheme)
 	if err != nil {
 		return nil, err
 	}
@@ -127,15 +131,16 @@ func (t *landmarks) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, 
 		return nil, err
 	}
 	if t.Landmarks < 0 && len(prices) == 1 {
-		o.C = prices[0]
-		m, err := t.Train(ctx, c, o)
+		own := *t
+		own.C = prices[0]
+		m, err := own.Train(ctx, c, o)
 		return []Model{m}, err
 	}
 	if t.Landmarks < 0 {
 		return nil, flagtext.Errorf("-type landmark:m=auto chooses for one C, found %v, expected one, or a number of "+
 			"landmarks", prices)
 	}
-	if c, err = weighted(c, o); err != nil {
+	if c, err = t.weighted(c); err != nil {
 		return nil, err
 	}
 	models, err := landmark.TrainPath(ctx, c, s, prices, o.landmarks())
@@ -191,9 +196,6 @@ func (m landmarkModel) About() About {
 		Classes: m.Classes, Machines: m.Classes, Probabilities: s.Loss == landmark.Logistic, Vocabulary: m.Vocabulary,
 		Tokenizer: m.Tokenizer, Form: m.Form, Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms,
 		Width: m.Embedder.Width(), Bytes: m.Bytes(),
-	}
-	if s.Scheme != solver.Labels {
-		a.Scheme = solver.OneVsRest
 	}
 	value, gap := 0.0, 0.0
 	a.Ended.More = "landmark:passes=N"

@@ -27,35 +27,12 @@ import (
 type Learner struct {
 	Name    string     // the value of -type, which may have parameters after it: NAME:parameter=value,...
 	Summary string     // what it is, in a line
-	Type    model.Type // of support vector machines, which take all flags; "" of other learners
-	Flags   []string   // of the flags that not all learners take, those that this one takes, such as "c" and "embed"
-	Weighs  bool       // it has a use for weights of documents, see corpus.Corpus; support vector machines have one
+	Type    model.Type // of support vector machines; "" of other learners
+	Weighs  bool       // it has a use for weights of documents, see corpus.Corpus
 	Files
 
 	// New returns what trains with the default parameters: a pointer to a struct of them, see package params.
 	New func() Trainer
-}
-
-// Takes reports whether the learner has a use for a flag that not all learners take, such as "c" or "embed", or for
-// "document weights", for which there is no flag.
-func (l *Learner) Takes(flag string) bool {
-	switch t := l.Type; {
-	case flag == "document weights":
-		return l.Weighs || t != ""
-	case t == "":
-		return slices.Contains(l.Flags, flag)
-	case flag == "c":
-		return t != model.NuSVC && t != model.OneClass
-	case flag == "nu":
-		return t == model.NuSVC || t == model.OneClass || t == model.NuSVR
-	case flag == "epsilon":
-		return t == model.EpsilonSVR
-	case flag == "weight":
-		return t == model.CSVC
-	case slices.Contains([]string{"scheme", "probabilities", "reject", "thresholds"}, flag):
-		return t.Classifies()
-	}
-	return true
 }
 
 // Files reads the files of a learner's models.
@@ -102,12 +79,16 @@ func each[M any](trained []M, model func(M) Model) (out []Model) {
 	return out
 }
 
-// Trainer trains models with parameters that were set.
+// Trainer trains models. It is a pointer to a struct of parameters, see package params.
 type Trainer interface {
+	// Given reports whether a parameter was set; what isn't may be chosen.
+	Given(name string) bool
+
 	// Check reports what makes no sense, before anything is read.
 	Check(o Options) error
 
-	// Train trains a model on a corpus, which it may not change. The model has the same bits from
+	// Train trains a model on a corpus, which it may not change, and which the parameters suit, see [Learner.Suit].
+	// The model has the same bits from
 	// any number of workers.
 	Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error)
 }

@@ -9,26 +9,28 @@ import (
 	"github.com/gramengine/gram/internal/learn/linear"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/params"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
 var linearLearner = &Learner{
 	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
-	Flags: []string{"c", "embed", "scheme", "tolerance", "weight"}, Weighs: true,
+	Weighs: true,
 	Files: files(&linear.Form,
 		func(m *linear.Model) Model { return linearModel{m} }),
 	New: func() Trainer { return &lines{} },
 }
 
 // lines trains linear machines.
-type lines struct{ linear.Settings }
+type lines struct {
+	params.Record
+	linear.Settings
+	Embedding Embedding `param:"embed" flag:""`
+}
 
 // settings are those of options.
 func (l *lines) settings(o Options) linear.Settings {
 	s := l.Settings
-	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
-	s.Weights, s.Balanced = o.Weights, o.Balanced
+	s.Seed = o.Seed
 	return s
 }
 
@@ -37,10 +39,10 @@ func (o *Options) linear() linear.Options {
 }
 
 // lineEmbedding is the one that was asked for, or one that suits lines and the corpus.
-func lineEmbedding(c *corpus.Corpus, o Options) sparse.Embedding {
+func lineEmbedding(c *corpus.Corpus, e Embedding, o Options) sparse.Embedding {
 	switch {
-	case o.Embedding != nil:
-		return *o.Embedding
+	case e.Embedding != nil:
+		return *e.Embedding
 	case c.Vocabulary != nil:
 		return sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
 	case o.Vectors != nil:
@@ -51,18 +53,23 @@ func lineEmbedding(c *corpus.Corpus, o Options) sparse.Embedding {
 
 // Check implements Trainer.
 func (l *lines) Check(o Options) error {
-	switch {
-	case o.Tolerance >= 1:
-		return flagtext.Errorf("-tolerance %v, expected a number below 1: a share of the objective", o.Tolerance)
-	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
-		return flagtext.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
+	if err := checkLine(l.Embedding); err != nil {
+		return err
 	}
 	return l.settings(o).Validate()
 }
 
+// checkLine checks that an embedding is one of dot products.
+func checkLine(e Embedding) error {
+	if e.Embedding != nil && e.Pairing != sparse.Dot {
+		return flagtext.Errorf("-embed %s, expected an embedding of dot products", e)
+	}
+	return nil
+}
+
 // Train implements Trainer.
 func (l *lines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
-	m, err := linear.Train(ctx, c, lineEmbedding(c, o), l.settings(o), o.linear())
+	m, err := linear.Train(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), o.linear())
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +78,7 @@ func (l *lines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, 
 
 // TrainPath implements PathTrainer.
 func (l *lines) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
-	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, o), l.settings(o), prices, o.linear())
+	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), prices, o.linear())
 	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
 }
 
@@ -113,9 +120,6 @@ func (m linearModel) About() About {
 		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
 		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
 		Bytes: 8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
-	}
-	if s.Scheme == solver.OneVsOne {
-		a.Scheme = solver.OneVsRest
 	}
 	var passes int
 	var value, gap float64

@@ -23,7 +23,10 @@ var metricLearner = &Learner{
 }
 
 // metric trains metrics.
-type metric struct{ lmnn.Settings }
+type metric struct {
+	params.Record
+	lmnn.Settings
+}
 
 // Check implements Trainer.
 func (t *metric) Check(Options) error { return nil }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/params"
@@ -15,26 +14,27 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// logisticFlags are the flags of support vector machines that logistic regression takes, too.
-var logisticFlags = []string{"c", "embed", "scheme", "tolerance", "weight"}
-
 var logisticFiles = files(&logistic.Form,
 	func(m *logistic.Model) Model { return &Regression{m, ""} })
 
 var euclideanLearner = &Learner{
 	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
-	Flags: logisticFlags, Weighs: true, Files: logisticFiles,
+	Weighs: true, Files: logisticFiles,
 	New: func() Trainer { return &regression{} },
 }
 
 var sphericalLearner = &Learner{
 	Name: "sphere-logistic", Summary: "the same with margins on the positive sphere (Lebanon and Lafferty, 2004)",
-	Flags: logisticFlags, Weighs: true, Files: logisticFiles,
-	New: func() Trainer { return &regression{logistic.Settings{Margin: logistic.Spherical}} },
+	Weighs: true, Files: logisticFiles,
+	New: func() Trainer { return &regression{Settings: logistic.Settings{Margin: logistic.Spherical}} },
 }
 
 // regression trains logistic regression.
-type regression struct{ logistic.Settings }
+type regression struct {
+	params.Record
+	logistic.Settings
+	Embedding Embedding `param:"embed" flag:""`
+}
 
 // Hidden implements params.Hiding: hyperplanes through the origin have no bias, others no boundary and one optimum.
 func (r *regression) Hidden() []string {
@@ -44,22 +44,16 @@ func (r *regression) Hidden() []string {
 	return []string{"boundary", "pull", "ascent", "starts"}
 }
 
-// What is tried where C isn't given, on so many folds, and what is taken where nothing may be tried.
+// What is tried where C isn't given, on so many folds.
 var (
 	triedC  = []float64{0.1, 1, 10, 100, 1000}
 	triedOn = 3
 )
 
-const untriedC = 10
-
 // settings are those of options.
 func (r *regression) settings(o Options) logistic.Settings {
 	s := r.Settings
-	s.C, s.Scheme, s.Tolerance, s.Seed = o.C, o.Scheme, o.Tolerance, o.Seed
-	s.Weights, s.Balanced = o.Weights, o.Balanced
-	if s.C == 0 {
-		s.C = untriedC
-	}
+	s.Seed = o.Seed
 	return s
 }
 
@@ -69,28 +63,20 @@ func (o *Options) logistic() logistic.Options {
 
 // embedding is the one that was asked for, or one that suits the margin and the corpus.
 func (r *regression) embedding(c *corpus.Corpus, o Options) sparse.Embedding {
-	if o.Embedding == nil && r.Margin == logistic.Spherical {
+	if r.Embedding.Embedding == nil && r.Margin == logistic.Spherical {
 		return sparse.Sphere
 	}
-	return lineEmbedding(c, o)
+	return lineEmbedding(c, r.Embedding, o)
 }
 
 // Check implements Trainer.
-func (r *regression) Check(o Options) error {
-	switch {
-	case o.Tolerance >= 1:
-		return flagtext.Errorf("-tolerance %v, expected a number below 1: a share of the gradient at 0", o.Tolerance)
-	case o.Embedding != nil && o.Embedding.Pairing != sparse.Dot:
-		return flagtext.Errorf("-embed %s, expected an embedding of dot products", o.Embedding)
-	}
-	return nil
-}
+func (r *regression) Check(Options) error { return checkLine(r.Embedding) }
 
 // Train implements Trainer. Where no C is given, it chooses one by folds, if it may.
 func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	e, s := r.embedding(c, o), r.settings(o)
 	var chosen string
-	if o.C == 0 && o.Work > 0 && c.Documents.Rows() >= 2*triedOn {
+	if !r.Given("c") && o.Work > 0 && c.Documents.Rows() >= 2*triedOn {
 		rough := s
 		rough.Tolerance, rough.Iterations, rough.Starts = max(s.Tolerance, 1e-3), 100, 0
 		choices, best, err := logistic.Choose(ctx, c, e, rough, triedC, triedOn, o.Seed, o.logistic())
@@ -168,9 +154,6 @@ func (m *Regression) About() About {
 		Machines: m.Classes, Probabilities: true, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
 		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32),
-	}
-	if s.Scheme == solver.OneVsOne {
-		a.Scheme = solver.OneVsRest
 	}
 	if s.Margin == logistic.Spherical {
 		a.Type = "sphere-" + a.Type

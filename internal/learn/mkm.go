@@ -18,49 +18,48 @@ import (
 
 var multilayerLearner = &Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
-	Flags: []string{"layers", "width", "kernel"},
 	Files: files(&mkm.Form,
 		func(m *mkm.Model) Model { return multilayerModel{m} }),
 	New: func() Trainer { return &multilayer{} },
 }
 
-// DefaultLayers are those of -type mkm without -layers.
-const DefaultLayers = "arccos:n=1;arccos:n=1"
-
 // multilayer trains multilayer kernel machines.
-type multilayer struct{ mkm.Settings }
+type multilayer struct {
+	params.Record
+	mkm.Settings
+	Layers string `param:"layers" default:"arccos:n=1;arccos:n=1" help:"kernels, one per layer, or none"`
+	Width  string `param:"width" default:"auto" help:"features that pass: auto, all, or numbers by layer"`
+}
 
 // settings are those of options.
 func (t *multilayer) settings(o Options) (mkm.Settings, error) {
 	s := t.Settings
-	s.Seed, s.Kernel = o.Seed, o.Kernel
-	layers := o.Layers
-	if layers == "" {
-		layers = DefaultLayers
+	s.Seed = o.Seed
+	own := *t
+	if err := params.Resolve(&own); err != nil {
+		return s, err
 	}
-	if layers != "none" {
-		for spec := range strings.SplitSeq(layers, ";") {
+	if own.Layers != "none" {
+		for spec := range strings.SplitSeq(own.Layers, ";") {
 			s.Layers = append(s.Layers, strings.TrimSpace(spec))
 		}
 	}
-	switch o.Width {
-	case "", "auto":
+	switch own.Width {
+	case "auto":
 	case "all":
 		s.Whole = true
 	default:
-		for w := range strings.SplitSeq(o.Width, ",") {
+		for w := range strings.SplitSeq(own.Width, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(w))
 			if err != nil {
 				return s, flagtext.Errorf("-type mkm:width=%q, expected auto, all, or whole numbers, of the documents, then of "+
-					"each layer", o.Width)
+					"each layer", own.Width)
 			}
 			s.Widths = append(s.Widths, n)
 		}
 	}
 	switch {
-	case o.Scheme == solver.Labels:
-		return s, flagtext.Errorf("-type mkm gives each document one class, expected no separate labels")
-	case s.Final != mkm.Machines && (o.Kernel != "" || s.C != 0):
+	case s.Final != mkm.Machines && (s.Kernel != "" || s.C != 0):
 		return s, flagtext.Errorf("-kernel and c apply to -type mkm:final=svm only; layers names the kernels of layers")
 	case s.Final != mkm.Metric && s.Steps != 0:
 		return s, flagtext.Errorf("-type mkm:steps=N applies to final=lmnn only")

@@ -29,18 +29,17 @@ func TestNovelty(t *testing.T) {
 	empty := test.Documents
 	empty.Offsets = append(empty.Offsets, empty.Offsets[len(empty.Offsets)-1]) // a document without terms
 	for _, of := range []struct {
-		spec, kernel string
-		training     bool
+		spec     string
+		training bool
 	}{
-		{"c_svc", "diffusion:t=0.3", false}, {"c_svc", "rbf:gamma=0.2", true},
-		{"knn", "bhattacharyya", false}, {"linear", "", true}, {"linear", "", false},
+		{"c_svc:kernel=diffusion:t=0.3", false}, {"c_svc:kernel=rbf:gamma=0.2", true}, {"knn", false}, {"linear", true},
+		{"linear", false},
 	} {
 		_, trainer, err := learn.Parse(of.spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := learn.Options{Kernel: of.kernel, C: 1}
-		m, err := trainer.Train(ctx, train, o)
+		m, err := trainer.Train(ctx, train, learn.Options{})
 		if err != nil {
 			t.Fatal(of, err)
 		}
@@ -65,8 +64,8 @@ func TestNovelty(t *testing.T) {
 		var got model.Prediction
 		musttest.Do(t, n.Add(ctx, &got, test.Documents))
 		k := kernel.MustParse("bhattacharyya")
-		if of.kernel != "" {
-			k = kernel.MustParse(of.kernel)
+		if _, spec, ok := strings.Cut(of.spec, "kernel="); ok {
+			k = kernel.MustParse(spec)
 		}
 		f := k.Embedding().Fit(train.Documents)
 		x, y := transform(t, f, docs), transform(t, f, test.Documents)
@@ -159,7 +158,7 @@ func TestNoveltyRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := musttest.Get(trainer.Train(ctx, train, learn.Options{Kernel: "bhattacharyya"}))(t)
+	m := musttest.Get(trainer.Train(ctx, train, learn.Options{}))(t)
 	p := musttest.Get(learn.Ready(ctx, m, learn.Options{}))(t)
 	defer p.Close()
 	novelty := musttest.Get(learn.NewNovelty(ctx, m, p, nil, learn.Options{}))(t)

@@ -1,44 +1,31 @@
 package learn
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options are what a learner is trained with beside its parameters, and how. The zero value works.
+// Options say how something is computed, not what: that is in the parameters of a [Trainer]. The zero value works.
 type Options struct {
-	C         float64           // 0 where none is given
-	Embedding *sparse.Embedding // nil where none is given
-	Kernel    string            // specification, "" where none is given
-	Vectors   *Vectors          // defaults for vectors that aren't counts; nil for text and counts
-	Scheme    solver.Scheme     // see [Options.SetScheme]
-	Tolerance float64           // 0 where none is given
-	Seed      uint64
-	Layers    string // kernels with ; between, or none; "" where they aren't given
-	Width     string // auto, all, or numbers with commas between; "" where it isn't given
+	Seed    uint64   // of folds, of samples, and of what a learner draws
+	Vectors *Vectors // defaults for vectors that aren't counts; nil for text and counts
 
-	// Work is what a choice of settings that aren't given may cost, as a multiple of the training; 0:
+	// Work is what a choice of parameters that aren't given may cost, as a multiple of the training; 0:
 	// none are chosen.
-	Work        float64
-	FixedScheme bool // the scheme isn't chosen
-
-	// Of support vector machines, as svm.Settings has them.
-	Nu, Epsilon                         float64 // 0 where none is given
-	Weights                             map[string]float64
-	Balanced, Probabilities, Thresholds bool
-	Reject                              string // error=2% or coverage=90%: class ? below a probability; "" for none
-	NoThresholds                        bool   // not where settings are chosen, either
-	KeepAll                             bool
+	Work float64
 
 	ISA         string // "" for the best
 	Workers     int    // 0 for one per processor
@@ -66,26 +53,38 @@ type Options struct {
 // number of columns, on columns of variance 1, as gamma='scale' of scikit-learn.
 const VectorKernel = "rbf:embed=standard"
 
-// kernelOr is the kernel that was asked for, or one that suits the corpus: counts, or else vectors.
-func (o *Options) kernelOr(counts string) string {
-	switch {
-	case o.Kernel != "":
-		return o.Kernel
-	case o.Embedding != nil && o.Embedding.Scales():
-		return "rbf"
-	case o.Embedding == nil && o.Vectors != nil:
-		return o.Vectors.Kernel
-	}
-	return counts
+// Embedding is a parameter: the embedding of documents; nil for the kernel's own, or one that suits.
+type Embedding struct{ *sparse.Embedding }
+
+// UnmarshalText reads the embedding's specification.
+func (e *Embedding) UnmarshalText(text []byte) error {
+	own, err := sparse.ParseEmbedding(string(text))
+	e.Embedding = &own
+	return err
 }
 
-// kernelIn is kernelOr in the embedding that was asked for.
-func (o *Options) kernelIn(counts string) (string, error) {
-	spec := o.kernelOr(counts)
-	if o.Embedding == nil {
+// String returns the specification, "" for none.
+func (e Embedding) String() string {
+	if e.Embedding == nil {
+		return ""
+	}
+	return e.Embedding.String()
+}
+
+// kernelIn returns a kernel in an embedding. If none is given it is one for counts, or one that suits vectors.
+func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
+	spec := cmp.Or(given, counts)
+	switch {
+	case given != "":
+	case e.Embedding != nil && e.Scales():
+		spec = "rbf"
+	case e.Embedding == nil && o.Vectors != nil:
+		spec = o.Vectors.Kernel
+	}
+	if e.Embedding == nil {
 		return spec, nil
 	}
-	k, err := kernel.ParseIn(spec, *o.Embedding)
+	k, err := kernel.ParseIn(spec, *e.Embedding)
 	if err != nil {
 		return spec, err
 	}
@@ -116,30 +115,41 @@ func (o *Options) Saying(format string, args ...any) {
 	}
 }
 
-// SetScheme sets the scheme of a name: one-vs-one, one-vs-rest or labels. "" stands for labels where
-// documents of the corpus, which may be nil, have several, and else for what the learner does by
-// default; learners other than support vector machines have no one-vs-one. Errors: an unknown name, or one that
-// the learner doesn't have; a learner of classes and labels that can't be classes, see [corpus.Corpus.CheckClasses].
-func (o *Options) SetScheme(l *Learner, name string, c *corpus.Corpus) error {
-	o.FixedScheme = name != ""
-	schemes := []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels}
-	at := slices.IndexFunc(schemes, func(s solver.Scheme) bool { return s.String() == name })
-	if o.FixedScheme && at < 0 {
-		return fmt.Errorf("scheme %q, expected one-vs-one, one-vs-rest or labels", name)
-	}
-	o.Scheme = schemes[max(at, 0)]
-	for i := 0; !o.FixedScheme && c != nil && i < c.Documents.Rows(); i++ {
-		if len(c.Labels.Of(i)) > 1 {
-			o.Scheme = solver.Labels
+// SchemeOf returns the scheme of a trainer, the first one of learners that have none.
+func SchemeOf(t Trainer) solver.Scheme {
+	scheme, _ := params.Get(t, "scheme").(solver.Scheme)
+	return scheme
+}
+
+// Suit sets parameters that follow from a corpus: labels, if a document has several and no scheme is given, and weights
+// by the names of its classes, of which "+1" is 1. Errors: a weight for a class that the corpus doesn't have; labels
+// that can't be classes, see [corpus.Corpus.CheckClasses].
+func (l *Learner) Suit(t Trainer, c *corpus.Corpus) error {
+	for i := range c.Documents.Rows() {
+		if n := len(c.Labels.Of(i)); n > 1 && !t.Given("scheme") && (l.Type == "" || l.Type.Classifies()) {
+			if params.Assume(t, "scheme", solver.Labels.String()) != nil {
+				return flagtext.Errorf("-type %s gives each document one class, found %d of %s", l.Name, n, c.DocumentName(i))
+			}
 			break
 		}
 	}
-	if o.Scheme == solver.OneVsOne && l != nil && l.Type == "" {
-		if o.Scheme = solver.OneVsRest; o.FixedScheme {
-			return flagtext.Errorf("-scheme one-vs-one does not apply to -type %s, expected one-vs-rest or labels", l.Name)
+	weights, _ := params.Get(t, "weight").(map[string]float64)
+	for name, w := range weights {
+		own := name
+		if v, err := strconv.ParseFloat(name, 64); err == nil && !slices.Contains(c.Classes, name) {
+			own = strconv.FormatFloat(v+0, 'g', -1, 64)
 		}
+		if !slices.Contains(c.Classes, own) {
+			return flagtext.Errorf("-weight for class %q, which %s doesn't have, expected one of %s", name, c.Source,
+				strings.Join(c.Classes[:min(len(c.Classes), 20)], ", "))
+		}
+		delete(weights, name)
+		weights[own] = w
 	}
-	if c != nil && l != nil && (l.Type == "" || l.Type.Classifies()) {
+	if tune, _ := params.Get(t, "thresholds").(bool); tune && SchemeOf(t) != solver.Labels {
+		return flagtext.Errorf("-thresholds 1 with %s: labels have thresholds, expected -scheme labels", SchemeOf(t))
+	}
+	if l.Type == "" || l.Type.Classifies() {
 		return c.CheckClasses()
 	}
 	return nil

@@ -16,7 +16,6 @@ import (
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/solver"
 )
 
 // Rows hold what lines, explanations and the corpus say, and come back from every format.
@@ -29,7 +28,7 @@ func TestRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{C: 1}))(t)
+		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
 		p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
 		rows := musttest.Get(learn.RowsOf(m, p, c))(t)
 		a := m.About()
@@ -75,11 +74,11 @@ func TestRows(t *testing.T) {
 func TestRowsOfOtherPredictions(t *testing.T) {
 	const source = "synthetic:docs=90,terms=80,length=9,classes=3,seed=1"
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
-	_, trainer, err := learn.Parse("c_svc")
+	_, trainer, err := learn.Parse("c_svc:probabilities=1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{Probabilities: true}))(t)
+	m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
 	for what, spoil := range map[string]func(p *model.Prediction){
 		"2 probabilities":                   func(p *model.Prediction) { p.Probabilities[7] = p.Probabilities[7][:2] },
 		"0 probabilities":                   func(p *model.Prediction) { p.Probabilities[0] = nil },
@@ -116,11 +115,11 @@ func TestMistakesAreAnswered(t *testing.T) {
 			train = append(train, i)
 		}
 	}
-	_, trainer, err := learn.Parse("c_svc")
+	_, trainer, err := learn.Parse("c_svc:c=10,reject=coverage=0.6")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := musttest.Get(trainer.Train(t.Context(), all.Select(train), learn.Options{C: 10, Reject: "coverage=0.6"}))(t)
+	m := musttest.Get(trainer.Train(t.Context(), all.Select(train), learn.Options{}))(t)
 	c := all.Select(test)
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
 	v := musttest.Get(learn.Evaluate(t.Context(), m, p, c, learn.Options{}, learn.EvaluateOptions{Mistakes: len(test)}))(t)
@@ -151,12 +150,11 @@ func TestMistakesAreAnswered(t *testing.T) {
 func TestMarginOfTheMostProbable(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed=8"
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
-	_, trainer, err := learn.Parse("c_svc")
+	_, trainer, err := learn.Parse("c_svc:c=10,reject=coverage=0.5,scheme=one-vs-rest")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := learn.Options{C: 10, Reject: "coverage=0.5", Scheme: solver.OneVsRest}
-	m := musttest.Get(trainer.Train(t.Context(), c.Select(run.Numbers(0, 400)), o))(t)
+	m := musttest.Get(trainer.Train(t.Context(), c.Select(run.Numbers(0, 400)), learn.Options{}))(t)
 	p := musttest.Get(m.Predict(t.Context(), c.Select(run.Numbers(400, 600)).Documents, learn.Options{}))(t)
 	a, behind := m.About(), 0
 	for i, decisions := range p.Decisions {

@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 )
@@ -22,8 +23,9 @@ import (
 func machinesOf(t model.Type, summary string) *Learner {
 	return &Learner{
 		Name: string(t), Summary: summary, Type: t,
-		Files: filesOf("gram model ", model.Load, model.Read, func(m *model.Model) Model { return Machines{Model: m} }),
-		New:   func() Trainer { return machines{t} },
+		Files:  filesOf("gram model ", model.Load, model.Read, func(m *model.Model) Model { return Machines{Model: m} }),
+		New:    func() Trainer { return machinesLike(t) },
+		Weighs: true,
 	}
 }
 
@@ -36,16 +38,39 @@ var machineLearners = []*Learner{
 }
 
 // machines trains support vector machines of a type.
-type machines struct{ kind model.Type }
+type machines struct {
+	params.Record
+	svm.Settings
+	Kernel    string    `param:"kernel" flag:""`
+	Embedding Embedding `param:"embed" flag:""`
+}
+
+// machinesLike returns a trainer of a type.
+func machinesLike(t model.Type) *machines { return &machines{Settings: svm.Settings{Type: t}} }
+
+// Hidden implements params.Hiding: the parameters that the type doesn't have.
+func (t *machines) Hidden() (names []string) {
+	c, nu, epsilon := t.Type.Used(1, 1, 1)
+	for name, has := range map[string]bool{
+		"c": c > 0, "nu": nu > 0, "epsilon": epsilon > 0, "weight": t.Type == model.CSVC,
+		"balanced": t.Type == model.CSVC, "scheme": t.Type.Classifies(), "probabilities": t.Type.Classifies(),
+		"thresholds": t.Type.Classifies(), "reject": t.Type.Classifies(),
+	} {
+		if !has {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // kernelOf returns the kernel of a specification: one that the program brings, or one that package
-// engine knows, in the embedding that was asked for.
-func (o *Options) kernelOf(spec string) (kernel.Kernel, error) {
+// engine knows, in an embedding.
+func (o *Options) kernelOf(spec string, e Embedding) (kernel.Kernel, error) {
 	switch {
 	case spec == model.Precomputed:
 		return kernel.Precomputed(), nil
-	case o.Embedding != nil:
-		return kernel.ParseIn(spec, *o.Embedding, o.Kernels...)
+	case e.Embedding != nil:
+		return kernel.ParseIn(spec, *e.Embedding, o.Kernels...)
 	}
 	return kernel.Parse(spec, o.Kernels...)
 }
@@ -57,83 +82,53 @@ func (o *Options) own(spec string) bool {
 	return err != nil && known == nil
 }
 
-// settings are those of options.
-func (t machines) settings(o *Options) (svm.Settings, error) {
-	s := svm.Settings{
-		Type: t.kind, Scheme: o.Scheme, C: cmp.Or(o.C, 1), Nu: cmp.Or(o.Nu, 0.5), Epsilon: cmp.Or(o.Epsilon, 0.1),
-		Weights: o.Weights, Balanced: o.Balanced, Tolerance: cmp.Or(o.Tolerance, 1e-3), KeepAll: o.KeepAll,
-		Calibrated: o.Probabilities || o.Reject != "", Thresholds: o.Thresholds, Seed: o.Seed,
+// settings returns the parameters as package svm has them, with their defaults.
+func (t *machines) settings(o *Options) (svm.Settings, error) {
+	s := t.Settings
+	s.Seed = o.Seed
+	rejects := s.Reject != svm.RejectionTarget{}
+	s.Calibrated = s.Calibrated || rejects
+	if rejects && s.Scheme == solver.Labels {
+		return s, flagtext.Errorf("-reject %s with %s, %s, expected c_svc or nu_svc and one class per document", s.Reject,
+			t.Type, s.Scheme)
 	}
-	var err error
-	if o.Reject != "" {
-		if s.Reject, err = parseReject(o.Reject); err != nil {
-			return s, err
-		}
-		if !t.kind.Classifies() || o.Scheme == solver.Labels {
-			return s, flagtext.Errorf("-reject %s with %s, %s, expected c_svc or nu_svc and one class per document", o.Reject,
-				t.kind, o.Scheme)
-		}
+	err := params.Resolve(&s)
+	if err == nil {
+		s.Kernel, err = o.kernelOf(t.spec(o), t.Embedding)
 	}
-	if s.Kernel, err = o.kernelOf(o.spec()); err != nil {
-		return s, err
-	}
-	if o.Thresholds && o.Scheme != solver.Labels {
-		return s, flagtext.Errorf("-thresholds 1 with %s: labels have thresholds, expected -scheme labels", o.Scheme)
-	}
-	return s, nil
-}
-
-// parseReject reads error=SHARE or coverage=SHARE, a number up to 1 or with %.
-func parseReject(text string) (r svm.RejectionTarget, err error) {
-	key, value, _ := strings.Cut(text, "=")
-	number, percent := strings.CutSuffix(value, "%")
-	share, bad := strconv.ParseFloat(number, 64)
-	if percent {
-		share /= 100
-	}
-	switch key {
-	case "error":
-		r.Error = share
-	case "coverage":
-		r.Coverage = share
-	}
-	if err = r.Validate(); bad != nil || err != nil {
-		return r, flagtext.Errorf("-reject %q, expected error=2%%, coverage=90%% or the like, a share above 0, at most 1",
-			text)
-	}
-	return r, nil
+	return s, err
 }
 
 // checkReject checks that no class has the name of documents without an answer.
-func (o *Options) checkReject(c *corpus.Corpus) error {
-	if o.Reject != "" && slices.Contains(c.Classes, NoAnswer) {
+func (t *machines) checkReject(c *corpus.Corpus) error {
+	if t.Given("reject") && slices.Contains(c.Classes, NoAnswer) {
 		return flagtext.Errorf("-reject %s: %s has a class %s, which stands for documents without an answer, expected "+
-			"other names", o.Reject, c.Source, NoAnswer)
+			"other names", t.Reject, c.Source, NoAnswer)
 	}
 	return nil
 }
 
 // Check implements Trainer.
-func (t machines) Check(o Options) error {
+func (t *machines) Check(o Options) error {
 	_, err := t.settings(&o)
 	return err
 }
 
-// svm are the options of package svm, for tasks.
-func (o *Options) svm(tasks ...svm.Task) svm.Options {
+// options are the options of package svm, for tasks.
+func (t *machines) options(o *Options, tasks ...svm.Task) svm.Options {
 	progress := o.Solver
 	if progress == nil {
 		progress = func(p svm.Progress) { o.Tell(p.Stage, p.Done, p.Total) }
 	}
 	return svm.Options{
 		ISA: o.ISA, Workers: o.Workers, Device: o.Device, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Tasks: tasks,
-		Progress: progress, Unnamed: o.Kernel == "" || o.proposed(),
+		Progress: progress, Unnamed: t.Kernel == "" || t.proposed(o),
 	}
 }
 
 // proposed reports whether the kernel is one that [Proposes] allows.
-func (o *Options) proposed() bool {
-	k, err := o.kernelOf(o.Kernel)
+func (t *machines) proposed(o *Options) bool {
+	k, err := o.kernelOf(t.Kernel, t.Embedding)
 	return err == nil && Proposes(k)
 }
 
@@ -155,36 +150,36 @@ func (o *Options) problem(
 	return p, err
 }
 
-// given is what of options isn't chosen. Embeddings, if there are any, are the only ones.
-func (o *Options) given(embeddings []string) *Given {
+// given is what isn't chosen. Embeddings, if there are any, are the only ones.
+func (t *machines) given(o *Options, embeddings []string) *Given {
 	g := &Given{
-		Kernel: o.Kernel, Embeddings: embeddings, C: o.C, Epsilon: o.Epsilon, Scheme: o.FixedScheme, Work: o.Work,
-		Seed: o.Seed, Vectors: o.ofVectors() && !o.Vectors.weights && (len(embeddings) == 0 || o.Embedding != nil),
+		Kernel: t.Kernel, Embeddings: embeddings, C: t.C, Epsilon: t.Epsilon, Scheme: t.Given("scheme"), Work: o.Work,
+		Seed: o.Seed, Vectors: t.ofVectors(o) && !o.Vectors.weights && (len(embeddings) == 0 || t.Given("embed")),
 	}
-	if o.Embedding != nil {
-		g.Embeddings = []string{o.Embedding.String()}
+	if t.Embedding.Embedding != nil {
+		g.Embeddings = []string{t.Embedding.String()}
 	}
 	return g
 }
 
 // ofVectors reports whether the kernel is chosen for vectors.
-func (o *Options) ofVectors() bool { return o.Kernel == "" && o.Vectors != nil }
+func (t *machines) ofVectors(o *Options) bool { return t.Kernel == "" && o.Vectors != nil }
 
 // spec is the kernel that was asked for, or one that suits.
-func (o *Options) spec() string {
+func (t *machines) spec(o *Options) string {
 	switch {
-	case o.ofVectors() && o.Embedding != nil:
+	case t.ofVectors(o) && t.Embedding.Embedding != nil:
 		return "rbf"
-	case o.ofVectors():
+	case t.ofVectors(o):
 		return o.Vectors.Kernel
 	}
-	return cmp.Or(o.Kernel, svm.DefaultKernel)
+	return cmp.Or(t.Kernel, svm.DefaultKernel)
 }
 
 // mayChoose reports whether kernel, C, scheme and epsilon may be chosen, as far as they aren't given.
-func (t machines) mayChoose(o *Options) bool {
-	return o.Work > 0 && Chooses(t.kind) && o.Kernel != model.Precomputed &&
-		!o.own(o.Kernel) && !(o.C != 0 && o.given(nil).Fixed())
+func (t *machines) mayChoose(o *Options) bool {
+	return o.Work > 0 && Chooses(t.Type) && t.Kernel != model.Precomputed &&
+		!o.own(t.Kernel) && !(t.Given("c") && t.given(o, nil).Fixed())
 }
 
 // Chooses reports whether a training of the type may choose what isn't given: nu_svc has no C, and predictions of
@@ -192,12 +187,12 @@ func (t machines) mayChoose(o *Options) bool {
 func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR }
 
 // candidates are what settings are chosen from, and the settings that they are tried with.
-func (o *Options) candidates(
-	c *corpus.Corpus, s svm.Settings, embeddings []string,
+func (t *machines) candidates(
+	o *Options, c *corpus.Corpus, s svm.Settings, embeddings []string,
 ) (svm.Candidates, svm.Settings, error) {
-	s.Thresholds = s.Type.Classifies() && s.Scheme == solver.Labels && !o.NoThresholds
-	from, err := o.given(embeddings).Candidates(c, s)
-	if s.Measure() == svm.MeanSquaredError && o.Tolerance == 0 {
+	s.Thresholds = s.Type.Classifies() && s.Scheme == solver.Labels && (t.Thresholds || !t.Given("thresholds"))
+	from, err := t.given(o, embeddings).Candidates(c, s)
+	if s.Measure() == svm.MeanSquaredError && !t.Given("tolerance") {
 		s.Tolerance = run.Round(from.Unit*s.Tolerance, 12) // scores have the unit of the targets
 	}
 	return from, s, err
@@ -211,16 +206,16 @@ func short(err error) bool {
 
 // choose chooses what isn't given, how text is cut if texts were kept, and returns the documents cut in the way
 // that was chosen, nil for the corpus itself.
-func (t machines) choose(
+func (t *machines) choose(
 	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
 ) (cut *corpus.Corpus, err error) {
 	begin := time.Now()
 	defer func() { trained.Choosing = time.Since(begin) }()
-	from, with, err := o.candidates(c, s, nil)
+	from, with, err := t.candidates(&o, c, s, nil)
 	if err != nil {
 		return nil, err
 	}
-	if from.LeastC = true; !o.given(nil).Fixed() {
+	if from.LeastC = true; !t.given(&o, nil).Fixed() {
 		from.Finer = Near
 	}
 	var reading corpus.Options
@@ -238,14 +233,14 @@ func (t machines) choose(
 	}
 	whole := with
 	with.Calibrated, with.Reject = false, svm.RejectionTarget{} // probabilities have no part in the choice
-	if trained.Chosen, err = svm.Choose(ctx, c, with, from, o.svm(tasks...)); err != nil {
+	if trained.Chosen, err = svm.Choose(ctx, c, with, from, t.options(&o, tasks...)); err != nil {
 		return nil, err
 	}
 	chosen := &trained.Chosen.Settings
 	if n := c.Documents.Rows(); n >= longFrom {
 		price := strconv.FormatFloat(chosen.C, 'g', -1, 64)
 		settings := []string{chosen.Kernel.String(), "C = " + price}
-		if t.kind.Classifies() {
+		if t.Type.Classifies() {
 			settings = append(settings, chosen.Scheme.String())
 		}
 		if trained.Terms != nil {
@@ -268,10 +263,10 @@ func (t machines) choose(
 var longFrom = 20_000
 
 // chosenProblem chooses what isn't given, and makes the documents ready for training with that.
-func (t machines) chosenProblem(
+func (t *machines) chosenProblem(
 	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
 ) (*svm.Problem, error) {
-	if t.mayChoose(&o) && (c.Vocabulary != nil || o.ofVectors()) {
+	if t.mayChoose(&o) && (c.Vocabulary != nil || t.ofVectors(&o)) {
 		cut, err := t.choose(ctx, c, s, o, trained)
 		if err != nil {
 			return nil, err
@@ -280,7 +275,7 @@ func (t machines) chosenProblem(
 			o.HeldBytes += c.Documents.Bytes()
 			c = cut
 		}
-		if trained.Linear, err = o.lineAlternative(ctx, c, trained.Chosen); err != nil {
+		if trained.Linear, err = t.lineAlternative(ctx, c, trained.Chosen, o); err != nil {
 			return nil, err
 		}
 		if v := trained.Linear; v != nil {
@@ -289,36 +284,41 @@ func (t machines) chosenProblem(
 		}
 	}
 	trained.Settings, trained.Values = s, c.Documents.NNZ()
-	own := o.svm(svm.Task{Settings: s})
+	own := t.options(&o, svm.Task{Settings: s})
 	own.Once = true
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
 // mayFall reports whether nothing asks for a kernel machine.
-func (t machines) mayFall(o *Options) bool {
-	return t.kind == model.CSVC && t.mayChoose(o) && o.Kernel == "" && o.Embedding == nil && o.C == 0 &&
-		o.Device == nil && !(o.FixedScheme && o.Scheme == solver.OneVsOne) && !o.Probabilities &&
-		!o.Thresholds && o.Reject == ""
+func (t *machines) mayFall(o *Options) bool {
+	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.Given)
+	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.Thresholds &&
+		!(t.Given("scheme") && t.Scheme == solver.OneVsOne)
 }
 
 // manyDocuments is how many make a kernel machine far more costly than a linear one: a matrix of 1.6 GB.
 var manyDocuments = 20000
 
+// lines returns a trainer of linear machines with the parameters of these that it has.
+func (t *machines) lines() *lines {
+	l := &lines{Record: t.Record}
+	l.Weights, l.Balanced, l.Tolerance = t.Weights, t.Balanced, t.Settings.Tolerance
+	l.Scheme = max(t.Scheme, solver.OneVsRest)
+	return l
+}
+
 // lineAlternative cross-validates linear machines on the documents and folds of a choice's last round, if kernel
 // machines are far more costly, and returns nil unless their figure is within a standard error of the best.
-func (o Options) lineAlternative(ctx context.Context, c *corpus.Corpus, chosen *svm.Chosen) (*Validation, error) {
+func (t *machines) lineAlternative(
+	ctx context.Context, c *corpus.Corpus, chosen *svm.Chosen, o Options,
+) (*Validation, error) {
 	if c.Documents.Rows() < manyDocuments || chosen.Sample == nil || chosen.Measure != svm.Accuracy ||
 		c.Vocabulary == nil {
 		return nil, nil
 	}
-	_, trainer, err := Parse(linearLearner.Name)
-	if err != nil {
-		return nil, err
-	}
 	last := &chosen.Rounds[len(chosen.Rounds)-1]
-	o.Scheme, o.C, o.Embedding, o.Kernel = solver.OneVsRest, 0, nil, ""
 	o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+2*c.Documents.Bytes())
-	v, err := CrossValidate(ctx, c.Select(chosen.Sample), trainer, o, last.Folds)
+	v, err := CrossValidate(ctx, c.Select(chosen.Sample), t.lines(), o, last.Folds)
 	if err != nil || !(v.Mean >= last.Points[last.Best].Mean-last.Chance()) {
 		if short(err) {
 			err = nil
@@ -330,15 +330,9 @@ func (o Options) lineAlternative(ctx context.Context, c *corpus.Corpus, chosen *
 
 // linesFor trains linear machines in place of kernel machines that memory is too little for, as cause says;
 // where it is too little for these, too, cause is the error.
-func (o Options) linesFor(ctx context.Context, c *corpus.Corpus, cause error) (Model, error) {
-	_, trainer, err := Parse(linearLearner.Name)
-	if err != nil {
-		return nil, err
-	}
-	if o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes()); o.Scheme == solver.OneVsOne {
-		o.Scheme = solver.OneVsRest
-	}
-	m, err := trainer.Train(ctx, c, o)
+func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
+	o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
+	m, err := t.lines().Train(ctx, c, o)
 	if short(err) {
 		return nil, cause
 	}
@@ -351,10 +345,10 @@ func (o Options) linesFor(ctx context.Context, c *corpus.Corpus, cause error) (M
 // Train implements Trainer. Where memory is too little for a kernel machine that nothing asks for, of text it
 // trains linear machines, with a warning. Of text, and of vectors that are no counts, it chooses what isn't given. It
 // lets go of the corpus before it computes the matrix.
-func (t machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(&o)
 	if err == nil {
-		err = o.checkReject(c)
+		err = t.checkReject(c)
 	}
 	if err != nil {
 		return nil, err
@@ -368,7 +362,7 @@ func (t machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model
 		p, err = t.chosenProblem(ctx, c, s, o, trained)
 	}
 	if short(err) && t.mayFall(&o) && c.Vocabulary != nil {
-		return o.linesFor(ctx, c, err)
+		return t.linesFor(ctx, c, o, err)
 	}
 	if err != nil {
 		return nil, c.NameValue(err)
@@ -379,7 +373,7 @@ func (t machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model
 		return nil, err
 	}
 	trained.Report = *report
-	if n := int(m.Documents); t.kind == model.EpsilonSVR && n > 0 && trained.Chosen == nil {
+	if n := int(m.Documents); t.Type == model.EpsilonSVR && n > 0 && trained.Chosen == nil {
 		if bounded := m.Classifier.Machines[0].Bounded; bounded >= n-n/10 {
 			o.Warning("%d of %d documents are at the bound C = %g, which may be small for values as far apart as these: "+
 				"a search over C and epsilon (grid) tries greater ones", bounded, n, s.C)
@@ -391,7 +385,7 @@ func (t machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model
 // ValidationOf is a point of package svm.
 func ValidationOf(t model.Type, p svm.Point) *Validation {
 	out := &Validation{
-		Point: Point{Trainer: machines{t}, Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},
+		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},
 		Ended: Ended{Unfinished: p.Unfinished}, Result: p.Result,
 	}
 	out.C, out.Nu, out.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)

@@ -20,7 +20,7 @@ func TestSchemesOfManyClasses(t *testing.T) {
 	} {
 		docs := &corpus.Corpus{Classes: make([]string, c.classes), Vocabulary: []string{},
 			Documents: &sparse.CSR{Offsets: make([]int64, c.documents+1)}}
-		got, _, err := (&Options{Work: 1}).candidates(docs, svm.Settings{Scheme: solver.OneVsOne}, nil)
+		got, _, err := (&machines{}).candidates(&Options{Work: 1}, docs, svm.Settings{Scheme: solver.OneVsOne}, nil)
 		if err != nil || len(got.Schemes) != c.want || c.classes > 2 && got.Schemes[0] != solver.OneVsRest {
 			t.Errorf("%d classes, %d documents: %v, %v, expected %d", c.classes, c.documents, got.Schemes, err, c.want)
 		}
@@ -37,8 +37,8 @@ func TestRegressionAtItsBound(t *testing.T) {
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
 	for price, warns := range map[float64]bool{1: true, 1e5: false} {
 		said := ""
-		o := Options{C: price, Warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
-		musttest.Get(machines{model.EpsilonSVR}.Train(t.Context(), c, o))(t)
+		o := Options{Warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+		musttest.Get((&machines{Settings: svm.Settings{Type: model.EpsilonSVR, C: price}}).Train(t.Context(), c, o))(t)
 		if warns != strings.Contains(said, "documents are at the bound C =") {
 			t.Errorf("C = %g: %q", price, said)
 		}

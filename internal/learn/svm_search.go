@@ -14,15 +14,15 @@ import (
 )
 
 // Grid implements Searcher.
-func (t machines) Grid(lists []Words, o Options) (*Grid, error) {
-	if t.kind == model.OneClass {
-		return nil, flagtext.Errorf("-type %s: there is nothing to compare predictions with", t.kind)
+func (t *machines) Grid(lists []Words, o Options) (*Grid, error) {
+	if t.Type == model.OneClass {
+		return nil, flagtext.Errorf("-type %s: there is nothing to compare predictions with", t.Type)
 	}
 	return newMachinesGrid(t, lists, o)
 }
 
 // Search implements Searcher.
-func (t machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
+func (t *machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
 	s, err := t.settings(&o)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (t machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Optio
 				kernels = append(kernels, k)
 			}
 		}
-		last, err = o.problem(ctx, c, kernels, o.svm(tasks...))
+		last, err = o.problem(ctx, c, kernels, t.options(&o, tasks...))
 		if !several {
 			c = nil // the matrix needs the room
 		}
@@ -72,7 +72,7 @@ func (t machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Optio
 	}
 	each := func(p svm.Point) {
 		if g.Each != nil {
-			g.Each(ValidationOf(t.kind, p))
+			g.Each(ValidationOf(t.Type, p))
 		}
 	}
 	found, err := svm.SearchProblems(ctx, s, own, problem, each)
@@ -82,7 +82,7 @@ func (t machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Optio
 	out := &Found{Measure: found.Measure, Total: found.Total, Best: found.Best, Fits: found.Fits(),
 		DotProducts: found.DotProducts, Saved: found.Saved(), Gram: found.Gram, Solve: found.Solve}
 	for _, p := range found.Points {
-		v := ValidationOf(t.kind, p)
+		v := ValidationOf(t.Type, p)
 		v.About.Classes = classes
 		out.Points = append(out.Points, v)
 	}
@@ -90,14 +90,14 @@ func (t machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Optio
 }
 
 // searchSamples compares candidates on samples that grow, and the best on all documents.
-func (t machines) searchSamples(
+func (t *machines) searchSamples(
 	ctx context.Context, c *corpus.Corpus, g *Grid, o *Options, s svm.Settings,
 ) (*Found, error) {
-	from, s, err := o.candidates(c, s, g.embeddings)
+	from, s, err := t.candidates(o, c, s, g.embeddings)
 	if err != nil {
 		return nil, err
 	}
-	if len(g.machines.Schemes) > 0 && len(c.Classes) > 2 && t.kind.Classifies() {
+	if len(g.machines.Schemes) > 0 && len(c.Classes) > 2 && t.Type.Classifies() {
 		from.Schemes = g.machines.Schemes
 	}
 	from.Cuts, from.Near, from.Final, from.Folds = g.Cuts, Near, Finalists, g.Folds
@@ -121,7 +121,7 @@ func (t machines) searchSamples(
 	}
 	from.LeastC, from.Kernels, from.Supervised = g.LeastC, append(from.Kernels, from.Supervised...), nil
 	begin := time.Now()
-	chosen, err := svm.Choose(ctx, c, s, from, o.svm())
+	chosen, err := svm.Choose(ctx, c, s, from, t.options(o))
 	if chosen == nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (t machines) searchSamples(
 		}
 		out.Best = r.Best
 		for _, p := range r.Points {
-			out.Points = append(out.Points, ValidationOf(t.kind, p))
+			out.Points = append(out.Points, ValidationOf(t.Type, p))
 		}
 	}
 	if chosen.Uncut != nil {

@@ -165,7 +165,11 @@ func TestSearchTerms(t *testing.T) {
 	ctx := t.Context()
 	c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], corpus.Options{KeepTexts: TextsToKeep(0)}))(t)
 	o := Options{Work: SearchWork, Seed: 1}
-	g := musttest.Get(NewGrid("", nil, o))(t)
+	l, trainer, err := Parse("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := musttest.Get(NewGrid(l, trainer, nil, o))(t)
 	g.Folds = 4
 	found := musttest.Get(Search(ctx, c, g, o))(t)
 	if want := searchTerms(c); len(found.Terms) != 8 || !slices.Equal(found.Terms, want) {
@@ -213,13 +217,17 @@ func TestTrainFallsToLinear(t *testing.T) {
 	if err != nil || m.About().Type != "linear" || !strings.Contains(warned, "linear machines are trained in") {
 		t.Errorf("%v, warned %q, expected linear machines", err, warned)
 	}
-	for i, given := range []func(o *Options){
-		func(o *Options) { o.Kernel = "linear" }, func(o *Options) { o.C = 1 }, func(o *Options) { o.Work = 0 },
-		func(o *Options) { o.MemoryBytes = 1 << 10 }, func(o *Options) { o.Probabilities = true },
-	} {
-		own := o
-		given(&own)
-		if _, err := trainer.Train(t.Context(), c, own); !short(err) {
+	none, little := o, o
+	none.Work, little.MemoryBytes = 0, 1<<10
+	for i, given := range []struct {
+		spec string
+		o    Options
+	}{{"c_svc:kernel=linear", o}, {"c_svc:c=1", o}, {"c_svc", none}, {"c_svc", little}, {"c_svc:probabilities=1", o}} {
+		_, trainer, err := Parse(given.spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := trainer.Train(t.Context(), c, given.o); !short(err) {
 			t.Errorf("case %d: %v, expected a refusal for memory", i, err)
 		}
 	}
@@ -246,7 +254,7 @@ func TestLineAlternative(t *testing.T) {
 		c := musttest.Get(corpus.FromTexts(ctx, q.texts, labels, corpus.Options{}))(t)
 		said := ""
 		say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
-		m := musttest.Get(machines{model.CSVC}.Train(ctx, c, Options{Work: 1, Seed: 1, Say: say}))(t)
+		m := musttest.Get(machinesLike(model.CSVC).Train(ctx, c, Options{Work: 1, Seed: 1, Say: say}))(t)
 		own := m.(Machines).Trained
 		if q.named != strings.HasPrefix(said, "-type linear has accuracy 100") {
 			t.Errorf("case %d: said %q", i, said)
@@ -260,7 +268,7 @@ func TestLineAlternative(t *testing.T) {
 	}
 	manyDocuments = 400 // of a regression, which linear machines can't do, none
 	c := musttest.Get(corpus.FromTexts(ctx, apart, labels, corpus.Options{}))(t)
-	m := musttest.Get(machines{model.EpsilonSVR}.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
+	m := musttest.Get(machinesLike(model.EpsilonSVR).Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
 	if own := m.(Machines).Trained; own.Linear != nil || own.Chosen.Measure != svm.MeanSquaredError {
 		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Chosen.Measure)
 	}

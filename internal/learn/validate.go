@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -52,9 +53,9 @@ type Found struct {
 // Errors: fewer than two folds, more folds than documents with labels, those of the training.
 func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
 	o.Work = 0
-	g := &Grid{Points: []Point{{Trainer: t, Kernel: o.Kernel}}, Folds: folds}
-	if own, ok := t.(machines); ok {
-		k, err := o.kernelOf(o.spec())
+	g := &Grid{Points: []Point{{Trainer: t}}, Folds: folds}
+	if own, ok := t.(*machines); ok {
+		k, err := o.kernelOf(own.spec(&o), own.Embedding)
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +89,9 @@ func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, 
 		return g.searcher.Search(ctx, c, &own, o)
 	}
 	o.Work = 0
-	out := &Found{Measure: MeasureOf(o.Scheme), Total: g.Total(), Best: -1}
-	v := &validating{c: c, o: o, prices: g.C, folds: folds, separate: o.Scheme == solver.Labels}
+	scheme := SchemeOf(g.Points[0].Trainer)
+	out := &Found{Measure: MeasureOf(scheme), Total: g.Total(), Best: -1}
+	v := &validating{c: c, o: o, prices: g.C, folds: folds, separate: scheme == solver.Labels}
 	if err := v.divide(o.Seed); err != nil {
 		return nil, err
 	}
@@ -125,7 +127,6 @@ func (v *validating) points(ctx context.Context, g *Grid, out *Found) error {
 	}
 	for _, p := range g.Points {
 		begin := time.Now()
-		v.o.Kernel = p.Kernel
 		rows, err := v.point(ctx, p.Trainer)
 		if err != nil {
 			return err
@@ -169,8 +170,8 @@ func LearningCurve(
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	o.Work, o.Reject, o.Prepared = 0, "", nil
-	v := &validating{c: c, o: o, folds: folds, separate: o.Scheme == solver.Labels}
+	o.Work, o.Prepared = 0, nil
+	v := &validating{c: c, o: o, folds: folds, separate: SchemeOf(t) == solver.Labels}
 	if err := v.divide(o.Seed); err != nil {
 		return nil, err
 	}
@@ -346,11 +347,17 @@ func (v *validating) train(ctx context.Context, trainer Trainer, c *corpus.Corpu
 	if path, ok := trainer.(PathTrainer); ok && v.prices != nil {
 		return path.TrainPath(ctx, c, v.o, v.prices)
 	}
+	trainers := []Trainer{trainer}
+	for i, price := range v.prices {
+		own, err := params.With(trainer, map[string]any{"c": price})
+		if err != nil {
+			return nil, err
+		}
+		trainers = append(trainers[:i], own)
+	}
 	var models []Model
-	for _, price := range append([]float64{v.o.C}, v.prices...)[min(len(v.prices), 1):] {
-		o := v.o
-		o.C = price
-		m, err := trainer.Train(ctx, c, o)
+	for _, t := range trainers {
+		m, err := t.Train(ctx, c, v.o)
 		if err != nil {
 			return nil, err
 		}
@@ -368,7 +375,10 @@ func (v *validating) sum(row *Validation, class []int, labels [][]int, probabili
 	if err != nil {
 		return err
 	}
-	row.Measure = MeasureOf(v.o.Scheme)
+	row.Measure = svm.Accuracy
+	if v.separate {
+		row.Measure = svm.MicroF1
+	}
 	for _, f := range row.ByFold {
 		figure := f.Accuracy
 		if v.separate {

@@ -22,7 +22,7 @@ func TestSearchTriesEachKernel(t *testing.T) {
 		if spec != "knn" {
 			lists = append(lists, Words{"C", []string{"10", "1"}})
 		}
-		g := musttest.Get(NewGrid(spec, lists, Options{}))(t)
+		g := musttest.Get(gridOf(spec, lists))(t)
 		g.Folds = 3
 		found := musttest.Get(Search(t.Context(), c, g, Options{Seed: 1}))(t)
 		all, each := found.Points, max(len(g.C), 1)
@@ -42,12 +42,21 @@ func TestSearchTriesEachKernel(t *testing.T) {
 	}
 }
 
+// gridOf returns a grid of a learner.
+func gridOf(spec string, lists []Words) (*Grid, error) {
+	l, trainer, err := Parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	return NewGrid(l, trainer, lists, Options{})
+}
+
 func TestSearchRefuses(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=20,terms=30,length=5,classes=2,seed=2", corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewGrid("knn", []Words{{"k", []string{"1", "3"}}}, Options{})
+	g, err := gridOf("knn", []Words{{"k", []string{"1", "3"}}})
 	if err != nil || len(g.Points) != 2 || g.Points[1].Spec != "knn:k=3" {
 		t.Fatalf("%+v, %v", g, err)
 	}
@@ -74,7 +83,7 @@ func TestSearchRefuses(t *testing.T) {
 		"one_class":   nil,
 		"epsilon_svr": {{"kernel", []string{"ngd", "ngd"}}},
 	} {
-		if _, err := NewGrid(spec, lists, Options{}); err == nil {
+		if _, err := gridOf(spec, lists); err == nil {
 			t.Errorf("%s, %v: no error", spec, lists)
 		}
 	}
@@ -84,15 +93,13 @@ func TestSearchRefuses(t *testing.T) {
 func TestFoldsKnowTheSame(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=200,terms=1500,length=30,classes=4,seed=3",
 		corpus.Options{}))(t)
-	for _, spec := range []string{"c_svc", "knn"} {
+	const kernel = "kernel=(linear:embed=logtfidf-l2)"
+	for _, spec := range []string{"c_svc:c=3,tolerance=1e-6," + kernel, "knn:" + kernel} {
 		_, trainer, err := Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Seed: 7, Kernel: "linear:embed=logtfidf-l2", Tolerance: 1e-6}
-		if spec == "c_svc" {
-			o.C = 3
-		}
+		o := Options{Seed: 7}
 		want := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
 		v := &validating{c: c, o: o, folds: 4}
 		musttest.Do(t, v.divide(o.Seed))
@@ -109,12 +116,12 @@ func TestLearningCurve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, spec := range []string{"logistic", "linear"} {
+	for _, spec := range []string{"logistic:c=1", "linear"} {
 		_, trainer, err := Parse(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Options{C: 1, Seed: 7}
+		o := Options{Seed: 7}
 		all := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
 		curve := musttest.Get(LearningCurve(t.Context(), c, trainer, o, 4, all))(t)
 		if last := curve[3]; last.Part != 1 || last.Documents != 90 || last.Mean != all.Mean || last.SD != all.SD {

@@ -10,9 +10,10 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/landmark"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // ends returns, by machine, the objective of a model and what that is above its minimum, at most.
@@ -64,7 +65,6 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			repeated = append(repeated, i)
 		}
 	}
-	embedding := musttest.Get(sparse.ParseEmbedding("tf-l2"))(t)
 	const price = 0.7
 	for _, of := range []struct {
 		spec     string
@@ -83,10 +83,13 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Options{C: price, Scheme: of.scheme, Kernel: of.kernel, Tolerance: 1e-9, Seed: 1}
+		values := map[string]any{"c": price, "scheme": of.scheme, "tolerance": 1e-9, "kernel": of.kernel}
 		if of.kernel == "" {
-			o.Embedding = &embedding
+			delete(values, "kernel")
+			values["embed"] = "tf-l2"
 		}
+		trainer = musttest.Get(params.With(trainer, values))(t)
+		o := Options{Seed: 1}
 		train := func(c *corpus.Corpus) (Model, [][]float64) {
 			m, err := trainer.Train(t.Context(), c, o)
 			if err != nil {
@@ -147,28 +150,25 @@ func TestLandmarksWeighClasses(t *testing.T) {
 		given.Weights = append(given.Weights, own*[]float64{1, 3, 1}[k])
 		balanced.Weights = append(balanced.Weights, own*(float64(len(c.Weights))/(3*sizes[k])))
 	}
-	_, trainer, err := Parse("landmark:m=40")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := Options{C: 2, Seed: 1, Scheme: solver.OneVsRest}
-	weights, equal := o, o
+	o := Options{Seed: 1}
+	none := &landmarks{Settings: landmark.Settings{Landmarks: 40, C: 2}}
+	weights, equal := *none, *none
 	weights.Weights, equal.Balanced = map[string]float64{c.Classes[1]: 3}, true
-	decisions := func(c *corpus.Corpus, o Options) [][]float64 {
+	decisions := func(c *corpus.Corpus, trainer *landmarks) [][]float64 {
 		m := musttest.Get(trainer.Train(ctx, c, o))(t)
-		path := musttest.Get(trainer.(PathTrainer).TrainPath(ctx, c, o, []float64{2}))(t)
+		path := musttest.Get(trainer.TrainPath(ctx, c, o, []float64{2}))(t)
 		var all [][]float64
 		for _, m := range []Model{m, path[0]} {
 			all = append(all, musttest.Get(m.Predict(ctx, c.Documents, Options{}))(t).Decisions...)
 		}
 		return all
 	}
-	plain := decisions(c, o)
+	plain := decisions(c, none)
 	for i, q := range []struct {
 		of      *corpus.Corpus
-		classes Options
-	}{{&given, weights}, {&balanced, equal}} {
-		got, want := decisions(c, q.classes), decisions(q.of, o)
+		classes *landmarks
+	}{{&given, &weights}, {&balanced, &equal}} {
+		got, want := decisions(c, q.classes), decisions(q.of, none)
 		if !reflect.DeepEqual(got, want) || reflect.DeepEqual(got, plain) {
 			t.Errorf("case %d: decisions %v, of weighted documents %v, of none %v", i, got[0], want[0], plain[0])
 		}
@@ -177,11 +177,11 @@ func TestLandmarksWeighClasses(t *testing.T) {
 		t.Error("training changed the corpus")
 	}
 	weights.Weights = map[string]float64{"other": 2}
-	if _, err := trainer.Train(ctx, c, weights); err == nil || !strings.Contains(err.Error(), `class "other"`) {
+	if _, err := weights.Train(ctx, c, o); err == nil || !strings.Contains(err.Error(), `class "other"`) {
 		t.Errorf("a class that isn't there: %v", err)
 	}
 	equal.Scheme = solver.Labels
-	if _, err := trainer.Train(ctx, c, equal); err == nil || !strings.Contains(err.Error(), "one class per document") {
+	if _, err := equal.Train(ctx, c, o); err == nil || !strings.Contains(err.Error(), "one class per document") {
 		t.Errorf("labels: %v", err)
 	}
 }

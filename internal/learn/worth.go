@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
 )
 
 // Worth is what a part of the terms is worth in a search: words, pairs of words, characters, terms of one document.
@@ -106,18 +108,28 @@ func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options)
 	if err != nil {
 		return nil, fmt.Errorf("the best terms: %w", err)
 	}
-	o.Kernel, o.Work = p.Kernel, 0
+	o.Work = 0
+	if own, ok := g.searcher.(*machines); ok {
+		return own.at(p, f.Chosen).Train(ctx, c, o)
+	}
+	t := p.Trainer
 	if p.C != 0 {
-		o.C = p.C
+		if t, err = params.With(t, map[string]any{"c": p.C}); err != nil {
+			return nil, err
+		}
 	}
-	if own, ok := p.Trainer.(machines); ok && own.kind.Classifies() {
-		o.Scheme = p.Scheme
+	return t.Train(ctx, c, o)
+}
+
+// at returns a trainer with the parameters of a point, and others that were chosen.
+func (t *machines) at(p Point, chosen *svm.Chosen) *machines {
+	own := *t
+	own.Kernel, own.Embedding, own.C, own.Nu, own.Epsilon = p.Kernel, Embedding{}, cmp.Or(p.C, t.C), p.Nu, p.Epsilon
+	if t.Type.Classifies() {
+		own.Scheme = p.Scheme
 	}
-	if g.searcher != nil {
-		o.Embedding, o.Nu, o.Epsilon = nil, p.Nu, p.Epsilon
+	if chosen != nil {
+		own.Thresholds, own.Settings.Tolerance = chosen.Settings.Thresholds, chosen.Settings.Tolerance
 	}
-	if f.Chosen != nil {
-		o.Thresholds, o.Tolerance = f.Chosen.Settings.Thresholds, f.Chosen.Settings.Tolerance
-	}
-	return p.Trainer.Train(ctx, c, o)
+	return &own
 }

@@ -4,13 +4,16 @@
 //	Count int     `param:"m" default:"4096" min:"1" auto:"-1" help:"landmarks"`
 //
 // A field of its zero value has its default. min and max bound a number, above and below exclude the
-// bound. Numbers are finite unless max is +Inf. auto is the
-// value that the word auto stands for. A named integer with a method String is an enumeration from 0 to max. Fields
-// without the tag param are no parameters; those of embedded structs are.
+// bound. Numbers are finite unless max is +Inf. auto is the value that the word auto stands for. wants describes the
+// values in errors if bounds don't. A named integer with a method String is an enumeration from min, or 0, to max. A
+// type with UnmarshalText and String is read and written by these. A map takes one entry KEY=NUMBER at a time.
+// Fields without the tag param are no parameters; those of embedded structs are.
 package params
 
 import (
+	"encoding"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -22,12 +25,33 @@ import (
 // field is a parameter of a struct.
 type field struct {
 	name  string
+	own   string // name of the field
 	tag   reflect.StructTag
 	value reflect.Value
 }
 
 // Hiding is a struct with parameters of embedded structs that it doesn't have.
 type Hiding interface{ Hidden() []string }
+
+// Record notes the parameters of a struct that embeds it which [Set] has set. A shallow copy has a record of its own.
+type Record struct{ set []string }
+
+// Given reports whether a parameter was set, even to its zero value.
+func (r *Record) Given(name string) bool { return slices.Contains(r.set, name) }
+
+// Forget makes a parameter count as not set.
+func (r *Record) Forget(name string) {
+	r.set = slices.DeleteFunc(slices.Clone(r.set), func(set string) bool { return set == name })
+}
+
+func (r *Record) note(name string) { r.set = append(slices.Clip(r.set), name) }
+
+// ValueError is a text that is no value of a parameter.
+type ValueError struct{ Name, Text, Wanted string }
+
+func (e *ValueError) Error() string {
+	return fmt.Sprintf("found %s=%s, expected %s", e.Name, e.Text, e.Wanted)
+}
 
 // fieldsOf returns the parameters of a struct, or of the struct that a pointer points to.
 func fieldsOf(of any) (fields []field) {
@@ -41,7 +65,7 @@ func fieldsOf(of any) (fields []field) {
 	}
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		if name := f.Tag.Get("param"); name != "" && !slices.Contains(hidden, name) {
-			fields = append(fields, field{name, f.Tag, v.FieldByIndex(f.Index)})
+			fields = append(fields, field{name, f.Name, f.Tag, v.FieldByIndex(f.Index)})
 		}
 	}
 	return fields
@@ -70,9 +94,20 @@ func Names(of any) (names []string) {
 	return names
 }
 
-// Set sets a parameter of the struct that to points to. It fails if there is no parameter of the name, or if the text
-// is not a value within its bounds.
+// Set sets a parameter of the struct that to points to, and notes that in its [Record] if it has one. It fails if there
+// is no parameter of the name, or with a [*ValueError] if the text is not a value within its bounds.
 func Set(to any, name, text string) error {
+	if err := Assume(to, name, text); err != nil {
+		return err
+	}
+	if r, ok := to.(interface{ note(name string) }); ok {
+		r.note(name)
+	}
+	return nil
+}
+
+// Assume is [Set] for a value that nobody asked for: it isn't noted.
+func Assume(to any, name, text string) error {
 	f, has := find(to, name)
 	if !has {
 		names := "none"
@@ -82,17 +117,82 @@ func Set(to any, name, text string) error {
 		return fmt.Errorf("found parameter %q, expected one of %s", name, names)
 	}
 	if err := f.parse(text); err != nil || f.check() != nil {
-		return fmt.Errorf("found %s=%s, expected %s", name, text, f.wanted())
+		if f.wanted() == "" {
+			return err // of a type that reads text
+		}
+		return &ValueError{name, text, f.wanted()}
 	}
 	return nil
 }
 
-// Parse sets the parameters of a list such as k=5,uniform=true.
+// Get returns the value of a parameter, nil if there is none of the name.
+func Get(of any, name string) any {
+	if f, has := find(of, name); has {
+		return f.value.Interface()
+	}
+	return nil
+}
+
+// Each visits the parameters of a struct: the name of the field, that of the parameter, and the values as [Set] takes
+// them: none for the zero value, one for each entry of a map.
+func Each(of any, visit func(field, name string, values []string) error) error {
+	for _, f := range fieldsOf(of) {
+		var values []string
+		if entries, ok := f.value.Interface().(map[string]float64); ok {
+			for _, key := range slices.Sorted(maps.Keys(entries)) {
+				values = append(values, fmt.Sprintf("%s=%v", key, entries[key]))
+			}
+		} else if !f.value.IsZero() {
+			values = []string{f.text()}
+		}
+		if err := visit(f.own, f.name, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Default returns the default of a parameter as text, "" if there is none.
+func Default(of any, name string) string {
+	f, _ := find(of, name)
+	return f.tag.Get("default")
+}
+
+// With returns a copy of the struct that a pointer points to with other values, which are noted as by [Set].
+func With[T any](of T, values map[string]any) (T, error) {
+	to := reflect.New(reflect.TypeOf(of).Elem())
+	to.Elem().Set(reflect.ValueOf(of).Elem())
+	out := to.Interface().(T)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if err := Set(out, name, fmt.Sprint(values[name])); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// cut returns a list up to the first comma outside of parentheses, and the rest.
+func cut(list string) (one, rest string) {
+	depth := 0
+	for i, r := range list {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth <= 0:
+			return list[:i], list[i+1:]
+		}
+	}
+	return list, ""
+}
+
+// Parse sets the parameters of a list such as k=5,uniform=true. A value with commas has parentheses around it.
 func Parse(to any, list string) error {
 	set := map[string]bool{}
 	for list != "" {
 		var one string
-		one, list, _ = strings.Cut(list, ",")
+		one, list = cut(list)
 		name, value, ok := strings.Cut(one, "=")
 		name = strings.TrimSpace(name)
 		if !ok {
@@ -102,7 +202,11 @@ func Parse(to any, list string) error {
 			return fmt.Errorf("found %s twice, expected each parameter once", name)
 		}
 		set[name] = true
-		if err := Set(to, name, strings.TrimSpace(value)); err != nil {
+		value = strings.TrimSpace(value)
+		if whole, _ := cut(value); whole == value && strings.Contains(value, ",") && value[0] == '(' {
+			value = strings.TrimSuffix(value[1:], ")")
+		}
+		if err := Set(to, name, value); err != nil {
 			return err
 		}
 	}
@@ -112,7 +216,7 @@ func Parse(to any, list string) error {
 // Resolve gives parameters of the zero value their defaults, and checks the bounds of all.
 func Resolve(to any) error {
 	for _, f := range fieldsOf(to) {
-		if f.value.IsZero() {
+		if f.value.IsZero() && f.tag.Get("default") != "" {
 			f.value.Set(f.byDefault())
 		}
 		if err := f.check(); err != nil {
@@ -127,8 +231,13 @@ func Resolve(to any) error {
 func Spec(of any) string {
 	var all []string
 	for _, f := range fieldsOf(of) {
-		if _, own := f.tag.Lookup("flag"); !own && !f.value.IsZero() && !f.value.Equal(f.byDefault()) {
-			all = append(all, f.name+"="+f.text())
+		_, own := f.tag.Lookup("flag")
+		if !own && !f.value.IsZero() && !reflect.DeepEqual(f.value.Interface(), f.byDefault().Interface()) {
+			text := f.text()
+			if one, _ := cut(text); one != text {
+				text = "(" + text + ")"
+			}
+			all = append(all, f.name+"="+text)
 		}
 	}
 	if all == nil {
@@ -173,10 +282,11 @@ func (f *field) enumeration() bool {
 
 // words returns the words of an enumeration.
 func (f *field) words() (words []string) {
+	least, _ := f.bound("min")
 	most, _ := f.bound("max")
-	for i := range int(most) + 1 {
+	for i := int64(least); i <= int64(most); i++ {
 		word := reflect.New(f.value.Type()).Elem()
-		word.SetInt(int64(i))
+		word.SetInt(i)
 		words = append(words, word.Interface().(fmt.Stringer).String())
 	}
 	return words
@@ -193,10 +303,17 @@ func (f *field) parse(text string) error {
 	if auto := f.tag.Get("auto"); auto != "" && text == "auto" {
 		text = auto
 	}
+	if own, ok := f.value.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return own.UnmarshalText([]byte(text))
+	}
 	if f.enumeration() {
+		least, _ := f.bound("min")
 		at := slices.Index(f.words(), text)
-		f.value.SetInt(int64(at))
-		return nil // check refuses -1
+		if at < 0 {
+			at = -1 - int(least) // which check refuses
+		}
+		f.value.SetInt(int64(at) + int64(least))
+		return nil
 	}
 	if f.value.Type() == reflect.TypeFor[time.Duration]() {
 		d, err := time.ParseDuration(text)
@@ -220,8 +337,29 @@ func (f *field) parse(text string) error {
 		v, err := strconv.ParseFloat(text, 64)
 		f.value.SetFloat(v)
 		return err
+	case reflect.Map:
+		return f.entry(text)
 	}
 	f.value.SetString(text)
+	return nil
+}
+
+// entry adds an entry to a copy of a map of numbers.
+func (f *field) entry(text string) error {
+	at := strings.LastIndexByte(text, '=')
+	if at < 1 {
+		return strconv.ErrSyntax
+	}
+	v, err := strconv.ParseFloat(text[at+1:], 64)
+	if err != nil || !f.allows(v) {
+		return strconv.ErrRange
+	}
+	own := maps.Clone(f.value.Interface().(map[string]float64))
+	if own == nil {
+		own = map[string]float64{}
+	}
+	own[text[:at]] = v
+	f.value.Set(reflect.ValueOf(own))
 	return nil
 }
 
@@ -245,25 +383,29 @@ func (f *field) check() error {
 	default:
 		return nil
 	}
-	least, hasLeast := f.bound("min")
-	most, hasMost := f.bound("max")
-	above, hasAbove := f.bound("above")
-	below, hasBelow := f.bound("below")
-	if f.enumeration() {
-		least, hasLeast = 0, true
-	}
-	auto := f.tag.Get("auto") != "" && f.text() == "auto"
-	finite := math.Abs(v) <= math.MaxFloat64 || math.IsInf(most, 1)
-	if auto || finite && (!hasLeast || v >= least) && (!hasMost || v <= most) && (!hasAbove || v > above) &&
-		(!hasBelow || v < below) {
+	if auto := f.tag.Get("auto") != "" && f.text() == "auto"; auto || f.allows(v) {
 		return nil
 	}
 	return fmt.Errorf("%s=%s, expected %s", f.name, f.text(), f.wanted())
 }
 
+// allows reports whether a number is within the bounds.
+func (f *field) allows(v float64) bool {
+	least, hasLeast := f.bound("min")
+	most, hasMost := f.bound("max")
+	above, hasAbove := f.bound("above")
+	below, hasBelow := f.bound("below")
+	finite := math.Abs(v) <= math.MaxFloat64 || math.IsInf(most, 1)
+	return finite && (!hasLeast && !f.enumeration() || v >= least) && (!hasMost || v <= most) &&
+		(!hasAbove || v > above) && (!hasBelow || v < below)
+}
+
 // wanted describes the values of a parameter.
 func (f *field) wanted() string {
-	text := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "a whole number",
+	if text := f.tag.Get("wants"); text != "" {
+		return text
+	}
+	text := map[reflect.Kind]string{reflect.Bool: "true or false, or 1 or 0", reflect.Int: "a whole number",
 		reflect.Uint64: "a whole number of at least 0", reflect.Float64: "a number", reflect.Int64: "a time such as 10m",
 		reflect.String: "a text"}[f.value.Kind()]
 	if f.enumeration() {

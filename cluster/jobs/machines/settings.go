@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -74,10 +75,18 @@ func (s *Settings) suit(c *corpus.Corpus) error {
 			return err
 		}
 	}
-	var o learn.Options
-	err := o.SetScheme(nil, s.Scheme, c)
-	s.Scheme = o.Scheme.String()
-	return err
+	l, t, err := learn.Parse(s.Type)
+	if err == nil && s.Scheme != "" && params.Has(t, "scheme") {
+		err = params.Set(t, "scheme", s.Scheme)
+	}
+	if err == nil {
+		err = l.Suit(t, c)
+	}
+	if err != nil {
+		return err
+	}
+	s.Scheme = learn.SchemeOf(t).String()
+	return nil
 }
 
 // positive checks a flag's number.

@@ -10,7 +10,9 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -56,15 +58,22 @@ func TestSVMTrainLetters(t *testing.T) {
 		"-t 2 -g 0 a":              {"rbf:gamma=0.2", nil},
 		"-t 3 a":                   {"sigmoid:gamma=0.2,r=0", nil},
 		"a": {"diffusion:t=0.5",
-			func(s *train) bool { return !s.Signed && s.c == 1 && s.learner.Name == "c_svc" }},
+			func(s *train) bool { return !s.Signed && s.numberOf("c") == 1 && s.learner.Name == "c_svc" }},
 		"-s 4 -n 0.25 -c 7 a": {"diffusion:t=0.5",
-			func(s *train) bool { return s.learner.Name == "nu_svr" && s.nu == 0.25 && s.c == 7 }},
+			func(s *train) bool {
+				return s.learner.Name == "nu_svr" && s.numberOf("nu") == 0.25 && s.numberOf("c") == 7
+			}},
 		"-s 3 -p 0.01 -e 1e-5 a b": {"diffusion:t=0.5",
-			func(s *train) bool { return s.eps == 0.01 && s.tolerance == 1e-5 && s.f.Args[1] == "b" }},
+			func(s *train) bool {
+				return s.numberOf("epsilon") == 0.01 && s.numberOf("tolerance") == 1e-5 && s.f.Args[1] == "b"
+			}},
 		"-h 0 -b 1 -m 3 a": {"diffusion:t=0.5",
-			func(s *train) bool { return !bool(s.shrinking) && bool(s.prob) && s.Memory == 3<<20 }},
+			func(s *train) bool {
+				t := s.learner.trainer
+				return params.Get(t, "keep_all") == true && params.Get(t, "probabilities") == true && s.Memory == 3<<20
+			}},
 		"-kernel ngd -workers 2 a -q": {"ngd:shift=0",
-			func(s *train) bool { return s.Workers == 2 && s.f.Quiet && !s.weights.Given() }},
+			func(s *train) bool { return s.Workers == 2 && s.f.Quiet && !s.learner.trainer.Given("weight") }},
 		"-type one-class -in a": {"diffusion:t=0.5",
 			func(s *train) bool { return s.learner.Name == "one_class" && s.In == "a" }},
 	} {
@@ -97,9 +106,10 @@ func TestSVMWeights(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		out, err := s.options(threeClasses())
-		if err != nil || !reflect.DeepEqual(out.Weights, want) || s.f.Args[0] != "a" {
-			t.Errorf("%s: weights %v, %v, arguments %q, expected %v", line, out.Weights, err, s.f.Args, want)
+		_, err = s.options(threeClasses())
+		got := params.Get(s.learner.trainer, "weight")
+		if err != nil || !reflect.DeepEqual(got, want) || s.f.Args[0] != "a" {
+			t.Errorf("%s: weights %v, %v, arguments %q, expected %v", line, got, err, s.f.Args, want)
 		}
 	}
 	s := musttest.Get(parseSVM("-wdogs 2 a"))(t)
@@ -121,8 +131,9 @@ func TestSVMScheme(t *testing.T) {
 		{"-scheme one-vs-rest a", several, solver.OneVsRest}, {"-scheme labels a", threeClasses(), solver.Labels},
 	} {
 		s := musttest.Get(parseSVM(c.line))(t)
-		if out, err := s.options(c.corpus); err != nil || out.Scheme != c.want {
-			t.Errorf("%s: scheme %v, %v, expected %v", c.line, out.Scheme, err, c.want)
+		_, err := s.options(c.corpus)
+		if got := learn.SchemeOf(s.learner.trainer); err != nil || got != c.want {
+			t.Errorf("%s: scheme %v, %v, expected %v", c.line, got, err, c.want)
 		}
 	}
 }
@@ -132,9 +143,12 @@ func TestSVMUsage(t *testing.T) {
 		"-s 5 a": "0, 1, 2, 3 or 4", "-t 7 a": "0, 1, 2, 3 or 4", "-t 4 -embed tf a": "precomputed",
 		"-type svm a": "one of c_svc",
 		"-w1":         "-wCLASS WEIGHT",
-		"-w1 x a":     "above 0", "-c 0 a": "-c 0", "-c NaN a": "-c NaN", "-n 2 a": "at most 1", "-e -1 a": "-tolerance",
+		"-w1 x a":     "above 0", "-c 0 a": "-c 0", "-c NaN a": "-c NaN", "-s 1 -n 2 a": "at most 1", "-e -1 a": "-e -1",
 		"-kernel ngd -g 1 a": "parameter of -t", "-r 1 a": "parameter of -t", "-kernel ngd -t 1 a": "one of them",
-		"-s 1 -w1 2 a": "c_svc", "-s 2 -b 1 a": "-probabilities", "-b 2 a": "0 or 1", "a b c": "unexpected",
+		"-s 1 -w1 2 a": "-weight does not apply to -type nu_svc, which takes scheme, nu,", "-s 2 -b 1 a": "-b does not",
+		"-n 0.1 a": "-n does not apply to -type c_svc", "-set depth=3 a": "-set depth does not apply",
+		"-set c=0 a": "-set c 0, expected a number above 0", "-set c a": "NAME=VALUE", "-b 2 a": "1 or 0",
+		"a b c":         "unexpected",
 		"-scheme all a": "-scheme", "-depth 3": "not defined",
 	} {
 		_, err := parseSVM(line)

@@ -45,7 +45,7 @@ gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 		f.WritesBinary(&g.out, "o", "train the best on all documents, and write the model to `FILE`",
 			func() string { return "a model" })
 		f.Draws(&g.plot, "plot", "plot the errors to `FILE`, an .svg file")
-		g.shorthand.declare(f)
+		g.shorthand.declare(g.machine)
 		f.Check(g.check)
 		f.Check(g.named)
 		return g.run
@@ -144,7 +144,7 @@ func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	if len(g.Specs) > 1 {
 		lists = append(lists, learn.Words{Name: "kernel", Values: g.Specs})
 	}
-	out, err := learn.NewGrid(g.kind, lists, o)
+	out, err := learn.NewGrid(g.learner.Learner, g.learner.trainer, lists, o)
 	if err != nil {
 		return nil, cli.UsageError{Err: err}
 	}

@@ -3,7 +3,6 @@ package machines
 import (
 	"flag"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -62,12 +61,16 @@ func (m *machine) commandLine(others, settings []string) string {
 		others = append(others, settings[i][1:])
 	}
 	words := given([]string{"gram", "train", "-in", quoted(m.In)}, m.f,
-		append([]string{"in", "kernel", "embed", "scale", "t", "g", "d", "r", "c", "weight"}, others...)...)
-	if m.weights.Balanced {
-		words = append(words, "-weight", "balanced")
-	}
-	for _, class := range slices.Sorted(maps.Keys(m.weights.Of)) {
-		words = append(words, "-weight", quoted(fmt.Sprintf("%s=%v", class, m.weights.Of[class])))
+		append([]string{"in", "kernel", "embed", "scale", "t", "g", "d", "r", "c", "weight", "set"}, others...)...)
+	for _, a := range m.assigned {
+		switch {
+		case a.name == "balanced":
+			words = append(words, "-weight", "balanced")
+		case a.name == "weight":
+			words = append(words, "-weight", quoted(a.text))
+		case a.flag == "set":
+			words = append(words, "-set", quoted(a.name+"="+a.text))
+		}
 	}
 	if m.Signed && !m.f.Given("signed") { // as -t has it
 		words = append(words, "-signed")

@@ -159,9 +159,9 @@ func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridRepor
 		run: run, searched: g, ngrams: ngrams, c: g.C, SecondsRead: j.read,
 	}
 	if r.c == nil {
-		r.c = []float64{cmp.Or(j.o.C, 1)}
+		r.c = []float64{run.numberOf("c")}
 	}
-	r.machineLine = run.line(&learn.About{Type: run.kind, Scheme: j.o.Scheme})
+	r.machineLine = run.line(&learn.About{Type: run.kind, Scheme: learn.SchemeOf(run.learner.trainer)})
 	return r
 }
 
@@ -194,7 +194,8 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 		r.fillSamples(found)
 	default:
 		r.computedBy(run, j)
-		r.searchedLine = &searchedLine{run.tolerance, found.Fits, found.DotProducts, found.Saved, found.Gram.Seconds()}
+		r.searchedLine = &searchedLine{run.numberOf("tolerance"), found.Fits, found.DotProducts, found.Saved,
+			found.Gram.Seconds()}
 		if lists := run.lists.schemes; len(lists) > 0 {
 			r.machineLine.Scheme = strings.Join(lists, ", ")
 		}

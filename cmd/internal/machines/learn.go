@@ -1,11 +1,15 @@
 package machines
 
 import (
-	"flag"
-	"slices"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -23,44 +27,133 @@ type learner struct {
 	trainer learn.Trainer
 }
 
-// machineFlags are the flags of support vector machines; a learner takes those that it names.
-var machineFlags = []string{
-	"kernel", "embed", "scheme", "c", "nu", "epsilon", "weight", "probabilities", "reject",
-	"thresholds", "tolerance", "shrinking",
-	"s", "t", "g", "d", "r", "n", "p", "e", "h", "b", "backend", "gpu-mem", "gpu-tensor", "to",
-	"log2c", "log2g", "one-se", "choose-time", "layers", "width",
+// parameter is the value of a flag that sets a parameter of the learner.
+type parameter struct {
+	m          *machine
+	flag, name string
+	text       string // the default, until it is given
 }
 
-// checkLearner checks that a learner has a use for the flags that were given.
-func (m *machine) checkLearner() error {
+// assigned is a parameter that a flag sets.
+type assigned struct{ flag, name, text string }
+
+func (p *parameter) String() string { return p.text }
+
+// Set implements flag.Value.
+func (p *parameter) Set(text string) error {
+	p.text = text
+	p.m.assign(p.flag, p.name, text)
+	return nil
+}
+
+// assign sets a parameter when the learner is known.
+func (m *machine) assign(flag, name, text string) {
+	switch {
+	case name == "kernel":
+		m.Specs = append(m.Specs, text)
+		return
+	case name == "embed":
+		m.Embedding = text
+		return
+	case name == "weight" && text == "balanced":
+		name, text = "balanced", "true"
+	case name == "shrinking":
+		name = "keep_all"
+		if at := strings.Index("01", text); at >= 0 && len(text) == 1 {
+			text = "10"[at : at+1]
+		}
+	}
+	m.assigned = append(m.assigned, assigned{flag, name, text})
+}
+
+// several is a parameter that may be set several times.
+type several struct{ *parameter }
+
+func (several) Several() {}
+
+// declareParameter declares a flag for a parameter, whose default is that of a learner; "" for no default.
+func (m *machine) declareParameter(flag, name, of, usage string) {
+	p := &parameter{m: m, flag: flag, name: name}
+	if of != "" {
+		_, t, _ := learn.Parse(of)
+		p.text = params.Default(t, name)
+	}
+	if name == "weight" {
+		m.f.Var(several{p}, flag, usage)
+		return
+	}
+	m.f.Var(p, flag, usage)
+}
+
+// set is the flag -set.
+type set struct{ m *machine }
+
+func (set) String() string { return "" }
+func (set) Several()       {}
+
+// Set implements flag.Value.
+func (s set) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return errors.New("expected NAME=VALUE, the name of a parameter")
+	}
+	s.m.assign("set", strings.TrimSpace(name), value)
+	return nil
+}
+
+// setParameters sets the parameters that flags name.
+func (m *machine) setParameters() error {
+	t := m.learner.trainer
+	all := m.assigned
 	for _, q := range []struct {
 		name string
-		v    float64
-	}{{"-c", m.c}, {"-tolerance (-e)", m.tolerance}} {
-		if !(q.v > 0 && q.v < 1e300) {
-			return cli.Usagef("%s %v, expected a number above 0, below 1e300", q.name, q.v)
+		to   *string
+	}{{"embed", &m.Embedding}, {"kernel", m.first()}} {
+		switch {
+		case q.name == "embed" && m.scale != "":
+			all = append(all, assigned{"scale", q.name, *q.to})
+		case *q.to != "":
+			all = append(all, assigned{q.name, q.name, *q.to})
+		case t.Given(q.name) && q.name == "kernel":
+			m.Specs = []string{fmt.Sprint(params.Get(t, q.name))}
+		case t.Given(q.name):
+			*q.to = fmt.Sprint(params.Get(t, q.name))
 		}
 	}
-	var unused string
-	m.f.Visit(func(f *flag.Flag) {
-		name := f.Name
-		if own, ok := map[string]string{"e": "tolerance", "scale": "embed"}[name]; ok {
-			name = own
+	for _, a := range all {
+		flag := a.flag
+		if flag == "set" {
+			flag += " " + a.name
 		}
-		if unused == "" && slices.Contains(machineFlags, name) && !m.learner.Takes(name) {
-			unused = f.Name
+		if !params.Has(t, a.name) {
+			return cli.Usagef("-%s does not apply to -type %s, which takes %s", flag, m.learner.Name,
+				report.Join(params.Names(t)))
 		}
-	})
-	if unused != "" {
-		takes := ""
-		if len(m.learner.Flags) > 0 {
-			takes = ", which takes " + report.Join(m.learner.Flags)
+		var wrong *params.ValueError
+		if err := params.Set(t, a.name, a.text); errors.As(err, &wrong) {
+			return cli.Usagef("-%s %s, expected %s", flag, a.text, wrong.Wanted)
+		} else if err != nil {
+			return cli.Usagef("-%s: %w", flag, err)
 		}
-		return cli.Usagef("-%s does not apply to -type %s%s", unused, m.learner.Name, takes)
 	}
-	if n := len(m.Specs); n > 1 && m.f.Lookup("grid") == nil {
-		return cli.Usagef("%d kernels, expected one (gram grid compares several)", n)
+	return nil
+}
+
+// first returns the first kernel that is named.
+func (m *machine) first() *string {
+	if len(m.Specs) == 0 {
+		return new(string)
 	}
-	_, err := m.options(nil)
-	return err
+	return &m.Specs[0]
+}
+
+// numberOf returns a parameter of support vector machines as it was given, or its default.
+func (m *machine) numberOf(name string) float64 {
+	own := svm.Settings{}
+	if m.learner.trainer.Given(name) {
+		v, _ := params.Get(m.learner.trainer, name).(float64)
+		return v
+	}
+	v, _ := strconv.ParseFloat(params.Default(own, name), 64)
+	return v
 }

@@ -33,7 +33,7 @@ bhattacharyya for tf-idf vectors, rbf:embed=standard for others. With -t 4 the s
 matrix: lines label 0:i 1:K(i,1) 2:K(i,2) ..., or .npy with -labels; predict takes such rows of test
 documents.
 With -s, -t, -g, -d, -r, -n or -p train chooses nothing itself.`,
-	Declare: func(f *cli.Flags) { (&machine{}).declareLetters(f) }}
+	Declare: func(f *cli.Flags) { (&machine{f: f}).declareLetters(f) }}
 
 // declareLetters declares svm-train's letters.
 func (m *machine) declareLetters(f *cli.Flags) {
@@ -52,14 +52,14 @@ func (m *machine) declareLetters(f *cli.Flags) {
 	)
 	f.IntVar(&m.degree, "d", 3, "`DEGREE` of -t 1")
 	f.Float64Var(&m.offset, "r", 0, "`COEF0` of -t 1 and 3")
-	f.Float64Var(&m.nu, "n", 0.5, "-`nu`")
-	f.Float64Var(&m.eps, "p", 0.1, "-`epsilon`")
-	f.Float64Var(&m.tolerance, "tolerance", 1e-3, "stop where optimality conditions are violated by at most `E`")
-	f.Float64Var(&m.tolerance, "e", 1e-3, "-`tolerance`")
-	m.shrinking = true
-	f.Var(&m.shrinking, "shrinking", "shrinking: set aside documents whose coefficients are at a bound, `0|1`")
-	f.Var(&m.shrinking, "h", "-shrinking, `0|1`")
-	f.Var(&m.prob, "b", "-probabilities, `0|1`")
+	m.declareParameter("n", "nu", "nu_svc", "-`nu`")
+	m.declareParameter("p", "epsilon", "epsilon_svr", "-`epsilon`")
+	m.declareParameter("tolerance", "tolerance", "c_svc", "stop where optimality conditions are violated by at most `E`")
+	m.declareParameter("e", "tolerance", "c_svc", "-`tolerance`")
+	m.declareParameter("shrinking", "shrinking", "",
+		"shrinking: set aside documents whose coefficients are at a bound, `0|1` (default: 1)")
+	m.declareParameter("h", "shrinking", "", "-shrinking, `0|1`")
+	m.declareParameter("b", "probabilities", "", "-probabilities, `0|1`")
 	f.Rewrite = m.rewrite
 }
 

@@ -50,7 +50,7 @@ func (m *machine) prepare(ctx context.Context, e *cli.Env, p *cli.Progress, may 
 			return nil, err
 		}
 	}
-	if err := checkLabels(e, corpus, m.learner.Type, j.o.Scheme); err != nil {
+	if err := checkLabels(e, corpus, m.learner.Type, learn.SchemeOf(m.learner.trainer)); err != nil {
 		return nil, err
 	}
 	j.corpus, j.line = corpus, source.Line{Source: corpus.Source, Documents: corpus.Documents.Rows(),

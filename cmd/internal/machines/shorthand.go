@@ -10,28 +10,27 @@ import (
 // shorthand are flags that are short for a -type: -landmarks for landmark with parameters, -layers for
 // mkm.
 type shorthand struct {
-	number, loss  string
-	time          time.Duration
-	layers, width string
+	number, loss string
+	time         time.Duration
 }
 
-func (l *shorthand) declare(f *cli.Flags) {
+func (l *shorthand) declare(m *machine) {
+	f := m.f
 	f.Group("Learners", "learners")
 	f.StringVar(&l.number, "landmarks", "", "train on `M` landmarks, or auto: short for -type landmark:m=M")
 	f.StringVar(&l.loss, "loss", "", "with -landmarks: `LOSS` square, logistic or hinge2")
 	f.DurationVar(&l.time, "time", 0, "with -landmarks auto: stay within the time `D`, such as 10m")
-	f.StringVar(&l.layers, "layers", "", "train -type mkm with `KERNELS`, one per layer, ; between, or none")
-	f.StringVar(&l.width, "width", "", "with -layers: features that pass, auto, all, or `W,W,...` by layer")
+	m.declareParameter("layers", "layers", "", "train -type mkm with `KERNELS`, one per layer, ; between, or none")
+	m.declareParameter("width", "width", "", "with -layers: features that pass, auto, all, or `W,W,...` by layer")
 }
 
 // take puts into -type what the flags are short for.
-func (l *shorthand) take(kind *string) error {
-	if l.layers != "" && *kind == "" && l.number == "" {
+func (l *shorthand) take(m *machine) error {
+	kind := &m.kind
+	if m.f.Given("layers") && *kind == "" && l.number == "" {
 		*kind = "mkm"
 	}
 	switch {
-	case l.width != "" && *kind == "":
-		return cli.Usagef("-width without -layers, expected kernels of layers")
 	case l.number == "" && *kind != "" && (l.loss != "" || l.time != 0):
 		return cli.Usagef("-loss and -time apply to -landmarks only, found -type %s: expected parameters after a colon, "+
 			"such as -type linear:loss=hinge", *kind)

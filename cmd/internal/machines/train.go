@@ -36,11 +36,11 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 		t := &train{}
 		t.declare(f)
 		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
-		t.shorthand.declare(f)
+		t.shorthand.declare(&t.machine)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as gram cv does, and write no model")
 		t.declareChoice(1, "choose what isn't given with `X` times the training's work; 0: don't")
-		f.StringVar(&t.reject, "reject", "",
+		t.declareParameter("reject", "reject", "",
 			"no class (?) below a probability learnt for `TARGET`: error=2% or coverage=90%")
 		f.Group("Output", "")
 		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
@@ -74,7 +74,7 @@ func (t *train) check() error {
 		return t.validation().check()
 	}
 	switch {
-	case t.reject != "" && t.to != "gram":
+	case t.f.Given("reject") && t.to != "gram":
 		return cli.Usagef("-reject with -to %s, whose models have no threshold, expected -to gram", t.to)
 	case t.out == "" && t.In == "-":
 		return cli.Usagef("-o FILE is missing: standard input gives the model no name")
@@ -120,7 +120,7 @@ func (t *train) checkRoom(j *job) error {
 	if t.to == "gram" || !t.learner.Type.Classifies() {
 		return nil
 	}
-	classes, scheme := j.corpus.Classes, j.o.Scheme
+	classes, scheme := j.corpus.Classes, learn.SchemeOf(t.learner.trainer)
 	if scheme != solver.OneVsOne && !(scheme == solver.OneVsRest && len(classes) == 2) {
 		return fmt.Errorf("-to %s: LIBSVM's models are one-vs-one, and this one would be %s for %s", t.to,
 			scheme, report.Counted(len(classes), "class", "classes"))

@@ -2,12 +2,12 @@ package machines
 
 import (
 	"context"
-	"slices"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -36,7 +36,7 @@ func (m *machine) takeScale() error {
 // documents may ask for one.
 func (m *machine) unnamed() bool {
 	if m.learner.Type == "" {
-		return len(m.Specs) == 0 && m.Embedding == "" && slices.Contains(m.learner.Flags, "embed")
+		return len(m.Specs) == 0 && m.Embedding == "" && params.Has(m.learner.trainer, "embed")
 	}
 	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "")
 }
@@ -53,7 +53,7 @@ func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, 
 	}
 	m.vectors = learn.VectorsOf(c)
 	m.Signed = signed || c.Documents.NoCounts() == sparse.Negative
-	if m.vectors != nil && m.scale == "" && m.learner.Takes("kernel") {
+	if m.vectors != nil && m.scale == "" && params.Has(m.learner.trainer, "kernel") {
 		e.Say("%s", m.vectors.Why)
 	}
 	return c, nil
@@ -72,15 +72,18 @@ func (m *machine) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embed
 
 // hintLearner is hintScale for what a learner embeds documents in.
 func (m *machine) hintLearner(e *cli.Env, c *corpus.Corpus, o learn.Options) {
+	t := m.learner.trainer
+	spec, _ := params.Get(t, "kernel").(string)
+	own, _ := params.Get(t, "embed").(learn.Embedding)
 	var embedding sparse.Embedding
-	switch k, err := kernel.Parse(o.Kernel); {
-	case !slices.Contains(m.learner.Flags, "embed"):
+	switch k, err := kernel.Parse(spec); {
+	case !params.Has(t, "embed"):
 		return // takes them as they are
-	case o.Embedding != nil:
-		embedding = *o.Embedding
+	case own.Embedding != nil:
+		embedding = *own.Embedding
 	case err == nil:
 		embedding = k.Embedding()
-	case slices.Contains(m.learner.Flags, "kernel"):
+	case params.Has(t, "kernel"):
 		return // its default suits
 	case o.Vectors != nil:
 		embedding = o.Vectors.Embedding

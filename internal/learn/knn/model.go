@@ -25,13 +25,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// DefaultKernel is that of [Settings] without one.
-const DefaultKernel = "bhattacharyya"
-
 // Settings say how documents are classified.
 type Settings struct {
 	K      int    `param:"k" default:"5" min:"1" max:"1048576" help:"neighbours that vote"`
-	Kernel string `param:"kernel" flag:""` // specification, as kernel.Parse takes it; default DefaultKernel
+	Kernel string `param:"kernel" default:"bhattacharyya" flag:""` // specification, as kernel.Parse takes it
 
 	// Uniform gives each neighbour one vote, in place of its kernel value. Values that aren't above 0
 	// are no votes, so kernels that have no others, such as ngd, need it.
@@ -40,19 +37,13 @@ type Settings struct {
 	// Scheme is solver.Labels for labels that are decided one by one: a document gets those with
 	// more than half of the votes. Otherwise it gets the class with the most, of equal ones that of
 	// the nearest neighbour.
-	Scheme solver.Scheme `param:"scheme" max:"2" flag:""`
+	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 }
 
 // resolve fills in defaults and checks what is there.
 func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	if err := params.Resolve(&s); err != nil {
 		return s, nil, fmt.Errorf("knn: %w", err)
-	}
-	if s.Kernel == "" {
-		s.Kernel = DefaultKernel
-	}
-	if s.Scheme != solver.Labels {
-		s.Scheme = solver.OneVsRest // one value for each class
 	}
 	k, err := kernel.Parse(s.Kernel)
 	if err != nil {

@@ -29,9 +29,6 @@ func (l Loss) String() string {
 	return names[l]
 }
 
-// DefaultKernel is that of [Settings] without one.
-const DefaultKernel = "diffusion:t=0.5"
-
 // MostLandmarks bounds Settings.Landmarks: matrices of m×m float64 are held.
 const MostLandmarks = 1 << 17
 
@@ -39,25 +36,19 @@ const MostLandmarks = 1 << 17
 type Settings struct {
 	Landmarks int           `param:"m" default:"4096" min:"1" max:"131072" auto:"-1" help:"landmarks"`
 	Loss      Loss          `param:"loss" max:"2" help:"loss; logistic gives probabilities"`
-	Kernel    string        `param:"kernel" flag:""`                  // as kernel.Parse takes it; default DefaultKernel
-	C         float64       `param:"c" default:"1" above:"0" flag:""` // of the losses against ½‖f‖²
-	Scheme    solver.Scheme `param:"scheme" max:"2" flag:""`
+	Kernel    string        `param:"kernel" default:"diffusion:t=0.5" flag:""` // as kernel.Parse takes it
+	C         float64       `param:"c" default:"1" above:"0" flag:""`          // of the losses against ½‖f‖²
+	Scheme    solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
 	// Tolerance is a part of the objective: a search ends when the objective is at most that above its
 	// minimum, and the gradient at most that part of that at f = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
 	Iterations int     `param:"passes" default:"100" min:"1" help:"passes over the documents at most"`
-	Seed       uint64  `param:"seed" flag:""` // of the landmarks
+	Seed       uint64  // of the landmarks
 }
 
 // resolve checks the settings and fills in defaults.
 func (s Settings) resolve() (Settings, kernel.Kernel, error) {
-	if s.Kernel == "" {
-		s.Kernel = DefaultKernel
-	}
-	if s.Scheme == solver.OneVsOne {
-		s.Scheme = solver.OneVsRest
-	}
 	if err := params.Resolve(&s); err != nil {
 		return s, nil, fmt.Errorf("landmark: %w", err)
 	}

@@ -43,15 +43,15 @@ const (
 type Settings struct {
 	Margin   Margin
 	Boundary Boundary      `param:"boundary" max:"1" help:"what is 0 at a hyperplane's nearest point"`
-	C        float64       `param:"c" default:"1" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
-	Scheme   solver.Scheme `param:"scheme" max:"2" flag:""`                     // OneVsOne stands for OneVsRest
+	C        float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
+	Scheme   solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
 	// Weights multiply the losses of documents by name of their class in the machine that tells it from others, and
 	// of two classes those of both. Balanced weighs classes that Weights don't name as linear.Settings says.
 	// Models don't keep them, and [Problem.Train] ignores them. Default: 1.
-	Weights  map[string]float64
-	Balanced bool
-	prices   [2]float64 // multiples of the losses of a machine, of positive documents the second; zero for 1
+	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
+	Balanced bool               `param:"balanced" flag:""`
+	prices   [2]float64         // multiples of the losses of a machine, of positive documents the second; zero for 1
 
 	// NoBias has b = 0 in Euclidean margins, so that hyperplanes go through the origin, as those of
 	// spherical margins do.
@@ -73,14 +73,11 @@ type Settings struct {
 	// Starts is how many searches a spherical machine is the best of. The first begins near the solution
 	// with Euclidean margins, the second at m, others at random directions.
 	Starts int    `param:"starts" default:"1" min:"1" help:"searches, of which the best is taken"`
-	Seed   uint64 `param:"seed" flag:""` // of random directions
+	Seed   uint64 // of random directions
 }
 
 // resolve checks the settings and fills in defaults.
 func (s Settings) resolve() (Settings, error) {
-	if s.Scheme == solver.OneVsOne {
-		s.Scheme = solver.OneVsRest
-	}
 	err := params.Resolve(&s)
 	switch {
 	case err != nil:

@@ -36,9 +36,6 @@ const (
 	mostNeighbours = 1 << 10
 )
 
-// DefaultKernel is that of machines in Settings without one.
-const DefaultKernel = "arccos:n=1"
-
 // Settings say what is trained. The zero value is a metric on selected features, without layers.
 type Settings struct {
 	// Layers are the kernels, from the documents up, as [kernel.Parse] takes them. Above the first
@@ -60,19 +57,16 @@ type Settings struct {
 	Final  Final   `param:"final" max:"2" help:"what classifies; svm with -kernel (arccos:n=1)"`
 	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"` // auto: see [lmnn.Choose]
 	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"neighbours of final=knn"`
-	Kernel string  `param:"kernel" flag:""` // of Machines; default [DefaultKernel]
+	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // of Machines
 	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
 
-	Seed uint64 `param:"seed" flag:""` // of the part that chooses, of Base, of the search for components
+	Seed uint64 // of the part that chooses, of Base, of the search for components
 
 	tolerance float64 // of components, for tests
 }
 
 // resolve fills in defaults and checks what is there.
 func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
-	if s.Kernel == "" {
-		s.Kernel = DefaultKernel
-	}
 	if err := params.Resolve(&s); err != nil {
 		return s, nil, fmt.Errorf("mkm: %w", err)
 	}

@@ -59,8 +59,8 @@ func TestProblemArguments(t *testing.T) {
 			_, err := NewProblem(t.Context(), sixty(t), sparse.Sphere, opt)
 			return err
 		}},
-		{"nu", "ν is -1", train(Settings{Type: model.NuSVC, Nu: -1})},
-		{"nu of one class", "ν is 7", train(Settings{Type: model.OneClass, Nu: 7})},
+		{"nu", "nu=-1", train(Settings{Type: model.NuSVC, Nu: -1})},
+		{"nu of one class", "nu=7", train(Settings{Type: model.OneClass, Nu: 7})},
 		{"weight", "weight 0 of class", train(Settings{Weights: map[string]float64{sixty(t).Classes[1]: 0}})},
 		{"nu of a grid", "a list of values of nu", search(Settings{}, Grid{Nu: []float64{0.1}})},
 		{"combinations", "expected at most 1048576 combinations",

@@ -2,9 +2,12 @@ package svm
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gramengine/gram/solver"
 )
@@ -13,6 +16,32 @@ import (
 type RejectionTarget struct {
 	Error    float64 // of objects that get a class at most this share gets a wrong one; 0: doesn't matter
 	Coverage float64 // at least this share gets a class; 0: doesn't matter
+}
+
+// UnmarshalText reads error=SHARE or coverage=SHARE, a number up to 1 or with %.
+func (t *RejectionTarget) UnmarshalText(text []byte) error {
+	key, value, _ := strings.Cut(string(text), "=")
+	number, percent := strings.CutSuffix(value, "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	*t = RejectionTarget{}
+	switch key {
+	case "error":
+		t.Error = share
+	case "coverage":
+		t.Coverage = share
+	}
+	return errors.Join(err, t.Validate())
+}
+
+// String returns the target as UnmarshalText reads it.
+func (t RejectionTarget) String() string {
+	if t.Coverage > 0 {
+		return fmt.Sprintf("coverage=%v", t.Coverage)
+	}
+	return fmt.Sprintf("error=%v", t.Error)
 }
 
 // Validate reports a target that is none: not exactly one share above 0, or one that isn't below 1.

@@ -3,12 +3,12 @@ package svm
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -18,26 +18,31 @@ import (
 type Settings struct {
 	Type   model.Type    // default c_svc
 	Kernel kernel.Kernel // default diffusion:t=0.5
-	Scheme solver.Scheme // default one-vs-one; documents with several labels want solver.Labels
+	Scheme solver.Scheme `param:"scheme" max:"2" flag:""` // documents with several labels want solver.Labels
 
-	C       float64            // default 1; multiplied by the weights of a document (corpus.Corpus) and of its class
-	Nu      float64            // of nu_svc, one_class, nu_svr; default 0.5
-	Epsilon float64            // of epsilon_svr, in units of the targets; default 0.1
-	Weights map[string]float64 // multiples of C by name of the class; default 1
+	// C is multiplied by the weights of a document (corpus.Corpus) and of its class.
+	C       float64 `param:"c" default:"1" above:"0" flag:""`
+	Nu      float64 `param:"nu" default:"0.5" above:"0" max:"1" flag:""` // of nu_svc, one_class, nu_svr
+	Epsilon float64 `param:"epsilon" default:"0.1" above:"0" flag:""`    // of epsilon_svr, in units of the targets
+
+	// Weights are multiples of C by name of the class. Default: 1.
+	Weights map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 
 	// Balanced weighs a class by what makes up for its size where Weights don't name it: its machine's
 	// rest has as many times as many documents, in one-vs-one a class of mean size. Documents count alike,
 	// whatever their weights. Default: no.
-	Balanced bool
+	Balanced bool `param:"balanced" flag:""`
 
-	Tolerance     float64         // default 10⁻³
-	KeepAll       bool            // no shrinking
-	Probabilities bool            // by a sigmoid for each machine, as LIBSVM has them: solver.Parameters
-	Calibrated    bool            // these calibrated together, see Problem.Train
-	Thresholds    bool            // of solver.Labels: tune thresholds on folds, see solver.TuneThresholds
-	Alone         bool            // of solver.Labels: each label by itself wherever rows are, see solver.Training
-	Reject        RejectionTarget // of one class per document: below a probability there is none
-	Seed          uint64          // of the folds behind probabilities and thresholds
+	Tolerance     float64 `param:"tolerance" default:"1e-3" above:"0" flag:""`
+	KeepAll       bool    `param:"keep_all" flag:""` // no shrinking
+	Probabilities bool    // by a sigmoid for each machine, as LIBSVM has them: solver.Parameters
+	Calibrated    bool    `param:"probabilities" flag:""` // these calibrated together, see Problem.Train
+	Thresholds    bool    `param:"thresholds" flag:""`    // of solver.Labels: tuned on folds, see solver.TuneThresholds
+	Alone         bool    // of solver.Labels: each label by itself wherever rows are, see solver.Training
+	Seed          uint64  // of the folds behind probabilities and thresholds
+
+	// Reject is for one class per document: below a probability there is none.
+	Reject RejectionTarget `param:"reject" wants:"error=2%, coverage=90% or the like, a share above 0, at most 1" flag:""`
 
 	steps int // that each problem may take; 0 for the solver's default
 }
@@ -56,28 +61,13 @@ func (s Settings) resolve() (Settings, error) {
 	if s.Kernel == nil {
 		s.Kernel = kernel.MustParse(DefaultKernel)
 	}
-	set := func(v *float64, otherwise float64) {
-		if *v == 0 {
-			*v = otherwise
-		}
+	if err := params.Resolve(&s); err != nil {
+		return s, fmt.Errorf("svm: %w", err)
 	}
-	set(&s.C, 1)
-	set(&s.Tolerance, 1e-3)
-	if !(s.Tolerance > 0) || math.IsInf(s.Tolerance, 0) {
-		return s, fmt.Errorf("svm: tolerance %v, expected a positive number, or 0 for 0.001", s.Tolerance)
-	}
-	switch s.Type {
-	case model.CSVC:
-		s.Nu, s.Epsilon = 0, 0
-	case model.NuSVC, model.OneClass, model.NuSVR:
-		set(&s.Nu, 0.5)
-		s.Epsilon = 0
-	case model.EpsilonSVR:
-		set(&s.Epsilon, 0.1)
-		s.Nu = 0
-	default:
+	if !slices.Contains(model.Types, s.Type) {
 		return s, fmt.Errorf("svm: type %q, expected c_svc, nu_svc, one_class, epsilon_svr or nu_svr", s.Type)
 	}
+	_, s.Nu, s.Epsilon = s.Type.Used(s.C, s.Nu, s.Epsilon)
 	if s.Thresholds && (s.Scheme != solver.Labels || !s.Type.Classifies()) {
 		return s, fmt.Errorf("svm: thresholds of %s, %s, expected c_svc or nu_svc and the scheme %s", s.Type, s.Scheme,
 			solver.Labels)

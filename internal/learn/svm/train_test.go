@@ -201,8 +201,8 @@ func TestTrainRefuses(t *testing.T) {
 		"of 1 class":          {one, Settings{}},
 		"a finite number":     {withClasses(docs, "low", "high"), Settings{Type: model.EpsilonSVR}},
 		"expected c_svc":      {docs, Settings{Type: "svr"}},
-		"ν is 2":              {docs, Settings{Type: model.NuSVC, Nu: 2}},
-		"C is -1":             {docs, Settings{C: -1}},
+		"nu=2":                {docs, Settings{Type: model.NuSVC, Nu: 2}},
+		"c=-1":                {docs, Settings{C: -1}},
 		"wants documents emb": {docs, Settings{Kernel: kernel.MustParse("linear")}},
 	}
 	for want, test := range cases {
