@@ -33,9 +33,8 @@
 // of it. Documents and columns are numbered from 0; messages about a file number its lines from 1, or its documents
 // if these aren't lines.
 //
-// Package engine computes kernels and their matrices, package learn and the packages below it train
-// models. Programs that need more than this package offers, such as rows of a matrix on demand, call them
-// directly.
+// Programs that need more than this package offers call those below it: package engine computes rows of a matrix on
+// demand, and package solver trains on any matrix that serves rows.
 //
 // Results don't depend on the number of workers, and are the same from run to run on one instruction
 // set. Functions may be called concurrently, and return within a second of the end of their context,

@@ -263,8 +263,8 @@ func (m *Model) Machines() Machines {
 	if m.made() != nil {
 		return Machines{}
 	}
-	own, ok := m.m.(learn.Machines)
-	if !ok {
+	own, _ := learn.MachinesOf(m.m)
+	if own == nil {
 		return Machines{}
 	}
 	out := Machines{Support: make([]int, len(own.SupportDoc))}

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gramengine/gram/internal/musttest"
 )
 
 const module = "github.com/gramengine/gram"
@@ -54,6 +58,26 @@ func misplaced(of, imported string) bool {
 	at, entry := layerOf(of)
 	below, other := layerOf(imported)
 	return below >= at && entry != other
+}
+
+// Programs ask a learner's model for what it can do by the contract in package learn, never for its concrete type.
+func TestModelsAreInterfaces(t *testing.T) {
+	concrete := regexp.MustCompile(`\.\(\*?(svm|model|knn|linear|logistic|landmark|lmnn|mkm|learn)\.[A-Z]\w*\)`)
+	files, err := exec.Command("git", "-C", "../..", "ls-files", "*.go").Output()
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, name := range strings.Fields(string(files)) {
+		if strings.HasPrefix(name, "internal/learn/") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text := musttest.Get(os.ReadFile("../../" + name))(t)
+		for _, found := range concrete.FindAllString(string(text), -1) {
+			if found != ".(learn.Computing)" { // an interface
+				t.Errorf("%s asserts %s, expected an interface of package learn", name, found)
+			}
+		}
+	}
 }
 
 func TestImportsPointDown(t *testing.T) {

@@ -163,6 +163,10 @@ type About struct {
 	Support    int         // support vectors
 	Bytes      int64       // of memory, about
 
+	Source    string   // of the training documents; "" if unknown
+	Documents int      // number of these; 0 if unknown
+	Digest    [32]byte // their corpus.Corpus.Digest; 0 if unknown
+
 	Ended Ended    // how the searches of the training ended
 	Notes []string // what deserves notice, in sentences without a full stop
 	Text  []string // what was found in training, in lines

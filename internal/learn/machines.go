@@ -32,11 +32,19 @@ type Trained struct {
 	Choosing time.Duration  // what that took
 }
 
+// MachinesOf returns the support vector machines of a model and, if it was just trained, what the training found; nil
+// for other models.
+func MachinesOf(m Model) (*model.Model, *Trained) {
+	own, _ := m.(Machines)
+	return own.Model, own.Trained
+}
+
 // About implements Model.
 func (m Machines) About() About {
 	a := About{
 		Type: string(m.Type), Kernel: m.Kernel, C: m.Settings.C, Machines: []string{string(m.Type)},
 		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Support: m.Support.Rows(), Bytes: m.bytes(),
+		Source: m.Source, Documents: m.Documents, Digest: m.Corpus,
 	}
 	if m.Embedder != nil {
 		a.Embedding, a.Terms = m.Embedder.String(), len(m.Embedder.Terms)

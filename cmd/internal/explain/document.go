@@ -39,12 +39,9 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 		return err
 	}
 	p.Stage("explaining")
-	out := &documentReport{Model: r.model, Document: "the text"}
+	out := &documentReport{Model: r.model, Document: "the text", source: a.Source}
 	if r.document > 0 {
 		out.Document = c.DocumentName(i)
-	}
-	if machines, ok := m.(learn.Machines); ok {
-		out.source = machines.Source
 	}
 	o := learn.Options{
 		Workers: r.limits.Workers, MemoryBytes: r.Bytes(), HeldBytes: a.Bytes + c.Documents.Bytes(),

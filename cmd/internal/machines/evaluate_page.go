@@ -306,9 +306,9 @@ func parts(m *learn.Mistake) (out []report.Part) {
 // trainingTexts returns the texts of -training where its documents are those that the model learnt from: their
 // numbers are those of support vectors then.
 func (r *evaluateReport) trainingTexts() []string {
-	m, own := r.found.m.(learn.Machines)
-	if c := r.training; own && c != nil && m.Documents == c.Documents.Rows() &&
-		(m.Source == c.Source || m.Corpus == c.Digest()) {
+	a := r.found.m.About()
+	if c := r.training; a.Support > 0 && c != nil && a.Documents == c.Documents.Rows() &&
+		(a.Source == c.Source || a.Digest == c.Digest()) {
 		return c.Texts
 	}
 	return nil
@@ -363,8 +363,8 @@ func (r *evaluateReport) modelSection(x *found) report.Section {
 	}
 	add("Classes", fmt.Sprint(len(a.Classes)))
 	add("Support vectors", report.Count(a.Support))
-	if machines, own := x.m.(learn.Machines); own {
-		add("Trained on", machines.Source)
+	if a.Source != "" {
+		add("Trained on", a.Source)
 	}
 	return s
 }

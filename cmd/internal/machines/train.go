@@ -179,8 +179,8 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 // write writes the model and returns the size of its file.
 func (t *train) write(ctx context.Context, e *cli.Env, m learn.Model) (int64, error) {
 	return matrixio.Make(t.out, func(w io.Writer) error {
-		own, ok := m.(learn.Machines)
-		if t.to == "gram" || !ok {
+		own, _ := learn.MachinesOf(m)
+		if t.to == "gram" || own == nil {
 			return m.Write(ctx, w)
 		}
 		labels, err := own.WriteLIBSVM(ctx, w, model.LIBSVMOptions{Precomputed: t.to == "libsvm-precomputed"})

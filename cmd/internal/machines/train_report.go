@@ -71,8 +71,8 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	if r.Machines = len(a.Machines); a.Votes {
 		r.Machines = 0
 	}
-	if own, ok := m.(learn.Machines); ok {
-		r.fillMachines(t, own, j)
+	if own, found := learn.MachinesOf(m); own != nil {
+		r.fillMachines(t, own, found, j)
 	} else if j.corpus != nil { // else linear machines took the place of others
 		digest := j.corpus.Digest()
 		r.Corpus.Digest = hex.EncodeToString(digest[:])
@@ -84,8 +84,7 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 
 // fillMachines fills in what is known of support vector machines; the terms and the digest of the
 // corpus are in the model.
-func (r *trainReport) fillMachines(t *train, m learn.Machines, j *job) {
-	found := m.Trained
+func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Trained, j *job) {
 	r.Corpus.Digest = hex.EncodeToString(m.Corpus[:])
 	if t.precomputed() {
 		r.Corpus.Terms = m.Documents
@@ -110,7 +109,7 @@ func (r *trainReport) fillMachines(t *train, m learn.Machines, j *job) {
 		r.Choice.Train = t.commandLine([]string{"scheme", "epsilon", "nu", "o", "choose-time", "thresholds", "q", "json"},
 			append(settings, "-o", t.out))
 	}
-	r.Rows = machineRows(m.Model)
+	r.Rows = machineRows(m)
 }
 
 // machineRows lists the machines of a model in their order.
