@@ -98,7 +98,7 @@ type Validation struct {
 	FoldScores []float64 // the measure on each fold
 	Mean       float64   // of FoldScores
 	SD         float64   // standard deviation of FoldScores, with n-1 in the denominator
-	SE         float64   // standard error of Mean, SD / √n
+	SE         float64   // standard error of Mean: SD / √folds
 
 	Score        *Score        // of the documents of all folds together
 	Type, Kernel string        // as in About
@@ -109,7 +109,7 @@ type Validation struct {
 
 func validationOf(v *learn.Validation) *Validation {
 	return &Validation{Measure: string(v.Measure), FoldScores: v.Figures, Mean: v.Mean, SD: v.SD,
-		SE: v.SD / math.Sqrt(float64(len(v.Figures))), Score: scoreOf(v.Score), Type: v.About.Type, Kernel: v.About.Kernel,
+		SE: v.SE, Score: scoreOf(v.Score), Type: v.About.Type, Kernel: v.About.Kernel,
 		Support: v.Support, Unfinished: v.Ended.Unfinished, Took: v.Took}
 }
 

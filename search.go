@@ -79,7 +79,12 @@ type SearchPoint struct {
 	Documents  int          // number of documents that it was compared on
 	FoldScores []float64    // the measure on each fold
 	Mean, SD   float64      // of FoldScores; the deviation has n-1 in the denominator
+	SE         float64      // standard error of Mean: SD / √folds
+	ToBest     *Difference  // to the best point; nil for the best
 }
+
+// Difference is the mean difference of the measure of two points on the same folds, with its standard error.
+type Difference struct{ Mean, SE float64 }
 
 // SearchResult is what a search found.
 type SearchResult struct {
@@ -93,8 +98,8 @@ type SearchResult struct {
 
 // Ablation compares the best point that has a part of the terms with the best one that lacks it.
 type Ablation struct {
-	Part     string  // an analyzer such as word, n-grams, or min-df 1
-	Mean, SE float64 // mean and standard error of the difference of the measure over folds, with less without
+	Part       string // an analyzer such as word, n-grams, or min-df 1
+	Difference        // with the part less without it
 }
 
 // Search searches for the best kernel and parameters by cross-validation. At the end of ctx, or after
@@ -136,7 +141,7 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	}
 	out := &SearchResult{Measure: string(found.Measure), Best: found.Best, Train: o.TrainOptions}
 	for _, w := range found.Worths() {
-		out.Ablations = append(out.Ablations, Ablation{w.Part, w.Mean, w.SE})
+		out.Ablations = append(out.Ablations, Ablation{w.Part, Difference(w.Difference)})
 	}
 	documents := c.Documents.Rows()
 	if chosen := found.Chosen; chosen != nil {
@@ -149,7 +154,7 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 		out.Train.Thresholds, out.Train.Tolerance = first.Thresholds, first.Tolerance
 	}
 	for _, p := range found.Points {
-		one := SearchPoint{o.with(l, p), p.Cut, documents, p.Figures, p.Mean, p.SD}
+		one := SearchPoint{o.with(l, p), p.Cut, documents, p.Figures, p.Mean, p.SD, p.SE, (*Difference)(p.ToBest)}
 		if found.Chosen != nil {
 			one.Options.Thresholds, one.Options.Tolerance = out.Train.Thresholds, out.Train.Tolerance
 			if p.Cut > 0 && found.Terms != nil {

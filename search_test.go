@@ -27,6 +27,12 @@ func TestSearchOfTexts(t *testing.T) {
 	if len(found.Ablations) == 0 || found.Train.Terms == nil || found.Points[found.Best].Mean < 0.99 {
 		t.Fatalf("found %+v, with %+v, expected pairs of words", found.Train, found.Points[found.Best])
 	}
+	for i, p := range found.Points {
+		if d := p.ToBest; (d == nil) != (i == found.Best) ||
+			d != nil && !(math.Abs(d.Mean-(p.Mean-found.Points[found.Best].Mean)) <= 1e-12) || p.SE != p.SD/math.Sqrt(3) {
+			t.Errorf("point %d: mean %v, standard error %v, difference to the best %+v", i, p.Mean, p.SE, d)
+		}
+	}
 	for _, terms := range []*corpus.Terms{found.Train.Terms, nil} {
 		what := "word " // and no more
 		if terms != nil {

@@ -179,8 +179,9 @@ int32_t gram_cross_validate(const gram_documents *x, const char *options, int64_
                             gram_object *result, const gram_call *call);
 
 /* Searches for the best kernel and parameters on shared tiles. Options: those of gram_train, folds, grid (an object of
- * arrays of strings). The result has "json": "points" with their "options" for gram_train, "mean", "sd" and
- * "fold_scores"; "best" is one of them, from 0, or -1; "train" has its options. */
+ * arrays of strings). The result has "json": "points" with their "options" for gram_train, "mean", "sd", "se",
+ * "fold_scores" and "to_best" ("mean" and "se" of the difference to the best); "best" is one of them, from 0, or -1;
+ * "train" has its options. */
 int32_t gram_search(const gram_documents *x, const char *options, int64_t options_size,
                     gram_object *result, const gram_call *call);
 

@@ -194,10 +194,8 @@ func crossValidate(c *call, a *makeArguments) (object, error) {
 
 // point is a combination that a search tried.
 type point struct {
-	Options    map[string]any
-	Documents  int
-	FoldScores []float64
-	Mean, SD   float64
+	gram.SearchPoint
+	Options map[string]any
 }
 
 // search is gram_search.
@@ -216,7 +214,7 @@ func search(c *call, a *makeArguments) (object, error) {
 	}
 	var points []point
 	for _, p := range found.Points {
-		points = append(points, point{given(p.Options), p.Documents, p.FoldScores, p.Mean, p.SD})
+		points = append(points, point{p, given(p.Options)})
 	}
 	return &answer{name: "search", says: struct {
 		Measure   string
