@@ -36,12 +36,12 @@ type regression struct {
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-// Hidden implements params.Hiding: hyperplanes through the origin have no bias, others no boundary and one optimum.
+// Hidden implements params.Hiding: spherical margins have no bias.
 func (r *regression) Hidden() []string {
 	if r.Margin == logistic.Spherical {
 		return []string{"origin"}
 	}
-	return []string{"boundary", "pull", "ascent", "starts"}
+	return nil
 }
 
 // What is tried where C isn't given, on so many folds.
@@ -49,13 +49,6 @@ var (
 	triedC  = []float64{0.1, 1, 10, 100, 1000}
 	triedOn = 3
 )
-
-// settings are those of options.
-func (r *regression) settings(o Options) logistic.Settings {
-	s := r.Settings
-	s.Seed = o.Seed
-	return s
-}
 
 func (o *Options) logistic() logistic.Options {
 	return logistic.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
@@ -74,11 +67,11 @@ func (r *regression) Check(Options) error { return checkLine(r.Embedding) }
 
 // Train implements Trainer. Where no C is given, it chooses one by folds, if it may.
 func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
-	e, s := r.embedding(c, o), r.settings(o)
+	e, s := r.embedding(c, o), r.Settings
 	var chosen string
 	if !r.Given("c") && o.Work > 0 && c.Documents.Rows() >= 2*triedOn {
 		rough := s
-		rough.Tolerance, rough.Iterations, rough.Starts = max(s.Tolerance, 1e-3), 100, 0
+		rough.Tolerance, rough.Iterations = max(s.Tolerance, 1e-3), 100
 		choices, best, err := logistic.Choose(ctx, c, e, rough, triedC, triedOn, o.Seed, o.logistic())
 		if err != nil {
 			return nil, err
@@ -103,7 +96,7 @@ func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mo
 
 // TrainPath implements PathTrainer.
 func (r *regression) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
-	models, err := logistic.TrainPath(ctx, c, r.embedding(c, o), r.settings(o), prices, o.logistic())
+	models, err := logistic.TrainPath(ctx, c, r.embedding(c, o), r.Settings, prices, o.logistic())
 	return each(models, func(m *logistic.Model) Model { return &Regression{m, ""} }), err
 }
 
@@ -131,19 +124,16 @@ func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string
 
 // regressionRow is a machine in a report.
 type regressionRow struct {
-	Class       string    `json:"class"`
-	Objective   float64   `json:"objective"`
-	Gap         *float64  `json:"gap,omitempty"`
-	Gradient    float64   `json:"gradient"`
-	Iterations  int       `json:"iterations"`
-	Evaluations int       `json:"evaluations"`
-	Converged   bool      `json:"converged"`
-	Bias        float64   `json:"bias"`
-	Theta       float64   `json:"theta,omitempty"`
-	Bounded     bool      `json:"theta_bounded,omitempty"`
-	Starts      []float64 `json:"start_objectives,omitempty"`
-	Differ      int       `json:"documents_where_boundaries_differ,omitempty"`
-	MostApart   float64   `json:"greatest_difference_of_margins,omitempty"`
+	Class       string   `json:"class"`
+	Objective   float64  `json:"objective"`
+	Gap         *float64 `json:"gap,omitempty"`
+	Gradient    float64  `json:"gradient"`
+	Iterations  int      `json:"iterations"`
+	Evaluations int      `json:"evaluations"`
+	Converged   bool     `json:"converged"`
+	Bias        float64  `json:"bias"`
+	Theta       float64  `json:"theta,omitempty"`
+	Bounded     bool     `json:"theta_bounded,omitempty"`
 }
 
 // About implements Model.
@@ -161,12 +151,11 @@ func (m *Regression) About() About {
 	if m.chosen != "" {
 		a.Text = append(a.Text, m.chosen)
 	}
-	var steps, passes, differ, bounded int
-	var value, gap, most float64
+	var steps, passes, bounded int
+	var value, gap float64
 	measured := s.Margin == logistic.Euclidean && !math.IsInf(s.C, 1)
 	for k, q := range m.Machines {
 		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
-		differ, most = differ+q.Differ, max(most, q.MostApart)
 		gap += q.Gap
 		a.Ended.count(q.Converged, q.Gap, q.Value)
 		if q.Bounded {
@@ -178,7 +167,6 @@ func (m *Regression) About() About {
 		}
 		a.Rows = append(a.Rows, regressionRow{
 			m.Classes[k], q.Value, told, q.Gradient, q.Iterations, q.Evaluations, q.Converged, q.Bias, q.Theta, q.Bounded,
-			q.Starts, q.Differ, q.MostApart,
 		})
 	}
 	line := fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)
@@ -186,10 +174,6 @@ func (m *Regression) About() About {
 		line += fmt.Sprintf(", at most %.2g above the optimum", gap)
 	}
 	a.Text = append(a.Text, line)
-	if s.Margin == logistic.Spherical {
-		a.Text = append(a.Text, fmt.Sprintf("the paper's boundary would change %d of %d margins, by up to %.2g rad", differ,
-			m.Documents*len(m.Machines), most))
-	}
 	if bounded > 0 {
 		a.Text = append(a.Text, fmt.Sprintf("θ is at its bound in %d of %d machines: their classes are separable, and C "+
 			"is too great to bound it", bounded, len(m.Machines)))

@@ -13,11 +13,11 @@
 //
 // and d is the signed angle between x and the hyperplane of û on the positive sphere (package
 // sphere). So both have the same regularisation, since ‖w‖ = θ, and for small angles nearly the same
-// f. Spherical margins may add Pull·(1 - ⟨û,m⟩). On separable documents θ grows for ever as C does;
+// f. On separable documents θ grows for ever as C does;
 // at 10⁴ it stays, and the machine says so.
 //
 // F is convex for Euclidean margins. For spherical ones it isn't, and has kinks where a document lies
-// on the hyperplane: the result is that of a start, near the Euclidean solution, or the best of several.
+// on the hyperplane: the result is that of a start near the Euclidean solution.
 // A Euclidean search ends at a duality gap (gap.go), unless C is infinite; a spherical one by its gradient.
 //
 // # How it is computed
@@ -26,7 +26,7 @@
 // terms), whatever documents × terms is. Documents are kept by rows and by columns for it
 // (points.go), so that both are gathers, no two workers write to one place, and sums have one order:
 // results have the same bits from any number of workers. Both margins are searched by one L-BFGS
-// (lbfgs.go); the paper's ascent is beside it (ascent.go). Machines of several classes are trained
+// (package lbfgs). Machines of several classes are trained
 // side by side (train.go), for ascending C each from the one before. [Choose] chooses C by folds.
 //
 // Source: Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004,

@@ -20,9 +20,6 @@ func describe(f *archive.File, m *Model) {
 		*s, _ = s.resolve()
 	}
 	archive.Named(f, "margin", &s.Margin, Euclidean, Spherical)
-	if s.Margin == Spherical {
-		archive.Named(f, "boundary", &s.Boundary, Exact, Paper)
-	}
 	archive.Named(f, "scheme", &s.Scheme, solver.OneVsRest, solver.Labels)
 	c := s.C
 	if math.IsInf(c, 1) {
@@ -33,36 +30,24 @@ func describe(f *archive.File, m *Model) {
 		s.C = math.Inf(1)
 	}
 	f.Optional("no_bias", &s.NoBias)
-	f.Optional("pull", &s.Pull)
 	f.Key("tolerance", &s.Tolerance)
 	f.Key("iterations", &s.Iterations)
-	f.Optional("ascent", &s.Ascent)
-	f.Key("starts", &s.Starts)
-	f.Optional("seed", &s.Seed)
 	f.Corpus(&m.Source, &m.Corpus)
 	archive.Count(f, "documents", &m.Documents, 1<<38)
 	f.Names("classes", &m.Classes)
 	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
 	terms, k := f.Embedding(&m.Embedder), len(m.Classes)
-	starts, values := make([]int, k), 0
 	if !f.Writing() {
 		for range m.Classes {
 			m.Machines = append(m.Machines, &Machine{})
 		}
 	}
-	for i, q := range m.Machines {
-		starts[i] = len(q.Starts)
-		values += starts[i]
-	}
-	f.Optional("values", &values)
 	archive.Records(f, "machines", k, func(i int) archive.Record {
 		q := m.Machines[i]
 		return archive.Record{
-			archive.Flags{&q.Converged, &q.Bounded}, &q.Iterations, &q.Evaluations, &q.Differ, &starts[i], &q.Bias, &q.Theta,
-			&q.Value, &q.Gradient, &q.MostApart,
+			archive.Flags{&q.Converged, &q.Bounded}, &q.Iterations, &q.Evaluations, &q.Bias, &q.Theta, &q.Value, &q.Gradient,
 		}
 	})
-	archive.Rows(f, "starts", int64(values), starts, func(i int) *[]float64 { return &m.Machines[i].Starts })
 	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
 }
 

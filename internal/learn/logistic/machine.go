@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/gramengine/gram/internal/learn/lbfgs"
@@ -29,13 +28,6 @@ type Machine struct {
 	Evaluations int  // of objective and gradient
 	Converged   bool // whether the tolerance was reached; spherical: or the value fell no more
 	Bounded     bool // spherical: θ is at its greatest value, for the documents are separable
-
-	Starts []float64 // spherical: the value by start, where there are several
-
-	// Spherical: on how many training documents the exact boundary set differs from the paper's for
-	// this û, and the greatest difference of the margins, in radians.
-	Differ    int
-	MostApart float64
 }
 
 // Documents are embedded documents, checked once. It may be used concurrently.
@@ -171,36 +163,32 @@ func (p *Problem) train(
 	stop := lbfgs.Stopping{
 		Gradient: s.Tolerance * o.reference(), Gained: s.Tolerance * gainedPart, Iterations: s.Iterations, Told: told,
 	}
-	search := func(w []float64) (lbfgs.Minimum, error) {
-		if s.Ascent {
-			return ascend(ctx, o.value, w, stop)
-		}
-		return lbfgs.Minimise(ctx, o.value, w, stop)
+	w := make([]float64, o.size())
+	if s.Margin == Euclidean && !s.NoBias {
+		sum := o.sides()
+		w[len(w)-1] = math.Log(o.prices[1] * sum[1] / (o.prices[0] * sum[0]))
 	}
 	var out []*Machine
-	var w []float64
-	for _, c := range prices {
+	for i, c := range prices {
 		s.C = c
+		var machine *Machine
+		var err error
 		if s.Margin == Euclidean {
-			if w == nil {
-				w = make([]float64, o.size())
-				if !s.NoBias {
-					sum := o.sides()
-					w[len(w)-1] = math.Log(o.prices[1] * sum[1] / (o.prices[0] * sum[0]))
-				}
+			machine, err = p.convex(ctx, o, w, stop)
+		} else {
+			if i == 0 {
+				err = o.plain(ctx, w)
 			}
-			machine, err := p.convex(ctx, o, w, stop)
-			if err != nil {
-				return nil, err
+			if err == nil {
+				var m lbfgs.Minimum
+				m, err = lbfgs.Minimise(ctx, o.value, w, stop)
+				machine = p.machine(o, m)
 			}
-			out = append(out, machine)
-			continue
 		}
-		machine, end, err := p.startAll(ctx, o, w, search)
 		if err != nil {
 			return nil, err
 		}
-		out, w = append(out, machine), end
+		out = append(out, machine)
 	}
 	return out, nil
 }
@@ -227,59 +215,12 @@ func (p *Problem) convex(ctx context.Context, o *objective, w []float64, stop lb
 	return machine, err
 }
 
-// startAll searches a spherical machine from all starts, or from w where that isn't nil, and returns
-// the best, the first of equals, and where it ended.
-func (p *Problem) startAll(
-	ctx context.Context, o *objective, w []float64, search func([]float64) (lbfgs.Minimum, error),
-) (*Machine, []float64, error) {
-	s := o.s
-	if o.toward = nil; s.Pull > 0 {
-		o.toward = o.centroids()
-	}
-	var best lbfgs.Minimum
-	var values []float64
-	for start := range s.Starts {
-		from := make([]float64, o.size())
-		switch {
-		case start == 0 && w != nil:
-			copy(from, w)
-		case start == 0:
-			if err := o.plain(ctx, from); err != nil {
-				return nil, nil, err
-			}
-		case start == 1:
-			copy(from, o.centroids())
-		default:
-			r := rand.New(rand.NewPCG(s.Seed, uint64(start)))
-			for j := range from {
-				from[j] = r.NormFloat64()
-			}
-			lbfgs.Scale(from, 1/math.Sqrt(lbfgs.Product(from, from)))
-		}
-		m, err := search(from)
-		if err != nil {
-			return nil, nil, err
-		}
-		if values = append(values, m.Value); start == 0 || m.Value < best.Value {
-			best = m
-		}
-	}
-	machine := p.machine(o, best)
-	if len(values) > 1 {
-		machine.Starts = values
-	}
-	if err := p.compare(ctx, o, machine); err != nil {
-		return nil, nil, err
-	}
-	return machine, best.W, nil
-}
-
 // plain sets w to where a search for spherical margins begins: the solution with Euclidean margins
 // without an offset, roughly, which is convex, and halved since f has a 2. From the means of classes of
 // unequal size a search may take a thousand times as long and end higher.
 func (o *objective) plain(ctx context.Context, w []float64) error {
 	s := *o.s
-	s.Margin, s.NoBias, s.Boundary = Euclidean, true, Exact
+	s.Margin, s.NoBias = Euclidean, true
 	begin := newObjective(o.points, &s, o.positive, o.workers)
 	stop := lbfgs.Stopping{Gradient: 0.01 * begin.reference(), Iterations: 100}
 	if _, err := lbfgs.Minimise(ctx, begin.value, w, stop); err != nil {
@@ -344,31 +285,6 @@ func (p *Problem) machine(o *objective, m lbfgs.Minimum) *Machine {
 	return out
 }
 
-// compare counts the training documents whose boundary set isn't the paper's.
-func (p *Problem) compare(ctx context.Context, o *objective, m *Machine) error {
-	for j, t := range o.terms {
-		o.u[j] = m.Weights[t]
-	}
-	exact, paper := sphere.NewHyperplane(o.u, sphere.Exact), sphere.NewHyperplane(o.u, sphere.Paper)
-	differ, most := make([]int, len(o.rowBlocks)), make([]float64, len(o.rowBlocks))
-	err := each(ctx, o.workers, o.rowBlocks, func(worker, block, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			terms, values := o.rows.Row(i)
-			x := sphere.Point{Terms: terms, Values: values, Norm2: o.norm2[i]}
-			a, b := exact.Project(x, &o.scratch[worker]), paper.Project(x, &o.scratch[worker])
-			if apart := math.Abs(a.Margin - b.Margin); apart > 1e-12 {
-				differ[block]++
-				most[block] = max(most[block], apart)
-			}
-		}
-	})
-	for b, n := range differ {
-		m.Differ += n
-		m.MostApart = max(m.MostApart, most[b])
-	}
-	return err
-}
-
 // decider computes decision values of one machine. It may not be used concurrently.
 type decider struct {
 	m       *Machine
@@ -380,7 +296,7 @@ type decider struct {
 func newDecider(m *Machine, s *Settings) *decider {
 	d := &decider{m: m, s: s}
 	if s.Margin == Spherical && m.Theta > 0 {
-		d.plane = sphere.NewHyperplane(m.Weights, s.Boundary)
+		d.plane = sphere.NewHyperplane(m.Weights)
 	}
 	return d
 }

@@ -72,7 +72,7 @@ func (m *Machine) validate(cols int, margin Margin) error {
 	if len(m.Weights) != cols {
 		return fmt.Errorf("%d weights, expected %d", len(m.Weights), cols)
 	}
-	for _, v := range append([]float64{m.Bias, m.Theta, m.Value, m.Gradient, m.MostApart}, m.Starts...) {
+	for _, v := range []float64{m.Bias, m.Theta, m.Value, m.Gradient} {
 		if !finite(v) {
 			return fmt.Errorf("a number that is %v, expected a finite one", v)
 		}
@@ -84,9 +84,8 @@ func (m *Machine) validate(cols int, margin Margin) error {
 		}
 		length += float64(v * v)
 	}
-	if m.Iterations < 0 || m.Evaluations < 0 || m.Differ < 0 || m.Theta < 0 || m.MostApart < 0 {
-		return fmt.Errorf("%d iterations, %d evaluations, %d documents that differ by %v, θ %v, expected at least 0",
-			m.Iterations, m.Evaluations, m.Differ, m.MostApart, m.Theta)
+	if m.Iterations < 0 || m.Evaluations < 0 || m.Theta < 0 {
+		return fmt.Errorf("%d iterations, %d evaluations, θ %v, expected at least 0", m.Iterations, m.Evaluations, m.Theta)
 	}
 	if margin == Spherical && m.Theta > 0 && !(math.Abs(length-1) <= 1e-9) {
 		return fmt.Errorf("û of squared length %v, expected 1", length)

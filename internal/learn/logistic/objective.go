@@ -15,7 +15,6 @@ type objective struct {
 	s        *Settings
 	positive []bool // by document
 	prices   [2]float64
-	toward   []float64 // the unit vector that Pull pulls û to; nil without
 	workers  int
 
 	u       []float64 // w / ‖w‖
@@ -38,7 +37,7 @@ func newObjective(p *points, s *Settings, positive []bool, workers int) *objecti
 	o.losses, o.radial = make([]float64, len(p.rowBlocks)), make([]float64, len(p.rowBlocks))
 	if s.Margin == Spherical {
 		o.u, o.weights = make([]float64, len(p.terms)), make([]sphere.Weight, n)
-		o.plane = sphere.NewHyperplane(o.u, s.Boundary)
+		o.plane = sphere.NewHyperplane(o.u)
 		o.scratch = make([]sphere.Scratch, workers)
 	}
 	return o
@@ -174,7 +173,7 @@ func (o *objective) spherical(ctx context.Context, w, g []float64) (float64, err
 			terms, values := o.rows.Row(i)
 			p := o.plane.Project(sphere.Point{Terms: terms, Values: values, Norm2: o.norm2[i]}, &o.scratch[worker])
 			l, c := o.lossOf(i, 2*theta*p.Margin)
-			o.weights[i] = sphere.Weight{Slope: 2 * theta * c * p.Slope, Lambda: p.Lambda, Cut: p.Cut}
+			o.weights[i] = sphere.Weight{Slope: 2 * theta * c * p.Slope, Lambda: p.Lambda}
 			total += l
 			radial += 2 * c * p.Margin
 		}
@@ -194,12 +193,6 @@ func (o *objective) spherical(ctx context.Context, w, g []float64) (float64, err
 		}
 	})
 	value := sum(o.losses) + theta*theta/(2*o.s.C)
-	if o.toward != nil {
-		value += o.s.Pull * (1 - lbfgs.Product(o.u, o.toward))
-		for j, v := range o.toward {
-			g[j] -= o.s.Pull * v
-		}
-	}
 	// By w = θû: what g has along û counts nothing, and the rest is divided by its length.
 	along, radial := lbfgs.Product(g, o.u), sum(o.radial)+theta/o.s.C
 	if length > mostTheta {

@@ -3,7 +3,6 @@ package logistic
 import (
 	"fmt"
 
-	"github.com/gramengine/gram/internal/learn/sphere"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -29,22 +28,11 @@ func (m Margin) String() string {
 	return "euclidean"
 }
 
-// Boundary says which terms are taken to be 0 at the point of a hyperplane that is nearest to a
-// document, see package sphere.
-type Boundary = sphere.Boundary
-
-// The boundaries: those that are 0, and those that Lebanon and Lafferty take, a part of them.
-const (
-	Exact = sphere.Exact
-	Paper = sphere.Paper
-)
-
 // Settings say what is trained. The zero value works.
 type Settings struct {
-	Margin   Margin
-	Boundary Boundary      `param:"boundary" max:"1" help:"what is 0 at a hyperplane's nearest point"`
-	C        float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
-	Scheme   solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
+	Margin Margin
+	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
+	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
 	// Weights multiply the losses of documents by name of their class in the machine that tells it from others, and
 	// of two classes those of both. Balanced weighs classes that Weights don't name as linear.Settings says.
@@ -57,23 +45,11 @@ type Settings struct {
 	// spherical margins do.
 	NoBias bool `param:"origin" help:"hyperplanes go through the origin"`
 
-	// Pull is the price of 1 - ⟨û,m⟩, with m the difference of the classes' mean documents: it
-	// regularises the direction of spherical margins, as C does θ.
-	Pull float64 `param:"pull" min:"0" help:"price of turning away from the means"`
-
 	// Tolerance ends a search at a gradient of this part of that at w = 0, with Euclidean margins and
 	// finite C not before the value is at most this part of itself above its minimum.
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 
 	Iterations int `param:"iterations" default:"1000" min:"1" help:"iterations of a search at most"`
-
-	// Ascent of spherical margins searches as the paper does, by steps along the gradient.
-	Ascent bool `param:"ascent" help:"the paper's search, in place of L-BFGS"`
-
-	// Starts is how many searches a spherical machine is the best of. The first begins near the solution
-	// with Euclidean margins, the second at m, others at random directions.
-	Starts int    `param:"starts" default:"1" min:"1" help:"searches, of which the best is taken"`
-	Seed   uint64 // of random directions
 }
 
 // resolve checks the settings and fills in defaults.
@@ -86,9 +62,6 @@ func (s Settings) resolve() (Settings, error) {
 		return s, fmt.Errorf("logistic: Margin %d, expected Euclidean or Spherical", s.Margin)
 	case s.Margin == Spherical && s.NoBias:
 		return s, fmt.Errorf("logistic: NoBias with spherical margins, which have no bias, expected Euclidean")
-	case s.Margin == Euclidean && (s.Ascent || s.Starts > 1 || s.Pull > 0 || s.Boundary != Exact):
-		return s, fmt.Errorf("logistic: Ascent, Starts, Pull or Boundary with Euclidean margins, " +
-			"expected Spherical: they have one optimum and no boundary")
 	}
 	return s, nil
 }

@@ -17,8 +17,8 @@
 // That point is y = max(0, x + λû), scaled to length 1, with the λ for which ⟨û,y⟩ = 0. So F = ‖y‖²,
 // and λ = -q/w. The function g(λ) = Σ ûᵢ max(0, xᵢ + λûᵢ) is convex left of 0 (for ⟨x,û⟩ > 0; else by
 // -û), so Newton's method from λ = 0 meets its root from one side: A only grows, and it ends when A
-// stays as it is. The paper takes one step of another kind, A = {i: xᵢ ≤ ⟨x,û⟩ûᵢ}, which is a part of
-// the true A ([Paper]): its F is too great there, and its margin too small.
+// stays as it is. The paper takes A = {i: xᵢ ≤ ⟨x,û⟩ûᵢ}, which is a part of the true A: its F is too
+// great there, and its margin too small.
 //
 // # Work
 //

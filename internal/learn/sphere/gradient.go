@@ -1,8 +1,8 @@
 package sphere
 
 // Weight is what a document adds to a gradient: with the derivative c of a loss by the document's
-// margin, of which it is Slope·c, Lambda and Cut those of its projection.
-type Weight struct{ Slope, Lambda, Cut float64 }
+// margin, of which it is Slope·c, Lambda that of its projection.
+type Weight struct{ Slope, Lambda float64 }
 
 // Beyond is what documents add to a gradient at terms that they don't have, divided by û: by the
 // sign of û.
@@ -23,26 +23,13 @@ func (h *Hyperplane) Gradient(term int, docs []uint32, values []float32, weights
 	u := h.U[term]
 	values = values[:len(docs)]
 	var g float64
-	if h.Boundary == Paper {
-		for k, i := range docs {
-			w := &weights[i]
-			x := float64(values[k])
-			if x+float64(w.Cut*u) > 0 {
-				if l := float64(w.Lambda * u); l < 0 {
-					x += l
-				}
-				g += float64(w.Slope * x)
-			}
+	for k, i := range docs {
+		w := &weights[i]
+		x := float64(values[k])
+		if l := float64(w.Lambda * u); l < 0 {
+			x = max(x+l, 0)
 		}
-	} else {
-		for k, i := range docs {
-			w := &weights[i]
-			x := float64(values[k])
-			if l := float64(w.Lambda * u); l < 0 {
-				x = max(x+l, 0)
-			}
-			g += float64(w.Slope * x)
-		}
+		g += float64(w.Slope * x)
 	}
 	if u < 0 {
 		return g + float64(u*beyond.Negative)

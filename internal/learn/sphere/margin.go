@@ -2,38 +2,17 @@ package sphere
 
 import "math"
 
-// Boundary says which coordinates of the nearest point are taken to be 0.
-type Boundary int
-
-const (
-	// Exact are those that are 0.
-	Exact Boundary = iota
-
-	// Paper are those that Lebanon and Lafferty take, a part of them: where the orthogonal projection
-	// of x isn't above 0.
-	Paper
-)
-
-// String names the boundary.
-func (b Boundary) String() string {
-	if b == Paper {
-		return "paper"
-	}
-	return "exact"
-}
-
 // Hyperplane is the hyperplane of a unit vector û. [NewHyperplane] makes it.
 type Hyperplane struct {
-	U        []float64 // û
-	Boundary Boundary
+	U []float64 // û
 
 	negative, positive float64 // Σ ûᵢ² over ûᵢ < 0, and over ûᵢ > 0
 }
 
 // NewHyperplane returns the hyperplane of u, which isn't copied. It doesn't check that u has length
 // 1: for another length only Projection.Sum has another value.
-func NewHyperplane(u []float64, b Boundary) *Hyperplane {
-	h := &Hyperplane{U: u, Boundary: b}
+func NewHyperplane(u []float64) *Hyperplane {
+	h := &Hyperplane{U: u}
 	h.Reset()
 	return h
 }
@@ -55,12 +34,8 @@ type Projection struct {
 	Sum    float64 // ⟨x,û⟩, whose sign is that of the margin
 	Margin float64 // d with the sign of ⟨x,û⟩, from -π/2 to π/2
 
-	// The nearest point is max(0, x + Lambda·û), where x + Cut·û > 0, scaled to length 1. Cut is
-	// Lambda unless the boundary is the paper's.
-	Lambda, Cut float64
-
-	// Slope times x + Lambda·û, where x + Cut·û > 0 and 0 elsewhere, is the gradient of Margin by û.
-	Slope float64
+	Lambda float64 // the nearest point is max(0, x + Lambda·û), scaled to length 1
+	Slope  float64 // times max(0, x + Lambda·û), it is the gradient of Margin by û
 }
 
 // Point is a document: its terms, which are indices of û, and their values, none below 0. It needn't
@@ -112,10 +87,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	q, w, lost := positive+negative, beyond+squares, 0.0 // lost is ‖x‖² in A
 	cut := -q / w
-	switch {
-	case h.Boundary == Paper:
-		cut = -q
-	case beyond == 0: // sign·û ≥ 0: what there is of H has the terms whose û is 0
+	if beyond == 0 { // sign·û ≥ 0: what there is of H has the terms whose û is 0
 		cut = -math.MaxFloat64
 	}
 	for {
@@ -134,7 +106,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		}
 		before := w
 		q, w, lost = sum+negative, beyond+squares, zero
-		if on == len(u) || w == before || w == 0 || h.Boundary == Paper {
+		if on == len(u) || w == before || w == 0 {
 			break
 		}
 		cut = -q / w
@@ -159,10 +131,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		}
 	}
 	p.Margin = sign * math.Atan2(math.Sqrt(sin2), math.Sqrt(cos2))
-	p.Lambda, p.Cut = sign*lambda, sign*cut
-	if h.Boundary == Exact {
-		p.Cut = p.Lambda
-	}
+	p.Lambda = sign * lambda
 	// At π/2 what is left of y is rounding, and the margin has a kink.
 	if q > 0 && sin2 > 0 && cos2 > 1e-28*norm2 {
 		p.Slope = q / (w * math.Sqrt(sin2*cos2))

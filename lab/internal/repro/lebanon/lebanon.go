@@ -41,7 +41,7 @@ decided here:
   -c        the price of losses, by -folds of the training documents; the paper doesn't regularise
   topics    the eight most frequent; documents of training and test stories together
   terms     -min-df, -min-letters, -stop-words; by default every run of letters
-Spherical margins have the exact boundary set, not the paper's part of it (-boundary paper).
+Spherical margins have the exact boundary set, not the paper's part of it.
 
 Examples:
   gramlab repro lebanon-lafferty -data DIR -plot figure.svg
@@ -57,7 +57,6 @@ Examples:
 		f.Var(&p.c, "c", "try the values of C of this `LIST`")
 		f.IntVar(&p.splits, "splits", 20, "draw `N` random splits of each task")
 		f.IntVar(&p.folds, "folds", 3, "choose C by `N` folds of the training documents")
-		f.StringVar(&p.boundary, "boundary", "exact", "`SET` of terms that are 0 at the nearest point: exact or paper")
 		p.text.Flags(f, 1, repro.NoWords)
 		return p.run
 	},
@@ -69,7 +68,6 @@ type protocol struct {
 	sizes         repro.Ints
 	c             repro.Numbers
 	splits, folds int
-	boundary      string
 	text          repro.Preparation
 }
 
@@ -91,11 +89,7 @@ var methods = []method{
 
 // settings are those of a method.
 func (p *protocol) settings(m method) logistic.Settings {
-	s := logistic.Settings{Margin: m.margin, NoBias: m.origin, Tolerance: 1e-3}
-	if m.margin == logistic.Spherical && p.boundary == "paper" {
-		s.Boundary = logistic.Paper
-	}
-	return s
+	return logistic.Settings{Margin: m.margin, NoBias: m.origin, Tolerance: 1e-3}
 }
 
 // check reports flags that make no sense.
@@ -107,8 +101,6 @@ func (p *protocol) check() error {
 		return repro.Usagef("-folds %d, expected at least 2", p.folds)
 	case p.sizes[0] < 2*p.folds:
 		return repro.Usagef("-sizes %d, expected at least %d for %d folds", p.sizes[0], 2*p.folds, p.folds)
-	case p.boundary != "exact" && p.boundary != "paper":
-		return repro.Usagef("-boundary %q, expected exact or paper", p.boundary)
 	}
 	return p.text.Check()
 }
@@ -123,7 +115,6 @@ func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	report.Set("training sets", "%s documents, half of them of the class, %d random splits", &p.sizes, p.splits)
 	report.Set("C", "%s, by %d folds of the training documents", &p.c, p.folds)
 	report.Set("terms", "%s", p.text)
-	report.Set("boundary", "%s", p.boundary)
 	report.Set("seed", "%d", r.Seed)
 	for _, s := range []struct {
 		source repro.Source

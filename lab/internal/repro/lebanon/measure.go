@@ -13,11 +13,6 @@ type result struct {
 	Wrong [][]int     // documents of the test set
 	C     [][]float64 // that the folds chose
 
-	// Spherical margins: training documents whose boundary set isn't the paper's, and by how much their
-	// margins differ at most, in radians.
-	Differ [][]int
-	Apart  float64
-
 	Trainings int64
 }
 
@@ -52,8 +47,8 @@ func (p *protocol) measure(ctx context.Context, r *repro.Run, corpora []*dataset
 func (p *protocol) task(
 	ctx context.Context, r *repro.Run, docs *logistic.Documents, t *task, m method, count func(),
 ) (*result, error) {
-	out := &result{Wrong: make([][]int, p.splits), C: make([][]float64, p.splits), Differ: make([][]int, p.splits)}
-	apart, trainings := make([]float64, p.splits), make([]int64, p.splits)
+	out := &result{Wrong: make([][]int, p.splits), C: make([][]float64, p.splits)}
+	trainings := make([]int64, p.splits)
 	err := run.Tasks(ctx, r.Threads(), p.splits, func(ctx context.Context, _, n int) error {
 		s := t.split(r.Seed, n)
 		test := s.test(p.sizes[len(p.sizes)-1])
@@ -73,15 +68,12 @@ func (p *protocol) task(
 				return err
 			}
 			out.Wrong[n], out.C[n] = append(out.Wrong[n], wrong), append(out.C[n], price)
-			out.Differ[n] = append(out.Differ[n], machines[0].Differ)
-			apart[n] = max(apart[n], machines[0].MostApart)
 		}
 		count()
 		return nil
 	})
-	for n := range apart {
-		out.Apart = max(out.Apart, apart[n])
-		out.Trainings += trainings[n]
+	for _, n := range trainings {
+		out.Trainings += n
 	}
 	return out, err
 }

@@ -24,7 +24,7 @@ func (p *protocol) tables(corpora []*dataset, report *repro.Report) {
 			t.Columns = append(t.Columns, repro.Right("p_"+strings.ToLower(m.name), "p "+m.name))
 		}
 		better, worse := make([]int, len(methods)), make([]int, len(methods))
-		rows, differ, documents, apart := 0, 0, 0, 0.0
+		rows := 0
 		for _, task := range c.tasks {
 			if len(task.results) < len(methods) {
 				continue
@@ -34,8 +34,6 @@ func (p *protocol) tables(corpora []*dataset, report *repro.Report) {
 			for _, m := range methods {
 				panel.Curves = append(panel.Curves, repro.Curve{Name: m.name})
 			}
-			of := task.results[methods[0].name]
-			apart = max(apart, of.Apart)
 			for k, size := range p.sizes {
 				errors := make([][]float64, len(methods))
 				lowest := 0
@@ -64,10 +62,6 @@ func (p *protocol) tables(corpora []*dataset, report *repro.Report) {
 				}
 				t.Add(cells...)
 				rows++
-				for n := range p.splits {
-					differ += of.Differ[n][k]
-				}
-				documents += p.splits * size
 			}
 			f.Panels = []*repro.Panel{panel}
 			report.Figures = append(report.Figures, f)
@@ -81,9 +75,6 @@ func (p *protocol) tables(corpora []*dataset, report *repro.Report) {
 				significant, m.name, better[i+1], rows, worse[i+1])
 			report.Notes = append(report.Notes, note)
 		}
-		note := fmt.Sprintf("%s: the paper's boundary set isn't the exact one for %d of %d margins of training documents; "+
-			"the margins differ by at most %.2g rad", c.name, differ, documents, apart)
-		report.Notes = append(report.Notes, note)
 	}
 }
 
