@@ -1,5 +1,5 @@
 // Package host describes the machine that the program runs on: processor, caches, sockets, memory nodes, limits of
-// containers, load, temperatures, energy. It asks sysfs and procfs below a root that the caller names, so that a
+// containers, load. It asks sysfs and procfs below a root that the caller names, so that a
 // recorded tree of another machine is described alike. What a system doesn't tell is in Machine.Unknown by name, and
 // never guessed.
 //
@@ -95,10 +95,6 @@ func Describe(root fs.FS, hypervisor string) *Machine {
 	m.MemoryBytes = kib("MemTotal")
 	m.UsedBytes = m.MemoryBytes - kib("MemAvailable")
 	t.need("memory", m.MemoryBytes > 0)
-	_, temperature := Temperature(root)
-	t.need("temperature", temperature)
-	_, energy := ReadEnergy(root)
-	t.need("energy", energy)
 	slices.Sort(t.unknown)
 	m.Unknown = t.unknown
 	return m

@@ -56,7 +56,6 @@ type Row struct {
 	RunToRun  float64   `json:"run_to_run"`        // standard deviation between runs of the log of the lower quartile
 
 	Others float64            `json:"other_cores"` // that other programs kept busy meanwhile; below 0 if unknown
-	Joules float64            `json:"joules"`      // of a pass, of all sockets; 0 if unknown
 	Shares map[string]float64 `json:"shares,omitempty"`
 	Work   *Work              `json:"work,omitempty"`
 }

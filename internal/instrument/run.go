@@ -340,7 +340,6 @@ func (m *measuring) pass(ctx context.Context, i int) error {
 	if after.Processor > 0 {
 		row.Processor = append(row.Processor, after.Processor-before.Processor)
 	}
-	row.Joules += (after.Energy.Since(before.Energy) - row.Joules) / n
 	if j.engine != nil {
 		work := NewWork(o.did, m.table.Panel, 0, 0)
 		row.addShares(shares(o.did, row.Workers, seconds), n)

@@ -3,7 +3,6 @@ package soak
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 
 	"github.com/gramengine/gram/internal/host"
 	"github.com/gramengine/gram/internal/run"
@@ -12,18 +11,10 @@ import (
 // core is a logical processor at work. One goroutine at a time uses it, but for compute.
 type core struct {
 	Core
-	fault *Fault // nil for none
-	draws *rand.Rand
-	room  []float32
+	room []float32
 }
 
-func newCore(id int, o Options) *core {
-	c := &core{Core: Core{ID: id}, draws: rand.New(rand.NewPCG(o.Seed, uint64(id)))}
-	if o.Inject != nil && o.Inject.Core == id {
-		c.fault = o.Inject
-	}
-	return c
-}
+func newCore(id int) *core { return &core{Core: Core{ID: id}} }
 
 // buffer is room for so many values, which hold nothing of the task before.
 func (c *core) buffer(n int) []float32 {
@@ -55,22 +46,6 @@ func (c *core) compute(ctx context.Context, pin bool, t *task, out []float32) er
 		return t.tiles(ctx, out)
 	}
 	return run.Tasks(ctx, 1, 1, func(context.Context, int, int) error { t.plain(out); return nil })
-}
-
-// plant flips bits of values, each by chance, and returns their places.
-func (c *core) plant(values []float32) map[int]bool {
-	if c.fault == nil || c.fault.Rate <= 0 {
-		return nil
-	}
-	planted := map[int]bool{}
-	next := func() int { // values until the next flip, geometrically distributed
-		return int(min(math.Log(1-c.draws.Float64())/math.Log1p(-min(c.fault.Rate, 1-0x1p-53)), 1<<40))
-	}
-	for at := next(); at < len(values); at += 1 + next() {
-		values[at] = math.Float32frombits(bitsOf(values[at]) ^ 1<<c.draws.IntN(32))
-		planted[at] = true
-	}
-	return planted
 }
 
 // clock measures the core's frequency.

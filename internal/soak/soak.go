@@ -33,14 +33,9 @@ type Options struct {
 	ISAs   []asm.ISA     // default all that the processor can run
 	Cores  []int         // logical processors; default all that the process may use
 	Seed   uint64        // of what is computed
-	Inject *Fault        // flips that are planted, to see that they are found; default none
 	Stage  func(string)  // is told what is under way, by one call at a time; default none
-}
 
-// Fault plants flips of bits: each value that the core computes has one by chance.
-type Fault struct {
-	Core int     `json:"core"`
-	Rate float64 `json:"rate"` // of values
+	corrupt func(core int, values []float32) // what a test does to computed values; default nothing
 }
 
 // Report is what was found.
@@ -54,21 +49,10 @@ type Report struct {
 	Busy        float64      `json:"cores_busy"`   // part of the other time in which cores were busy; 0 if unknown
 	Corpus      int64        `json:"corpus_bytes"` // the largest corpus
 	Cache       int64        `json:"cache_bytes"`  // the last-level cache; 0 if unknown
-	Celsius     float64      `json:"celsius_most"` // 0 if unknown
-	Inject      *Fault       `json:"inject,omitempty"`
-	Planted     []Count      `json:"planted,omitempty"` // by kind and instruction set
 	Cores       []Core       `json:"cores"`
-	Found       int          `json:"differences"` // all, those planted included
+	Found       int          `json:"differences"`
 	Differences []Difference `json:"first_differences"`
 	Unknown     []string     `json:"unknown"`
-}
-
-// Count is how many flips were planted, and of these found.
-type Count struct {
-	Kind    string  `json:"kind"`
-	ISA     asm.ISA `json:"isa"`
-	Planted int     `json:"planted"`
-	Found   int     `json:"found"`
 }
 
 // Core is what a core did.
@@ -83,16 +67,15 @@ type Core struct {
 
 // Difference is a value that isn't that of the first time, or an error.
 type Difference struct {
-	Core    int     `json:"core"`
-	ISA     asm.ISA `json:"isa"`
-	Kind    string  `json:"kind"` // tile, map or panel
-	Size    string  `json:"size"`
-	Place   string  `json:"place"`
-	Want    uint32  `json:"want_bits"`
-	Got     uint32  `json:"got_bits"`
-	Planted bool    `json:"planted"`
-	Error   string  `json:"error,omitempty"`
-	At      float64 `json:"after_seconds"`
+	Core  int     `json:"core"`
+	ISA   asm.ISA `json:"isa"`
+	Kind  string  `json:"kind"` // tile, map or panel
+	Size  string  `json:"size"`
+	Place string  `json:"place"`
+	Want  uint32  `json:"want_bits"`
+	Got   uint32  `json:"got_bits"`
+	Error string  `json:"error,omitempty"`
+	At    float64 `json:"after_seconds"`
 
 	// The task was tried again three times, on the core and elsewhere, and differed so many times.
 	Again     int `json:"again_here"`
@@ -100,29 +83,14 @@ type Difference struct {
 	Other     int `json:"elsewhere_core"`
 }
 
-// Sound says that nothing was found but what was planted, and all of that.
-func (r *Report) Sound() bool {
-	planted := 0
-	for _, c := range r.Planted {
-		if c.Found != c.Planted {
-			return false
-		}
-		planted += c.Planted
-	}
-	return r.Found == planted
-}
-
-// Untried says what the run was too short for, "" for nothing: a processor that compared no value, flips to plant.
-func (r *Report) Untried() string {
+// Idle returns an error for a processor that compared no value, because the run was too short.
+func (r *Report) Idle() error {
 	for _, c := range r.Cores {
 		if c.Values == 0 {
-			return fmt.Sprintf("processor %d compared no value", c.ID)
+			return fmt.Errorf("processor %d compared no value", c.ID)
 		}
 	}
-	if r.Inject != nil && !slices.ContainsFunc(r.Planted, func(c Count) bool { return c.Planted > 0 }) {
-		return "no flip was planted"
-	}
-	return ""
+	return nil
 }
 
 const (
@@ -144,7 +112,6 @@ type state struct {
 
 	mu     sync.Mutex
 	report *Report
-	listed int // differences that are in the report, or will be
 }
 
 // Run looks for wrong bits until the time is over or ctx ends, which is no error: the report says so.
@@ -158,7 +125,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	root := os.DirFS("/")
 	m := host.Describe(root, host.Hypervisor())
 	s := &state{o: o, pin: true, begin: time.Now()}
-	s.report = &Report{Began: s.begin.UTC().Format(time.RFC3339), Inject: o.Inject, Unknown: m.Unknown, Pinned: true,
+	s.report = &Report{Began: s.begin.UTC().Format(time.RFC3339), Unknown: m.Unknown, Pinned: true,
 		Differences: []Difference{}}
 	if err := s.choose(m); err != nil {
 		return nil, err
@@ -177,9 +144,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	for ; s.goes(ctx) && (o.Turns == 0 || s.report.Turns < o.Turns); s.report.Turns++ {
 		s.turn(ctx)
-		if c, known := host.Temperature(root); known {
-			s.report.Celsius = max(s.report.Celsius, c)
-		}
 	}
 	return s.end(ctx), nil
 }
@@ -194,16 +158,13 @@ func (s *state) choose(m *host.Machine) error {
 	all := m.Order()
 	for _, c := range all {
 		if len(s.o.Cores) == 0 || slices.Contains(s.o.Cores, c.ID) {
-			s.cores = append(s.cores, newCore(c.ID, s.o))
+			s.cores = append(s.cores, newCore(c.ID))
 		}
 	}
 	for _, id := range s.o.Cores {
 		if !slices.ContainsFunc(all, func(c host.CPU) bool { return c.ID == id }) {
 			return fmt.Errorf("soak: processor %d isn't one that the process may use, expected some of %s", id, m.Allowed)
 		}
-	}
-	if f := s.o.Inject; f != nil && !slices.ContainsFunc(s.cores, func(c *core) bool { return c.ID == f.Core }) {
-		return fmt.Errorf("soak: flips are to be planted on processor %d, expected one that computes", f.Core)
 	}
 	if len(s.cores) == 0 {
 		return errors.New("soak: the system doesn't say which processors there are")
@@ -280,25 +241,13 @@ func (s *state) do(ctx context.Context, c *core, t *task) {
 		s.note(ctx, c, t, Difference{Error: err.Error()})
 		return
 	}
-	planted := c.plant(got)
-	s.mu.Lock()
-	s.count(t).Planted += len(planted)
-	s.mu.Unlock()
+	if s.o.corrupt != nil {
+		s.o.corrupt(c.ID, got)
+	}
 	c.Tasks, c.Values = c.Tasks+1, c.Values+int64(t.values)
 	for _, at := range differences(t.want, got) {
-		_, of := planted[at]
-		s.note(ctx, c, t, Difference{Place: t.place(at), Want: bitsOf(t.want[at]), Got: bitsOf(got[at]), Planted: of})
+		s.note(ctx, c, t, Difference{Place: t.place(at), Want: bitsOf(t.want[at]), Got: bitsOf(got[at])})
 	}
-}
-
-// count is that of a kind and an instruction set. The caller holds s.mu.
-func (s *state) count(t *task) *Count {
-	at := slices.IndexFunc(s.report.Planted, func(c Count) bool { return c.Kind == t.kind && c.ISA == t.isa })
-	if at < 0 {
-		at = len(s.report.Planted)
-		s.report.Planted = append(s.report.Planted, Count{Kind: t.kind, ISA: t.isa})
-	}
-	return &s.report.Planted[at]
 }
 
 // note notes a difference, and tries the task again on the core and on another one.
@@ -306,13 +255,9 @@ func (s *state) note(ctx context.Context, c *core, t *task, d Difference) {
 	c.Differences++
 	s.mu.Lock()
 	s.report.Found++
-	if d.Planted {
-		s.count(t).Found++
-	}
-	listed := s.listed
-	s.listed++
+	found := s.report.Found
 	s.mu.Unlock()
-	if listed >= mostListed {
+	if found > mostListed {
 		return
 	}
 	other := s.cores[(slices.Index(s.cores, c)+1)%len(s.cores)]
@@ -323,7 +268,7 @@ func (s *state) note(ctx context.Context, c *core, t *task, d Difference) {
 	s.mu.Unlock()
 }
 
-// again says how many times of some a task differs on a core, where nothing is planted.
+// again returns how many of some tries of a task on a core differ.
 func (s *state) again(ctx context.Context, c *core, t *task) (differs int) {
 	got := make([]float32, t.values)
 	for range tries {
@@ -344,9 +289,6 @@ func (s *state) end(ctx context.Context) *Report {
 	}
 	for _, c := range s.cores {
 		r.Cores = append(r.Cores, c.Core)
-	}
-	if r.Inject == nil {
-		r.Planted = nil
 	}
 	return r
 }

@@ -188,7 +188,7 @@ func (s *suiteReport) Describe(d *report.Document) {
 	d.Fact("rounds", "%s, medians with 95 %% intervals; workers pinned: %t", report.Count(s.Rounds), s.Pinned)
 	d.Line("")
 	t := report.NewTable("workload", ">workers", "unit", ">a second", ">least", ">most", ">±", ">MHz", ">own cores",
-		">other cores", ">joules", ">error", "digest")
+		">other cores", ">error", "digest")
 	known := func(format string, v float64, known bool) string {
 		if !known {
 			return "unknown"
@@ -208,8 +208,7 @@ func (s *suiteReport) Describe(d *report.Document) {
 		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
 			report.Rate(row.Rate.Median), report.Rate(row.Rate.Low), report.Rate(row.Rate.High),
 			report.Percent((row.Rate.High-row.Rate.Low)/2/row.Rate.Median), known("%.0f", row.Frequency(), len(row.MHz) > 0),
-			known("%.2f", row.Cores(), row.Cores() > 0), known("%.2f", row.Others, row.Others >= 0), known("%.3g",
-				row.Joules, row.Joules > 0),
+			known("%.2f", row.Cores(), row.Cores() > 0), known("%.2f", row.Others, row.Others >= 0),
 			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
 	}
 	d.Table("Workloads", "", t)
@@ -227,9 +226,6 @@ func (s *suiteReport) Describe(d *report.Document) {
 		d.Fact("too slow, since workers waited for processors", "%s", strings.Join(short, "; "))
 	}
 	d.Fact("noise", "other processes took up to %s cores of %d", others, m.Threads)
-	if slices.Contains(m.Unknown, "energy") {
-		d.Fact("energy", "no counter of the sockets (RAPL) can be read here")
-	}
 	t = report.NewTable("workload", ">workers", ">speed-up", ">efficiency", "bounded by")
 	for _, row := range s.Scaling {
 		t.Add(row.Workload, report.Count(row.Workers), fmt.Sprintf("%.2f", row.SpeedUp), report.Percent(row.Efficiency),

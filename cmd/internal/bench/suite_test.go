@@ -25,8 +25,8 @@ func TestSuiteReport(t *testing.T) {
 	r.Roofs = append(r.Roofs, &instrument.Roof{Workers: 2, Peak: 1e11, Bandwidth: instrument.Bandwidth{Read: 1e10}})
 	s := musttest.Get(newSuiteReport(r))(t)
 	text := report.Text(s)
-	for _, want := range []string{"index: 100.0 with 1 worker", "index: 100.0 with 2 workers", "energy: no counter",
-		"tell: energy, ", "tiles-text/1", "More workers against one", " 50.0%",
+	for _, want := range []string{"index: 100.0 with 1 worker", "index: 100.0 with 2 workers",
+		"tell: ", "tiles-text/1", "More workers against one", " 50.0%",
 		"waited for processors: tiles-text/1, 2 workers, in 1 of 40 passes; "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q isn't in\n%s", want, text)

@@ -29,13 +29,9 @@ Results have the same bits on any core and any day, so a difference is a fault o
 memory. It is tried again there and on another core.
 
 The report of a difference names core, instruction set, tile and bits. Exit status 1: there was one,
-or a core compared nothing. ^C ends the run with its report, and status 130.
-
--inject plants flips, to see that they would be noticed: at that rate, a value that the core
-computes has one bit flipped. Then exit status 0 says that each flip was found, and nothing else.`,
+or a core compared nothing. ^C ends the run with its report, and status 130.`,
 	Examples: `
 grambench soak -for 8h
-grambench soak -for 1m -inject core=1,rate=1e-6
 grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 	Setup: func(f *cli.Flags) cli.Work {
 		s := &work{f: f}
@@ -47,7 +43,6 @@ grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 		f.StringVar(&s.isa, "isa", "", "use the instruction set `ISA` alone: generic, avx2 or avx512 (default: "+
 			"each in turn)")
 		f.Uint64Var(&s.o.Seed, "seed", 1, "`SEED` of what is computed")
-		f.Func("inject", "plant flips, as `core=N,rate=R`", s.setFault)
 		f.Check(s.check)
 		return s.run
 	},
@@ -88,12 +83,12 @@ func (s *work) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	progress.Clear()
-	found := &soakReport{r, r.Sound() && r.Untried() == ""}
+	found := &soakReport{r, r.Found == 0 && r.Idle() == nil}
 	if err := errors.Join(s.f.WritePage(found), report.Write(e.Stdout, found, s.f.JSON)); err != nil {
 		return err // the page first: standard output may be full
 	}
 	switch {
-	case r.Sound() && r.Interrupted:
+	case r.Found == 0 && r.Interrupted:
 		return context.Cause(ctx)
 	case !found.Passed:
 		return cli.ErrReported
@@ -125,9 +120,6 @@ func (r *soakReport) Describe(d *report.Document) {
 		cache = "last-level cache " + report.Bytes(r.Cache)
 	}
 	d.Fact("largest corpus", "%s, %s", report.Bytes(r.Corpus), cache)
-	if r.Celsius > 0 {
-		d.Fact("temperature", "up to %.0f °C", r.Celsius)
-	}
 	if len(r.Unknown) > 0 {
 		d.Fact("not known", "%s: the system doesn't tell", report.Join(r.Unknown))
 	}
@@ -142,23 +134,13 @@ func (r *soakReport) Describe(d *report.Document) {
 		t.Add(append(counts, mhz...)...)
 	}
 	d.Table("Cores", "", t)
-	if r.Inject != nil {
-		t := report.NewTable("kind", "isa", ">planted", ">found")
-		for _, c := range r.Planted {
-			t.Add(c.Kind, string(c.ISA), report.Count(c.Planted), report.Count(c.Found))
-		}
-		d.Table("Planted", fmt.Sprintf("Planted on core %d, of each value with a probability of %g", r.Inject.Core,
-			r.Inject.Rate), t)
-	}
 	r.writeDifferences(d)
 	verdict := "passed: every value had the bits of the first time"
 	switch {
-	case r.Inject != nil && r.Passed:
-		verdict = "passed: every planted flip was found, and nothing else"
-	case !r.Sound():
+	case r.Found > 0:
 		verdict = "failed"
 	case !r.Passed:
-		verdict = "neither passed nor failed: " + r.Untried()
+		verdict = "neither passed nor failed: " + r.Idle().Error()
 	}
 	d.Linef("\n%s", verdict)
 }
@@ -167,17 +149,17 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 	if r.Found == 0 {
 		return
 	}
-	t := report.NewTable(">after", ">core", "isa", "what", "place", "bits", "flipped", ">again", "elsewhere", "")
+	t := report.NewTable(">after", ">core", "isa", "what", "place", "bits", "flipped", ">again", "elsewhere")
 	for _, x := range r.Differences {
 		bits, flipped := fmt.Sprintf("%08x, not %08x", x.Got, x.Want), fmt.Sprintf("%08x", x.Got^x.Want)
 		if x.Error != "" {
 			bits, flipped = x.Error, ""
 		}
 		t.Add(report.Seconds(x.At), strconv.Itoa(x.Core), string(x.ISA), x.Kind+" "+x.Size, x.Place, bits, flipped,
-			strconv.Itoa(x.Again), fmt.Sprintf("%d on %d", x.Elsewhere, x.Other), map[bool]string{true: "planted"}[x.Planted])
+			strconv.Itoa(x.Again), fmt.Sprintf("%d on %d", x.Elsewhere, x.Other))
 	}
 	d.Table("Differences", report.Counted(r.Found, "difference", "differences")+
-		"; again: how many of 3 tries differ there, without flips, and on another core", t)
+		"; again: how many of 3 tries differ there, and on another core", t)
 }
 
 // setCores reads -cores.
@@ -190,20 +172,5 @@ func (s *work) setCores(text string) error {
 		}
 		s.o.Cores = append(s.o.Cores, own...)
 	}
-	return nil
-}
-
-// setFault reads -inject.
-func (s *work) setFault(text string) error {
-	var f soak.Fault
-	core, rate, _ := strings.Cut(text, ",rate=")
-	core, named := strings.CutPrefix(core, "core=")
-	var errs [2]error
-	f.Core, errs[0] = strconv.Atoi(core)
-	f.Rate, errs[1] = strconv.ParseFloat(rate, 64)
-	if !named || errors.Join(errs[:]...) != nil || f.Core < 0 || !(f.Rate > 0 && f.Rate <= 1) {
-		return fmt.Errorf("%q, expected core=N,rate=R with a rate above 0 and at most 1", text)
-	}
-	s.o.Inject = &f
 	return nil
 }

@@ -51,7 +51,7 @@ type machine struct {
 	Steps      int
 	Bias       float64
 	Odd, Great bool
-	Some, All  []float64
+	All        []float64
 }
 
 var form = archive.Format[sample]{
@@ -87,12 +87,6 @@ func describe(f *archive.File, m *sample) {
 	if !f.Writing() {
 		m.Machines = make([]machine, k)
 	}
-	lengths, values := make([]int, k), 0
-	for i, q := range m.Machines {
-		lengths[i] = len(q.Some)
-		values += lengths[i]
-	}
-	archive.Count(f, "values", &values, 1<<40)
 	var inner archive.Inner
 	if m.Part != nil {
 		inner = f.Inner(func(ctx context.Context, w io.Writer) error { return form.Write(ctx, w, m.Part) })
@@ -102,9 +96,8 @@ func describe(f *archive.File, m *sample) {
 	f.Offsets("rows", &m.Offsets, rows, int64(total))
 	archive.Records(f, "machines", k, func(i int) archive.Record {
 		q := &m.Machines[i]
-		return archive.Record{&q.Steps, &q.Bias, archive.Flags{&q.Odd, &q.Great}, &lengths[i]}
+		return archive.Record{&q.Steps, &q.Bias, archive.Flags{&q.Odd, &q.Great}}
 	})
-	archive.Rows(f, "some", int64(values), lengths, func(i int) *[]float64 { return &m.Machines[i].Some })
 	archive.Table(f, "all", k, 2, func(i int) *[]float64 { return &m.Machines[i].All })
 	f.Nest("part", &inner, func(ctx context.Context, r io.Reader) (err error) {
 		if b, _ := io.ReadAll(r); len(b) > 0 {
@@ -124,7 +117,7 @@ func example(t testing.TB) *sample {
 		Power: 1, Kind: odd, Source: "\xff", Classes: []string{"x", "\xfe"}, Vocabulary: c.Vocabulary,
 		Embedder: sparse.Embedding{Weighting: sparse.TFIDF}.Fit(c.Documents), Weights: []float32{1, 2, 3, 4},
 		Offsets: []int64{0, 2, 2, 5}, Machines: []machine{
-			{Steps: 7, Bias: -0.5, Odd: true, Some: []float64{8}, All: []float64{1, 2}},
+			{Steps: 7, Bias: -0.5, Odd: true, All: []float64{1, 2}},
 			{Great: true, All: []float64{3, 4}},
 		},
 	}
@@ -197,12 +190,10 @@ func TestContents(t *testing.T) {
 		}
 		check(want, bytes.Replace(file, []byte(change[0]), []byte(change[1]), 1))
 	}
-	record := len(file) - 4*8 - 8 - 2*32 // the first machine's, before its values and those of all
+	record := len(file) - 4*8 - 2*24 // the first machine's, before the values of all
 	for want, change := range map[string]func(b []byte){
 		"field 1: 9223372036854775815, expected at": func(b []byte) { b[7] = 0x80 },
 		"field 3: flags 0x5, expected 2":            func(b []byte) { b[16] = 5 },
-		"array 0 has 2 values, and 1 are left of 1": func(b []byte) { b[24] = 2 },
-		"1 of 1 values belong to no array":          func(b []byte) { b[24] = 0 },
 	} {
 		bad := bytes.Clone(file)
 		change(bad[record:])

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 	"unsafe"
 )
 
@@ -53,35 +52,20 @@ func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 	})
 }
 
-// Rows describes arrays one after the other, of some lengths. These are read when the parts before
-// have been, and row is called then, for the place of each; an array of length 0 stays as it is.
-// Where total isn't the sum of lengths, that is an error.
-func Rows[T Number](f *File, name string, total int64, lengths []int, row func(i int) *[]T) {
-	each := int64(unsafe.Sizeof(*new(T)))
-	f.Part(name, each, total, func(w *Writer) {
-		for i := range lengths {
+// Table describes n arrays of one length, one after the other. These are read when the parts before have been,
+// and row is called then, for the place of each.
+func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) {
+	f.Part(name, int64(unsafe.Sizeof(*new(T))), product([]int{n, length}), func(w *Writer) {
+		for i := range n {
 			Numbers(w, *row(i))
 		}
 	}, func(b []byte) error {
 		all := Values[T](b)
-		for i, n := range lengths {
-			if n < 0 || n > len(all) {
-				return fmt.Errorf("array %d has %d values, and %d are left of %d", i, n, len(all), total)
-			}
-			if n > 0 {
-				*row(i), all = all[:n:n], all[n:]
-			}
-		}
-		if len(all) > 0 {
-			return fmt.Errorf("%d of %d values belong to no array", len(all), total)
+		for i := range n {
+			*row(i) = all[i*length : (i+1)*length : (i+1)*length]
 		}
 		return nil
 	})
-}
-
-// Table describes n arrays of one length, one after the other. See [Rows].
-func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) {
-	Rows(f, name, product([]int{n, length}), slices.Repeat([]int{length}, n), row)
 }
 
 // Offsets describes where the rows of something begin and, at the last place, end: of n rows a file

@@ -23,10 +23,10 @@
 //
 //	func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 //
-// [File] has what a description may say; [Array], [Rows] and [Records] are arrays, [File.Part] is for what none
+// [File] has what a description may say; [Array], [Table] and [Records] are arrays, [File.Part] is for what none
 // of them fits. When a file is read, keys have their values when their statement returns, and arrays theirs when
 // the description has ended and all bytes and the checksum have been checked: only a function given to [Records],
-// [Rows] or [File.Part] sees those that stand before its own. A file that says it is larger than it is
+// [Table] or [File.Part] sees those that stand before its own. A file that says it is larger than it is
 // costs no more memory than what is there.
 //
 // Package archivetest tests such a file in one call, and fuzzes its reader in another.

@@ -13,16 +13,15 @@ import (
 type Prediction struct {
 	Energies [][]float64 // by document, by class; +Inf for classes without documents
 	Class    []int       // that of the least energy
-	Nearest  []int       // that of most of the K nearest documents, of equal ones that of the nearest
 }
 
-// Predict classifies documents by the energy of each class, and by the neighbours alone. Values in
+// Predict classifies documents by the energy of each class. Values in
 // columns that training documents didn't have are left out. It has the same bits from any number of
 // workers. m and docs must be valid. Errors: the end of ctx, by which it stops
 // within a second.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Prediction, error) {
 	n := docs.Rows()
-	out := &Prediction{Energies: make([][]float64, n), Class: make([]int, n), Nearest: make([]int, n)}
+	out := &Prediction{Energies: make([][]float64, n), Class: make([]int, n)}
 	if n == 0 {
 		return out, nil
 	}
@@ -54,7 +53,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			out.Energies[i], out.Class[i], out.Nearest[i] = e.of(test.RawRowView(i), z)
+			out.Energies[i], out.Class[i] = e.of(test.RawRowView(i), z)
 		}
 		return nil
 	})
@@ -76,13 +75,12 @@ type energy struct {
 	margins   []float64
 	distances []float64
 	own       []*nearest // by class
-	all       *nearest
-	pushed    []float64 // by class: its documents' losses with this one as an impostor
+	pushed    []float64  // by class: its documents' losses with this one as an impostor
 }
 
 func newEnergy(m *Model, s Settings, margins []float64) *energy {
 	e := &energy{
-		m: m, s: s, margins: margins, distances: make([]float64, m.Rows()), all: newNearest(s.K),
+		m: m, s: s, margins: margins, distances: make([]float64, m.Rows()),
 		pushed: make([]float64, len(m.Classes)),
 	}
 	for range m.Classes {
@@ -91,9 +89,8 @@ func newEnergy(m *Model, s Settings, margins []float64) *energy {
 	return e
 }
 
-// of returns the energies of a document, the class of the least, and that of its neighbours.
-func (e *energy) of(x []float64, z *mat.Dense) (energies []float64, class, voted int) {
-	e.all.reset()
+// of returns the energies of a document, and the class of the least.
+func (e *energy) of(x []float64, z *mat.Dense) (energies []float64, class int) {
 	for c := range e.own {
 		e.own[c].reset()
 		e.pushed[c] = 0
@@ -104,7 +101,6 @@ func (e *energy) of(x []float64, z *mat.Dense) (energies []float64, class, voted
 		d := squared(x, z.RawRowView(i))
 		e.distances[i] = d
 		e.own[y].offer(i, d)
-		e.all.offer(i, d)
 		for _, margin := range e.margins[i*k : (i+1)*k] {
 			if margin > d {
 				e.pushed[y] += margin - d
@@ -136,22 +132,5 @@ func (e *energy) of(x []float64, z *mat.Dense) (energies []float64, class, voted
 			class = c
 		}
 	}
-	return energies, class, e.vote()
-}
-
-// vote returns the class of most neighbours.
-func (e *energy) vote() int {
-	votes := make([]int, len(e.own))
-	for _, j := range e.all.at {
-		if j >= 0 {
-			votes[e.m.Labels[j]]++
-		}
-	}
-	best := e.m.Labels[e.all.at[0]]
-	for _, j := range e.all.at {
-		if j >= 0 && votes[e.m.Labels[j]] > votes[best] {
-			best = e.m.Labels[j]
-		}
-	}
-	return int(best)
+	return energies, class
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/archive"
-	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
 // Errors that [Read] and [Load] wrap for a file that isn't a model ([ErrFormat]), is of another version, ends too
@@ -37,39 +36,6 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error { return form.Writ
 // Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged] and name the part that is damaged, or are those
 // of r, or ctx.Err() within a second of cancellation, unless r blocks.
 func Read(ctx context.Context, r io.Reader) (*Model, error) { return form.Read(ctx, r) }
-
-// Save writes the model to a file, as [Model.Write] does. The file has a temporary name in the same
-// folder until it is complete; an error or the end of ctx removes it. So path is either what it was
-// before or the whole model. A regular file is replaced; anything else of that name (a folder, a
-// link, a device) is an error. Save waits for the disk.
-func (m *Model) Save(ctx context.Context, path string) error {
-	return save(path, func(w io.Writer) error { return m.Write(ctx, w) })
-}
-
-// SaveLIBSVM writes the model to a file in LIBSVM's form, as [Model.WriteLIBSVM] does, otherwise
-// like [Model.Save].
-func (m *Model) SaveLIBSVM(ctx context.Context, path string, opt LIBSVMOptions) (labels []int32, err error) {
-	err = save(path, func(w io.Writer) error {
-		labels, err = m.WriteLIBSVM(ctx, w, opt)
-		return err
-	})
-	return labels, err
-}
-
-func save(path string, write func(io.Writer) error) error {
-	f, err := atomicfile.Create(path, "")
-	if err != nil {
-		return fmt.Errorf("model: %w", err)
-	}
-	defer f.Abort()
-	if err := write(f); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if err := f.Commit(); err != nil {
-		return fmt.Errorf("model: %w", err)
-	}
-	return nil
-}
 
 // Load reads a model from a file of either form, see [Read] and [ReadLIBSVM]. The first word tells
 // them apart. It calls tokenizer, if not nil, with what the model was read by as soon as it is known, so

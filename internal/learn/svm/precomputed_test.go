@@ -1,10 +1,11 @@
 package svm_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -141,19 +142,15 @@ func predictions(t *testing.T, m *model.Model, docs *sparse.CSR) *model.Predicti
 // reread writes a model and reads it.
 func reread(t *testing.T, m *model.Model, libsvm bool) *model.Model {
 	t.Helper()
-	ctx, path := context.Background(), filepath.Join(t.TempDir(), "m")
-	err := m.Save(ctx, path)
+	var b bytes.Buffer
+	var err error
 	if libsvm {
-		_, err = m.SaveLIBSVM(ctx, path+".libsvm", model.LIBSVMOptions{})
-		path += ".libsvm"
+		_, err = m.WriteLIBSVM(t.Context(), &b, model.LIBSVMOptions{})
+	} else {
+		err = m.Write(t.Context(), &b)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m, err = model.Load(ctx, path, nil); err != nil {
-		t.Fatal(err)
-	}
-	return m
+	musttest.Do(t, err)
+	return musttest.Get(model.ReadEarly(t.Context(), bufio.NewReader(&b), -1, "m", nil))(t)
 }
 
 // Validations and searches on the matrix are those on the documents.
