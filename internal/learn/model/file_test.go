@@ -31,10 +31,12 @@ func TestLoad(t *testing.T) {
 	broken := *tiny()
 	broken.SupportDoc = nil
 	var b bytes.Buffer
-	if err := broken.Write(ctx, &b); err == nil || !strings.Contains(err.Error(), "0 numbers of documents") || b.Len() > 0 {
+	err := broken.Write(ctx, &b)
+	if err == nil || !strings.Contains(err.Error(), "0 numbers of documents") || b.Len() > 0 {
 		t.Errorf("%d bytes of what is no model: %v", b.Len(), err)
 	}
-	labels, err := recipe{typ: CSVC, kernel: "linear"}.train(t).WriteLIBSVM(ctx, &b, LIBSVMOptions{})
+	var labels []int32
+	labels, err = recipe{typ: CSVC, kernel: "linear"}.train(t).WriteLIBSVM(ctx, &b, LIBSVMOptions{})
 	if err != nil || fmt.Sprint(labels) != "[1 2 3]" {
 		t.Fatalf("labels %v, %v", labels, err)
 	}
