@@ -55,9 +55,8 @@ type Row struct {
 	Short     int       `json:"short_passes"`      // passes whose workers waited for processors, in two tries
 	RunToRun  float64   `json:"run_to_run"`        // standard deviation between runs of the log of the lower quartile
 
-	Others float64            `json:"other_cores"` // that other programs kept busy meanwhile; below 0 if unknown
-	Shares map[string]float64 `json:"shares,omitempty"`
-	Work   *Work              `json:"work,omitempty"`
+	Others float64 `json:"other_cores"` // that other programs kept busy meanwhile; below 0 if unknown
+	Work   *Work   `json:"work,omitempty"`
 }
 
 // String names the row.
@@ -93,16 +92,6 @@ func (r *Row) rates() []float64 {
 		rates[k] = r.Units / s
 	}
 	return rates
-}
-
-// addShares takes shares of the n-th round into their means.
-func (r *Row) addShares(shares map[string]float64, n float64) {
-	if r.Shares == nil {
-		r.Shares = map[string]float64{}
-	}
-	for name, share := range shares {
-		r.Shares[name] += (share - r.Shares[name]) / n
-	}
 }
 
 // Frequency is the median of the cores' frequency in MHz, NaN where it isn't known.

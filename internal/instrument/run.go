@@ -332,7 +332,6 @@ func (m *measuring) pass(ctx context.Context, i int) error {
 	}
 	seconds, before, after := o.seconds, o.before, o.after
 	row.Seconds, m.took[i] = append(row.Seconds, seconds), m.took[i]+seconds
-	n := float64(len(row.Seconds))
 	if row.Others = -1; after.Load != nil && before.Load != nil {
 		m.others[i] += after.Load.Others(*before.Load)
 		row.Others = max(m.others[i]/m.took[i], 0)
@@ -342,7 +341,6 @@ func (m *measuring) pass(ctx context.Context, i int) error {
 	}
 	if j.engine != nil {
 		work := NewWork(o.did, m.table.Panel, 0, 0)
-		row.addShares(shares(o.did, row.Workers, seconds), n)
 		row.Work = &work
 	}
 	row.Rate = medianOf(row.rates())

@@ -9,7 +9,6 @@ package instrument
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/corpus"
@@ -106,16 +105,4 @@ func (d *documents) engine(ctx context.Context, parameters string, on setting) (
 	}
 	e, err := engine.New(x, engine.Options{ISA: string(on.isa), Workers: on.workers})
 	return e, x, err
-}
-
-// shares are parts of the time of all workers by stage, "idle" what is left.
-func shares(did engine.Stats, workers int, seconds float64) map[string]float64 {
-	out, idle := map[string]float64{}, 1.0
-	for name, took := range map[string]time.Duration{"load": did.Load, "tail": did.Tail, "head": did.Head,
-		"close": did.Close, "map": did.Map, "store": did.Store} {
-		out[name] = took.Seconds() / (float64(workers) * seconds)
-		idle -= out[name]
-	}
-	out["idle"] = idle
-	return out
 }

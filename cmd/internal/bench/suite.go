@@ -226,18 +226,15 @@ func (s *suiteReport) Describe(d *report.Document) {
 		d.Fact("too slow, since workers waited for processors", "%s", strings.Join(short, "; "))
 	}
 	d.Fact("noise", "other processes took up to %s cores of %d", others, m.Threads)
-	t = report.NewTable("workload", ">workers", ">speed-up", ">efficiency", "bounded by")
+	t = report.NewTable("workload", ">workers", ">speed-up", ">efficiency")
 	for _, row := range s.Scaling {
-		t.Add(row.Workload, report.Count(row.Workers), fmt.Sprintf("%.2f", row.SpeedUp), report.Percent(row.Efficiency),
-			row.Bounds)
+		t.Add(row.Workload, report.Count(row.Workers), fmt.Sprintf("%.2f", row.SpeedUp), report.Percent(row.Efficiency))
 	}
 	if len(s.Scaling) > 0 {
 		d.Table("Scaling", "More workers against one", t)
 	}
 	s.against(d)
-	s.intervals(d)
 	s.roofline(d)
-	s.stages(d)
 	s.scaling(d)
 }
 

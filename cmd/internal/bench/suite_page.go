@@ -37,20 +37,6 @@ func (s *suiteReport) against(d *report.Document) {
 	d.Chart("Workloads", c, "the index is their geometric mean")
 }
 
-// intervals draws how wide each median's interval is.
-func (s *suiteReport) intervals(d *report.Document) {
-	var names []string
-	for _, row := range s.Rows {
-		names = append(names, shortRow(row))
-	}
-	c := chart.New("Intervals of the medians", "", "±, percent of the median")
-	c.Bars(names, []string{""}, func(i, _ int) float64 {
-		rate := s.Rows[i].Rate
-		return 50 * (rate.High - rate.Low) / rate.Median
-	})
-	d.Chart("Workloads", c, "95 % of medians lie within so much")
-}
-
 // shortRow names a row in a chart.
 func shortRow(row *instrument.Row) string {
 	if row.Workers == 1 {
@@ -98,24 +84,6 @@ func (s *suiteReport) roofline(d *report.Document) {
 		axis.Log, axis.Write = true, report.Float
 	}
 	d.Chart("Workloads", c, "lines are what registers and memory allow, points what tiles reach")
-}
-
-// stages draws where the time of the workloads goes whose stages are counted.
-func (s *suiteReport) stages(d *report.Document) {
-	names := []string{"load", "tail", "head", "close", "map", "store", "idle"}
-	var rows []*instrument.Row
-	var groups []string
-	for _, row := range s.Rows {
-		if row.Shares != nil {
-			rows, groups = append(rows, row), append(groups, shortRow(row))
-		}
-	}
-	if len(rows) == 0 {
-		return
-	}
-	c := chart.New("Where the time goes", "", "percent")
-	c.Bars(groups, names, func(g, k int) float64 { return 100 * rows[g].Shares[names[k]] })
-	d.Chart("Workloads", c, "stages by workload")
 }
 
 // scaling draws the efficiency of each worker.

@@ -49,8 +49,7 @@ func TestSuiteReport(t *testing.T) {
 			titles = append(titles, c.Title)
 		}
 	}
-	want := []string{"Against xeon-amx-2", "Intervals of the medians", "Roofline", "Where the time goes",
-		"Efficiency of each worker"}
+	want := []string{"Against xeon-amx-2", "Roofline", "Efficiency of each worker"}
 	if !slices.Equal(titles, want) || len(d.Figures) != 2 {
 		t.Errorf("charts %q and %d figures, expected %q and 2", titles, len(d.Figures), want)
 	}
