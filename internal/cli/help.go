@@ -116,7 +116,7 @@ func (p *Program) overview(w io.Writer) {
 	for _, c := range p.Commands {
 		fmt.Fprintf(w, "  %-10s %s\n", c.Name, c.Summary)
 	}
-	fmt.Fprintf(w, "  %-10s %s\n", "completion", "shell completion for bash, zsh or fish")
+	fmt.Fprintf(w, "  %-10s %s\n", "completion", "shell completion for bash or zsh")
 	fmt.Fprintf(w, "  %-10s this text, or that of a command or a topic: %s help %s\n", "help", p.Name, p.Commands[0].Name)
 	fmt.Fprint(w, "\nTopics of the help:\n")
 	for _, t := range p.Topics {

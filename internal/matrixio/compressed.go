@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 )
 
 // Compressed is a sparse matrix to be written row by row. Row returns the columns of a row,
@@ -113,32 +112,4 @@ func (m *Compressed) WriteNPZ(w io.Writer) error {
 		}
 	}
 	return archive.Close()
-}
-
-// WriteMatrixMarket writes a matrix in MatrixMarket's coordinate format, row by row. Row is asked
-// for each row twice.
-func (m *Compressed) WriteMatrixMarket(w io.Writer, comment string) error {
-	n, err := m.count()
-	if err != nil {
-		return err
-	}
-	b := bufio.NewWriter(w)
-	fmt.Fprintln(b, "%%MatrixMarket matrix coordinate real general")
-	if comment != "" {
-		fmt.Fprintln(b, "%", strings.ReplaceAll(comment, "\n", " "))
-	}
-	fmt.Fprintln(b, m.Rows, m.Cols, n)
-	err = m.each(func(i int, columns []uint32, values []float32) error {
-		for at, j := range columns {
-			line := fmt.Appendf(b.AvailableBuffer(), "%d %d ", i+1, j+1)
-			if _, err := b.Write(append(appendFloat(line, values[at]), '\n')); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return b.Flush()
 }

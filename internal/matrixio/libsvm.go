@@ -12,26 +12,23 @@ import (
 // with i counted from 1. Values have the fewest digits that give the same float32 back. Source: the
 // README of LIBSVM, "Precomputed Kernels".
 type libsvm struct {
-	*counter
 	w      io.Writer
-	labels []string
+	labels []string // numbers; nil stands for 0 everywhere
+	row    int      // from 0
 	buf    []byte
 }
 
 // WriteRow implements Writer.
 func (w *libsvm) WriteRow(row []float32) error {
-	i, err := w.next(row)
-	if err != nil {
-		return err
-	}
 	b := w.buf[:0]
 	if w.labels == nil {
 		b = append(b, '0')
 	} else {
-		b = append(b, w.labels[i]...)
+		b = append(b, w.labels[w.row]...)
 	}
 	b = append(b, " 0:"...)
-	b = strconv.AppendInt(b, int64(i+1), 10)
+	w.row++
+	b = strconv.AppendInt(b, int64(w.row), 10)
 	for j, v := range row {
 		b = append(b, ' ')
 		b = strconv.AppendInt(b, int64(j+1), 10)
@@ -39,7 +36,7 @@ func (w *libsvm) WriteRow(row []float32) error {
 		b = appendFloat(b, v)
 	}
 	w.buf = append(b, '\n')
-	_, err = w.w.Write(w.buf)
+	_, err := w.w.Write(w.buf)
 	return err
 }
 

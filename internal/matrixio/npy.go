@@ -12,14 +12,8 @@ import (
 // request, which is why the header ends on a multiple of 64 bytes. Source: NumPy Enhancement
 // Proposal 1.
 type npy struct {
-	*counter
 	w   io.Writer
 	buf []byte
-}
-
-func newNPY(w io.Writer, c *counter) (*npy, error) {
-	_, err := w.Write(NPYHeader("<f4", fmt.Sprintf("(%d, %d)", c.rows, c.cols)))
-	return &npy{counter: c, w: w}, err
 }
 
 // NPYHeader returns what stands before the values of an array, whose type and shape are as NumPy
@@ -38,9 +32,6 @@ func NPYHeader(of, shape string) []byte {
 
 // WriteRow implements Writer.
 func (w *npy) WriteRow(row []float32) error {
-	if _, err := w.next(row); err != nil {
-		return err
-	}
 	w.buf = w.buf[:0]
 	for _, v := range row {
 		w.buf = binary.LittleEndian.AppendUint32(w.buf, math.Float32bits(v))

@@ -5,16 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 )
 
-// Writer writes the rows of a matrix, in order.
+// Writer writes the rows of a matrix, in order, to a writer that the caller closes.
 type Writer interface {
 	// WriteRow writes the next row, a value for each column, all finite. After an error the matrix isn't complete.
 	WriteRow(row []float32) error
-	// Close fails if rows are missing. It doesn't close the underlying writer.
-	Close() error
 }
 
 // Header is what a format wants to know beforehand.
@@ -38,25 +35,17 @@ func Formats() []string { return []string{"npy", "libsvm", "mm"} }
 
 // NewWriter returns a writer of the given format, having written the format's header to w.
 func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
-	c := &counter{rows: h.Rows, cols: cmp.Or(h.Cols, h.Rows)}
 	switch format {
 	case "npy":
-		return newNPY(w, c)
+		_, err := w.Write(NPYHeader("<f4", fmt.Sprintf("(%d, %d)", h.Rows, cmp.Or(h.Cols, h.Rows))))
+		return &npy{w: w}, err
 	case "libsvm":
-		if h.Labels != nil && len(h.Labels) != h.Rows {
-			return nil, fmt.Errorf("matrixio: %d labels, expected %d, one per row", len(h.Labels), h.Rows)
-		}
-		for i, label := range h.Labels {
-			if v, err := strconv.ParseFloat(label, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("matrixio: label %q of row %d, expected a finite number", label, i)
-			}
-		}
-		return &libsvm{counter: c, w: w, labels: h.Labels}, nil
+		return &libsvm{w: w, labels: h.Labels}, nil
 	case "mm":
 		if h.Cols > 0 {
 			return nil, fmt.Errorf("format mm is that of symmetric matrices, expected npy or libsvm")
 		}
-		return newMatrixMarket(w, c, h.Comment)
+		return newMatrixMarket(w, h.Rows, h.Comment)
 	}
 	return nil, fmt.Errorf("format %q is unknown, expected one of %s", format, strings.Join(Formats(), ", "))
 }
@@ -70,27 +59,4 @@ func FormatOf(path string) string {
 		}
 	}
 	return ""
-}
-
-// counter checks the rows as they come.
-type counter struct {
-	rows, cols int
-	row        int
-}
-
-// next checks the next row and returns its number.
-func (c *counter) next(row []float32) (int, error) {
-	if c.row == c.rows || len(row) != c.cols {
-		return 0, fmt.Errorf("matrixio: row %d has %d values, expected %d rows of %d", c.row, len(row), c.rows, c.cols)
-	}
-	c.row++
-	return c.row - 1, nil
-}
-
-// Close implements Writer.
-func (c *counter) Close() error {
-	if c.row != c.rows {
-		return fmt.Errorf("matrixio: %d rows were written, expected %d", c.row, c.rows)
-	}
-	return nil
 }

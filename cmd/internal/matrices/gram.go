@@ -29,12 +29,12 @@ Computes the Gram matrix of one kernel and writes it to a file:
           numbered, and standard error shows how
   mm      MatrixMarket: array real symmetric, the lower triangle column by column
 With -test, -o has a row for each test document and a column for each training document (-in), whose
-terms and idf weights are used; -o-train writes the square matrix as well. Text formats use the
-fewest digits that read back as the same float32. A large matrix is written while it is computed, so
-it needn't fit into memory. With -o - it goes to standard output, and the report to standard error.`,
+terms and idf weights are used. Text formats use the fewest digits that read back as the same
+float32. A large matrix is written while it is computed, so it needn't fit into memory. With -o - it
+goes to standard output, and the report to standard error.`,
 	Examples: `
 gram matrix -in train.svm -kernel diffusion:t=0.5 -o K.npy
-gram matrix -in train.tsv -test test.tsv -o-train K.npy -o K-test.npy -o-labels test.labels
+gram matrix -in train.tsv -test test.tsv -o K-test.npy -o-labels test.labels
 gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 train.precomputed`,
 	Setup: func(f *cli.Flags) cli.Work {
 		g := &gram{f: f}
@@ -53,9 +53,7 @@ gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 trai
 			return ""
 		}
 		f.WritesBinary(&g.out, "o", "write to `FILE`, - for standard output; must be given", binary)
-		f.WritesBinary(&g.outTrain, "o-train", "write the square matrix of -in to `FILE`, too, where -test is given", binary)
 		f.Writes(&g.labels, "o-labels", "write the labels of the rows of -o to `FILE`: label, TAB, document")
-		f.Writes(&g.labelsTrain, "o-train-labels", "write those of the rows of -o-train to `F`")
 		f.StringVar(&g.format, "to", "", "write `FORMAT`: npy, libsvm or mm "+
 			"(default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
 		f.Check(g.check)
@@ -107,23 +105,16 @@ type gram struct {
 	source.Documents
 	source.Kernels
 	backend.Compute
-	f                     *cli.Flags
-	test                  string
-	out, outTrain, format string
-	labels, labelsTrain   string // files
-	kernel                kernel.Kernel
+	f                         *cli.Flags
+	test, out, labels, format string
+	kernel                    kernel.Kernel
 }
 
 // check checks that the flags make sense together, and takes the format from the file's name where
 // no flag gives it.
 func (g *gram) check() error {
-	switch {
-	case g.out == "":
+	if g.out == "" {
 		return cli.Usagef("-o FILE is missing")
-	case g.test == "" && g.outTrain != "":
-		return cli.Usagef("-o-train without -test, expected -o for the matrix of -in")
-	case g.outTrain == "" && g.labelsTrain != "":
-		return cli.Usagef("-o-train-labels without -o-train, whose rows they belong to")
 	}
 	if g.test != "" {
 		g.Reread = append(g.Reread, &g.test)
@@ -134,7 +125,7 @@ func (g *gram) check() error {
 				g.out)
 		}
 	}
-	g.StartsOver = !matrixio.IsStream(g.out) && !matrixio.IsStream(g.outTrain) // what is written there can't be taken back
+	g.StartsOver = !matrixio.IsStream(g.out) // what is written there can't be taken back
 	h := matrixio.Header{}
 	if g.test != "" {
 		h.Cols = 1
@@ -186,7 +177,7 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	k := kernel.Resolve(g.kernel, len(x.Embedder.Terms))
 	source.WarnDoubtful(e, k)
 	r := &gramReport{Corpus: source.NewLine(corpus)}
-	files, err := g.files(e, k, corpus, test)
+	file, err := g.file(e, k, corpus, test)
 	if err != nil {
 		return err
 	}
@@ -196,17 +187,11 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 		line := source.NewLine(test)
 		r.Test = &line
 	}
-	if r.Rows, err = g.write(ctx, e, p, x, k, files); err != nil {
+	if r.Rows, err = g.write(ctx, e, p, x, k, file); err != nil {
 		return names.NameValue(err)
 	}
 	p.Clear()
 	return g.Report(e, g.f, r)
-}
-
-// done ends the row of a matrix that is written.
-func (r gramRow) done(begin time.Time) []gramRow {
-	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
-	return []gramRow{r}
 }
 
 // gramOf names the matrix of n documents.
@@ -219,17 +204,13 @@ func gramOf(n int) string {
 // engine, and no memory.
 const wholeBytes = 256 << 20
 
-// write computes and writes the matrices.
+// write computes and writes the matrix.
 func (g *gram) write(
-	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k kernel.Kernel, files []matrixFile,
-) (rows []gramRow, err error) {
-	pairs := 0.0
-	for _, f := range files {
-		if f.test == nil {
-			pairs += float64(x.Rows()) * float64(x.Rows()) / 2
-		} else {
-			pairs += float64(x.Rows()) * float64(f.test.Documents.Rows())
-		}
+	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k kernel.Kernel, f *matrixFile,
+) ([]gramRow, error) {
+	pairs := float64(x.Rows()) * float64(x.Rows()) / 2
+	if f.test != nil {
+		pairs = float64(x.Rows()) * float64(f.test.Documents.Rows())
 	}
 	eng, err := g.Engine(x, g.Pairs(pairs), p)
 	if err != nil {
@@ -239,28 +220,23 @@ func (g *gram) write(
 	if err := source.WarnZeros(e, eng, k); err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		begin := time.Now()
-		row := gramRow{File: f.path, Format: g.format, Kernel: k.String(), Embedding: k.Embedding().String(),
-			ISA: eng.Backend(), Why: g.Why(), Method: "matrix", Documents: f.header.Rows, Columns: f.header.Cols}
-		if f.test != nil {
-			err = f.test.NameValue(g.writeCross(ctx, p, eng, x.Embedder, k, &f, &row))
-		} else {
-			err = g.writeSquare(ctx, p, eng, k, &f, &row)
-		}
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row.done(begin)...)
+	begin := time.Now()
+	row := gramRow{File: g.out, Format: g.format, Kernel: k.String(), Embedding: k.Embedding().String(),
+		ISA: eng.Backend(), Why: g.Why(), Method: "matrix", Documents: f.header.Rows, Columns: f.header.Cols}
+	if f.test != nil {
+		err = f.test.NameValue(g.writeCross(ctx, p, eng, x.Embedder, k, f, &row))
+	} else {
+		err = g.writeSquare(ctx, p, eng, k, f, &row)
 	}
-	return rows, nil
+	row.Seconds, row.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
+	return []gramRow{row}, err
 }
 
 // writeSquare computes and writes the matrix of the engine's documents, whole or stripe by stripe.
 func (g *gram) writeSquare(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, f *matrixFile, row *gramRow,
 ) error {
-	base := eng.Bytes() + backend.RuntimeBytes + f.held
+	base := eng.Bytes() + backend.RuntimeBytes
 	budget := g.Budget()
 	if eng.GramBytes() > wholeBytes || budget > 0 && base+eng.GramBytes() > budget {
 		row.Method = "stripes"
@@ -311,9 +287,6 @@ func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeR
 			return w.WriteRow(values)
 		})
 		if err != nil {
-			return err
-		}
-		if err := w.Close(); err != nil {
 			return err
 		}
 		return ctx.Err()

@@ -19,10 +19,8 @@ import (
 
 // matrixFile is a matrix to be written: of training documents, or of test documents with these.
 type matrixFile struct {
-	path   string
 	header matrixio.Header
 	test   *corpus.Corpus // nil for the square matrix
-	held   int64          // bytes of documents beside the engine
 }
 
 // readTest reads the test documents, nil where there are none. Their terms are those of the training
@@ -45,56 +43,28 @@ func (g *gram) readTest(
 	return test, nil
 }
 
-// files lists the matrices to write, and writes the files of labels.
-func (g *gram) files(e *cli.Env, k kernel.Kernel, train, test *corpus.Corpus) ([]matrixFile, error) {
-	square := matrixFile{path: g.out, header: matrixio.Header{Rows: train.Documents.Rows()}}
-	square.header.Comment = fmt.Sprintf("%s of %s", k, filepath.Base(train.Source))
-	cross, rows, classes := matrixFile{path: g.out, test: test}, train, train.Classes
+// file describes the matrix to write, and writes the file of labels.
+func (g *gram) file(e *cli.Env, k kernel.Kernel, train, test *corpus.Corpus) (*matrixFile, error) {
+	f := &matrixFile{test: test, header: matrixio.Header{Rows: train.Documents.Rows(),
+		Comment: fmt.Sprintf("%s of %s", k, filepath.Base(train.Source))}}
+	rows, classes, none := train, train.Classes, ""
 	if test != nil {
-		cross.header = matrixio.Header{Rows: test.Documents.Rows(), Cols: train.Documents.Rows()}
-		square.path, square.held = g.outTrain, test.Documents.Bytes()
-		if rows = sameClasses(test, train); len(rows.Classes) > 0 {
+		f.header.Rows, f.header.Cols = test.Documents.Rows(), train.Documents.Rows()
+		if rows, none = sameClasses(test, train), "0"; len(rows.Classes) > 0 {
 			classes = rows.Classes
 		}
 	}
-	var all []matrixFile
 	if g.format == "libsvm" {
-		numbers := classNumbers(classes, e)
 		var err error
-		if test != nil {
-			if cross.header.Labels, err = numbersOf(rows, numbers, "0"); err != nil {
-				return nil, err
-			}
-		}
-		if square.path != "" {
-			if square.header.Labels, err = numbersOf(train, numbers, ""); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if square.path != "" {
-		all = append(all, square)
-	}
-	if test != nil {
-		all = append(all, cross)
-	}
-	for _, file := range all {
-		if err := g.room(file.path, file.header); err != nil {
+		if f.header.Labels, err = numbersOf(rows, classNumbers(classes, e), none); err != nil {
 			return nil, err
 		}
 	}
-	for _, labels := range []struct {
-		path string
-		of   *corpus.Corpus
-	}{{g.labels, rows}, {g.labelsTrain, train}} {
-		if labels.path == "" {
-			continue
-		}
-		if _, err := matrixio.Make(labels.path, func(w io.Writer) error { return writeLabels(w, labels.of) }); err != nil {
-			return nil, err
-		}
+	if err := g.room(g.out, f.header); err != nil || g.labels == "" {
+		return f, err
 	}
-	return all, nil
+	_, err := matrixio.Make(g.labels, func(w io.Writer) error { return writeLabels(w, rows) })
+	return f, err
 }
 
 // room returns an error if the disk has less free space than the matrix needs.

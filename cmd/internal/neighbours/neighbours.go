@@ -25,7 +25,7 @@ import (
 // Neighbours is the command that writes the nearest documents of each.
 var Neighbours = &cli.Command{
 	Name:    "neighbours",
-	Summary: "write the nearest documents of each, exactly (TSV, JSON lines, .npz, MatrixMarket)",
+	Summary: "write the nearest documents of each, exactly (TSV, JSON lines, .npz)",
 	Help: `
 Finds the k documents with the greatest kernel value for each document, exactly: it compares all
 pairs, and keeps no matrix. Documents are named by their file, by the key name in JSON, or by their
@@ -33,7 +33,6 @@ number from 1:
   tsv     document, neighbour and value on a line, the nearest first, TABs between
   jsonl   an object for each document: {"document": ..., "neighbours": [{"document", "value"}, ...]}
   npz     a matrix in compressed rows of float32, for scipy.sparse.load_npz
-  mm      MatrixMarket: coordinate real general
 Among equal values the one with the smaller c = 1 - cosine comes first if the kernel falls with c,
 then the one with the smaller number. -min compares in float64, with c or c / (1 + 1e-9). If it
 asks for c below 0.1, a join leaves out nearly all pairs, with the same result. -of finds the
@@ -62,7 +61,7 @@ gram neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 			}
 			return ""
 		})
-		f.Choose(&n.format, "to", "", "write `FORMAT`: tsv, jsonl, npz or mm (default: from the ending, else tsv)", formats)
+		f.Choose(&n.format, "to", "", "write `FORMAT`: tsv, jsonl or npz (default: from the ending, else tsv)", formats)
 		n.declareTexts(f)
 		f.Draws(&n.plot, "plot", "plot the distribution of the nearest document's value to `FILE`, an .svg file")
 		f.Check(n.check)
@@ -147,8 +146,7 @@ func (r *neighboursReport) Describe(d *report.Document) {
 
 // check checks that the flags make sense together.
 func (n *neighbours) check() error {
-	err := n.search.check(map[string]string{"": "tsv", ".tsv": "tsv", ".jsonl": "jsonl", ".npz": "npz", ".mtx": "mm",
-		".mm": "mm"})
+	err := n.search.check(map[string]string{"": "tsv", ".tsv": "tsv", ".jsonl": "jsonl", ".npz": "npz"})
 	if err != nil {
 		return err
 	}
@@ -252,8 +250,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		nearest = append(nearest, float64(list[0].Value))
 	}
 	p.Stage("writing " + filepath.Base(n.out))
-	w := &writer{search: &n.search, near: near, rows: c, columns: columns, cols: x.Rows(),
-		comment: r.Kernel + " of " + filepath.Base(c.Source)}
+	w := &writer{search: &n.search, near: near, rows: c, columns: columns, cols: x.Rows()}
 	if r.FileBytes, err = w.save(ctx, n.out, n.format); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // formats are the forms in which neighbours are written.
-var formats = []string{"tsv", "jsonl", "npz", "mm"}
+var formats = []string{"tsv", "jsonl", "npz"}
 
 // writer writes neighbours, of documents of one corpus among those of another or the same.
 type writer struct {
@@ -23,19 +23,15 @@ type writer struct {
 	near          *engine.Neighbours
 	rows, columns *corpus.Corpus
 	cols          int
-	comment       string
 }
 
 // save writes a file in a format, which is there when it is complete, and returns its size.
 func (w *writer) save(ctx context.Context, path, format string) (int64, error) {
 	return matrixio.Make(path, func(to io.Writer) error {
-		matrix := &matrixio.Compressed{Rows: w.near.Len(), Cols: w.cols, Row: w.row()}
 		var err error
 		switch format {
 		case "npz":
-			err = matrix.WriteNPZ(to)
-		case "mm":
-			err = matrix.WriteMatrixMarket(to, w.comment)
+			err = (&matrixio.Compressed{Rows: w.near.Len(), Cols: w.cols, Row: w.row()}).WriteNPZ(to)
 		default:
 			lines := w.lines
 			if format == "jsonl" {

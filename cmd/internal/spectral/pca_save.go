@@ -70,7 +70,7 @@ func rowWriter(
 		if err != nil {
 			return nil, nil, err
 		}
-		return func(_ int, values []float32) error { return w.WriteRow(values) }, w.Close, nil
+		return func(_ int, values []float32) error { return w.WriteRow(values) }, func() error { return nil }, nil
 	case "jsonl":
 		b := bufio.NewWriter(to)
 		e := json.NewEncoder(b)

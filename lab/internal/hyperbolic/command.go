@@ -190,7 +190,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 			}
 			p.Update(int64(first+len(some)), int64(r.Rows))
 		}
-		return w.Close()
+		return nil
 	}); err != nil {
 		return err
 	}
