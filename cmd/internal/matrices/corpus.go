@@ -20,9 +20,8 @@ var Corpus = &cli.Command{
 	Name:    "corpus",
 	Summary: "what was read: documents, classes, terms, values, document frequencies",
 	Help: `
-Reads a corpus and says what is in it: its classes, how many values documents have, and what share
-of the stored values, and of the matching terms between pairs of documents, the most frequent terms
-hold. The SHA-256 digest is the same on every platform.
+Reads a corpus and says what is in it: its classes, how many values documents have, and how many
+terms two of them share. The SHA-256 digest is the same on every platform.
 
 With -o it also writes the documents as svmlight/LIBSVM vectors, one document per line: the values
 that were read, or with -embed what the embedding makes of them, before vectors are scaled to length
@@ -113,9 +112,6 @@ func (c *dataset) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
 	return r, err
 }
 
-// headSizes are the numbers of most frequent terms for which the document-frequency curve is given.
-var headSizes = []int{256, 512, 1024, 2048, 4096}
-
 // corpusReport is the report of the command corpus.
 type corpusReport struct {
 	source.Line
@@ -124,7 +120,6 @@ type corpusReport struct {
 	Length        quantiles       `json:"values_per_document"`
 	Matches       int64           `json:"matching_terms"` // over all pairs i < j
 	MatchesAPair  float64         `json:"matching_terms_per_pair"`
-	Curve         []curvePoint    `json:"df_curve"`
 	Warnings      []corpusWarning `json:"warnings"`
 	Rows          []classRow      `json:"rows"`
 	Selected      *selected       `json:"selected,omitempty"`
@@ -142,14 +137,6 @@ type quantiles struct {
 	Q95    int64   `json:"q95"`
 	Max    int64   `json:"max"`
 	Mean   float64 `json:"mean"`
-}
-
-// curvePoint says what share the most frequent terms hold.
-type curvePoint struct {
-	Terms      int     `json:"terms"`
-	LeastDF    int32   `json:"least_df"`
-	ValueShare float64 `json:"value_share"`
-	MatchShare float64 `json:"match_share"`
 }
 
 // corpusWarning is what a reader noticed.
@@ -170,7 +157,9 @@ func newCorpusReport(c *corpus.Corpus) *corpusReport {
 	r.countClasses(c)
 	r.countLengths(c.Documents)
 	_, df := c.Documents.TermFrequencies()
-	r.countFrequencies(df)
+	for _, d := range df {
+		r.Matches += int64(d) * int64(d-1) / 2
+	}
 	if pairs := float64(r.Documents) * float64(r.Documents-1) / 2; pairs > 0 {
 		r.MatchesAPair = float64(r.Matches) / pairs
 	}
@@ -216,28 +205,6 @@ func (r *corpusReport) countLengths(m *sparse.CSR) {
 	r.Length = quantiles{lengths[0], at(0.25), at(0.5), at(0.75), at(0.95), lengths[n-1], float64(m.NNZ()) / float64(n)}
 }
 
-// countFrequencies fills the document-frequency curve. A term of document frequency d is in d
-// stored values and matches in d(d-1)/2 pairs. It sorts df.
-func (r *corpusReport) countFrequencies(df []int32) {
-	slices.SortFunc(df, func(a, b int32) int { return int(b) - int(a) })
-	var values, matches int64
-	for i, d := range df {
-		values += int64(d)
-		matches += int64(d) * int64(d-1) / 2
-		if slices.Contains(headSizes, i+1) {
-			r.Curve = append(r.Curve, curvePoint{i + 1, d, float64(values), float64(matches)})
-		}
-	}
-	r.Matches = matches
-	if r.Curve == nil {
-		r.Curve = []curvePoint{}
-	}
-	for i := range r.Curve {
-		r.Curve[i].ValueShare /= float64(max(values, 1))
-		r.Curve[i].MatchShare /= float64(max(matches, 1))
-	}
-}
-
 func (r *corpusReport) Describe(d *report.Document) {
 	d.Line(r.Line)
 	d.Linef("sha256 %s", r.Digest)
@@ -250,15 +217,6 @@ func (r *corpusReport) Describe(d *report.Document) {
 		report.Count(l.Min), report.Count(l.Q25), report.Count(l.Median), report.Count(l.Q75), report.Count(l.Q95),
 		report.Count(l.Max), l.Mean)
 	d.Linef("matching terms: %s over all pairs, %.2f a pair", report.Count(r.Matches), r.MatchesAPair)
-	if len(r.Curve) > 0 {
-		d.Line("")
-		t := report.NewTable(">most frequent terms", ">least df", ">of the values", ">of the matches")
-		for _, p := range r.Curve {
-			t.Add(report.Count(p.Terms), report.Count(p.LeastDF), report.Percent(p.ValueShare),
-				report.Percent(p.MatchShare))
-		}
-		d.Table("Frequent terms", "", t)
-	}
 	r.writeClasses(d)
 	if r.Selected != nil {
 		r.Selected.writeText(d)

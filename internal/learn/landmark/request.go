@@ -152,19 +152,11 @@ func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, o
 }
 
 // Close gives memory back.
-func (p *Passing) Close() error {
-	if p == nil || p.t == nil {
-		return nil
-	}
-	return p.t.e.Close()
-}
+func (p *Passing) Close() error { return p.t.e.Close() }
 
 // Block returns the sums over a block of documents, of the same bits as those of [Train] on one
 // machine. Errors: a number that isn't one of a block, the end of ctx.
 func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
-	if p == nil || p.t == nil {
-		return nil, errors.New("landmark: no passing, expected one that NewPassing has made")
-	}
 	q, t, m := p.q, p.t, len(p.q.Landmarks)
 	if block < 0 || block >= q.Blocks() {
 		return nil, fmt.Errorf("landmark: block %d, expected one from 0 to %d", block, q.Blocks()-1)

@@ -66,7 +66,7 @@ func TestObjectiveGradient(t *testing.T) {
 	c := texts(t, 40, 2, 1)
 	for name, s := range kinds {
 		s := musttest.Get(s.resolve())(t)
-		p := musttest.Get(embedded(t, c, "tf-l1-sqrt").Problem(nil))(t)
+		p := embedded(t, c, "tf-l1-sqrt").Problem(nil)
 		o := newObjective(p.p, &s, of(c, 0), 1)
 		r := rand.New(rand.NewPCG(5, 6))
 		n := o.size()
@@ -102,7 +102,7 @@ func TestObjectiveGradient(t *testing.T) {
 // L-BFGS ends nowhere above plain gradient descent, from ten random starts.
 func TestSearchAgreesWithDescent(t *testing.T) {
 	c := texts(t, 40, 3, 2)
-	p := musttest.Get(embedded(t, c, "tf-l1-sqrt").Problem(nil))(t)
+	p := embedded(t, c, "tf-l1-sqrt").Problem(nil)
 	s := musttest.Get(Settings{Margin: Spherical, C: 3}.resolve())(t)
 	o, r := newObjective(p.p, &s, of(c, 0), 1), rand.New(rand.NewPCG(3, 4))
 	for start := range 10 {
@@ -315,7 +315,7 @@ func TestChoose(t *testing.T) {
 					rows = append(rows, i)
 				}
 			}
-			p := musttest.Get(docs.Problem(rows))(t)
+			p := docs.Problem(rows)
 			values := make([][]float64, 3)
 			for k := range values {
 				positive := make([]bool, len(rows))

@@ -75,20 +75,12 @@ func (d *Documents) check(m Margin, first int) error {
 	}
 }
 
-// pick returns rows, all of them for nil, after checking that they are there.
-func (d *Documents) pick(rows []int) ([]int, error) {
-	if d == nil {
-		return nil, errors.New("logistic: no documents, expected some")
-	}
+// pick returns rows, all of them for nil.
+func (d *Documents) pick(rows []int) []int {
 	if rows == nil {
-		rows = run.Numbers(0, d.x.Rows())
+		return run.Numbers(0, d.x.Rows())
 	}
-	for _, i := range rows {
-		if i < 0 || i >= d.x.Rows() {
-			return nil, fmt.Errorf("logistic: document %d, expected 0 to %d", i, d.x.Rows()-1)
-		}
-	}
-	return rows, nil
+	return rows
 }
 
 // Problem is a set of documents to train machines on. It may be used concurrently.
@@ -101,15 +93,8 @@ type Problem struct {
 
 // Problem takes some rows of the documents, nil for all, to train on. It copies what it needs: 16
 // bytes per value.
-func (d *Documents) Problem(rows []int) (*Problem, error) {
-	rows, err := d.pick(rows)
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) == 0 {
-		return nil, errors.New("logistic: no documents to train on, expected at least one")
-	}
-	return &Problem{p: newPoints(d.x, rows), cols: d.x.Cols}, nil
+func (d *Documents) Problem(rows []int) *Problem {
+	return &Problem{p: newPoints(d.x, d.pick(rows)), cols: d.x.Cols}
 }
 
 // Train trains a machine for each C of prices, ascending, each from the one before; nil stands for
@@ -321,13 +306,7 @@ func (m *Machine) Decisions(of *Documents, rows []int, s Settings) ([]float64, e
 	if err != nil {
 		return nil, err
 	}
-	rows, err = of.pick(rows)
-	if err != nil {
-		return nil, err
-	}
-	if m == nil || of.x.Cols != len(m.Weights) {
-		return nil, fmt.Errorf("logistic: documents of %d columns, expected a machine that has as many weights", of.x.Cols)
-	}
+	rows = of.pick(rows)
 	if err := of.check(s.Margin, 0); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package pca
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -47,7 +46,7 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 //
 // It takes a pass over docs with m² multiply-adds and m values of the kernel for each, and
 // LandmarkBytes. The same bits come from any number of workers. z and docs must have been embedded by
-// z's embedder, docs are embedded here, some at a time. Errors: no documents or landmarks, a kernel of
+// z's embedder, docs are embedded here, some at a time; there is at least one of each. Errors: a kernel of
 // another embedding or one that is positive definite conditionally only, options below 0, less memory
 // than LandmarkBytes says, what the engine returns, the end of ctx, by which it stops within a second.
 //
@@ -55,15 +54,6 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 func FitLandmarks(
 	ctx context.Context, eng *engine.Engine, z *sparse.Embedded, k kernel.Kernel, docs *sparse.CSR, opt Options,
 ) (*Components, error) {
-	if eng == nil || z == nil || z.Embedder == nil || z.Rows() != eng.Len() || z.Rows() == 0 {
-		return nil, errors.New("pca: no engine of these landmarks, expected one of at least one document")
-	}
-	if docs == nil || docs.Rows() == 0 {
-		return nil, errors.New("pca: no documents, expected one at least")
-	}
-	if err := docs.Validate(); err != nil {
-		return nil, fmt.Errorf("pca: %w", err)
-	}
 	o, err := opt.leading(eng.Len())
 	if err != nil {
 		return nil, err

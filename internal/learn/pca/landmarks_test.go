@@ -263,15 +263,10 @@ func TestLandmarksRefused(t *testing.T) {
 	for want, f := range map[string]func() error{
 		"":                            call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
 		"expected no more":            call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
-		"no documents":                call(t.Context(), s.k, nil, Options{}),
 		"only conditionally":          call(t.Context(), kernel.MustParse("ngd"), s.csr, Options{}),
 		"-1 components":               call(t.Context(), s.k, s.csr, Options{Components: -1}),
 		"context canceled":            call(gone, s.k, s.csr, Options{}),
 		"Options.Passed panicked: no": call(t.Context(), s.k, s.csr, Options{Passed: func(int, int) { panic("no") }}),
-		"of these landmarks": func() error {
-			_, err := FitLandmarks(t.Context(), s.eng, s.x, s.k, s.csr, Options{})
-			return err
-		},
 	} {
 		if err := f(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)

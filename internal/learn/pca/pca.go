@@ -113,19 +113,13 @@ func LeastBytes(documents, workers int, opt Options) int64 {
 // the same bits for any number of workers. If MemoryBytes is at least 4·Len² more than Bytes, the matrix is
 // kept; sums are then rounded in another order.
 //
-// Fit fails if there are no documents, if the kernel has another embedding, if an option is below 0, if
+// x has at least one document. Fit fails if the kernel has another embedding, if an option is below 0, if
 // MemoryBytes is less than Bytes, if the engine fails, and within a second after ctx is done.
 func Fit(
 	ctx context.Context, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, opt Options,
 ) (*Components, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
-	}
-	if eng == nil || x == nil || x.Rows() != eng.Len() || x.Rows() == 0 {
-		return nil, errors.New("pca: no engine of these documents, expected one of at least one document")
-	}
-	if len(x.Norms) != x.Rows() {
-		return nil, fmt.Errorf("pca: norms of %d documents, expected of %d", len(x.Norms), x.Rows())
 	}
 	o, err := opt.leading(eng.Len())
 	if err != nil {
@@ -135,9 +129,7 @@ func Fit(
 		return nil, err
 	}
 	n := eng.Len()
-	if x.Embedder != nil {
-		k = kernel.Resolve(k, len(x.Embedder.Terms))
-	}
+	k = kernel.Resolve(k, len(x.Embedder.Terms))
 	c := &Components{Documents: n, kernel: k}
 	a := &centred{eng: eng, kernel: k}
 	if err := c.place(a, x, opt, &o); err != nil {
@@ -216,7 +208,7 @@ const keptBytes = 1 << 30
 // Coordinates returns those of the training documents, Documents × len(Values). Of components by
 // landmarks it returns nil: [Components.Project] has them.
 func (c *Components) Coordinates() *mat.Dense {
-	if c == nil || c.Landmarks > 0 {
+	if c.Landmarks > 0 {
 		return nil
 	}
 	z := mat.NewDense(c.Documents, len(c.Values), nil)
@@ -233,9 +225,6 @@ func (c *Components) Coordinates() *mat.Dense {
 // FitLandmarks, and test embedded by the same embedder. A document's coordinates don't depend on the others. It may
 // be called concurrently.
 func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *sparse.Embedded) (*mat.Dense, error) {
-	if c == nil || c.vectors == nil || eng == nil || test == nil || eng.Len() != c.rows() {
-		return nil, errors.New("pca: no components, engine or documents, expected those of Fit")
-	}
 	z := &mat.Dense{}
 	if test.Rows() == 0 {
 		return z, nil

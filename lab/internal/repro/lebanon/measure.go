@@ -118,10 +118,7 @@ func (p *protocol) choose(
 func (p *protocol) fit(
 	ctx context.Context, docs *logistic.Documents, t *task, m method, rows []int, prices []float64,
 ) ([]*logistic.Machine, error) {
-	problem, err := docs.Problem(rows)
-	if err != nil {
-		return nil, err
-	}
+	problem := docs.Problem(rows)
 	positive := make([]bool, len(rows))
 	for i, doc := range rows {
 		positive[i] = t.positive[doc]

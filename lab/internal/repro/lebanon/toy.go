@@ -69,10 +69,7 @@ func toyFigure(ctx context.Context, seed uint64) (*repro.Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		problem, err := docs.Problem(nil)
-		if err != nil {
-			return nil, err
-		}
+		problem := docs.Problem(nil)
 		var of [2]repro.Curve
 		of[0].Name, of[1].Name = "class", "others"
 		for i, is := range positive {
