@@ -56,7 +56,8 @@ func (p *Program) completed() []completed {
 	for _, t := range p.Topics {
 		topics = append(topics, t.Name)
 	}
-	return append(list, completed{name: "completion", words: []string{"bash", "zsh"}}, completed{name: "help", words: topics})
+	return append(list, completed{name: "completion", words: []string{"bash", "zsh"}},
+		completed{name: "help", words: topics})
 }
 
 // names returns the names of commands.
