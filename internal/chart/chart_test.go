@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -125,60 +124,5 @@ func TestSave(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
-	}
-}
-
-// A surface has the least error in the darkest colour and a red frame, the greatest in the lightest. A missing
-// point has no cell.
-func TestSurface(t *testing.T) {
-	nan := math.NaN()
-	s := &Surface{
-		Columns: []string{"1", "10"}, Lines: []string{"diffusion:t=2", "diffusion:t=1"}, Digits: "%.2f",
-		Errors: [][]float64{{50, nan}, {10, 20}}, Deviations: [][]float64{{1, nan}, {1, 1}}, Best: [2]int{1, 0},
-	}
-	c, width, height := s.Chart()
-	text := SVG(c, "", width, height)
-	for of, want := range map[Color]int{shade(0): 1, shade(1): 1, shade(math.Log(2) / math.Log(5)): 1} {
-		if n := strings.Count(text, "fill:"+string(of)); n != want {
-			t.Errorf("%d cells of %s, expected %d", n, of, want)
-		}
-	}
-	if strings.Count(text, string(Red)) != 1 || strings.Count(text, ">20.00<") != 1 || strings.Contains(text, "NaN") {
-		t.Errorf("no frame, or no error:\n%s", text)
-	}
-}
-
-// One C makes a curve over what the kernels differ in, or their names; one kernel one over C.
-func TestCurve(t *testing.T) {
-	for _, c := range []struct {
-		kernels []string // from above
-		over    string
-		first   string
-	}{
-		{[]string{"diffusion:t=1", "diffusion:t=12", "diffusion:t=15"}, "diffusion:t", "1"},
-		{[]string{"diffusion:t=1", "ngd-exp:t=2", "linear"}, "", "diffusion:t=1"},
-		{[]string{"rbf:gamma=1,embed=tf-l2", "rbf:gamma=2,embed=tf-l2", "rbf:gamma=3,embed=tf-l1"}, "",
-			"rbf:gamma=1,embed=tf-l2"},
-	} {
-		slices.Reverse(c.kernels)
-		s := &Surface{
-			Columns: []string{"1"}, Lines: c.kernels, Errors: [][]float64{{40}, {30}, {50}},
-			Deviations: [][]float64{{1}, {1}, {1}}, Best: [2]int{1, 0},
-		}
-		own := s.curve()
-		if own.over != c.over || own.names[0] != c.first || own.best != 1 || !(own.errors[0] == 50) {
-			t.Errorf("%v: %+v", c.kernels, own)
-		}
-		drawn, _, _ := s.Chart()
-		if text := SVG(drawn, "", 12, 9); strings.Count(text, string(Red)) != 1 {
-			t.Errorf("the best isn't marked:\n%s", text)
-		}
-	}
-	s := &Surface{
-		Columns: []string{"1", "10", "100"}, Lines: []string{"linear"}, Errors: [][]float64{{50, 30, 10}},
-		Deviations: make([][]float64, 1), Best: [2]int{0, 2},
-	}
-	if own := s.curve(); own.over != "C" || own.names[2] != "100" || own.best != 2 {
-		t.Errorf("%+v", own)
 	}
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,6 +20,35 @@ func NewTable(titles ...string) *Table {
 	for _, title := range titles {
 		t.right = append(t.right, strings.HasPrefix(title, ">"))
 		t.rows[0] = append(t.rows[0], strings.TrimPrefix(title, ">"))
+	}
+	return t
+}
+
+// Column is a column of a table of rows. A title that begins with '>' aligns it to the right.
+type Column[R any] struct {
+	Title string
+	Cell  func(row R) string
+}
+
+// NewColumn makes a column.
+func NewColumn[R any](title string, cell func(row R) string) Column[R] { return Column[R]{title, cell} }
+
+// TableOf makes a table of rows, without the columns whose cells are all empty.
+func TableOf[R any](rows []R, columns ...Column[R]) *Table {
+	columns = slices.DeleteFunc(slices.Clone(columns), func(c Column[R]) bool {
+		return !slices.ContainsFunc(rows, func(row R) bool { return c.Cell(row) != "" })
+	})
+	var titles []string
+	for _, c := range columns {
+		titles = append(titles, c.Title)
+	}
+	t := NewTable(titles...)
+	for _, row := range rows {
+		var cells []string
+		for _, c := range columns {
+			cells = append(cells, c.Cell(row))
+		}
+		t.Add(cells...)
 	}
 	return t
 }

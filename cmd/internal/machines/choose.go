@@ -171,59 +171,21 @@ func (r *choiceReport) Describe(d *report.Document) {
 	d.Linef("chosen by %s in %s, %s folds of samples, %.2f s; the best of each round, * marks what was taken:",
 		r.Measure,
 		report.Counted(r.Fits, "fit", "fits"), folds, r.Seconds)
-	own := "scheme"
-	if r.Measure == svm.MeanSquaredError {
-		own = ">epsilon"
-		if len(r.Rows) > 0 && r.Rows[0].Nu > 0 {
-			own = ">nu"
-		}
-	}
-	titles := []string{"kernel", ">C", own, "round", ">documents", ">" + r.Measure.String() + "  ",
-		">difference"}
-	cut := ""
-	for _, row := range r.Rows {
-		switch {
-		case row.NGrams != "":
-			cut = "ngrams"
-		case row.Terms != "":
-			cut = "terms"
-		}
-	}
-	if cut != "" {
-		titles = slices.Insert(titles, 3, cut)
-	}
-	t := report.NewTable(titles...)
+	s := report.Section{Title: "Points", Table: pointsTable(byFigure(r.Rows, r.Measure), r.Measure)}
 	most := shownOfRound
 	if n := len(r.Rows); n > 0 {
 		most = max(min(most, shownRows/r.Rows[n-1].Round), 1)
 	}
+	var shown []gridRow
 	for i := 1; len(r.round(i)) > 0; i++ {
 		rows := r.round(i)
 		if best := slices.IndexFunc(rows, func(row gridRow) bool { return row.Best }); best >= most {
 			rows[most-1] = rows[best]
 		}
-		for _, row := range rows[:min(len(rows), most)] {
-			mark := "  "
-			if row.Best {
-				mark = " *"
-			}
-			own := row.Scheme
-			if r.Measure == svm.MeanSquaredError {
-				own = report.Float(max(row.Epsilon, row.Nu))
-			}
-			var toBest string
-			if d := row.ToBest; d != nil {
-				toBest = plusMinus(r.Measure, d.Mean, d.SE)
-			}
-			cells := []string{row.Kernel, strconv.FormatFloat(row.C, 'g', -1, 64), own, row.compares,
-				report.Count(row.Documents), r.Measure.Format(float64(row.Mean)) + mark, toBest}
-			if cut != "" {
-				cells = slices.Insert(cells, 3, row.NGrams+row.brief)
-			}
-			t.Add(cells...)
-		}
+		shown = append(shown, rows[:min(len(rows), most)]...)
 	}
-	d.Table("The best of each round", "", t)
+	s.Brief = pointsTable(shown, r.Measure)
+	d.Add(s)
 	if r.Hint != "" {
 		d.Line(r.Hint)
 	}
@@ -234,20 +196,6 @@ func (r *choiceReport) Describe(d *report.Document) {
 
 // round returns the rows of a round, the best first.
 func (r *choiceReport) round(number int) []gridRow {
-	var rows []gridRow
-	for _, row := range r.Rows {
-		if row.Round == number {
-			rows = append(rows, row)
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b gridRow) int {
-		switch x, y := float64(a.Mean), float64(b.Mean); {
-		case r.Measure.Better(x, y):
-			return -1
-		case r.Measure.Better(y, x):
-			return 1
-		}
-		return 0
-	})
-	return rows
+	other := func(row gridRow) bool { return row.Round != number }
+	return byFigure(slices.DeleteFunc(slices.Clone(r.Rows), other), r.Measure)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/svm"
@@ -196,7 +197,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	}
 	r.fill(e, j, found, complete)
 	if err == nil && g.plot != "" {
-		err = r.draw(g.plot)
+		err = chart.Save(g.plot, 16, 11, r.charts()...)
 	}
 	return errors.Join(g.Report(e, g.f, r), err)
 }

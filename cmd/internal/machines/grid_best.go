@@ -57,21 +57,21 @@ func (r *gridReport) writeParts(d *report.Document) {
 	if r.Parts == nil {
 		return
 	}
-	t := report.NewTable("terms", ">best with", ">best without", ">difference")
+	t := report.NewTable("terms", ">best with", ">best without", ">difference", ">± error")
 	for _, p := range r.Parts {
 		t.Add(p.Part, r.Measure.Format(float64(p.With)), r.Measure.Format(float64(p.Without)),
-			plusMinus(r.Measure, p.Difference, p.SE))
+			signed(r.Measure, p.Difference), strings.TrimSuffix(r.Measure.Format(float64(p.SE)), "%"))
 	}
 	d.Table("What terms are worth", "", t)
 }
 
-// plusMinus formats a difference and its standard error.
-func plusMinus(m svm.Measure, mean, se report.Number) string {
-	text := m.Format(float64(mean))
-	if mean >= 0 {
+// signed formats a difference.
+func signed(m svm.Measure, difference report.Number) string {
+	text := strings.TrimSuffix(m.Format(float64(difference)), "%")
+	if difference >= 0 {
 		text = "+" + text
 	}
-	return strings.TrimSuffix(text, "%") + " ± " + strings.TrimSuffix(m.Format(float64(se)), "%")
+	return text
 }
 
 // writeModel says what was trained.

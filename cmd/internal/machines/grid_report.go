@@ -3,7 +3,6 @@ package machines
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +49,6 @@ type gridReport struct {
 	run      *grid
 	searched *learn.Grid
 	ngrams   []string
-	c        []float64
 }
 
 // searchedLine is what a report says of a search for support vector machines in addition.
@@ -97,28 +95,6 @@ type difference struct {
 	SE   report.Number `json:"standard_error"`
 }
 
-// writeNearest prints the points that are nearest to the best.
-func (r *gridReport) writeNearest(d *report.Document) {
-	const most = 10
-	var near []*gridRow
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.ToBest != nil {
-			near = append(near, row)
-		}
-	}
-	if len(near) == 0 {
-		return
-	}
-	slices.SortStableFunc(near, func(a, b *gridRow) int {
-		return cmp.Compare(math.Abs(float64(a.ToBest.Mean)), math.Abs(float64(b.ToBest.Mean)))
-	})
-	t := report.NewTable("nearest to the best", ">difference ± standard error")
-	for _, row := range near[:min(len(near), most)] {
-		t.Add(describe(r.name(row.line()), row.C, 0, 0), plusMinus(r.Measure, row.ToBest.Mean, row.ToBest.SE))
-	}
-	d.Table("Nearest to the best", "", t)
-}
-
 // solvedLine is what a row says of support vector machines in addition.
 type solvedLine struct {
 	Iterations     int64   `json:"iterations"`
@@ -156,10 +132,7 @@ func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridRepor
 	r := &gridReport{
 		Corpus: source.NewLine(j.corpus), Folds: g.Folds, Groups: run.GroupColumn,
 		Seed: run.seed, Points: g.Total(), Rows: []gridRow{},
-		run: run, searched: g, ngrams: ngrams, c: g.C, SecondsRead: j.read,
-	}
-	if r.c == nil {
-		r.c = []float64{run.numberOf("c")}
+		run: run, searched: g, ngrams: ngrams, SecondsRead: j.read,
 	}
 	r.machineLine = run.line(&learn.About{Type: run.kind, Scheme: learn.SchemeOf(run.learner.trainer)})
 	return r
@@ -189,6 +162,7 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 		warnOf(e, ended)
 		r.machineLine = run.line(&found.Points[len(found.Points)-1].About)
 		r.Type, r.C, r.Best = run.kind, 0, best()
+		r.Best.Best = true
 		r.Train = run.trainCommand(false, r.settingsOf(r.Best))
 	case found.Chosen != nil:
 		r.fillSamples(found)
@@ -281,9 +255,7 @@ func (r *gridReport) Describe(d *report.Document) {
 	}
 	d.Line(r.Corpus)
 	d.Line(kernels + r.text(foldsText(r.Folds, r.Groups, r.Seed)))
-	d.Linef("%s ± standard deviation over the folds", meanOf(r.Measure))
-	d.Table("Means over the folds", "", r.table())
-	r.writeNearest(d)
+	d.Add(r.pointsSection())
 	if !r.Complete {
 		d.Linef("incomplete: %s of %s", report.Count(len(r.Rows)), report.Counted(r.Points, "point", "points"))
 	}
@@ -359,85 +331,71 @@ func (r *gridReport) cell(row *gridRow) string {
 	return r.Measure.Format(float64(row.Mean)) + " ± " + strings.TrimSuffix(r.Measure.Format(float64(row.SD)), "%")
 }
 
-// line names a row of the table: what is trained, with the numbers that are searched, but for C.
-type line struct {
-	kind, kernel, embedding, scheme, ngrams string
-	nu, epsilon                             float64
+// mostPoints is the number of points that text lists; pages and -json have all.
+const mostPoints = 20
+
+// pointsSection lists and draws the points of a search, the best first.
+func (r *gridReport) pointsSection() report.Section {
+	rows := byFigure(r.Rows, r.Measure)
+	s := report.Section{Title: "Points", Table: pointsTable(rows, r.Measure), Brief: pointsTable(rows, r.Measure)}
+	if len(rows) > mostPoints {
+		s.Heading = fmt.Sprintf("the %d best of %s points; -json has all", mostPoints, report.Count(len(rows)))
+		s.Brief = pointsTable(rows[:mostPoints], r.Measure)
+	}
+	for _, c := range r.charts() {
+		s.Charts = append(s.Charts, report.Chart{Chart: c, Description: "as in the table"})
+	}
+	return s
 }
 
-func (row *gridRow) line() line {
-	return line{row.Type, row.Kernel, row.Embedding, row.Scheme, row.NGrams, row.Nu, row.Epsilon}
-}
-
-// lines lists the rows of the table.
-func (r *gridReport) lines() []line {
-	var lines []line
-	for i := range r.Rows {
-		if own := r.Rows[i].line(); !slices.Contains(lines, own) {
-			lines = append(lines, own)
+// byFigure returns rows in descending order of quality.
+func byFigure(rows []gridRow, m svm.Measure) []gridRow {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b gridRow) int {
+		switch x, y := float64(a.Mean), float64(b.Mean); {
+		case m.Better(x, y):
+			return -1
+		case m.Better(y, x):
+			return 1
 		}
-	}
-	return lines
+		return 0
+	})
+	return rows
 }
 
-// at returns the point of a line and a C, nil where it isn't complete.
-func (r *gridReport) at(l line, c float64) *gridRow {
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.line() == l && (row.C == c || row.C == 0) {
-			return row
+// pointsTable lists points with their settings and figures.
+func pointsTable(rows []gridRow, m svm.Measure) *report.Table {
+	number := func(v float64) string {
+		if v == 0 {
+			return ""
 		}
+		return report.Float(v)
 	}
-	return nil
-}
-
-// name names a line of the table, with what not all lines have in common.
-func (r *gridReport) name(l line) string {
-	if l.kind != "" {
-		return strings.TrimSpace(l.kind + " " + l.kernel)
-	}
-	name := l.kernel
-	for _, list := range r.searched.Lists {
-		if len(list.Values) > 1 && (list.Name == "nu" || list.Name == "epsilon") {
-			name = describe(name, 0, l.nu, l.epsilon)
-		}
-	}
-	if len(r.run.lists.schemes) > 1 {
-		name += ", " + l.scheme
-	}
-	if len(r.ngrams) > 1 {
-		name += ", " + l.ngrams + "-grams"
-	}
-	return name
-}
-
-// table has a line for each kernel, or learner, and a column for each C.
-func (r *gridReport) table() *report.Table {
-	titles := []string{"kernel"}
-	if r.run.learner.Type == "" {
-		titles[0] = "type"
-	}
-	for _, c := range r.c {
-		title := fmt.Sprintf(">C = %v  ", c) // cells end in the place of the mark
-		if r.Rows[0].C == 0 {
-			title = ">" + r.Measure.String() + "  "
-		}
-		titles = append(titles, title)
-	}
-	t := report.NewTable(titles...)
-	for _, l := range r.lines() {
-		cells := []string{r.name(l)}
-		for _, c := range r.c {
-			row := r.at(l, c)
-			switch row {
-			case nil:
-				cells = append(cells, "-  ")
-			case r.Best:
-				cells = append(cells, r.cell(row)+" *")
-			default:
-				cells = append(cells, r.cell(row)+"  ")
+	figure := func(v report.Number) string { return m.Format(float64(v)) }
+	column := report.NewColumn[gridRow]
+	return report.TableOf(rows,
+		column("kernel", func(row gridRow) string { return row.Kernel }),
+		column("type", func(row gridRow) string { return row.Type }),
+		column(">C", func(row gridRow) string { return number(row.C) }),
+		column(">nu", func(row gridRow) string { return number(row.Nu) }),
+		column(">epsilon", func(row gridRow) string { return number(row.Epsilon) }),
+		column("scheme", func(row gridRow) string { return row.Scheme }),
+		column("terms", func(row gridRow) string { return cmp.Or(row.brief, row.NGrams) }),
+		column("round", func(row gridRow) string { return row.compares }),
+		column(">documents", func(row gridRow) string { return strings.TrimPrefix(report.Count(row.Documents), "0") }),
+		column(">"+m.String(), func(row gridRow) string { return figure(row.Mean) }),
+		column(">± over folds", func(row gridRow) string { return strings.TrimSuffix(figure(row.SD), "%") }),
+		column("", func(row gridRow) string { return map[bool]string{true: "*"}[row.Best] }),
+		column(">to the best", func(row gridRow) string {
+			if row.ToBest == nil {
+				return ""
 			}
-		}
-		t.Add(cells...)
-	}
-	return t
+			return signed(m, row.ToBest.Mean)
+		}),
+		column(">± error", func(row gridRow) string {
+			if row.ToBest == nil {
+				return ""
+			}
+			return strings.TrimSuffix(figure(row.ToBest.SE), "%")
+		}))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/svm"
-	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 )
 
@@ -211,34 +210,39 @@ func TestGridEdges(t *testing.T) {
 	}
 }
 
-// reportOf is the report of a search with some mean accuracies, line by line; 0 is a point that is
-// missing.
-func reportOf(c []float64, means map[string][]float64, kernels ...string) *gridReport {
-	r := &gridReport{Measure: svm.Accuracy, Folds: 5, c: c, run: &grid{}, searched: &learn.Grid{}}
-	for _, k := range kernels {
-		for i, m := range means[k] {
-			if m == 0 {
-				continue
-			}
-			r.Rows = append(r.Rows, gridRow{Kernel: k, C: c[i], Mean: report.Number(m), SD: 0.01})
+// A chart of a search has a curve for each value of the other parameters, over the longest list.
+func TestCurves(t *testing.T) {
+	row := gridRow{Kernel: "rbf:gamma=2,embed=tf-l2", C: 10, Epsilon: 0.5, Scheme: "one-vs-rest", NGrams: "1..2"}
+	for _, c := range []struct {
+		lists []kernel.List
+		over  string
+		x     float64
+		name  string
+	}{
+		{nil, "C", 10, "rbf:gamma=2,embed=tf-l2, epsilon = 0.5"},
+		{[]kernel.List{{Name: "gamma", Values: []float64{1, 2}}, {Name: "C", Values: []float64{1, 10}}}, "C", 10,
+			"rbf:gamma=2,embed=tf-l2, epsilon = 0.5"},
+		{[]kernel.List{{Name: "gamma", Values: []float64{1, 2, 3}}, {Name: "C", Values: []float64{1, 10}}}, "gamma", 2,
+			"rbf:embed=tf-l2, C = 10, epsilon = 0.5"},
+		{[]kernel.List{{Name: "epsilon", Values: []float64{0.5, 1}}}, "epsilon", 0.5, "rbf:gamma=2,embed=tf-l2, C = 10"},
+	} {
+		r := &gridReport{run: &grid{}, searched: &learn.Grid{Lists: c.lists}}
+		x, name := r.curveOf(&row, r.plotted())
+		if r.plotted() != c.over || x != c.x || name != c.name {
+			t.Errorf("%v: %s = %v of %q, expected %s = %v of %q", c.lists, r.plotted(), x, name, c.over, c.x, c.name)
 		}
 	}
-	r.Best = &r.Rows[0]
-	for i := range r.Rows {
-		if row := &r.Rows[i]; row.Mean > r.Best.Mean {
-			r.Best = row
-		}
-	}
-	return r
 }
 
-// The picture of a search has the first kernel on top, and nothing where a point is missing.
-func TestSurface(t *testing.T) {
-	r := reportOf([]float64{1, 10}, map[string][]float64{"diffusion:t=1": {0.9, 0.8}, "diffusion:t=2": {0.5, 0}},
-		"diffusion:t=1", "diffusion:t=2")
-	s := r.surface()
-	if s.Lines[1] != "diffusion:t=1" || s.Columns[1] != "10" || s.Best != [2]int{1, 0} ||
-		!(s.Errors[1][0] > 9.99 && s.Errors[1][0] < 10.01) || !math.IsNaN(s.Errors[0][1]) || s.Deviations[1][1] != 1 {
-		t.Errorf("%+v", s)
+// Points are listed from the best to the worst, with the columns that have values.
+func TestPointsTable(t *testing.T) {
+	rows := []gridRow{{Kernel: "a", C: 1, Mean: 0.5, SD: 0.01, ToBest: &difference{-0.4, 0.02}},
+		{Kernel: "b", C: 10, Mean: 0.9, SD: 0.1, Best: true}}
+	var b strings.Builder
+	pointsTable(byFigure(rows, svm.Accuracy), svm.Accuracy).Write(&b)
+	const want = "kernel   C  accuracy  ± over folds     to the best  ± error\n" +
+		"b       10    90.00%         10.00  *\na        1    50.00%          1.00          -40.00     2.00\n"
+	if b.String() != want {
+		t.Errorf("got\n%s, expected\n%s", b.String(), want)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/gramengine/gram/internal/chart"
@@ -57,41 +56,12 @@ func (r *cvReport) curveSection() report.Section {
 // describePage adds the points of a search, and the command.
 func (r *gridReport) describePage(d *report.Document) {
 	d.Title = "Search on " + filepath.Base(r.Corpus.Source)
-	rows, train := r.Rows, r.Train
-	if r.Choice != nil {
-		rows, train = r.Choice.Rows, cmp.Or(train, r.Choice.Train)
-	}
-	titles := []string{"what", "scheme", "terms", ">C", ">documents", ">" + r.Measure.String(), ">± over folds", ">s"}
-	if r.Choice != nil {
-		titles = append(titles, ">round")
-	}
-	t := report.NewTable(titles...)
-	for i := range rows {
-		row := &rows[i]
-		c, documents := "", r.Corpus.Documents
-		if row.C != 0 {
-			c = strconv.FormatFloat(row.C, 'g', -1, 64)
-		}
-		if row.Documents > 0 {
-			documents = row.Documents
-		}
-		cells := []string{describe(row.what(), 0, row.Nu, row.Epsilon), row.Scheme, cmp.Or(row.Terms, row.NGrams), c,
-			report.Count(documents), r.Measure.Format(float64(row.Mean)), r.Measure.Format(float64(row.SD)),
-			fmt.Sprintf("%.2f", row.Seconds), strconv.Itoa(row.Round)}
-		t.Add(cells[:len(titles)]...)
-	}
 	if b := r.Best; b != nil {
 		d.Figure("Best "+r.Measure.String(), r.Measure.Format(float64(b.Mean)), describe(b.what(), b.C, b.Nu, b.Epsilon))
 	}
-	if len(rows) > 0 {
-		s := report.Section{Title: "Points", Table: t}
-		if r.Choice == nil && r.run.learner.Type != "" { // as -plot draws it
-			surface := r.surface()
-			c, _, _ := surface.Chart()
-			c.Title = "Over kernels and C"
-			s.Charts = []report.Chart{{Chart: c, Description: surface.What}}
-		}
-		d.Page(s)
+	train := r.Train
+	if r.Choice != nil {
+		train = cmp.Or(train, r.Choice.Train)
 	}
 	if train != "" {
 		d.Page(report.Section{Title: "Train with the best", Code: train})
