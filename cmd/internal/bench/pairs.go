@@ -14,15 +14,13 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/instrument"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/sparse"
 )
 
 // pairsReport is the report of the command bench.
 type pairsReport struct {
 	header
 	Memory []memoryRow `json:"memory"`
-	Merge  *pairsRow   `json:"merge"`                  // that of the first kernel's pairing
-	Merges []*pairsRow `json:"other_merges,omitempty"` // those of other pairings
+	Merge  *pairsRow   `json:"merge"` // of the first kernel's documents
 	Rows   []*pairsRow `json:"rows"`
 
 	kernels int
@@ -68,7 +66,7 @@ type pairsRow struct {
 	values int64          // of the matrix that is stored
 	mapped bool           // by a map that computes something
 
-	first, merge *pairsRow // that of the first number of workers, and that of the same pairing
+	first, merge *pairsRow // that of the first number of workers, and the baseline
 	memory       *memoryRow
 	rounds       []pairsRound
 }
@@ -95,10 +93,8 @@ type pairsRound struct {
 	Idle  float64 `json:"idle_share"` // what is left
 }
 
-// all returns baselines and rows, in the order in which they are measured.
-func (r *pairsReport) all() []*pairsRow {
-	return slices.Concat([]*pairsRow{r.Merge}, r.Merges, r.Rows)
-}
+// all returns the baseline and rows, in the order in which they are measured.
+func (r *pairsReport) all() []*pairsRow { return append([]*pairsRow{r.Merge}, r.Rows...) }
 
 // measurePairs is bench without -explain.
 func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, error) {
@@ -144,7 +140,6 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 		return nil, err
 	}
 	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // of all rows
-	merges := map[sparse.Pairing]*pairsRow{}
 	for _, s := range b.specs {
 		for _, isa := range b.All() {
 			for i, workers := range b.workers {
@@ -152,20 +147,14 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 				if err != nil {
 					return nil, err
 				}
-				merge := merges[x.Embedder.Pairing]
-				if merge == nil {
-					merge = mergeRow(x, b.seed)
-					if merges[x.Embedder.Pairing] = merge; r.Merge == nil {
-						r.Merge = merge
-					} else {
-						r.Merges = append(r.Merges, merge)
-					}
+				if r.Merge == nil {
+					r.Merge = mergeRow(x, b.seed)
 				}
 				k := kernel.Resolve(s.kernel, len(x.Embedder.Terms))
 				row := &pairsRow{
 					ISA: string(isa), Kernel: k.String(), Documents: n, Workers: workers,
 					Pairs: int64(n) * int64(n-1) / 2, values: int64(n) * int64(n),
-					engine: e, merge: merge, memory: &r.Memory[i],
+					engine: e, merge: r.Merge, memory: &r.Memory[i],
 					run: func(ctx context.Context) error { return e.GramTo(ctx, k, matrix) },
 				}
 				name, _, _ := strings.Cut(row.Kernel, ":")

@@ -131,20 +131,15 @@ func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 // Contents that no model can have, with a right checksum.
 func TestContentsAreChecked(t *testing.T) {
 	for want, change := range map[string]func(h map[string]any){
-		`type "svm"`:             func(h map[string]any) { h["type"] = "svm" },
 		"expected for one_class": func(h map[string]any) { h["type"] = "one_class" },
-		"no kernel":              func(h map[string]any) { h["kernel"] = "" },
 		`embedding "tfoo"`:       func(h map[string]any) { h["embedding"] = "tfoo" },
 		"which only tf can be":   func(h map[string]any) { h["open"] = true },
 		`scheme "none" is`:       func(h map[string]any) { h["scheme"] = "none" },
-		"machine 0 (labels) is":  func(h map[string]any) { h["scheme"] = "labels" },
-		`two classes are called`: func(h map[string]any) { h["classes"].([]any)[1] = "a" },
 		"2 classes, expected 1":  func(h map[string]any) { h["classes"] = []string{"a", "b"} },
 		// Both leave the sum of all sizes as it is, the second by an overflow.
 		"-1 terms, expected 0 to":                  func(h map[string]any) { h["terms"], h["values"] = -1, 9 },
 		"1152921504606846978 terms, expected 0 to": func(h map[string]any) { h["terms"] = int64(1<<60 + 2) },
 		`corpus "ab", expected`:                    func(h map[string]any) { h["corpus"] = "ab" },
-		"scale -1 of the Laplace":                  func(h map[string]any) { h["laplace"] = -1 },
 	} {
 		if _, err := Read(
 			ctx, bytes.NewReader(withHeader(t, tiny(), change)),
