@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn"
 )
 
 // model is a model of which nothing is the caller's.
@@ -139,7 +140,7 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, err
 	if err == nil && fixed {
 		in.Texts = nil // from which training would choose other terms
 	}
-	if name, _, _ := strings.Cut(o.Type, ":"); err == nil && name == keeper && x.matrix != nil {
+	if l, _, unknown := learn.Parse(o.Type); err == nil && unknown == nil && l.Holds && x.matrix != nil {
 		in.Documents = copied(in.Documents)
 	}
 	if err == nil && o.Terms != nil && in.Texts == nil {
@@ -150,9 +151,6 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, err
 	}
 	return in, err
 }
-
-// keeper is the learner whose models hold the documents themselves.
-const keeper = "knn"
 
 // train is gram_train.
 func train(c *call, a *makeArguments) (object, error) {

@@ -16,7 +16,8 @@ import (
 
 var neighboursLearner = &Learner{
 	Name: "knn", Summary: "votes of the nearest documents, weighted by -kernel (bhattacharyya)",
-	Files: files(&knn.Form,
+	Holds: true,
+	Files: FilesOf(&knn.Form,
 		func(m *knn.Model) Model { return neighboursModel{m} }),
 	New: func() Trainer { return &nearest{} },
 }

@@ -29,6 +29,7 @@ type Learner struct {
 	Summary string     // what it is, in a line
 	Type    model.Type // of support vector machines; "" of other learners
 	Weighs  bool       // it has a use for weights of documents, see corpus.Corpus
+	Holds   bool       // its models hold the training documents, which may not change
 	Files
 
 	// New returns what trains with the default parameters: a pointer to a struct of them, see package params.
@@ -46,8 +47,8 @@ type Files struct {
 	Read func(ctx context.Context, r io.Reader) (Model, error)
 }
 
-// files makes [Files] of the form of a learner's files.
-func files[M any](form *archive.Format[M], model func(*M) Model) Files {
+// FilesOf makes [Files] of the form of a learner's files.
+func FilesOf[M any](form *archive.Format[M], model func(*M) Model) Files {
 	return filesOf(form.Name, form.Load, form.Read, model)
 }
 

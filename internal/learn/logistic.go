@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-var logisticFiles = files(&logistic.Form,
+var logisticFiles = FilesOf(&logistic.Form,
 	func(m *logistic.Model) Model { return &Regression{m, ""} })
 
 var euclideanLearner = &Learner{

@@ -18,7 +18,7 @@ import (
 
 var multilayerLearner = &Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
-	Files: files(&mkm.Form,
+	Files: FilesOf(&mkm.Form,
 		func(m *mkm.Model) Model { return multilayerModel{m} }),
 	New: func() Trainer { return &multilayer{} },
 }

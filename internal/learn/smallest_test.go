@@ -1,0 +1,113 @@
+package learn_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// The smallest learner predicts the same class for each document: that of a rank by number of training documents. It
+// takes no more than package learn exports, so it may be in a folder of its own.
+var frequencyLearner = &learn.Learner{
+	Name: "frequency", Summary: "the class of a rank by its number of documents",
+	Files: learn.FilesOf(&frequencyForm, func(m *frequencyModel) learn.Model { return m }),
+	New:   func() learn.Trainer { return &frequency{} },
+}
+
+type frequency struct {
+	params.Record
+	Rank int `param:"rank" default:"1" min:"1" max:"3" help:"rank of the class, 1 for the most frequent one"`
+}
+
+func (*frequency) Check(learn.Options) error { return nil }
+
+func (f *frequency) Train(_ context.Context, c *corpus.Corpus, _ learn.Options) (learn.Model, error) {
+	m := &frequencyModel{max(f.Rank, 1), c.Classes, make([]int64, len(c.Classes)), c.Vocabulary, c.Tokenizer, c.Form}
+	for _, id := range c.Labels.IDs {
+		m.Counts[id]++
+	}
+	return m, nil
+}
+
+type frequencyModel struct {
+	Rank       int
+	Classes    []string
+	Counts     []int64
+	Vocabulary []string
+	Tokenizer  corpus.Tokenizer
+	Form       corpus.Form
+}
+
+var frequencyForm = archive.Format[frequencyModel]{Package: "frequency", Name: "gram frequency ",
+	Validate: func(*frequencyModel) error { return nil },
+	Describe: func(f *archive.File, m *frequencyModel) {
+		f.Key("rank", &m.Rank)
+		f.Names("classes", &m.Classes)
+		f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
+		archive.Array(f, "counts", &m.Counts, len(m.Classes))
+	}}
+
+func (m *frequencyModel) Write(ctx context.Context, w io.Writer) error {
+	return frequencyForm.Write(ctx, w, m)
+}
+
+func (m *frequencyModel) About() learn.About {
+	return learn.About{Type: fmt.Sprintf("frequency:rank=%d", m.Rank), Scheme: solver.OneVsRest, Votes: true,
+		Classes: m.Classes, Machines: m.Classes, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form}
+}
+
+func (m *frequencyModel) Predict(_ context.Context, d *sparse.CSR, _ learn.Options) (*model.Prediction, error) {
+	order, scores, p := make([]int, len(m.Classes)), make([]float64, len(m.Classes)), &model.Prediction{}
+	for i, n := range m.Counts {
+		order[i], scores[i] = i, float64(n)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Counts[b], m.Counts[a]) })
+	for range d.Rows() {
+		p.Class, p.Decisions = append(p.Class, order[m.Rank-1]), append(p.Decisions, scores)
+	}
+	return p, nil
+}
+
+// One line registers a learner: it is then parsed, described, cross-validated, searched, written and loaded as others.
+func TestSmallestLearner(t *testing.T) {
+	defer func(all []*learn.Learner) { learn.All = all }(learn.All)
+	learn.All = append(slices.Clip(learn.All), frequencyLearner)
+	ctx, o := t.Context(), learn.Options{Seed: 1}
+	labels := strings.Split(strings.Repeat("a", 12)+strings.Repeat("b", 8)+strings.Repeat("c", 4), "")
+	c := musttest.Get(corpus.FromTexts(ctx, labels, labels, corpus.Options{MinDF: 1}))(t)
+	l, trainer, err := learn.Parse("frequency:rank=2")
+	if err != nil || !strings.Contains(learn.Help(), frequencyLearner.Summary) {
+		t.Fatalf("%v, help:\n%s", err, learn.Help())
+	}
+	v := musttest.Get(learn.CrossValidate(ctx, c, trainer, o, 4))(t)
+	g := musttest.Get(learn.NewGrid(l, trainer, []learn.Words{{Name: "rank", Values: []string{"1", "2", "3"}}}, o))(t)
+	g.Folds = 4
+	found := musttest.Get(learn.Search(ctx, c, g, o))(t)
+	if found.Best != 0 || !(math.Abs(found.Points[0].Mean-0.5) <= 1e-12) || found.Points[1].Mean != v.Mean {
+		t.Errorf("means %v, %v; best %d", v.Mean, found.Points[0].Mean, found.Best)
+	}
+	m, path := musttest.Get(trainer.Train(ctx, c, o))(t), filepath.Join(t.TempDir(), "frequency.model")
+	musttest.Do(t, os.WriteFile(path, []byte(musttest.Written(t, m.Write)), 0o600))
+	loaded := musttest.Get(learn.Load(ctx, path, nil))(t)
+	p := musttest.Get(loaded.Predict(ctx, c.Documents, o))(t)
+	if !reflect.DeepEqual(loaded, m) || p.Class[0] != 1 || m.About().Type != "frequency:rank=2" {
+		t.Errorf("%+v became %+v, which predicts %v", m, loaded, p.Class)
+	}
+}
