@@ -17,8 +17,7 @@ import (
 var neighboursLearner = &Learner{
 	Name: "knn", Summary: "votes of the nearest documents, weighted by -kernel (bhattacharyya)",
 	Holds: true,
-	Files: FilesOf(&knn.Form,
-		func(m *knn.Model) Model { return neighboursModel{m} }),
+	Form:  knn.Form.Name, Read: Reads(&knn.Form, func(m *knn.Model) Model { return neighboursModel{m} }),
 	New: func() Trainer { return &nearest{} },
 }
 

@@ -20,8 +20,7 @@ import (
 var landmarkLearner = &Learner{
 	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
 	Weighs: true,
-	Files: FilesOf(&landmark.Form,
-		func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
+	Form:   landmark.Form.Name, Read: Reads(&landmark.Form, func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
 	New: func() Trainer { return &landmarks{} },
 }
 

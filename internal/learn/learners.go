@@ -4,13 +4,10 @@
 package learn
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -30,45 +27,29 @@ type Learner struct {
 	Type    model.Type // of support vector machines; "" of other learners
 	Weighs  bool       // it has a use for weights of documents, see corpus.Corpus
 	Holds   bool       // its models hold the training documents, which may not change
-	Files
+	Form    string     // how files of its models begin, without the version: "gram logistic "
+
+	// Read reads a model of size bytes, -1 if unknown, to the end of r. It calls early, if not nil, as soon as it knows
+	// the tokenizer.
+	Read func(ctx context.Context, r io.Reader, size int64, early Early) (Model, error)
 
 	// New returns what trains with the default parameters: a pointer to a struct of them, see package params.
 	New func() Trainer
 }
 
-// Files reads the files of a learner's models.
-type Files struct {
-	Form string // how they begin, the form's name and no version: "gram logistic "
+// Early takes how documents are read for a model whose file is still being read.
+type Early func(corpus.Tokenizer, corpus.Form)
 
-	// Load reads a model from a file. It calls early, if not nil, as soon as it knows the tokenizer.
-	Load func(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (Model, error)
-
-	// Read reads a model, to the end of r.
-	Read func(ctx context.Context, r io.Reader) (Model, error)
-}
-
-// FilesOf makes [Files] of the form of a learner's files.
-func FilesOf[M any](form *archive.Format[M], model func(*M) Model) Files {
-	return filesOf(form.Name, form.Load, form.Read, model)
-}
-
-// filesOf makes [Files] of functions.
-func filesOf[M any](
-	form string, load func(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*M, error),
-	read func(ctx context.Context, r io.Reader) (*M, error), model func(*M) Model,
-) Files {
-	as := func(m *M, err error) (Model, error) {
+// Reads returns [Learner.Read] of a form of files.
+func Reads[M any](
+	form *archive.Format[M], model func(*M) Model,
+) func(context.Context, io.Reader, int64, Early) (Model, error) {
+	return func(ctx context.Context, r io.Reader, size int64, early Early) (Model, error) {
+		m, err := form.ReadSized(ctx, r, size, early)
 		if err != nil {
 			return nil, err
 		}
 		return model(m), nil
-	}
-	return Files{
-		Form: form,
-		Load: func(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (Model, error) {
-			return as(load(ctx, path, early))
-		},
-		Read: func(ctx context.Context, r io.Reader) (Model, error) { return as(read(ctx, r)) },
 	}
 }
 
@@ -293,37 +274,6 @@ func CheckTargets(c *corpus.Corpus) error {
 	}
 	return flagtext.Errorf("the labels of %s are numbers, %d different ones of %d documents: -type epsilon_svr estimates "+
 		"numbers, -type c_svc takes each for a class", c.Source, n, docs)
-}
-
-// longestForm bounds what a file is looked at to see which learner wrote it.
-const longestForm = 64
-
-// Of returns the learner whose model a file holds, nil where it is none of theirs or can't be read.
-func Of(path string) *Learner {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil // what is read from a pipe is gone, and one that is closed ends who writes into it
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	l, _ := of(bufio.NewReaderSize(f, longestForm))
-	return l
-}
-
-// of is Of for what is read, which stays to be read.
-func of(r *bufio.Reader) (*Learner, error) {
-	begin, err := r.Peek(longestForm)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	for _, l := range All {
-		if strings.HasPrefix(string(begin), l.Form) {
-			return l, nil
-		}
-	}
-	return nil, nil
 }
 
 // Help lists the learners other than support vector machines, with their parameters.

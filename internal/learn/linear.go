@@ -15,8 +15,7 @@ import (
 var linearLearner = &Learner{
 	Name: "linear", Summary: "linear machines by dual coordinate descent, as in LIBLINEAR; -c is 1 by default",
 	Weighs: true,
-	Files: FilesOf(&linear.Form,
-		func(m *linear.Model) Model { return linearModel{m} }),
+	Form:   linear.Form.Name, Read: Reads(&linear.Form, func(m *linear.Model) Model { return linearModel{m} }),
 	New: func() Trainer { return &lines{} },
 }
 

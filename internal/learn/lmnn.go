@@ -17,8 +17,7 @@ import (
 
 var metricLearner = &Learner{
 	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
-	Files: FilesOf(&lmnn.Form,
-		func(m *lmnn.Model) Model { return metricModel{m} }),
+	Form: lmnn.Form.Name, Read: Reads(&lmnn.Form, func(m *lmnn.Model) Model { return metricModel{m} }),
 	New: func() Trainer { return &metric{} },
 }
 

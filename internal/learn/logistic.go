@@ -14,18 +14,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-var logisticFiles = FilesOf(&logistic.Form,
+var readLogistic = Reads(&logistic.Form,
 	func(m *logistic.Model) Model { return &Regression{m, ""} })
 
 var euclideanLearner = &Learner{
 	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
-	Weighs: true, Files: logisticFiles,
+	Weighs: true, Form: logistic.Form.Name, Read: readLogistic,
 	New: func() Trainer { return &regression{} },
 }
 
 var sphericalLearner = &Learner{
 	Name: "sphere-logistic", Summary: "the same with margins on the positive sphere (Lebanon and Lafferty, 2004)",
-	Weighs: true, Files: logisticFiles,
+	Weighs: true, Form: logistic.Form.Name, Read: readLogistic,
 	New: func() Trainer { return &regression{Settings: logistic.Settings{Margin: logistic.Spherical}} },
 }
 

@@ -18,8 +18,7 @@ import (
 
 var multilayerLearner = &Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
-	Files: FilesOf(&mkm.Form,
-		func(m *mkm.Model) Model { return multilayerModel{m} }),
+	Form: mkm.Form.Name, Read: Reads(&mkm.Form, func(m *mkm.Model) Model { return multilayerModel{m} }),
 	New: func() Trainer { return &multilayer{} },
 }
 

@@ -2,6 +2,8 @@ package learn
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,52 +84,20 @@ func Left(bound, held int64) int64 {
 	return max(bound-held, 1)
 }
 
-// Load reads a model of any kind from a file. It calls early, if not nil, as soon as it knows how
+// Load reads a model of any kind from a file or a pipe. It calls early, if not nil, as soon as it knows how
 // text is cut, so that documents can be read meanwhile.
-func Load(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (Model, error) {
-	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		return loadStream(ctx, path, early)
-	}
-	if l := Of(path); l != nil {
-		return l.Load(ctx, path, early)
-	}
-	m, err := model.Load(ctx, path, early)
-	if err != nil {
-		return nil, err
-	}
-	return Machines{Model: m}, nil
-}
-
-// loadStream is Load from a pipe, which can be read once.
-func loadStream(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (Model, error) {
+func Load(ctx context.Context, path string, early Early) (Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return read(ctx, f, info.Size(), path, early)
+	}
 	in, stop := run.Stream(ctx, "learn: "+path, f)
 	defer stop()
-	b := bufio.NewReaderSize(in, 64<<10)
-	l, err := of(b)
-	if err != nil {
-		return nil, fmt.Errorf("learn: %s: %w", path, err)
-	}
-	if l == nil {
-		m, err := model.ReadEarly(ctx, b, -1, path, early)
-		if err != nil {
-			return nil, err
-		}
-		return Machines{Model: m}, nil
-	}
-	m, err := l.Read(ctx, b)
-	if err != nil {
-		return nil, fmt.Errorf("learn: %s: %w", path, err)
-	}
-	if early != nil {
-		a := m.About()
-		early(a.Tokenizer, a.Form)
-	}
-	return m, nil
+	return read(ctx, in, -1, path, early)
 }
 
 // Read reads a model of any kind, to the end of r. After the end of ctx it doesn't wait for a call of r.Read that
@@ -138,18 +108,39 @@ func Read(ctx context.Context, r io.Reader) (Model, error) {
 	}
 	in, stop := run.Stream(ctx, "learn: the reader", r)
 	defer stop()
-	b := bufio.NewReaderSize(in, 64<<10)
-	if l, err := of(b); l != nil || err != nil {
+	return read(ctx, in, -1, "", nil)
+}
+
+// longestForm bounds what a file is looked at to see which learner wrote it.
+const longestForm = 64
+
+// read reads a model of a learner, or of LIBSVM. Errors begin with the path, unless it is "".
+func read(ctx context.Context, r io.Reader, size int64, path string, early Early) (_ Model, err error) {
+	defer func() {
+		if err != nil && path != "" && !errors.As(err, new(*model.SyntaxError)) {
+			err = fmt.Errorf("learn: %s: %w", path, err)
+		}
+	}()
+	b := bufio.NewReaderSize(r, 64<<10)
+	begin, err := b.Peek(longestForm)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if model.IsLIBSVM(begin) { // all of it is read first: its indices say whether they count from 0
+		m, err := model.ReadLIBSVM(ctx, b, cmp.Or(path, "the reader"))
 		if err != nil {
 			return nil, err
 		}
-		return l.Read(ctx, b)
+		if early != nil {
+			early(m.Tokenizer, m.Form)
+		}
+		return Machines{Model: m}, nil
 	}
-	m, err := model.Read(ctx, b)
-	if err != nil {
-		return nil, err
+	l := machineLearners[0] // its error says that the file isn't a model
+	if at := slices.IndexFunc(All, func(l *Learner) bool { return bytes.HasPrefix(begin, []byte(l.Form)) }); at >= 0 {
+		l = All[at]
 	}
-	return Machines{Model: m}, nil
+	return l.Read(ctx, b, size, early)
 }
 
 // Score compares predictions with labels, and probabilities, where there are any.

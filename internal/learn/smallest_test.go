@@ -3,6 +3,7 @@ package learn_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,8 +28,8 @@ import (
 // takes no more than package learn exports, so it may be in a folder of its own.
 var frequencyLearner = &learn.Learner{
 	Name: "frequency", Summary: "the class of a rank by its number of documents",
-	Files: learn.FilesOf(&frequencyForm, func(m *frequencyModel) learn.Model { return m }),
-	New:   func() learn.Trainer { return &frequency{} },
+	Form: frequencyForm.Name, Read: learn.Reads(&frequencyForm, func(m *frequencyModel) learn.Model { return m }),
+	New: func() learn.Trainer { return &frequency{} },
 }
 
 type frequency struct {
@@ -109,5 +110,23 @@ func TestSmallestLearner(t *testing.T) {
 	p := musttest.Get(loaded.Predict(ctx, c.Documents, o))(t)
 	if !reflect.DeepEqual(loaded, m) || p.Class[0] != 1 || m.About().Type != "frequency:rank=2" {
 		t.Errorf("%+v became %+v, which predicts %v", m, loaded, p.Class)
+	}
+}
+
+// Errors of files say which one and what is wrong, whatever wrote it; the end of the context ends reading.
+func TestLoadErrors(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	musttest.Do(t, os.WriteFile(text, []byte("svm_typo c_svc\n"), 0o600))
+	for path, want := range map[string]string{dir: "is a directory", filepath.Join(dir, "none"): "no such file",
+		text: text + `: wrong file format: it begins with "svm_typo`} {
+		if _, err := learn.Load(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", path, err, want)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := learn.Read(ended, strings.NewReader("gram model 1\n")); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
 	}
 }

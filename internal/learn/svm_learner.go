@@ -23,7 +23,7 @@ import (
 func machinesOf(t model.Type, summary string) *Learner {
 	return &Learner{
 		Name: string(t), Summary: summary, Type: t,
-		Files:  filesOf("gram model ", model.Load, model.Read, func(m *model.Model) Model { return Machines{Model: m} }),
+		Form: model.Form.Name, Read: Reads(&model.Form, func(m *model.Model) Model { return Machines{Model: m} }),
 		New:    func() Trainer { return machinesLike(t) },
 		Weighs: true,
 	}

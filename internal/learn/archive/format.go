@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/gramengine/gram/corpus"
@@ -60,23 +59,8 @@ func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 	return m, nil
 }
 
-// Load reads a model from a file, see [Format.Read]. It calls early, if not nil, with the model's
-// tokenizer, zero if it has none, as soon as that is known; it may fail after that.
-func (f *Format[M]) Load(ctx context.Context, path string, early func(corpus.Tokenizer, corpus.Form)) (*M, error) {
-	file, size, err := Open(path)
-	if err != nil {
-		return nil, f.wrap(err)
-	}
-	defer file.Close()
-	m, err := f.ReadSized(ctx, file, size, early)
-	if err != nil {
-		return nil, f.wrap(fmt.Errorf("%s: %w", path, err))
-	}
-	return m, nil
-}
-
-// ReadSized is [Format.Read] from a reader of a number of bytes, -1 where that isn't known, which calls early
-// as [Format.Load] does. Its errors don't name the package.
+// ReadSized is [Format.Read] from a reader of size bytes, -1 if unknown. It calls early, if not nil, with the model's
+// tokenizer, zero if it has none, as soon as that is known; it may fail after that. Its errors don't name the package.
 func (f *Format[M]) ReadSized(
 	ctx context.Context, r io.Reader, size int64, early func(corpus.Tokenizer, corpus.Form),
 ) (*M, error) {
@@ -140,17 +124,4 @@ func (f *Format[M]) wrap(err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %w", f.Package, err)
-}
-
-// Open opens a file, and returns its size for [Format.ReadSized].
-func Open(path string) (*os.File, int64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	size := int64(-1)
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		size = info.Size()
-	}
-	return f, size, nil
 }

@@ -59,7 +59,7 @@ func TestSameBytesEverywhere(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("the model is written as\n%q, expected\n%q", got, want)
 	}
-	m := musttest.Get(Load(ctx, path, nil))(t)
+	m := musttest.Get(Read(ctx, bytes.NewReader(want)))(t)
 	same(t, m, tiny())
 }
 
@@ -67,7 +67,7 @@ func TestSameBytesEverywhere(t *testing.T) {
 func TestDamageIsNamed(t *testing.T) {
 	m := tiny()
 	file := encode(t, m)
-	line := bytes.IndexByte(file[len(form.Name)+2:], '\n') + len(form.Name) + 3 // end of the header
+	line := bytes.IndexByte(file[len(Form.Name)+2:], '\n') + len(Form.Name) + 3 // end of the header
 	for _, c := range []struct {
 		what string
 		file []byte
@@ -80,7 +80,7 @@ func TestDamageIsNamed(t *testing.T) {
 		},
 		{"the first line cut", file[:8], `it begins with "gram mod"`},
 		{
-			"a later version", append([]byte("gram model 12\n"), file[len(form.Name)+2:]...),
+			"a later version", append([]byte("gram model 12\n"), file[len(Form.Name)+2:]...),
 			`version "12" of the form, expected "1"`,
 		},
 		{"no version", []byte("gram model \n{}\n"), `it begins with "gram model \n{", expected`},
@@ -99,7 +99,7 @@ func TestDamageIsNamed(t *testing.T) {
 		{"more after it", append(bytes.Clone(file), "more"...), "something follows its end"},
 	} {
 		for _, size := range []int64{-1, int64(len(c.file))} {
-			if _, err := form.ReadSized(ctx, bytes.NewReader(c.file), size, nil); err == nil ||
+			if _, err := Form.ReadSized(ctx, bytes.NewReader(c.file), size, nil); err == nil ||
 				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, expected %q", c.what, err, c.want)
 			}
@@ -149,7 +149,7 @@ func TestContentsAreChecked(t *testing.T) {
 	}
 	file := encode(t, tiny())
 	file = file[:len(file)-sha256.Size]
-	terms := len(form.Name) + 3 + bytes.IndexByte(file[len(form.Name)+2:], '\n') // their lengths
+	terms := len(Form.Name) + 3 + bytes.IndexByte(file[len(Form.Name)+2:], '\n') // their lengths
 	record := len(file) - 24 - 2*72                                              // of the only machine
 	for want, change := range map[string]func(b []byte){
 		"term 0 has 200 bytes, and 9 are left": func(b []byte) { b[terms] = 200 },

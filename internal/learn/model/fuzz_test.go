@@ -30,14 +30,14 @@ func small() []*Model {
 
 func TestModelFile(t *testing.T) {
 	for _, m := range small() {
-		archivetest.Check(t, form, m)
+		archivetest.Check(t, Form, m)
 	}
 }
 
 // FuzzRead checks, beside what any model's file must be, that LIBSVM's form of what was read is an error
 // or can be read.
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
 		var text strings.Builder
 		if _, err := m.WriteLIBSVM(ctx, &text, LIBSVMOptions{Precomputed: true}); err == nil {
 			if _, err := readText(text.String()); err != nil {

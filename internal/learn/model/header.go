@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// form describes the project's own form. The package documentation explains its keys and arrays.
-var form = archive.Format[Model]{
+// Form describes the project's own form. The package documentation explains its keys and arrays.
+var Form = archive.Format[Model]{
 	Package: "model", Name: "gram model ", Describe: describe, Validate: (*Model).Validate,
 }
 

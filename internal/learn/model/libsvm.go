@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -15,7 +16,11 @@ var keywords = []string{
 	"prob_density_marks", "nr_sv", "SV",
 }
 
-const longestKeyword = len("prob_density_marks")
+// IsLIBSVM reports whether a file that begins so is in LIBSVM's form.
+func IsLIBSVM(begin []byte) bool {
+	words := bytes.Fields(begin)
+	return len(words) > 0 && slices.Contains(keywords, string(words[0]))
+}
 
 // LIBSVMOptions says how [Model.WriteLIBSVM] writes a model. The zero value works for kernels that
 // LIBSVM knows.

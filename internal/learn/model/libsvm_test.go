@@ -179,7 +179,7 @@ func TestReadSVMTrain(t *testing.T) {
 						t.Fatalf("%v: %s", err, text)
 					}
 					text := musttest.Get(os.ReadFile(out))(t)
-					m, err := Load(ctx, out, nil)
+					m, err := ReadLIBSVM(ctx, strings.NewReader(string(text)), out)
 					if err != nil {
 						t.Fatalf("%v\n%s", err, text)
 					}

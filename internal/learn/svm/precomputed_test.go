@@ -1,7 +1,6 @@
 package svm_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -142,15 +141,12 @@ func predictions(t *testing.T, m *model.Model, docs *sparse.CSR) *model.Predicti
 // reread writes a model and reads it.
 func reread(t *testing.T, m *model.Model, libsvm bool) *model.Model {
 	t.Helper()
-	var b bytes.Buffer
-	var err error
-	if libsvm {
-		_, err = m.WriteLIBSVM(t.Context(), &b, model.LIBSVMOptions{})
-	} else {
-		err = m.Write(t.Context(), &b)
+	if !libsvm {
+		return musttest.Get(model.Read(t.Context(), strings.NewReader(musttest.Written(t, m.Write))))(t)
 	}
-	musttest.Do(t, err)
-	return musttest.Get(model.ReadEarly(t.Context(), bufio.NewReader(&b), -1, "m", nil))(t)
+	var b bytes.Buffer
+	musttest.Get(m.WriteLIBSVM(t.Context(), &b, model.LIBSVMOptions{}))(t)
+	return musttest.Get(model.ReadLIBSVM(t.Context(), &b, "m.libsvm"))(t)
 }
 
 // Validations and searches on the matrix are those on the documents.

@@ -7,8 +7,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -34,12 +32,9 @@ func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 	t.Helper()
 	for i, m := range models {
 		data := Bytes(t, form, m)
-		path := filepath.Join(t.TempDir(), "x.model")
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
 		early := false
-		got, err := form.Load(t.Context(), path, func(corpus.Tokenizer, corpus.Form) { early = true })
+		got, err := form.ReadSized(t.Context(), bytes.NewReader(data), int64(len(data)),
+			func(corpus.Tokenizer, corpus.Form) { early = true })
 		if err != nil || !early {
 			t.Fatalf("model %d: %v, expected none; early is %v", i, err, early)
 		}
