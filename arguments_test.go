@@ -130,7 +130,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"none", of(gram.Spectrum(ctx, c, gram.SpectrumOptions{Kernel: "none"}))},
 		{"finding all eigenvalues of 6 documents needs ", of(gram.Spectrum(ctx, c, gram.SpectrumOptions{Options: little}))},
 		{"1 folds", of(gram.CrossValidate(ctx, c, gram.ValidateOptions{Folds: 1}))},
-		{"Type one_class: there is noth",
+		{"type one_class, whose documents are all of one class: there is noth",
 			of(gram.CrossValidate(ctx, c, gram.ValidateOptions{TrainOptions: gram.TrainOptions{Type: "one_class"}}))},
 		{"Grid C: ten, expected", search("C", "ten")},
 		{"Grid gamma: no such", search("gamma", "1")},

@@ -45,8 +45,8 @@ func Load(path string) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// LoadFrom reads a model as [Load] does, to the end of r. After the end of ctx it doesn't wait for a call of r.Read that
-// blocks.
+// LoadFrom reads a model as [Load] does, to the end of r. After the end of ctx it doesn't wait for a call of r.Read
+// that blocks.
 func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	defer facade(&err)
 	m, err := learn.Read(ctx, r)

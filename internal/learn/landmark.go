@@ -19,9 +19,9 @@ import (
 
 var landmarkLearner = &Learner{
 	Name: "landmark", Summary: "kernel machines on m landmarks, for up to millions of documents",
-	Weighs: true,
-	Form:   landmark.Form.Name, Read: Reads(&landmark.Form, func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
-	New: func() Trainer { return &landmarks{} },
+	Weighs: true, Form: landmark.Form.Name,
+	Read: Reads(&landmark.Form, func(m *landmark.Model) Model { return landmarkModel{m, nil} }),
+	New:  func() Trainer { return &landmarks{} },
 }
 
 // landmarks trains kernel machines on landmarks.
