@@ -69,14 +69,13 @@ func TestPanicsOfCallbacks(t *testing.T) {
 		{"gram: Options.Progress", of(gram.Spectrum(ctx, c, gram.SpectrumOptions{Options: failing}))},
 		{"gram: Options.Warn", of(gram.Train(ctx, c, gram.TrainOptions{Options: warned, Type: "linear:passes=1", C: 1e6}))},
 		{"gram: kernel mine", of(gram.Gram(ctx, c, "mine", gram.Options{Kernels: failing.Kernels}))},
-		{"engine: kernel mine", of(e.Gram(ctx, own))},
+		{"engine: kernel mine", of(e.Gram(ctx, own, nil))},
 		{"engine: kernel mine", of(e.Neighbours(ctx, own, engine.NeighbourOptions{Count: 1}))},
 		{"engine: visit", e.Each(ctx, nil, engine.Request{}, func(*engine.Tile) error { visit(); return nil })},
-		{"engine: yield", e.Stripes(ctx, diffusion, func(int, *engine.Dense) error { visit(); return nil })},
 		{"engine: Options.Progress", func() error {
 			e := musttest.Get(engine.New(x, engine.Options{Progress: func(engine.Progress) { visit() }}))(t)
 			defer e.Close()
-			return of(e.Gram(ctx, diffusion))
+			return of(e.Gram(ctx, diffusion, nil))
 		}()},
 		{"spectrum: the matrix", of(spectrum.All(ctx, in, 1))},
 		{"spectrum: Apply", of(spectrum.Lanczos(ctx, in, spectrum.Options{K: 1}))},

@@ -76,12 +76,11 @@ func TestEnded(t *testing.T) {
 	many := engine.NeighbourOptions{Count: 200}
 	set := width.Set{Features: dense, Labels: labels}
 	work := [][]any{ // functions with their arguments, but for the context; those after are the zero value
-		{engine.NewContext, x}, {e.Gram, k}, {e.Cross, k, x}, {e.Digest, k},
-		{e.Stripes, k, func(int, *engine.Dense) error { return nil }},
+		{engine.NewContext, x}, {e.Gram, k}, {e.Rows, k, engine.Request{Test: x}}, {e.Digest, k},
 		{e.Each, k, engine.Request{Half: true}, func(*engine.Tile) error { return nil }},
-		{e.Multiply, k, vectors, product}, {e.CrossMultiply, k, x, vectors, product},
+		{e.Multiply, k, (*sparse.Embedded)(nil), vectors, product}, {e.Multiply, k, x, vectors, product},
 		{rows.Multiply, vectors, product}, {rows.Pass, vectors, func(int, *mat.Dense) error { return nil }, product},
-		{e.Neighbours, k, many}, {e.CrossNeighbours, k, x, many},
+		{e.Neighbours, k, many}, {e.Neighbours, k, engine.NeighbourOptions{Count: 200, Test: x}},
 		{engine.GroupsWithin, x, 0.1}, {cached.Build}, {served.Ready}, {served.Of, all},
 		{cached.Rows, k, []int{0}, [][2]int{{0, e.Len()}}, [][]float32{make([]float32, e.Len())}},
 		{spectrum.All, square, 2},

@@ -24,25 +24,29 @@ import (
 //
 // Errors: a kernel that isn't known, values that its embedding refuses, more memory than o allows or
 // than there is, values that aren't finite.
-func Gram(ctx context.Context, c *corpus.Corpus, kernel string, o Options) (_ *engine.Symmetric, err error) {
+func Gram(ctx context.Context, c *corpus.Corpus, kernel string, o Options) (*engine.Symmetric, error) {
+	return o.gram(ctx, c, kernel, nil)
+}
+
+// GramTo is [Gram] into an existing matrix with one row per document. After an error its content is undefined.
+func GramTo(ctx context.Context, c *corpus.Corpus, kernel string, to *engine.Symmetric, o Options) error {
+	if to == nil {
+		return errors.New("gram: no destination, expected a matrix")
+	}
+	_, err := o.gram(ctx, c, kernel, to)
+	return err
+}
+
+func (o *Options) gram(
+	ctx context.Context, c *corpus.Corpus, kernel string, to *engine.Symmetric,
+) (_ *engine.Symmetric, err error) {
 	defer facade(&err)
 	k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
 	if err != nil {
 		return nil, err
 	}
 	defer closing(c, e, &err)
-	return e.Gram(ctx, k)
-}
-
-// GramTo is [Gram] into an existing matrix with one row per document. After an error its content is undefined.
-func GramTo(ctx context.Context, c *corpus.Corpus, kernel string, to *engine.Symmetric, o Options) (err error) {
-	defer facade(&err)
-	k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
-	if err != nil {
-		return err
-	}
-	defer closing(c, e, &err)
-	return e.GramTo(ctx, k, to)
+	return e.Gram(ctx, k, to)
 }
 
 // Cross returns the kernel values between two sets of documents,
@@ -53,44 +57,38 @@ func GramTo(ctx context.Context, c *corpus.Corpus, kernel string, to *engine.Sym
 // that only one of both has count in the norms of its documents, as [corpus.NewSpace] says. Accuracy and errors are
 // those of [Gram]; in addition, text compared with vectors, vectors of different numbers of columns, and
 // texts that were cut in different ways.
-func Cross(
-	ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options,
-) (_ *engine.Dense, err error) {
-	defer facade(&err)
-	k, e, test, err := o.crossing(ctx, rows, columns, kernel)
-	if err != nil {
-		return nil, err
-	}
-	defer closing(rows, e, &err)
-	return e.Cross(ctx, k, test)
+func Cross(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
+	return o.cross(ctx, rows, columns, kernel, nil)
 }
 
 // CrossTo is [Cross] into an existing matrix with one row per document of rows and one column per document of
 // columns. After an error its content is undefined.
-func CrossTo(
-	ctx context.Context, rows, columns *corpus.Corpus, kernel string, to *engine.Dense, o Options,
-) (err error) {
-	defer facade(&err)
-	k, e, test, err := o.crossing(ctx, rows, columns, kernel)
-	if err != nil {
-		return err
+func CrossTo(ctx context.Context, rows, columns *corpus.Corpus, kernel string, to *engine.Dense, o Options) error {
+	if to == nil {
+		return errors.New("gram: no destination, expected a matrix")
 	}
-	defer closing(rows, e, &err)
-	return e.CrossTo(ctx, k, test, to)
+	_, err := o.cross(ctx, rows, columns, kernel, to)
+	return err
 }
 
-// crossing makes the engine on columns, and embeds rows into the same space.
-func (o *Options) crossing(
-	ctx context.Context, rows, columns *corpus.Corpus, spec string,
-) (kernel.Kernel, *engine.Engine, *sparse.Embedded, error) {
+// cross makes the engine on columns, and embeds rows into the same space.
+func (o *Options) cross(
+	ctx context.Context, rows, columns *corpus.Corpus, spec string, to *engine.Dense,
+) (_ *engine.Dense, err error) {
+	defer facade(&err)
 	if err := checked(ctx, rows); err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	k, err := o.kernelOf(spec)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	return o.engineOn(ctx, columns, rows, k, false, "computing the matrix")
+	k, e, test, err := o.engineOn(ctx, columns, rows, k, false, "computing the matrix")
+	if err != nil {
+		return nil, err
+	}
+	defer closing(rows, e, &err)
+	return e.Rows(ctx, k, engine.Request{Test: test}, to)
 }
 
 // defaultKernel is the kernel where none is named, as for the command gram.

@@ -54,12 +54,8 @@ func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ []
 		return nil, err
 	}
 	defer closing(c, e, &err)
-	var near *engine.Neighbours
-	if test == nil {
-		near, err = e.Neighbours(ctx, k, opt)
-	} else {
-		near, err = e.CrossNeighbours(ctx, k, test, opt)
-	}
+	opt.Test = test
+	near, err := e.Neighbours(ctx, k, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,7 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 		return nil, err
 	}
 	if o.MemoryBytes > 0 {
-		opt.MemoryBytes = max(o.MemoryBytes-out.engine.Bytes(), 1)
+		opt.MemoryBytes = max(o.MemoryBytes-out.engine.Info().Bytes, 1)
 	}
 	if o.Landmarks > 0 {
 		out.found, err = pca.FitLandmarks(ctx, out.engine, x, k, c.Documents, opt)

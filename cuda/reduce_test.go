@@ -201,7 +201,8 @@ func TestNeighbours(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
-				cross, err := e.CrossNeighbours(t.Context(), k, other, opt)
+				opt.Test = other
+				cross, err := e.Neighbours(t.Context(), k, opt)
 				if err != nil {
 					return nil, err
 				}
@@ -232,7 +233,7 @@ func TestProducts(t *testing.T) {
 					v.Set(i, c, math.Sin(float64(i+7*c)))
 				}
 			}
-			err := errors.Join(e.Multiply(t.Context(), k, v, own), e.CrossMultiply(t.Context(), k, other, v, cross))
+			err := errors.Join(e.Multiply(t.Context(), k, nil, v, own), e.Multiply(t.Context(), k, other, v, cross))
 			return slices.Concat(own.RawMatrix().Data, cross.RawMatrix().Data), err
 		})
 	for i, v := range want {

@@ -41,7 +41,7 @@ func TestEveryKernel(t *testing.T) {
 			}
 			k = kernel.Resolve(k, len(x.Embedder.Terms))
 			specs++
-			g := musttest.Get(e.Gram(t.Context(), k))(t)
+			g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 			ref := engine.NewReference(x)
 			for i := range n {
 				for j := range n {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -16,9 +15,11 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
+
+// of drops the value beside an error.
+func of(_ any, err error) error { return err }
 
 // No way into an engine takes documents that contradict themselves: unsorted terms gave a wrong
 // value in silence, and the reference had the same.
@@ -31,10 +32,9 @@ func TestDocumentsAreChecked(t *testing.T) {
 	other.Values[3] = 2
 	for _, bad := range []*sparse.Embedded{&exchanged, &other} {
 		for way, use := range map[string]func() error{
-			"New":     func() error { _, err := New(bad, Options{}); return err },
-			"Cross":   func() error { _, err := e.Cross(ctx, k, bad); return err },
-			"CrossTo": func() error { return e.CrossTo(ctx, k, bad, NewDense(30, 30)) },
-			"Each":    func() error { return e.Each(ctx, k, Request{Test: bad}, func(*Tile) error { return nil }) },
+			"New":  func() error { return of(New(bad, Options{})) },
+			"Rows": func() error { return of(e.Rows(ctx, k, Request{Test: bad}, nil)) },
+			"Each": func() error { return e.Each(ctx, k, Request{Test: bad}, func(*Tile) error { return nil }) },
 			"NewReference": func() (err error) {
 				defer func() { err, _ = recover().(error) }()
 				NewReference(bad)
@@ -46,10 +46,10 @@ func TestDocumentsAreChecked(t *testing.T) {
 			}
 		}
 	}
-	if _, err := e.Cross(ctx, k, embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 2))); err == nil {
-		t.Error("Cross takes documents of another embedder")
+	if _, err := e.Rows(ctx, k, Request{Test: embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 2))}, nil); err == nil {
+		t.Error("Rows takes documents of another embedder")
 	}
-	if _, err := e.Gram(ctx, parse(t, "diffusion:t=1")); err == nil {
+	if _, err := e.Gram(ctx, parse(t, "diffusion:t=1"), nil); err == nil {
 		t.Error("Gram takes a kernel of another embedding")
 	}
 }
@@ -68,16 +68,16 @@ func TestLongDocuments(t *testing.T) {
 	x, y := of(m), of(long)
 	for _, spec := range []string{"linear", "rbf:gamma=1", "arccos:n=2"} {
 		k := parse(t, spec)
-		if _, err := newEngine(t, y, Options{}).Gram(ctx, k); err == nil ||
+		if _, err := newEngine(t, y, Options{}).Gram(ctx, k, nil); err == nil ||
 			!strings.Contains(err.Error(), "in row 7, expected at most 4.6") {
 			t.Errorf("%s on long documents: error %v", spec, err)
 		}
-		if _, err := newEngine(t, x, Options{}).Cross(ctx, k, y); err == nil ||
+		if _, err := newEngine(t, x, Options{}).Rows(ctx, k, Request{Test: y}, nil); err == nil ||
 			!strings.Contains(err.Error(), "in row 7, expected at most 4.6") {
 			t.Errorf("%s on long test documents: error %v", spec, err)
 		}
 	}
-	if _, err := newEngine(t, x, Options{}).Cross(ctx, parse(t, "arccos:n=0,embed=tf"), y); err != nil {
+	if _, err := newEngine(t, x, Options{}).Rows(ctx, parse(t, "arccos:n=0,embed=tf"), Request{Test: y}, nil); err != nil {
 		t.Errorf("a kernel of the cosine: %v", err)
 	}
 }
@@ -102,34 +102,20 @@ func TestClosedEngine(t *testing.T) {
 		musttest.Do(t, e.Close())
 	}
 	for way, use := range map[string]func() error{
-		"Gram":         func() error { _, err := e.Gram(ctx, k); return err },
-		"Rows":         func() error { return e.Rows(ctx, k, []int{1}, NewDense(1, 20)) },
-		"Cross":        func() error { _, err := e.Cross(ctx, k, x); return err },
-		"CrossTo":      func() error { return e.CrossTo(ctx, k, x, dst) },
+		"Gram":         func() error { return of(e.Gram(ctx, k, nil)) },
+		"Rows":         func() error { return of(e.Rows(ctx, k, Request{Documents: []int{1}}, nil)) },
+		"Cross":        func() error { return of(e.Rows(ctx, k, Request{Test: x}, nil)) },
 		"Each of test": func() error { return e.Each(ctx, k, Request{Test: x}, func(*Tile) error { return nil }) },
-		"Stripes":      func() error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
 		"Each":         func() error { return e.Each(ctx, k, Request{Half: true}, func(*Tile) error { return nil }) },
-		"ZeroDiagonal": func() error { _, err := e.ZeroDiagonal(k); return err },
+		"Diagonal":     func() error { return of(e.Diagonal(k)) },
 		"Build":        func() error { return c.Build(ctx) },
-		"Ready":        func() error { _, err := readyOf(ctx, c, k); return err },
-		"Matrix":       func() error { _, err := c.Matrix(k); return err },
+		"Ready":        func() error { return of(readyOf(ctx, c, k)) },
+		"Matrix":       func() error { return of(c.Matrix(k)) },
 		"Matrix.Rows":  func() error { return m.Rows(ctx, []int{1}, [][2]int{{0, 20}}, [][]float32{dst.Row(0)}) },
-		"Cached":       func() error { _, err := e.Cached(CachedOptions{}); return err },
+		"Cached":       func() error { return of(e.Cached(CachedOptions{})) },
 	} {
 		if err := use(); err == nil || !strings.Contains(err.Error(), "closed") {
 			t.Errorf("%s of a closed engine: error %v", way, err)
-		}
-	}
-}
-
-// A yield that ends its goroutine, as t.Fatal does, ends Stripes with an error: it is called on a
-// goroutine that the caller knows nothing of.
-func TestStripesGoexit(t *testing.T) {
-	for _, docs := range []int{20, 1000} { // one stripe, several
-		e := newEngine(t, embedded(t, sparse.Embedding{}, zipf(docs, 500, 80, 3)), Options{Workers: 1})
-		err := e.Stripes(t.Context(), parse(t, "linear"), func(int, *Dense) error { runtime.Goexit(); return nil })
-		if failed := (*run.PanicError)(nil); !errors.As(err, &failed) {
-			t.Errorf("%d documents: error %v, expected a PanicError", docs, err)
 		}
 	}
 }
@@ -167,7 +153,6 @@ func TestInvalidArguments(t *testing.T) {
 	v, odd, none := mat.NewDense(20, 2, nil), mat.NewDense(20, 2, nil), new(mat.Dense)
 	odd.Set(1, 1, math.Inf(1))
 	none.SetRawMatrix(blas64.General{Rows: 20})
-	of := func(_ any, err error) error { return err }
 	each := func(r Request) error { return e.Each(ctx, k, r, func(*Tile) error { return nil }) }
 	block := func(rows, columns [2]int, o NeighbourOptions) error {
 		return of(e.NeighbourBlock(ctx, k, rows, columns, o))
@@ -188,14 +173,14 @@ func TestInvalidArguments(t *testing.T) {
 		{"mmx", of(New(x, Options{ISA: "mmx"}))},
 		{"-1", of(New(x, Options{Workers: -1}))},
 		{"-1", of(New(x, Options{MemoryBytes: -1}))},
-		{"kernel", of(e.Gram(ctx, nil))},
-		{"precomputed", of(e.Gram(ctx, kernel.Precomputed()))},
-		{"3", e.GramTo(ctx, k, &Symmetric{N: 3, Data: make([]float32, 9)})},
-		{"-1", e.Rows(ctx, k, []int{-1}, dst)},
-		{"20", e.Rows(ctx, k, []int{20}, dst)},
-		{"1×20", e.Rows(ctx, k, []int{0, 1}, dst)},
-		{"documents", of(e.Cross(ctx, k, nil))},
-		{"1×20", e.CrossTo(ctx, k, x, dst)},
+		{"kernel", of(e.Gram(ctx, nil, nil))},
+		{"precomputed", of(e.Gram(ctx, kernel.Precomputed(), nil))},
+		{"3", of(e.Gram(ctx, k, &Symmetric{N: 3, Data: make([]float32, 9)}))},
+		{"-1", of(e.Rows(ctx, k, Request{Documents: []int{-1}}, nil))},
+		{"20", of(e.Rows(ctx, k, Request{Documents: []int{20}}, nil))},
+		{"1×20", of(e.Rows(ctx, k, Request{Documents: []int{0, 1}}, dst))},
+		{"1×20", of(e.Rows(ctx, k, Request{Test: x}, dst))},
+		{"Half", of(e.Rows(ctx, k, Request{Half: true}, nil))},
 		{"21", each(Request{Rows: [2]int{0, 21}})},
 		{"-1", each(Request{Rows: [2]int{-1, 2}, Half: true})},
 		{"2", each(Request{Rows: [2]int{2, 1}})},
@@ -204,6 +189,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"128", each(Request{Columns: [2]int{128, 20}})},
 		{"-1", each(Request{Workers: -1})},
 		{"Half", each(Request{Test: x, Half: true})},
+		{"Half", each(Request{Documents: []int{1}, Half: true})},
 		{"-1", of(e.Cached(CachedOptions{TileColumns: -1}))},
 		{"-1", of(e.Cached(CachedOptions{CacheBytes: -1}))},
 		{"20", c.Rows(ctx, k, []int{20}, all, row)},
@@ -230,10 +216,10 @@ func TestInvalidArguments(t *testing.T) {
 		{"2", merge(one, [][]Neighbour{nil, nil}, [][]Neighbour{nil})},
 		{"20", merge(one, [][]Neighbour{{{Document: 20}}})},
 		{"NaN", merge(one, [][]Neighbour{{{Value: float32(nan)}}})},
-		{"vectors of 2×2", e.Multiply(ctx, k, mat.NewDense(2, 2, nil), v)},
-		{"vectors of 20×0", e.Multiply(ctx, k, none, none)},
-		{"destination of 20×1", e.Multiply(ctx, k, v, mat.NewDense(20, 1, nil))},
-		{"+Inf in row 1", e.CrossMultiply(ctx, k, x, odd, v)},
+		{"vectors of 2×2", e.Multiply(ctx, k, nil, mat.NewDense(2, 2, nil), v)},
+		{"vectors of 20×0", e.Multiply(ctx, k, nil, none, none)},
+		{"destination of 20×1", e.Multiply(ctx, k, nil, v, mat.NewDense(20, 1, nil))},
+		{"+Inf in row 1", e.Multiply(ctx, k, x, odd, v)},
 		{"NaN", of(GroupsWithin(ctx, x, nan, Options{}))},
 		{"-1", of(CrossWithin(ctx, x, x, -1, Options{}, func(int, int, float64) error { return nil }))},
 		{"NaN", compare(1, nan)},

@@ -3,8 +3,10 @@ package engine
 import (
 	"errors"
 
+	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/panel"
+	"github.com/gramengine/gram/sparse"
 )
 
 // Aliases for types of package device and of the processor's back end that this package's functions take or
@@ -25,21 +27,34 @@ const (
 	DenseColumns Roles = panel.DenseColumns
 )
 
-// Backend names what computes: the instruction set, or the device.
-func (e *Engine) Backend() string { return e.c.Backend.Name() }
+// Info describes an engine.
+type Info struct {
+	Documents *sparse.Embedded
 
-// Heads returns the head of the processor's back end and the choices that its cost model compared, by number of
-// terms. They are empty if a device computes.
-func (e *Engine) Heads() (chosen Head, all []Head) {
-	if b, ok := e.c.Backend.(*panel.Backend); ok {
-		return b.Heads()
-	}
-	return Head{}, nil
+	Backend string       // instruction set, or the device
+	Kernels *asm.Kernels // functions of the instruction set
+	Workers int          // goroutines
+	Bytes   int64        // memory for the documents and the back end
+	Head    Head         // of the processor's back end; empty if a device computes, as Heads is
+	Heads   []Head       // choices that the cost model compared, by number of terms
+
+	// How test documents are best passed to [Engine.Each]: rows per call, concurrent calls, and workers per call. A
+	// device prefers many rows, of which the next are embedded meanwhile.
+	BatchRows, Batches, BatchWorkers int
 }
 
-// Batches returns how test documents are best passed to [Engine.Each]: rows per call, concurrent calls, and workers
-// per call. A device prefers many rows, of which the next are embedded meanwhile.
-func (e *Engine) Batches() (rows, atOnce, workers int) {
+// Info returns what the engine is made of at the moment.
+func (e *Engine) Info() Info {
+	c := e.c
+	i := Info{Documents: c.X, Backend: c.Backend.Name(), Kernels: c.Kernels, Workers: c.Workers, Bytes: c.Bytes()}
+	i.BatchRows, i.Batches, i.BatchWorkers = e.batches()
+	if b, ok := c.Backend.(*panel.Backend); ok {
+		i.Head, i.Heads = b.Heads()
+	}
+	return i
+}
+
+func (e *Engine) batches() (rows, atOnce, workers int) {
 	if b, ok := e.c.Backend.(device.Accelerator); ok {
 		return max(b.BatchRows(), 1), 2, e.c.Workers
 	}

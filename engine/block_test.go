@@ -26,7 +26,7 @@ func TestBlocksSameBits(t *testing.T) {
 		for in, isa := range isas {
 			workers := 1 + 2*((at+in+1)%2) // each set sees both numbers
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
-			want := musttest.Get(e.Gram(t.Context(), k))(t)
+			want := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 			for _, at := range [][2][2]int{
 				{{0, n}, {0, n}}, {{1024, 2560}, {1024, 2560}}, {{n - n%128, n}, {n - n%128, n}}, {{4224, n}, {4224, n}},
 				{{2048, 4096}, {0, 2048}}, {{4096, n}, {128, 640}}, {{3, 5}, {4096, n}},

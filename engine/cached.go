@@ -57,14 +57,14 @@ func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
 		return nil, fmt.Errorf("engine: cache of %d bytes, expected a positive number, or 0 for as much as helps",
 			limit)
 	case limit == 0 && e.memory > 0:
-		limit = min(cache.WholeBytes(n), max(e.memory-e.Bytes(), 0))
+		limit = min(cache.WholeBytes(n), max(e.memory-e.c.Bytes(), 0))
 	case limit == 0:
 		limit = cache.WholeBytes(n)
 		if short := (*MemoryError)(nil); errors.As(compute.Affordable("", limit), &short) {
 			limit = short.Limit / 2
 		}
 	}
-	if err := compute.Allowed("the cache of tiles", run.AddBytes(e.Bytes(), limit), e.memory); err != nil {
+	if err := compute.Allowed("the cache of tiles", run.AddBytes(e.c.Bytes(), limit), e.memory); err != nil {
 		return nil, err
 	}
 	c, err := cache.New(e.c, limit, opt.TileColumns)
@@ -101,8 +101,8 @@ func (c *Cached) Build(ctx context.Context) error {
 //	dst[r] = k(x_rows[r], x_j),  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 //
 // Rows and ranges may come in any order and repeatedly; dst[r] is as long as all ranges together, and no two may share
-// memory. Missing rows are computed by panels: up to [Engine.Panel] of them take as long as one. Progress is reported
-// only if the whole matrix is computed. After an error dst is undefined.
+// memory. Missing rows are computed by panels: up to Info.Kernels.Panel of them take as long as one. Progress is
+// reported only if the whole matrix is computed. After an error dst is undefined.
 func (c *Cached) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	k, err := c.e.bind(k)
 	if err != nil {
@@ -216,7 +216,7 @@ func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {
 	if !c.c.Free() {
 		return nil, nil
 	}
-	bytes := c.e.GramBytes()
+	bytes := MatrixBytes(c.Len(), c.Len())
 	if err := compute.Affordable("the Gram matrix", bytes); err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {
 	g, err := newSymmetric(ctx, c.Len())
 	r := &Ready{g, func() { c.c.GiveBack(bytes) }}
 	if err == nil {
-		err = c.e.GramTo(ctx, m.k, g)
+		_, err = c.e.Gram(ctx, m.k, g)
 	}
 	if err != nil {
 		r.Close()

@@ -66,7 +66,7 @@ func TestCachedDoesNoMore(t *testing.T) {
 			s := e.Stats().Sub(before)
 			return Stats{Pairs: s.Pairs, Recomputed: s.Recomputed, HeadValues: s.HeadValues, TailMatches: s.TailMatches}
 		}
-		want := count(func() error { return e.Rows(t.Context(), parse(t, "c"), rows, dst) })
+		want := count(func() error { return of(e.Rows(t.Context(), parse(t, "c"), Request{Documents: rows}, dst)) })
 		c := newCached(t, e, CachedOptions{CacheBytes: scratchBytes(e)})
 		got := count(func() error { return c.Rows(t.Context(), parse(t, "c"), rows, [][2]int{{0, n}}, into) })
 		if got != want || got.TailMatches == 0 {

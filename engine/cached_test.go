@@ -29,7 +29,7 @@ func newCached(t testing.TB, e *Engine, opt CachedOptions) *Cached {
 
 // scratchBytes is what a partial cache takes beside its tiles.
 func scratchBytes(e *Engine) int64 {
-	return cache.ScratchBytes(e.Workers(), e.Panel())
+	return cache.ScratchBytes(e.Info().Workers, e.Info().Kernels.Panel)
 }
 
 // check asks for rows in ranges of columns, and holds them against the matrix.
@@ -316,7 +316,7 @@ func TestCachedBounds(t *testing.T) {
 	if _, err := e.Cached(CachedOptions{CacheBytes: 100}); !errors.As(err, &memory) {
 		t.Errorf("100 bytes: %v", err)
 	}
-	bound := musttest.Get(New(x, Options{Workers: 1, MemoryBytes: e.Bytes() + cache.WholeBytes(n)}))(t)
+	bound := musttest.Get(New(x, Options{Workers: 1, MemoryBytes: e.Info().Bytes + cache.WholeBytes(n)}))(t)
 	if _, err := bound.Cached(CachedOptions{CacheBytes: cache.WholeBytes(n) + 1}); !errors.As(err, &memory) {
 		t.Errorf("more than the engine may take: %v", err)
 	}

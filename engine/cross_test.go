@@ -18,23 +18,24 @@ func TestEachOfTestDocuments(t *testing.T) {
 	k := parse(t, "diffusion:t=0.5")
 	for _, isa := range enginetest.ISAs() {
 		e := newEngine(t, x, Options{ISA: string(isa)})
-		want := musttest.Get(e.Cross(t.Context(), k, test))(t)
+		want := musttest.Get(e.Rows(t.Context(), k, Request{Test: test}, nil))(t)
 		dst := NewDense(150, 1100)
 		for i := range dst.Data {
 			dst.Data[i] = float32(math.NaN())
 		}
-		if err := e.CrossTo(t.Context(), k, test, dst); err != nil || !sameBits(dst.Data, want.Data) {
-			t.Errorf("%s: CrossTo differs from Cross, error %v", isa, err)
+		to, err := e.Rows(t.Context(), k, Request{Test: test}, dst)
+		if err != nil || to != dst || !sameBits(dst.Data, want.Data) {
+			t.Errorf("%s: Rows into a matrix differ, error %v", isa, err)
 		}
 		for _, wrong := range []*Dense{NewDense(149, 1100), NewDense(150, 1099), {Rows: 150, Cols: 1100,
 			Data: dst.Data[1:]}} {
-			if err := e.CrossTo(t.Context(), k, test, wrong); err == nil {
+			if _, err := e.Rows(t.Context(), k, Request{Test: test}, wrong); err == nil {
 				t.Errorf("%s: a matrix of %d×%d with %d values passes", isa, wrong.Rows, wrong.Cols, len(wrong.Data))
 			}
 		}
 		next, column := 0, 0 // where the next tile begins
-		err := e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(tile *Tile) error {
-			if tile.First != next || tile.Column != column || tile.Cols != min(e.Panel(), 150-column) {
+		err = e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(tile *Tile) error {
+			if tile.First != next || tile.Column != column || tile.Cols != min(e.Info().Kernels.Panel, 150-column) {
 				t.Fatalf("%s: a tile of documents from %d on and columns from %d on, expected %d and %d", isa,
 					tile.First, tile.Column, next, column)
 			}

@@ -99,8 +99,8 @@ func TestDevice(t *testing.T) {
 	embedding := sparse.Embedding{Weighting: sparse.TF}
 	x := embedded(t, embedding, zipf(300, 900, 6, 3))
 	e, d := withDevice(t, x, Options{Workers: 2})
-	if e.Backend() != "slow" || e.Bytes() != x.Bytes()+4*300+1000 {
-		t.Errorf("back end %s, %d bytes", e.Backend(), e.Bytes())
+	if e.Info().Backend != "slow" || e.Info().Bytes != x.Bytes()+4*300+1000 {
+		t.Errorf("back end %s, %d bytes", e.Info().Backend, e.Info().Bytes)
 	}
 	specs := []string{"c", "diffusion:t=0.5", "rbf:gamma=0.1", "arccos:n=0,bias=0.3"}
 	if testing.Short() {
@@ -119,7 +119,7 @@ func TestDevice(t *testing.T) {
 		}
 	}
 	d.fail = errors.New("out of order")
-	if _, err := e.Gram(t.Context(), parseIn(t, "c", embedding)); !errors.Is(err, d.fail) {
+	if _, err := e.Gram(t.Context(), parseIn(t, "c", embedding), nil); !errors.Is(err, d.fail) {
 		t.Errorf("error %v, expected the device's", err)
 	}
 	if err := e.Close(); err != nil || !d.closed {

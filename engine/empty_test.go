@@ -62,8 +62,8 @@ func TestEmptyDocuments(t *testing.T) {
 			}
 			for where, opt := range options {
 				on := musttest.Get(engine.New(x, opt))(t)
-				g := musttest.Get(on.Gram(t.Context(), k))(t)
-				cross := musttest.Get(on.Cross(t.Context(), k, y))(t)
+				g := musttest.Get(on.Gram(t.Context(), k, nil))(t)
+				cross := musttest.Get(on.Rows(t.Context(), k, engine.Request{Test: y}, nil))(t)
 				for j := range x.Rows() {
 					for i := range x.Rows() {
 						check(where, i, j, empty[false][i], empty[false][j], float64(g.Row(i)[j]))

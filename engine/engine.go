@@ -162,18 +162,6 @@ func (e *Engine) panels(ctx context.Context, opt Options) (err error) {
 // Len returns the number of documents.
 func (e *Engine) Len() int { return e.c.Len() }
 
-// ISA returns the instruction set that the engine uses.
-func (e *Engine) ISA() asm.ISA { return e.c.Kernels.ISA }
-
-// Workers returns the number of goroutines that the engine uses.
-func (e *Engine) Workers() int { return e.c.Workers }
-
-// Panel returns the number of documents in a panel, which are computed together.
-func (e *Engine) Panel() int { return e.c.Kernels.Panel }
-
-// Bytes returns the memory that the engine holds for its documents and its back end, in bytes.
-func (e *Engine) Bytes() int64 { return e.c.Bytes() }
-
 // bind checks that the engine is open and that a kernel fits its documents, and fills in what the
 // kernel takes from them.
 func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {

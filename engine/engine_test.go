@@ -42,7 +42,7 @@ func newEngine(t testing.TB, x *sparse.Embedded, opt Options) *Engine {
 
 func gram(t testing.TB, e *Engine, k kernel.Kernel) *Symmetric {
 	t.Helper()
-	return musttest.Get(e.Gram(t.Context(), k))(t)
+	return musttest.Get(e.Gram(t.Context(), k, nil))(t)
 }
 
 // eachISA runs a test for every instruction set that this processor can run.
@@ -66,8 +66,7 @@ func TestSeveralTailBlocks(t *testing.T) {
 			g := gram(t, e, parse(t, "c"))
 			ref := NewReference(x)
 			rows := []int{0, 1, 700, SeamDocuments - 1, SeamDocuments, n - 1}
-			d := NewDense(len(rows), n)
-			musttest.Do(t, e.Rows(t.Context(), parse(t, "c"), rows, d))
+			d := musttest.Get(e.Rows(t.Context(), parse(t, "c"), Request{Documents: rows}, nil))(t)
 			for r, i := range rows {
 				if !sameBits(d.Row(r), g.Row(i)) {
 					t.Errorf("length=%d: Rows differs from Gram in row %d", length, i)
@@ -264,7 +263,7 @@ func TestWorstProducts(t *testing.T) {
 	}
 }
 
-// Gram, Rows, Stripes and Cross compute the same bits, from any number of workers and in panels of
+// Gram and Rows of all kinds compute the same bits, from any number of workers and in panels of
 // any composition.
 func TestSameBits(t *testing.T) {
 	eachISA(t, func(t *testing.T, isa string) {
@@ -284,31 +283,25 @@ func TestSameBits(t *testing.T) {
 				for i := range used.Data {
 					used.Data[i] = float32(math.NaN())
 				}
-				if err := e.GramTo(t.Context(), k, used); err != nil || !sameBits(used.Data, want.Data) {
-					t.Errorf("%s: GramTo differs with %d workers: %v", spec, workers, err)
+				if to, err := e.Gram(t.Context(), k, used); err != nil || to != used || !sameBits(used.Data, want.Data) {
+					t.Errorf("%s: Gram into a matrix differs with %d workers: %v", spec, workers, err)
 				}
 				testTiles(t, e, want, k)
 				rows := rand.New(rand.NewPCG(3, 4)).Perm(n)
 				rows = append(rows, rows[:50]...)
-				d := NewDense(len(rows), n)
-				musttest.Do(t, e.Rows(t.Context(), k, rows, d))
+				d := musttest.Get(e.Rows(t.Context(), k, Request{Documents: rows}, nil))(t)
 				for r, i := range rows {
 					if !sameBits(d.Row(r), want.Row(i)) {
 						t.Fatalf("%s: Rows differs in row %d with %d workers", spec, i, workers)
 					}
 				}
-				next := 0
-				err := e.Stripes(t.Context(), k, func(first int, s *Dense) error {
-					if first != next || !sameBits(s.Data, want.Data[first*n:(first+s.Rows)*n]) {
-						t.Errorf("%s: stripe at %d differs with %d workers, expected %d", spec, first, workers, next)
+				part, err := e.Rows(t.Context(), k, Request{Rows: [2]int{77, 300}, Columns: [2]int{128, 256}}, nil)
+				for r := range part.Rows {
+					if err != nil || !sameBits(part.Row(r), want.Row(77 + r)[128:256]) {
+						t.Fatalf("%s: a block differs with %d workers: %v", spec, workers, err)
 					}
-					next = first + s.Rows
-					return nil
-				})
-				if err != nil || next != n {
-					t.Errorf("%s: Stripes ended at %d of %d: %v", spec, next, n, err)
 				}
-				cross, err := e.Cross(t.Context(), k, x)
+				cross, err := e.Rows(t.Context(), k, Request{Test: x}, nil)
 				if err != nil || !sameBits(cross.Data, want.Data) {
 					t.Errorf("%s: Cross differs with %d workers: %v", spec, workers, err)
 				}
@@ -359,7 +352,7 @@ func TestCross(t *testing.T) {
 		x := musttest.Get(f.Transform(train))(t)
 		y := musttest.Get(f.Transform(test))(t)
 		k := parse(t, "rbf:gamma=0.5,embed="+e.String())
-		got := musttest.Get(newEngine(t, x, Options{}).Cross(t.Context(), k, y))(t)
+		got := musttest.Get(newEngine(t, x, Options{}).Rows(t.Context(), k, Request{Test: y}, nil))(t)
 		for i := range got.Rows {
 			yt, _ := y.Row(i)
 			for j := range got.Cols {
@@ -411,17 +404,17 @@ func TestMemoryBound(t *testing.T) {
 		t.Errorf("New under a bound of 1000 bytes: %v", err)
 	}
 	e := newEngine(t, x, Options{Workers: 2})
-	panel := e.Bytes() - newEngine(t, x, Options{Workers: 1}).Bytes()
-	if held := e.Bytes() - 2*panel; held > NewBytes(x.Rows(), x.Cols, x.NNZ()) {
+	panel := e.c.Bytes() - newEngine(t, x, Options{Workers: 1}).c.Bytes()
+	if held := e.c.Bytes() - 2*panel; held > NewBytes(x.Rows(), x.Cols, x.NNZ()) {
 		t.Errorf("%d bytes are held for documents, NewBytes says %d", held, NewBytes(x.Rows(), x.Cols, x.NNZ()))
 	}
-	bound := e.Bytes() + e.GramBytes() - 1
+	bound := e.c.Bytes() + MatrixBytes(1000, 1000) - 1
 	if e, err := New(x, Options{Workers: 2, MemoryBytes: bound}); err != nil {
 		t.Fatal(err)
-	} else if _, err := e.Gram(t.Context(), parse(t, "c")); !errors.As(err, &memory) || memory.Need != bound+1 {
+	} else if _, err := e.Gram(t.Context(), parse(t, "c"), nil); !errors.As(err, &memory) || memory.Need != bound+1 {
 		t.Errorf("Gram one byte above the bound: %v", err)
-	} else if err := e.Stripes(t.Context(), parse(t, "c"), func(int, *Dense) error { return nil }); err != nil {
-		t.Errorf("Stripes within the bound: %v", err)
+	} else if _, err := e.Rows(t.Context(), parse(t, "c"), Request{Rows: [2]int{0, 900}}, nil); err != nil {
+		t.Errorf("Rows within the bound: %v", err)
 	}
 }
 
@@ -434,23 +427,15 @@ func TestCancellation(t *testing.T) {
 	e := newEngine(t, x, Options{Workers: 2, ISA: "generic"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Gram(ctx, parse(t, "c")); !errors.Is(err, context.Canceled) {
+	if _, err := e.Gram(ctx, parse(t, "c"), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("Gram after the end: %v", err)
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Millisecond) // of some hundred
 	defer cancel()
-	if _, err := e.Gram(ctx, parse(t, "c")); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := e.Gram(ctx, parse(t, "c"), nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Gram past its deadline: %v", err)
 	}
 	failure := errors.New("disk full")
-	if err := e.Stripes(t.Context(), parse(t, "c"), func(first int, _ *Dense) error {
-		if first > 0 {
-			return failure
-		}
-		return nil
-	}); err != failure {
-		t.Errorf("Stripes after an error of yield: %v", err)
-	}
 	if err := e.Each(t.Context(), nil, Request{}, func(*Tile) error { return failure }); err != failure {
 		t.Errorf("Tiles after an error of visit: %v", err)
 	}
@@ -498,8 +483,7 @@ func TestLargeBlocks(t *testing.T) {
 	ref, rows := NewReference(x), []int{0, 49, SeamDocuments + 1, n - 2}
 	eachISA(t, func(t *testing.T, isa string) {
 		e := newEngine(t, x, Options{ISA: isa, HeadTerms: -1})
-		d := NewDense(len(rows), n)
-		musttest.Do(t, e.Rows(t.Context(), parse(t, "c"), rows, d))
+		d := musttest.Get(e.Rows(t.Context(), parse(t, "c"), Request{Documents: rows}, nil))(t)
 		near := 0
 		for r, i := range rows {
 			for j := range n {

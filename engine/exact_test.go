@@ -49,7 +49,7 @@ func TestWholeCountsAreExact(t *testing.T) {
 				k := parse(t, spec)
 				rows := [][]float32{make([]float32, n), make([]float32, n)}
 				musttest.Do(t, cached.Rows(t.Context(), k, []int{5, 77}, [][2]int{{0, n}}, rows))
-				return k, gram(t, e, k), musttest.Get(e.Cross(t.Context(), k, other))(t), rows
+				return k, gram(t, e, k), musttest.Get(e.Rows(t.Context(), k, Request{Test: other}, nil))(t), rows
 			}
 			_, linear, cross, rows := of("linear")
 			_, squares, _, _ := of("ned:beta=2")

@@ -35,7 +35,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	gram, err := e.Gram(context.Background(), k)
+	gram, err := e.Gram(context.Background(), k, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func Example() {
 
 // The matrix of test documents, its rows, with training documents, its columns. One embedder, which
 // was fitted on the training documents, serves both: terms and idf weights are theirs.
-func ExampleEngine_Cross() {
+func ExampleEngine_Rows() {
 	ctx := context.Background()
 	train, err := corpus.FromTexts(ctx, []string{"wolf wolf moon", "moon river", "river fish"}, nil,
 		corpus.Options{MinDF: 1})
@@ -78,7 +78,7 @@ func ExampleEngine_Cross() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cross, err := e.Cross(ctx, k, others)
+	cross, err := e.Rows(ctx, k, engine.Request{Test: others}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

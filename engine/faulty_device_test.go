@@ -56,9 +56,12 @@ func TestFaultyDevices(t *testing.T) {
 			continue
 		}
 		for way, use := range map[string]func() error{
-			"Gram":  func() error { _, err := e.Gram(t.Context(), k); return err },
-			"Rows":  func() error { return e.Rows(t.Context(), k, []int{1, 0}, engine.NewDense(2, 9)) },
-			"Cross": func() error { _, err := e.Cross(t.Context(), k, x); return err },
+			"Gram": func() error { _, err := e.Gram(t.Context(), k, nil); return err },
+			"Rows": func() error {
+				_, err := e.Rows(t.Context(), k, engine.Request{Documents: []int{1, 0}}, nil)
+				return err
+			},
+			"Cross": func() error { _, err := e.Rows(t.Context(), k, engine.Request{Test: x}, nil); return err },
 			"Cached": func() error {
 				c, err := e.Cached(engine.CachedOptions{})
 				if err != nil {

@@ -47,24 +47,24 @@ func TestSingleDocuments(t *testing.T) {
 								rows[i] = i
 							}
 							many := musttest.Get(embedder.Transform(docs.SelectRows(rows)))(t)
-							wanted[d] = musttest.Get(e.Cross(ctx, k, many))(t)
+							wanted[d] = musttest.Get(e.Rows(ctx, k, engine.Request{Test: many}, nil))(t)
 						}
-						before := e.Bytes()
+						before := e.Info().Bytes
 						for d, docs := range both {
 							want := wanted[d]
 							for round := range 2 {
 								for i := range docs.Rows() {
 									one := musttest.Get(embedder.Transform(docs.SelectRows([]int{i})))(t)
-									got := musttest.Get(e.Cross(ctx, k, one))(t)
+									got := musttest.Get(e.Rows(ctx, k, engine.Request{Test: one}, nil))(t)
 									if !slices.Equal(got.Row(0), want.Row(i)) {
 										t.Fatalf("round %d: row %d has other bits by itself", round, i)
 									}
 								}
 							}
 						}
-						head, _ := e.Heads()
-						if kept := e.Bytes() > before; kept != (head.Terms > 0 && head.Roles == engine.DenseRows) {
-							t.Errorf("%d bytes, before single documents %d, of head %+v", e.Bytes(), before, head)
+						head := e.Info().Head
+						if kept := e.Info().Bytes > before; kept != (head.Terms > 0 && head.Roles == engine.DenseRows) {
+							t.Errorf("%d bytes, before single documents %d, of head %+v", e.Info().Bytes, before, head)
 						}
 					})
 				}
@@ -92,15 +92,15 @@ func TestSingleLongDocument(t *testing.T) {
 	k, want := kernel.MustParse("c"), engine.NewReference(x).C(0, 1)
 	for _, isa := range enginetest.ISAs() {
 		e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), HeadTerms: 16, KeptBytes: 1 << 20}))(t)
-		before := e.Bytes()
+		before := e.Info().Bytes
 		for range 3 {
 			one := musttest.Get(embedder.Transform(m.SelectRows([]int{0})))(t)
-			c := musttest.Get(e.Cross(t.Context(), k, one))(t)
+			c := musttest.Get(e.Rows(t.Context(), k, engine.Request{Test: one}, nil))(t)
 			if got := c.Row(0)[1]; got != float32(want) {
 				t.Errorf("%s: c = %v, expected %v", isa, got, float32(want))
 			}
 		}
-		if head, _ := e.Heads(); e.Bytes() == before && head.Roles == engine.DenseRows {
+		if about := e.Info(); about.Bytes == before && about.Head.Roles == engine.DenseRows {
 			t.Errorf("%s: no document passed alone", isa)
 		}
 	}

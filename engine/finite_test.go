@@ -19,41 +19,26 @@ import (
 
 // finiteMethods are all methods that hand out values of a kernel, or what is made of them.
 var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Kernel) error{
-	"Engine.Gram": func(ctx context.Context, e *Engine, k kernel.Kernel) error { _, err := e.Gram(ctx, k); return err },
-	"Engine.GramTo": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.GramTo(ctx, k, &Symmetric{N: e.Len(), Data: make([]float32, e.Len()*e.Len())})
-	},
+	"Engine.Gram": func(ctx context.Context, e *Engine, k kernel.Kernel) error { return of(e.Gram(ctx, k, nil)) },
 	"Engine.Rows": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.Rows(ctx, k, []int{5, 1}, NewDense(2, e.Len()))
-	},
-	"Engine.Cross": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		_, err := e.Cross(ctx, k, e.c.X)
-		return err
-	},
-	"Engine.CrossTo": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.CrossTo(ctx, k, e.c.X, NewDense(e.Len(), e.Len()))
-	},
-	"Engine.Stripes": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.Stripes(ctx, k, func(int, *Dense) error { return nil })
+		return of(e.Rows(ctx, k, Request{Test: e.c.X}, nil))
 	},
 	"Engine.Each": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.Each(ctx, k, Request{Half: true}, func(*Tile) error { return nil })
 	},
 	"Engine.Neighbours": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		_, err := e.Neighbours(ctx, k, NeighbourOptions{Count: 2})
-		return err
+		return of(e.Neighbours(ctx, k, NeighbourOptions{Count: 2}))
 	},
-	"Engine.CrossNeighbours": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		_, err := e.CrossNeighbours(ctx, k, e.c.X, NeighbourOptions{Count: 2})
-		return err
+	"Engine.Neighbours, Test": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
+		return of(e.Neighbours(ctx, k, NeighbourOptions{Count: 2, Test: e.c.X}))
 	},
 	"Engine.NeighbourBlock":  mergedNeighbours, // where keys are c, values come when blocks are merged
 	"Engine.MergeNeighbours": mergedNeighbours,
 	"Engine.Multiply": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.Multiply(ctx, k, mat.NewDense(e.Len(), 1, nil), mat.NewDense(e.Len(), 1, nil))
+		return e.Multiply(ctx, k, nil, mat.NewDense(e.Len(), 1, nil), mat.NewDense(e.Len(), 1, nil))
 	},
-	"Engine.CrossMultiply": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.CrossMultiply(ctx, k, e.c.X, mat.NewDense(e.Len(), 1, nil), mat.NewDense(e.Len(), 1, nil))
+	"Engine.Multiply, test": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
+		return e.Multiply(ctx, k, e.c.X, mat.NewDense(e.Len(), 1, nil), mat.NewDense(e.Len(), 1, nil))
 	},
 	"Engine.Rectangle": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		r, err := e.Rectangle(k, e.c.X, 0)
@@ -63,17 +48,14 @@ var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Ker
 		turn := func(int, *mat.Dense) error { return nil }
 		return r.Pass(ctx, mat.NewDense(e.Len(), 1, nil), turn, mat.NewDense(e.Len(), 1, nil))
 	},
-	"Engine.ZeroDiagonal": func(_ context.Context, e *Engine, k kernel.Kernel) error {
-		_, err := e.ZeroDiagonal(k)
-		return err
+	"Engine.Diagonal": func(_ context.Context, e *Engine, k kernel.Kernel) error {
+		return of(e.Diagonal(k))
 	},
 	"Engine.Digest": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		_, err := e.Digest(ctx, k)
-		return err
+		return of(e.Digest(ctx, k))
 	},
 	"Cached.Matrix": withCache(func(_ context.Context, c *Cached, k kernel.Kernel) error {
-		_, err := c.Matrix(k)
-		return err
+		return of(c.Matrix(k))
 	}),
 	"Cached.Rows": withCache(func(ctx context.Context, c *Cached, k kernel.Kernel) error {
 		return c.Rows(ctx, k, []int{1}, [][2]int{{0, 3}}, [][]float32{make([]float32, 3)})
@@ -86,8 +68,7 @@ var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Ker
 		return err
 	}),
 	"Matrix.Ready": withCache(func(ctx context.Context, c *Cached, k kernel.Kernel) error {
-		_, err := readyOf(ctx, c, k)
-		return err
+		return of(readyOf(ctx, c, k))
 	}),
 }
 
@@ -166,7 +147,7 @@ func TestFiniteWhereAsked(t *testing.T) {
 	}
 	k := parse(t, "polynomial:gamma=1,degree=4")
 	e := newEngine(t, enginetest.Embedded(t, k.Embedding(), docs), Options{Workers: 2})
-	if _, err := e.Gram(t.Context(), k); err == nil {
+	if _, err := e.Gram(t.Context(), k, nil); err == nil {
 		t.Error("the first document has values in range: nothing is tried")
 	}
 	if _, err := e.NeighbourBlock(t.Context(), k, [2]int{40, 60}, [2]int{1, 30}, NeighbourOptions{Count: 3}); err != nil {

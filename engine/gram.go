@@ -9,126 +9,81 @@ import (
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
 
-// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. Each pair is computed once and stored twice.
+// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents, in to unless that is nil. Each pair is computed
+// once and stored twice. After an error the values of to are undefined.
 //
-// It allocates GramBytes. If that is more than Options.MemoryBytes or the machine leaves, it fails with a [MemoryError]
-// at once. It returns within a second after ctx is done.
-func (e *Engine) Gram(ctx context.Context, k kernel.Kernel) (*Symmetric, error) {
-	if _, err := e.bind(k); err != nil {
-		return nil, err
-	}
-	if err := e.fits(ctx, "the Gram matrix", e.GramBytes()); err != nil {
-		return nil, err
-	}
-	g, err := newSymmetric(ctx, e.Len())
-	if err == nil {
-		err = e.GramTo(ctx, k, g)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return g, nil
-}
-
-// GramTo is Gram into an existing matrix of Len rows. After an error its values are undefined.
-func (e *Engine) GramTo(ctx context.Context, k kernel.Kernel, g *Symmetric) (err error) {
+// Without to it allocates [MatrixBytes]. If that is more than Options.MemoryBytes or the machine leaves, it fails with
+// a [MemoryError] at once. It returns within a second after ctx is done.
+func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *Symmetric, err error) {
 	if k, err = e.bind(k); err != nil {
-		return err
+		return nil, err
 	}
-	if g == nil {
-		return errors.New("engine: no destination, expected a matrix")
-	}
-	if n := e.Len(); g.N != n || len(g.Data) != n*n {
-		return fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns", g.N, len(g.Data), n)
-	}
-	ctx, report := e.c.Start(ctx, compute.PairsOf(g.N))
-	defer report.Finish(&err)
-	return e.c.Half(ctx, k, run.Numbers(0, g.N), g.Data, report, nil)
-}
-
-// Rows writes the rows of the Gram matrix of the given documents, in any order: dst has len(rows)
-// rows and Len columns.
-func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, rows []int, dst *Dense) (err error) {
-	if k, err = e.bind(k); err != nil {
-		return err
-	}
-	if err := dst.hasShape(len(rows), e.Len()); err != nil {
-		return err
-	}
-	for _, i := range rows {
-		if i < 0 || i >= e.Len() {
-			return fmt.Errorf("engine: row %d, expected one from 0 to %d", i, e.Len()-1)
-		}
-	}
-	ctx, report := e.c.Start(ctx, int64(len(rows))*int64(e.Len()))
-	defer report.Finish(&err)
-	return e.rows(ctx, k, nil, rows, dst, report)
-}
-
-// rows is Rows for the documents docs of from, nil for the engine's own.
-func (e *Engine) rows(
-	ctx context.Context, k kernel.Kernel, from *sparse.Embedded, docs []int, dst *Dense, report *run.Reporter,
-) error {
 	n := e.Len()
-	r := &device.Request{From: from, Docs: docs, Hi: n, Workers: e.c.Workers}
+	if to == nil {
+		if err := e.fits(ctx, "the Gram matrix", MatrixBytes(n, n)); err != nil {
+			return nil, err
+		}
+		if to, err = newSymmetric(ctx, n); err != nil {
+			return nil, err
+		}
+	} else if to.N != n || len(to.Data) != n*n {
+		return nil, fmt.Errorf("engine: destination of %d rows with %d values, expected %d rows and columns", to.N,
+			len(to.Data), n)
+	}
+	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
+	defer report.Finish(&err)
+	return to, e.c.Half(ctx, k, run.Numbers(0, n), to.Data, report, nil)
+}
+
+// Rows returns the values that q asks for, one row per row of q, in to unless that is nil: with Test the cross matrix,
+// otherwise rows of the Gram matrix. Errors are those of [Engine.Gram].
+func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense) (_ *Dense, err error) {
+	if k, err = e.resolve(k, &q); err != nil {
+		return nil, err
+	}
+	if q.Half {
+		return nil, errors.New("engine: Half is set, expected whole rows")
+	}
+	rows, cols := len(q.Documents), q.Columns[1]-q.Columns[0]
+	if to == nil {
+		bytes := MatrixBytes(rows, cols)
+		if q.Test != nil {
+			bytes = run.AddBytes(bytes, NewBytes(rows, q.Test.Cols, q.Test.NNZ()))
+		}
+		if err := e.fits(ctx, fmt.Sprintf("a matrix of %d×%d", rows, cols), bytes); err != nil {
+			return nil, err
+		}
+		to = &Dense{Rows: rows, Cols: cols}
+		if to.Data, err = tiles.MakeContext(ctx, rows*cols); err != nil {
+			return nil, err
+		}
+	} else if err := to.hasShape(rows, cols); err != nil {
+		return nil, err
+	}
+	ctx, report := e.c.Start(ctx, int64(rows)*int64(cols))
+	defer report.Finish(&err)
+	return to, e.rows(ctx, k, e.strip(&q, 0), to, report)
+}
+
+// rows computes the rows of a request, which aren't the symmetric half.
+func (e *Engine) rows(ctx context.Context, k kernel.Kernel, r *device.Request, to *Dense, report *run.Reporter) error {
 	return e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
-		e.c.Store(dst.Data[t.First*n+t.Lo:], n, t, false)
+		e.c.Store(to.Data[t.First*to.Cols+t.Lo-r.Lo:], to.Cols, t, false)
 		return nil
 	})
 }
 
-// Cross returns the matrix of k between test documents, its rows, and the engine's documents, its columns. Both must
-// have been embedded by the same embedder.
-func (e *Engine) Cross(ctx context.Context, k kernel.Kernel, test *sparse.Embedded) (*Dense, error) {
-	k, err := e.bindCross(k, test)
+// Diagonal returns k(xᵢ, xᵢ) for all documents.
+func (e *Engine) Diagonal(k kernel.Kernel) ([]float32, error) {
+	k, err := e.bind(k)
 	if err != nil {
 		return nil, err
 	}
-	n, m := e.Len(), test.Rows()
-	err = e.fits(ctx, "the cross matrix", run.AddBytes(compute.MatrixBytes(m, n), NewBytes(m, test.Cols, test.NNZ())))
-	if err != nil {
-		return nil, err
-	}
-	dst := &Dense{Rows: m, Cols: n}
-	if dst.Data, err = tiles.MakeContext(ctx, m*n); err == nil {
-		err = e.crossTo(ctx, k, test, dst)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return dst, nil
+	return e.c.Diagonal(k)
 }
 
-// CrossTo is [Engine.Cross] into an existing matrix. After an error its values are undefined.
-func (e *Engine) CrossTo(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, dst *Dense) error {
-	k, err := e.bindCross(k, test)
-	if err == nil {
-		err = dst.hasShape(test.Rows(), e.Len())
-	}
-	if err != nil {
-		return err
-	}
-	return e.crossTo(ctx, k, test, dst)
-}
-
-// crossTo is CrossTo with valid arguments.
-func (e *Engine) crossTo(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, dst *Dense) (err error) {
-	ctx, report := e.c.Start(ctx, int64(dst.Rows)*int64(dst.Cols))
-	defer report.Finish(&err)
-	return e.rows(ctx, k, e.other(test), run.Numbers(0, dst.Rows), dst, report)
-}
-
-// other returns documents that aren't the engine's own, else nil.
-func (e *Engine) other(x *sparse.Embedded) *sparse.Embedded {
-	if x == e.c.X {
-		return nil
-	}
-	return x
-}
-
-// GramBytes returns the memory that Gram allocates, in bytes.
-func (e *Engine) GramBytes() int64 { return compute.MatrixBytes(e.Len(), e.Len()) }
+// MatrixBytes returns the memory of a matrix of so many rows and columns, in bytes.
+func MatrixBytes(rows, cols int) int64 { return compute.MatrixBytes(rows, cols) }

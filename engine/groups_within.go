@@ -73,7 +73,7 @@ func EachNear(
 		return nil, "", err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	name = string(e.ISA())
+	name = string(e.c.Kernels.ISA)
 	j, plan, err := s.planned(ctx, nil, false, 0)
 	if err != nil {
 		return nil, "", err
@@ -85,7 +85,7 @@ func EachNear(
 		if err := e.panels(ctx, opt); err != nil {
 			return nil, "", err
 		}
-		return plan, e.Backend(), s.tiled(ctx, nil, func(i, m int, c float64) error { return visit(i, m, 1, c == 0) })
+		return plan, e.c.Backend.Name(), s.tiled(ctx, nil, func(i, m int, c float64) error { return visit(i, m, 1, c == 0) })
 	}
 	err = j.EachCopied(func(list []uint32) error {
 		return run.Guard("engine: copies", func() error { return copies(list) })
@@ -109,7 +109,7 @@ func CrossWithin(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	if err := e.checkCross(rows); err != nil {
+	if err := e.checkTest(kernel.C(), rows); err != nil {
 		return nil, err
 	}
 	s.rows = rows

@@ -25,18 +25,18 @@ func TestIndexMemory(t *testing.T) {
 		return musttest.Get(NewIndex(t.Context(), x, opt))(t)
 	}
 	all, none := index(Options{}), index(Options{KeptBytes: 1})
-	kept := all.e.Bytes() - none.e.Bytes()
+	kept := all.e.Info().Bytes - none.e.Info().Bytes
 	if kept < 64<<20 {
 		t.Fatalf("panels take %d bytes, too few for this test", kept)
 	}
 	forward, lists := none.j.Bytes(none.j.Counts.Before)
-	bound := none.e.Bytes() + 2*(forward+lists) + kept/2
+	bound := none.e.Info().Bytes + 2*(forward+lists) + kept/2
 	tight := index(Options{MemoryBytes: bound})
 	defer func(f func() (int64, bool)) { compute.Available = f }(compute.Available)
 	compute.Available = func() (int64, bool) { return kept / 2, true }
 	for name, own := range map[string]*Index{"a bound": tight, "the machine": index(Options{})} {
-		if own.e.Bytes() > bound {
-			t.Errorf("%s: %d bytes, expected at most %d", name, own.e.Bytes(), bound)
+		if own.e.Info().Bytes > bound {
+			t.Errorf("%s: %d bytes, expected at most %d", name, own.e.Info().Bytes, bound)
 		}
 		for i := 0; i < x.Rows(); i += 999 {
 			got, err := own.Nearest(t.Context(), x, i, 9, nil)
@@ -46,7 +46,7 @@ func TestIndexMemory(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewIndex(t.Context(), x, Options{MemoryBytes: none.e.Bytes()}); !errors.As(err, new(*MemoryError)) {
+	if _, err := NewIndex(t.Context(), x, Options{MemoryBytes: none.e.Info().Bytes}); !errors.As(err, new(*MemoryError)) {
 		t.Errorf("memory for no lists: %v", err)
 	}
 	device := func(context.Context, *sparse.Embedded) (Device, error) { t.Error("a device was made"); return nil, nil }

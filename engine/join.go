@@ -128,7 +128,7 @@ func (s *search) planned(
 	}
 	room := int64(math.MaxInt64)
 	if e.memory > 0 {
-		room = e.memory - e.Bytes() - held - forward
+		room = e.memory - e.c.Bytes() - held - forward
 	}
 	if err := j.Build(ctx, room); err != nil {
 		return nil, nil, err

@@ -259,8 +259,8 @@ func TestJoinNeighbours(t *testing.T) {
 						continue
 					}
 					for _, test := range []*sparse.Embedded{other, x} {
-						want = musttest.Get(tiles.CrossNeighbours(t.Context(), k, test, opt))(t)
-						got = musttest.Get(joined.CrossNeighbours(t.Context(), k, test, opt))(t)
+						want = musttest.Get(tiles.Neighbours(t.Context(), k, ofTest(opt, test)))(t)
+						got = musttest.Get(joined.Neighbours(t.Context(), k, ofTest(opt, test)))(t)
 						ran(t, spec+" of others", &joins, &none, by)
 						for i := range test.Rows() {
 							if test == other {
@@ -365,7 +365,7 @@ func TestJoinMemory(t *testing.T) {
 	k, least := kernel.MustParse("bhattacharyya"), 0.95
 	n := x.Rows()
 	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
-	e.memory = e.Bytes() + NeighboursBytes(n, n) + 1<<12
+	e.memory = e.Info().Bytes + NeighboursBytes(n, n) + 1<<12
 	_, err = e.Neighbours(t.Context(), k, NeighbourOptions{Count: n, Min: &least})
 	if !errors.As(err, new(*MemoryError)) {
 		t.Errorf("memory for lists alone: %v", err)

@@ -88,7 +88,7 @@ func TestParametrixGram(t *testing.T) {
 	r := NewReference(x)
 	for _, spec := range []string{"diffusion:t=0.01,order=1", "diffusion:t=0.5,cutoff=3,constant=full"} {
 		k := kernel.MustParse(spec)
-		g := musttest.Get(e.Gram(t.Context(), k))(t)
+		g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 		k = r.Resolve(k)
 		for i := range g.N {
 			for j := range g.N {
@@ -108,7 +108,7 @@ func TestProbabilityProduct(t *testing.T) {
 	of := func(spec string) (kernel.Kernel, *Symmetric, *sparse.Embedded) {
 		k := parse(t, spec)
 		x := embedded(t, k.Embedding(), m)
-		g := musttest.Get(newEngine(t, x, Options{}).Gram(t.Context(), k))(t)
+		g := musttest.Get(newEngine(t, x, Options{}).Gram(t.Context(), k, nil))(t)
 		return k, g, x
 	}
 	for _, power := range []float64{0.01, 0.3, 0.75, 2, 8} {

@@ -52,7 +52,7 @@ func TestLongTails(t *testing.T) {
 				t.Errorf("%s: %d of %d pairs recomputed", name, e.Stats().Recomputed, n*(n-1)/2)
 			}
 			for range 2 { // the second time from dense panels
-				row := musttest.Get(e.Cross(t.Context(), c0, one))(t)
+				row := musttest.Get(e.Rows(t.Context(), c0, Request{Test: one}, nil))(t)
 				for j := range n {
 					if got := float64(row.Row(0)[j]); got != all.At(1, j) {
 						t.Errorf("%s: c(1, %d) = %v of one document, %v of all", name, j, got, all.At(1, j))

@@ -20,7 +20,7 @@ func TestMatrixOf(t *testing.T) {
 			k := kernel.MustParse(spec)
 			e := newEngine(t, enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(1200, 2000, 8, 5)),
 				Options{ISA: string(isa), Workers: 3})
-			whole := musttest.Get(e.Gram(t.Context(), k))(t)
+			whole := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 			m := musttest.Get(newCached(t, e, CachedOptions{}).Matrix(k))(t)
 			n := e.Len()
 			for _, docs := range [][]int{

@@ -42,7 +42,7 @@ func (e *Engine) fits(ctx context.Context, what string, bytes int64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := compute.Allowed(what, run.AddBytes(e.Bytes(), bytes), e.memory); err != nil {
+	if err := compute.Allowed(what, run.AddBytes(e.c.Bytes(), bytes), e.memory); err != nil {
 		return err
 	}
 	return compute.Affordable(what, bytes)

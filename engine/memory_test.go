@@ -23,18 +23,17 @@ func TestMachineMemory(t *testing.T) {
 	defer func(f func() (int64, bool)) { compute.Available = f }(compute.Available)
 	compute.Available = func() (int64, bool) { asked++; return left, true }
 	ways := map[string]func() error{
-		"Gram":     func() error { _, err := e.Gram(ctx, k); return err },
-		"Cross":    func() error { _, err := e.Cross(ctx, k, x); return err },
-		"Stripes":  func() error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
+		"Gram":     func() error { return of(e.Gram(ctx, k, nil)) },
+		"Rows":     func() error { return of(e.Rows(ctx, k, Request{Test: x}, nil)) },
 		"Build":    func() error { return whole.Build(ctx) },
-		"Ready":    func() error { _, err := readyOf(ctx, whole, k); return err },
+		"Ready":    func() error { return of(readyOf(ctx, whole, k)) },
 		"NewDense": func() (err error) { defer func() { err, _ = recover().(error) }(); NewDense(n, n); return nil },
 	}
 	for way, compute := range ways {
 		var short *MemoryError
 		asked = 0
 		err := compute()
-		if !errors.As(err, &short) || !short.Machine || short.Limit != left || short.Need < e.GramBytes() {
+		if !errors.As(err, &short) || !short.Machine || short.Limit != left || short.Need < MatrixBytes(n, n) {
 			t.Errorf("%s: error %v, expected a MemoryError of %d bytes", way, err, int64(left))
 		} else if asked != 2 || !strings.HasSuffix(err.Error(), " of memory, the system leaves 64 MiB") {
 			t.Errorf("%s: the machine was asked %d times: %v", way, asked, err)

@@ -21,14 +21,23 @@ import (
 // maxParts bounds the number of parts of the symmetric half, and so of useful workers.
 const maxParts = 64
 
-// Multiply computes dst = K V for the Gram matrix K of kernel k and p vectors, the columns of v,
+// Multiply computes dst = K V for the Gram matrix K of kernel k, or the matrix of test documents by the engine's unless
+// test is nil, and p vectors, the columns of v,
 //
 //	dst[i][c] = Σ_j k(xᵢ, xⱼ) v[j][c],
 //
-// without storing K. v and dst are Len × p and share no memory. Values of K are those of [Engine.Gram]; sums are
+// without storing K. v and dst have p columns and share no memory. [Rectangle.Multiply] does the same more than once.
+// Values of K are those of [Engine.Gram]; sums are
 // float64 and within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of the exact ones, with the same bits from any number of workers.
 // A device sums in its own order. It allocates MultiplyBytes. After an error dst is undefined.
-func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, v, dst *mat.Dense) (err error) {
+func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, v, dst *mat.Dense) (err error) {
+	if test != nil {
+		r, err := e.Rectangle(k, test, 0)
+		if err != nil {
+			return err
+		}
+		return r.Multiply(ctx, v, dst)
+	}
 	if k, err = e.bind(k); err != nil {
 		return err
 	}
@@ -57,7 +66,7 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, v, dst *mat.Dens
 		}
 		*h = halfProduct{e: e, first: first, by: by, sum: sum, turned: h.turned}
 		r := &device.Request{Docs: run.Numbers(0, starts[part+1])[first:], Hi: n, Half: true, Workers: 1}
-		if err := e.c.Rows(ctx, k, r, report, e.either(r, h.visit)); err != nil {
+		if err := e.c.Rows(ctx, k, r, report, e.either(first, h.visit)); err != nil {
 			return err
 		}
 		order.end(part, func() {
@@ -77,7 +86,7 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, v, dst *mat.Dens
 func (e *Engine) MultiplyBytes(vectors int) int64 {
 	workers := min(e.c.Workers, maxParts)
 	return run.AddBytes(floatBytes(e.Len(), vectors, workers+1),
-		4*int64(workers)*compute.BlockDocs*int64(e.Panel()))
+		4*int64(workers)*compute.BlockDocs*int64(e.c.Kernels.Panel))
 }
 
 // floatBytes returns the memory of so many matrices of float64.
@@ -88,7 +97,7 @@ func floatBytes(rows, cols, count int) int64 {
 // equalParts divides the rows of the symmetric half, by whole panels, into parts of about equally
 // many pairs: those from the first row on are n²/2 in all, and (n-i)²/2 from row i on.
 func (e *Engine) equalParts() (starts []int) {
-	n, width := e.Len(), e.Panel()
+	n, width := e.Len(), e.c.Kernels.Panel
 	parts := min((n+width-1)/width, maxParts)
 	starts = append(starts, 0)
 	for part := 1; part < parts; part++ {
@@ -132,15 +141,6 @@ func (h *halfProduct) visit(t *Tile) error {
 	k.Multiply(h.sum[t.First+row-h.first:], apart, h.turned, rows, cols, rows,
 		h.by.Data[(t.Column+column)*h.by.Stride:], h.by.Stride, p)
 	return nil
-}
-
-// CrossMultiply is [Rectangle.Multiply] of a matrix that is used once.
-func (e *Engine) CrossMultiply(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, v, dst *mat.Dense) error {
-	r, err := e.Rectangle(k, test, 0)
-	if err != nil {
-		return err
-	}
-	return r.Multiply(ctx, v, dst)
 }
 
 // vectorsOf checks the matrices of a product and returns the number of vectors.

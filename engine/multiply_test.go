@@ -82,9 +82,9 @@ func TestMultiply(t *testing.T) {
 				var first *mat.Dense
 				for _, workers := range []int{1, 3} {
 					e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
-					g := musttest.Get(e.Gram(t.Context(), k))(t)
+					g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 					dst := mat.NewDense(size, p, nil)
-					musttest.Do(t, e.Multiply(t.Context(), k, v, dst))
+					musttest.Do(t, e.Multiply(t.Context(), k, nil, v, dst))
 					product(t, string(isa), dst, g, v)
 					if first == nil {
 						first = dst
@@ -103,7 +103,7 @@ func doubled(_ int, w *mat.Dense) error {
 	return nil
 }
 
-// A pass over a rectangle is Kᵀ f(K V), and CrossMultiply K V, whatever is kept and whoever works; a
+// A pass over a rectangle is Kᵀ f(K V), and Multiply K V, whatever is kept and whoever works; a
 // second pass over kept rows has the bits of the first.
 func TestRectangle(t *testing.T) {
 	specs := []string{"diffusion:t=0.5", "linear"}
@@ -121,9 +121,9 @@ func TestRectangle(t *testing.T) {
 				var first, normal *mat.Dense
 				for _, workers := range []int{1, 3} {
 					e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
-					g := musttest.Get(e.Cross(t.Context(), k, test))(t)
+					g := musttest.Get(e.Rows(t.Context(), k, Request{Test: test}, nil))(t)
 					w := mat.NewDense(m, 5, nil)
-					musttest.Do(t, e.CrossMultiply(t.Context(), k, test, v, w))
+					musttest.Do(t, e.Multiply(t.Context(), k, test, v, w))
 					product(t, name, w, g, v)
 					if first == nil {
 						first = mat.DenseCopyOf(w)
@@ -231,11 +231,11 @@ func TestMultiplyDevice(t *testing.T) {
 		for _, spec := range []string{"diffusion:t=0.5", "c", "arccos:n=0,bias=0.3"} {
 			k := musttest.Get(kernel.ParseIn(spec, embedding))(t)
 			v, dst := drawn(300, 3, 5), mat.NewDense(300, 3, nil)
-			musttest.Do(t, e.Multiply(t.Context(), k, v, dst))
+			musttest.Do(t, e.Multiply(t.Context(), k, nil, v, dst))
 			product(t, spec, dst, gram(t, e, k), v)
-			g := musttest.Get(e.Cross(t.Context(), k, test))(t)
+			g := musttest.Get(e.Rows(t.Context(), k, Request{Test: test}, nil))(t)
 			w := mat.NewDense(70, 3, nil)
-			musttest.Do(t, e.CrossMultiply(t.Context(), k, test, v, w))
+			musttest.Do(t, e.Multiply(t.Context(), k, test, v, w))
 			product(t, spec, w, g, v)
 			_ = doubled(0, w)
 			for _, keep := range []int64{0, 1 << 30} {
@@ -260,10 +260,10 @@ func TestMultiplyDevice(t *testing.T) {
 	k := musttest.Get(kernel.ParseIn("c", embedding))(t)
 	e := newEngine(t, x, Options{Workers: 2})
 	v, w, want := drawn(300, 1, 8), mat.NewDense(many.Rows(), 1, nil), mat.NewDense(many.Rows(), 1, nil)
-	musttest.Do(t, e.CrossMultiply(t.Context(), k, many, v, want))
+	musttest.Do(t, e.Multiply(t.Context(), k, many, v, want))
 	asked := reducer.asked
 	e = newEngine(t, x, multiplying)
-	musttest.Do(t, e.CrossMultiply(t.Context(), k, many, v, w))
+	musttest.Do(t, e.Multiply(t.Context(), k, many, v, w))
 	if reducer.asked != 2 || !mat.EqualApprox(w, want, 1e-4) { // rows have 300 values of up to 1, by sums in float32
 		t.Errorf("%d requests for %d rows, or other products", reducer.asked, many.Rows())
 	}
@@ -281,10 +281,11 @@ func TestMultiplyRefused(t *testing.T) {
 	var short *MemoryError
 	many := 3 << 20
 	wide, to := mat.NewDense(3, many, nil), mat.NewDense(3, many, nil)
-	one := newEngine(t, x, Options{Workers: 1}).Bytes()
+	one := newEngine(t, x, Options{Workers: 1}).Info().Bytes
 	_, err := newEngine(t, x, Options{Workers: 1, MemoryBytes: one + 4096}).Rectangle(k, x, 1<<30)
 	for _, err := range []error{
-		e.Multiply(t.Context(), k, wide, to), r.Multiply(t.Context(), wide, to), r.Pass(t.Context(), wide, doubled, to), err,
+		e.Multiply(t.Context(), k, nil, wide, to), r.Multiply(t.Context(), wide, to),
+		r.Pass(t.Context(), wide, doubled, to), err,
 	} {
 		if !errors.As(err, &short) {
 			t.Errorf("%v, expected a MemoryError", err)

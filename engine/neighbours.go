@@ -23,13 +23,16 @@ type Neighbour = nearest.Neighbour
 type NeighbourOptions struct {
 	Count int // most neighbours that a document has
 
+	// Test documents, of the engine's embedder, whose neighbours among the engine's documents are looked for; one that
+	// is also one of these is its own neighbour. Default: the engine's documents.
+	Test *sparse.Embedded
+
 	// Minimum value of a neighbour, default none. Near the minimum the kernel is evaluated in float64, with c
 	// or c / (1 + 10⁻⁹): a cosine of 9/10 is at least 0.9, though its Value may be below.
 	Min *float64
 
 	// Groups gives each document a group, in which it has no neighbours: with the folds of a
-	// cross-validation, neighbours are training documents. Default: every document its own.
-	// CrossNeighbours takes none.
+	// cross-validation, neighbours are training documents. Default: every document its own. Test documents have none.
 	Groups []int32
 
 	// C asks for c in the place of values, for kernels that fall with c: neighbours are the same
@@ -67,6 +70,17 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 		return nil, err
 	}
 	n := e.Len()
+	if test := opt.Test; test != nil {
+		if err := e.checkTest(k, test); err != nil {
+			return nil, err
+		}
+		if opt.Groups != nil {
+			return nil, fmt.Errorf("engine: groups of %d documents, expected none for test documents", len(opt.Groups))
+		}
+		m := test.Rows()
+		r := &device.Request{From: e.other(test), Docs: run.Numbers(0, m), Hi: n, Workers: e.c.Workers}
+		return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
+	}
 	if opt.Groups != nil && len(opt.Groups) != n {
 		return nil, fmt.Errorf("engine: groups of %d documents, expected of %d", len(opt.Groups), n)
 	}
@@ -74,25 +88,8 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))
 }
 
-// CrossNeighbours returns, for each of the test documents, the engine's documents that are nearest to it, as
-// [Engine.Neighbours] does. Both must have been embedded by the same embedder. A test document that is also one
-// of the engine's documents is not excluded from its own neighbours.
-func (e *Engine) CrossNeighbours(
-	ctx context.Context, k kernel.Kernel, test *sparse.Embedded, opt NeighbourOptions,
-) (_ *Neighbours, err error) {
-	if k, err = e.bindCross(k, test); err != nil {
-		return nil, err
-	}
-	if opt.Groups != nil {
-		return nil, fmt.Errorf("engine: groups of %d documents, expected none for test documents", len(opt.Groups))
-	}
-	n, m := e.Len(), test.Rows()
-	r := &device.Request{From: e.other(test), Docs: run.Numbers(0, m), Hi: n, Workers: e.c.Workers}
-	return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
-}
-
-// NeighboursBytes returns the memory of Neighbours for count neighbours of each document, in bytes. CrossNeighbours
-// also holds NewBytes of its test documents.
+// NeighboursBytes returns the memory of Neighbours for count neighbours of each document, in bytes. With Test
+// it also holds NewBytes of the test documents.
 func NeighboursBytes(documents, count int) int64 { return nearest.Bytes(documents, count) }
 
 // neighbours is Neighbours for a kernel that is bound: up to most others of the documents of r.

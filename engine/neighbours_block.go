@@ -19,7 +19,8 @@ type NeighbourBlock struct{ Rows, Columns [][]Neighbour }
 
 // NeighbourBlock finds the neighbours within a block of the matrix: of documents rows[0] <= i < rows[1] and columns[0]
 // <= j < columns[1], ranges that are equal or disjoint. Merged blocks of all pairs have the lists of
-// [Engine.Neighbours], bit for bit. Each pair is computed once. Options are those of Neighbours, without Groups.
+// [Engine.Neighbours], bit for bit. Each pair is computed once. Groups and Test
+// must not be set.
 func (e *Engine) NeighbourBlock(
 	ctx context.Context, k kernel.Kernel, rows, columns [2]int, opt NeighbourOptions,
 ) (_ *NeighbourBlock, err error) {
@@ -38,10 +39,7 @@ func (e *Engine) NeighbourBlock(
 		return nil, fmt.Errorf("engine: a block of rows %d and columns %d, expected the same ranges or some that have "+
 			"nothing in common", rows, columns)
 	}
-	if opt.Groups != nil {
-		return nil, fmt.Errorf("engine: groups of %d documents, expected none for a block", len(opt.Groups))
-	}
-	s, err := e.searchFor(k, opt)
+	s, err := e.blockSearch(k, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +87,14 @@ func (e *Engine) NeighbourBlock(
 	return out, err
 }
 
+// blockSearch is searchFor for blocks.
+func (e *Engine) blockSearch(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
+	if opt.Groups != nil || opt.Test != nil {
+		return nil, errors.New("engine: Groups or Test is set, expected neither for a block of neighbours")
+	}
+	return e.searchFor(k, opt)
+}
+
 // keys returns lists of documents from first on, in order.
 func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Neighbour, error) {
 	if err := s.sort(ctx, l, first, true); err != nil {
@@ -119,10 +125,7 @@ func (e *Engine) MergeNeighbours(
 	if len(parts) == 0 {
 		return nil, errors.New("engine: no lists of neighbours to merge, expected those of a block or more")
 	}
-	if opt.Groups != nil {
-		return nil, fmt.Errorf("engine: groups of %d documents, expected none for blocks", len(opt.Groups))
-	}
-	s, err := e.searchFor(k, opt)
+	s, err := e.blockSearch(k, opt)
 	if err != nil {
 		return nil, err
 	}

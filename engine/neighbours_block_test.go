@@ -74,7 +74,7 @@ func TestNeighbourBlocks(t *testing.T) {
 				before := e.Stats().Pairs
 				got := blocksOf(t, e, k, cuts, opt)
 				// A panel's own square and columns before the first of a block are computed, too.
-				most := compute.PairsOf(n) + int64(n)*int64(e.Panel()+4*128)
+				most := compute.PairsOf(n) + int64(n)*int64(e.Info().Kernels.Panel+4*128)
 				if pairs := e.Stats().Pairs - before; pairs > most {
 					t.Errorf("%d pairs of %d documents, expected at most %d", pairs, n, most)
 				}

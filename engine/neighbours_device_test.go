@@ -89,8 +89,8 @@ func TestNeighboursOnDevice(t *testing.T) {
 			if opt.Groups != nil || opt.Count != 7 {
 				continue
 			}
-			got = musttest.Get(e.CrossNeighbours(t.Context(), k, many, opt))(t)
-			want = musttest.Get(plain.CrossNeighbours(t.Context(), k, many, opt))(t)
+			got = musttest.Get(e.Neighbours(t.Context(), k, ofTest(opt, many)))(t)
+			want = musttest.Get(plain.Neighbours(t.Context(), k, ofTest(opt, many)))(t)
 			for i := range many.Rows() {
 				if !slices.Equal(got.Of(i), want.Of(i)) {
 					t.Fatalf("%s: test document %d has %v, expected %v", spec, i, got.Of(i), want.Of(i))

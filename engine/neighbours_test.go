@@ -64,8 +64,8 @@ func TestNeighboursOfGram(t *testing.T) {
 			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
 			n := e.Len()
-			g := musttest.Get(e.Gram(t.Context(), k))(t)
-			c := musttest.Get(e.Gram(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String())))(t)
+			g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
+			c := musttest.Get(e.Gram(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String()), nil))(t)
 			byC := spec != "linear" && spec != "rbf:gamma=0.01"
 			counts := []int{10, n + 5, 1, 100, n - 1}
 			if testing.Short() {
@@ -95,8 +95,14 @@ func TestNeighboursOfGram(t *testing.T) {
 	}
 }
 
+// ofTest returns options for test documents.
+func ofTest(opt NeighbourOptions, test *sparse.Embedded) NeighbourOptions {
+	opt.Test = test
+	return opt
+}
+
 // Test documents find their neighbours among the engine's, and the engine's own find themselves.
-func TestCrossNeighbours(t *testing.T) {
+func TestNeighboursOfTest(t *testing.T) {
 	m := enginetest.Zipf(500, 2000, 12, 6)
 	for _, spec := range []string{"diffusion:t=0.5", "linear"} {
 		k := kernel.MustParse(spec)
@@ -104,9 +110,10 @@ func TestCrossNeighbours(t *testing.T) {
 		test := musttest.Get(x.Embedder.Transform(enginetest.Zipf(130, 2000, 12, 7)))(t)
 		e := newEngine(t, x, Options{Workers: 2})
 		for _, test := range []*sparse.Embedded{test, x} {
-			g := musttest.Get(e.Cross(t.Context(), k, test))(t)
-			c := musttest.Get(e.Cross(t.Context(), kernel.MustParse("c:embed="+k.Embedding().String()), test))(t)
-			near := musttest.Get(e.CrossNeighbours(t.Context(), k, test, NeighbourOptions{Count: 7}))(t)
+			q := Request{Test: test}
+			g := musttest.Get(e.Rows(t.Context(), k, q, nil))(t)
+			c := musttest.Get(e.Rows(t.Context(), cIn(t, k.Embedding()), q, nil))(t)
+			near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: 7, Test: test}))(t)
 			for i := range test.Rows() {
 				var list []candidate
 				for j := range e.Len() {
@@ -128,7 +135,7 @@ func TestNeighboursBounds(t *testing.T) {
 		k := kernel.MustParse(spec)
 		x := enginetest.Embedded(t, k.Embedding(), m)
 		e, ref := newEngine(t, x, Options{Workers: 2}), NewReference(x)
-		g := musttest.Get(e.Gram(t.Context(), k))(t)
+		g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 		all := slices.Clone(g.Data)
 		slices.Sort(all)
 		for _, share := range []float64{0, 0.5, 0.98, 0.99, 1} {
@@ -166,7 +173,7 @@ func TestNeighboursBounds(t *testing.T) {
 	k := kernel.MustParse("hellinger")
 	x := enginetest.Embedded(t, k.Embedding(), m)
 	e := newEngine(t, x, Options{Workers: 2})
-	c := musttest.Get(e.Gram(t.Context(), kernel.MustParse("c")))(t)
+	c := musttest.Get(e.Gram(t.Context(), kernel.MustParse("c"), nil))(t)
 	near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: 3, C: true}))(t)
 	for i := range e.Len() {
 		for _, n := range near.Of(i) {
@@ -273,7 +280,7 @@ func TestNeighboursCounted(t *testing.T) {
 	if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: n}); err != nil {
 		t.Fatal(err)
 	}
-	panel, found := e.Panel(), 0
+	panel, found := e.Info().Kernels.Panel, 0
 	for first := 0; first < n; first += panel {
 		found += min(panel, n-first) * (n - first)
 	}

@@ -16,15 +16,15 @@ func TestNormsAreNeeded(t *testing.T) {
 	for _, spec := range []string{"arccos:n=0,bias=0.3", "arccos:n=0,sigma=0.5", "linear", "rbf:gamma=1",
 		"normalise(linear + rbf:gamma=1)"} {
 		k := parse(t, spec)
-		if _, err := newEngine(t, x, Options{}).Gram(t.Context(), k); err != nil {
+		if _, err := newEngine(t, x, Options{}).Gram(t.Context(), k, nil); err != nil {
 			t.Errorf("%s with norms: %v", spec, err)
 		}
-		if _, err := newEngine(t, &bare, Options{}).Gram(t.Context(), k); err == nil ||
+		if _, err := newEngine(t, &bare, Options{}).Gram(t.Context(), k, nil); err == nil ||
 			!strings.Contains(err.Error(), "is a function of the documents' norms: found 0 of them for 20 documents") {
 			t.Errorf("%s without norms: error %v", spec, err)
 		}
 	}
-	if _, err := newEngine(t, &bare, Options{}).Gram(t.Context(), parse(t, "arccos:n=0,embed=tf")); err != nil {
+	if _, err := newEngine(t, &bare, Options{}).Gram(t.Context(), parse(t, "arccos:n=0,embed=tf"), nil); err != nil {
 		t.Errorf("a kernel of the cosine alone: %v", err)
 	}
 }

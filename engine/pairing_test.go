@@ -139,7 +139,7 @@ func TestPairingsDontMix(t *testing.T) {
 		}
 	}
 	x := embedded(t, sparse.Sphere, zipf(10, 100, 5, 1))
-	if _, err := newEngine(t, x, Options{}).Gram(t.Context(), parse(t, "chi2")); err == nil ||
+	if _, err := newEngine(t, x, Options{}).Gram(t.Context(), parse(t, "chi2"), nil); err == nil ||
 		!strings.Contains(err.Error(), "tf-l1-chi2") {
 		t.Errorf("documents on the sphere: %v", err)
 	}

@@ -58,13 +58,12 @@ func TestKernelsThatPanic(t *testing.T) {
 		whole := newCached(t, e, CachedOptions{})
 		want := mapped(t, e, good) // as caches map it, on a device, too
 		ways := map[string]func(k kernel.Kernel) error{
-			"Gram":  func(k kernel.Kernel) error { _, err := e.Gram(ctx, k); return err },
-			"Rows":  func(k kernel.Kernel) error { return e.Rows(ctx, k, rows, dst) },
-			"Cross": func(k kernel.Kernel) error { _, err := e.Cross(ctx, k, x); return err },
+			"Gram":  func(k kernel.Kernel) error { return of(e.Gram(ctx, k, nil)) },
+			"Rows":  func(k kernel.Kernel) error { return of(e.Rows(ctx, k, Request{Documents: rows}, dst)) },
+			"Cross": func(k kernel.Kernel) error { return of(e.Rows(ctx, k, Request{Test: x}, nil)) },
 			"Each": func(k kernel.Kernel) error {
 				return e.Each(ctx, k, Request{Test: x}, func(*Tile) error { return nil })
 			},
-			"Stripes": func(k kernel.Kernel) error { return e.Stripes(ctx, k, func(int, *Dense) error { return nil }) },
 			"whole":   func(k kernel.Kernel) error { return whole.Rows(ctx, k, rows, columns, into) },
 			"one row": func(k kernel.Kernel) error { return whole.Rows(ctx, k, rows[5:6], columns, into[5:6]) },
 			"Ready": func(k kernel.Kernel) error {

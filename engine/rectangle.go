@@ -47,7 +47,10 @@ const sumsAhead = 4
 // with rows, of a little more than 4·Len bytes, and with documents of other rows, of about 100 bytes and 8 for each
 // value. Both sides must have been embedded by the same embedder.
 func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
-	k, err := e.bindCross(k, test)
+	k, err := e.bind(k)
+	if err == nil {
+		err = e.checkTest(k, test)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +90,7 @@ func rowStride(n int) int { return (n+15)/16*16 + 16 }
 
 // height is the number of rows of a block: on a device, as many as it takes at a time.
 func (r *Rectangle) height() int {
-	rows, _, _ := r.e.Batches()
+	rows, _, _ := r.e.batches()
 	return max(rows, rectangleRows)
 }
 
@@ -103,11 +106,11 @@ func (r *Rectangle) KeptBytes() int64 {
 
 // PassBytes returns the memory that a product with so many vectors allocates besides, in bytes.
 func (r *Rectangle) PassBytes(vectors int) int64 {
-	_, workers, _ := r.e.Batches()
+	_, workers, _ := r.e.batches()
 	height, n := r.height(), r.e.Len()
 	test := NewBytes(height, r.test.Cols, r.longest())
 	one := compute.MatrixBytes(height, r.stride) + floatBytes(2*height+sumsAhead*n, vectors, 1) + test +
-		4*compute.BlockDocs*int64(r.e.Panel())
+		4*compute.BlockDocs*int64(r.e.c.Kernels.Panel)
 	return one * int64(workers+1)
 }
 
@@ -193,7 +196,7 @@ func (r *Rectangle) pass(
 	}
 	ctx, report := r.e.c.Start(ctx, int64(r.Rows())*int64(n))
 	defer report.Finish(&err)
-	_, atOnce, _ := r.e.Batches()
+	_, atOnce, _ := r.e.batches()
 	var total []float64
 	if dst != nil {
 		total = make([]float64, n*p)

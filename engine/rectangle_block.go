@@ -39,7 +39,7 @@ func (b *rectangleBlock) begin(
 	b.base, b.end = block*rows, min((block+1)*rows, r.Rows())
 	b.height = rows
 	if _, ok := r.e.c.Backend.(*panel.Backend); ok && block >= r.room {
-		b.height = r.e.Panel()
+		b.height = r.e.c.Kernels.Panel
 	}
 	b.values = nil
 	switch {
@@ -62,8 +62,8 @@ func (b *rectangleBlock) run(ctx context.Context, report *run.Reporter) error {
 	if err != nil {
 		return err
 	}
-	err = e.c.Rows(ctx, b.r.k, r, report, e.columns(r, func(t *Tile) error {
-		first := t.Column - r.Docs[0]
+	err = e.c.Rows(ctx, b.r.k, r, report, e.columns(0, func(t *Tile) error {
+		first := t.Column
 		at := first % b.height
 		if b.values != nil {
 			e.c.Kernels.Transpose(b.values[at*b.r.stride+t.First:], b.r.stride, t.C, t.Width, t.Rows, t.Cols)
@@ -135,7 +135,7 @@ func (b *rectangleBlock) complete(first, count int) error {
 // again is run for rows that are kept.
 func (b *rectangleBlock) again(ctx context.Context, report *run.Reporter) error {
 	e, stride := b.r.e, b.r.stride
-	n, width := e.Len(), e.Panel()
+	n, width := e.Len(), e.c.Kernels.Panel
 	b.turned = sized(b.turned, compute.BlockDocs*width)
 	for first := 0; first < b.end-b.base; first += width {
 		if ctx.Err() != nil {

@@ -33,6 +33,9 @@ type Request struct {
 	Rows    [2]int           // Rows[0] <= i < Rows[1]; default all
 	Columns [2]int           // the engine's documents Columns[0] <= j < Columns[1]; default all
 
+	// Documents of the rows, in any order, in place of the range Rows. Tiles number them by their place here.
+	Documents []int
+
 	// Half leaves out pairs whose values follow by symmetry. Without ranges each pair i <= j is in one tile, as row
 	// j and column i or the reverse. In a block that ends on the diagonal, some pairs with i < j are in none.
 	Half    bool
@@ -40,54 +43,32 @@ type Request struct {
 }
 
 // Each computes values of k, or of c if k is nil, and calls visit for each tile. Tiles are transposed: a tile's rows
-// are columns of the request, and its columns are rows of the request. Values have the bits of [Engine.Gram] and
-// [Engine.Cross]. Columns[0] must be a multiple of [device.Columns], and so must Columns[1] unless it is Len. Wide
+// are columns of the request, and its columns are rows of the request. Values have the bits of [Engine.Gram].
+// Columns[0] must be a multiple of [device.Columns], and so must Columns[1] unless it is Len. Wide
 // blocks take less time per pair than narrow ones.
 //
 // Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request follow each other, columns
 // ascending; with one worker, rows are ascending, too. If visit fails or panics, Each stops and returns its error or a
 // [PanicError]. It stops within a second after ctx is done. With Test it reports no progress, allocates
-// CrossTilesBytes, and several goroutines may each call it with a part of the documents, see [Engine.Batches].
+// CrossBytes, and several goroutines may each call it with a part of the documents, see [Info].
 func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit func(t *Tile) error) (err error) {
-	docs := q.Test
-	switch {
-	case k == nil:
-		k, err = kernel.C(), e.open()
-		if err == nil && docs != nil {
-			err = e.checkCross(docs)
-		}
-	case docs == nil:
-		k, err = e.bind(k)
-	default:
-		k, err = e.bindCross(k, docs)
-	}
-	if err != nil {
+	all := q.Half && q.Rows == [2]int{} && q.Columns == [2]int{}
+	if k, err = e.resolve(k, &q); err != nil {
 		return err
 	}
 	guarded := func(t *Tile) error { return run.Guard("engine: visit", func() error { return visit(t) }) }
-	all := q.Half && docs == nil && q.Rows == [2]int{} && q.Columns == [2]int{}
-	rows := e.Len()
-	if docs != nil {
-		rows = docs.Rows()
-	}
-	if err := q.resolve(rows, e.Len(), e.c.Workers); err != nil {
-		return err
-	}
 	var report *run.Reporter
-	if docs == nil {
-		ctx, report = e.c.Start(ctx, e.pairs(q, all))
+	if q.Test == nil {
+		ctx, report = e.c.Start(ctx, e.pairs(&q, all))
 		defer report.Finish(&err)
-	} else {
-		docs = e.other(docs)
 	}
 	if all {
-		r := &device.Request{Docs: run.Numbers(0, rows), Hi: rows, Half: true, Workers: q.Workers}
-		return e.c.Rows(ctx, k, r, report, e.either(r, guarded))
+		r := &device.Request{Docs: q.Documents, Hi: e.Len(), Half: true, Workers: q.Workers}
+		return e.c.Rows(ctx, k, r, report, e.either(0, guarded))
 	}
-	for first := q.Rows[0]; first < q.Rows[1]; {
-		r := e.strip(q, first)
-		r.From = docs
-		if err := e.c.Rows(ctx, k, r, report, e.columns(r, guarded)); err != nil {
+	for first := 0; first < len(q.Documents); {
+		r := e.strip(&q, first)
+		if err := e.c.Rows(ctx, k, r, report, e.columns(q.Rows[0]+first, guarded)); err != nil {
 			return err
 		}
 		first += len(r.Docs)
@@ -95,8 +76,21 @@ func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit fun
 	return nil
 }
 
-// resolve fills in defaults for a matrix of that size and checks ranges.
-func (q *Request) resolve(rows, columns, workers int) error {
+// resolve binds the kernel, c if it is nil, fills in the defaults of a request and checks it.
+func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err error) {
+	rows, columns := e.Len(), e.Len()
+	if k == nil {
+		k, err = kernel.C(), e.open()
+	} else {
+		k, err = e.bind(k)
+	}
+	if err == nil && q.Test != nil {
+		err = e.checkTest(k, q.Test)
+		rows = q.Test.Rows()
+	}
+	if err != nil {
+		return nil, err
+	}
 	if q.Rows == [2]int{} {
 		q.Rows[1] = rows
 	}
@@ -104,42 +98,54 @@ func (q *Request) resolve(rows, columns, workers int) error {
 		q.Columns[1] = columns
 	}
 	if q.Workers == 0 {
-		q.Workers = workers
+		q.Workers = e.c.Workers
 	}
 	lo, hi := q.Columns[0], q.Columns[1]
 	switch {
 	case q.Workers < 0 || q.Workers > maxWorkers:
-		return fmt.Errorf("engine: %d workers, expected a number from 0 to %d", q.Workers, maxWorkers)
-	case q.Half && q.Test != nil:
-		return errors.New("engine: Half is set with test documents, expected the engine's own")
+		return nil, fmt.Errorf("engine: %d workers, expected a number from 0 to %d", q.Workers, maxWorkers)
+	case q.Half && (q.Test != nil || q.Documents != nil):
+		return nil, errors.New("engine: Half is set with Test or Documents, expected a range of the engine's own documents")
 	case q.Rows[0] < 0 || q.Rows[1] < q.Rows[0] || q.Rows[1] > rows:
-		return fmt.Errorf("engine: rows from %d to before %d, expected a range from 0 to %d", q.Rows[0], q.Rows[1], rows)
+		return nil, fmt.Errorf("engine: rows from %d to before %d, expected a range from 0 to %d", q.Rows[0], q.Rows[1],
+			rows)
 	case lo < 0 || hi < lo || hi > columns:
-		return fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to %d", lo, hi, columns)
+		return nil, fmt.Errorf("engine: columns from %d to before %d, expected a range from 0 to %d", lo, hi, columns)
 	case lo%device.Columns != 0 || hi%device.Columns != 0 && hi != columns:
-		return fmt.Errorf("engine: columns from %d to before %d, expected multiples of %d, or all %d", lo, hi,
+		return nil, fmt.Errorf("engine: columns from %d to before %d, expected multiples of %d, or all %d", lo, hi,
 			device.Columns, columns)
+	case q.Documents == nil:
+		q.Documents = run.Numbers(0, q.Rows[1])[q.Rows[0]:]
+		return k, nil
 	}
-	return nil
+	for _, i := range q.Documents {
+		if i < q.Rows[0] || i >= q.Rows[1] {
+			return nil, fmt.Errorf("engine: row %d, expected one from %d to %d", i, q.Rows[0], q.Rows[1]-1)
+		}
+	}
+	q.Rows = [2]int{}
+	return k, nil
 }
 
-// strip returns the request for rows of q from first on. A half block that ends on the diagonal is cut into strips,
+// strip returns the request for rows of q from a place on. A half block that ends on the diagonal is cut into strips,
 // each with the columns up to its own last row.
-func (e *Engine) strip(q Request, first int) *device.Request {
-	end, hi := q.Rows[1], q.Columns[1]
-	if q.Half && end == hi && q.Rows[0] >= q.Columns[0] {
-		end = min(first+max(compute.BlockDocs, 2*q.Workers*e.Panel()), end)
-		hi = min((end+device.Columns-1)/device.Columns*device.Columns, hi)
+func (e *Engine) strip(q *Request, first int) *device.Request {
+	r := &device.Request{From: e.other(q.Test), Docs: q.Documents[first:], Lo: q.Columns[0], Hi: q.Columns[1],
+		Workers: q.Workers}
+	if q.Half && q.Rows[1] == r.Hi && q.Rows[0] >= r.Lo && len(r.Docs) > 0 {
+		r.Docs = r.Docs[:min(max(compute.BlockDocs, 2*q.Workers*e.c.Kernels.Panel), len(r.Docs))]
+		end := r.Docs[len(r.Docs)-1] + 1
+		r.Hi = min((end+device.Columns-1)/device.Columns*device.Columns, r.Hi)
 	}
-	return &device.Request{Docs: run.Numbers(0, end)[first:], Lo: q.Columns[0], Hi: hi, Workers: q.Workers}
+	return r
 }
 
 // pairs counts what a request computes.
-func (e *Engine) pairs(q Request, all bool) (pairs int64) {
+func (e *Engine) pairs(q *Request, all bool) (pairs int64) {
 	if all {
 		return compute.PairsOf(e.Len())
 	}
-	for first := q.Rows[0]; first < q.Rows[1]; {
+	for first := 0; first < len(q.Documents); {
 		r := e.strip(q, first)
 		pairs += int64(len(r.Docs)) * int64(r.Hi-r.Lo)
 		first += len(r.Docs)
@@ -147,24 +153,25 @@ func (e *Engine) pairs(q Request, all bool) (pairs int64) {
 	return pairs
 }
 
-// either passes tiles of the symmetric half to visit, transposed if their values are contiguous by columns.
-func (e *Engine) either(r *device.Request, visit func(t *Tile) error) func(t *device.Tile) error {
-	columns := e.columns(r, visit)
+// either passes tiles of the symmetric half to visit, transposed if their values are contiguous by columns. The first
+// row of the request is document at.
+func (e *Engine) either(at int, visit func(t *Tile) error) func(t *device.Tile) error {
+	columns := e.columns(at, visit)
 	return func(t *device.Tile) error {
 		if t.ColStride != 1 {
 			return columns(t)
 		}
-		own := Tile{First: r.Docs[t.First], Rows: t.Rows, Column: t.Lo, Cols: t.Cols(), Width: t.RowStride, C: t.Value}
+		own := Tile{First: at + t.First, Rows: t.Rows, Column: t.Lo, Cols: t.Cols(), Width: t.RowStride, C: t.Value}
 		return visit(&own)
 	}
 }
 
-// columns passes transposed tiles to visit.
-func (e *Engine) columns(r *device.Request, visit func(t *Tile) error) func(t *device.Tile) error {
+// columns passes transposed tiles to visit. The first row of the request becomes column at.
+func (e *Engine) columns(at int, visit func(t *Tile) error) func(t *device.Tile) error {
 	width := e.c.Kernels.Panel
 	var spare sync.Pool
 	return func(t *device.Tile) error {
-		own := Tile{First: t.Lo, Rows: t.Cols(), Column: r.Docs[t.First], Cols: t.Rows, Width: t.ColStride, C: t.Value}
+		own := Tile{First: t.Lo, Rows: t.Cols(), Column: at + t.First, Cols: t.Rows, Width: t.ColStride, C: t.Value}
 		if t.RowStride != 1 {
 			c, ok := spare.Get().(*[]float32)
 			if !ok {
@@ -179,48 +186,43 @@ func (e *Engine) columns(r *device.Request, visit func(t *Tile) error) func(t *d
 	}
 }
 
-// CrossTilesBytes bounds the memory of one call of [Engine.Each] beside the engine and its test documents, which have
-// so many rows and values. A device may also hold the documents of the call before, and transposed tiles.
-func (e *Engine) CrossTilesBytes(rows int, values int64) int64 {
+// CrossBytes bounds the memory of one call of [Engine.Each] beside the engine and its test documents, which have so
+// many rows and values. A device may also hold the documents of the call before, and transposed tiles.
+func (e *Engine) CrossBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)
 	bytes := NewBytes(rows, e.c.X.Cols, values) - embedded
 	if _, ok := e.c.Backend.(device.Accelerator); ok {
-		bytes += embedded + 4*int64(e.c.Workers)*compute.BlockDocs*int64(e.Panel())
+		bytes += embedded + 4*int64(e.c.Workers)*compute.BlockDocs*int64(e.c.Kernels.Panel)
 	}
 	return bytes
 }
 
-// checkCross checks that test documents fit.
-func (e *Engine) checkCross(test *sparse.Embedded) error {
-	if test == nil {
-		return errors.New("engine: no test documents, expected some")
+// other returns documents that aren't the engine's own, else nil.
+func (e *Engine) other(x *sparse.Embedded) *sparse.Embedded {
+	if x == e.c.X {
+		return nil
 	}
-	if test.Embedder != e.c.X.Embedder {
+	return x
+}
+
+// checkTest checks that test documents fit the engine and a kernel.
+func (e *Engine) checkTest(k kernel.Kernel, test *sparse.Embedded) error {
+	switch {
+	case test == nil:
+		return errors.New("engine: no test documents, expected some")
+	case test.Embedder != e.c.X.Embedder:
 		return errors.New("engine: test documents were embedded by another embedder, " +
 			"expected the one fitted on the training documents")
-	}
-	if test == e.c.X {
+	case test == e.c.X:
 		return nil
 	}
 	if err := test.Validate(); err != nil {
 		return fmt.Errorf("engine: test documents: %w", err)
 	}
-	return nil
-}
-
-// bindCross checks that a kernel and test documents fit.
-func (e *Engine) bindCross(k kernel.Kernel, test *sparse.Embedded) (kernel.Kernel, error) {
-	k, err := e.bind(k)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.checkCross(test); err != nil {
-		return nil, err
-	}
-	if test != e.c.X && kernel.UsesNorms(k) {
+	if kernel.UsesNorms(k) {
 		if err := checkNorms(test); err != nil {
-			return nil, fmt.Errorf("engine: kernel %s is a function of the test documents' norms: %w", k, err)
+			return fmt.Errorf("engine: kernel %s is a function of the test documents' norms: %w", k, err)
 		}
 	}
-	return k, nil
+	return nil
 }

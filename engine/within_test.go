@@ -151,7 +151,7 @@ func TestNeighboursOfMin(t *testing.T) {
 			e := newEngine(t, x, Options{Workers: 2})
 			opt := NeighbourOptions{Count: 2*s + 1, Min: &least}
 			near := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
-			cross := musttest.Get(e.CrossNeighbours(t.Context(), k, x, opt))(t)
+			cross := musttest.Get(e.Neighbours(t.Context(), k, ofTest(opt, x)))(t)
 			blocks := blocksOf(t, e, k, []int{0, 29, 61}, opt)
 			for i := range rows {
 				for name, list := range map[string][]Neighbour{"own": near.Of(i), "other": cross.Of(i), "merged": blocks[i]} {

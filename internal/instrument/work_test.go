@@ -93,7 +93,7 @@ func TestWork(t *testing.T) {
 				// A panel meets all documents from its first on, in whole blocks; where columns are dense, its own documents
 				// meet as many of these at a time as a panel has.
 				var headValues int64
-				head, _ := e.Heads()
+				head := e.Info().Head
 				for first := 0; first < n; first += table.Panel {
 					begin := first - first%sparse.Block
 					if head.Roles == engine.DenseColumns {

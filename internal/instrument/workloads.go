@@ -71,14 +71,16 @@ func tilesOf(parameters string) preparation {
 			digest: func(ctx context.Context) (uint64, error) { return e.Digest(ctx, plain) },
 			worst: func(ctx context.Context) (worst Error, err error) {
 				rows, r := []int{0, n / 3, n - 1}, engine.NewReference(x)
-				got := engine.NewDense(len(rows), n)
-				err = e.Rows(ctx, plain, rows, got)
+				got, err := e.Rows(ctx, plain, engine.Request{Documents: rows}, nil)
+				if err != nil {
+					return worst, err
+				}
 				for k, i := range rows {
 					for j, c := range got.Row(k) {
 						worst.add(math.Abs(float64(c)-r.C(i, j)), errorOfC)
 					}
 				}
-				return worst, err
+				return worst, nil
 			},
 		}, nil
 	}

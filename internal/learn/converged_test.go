@@ -158,7 +158,7 @@ func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 	e := musttest.Get(engine.New(z, engine.Options{}))(t)
 	defer e.Close()
 	plusOne := func(x *sparse.Embedded) *mat.Dense {
-		g := musttest.Get(e.Cross(t.Context(), kernel.Resolve(k, len(m.Embedder.Terms)), x))(t)
+		g := musttest.Get(e.Rows(t.Context(), kernel.Resolve(k, len(m.Embedder.Terms)), engine.Request{Test: x}, nil))(t)
 		var out mat.Dense
 		out.Apply(func(_, _ int, v float64) float64 { return v + 1 }, g)
 		return &out

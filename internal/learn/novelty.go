@@ -147,7 +147,7 @@ func (n *Novelty) nearest(
 		if err != nil {
 			return err
 		}
-		found, err := n.e.CrossNeighbours(ctx, n.k, x, engine.NeighbourOptions{Count: count})
+		found, err := n.e.Neighbours(ctx, n.k, engine.NeighbourOptions{Count: count, Test: x})
 		if err != nil {
 			return err
 		}

@@ -202,7 +202,7 @@ func TestTileTask(t *testing.T) {
 		x := musttest.Get(sparse.Sphere.Fit(m).Transform(m))(t)
 		for _, isa := range asm.Available() {
 			e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa)}))(t)
-			want := musttest.Get(e.Gram(t.Context(), k))(t)
+			want := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 			work := tileTask(e, isa, x.Rows())
 			out := make([]float32, work.values)
 			musttest.Do(t, work.tiles(t.Context(), out))

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
@@ -97,15 +98,34 @@ func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 	if kernel.IsPrecomputed(k) {
 		return nil
 	}
-	zero, err := eng.ZeroDiagonal(k)
-	if err != nil || zero.Documents == 0 {
+	zeros, min, max, err := zeroDiagonal(eng, k)
+	if err != nil || zeros == 0 {
 		return err
 	}
 	var norms string
-	if kernel.PropertiesOf(k).UsesNorms {
-		norms = fmt.Sprintf(", of norms from %.4g to %.4g", zero.LeastNorm, zero.MostNorm)
+	if kernel.UsesNorms(k) {
+		norms = fmt.Sprintf(", of norms from %.4g to %.4g", min, max)
 	}
 	e.Warn("%s: k(x, x) underflows to 0 for %s of %s%s: next to nothing can be learnt from them", k,
-		report.Count(zero.Documents), report.Documents(eng.Len()), norms)
+		report.Count(zeros), report.Documents(eng.Len()), norms)
 	return nil
+}
+
+// zeroDiagonal counts the documents with terms whose k(x, x) underflows to 0, and returns the range of their norms.
+// Since a positive definite kernel has |k(x, y)| <= √(k(x, x) k(y, y)), their values with all documents are nearly 0.
+func zeroDiagonal(eng *engine.Engine, k kernel.Kernel) (zeros int, min, max float64, err error) {
+	x := eng.Info().Documents
+	known := kernel.PropertiesOf(kernel.Resolve(k, len(x.Embedder.Terms)))
+	d, err := eng.Diagonal(k)
+	if err != nil || !known.PositiveDiagonal {
+		return 0, 0, 0, err
+	}
+	min = math.Inf(1)
+	for i, v := range d {
+		if norm := x.Norms[i]; v == 0 && !(known.UsesNorms && float32(norm) == 0) {
+			zeros++
+			min, max = math.Min(min, norm), math.Max(max, norm)
+		}
+	}
+	return zeros, min, max, nil
 }

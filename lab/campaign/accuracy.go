@@ -129,7 +129,7 @@ func (t *trial) accuracy(ctx context.Context, x *sparse.Embedded, kernels []kern
 			}
 		}
 		for _, e := range engines {
-			g, err := e.Gram(ctx, spec)
+			g, err := e.Gram(ctx, spec, nil)
 			if errors.Is(err, engine.ErrNotFinite) {
 				t.count("matrices refused since a value isn't finite", 1)
 				continue
@@ -139,13 +139,13 @@ func (t *trial) accuracy(ctx context.Context, x *sparse.Embedded, kernels []kern
 				continue
 			}
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", e.ISA(), spec, err)
+				return fmt.Errorf("%s, %s: %w", e.Info().Kernels.ISA, spec, err)
 			}
 			for i := range n {
 				for j := i; j < n; j++ {
 					want, got := k.Eval(c[i*n+j], ref.Norm(i), ref.Norm(j)), float64(g.Row(i)[j])
 					if !t.compare(family, got, want, bounds[i*n+j]) {
-						t.find("%s, %s: c = %v, norms %v and %v: %v, expected %v within %v", e.ISA(), spec, c[i*n+j],
+						t.find("%s, %s: c = %v, norms %v and %v: %v, expected %v within %v", e.Info().Kernels.ISA, spec, c[i*n+j],
 							ref.Norm(i), ref.Norm(j), got, want, bounds[i*n+j])
 					}
 				}

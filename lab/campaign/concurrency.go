@@ -84,14 +84,14 @@ func (s *shared) call(ctx context.Context, number int) (uint64, error) {
 	var text string
 	switch number / len(s.kernels) % 7 {
 	case 0:
-		g, err := s.engine.Gram(ctx, k)
+		g, err := s.engine.Gram(ctx, k, nil)
 		if err != nil {
 			return 0, err
 		}
 		values = g.Data
 	case 1:
-		dst := engine.NewDense(3, n)
-		if err := s.engine.Rows(ctx, k, []int{number % n, 7, 50}, dst); err != nil {
+		dst, err := s.engine.Rows(ctx, k, engine.Request{Documents: []int{number % n, 7, 50}}, nil)
+		if err != nil {
 			return 0, err
 		}
 		values = dst.Data
@@ -110,12 +110,12 @@ func (s *shared) call(ctx context.Context, number int) (uint64, error) {
 		for i := range n {
 			v.Set(i, i%2, float64(i))
 		}
-		if err := s.engine.Multiply(ctx, k, v, dst); err != nil {
+		if err := s.engine.Multiply(ctx, k, nil, v, dst); err != nil {
 			return 0, err
 		}
 		text = fmt.Sprint(dst.RawMatrix().Data)
 	case 5:
-		g, err := s.engine.Cross(ctx, k, s.test)
+		g, err := s.engine.Rows(ctx, k, engine.Request{Test: s.test}, nil)
 		if err != nil {
 			return 0, err
 		}

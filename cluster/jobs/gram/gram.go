@@ -153,7 +153,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	}
 	c, err := j.Host.Corpus(ctx, j.Corpus)
 	if err == nil {
-		err = j.Host.Fits(c, e.Bytes()+4*int64(s.most()), "an engine and a block of %d x %d", s.Rows, s.Columns)
+		err = j.Host.Fits(c, e.Info().Bytes+4*int64(s.most()), "an engine and a block of %d x %d", s.Rows, s.Columns)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())

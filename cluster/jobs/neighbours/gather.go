@@ -31,7 +31,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	}
 	// For a range, the lists of all blocks and their merging.
 	block, n := int64(min(o.Block, o.Rows)), int64(o.Rows)
-	if err := j.Host.Fits(c, o.engine.Bytes()+(n+2*block)*(48+16*int64(min(o.K, o.Block))),
+	if err := j.Host.Fits(c, o.engine.Info().Bytes+(n+2*block)*(48+16*int64(min(o.K, o.Block))),
 		"an engine and the lists of %d documents", block); err != nil {
 		return err
 	}

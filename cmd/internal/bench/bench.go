@@ -251,7 +251,7 @@ func (b *bench) engine(ctx context.Context, s setting) (e *engine.Engine, x *spa
 		return nil, nil, err
 	}
 	b.engines[s] = e
-	return e, x, b.take("the engines for "+report.Documents(x.Rows()), e.Bytes())
+	return e, x, b.take("the engines for "+report.Documents(x.Rows()), e.Info().Bytes)
 }
 
 // memory returns memory for so many values, every page of which is touched, so that page faults are

@@ -68,8 +68,9 @@ func (b *bench) measureHeads(ctx context.Context, head header) (report.Report, e
 	if err != nil {
 		return nil, err
 	}
-	best, heads := chosen.Heads()
-	r.ChosenTerms = best.Terms
+	about := chosen.Info()
+	heads := about.Heads
+	r.ChosenTerms = about.Head.Terms
 	at := slices.IndexFunc(heads, func(h engine.Head) bool { return h.Terms == r.ChosenTerms })
 	for _, h := range thin(heads, at, 12) {
 		row := headRow{Terms: h.Terms, Segments: h.Segments, Predicted: h.Predicted.Seconds(), engine: chosen}

@@ -155,7 +155,7 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 					ISA: string(isa), Kernel: k.String(), Documents: n, Workers: workers,
 					Pairs: int64(n) * int64(n-1) / 2, values: int64(n) * int64(n),
 					engine: e, merge: r.Merge, memory: &r.Memory[i],
-					run: func(ctx context.Context) error { return e.GramTo(ctx, k, matrix) },
+					run: func(ctx context.Context) error { _, err := e.Gram(ctx, k, matrix); return err },
 				}
 				name, _, _ := strings.Cut(row.Kernel, ":")
 				row.mapped = name != "c" && s.pass == nil
@@ -168,7 +168,7 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 						return nil, err
 					}
 				}
-				chosen, _ := e.Heads()
+				chosen := e.Info().Head
 				row.HeadTerms = chosen.Terms
 				row.useful, _ = instrument.Useful(x.DocumentFrequency(), row.HeadTerms)
 				r.Rows = append(r.Rows, row)

@@ -45,9 +45,9 @@ func (r *predictReport) work(run *predict, p learn.Predictor) {
 	r.ISA = string(asm.Generic) // nothing to compute
 	if e := own.Engine(); e != nil {
 		s := e.Stats()
-		r.ISA, r.Workers, r.Why = e.Backend(), e.Workers(), run.Why()
+		r.ISA, r.Workers, r.Why = e.Info().Backend, e.Info().Workers, run.Why()
 		r.DotProducts = s.Pairs
-		r.SecondsGram = min((s.Load+s.Tail+s.Head+s.Close+s.Map).Seconds()/float64(e.Workers()), r.SecondsPredict)
+		r.SecondsGram = min((s.Load+s.Tail+s.Head+s.Close+s.Map).Seconds()/float64(e.Info().Workers), r.SecondsPredict)
 		r.SecondsSolve -= r.SecondsGram
 	}
 }

@@ -45,7 +45,7 @@ func (m *machine) line(a *learn.About) machineLine {
 // computedBy fills in the engine.
 func (l *machineLine) computedBy(m interface{ Why() string }, j *job) {
 	e := j.problem.Engine()
-	l.ISA, l.Why, l.Workers = e.Backend(), m.Why(), e.Workers()
+	l.ISA, l.Why, l.Workers = e.Info().Backend, m.Why(), e.Info().Workers
 }
 
 // text says in a line what was trained, with other facts before what computed it.

@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
@@ -156,10 +157,7 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	}
 	n := corpus.Documents.Rows()
 	embedded, inEngine := source.WorkBytes(corpus.Documents)
-	stripes, err := engine.Options{ISA: g.ISA, Workers: g.Workers}.StripesBytes(n)
-	if err != nil {
-		return err
-	}
+	stripes := partsBytes(64, n)
 	need := backend.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine, embedded+stripes)
 	later := backend.RuntimeBytes + inEngine + g.ScratchBytes(corpus.Documents) + stripes
 	if test != nil {
@@ -222,7 +220,7 @@ func (g *gram) write(
 	}
 	begin := time.Now()
 	row := gramRow{File: g.out, Format: g.format, Kernel: k.String(), Embedding: k.Embedding().String(),
-		ISA: eng.Backend(), Why: g.Why(), Method: "matrix", Documents: f.header.Rows, Columns: f.header.Cols}
+		ISA: eng.Info().Backend, Why: g.Why(), Method: "matrix", Documents: f.header.Rows, Columns: f.header.Cols}
 	if f.test != nil {
 		err = f.test.NameValue(g.writeCross(ctx, p, eng, x.Embedder, k, f, &row))
 	} else {
@@ -232,32 +230,80 @@ func (g *gram) write(
 	return []gramRow{row}, err
 }
 
-// writeSquare computes and writes the matrix of the engine's documents, whole or stripe by stripe.
+// writeSquare computes and writes the matrix of the engine's documents, whole or in parts.
 func (g *gram) writeSquare(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, f *matrixFile, row *gramRow,
 ) error {
-	base := eng.Bytes() + backend.RuntimeBytes
-	budget := g.Budget()
-	if eng.GramBytes() > wholeBytes || budget > 0 && base+eng.GramBytes() > budget {
+	n, base := eng.Len(), eng.Info().Bytes+backend.RuntimeBytes
+	if bytes, budget := engine.MatrixBytes(n, n), g.Budget(); bytes > wholeBytes || budget > 0 && base+bytes > budget {
 		row.Method = "stripes"
-		if err := g.Fits(gramOf(eng.Len()), base+eng.StripesBytes()); err != nil {
-			return err
-		}
 	}
 	return row.save(ctx, f.header, func(writeRow func([]float32) error) error {
-		p.Stage("computing " + k.String())
 		if row.Method == "matrix" {
-			m, err := eng.Gram(ctx, k)
+			p.Stage("computing " + k.String())
+			m, err := eng.Gram(ctx, k, nil)
 			if err != nil {
 				return err
 			}
 			p.Stage("writing " + filepath.Base(row.File))
 			return writeRows(m.N, m.Row, writeRow, func(i int) { p.Update(int64(i+1), int64(m.N)) })
 		}
-		return eng.Stripes(ctx, k, func(_ int, stripe *engine.Dense) error {
-			return writeRows(stripe.Rows, stripe.Row, writeRow, func(int) {})
-		})
+		rows, err := g.partRows(eng, n, gramOf(n), func(rows int) int64 { return base + partsBytes(rows, n) })
+		if err != nil {
+			return err
+		}
+		return inParts(ctx, n, n, rows, func(ctx context.Context, first int, part *engine.Dense) error {
+			p.Stage(stageOf(k, first, part.Rows, n))
+			_, err := eng.Rows(ctx, k, engine.Request{Rows: [2]int{first, first + part.Rows}}, part)
+			return err
+		}, writeRow)
 	})
+}
+
+func stageOf(k kernel.Kernel, first, rows, n int) string {
+	return fmt.Sprintf("computing %s, rows %s to %s of %s", k, report.Count(first+1), report.Count(first+rows),
+		report.Count(n))
+}
+
+// partRows returns the number of rows of a part: as many as suit the workers, or fewer if memory is bounded.
+func (g *gram) partRows(eng *engine.Engine, rows int, what string, need func(rows int) int64) (int, error) {
+	about := eng.Info()
+	panel := about.Kernels.Panel
+	rows = min(max(1024, 2*about.Workers*panel), rows)
+	for budget := g.Budget(); budget > 0 && need(rows) > budget && rows > panel; {
+		rows = max(rows/2, panel)
+	}
+	return rows, g.Fits(what, need(rows))
+}
+
+// partsBytes is the memory of two parts: one is computed while the other is written.
+func partsBytes(rows, n int) int64 { return 2 * engine.MatrixBytes(min(rows, n), n) }
+
+// inParts computes m rows of n values, some rows at a time, and writes each part while the next is computed.
+func inParts(
+	ctx context.Context, m, n, rows int, compute func(ctx context.Context, first int, part *engine.Dense) error,
+	writeRow func([]float32) error,
+) error {
+	buffers := [2]*engine.Dense{engine.NewDense(rows, n), engine.NewDense(rows, n)}
+	part := func(first int) *engine.Dense {
+		count := min(rows, m-first)
+		return &engine.Dense{Rows: count, Cols: n, Data: buffers[first/rows%2].Data[:count*n]}
+	}
+	for first := 0; first < m+rows && m > 0; first += rows {
+		err := run.Tasks(ctx, 2, 2, func(ctx context.Context, _, task int) error {
+			switch last := first - rows; {
+			case task == 0 && first < m:
+				return compute(ctx, first, part(first))
+			case task == 1 && last >= 0:
+				return writeRows(part(last).Rows, part(last).Row, writeRow, func(int) {})
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeRows writes n rows one after the other, and calls done after each.

@@ -76,45 +76,29 @@ func (g *gram) room(path string, h matrixio.Header) error {
 	return nil
 }
 
-// crossRows is how many test documents are compared before their rows are written.
-const crossRows = 1024
-
 // writeCross computes and writes the matrix of test documents with the engine's, some rows at a time.
 func (g *gram) writeCross(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, embedder *sparse.Embedder, k kernel.Kernel, f *matrixFile,
 	row *gramRow,
 ) error {
 	docs, n := f.test.Documents, eng.Len()
-	m, rows := docs.Rows(), min(crossRows, docs.Rows())
+	m, base := docs.Rows(), backend.RuntimeBytes+eng.Info().Bytes+docs.Bytes()
 	row.Method = "stripes"
-	for budget := g.Budget(); budget > 0; rows = max(rows/2, eng.Panel()) {
-		need := backend.RuntimeBytes + eng.Bytes() + docs.Bytes() + crossBytes(eng, docs, rows)
-		if need <= budget {
-			break
-		}
-		if rows <= eng.Panel() {
-			return g.Fits(fmt.Sprintf("a matrix of %s with %s", report.Documents(m), report.Documents(n)), need)
-		}
+	what := fmt.Sprintf("a matrix of %s with %s", report.Documents(m), report.Documents(n))
+	rows, err := g.partRows(eng, m, what, func(rows int) int64 { return base + crossBytes(eng, docs, rows) })
+	if err != nil {
+		return err
 	}
 	return row.save(ctx, f.header, func(writeRow func([]float32) error) error {
-		p.Stage("computing " + k.String() + " of test documents")
-		all := engine.NewDense(rows, n)
-		for first := 0; first < m; first += rows {
-			part := &engine.Dense{Rows: min(rows, m-first), Cols: n}
-			part.Data = all.Data[:part.Rows*n]
-			list := run.Numbers(first, first+part.Rows)
-			x, err := embedder.TransformRows(ctx, docs, list, g.Workers)
+		return inParts(ctx, m, n, rows, func(ctx context.Context, first int, part *engine.Dense) error {
+			p.Stage(stageOf(k, first, part.Rows, m))
+			x, err := embedder.TransformRows(ctx, docs, run.Numbers(first, first+part.Rows), g.Workers)
 			if err != nil {
 				return fmt.Errorf("embedding %s: %w", embedder.Embedding, err)
 			}
-			if err := eng.CrossTo(ctx, k, x, part); err != nil {
-				return err
-			}
-			if err := writeRows(part.Rows, part.Row, writeRow, func(int) {}); err != nil {
-				return err
-			}
-		}
-		return nil
+			_, err = eng.Rows(ctx, k, engine.Request{Test: x}, part)
+			return err
+		}, writeRow)
 	})
 }
 
@@ -124,7 +108,7 @@ func testBytes(docs, others *sparse.CSR) int64 {
 	const rows = 64 // a panel, at most
 	values := rows * int64(docs.LongestRow())
 	return sparse.EmbeddedBytes(rows, values) + engine.NewBytes(rows, others.MaxTerms()+1, values) +
-		4*rows*int64(others.Rows())
+		2*4*rows*int64(others.Rows())
 }
 
 // crossBytes is what comparing so many test documents at a time takes at most: their values, in
@@ -134,5 +118,5 @@ func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	for first := 0; first < docs.Rows(); first += rows {
 		most = max(most, docs.Offsets[min(first+rows, docs.Rows())]-docs.Offsets[first])
 	}
-	return sparse.EmbeddedBytes(rows, most) + eng.CrossTilesBytes(rows, most) + 4*int64(rows)*int64(eng.Len())
+	return sparse.EmbeddedBytes(rows, most) + eng.CrossBytes(rows, most) + 2*engine.MatrixBytes(rows, eng.Len())
 }

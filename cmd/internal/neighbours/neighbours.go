@@ -297,14 +297,12 @@ func (n *neighbours) find(
 		return nil, 0, err
 	}
 	defer eng.Close()
-	r.ISA, r.Why = eng.Backend(), n.Why()
+	r.ISA, r.Why = eng.Info().Backend, n.Why()
 	p.Stage("neighbours by " + r.Kernel)
 	begin := time.Now()
-	if test != nil {
-		near, err = eng.CrossNeighbours(ctx, k, test, n.opt)
-	} else {
-		near, err = eng.Neighbours(ctx, k, n.opt)
-	}
+	opt := n.opt
+	opt.Test = test
+	near, err = eng.Neighbours(ctx, k, opt)
 	p.Clear()
 	return near, time.Since(begin).Seconds(), err
 }

@@ -225,7 +225,7 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer found.eng.Close()
-	r.Kernel, r.ISA, r.Why = found.kernel.String(), found.eng.Backend(), c.Why()
+	r.Kernel, r.ISA, r.Why = found.kernel.String(), found.eng.Info().Backend, c.Why()
 	r.take(found.Components)
 	p.Clear()
 	if r.Converged < len(r.Rows) {
@@ -304,7 +304,7 @@ func (c *components) find(
 	if f.eng, err = c.Engine(x, c.Job(x.Rows()), nil); err != nil {
 		return nil, err
 	}
-	f.held = held + f.eng.Bytes()
+	f.held = held + f.eng.Info().Bytes
 	if f.Components, err = c.fit(ctx, p, f.eng, x, f.kernel, f.held); err != nil {
 		f.eng.Close()
 		return nil, docs.NameValue(err)

@@ -39,7 +39,7 @@ func (c *components) sketch(
 	if f.eng, err = c.Engine(z, c.Job(docs.Rows()), nil); err != nil {
 		return nil, err
 	}
-	f.held = held + z.Bytes() + f.eng.Bytes()
+	f.held = held + z.Bytes() + f.eng.Info().Bytes
 	if f.Components, err = c.project(ctx, p, f, z, docs, what); err != nil {
 		f.eng.Close()
 		return nil, documents.NameValue(err)

@@ -183,11 +183,11 @@ func (c *call) measure(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
 ) (*row, error) {
 	begin, n, known := time.Now(), eng.Len(), kernel.PropertiesOf(k)
-	r := &row{Kernel: k.String(), Embedding: k.Embedding().String(), ISA: eng.Backend(), Why: c.Why(), Documents: n,
+	r := &row{Kernel: k.String(), Embedding: k.Embedding().String(), ISA: eng.Info().Backend, Why: c.Why(), Documents: n,
 		Definite: known.Definite.String(), Condition: known.Condition}
 	p.Stage("computing " + r.Kernel)
 	var err error
-	if held += eng.Bytes(); c.all {
+	if held += eng.Info().Bytes; c.all {
 		err = c.whole(ctx, p, eng, k, held, r)
 	} else {
 		err = c.extremes(ctx, p, eng, x, k, held, r)
@@ -214,10 +214,10 @@ func (c *call) whole(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, held int64, r *row,
 ) error {
 	n := eng.Len()
-	if err := c.Fits(c.what(n), held+eng.GramBytes()+spectrum.AllBytes(n)); err != nil {
+	if err := c.Fits(c.what(n), held+engine.MatrixBytes(n, n)+spectrum.AllBytes(n)); err != nil {
 		return err
 	}
-	m, err := eng.Gram(ctx, k)
+	m, err := eng.Gram(ctx, k, nil)
 	if err != nil {
 		return err
 	}
@@ -297,7 +297,7 @@ func (a *product) Apply(ctx context.Context, dst, src *mat.Dense) (err error) {
 	if a.kept != nil {
 		err = a.kept.Multiply(ctx, src, dst)
 	} else {
-		err = a.eng.Multiply(ctx, a.k, src, dst)
+		err = a.eng.Multiply(ctx, a.k, nil, src, dst)
 	}
 	if a.centre {
 		spectrum.SubtractMeans(dst, columns)

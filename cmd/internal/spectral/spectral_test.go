@@ -26,7 +26,7 @@ func TestProduct(t *testing.T) {
 	kept := musttest.Get(eng.Rectangle(k, x, 1<<30))(t)
 	products := []*product{{eng: eng, k: k}, {eng: eng, k: k, kept: kept}, {eng: eng, k: k, kept: kept, centre: true}}
 	for _, a := range products {
-		var whole mat.Symmetric = musttest.Get(eng.Gram(t.Context(), k))(t)
+		var whole mat.Symmetric = musttest.Get(eng.Gram(t.Context(), k, nil))(t)
 		if a.centre {
 			whole = spectrum.Centre(whole)
 		}

@@ -112,7 +112,7 @@ func (v *verifier) anyWorkers(
 		for i := range m.Data { // a value that isn't written must not be there from before
 			m.Data[i] = float32(math.NaN())
 		}
-		if err := eng.GramTo(ctx, c, m); err != nil {
+		if _, err := eng.Gram(ctx, c, m); err != nil {
 			return nil, errors.Join(err, eng.Close())
 		}
 		return eng, nil
@@ -150,18 +150,19 @@ func anyWay(
 	first []float32,
 ) (differ string, err error) {
 	n := x.Rows()
-	err = eng.Stripes(ctx, c, func(at int, stripe *engine.Dense) error {
-		if !sameFloats(stripe.Data, first[at*n:][:len(stripe.Data)]) {
+	for at := 0; at < n; at += crossDocuments {
+		end := min(at+crossDocuments, n)
+		stripe, err := eng.Rows(ctx, c, engine.Request{Rows: [2]int{at, end}}, nil)
+		if err != nil {
+			return "", err
+		}
+		if !sameFloats(stripe.Data, first[at*n:end*n]) {
 			differ = ", stripes differ"
 		}
-		return nil
-	})
-	if err != nil {
-		return "", err
 	}
 	some := []int{n - 1, 0, n / 2, n / 3} // out of order: a working set comes in any order
-	dst := engine.NewDense(len(some), n)
-	if err := eng.Rows(ctx, c, some, dst); err != nil {
+	dst, err := eng.Rows(ctx, c, engine.Request{Documents: some}, nil)
+	if err != nil {
 		return "", err
 	}
 	for r, i := range some {
@@ -175,7 +176,7 @@ func anyWay(
 	if err != nil {
 		return "", err
 	}
-	cross, err := eng.Cross(ctx, c, y)
+	cross, err := eng.Rows(ctx, c, engine.Request{Test: y}, nil)
 	if err != nil {
 		return "", err
 	}

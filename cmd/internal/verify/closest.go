@@ -40,15 +40,15 @@ func (l *closestPairList) row(i int, c []float32) {
 	}
 }
 
-// some looks through one of eight rows, right of the diagonal.
-func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c kernel.Kernel) error {
+// some looks through one of so many rows, right of the diagonal.
+func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c kernel.Kernel, share int) error {
 	var rows []int
-	for i := 0; i < eng.Len(); i += defaultShare {
+	for i := 0; i < eng.Len(); i += share {
 		rows = append(rows, i)
 	}
 	for part := range slices.Chunk(rows, chunkRows) {
-		d := engine.NewDense(len(part), eng.Len())
-		if err := eng.Rows(ctx, c, part, d); err != nil {
+		d, err := eng.Rows(ctx, c, engine.Request{Documents: part}, nil)
+		if err != nil {
 			return err
 		}
 		for r, i := range part {

@@ -30,8 +30,8 @@ func TestClosestPairsOfSomeRows(t *testing.T) {
 	x := musttest.Get(k.Embedding().Fit(m).Transform(m))(t)
 	eng := musttest.Get(engine.New(x, engine.Options{}))(t)
 	l := &closestPairList{limit: 40, bound: float32(math.Inf(1))}
-	musttest.Do(t, l.some(t.Context(), eng, k))
-	g := musttest.Get(eng.Gram(t.Context(), k))(t)
+	musttest.Do(t, l.some(t.Context(), eng, k, defaultShare))
+	g := musttest.Get(eng.Gram(t.Context(), k, nil))(t)
 	var want []closePair
 	for i := 0; i < g.N; i += 8 {
 		for j := i + 1; j < g.N; j++ {

@@ -115,7 +115,7 @@ func (v *verifier) compare(
 			return nil, err
 		}
 		for i, b := range backends {
-			err := b.rows.Rows(ctx, k, docs(rows), got)
+			_, err := b.rows.Rows(ctx, k, engine.Request{Documents: docs(rows)}, got)
 			if errors.Is(err, engine.ErrNotFinite) { // which is out of every tolerance
 				for i := range got.Data {
 					got.Data[i] = float32(math.NaN())

@@ -76,11 +76,11 @@ func (v *verifier) choose(
 	v.p.Stage("closest pairs, " + c.Embedding().String())
 	closest := &closestPairList{limit: v.near, bound: float32(math.Inf(1))}
 	if budget := v.Budget(); v.near < closestPairs && s.n > allPairsUpTo {
-		if err := closest.some(ctx, eng, c); err != nil {
+		if err := closest.some(ctx, eng, c, defaultShare); err != nil {
 			return nil, err
 		}
-	} else if budget == 0 || v.held+eng.GramBytes() <= budget {
-		m, err := eng.Gram(ctx, c)
+	} else if budget == 0 || v.held+engine.MatrixBytes(s.n, s.n) <= budget {
+		m, err := eng.Gram(ctx, c, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -88,16 +88,11 @@ func (v *verifier) choose(
 			closest.row(i, m.Row(i)[i+1:])
 		}
 	} else {
-		if err := v.Fits("the search for the closest pairs", v.held+eng.StripesBytes()); err != nil {
+		need := v.held + engine.MatrixBytes(min(chunkRows, s.n), s.n)
+		if err := v.Fits("the search for the closest pairs", need); err != nil {
 			return nil, err
 		}
-		err := eng.Stripes(ctx, c, func(first int, stripe *engine.Dense) error {
-			for r := range stripe.Rows {
-				closest.row(first+r, stripe.Row(r)[first+r+1:])
-			}
-			return nil
-		})
-		if err != nil {
+		if err := closest.some(ctx, eng, c, 1); err != nil {
 			return nil, err
 		}
 	}

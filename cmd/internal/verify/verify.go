@@ -180,7 +180,7 @@ type candidate struct {
 
 // rowSource gives rows of Gram matrices.
 type rowSource interface {
-	Rows(ctx context.Context, k kernel.Kernel, rows []int, dst *engine.Dense) error
+	Rows(ctx context.Context, k kernel.Kernel, q engine.Request, to *engine.Dense) (*engine.Dense, error)
 }
 
 // embedding verifies the kernels of one embedding; the first of them is c.
@@ -290,7 +290,7 @@ func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64
 		mu.Lock()
 		defer mu.Unlock()
 		list[i].engine, list[i].rows = eng, eng
-		v.held += eng.Bytes() - x.Bytes()
+		v.held += eng.Info().Bytes - x.Bytes()
 		return nil
 	})
 	return list, err
@@ -300,12 +300,14 @@ func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64
 type cachedRows struct{ *engine.Cached }
 
 // Rows implements rowSource.
-func (s cachedRows) Rows(ctx context.Context, k kernel.Kernel, rows []int, dst *engine.Dense) error {
-	to := make([][]float32, len(rows))
-	for r := range to {
-		to[r] = dst.Row(r)
+func (s cachedRows) Rows(
+	ctx context.Context, k kernel.Kernel, q engine.Request, to *engine.Dense,
+) (*engine.Dense, error) {
+	rows := make([][]float32, to.Rows)
+	for r := range rows {
+		rows[r] = to.Row(r)
 	}
-	return s.Cached.Rows(ctx, k, rows, [][2]int{{0, dst.Cols}}, to)
+	return to, s.Cached.Rows(ctx, k, q.Documents, [][2]int{{0, to.Cols}}, rows)
 }
 
 // keepRows puts a cache that holds c of the sample's rows before every engine, where memory allows:

@@ -42,17 +42,18 @@ func TestEngineOnABackend(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	g, err := e.Gram(t.Context(), k)
+	g, err := e.Gram(t.Context(), k, nil)
 	good("Gram", err)
 	for i := range n {
 		for j := range n {
 			holds("Gram", i, j, g.Row(i)[j])
 		}
 	}
-	cross, err := e.Cross(t.Context(), k, y)
+	cross, err := e.Rows(t.Context(), k, engine.Request{Test: y}, nil)
 	good("Cross", err)
-	some, rows := []int{7, 3, 219, 3}, engine.NewDense(4, n)
-	good("Rows", e.Rows(t.Context(), k, some, rows))
+	some := []int{7, 3, 219, 3}
+	rows, err := e.Rows(t.Context(), k, engine.Request{Documents: some}, nil)
+	good("Rows", err)
 	for r, i := range some {
 		for j := range n {
 			holds("Cross", i, j, cross.Row(r)[j])
@@ -85,14 +86,6 @@ func TestEngineOnABackend(t *testing.T) {
 	if len(pairs) != n*(n+1)/2 {
 		t.Errorf("tiles of %d pairs, expected %d", len(pairs), n*(n+1)/2)
 	}
-	good("Stripes", e.Stripes(t.Context(), k, func(first int, s *engine.Dense) error {
-		for r := range s.Rows {
-			for j := range n {
-				holds("Stripes", first+r, j, s.Row(r)[j])
-			}
-		}
-		return nil
-	}))
 	// all of c, and scratch space for two workers with few tiles or some
 	for _, bytes := range []int64{0, 150 << 10, 300 << 10} {
 		c, err := e.Cached(engine.CachedOptions{CacheBytes: bytes + 130<<10*min(bytes, 1)})

@@ -69,7 +69,7 @@ func TestPredict(t *testing.T) {
 		x := musttest.Get(k.Embedding().Fit(train.Documents).Transform(train.Documents))(t)
 		y := musttest.Get(x.Embedder.Transform(test.Documents))(t)
 		e := musttest.Get(engine.New(x, engine.Options{}))(t)
-		g := musttest.Get(e.Cross(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), y))(t)
+		g := musttest.Get(e.Rows(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), engine.Request{Test: y}, nil))(t)
 		for i := range y.Rows() {
 			order := make([]int, x.Rows())
 			for j := range order {

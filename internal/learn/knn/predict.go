@@ -161,11 +161,9 @@ func (m *Model) neighbours(ctx context.Context, k kernel.Kernel, docs *sparse.CS
 		return nil, err
 	}
 	defer e.Close()
-	f := found{terms: len(x.Embedder.Terms)}
-	if f.table, err = asm.For(e.ISA()); err != nil {
-		return nil, err
-	}
-	if f.lists, err = e.CrossNeighbours(ctx, kernel.Resolve(k, f.terms), test, want); err != nil {
+	f := found{terms: len(x.Embedder.Terms), table: e.Info().Kernels}
+	want.Test = test
+	if f.lists, err = e.Neighbours(ctx, kernel.Resolve(k, f.terms), want); err != nil {
 		return nil, err
 	}
 	own.docs, own.found = docs, f

@@ -30,7 +30,7 @@ func (t *training) residual(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	cross, err := t.e.Cross(ctx, t.k, x)
+	cross, err := t.e.Rows(ctx, t.k, engine.Request{Test: x}, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -79,7 +79,7 @@ func referenceOf(t *testing.T, c *corpus.Corpus, m *Model) reference {
 	x := musttest.Get(m.Embedder.Transform(c.Documents))(t)
 	e := musttest.Get(engine.New(z, engine.Options{}))(t)
 	plusOne := func(x *sparse.Embedded) *mat.Dense {
-		g := musttest.Get(e.Cross(t.Context(), k, x))(t)
+		g := musttest.Get(e.Rows(t.Context(), k, engine.Request{Test: x}, nil))(t)
 		var out mat.Dense
 		out.Apply(func(i, j int, v float64) float64 { return v + 1 }, g)
 		return &out
@@ -170,7 +170,7 @@ func TestRidge(t *testing.T) {
 	_, k, _ := m.Settings.resolve()
 	x := musttest.Get(m.Embedder.Transform(c.Documents))(t)
 	e := musttest.Get(engine.New(x, engine.Options{}))(t)
-	g := musttest.Get(e.Gram(t.Context(), k))(t)
+	g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 	a, y := mat.NewSymDense(200, nil), mat.NewVecDense(200, nil)
 	for i := range 200 {
 		for j := i; j < 200; j++ {

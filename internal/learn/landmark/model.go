@@ -175,7 +175,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 			return nil, err
 		}
 		w := mat.NewDense(len(rows), classes, nil)
-		if err := e.CrossMultiply(ctx, k, x, alpha, w); err != nil {
+		if err := e.Multiply(ctx, k, x, alpha, w); err != nil {
 			return nil, err
 		}
 		for i := range rows {

@@ -226,7 +226,7 @@ func (t *training) ready(ctx context.Context) error {
 	if err := t.take(ctx, chosen); err != nil {
 		return err
 	}
-	g, err := t.e.Gram(ctx, t.k)
+	g, err := t.e.Gram(ctx, t.k, nil)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *spar
 		}
 	}()
 	k = kernel.Resolve(k, len(l.Embedder.Terms))
-	held := e.Bytes() + l.Base.Bytes() + x.Bytes()
+	held := e.Info().Bytes + l.Base.Bytes() + x.Bytes()
 	room := t.left(held)
 	c, err := pca.Fit(ctx, e, embedded, k, pca.Options{
 		Components: t.s.Components, Tolerance: t.s.tolerance, Seed: t.s.Seed, MemoryBytes: room,
@@ -193,7 +193,7 @@ func (r *running) features(ctx context.Context, x *sparse.CSR, lo, hi int) ([]fl
 		return nil, err
 	}
 	z := mat.NewDense(len(rows), r.layer.Width(), nil)
-	if err := r.engine.CrossMultiply(ctx, r.kernel, test, r.a, z); err != nil {
+	if err := r.engine.Multiply(ctx, r.kernel, test, r.a, z); err != nil {
 		return nil, err
 	}
 	out := make([]float32, 0, len(rows)*r.layer.Width())

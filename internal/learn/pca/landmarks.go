@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
@@ -69,13 +68,10 @@ func FitLandmarks(
 		return nil, fmt.Errorf("pca: %d components from %d landmarks need %s of memory, expected no more than %s", o.K,
 			eng.Len(), run.FormatBytes(need), run.FormatBytes(opt.MemoryBytes))
 	}
-	table, err := asm.For(eng.ISA())
-	if err != nil {
-		return nil, err
-	}
+	about := eng.Info()
 	s := &sketch{
 		eng: eng, kernel: kernel.Resolve(k, len(z.Embedder.Terms)), docs: docs, z: z, opt: opt,
-		do: dense.Do{Kernels: table, Workers: eng.Workers()},
+		do: dense.Do{Kernels: about.Kernels, Workers: about.Workers},
 	}
 	if err := s.factorise(ctx); err != nil {
 		return nil, err
@@ -93,7 +89,7 @@ func LandmarkBytes(eng *engine.Engine, opt Options) int64 {
 		return 0
 	}
 	m := eng.Len()
-	pass := run.AddBytes(eng.GramBytes(), run.AddBytes(2*dense.Bytes(m), 12*passRows*int64(m)))
+	pass := run.AddBytes(engine.MatrixBytes(eng.Len(), eng.Len()), run.AddBytes(2*dense.Bytes(m), 12*passRows*int64(m)))
 	return run.AddBytes(pass, spectrum.LanczosBytes(m, o))
 }
 
@@ -116,7 +112,7 @@ type sketch struct {
 
 // factorise makes T.
 func (s *sketch) factorise(ctx context.Context) error {
-	w, err := s.eng.Gram(ctx, s.kernel)
+	w, err := s.eng.Gram(ctx, s.kernel, nil)
 	if err != nil {
 		return err
 	}
@@ -152,7 +148,7 @@ func (s *sketch) pass(ctx context.Context) error {
 			return err
 		}
 		some := &engine.Dense{Rows: len(rows), Cols: cross.Cols, Data: cross.Data[:len(rows)*cross.Cols]}
-		if err := s.eng.CrossTo(ctx, s.kernel, x, some); err != nil {
+		if _, err := s.eng.Rows(ctx, s.kernel, engine.Request{Test: x}, some); err != nil {
 			return err
 		}
 		phi = phi[:len(rows)*m]

@@ -63,7 +63,7 @@ func sequence(n int) []int {
 // gram returns the whole matrix of the documents in float64.
 func (s *sketched) gram(t *testing.T) *mat.Dense {
 	t.Helper()
-	g := musttest.Get(newEngine(t, s.x, 2).Gram(t.Context(), s.k))(t)
+	g := musttest.Get(newEngine(t, s.x, 2).Gram(t.Context(), s.k, nil))(t)
 	out := mat.NewDense(g.N, g.N, nil)
 	for i := range g.N {
 		for j, v := range g.Row(i) {

@@ -232,7 +232,7 @@ func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *spar
 	p := len(c.Values)
 	z = mat.NewDense(test.Rows(), p, nil)
 	v := c.vectors.Slice(0, c.rows(), 0, p).(*mat.Dense)
-	if err := eng.CrossMultiply(ctx, c.kernel, test, v, z); err != nil {
+	if err := eng.Multiply(ctx, c.kernel, test, v, z); err != nil {
 		return nil, err
 	}
 	for t := range test.Rows() {
@@ -285,7 +285,7 @@ func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	if a.kept != nil {
 		err = a.kept.Multiply(ctx, from, to)
 	} else {
-		err = a.eng.Multiply(ctx, a.kernel, from, to)
+		err = a.eng.Multiply(ctx, a.kernel, nil, from, to)
 	}
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func TestAgainstDense(t *testing.T) {
 	for spec, source := range sources {
 		x, k := documents(t, source, spec, 500)
 		eng := newEngine(t, x, 2)
-		a := spectrum.Centre(musttest.Get(eng.Gram(t.Context(), k))(t))
+		a := spectrum.Centre(musttest.Get(eng.Gram(t.Context(), k, nil))(t))
 		var e mat.EigenSym
 		if !e.Factorize(a, true) {
 			t.Fatal("gonum finds no eigenvalues")
@@ -230,7 +230,7 @@ func TestNorm(t *testing.T) {
 	const n = 90
 	x, k := documents(t, "synthetic:docs=90,terms=40,length=20,seed=2", "linear", n)
 	eng := newEngine(t, x, 1)
-	m, err := eng.Gram(t.Context(), k)
+	m, err := eng.Gram(t.Context(), k, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestMap(t *testing.T) {
 	a, b := c.Map()
 	var got mat.Dense
 	g := mat.NewDense(60, 60, nil)
-	m := musttest.Get(eng.Gram(t.Context(), k))(t)
+	m := musttest.Get(eng.Gram(t.Context(), k, nil))(t)
 	for i := range 60 {
 		for j := range 60 {
 			g.Set(i, j, float64(m.At(i, j)))

@@ -132,7 +132,7 @@ func (w *work) without(
 	}
 	opt := p.opt
 	if opt.MemoryBytes > 0 {
-		opt.HeldBytes = p.bound.held + p.Engine().Bytes() + c.Documents.Bytes()
+		opt.HeldBytes = p.bound.held + p.Engine().Info().Bytes + c.Documents.Bytes()
 	}
 	own, err := newProblem(ctx, c, corpus.Fit(p.Embedding(), c.Select(others)), opt)
 	if err != nil {

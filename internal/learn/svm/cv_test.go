@@ -203,7 +203,7 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 func memoryFor(t testing.TB, c *corpus.Corpus, k kernel.Kernel) int64 {
 	t.Helper()
 	p := problem(t, c, k, Options{})
-	bytes := p.Engine().Bytes() + 4*int64(p.Len())*int64(p.Len()) + 8<<20
+	bytes := p.Engine().Info().Bytes + 4*int64(p.Len())*int64(p.Len()) + 8<<20
 	for ; ; bytes += 1 << 19 {
 		q, err := NewProblem(context.Background(), c, k.Embedding(), Options{MemoryBytes: bytes, Workers: 2})
 		if err == nil && q.cached.Whole() {

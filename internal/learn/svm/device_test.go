@@ -36,7 +36,8 @@ func newSlowDevice(d *slowDevice) func(context.Context, *sparse.Embedded) (engin
 		n := x.Rows()
 		d.x, d.e, d.c = x, e, make([]float32, n*n)
 		dst := &engine.Dense{Rows: n, Cols: n, Data: d.c}
-		return d, e.Rows(ctx, plainC(x), counting(n), dst)
+		_, err = e.Rows(ctx, plainC(x), engine.Request{}, dst)
+		return d, err
 	}
 }
 
@@ -75,7 +76,7 @@ func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(t *
 	d.mu.Unlock()
 	from, c := d.x, d.c
 	if r.From != nil {
-		cross, err := d.e.Cross(ctx, plainC(d.x), r.From)
+		cross, err := d.e.Rows(ctx, plainC(d.x), engine.Request{Test: r.From}, nil)
 		if err != nil {
 			return err
 		}

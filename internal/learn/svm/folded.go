@@ -158,7 +158,7 @@ func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, er
 			return nil, err
 		}
 	}
-	scratch := make([][][]float32, f.p.Engine().Workers())
+	scratch := make([][][]float32, f.p.Engine().Info().Workers)
 	for w := range scratch {
 		scratch[w] = [][]float32{make([]float32, n)}
 	}

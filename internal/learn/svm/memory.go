@@ -193,7 +193,7 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 // sizes returns those of the problem.
 func (p *Problem) sizes(e *engine.Engine) *sizes {
 	z := p.bound
-	z.engine = e.Bytes()
+	z.engine = e.Info().Bytes
 	return &z
 }
 
@@ -258,7 +258,7 @@ func (p *Problem) tooLarge(more ...Task) error {
 func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 	k, _ := kernels(p.opt.ISA) // the engine has checked it
 	opt := solver.Options{
-		Tolerance: t.Settings.Tolerance, KeepAll: t.Settings.KeepAll, Workers: p.Engine().Workers(),
+		Tolerance: t.Settings.Tolerance, KeepAll: t.Settings.KeepAll, Workers: p.Engine().Info().Workers,
 		RowBytes: p.budget.rows, Kernels: k, Progress: p.solving, MaxIterations: t.Settings.steps,
 	}
 	if p.opt.MemoryBytes == 0 {
@@ -296,7 +296,7 @@ func (p *Problem) engineBytes() int64 {
 func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	rows, e := chunkDocuments, p.decides()
 	if e != nil {
-		rows, _, _ = e.Batches()
+		rows = e.Info().BatchRows
 	}
 	for limit := p.opt.MemoryBytes; limit > 0; rows = max(rows/2, p.width()) {
 		need := p.needs(docs, rows, e)
@@ -337,13 +337,13 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 		p.own.mu.Lock()
 		defer p.own.mu.Unlock()
 		if p.own.e != nil {
-			need += p.own.e.Bytes()
+			need += p.own.e.Info().Bytes
 		}
 		return need + p.own.lists.bytes() + p.w.Bytes() + int64(run.Workers(p.opt.Workers))*sparse.EmbeddedBytes(rows, most)
 	}
-	_, atOnce, workers := e.Batches()
-	batch := e.CrossTilesBytes(rows, most) + sparse.EmbeddedBytes(rows, most)
-	return need + e.Bytes() + int64(atOnce)*(batch+int64(workers)*p.p.SumsBytes(p.width()))
+	about := e.Info()
+	batch := e.CrossBytes(rows, most) + sparse.EmbeddedBytes(rows, most)
+	return need + about.Bytes + int64(about.Batches)*(batch+int64(about.BatchWorkers)*p.p.SumsBytes(p.width()))
 }
 
 func (p *Predictor) tooLarge(need int64) error {

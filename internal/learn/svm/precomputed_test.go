@@ -47,8 +47,8 @@ func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
 	x := musttest.Get(embedder.Transform(p.train.Documents))(t)
 	y := musttest.Get(embedder.Transform(p.test.Documents))(t)
 	e := musttest.Get(engine.New(x, engine.Options{}))(t)
-	square := musttest.Get(e.Gram(ctx, k))(t)
-	cross := musttest.Get(e.Cross(ctx, k, y))(t)
+	square := musttest.Get(e.Gram(ctx, k, nil))(t)
+	cross := musttest.Get(e.Rows(ctx, k, engine.Request{Test: y}, nil))(t)
 	own := *p.train
 	own.Vocabulary = nil
 	if own.Documents, err = sparse.FromDense(square.N, square.N, square.Data); err != nil {

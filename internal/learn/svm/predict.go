@@ -240,7 +240,7 @@ func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.D
 	if err != nil {
 		return nil, err
 	}
-	return e.Cross(ctx, p.k, x)
+	return e.Rows(ctx, p.k, engine.Request{Test: x}, nil)
 }
 
 // predicting is a prediction under way.
@@ -260,7 +260,7 @@ func (p *predicting) run(ctx context.Context, rows int) error {
 		atOnce = run.Workers(p.opt.Workers)
 	}
 	if p.e != nil {
-		_, atOnce, _ = p.e.Batches()
+		atOnce = p.e.Info().Batches
 	}
 	var most atomic.Int64 // fewer rows once the memory of a device hasn't sufficed
 	most.Store(int64(rows))
@@ -333,7 +333,7 @@ func (p *Predictor) decides() *engine.Engine {
 // width is how many documents are decided together.
 func (p *Predictor) width() int {
 	if e := p.decides(); e != nil {
-		return e.Panel()
+		return e.Info().Kernels.Panel
 	}
 	return max(p.rows, 1)
 }
@@ -397,7 +397,7 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 		}
 		return nil
 	}
-	_, _, workers := p.e.Batches()
+	workers := p.e.Info().BatchWorkers
 	x, err := p.embed(ctx, first, end, workers)
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func sameUpTo(t *testing.T, k kernel.Kernel, m *model.Model, docs *sparse.CSR, g
 	x := musttest.Get(m.Embedder.Transform(docs))(t)
 	k = kernel.Resolve(k, len(m.Embedder.Terms))
 	e := musttest.Get(engine.New(support, engine.Options{}))(t)
-	c := musttest.Get(e.Cross(t.Context(), plainC(support), x))(t)
+	c := musttest.Get(e.Rows(t.Context(), plainC(support), engine.Request{Test: x}, nil))(t)
 	for i := range want.Decisions {
 		for j, machine := range m.Classifier.Machines {
 			tol, size := 0.0, math.Abs(machine.Rho)
@@ -103,13 +103,13 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
 		d := &slowDevice{}
 		p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: newSlowDevice(d), Workers: workers}))(t)
-		least := p.needs(test.Documents, p.Engine().Panel(), p.Engine())
+		least := p.needs(test.Documents, p.Engine().Info().Kernels.Panel, p.Engine())
 		if whole := p.needs(test.Documents, batchRows, p.Engine()); whole <= least {
 			t.Fatalf("%d bytes for all documents at a time, %d for a panel", whole, least)
 		}
 		p.opt.MemoryBytes = least
 		got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
-		if panels := (n + p.Engine().Panel() - 1) / p.Engine().Panel(); len(d.requests) != panels {
+		if panels := (n + p.Engine().Info().Kernels.Panel - 1) / p.Engine().Info().Kernels.Panel; len(d.requests) != panels {
 			t.Errorf("%d workers: %d calls of the device, expected one for each of %d panels", workers,
 				len(d.requests), panels)
 		}
@@ -141,7 +141,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 			return &small{own.(device.Accelerator), most}, err
 		}}))(t)
 		got, err := p.Predict(t.Context(), test.Documents)
-		if most < p.Engine().Panel() {
+		if most < p.Engine().Info().Kernels.Panel {
 			if !errors.Is(err, device.ErrMemory) {
 				t.Errorf("room for %d documents: error %v, expected a lack of memory", most, err)
 			}

@@ -143,7 +143,7 @@ func newModApteBase(ctx context.Context, r *repro.Run, s *modApteSplit, e sparse
 		return nil, err
 	}
 	b = &modApteBase{pairs: p, train: single(x[0].Norms), test: single(x[1].Norms)}
-	if b.cross, err = test.Cross(ctx, c, x[0]); err != nil {
+	if b.cross, err = test.Rows(ctx, c, engine.Request{Test: x[0]}, nil); err != nil {
 		return nil, err
 	}
 	b.computed = p.dotProducts() + test.Stats().Pairs
