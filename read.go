@@ -51,10 +51,10 @@ type ReadOptions struct {
 // sparse returns the options as package sparse has them.
 func (o *ReadOptions) sparse() corpus.Options {
 	return corpus.Options{
-		Format: o.Format, Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
-		Tokenizer: o.Tokenizer, Encoding: o.Encoding, Strict: o.Strict, LabelColumn: o.LabelColumn,
-		TextColumn: o.TextColumn, LabelKey: o.LabelKey, TextKey: o.TextKey, Labels: o.Labels, Signed: o.Signed,
-		ZeroBased: o.ZeroBased, GroupColumn: o.GroupColumn,
+		Form: corpus.Form{Format: o.Format, Encoding: o.Encoding, LabelColumn: o.LabelColumn, TextColumn: o.TextColumn,
+			LabelKey: o.LabelKey, TextKey: o.TextKey, ZeroBased: o.ZeroBased},
+		Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
+		Tokenizer: o.Tokenizer, Strict: o.Strict, Labels: o.Labels, Signed: o.Signed, GroupColumn: o.GroupColumn,
 		Like: o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),
 		Progress: func(p corpus.Progress) { o.tell("reading", p.Done, p.Total) },
 	}

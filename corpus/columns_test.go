@@ -17,7 +17,7 @@ import (
 func columnsOptions(t testing.TB, views string, workers int) Options {
 	t.Helper()
 	tokenizer := musttest.Get(token.Parse(views))(t)
-	return Options{Workers: workers, MinDF: 1, Tokenizer: tokenizer, Format: FormatCSV}
+	return Options{Form: Form{Format: FormatCSV}, Workers: workers, MinDF: 1, Tokenizer: tokenizer}
 }
 
 // A table of columns has one meaning for any number of workers, as JSON and read again by its scales; a bound of memory
@@ -116,11 +116,11 @@ func TestNumericTable(t *testing.T) {
 		{"a,b,c,class\n" + rows, "a,b,c=numbers", Options{}},
 		{"a;b;c;class\n" + strings.ReplaceAll(rows, ",", ";"), "a,b,c=numbers", Options{}},
 		{",b,c,Class\n" + rows, "b,c=numbers", Options{}}, // numbered rows, as pandas writes them
-		{"a,b,\"c, d\",y\n" + rows, "a,b,\"c, d\"=numbers", Options{LabelColumn: "y"}},
-		{"a,b,c,y\n" + rows, "a,b,c=numbers", Options{LabelColumn: "4"}},
+		{"a,b,\"c, d\",y\n" + rows, "a,b,\"c, d\"=numbers", Options{Form: Form{LabelColumn: "y"}}},
+		{"a,b,c,y\n" + rows, "a,b,c=numbers", Options{Form: Form{LabelColumn: "4"}}},
 		{"a,class\n1,x\n2,y\n", "a=numbers", Options{}},
 		{"a;class\n1;x\n2;y\n", "a=numbers", Options{}},
-		{"a,b,Y\n1,,x\n2,,y\n", "a=numbers", Options{LabelColumn: "y"}}, // b has none
+		{"a,b,Y\n1,,x\n2,,y\n", "a=numbers", Options{Form: Form{LabelColumn: "y"}}}, // b has none
 		{"\"a\", \"b\", \"class\"\n1, 2, \"x\"\n2, \"3\", \"y\"\n", "a,b=numbers", Options{}},
 		// What recurs are categories, beside numbers and alone.
 		{"a,b,c,class\n" + strings.Repeat("New York,2,M,x\nOhio,3,,y\n", 4), "2*a,c=categories + b=numbers", Options{}},
@@ -155,14 +155,15 @@ func TestNumericTable(t *testing.T) {
 			which + "b=word + a=categories + d=numbers", Options{}},
 		{"a,b,class\n" + strings.Repeat(strings.Repeat("far ", 17)+",red,x\n", 8), which + "a=word + b=categories",
 			Options{}},
-		{"a,b,c\n1,2,x\n", noLabels, Options{}},                                               // no label
-		{"a,target,class\n1,2,x\n", noLabels, Options{}},                                      // which label?
-		{"1,2,class\n1,2,x\n", which + "price,age=numbers", Options{}},                        // numbers of columns
-		{"5.13,NA,x\n4,2,y\n5,3,x\n", which + "price,age=numbers", Options{LabelColumn: "3"}}, // no header
-		{"a,a,class\n1,2,x\n", which + "price,age=numbers", Options{}},                        // twice
-		{"a,b,class\n1,2\n", which + "price,age=numbers", Options{}},                          // a short record
+		{"a,b,c\n1,2,x\n", noLabels, Options{}},                        // no label
+		{"a,target,class\n1,2,x\n", noLabels, Options{}},               // which label?
+		{"1,2,class\n1,2,x\n", which + "price,age=numbers", Options{}}, // numbers of columns
+		// no header
+		{"5.13,NA,x\n4,2,y\n5,3,x\n", which + "price,age=numbers", Options{Form: Form{LabelColumn: "3"}}},
+		{"a,a,class\n1,2,x\n", which + "price,age=numbers", Options{}}, // twice
+		{"a,b,class\n1,2\n", which + "price,age=numbers", Options{}},   // a short record
 		{strings.Repeat("male,third,S,no\nfemale,first,C,yes\n", 9), which + "price,age=numbers", // no header
-			Options{LabelColumn: "4"}},
+			Options{Form: Form{LabelColumn: "4"}}},
 		{"a,b,class\n" + strings.Repeat("1,red,x\n2,blue,y\nlots,red,y\n", 9), which + "a=word + b=categories", Options{}},
 		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Vocabulary: []string{"z"}}}, // of a model of text
 		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Tokenizer: Tokenizer{Digits: true}}},

@@ -86,7 +86,7 @@ func FuzzKernelRows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := context.Background()
 		read := func() *Corpus {
-			c, err := ReadFrom(ctx, strings.NewReader(text), "K", Options{Format: FormatSVMLight, Signed: true})
+			c, err := ReadFrom(ctx, strings.NewReader(text), "K", Options{Form: Form{Format: FormatSVMLight}, Signed: true})
 			if err != nil {
 				t.Skip()
 			}

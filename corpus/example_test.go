@@ -27,7 +27,7 @@ func ExampleFromTexts() {
 func ExampleReadFrom() {
 	const table = "stars,review\n5,\"good, very good\"\n1,bad\n"
 	c, err := corpus.ReadFrom(context.Background(), strings.NewReader(table), "reviews.csv",
-		corpus.Options{MinDF: 1, LabelColumn: "stars"})
+		corpus.Options{Form: corpus.Form{LabelColumn: "stars"}, MinDF: 1})
 	if err != nil {
 		panic(err)
 	}

@@ -13,19 +13,38 @@ import (
 	"github.com/gramengine/gram/corpus/internal/compressed"
 )
 
-// Form is what [Options] said of how a source is read, for others that are like it. The zero value is that
-// of a source that tells all itself.
+// Form says how a source is read. Models keep that of their documents, for others that are like them. The zero value
+// is that of a source that tells all itself.
 type Form struct {
 	Extension string `json:"extension,omitempty"` // of its name, such as ".csv"; "/" for a folder
 
-	Format         Format `json:"format,omitempty"`
-	Encoding       string `json:"encoding,omitempty"`
-	LabelColumn    string `json:"label_column,omitempty"`
-	TextColumn     string `json:"text_column,omitempty"`
-	LabelKey       string `json:"label_key,omitempty"`
-	TextKey        string `json:"text_key,omitempty"`
+	Format Format `json:"format,omitempty"` // default FormatAuto: from the name and the first bytes
+
+	// Encoding of text: auto (default: UTF-8, or UTF-16 by its byte order mark), utf-8, utf-16,
+	// latin-1, windows-1252 or another name of the WHATWG's Encoding Standard. Bytes that aren't
+	// text separate terms and are counted in a warning, and files of binary data in a folder are
+	// left out with one.
+	Encoding string `json:"encoding,omitempty"`
+
+	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its first line, or
+	// numbers from 1 where it has no header. By default they go by usual names (label, class, ...;
+	// text, ...), or else are the first and the second of two. Where there is no column of texts and all others
+	// that have a name hold numbers, as far as the first 64 KiB show, they are read as a view of numbers, with a
+	// warning. A TSV file has a header only if one is given.
+	LabelColumn string `json:"label_column,omitempty"`
+	TextColumn  string `json:"text_column,omitempty"`
+	// LabelKey and TextKey are the keys of JSON lines, by default usual names.
+	LabelKey string `json:"label_key,omitempty"`
+	TextKey  string `json:"text_key,omitempty"`
+
+	// LabelSeparator is what stands between several labels of a text, or of a line of Options.Labels:
+	// any text, or "none" where each field is one label. The default is a comma, with a warning where it may
+	// be part of a name.
 	LabelSeparator string `json:"label_separator,omitempty"`
-	ZeroBased      string `json:"zero_based,omitempty"`
+
+	// ZeroBased is whether indices of an svmlight file count from 0: "true" or "false". The default is that of
+	// Options.Like, or else false: index i is column i-1, as in LIBSVM, and index 0 is an error.
+	ZeroBased string `json:"zero_based,omitempty"`
 }
 
 // Validate checks that the format, the encoding and ZeroBased are known.
@@ -53,12 +72,10 @@ func extensionOf(name string) string {
 
 // formOf returns the form of a source of that extension, zero where the options say nothing of it.
 func (o *Options) formOf(extension string) Form {
-	zeroBased := o.ZeroBased
-	if zeroBased == "false" {
-		zeroBased = "" // the default
+	f := o.Form
+	if f.Extension = ""; f.ZeroBased == "false" {
+		f.ZeroBased = "" // the default
 	}
-	f := Form{"", o.Format, o.Encoding, o.LabelColumn, o.TextColumn, o.LabelKey, o.TextKey, o.LabelSeparator,
-		zeroBased}
 	if f != (Form{}) {
 		f.Extension = extension
 	}

@@ -19,8 +19,9 @@ import (
 
 // Options says how [Read] reads. The zero value works.
 type Options struct {
-	Format  Format // default FormatAuto: from the name and the first bytes
-	Workers int    // goroutines; default runtime.GOMAXPROCS(0), at most 1024
+	Form // how the source is read; its Extension doesn't matter
+
+	Workers int // goroutines; default runtime.GOMAXPROCS(0), at most 1024
 
 	// MinDF and MaxDF bound the document frequency of terms. By default MinDF is 2 for text and 1
 	// for vectors, and MaxDF is no limit. Neither counts where Vocabulary is given.
@@ -41,33 +42,14 @@ type Options struct {
 	Tokenizer      Tokenizer
 	TokenizerLater func() (Tokenizer, error)
 
-	// Encoding of text: auto (default: UTF-8, or UTF-16 by its byte order mark), utf-8, utf-16,
-	// latin-1, windows-1252 or another name of the WHATWG's Encoding Standard. Bytes that aren't
-	// text separate terms and are counted in a warning, and files of binary data in a folder are
-	// left out with one. Strict makes both an error.
-	Encoding string
-	Strict   bool
-
-	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its first line, or
-	// numbers from 1 where it has no header. By default they go by usual names (label, class, ...;
-	// text, ...), or else are the first and the second of two. Where there is no column of texts and all others
-	// that have a name hold numbers, as far as the first 64 KiB show, they are read as a view of numbers, with a
-	// warning. A TSV file has a header only if one is given.
-	LabelColumn, TextColumn string
-	// LabelKey and TextKey are the keys of JSON lines, by default usual names.
-	LabelKey, TextKey string
-
-	// LabelSeparator is what stands between several labels of a text, or of a line of the file Labels:
-	// any text, or "none" where each field is one label. The default is a comma, with a warning where it may
-	// be part of a name.
-	LabelSeparator string
+	Strict bool // bytes that aren't text in their encoding are an error, and so are files of binary data in a folder
 
 	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV,
 	// that take the place of those of the source. Anything after a TAB is ignored.
 	Labels string
 
 	// Like is how a source was read whose model reads this one: where the names have the same ending, it says
-	// what the fields above leave open. Its column or key of labels may be missing: then there are none.
+	// what Form leaves open. Its column or key of labels may be missing: then there are none.
 	Like Form
 
 	// KeepTexts keeps the documents' texts in Corpus.Texts where they have at most so many bytes in all, and take at
@@ -76,10 +58,6 @@ type Options struct {
 
 	// KeepRows does so with rows whose views of numbers give no width, see [Tokenizer.WidthOpen].
 	KeepRows int64
-
-	// ZeroBased is whether indices of an svmlight file count from 0: "true" or "false". The default is that of Like,
-	// or else false: index i is column i-1, as in LIBSVM, and index 0 is an error.
-	ZeroBased string
 
 	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of JSON lines, whose
 	// values become Corpus.Groups. "qid" takes the qids of an svmlight file, which every line must have.
@@ -379,7 +357,7 @@ func (o *Options) askVocabulary() (err error) {
 // documents. A program can check with it that it won't overwrite one of them. Errors: an unknown
 // source or format, or a folder that can't be listed.
 func Files(ctx context.Context, source string, format Format) ([]string, error) {
-	if err := (&Options{Format: format}).check(); err != nil {
+	if err := (&Options{Form: Form{Format: format}}).check(); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {

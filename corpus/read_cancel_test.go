@@ -91,7 +91,7 @@ func TestCancelBlocked(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(10*time.Millisecond, cancel) // wherever the reader is by then
-		promptly(t, func() error { _, err := Read(ctx, name, Options{Format: FormatSVMLight}); return err })
+		promptly(t, func() error { _, err := Read(ctx, name, Options{Form: Form{Format: FormatSVMLight}}); return err })
 	}
 }
 

@@ -29,7 +29,7 @@ func TestForms(t *testing.T) {
 		{"a.csv", "nr;Text;\"Label\"\n1;meow, purr;cat\n2;bark;dog,pet\n", Options{}},
 		{"a.csv", "\ufeff\"id\", \"Text\", \"Label \"\n1, \"meow, purr\", \"cat\"\n2, \"bark\n\", \"dog,pet\"\n", Options{}},
 		{"a.csv", "id,'text','label'\n1,meow purr,cat\n2,bark,\"dog,pet\"\n", Options{}},
-		{"a.csv", "id,text,kind\n1,meow purr,cat\n2,bark,\"dog,pet\"\n", Options{LabelColumn: "3"}},
+		{"a.csv", "id,text,kind\n1,meow purr,cat\n2,bark,\"dog,pet\"\n", Options{Form: Form{LabelColumn: "3"}}},
 		{"a.json", "\n[ {\"label\":\"cat\",\"text\":\"meow ] \\\"purr\"} ,\n\n" +
 			"{\"text\":\"bark\",\n\"label\":[\"dog\",\"pet\"]}]\n", Options{}},
 		{"a", `[{"Label":"cat"," TEXT ":"meow purr"},{"text":"bark","label":["dog","pet"]}]`, Options{}},
@@ -201,9 +201,8 @@ func FuzzFastTextFields(f *testing.F) {
 
 // A source like another is read as that was, where the options don't say otherwise; its labels may be missing.
 func TestLike(t *testing.T) {
-	like := texts(t, "a.csv", "id;Words;kind\n1;meow, purr;cat/pet\n", Options{
-		TextColumn: "words", LabelColumn: "3", LabelSeparator: "/",
-	}).Form
+	like := texts(t, "a.csv", "id;Words;kind\n1;meow, purr;cat/pet\n",
+		Options{Form: Form{TextColumn: "words", LabelColumn: "3", LabelSeparator: "/"}}).Form
 	if want := (Form{Extension: ".csv", TextColumn: "words", LabelColumn: "3", LabelSeparator: "/"}); like != want {
 		t.Fatalf("form %+v, expected %+v", like, want)
 	}
@@ -217,7 +216,8 @@ func TestLike(t *testing.T) {
 	}{
 		{"b.CSV", "nr;words;x\n1;purr;a/b\n", Options{}, "a,b purr:1\n"},
 		{"b.csv", "nr;words\n1;purr\n", Options{}, " purr:1\n"},
-		{"b.csv", "nr;words;x\n1;purr;a/b\n", Options{TextColumn: "x", LabelColumn: "1", LabelSeparator: "|"}, "1 a:1 b:1\n"},
+		{"b.csv", "nr;words;x\n1;purr;a/b\n",
+			Options{Form: Form{TextColumn: "x", LabelColumn: "1", LabelSeparator: "|"}}, "1 a:1 b:1\n"},
 		{"b.tsv", "a/b\twords\n", Options{}, "a/b words:1\n"},
 	} {
 		c.opt.Like = like

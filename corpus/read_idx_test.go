@@ -51,7 +51,7 @@ func TestReadIDX(t *testing.T) {
 		file := idxPair(t, suffix, pack(images), pack(labels))
 		for _, source := range []string{file, filepath.Dir(file)} {
 			check(source, Options{}, want)
-			check(source, Options{Format: FormatIDX, Workers: 1}, want)
+			check(source, Options{Form: Form{Format: FormatIDX}, Workers: 1}, want)
 		}
 		check(file, Options{MinDF: 2}, "7 1:1 2:0.2 5:0.003921569\n0\n7 1:1 2:1 5:1\n")
 	}
@@ -88,7 +88,7 @@ func TestBadIDX(t *testing.T) {
 		opt                  Options
 		in, found, want      string // the file without its folder, found and expected
 	}{
-		{"type", "\x00\x00\x0d" + images[3:], labels, Options{Format: FormatIDX}, "images",
+		{"type", "\x00\x00\x0d" + images[3:], labels, Options{Form: Form{Format: FormatIDX}}, "images",
 			": the first bytes 00 00 0d 02", header + " (at most 8)"},
 		{"dimensions", "\x00\x00\x08\x09", labels, Options{}, "images", ": the first bytes 00 00 08 09", header +
 			" (at most 8)"},
@@ -139,7 +139,8 @@ func TestBadIDX(t *testing.T) {
 	}
 	folder := t.TempDir()
 	want := "corpus: " + folder + ": no train-images-idx3-ubyte, expected a folder with it, or a file of images"
-	if _, err := Read(context.Background(), folder, Options{Format: FormatIDX}); err == nil || err.Error() != want {
+	_, err := Read(context.Background(), folder, Options{Form: Form{Format: FormatIDX}})
+	if err == nil || err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
 }
@@ -167,7 +168,7 @@ func FuzzReadIDX(f *testing.F) {
 		for name, data := range map[string][]byte{file: images, strings.TrimSuffix(file, "images") + "labels": labels} {
 			musttest.Do(t, os.WriteFile(name, data, 0o600))
 		}
-		c, err := Read(context.Background(), file, Options{Format: FormatIDX})
+		c, err := Read(context.Background(), file, Options{Form: Form{Format: FormatIDX}})
 		if err != nil {
 			var syntax *SyntaxError
 			if !errors.As(err, &syntax) || syntax.Found == "" || syntax.Expected == "" || c != nil {

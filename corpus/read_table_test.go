@@ -39,21 +39,21 @@ func TestTables(t *testing.T) {
 		{"a.csv", "label,text\npos,Good fine\nneg,\"bad, \"\"bad\"\"\"\r\npos,\"good\nother line\"\n,say 3\n", Options{}},
 		{"a.csv", "id,class,Body\n1,pos,Good fine\n2,neg,bad\n3,pos,\"good other\"\" line\"\n4,,say\n", Options{}},
 		{"a.csv", "a,b,c\n1,pos,Good fine\n2,neg,bad\n3,pos,good other line\n4,,say\n",
-			Options{LabelColumn: "B", TextColumn: "c"}},
+			Options{Form: Form{LabelColumn: "B", TextColumn: "c"}}},
 		{"a.csv", "pos,Good fine\nneg,bad\npos,good other line\n-,say\n", Options{}},
 		{"a.csv", "Label;Text\npos;Good fine\nneg;\"bad; \"\"bad\"\"\"\npos;\"good\nother, line\"\n;say\n", Options{}},
 		{"a.csv", "nr;b;c\n1,5;pos;Good fine\n2,5;neg;bad\n3;pos;good other line\n4;;say\n",
-			Options{LabelColumn: "b", TextColumn: "c"}},
-		{"a.csv", "Good fine,pos\nbad,neg\ngood other line,pos\nsay,-\n", Options{LabelColumn: "2"}},
+			Options{Form: Form{LabelColumn: "b", TextColumn: "c"}}},
+		{"a.csv", "Good fine,pos\nbad,neg\ngood other line,pos\nsay,-\n", Options{Form: Form{LabelColumn: "2"}}},
 		{"a.dat", "Good fine,1,pos\nbad,2,neg\ngood other line,3,pos\nsay,4,-\n",
-			Options{LabelColumn: "3", TextColumn: "1", Format: FormatCSV}},
+			Options{Form: Form{LabelColumn: "3", TextColumn: "1", Format: FormatCSV}}},
 		{"a.tsv", "text\tlabel\nGood fine\tpos\nbad\tneg\n\"good\tother\nline\"\tpos\nsay\t\n",
-			Options{LabelColumn: "label"}},
+			Options{Form: Form{LabelColumn: "label"}}},
 		{"a.tsv", "pos\tGood fine\nneg\tbad\npos\tgood\tother line\n-\tsay\n", Options{}},
 		{"a.jsonl", `{"label":"pos","text":"Good fine"}` + "\n\n" + `{"text":"b\u0061d","label":["neg"]}` + "\n" +
 			`{"id":3,"label":"pos","text":"good\nother line"}` + "\n" + `{"label":null,"text":"say"}`, Options{}},
 		{"a", `{"y":"pos","t":"Good fine"}` + "\n" + `{"t":"bad","y":"neg"}` + "\n" +
-			`{"y":"pos","t":"good other line"}` + "\n" + `{"y":"","t":"say"}`, Options{LabelKey: "y", TextKey: "t"}},
+			`{"y":"pos","t":"good other line"}` + "\n" + `{"y":"","t":"say"}`, Options{Form: Form{LabelKey: "y", TextKey: "t"}}},
 	} {
 		got := show(texts(t, c.file, c.content, c.opt))
 		if got = strings.Replace(got, "bad:2", "bad:1", 1); got != want {
@@ -105,14 +105,14 @@ func TestNamesOfObjects(t *testing.T) {
 		{two + "\n" + `{"name":"2 b","text":"x"}`, Options{}, nil},
 		{two + "\n" + `{"text":"x"}`, Options{}, nil},
 		{two + "\n" + `{"text":"x","name":3}`, Options{}, nil},
-		{two, Options{LabelKey: "Name"}, nil},
-		{two, Options{TextKey: "name"}, nil},
+		{two, Options{Form: Form{LabelKey: "Name"}}, nil},
+		{two, Options{Form: Form{TextKey: "name"}}, nil},
 		{two, columns, nil},
 		{table, Options{}, []string{"d/1.txt", "2 b"}},
 		{table + "2 b,a,x\n", Options{}, nil},
 		{table + ",a,x\n", Options{}, nil},
-		{table, Options{LabelColumn: "Name"}, nil},
-		{table, Options{TextColumn: "name"}, nil},
+		{table, Options{Form: Form{LabelColumn: "Name"}}, nil},
+		{table, Options{Form: Form{TextColumn: "name"}}, nil},
 		{table, columns, nil},
 		{"name,text\na,x\nb,y\n", Options{}, nil}, // of two columns the other one is the label
 	} {
@@ -200,7 +200,7 @@ func TestEncodings(t *testing.T) {
 		"mark": {"\xef\xbb\xbf" + content, ""}, "latin-1": {latin, "Latin-1"}, "1252": {latin, "windows-1252"},
 		"utf-16 auto": {utf16, ""}, "utf-16 big": {big, "auto"}, "utf-16": {utf16, "utf-16"}, "gzip": {gzipped(utf16), ""},
 	} {
-		if got := show(texts(t, "a.tsv", c.content, Options{Encoding: c.encoding, Strict: true})); got != want {
+		if got := show(texts(t, "a.tsv", c.content, Options{Form: Form{Encoding: c.encoding}, Strict: true})); got != want {
 			t.Errorf("%s: read\n%swant\n%s", name, got, want)
 		}
 	}
@@ -212,7 +212,7 @@ func TestEncodings(t *testing.T) {
 	if got := showWarnings(c, filepath.Dir(c.Source)); got != warning {
 		t.Errorf("warnings %q, expected %q", got, warning)
 	}
-	if _, err := Read(context.Background(), c.Source, Options{Encoding: "utf-9"}); err == nil {
+	if _, err := Read(context.Background(), c.Source, Options{Form: Form{Encoding: "utf-9"}}); err == nil {
 		t.Error("an unknown encoding is accepted")
 	}
 }
@@ -255,7 +255,8 @@ func TestReadFrom(t *testing.T) {
 	if _, err := ReadFrom(context.Background(), nil, "-", Options{}); err == nil {
 		t.Error("no reader is accepted")
 	}
-	if _, err := ReadFrom(context.Background(), strings.NewReader(""), "-", Options{Format: FormatFolder}); err == nil {
+	folder := Options{Form: Form{Format: FormatFolder}}
+	if _, err := ReadFrom(context.Background(), strings.NewReader(""), "-", folder); err == nil {
 		t.Error("a stream is a folder")
 	}
 }
@@ -320,7 +321,7 @@ func FuzzEncodings(f *testing.F) {
 	f.Add([]byte("\xff\xfea\x00\t\x00b\x00\n"), "")
 	f.Add([]byte("a\t\x82\xa0"), "shift_jis")
 	f.Fuzz(func(t *testing.T, data []byte, encoding string) {
-		opt := Options{MinDF: 1, Encoding: encoding, Format: FormatTSV, MaxLineBytes: 1000}
+		opt := Options{Form: Form{Encoding: encoding, Format: FormatTSV}, MinDF: 1, MaxLineBytes: 1000}
 		c, err := ReadFrom(context.Background(), bytes.NewReader(data), "fuzz", opt)
 		if err == nil {
 			checkCorpus(t, c)

@@ -113,7 +113,7 @@ func TestReadFiles(t *testing.T) {
 			content: "+1.0 1:2 10:0.5 # a comment: 3\n# nothing here\n-1\t2:1e-1\t \n1,3 4:2\r\n 7:1 8:1\n- 1:1",
 			want:    "1 1:2 10:0.5\n-1 2:0.1\n1,3 4:2\n 7:1 8:1\n 1:1\n"},
 		{name: "svmlight with index 0, qid, blank and empty lines", file: "a.libsvm", cols: 4,
-			opt:     Options{ZeroBased: "true"},
+			opt:     Options{Form: Form{ZeroBased: "true"}},
 			content: "1 qid:3 0:1 3:2\n\n2 qid:3\n \n2 # none\n",
 			want:    "1 0:1 3:2\n2\n2\n",
 			warnings: "blank line, skipped (2, first a.libsvm:2)\nqid, left out (2, first a.libsvm:1)\n" +
@@ -383,7 +383,7 @@ func TestOptions(t *testing.T) {
 		opt    Options
 		want   string
 	}{
-		{file, Options{Format: "xls"},
+		{file, Options{Form: Form{Format: "xls"}},
 			`corpus: format "xls", expected one of csv, fasttext, folder, idx, jsonl, lines, matrixmarket, numpy, ` +
 				`svmlight, tsv`},
 		{file, Options{Workers: -1}, "corpus: Workers is -1, expected at least 0"},
@@ -392,12 +392,12 @@ func TestOptions(t *testing.T) {
 			`corpus: the vocabulary holds "a" twice, expected every term once`},
 		{file, Options{Vocabulary: []string{}, VocabularyLater: func() ([]string, error) { return nil, nil }},
 			"corpus: Vocabulary and VocabularyLater are both given, expected one of them"},
-		{file, Options{LabelSeparator: "\xff"}, `corpus: LabelSeparator "\xff", expected UTF-8`},
+		{file, Options{Form: Form{LabelSeparator: "\xff"}}, `corpus: LabelSeparator "\xff", expected UTF-8`},
 		{file, Options{Like: Form{Format: "x"}}, `corpus: format "x", expected one of csv, fasttext, folder, idx, jsonl, ` +
 			`lines, matrixmarket, numpy, svmlight, tsv: Like`},
-		{file, Options{Format: FormatFolder}, "corpus: " + file +
+		{file, Options{Form: Form{Format: FormatFolder}}, "corpus: " + file +
 			": a file, expected a folder with one sub-folder per class"},
-		{filepath.Dir(file), Options{Format: FormatTSV}, "corpus: " + filepath.Dir(file) +
+		{filepath.Dir(file), Options{Form: Form{Format: FormatTSV}}, "corpus: " + filepath.Dir(file) +
 			": a folder, expected a file in the format tsv"},
 		{empty, Options{}, "corpus: " + empty +
 			": no documents, expected one sub-folder per class with one file per document"},

@@ -242,7 +242,7 @@ func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
 	}
 	read := func(ctx context.Context) (*corpus.Corpus, error) {
 		return corpus.ReadFrom(ctx, bytes.NewReader(text.Bytes()), "read.tsv",
-			corpus.Options{Format: "tsv", Workers: on.workers, MinDF: 1})
+			corpus.Options{Form: corpus.Form{Format: "tsv"}, Workers: on.workers, MinDF: 1})
 	}
 	return &job{
 		units: float64(text.Len()),

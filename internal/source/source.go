@@ -211,14 +211,13 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, 
 	if d.TokenizerLater != nil {
 		tokenizer = corpus.Tokenizer{}
 	}
+	form := d.text.form
+	form.Format, form.ZeroBased = d.sparseFormat(), d.ZeroBased
 	opt := corpus.Options{
-		Format: d.sparseFormat(), Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF,
-		Signed: d.Signed, ZeroBased: d.ZeroBased,
+		Form: form, Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF, Signed: d.Signed,
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
 		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, Like: d.Form, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
-		Encoding: d.text.encoding, Strict: d.text.strict, Labels: d.text.labels,
-		LabelColumn: d.text.labelColumn, TextColumn: d.text.textColumn,
-		GroupColumn: d.GroupColumn, LabelKey: d.text.labelKey, TextKey: d.text.textKey, LabelSeparator: d.text.labelSeparator,
+		Strict: d.text.strict, Labels: d.text.labels, GroupColumn: d.GroupColumn,
 		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(),
 		Progress: func(s corpus.Progress) { p.Update(s.Done, s.Total) },
 	}

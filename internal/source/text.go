@@ -15,12 +15,10 @@ import (
 
 // textFlags are the flags that say how text is read, and cut into terms.
 type textFlags struct {
-	near                    bool // words have digits by default
-	encoding, labels        string
-	strict                  bool
-	labelColumn, textColumn string
-	labelKey, textKey       string
-	labelSeparator          string
+	near   bool        // words have digits by default
+	form   corpus.Form // but for Format and ZeroBased
+	labels string
+	strict bool
 
 	analyzer, ngrams, pattern, stopWords, normalize string
 	views                                           string
@@ -51,21 +49,21 @@ than scikit-learn's. Models keep these settings, and predict splits text as trai
 func (t *textFlags) declare(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
-	f.StringVar(&t.encoding, "encoding", "", "`NAME` of the encoding of text: utf-8, utf-16, latin-1, windows-1252 or "+
-		"any other of the web's (default: UTF-8, or UTF-16 by its byte order mark)")
+	f.StringVar(&t.form.Encoding, "encoding", "", "`NAME` of the encoding of text: utf-8, utf-16, latin-1, windows-1252 "+
+		"or any other of the web's (default: UTF-8, or UTF-16 by its byte order mark)")
 	f.BoolVar(&t.strict, "strict", false, "refuse bytes that are not text and files of binary data, which are "+
 		"otherwise left out and counted")
-	f.StringVar(&t.labelColumn, "label-column", "", "the labels of a CSV or TSV file are in this `COLUMN`: a name in "+
-		"its first line, or a number from 1 (default: label, class, ..., or the first of two)")
-	f.StringVar(&t.textColumn, "text-column", "",
+	f.StringVar(&t.form.LabelColumn, "label-column", "", "the labels of a CSV or TSV file are in this `COLUMN`: a name "+
+		"in its first line, or a number from 1 (default: label, class, ..., or the first of two)")
+	f.StringVar(&t.form.TextColumn, "text-column", "",
 		"the texts are in this `COLUMN` (default: text, ..., or the second of two)")
-	f.StringVar(&t.labelKey, "label-key", "", "the labels of JSON lines have this `KEY` (default: label, class, ...)")
-	f.StringVar(&t.textKey, "text-key", "", "the texts of JSON lines have this `KEY` (default: text, content, ...)")
-	f.StringVar(&t.labelSeparator, "label-separator", "", "the separator of several labels, or none: each field "+
+	f.StringVar(&t.form.LabelKey, "label-key", "", "the labels of JSON lines have this `KEY` (default: label, class, ...)")
+	f.StringVar(&t.form.TextKey, "text-key", "", "the texts of JSON lines have this `KEY` (default: text, content, ...)")
+	f.StringVar(&t.form.LabelSeparator, "label-separator", "", "the separator of several labels, or none: each field "+
 		"is one `LABEL` (default: a comma, with a warning where it may be part of a name)")
 	f.Reads(&t.labels, "labels", "read the labels from `FILE`, one line per document")
 	f.Check(func() error {
-		if err := corpus.CheckEncoding(t.encoding); err != nil {
+		if err := corpus.CheckEncoding(t.form.Encoding); err != nil {
 			return cli.UsageError{Err: fmt.Errorf("-encoding: %w", err)}
 		}
 		return nil

@@ -36,7 +36,7 @@ func newGramJob(t *testing.T, documents int, flags ...string) *gramJob {
 	for range documents {
 		fmt.Fprintf(&text, "1 %d:1 %d:%d\n", 1+rng.IntN(9), 10+rng.IntN(30), 1+rng.IntN(4))
 	}
-	opt := corpus.Options{Format: corpus.FormatSVMLight}
+	opt := corpus.Options{Form: corpus.Form{Format: corpus.FormatSVMLight}}
 	c, err := corpus.ReadFrom(t.Context(), strings.NewReader(text.String()), "test", opt)
 	if err != nil {
 		t.Fatal(err)

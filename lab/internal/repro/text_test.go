@@ -18,7 +18,8 @@ func readLines(t *testing.T, lines ...string) *corpus.Corpus {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.tsv")
 	musttest.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666))
-	c := musttest.Get(corpus.Read(context.Background(), path, corpus.Options{MinDF: 1, Format: corpus.FormatTSV}))(t)
+	opt := corpus.Options{Form: corpus.Form{Format: corpus.FormatTSV}, MinDF: 1}
+	c := musttest.Get(corpus.Read(context.Background(), path, opt))(t)
 	return c
 }
 
