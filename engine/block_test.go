@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -64,16 +63,5 @@ func TestBlocksSameBits(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestBlockEndsWithVisit(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(300, 3000, 20, 3))
-	e, k := newEngine(t, x, Options{}), parse(t, "diffusion:t=0.5")
-	whole := [2]int{0, 300}
-	stop := errors.New("stop")
-	stopping := func(*Tile) error { return stop }
-	if err := e.Each(t.Context(), k, Request{Rows: whole, Columns: whole}, stopping); !errors.Is(err, stop) {
-		t.Errorf("error %v, expected that of visit", err)
 	}
 }

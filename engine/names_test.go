@@ -2,12 +2,9 @@ package engine
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
@@ -30,27 +27,15 @@ func names(n int) []string {
 	return out
 }
 
-// Names by three characters, within a cosine of 0.8, are the same by a join and by tiles. GRAM_NAMES=660000
-// has so many, by what is cheaper alone, and prints the time.
+// Names by three characters, within a cosine of 0.8, are the same by a join and by tiles.
 func TestJoinNames(t *testing.T) {
-	n, methods := 3000, []string{byJoin, byTiles}
-	if s := os.Getenv("GRAM_NAMES"); s != "" {
-		n, _ = strconv.Atoi(s)
-		methods = []string{""}
-	}
 	tokenizer := musttest.Get(corpus.ParseTokenizer("char:ngrams=3..3"))(t)
-	c := musttest.Get(corpus.FromTexts(t.Context(), names(n), nil, corpus.Options{MinDF: 1, Tokenizer: tokenizer}))(t)
-	emb := sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
-	x := musttest.Get(emb.Fit(c.Documents).Transform(c.Documents))(t)
-	var all []*Within
-	for _, method := range methods {
-		begin := time.Now()
-		w := musttest.Get(GroupsWithin(t.Context(), x, 0.2, Options{Workers: 2, method: method}))(t)
-		t.Logf("%d names: %d pairs in %.1f s, %+v", n, w.Pairs, time.Since(begin).Seconds(), *w.Plan)
-		all = append(all, w)
-	}
-	same := func(a, b []int32) bool { return slices.Equal(a, b) }
-	if a, b := all[0], all[len(all)-1]; a.Pairs != b.Pairs || a.Pairs == 0 || !slices.EqualFunc(a.Groups, b.Groups, same) {
+	opt := corpus.Options{MinDF: 1, Tokenizer: tokenizer}
+	c := musttest.Get(corpus.FromTexts(t.Context(), names(3000), nil, opt))(t)
+	x := embedded(t, sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}, c.Documents)
+	a := musttest.Get(GroupsWithin(t.Context(), x, 0.2, Options{Workers: 2, method: byJoin}))(t)
+	b := musttest.Get(GroupsWithin(t.Context(), x, 0.2, Options{Workers: 2, method: byTiles}))(t)
+	if a.Pairs != b.Pairs || a.Pairs == 0 || !slices.EqualFunc(a.Groups, b.Groups, slices.Equal) {
 		t.Errorf("%d pairs and %d groups by a join, %d and %d by tiles", a.Pairs, len(a.Groups), b.Pairs, len(b.Groups))
 	}
 }
