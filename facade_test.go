@@ -39,9 +39,7 @@ func TestModelPredictsConcurrently(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, m.Close())
 	}
 }
 
@@ -89,9 +87,7 @@ func TestModelWarm(t *testing.T) {
 	}
 	numbers := gram.Must(gram.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, 4}), []string{"x", "y"}))
 	m = gram.Must(gram.Train(t.Context(), numbers, gram.TrainOptions{Kernel: "linear", C: 1}))
-	if err := m.Warm(t.Context()); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, m.Warm(t.Context()))
 	if err := new(gram.Model).Warm(t.Context()); err == nil {
 		t.Error("an empty model is warm")
 	}

@@ -133,32 +133,10 @@ func TestOneSpaceOfVectors(t *testing.T) {
 	}
 }
 
-// Each document that is dropped is within the bound of one that is kept; equal texts are duplicates,
-// whatever the terms.
-func TestDuplicatesOfKept(t *testing.T) {
-	var chain []string
-	for i := range 100 {
-		var words []string
-		for k := range 60 {
-			words = append(words, fmt.Sprint("w", i+k))
-		}
-		chain = append(chain, strings.Join(words, " "))
-	}
-	c := musttest.Get(gram.Texts(t.Context(), chain, nil, gram.ReadOptions{MinDF: 1, Tokenizer: corpus.NearTokenizer}))(t)
-	dropped := 0
-	for _, group := range musttest.Get(gram.Duplicates(t.Context(), c, gram.DuplicateOptions{}))(t) {
-		for _, i := range group[1:] {
-			dropped++
-			if c := 1 - bhattacharyya(chain[group[0]], chain[i]); c > 0.02 {
-				t.Errorf("document %d is dropped for %d, at c = %v", i, group[0], c)
-			}
-		}
-	}
-	if dropped != 50 {
-		t.Errorf("%d of 100 texts dropped, expected 50", dropped)
-	}
+// Equal texts are duplicates, whatever the terms.
+func TestDuplicatesOfEqualTexts(t *testing.T) {
 	cut := corpus.Tokenizer{MinN: 3, MaxN: 3}
-	c = musttest.Get(gram.Texts(t.Context(), []string{"cat", "dog", "cat", "a b c", "", "a b c", ""}, nil,
+	c := musttest.Get(gram.Texts(t.Context(), []string{"cat", "dog", "cat", "a b c", "", "a b c", ""}, nil,
 		gram.ReadOptions{MinDF: 9, Tokenizer: cut}))(t)
 	groups := musttest.Get(gram.Duplicates(t.Context(), c, gram.DuplicateOptions{}))(t)
 	if want := [][]int32{{0, 2}, {3, 5}, {4, 6}}; !slices.EqualFunc(groups, want, slices.Equal) {

@@ -16,11 +16,7 @@ import (
 
 // A search of texts finds the terms, too, and its options train with them.
 func TestSearchOfTexts(t *testing.T) {
-	var texts, labels []string
-	for i := range 120 {
-		pair := [2]string{"red fox", "fox red"}[i%2]
-		texts, labels = append(texts, fmt.Sprintf("w%c %s x%c", 'a'+i%7, pair, 'a'+i%11)), append(labels, fmt.Sprint(i%2))
-	}
+	texts, labels := ordered(120)
 	ctx := t.Context()
 	c := musttest.Get(gram.Texts(ctx, texts, labels, gram.ReadOptions{}))(t)
 	found := musttest.Get(gram.Search(ctx, c, gram.SearchOptions{Folds: 3}))(t)
@@ -68,12 +64,8 @@ func TestSearchOfOneClass(t *testing.T) {
 // A regression of texts chooses their terms, too; CrossValidate with what Search found has its figure, in the unit of
 // the targets, and a training without options is as good.
 func TestSearchOfNumbers(t *testing.T) {
-	var texts, labels []string
-	for i := range 150 {
-		pair := [2]string{"red fox", "fox red"}[i%2]
-		texts = append(texts, fmt.Sprintf("w%c %s x%c", 'a'+i%7, pair, 'a'+i%11))
-		labels = append(labels, fmt.Sprint(1000*(i%2)+200*(i%7)))
-	}
+	texts, _ := ordered(150)
+	labels := musttest.Make(150, func(i int) string { return fmt.Sprint(1000*(i%2) + 200*(i%7)) })
 	ctx := t.Context()
 	c := musttest.Get(gram.Texts(ctx, texts, labels, gram.ReadOptions{}))(t)
 	o := gram.TrainOptions{Type: "epsilon_svr"}

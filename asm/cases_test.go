@@ -84,19 +84,13 @@ func kernelCases() map[string]kernelCase {
 	first := []int{0}
 
 	// Maps: the destination, c, for some y, and then numbers.
-	oneInput := func(by ...any) kernelCase {
+	inputs := func(count int, by ...any) kernelCase {
 		return kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			return append([]any{out32(m, n), c32(m, r, n)}, by...)
-		}, first, nil}
-	}
-	twoInputs := func(by ...any) kernelCase {
-		return kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			return append([]any{out32(m, n), c32(m, r, n), y32(m, r, n)}, by...)
-		}, first, nil}
-	}
-	wideInputs := func(by ...any) kernelCase {
-		return kernelCase{func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			return append([]any{out64(m, n), c32(m, r, n), y32(m, r, n)}, by...)
+			args := []any{out32(m, n), c32(m, r, n)}
+			if count > 1 {
+				args = append(args, y32(m, r, n))
+			}
+			return append(args, by...)
 		}, first, nil}
 	}
 	inputs64 := func(count int) kernelCase {
@@ -187,16 +181,16 @@ func kernelCases() map[string]kernelCase {
 		}),
 		"Transpose": turned(func(m memory, r *rand.Rand, n int) any { return c32(m, r, n) }),
 
-		"Add":        twoInputs(),
-		"Exp":        oneInput(),
-		"Diffusion":  oneInput(float32(2)),
-		"NGD":        oneInput(float32(math.Pi)),
-		"NGDExp":     oneInput(float32(2)),
-		"Dot":        twoInputs(float32(1.5)),
-		"Gaussian":   twoInputs(float32(1.5), float32(0.5)),
-		"ArcCosine0": oneInput(),
-		"ArcCosine1": twoInputs(float32(1.5)),
-		"ArcCosine2": twoInputs(float32(1.5)),
+		"Add":        inputs(2),
+		"Exp":        inputs(1),
+		"Diffusion":  inputs(1, float32(2)),
+		"NGD":        inputs(1, float32(math.Pi)),
+		"NGDExp":     inputs(1, float32(2)),
+		"Dot":        inputs(2, float32(1.5)),
+		"Gaussian":   inputs(2, float32(1.5), float32(0.5)),
+		"ArcCosine0": inputs(1),
+		"ArcCosine1": inputs(2, float32(1.5)),
+		"ArcCosine2": inputs(2, float32(1.5)),
 		"Piecewise": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			rows := randomRows[float32](r, PiecewiseRows(uint(n%4)))
 			clear(rows[len(rows)-1][:])
@@ -216,7 +210,9 @@ func kernelCases() map[string]kernelCase {
 		"Decay": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			return []any{out32(m, n), place(m, numbers[float64](r, n, 0, 3))}
 		}, first, nil},
-		"Affine":  wideInputs(1.5, 0.5, 2.5),
+		"Affine": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
+			return []any{out64(m, n), c32(m, r, n), y32(m, r, n), 1.5, 0.5, 2.5}
+		}, first, nil},
 		"Squares": inputs64(3),
 		"Narrow": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			v := numbers[float64](r, n, -3, 3)

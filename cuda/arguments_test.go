@@ -222,9 +222,7 @@ func TestRowsConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, d.Close())
 }
 
 // Times count each launch, and nothing where they aren't asked for.

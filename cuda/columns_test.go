@@ -89,9 +89,7 @@ func load(t testing.TB, d *Device, x *sparse.Embedded) *columns {
 		t.Fatal(errors.Join(err, d.Close()))
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(cols.Close(), d.Close()); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, errors.Join(cols.Close(), d.Close()))
 	})
 	return cols.(*columns)
 }
@@ -414,9 +412,7 @@ func TestEndsEarly(t *testing.T) {
 		t.Errorf("no rows: error %v", err)
 	}
 	holdRows(t, cols, whole(cols))
-	if err := errors.Join(cols.Close(), d.Close()); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, errors.Join(cols.Close(), d.Close()))
 	if _, err := d.Load(ctx, x); err == nil {
 		t.Error("documents are loaded although the context has ended")
 	}
@@ -435,9 +431,7 @@ func TestLoadErrors(t *testing.T) {
 			t.Errorf("%s: error %v, expected the documents in it: %v", fail, err, copying)
 		}
 		t.Setenv("FAKE_FAIL", "")
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, d.Close())
 	}
 }
 

@@ -43,9 +43,7 @@ func TestScaledColumns(t *testing.T) {
 		}
 		f := e.Fit(m)
 		x := mustTransform(t, f, m)
-		if err := x.Validate(); err != nil {
-			t.Error(err)
-		}
+		musttest.Do(t, x.Validate())
 		restored := musttest.Get(RestoreEmbedder(fields(f)))(t)
 		if y := mustTransform(t, restored, m); x.Digest() != y.Digest() {
 			t.Errorf("%s: other bits from what is restored", name)

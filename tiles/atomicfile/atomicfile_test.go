@@ -134,9 +134,7 @@ func TestFolderOfPath(t *testing.T) {
 	if names := entries(t, filepath.Join(base, "other")); !slices.Equal(names, want) {
 		t.Errorf("other has %q, expected %q", names, want)
 	}
-	if err := f.Commit(); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, f.Commit())
 	if _, err := os.Stat(filepath.Join(base, "other", "a")); err != nil {
 		t.Error(err)
 	}
@@ -242,9 +240,7 @@ func TestKilled(t *testing.T) {
 	if names := entries(t, filepath.Dir(path)); len(names) != 2 || during != 2 {
 		t.Errorf("the folder had %d files and has %q, expected 2", during, names)
 	}
-	if err := errors.Join(live.Commit(), again.Commit()); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, errors.Join(live.Commit(), again.Commit()))
 }
 
 // Sweep removes what has a temporary name's number, is a file and isn't held, and nothing else.

@@ -15,9 +15,7 @@ var kernels = filepath.Join("..", "..", "kernels")
 
 // The PTX in git is that of the sources in git.
 func TestFresh(t *testing.T) {
-	if err := run(kernels, true, &bytes.Buffer{}); err != nil {
-		t.Error(err)
-	}
+	musttest.Do(t, run(kernels, true, &bytes.Buffer{}))
 }
 
 // A changed source is noticed, and so is PTX that says nothing of its sources.
