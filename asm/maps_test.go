@@ -343,23 +343,3 @@ func FuzzMaps(f *testing.F) {
 		}
 	})
 }
-
-// BenchmarkMap measures the maps with data in the first-level cache, c as text has it (in [0, 1]).
-func BenchmarkMap(b *testing.B) {
-	const n = 4096
-	rng := rand.New(rand.NewPCG(1, 2))
-	c, y, dst := make([]float32, n), make([]float32, n), make([]float32, n)
-	for i := range c {
-		c[i], y[i] = rng.Float32(), 1+rng.Float32()
-	}
-	for _, k := range tables {
-		for _, m := range mapCases() {
-			b.Run(fmt.Sprintf("isa=%s/map=%s", k.ISA, m.name), func(b *testing.B) {
-				for b.Loop() {
-					m.run(k, dst, c, y)
-				}
-				b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "values/s")
-			})
-		}
-	}
-}

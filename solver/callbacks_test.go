@@ -102,9 +102,8 @@ func TestNoMargin(t *testing.T) {
 		for i := range trial.Parts {
 			trial.Parts[i] = i / 2 % 2
 		}
-		if _, err := trial.Validate(
-			ctx, same, []Parameters{{Nu: 0.4}}, nil, Options{},
-		); err == nil || !strings.Contains(err.Error(), "the margin of class") {
+		if _, err := trial.Validate(ctx, same, []Parameters{{Nu: 0.4}}, nil,
+			Options{}); err == nil || !strings.Contains(err.Error(), "the margin of class") {
 			t.Errorf("%s: validation with error %v, expected that there is no margin", name, err)
 		}
 	}

@@ -35,9 +35,8 @@ func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (object
 	dir := t.TempDir()
 	in := filepath.Join(dir, "matrix")
 	musttest.Do(t, os.WriteFile(in, text.Bytes(), 0o600))
-	out, err := exec.Command(
-		program, append(append([]string{"-t", "4", "-e", "1e-5"}, args...), in, filepath.Join(dir, "model"))...,
-	).CombinedOutput()
+	out, err := exec.Command(program,
+		append(append([]string{"-t", "4", "-e", "1e-5"}, args...), in, filepath.Join(dir, "model"))...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -67,9 +66,8 @@ func closeToLIBSVM(t *testing.T, got []*Machine, objective, rho []float64, divid
 				scale = math.Max(scale, math.Abs(c))
 			}
 		}
-		if tol := 1e-5*math.Abs(objective[i]) + 1e-6; !(math.Abs(m.Objective-objective[i]) <= max(
-			tol, 4e-5*(scale-1)*math.Abs(objective[i]),
-		)) {
+		if tol := 1e-5*math.Abs(objective[i]) + 1e-6; !(math.Abs(m.Objective-objective[i]) <= max(tol,
+			4e-5*(scale-1)*math.Abs(objective[i]))) {
 			t.Errorf("problem %d: objective %v, svm-train has %v", i, m.Objective, objective[i])
 		}
 		if !(math.Abs(m.Rho-rho[i]) <= 1e-4*scale) {

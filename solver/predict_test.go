@@ -41,10 +41,8 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 		labels[4*i] = -1 // held out
 	}
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
-		c := musttest.Get(Train(
-			context.Background(), m,
-			Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: Parameters{C: 10}}, Options{},
-		))(t)
+		c := musttest.Get(Train(context.Background(), m,
+			Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: Parameters{C: 10}}, Options{}))(t)
 		columns := c.Support()
 		p := musttest.Get(c.NewPredictor(columns, nil))(t)
 		var rows [][]float32

@@ -64,10 +64,8 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 				}
 				differ, right := 0, 0
 				for f := range 4 {
-					own := musttest.Get(Train(
-						ctx, matrix,
-						Training{Labels: masked(trial, f), Classes: k, Scheme: scheme, Parameters: pars[at]}, Options{},
-					))(t)
+					own := musttest.Get(Train(ctx, matrix,
+						Training{Labels: masked(trial, f), Classes: k, Scheme: scheme, Parameters: pars[at]}, Options{}))(t)
 					held := heldOut(trial.Parts, f)
 					want := decisionsOf(t, matrix, own, held)
 					have := decisionsOf(t, matrix, v.Fits[f], held)
@@ -78,9 +76,7 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 							}
 						}
 						if !machine.Converged ||
-							!(math.Abs(
-								machine.Objective-own.Machines[i].Objective,
-							) <= defaultTolerance*sizeOf(own.Machines[i])) {
+							!(math.Abs(machine.Objective-own.Machines[i].Objective) <= defaultTolerance*sizeOf(own.Machines[i])) {
 							t.Errorf("%v C=%v: objective %v, alone %v", scheme, pars[at].C, machine.Objective,
 								own.Machines[i].Objective)
 						}
@@ -202,9 +198,8 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 	sets[5] = nil
-	v := musttest.Get((&Trial{Sets: sets, Classes: 3, Parts: parts}).Validate(
-		ctx, m, []Parameters{{C: 10}, {C: 1}}, nil, Options{},
-	))(t)
+	v := musttest.Get((&Trial{Sets: sets, Classes: 3, Parts: parts}).Validate(ctx, m,
+		[]Parameters{{C: 10}, {C: 1}}, nil, Options{}))(t)
 	for _, own := range v {
 		wrong := 0
 		for i, got := range own.Sets {
@@ -227,14 +222,12 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 
-	nu := musttest.Get((&Trial{Labels: labels, Classes: 2, Parts: parts}).Validate(
-		ctx, m, []Parameters{{Nu: 0.3}, {Nu: 0.1}}, nil, Options{},
-	))(t)
+	nu := musttest.Get((&Trial{Labels: labels, Classes: 2, Parts: parts}).Validate(ctx, m,
+		[]Parameters{{Nu: 0.3}, {Nu: 0.1}}, nil, Options{}))(t)
 	for at, par := range []Parameters{{Nu: 0.3}, {Nu: 0.1}} {
-		own := musttest.Get(Train(
-			ctx, m, Training{Labels: masked(&Trial{Labels: labels, Parts: parts}, 1), Classes: 2, Parameters: par},
-			Options{},
-		))(t)
+		own := musttest.Get(Train(ctx, m,
+			Training{Labels: masked(&Trial{Labels: labels, Parts: parts}, 1), Classes: 2, Parameters: par},
+			Options{}))(t)
 		if got, want := nu[at].Fits[1].Machines[0], own.Machines[0]; !slices.Equal(got.Coef, want.Coef) ||
 			got.Rho != want.Rho {
 			t.Errorf("ν = %v: another machine than alone", par.Nu)

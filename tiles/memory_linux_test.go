@@ -13,9 +13,8 @@ import (
 
 // The system knows of the wish: the mapping that holds the middle of the values has the flag hg.
 func TestMakeAsksForLargePages(t *testing.T) {
-	probe := musttest.Get(syscall.Mmap(
-		-1, 0, 2*hugePage, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE,
-	))(t)
+	probe := musttest.Get(syscall.Mmap(-1, 0, 2*hugePage, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE))(t)
 	defer func() { _ = syscall.Munmap(probe) }()
 	if err := syscall.Madvise(probe, madvHugepage); err != nil {
 		t.Skip("this system has no large pages on request: ", err)
