@@ -163,7 +163,7 @@ func TestTableOfRoughFunctions(t *testing.T) {
 		"tiny":       func(c float64) float64 { return 1e-43 * (1 + c) },
 		"overflow":   func(c float64) float64 { return math.Exp(120 * (1 - c)) },
 	} {
-		p := tables.New(g)
+		p := tables.New(g, nil)
 		var relative float64
 		everyISA(t, func(t *testing.T, table *asm.Kernels) {
 			dst := [1]float32{}

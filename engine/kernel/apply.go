@@ -36,14 +36,10 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	return nil
 }
 
-// PanicError reports that a function of a user-defined kernel panicked. What names the function,
-// Value is the value of the panic, and Stack is that of its goroutine. Unwrap returns Value if it
-// is an error.
-//
-// Computations return it like any other error, since no caller could recover from a panic of a worker
-// goroutine. The engine, its caches and the kernel stay usable. [New] and [Apply] return it, too.
-// Kernel.Eval and Kernel.Error return no error, so they panic in the goroutine of their caller. Go
-// can't recover from fatal errors, such as concurrent writes to a map.
+// PanicError reports that a function of a user-defined kernel panicked, with the stack. Computations,
+// [New] and [Apply] return it like any other error, since no caller could recover from a panic of a worker
+// goroutine. The engine and the kernel stay usable. Kernel.Eval and Kernel.Error panic in the goroutine of
+// their caller. Go can't recover from fatal errors, such as concurrent writes to a map.
 type PanicError = run.PanicError
 
 // Caught turns a panic into an error. Callers of a kernel's functions defer it. If err is nil, Caught

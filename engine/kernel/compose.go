@@ -34,52 +34,37 @@ func checkCompose(parts []*kernel, v []float64) (int, string) {
 	if again < 0 && v[0] > 0 {
 		return last, fmt.Sprintf("no more kernels than layers=%d", int(v[0]))
 	}
-	total := 0
+	total := max(again, 0) * parts[last].leaves
 	for i, p := range parts {
 		if (i < last || again > 0) && !p.known.PositiveDiagonal {
 			return i, needsDiagonal + ", below another layer"
 		}
 		total += p.leaves
 	}
-	if total += max(again, 0) * parts[last].leaves; total > maxLeaves {
+	if total > maxLeaves {
 		return last, fmt.Sprintf("at most %d kernels in all", maxLeaves)
 	}
 	return 0, ""
 }
 
 // layered is a kernel on the feature space of another, that on the feature space of a third, and so
-// on, from the bottom up: with (c₀, x₀, y₀) what two documents have, and (cᵢ, xᵢ, yᵢ) what layer i
-// makes of (cᵢ₋₁, xᵢ₋₁, yᵢ₋₁), see [formula],
-//
-//	k = k_ℓ(c_ℓ₋₁, x_ℓ₋₁, y_ℓ₋₁)
-//
-// The diagonal goes along as the norms x and y. With arc-cosine layers of degree n it is
-//
-//	k⁽ˡ⁺¹⁾(x, y) = (1/π) [k⁽ˡ⁾(x, x) k⁽ˡ⁾(y, y)]^(n/2) J_n(θ⁽ˡ⁾)
-//	θ⁽ˡ⁾ = arccos( k⁽ˡ⁾(x, y) / √(k⁽ˡ⁾(x, x) k⁽ˡ⁾(y, y)) )
-//
-// Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
+// on, from the bottom up, see [formula]. Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
 func layered(layers []*kernel) formula {
 	groups := grouped(layers)
-	below := func(a at) (*kernel, at) {
+	// on writes a function of the top layer, on the feature space of those below.
+	on := func(a at, write func(top *kernel, a at) ref) ref {
 		of := groups
 		if a.e.exact {
 			of = layers
 		}
 		for _, l := range of[:len(of)-1] {
-			a = l.above(a)
+			a = at{a.e, l.deficitAt(a), l.image(a.norm)}
 		}
-		return of[len(of)-1], a
+		return write(of[len(of)-1], a)
 	}
 	return formula{
-		value: func(a at) ref {
-			top, a := below(a)
-			return top.at(a)
-		},
-		deficit: func(a at) ref {
-			top, a := below(a)
-			return top.deficitAt(a)
-		},
+		value:   func(a at) ref { return on(a, (*kernel).at) },
+		deficit: func(a at) ref { return on(a, (*kernel).deficitAt) },
 		norm: func(n norm) norm {
 			for _, l := range layers {
 				n = l.image(n)
@@ -98,17 +83,15 @@ func grouped(layers []*kernel) (groups []*kernel) {
 		for n < len(layers) && layers[n].separable {
 			n++
 		}
-		if n > 1 && (n < len(layers) || len(groups) > 0) {
-			one := &kernel{formula: layered(layers[:n]), text: "compose"}
-			for _, l := range layers[:n] {
-				one.text += " " + l.text
-			}
-			groups = append(groups, one.ready())
-		} else {
-			n = 1
-			groups = append(groups, layers[0])
+		if n < 2 || n == len(layers) && len(groups) == 0 {
+			groups, layers = append(groups, layers[0]), layers[1:]
+			continue
 		}
-		layers = layers[n:]
+		one := &kernel{formula: layered(layers[:n]), text: "compose"}
+		for _, l := range layers[:n] {
+			one.text += " " + l.text
+		}
+		groups, layers = append(groups, one.ready()), layers[n:]
 	}
 	return groups
 }

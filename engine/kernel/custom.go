@@ -12,9 +12,8 @@ import (
 
 // Custom describes a user-defined kernel for [New]. Name and Eval are required.
 type Custom struct {
-	// Name is the result of String. Model files hold the name; a program that loads the model passes the kernel
-	// again, see svm.PredictOptions.Kernels. The name is a word of letters, digits, - and _ that [Parse]
-	// doesn't know, such as cauchy-3. Kernels with different parameters need different names.
+	// Name is a word of letters, digits, - and _ that [Parse] doesn't know, such as cauchy-3. Model files
+	// hold the name; a program that loads the model passes the kernel again.
 	Name string
 
 	// Embedding is the embedding of the documents. Default: counts.
@@ -22,8 +21,8 @@ type Custom struct {
 
 	// Eval returns the value in float64 for c = 1 - cosine in [0, 2] and the norms x and y of two
 	// documents. It is symmetric in x and y, bit for bit, and allows concurrent calls. If the kernel
-	// doesn't use norms, Eval is tabulated. It must be smooth then, but may be steep near c = 0, 1 and 2.
-	// The table may miss a jump, or a peak narrower than 1/64 of its distance from these points.
+	// doesn't use norms, Eval is tabulated. The table may miss a jump, or a peak narrower than 1/64 of its
+	// distance from c = 0, 1 and 2.
 	Eval func(c, x, y float64) float64
 
 	// Properties are the known properties of the kernel. If UsesNorms is false, Eval must not depend on
@@ -31,10 +30,7 @@ type Custom struct {
 	Properties Properties
 }
 
-// New returns a user-defined kernel. Kernels of two calls differ even if their names are equal. If Eval
-// panics, computations fail with a [PanicError].
-//
-// New fails if the name is empty or belongs to another kernel, if Eval is nil or depends on the norms
+// New returns a user-defined kernel. Kernels of two calls differ even if their names are equal. New fails if the name is empty or belongs to another kernel, if Eval is nil or depends on the norms
 // although Properties.UsesNorms is false, and with a [PanicError] if Eval panics at c = 0, ¼ or 1.
 func New(c Custom) (k Kernel, err error) {
 	switch {

@@ -56,7 +56,6 @@ type kernel struct {
 	exact    *expr
 	off      func() *expr // c2, computed at the first call
 	g, gap   *function    // g(c) and c2 of a separable kernel
-	plain    *call        // c2 by definition
 	tape     func() *plan // of mapped, computed at the first call
 	resolved atomic.Pointer[resolution]
 }
@@ -96,35 +95,37 @@ func (k *kernel) in(e sparse.Embedding) *kernel {
 
 // ready sets the fields that follow from the formula.
 func (k *kernel) ready() *kernel {
+	if k.deficit == nil {
+		plain := &call{k.plainDeficit}
+		k.deficit = func(a at) ref { return a.by(plain) }
+	}
 	e, a := newExpr(true)
 	k.exact = e.ends(k.value(a))
 	k.p, k.separable = k.exact.power()
 	// The values of a table are float32. At norms other than 1 the kernel may have values beyond that range.
 	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > maxDiagonal))
-	k.known.UsesNorms = !k.separable || k.p != 0
 	k.tabled = k.separable && (len(k.parts) > 0 || !k.exact.simple())
-	k.plain = &call{k.plainDeficit}
-	if k.separable {
-		k.g = onUnit(func(c float64) float64 { return k.exact.eval(c, 1, 1) })
-		// Unlike sync.Once, OnceValue panics at every call if a user's function panicked.
-		k.g.table = sync.OnceValue(func() *table.Piecewise {
-			if k.log != nil {
-				if t := table.NewLog(k.g.f, k.log); t != nil {
-					return t
-				}
-			}
-			return table.New(k.g.f)
-		})
-		k.g.noise = func(c float64) float64 { return k.exact.error(c, 1, 1, false) }
-		k.gap = onUnit(func(c float64) float64 { return k.off().eval(c, 1, 1) })
-		k.gap.noise = func(c float64) float64 { return k.off().error(c, 1, 1, false) }
-	}
+	k.known.UsesNorms = !k.separable || k.p != 0
 	k.off = sync.OnceValue(func() *expr {
 		e, a := newExpr(true)
 		return e.ends(k.deficitAt(a))
 	})
+	if k.separable {
+		k.g, k.gap = tableOf(func() *expr { return k.exact }, k.log), tableOf(k.off, nil)
+	}
 	k.tape = sync.OnceValue(func() *plan { return newPlan(k.mapped()) })
 	return k
+}
+
+// maxDiagonal is the largest diagonal of a table: products of larger values overflow float32.
+const maxDiagonal = 1e36
+
+// tableOf returns the values of an expression at norms of 1. log is their logarithm, or nil.
+func tableOf(e func() *expr, log func(c float64) float64) *function {
+	f := onUnit(func(c float64) float64 { return e().eval(c, 1, 1) })
+	f.table = sync.OnceValue(func() *table.Piecewise { return table.New(f.f, log) })
+	f.noise = func(c float64) float64 { return e().error(c, 1, 1, false) }
+	return f
 }
 
 // mapped returns the expression for maps and programs, with tables for separable parts.
@@ -147,19 +148,11 @@ func (k *kernel) at(a at) ref {
 
 // deficitAt writes c2.
 func (k *kernel) deficitAt(a at) ref {
-	switch {
-	case !a.e.exact && k.separable:
-		if k.deficit == nil || !k.off().simple() {
-			return a.fn(k.gap, a.c)
-		}
-	case k.deficit == nil:
-		return a.by(k.plain)
+	if !a.e.exact && k.separable && !k.off().simple() {
+		return a.fn(k.gap, a.c)
 	}
 	return k.deficit(a)
 }
-
-// above returns the input of a kernel on the feature space.
-func (k *kernel) above(a at) at { return at{a.e, k.deficitAt(a), k.image(a.norm)} }
 
 // image returns the norm in the feature space of a document with norm n.
 func (k *kernel) image(n norm) norm {
@@ -219,9 +212,6 @@ func (k *kernel) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 		k.tape().run(asm, dst, c, x, y)
 	}
 }
-
-// maxDiagonal is the largest diagonal of a table: products of larger values overflow float32.
-const maxDiagonal = 1e36
 
 // Error implements [Kernel]. It propagates errors through the expression of the map.
 func (k *kernel) Error(c, x, y float64) float64 {

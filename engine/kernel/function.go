@@ -68,7 +68,7 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 func onUnit(f func(c float64) float64) *function {
 	return &function{
 		f:     func(c float64) float64 { return f(min(max(c, 0), 2)) },
-		table: sync.OnceValue(func() *table.Piecewise { return table.New(f) }), rounds: true,
+		table: sync.OnceValue(func() *table.Piecewise { return table.New(f, nil) }), rounds: true,
 		ops: []device.Op{device.OpClamp, device.OpTable},
 	}
 }

@@ -12,21 +12,14 @@
 //
 //	c₂ = 1 - k(x, y)/√(k(x, x) k(y, y))
 //
-// c₂ and the norms √k(x, x), √k(y, y) are the input of a kernel on this feature space, so that such a
-// kernel is an expression of c and the norms, too. The formulas for c₂ have no cancellation, so that a
-// small c₂ has full relative accuracy.
+// c₂ and the norms √k(x, x), √k(y, y) are the input of a kernel on this feature space. The formulas for
+// c₂ have no cancellation, so that a small c₂ has full relative accuracy.
 //
-// From the expression follow:
-//
-//   - Eval, node by node (expr.go);
-//   - whether the kernel is separable, (‖x‖‖y‖)^p g(c), as most are: then g is a table;
-//   - the map of other kernels, which takes chunks of a tile through all nodes (machine.go);
-//   - the bound of its error, which goes through the nodes as values do;
-//   - the program that devices run (program.go).
-//
-// The formulas that are used most have a map of their own in package asm instead: diffusion, ngd,
-// ngd-exp, linear, polynomial, sigmoid, rbf, and arccos of degree 0 to 2. A user-defined kernel is a Go
-// function, see [New]. If the function panics, the computation fails with a [PanicError].
+// Eval goes through the expression node by node (expr.go), maps take chunks of a tile through all nodes
+// (machine.go), the bound of the error goes through them as values do, and devices run the expression as
+// a program (program.go). Most kernels are separable, (‖x‖‖y‖)^p g(c): then g is a table. The formulas that
+// are used most have a map of their own in package asm instead. A user-defined kernel is a Go function,
+// see [New].
 //
 // # Families
 //
@@ -41,15 +34,6 @@
 // function of many orders of magnitude is tabulated by its logarithm. Each interval has a bound on
 // its own error, as measured against the formula. If no table is accurate enough, values are computed
 // by the formula.
-//
-// # Algebra
-//
-// Sums, products, powers, exponentials, normalised, centred and composed kernels have other kernels
-// as parts. [Equal] compares kernels.
-//
-// [PropertiesOf] follows the algebra: a sum or product of positive definite kernels is one, the
-// exponential of a conditionally positive definite kernel is positive definite, and a negative weight
-// leaves nothing proven. Package engine/spectrum computes what a matrix really has.
 package kernel
 
 import (
@@ -61,17 +45,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernel is a positive (or conditionally positive) definite function of two documents: an
-// elementwise map of c = 1 - cosine of the embedded documents and of their two norms.
+// Kernel is a function of two documents: of c = 1 - cosine of the embedded documents and of their
+// Euclidean norms before they were scaled to 1 (sparse.Embedded.Norms).
 //
-// A Kernel is immutable and may be used concurrently. [Parse] and [New] make kernels, [Apply] computes
-// the values of a tile, [PropertiesOf] returns the properties, and [Equal] compares two kernels. Norms
-// are the Euclidean norms of the embedded documents before they were scaled to 1
-// (sparse.Embedded.Norms). The kernels of information geometry don't use them.
+// A Kernel is immutable and may be used concurrently. [Parse] and [New] make kernels.
 type Kernel interface {
 	// String returns the specification with all parameters, as [Parse] reads it. The embedding is
-	// named only where it isn't the kernel's default, and a gamma that [Resolve] has yet to set is
-	// left out.
+	// named only where it isn't the kernel's default. A gamma that [Resolve] has yet to set is left out.
 	String() string
 
 	// Embedding returns the embedding that the kernel wants its documents in.
@@ -82,21 +62,15 @@ type Kernel interface {
 	// formula, for small c as for large. It is NaN while a gamma is not resolved.
 	Eval(c, x, y float64) float64
 
-	// mapTo applies the kernel to a tile, as [Apply] does, which is the way to it from outside: it
-	// checks nothing, and panics where a custom kernel does. x and y may be nil where the kernel
-	// doesn't look at norms.
-	//
-	// It allocates nothing but what it keeps, and an element's bits depend on its own c, x and y
-	// alone, in either order of x and y: tiles of any shape make the same matrix, and a symmetric
-	// one.
-	mapTo(k *asm.Kernels, dst, c, x, y []float32)
-
 	// Error bounds the absolute error of one value that [Apply] computes from c, x and y that are
-	// exact in float32, rounding of the result and of the kernel's parameters to float32 included.
-	// It says nothing of values beyond the range of float32: there Apply gives an infinity, and
-	// that is outside every finite bound. It is +Inf where something on the way to the value is
-	// beyond that range, and so where Eval is no number: there is no bound then. It is never NaN.
+	// exact in float32. Values beyond the range of float32 are infinities, outside every finite bound.
+	// Error is +Inf if something on the way to the value is beyond that range. It is never NaN.
 	Error(c, x, y float64) float64
+
+	// mapTo is [Apply] without its checks. It allocates nothing but what it keeps. An element's bits
+	// depend on its own c, x and y alone, in either order of x and y, so that tiles of any shape make the
+	// same, symmetric matrix.
+	mapTo(k *asm.Kernels, dst, c, x, y []float32)
 }
 
 // Resolve returns k with what depends on the data filled in: a gamma that the specification left
@@ -127,9 +101,6 @@ const (
 	underflow = table.Underflow
 )
 
-// UsesNorms reports whether k looks at the norms of documents.
-func UsesNorms(k Kernel) bool { return PropertiesOf(k).UsesNorms }
-
 // deficitPower returns 1 - (1-c)^p for c in [0, 2], without cancellation for small c. A fractional
 // p wants c <= 1.
 func deficitPower(c, p float64) float64 {
@@ -139,15 +110,13 @@ func deficitPower(c, p float64) float64 {
 	return 1 - math.Pow(1-c, p)
 }
 
-// angle returns arccos(1-c), the angle between two unit vectors whose half squared distance is c,
-// in radians.
+// angle returns arccos(1-c) in radians,
 //
 //	angle = 2 arcsin √(c/2)              0 <= c <= 1
 //	angle = π - 2 arcsin √((2-c)/2)      1 < c <= 2
 //
-// Both are 1-c = cos angle by the half-angle formula. Forming 1-c first would throw away half the
-// digits of a small c; with 2-c exact for c in [1, 2], both branches are accurate to a few float64
-// ulp. c outside [0, 2] counts as the nearer end.
+// to a few float64 ulp: 1-c would lose the digits of a small c, and 2-c is exact for c in [1, 2]. c outside
+// [0, 2] counts as the nearer end.
 func angle(c float64) float64 {
 	if c > 1 {
 		return math.Pi - coangle(c)
@@ -155,8 +124,7 @@ func angle(c float64) float64 {
 	return 2 * math.Asin(math.Sqrt(max(c, 0)/2))
 }
 
-// coangle returns π - arccos(1-c), the angle between one vector and the other's opposite, with full
-// relative accuracy near c = 2, where it is 0. See [angle].
+// coangle returns π - arccos(1-c) with full relative accuracy near c = 2, where it is 0.
 func coangle(c float64) float64 {
 	if c > 1 {
 		return 2 * math.Asin(math.Sqrt(max(2-c, 0)/2))
@@ -174,11 +142,10 @@ const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one floa
 //	max |k(c′, x′, y′) - k(c, x, y)| + Error(c′, x′, y′)
 //	over c′ = c, c ± δ, x′ = x, x ± u(x), y′ = y, y ± u(y)
 //
-// with δ = device.SlackC(c), the bound on the error of c, and
-// u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰), the rounding of a norm to float32, 0 of 0. The terms are largest at corners, since
-// kernels are monotone or convex in each variable over so small a box. Of kernels of the distance, x′ = x, y′ = y and
-// ‖x-y‖² is rounded to float32: engines compute it from norms in float64. It is +Inf where there is no bound, see
-// [Kernel].Error, and for a nil kernel; never NaN. See [ToleranceReason].
+// with δ = device.SlackC(c) and u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰), the rounding of a norm to float32. Kernels are
+// monotone or convex in each variable over so small a box, so the terms are largest at corners. Kernels of
+// the distance take ‖x-y‖² rounded to float32 instead, which engines compute from norms in float64. It is
+// +Inf where there is no bound, see [Kernel].Error, and for a nil kernel; never NaN.
 func Tolerance(k Kernel, c, x, y float64) float64 {
 	if k == nil {
 		return math.Inf(1)
@@ -188,24 +155,24 @@ func Tolerance(k Kernel, c, x, y float64) float64 {
 	tol := k.Error(c, x, y)
 	widen := func(c, x, y float64) { tol = max(tol, math.Abs(k.Eval(c, x, y)-v)+k.Error(c, x, y)) }
 	for _, c := range [2]float64{max(c-delta, 0), min(c+delta, 2)} {
-		if !UsesNorms(k) {
+		switch {
+		case !UsesNorms(k):
 			widen(c, x, y)
-			continue
-		}
-		if VariableOf(k) == OfDistance {
+		case VariableOf(k) == OfDistance:
 			half := (x-y)*(x-y)/2 + x*y*c
 			widen(rounded(half, 1), 1, 1)
 			widen(rounded(half, -1), 1, 1)
-			continue
-		}
-		for corner := range 4 {
-			widen(c, rounded(x, float64(corner&1*2-1)), rounded(y, float64(corner&2-1)))
+		default:
+			for corner := range 4 {
+				widen(c, rounded(x, float64(corner&1*2-1)), rounded(y, float64(corner&2-1)))
+			}
 		}
 	}
 	return bound(tol)
 }
 
-// rounded is a norm with the most that float32 changes it by, upward for a sign of 1 and downward for -1.
+// rounded returns x moved by the most that rounding to float32 does, upward for a sign of 1 and downward
+// for -1.
 func rounded(x, sign float64) float64 {
 	if x == 0 {
 		return 0
@@ -214,11 +181,9 @@ func rounded(x, sign float64) float64 {
 }
 
 // Within reports whether a value got is within [Tolerance] of want, the reference's value k.Eval(c,
-// x, y), by the cheapest sufficient test: the bounds of [Kernel].Error and Tolerance hold half a
-// unit in the last place at least (Error does for every kernel but c, whose value is copied), so
-// most values pass without evaluating them. NaN is never within, and an infinity only of the same
-// infinity, or of a value beyond float32 where there is no bound: where there is none, any finite
-// value is within it of another.
+// x, y). The bounds of Error and Tolerance are half a unit in the last place at least, but for the kernel c,
+// so that most values pass without evaluating them. NaN is never within. An infinity is within the same
+// infinity, and within a value beyond float32 if there is no bound.
 func Within(k Kernel, got, want, c, x, y float64) bool {
 	if got == want {
 		return true

@@ -23,7 +23,6 @@ import (
 //	0.5*diffusion:t=0.5 + 0.5*linear
 //	product(arccos:n=1,arccos:n=0,arccos:n=0)
 //	compose(arccos:n=1,arccos:n=0):layers=3
-//	normalise(polynomial:degree=2,r=1)
 //	2*(linear + power(exp(linear:embed=tf-l2)):p=3)
 //
 // [Catalogue] lists names, keys, defaults and ranges. Spaces between the parts are allowed. A
@@ -73,7 +72,7 @@ const (
 )
 
 // parser makes kernels from a specification by recursive descent. Every method begins at pos and
-// leaves pos after what it read.
+// leaves pos after what it read. Methods panic with a *SpecError, which parseKernel returns.
 //
 //	sum    = term { "+" term }
 //	term   = [ number "*" ] ( "(" sum ")" | call )
@@ -95,7 +94,7 @@ type part struct {
 	pos, end int
 }
 
-func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (Kernel, error) {
+func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (k Kernel, err error) {
 	p := &parser{spec: spec}
 	for i, k := range own {
 		if k == nil {
@@ -108,18 +107,24 @@ func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (Kernel, error)
 			p.own = append(p.own, k.(*kernel))
 		}
 	}
-	k, err := p.sum()
-	if err != nil {
-		return nil, err
-	}
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case *SpecError:
+			k, err = nil, v
+		default:
+			panic(v)
+		}
+	}()
+	of := p.sum()
 	if p.space(); p.pos < len(spec) {
-		return nil, p.fail(p.pos, p.rest(), p.follow+", a plus and another kernel, or the end")
+		p.fail(p.pos, p.rest(), p.follow+", a plus and another kernel, or the end")
 	}
-	return p.embed(k.kernel, e)
+	return p.embed(of.kernel, e), nil
 }
 
 // embed sets the embedding of the kernel: the named one, or e, or that of the first part if e is nil.
-func (p *parser) embed(k *kernel, e *sparse.Embedding) (Kernel, error) {
+func (p *parser) embed(k *kernel, e *sparse.Embedding) *kernel {
 	first := p.leaves[0]
 	to := first.embedding
 	if e != nil {
@@ -132,16 +137,16 @@ func (p *parser) embed(k *kernel, e *sparse.Embedding) (Kernel, error) {
 		want := leaf.embedding
 		switch {
 		case leaf.own && i == 0 && want != to:
-			return nil, p.fail(leaf.pos, p.text(leaf), fmt.Sprintf(
+			p.fail(leaf.pos, p.text(leaf), fmt.Sprintf(
 				"a part before it that has the embedding %s: %s has %s", to, leaf, want))
 		case !leaf.own && want.Pairing != sparse.Dot && want.Pairing != to.Pairing:
 			idf := want
 			idf.Weighting = sparse.TFIDF
-			return nil, p.fail(leaf.pos, p.text(leaf), fmt.Sprintf("a function of the similarity of the embedding %s, "+
+			p.fail(leaf.pos, p.text(leaf), fmt.Sprintf("a function of the similarity of the embedding %s, "+
 				"which all parts share: %s compares histograms in its own way, embed=%s or %s", to, leaf.family.Name, want, idf))
 		}
 	}
-	return k.in(to), nil
+	return k.in(to)
 }
 
 // paired returns e with the pairing of a family, if e is an embedding of histograms but for that.
@@ -153,91 +158,74 @@ func paired(e sparse.Embedding, f *family) sparse.Embedding {
 }
 
 // sum reads terms; one of weight 1 is no sum.
-func (p *parser) sum() (part, error) {
+func (p *parser) sum() part {
 	p.space()
 	at := p.pos
 	var parts []part
 	var weights []float64
 	for more := true; more; more = p.accept('+') {
 		if len(parts) == maxParts {
-			return part{}, p.fail(p.pos-1, p.spec[p.pos-1:], fmt.Sprintf("at most %d terms", maxParts))
+			p.fail(p.pos-1, p.spec[p.pos-1:], fmt.Sprintf("at most %d terms", maxParts))
 		}
-		weight, err := p.weight()
-		if err != nil {
-			return part{}, err
-		}
-		t, err := p.term()
-		if err != nil {
-			return part{}, err
-		}
-		parts, weights = append(parts, t), append(weights, weight)
+		weights = append(weights, p.weight())
+		parts = append(parts, p.term())
 	}
 	if len(parts) == 1 && weights[0] == 1 {
-		return parts[0], nil
+		return parts[0]
 	}
-	k, err := p.combine(familyOf("sum"), at, parts, weights, nil)
-	return part{k, at, p.pos}, err
+	return part{p.combine(familyOf("sum"), at, parts, weights, nil), at, p.pos}
 }
 
 // weight reads a number and a star if a number comes next.
-func (p *parser) weight() (float64, error) {
+func (p *parser) weight() float64 {
 	p.space()
 	if p.pos >= len(p.spec) || strings.IndexByte("-.0123456789", p.spec[p.pos]) < 0 {
-		return 1, nil
+		return 1
 	}
 	at := p.pos
 	text := p.take(isValue)
 	v, ok := parseNumber(text)
 	if size := math.Abs(v); !ok || size < tiny || size > huge {
-		return 0, p.fail(at, text, fmt.Sprintf("a number other than 0 (from %g to %g, of either sign)", tiny, huge))
+		p.fail(at, text, fmt.Sprintf("a number other than 0 (from %g to %g, of either sign)", tiny, huge))
 	}
 	if !p.accept('*') {
-		return 0, p.fail(p.pos, p.rest(), "* and the kernel that it multiplies")
+		p.fail(p.pos, p.rest(), "* and the kernel that it multiplies")
 	}
-	return v, nil
+	return v
 }
 
-func (p *parser) term() (part, error) {
-	p.space()
-	if p.pos == len(p.spec) || p.spec[p.pos] != '(' {
+func (p *parser) term() part {
+	if p.space(); p.pos == len(p.spec) || p.spec[p.pos] != '(' {
 		return p.call()
 	}
-	inner, err := p.list(nil)
-	if err != nil {
-		return part{}, err
-	}
-	return inner[0], nil
+	return p.list(nil)[0]
 }
 
 // list reads what is in parentheses: the parts of a combination, or one sum if f is nil.
-func (p *parser) list(f *family) (parts []part, err error) {
+func (p *parser) list(f *family) (parts []part) {
 	if at := p.pos; !p.accept('(') {
-		return nil, p.fail(at, p.rest(), "parentheses with "+f.Parts)
+		p.fail(at, p.rest(), "parentheses with "+f.Parts)
 	} else if p.depth++; p.depth > maxDepth {
-		return nil, p.fail(at, "another parenthesis", fmt.Sprintf("at most %d within each other", maxDepth))
+		p.fail(at, "another parenthesis", fmt.Sprintf("at most %d within each other", maxDepth))
 	}
-	defer func() { p.depth-- }()
 	for {
-		t, err := p.sum()
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, t)
+		parts = append(parts, p.sum())
 		switch {
 		case p.accept(')'):
-			return parts, nil
+			p.depth--
+			return parts
 		case f == nil:
-			return nil, p.fail(p.pos, p.rest(), "a closing parenthesis")
+			p.fail(p.pos, p.rest(), "a closing parenthesis")
 		case !p.accept(','):
-			return nil, p.fail(p.pos, p.rest(), "a comma and another part of "+f.Name+", or a closing parenthesis")
+			p.fail(p.pos, p.rest(), "a comma and another part of "+f.Name+", or a closing parenthesis")
 		case len(parts) == maxParts:
-			return nil, p.fail(p.pos, p.rest(), fmt.Sprintf("at most %d parts", maxParts))
+			p.fail(p.pos, p.rest(), fmt.Sprintf("at most %d parts", maxParts))
 		}
 	}
 }
 
 // call reads the name of a kernel, its parts and its keys.
-func (p *parser) call() (part, error) {
+func (p *parser) call() part {
 	t := part{pos: p.pos}
 	name := p.take(isWord)
 	f, names := familyOf(name), Names()
@@ -248,26 +236,20 @@ func (p *parser) call() (part, error) {
 	}
 	expected := "one of " + strings.Join(names, ", ")
 	if name == "" {
-		return t, p.fail(t.pos, p.rest(), "the name of a kernel: "+expected)
+		p.fail(t.pos, p.rest(), "the name of a kernel: "+expected)
 	}
 	if f == nil {
-		return t, p.fail(t.pos, fmt.Sprintf("the unknown kernel %q", name), expected+hint(name, names))
+		p.fail(t.pos, fmt.Sprintf("the unknown kernel %q", name), expected+hint(name, names))
 	}
 	var parts []part
-	var err error
 	if f.Parts != "" {
-		if parts, err = p.list(f); err != nil {
-			return t, err
-		}
+		parts = p.list(f)
 	}
 	p.follow = "a colon and " + f.keyList()
-	values, written, err := p.keys(f)
-	if err != nil {
-		return t, err
-	}
+	values, written := p.keys(f)
 	if t.end = p.pos; parts != nil {
-		t.kernel, err = p.combine(f, t.pos, parts, slices.Repeat([]float64{1}, len(parts)), values)
-		return t, err
+		t.kernel = p.combine(f, t.pos, parts, slices.Repeat([]float64{1}, len(parts)), values)
+		return t
 	}
 	if f.refuse != nil {
 		if i, expected := f.refuse(values); expected != "" {
@@ -275,42 +257,42 @@ func (p *parser) call() (part, error) {
 			if written[i].end > 0 {
 				at = written[i]
 			}
-			return t, p.fail(at.pos, p.text(at), expected)
+			p.fail(at.pos, p.text(at), expected)
 		}
 	}
 	if t.kernel == nil {
 		t.kernel = newKernel(f, values)
 	}
 	p.leaves = append(p.leaves, t)
-	return t, nil
+	return t
 }
 
 // combine makes a kernel of parts. It begins at pos.
-func (p *parser) combine(f *family, pos int, parts []part, weights, values []float64) (*kernel, error) {
+func (p *parser) combine(f *family, pos int, parts []part, weights, values []float64) *kernel {
 	if len(parts) > 1 && f.single {
-		return nil, p.fail(pos, fmt.Sprintf("%s of %d kernels", f.Name, len(parts)), f.Parts)
+		p.fail(pos, fmt.Sprintf("%s of %d kernels", f.Name, len(parts)), f.Parts)
 	}
 	var kernels []*kernel
 	leaves := 0
 	for _, q := range parts {
 		kernels = append(kernels, q.kernel)
 		if leaves += q.kernel.leaves; leaves > maxLeaves {
-			return nil, p.fail(q.pos, p.text(q), fmt.Sprintf("at most %d kernels in all", maxLeaves))
+			p.fail(q.pos, p.text(q), fmt.Sprintf("at most %d kernels in all", maxLeaves))
 		}
 	}
 	if f.check != nil {
 		if i, expected := f.check(kernels, values); expected != "" {
-			return nil, p.fail(parts[i].pos, p.text(parts[i]), expected)
+			p.fail(parts[i].pos, p.text(parts[i]), expected)
 		}
 	}
 	if f.Name == "sum" && len(parts) == 1 && weights[0] == 1 {
-		return kernels[0], nil
+		return kernels[0]
 	}
-	return combined(f, kernels, weights, values), nil
+	return combined(f, kernels, weights, values)
 }
 
 // keys reads the values of the parameters of f, if a colon comes next, and where they are written.
-func (p *parser) keys(f *family) (values []float64, written []part, err error) {
+func (p *parser) keys(f *family) (values []float64, written []part) {
 	values, written = make([]float64, len(f.params)), make([]part, len(f.params)+1)
 	for i, q := range f.params {
 		values[i] = q.initial
@@ -321,16 +303,16 @@ func (p *parser) keys(f *family) (values []float64, written []part, err error) {
 		at := p.pos
 		key := p.take(isWord)
 		if key == "" {
-			return nil, nil, p.fail(at, p.rest(), f.keyList())
+			p.fail(at, p.rest(), f.keyList())
 		}
 		if !p.accept('=') {
-			return nil, nil, p.fail(p.pos, p.rest(), fmt.Sprintf("= and a value after %q", key))
+			p.fail(p.pos, p.rest(), fmt.Sprintf("= and a value after %q", key))
 		}
 		p.space()
 		start := p.pos
 		text := p.take(isValue)
 		if text == "" {
-			return nil, nil, p.fail(start, p.rest(), fmt.Sprintf("a value for %q", key))
+			p.fail(start, p.rest(), fmt.Sprintf("a value for %q", key))
 		}
 		i, ok, allowed := f.param(key), true, ""
 		switch {
@@ -341,17 +323,17 @@ func (p *parser) keys(f *family) (values []float64, written []part, err error) {
 			i = len(f.params)
 			ok, allowed = p.embeddingOf(f, text)
 		default:
-			return nil, nil, p.fail(at, fmt.Sprintf("the unknown key %q", key), f.keyList()+hint(key, f.keys()))
+			p.fail(at, fmt.Sprintf("the unknown key %q", key), f.keyList()+hint(key, f.keys()))
 		}
 		if !ok {
-			return nil, nil, p.fail(start, key+"="+text, allowed)
+			p.fail(start, key+"="+text, allowed)
 		}
 		if written[i].end > 0 {
-			return nil, nil, p.fail(at, key+" a second time", "each key once")
+			p.fail(at, key+" a second time", "each key once")
 		}
 		written[i] = part{pos: at, end: p.pos}
 	}
-	return values, written, nil
+	return values, written
 }
 
 // embeddingOf reads an embedding. If it isn't valid, it returns what is allowed.
@@ -449,8 +431,8 @@ func (p *parser) rest() string {
 	return strconv.Quote(p.spec[p.pos:])
 }
 
-func (p *parser) fail(pos int, found, expected string) error {
-	return &SpecError{Spec: p.spec, Column: pos + 1, Found: found, Expected: expected}
+func (p *parser) fail(pos int, found, expected string) {
+	panic(&SpecError{Spec: p.spec, Column: pos + 1, Found: found, Expected: expected})
 }
 
 // parseNumber reads a finite decimal number or pi. What else strconv reads (inf, nan, hexadecimal,

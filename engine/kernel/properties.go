@@ -41,8 +41,7 @@ type Properties struct {
 
 // Doubtful returns why matrices of the kernel may have eigenvalues below 0 well beyond rounding,
 // for a warning; it is empty for a kernel that is positive definite, or of which nothing else was
-// ever seen. Conditionally positive definite kernels have such eigenvalues, but none that matters
-// for weights that add to 0, as those of a support vector machine do.
+// ever seen.
 func (p Properties) Doubtful() string {
 	switch {
 	case p.Definite == Positive || p.Unrefuted:
@@ -99,6 +98,9 @@ func FallsWithC(k Kernel) bool {
 	p := PropertiesOf(k)
 	return p.Falling && !p.UsesNorms
 }
+
+// UsesNorms reports whether k looks at the norms of documents.
+func UsesNorms(k Kernel) bool { return PropertiesOf(k).UsesNorms }
 
 // PropertiesOf returns what is known of k. Nothing is known of nil.
 func PropertiesOf(k Kernel) Properties {

@@ -2,10 +2,9 @@ package kernel
 
 import "math"
 
-// Slopes returns the derivatives of k(c, x, y) by c and by the first norm x, of the definition in float64:
-// differences of fourth order in the angle arccos(1-c) and in x. Relative accuracy: some 10⁻⁸ of the kernel's
-// greatest value, for kernels that are smooth over a thousandth of either. c lies between 0 and 2; at its ends
-// there may be no derivative, and near them digits are lost. NaN where Eval is.
+// Slopes returns the derivatives of k(c, x, y) by c and by the first norm x, as differences of fourth order
+// in the angle arccos(1-c) and in x. They are within some 10⁻⁸ of the kernel's greatest value, for kernels
+// that are smooth over a thousandth of either and c not at the ends of [0, 2].
 func Slopes(k Kernel, c, x, y float64) (byC, byX float64) {
 	if k == nil {
 		return math.NaN(), math.NaN()

@@ -6,29 +6,20 @@ import (
 	"github.com/gramengine/gram/engine/internal/arccosine"
 )
 
-// smoothed is the arc-cosine kernel of degree 0 with smoothed thresholds, the normal distribution
-// function of standard deviation σ in place of a step,
-//
-//	k = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Φ(w·x/σ) Φ(w·y/σ)
-//	  = 1 - (1/π) arccos( ‖x‖‖y‖(1-c) / √((‖x‖²+σ²)(‖y‖²+σ²)) )
-//
-// since Φ(z/σ) = P(σg < z) for a standard normal g: the documents get one more coordinate each, of
-// length σ, that no other has. So k(x, x) is below 1, and even documents without terms have k = ½
-// with all. With 1 - cosine of the longer vectors, c_σ, all terms of
+// smoothed is the arc-cosine kernel of degree 0 with the normal distribution function of standard
+// deviation σ in place of a step. That is the kernel of steps of documents with one more coordinate
+// each, of length σ, that no other has. All terms of 1 - cosine of the longer vectors,
 //
 //	c_σ = (σ²(‖x‖²+‖y‖²+σ²)/(AB + ‖x‖‖y‖) + ‖x‖‖y‖c) / AB,   A² = ‖x‖²+σ², B² = ‖y‖²+σ²
 //
-// are above 0. σ → 0 gives the degree 0.
-//
-// Source: Cho's thesis, ch. 3, eq. 3.16.
+// are above 0. Source: Cho's thesis, ch. 3, eq. 3.16.
 func smoothed(sigma float64) formula {
 	longer := func(x float64) float64 { return smoothNorm(x, sigma) }
-	squared := func(x float64) float64 { return x * x }
 	value := onUnit(func(c float64) float64 { return coangle(c) / math.Pi })
 	opposite := onUnit(func(c float64) float64 { return angle(c) / math.Pi })
 	lengthened := func(a at) ref { // c_σ
 		ab, xy := a.both(a.norm.then("smooth "+formatNumber(sigma), longer)), a.both(a.norm)
-		squares := a.add(a.total(a.norm.then("square", squared)), a.number(sigma*sigma))
+		squares := a.add(a.total(a.norm.then("square", func(x float64) float64 { return x * x })), a.number(sigma*sigma))
 		gap := a.div(a.scaled(sigma*sigma, squares), a.add(ab, xy))
 		return a.div(a.add(gap, a.mul(xy, a.c)), ab)
 	}
@@ -101,15 +92,9 @@ func smoothDeficit(a at, sigma float64) ref {
 	return a.fn(clamped, a.div(a.sub(turn, a.scaled(0.5, a.apart(length))), a.both(length)))
 }
 
-// biased is the arc-cosine kernel of degree 0 whose thresholds have a bias b, and may be smoothed
-// besides,
-//
-//	k = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x - b) Θ(w·y - b)
-//
-// so that the length of documents counts: a long one is above a threshold more often. See
-// arccosine.Biased for the formula, which is computed value by value. With smoothed thresholds,
-// Φ((w·x - b)/σ), it is the same of the longer documents of [smoothed]. b → 0 gives the degree 0.
-// Where an embedding scales all documents to norm 1, b is in units of that.
+// biased is the arc-cosine kernel of degree 0 whose thresholds have a bias, so that the length of
+// documents counts: a long one is above a threshold more often. See arccosine.Biased for the formula,
+// which is computed value by value. Smoothed thresholds are those of the longer documents of [smoothed].
 //
 // Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
 func biased(bias, sigma float64) formula {
@@ -151,7 +136,7 @@ func biased(bias, sigma float64) formula {
 		return min(max((gap-d*d)/(2*x2*y2), 0), 2)
 	}}
 	known := nonNegative("an inner product of infinitely many biased threshold units", sourceCho+", ch. 3, eq. 3.3-3.5")
-	if bias > 0 { // documents far shorter than b, and those without terms, are never above the threshold
+	if bias > 0 {
 		known.Condition += "; 0 for documents far shorter than bias"
 	}
 	return formula{

@@ -62,7 +62,14 @@ var noValue = func() (row [8]float32) {
 // of the interval; then the rounding of coefficients and of Horner's rule are what is left, some 3
 // units of 2⁻²⁴. Where no number of intervals suffices the last is taken, and the bounds say so; or
 // g itself, value by value, where they would say too much.
-func New(g func(c float64) float64) *Piecewise {
+//
+// log, if not nil, is ln g for a g that is above 0 at least for c <= 1, whatever the orders of magnitude.
+func New(g, log func(c float64) float64) *Piecewise {
+	if log != nil {
+		if t := newLog(g, log); t != nil {
+			return t
+		}
+	}
 	t := &Piecewise{}
 	if g(0.5) != g(0.5) { // what isn't resolved
 		t.Rows = make([][8]float32, asm.PiecewiseRows(0))
@@ -77,7 +84,7 @@ func New(g func(c float64) float64) *Piecewise {
 		}
 	}
 	if everPositive(g) {
-		if l := NewLog(g, func(c float64) float64 { return math.Log(g(c)) }); l != nil {
+		if l := newLog(g, func(c float64) float64 { return math.Log(g(c)) }); l != nil {
 			return l
 		}
 	}
@@ -100,9 +107,8 @@ func (t *Piecewise) orWild(g func(c float64) float64) *Piecewise {
 	return t
 }
 
-// NewLog makes the table of g, which is above 0 at least for c <= 1, from its logarithm h, whatever
-// the orders of magnitude. It returns nil where h is nowhere near a polynomial.
-func NewLog(g, h func(c float64) float64) *Piecewise {
+// newLog makes the table of g from its logarithm h. It returns nil if h is nowhere near a polynomial.
+func newLog(g, h func(c float64) float64) *Piecewise {
 	t := &Piecewise{Log: true}
 	for _, t.Hole = range []func(float64) float64{nil, g} {
 		for t.Bits = minBits; t.Bits <= maxBits; t.Bits++ {
