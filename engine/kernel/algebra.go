@@ -76,11 +76,7 @@ func init() {
 // needsDiagonal is what the parts of a combination must be that divides by k(x, x).
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
-// product is the product of kernels,
-//
-//	k = ∏ kᵢ(x, y)
-//
-// the inner product of tensor products: cosines are multiplied, so that 1 - (1-a)(1-b) = a + (1-a) b.
+// product is the inner product of tensor products: cosines are multiplied, 1 - (1-a)(1-b) = a + (1-a) b.
 // Source: Cho's thesis, ch. 4; Schur for its being positive definite.
 func product(k *kernel) formula {
 	known := ofParts(k.parts)
@@ -105,12 +101,8 @@ func product(k *kernel) formula {
 	}
 }
 
-// sum is a weighted sum of kernels,
-//
-//	k = Σ wᵢ kᵢ(x, y)
-//
-// with weights other than 0; those below 0 leave nothing proven. With one part it is scaling. φ is
-// that of the parts side by side, x2² = Σ wᵢ uᵢ² with their norms u and v, and
+// sum is a weighted sum of kernels; a weight below 0 leaves nothing proven. φ is that of the parts side
+// by side, x2² = Σ wᵢ uᵢ² with their norms u and v, and
 //
 //	x2 y2 c2 = x2 y2 - Σ wᵢ uᵢ vᵢ + Σ wᵢ uᵢ vᵢ cᵢ
 //
@@ -161,11 +153,7 @@ func sumProperties(k *kernel) Properties {
 	return p
 }
 
-// power is a power of a kernel,
-//
-//	k = k₁(x, y)^p,   p > 0
-//
-// p a whole number, unless k₁ is nowhere below 0.
+// power is a power of a kernel: a whole one, unless the kernel is nowhere below 0.
 func power(k *kernel) formula {
 	of, p := k.parts[0], k.values[0]
 	whole := p == math.Trunc(p)
@@ -195,12 +183,8 @@ func power(k *kernel) formula {
 	}
 }
 
-// exponential is the exponential of a kernel,
-//
-//	k = exp(k₁(x, y))
-//
-// positive definite where k₁ is conditionally so. With φ of k₁, exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) =
-// exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2 x2 y2 c2.
+// exponential is positive definite if its part k₁ is conditionally so. With φ of k₁ its cosine is
+// exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) = exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2 x2 y2 c2.
 func exponential(k *kernel) formula {
 	of := k.parts[0]
 	known := ofParts(k.parts)
@@ -225,12 +209,8 @@ func exponential(k *kernel) formula {
 	return f
 }
 
-// normalised is a kernel scaled to unit diagonal,
-//
-//	k = k₁(x, y) / √(k₁(x, x) k₁(y, y))
-//
-// the cosine in its feature space, exactly 1 for identical documents. A document for which k₁(x, x)
-// is 0 has the cosine that c stands for.
+// normalised is the cosine in the feature space of its part k₁, exactly 1 for identical documents. A
+// document for which k₁(x, x) is 0 has the cosine that c stands for.
 func normalised(k *kernel) formula {
 	of := k.parts[0]
 	return formula{
@@ -246,20 +226,14 @@ func normalised(k *kernel) formula {
 	}
 }
 
-// centred is a kernel with the empty document as origin,
-//
-//	k = k₁(x, y) - k₁(x, o) - k₁(o, y) + k₁(o, o)
-//
-// where o shares no term with any document and has the norm 0: for the Euclidean distance the
-// origin, on the sphere a direction that is orthogonal to all. It is positive definite where k₁ is
-// conditionally so. The origin moves no distance, so with p and q the diagonal of k and
-// g = (k₁(x, x) + k₁(y, y))/2 - k₁(x, y), half the squared distance,
+// centred has the empty document o as origin, which shares no term with any document and has the norm 0. It
+// is positive definite if its part k₁ is conditionally so. The origin moves no distance, so with p and q
+// the diagonal of k and g = (k₁(x, x) + k₁(y, y))/2 - k₁(x, y), half the squared distance,
 //
 //	c2 = (g - (√p-√q)²/2) / √(pq)
 //
-// where g is known without cancellation from the part's own geometry, or as the value itself where
-// the part's diagonal is 0, as that of a negative distance. Source: Schölkopf, The kernel trick for
-// distances, NIPS 2000.
+// where g is known without cancellation from the part's own geometry, or as the value itself if the
+// part's diagonal is 0, as that of a negative distance. Source: Schölkopf, NIPS 2000.
 func centred(k *kernel) formula {
 	of := k.parts[0]
 	atOrigin := func(x float64) float64 { return of.Eval(1, x, 0) }
@@ -272,9 +246,10 @@ func centred(k *kernel) formula {
 	}
 	own := func(x float64) float64 { return diagonal(x) - 2*atOrigin(x) + of.Eval(0, 0, 0) }
 	known.PositiveDiagonal = own(1) > 0 && own(100) > 0
+	scaled := of.separable && of.p != 0 // then the value at the origin is 0
 	f := formula{known: known}
 	f.value = func(a at) ref {
-		if p := of.p; of.separable && p != 0 { // the value at the origin is 0
+		if scaled {
 			return of.at(a)
 		}
 		origins := a.total(a.norm.then("origin of "+of.text, atOrigin))
@@ -284,7 +259,7 @@ func centred(k *kernel) formula {
 		return a.add(a.sub(of.at(a), origins), a.number(of.Eval(0, 0, 0)))
 	}
 	f.deficit = func(a at) ref {
-		if of.separable && of.p != 0 {
+		if scaled {
 			return of.deficitAt(a)
 		}
 		half := a.sub(a.scaled(0.5, a.total(a.norm.then("diagonal of "+of.text, diagonal))), of.at(a))

@@ -15,7 +15,6 @@ type function struct {
 
 	// Maps use one of these, or else f.
 	table func() *table.Piecewise                      // for v in [0, 2]
-	half  *table.HalfLine                              // for v ≥ 0
 	row   func(m *machine, dst []float32, v []float64) // results in float32
 	loop  func(dst, v []float64)                       // results in float64
 
@@ -29,17 +28,14 @@ type function struct {
 }
 
 // wide reports whether maps compute the function in float64.
-func (f *function) wide() bool { return f.table == nil && f.half == nil && f.row == nil }
+func (f *function) wide() bool { return f.table == nil && f.row == nil }
 
 // error bounds the error of f(v) if v has an error of at most err.
 func (f *function) error(v, err float64, narrow bool) float64 {
 	at, worst := f.f(v), 0.0
 	for _, w := range [...]float64{v - err, v, v + err} {
-		if f.table != nil || f.half != nil {
-			w = max(w, 0)
-		}
 		if f.table != nil {
-			w = min(w, 2)
+			w = min(max(w, 0), 2)
 		}
 		if err == 0 {
 			w = v
@@ -52,8 +48,6 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 			if own = f.table().Error(w, to); f.noise != nil {
 				own += f.noise(w)
 			}
-		case f.half != nil:
-			own = (unit+table.HalfLineError)*math.Abs(to) + underflow
 		default:
 			own = f.own*unit*math.Abs(to) + underflow
 		}
@@ -76,7 +70,11 @@ func onUnit(f func(c float64) float64) *function {
 // onHalf returns a function of v ≥ 0.
 func onHalf(f func(v float64) float64, ops ...device.Op) *function {
 	g := func(v float64) float64 { return f(max(v, 0)) }
-	return &function{f: g, half: table.NewHalfLine(g), ops: ops}
+	half := table.NewHalfLine(g)
+	return &function{
+		f: g, own: 1 + table.HalfLineError/unit, ops: ops,
+		row: func(m *machine, dst []float32, v []float64) { half.Row(m.k, dst, v) },
+	}
 }
 
 // The functions of one number that kernels are made of.
@@ -151,7 +149,7 @@ func powerOf(p float64) func(a at, v ref) ref {
 	whole, half := wholePower(int(n)), onHalf(func(v float64) float64 { return math.Pow(v, rest) }, device.OpPow)
 	half.power, half.arg = rest, rest
 	if rest == 0.5 {
-		half.half, half.loop = nil, root.loop
+		half.row, half.loop = nil, root.loop
 	}
 	return func(a at, v ref) ref {
 		switch {

@@ -16,7 +16,6 @@ type plan struct {
 	e        *expr
 	register []int  // register of each node; -1: its only user reads it as float32
 	column   []bool // whether a node is the same for all rows
-	columns  int    // number of registers for such nodes
 	count    int    // number of registers
 }
 
@@ -40,31 +39,21 @@ func newPlan(e *expr) *plan {
 		p.column[i] = node.op == opConst || node.op == opY || len(of) > 0 &&
 			!slices.ContainsFunc(of, func(r ref) bool { return !p.column[r] })
 		switch {
-		case p.column[i]:
-			p.register[i] = p.columns
-			p.columns++
-		case !wide[i] && (last[i] > 0 || node.narrow()):
+		case !p.column[i] && !wide[i] && (last[i] > 0 || node.narrow()):
 			p.register[i] = -1
-		default:
-			if len(free) == 0 {
-				free = append(free, n+p.count)
-				p.count++
-			}
+		case !p.column[i] && len(free) > 0:
 			p.register[i], free = free[len(free)-1], free[:len(free)-1]
+		default:
+			p.register[i] = p.count
+			p.count++
 		}
 		slices.Sort(of)
 		for _, r := range slices.Compact(of) { // after: no operation writes over its operands
-			if last[r] == i && p.register[r] >= n {
+			if last[r] == i && !p.column[r] && p.register[r] >= 0 {
 				free = append(free, p.register[r])
 			}
 		}
 	}
-	for i, r := range p.register {
-		if r >= n {
-			p.register[i] += p.columns - n
-		}
-	}
-	p.count += p.columns
 	return p
 }
 
@@ -235,8 +224,6 @@ func (m *machine) function(f *function, dst, v []float64, out, c []float32) {
 			c = out
 		}
 		f.table().Apply(m.k, out, c)
-	case f.half != nil:
-		f.half.Row(m.k, out, v)
 	default:
 		f.row(m, out, v)
 	}

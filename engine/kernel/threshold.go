@@ -6,47 +6,44 @@ import (
 	"github.com/gramengine/gram/engine/internal/arccosine"
 )
 
-// smoothed is the arc-cosine kernel of degree 0 with the normal distribution function of standard
-// deviation σ in place of a step. That is the kernel of steps of documents with one more coordinate
-// each, of length σ, that no other has. All terms of 1 - cosine of the longer vectors,
+// lengthened gives each document one more coordinate, of length σ, that no other has. All terms of
+// 1 - cosine of the longer vectors,
 //
 //	c_σ = (σ²(‖x‖²+‖y‖²+σ²)/(AB + ‖x‖‖y‖) + ‖x‖‖y‖c) / AB,   A² = ‖x‖²+σ², B² = ‖y‖²+σ²
 //
-// are above 0. Source: Cho's thesis, ch. 3, eq. 3.16.
+// are above 0.
+func lengthened(a at, sigma float64) at {
+	longer := a.norm.then("smooth "+formatNumber(sigma), func(x float64) float64 { return smoothNorm(x, sigma) })
+	ab, xy := a.both(longer), a.both(a.norm)
+	squares := a.total(a.norm.then("square", func(x float64) float64 { return x * x }))
+	gap := a.div(a.scaled(sigma*sigma, a.add(squares, a.number(sigma*sigma))), a.add(ab, xy))
+	return at{a.e, a.div(a.add(gap, a.mul(xy, a.c)), ab), longer}
+}
+
+// smoothNorm returns A = √(x²+σ²).
+func smoothNorm(x, sigma float64) float64 { return math.Sqrt(float64(x*x) + sigma*sigma) }
+
+// smoothed is the arc-cosine kernel of degree 0 with the normal distribution function of standard
+// deviation σ in place of a step, which is the kernel of steps of longer documents. Source: Cho's thesis,
+// ch. 3, eq. 3.16.
 func smoothed(sigma float64) formula {
-	longer := func(x float64) float64 { return smoothNorm(x, sigma) }
 	value := onUnit(func(c float64) float64 { return coangle(c) / math.Pi })
 	opposite := onUnit(func(c float64) float64 { return angle(c) / math.Pi })
-	lengthened := func(a at) ref { // c_σ
-		ab, xy := a.both(a.norm.then("smooth "+formatNumber(sigma), longer)), a.both(a.norm)
-		squares := a.add(a.total(a.norm.then("square", func(x float64) float64 { return x * x })), a.number(sigma*sigma))
-		gap := a.div(a.scaled(sigma*sigma, squares), a.add(ab, xy))
-		return a.div(a.add(gap, a.mul(xy, a.c)), ab)
-	}
 	return formula{
 		value: func(a at) ref {
+			near := a.fn(value, lengthened(a, sigma).c)
 			if !a.e.exact {
-				return a.fn(value, lengthened(a))
+				return near
 			}
 			// 2-c_σ is to 2-c what c_σ is to c, and has its digits near c = 2.
-			far := at{a.e, a.sub(a.number(2), a.c), a.norm}
-			return a.positive(a.sub(a.c, a.number(1)), a.fn(opposite, lengthened(far)), a.fn(value, lengthened(a)))
+			far := lengthened(at{a.e, a.sub(a.number(2), a.c), a.norm}, sigma)
+			return a.positive(a.sub(a.c, a.number(1)), a.fn(opposite, far.c), near)
 		},
 		deficit: func(a at) ref { return smoothDeficit(a, sigma) },
 		known: nonNegative("an inner product of infinitely many smoothed threshold units",
 			sourceCho+", ch. 3, eq. 3.16"),
 	}
 }
-
-// smooth returns c_σ; A and B are as above.
-func smooth(c, x, y, sigma, a, b float64) float64 {
-	ab, xy := float64(a*b), float64(x*y)
-	gap := sigma * sigma * (float64(x*x) + float64(y*y) + sigma*sigma) / (ab + xy)
-	return min((gap+float64(xy*c))/ab, 2)
-}
-
-// smoothNorm returns A = √(x²+σ²).
-func smoothNorm(x, sigma float64) float64 { return math.Sqrt(float64(x*x) + sigma*sigma) }
 
 // smoothDeficit writes c2 of smoothed thresholds without cancellation. A document of norm x has with
 // itself the angle θ_x, cos θ_x = (x/A)², and the norm √p, p = 1 - θ_x/π. With θ the angle of two
@@ -94,25 +91,23 @@ func smoothDeficit(a at, sigma float64) ref {
 
 // biased is the arc-cosine kernel of degree 0 whose thresholds have a bias, so that the length of
 // documents counts: a long one is above a threshold more often. See arccosine.Biased for the formula,
-// which is computed value by value. Smoothed thresholds are those of the longer documents of [smoothed].
+// which is computed value by value. Smoothed thresholds are those of longer documents.
 //
 // Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
 func biased(bias, sigma float64) formula {
-	longer := func(c, x, y float64) (c2, x2, y2 float64) {
+	inner := func(a at) at {
 		if sigma == 0 {
-			return c, x, y
+			return a
 		}
-		a, b := smoothNorm(x, sigma), smoothNorm(y, sigma)
-		return smooth(c, x, y, sigma, a, b), a, b
+		return lengthened(a, sigma)
 	}
-	value := &call{func(c, x, y float64) float64 {
-		c, x, y = longer(c, x, y)
-		return arccosine.Biased(c, x, y, bias)
-	}}
-	differ := func(c, x, y float64) float64 {
-		c, x, y = longer(c, x, y)
-		return arccosine.Differ(c, x, y, bias)
+	self := func(x float64) float64 { // c of a document with itself, x its norm
+		if sigma == 0 {
+			return 0
+		}
+		return sigma / x * (sigma / x)
 	}
+	value := &call{func(c, x, y float64) float64 { return arccosine.Biased(c, x, y, bias) }}
 	// With the diagonals p = k(x, x) and q = k(y, y),
 	//
 	//	c2 = ((p+q)/2 - k - (√p-√q)²/2) / √(pq)
@@ -120,7 +115,7 @@ func biased(bias, sigma float64) formula {
 	// and (p+q)/2 - k is known by itself: for steps and one norm with full accuracy, otherwise to some
 	// 10⁻¹⁶ of p + q. A c2 above ½ is taken from the definition.
 	deficit := &call{func(c, x, y float64) float64 {
-		p, q := value.f(0, x, x), value.f(0, y, y)
+		p, q := value.f(self(x), x, x), value.f(self(y), y, y)
 		x2, y2 := math.Sqrt(p), math.Sqrt(q)
 		if p == 0 || q == 0 { // c stands for itself, but the kernel is nowhere below 0, and roots of it count on that
 			return min(c, 1)
@@ -128,9 +123,9 @@ func biased(bias, sigma float64) formula {
 		if ratio := value.f(c, x, y) / (x2 * y2); !(ratio > 0.5) {
 			return 1 - ratio
 		}
-		gap := differ(c, x, y)
+		gap := arccosine.Differ(c, x, y, bias)
 		if sigma > 0 {
-			gap -= (differ(0, x, x) + differ(0, y, y)) / 2
+			gap -= (arccosine.Differ(self(x), x, x, bias) + arccosine.Differ(self(y), y, y, bias)) / 2
 		}
 		d := x2 - y2
 		return min(max((gap-d*d)/(2*x2*y2), 0), 2)
@@ -140,6 +135,8 @@ func biased(bias, sigma float64) formula {
 		known.Condition += "; 0 for documents far shorter than bias"
 	}
 	return formula{
-		value: func(a at) ref { return a.by(value) }, deficit: func(a at) ref { return a.by(deficit) }, known: known,
+		value:   func(a at) ref { return inner(a).by(value) },
+		deficit: func(a at) ref { return inner(a).by(deficit) },
+		known:   known,
 	}
 }

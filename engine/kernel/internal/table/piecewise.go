@@ -23,11 +23,9 @@ const (
 // asm.Kernels.Piecewise, built from g in float64. Where g spans more orders of magnitude than a
 // polynomial follows, and is positive, it holds log g. It is immutable.
 //
-// Each row carries in its seventh place the bound on its own error, as measured when it was made.
-//
-// A table of log g may have holes above c = 1, where documents without negative values never are:
-// intervals where g isn't positive. What falls into them is mapped in float64. And so is everything
-// of a g that is seen to be too wild for a table, which nothing that text needs is.
+// Each row carries in its seventh place the bound on its own error, as measured when it was made. A table
+// of log g may have holes above c = 1, where documents without negative values never are: intervals where
+// g isn't positive. Values in holes, and all values of a g that is too wild for a table, are computed by g.
 type Piecewise struct {
 	Rows [][8]float32
 	Bits uint
@@ -35,9 +33,8 @@ type Piecewise struct {
 	Hole func(c float64) float64 // g, if there may be holes
 	Wild func(c float64) float64 // g, if the table is far from it
 
-	size  float64 // the greatest |g| at a few points
-	rough bool    // interpolation is off by more than roughness somewhere
-	large bool    // g is beyond what coefficients in float32 can hold somewhere
+	size float64 // the greatest |g| at a few points
+	far  bool    // interpolation is off by more than roughness somewhere, or g beyond coefficients in float32
 }
 
 const (
@@ -50,12 +47,7 @@ const (
 )
 
 // noValue is the row of what has no value.
-var noValue = func() (row [8]float32) {
-	for k := range row {
-		row[k] = float32(math.NaN())
-	}
-	return row
-}()
+var noValue = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
 
 // New makes the table of g. It takes the fewest intervals with which interpolation in float64 errs
 // by less than a quarter of what rounding the result to float32 does, relative to the greatest |g|
@@ -72,36 +64,23 @@ func New(g, log func(c float64) float64) *Piecewise {
 	}
 	t := &Piecewise{}
 	if g(0.5) != g(0.5) { // what isn't resolved
-		t.Rows = make([][8]float32, asm.PiecewiseRows(0))
-		for r := range t.Rows {
-			t.Rows[r] = noValue
-		}
+		t.Wild = g
 		return t
 	}
-	for t.Bits = minBits; t.Bits <= logBits; t.Bits++ {
-		if t.fill(g, true) {
-			return t.orWild(g)
+	t.Bits = minBits
+	for t.Bits < maxBits && !t.fill(g, true) {
+		if t.Bits == logBits && everPositive(g) {
+			if l := newLog(g, func(c float64) float64 { return math.Log(g(c)) }); l != nil {
+				return l
+			}
 		}
+		t.Bits++
 	}
-	if everPositive(g) {
-		if l := newLog(g, func(c float64) float64 { return math.Log(g(c)) }); l != nil {
-			return l
-		}
+	if t.Bits == maxBits {
+		t.size = max(math.Abs(g(0)), math.Abs(g(0.5)), math.Abs(g(1)))
+		t.fill(g, false)
 	}
-	for t.Bits = logBits + 1; t.Bits < maxBits; t.Bits++ {
-		if t.fill(g, true) {
-			return t.orWild(g)
-		}
-	}
-	t.size = max(math.Abs(g(0)), math.Abs(g(0.5)), math.Abs(g(1)))
-	t.fill(g, false)
-	return t.orWild(g)
-}
-
-// orWild has values go through g itself where the table is far from it, or has coefficients that
-// are infinite, whose sums would be no numbers.
-func (t *Piecewise) orWild(g func(c float64) float64) *Piecewise {
-	if t.rough || t.large {
+	if t.far {
 		t.Wild = g
 	}
 	return t
@@ -135,8 +114,7 @@ func everPositive(g func(c float64) float64) bool {
 // fill computes the rows for t.Bits. With strict it gives up, and returns false, at the first that
 // isn't accurate.
 func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
-	t.Rows, t.rough = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
-	t.large = false
+	t.Rows, t.far = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
 	t.Rows[len(t.Rows)-1] = noValue
 	for _, c := range [3]float32{0, 1, 2} {
 		row, _ := asm.PiecewiseRow(c, t.Bits)
@@ -218,7 +196,7 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	}
 	ok := remainder <= Unit/4*scale+Underflow
 	if most <= math.MaxFloat32/2 && !(remainder <= roughness*max(scale, t.size)+Underflow) {
-		t.rough = true
+		t.far = true
 	}
 	// Extremes lie where those of the Chebyshev polynomial are as far as the function is like its
 	// next term: a quarter more holds what isn't. Horner's rule in float32: the term of tᵏ passes
@@ -230,7 +208,7 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 		size *= half
 	}
 	if !(most <= math.MaxFloat32/2) {
-		bound, t.large = math.Inf(1), t.large || most == most
+		bound, t.far = math.Inf(1), t.far || most == most
 	}
 	row[rowError] = float32(bound * 1.01)
 	return row, ok
@@ -272,29 +250,21 @@ func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 	}
 }
 
-// LogError is Error for a table of logarithms, where that of g is h and may be out of the range of
-// g itself.
-func (t *Piecewise) LogError(c, v, h float64) float64 {
-	row, _ := asm.PiecewiseRow(float32(c), t.Bits)
-	switch e := float64(t.Rows[row][rowError]); {
-	case e != e:
-		return Unit*math.Abs(v) + Underflow
-	case h+e < -120:
-		return Underflow
-	default:
-		return math.Exp(h)*(math.Expm1(e)+8*Unit*math.Exp(e)) + Underflow
-	}
-}
-
 // Error bounds the error of Apply at c, where g is v: what the row states. Of a table of logarithms
 // it is an error of the exponent, and asm.Exp adds 4 ulp, of at most 2 units each.
 func (t *Piecewise) Error(c, v float64) float64 {
 	if t.Wild != nil {
 		return Unit*math.Abs(v) + Underflow
 	}
-	if t.Log {
-		return t.LogError(c, v, math.Log(math.Abs(v)))
-	}
 	row, _ := asm.PiecewiseRow(float32(c), t.Bits)
-	return float64(t.Rows[row][rowError])
+	e, h := float64(t.Rows[row][rowError]), math.Log(math.Abs(v))
+	switch {
+	case !t.Log:
+		return e
+	case e != e: // a hole
+		return Unit*math.Abs(v) + Underflow
+	case h+e < -120:
+		return Underflow
+	}
+	return math.Exp(h)*(math.Expm1(e)+8*Unit*math.Exp(e)) + Underflow
 }
