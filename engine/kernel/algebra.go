@@ -9,27 +9,21 @@ import (
 // Sums, products, powers and exponentials of kernels, and kernels scaled and centred.
 func init() {
 	register(family{
-		Info: Info{
-			Name: "product", Summary: "∏ kᵢ", Parts: "kernels", What: "product of kernels", Source: sourceProduct,
-			Examples: []string{"product(arccos:n=1,arccos:n=0,arccos:n=0)", "product(rbf,linear)"},
-		},
-		place: 200, combine: product,
+		Name: "product", Summary: "∏ kᵢ", Parts: "kernels", What: "product of kernels", Source: sourceProduct,
+		Examples: []string{"product(arccos:n=1,arccos:n=0,arccos:n=0)", "product(rbf,linear)"},
+		place:    200, combine: product,
 	})
 	register(family{
-		Info: Info{
-			Name: "sum", Summary: "Σ wᵢ kᵢ", Parts: "kernels; or written 2*k₁ + 0.5*k₂",
-			What:     "weighted sum of kernels",
-			Source:   sourceProduct,
-			Examples: []string{"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya"},
-		},
-		place: 210, combine: sum,
+		Name: "sum", Summary: "Σ wᵢ kᵢ", Parts: "kernels; or written 2*k₁ + 0.5*k₂",
+		What:     "weighted sum of kernels",
+		Source:   sourceProduct,
+		Examples: []string{"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya"},
+		place:    210, combine: sum,
 	})
 	register(family{
-		Info: Info{
-			Name: "power", Summary: "k^p", Parts: "a kernel", What: "power of a kernel", Source: sourceProduct,
-			Examples: []string{"power(arccos:n=1):p=2.5"},
-		},
-		place: 220, single: true,
+		Name: "power", Summary: "k^p", Parts: "a kernel", What: "power of a kernel", Source: sourceProduct,
+		Examples: []string{"power(arccos:n=1):p=2.5"},
+		place:    220, single: true,
 		params: []param{
 			between("p", "the power; one that is no whole number wants a kernel that is nowhere below 0", 2, 64)},
 		check: func(parts []*kernel, v []float64) (int, string) {
@@ -41,19 +35,15 @@ func init() {
 		combine: power,
 	})
 	register(family{
-		Info: Info{
-			Name: "exp", Summary: "exp(k)", Parts: "a kernel", What: "exponential of a kernel",
-			Source:   sourceSchoenberg,
-			Examples: []string{"exp(2*bhattacharyya)"},
-		},
-		place: 230, single: true, combine: exponential,
+		Name: "exp", Summary: "exp(k)", Parts: "a kernel", What: "exponential of a kernel",
+		Source:   sourceSchoenberg,
+		Examples: []string{"exp(2*bhattacharyya)"},
+		place:    230, single: true, combine: exponential,
 	})
 	register(family{
-		Info: Info{
-			Name: "normalise", Summary: "k(x,y) / √(k(x,x) k(y,y))", Parts: "a kernel",
-			What:   "kernel scaled to unit diagonal",
-			Source: sourceProduct, Examples: []string{"normalise(polynomial:r=1,degree=2)", "normalise(arccos:n=2)"},
-		},
+		Name: "normalise", Summary: "k(x,y) / √(k(x,x) k(y,y))", Parts: "a kernel",
+		What:   "kernel scaled to unit diagonal",
+		Source: sourceProduct, Examples: []string{"normalise(polynomial:r=1,degree=2)", "normalise(arccos:n=2)"},
 		place: 240, single: true,
 		check: func(of []*kernel, _ []float64) (int, string) {
 			if !of[0].known.PositiveDiagonal {
@@ -64,11 +54,9 @@ func init() {
 		combine: normalised,
 	})
 	register(family{
-		Info: Info{
-			Name: "centred", Summary: "k(x,y) - k(x,o) - k(o,y) + k(o,o)", Parts: "a kernel",
-			What:   "kernel with the empty document o as origin, which shares no term with any other and has norm 0",
-			Source: sourceCentred, Examples: []string{"centred(ngd)"},
-		},
+		Name: "centred", Summary: "k(x,y) - k(x,o) - k(o,y) + k(o,o)", Parts: "a kernel",
+		What:   "kernel with the empty document o as origin, which shares no term with any other and has norm 0",
+		Source: sourceCentred, Examples: []string{"centred(ngd)"},
 		place: 250, single: true, combine: centred,
 	})
 }

@@ -17,14 +17,12 @@ func init() {
 	sigma := positive("sigma",
 		"width of thresholds that are smoothed by the normal distribution, in units of the norms, for n=0", 0)
 	register(family{
-		Info: Info{
-			Name: "arccos", Summary: "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π",
-			What: "inner product of infinitely many threshold units of any degree, whole or fractional, in one " +
-				"layer or several",
-			Source: sourceCho + ", ch. 2 to 4, app. A",
-			Examples: []string{"arccos:n=0", "arccos:n=1", "arccos:n=2", "arccos:n=1,layers=3", "arccos:n=3",
-				"arccos:n=0.5", "arccos:n=-0.25", "arccos:n=0,sigma=0.5", "arccos:n=0,bias=0.3"},
-		},
+		Name: "arccos", Summary: "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π",
+		What: "inner product of infinitely many threshold units of any degree, whole or fractional, in one " +
+			"layer or several",
+		Source: sourceCho + ", ch. 2 to 4, app. A",
+		Examples: []string{"arccos:n=0", "arccos:n=1", "arccos:n=2", "arccos:n=1,layers=3", "arccos:n=3",
+			"arccos:n=0.5", "arccos:n=-0.25", "arccos:n=0,sigma=0.5", "arccos:n=0,bias=0.3"},
 		place: 180,
 		params: []param{
 			n, whole("layers", "layers, each on the feature space of the one below", 1, 1, maxLayers).hiddenAtDefault(),

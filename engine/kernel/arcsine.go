@@ -13,11 +13,9 @@ func init() {
 	known := nonNegative("an inner product of infinitely many threshold units", sourceCho+", eq. 2.18")
 	known.NonNegative = false
 	register(family{
-		Info: Info{
-			Name: "arcsine", Summary: "(2/π) arcsin(1-c)",
-			What:   "inner product of infinitely many threshold units that are 1 or -1",
-			Source: sourceCho + ", eq. 2.19; Williams, Neural Computation 10 (1998)", Examples: []string{"arcsine"},
-		},
+		Name: "arcsine", Summary: "(2/π) arcsin(1-c)",
+		What:   "inner product of infinitely many threshold units that are 1 or -1",
+		Source: sourceCho + ", eq. 2.19; Williams, Neural Computation 10 (1998)", Examples: []string{"arcsine"},
 		place: 185,
 		build: func([]float64) formula {
 			return ofCosine(func(c float64) float64 { return 2 * arcsine(c) / math.Pi },

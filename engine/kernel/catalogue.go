@@ -46,17 +46,19 @@ func Catalogue() []Info {
 	return all
 }
 
-// family is what makes the kernels of one name. Each is registered by the file that has its
-// kernels: that is all that the catalogue, the parser and the programs of devices need.
+// family makes the kernels of one name. The file that has them registers it, which is all that the
+// catalogue, the parser and the programs of devices need. For the first fields see [Info].
 type family struct {
-	Info
+	Name, Summary, What, Parts, Source string
+	Examples                           []string
+
 	place     int              // in the catalogue, which is in ascending order
 	embedding sparse.Embedding // default
 	params    []param
 
-	// build makes the formula of a kernel that is no combination; v holds the parameters in the order
-	// of params. Before it, refuse finds a parameter that doesn't go with the others and says what
-	// would. resolve returns the parameters with those that depend on the data, nil if there are none.
+	// build returns the formula of a kernel with the parameters v. refuse is called before it, and returns a
+	// parameter that doesn't go with the others and what is allowed, or "". resolve returns the parameters
+	// with those that depend on the data, nil if there are none.
 	build   func(v []float64) formula
 	refuse  func(v []float64) (param int, expected string)
 	resolve func(v []float64, terms int) []float64
@@ -68,8 +70,7 @@ type family struct {
 	single  bool // takes one part only
 }
 
-// param is a number that a family takes, or one of some words: Allowed says in words what the
-// fields say.
+// param is a number that a family takes, or one of some words.
 type param struct {
 	Param
 	initial  float64 // value where it is left out
@@ -84,10 +85,9 @@ type param struct {
 var families []*family
 
 // register adds a family; files that have one do that when they are initialised.
-func register(f family) *family {
+func register(f family) {
 	at, _ := slices.BinarySearchFunc(families, f.place, func(f *family, place int) int { return f.place - place })
 	families = slices.Insert(families, at, &f)
-	return &f
 }
 
 // familyOf returns the family of a name, nil where there is none.
@@ -100,7 +100,7 @@ func familyOf(name string) *family {
 
 // info returns the description with all that follows from the rest.
 func (f *family) info() Info {
-	about := f.Info
+	about := Info{Name: f.Name, Summary: f.Summary, What: f.What, Parts: f.Parts, Examples: f.Examples, Source: f.Source}
 	for _, q := range f.params {
 		about.Params = append(about.Params, q.Param)
 	}
@@ -165,14 +165,14 @@ func word(key, summary string, words ...string) param {
 	}
 }
 
-// or makes a parameter one that is left out by default, which a word stands for.
+// or allows a word for the default.
 func (q param) or(absent string, initial float64) param {
 	q.absent, q.initial, q.Default, q.hidden = absent, initial, absent, true
 	q.Allowed = absent + ", or " + q.Allowed
 	return q
 }
 
-// hiddenAtDefault makes a parameter one that isn't written at its initial value.
+// hiddenAtDefault leaves the parameter out of specifications at its initial value.
 func (q param) hiddenAtDefault() param {
 	q.hidden = true
 	return q

@@ -7,14 +7,12 @@ import (
 
 func init() {
 	register(family{
-		Info: Info{
-			Name: "compose", Summary: "k_ℓ on the feature space of k_ℓ₋₁ … on that of k₁",
-			Parts:    "kernels, from the bottom up",
-			What:     "layers: each kernel is given the cosine and the norms in the feature space of the one before it",
-			Source:   sourceCho + ", ch. 4",
-			Examples: []string{"compose(arccos:n=1,arccos:n=0):layers=3", "compose(arccos:n=0,rbf:gamma=1)"},
-		},
-		place: 190,
+		Name: "compose", Summary: "k_ℓ on the feature space of k_ℓ₋₁ … on that of k₁",
+		Parts:    "kernels, from the bottom up",
+		What:     "layers: each kernel is given the cosine and the norms in the feature space of the one before it",
+		Source:   sourceCho + ", ch. 4",
+		Examples: []string{"compose(arccos:n=1,arccos:n=0):layers=3", "compose(arccos:n=0,rbf:gamma=1)"},
+		place:    190,
 		params: []param{
 			whole("layers", "number of layers, no fewer than kernels: the last is repeated; 0 for one of each", 0, 0,
 				maxLayers).hiddenAtDefault(),

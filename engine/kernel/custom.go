@@ -30,8 +30,9 @@ type Custom struct {
 	Properties Properties
 }
 
-// New returns a user-defined kernel. Kernels of two calls differ even if their names are equal. New fails if the name is empty or belongs to another kernel, if Eval is nil or depends on the norms
-// although Properties.UsesNorms is false, and with a [PanicError] if Eval panics at c = 0, ¼ or 1.
+// New returns a user-defined kernel. Kernels of two calls differ even if their names are equal. New fails
+// if the name is empty or belongs to another kernel, if Eval is nil or depends on the norms although
+// Properties.UsesNorms is false, and with a [PanicError] if Eval panics at c = 0, ¼ or 1.
 func New(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":
@@ -59,7 +60,7 @@ func New(c Custom) (k Kernel, err error) {
 		}
 	}
 	g, value := onUnit(func(v float64) float64 { return c.Eval(v, 1, 1) }), &call{c.Eval}
-	f := &family{Info: Info{Name: c.Name}, embedding: c.Embedding}
+	f := &family{Name: c.Name, embedding: c.Embedding}
 	own := &kernel{embedding: c.Embedding, family: f, text: c.Name, own: true, leaves: 1}
 	own.formula = formula{known: c.Properties, value: func(a at) ref {
 		if c.Properties.UsesNorms {
@@ -81,7 +82,7 @@ func Precomputed() Kernel { return precomputed() }
 func IsPrecomputed(k Kernel) bool { return k != nil && k == precomputed() }
 
 var precomputed = sync.OnceValue(func() Kernel {
-	k := &kernel{family: &family{Info: Info{Name: precomputedName}}, text: precomputedName}
+	k := &kernel{family: &family{Name: precomputedName}, text: precomputedName}
 	k.formula = formula{
 		value: func(a at) ref { return a.number(math.NaN()) },
 		known: Properties{Condition: "as the matrix is", Unrefuted: true},

@@ -12,34 +12,26 @@ import (
 func init() {
 	beta := func(initial, most float64) []param { return []param{between("beta", "the power", initial, most)} }
 	register(family{
-		Info: Info{
-			Name: "ngd-power", Summary: "-(2 arccos(1-c))^beta", What: "power of the geodesic distance, negative",
-			Source: sourceProduct, Examples: []string{"ngd-power:beta=0.5"},
-		},
+		Name: "ngd-power", Summary: "-(2 arccos(1-c))^beta", What: "power of the geodesic distance, negative",
+		Source: sourceProduct, Examples: []string{"ngd-power:beta=0.5"},
 		place: 40, embedding: sparse.Sphere, params: beta(0.5, 1),
 		build: func(v []float64) formula { return geodesic(func(d float64) float64 { return -math.Pow(d, v[0]) }) },
 	})
 	register(family{
-		Info: Info{
-			Name: "ngd-log", Summary: "-ln(1 + 2 arccos(1-c))", What: "logarithm of the geodesic distance, negative",
-			Source: sourceLog, Examples: []string{"ngd-log"},
-		},
+		Name: "ngd-log", Summary: "-ln(1 + 2 arccos(1-c))", What: "logarithm of the geodesic distance, negative",
+		Source: sourceLog, Examples: []string{"ngd-log"},
 		place: 50, embedding: sparse.Sphere,
 		build: func([]float64) formula { return geodesic(func(d float64) float64 { return -math.Log1p(d) }) },
 	})
 	register(family{
-		Info: Info{
-			Name: "ned", Summary: "-‖x-y‖^beta", What: "Euclidean distance or its power, negative",
-			Source: sourceZhang + ", §4, for beta = 1", Examples: []string{"ned:beta=1", "ned:beta=0.5"},
-		},
+		Name: "ned", Summary: "-‖x-y‖^beta", What: "Euclidean distance or its power, negative",
+		Source: sourceZhang + ", §4, for beta = 1", Examples: []string{"ned:beta=1", "ned:beta=0.5"},
 		place: 150, params: beta(1, 2),
 		build: func(v []float64) formula { return euclidean(powerOf(v[0] / 2)) },
 	})
 	register(family{
-		Info: Info{
-			Name: "ned-log", Summary: "-ln(1 + ‖x-y‖)", What: "logarithm of the Euclidean distance, negative",
-			Source: sourceLog, Examples: []string{"ned-log"},
-		},
+		Name: "ned-log", Summary: "-ln(1 + ‖x-y‖)", What: "logarithm of the Euclidean distance, negative",
+		Source: sourceLog, Examples: []string{"ned-log"},
 		place: 160,
 		build: func([]float64) formula {
 			return euclidean(func(a at, squared ref) ref { return a.fn(log1p, a.fn(root, squared)) })

@@ -17,16 +17,14 @@ func init() {
 	cutoff := between("cutoff", "geodesic distance, on the sphere of radius 2, from which on the kernel is 0: "+
 		"a smooth bump from half of it", 0, 2*math.Pi)
 	register(family{
-		Info: Info{
-			Name: "diffusion",
-			Summary: "exp(-arccos²(1-c)/t), or with order: " +
-				"(4πt)^(-n/2) η(d) exp(-d²/4t) Σ ψ_k(d) t^k, d = 2 arccos(1-c)",
-			What: "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, " +
-				"cut-off and constant",
-			Source: sourceLafferty + ", §2.1.1 and §3.2",
-			Examples: []string{"diffusion:t=0.5", "diffusion:t=1e-4,order=2",
-				"diffusion:t=0.5,order=0,n=20,form=printed,cutoff=3,constant=full"},
-		},
+		Name: "diffusion",
+		Summary: "exp(-arccos²(1-c)/t), or with order: " +
+			"(4πt)^(-n/2) η(d) exp(-d²/4t) Σ ψ_k(d) t^k, d = 2 arccos(1-c)",
+		What: "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, " +
+			"cut-off and constant",
+		Source: sourceLafferty + ", §2.1.1 and §3.2",
+		Examples: []string{"diffusion:t=0.5", "diffusion:t=1e-4,order=2",
+			"diffusion:t=0.5,order=0,n=20,form=printed,cutoff=3,constant=full"},
 		place: 10, embedding: sparse.Sphere,
 		params: []param{
 			positive("t", "diffusion time, in squared radians", 0.5),

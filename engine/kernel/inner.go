@@ -10,35 +10,27 @@ import (
 // parameters that LIBSVM gives them.
 func init() {
 	register(family{
-		Info: Info{
-			Name: "linear", Summary: "⟨x,y⟩ = ‖x‖‖y‖(1-c)",
-			What: "inner product; in an embedding with a power, such as tf-l1-pow0.75, the probability product kernel " +
-				"Σ θᵢ^0.75 θ′ᵢ^0.75 of " + sourceJebara,
-			Source: sourceLIBSVM, Examples: []string{"linear", "linear:embed=tf-l1-pow0.75"},
-		},
+		Name: "linear", Summary: "⟨x,y⟩ = ‖x‖‖y‖(1-c)",
+		What: "inner product; in an embedding with a power, such as tf-l1-pow0.75, the probability product kernel " +
+			"Σ θᵢ^0.75 θ′ᵢ^0.75 of " + sourceJebara,
+		Source: sourceLIBSVM, Examples: []string{"linear", "linear:embed=tf-l1-pow0.75"},
 		place: 120, build: func([]float64) formula { return linear() },
 	})
 	register(family{
-		Info: Info{
-			Name: "polynomial", Summary: "(gamma ⟨x,y⟩ + r)^degree", What: "polynomial of the inner product",
-			Source: sourceLIBSVM, Examples: []string{"polynomial:r=1,degree=2"},
-		},
+		Name: "polynomial", Summary: "(gamma ⟨x,y⟩ + r)^degree", What: "polynomial of the inner product",
+		Source: sourceLIBSVM, Examples: []string{"polynomial:r=1,degree=2"},
 		place: 130, params: []param{gammaParam(), offsetParam(), whole("degree", "the power", 3, 0, 64)},
 		resolve: resolveGamma, build: func(v []float64) formula { return polynomial(v[0], v[1], int(v[2])) },
 	})
 	register(family{
-		Info: Info{
-			Name: "rbf", Summary: "exp(-gamma ‖x-y‖²)", What: "Gaussian", Source: sourceLIBSVM,
-			Examples: []string{"rbf"},
-		},
-		place: 140, params: []param{gammaParam()},
+		Name: "rbf", Summary: "exp(-gamma ‖x-y‖²)", What: "Gaussian", Source: sourceLIBSVM,
+		Examples: []string{"rbf"},
+		place:    140, params: []param{gammaParam()},
 		resolve: resolveGamma, build: func(v []float64) formula { return gaussian(orNaN(v[0])) },
 	})
 	register(family{
-		Info: Info{
-			Name: "sigmoid", Summary: "tanh(gamma ⟨x,y⟩ + r)", What: "hyperbolic tangent of the inner product",
-			Source: sourceLIBSVM, Examples: []string{"sigmoid"},
-		},
+		Name: "sigmoid", Summary: "tanh(gamma ⟨x,y⟩ + r)", What: "hyperbolic tangent of the inner product",
+		Source: sourceLIBSVM, Examples: []string{"sigmoid"},
 		place: 170, params: []param{gammaParam(), offsetParam()},
 		resolve: resolveGamma,
 		build: func(v []float64) formula {

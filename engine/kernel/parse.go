@@ -25,16 +25,13 @@ import (
 //	compose(arccos:n=1,arccos:n=0):layers=3
 //	2*(linear + power(exp(linear:embed=tf-l2)):p=3)
 //
-// [Catalogue] lists names, keys, defaults and ranges. Spaces between the parts are allowed. A
-// number is written in decimal, with an exponent if need be, or is pi.
+// [Catalogue] lists names, keys, defaults and ranges. A number is written in decimal, with an exponent if
+// need be, or is pi. Every kernel has the key embed, an embedding as sparse.ParseEmbedding reads it. The
+// parts of a kernel share one embedding: all that are named must agree. Default: that of the first part.
 //
-// Every kernel has the key embed, an embedding as sparse.ParseEmbedding reads it. The parts of a kernel
-// share one embedding: all that are named must agree. Default: that of the first part.
-//
-// Parse(k.String()) returns k again. An invalid specification is a [*SpecError].
-//
-// A specification can name kernels of [New] that are passed as own, as in sum(mine,linear). Parse fails
-// if one of them is nil, or if two have the same name.
+// Parse(k.String()) returns k again. An invalid specification is a [*SpecError]. A specification can name
+// kernels of [New] that are passed as own, as in sum(mine,linear). Parse fails if one of them is nil, or if
+// two have the same name.
 func Parse(spec string, own ...Kernel) (Kernel, error) { return parseKernel(spec, nil, own) }
 
 // ParseIn is [Parse] with the default embedding e.
@@ -157,7 +154,7 @@ func paired(e sparse.Embedding, f *family) sparse.Embedding {
 	return e
 }
 
-// sum reads terms; one of weight 1 is no sum.
+// sum reads terms.
 func (p *parser) sum() part {
 	p.space()
 	at := p.pos
@@ -168,10 +165,11 @@ func (p *parser) sum() part {
 			p.fail(p.pos-1, p.spec[p.pos-1:], fmt.Sprintf("at most %d terms", maxParts))
 		}
 		weights = append(weights, p.weight())
-		parts = append(parts, p.term())
-	}
-	if len(parts) == 1 && weights[0] == 1 {
-		return parts[0]
+		if p.space(); p.accept('(') {
+			parts = append(parts, p.list(nil)[0])
+		} else {
+			parts = append(parts, p.call())
+		}
 	}
 	return part{p.combine(familyOf("sum"), at, parts, weights, nil), at, p.pos}
 }
@@ -188,40 +186,25 @@ func (p *parser) weight() float64 {
 	if size := math.Abs(v); !ok || size < tiny || size > huge {
 		p.fail(at, text, fmt.Sprintf("a number other than 0 (from %g to %g, of either sign)", tiny, huge))
 	}
-	if !p.accept('*') {
-		p.fail(p.pos, p.rest(), "* and the kernel that it multiplies")
-	}
+	p.want('*', "* and the kernel that it multiplies")
 	return v
 }
 
-func (p *parser) term() part {
-	if p.space(); p.pos == len(p.spec) || p.spec[p.pos] != '(' {
-		return p.call()
-	}
-	return p.list(nil)[0]
-}
-
-// list reads what is in parentheses: the parts of a combination, or one sum if f is nil.
+// list reads what follows a parenthesis: the parts of a combination, or one sum if f is nil.
 func (p *parser) list(f *family) (parts []part) {
-	if at := p.pos; !p.accept('(') {
-		p.fail(at, p.rest(), "parentheses with "+f.Parts)
-	} else if p.depth++; p.depth > maxDepth {
-		p.fail(at, "another parenthesis", fmt.Sprintf("at most %d within each other", maxDepth))
+	if p.depth++; p.depth > maxDepth {
+		p.fail(p.pos-1, "another parenthesis", fmt.Sprintf("at most %d within each other", maxDepth))
 	}
-	for {
-		parts = append(parts, p.sum())
-		switch {
-		case p.accept(')'):
-			p.depth--
-			return parts
-		case f == nil:
+	for parts = append(parts, p.sum()); !p.accept(')'); parts = append(parts, p.sum()) {
+		if f == nil {
 			p.fail(p.pos, p.rest(), "a closing parenthesis")
-		case !p.accept(','):
-			p.fail(p.pos, p.rest(), "a comma and another part of "+f.Name+", or a closing parenthesis")
-		case len(parts) == maxParts:
+		}
+		if p.want(',', "a comma and another part of "+f.Name+", or a closing parenthesis"); len(parts) == maxParts {
 			p.fail(p.pos, p.rest(), fmt.Sprintf("at most %d parts", maxParts))
 		}
 	}
+	p.depth--
+	return parts
 }
 
 // call reads the name of a kernel, its parts and its keys.
@@ -243,6 +226,7 @@ func (p *parser) call() part {
 	}
 	var parts []part
 	if f.Parts != "" {
+		p.want('(', "parentheses with "+f.Parts)
 		parts = p.list(f)
 	}
 	p.follow = "a colon and " + f.keyList()
@@ -305,9 +289,7 @@ func (p *parser) keys(f *family) (values []float64, written []part) {
 		if key == "" {
 			p.fail(at, p.rest(), f.keyList())
 		}
-		if !p.accept('=') {
-			p.fail(p.pos, p.rest(), fmt.Sprintf("= and a value after %q", key))
-		}
+		p.want('=', fmt.Sprintf("= and a value after %q", key))
 		p.space()
 		start := p.pos
 		text := p.take(isValue)
@@ -395,6 +377,13 @@ func (p *parser) accept(b byte) bool {
 	return false
 }
 
+// want steps over spaces and the byte b.
+func (p *parser) want(b byte, expected string) {
+	if !p.accept(b) {
+		p.fail(p.pos, p.rest(), expected)
+	}
+}
+
 func (p *parser) space() { p.take(func(_ string, b byte) bool { return b == ' ' || b == '\t' }) }
 
 // take steps over the longest run of bytes that ok takes, given the run so far, and returns it.
@@ -460,18 +449,12 @@ func formatNumber(v float64) string {
 	return text
 }
 
-// hint asks for the candidate that is one or two slips away from the word written, or says nothing.
+// hint asks for the candidate that is nearest to a word, or says nothing.
 func hint(word string, candidates []string) string {
-	best, at := "", 3
-	for _, c := range candidates {
-		if d := run.Edits(strings.ToLower(word), c); d < at && d < len(c) {
-			best, at = c, d
-		}
+	if best := run.Nearest(strings.ToLower(word), candidates); best != "" {
+		return fmt.Sprintf(" (did you mean %q?)", best)
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
+	return ""
 }
 
 // spec returns the specification of k in an embedding, as [Parse] reads it.

@@ -12,38 +12,30 @@ import (
 // squared Hellinger distance c.
 func init() {
 	register(family{
-		Info: Info{
-			Name: "ngd", Summary: "shift - 2 arccos(1-c)",
-			What:   "negative geodesic distance, on the sphere of radius 2",
-			Source: sourceZhang + ", §3", Examples: []string{"ngd:shift=0", "ngd:shift=pi"},
-		},
+		Name: "ngd", Summary: "shift - 2 arccos(1-c)",
+		What:   "negative geodesic distance, on the sphere of radius 2",
+		Source: sourceZhang + ", §3", Examples: []string{"ngd:shift=0", "ngd:shift=pi"},
 		place: 20, embedding: sparse.Sphere,
 		params: []param{signed("shift", "what is added to the negative geodesic distance", 0)},
 		build:  func(v []float64) formula { return ngd(v[0]) },
 	})
 	register(family{
-		Info: Info{
-			Name: "ngd-exp", Summary: "exp(-arccos(1-c)/t)", What: "exponential of the negative geodesic distance",
-			Source: sourceZhang + ", §3", Examples: []string{"ngd-exp:t=1"},
-		},
+		Name: "ngd-exp", Summary: "exp(-arccos(1-c)/t)", What: "exponential of the negative geodesic distance",
+		Source: sourceZhang + ", §3", Examples: []string{"ngd-exp:t=1"},
 		place: 30, embedding: sparse.Sphere,
 		params: []param{positive("t", "width, in radians", 1)},
 		build:  func(v []float64) formula { return angleExp(v[0], false) },
 	})
 	register(family{
-		Info: Info{
-			Name: "hellinger", Summary: "exp(-gamma c)", What: "exponential kernel of the squared Hellinger distance",
-			Source: sourceSchoenberg, Examples: []string{"hellinger:gamma=1"},
-		},
+		Name: "hellinger", Summary: "exp(-gamma c)", What: "exponential kernel of the squared Hellinger distance",
+		Source: sourceSchoenberg, Examples: []string{"hellinger:gamma=1"},
 		place: 60, embedding: sparse.Sphere,
 		params: []param{positive("gamma", "factor of the squared distance", 1)},
 		build:  func(v []float64) formula { return decay(v[0], "", sourceSchoenberg) },
 	})
 	register(family{
-		Info: Info{
-			Name: "bhattacharyya", Summary: "1-c", What: "probability product kernel of power ½",
-			Source: sourceJebara + ", §2", Examples: []string{"bhattacharyya"},
-		},
+		Name: "bhattacharyya", Summary: "1-c", What: "probability product kernel of power ½",
+		Source: sourceJebara + ", §2", Examples: []string{"bhattacharyya"},
 		place: 70, embedding: sparse.Sphere,
 		build: func([]float64) formula {
 			return formula{
@@ -55,12 +47,10 @@ func init() {
 		},
 	})
 	register(family{
-		Info: Info{
-			Name: "c", Summary: "the squared Hellinger distance c = 1 - cosine itself",
-			What: "what all kernels are computed from, no kernel for learning", Source: "docs/design.md",
-			Examples: []string{"c"},
-		},
-		place: 90, embedding: sparse.Sphere,
+		Name: "c", Summary: "the squared Hellinger distance c = 1 - cosine itself",
+		What: "what all kernels are computed from, no kernel for learning", Source: "docs/design.md",
+		Examples: []string{"c"},
+		place:    90, embedding: sparse.Sphere,
 		build: func([]float64) formula {
 			return formula{
 				value: func(a at) ref { return a.c },

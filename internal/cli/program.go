@@ -233,14 +233,8 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 // meant names the known word that is nearest to a mistyped one, for the end of an error message; it
 // is empty where none is near.
 func meant(word string, known []string) string {
-	best, least := "", 1+len(word)/3
-	for _, k := range known {
-		if d := run.Edits(word, k); d <= least && 2*d < len(word) {
-			best, least = k, d-1
-		}
+	if best := run.Nearest(word, known); best != "" {
+		return fmt.Sprintf("; did you mean %s?", best)
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %s?", best)
+	return ""
 }

@@ -21,8 +21,19 @@ func Pick[T any](list []T, at []int) []T {
 	return out
 }
 
-// Edits returns the Levenshtein distance of two words: the letters to insert, delete or replace that make b of a.
-func Edits(a, b string) int {
+// Nearest returns the known word that is nearest to a mistyped one, "" if none is near.
+func Nearest(word string, known []string) (best string) {
+	least := 1 + len(word)/3
+	for _, k := range known {
+		if d := edits(word, k); d <= least && 2*d < len(word) {
+			best, least = k, d-1
+		}
+	}
+	return best
+}
+
+// edits returns the Levenshtein distance of two words: the letters to insert, delete or replace that make b of a.
+func edits(a, b string) int {
 	row := Numbers(0, len(b)+1)
 	for i := range len(a) {
 		diagonal := row[0]
