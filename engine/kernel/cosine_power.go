@@ -23,6 +23,6 @@ func init() {
 // definite there. Source: Schur's product theorem; Berg, Christensen and Ressel (1984), ch. 3.
 func cosinePower(p int) formula {
 	return ofCosine(func(c float64) float64 { return device.Power(max(1-c, 0), p) },
-		func(c float64) float64 { return powerDeficit(min(c, 1), p) }, // 1 - (1-c)^p without the difference
+		func(c float64) float64 { return deficitPower(min(c, 1), float64(p)) },
 		nonNegative("for documents without values below 0", sourceProduct))
 }

@@ -59,6 +59,10 @@ func New(c Custom) (k Kernel, err error) {
 			}
 		}
 	}
+	return newOwn(c), nil
+}
+
+func newOwn(c Custom) *kernel {
 	g, value := onUnit(func(v float64) float64 { return c.Eval(v, 1, 1) }), &call{c.Eval}
 	f := &family{Name: c.Name, embedding: c.Embedding}
 	own := &kernel{embedding: c.Embedding, family: f, text: c.Name, own: true, leaves: 1}
@@ -68,7 +72,7 @@ func New(c Custom) (k Kernel, err error) {
 		}
 		return a.fn(g, a.c)
 	}}
-	return own.ready(), nil
+	return own.ready()
 }
 
 // precomputedName is the specification of [Precomputed], which [Parse] doesn't know.

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel/internal/table"
@@ -47,14 +48,16 @@ type call struct{ f func(c, x, y float64) float64 }
 type expr struct {
 	exact bool // every part is its formula; false: separable parts are tables
 	nodes []node
-	at    map[node]ref   // finds equal nodes
-	attrs []norm         // functions of one norm, for opX and opY
-	named map[string]int // indices of attrs
+	at    map[node]ref // finds equal nodes
+	attrs []norm       // functions of one norm, for opX and opY
 }
 
-func newExpr(exact bool) (*expr, at) {
-	e := &expr{exact: exact, at: map[node]ref{}, named: map[string]int{}}
-	return e, at{e, e.add(node{op: opC}), documentNorm}
+// newExpr makes the expression that value writes.
+func newExpr(exact bool, value func(a at) ref) *expr {
+	e := &expr{exact: exact, at: map[node]ref{}}
+	last := value(at{e, e.add(node{op: opC}), documentNorm})
+	e.nodes, e.at = e.nodes[:last+1:last+1], nil
+	return e
 }
 
 func (e *expr) add(n node) ref {
@@ -147,10 +150,9 @@ func (a at) pair(n norm) (x, y ref) {
 		v := a.number(n.scale)
 		return v, v
 	}
-	i, ok := a.e.named[n.text]
-	if !ok {
+	i := slices.IndexFunc(a.e.attrs, func(of norm) bool { return of.text == n.text })
+	if i < 0 {
 		i = len(a.e.attrs)
-		a.e.named[n.text] = i
 		a.e.attrs = append(a.e.attrs, n)
 	}
 	return a.e.add(node{op: opX, n: i}), a.e.add(node{op: opY, n: i})
@@ -245,12 +247,6 @@ func arithmetic(o op, a, b float64) float64 {
 func squaredDistance(c, x, y float64) float64 {
 	d := x - y
 	return float64(d*d) + float64(2*float64(x*y)*c)
-}
-
-// ends makes r the value of the expression, which is then complete.
-func (e *expr) ends(r ref) *expr {
-	e.nodes, e.at = e.nodes[:r+1:r+1], nil
-	return e
 }
 
 // eval returns the value in float64.

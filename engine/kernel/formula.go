@@ -30,7 +30,7 @@ type formula struct {
 	variable Variable
 }
 
-// direct is a hand-written map of a tile with the bound of its error, see [Kernel].
+// direct is a hand-written map with the bound of its error.
 type direct struct {
 	apply func(k *asm.Kernels, dst, c, x, y []float32)
 	error func(c, x, y float64) float64
@@ -54,16 +54,11 @@ type kernel struct {
 	tabled    bool // maps use a table of g; false if k has no parts and its expression is arithmetic
 
 	exact    *expr
-	off      func() *expr // c2, computed at the first call
-	g, gap   *function    // g(c) and c2 of a separable kernel
-	tape     func() *plan // of mapped, computed at the first call
-	resolved atomic.Pointer[resolution]
-}
-
-// resolution caches the last result of resolve.
-type resolution struct {
-	terms int
-	k     *kernel
+	off      func() *expr           // c2, computed at the first call
+	g, gap   *function              // g(c) and c2 of a separable kernel
+	tape     func() *plan           // maps, computed at the first call
+	resolved atomic.Pointer[kernel] // last result of resolve
+	terms    int                    // its argument
 }
 
 // newKernel makes a kernel of a family that isn't a combination.
@@ -99,21 +94,17 @@ func (k *kernel) ready() *kernel {
 		plain := &call{k.plainDeficit}
 		k.deficit = func(a at) ref { return a.by(plain) }
 	}
-	e, a := newExpr(true)
-	k.exact = e.ends(k.value(a))
+	k.exact = newExpr(true, k.value)
 	k.p, k.separable = k.exact.power()
 	// The values of a table are float32. At norms other than 1 the kernel may have values beyond that range.
 	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > maxDiagonal))
 	k.tabled = k.separable && (len(k.parts) > 0 || !k.exact.simple())
 	k.known.UsesNorms = !k.separable || k.p != 0
-	k.off = sync.OnceValue(func() *expr {
-		e, a := newExpr(true)
-		return e.ends(k.deficitAt(a))
-	})
+	k.off = sync.OnceValue(func() *expr { return newExpr(true, k.deficitAt) })
 	if k.separable {
 		k.g, k.gap = tableOf(func() *expr { return k.exact }, k.log), tableOf(k.off, nil)
 	}
-	k.tape = sync.OnceValue(func() *plan { return newPlan(k.mapped()) })
+	k.tape = sync.OnceValue(func() *plan { return newPlan(newExpr(false, k.at)) })
 	return k
 }
 
@@ -126,12 +117,6 @@ func tableOf(e func() *expr, log func(c float64) float64) *function {
 	f.table = sync.OnceValue(func() *table.Piecewise { return table.New(f.f, log) })
 	f.noise = func(c float64) float64 { return e().error(c, 1, 1, false) }
 	return f
-}
-
-// mapped returns the expression for maps and programs, with tables for separable parts.
-func (k *kernel) mapped() *expr {
-	e, a := newExpr(false)
-	return e.ends(k.at(a))
 }
 
 // at writes the value.
@@ -165,17 +150,15 @@ func (k *kernel) image(n norm) norm {
 	return n.then("norm of "+k.text, func(x float64) float64 { return math.Sqrt(max(k.exact.eval(0, x, x), 0)) })
 }
 
-// plainDeficit returns c2 by its definition. Its absolute error is the rounding error of 1.
+// plainDeficit returns c2 by its definition, to the rounding error of 1.
 func (k *kernel) plainDeficit(c, x, y float64) float64 {
 	return min(max(1-k.Eval(c, x, y)/(math.Sqrt(k.Eval(0, x, x))*math.Sqrt(k.Eval(0, y, y))), 0), 2)
 }
 
 func (k *kernel) String() string { return k.text }
 
-// Embedding implements [Kernel].
 func (k *kernel) Embedding() sparse.Embedding { return k.embedding }
 
-// Eval implements [Kernel].
 func (k *kernel) Eval(c, x, y float64) float64 { return k.exact.eval(c, x, y) }
 
 // resolve returns the kernel with the parameters that depend on the number of terms.
@@ -183,25 +166,24 @@ func (k *kernel) resolve(terms int) *kernel {
 	if !k.open {
 		return k
 	}
-	if r := k.resolved.Load(); r != nil && r.terms == terms {
-		return r.k
+	r := k.resolved.Load()
+	if r != nil && r.terms == terms {
+		return r
 	}
-	r := &resolution{terms: terms}
 	if len(k.parts) == 0 {
-		r.k = newKernel(k.family, k.family.resolve(k.values, terms))
+		r = newKernel(k.family, k.family.resolve(k.values, terms))
 	} else {
 		parts := slices.Clone(k.parts)
 		for i, p := range parts {
 			parts[i] = p.resolve(terms)
 		}
-		r.k = combined(k.family, parts, k.weights, k.values)
+		r = combined(k.family, parts, k.weights, k.values)
 	}
-	r.k.in(k.embedding)
+	r.in(k.embedding).terms = terms
 	k.resolved.Store(r)
-	return r.k
+	return r
 }
 
-// mapTo implements [Kernel].
 func (k *kernel) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	switch {
 	case k.direct != nil:
@@ -213,7 +195,7 @@ func (k *kernel) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// Error implements [Kernel]. It propagates errors through the expression of the map.
+// Error propagates errors through the expression of the map.
 func (k *kernel) Error(c, x, y float64) float64 {
 	if k.direct != nil {
 		return bound(k.direct.error(c, x, y))

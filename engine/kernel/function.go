@@ -100,11 +100,6 @@ var (
 	}
 	clamped = &function{
 		f: func(v float64) float64 { return min(max(v, 0), 2) }, ops: []device.Op{device.OpClamp},
-		loop: func(dst, v []float64) {
-			for j, w := range v {
-				dst[j] = min(max(w, 0), 2)
-			}
-		},
 	}
 	decayed = &function{ // 1 - e^-v for v ≥ 0
 		f: func(v float64) float64 { return -math.Expm1(-max(v, 0)) }, own: 1 + 0x1p-34/unit,
@@ -169,7 +164,7 @@ func deficitOf(p float64) *function {
 	if p != math.Trunc(p) {
 		return onUnit(func(c float64) float64 { return deficitPower(min(c, 0.5), p) })
 	}
-	f := onUnit(func(c float64) float64 { return powerDeficit(c, int(p)) })
+	f := onUnit(func(c float64) float64 { return deficitPower(c, p) })
 	f.ops, f.arg = []device.Op{device.OpClamp, device.OpDeficit}, p
 	return f
 }

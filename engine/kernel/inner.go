@@ -177,18 +177,6 @@ func polynomial(gamma, r float64, degree int) formula {
 	return f
 }
 
-// powerDeficit returns 1 - (1-c)ⁿ = c Σ (1-c)ᵏ, k < n, which has no differences for c <= 1.
-func powerDeficit(c float64, n int) float64 {
-	if n > 8 {
-		return deficitPower(c, float64(n))
-	}
-	var s float64
-	for range n {
-		s = float64(s*(1-c)) + 1
-	}
-	return c * s
-}
-
 // gaussian is LIBSVM's rbf. ‖x-y‖² = (x-y)² + 2 x y c has no negative terms, so it keeps its digits for
 // vectors that are close; x²+y²-2⟨x, y⟩ doesn't.
 func gaussian(gamma float64) formula {

@@ -17,23 +17,15 @@
 //
 // Eval goes through the expression node by node (expr.go), maps take chunks of a tile through all nodes
 // (machine.go), the bound of the error goes through them as values do, and devices run the expression as
-// a program (program.go). Most kernels are separable, (‖x‖‖y‖)^p g(c): then g is a table. The formulas that
-// are used most have a map of their own in package asm instead. A user-defined kernel is a Go function,
-// see [New].
+// a program (program.go). Most kernels are separable, (‖x‖‖y‖)^p g(c): then g is a table, a piecewise
+// polynomial in float32 (package internal/table). The formulas that are used most have a map of their own
+// in package asm instead. A user-defined kernel is a Go function, see [New].
 //
 // # Families
 //
-// There is a file for each family of kernels. A new kernel is a file that registers a family when
-// it is initialised: name, formula and source, parameters with ranges and defaults, and a function
-// that returns the expression for given parameters. See cosine_power.go for one.
-//
-// # Tables
-//
-// A table is a piecewise polynomial of degree 5 in c, in float32 (package internal/table). Intervals
-// grow finer towards c = 0 and c = 2, until interpolation errs by less than a quarter of rounding. A
-// function of many orders of magnitude is tabulated by its logarithm. Each interval has a bound on
-// its own error, as measured against the formula. If no table is accurate enough, values are computed
-// by the formula.
+// A new kernel is a file that registers a family when it is initialised: name, formula and source,
+// parameters with ranges and defaults, and a function that returns the expression for given parameters.
+// See cosine_power.go for one.
 package kernel
 
 import (

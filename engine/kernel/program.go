@@ -10,7 +10,7 @@ func ProgramOf(k Kernel) *device.Program {
 	if of.open {
 		return nil
 	}
-	e := of.mapped()
+	e := of.tape().e
 	n := len(e.nodes)
 	b := &programBuilder{e: e, ok: true, uses: make([]int, n), size: make([]int, n), depth: make([]int, n),
 		local: make([]int, n)}

@@ -50,12 +50,9 @@ const (
 var noValue = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
 
 // New makes the table of g. It takes the fewest intervals with which interpolation in float64 errs
-// by less than a quarter of what rounding the result to float32 does, relative to the greatest |g|
-// of the interval; then the rounding of coefficients and of Horner's rule are what is left, some 3
-// units of 2⁻²⁴. Where no number of intervals suffices the last is taken, and the bounds say so; or
-// g itself, value by value, where they would say too much.
-//
-// log, if not nil, is ln g for a g that is above 0 at least for c <= 1, whatever the orders of magnitude.
+// by less than a quarter of rounding the result to float32, relative to the greatest |g| of the interval.
+// Rounding coefficients and Horner's rule add some 3 units of 2⁻²⁴. log, if not nil, is ln g for a g that is
+// above 0 at least for c <= 1, whatever the orders of magnitude.
 func New(g, log func(c float64) float64) *Piecewise {
 	if log != nil {
 		if t := newLog(g, log); t != nil {
@@ -131,26 +128,24 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 		for j := n - 1; j >= 0; j-- {
 			mid := 1 + (float64(j)+0.5)/float64(n)
 			at := func(m float64) float64 { return math.Ldexp(m, exponent-127-24) }
-			if row, ok := t.interval(mid, func(m float64) (float64, float64) { c := at(m); return g(c), m }); ok ||
-				!strict {
-				t.Rows[exponent<<t.Bits+j] = row
-			} else {
+			row, ok := t.interval(mid, func(m float64) (float64, float64) { return g(at(m)), m })
+			if !ok && strict {
 				return false
 			}
-			if exponent < 128 {
+			if t.Rows[exponent<<t.Bits+j] = row; exponent < 128 {
 				continue
 			}
-			// The nodes are where 2-c is exact.
-			if row, ok := t.interval(mid, func(m float64) (float64, float64) {
+			row, ok = t.interval(mid, func(m float64) (float64, float64) { // the nodes are where 2-c is exact
 				c := 2 - at(m)
 				return g(c), math.Ldexp(2-c, 127+24-exponent)
-			}); ok || !strict {
-				t.Rows[(exponent+asm.PiecewiseFold)<<t.Bits+j] = row
-			} else if t.Hole != nil {
-				t.Rows[(exponent+asm.PiecewiseFold)<<t.Bits+j] = noValue
-			} else {
-				return false
+			})
+			if !ok && strict {
+				if t.Hole == nil {
+					return false
+				}
+				row = noValue
 			}
+			t.Rows[(exponent+asm.PiecewiseFold)<<t.Bits+j] = row
 		}
 	}
 	return true
@@ -228,11 +223,8 @@ func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 		return
 	}
 	holes := t.Hole != nil && slices.ContainsFunc(c, func(v float32) bool { return v > 1 })
-	var s *[chunk]float32
-	if holes {
-		s = scratch.Get().(*[chunk]float32)
-		defer scratch.Put(s)
-	}
+	s := scratch.Get().(*[chunk]float32)
+	defer scratch.Put(s)
 	for lo := 0; lo < len(dst); lo += chunk {
 		part, from := dst[lo:min(lo+chunk, len(dst))], c[lo:]
 		if holes {
