@@ -137,11 +137,8 @@ const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one floa
 // with δ = device.SlackC(c) and u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰), the rounding of a norm to float32. Kernels are
 // monotone or convex in each variable over so small a box, so the terms are largest at corners. Kernels of
 // the distance take ‖x-y‖² rounded to float32 instead, which engines compute from norms in float64. It is
-// +Inf where there is no bound, see [Kernel].Error, and for a nil kernel; never NaN.
+// +Inf if there is no bound, see [Kernel].Error, and never NaN.
 func Tolerance(k Kernel, c, x, y float64) float64 {
-	if k == nil {
-		return math.Inf(1)
-	}
 	v := k.Eval(c, x, y)
 	delta := device.SlackC(c)
 	tol := k.Error(c, x, y)
@@ -188,4 +185,25 @@ func Within(k Kernel, got, want, c, x, y float64) bool {
 		return true
 	}
 	return err <= k.Error(c, x, y) || err <= Tolerance(k, c, x, y)
+}
+
+// Slopes returns the derivatives of k(c, x, y) by c and by the first norm x, as differences of fourth order
+// in the angle arccos(1-c) and in x. They are within some 10⁻⁸ of the kernel's greatest value, for kernels
+// that are smooth over a thousandth of either and c not at the ends of [0, 2].
+func Slopes(k Kernel, c, x, y float64) (byC, byX float64) {
+	at := angle(c)
+	h := min(1e-3, at/4, (math.Pi-at)/4)
+	byC = slope(at, h, func(a float64) float64 {
+		half := math.Sin(a / 2)
+		return k.Eval(2*half*half, x, y)
+	}) / math.Sin(at)
+	if UsesNorms(k) && x > 0 {
+		byX = slope(x, x*1e-3, func(x float64) float64 { return k.Eval(c, x, y) })
+	}
+	return byC, byX
+}
+
+// slope is the derivative of g by differences over h and 2h, with an error of h⁴g⁽⁵⁾/30.
+func slope(at, h float64, g func(float64) float64) float64 {
+	return (8*(g(at+h)-g(at-h)) - (g(at+2*h) - g(at-2*h))) / (12 * h)
 }

@@ -55,7 +55,7 @@ var noValue = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
 // above 0 at least for c <= 1, whatever the orders of magnitude.
 func New(g, log func(c float64) float64) *Piecewise {
 	if log != nil {
-		if t := newLog(g, log); t != nil {
+		if t := newLog(log, nil, g); t != nil {
 			return t
 		}
 	}
@@ -66,8 +66,8 @@ func New(g, log func(c float64) float64) *Piecewise {
 	}
 	t.Bits = minBits
 	for t.Bits < maxBits && !t.fill(g, true) {
-		if t.Bits == logBits && everPositive(g) {
-			if l := newLog(g, func(c float64) float64 { return math.Log(g(c)) }); l != nil {
+		if t.Bits == logBits {
+			if l := newLog(func(c float64) float64 { return math.Log(g(c)) }, nil); l != nil {
 				return l
 			}
 		}
@@ -83,10 +83,11 @@ func New(g, log func(c float64) float64) *Piecewise {
 	return t
 }
 
-// newLog makes the table of g from its logarithm h. It returns nil if h is nowhere near a polynomial.
-func newLog(g, h func(c float64) float64) *Piecewise {
+// newLog makes a table from a logarithm h, with the first of some holes that suffices. It returns nil if h
+// is nowhere near a polynomial.
+func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecewise {
 	t := &Piecewise{Log: true}
-	for _, t.Hole = range []func(float64) float64{nil, g} {
+	for _, t.Hole = range holes {
 		for t.Bits = minBits; t.Bits <= maxBits; t.Bits++ {
 			if t.fill(h, true) {
 				return t
@@ -94,18 +95,6 @@ func newLog(g, h func(c float64) float64) *Piecewise {
 		}
 	}
 	return nil
-}
-
-// everPositive reports whether g is above 0 wherever c may be, ends aside, and not out of range.
-func everPositive(g func(c float64) float64) bool {
-	for c := 0x1p-149; c < 1; c *= 1.25 {
-		for _, v := range [2]float64{g(c), g(2 - max(c, 0x1p-23))} {
-			if !(v > 0 && v <= math.MaxFloat64) {
-				return false
-			}
-		}
-	}
-	return g(1) > 0
 }
 
 // fill computes the rows for t.Bits. With strict it gives up, and returns false, at the first that
