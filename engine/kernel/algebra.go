@@ -98,6 +98,19 @@ func product(k *kernel) formula {
 // wᵢ uᵢ vᵢ).
 func sum(k *kernel) formula {
 	f := formula{known: sumProperties(k)}
+	f.norm = func(n norm) norm {
+		var of []norm
+		for _, p := range k.parts {
+			of = append(of, p.image(documentNorm))
+		}
+		return n.then("norm of "+k.text, func(x float64) (squares float64) {
+			for i := range of {
+				u := of[i].f(x)
+				squares += k.weights[i] * u * u
+			}
+			return math.Sqrt(max(squares, 0))
+		})
+	}
 	f.value = func(a at) ref {
 		v := a.number(0)
 		for i, p := range k.parts {

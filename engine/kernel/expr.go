@@ -256,8 +256,8 @@ func (e *expr) eval(c, x, y float64) float64 {
 	if len(e.nodes) > len(v) {
 		v = make([]float64, len(e.nodes))
 	}
-	for i, n := range e.nodes {
-		v[i] = e.apply(&n, v, c, x, y)
+	for i := range e.nodes {
+		v[i] = e.apply(&e.nodes[i], v, c, x, y)
 	}
 	return v[len(e.nodes)-1]
 }

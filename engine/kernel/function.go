@@ -94,12 +94,24 @@ var (
 		f: func(v float64) float64 { return math.Sqrt(max(v, 0)) }, power: 0.5, ops: []device.Op{device.OpSqrt},
 		loop: func(dst, v []float64) {
 			for j, w := range v {
-				dst[j] = math.Sqrt(max(w, 0))
+				if w < 0 {
+					w = 0
+				}
+				dst[j] = math.Sqrt(w)
 			}
 		},
 	}
 	clamped = &function{
 		f: func(v float64) float64 { return min(max(v, 0), 2) }, ops: []device.Op{device.OpClamp},
+		loop: func(dst, v []float64) {
+			for j, w := range v {
+				if dst[j] = w; w < 0 {
+					dst[j] = 0
+				} else if w > 2 {
+					dst[j] = 2
+				}
+			}
+		},
 	}
 	decayed = &function{ // 1 - e^-v for v ≥ 0
 		f: func(v float64) float64 { return -math.Expm1(-max(v, 0)) }, own: 1 + 0x1p-34/unit,

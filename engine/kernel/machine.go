@@ -178,14 +178,18 @@ func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int)
 			m.function(n.f, dst, v, to, from)
 		case opDist:
 			m.k.Squares(dst, of(n.a), of(n.b), of(n.d))
-		case opSelect, opCall:
-			a, b, d := of(n.a)[:len(dst)], of(n.b)[:len(dst)], of(n.d)[:len(dst)]
-			for j := range dst {
-				if n.op == opCall {
-					dst[j] = n.call.f(min(max(d[j], 0), 2), a[j], b[j])
-				} else if dst[j] = d[j]; a[j] > 0 {
-					dst[j] = b[j]
+		case opSelect:
+			copy(dst, of(n.b))
+			d := of(n.d)
+			for j, v := range of(n.a) {
+				if !(v > 0) {
+					dst[j] = d[j]
 				}
+			}
+		case opCall:
+			b, d := of(n.b), of(n.d)
+			for j, v := range of(n.a) {
+				dst[j] = n.call.f(min(max(d[j], 0), 2), v, b[j])
 			}
 		case opAdd:
 			m.k.Add64(dst, of(n.a), of(n.b))
