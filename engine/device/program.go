@@ -238,7 +238,7 @@ func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64
 	case OpPow:
 		return math.Pow(max(o[0], 0), p.Consts[code.N])
 	case OpDeficit:
-		return deficit(o[0], p.Consts[code.N])
+		return Deficit(o[0], p.Consts[code.N])
 	case OpTable:
 		return p.Tables[code.N].eval(float32(o[0]))
 	case OpClamp:
@@ -267,8 +267,9 @@ func Power(v float64, n int) float64 {
 	return p
 }
 
-// deficit returns 1 - (1-v)^p.
-func deficit(v, p float64) float64 {
+// Deficit returns 1 - (1-v)^p for v in [0, 2], without cancellation for a small v. A fractional p takes v up
+// to 1.
+func Deficit(v, p float64) float64 {
 	if v < 0.5 {
 		return -math.Expm1(p * math.Log1p(-v))
 	}

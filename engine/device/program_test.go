@@ -43,7 +43,7 @@ func TestDeficit(t *testing.T) {
 		0.75}, {0.25, 2, 0.4375},
 		{2, 1<<32 + 1, 2}, {2, 1 << 32, 0}, {2, 1e300, 0}, {1.5, 1<<40 + 1, 1}, {0.75, 1 << 33, 1}, {2, 1 << 20, 0},
 		{2, 1<<20 + 1, 2}} {
-		if got := deficit(c.v, c.p); !(math.Abs(got-c.want) <= 1e-15*math.Abs(c.want)) {
+		if got := Deficit(c.v, c.p); !(math.Abs(got-c.want) <= 1e-15*math.Abs(c.want)) {
 			t.Errorf("1-(1-%v)^%v: found %v, expected %v", c.v, c.p, got, c.want)
 		}
 	}

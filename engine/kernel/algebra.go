@@ -15,8 +15,7 @@ func init() {
 	})
 	register(family{
 		Name: "sum", Summary: "Σ wᵢ kᵢ", Parts: "kernels; or written 2*k₁ + 0.5*k₂",
-		What:     "weighted sum of kernels",
-		Source:   sourceProduct,
+		What: "weighted sum of kernels", Source: sourceProduct,
 		Examples: []string{"0.5*diffusion:t=0.5 + 0.5*linear", "0.5*diffusion:t=0.1 + 0.5*bhattacharyya"},
 		place:    210, combine: sum,
 	})
@@ -26,30 +25,29 @@ func init() {
 		place:    220, single: true,
 		params: []param{
 			between("p", "the power; one that is no whole number wants a kernel that is nowhere below 0", 2, 64)},
-		check: func(parts []*kernel, v []float64) (int, string) {
+		check: func(parts []*kernel, v []float64) (_ int, expected string) {
 			if v[0] != math.Trunc(v[0]) && !parts[0].known.NonNegative {
-				return 0, fmt.Sprintf("a kernel that is nowhere below 0, for the power %s", formatNumber(v[0]))
+				expected = fmt.Sprintf("a kernel that is nowhere below 0, for the power %s", formatNumber(v[0]))
 			}
-			return 0, ""
+			return 0, expected
 		},
 		combine: power,
 	})
 	register(family{
-		Name: "exp", Summary: "exp(k)", Parts: "a kernel", What: "exponential of a kernel",
-		Source:   sourceSchoenberg,
+		Name: "exp", Summary: "exp(k)", Parts: "a kernel", What: "exponential of a kernel", Source: sourceSchoenberg,
 		Examples: []string{"exp(2*bhattacharyya)"},
 		place:    230, single: true, combine: exponential,
 	})
 	register(family{
 		Name: "normalise", Summary: "k(x,y) / √(k(x,x) k(y,y))", Parts: "a kernel",
-		What:   "kernel scaled to unit diagonal",
-		Source: sourceProduct, Examples: []string{"normalise(polynomial:r=1,degree=2)", "normalise(arccos:n=2)"},
-		place: 240, single: true,
-		check: func(of []*kernel, _ []float64) (int, string) {
+		What: "kernel scaled to unit diagonal", Source: sourceProduct,
+		Examples: []string{"normalise(polynomial:r=1,degree=2)", "normalise(arccos:n=2)"},
+		place:    240, single: true,
+		check: func(of []*kernel, _ []float64) (_ int, expected string) {
 			if !of[0].known.PositiveDiagonal {
-				return 0, needsDiagonal
+				expected = needsDiagonal
 			}
-			return 0, ""
+			return 0, expected
 		},
 		combine: normalised,
 	})

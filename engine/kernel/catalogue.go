@@ -38,8 +38,7 @@ func Names() (names []string) {
 }
 
 // Catalogue describes the kernels that [Parse] knows, in the order of [Names].
-func Catalogue() []Info {
-	var all []Info
+func Catalogue() (all []Info) {
 	for _, f := range families {
 		all = append(all, f.info())
 	}
@@ -122,7 +121,6 @@ func (f *family) keys() []string {
 	return append(keys, "embed")
 }
 
-// keyList says which keys a kernel takes.
 func (f *family) keyList() string {
 	return "one of the keys of " + f.Name + ": " + strings.Join(f.keys(), ", ")
 }
@@ -136,7 +134,7 @@ func (f *family) param(key string) int {
 // float32.
 const tiny, huge = 1e-18, 1e18
 
-// positive, signed and whole make parameters.
+// positive and the functions after it make parameters.
 func positive(key, summary string, initial float64) param {
 	return number(key, summary, initial, tiny, huge, fmt.Sprintf("a number above 0 (from %g to %g)", tiny, huge))
 }
@@ -159,10 +157,8 @@ func number(key, summary string, initial, min, max float64, allowed string) para
 
 // word makes a parameter that is one of some words, the first of them by default.
 func word(key, summary string, words ...string) param {
-	return param{
-		Param: Param{Key: key, Default: words[0], Allowed: strings.Join(words, " or "), Summary: summary},
-		words: words,
-	}
+	about := Param{Key: key, Default: words[0], Allowed: strings.Join(words, " or "), Summary: summary}
+	return param{Param: about, words: words}
 }
 
 // or allows a word for the default.
@@ -178,12 +174,9 @@ func (q param) hiddenAtDefault() param {
 	return q
 }
 
-// between is a number above 0 and up to most.
 func between(key, summary string, initial, most float64) param {
-	q := positive(key, summary, initial)
-	q.max = most
-	q.Allowed = fmt.Sprintf("a number above 0 and up to %g (from %g)", most, tiny)
-	return q
+	allowed := fmt.Sprintf("a number above 0 and up to %g (from %g)", most, tiny)
+	return number(key, summary, initial, tiny, most, allowed)
 }
 
 // leafOf returns a kernel without parts, nil if k has parts, and the index of a numeric parameter by

@@ -15,14 +15,10 @@ func init() {
 	})
 }
 
-// cosinePower is a whole power of the cosine,
-//
-//	k = max(1-c, 0)^p,   p = 1, 2, …, 64
-//
-// the product of p Bhattacharyya kernels where no value of a document is below 0, and so positive
-// definite there. Source: Schur's product theorem; Berg, Christensen and Ressel (1984), ch. 3.
+// cosinePower is the product of p Bhattacharyya kernels if no value of a document is below 0, and so
+// positive definite there, by Schur's product theorem.
 func cosinePower(p int) formula {
 	return ofCosine(func(c float64) float64 { return device.Power(max(1-c, 0), p) },
-		func(c float64) float64 { return deficitPower(min(c, 1), float64(p)) },
+		func(c float64) float64 { return device.Deficit(min(c, 1), float64(p)) },
 		nonNegative("for documents without values below 0", sourceProduct))
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -20,9 +19,8 @@ type Custom struct {
 	Embedding sparse.Embedding
 
 	// Eval returns the value in float64 for c = 1 - cosine in [0, 2] and the norms x and y of two
-	// documents. It is symmetric in x and y, bit for bit, and allows concurrent calls. If the kernel
-	// doesn't use norms, Eval is tabulated. The table may miss a jump, or a peak narrower than 1/64 of its
-	// distance from c = 0, 1 and 2.
+	// documents. It is symmetric in x and y, bit for bit, and allows concurrent calls. A function of c alone
+	// is tabulated, which may miss a jump or a peak narrower than 1/64 of its distance from c = 0, 1 and 2.
 	Eval func(c, x, y float64) float64
 
 	// Properties are the known properties of the kernel. If UsesNorms is false, Eval must not depend on
@@ -46,12 +44,9 @@ func New(c Custom) (k Kernel, err error) {
 	case c.Eval == nil:
 		return nil, fmt.Errorf("engine: kernel %s: no function Eval", c.Name)
 	}
+	own := newOwn(c)
 	if !c.Properties.UsesNorms {
-		defer func() {
-			if v := recover(); v != nil {
-				k, err = nil, run.NewPanicError("engine: kernel "+c.Name, v)
-			}
-		}()
+		defer Caught(own, &err)
 		for _, v := range [...]float64{0, 0.25, 1} {
 			if one, other := c.Eval(v, 1, 1), c.Eval(v, 2, 3); one != other && (one == one || other == other) {
 				return nil, fmt.Errorf("engine: kernel %s: Eval depends on the norms, expected Properties.UsesNorms: "+
@@ -59,7 +54,7 @@ func New(c Custom) (k Kernel, err error) {
 			}
 		}
 	}
-	return newOwn(c), nil
+	return own, nil
 }
 
 func newOwn(c Custom) *kernel {
@@ -86,15 +81,11 @@ func Precomputed() Kernel { return precomputed() }
 func IsPrecomputed(k Kernel) bool { return k != nil && k == precomputed() }
 
 var precomputed = sync.OnceValue(func() Kernel {
-	k := &kernel{family: &family{Name: precomputedName}, text: precomputedName}
-	k.formula = formula{
-		value: func(a at) ref { return a.number(math.NaN()) },
-		known: Properties{Condition: "as the matrix is", Unrefuted: true},
-	}
-	return k.ready()
+	return newOwn(Custom{Name: precomputedName, Eval: func(_, _, _ float64) float64 { return math.NaN() },
+		Properties: Properties{Condition: "as the matrix is", Unrefuted: true}})
 })
 
-// Check checks that a kernel is there, and a function of c and norms: others have no values.
+// Check fails if k is nil or [Precomputed].
 func Check(k Kernel) error {
 	if k == nil {
 		return errNil

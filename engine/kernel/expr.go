@@ -158,23 +158,14 @@ func (a at) pair(n norm) (x, y ref) {
 	return a.e.add(node{op: opX, n: i}), a.e.add(node{op: opY, n: i})
 }
 
-// both returns the product n(x) n(y).
-func (a at) both(n norm) ref {
+func (a at) joined(o op, n norm) ref {
 	x, y := a.pair(n)
-	return a.mul(x, y)
+	return a.binary(o, x, y)
 }
 
-// total returns the sum n(x) + n(y).
-func (a at) total(n norm) ref {
-	x, y := a.pair(n)
-	return a.add(x, y)
-}
-
-// apart returns the squared difference (n(x) - n(y))².
-func (a at) apart(n norm) ref {
-	x, y := a.pair(n)
-	return a.square(a.sub(x, y))
-}
+func (a at) both(n norm) ref  { return a.joined(opMul, n) }           // n(x) n(y)
+func (a at) total(n norm) ref { return a.joined(opAdd, n) }           // n(x) + n(y)
+func (a at) apart(n norm) ref { return a.square(a.joined(opSub, n)) } // (n(x) - n(y))²
 
 // dist returns ‖x-y‖² of vectors with the norms n and 1 - cosine c.
 func (a at) dist(n norm, c ref) ref {

@@ -37,9 +37,6 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 		if f.table != nil {
 			w = min(max(w, 0), 2)
 		}
-		if err == 0 {
-			w = v
-		}
 		to := f.f(w)
 		own := 0.0
 		switch {
@@ -174,9 +171,9 @@ func powerOf(p float64) func(a at, v ref) ref {
 // deficitOf is 1 - (1-c)^p. A fractional p needs c ≤ ½.
 func deficitOf(p float64) *function {
 	if p != math.Trunc(p) {
-		return onUnit(func(c float64) float64 { return deficitPower(min(c, 0.5), p) })
+		return onUnit(func(c float64) float64 { return device.Deficit(min(c, 0.5), p) })
 	}
-	f := onUnit(func(c float64) float64 { return deficitPower(c, p) })
+	f := onUnit(func(c float64) float64 { return device.Deficit(c, p) })
 	f.ops, f.arg = []device.Op{device.OpClamp, device.OpDeficit}, p
 	return f
 }

@@ -89,8 +89,6 @@ func dimensional(v []float64) bool { return v[heatOrder] >= 0 || v[heatConstant]
 
 // angleExp is the leading term of the heat kernel, exp(-arccos²(1-c)/t), if squared is set, else the
 // exponential of the geodesic distance, exp(-arccos(1-c)/t).
-//
-// Sources: Lafferty and Lebanon, JMLR 6 (2005), §3.2; Zhang, Chen and Lee, SIGIR 2005, §3.
 func angleExp(t float64, squared bool) formula {
 	exponent := func(c float64) float64 { // z of k = e^-z
 		a := angle(c)
@@ -126,9 +124,7 @@ func angleExp(t float64, squared bool) formula {
 	return f
 }
 
-// expError returns the bound on the error of e^-z where it is the given number of float32 units
-// relative to the value, and no more than underflow where the value is far below the range of
-// float32.
+// expError bounds the error of e^-z of some float32 units relative to the value.
 func expError(z, units float64) float64 {
 	if z > 120 {
 		return underflow
@@ -136,13 +132,9 @@ func expError(z, units float64) float64 {
 	return math.Exp(-z)*math.Expm1(units*unit) + underflow
 }
 
-// parametrix is the multinomial diffusion kernel with all that the source defines it by,
-//
-//	k = factor · η(d) exp(-d²/4t) (ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m),   d = 2 arccos(1-c)
-//
-// on the n-sphere of radius 2; see package heat. Its table is one of its logarithm, whose bound takes in
-// that the exponent is rounded to float32, or of itself where there is a cut-off or a value below 0.
-// Values are NaN while n isn't resolved. Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
+// parametrix is the multinomial diffusion kernel with all that the source defines it by, see package heat.
+// Its table holds its logarithm, or its values if there is a cut-off or a value below 0. Values are NaN
+// while n isn't resolved. Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
 func parametrix(v []float64) formula {
 	order, n := int(v[heatOrder]), int(v[heatN])
 	known := Properties{Source: sourceLafferty + ", §2.1.1", NonNegative: order <= 0, PositiveDiagonal: order <= 5,

@@ -31,8 +31,7 @@ func init() {
 	register(family{
 		Name: "sigmoid", Summary: "tanh(gamma ⟨x,y⟩ + r)", What: "hyperbolic tangent of the inner product",
 		Source: sourceLIBSVM, Examples: []string{"sigmoid"},
-		place: 170, params: []param{gammaParam(), offsetParam()},
-		resolve: resolveGamma,
+		place: 170, params: []param{gammaParam(), offsetParam()}, resolve: resolveGamma,
 		build: func(v []float64) formula {
 			return ofAffine(v[0], v[1], tanh, Properties{
 				Condition: "not positive definite for most of its parameters",
@@ -77,9 +76,8 @@ func linear() formula {
 	return formula{
 		value:   func(a at) ref { return a.mul(a.both(a.norm), a.cosine()) },
 		deficit: func(a at) ref { return a.c },
-		known: Properties{
-			Definite: Positive, Condition: "an inner product", Source: sourceLIBSVM, PositiveDiagonal: true, Falling: true,
-		},
+		known: Properties{Definite: Positive, Condition: "an inner product", Source: sourceLIBSVM,
+			PositiveDiagonal: true, Falling: true},
 		variable: OfProduct,
 		direct: &direct{
 			apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
@@ -149,19 +147,14 @@ func ofAffine(gamma, r float64, f *function, known Properties) formula {
 //
 //	b = (γr(x-y)²/(AB + γxy+r) + γxyc)/(AB)
 func polynomial(gamma, r float64, degree int) formula {
-	known := Properties{
-		Definite: Positive, Condition: "for r >= 0", Source: sourceLIBSVM,
-		NonNegative: degree%2 == 0, PositiveDiagonal: r >= 0, Falling: degree%2 == 1,
-	}
+	known := Properties{Definite: Positive, Condition: "for r >= 0", Source: sourceLIBSVM,
+		NonNegative: degree%2 == 0, PositiveDiagonal: r >= 0, Falling: degree%2 == 1}
 	if r < 0 {
 		known.Definite, known.Condition = NotProven, "r < 0: positive definite for r >= 0"
 	}
 	f, lost := ofAffine(gamma, r, wholePower(degree), known), deficitOf(float64(degree))
 	gamma = orNaN(gamma)
 	root := func(n norm) norm {
-		if r == 0 {
-			return n.raised(math.Sqrt(gamma), 1)
-		}
 		return n.then("root "+formatNumber(gamma)+" "+formatNumber(r),
 			func(x float64) float64 { return math.Sqrt(gamma*x*x + r) })
 	}

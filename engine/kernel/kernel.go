@@ -38,12 +38,11 @@ import (
 )
 
 // Kernel is a function of two documents: of c = 1 - cosine of the embedded documents and of their
-// Euclidean norms before they were scaled to 1 (sparse.Embedded.Norms).
-//
-// A Kernel is immutable and may be used concurrently. [Parse] and [New] make kernels.
+// Euclidean norms before they were scaled to 1 (sparse.Embedded.Norms). It is immutable and may be used
+// concurrently. [Parse] and [New] make kernels.
 type Kernel interface {
-	// String returns the specification with all parameters, as [Parse] reads it. The embedding is
-	// named only where it isn't the kernel's default. A gamma that [Resolve] has yet to set is left out.
+	// String returns the specification as [Parse] reads it. It names the embedding if that isn't the
+	// kernel's default. A gamma that [Resolve] has yet to set is left out.
 	String() string
 
 	// Embedding returns the embedding that the kernel wants its documents in.
@@ -59,15 +58,13 @@ type Kernel interface {
 	// Error is +Inf if something on the way to the value is beyond that range. It is never NaN.
 	Error(c, x, y float64) float64
 
-	// mapTo is [Apply] without its checks. It allocates nothing but what it keeps. An element's bits
-	// depend on its own c, x and y alone, in either order of x and y, so that tiles of any shape make the
-	// same, symmetric matrix.
+	// mapTo is [Apply] without its checks. An element's bits depend on its own c, x and y alone, in either
+	// order of x and y, so that tiles of any shape make the same, symmetric matrix.
 	mapTo(k *asm.Kernels, dst, c, x, y []float32)
 }
 
-// Resolve returns k with what depends on the data filled in: a gamma that the specification left
-// out becomes 1/terms, as svm-train has it, where terms is the number of columns of the embedded
-// documents. Other kernels come back as they are.
+// Resolve returns k with the parameters that depend on the data: a gamma that the specification left out
+// becomes 1/terms, as in svm-train, where terms is the number of columns of the embedded documents.
 func Resolve(k Kernel, terms int) Kernel {
 	if k == nil {
 		return nil
@@ -92,15 +89,6 @@ const (
 	unit      = table.Unit
 	underflow = table.Underflow
 )
-
-// deficitPower returns 1 - (1-c)^p for c in [0, 2], without cancellation for small c. A fractional
-// p wants c <= 1.
-func deficitPower(c, p float64) float64 {
-	if c < 0.5 {
-		return -math.Expm1(p * math.Log1p(-c))
-	}
-	return 1 - math.Pow(1-c, p)
-}
 
 // angle returns arccos(1-c) in radians,
 //
@@ -191,9 +179,11 @@ func Within(k Kernel, got, want, c, x, y float64) bool {
 // in the angle arccos(1-c) and in x. They are within some 10⁻⁸ of the kernel's greatest value, for kernels
 // that are smooth over a thousandth of either and c not at the ends of [0, 2].
 func Slopes(k Kernel, c, x, y float64) (byC, byX float64) {
+	slope := func(at, h float64, g func(float64) float64) float64 { // with an error of h⁴g⁽⁵⁾/30
+		return (8*(g(at+h)-g(at-h)) - (g(at+2*h) - g(at-2*h))) / (12 * h)
+	}
 	at := angle(c)
-	h := min(1e-3, at/4, (math.Pi-at)/4)
-	byC = slope(at, h, func(a float64) float64 {
+	byC = slope(at, min(1e-3, at/4, (math.Pi-at)/4), func(a float64) float64 {
 		half := math.Sin(a / 2)
 		return k.Eval(2*half*half, x, y)
 	}) / math.Sin(at)
@@ -201,9 +191,4 @@ func Slopes(k Kernel, c, x, y float64) (byC, byX float64) {
 		byX = slope(x, x*1e-3, func(x float64) float64 { return k.Eval(c, x, y) })
 	}
 	return byC, byX
-}
-
-// slope is the derivative of g by differences over h and 2h, with an error of h⁴g⁽⁵⁾/30.
-func slope(at, h float64, g func(float64) float64) float64 {
-	return (8*(g(at+h)-g(at-h)) - (g(at+2*h) - g(at-2*h))) / (12 * h)
 }

@@ -14,7 +14,7 @@ const chunk = 256
 // plan assigns registers to the nodes of an expression.
 type plan struct {
 	e        *expr
-	register []int  // register of each node; -1: its only user reads it as float32
+	register []int  // register of each node; -1: none, for c that only tables read, and a value in float32
 	column   []bool // whether a node is the same for all rows
 	count    int    // number of registers
 }
@@ -29,7 +29,8 @@ func newPlan(e *expr) *plan {
 	for i := range e.nodes {
 		for _, of := range e.nodes[i].operands() {
 			last[of] = i
-			wide[of] = wide[of] || !p.passes(of, ref(i))
+			to := &e.nodes[i]
+			wide[of] = wide[of] || e.nodes[of].op != opC || to.op != opFunc || to.f.table == nil
 		}
 	}
 	var free []int
@@ -39,7 +40,7 @@ func newPlan(e *expr) *plan {
 		p.column[i] = node.op == opConst || node.op == opY || len(of) > 0 &&
 			!slices.ContainsFunc(of, func(r ref) bool { return !p.column[r] })
 		switch {
-		case !p.column[i] && !wide[i] && (last[i] > 0 || node.narrow()):
+		case !wide[i] && (node.op == opC || node.op == opFunc && !node.f.wide()):
 			p.register[i] = -1
 		case !p.column[i] && len(free) > 0:
 			p.register[i], free = free[len(free)-1], free[:len(free)-1]
@@ -55,16 +56,6 @@ func newPlan(e *expr) *plan {
 		}
 	}
 	return p
-}
-
-// narrow reports whether maps compute the node in float32.
-func (n *node) narrow() bool { return n.op == opC || n.op == opFunc && !n.f.wide() }
-
-// passes reports whether the node by is a table that reads the operand of as float32: c, or the result
-// of the previous node.
-func (p *plan) passes(of, by ref) bool {
-	n, to := &p.e.nodes[of], &p.e.nodes[by]
-	return to.op == opFunc && to.f.table != nil && (n.op == opC || n.narrow() && by == of+1)
 }
 
 // operands returns the operands of a node.
@@ -87,7 +78,7 @@ type machine struct {
 	registers [][chunk]float64
 	norms     []float64 // attributes of all rows, row by row
 	y         [chunk]float32
-	out       [chunk]float32 // result of the function before, if it isn't the value
+	out       [chunk]float32 // result of a function
 }
 
 var machines = sync.Pool{New: func() any { return new(machine) }}
@@ -119,11 +110,7 @@ func (p *plan) run(k *asm.Kernels, dst, c, x, y []float32) {
 		n, height = len(dst), 1
 	}
 	for lo := 0; lo < n; lo += chunk {
-		width := min(chunk, n-lo)
-		rows := 1
-		if width == n {
-			rows = min(max(chunk/n, 1), height)
-		}
+		width, rows := min(chunk, n-lo), min(max(chunk/n, 1), height)
 		for i := 0; i < rows && attrs > 0; i++ {
 			copy(m.y[i*width:], y[lo:lo+width])
 		}
@@ -166,16 +153,14 @@ func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int)
 			}
 		case opFunc:
 			var v []float64
-			to, from := m.out[:len(y)], m.out[:len(y)]
-			if n.f.table != nil && nodes[n.a].op == opC {
-				from = c
-			} else if p.register[n.a] >= 0 {
+			if n.f.table == nil || nodes[n.a].op != opC {
 				v = of(n.a)
 			}
+			to := m.out[:len(y)]
 			if i == last && !columns {
 				to = out
 			}
-			m.function(n.f, dst, v, to, from)
+			m.function(n.f, dst, v, to, c)
 		case opDist:
 			m.k.Squares(dst, of(n.a), of(n.b), of(n.d))
 		case opSelect:
@@ -206,8 +191,8 @@ func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int)
 	}
 }
 
-// function computes values of f in float64 into dst, or in float32 into out, and into dst if it isn't nil. The
-// arguments are v, or for a table c if v is nil.
+// function computes values of f in float64 into dst, or in float32 into out, and into dst if it isn't nil.
+// The arguments are v, or for a table c if v is nil.
 func (m *machine) function(f *function, dst, v []float64, out, c []float32) {
 	switch {
 	case f.wide():

@@ -21,7 +21,6 @@ import (
 // or kernels made of others, nested at will, such as
 //
 //	0.5*diffusion:t=0.5 + 0.5*linear
-//	product(arccos:n=1,arccos:n=0,arccos:n=0)
 //	compose(arccos:n=1,arccos:n=0):layers=3
 //	2*(linear + power(exp(linear:embed=tf-l2)):p=3)
 //

@@ -55,10 +55,8 @@ func (p Properties) Doubtful() string {
 // nonNegative are the properties of a kernel that is positive definite, nowhere below 0, above 0 on
 // the diagonal, and falls with c.
 func nonNegative(condition, source string) Properties {
-	return Properties{
-		Definite: Positive, Condition: condition, Source: source, NonNegative: true, PositiveDiagonal: true,
-		Falling: true,
-	}
+	return Properties{Definite: Positive, Condition: condition, Source: source,
+		NonNegative: true, PositiveDiagonal: true, Falling: true}
 }
 
 // ofParts returns the properties that a combination has if all its parts have them.

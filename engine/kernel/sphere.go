@@ -12,8 +12,7 @@ import (
 // squared Hellinger distance c.
 func init() {
 	register(family{
-		Name: "ngd", Summary: "shift - 2 arccos(1-c)",
-		What:   "negative geodesic distance, on the sphere of radius 2",
+		Name: "ngd", Summary: "shift - 2 arccos(1-c)", What: "negative geodesic distance, on the sphere of radius 2",
 		Source: sourceZhang + ", §3", Examples: []string{"ngd:shift=0", "ngd:shift=pi"},
 		place: 20, embedding: sparse.Sphere,
 		params: []param{signed("shift", "what is added to the negative geodesic distance", 0)},
@@ -54,9 +53,8 @@ func init() {
 		build: func([]float64) formula {
 			return formula{
 				value: func(a at) ref { return a.c },
-				known: Properties{
-					Condition: "its negative is conditionally positive definite", Source: sourceSchoenberg, NonNegative: true,
-				},
+				known: Properties{Condition: "its negative is conditionally positive definite", Source: sourceSchoenberg,
+					NonNegative: true},
 				direct: &direct{
 					apply: func(_ *asm.Kernels, dst, c, x, y []float32) { copy(dst, c) },
 					error: func(c, _, _ float64) float64 { return 0 },
@@ -68,10 +66,7 @@ func init() {
 
 var distance = sync.OnceValue(func() Kernel { return MustParse("c") })
 
-// C returns the kernel c, the squared Hellinger distance of two points of the simplex,
-//
-//	k = c = 1 - s = ½ Σ (√θᵢ - √θ′ᵢ)²
-//
+// C returns the kernel c = ½ Σ (√θᵢ - √θ′ᵢ)², the squared Hellinger distance of two points of the simplex.
 // All other kernels are computed from it. It is not a kernel for learning.
 func C() Kernel { return distance() }
 
@@ -134,9 +129,9 @@ func ofCosine(g, deficit func(c float64) float64, known Properties) formula {
 	}
 }
 
-// Kernels that compare histograms θ and θ′ by a pairing of their own, see sparse.Pairing: c is
-// 1 - similarity. Both similarities are positive definite, so that 2c is the square of a distance in a
-// Hilbert space, and by Schoenberg's theorem exponentials of its negative multiples are positive definite.
+// Kernels that compare histograms θ and θ′ by a pairing of their own, see sparse.Pairing. c is 1 less a
+// positive definite similarity, so that exponentials of its negative multiples are positive definite by
+// Schoenberg's theorem.
 func init() {
 	register(family{
 		Name: "chi2", Summary: "exp(-gamma Σ (θ-θ′)²/(θ+θ′)) = exp(-2 gamma c)",

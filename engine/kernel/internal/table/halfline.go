@@ -8,23 +8,16 @@ import (
 	"github.com/gramengine/gram/engine/internal/interpolate"
 )
 
-// HalfLine is a function f of a number that is at least 0 as a piecewise polynomial in float64, see
-// asm.Kernels.HalfLine, for what would otherwise call package math value by value: it takes some 1
-// to 2 ns instead of 15 to 50. What lies outside of the rows, and isn't 0, goes to f itself.
+// HalfLine is a function f of a number v >= 0 as a piecewise polynomial in float64, see
+// asm.Kernels.HalfLine. Values outside of its rows, but for 0, are computed by f.
 //
-// Of functions that are like small powers of their argument over a factor 2, and all that come here
-// are, it is within HalfLineError relative to the value: the remainder of
-// interpolation is f⁽⁶⁾ v⁶ 2⁻³⁰/(6! 2⁵), and |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 6
-// and for log(1+v), below 2⁸ |f| for the inverse tangent.
+// It is within HalfLineError relative to the value, because the remainder of interpolation is
+// f⁽⁶⁾ v⁶ 2⁻³⁰/(6! 2⁵), and |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 6 and for log(1+v), below
+// 2⁸ |f| for the inverse tangent.
 type HalfLine struct {
 	f    func(v float64) float64
-	once func() *halfLineRows
-}
-
-// halfLineRows are the polynomials, and f(0).
-type halfLineRows struct {
-	of   [][8]float64
-	zero float64
+	zero float64             // f(0)
+	rows func() [][8]float64 // made at the first use
 }
 
 // HalfLineError bounds the error relative to the value: less than a hundredth of what rounding to
@@ -34,9 +27,8 @@ const HalfLineError = 0x1p-32
 // MaxPower is the largest power of a half line: |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6! up to there.
 const MaxPower = 6
 
-// NewHalfLine returns f, whose table is made at the first use.
 func NewHalfLine(f func(v float64) float64) *HalfLine {
-	return &HalfLine{f, sync.OnceValue(func() *halfLineRows {
+	return &HalfLine{f, f(0), sync.OnceValue(func() [][8]float64 {
 		rows := make([][8]float64, asm.HalfLineRows+1)
 		const half = 0.5 / asm.HalfLineIntervals
 		for i := range asm.HalfLineRows {
@@ -53,15 +45,14 @@ func NewHalfLine(f func(v float64) float64) *HalfLine {
 		for k := range rows[0] {
 			rows[asm.HalfLineRows][k] = math.NaN()
 		}
-		return &halfLineRows{rows, f(0)}
+		return rows
 	})}
 }
 
 // Row computes dst[j] = f(v[j]), rounded to float32.
 func (h *HalfLine) Row(k *asm.Kernels, dst []float32, v []float64) {
-	rows := h.once()
 	v = v[:len(dst)]
-	if !k.HalfLine(dst, v, rows.of, rows.zero) {
+	if !k.HalfLine(dst, v, h.rows(), h.zero) {
 		return
 	}
 	for j, w := range dst {
@@ -77,6 +68,6 @@ func (h *HalfLine) At(v float64) float64 {
 	if i >= asm.HalfLineRows {
 		return h.f(v)
 	}
-	r := &h.once().of[i]
+	r := &h.rows()[i]
 	return ((((r[5]*t+r[4])*t+r[3])*t+r[2])*t+r[1])*t + r[0]
 }

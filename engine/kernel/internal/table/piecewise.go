@@ -19,9 +19,9 @@ const (
 	Underflow = 0x1p-149        // twice the greatest absolute error of rounding a number too small for that
 )
 
-// Piecewise is a function g of c in [0, 2] as a Piecewise polynomial in float32, see
-// asm.Kernels.Piecewise, built from g in float64. Where g spans more orders of magnitude than a
-// polynomial follows, and is positive, it holds log g. It is immutable.
+// Piecewise is a function g of c in [0, 2] as a piecewise polynomial in float32, see
+// asm.Kernels.Piecewise. If g is positive and spans more orders of magnitude than a polynomial follows,
+// it holds log g. It is immutable.
 //
 // Each row carries in its seventh place the bound on its own error, as measured when it was made. A table
 // of log g may have holes above c = 1, where documents without negative values never are: intervals where
@@ -182,8 +182,7 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	if most <= math.MaxFloat32/2 && !(remainder <= roughness*max(scale, t.size)+Underflow) {
 		t.far = true
 	}
-	// Extremes lie where those of the Chebyshev polynomial are as far as the function is like its
-	// next term: a quarter more holds what isn't. Horner's rule in float32: the term of tᵏ passes
+	// The remainder is a quarter larger at most elsewhere. Horner's rule in float32: the term of tᵏ passes
 	// through k products and k+1 sums, the last coefficient through one sum less.
 	bound := 1.25*stored + Underflow*4
 	size := 1.0
