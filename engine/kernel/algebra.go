@@ -59,7 +59,6 @@ func init() {
 	})
 }
 
-// needsDiagonal is what the parts of a combination must be that divides by k(x, x).
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
 // product is the inner product of tensor products: cosines are multiplied, 1 - (1-a)(1-b) = a + (1-a) b.
@@ -95,8 +94,7 @@ func product(k *kernel) formula {
 // where the first difference is, by Lagrange's identity, Σ_{i<j} wᵢ wⱼ (uᵢvⱼ - uⱼvᵢ)² / (x2 y2 + Σ
 // wᵢ uᵢ vᵢ).
 func sum(k *kernel) formula {
-	f := formula{known: sumProperties(k)}
-	f.norm = func(n norm) norm {
+	image := func(n norm) norm {
 		var of []norm
 		for _, p := range k.parts {
 			of = append(of, p.image(documentNorm))
@@ -109,14 +107,14 @@ func sum(k *kernel) formula {
 			return math.Sqrt(max(squares, 0))
 		})
 	}
-	f.value = func(a at) ref {
+	value := func(a at) ref {
 		v := a.number(0)
 		for i, p := range k.parts {
 			v = a.add(v, a.scaled(k.weights[i], p.at(a)))
 		}
 		return v
 	}
-	f.deficit = func(a at) ref {
+	deficit := func(a at) ref {
 		both := a.both(k.image(a.norm))
 		gap, products, lost := a.number(0), a.number(0), a.number(0)
 		for i, p := range k.parts {
@@ -132,7 +130,7 @@ func sum(k *kernel) formula {
 		c2 := a.div(a.add(a.div(gap, a.add(both, products)), lost), both)
 		return a.positive(both, c2, a.c)
 	}
-	return f
+	return formula{value: value, deficit: deficit, norm: image, known: sumProperties(k)}
 }
 
 func sumProperties(k *kernel) Properties {
@@ -192,20 +190,19 @@ func exponential(k *kernel) formula {
 		known.Definite, known.Unrefuted = Positive, false
 	}
 	half := func(x float64) float64 { return of.Eval(0, x, x) / 2 }
-	f := formula{
+	return formula{
 		value: func(a at) ref { return a.fn(exp, of.at(a)) },
+		deficit: func(a at) ref {
+			if of.known.PositiveDiagonal {
+				return a.fn(decayed, a.scaled(0.5, a.dist(of.image(a.norm), of.deficitAt(a))))
+			}
+			return a.fn(decayed, a.sub(a.total(a.norm.then("half "+of.text, half)), of.at(a)))
+		},
 		norm: func(n norm) norm {
 			return n.then("norm of "+k.text, func(x float64) float64 { return math.Exp(half(x)) })
 		},
 		known: known,
 	}
-	f.deficit = func(a at) ref {
-		if of.known.PositiveDiagonal {
-			return a.fn(decayed, a.scaled(0.5, a.dist(of.image(a.norm), of.deficitAt(a))))
-		}
-		return a.fn(decayed, a.sub(a.total(a.norm.then("half "+of.text, half)), of.at(a)))
-	}
-	return f
 }
 
 // normalised is the cosine in the feature space of its part k₁, exactly 1 for identical documents. A
@@ -246,8 +243,7 @@ func centred(k *kernel) formula {
 	own := func(x float64) float64 { return diagonal(x) - 2*atOrigin(x) + of.Eval(0, 0, 0) }
 	known.PositiveDiagonal = own(1) > 0 && own(100) > 0
 	scaled := of.separable && of.p != 0 // then the value at the origin is 0
-	f := formula{known: known}
-	f.value = func(a at) ref {
+	value := func(a at) ref {
 		if scaled {
 			return of.at(a)
 		}
@@ -257,7 +253,7 @@ func centred(k *kernel) formula {
 		}
 		return a.add(a.sub(of.at(a), origins), a.number(of.Eval(0, 0, 0)))
 	}
-	f.deficit = func(a at) ref {
+	deficit := func(a at) ref {
 		if scaled {
 			return of.deficitAt(a)
 		}
@@ -269,5 +265,5 @@ func centred(k *kernel) formula {
 		c2 := a.div(a.sub(half, a.scaled(0.5, a.apart(n))), a.both(n))
 		return a.positive(a.both(n), a.fn(clamped, c2), a.c) // otherwise the origin itself
 	}
-	return f
+	return formula{value: value, deficit: deficit, known: known}
 }

@@ -102,11 +102,7 @@ var (
 		f: func(v float64) float64 { return min(max(v, 0), 2) }, ops: []device.Op{device.OpClamp},
 		loop: func(dst, v []float64) {
 			for j, w := range v {
-				if dst[j] = w; w < 0 {
-					dst[j] = 0
-				} else if w > 2 {
-					dst[j] = 2
-				}
+				dst[j] = min(max(w, 0), 2)
 			}
 		},
 	}

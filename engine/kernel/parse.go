@@ -347,7 +347,6 @@ func (p *parser) keyAhead() bool {
 	return p.depth == 0 || p.take(isWord) != "" && p.accept('=')
 }
 
-// parse reads a value.
 func (q param) parse(text string) (float64, bool) {
 	if q.words != nil {
 		i := slices.Index(q.words, text)
@@ -408,7 +407,6 @@ func isValue(run string, b byte) bool {
 	return ok && mantissa != "" && strings.Trim(mantissa, "-.0123456789") == ""
 }
 
-// text returns the specification of a part.
 func (p *parser) text(t part) string { return strings.TrimSpace(p.spec[t.pos:t.end]) }
 
 // rest shows what stands at pos, for messages.

@@ -46,7 +46,7 @@ const (
 	roughness = 64 * Unit // relative to size, or the greatest |g| of the interval
 )
 
-// noValue is the row of what has no value.
+// noValue is the row of a hole.
 var noValue = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
 
 // New makes the table of g. It takes the fewest intervals with which interpolation in float64 errs
