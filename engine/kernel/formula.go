@@ -243,8 +243,9 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	return nil
 }
 
-// PanicError reports that a function of a user-defined kernel panicked, with the stack. Computations,
-// [New] and [Apply] return it like any other error, since no caller could recover from a panic of a worker
+// PanicError reports that a function of a user-defined kernel panicked. What names the function, Value is
+// the value of the panic, and Stack is that of its goroutine. Unwrap returns Value if it is an error.
+// Computations, [New] and [Apply] return it, since no caller could recover from a panic of a worker
 // goroutine. The engine and the kernel stay usable. Kernel.Eval and Kernel.Error panic in the goroutine of
 // their caller. Go can't recover from fatal errors, such as concurrent writes to a map.
 type PanicError = run.PanicError
