@@ -244,17 +244,17 @@ type Mark struct {
 	Effect   float64
 }
 
-// Copy is a document that is nearly the same as a training document: c = 1 − cosine of the square roots of their terms'
-// shares is at most 0.02, about two words of a hundred.
+// Copy is a document that is nearly the same as a training document: Distance, 1 − cosine of the square roots of their
+// terms' shares, is at most 0.02, about two words of a hundred.
 type Copy struct {
 	Document, Training int // their numbers; Training is the nearest
-	C                  float64
+	Distance           float64
 }
 
 func evaluationOf(v *learn.Evaluation) *Evaluation {
 	out := &Evaluation{Score: scoreOf(v.Score),
 		Coverage: each(v.Coverage, func(c learn.Coverage) Coverage { return Coverage{c.Confidence, c.Part, c.Error} }),
-		Copies:   each(v.Copies, func(c learn.Copy) Copy { return Copy{c.Document - 1, c.Training - 1, c.C} })}
+		Copies:   each(v.Copies, func(c learn.Copy) Copy { return Copy{c.Document - 1, c.Training - 1, c.Distance} })}
 	for i := range v.Outcomes {
 		x := &v.Outcomes[i]
 		out.Outcomes = append(out.Outcomes, Outcome{x.Truth, x.Prediction, x.Scored, x.Right, x.Margin, x.Confidence})

@@ -150,7 +150,7 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 		}
 		first := chosen.Settings
 		out.Train = o.with(l, &learn.Validation{Point: learn.Point{Kernel: first.Kernel.String(), Scheme: first.Scheme,
-			C: first.C, Nu: first.Nu, Epsilon: first.Epsilon}})
+			Regularization: first.Used()}})
 		out.Train.Thresholds, out.Train.Tolerance = first.Thresholds, first.Tolerance
 	}
 	for _, p := range found.Points {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -44,9 +45,10 @@ const mostPairs = 6000
 
 // Given holds the settings that the caller fixed; the others are chosen.
 type Given struct {
+	model.Regularization // 0 if chosen
+
 	Kernel     string   // a specification, or a name whose t or gamma is chosen; "" for any
 	Embeddings []string // the only ones; nil for those that suit
-	C, Epsilon float64  // 0 where it is chosen
 	Scheme     bool     // that of the settings stays
 	Work       float64  // what the choice may cost, as a multiple of the training
 	Seed       uint64

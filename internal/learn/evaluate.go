@@ -108,7 +108,7 @@ type Mistake struct {
 type Copy struct {
 	Document int     `json:"document"` // from 1
 	Training int     `json:"training"` // from 1, the nearest
-	C        float64 `json:"c"`
+	Distance float64 `json:"c"`
 }
 
 // Apart counts the documents without copies.
@@ -376,7 +376,7 @@ func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o O
 		MemoryBytes: Left(o.MemoryBytes, o.HeldBytes+rows.Bytes()),
 		Progress:    func(p engine.Progress) { o.Tell("copies", p.Done, p.Total) }}
 	_, err = engine.CrossWithin(ctx, rows, x, within, own, func(i, j int, near float64) error {
-		if best, known := nearest[i]; !known || near < best.C || near == best.C && j+1 < best.Training {
+		if best, known := nearest[i]; !known || near < best.Distance || near == best.Distance && j+1 < best.Training {
 			nearest[i] = Copy{i + 1, j + 1, near}
 		}
 		return nil

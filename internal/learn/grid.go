@@ -99,9 +99,9 @@ type Point struct {
 	Kernel  string // "" where none is given
 	Spec    string // the learner with the values that were tried, as -type takes it
 
-	Scheme         solver.Scheme // of support vector machines, like those that follow
-	C, Nu, Epsilon float64       // 0 where there is none; all learners may have a C
-	Cut            int           // in which way text is cut
+	Scheme solver.Scheme // of support vector machines
+	model.Regularization
+	Cut int // in which way text is cut
 }
 
 // Words holds the name of a parameter and its values as text.

@@ -191,8 +191,9 @@ func residual(share float64) string {
 func (m landmarkModel) About() About {
 	s, n := m.Settings, m.Landmarks.Rows()
 	a := About{
-		Type: "landmark" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C,
-		Classes: m.Classes, Machines: m.Classes, Probabilities: s.Loss == landmark.Logistic, Vocabulary: m.Vocabulary,
+		Type: "landmark" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme,
+		Regularization: model.Regularization{C: s.C},
+		Classes:        m.Classes, Machines: m.Classes, Probabilities: s.Loss == landmark.Logistic, Vocabulary: m.Vocabulary,
 		Tokenizer: m.Tokenizer, Form: m.Form, Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms,
 		Width: m.Embedder.Width(), Bytes: m.Bytes(),
 	}

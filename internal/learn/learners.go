@@ -126,7 +126,7 @@ type About struct {
 	Kernel    string // its specification; "" where it has none, or Text names it
 	Embedding string // of the documents; "" where it takes them as they are
 	Scheme    solver.Scheme
-	C         float64 // 0 where it has none
+	model.Regularization
 
 	Classes       []string
 	OneClass      bool     // it tells documents like those of training, 1, from others, -1

@@ -114,8 +114,9 @@ type linearRow struct {
 func (m linearModel) About() About {
 	s := m.Settings
 	a := About{
-		Type: "linear" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C,
-		Classes: m.Classes, Machines: m.Classes,
+		Type: "linear" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme,
+		Regularization: model.Regularization{C: s.C},
+		Classes:        m.Classes, Machines: m.Classes,
 		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
 		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
 		Bytes: 8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),

@@ -140,7 +140,8 @@ type regressionRow struct {
 func (m *Regression) About() About {
 	s := m.Settings
 	a := About{
-		Type: "logistic" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme, C: s.C, Classes: m.Classes,
+		Type: "logistic" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme,
+		Regularization: model.Regularization{C: s.C}, Classes: m.Classes,
 		Machines: m.Classes, Probabilities: true, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
 		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32),

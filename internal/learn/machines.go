@@ -42,7 +42,8 @@ func MachinesOf(m Model) (*model.Model, *Trained) {
 // About implements Model.
 func (m Machines) About() About {
 	a := About{
-		Type: string(m.Type), Kernel: m.Kernel, C: m.Settings.C, Machines: []string{string(m.Type)},
+		Type: string(m.Type), Kernel: m.Kernel,
+		Regularization: m.Type.Used(m.Settings.Regularization), Machines: []string{string(m.Type)},
 		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Support: m.Support.Rows(), Bytes: m.bytes(),
 		Source: m.Source, Documents: m.Documents, Digest: m.Corpus,
 	}

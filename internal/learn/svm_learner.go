@@ -50,9 +50,9 @@ func machinesLike(t model.Type) *machines { return &machines{Settings: svm.Setti
 
 // Hidden implements params.Hiding: the parameters that the type doesn't have.
 func (t *machines) Hidden() (names []string) {
-	c, nu, epsilon := t.Type.Used(1, 1, 1)
+	used := t.Type.Used(model.Regularization{C: 1, Nu: 1, Epsilon: 1})
 	for name, has := range map[string]bool{
-		"c": c > 0, "nu": nu > 0, "epsilon": epsilon > 0, "weight": t.Type == model.CSVC,
+		"c": used.C > 0, "nu": used.Nu > 0, "epsilon": used.Epsilon > 0, "weight": t.Type == model.CSVC,
 		"balanced": t.Type == model.CSVC, "scheme": t.Type.Classifies(), "probabilities": t.Type.Classifies(),
 		"thresholds": t.Type.Classifies(), "reject": t.Type.Classifies(),
 	} {
@@ -97,6 +97,15 @@ func (t *machines) settings(o *Options) (svm.Settings, error) {
 		s.Kernel, err = o.kernelOf(t.spec(o), t.Embedding)
 	}
 	return s, err
+}
+
+// SettingsOf returns the parameters of a trainer of support vector machines as package svm has them.
+func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
+	own, ok := t.(*machines)
+	if !ok {
+		return svm.Settings{}, errors.New("learn: settings of another learner, expected support vector machines")
+	}
+	return own.settings(&o)
 }
 
 // checkReject checks that no class has the name of documents without an answer.
@@ -153,7 +162,9 @@ func (o *Options) problem(
 // given is what isn't chosen. Embeddings, if there are any, are the only ones.
 func (t *machines) given(o *Options, embeddings []string) *Given {
 	g := &Given{
-		Kernel: t.Kernel, Embeddings: embeddings, C: t.C, Epsilon: t.Epsilon, Scheme: t.Given("scheme"), Work: o.Work,
+		Kernel: t.Kernel, Embeddings: embeddings,
+		Regularization: model.Regularization{C: t.C, Epsilon: t.Epsilon}, Scheme: t.Given("scheme"),
+		Work: o.Work,
 		Seed: o.Seed, Vectors: t.ofVectors(o) && !o.Vectors.weights && (len(embeddings) == 0 || t.Given("embed")),
 	}
 	if t.Embedding.Embedding != nil {
@@ -388,8 +399,8 @@ func ValidationOf(t model.Type, p svm.Point) *Validation {
 		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},
 		Ended: Ended{Unfinished: p.Unfinished}, Result: p.Result,
 	}
-	out.C, out.Nu, out.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
+	out.Regularization = t.Used(p.Regularization)
 	out.About = About{Type: string(t), Kernel: out.Kernel, Embedding: p.Kernel.Embedding().String(),
-		Scheme: p.Scheme, C: out.C, Ended: out.Ended}
+		Scheme: p.Scheme, Regularization: out.Regularization, Ended: out.Ended}
 	return out
 }

@@ -77,8 +77,8 @@ func (f *Found) point() (p Point, ok bool) {
 		p = f.Points[f.Best].Point
 	} else if f.Chosen != nil && f.Chosen.Why != "" {
 		s := &f.Chosen.Settings
-		p = ValidationOf(s.Type, svm.Point{Candidate: svm.Candidate{Kernel: s.Kernel, Scheme: s.Scheme, C: s.C, Nu: s.Nu,
-			Epsilon: s.Epsilon}}).Point
+		p = ValidationOf(s.Type, svm.Point{Candidate: svm.Candidate{Kernel: s.Kernel, Scheme: s.Scheme,
+			Regularization: s.Used()}}).Point
 	}
 	return p, p.Trainer != nil
 }

@@ -152,6 +152,30 @@ func Each(of any, visit func(field, name string, values []string) error) error {
 	return nil
 }
 
+// Values returns the parameters of a struct that aren't zero, as [SetAll] takes them.
+func Values(of any) map[string][]string {
+	all := map[string][]string{}
+	_ = Each(of, func(_, name string, values []string) error {
+		if values != nil {
+			all[name] = values
+		}
+		return nil
+	})
+	return all
+}
+
+// SetAll sets parameters to what [Values] returned.
+func SetAll(to any, all map[string][]string) error {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for _, text := range all[name] {
+			if err := Set(to, name, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Default returns the default of a parameter as text, "" if there is none.
 func Default(of any, name string) string {
 	f, _ := find(of, name)

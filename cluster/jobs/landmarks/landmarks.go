@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
 	"github.com/gramengine/gram/internal/learn/landmark"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -48,22 +48,28 @@ type spec struct {
 const defaultTasks = 64
 
 type planner struct {
-	s            landmark.Settings
-	scheme, loss string
-	embedding    string
-	tasks        int
+	s         landmark.Settings
+	embedding string
+	tasks     int
 }
 
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
-	f.IntVar(&p.s.Landmarks, "landmarks", 4096, "train on `M` landmarks")
-	f.StringVar(&p.loss, "loss", "square", "`LOSS`: square, logistic, which gives probabilities, or hinge2")
-	f.StringVar(&p.s.Kernel, "kernel", svm.DefaultKernel, "train with the kernel `SPEC`; see gram kernels")
+	for _, q := range []struct{ flag, name, usage string }{
+		{"landmarks", "m", "train on `M` landmarks"},
+		{"loss", "loss", "`LOSS`: square, logistic, which gives probabilities, or hinge2"},
+		{"kernel", "kernel", "train with the kernel `SPEC`; see gram kernels"},
+		{"c", "c", "`C`, the regularization parameter"},
+		{"scheme", "scheme", "binary classifiers: one-vs-rest, or labels, one per label: `SCHEME`"},
+		{"tolerance", "tolerance", "end at a gradient of `NUMBER` times the first"},
+		{"passes", "passes", "take at most `N` passes"},
+	} {
+		if text := params.Default(&p.s, q.name); text != "" {
+			q.usage += " (default " + text + ")"
+		}
+		f.Func(q.flag, q.usage, func(text string) error { return params.Set(&p.s, q.name, text) })
+	}
 	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: as the kernel wants)")
-	f.Float64Var(&p.s.C, "c", 1, "`C`, the price of losses")
-	f.StringVar(&p.scheme, "scheme", "one-vs-rest", "machines: one-vs-rest, or labels, one per label: `SCHEME`")
-	f.Float64Var(&p.s.Tolerance, "tolerance", 1e-3, "end at a gradient of `NUMBER` times the first")
-	f.IntVar(&p.s.Iterations, "passes", 100, "take at most `N` passes")
 	f.Uint64Var(&p.s.Seed, "seed", 1, "`SEED` of the landmarks")
 	f.IntVar(&p.tasks, "tasks", defaultTasks, "at most `N` tasks a pass")
 	return p
@@ -80,17 +86,10 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 // settings reads the flags.
 func (p *planner) settings() (landmark.Settings, error) {
 	s := p.s
-	losses := map[string]landmark.Loss{"square": landmark.Square, "logistic": landmark.Logistic, "hinge2": landmark.Hinge2}
-	var known bool
-	if s.Loss, known = losses[p.loss]; !known {
-		return s, fmt.Errorf("-loss %s, expected square, logistic or hinge2", p.loss)
+	if p.tasks < 1 {
+		return s, fmt.Errorf("-tasks %d, expected at least 1", p.tasks)
 	}
-	if !(s.C > 0) || !(s.Tolerance > 0) || s.Landmarks < 1 || s.Iterations < 1 || p.tasks < 1 {
-		return s, fmt.Errorf("-c %v, -tolerance %v, -landmarks %d, -passes %d, -tasks %d, expected all above 0", s.C,
-			s.Tolerance, s.Landmarks, s.Iterations, p.tasks)
-	}
-	var err error
-	if s.Scheme, err = machines.ParseScheme(p.scheme); err != nil {
+	if err := params.Resolve(&s); err != nil {
 		return s, err
 	}
 	k, err := job.ParseKernel(s.Kernel, p.embedding)

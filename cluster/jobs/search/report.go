@@ -26,12 +26,10 @@ type scores = source.Figures
 
 // row is a point.
 type row struct {
-	Kernel     string          `json:"kernel"`
-	Embedding  string          `json:"embedding"`
-	Scheme     string          `json:"scheme,omitempty"`
-	C          float64         `json:"c,omitempty"`
-	Nu         float64         `json:"nu,omitempty"`
-	Epsilon    float64         `json:"epsilon,omitempty"`
+	Kernel    string `json:"kernel"`
+	Embedding string `json:"embedding"`
+	Scheme    string `json:"scheme,omitempty"`
+	model.Regularization
 	Mean       report.Number   `json:"mean"`
 	SD         report.Number   `json:"standard_deviation"`
 	SE         report.Number   `json:"standard_error"` // of the mean
@@ -67,7 +65,7 @@ func newRow(p svm.Point, t model.Type, best bool) row {
 	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(),
 		Mean: report.Number(p.Mean), SD: report.Number(p.SD), SE: report.Number(p.SE),
 		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Best: best}
-	r.C, r.Nu, r.Epsilon = t.Used(p.C, p.Nu, p.Epsilon)
+	r.Regularization = t.Used(p.Regularization)
 	for _, f := range p.Figures {
 		r.Figures = append(r.Figures, report.Number(f))
 	}

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/sparse"
 )
@@ -38,35 +38,39 @@ Example:
 // spec is what a description says of the search.
 type spec struct {
 	machines.Settings
-	Kernels []string  `json:"kernels"`
-	Schemes []string  `json:"schemes,omitempty"`
-	Cs      []float64 `json:"c_values,omitempty"`
-	Nus     []float64 `json:"nu_values,omitempty"`
-	Widths  []float64 `json:"epsilon_values,omitempty"`
-	Folds   int       `json:"folds"`
+	Lists map[string][]string `json:"lists"` // by parameter
+	Folds int                 `json:"folds"`
 }
 
 // grid returns the settings and the grid as the solver has them.
 func (s *spec) grid() (svm.Settings, svm.Grid, error) {
-	g := svm.Grid{C: s.Cs, Nu: s.Nus, Epsilon: s.Widths, Folds: s.Folds, Seed: s.Seed}
+	g := svm.Grid{Folds: s.Folds, Seed: s.Seed}
 	settings, err := s.SVM()
 	if err != nil {
 		return settings, g, err
 	}
-	settings.Calibrated = settings.Probabilities // by decision values, when all are gathered
-	for _, text := range s.Kernels {
-		k, err := kernel.Parse(text)
-		if err != nil {
-			return settings, g, err
+	for _, name := range []string{"kernel", "scheme", "c", "nu", "epsilon"} {
+		for _, text := range s.Lists[name] {
+			own := s.Settings
+			own.Parameters = maps.Clone(own.Parameters)
+			own.Parameters[name] = []string{text}
+			at, err := own.SVM()
+			if err != nil {
+				return settings, g, err
+			}
+			switch name {
+			case "kernel":
+				g.Kernels = append(g.Kernels, at.Kernel)
+			case "scheme":
+				g.Schemes = append(g.Schemes, at.Scheme)
+			case "c":
+				g.C = append(g.C, at.C)
+			case "nu":
+				g.Nu = append(g.Nu, at.Nu)
+			case "epsilon":
+				g.Epsilon = append(g.Epsilon, at.Epsilon)
+			}
 		}
-		g.Kernels = append(g.Kernels, k)
-	}
-	for _, name := range s.Schemes {
-		scheme, err := machines.ParseScheme(name)
-		if err != nil {
-			return settings, g, err
-		}
-		g.Schemes = append(g.Schemes, scheme)
 	}
 	return settings, g, nil
 }
@@ -102,7 +106,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	if err := p.Take(from.Corpus); err != nil {
 		return nil, 0, err
 	}
-	s := spec{p.Settings, p.Kernels, p.Schemes, p.Cs, p.Nus, p.Widths, p.folds}
+	s := spec{p.Settings, p.Lists, p.folds}
 	tasks, err := s.tasks(from.Corpus)
 	if err != nil {
 		return nil, 0, err

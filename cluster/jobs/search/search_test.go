@@ -83,10 +83,10 @@ func TestRefused(t *testing.T) {
 		"-c 0":                      "-c 0, expected",
 		"-kernel diffusion:t=1|1":   "is in the search twice",
 		"-kernel diffusion:t=1|":    "an empty value",
-		"-nu 0.1":                   "a list of values of nu",
+		"-nu 0.1":                   "-nu does not apply to -type c_svc, which takes scheme, c, ",
 		"-scheme labels,one-vs-one": "or labels alone",
-		"-epsilon 0.1":              "a list of values of epsilon",
-		"-type nu_svc -c 1":         "a list of values of C",
+		"-epsilon 0.1":              "-epsilon does not apply",
+		"-type nu_svc -c 1":         "-c does not apply to -type nu_svc",
 		"-folds 61":                 "61",
 	})
 }

@@ -43,8 +43,7 @@ const defaultTasks = 64
 // grouped depends on the memory of a machine.
 type spec struct {
 	machines.Settings
-	Calibrated bool    `json:"calibrated,omitempty"` // probabilities; jobs of earlier programs had a sigmoid per machine
-	Machines   [][]int `json:"machines"`
+	Machines [][]int `json:"machines"`
 }
 
 type planner struct {
@@ -67,7 +66,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	if p.tasks < 1 {
 		return nil, 0, fmt.Errorf("-tasks %d, expected at least 1", p.tasks)
 	}
-	settings, err := settingsOf(&p.Settings, p.Probabilities)
+	settings, err := settingsOf(&p.Settings)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -79,7 +78,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	if err != nil {
 		return nil, 0, errors.Join(err, problem.Engine().Close())
 	}
-	s := spec{Settings: p.Settings, Calibrated: p.Probabilities}
+	s := spec{Settings: p.Settings}
 	n, tasks := len(groups), min(p.tasks, len(groups))
 	for t := range tasks { // groups that follow each other share documents
 		s.Machines = append(s.Machines, slices.Concat(groups[t*n/tasks:(t+1)*n/tasks]...))
@@ -89,9 +88,9 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 
 // settingsOf returns settings as the solver has them. Labels are trained each by itself, as gram
 // does where the matrix fits into memory: a worker with less then has the same bits.
-func settingsOf(s *machines.Settings, calibrated bool) (svm.Settings, error) {
+func settingsOf(s *machines.Settings) (svm.Settings, error) {
 	out, err := s.SVM()
-	out.Alone, out.Calibrated = true, calibrated
+	out.Alone = true
 	return out, err
 }
 
@@ -111,7 +110,7 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 		return nil, fmt.Errorf("train: machines of %d tasks, the job has %d", len(s.Machines), j.Tasks)
 	}
 	o = &opened{machines: s.Machines}
-	if o.settings, err = settingsOf(&s.Settings, s.Calibrated); err != nil {
+	if o.settings, err = settingsOf(&s.Settings); err != nil {
 		return nil, err
 	}
 	c, err := j.Host.Corpus(ctx, j.Corpus)

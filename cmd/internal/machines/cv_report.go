@@ -67,7 +67,6 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 		}
 	}
 	if v.SupportByFold != nil {
-		r.Nu, r.Epsilon = v.Nu, v.Epsilon
 		own := j.solverLine(run.numberOf("tolerance"), v.Support, v.Iterations, v.Gram)
 		own.DotProducts = v.DotProducts
 		r.solverLine, r.SecondsSolve = &own, v.Solve.Seconds()

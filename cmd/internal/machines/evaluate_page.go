@@ -335,7 +335,7 @@ func (r *evaluateReport) copiesSection() report.Section {
 			classes = append(classes, r.training.Classes[id])
 		}
 		s.Table.Add(x.Document, x.Truth, x.Prediction, source.ShortName(r.training, k.Training-1),
-			strings.Join(classes, ","), fmt.Sprintf("%.4f", k.C), report.Excerpt(x.Text, 120))
+			strings.Join(classes, ","), fmt.Sprintf("%.4f", k.Distance), report.Excerpt(x.Text, 120))
 	}
 	return s
 }

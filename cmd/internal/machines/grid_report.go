@@ -63,20 +63,18 @@ type searchedLine struct {
 
 // gridRow is one point.
 type gridRow struct {
-	Round      int             `json:"round,omitempty"`     // of a choice
-	Documents  int             `json:"documents,omitempty"` // of its sample
-	Folds      int             `json:"folds,omitempty"`
-	Type       string          `json:"type,omitempty"` // of other learners than support vector machines
-	Kernel     string          `json:"kernel,omitempty"`
-	Embedding  string          `json:"embedding,omitempty"`
-	Scheme     string          `json:"scheme,omitempty"`
-	NGrams     string          `json:"ngrams,omitempty"`
-	Terms      string          `json:"terms,omitempty"`
-	brief      string          // Terms for people
-	compares   string          // what the round compares
-	C          float64         `json:"c,omitempty"`
-	Nu         float64         `json:"nu,omitempty"`
-	Epsilon    float64         `json:"epsilon,omitempty"`
+	Round     int    `json:"round,omitempty"`     // of a choice
+	Documents int    `json:"documents,omitempty"` // of its sample
+	Folds     int    `json:"folds,omitempty"`
+	Type      string `json:"type,omitempty"` // of other learners than support vector machines
+	Kernel    string `json:"kernel,omitempty"`
+	Embedding string `json:"embedding,omitempty"`
+	Scheme    string `json:"scheme,omitempty"`
+	NGrams    string `json:"ngrams,omitempty"`
+	Terms     string `json:"terms,omitempty"`
+	brief     string // Terms for people
+	compares  string // what the round compares
+	model.Regularization
 	Mean       report.Number   `json:"mean"`
 	SD         report.Number   `json:"standard_deviation"`
 	Figures    []report.Number `json:"figures"`        // by fold
@@ -104,7 +102,7 @@ type solvedLine struct {
 
 // newGridRow describes a point.
 func newGridRow(v *learn.Validation) gridRow {
-	row := gridRow{Kernel: v.Kernel, C: v.C, Nu: v.Nu, Epsilon: v.Epsilon, Mean: report.Number(v.Mean),
+	row := gridRow{Kernel: v.Kernel, Regularization: v.Regularization, Mean: report.Number(v.Mean),
 		SD: report.Number(v.SD), SE: report.Number(v.SE),
 		Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
 	for _, f := range v.Figures {

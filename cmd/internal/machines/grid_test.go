@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/source"
 )
@@ -178,7 +179,8 @@ func TestTrainCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.In = "my mail's"
-	best := &gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)", C: 1e-3, Epsilon: 0.25}
+	best := &gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)",
+		Regularization: model.Regularization{C: 1e-3, Epsilon: 0.25}}
 	got := r.trainCommand(false, (&gridReport{run: r}).settingsOf(best))
 	want := `gram train -in 'my mail'\''s' -e 0.01 -format tsv -gpu-tensor -h 0 -m 2G -min-df 3 ` +
 		`-scheme one-vs-rest -signed -weight 1=5 -weight cats=0.5 ` +
@@ -198,10 +200,10 @@ func TestGridEdges(t *testing.T) {
 		best gridRow
 		want string
 	}{
-		{gridRow{Kernel: "diffusion:t=1", C: 10}, ""},
-		{gridRow{Kernel: "diffusion:t=2", C: 10}, "greatest t of the search, 2"},
-		{gridRow{Kernel: "diffusion:t=0.5", C: 10}, "least t of the search, 0.5"},
-		{gridRow{Kernel: "ngd", C: 100}, "greatest C of the search, 100"},
+		{gridRow{Kernel: "diffusion:t=1", Regularization: model.Regularization{C: 10}}, ""},
+		{gridRow{Kernel: "diffusion:t=2", Regularization: model.Regularization{C: 10}}, "greatest t of the search, 2"},
+		{gridRow{Kernel: "diffusion:t=0.5", Regularization: model.Regularization{C: 10}}, "least t of the search, 0.5"},
+		{gridRow{Kernel: "ngd", Regularization: model.Regularization{C: 100}}, "greatest C of the search, 100"},
 	} {
 		got := strings.Join(edges(lists, &c.best), "; ")
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, ";") {
@@ -212,7 +214,8 @@ func TestGridEdges(t *testing.T) {
 
 // A chart of a search has a curve for each value of the other parameters, over the longest list.
 func TestCurves(t *testing.T) {
-	row := gridRow{Kernel: "rbf:gamma=2,embed=tf-l2", C: 10, Epsilon: 0.5, Scheme: "one-vs-rest", NGrams: "1..2"}
+	row := gridRow{Kernel: "rbf:gamma=2,embed=tf-l2", Scheme: "one-vs-rest", NGrams: "1..2",
+		Regularization: model.Regularization{C: 10, Epsilon: 0.5}}
 	for _, c := range []struct {
 		lists []kernel.List
 		over  string

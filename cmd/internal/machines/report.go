@@ -20,21 +20,19 @@ import (
 
 // machineLine is what the reports of train, cv and grid say about what was trained.
 type machineLine struct {
-	Type      string  `json:"type"`
-	Kernel    string  `json:"kernel,omitempty"`
-	Embedding string  `json:"embedding,omitempty"`
-	Scheme    string  `json:"scheme,omitempty"`
-	C         float64 `json:"c,omitempty"`
-	Nu        float64 `json:"nu,omitempty"`
-	Epsilon   float64 `json:"epsilon,omitempty"`
-	ISA       string  `json:"isa"`
-	Why       string  `json:"backend_reason,omitempty"` // why -backend auto took it
-	Workers   int     `json:"workers"`
+	Type      string `json:"type"`
+	Kernel    string `json:"kernel,omitempty"`
+	Embedding string `json:"embedding,omitempty"`
+	Scheme    string `json:"scheme,omitempty"`
+	model.Regularization
+	ISA     string `json:"isa"`
+	Why     string `json:"backend_reason,omitempty"` // why -backend auto took it
+	Workers int    `json:"workers"`
 }
 
 // line says what a model is, and what -isa and -workers ask for.
 func (m *machine) line(a *learn.About) machineLine {
-	l := machineLine{Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, C: a.C,
+	l := machineLine{Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, Regularization: a.Regularization,
 		ISA: cmp.Or(m.ISA, string(asm.Best().ISA)), Workers: m.NumWorkers()}
 	if m.learner.Type == "" || m.learner.Type.Classifies() {
 		l.Scheme = a.SchemeName()

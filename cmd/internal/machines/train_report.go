@@ -90,7 +90,7 @@ func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Traine
 		r.Corpus.Terms = m.Documents
 	}
 	s := found.Settings
-	r.C, r.Nu, r.Epsilon = s.Type.Used(s.C, s.Nu, s.Epsilon)
+	r.Regularization = s.Used()
 	r.trainedLine = &trainedLine{
 		solverLine: j.solverLine(s.Tolerance, float64(found.Support), found.Iterations, found.Gram),
 		Bounded:    found.Bounded, Objective: report.Number(found.Objective), Gap: report.Number(found.Gap),

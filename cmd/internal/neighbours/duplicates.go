@@ -460,7 +460,7 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, doc
 			text, err := json.Marshal(struct {
 				Document any     `json:"document"`
 				Of       any     `json:"of"`
-				C        float64 `json:"c"`
+				Distance float64 `json:"c"`
 			}{d.shown(docs, l.i), d.shown(others, l.of), l.c})
 			return append(append(b, text...), '\n'), err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/grouped"
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -14,7 +15,7 @@ import (
 
 // Choice is what a cross-validation found for one C.
 type Choice struct {
-	C      float64
+	model.Regularization
 	Right  float64 // share of documents whose class was found; of labels the micro F1
 	Losses float64 // mean log loss of a decision
 }
@@ -72,7 +73,7 @@ func Choose(
 		}
 	}
 	for i, price := range t.prices {
-		choice := Choice{C: price}
+		choice := Choice{Regularization: model.Regularization{C: price}}
 		choice.Right, choice.Losses = tallies[i].figures(t.s.Scheme)
 		choices = append(choices, choice)
 		b := choices[best]

@@ -30,7 +30,8 @@ func tiny() *Model {
 	return &Model{
 		Type: CSVC, Kernel: "diffusion:t=0.5,embed=tfidf-l1-sqrt",
 		Settings: Settings{
-			C: 10, Weights: map[string]float64{"b": 0.1, "a": 2, "\xff": 3}, Tolerance: 1e-3, Probabilities: true,
+			Regularization: Regularization{C: 10},
+			Weights:        map[string]float64{"b": 0.1, "a": 2, "\xff": 3}, Tolerance: 1e-3, Probabilities: true,
 			Seed: 7,
 		},
 		Source: "dir/ä.tsv", Corpus: [32]byte{0xab, 31: 0xcd}, Documents: 9, Vocabulary: []string{"one", "", "zwölf"},

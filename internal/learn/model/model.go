@@ -25,24 +25,29 @@ var Types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 // decision value is the result.
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 
-// Used returns those of C, nu and epsilon that a type looks at, and 0 for the others.
-func (t Type) Used(c, nu, epsilon float64) (float64, float64, float64) {
+// Used returns the numbers that the type uses, and 0 for the others.
+func (t Type) Used(n Regularization) Regularization {
 	switch t {
 	case NuSVC, OneClass:
-		return 0, nu, 0
+		return Regularization{Nu: n.Nu}
 	case NuSVR:
-		return c, nu, 0
+		return Regularization{C: n.C, Nu: n.Nu}
 	case EpsilonSVR:
-		return c, 0, epsilon
+		return Regularization{C: n.C, Epsilon: n.Epsilon}
 	}
-	return c, 0, 0
+	return Regularization{C: n.C}
+}
+
+// Regularization holds the regularization parameter, and nu and the width of the zone without loss; 0 if there is none.
+type Regularization struct {
+	C       float64 `json:"c,omitempty"`
+	Nu      float64 `json:"nu,omitempty"`
+	Epsilon float64 `json:"epsilon,omitempty"`
 }
 
 // Settings are what a model was trained with, for the record.
 type Settings struct {
-	C             float64            `json:"c,omitempty"`
-	Nu            float64            `json:"nu,omitempty"`
-	Epsilon       float64            `json:"epsilon,omitempty"` // of ε-SVR
+	Regularization
 	Weights       map[string]float64 `json:"weights,omitempty"` // of C, by name of the class
 	Tolerance     float64            `json:"tolerance"`
 	Probabilities bool               `json:"probabilities,omitempty"`

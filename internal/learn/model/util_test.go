@@ -119,7 +119,8 @@ func (r recipe) train(t testing.TB) *Model {
 	docs := points(1, n, dims, r.signed)
 	m := &Model{
 		Type: r.typ, Kernel: r.kernel, Settings: Settings{
-			C: 3, Nu: 0.3, Epsilon: 0.05, Tolerance: 1e-3, Probabilities: r.sigmoids, Seed: 1<<64 - 1,
+			Regularization: Regularization{C: 3, Nu: 0.3, Epsilon: 0.05},
+			Tolerance:      1e-3, Probabilities: r.sigmoids, Seed: 1<<64 - 1,
 		},
 		Source: "a corpus <&>", Corpus: [32]byte{1, 2, 0xff}, Documents: n, Embedder: r.embedding.Fit(docs),
 		Classes: r.classes,

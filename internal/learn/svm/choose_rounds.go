@@ -11,6 +11,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -74,14 +75,15 @@ func (h *choosing) weighted(rounds int) ([]Candidate, int) {
 	if h.from.Final > 0 || len(kernels) == 0 || h.fitsOn(kernels[0]) != nil {
 		return nil, 0
 	}
-	all := []Candidate{{Cut: h.out.Cut, Kernel: s.Kernel, Scheme: s.Scheme, C: s.C}}
+	all := []Candidate{{Cut: h.out.Cut, Kernel: s.Kernel, Scheme: s.Scheme, Regularization: model.Regularization{C: s.C}}}
 	if t, ok := kernel.ParamOf(s.Kernel, "t"); ok {
 		if k, err := kernel.With(kernels[0], "t", t); err == nil {
 			kernels = slices.Concat([]kernel.Kernel{k}, kernels)
 		}
 	}
 	for _, k := range kernels {
-		all = append(all, Candidate{Cut: h.out.Cut, Kernel: k, Scheme: s.Scheme, C: h.from.C[0]})
+		all = append(all, Candidate{Cut: h.out.Cut, Kernel: k, Scheme: s.Scheme,
+			Regularization: model.Regularization{C: h.from.C[0]}})
 	}
 	all = distinct(all)
 	at := choiceStep{what: weighting, folds: ChoiceFolds}
@@ -137,7 +139,8 @@ func (r *Round) Chance() float64 {
 // first is the candidate that the others are first tried with.
 func (h *choosing) first() Candidate {
 	g := &h.from
-	return Candidate{Kernel: g.Kernels[0], Scheme: g.Schemes[0], C: g.C[0], Nu: h.s.Nu, Epsilon: g.Epsilon[0]}
+	return Candidate{Kernel: g.Kernels[0], Scheme: g.Schemes[0],
+		Regularization: model.Regularization{C: g.C[0], Nu: h.s.Nu, Epsilon: g.Epsilon[0]}}
 }
 
 // take makes a candidate the choice.

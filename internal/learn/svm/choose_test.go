@@ -153,7 +153,7 @@ func TestChooseWork(t *testing.T) {
 					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
 			steps := h.steps()
 			share := h.mayTake(float64(docs)) / float64(len(steps))
-			all, least := []Candidate{{Kernel: kernels[0], C: 10}}, min(docs, leastSample)
+			all, least := []Candidate{{Kernel: kernels[0], Regularization: model.Regularization{C: 10}}}, min(docs, leastSample)
 			for _, at := range steps {
 				wanted := at.extend(all)
 				got, n := h.planned(at, wanted, len(steps), least)
@@ -256,7 +256,7 @@ func TestChooseLeastC(t *testing.T) {
 	point := func(c float64, figures ...float64) Point {
 		r := &Result{Measure: Accuracy, Figures: figures}
 		r.Complete()
-		return Point{Candidate: Candidate{Kernel: k, C: c}, Result: r}
+		return Point{Candidate: Candidate{Kernel: k, Regularization: model.Regularization{C: c}}, Result: r}
 	}
 	for want, points := range map[float64][]Point{
 		1:   {point(10, 0.8, 0.9, 0.7), point(1, 0.81, 0.88, 0.69), point(0.1, 0.6, 0.6, 0.6)},

@@ -21,9 +21,7 @@ type Candidate struct {
 	Kernel kernel.Kernel
 	Scheme solver.Scheme
 
-	C       float64
-	Nu      float64 // 0 where the type has none
-	Epsilon float64
+	model.Regularization
 }
 
 // Grid says which settings are compared: all combinations of its lists. An empty list stands for
@@ -308,7 +306,7 @@ func (g *Grid) candidates(s *Settings) (all []Candidate, err error) {
 		for _, scheme := range g.Schemes {
 			for _, k := range g.Kernels {
 				for _, c := range cells {
-					all = append(all, Candidate{cut, k, scheme, c.c, c.nu, c.epsilon})
+					all = append(all, Candidate{cut, k, scheme, model.Regularization{C: c.c, Nu: c.nu, Epsilon: c.epsilon}})
 				}
 			}
 		}

@@ -47,6 +47,13 @@ type Settings struct {
 	steps int // that each problem may take; 0 for the solver's default
 }
 
+func (s *Settings) numbers() model.Regularization {
+	return model.Regularization{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon}
+}
+
+// Used returns the numbers that the type uses.
+func (s *Settings) Used() model.Regularization { return s.Type.Used(s.numbers()) }
+
 // rejects says whether some documents get no class.
 func (s *Settings) rejects() bool { return s.Reject != RejectionTarget{} }
 
@@ -67,7 +74,8 @@ func (s Settings) resolve() (Settings, error) {
 	if !slices.Contains(model.Types, s.Type) {
 		return s, fmt.Errorf("svm: type %q, expected c_svc, nu_svc, one_class, epsilon_svr or nu_svr", s.Type)
 	}
-	_, s.Nu, s.Epsilon = s.Type.Used(s.C, s.Nu, s.Epsilon)
+	used := s.Used()
+	s.Nu, s.Epsilon = used.Nu, used.Epsilon
 	if s.Thresholds && (s.Scheme != solver.Labels || !s.Type.Classifies()) {
 		return s, fmt.Errorf("svm: thresholds of %s, %s, expected c_svc or nu_svc and the scheme %s", s.Type, s.Scheme,
 			solver.Labels)
@@ -340,7 +348,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	out := &model.Model{
 		Type: s.Type, Kernel: s.Kernel.String(),
 		Settings: model.Settings{
-			C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Weights: s.Weights, Tolerance: s.Tolerance,
+			Regularization: s.numbers(), Weights: s.Weights, Tolerance: s.Tolerance,
 			Probabilities: s.Probabilities, Thresholds: s.Thresholds, Seed: s.Seed,
 		},
 		Source: p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
