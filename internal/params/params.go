@@ -39,11 +39,6 @@ type Record struct{ set []string }
 // Given reports whether a parameter was set, even to its zero value.
 func (r *Record) Given(name string) bool { return slices.Contains(r.set, name) }
 
-// Forget makes a parameter count as not set.
-func (r *Record) Forget(name string) {
-	r.set = slices.DeleteFunc(slices.Clone(r.set), func(set string) bool { return set == name })
-}
-
 func (r *Record) note(name string) { r.set = append(slices.Clip(r.set), name) }
 
 // ValueError is a text that is no value of a parameter.

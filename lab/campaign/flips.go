@@ -47,7 +47,7 @@ func (t *trial) models(ctx context.Context, program string) (map[string][]byte, 
 			return nil, err
 		}
 	}
-	for i, args := range []string{"-type lmnn:iterations=3", "-type mkm:components=3 -layers arccos:n=1"} {
+	for i, args := range []string{"-type lmnn:iterations=3", "-type mkm:components=3 -set layers=arccos:n=1"} {
 		if err := train("a.svm", args, fmt.Sprintf("vectors%d.model", i)); err != nil {
 			return nil, err
 		}

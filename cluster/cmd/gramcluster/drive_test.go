@@ -18,7 +18,7 @@ func TestDriveLandmarks(t *testing.T) {
 	program := binary(t, "gramcluster")
 	const in = "synthetic:docs=1300,terms=900,length=40,classes=3,seed=5"
 	want, got := filepath.Join(dir, "want.model"), filepath.Join(dir, "got.model")
-	bench("train", "-q", "-in", in, "-landmarks", "80", "-loss", "logistic", "-c", "2", "-o", want)
+	bench("train", "-q", "-in", in, "-type", "landmark:m=80,loss=logistic", "-c", "2", "-o", want)
 	args := func(store string, more ...string) []string {
 		return append([]string{"drive", "landmarks", "-store", filepath.Join(dir, store), "-in", in, "-landmarks", "80",
 			"-loss", "logistic", "-c", "2", "-tasks", "3", "-o", got}, more...)

@@ -33,7 +33,7 @@ func TestPredict(t *testing.T) {
 		{"-type one_class", "labels decisions"},
 		{"-type linear", "labels decisions"}, {"-type logistic", "labels probabilities"},
 		{"-type knn:k=3", "labels probabilities"},
-		{"-landmarks 20", "labels decisions"},
+		{"-type landmark:m=20", "labels decisions"},
 	} {
 		model := filepath.Join(dir, fmt.Sprint("model", i))
 		bench(append([]string{"train", "-q", "-in", in, "-o", model}, strings.Fields(c.train)...)...)
@@ -95,7 +95,7 @@ func TestPredictOthers(t *testing.T) {
 	}
 	for i, c := range []struct{ in, train, output string }{
 		{"x.svm", "-signed -kernel rbf:gamma=0.5", "decisions"}, {"x.svm", "-signed -type lmnn", "decisions"},
-		{"x.svm", "-signed -layers rbf:gamma=0.5 -width all", "decisions"},
+		{"x.svm", "-signed -type mkm -set layers=rbf:gamma=0.5 -set width=all", "decisions"},
 		{"x.tsv", "-scheme labels -kernel linear", "labels"}, {"x.tsv", "-type knn:k=3", "decisions"},
 	} {
 		model, store := path(fmt.Sprint("model", i)), path(fmt.Sprint("store", i))

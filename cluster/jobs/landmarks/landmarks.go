@@ -28,7 +28,7 @@ var Kind = job.Kind{
 	Help: `
 Needs documents with labels, a store, and a COMMAND that has task lines done by other machines.
 
-Trains as gram train -landmarks M does, and writes the same model, to the byte. Each pass over
+Trains as gram train -type landmark:m=M does, and writes the same model, to the byte. Each pass over
 the documents is a job, whose task lines COMMAND reads on standard input, with the store in
 $GRAM_STORE and the job in $GRAM_JOB; without -with they are done here. cluster/spark/drive.py does
 them on Spark. COMMAND gets failed tasks twice more. If killed, the same command goes on from there.

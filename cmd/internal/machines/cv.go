@@ -30,7 +30,6 @@ gram cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 	Setup: func(f *cli.Flags) cli.Work {
 		v := &validation{machine: &machine{}}
 		v.declare(f)
-		v.shorthand.declare(v.machine)
 		v.declareFolds(f)
 		f.Group("Training", "")
 		f.BoolVar(&v.curve, "learning-curve", false, "validate with 1/8, 1/4, 1/2 and all of the documents of training, too")

@@ -30,8 +30,7 @@ type machine struct {
 	seed     uint64
 	letters
 
-	shorthand shorthand // flags of learners
-	learner   learner   // what -type names
+	learner learner // what -type names
 
 	chooseTime float64 // what a choice may cost
 
@@ -74,10 +73,7 @@ func (m *machine) declare(f *cli.Flags) {
 
 // check checks what can be checked before anything is read.
 func (m *machine) check() error {
-	err := m.shorthand.take(m)
-	if err == nil {
-		err = m.takeScale()
-	}
+	err := m.takeScale()
 	if err != nil {
 		return err
 	}

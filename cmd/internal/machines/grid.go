@@ -46,7 +46,6 @@ gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 		f.WritesBinary(&g.out, "o", "train the best on all documents, and write the model to `FILE`",
 			func() string { return "a model" })
 		f.Draws(&g.plot, "plot", "plot the errors to `FILE`, an .svg file")
-		g.shorthand.declare(g.machine)
 		f.Check(g.check)
 		f.Check(g.named)
 		return g.run

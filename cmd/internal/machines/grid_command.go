@@ -43,7 +43,7 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "groups", "plot", "report",
 		"choose-time", "one-se", "q", "json"}
 	if g.learner.Type == "" {
-		searched = append(searched, "type", "landmarks", "loss", "time")
+		searched = append(searched, "type")
 	}
 	if samples {
 		searched = append(searched, "scheme", "thresholds", "ngrams")

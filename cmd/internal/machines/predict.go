@@ -179,7 +179,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 	}}
 	if r.output == "probabilities" && !loaded.about.Probabilities {
 		return nil, fmt.Errorf("%s holds no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
-			"or with -landmarks M -loss logistic, or take -output decisions", r.model)
+			"or -type landmark:loss=logistic, or take -output decisions", r.model)
 	}
 	p.Stage("predicting")
 	predicting := time.Now()

@@ -36,7 +36,6 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 		t := &train{}
 		t.declare(f)
 		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
-		t.shorthand.declare(&t.machine)
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as gram cv does, and write no model")
 		t.declareChoice(1, "choose what isn't given with `X` times the training's work; 0: don't")
