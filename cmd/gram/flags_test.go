@@ -41,7 +41,7 @@ func TestFlagsGivenTwice(t *testing.T) {
 			t.Errorf("%s -%s takes none of the values that the test has", c.Name, fl.Name)
 		})
 	}
-	if once < 100 || len(several) != 3 || !several["kernel"] || !several["grid"] || !several["weight"] {
+	if once < 100 || len(several) != 4 || !several["kernel"] || !several["grid"] || !several["weight"] || !several["set"] {
 		t.Errorf("%d flags of one value, of several %v", once, several)
 	}
 }

@@ -95,6 +95,9 @@ func (f *Flags) Choose(value *string, name, fallback, usage string, choices []st
 	})
 }
 
+// Offer names values that completion offers for a flag.
+func (f *Flags) Offer(name string, choices ...string) { f.choices[name] = choices }
+
 // Argument is an argument after the flags that stands for one of them.
 type Argument struct{ Flag, What string } // "in" and "source", say
 

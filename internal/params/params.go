@@ -424,7 +424,7 @@ func (f *field) wanted() string {
 	if text := f.tag.Get("wants"); text != "" {
 		return text
 	}
-	text := map[reflect.Kind]string{reflect.Bool: "true or false, or 1 or 0", reflect.Int: "a whole number",
+	text := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "a whole number",
 		reflect.Uint64: "a whole number of at least 0", reflect.Float64: "a number", reflect.Int64: "a time such as 10m",
 		reflect.String: "a text"}[f.value.Kind()]
 	if f.enumeration() {

@@ -42,7 +42,7 @@ func TestParse(t *testing.T) {
 		{"loss=log", "", "found loss=log, expected square or hinge"},
 		{"tolerance=NaN", "", "found tolerance=NaN, expected a number above 0 and below 1"},
 		{"tolerance=1", "", "found tolerance=1, expected a number above 0 and below 1"},
-		{"uniform=maybe", "", "found uniform=maybe, expected true or false, or 1 or 0"},
+		{"uniform=maybe", "", "found uniform=maybe, expected true or false"},
 		{"time=-1s", "", "found time=-1s, expected a time such as 10m"},
 		{"c=101", "", "found c=101, expected a number above 0 and at most 100"},
 		{"k", "", `found "k", expected parameter=value`},

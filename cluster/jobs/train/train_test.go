@@ -62,7 +62,7 @@ func TestRefused(t *testing.T) {
 		"-kernel x":                        `unknown kernel "x"`,
 		"-kernel diffusion:t=1|2":          "several values of",
 		"-thresholds 1":                    "-thresholds 1 with one-vs-one",
-		"-probabilities x":                 "expected true or false",
+		"-probabilities x":                 "expected 0 or 1",
 		"-probabilities 1 -type one_class": "-probabilities does not apply to -type one_class",
 		"-tolerance 0":                     "-tolerance 0, expected",
 	})

@@ -53,6 +53,7 @@ func (m *machine) declare(f *cli.Flags) {
 		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner")
 	m.declareParameter("scheme", "scheme", "",
 		"machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`")
+	f.Offer("scheme", "one-vs-one", "one-vs-rest", "labels")
 	m.declareParameter("c", "c", "c_svc", "`C`, the regularization parameter; larger fits the training data more closely")
 	m.declareParameter("nu", "nu", "nu_svc", "`NU`, a bound on the share of errors: nu_svc, one_class, nu_svr")
 	m.declareParameter("epsilon", "epsilon", "epsilon_svr", "`WIDTH` of the zone without loss of epsilon_svr")

@@ -147,7 +147,7 @@ func TestSVMUsage(t *testing.T) {
 		"-kernel ngd -g 1 a": "parameter of -t", "-r 1 a": "parameter of -t", "-kernel ngd -t 1 a": "one of them",
 		"-s 1 -w1 2 a": "-weight does not apply to -type nu_svc, which takes scheme, nu,", "-s 2 -b 1 a": "-b does not",
 		"-n 0.1 a": "-n does not apply to -type c_svc", "-set depth=3 a": "-set depth does not apply",
-		"-set c=0 a": "-set c 0, expected a number above 0", "-set c a": "NAME=VALUE", "-b 2 a": "1 or 0",
+		"-set c=0 a": "-set c 0, expected a number above 0", "-set c a": "NAME=VALUE", "-b 2 a": "0 or 1",
 		"a b c":         "unexpected",
 		"-scheme all a": "-scheme", "-depth 3": "not defined",
 	} {

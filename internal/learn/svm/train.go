@@ -34,10 +34,10 @@ type Settings struct {
 	Balanced bool `param:"balanced" flag:""`
 
 	Tolerance     float64 `param:"tolerance" default:"1e-3" above:"0" flag:""`
-	KeepAll       bool    `param:"keep_all" flag:""` // no shrinking
+	KeepAll       bool    `param:"keep_all" wants:"0 or 1" flag:""` // no shrinking
 	Probabilities bool    // by a sigmoid for each machine, as LIBSVM has them: solver.Parameters
-	Calibrated    bool    `param:"probabilities" flag:""` // these calibrated together, see Problem.Train
-	Thresholds    bool    `param:"thresholds" flag:""`    // of solver.Labels: tuned on folds, see solver.TuneThresholds
+	Calibrated    bool    `param:"probabilities" wants:"0 or 1" flag:""` // these calibrated together, see Problem.Train
+	Thresholds    bool    `param:"thresholds" wants:"0 or 1" flag:""`    // of labels: tuned on folds
 	Alone         bool    // of solver.Labels: each label by itself wherever rows are, see solver.Training
 	Seed          uint64  // of the folds behind probabilities and thresholds
 
