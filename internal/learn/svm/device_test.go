@@ -50,14 +50,6 @@ func plainC(x *sparse.Embedded) kernel.Kernel {
 	return k
 }
 
-func counting(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
 func (d *slowDevice) Name() string     { return "slow" }
 func (d *slowDevice) HostBytes() int64 { return 0 }
 func (d *slowDevice) BatchRows() int   { return batchRows }
