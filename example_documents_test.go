@@ -37,7 +37,7 @@ func ExampleNewRows() {
 	}
 	m := gram.Must(gram.Train(ctx, rows.Corpus(), gram.TrainOptions{Kernel: "diffusion:t=2", C: 10}))
 
-	gram.Must(0, rows.Add([]uint32{search, order}, []float64{1, 4})) // Corpus has taken the others
+	rows.Add([]uint32{search, order}, []float64{1, 4}) // Corpus has taken the others
 	fmt.Println(gram.Must(m.Predict(ctx, rows.Corpus())).Label(0))
 	// Output: buyer
 }
