@@ -62,7 +62,8 @@ func misplaced(of, imported string) bool {
 
 // Programs ask a learner's model for what it can do by the contract in package learn, never for its concrete type.
 func TestModelsAreInterfaces(t *testing.T) {
-	concrete := regexp.MustCompile(`\.\(\*?((svm|model|knn|linear|logistic|landmark|lmnn|mkm)\.[A-Z]\w*|learn\.(Machines|Regression))\)`)
+	concrete := regexp.MustCompile(
+		`\.\(\*?((svm|model|knn|linear|logistic|landmark|lmnn|mkm)\.[A-Z]\w*|learn\.(Machines|Regression))\)`)
 	files, err := exec.Command("git", "-C", "../..", "ls-files", "*.go").Output()
 	if err != nil {
 		t.Skip(err)
