@@ -18,7 +18,7 @@ const module = "github.com/gramengine/gram"
 var layers = []string{
 	"internal/run",
 	"internal/flagtext internal/params internal/musttest internal/parquet internal/host docs",
-	"asm sparse tiles",
+	"asm sparse tiles internal/table",
 	"corpus solver engine/device engine/internal internal/matrixio internal/learn/width " +
 		"internal/learn/dense internal/learn/lbfgs internal/learn/sphere",
 	"engine/kernel engine/internal/panel engine/internal/nearest internal/learn/archive internal/learn/grouped " +

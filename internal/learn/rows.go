@@ -1,18 +1,13 @@
 package learn
 
 import (
-	"context"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/run"
 )
 
 // Row says what is known of a document that was predicted.
@@ -89,92 +84,4 @@ func RowsOf(m Model, p *model.Prediction, c *corpus.Corpus) ([]Row, error) {
 		}
 	}
 	return out, nil
-}
-
-// optional writes a number that may be missing.
-func optional(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'g', 6, 64)
-}
-
-// TableFormats are what [WriteRows] knows.
-var TableFormats = []string{"csv", "tsv", "jsonl"}
-
-// WriteRows writes rows as csv (RFC 4180), tsv (the same with TABs) or jsonl (one JSON object per line). In csv and tsv
-// an apostrophe precedes a text that spreadsheets would take for a formula, such as =1+1. Columns that
-// no row fills are left out. Errors: another format, those of w and of ctx.
-func WriteRows(ctx context.Context, w io.Writer, format string, rows []Row) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	ended := func(i int) bool { return i%1024 == 0 && ctx.Err() != nil }
-	if format == "jsonl" {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		for i := range rows {
-			if ended(i) {
-				return ctx.Err()
-			}
-			if err := e.Encode(&rows[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	out := csv.NewWriter(w)
-	switch format {
-	case "csv":
-	case "tsv":
-		out.Comma = '\t'
-	default:
-		return fmt.Errorf("learn: format %q, expected one of %s", format, strings.Join(TableFormats, ", "))
-	}
-	columns := []struct {
-		name string
-		of   func(r *Row) string
-	}{
-		{"document", func(r *Row) string { return r.Document }},
-		{"text", func(r *Row) string { return r.Text }},
-		{"truth", func(r *Row) string { return r.Truth }},
-		{"prediction", func(r *Row) string { return r.Prediction }},
-		{"probability", func(r *Row) string { return optional(r.Probability) }},
-		{"second", func(r *Row) string { return r.Second }},
-		{"margin", func(r *Row) string { return strconv.FormatFloat(r.Margin, 'g', -1, 64) }},
-		{"nearest", func(r *Row) string { return optional(r.Nearest) }},
-		{"nearest_rank", func(r *Row) string { return optional(r.Rank) }},
-		{"terms_known", func(r *Row) string { return strconv.Itoa(r.Known) }},
-		{"note", func(r *Row) string { return r.Note }},
-	}
-	var header []string
-	filled := columns[:0]
-	for _, c := range columns {
-		if len(rows) == 0 {
-			filled, header = append(filled, c), append(header, c.name)
-		}
-		for i := range rows {
-			if c.of(&rows[i]) != "" {
-				filled, header = append(filled, c), append(header, c.name)
-				break
-			}
-		}
-	}
-	if err := out.Write(header); err != nil {
-		return err
-	}
-	record := make([]string, len(filled))
-	for i := range rows {
-		if ended(i) {
-			return ctx.Err()
-		}
-		for k, c := range filled {
-			record[k] = run.PlainCell(c.of(&rows[i]))
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
 }

@@ -1,11 +1,7 @@
 package learn_test
 
 import (
-	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Rows hold what lines, explanations and the corpus say, and come back from every format.
+// Rows hold what lines, explanations and the corpus say.
 func TestRows(t *testing.T) {
 	text := "a\tred, \"round\" apple\nb\tgreen pea\nc\tsour plum\na\tred cherry\nb\tgreen bean\nc\tsour  plum\tplum\n"
 	opt := corpus.Options{MinDF: 1, KeepTexts: 1 << 20}
@@ -39,34 +35,6 @@ func TestRows(t *testing.T) {
 				t.Errorf("%s: document %d: %+v, explained as %+v", spec, i, r, x)
 			}
 		}
-		written := func(format string) *bytes.Buffer {
-			var b bytes.Buffer
-			musttest.Do(t, learn.WriteRows(t.Context(), &b, format, rows))
-			return &b
-		}
-		lines := json.NewDecoder(written("jsonl"))
-		for i := range rows {
-			var r learn.Row
-			if err := lines.Decode(&r); err != nil || !reflect.DeepEqual(r, rows[i]) {
-				t.Errorf("%s: %+v, %v, expected %+v", spec, r, err, rows[i])
-			}
-		}
-		for format, comma := range map[string]rune{"csv": ',', "tsv": '\t'} {
-			in := csv.NewReader(written(format))
-			in.Comma = comma
-			records, err := in.ReadAll()
-			if err != nil || len(records) != len(rows)+1 {
-				t.Fatalf("%s: %d records, %v", format, len(records), err)
-			}
-			for i, r := range rows {
-				if v := records[i+1]; v[0] != r.Document || v[1] != r.Text || v[2] != r.Truth || v[3] != r.Prediction {
-					t.Errorf("%s: %q, expected %+v", format, v, r)
-				}
-			}
-		}
-	}
-	if err := learn.WriteRows(t.Context(), &bytes.Buffer{}, "xlsx", nil); err == nil {
-		t.Error("xlsx was written")
 	}
 }
 

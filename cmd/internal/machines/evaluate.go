@@ -18,6 +18,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -69,7 +70,7 @@ func (r *evaluate) check() error {
 	}
 	r.to, r.Reread = ending(r.out), append(r.Reread, &r.training)
 	switch {
-	case r.out != "" && !slices.Contains(tables, r.to):
+	case r.out != "" && !slices.Contains(table.Formats, r.to):
 		return cli.Usagef("-o %s, expected a name that ends in .csv, .tsv, .jsonl or .parquet", r.out)
 	case r.mistakes < 0 || r.mistakes > 1000:
 		return cli.Usagef("-mistakes %d, expected 0 to 1000", r.mistakes)
@@ -165,7 +166,9 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 		for i := range rows {
 			rows[i] = out.Outcomes[i].Row
 		}
-		_, err := matrixio.Make(r.out, func(w io.Writer) error { return writeTable(ctx, w, r.to, rows) })
+		_, err := matrixio.Make(r.out, func(w io.Writer) error {
+			return table.Write(ctx, w, r.to, len(rows), columnsOf(rows))
+		})
 		if err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -58,7 +59,7 @@ printf 'the engine stalls at idle\n' | gram predict -in - news.model`,
 		f.Writes(&r.out, "o", "write the predictions to `FILE` (default: standard output)")
 		f.Choose(&r.to, "to", "",
 			"write predictions as `FORMAT`: lines, csv, tsv, jsonl or parquet (default: by the name of -o, or lines)",
-			append([]string{"lines"}, tables...))
+			append([]string{"lines"}, table.Formats...))
 		f.BoolVar(&r.texts, "texts", false, "add the text of each document to a table")
 		f.BoolVar(&r.names, "names", false, "begin each line with the document's file, or its number, and a TAB")
 		f.Check(r.check)
@@ -124,7 +125,7 @@ func (r *predict) check() error {
 		r.output = "probabilities"
 	}
 	by := ending(r.out)
-	if r.to == "" && r.output == "" && slices.Contains(tables, by) {
+	if r.to == "" && r.output == "" && slices.Contains(table.Formats, by) {
 		r.to = by
 	}
 	switch {
@@ -238,7 +239,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 			if err != nil {
 				return err
 			}
-			return writeTable(ctx, w, r.to, rows)
+			return table.Write(ctx, w, r.to, len(rows), columnsOf(rows))
 		}
 	}
 	if r.out != "" {

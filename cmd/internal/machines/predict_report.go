@@ -50,7 +50,7 @@ type predictReport struct {
 	DotProducts int64 `json:"dot_products,omitempty"`
 	PeakBytes   int64 `json:"peak_bytes"`
 
-	Rows        []predictRow      `json:"rows"`
+	Rows        []svm.ClassScore  `json:"rows"`
 	Predictions []predictedObject `json:"predictions,omitempty"`
 
 	columns  int            // of the terminal that the report goes to, 0 where it goes elsewhere
@@ -70,37 +70,17 @@ func newPredictedLine(c *corpus.Corpus) predictedLine {
 	return predictedLine{c.Source, c.Documents.Rows(), len(c.Classes), c.Documents.NNZ()}
 }
 
-// predictRow is what was predicted of one class.
-type predictRow struct {
-	Class     string  `json:"class"`
-	Of        int     `json:"documents"` // that are of the class
-	Given     int     `json:"predicted"` // that were given it
-	Right     int     `json:"right"`
-	Precision float64 `json:"precision"`
-	Recall    float64 `json:"recall"`
-	F1        float64 `json:"f1"`
-}
-
-// classRows returns the rows of a score.
-func classRows(s *svm.Score) []predictRow {
-	rows := []predictRow{}
-	for _, k := range s.Classes {
-		rows = append(rows, predictRow{k.Name, k.Of, k.Given, k.Right, k.Precision, k.Recall, k.F1})
-	}
-	return rows
-}
-
 // classTable is the table of rows.
-func classTable(rows []predictRow) *report.Table {
+func classTable(rows []svm.ClassScore) *report.Table {
 	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
 	for _, k := range rows {
-		t.Add(k.cells()...)
+		t.Add(cellsOf(k)...)
 	}
 	return t
 }
 
-func (k predictRow) cells() []string {
-	return []string{k.Class, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right),
+func cellsOf(k svm.ClassScore) []string {
+	return []string{k.Name, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right),
 		fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1)}
 }
 
@@ -114,7 +94,7 @@ type confusion struct {
 // score compares predictions with the labels of the documents, where these are any that the model
 // knows.
 func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, c *corpus.Corpus) {
-	r.Rows = []predictRow{}
+	r.Rows = []svm.ClassScore{}
 	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
 		if len(c.Labels.IDs) > 0 {
 			e.Warn("the model knows none of the labels of %s, such as %s: nothing to score", c.Source, c.Classes[0])
@@ -158,7 +138,7 @@ func (r *predictReport) scored(e *cli.Env, s *svm.Score, of *learn.About, c *cor
 	}
 	low, high := s.Interval()
 	r.Interval = []float64{low, high}
-	r.Rows = classRows(s)
+	r.Rows = s.Classes
 	r.Matrix = s.Confusion
 	for t, row := range s.Confusion {
 		for g, n := range row {
@@ -261,16 +241,16 @@ func (r *predictReport) writeScore(d *report.Document) {
 	if len(rows) > widestMatrix {
 		classes.Heading = fmt.Sprintf("The %d classes of the least F1 of %d; -json has all", widestMatrix, len(rows))
 		rows = slices.Clone(rows)
-		slices.SortStableFunc(rows, func(a, b predictRow) int { return cmp.Compare(a.F1, b.F1) })
+		slices.SortStableFunc(rows, func(a, b svm.ClassScore) int { return cmp.Compare(a.F1, b.F1) })
 		rows = rows[:widestMatrix]
 	}
 	t := classTable(rows)
-	mean := func(name string, weight func(k predictRow) float64) {
+	mean := func(name string, weight func(k svm.ClassScore) float64) {
 		k := r.mean(weight)
-		t.Add(append([]string{name, "", "", ""}, k.cells()[4:]...)...)
+		t.Add(append([]string{name, "", "", ""}, cellsOf(k)[4:]...)...)
 	}
-	mean("mean of classes", func(k predictRow) float64 { return 1 })
-	mean("weighted by documents", func(k predictRow) float64 { return float64(k.Of) })
+	mean("mean of classes", func(k svm.ClassScore) float64 { return 1 })
+	mean("weighted by documents", func(k svm.ClassScore) float64 { return float64(k.Of) })
 	if classes.Brief = t; classes.Heading == "" {
 		d.Line("")
 	}
@@ -293,7 +273,7 @@ func (r *predictReport) writeScore(d *report.Document) {
 
 // mean returns the means of the rows' precision, recall and F1 over the classes that documents are of or were
 // given.
-func (r *predictReport) mean(weight func(k predictRow) float64) (out predictRow) {
+func (r *predictReport) mean(weight func(k svm.ClassScore) float64) (out svm.ClassScore) {
 	sum := 0.0
 	for _, k := range r.Rows {
 		if k.Of+k.Given == 0 {
@@ -318,7 +298,7 @@ func (r *predictReport) matrixTable() *report.Table {
 	}
 	t := report.NewTable(titles...)
 	for c, row := range r.Matrix {
-		cells := []string{r.Rows[c].Class, strconv.Itoa(c + 1)}
+		cells := []string{r.Rows[c].Name, strconv.Itoa(c + 1)}
 		for _, n := range row {
 			if n == 0 {
 				cells = append(cells, ".")

@@ -20,7 +20,7 @@ func (r *cvReport) describePage(d *report.Document) {
 		return
 	}
 	scoreFigures(d, r.score)
-	d.Page(report.Section{Title: "Classes", Table: classTable(classRows(r.score))})
+	d.Page(report.Section{Title: "Classes", Table: classTable(r.score.Classes)})
 	if r.score.Confusion != nil {
 		d.Page(report.Section{Title: "Confusion", Text: readMatrix, Matrix: newMatrix(r.score)})
 	}

@@ -16,11 +16,11 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/internal/table"
 )
 
 // coordinates returns those of some documents.
@@ -54,7 +54,7 @@ const savedRows = 4096
 // formatOf returns the format of a file of coordinates, by its name: csv, tsv, jsonl or npy.
 func formatOf(path string) string {
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
-	if slices.Contains(learn.TableFormats, ending) {
+	if ending != "parquet" && slices.Contains(table.Formats, ending) {
 		return ending
 	}
 	return "npy"

@@ -66,11 +66,14 @@ func (s *Score) Interval() (low, high float64) {
 
 // ClassScore counts what was predicted of one class.
 type ClassScore struct {
-	Name                  string
-	Of                    int     // documents that are of the class
-	Given                 int     // documents that were given it
-	Right                 int     // documents that are both
-	Precision, Recall, F1 float64 // Right/Given, Right/Of, 2·Right/(Of+Given); 0 where there is nothing to divide by
+	Name  string `json:"class"`
+	Of    int    `json:"documents"` // documents of the class
+	Given int    `json:"predicted"` // documents predicted as the class
+	Right int    `json:"right"`     // documents that are both
+
+	Precision float64 `json:"precision"` // Right/Given, 0 if Given is 0
+	Recall    float64 `json:"recall"`    // Right/Of, 0 if Of is 0
+	F1        float64 `json:"f1"`        // 2·Right/(Of+Given), 0 if both are 0
 }
 
 // ScoreClasses scores one class per document: predicted[i] is an index into classes, or -1 to leave
