@@ -88,7 +88,7 @@ func TestEnded(t *testing.T) {
 		{p.Search, s, svm.Grid{Kernels: kernels, C: []float64{1, 10}}},
 		{svm.Choose, c, s, svm.Candidates{C: []float64{1, 10}}, opt}, {predictor.Predict, c.Documents},
 		{linear.Train, c, dot}, {lines.Predict, c.Documents},
-		{logistic.Train, c, dot}, {logistic.Choose, c, dot, logistic.Settings{}, []float64{1, 10}, 3, uint64(1)},
+		{logistic.Train, c, dot},
 		{curves.Predict, c.Documents}, {near.Predict, c.Documents},
 		{landmark.Train, c}, {landmark.Grow, c}, {on.Predict, c.Documents},
 		{lmnn.Train, c}, {mkm.Train, c, layers}, {deep.Predict, c.Documents}, {pca.Fit, e, x, k, pca.Options{Components: 50}},

@@ -269,7 +269,7 @@ func TestStoppedLogistic(t *testing.T) {
 	train := func(s logistic.Settings) (*logistic.Machine, About) {
 		e := musttest.Get(sparse.ParseEmbedding("tf-l1-sqrt"))(t)
 		m := musttest.Get(logistic.Train(t.Context(), c, e, s, logistic.Options{}))(t)
-		return m.Machines[0], (&Regression{m, ""}).About()
+		return m.Machines[0], (&Regression{m, nil}).About()
 	}
 	for _, origin := range []bool{false, true} {
 		best, about := train(logistic.Settings{C: 1e4, NoBias: origin, Tolerance: 1e-8})

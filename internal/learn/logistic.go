@@ -4,18 +4,16 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/params"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
 var readLogistic = Reads(&logistic.Form,
-	func(m *logistic.Model) Model { return &Regression{m, ""} })
+	func(m *logistic.Model) Model { return &Regression{m, nil} })
 
 var euclideanLearner = &Learner{
 	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
@@ -67,43 +65,49 @@ func (r *regression) Check(Options) error { return checkLine(r.Embedding) }
 
 // Train implements Trainer. Where no C is given, it chooses one by folds, if it may.
 func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
-	e, s := r.embedding(c, o), r.Settings
-	var chosen string
+	s := r.Settings
+	var tried *Found
 	if !r.Given("c") && o.Work > 0 && c.Documents.Rows() >= 2*triedOn {
-		rough := s
-		rough.Tolerance, rough.Iterations = max(s.Tolerance, 1e-3), 100
-		choices, best, err := logistic.Choose(ctx, c, e, rough, triedC, triedOn, o.Seed, o.logistic())
-		if err != nil {
+		var err error
+		if tried, err = r.choose(ctx, c, o); err != nil {
 			return nil, err
 		}
-		s.C = choices[best].C
-		var figures []string
-		for _, choice := range choices {
-			figures = append(figures, fmt.Sprintf("%v: %.2f%%, %.4f", choice.C, 100*choice.Right, choice.Losses))
-		}
-		right := "accuracy"
-		if s.Scheme == solver.Labels {
-			right = "micro F1"
-		}
-		chosen = fmt.Sprintf("C chosen on %d folds, by %s, then log loss: %s", triedOn, right, strings.Join(figures, "; "))
+		s.C = tried.Points[tried.Best].C
 	}
-	m, err := logistic.Train(ctx, c, e, s, o.logistic())
+	m, err := logistic.Train(ctx, c, r.embedding(c, o), s, o.logistic())
 	if err != nil {
 		return nil, err
 	}
-	return &Regression{m, chosen}, nil
+	return &Regression{m, tried}, nil
+}
+
+// choose cross-validates the values of C that are tried, with few iterations.
+func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*Found, error) {
+	rough := *r
+	rough.Loose, rough.Iterations, rough.Tolerance = true, 100, max(r.Tolerance, 1e-3)
+	tell := o.Progress
+	o.Progress = func(_ string, done, total int64, details ...string) {
+		if tell != nil {
+			tell("choosing C", done, total, details...)
+		}
+	}
+	spec := euclideanLearner.Name
+	if r.Margin == logistic.Spherical {
+		spec = sphericalLearner.Name
+	}
+	return Search(ctx, c, &Grid{Points: []Point{{Trainer: &rough, Spec: spec}}, C: triedC, Folds: triedOn}, o)
 }
 
 // TrainPath implements PathTrainer.
 func (r *regression) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
 	models, err := logistic.TrainPath(ctx, c, r.embedding(c, o), r.Settings, prices, o.logistic())
-	return each(models, func(m *logistic.Model) Model { return &Regression{m, ""} }), err
+	return each(models, func(m *logistic.Model) Model { return &Regression{m, nil} }), err
 }
 
 // Regression is a model of logistic regression.
 type Regression struct {
 	*logistic.Model
-	chosen string
+	tried *Found // values of C; nil if it was given
 }
 
 // Predict implements Model.
@@ -144,13 +148,10 @@ func (m *Regression) About() About {
 		Regularization: model.Regularization{C: s.C}, Classes: m.Classes,
 		Machines: m.Classes, Probabilities: true, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
 		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
-		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32),
+		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Tried: m.tried,
 	}
 	if s.Margin == logistic.Spherical {
 		a.Type = "sphere-" + a.Type
-	}
-	if m.chosen != "" {
-		a.Text = append(a.Text, m.chosen)
 	}
 	var steps, passes, bounded int
 	var value, gap float64

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -107,6 +108,48 @@ func TestFoldsKnowTheSame(t *testing.T) {
 		if got.Mean != want.Mean || !slices.Equal(got.Figures, want.Figures) {
 			t.Errorf("%s: %v by folds one by one, %v by the cross-validation", spec, got.Figures, want.Figures)
 		}
+	}
+}
+
+// Logistic regression takes the C that is best on folds. Without groups, copies of a document are in several folds and
+// their labels, which are random, are known.
+func TestLogisticChoosesC(t *testing.T) {
+	one := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=60,terms=200,length=30,classes=2,seed=9",
+		corpus.Options{}))(t)
+	random, rows := rand.New(rand.NewPCG(9, 9)), []int(nil)
+	for i := range one.Labels.IDs {
+		one.Labels.IDs[i] = int32(random.IntN(2))
+		rows = append(rows, i, i, i)
+	}
+	c := one.Select(rows)
+	_, parsed, err := Parse("logistic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trainer := parsed.(*regression)
+	best := func() float64 {
+		found := musttest.Get(trainer.choose(t.Context(), c, Options{Seed: 5}))(t)
+		p := found.Points[found.Best]
+		if len(found.Points) != len(triedC) || len(p.Figures) != triedOn || p.ToBest != nil {
+			t.Fatalf("%d points, the best %+v", len(found.Points), p.Result)
+		}
+		for _, o := range found.Points {
+			if o.Mean > p.Mean+1e-12 || o != p && o.ToBest.Mean > 1e-12 {
+				t.Errorf("C %v is best, but %v is better by %v", p.C, o.C, o.ToBest.Mean)
+			}
+		}
+		m := musttest.Get(trainer.Train(t.Context(), c, Options{Seed: 5, Work: 1}))(t)
+		if a := m.About(); a.C != p.C {
+			t.Errorf("C %v is trained with, expected %v", a.C, p.C)
+		}
+		return p.Mean
+	}
+	copies := best()
+	for _, i := range rows {
+		c.Groups = append(c.Groups, int64(i))
+	}
+	if groups := best(); !(copies > 0.85 && groups < 0.7) {
+		t.Errorf("accuracy %v, by groups %v", copies, groups)
 	}
 }
 

@@ -125,6 +125,18 @@ func (m *machine) choiceReport(
 	return r
 }
 
+// triedReport reports what a learner compared, on all of so many documents.
+func triedReport(found *learn.Found, documents int) *choiceReport {
+	r := &choiceReport{Measure: found.Measure, Seconds: found.Solve.Seconds()}
+	for i, p := range found.Points {
+		row := newGridRow(p)
+		row.Round, row.Documents, row.Folds, row.compares = 1, documents, len(p.Figures), "C"
+		row.Scheme, row.Best = p.About.SchemeName(), i == found.Best
+		r.Rows, r.Fits = append(r.Rows, row), r.Fits+row.Folds
+	}
+	return r
+}
+
 // oneAnswer says so where all documents get the same class.
 func (m *machine) oneAnswer(s *svm.Score) string {
 	same := func(c svm.ClassScore) bool { return c.Given == s.Documents }

@@ -68,6 +68,9 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	r.Corpus, r.Corpus.Terms = j.line, a.Terms
 	r.File, r.FileFormat = t.out, t.to
 	r.machineLine, r.details, r.Rows = t.line(a), a.Text, a.Rows
+	if a.Tried != nil {
+		r.Choice = triedReport(a.Tried, j.line.Documents)
+	}
 	if r.Machines = len(a.Machines); a.Votes {
 		r.Machines = 0
 	}

@@ -215,10 +215,6 @@ func TestOddInput(t *testing.T) {
 		"C":         {func() error { _, err := Train(ctx, c, l2, Settings{C: -1}, Options{}); return err }, "c=-1"},
 		"memory": {func() error { _, err := Train(ctx, c, l2, Settings{}, Options{MemoryBytes: 100}); return err },
 			"needs"},
-		"folds": {func() error {
-			_, _, err := Choose(ctx, c, l2, Settings{}, []float64{1}, 13, 1, Options{})
-			return err
-		}, "13 folds"},
 		"prices": {func() error {
 			_, err := TrainPath(ctx, c, l2, Settings{}, []float64{1, 1}, Options{})
 			return err
@@ -259,94 +255,6 @@ func TestOddInput(t *testing.T) {
 			if math.IsInf(s.C, 1) && !m.Machines[0].Bounded {
 				t.Logf("θ %v", m.Machines[0].Theta)
 			}
-		}
-	}
-}
-
-// Without groups, copies of a document are in several folds and their labels, which are random, are known.
-func TestChooseByGroups(t *testing.T) {
-	one := texts(t, 60, 2, 9)
-	r, rows := rand.New(rand.NewPCG(9, 9)), []int(nil)
-	for i := range one.Labels.IDs {
-		one.Labels.IDs[i] = int32(r.IntN(2))
-		rows = append(rows, i, i, i)
-	}
-	c := one.Select(rows)
-	right := func() float64 {
-		choices, best, err := Choose(t.Context(), c, sparse.Sphere, Settings{}, []float64{1000}, 3, 5, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return choices[best].Right
-	}
-	copies := right()
-	for _, i := range rows {
-		c.Groups = append(c.Groups, int64(i))
-	}
-	if groups := right(); !(copies > 0.85 && groups < 0.7) {
-		t.Errorf("accuracy %v, by groups %v", copies, groups)
-	}
-}
-
-// Choose counts what machines that are trained without each fold find in it, and takes the best C.
-func TestChoose(t *testing.T) {
-	ctx := context.Background()
-	c := texts(t, 90, 3, 8)
-	const folds = 3
-	prices := []float64{1e-3, 1, 30}
-	choices, best, err := Choose(ctx, c, sparse.Sphere, Settings{}, prices, folds, 5, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels := make([]int, c.Documents.Rows())
-	for i := range labels {
-		labels[i] = int(c.Labels.Of(i)[0])
-	}
-	part := solver.Folds(labels, folds, 5)
-	docs := embedded(t, c, "tf-l1-sqrt")
-	for at, price := range prices {
-		right := 0
-		for fold := range folds {
-			var rows, held []int
-			for i, f := range part {
-				if f == fold {
-					held = append(held, i)
-				} else {
-					rows = append(rows, i)
-				}
-			}
-			p := docs.Problem(rows)
-			values := make([][]float64, 3)
-			for k := range values {
-				positive := make([]bool, len(rows))
-				for i, row := range rows {
-					positive[i] = labels[row] == k
-				}
-				m, err := p.Train(ctx, positive, prices[:at+1], Settings{}, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if values[k], err = m[at].Decisions(docs, held, Settings{}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for i, row := range held {
-				top := 0
-				for k := range values {
-					if values[k][i] > values[top][i] {
-						top = k
-					}
-				}
-				if top == labels[row] {
-					right++
-				}
-			}
-		}
-		if choices[at].C != price || !(math.Abs(choices[at].Right-float64(right)/90) <= 1e-12) {
-			t.Errorf("C %v: %+v, expected %d of 90", price, choices[at], right)
-		}
-		if choices[at].Right > choices[best].Right {
-			t.Errorf("C %v is best, but %v is better", choices[best].C, price)
 		}
 	}
 }

@@ -87,8 +87,6 @@ func (d *Documents) pick(rows []int) []int {
 type Problem struct {
 	p    *points
 	cols int
-
-	loose bool // machines end by their gradients alone: they are compared, and none says that it has converged
 }
 
 // Problem takes some rows of the documents, nil for all, to train on. It copies what it needs: 16
@@ -181,7 +179,7 @@ func (p *Problem) train(
 // convex searches a Euclidean machine from w until its gap is within the tolerance, too. Without
 // regularisation there is none to measure.
 func (p *Problem) convex(ctx context.Context, o *objective, w []float64, stop lbfgs.Stopping) (*Machine, error) {
-	if p.loose || math.IsInf(o.s.C, 1) {
+	if o.s.Loose || math.IsInf(o.s.C, 1) {
 		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
 		return p.machine(o, m), err
 	}

@@ -50,6 +50,8 @@ type Settings struct {
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 
 	Iterations int `param:"iterations" default:"1000" min:"1" help:"iterations of a search at most"`
+
+	Loose bool // searches end by their gradients alone: their machines are compared, and none says that it has converged
 }
 
 // resolve checks the settings and fills in defaults.

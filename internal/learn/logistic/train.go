@@ -41,8 +41,9 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	p := t.problem(t.rows)
-	machines, err := t.trainAll(ctx, p, t.rows, "training", 0, 1)
+	p := &Problem{p: newPoints(t.docs.x, t.rows), cols: t.docs.x.Cols}
+	p.p.weights = task.DocumentWeights(t.c, t.rows)
+	machines, err := t.trainAll(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +61,6 @@ func TrainPath(
 		out = append(out, m)
 	}
 	return out, nil
-}
-
-// problem takes some rows of the corpus to train on.
-func (t *training) problem(rows []int) *Problem {
-	p := &Problem{p: newPoints(t.docs.x, rows), cols: t.docs.x.Cols}
-	p.p.weights = task.DocumentWeights(t.c, rows)
-	return p
 }
 
 // training is a corpus made ready.
@@ -127,12 +121,9 @@ func (t *training) bytes() int64 {
 		8*n*int64(len(t.c.Classes)*len(t.prices)) + 8*(vectors*n+8*int64(rows))*int64(min(t.opt.Workers, len(t.c.Classes)))
 }
 
-// trainAll trains the machines of all classes on some rows, for each price: several at a time, each on
-// its share of the workers. It is part number part of parts. Of two classes the second machine is the
-// first with the other sign.
-func (t *training) trainAll(
-	ctx context.Context, p *Problem, rows []int, stage string, part, parts int,
-) (out [][]*Machine, err error) {
+// trainAll trains the machines of all classes, for each price: several at a time, each on its share of the workers.
+// Of two classes the second machine is the first with the other sign.
+func (t *training) trainAll(ctx context.Context, p *Problem) (out [][]*Machine, err error) {
 	n := len(t.c.Classes)
 	mirrored := n == 2 && t.s.Scheme == solver.OneVsRest
 	if mirrored {
@@ -144,7 +135,7 @@ func (t *training) trainAll(
 	var report func(int64)
 	if t.opt.Progress != nil {
 		report = func(done int64) {
-			p := run.Progress{Stage: stage, Done: int64(part*n) + done, Total: int64(parts * n)}
+			p := run.Progress{Stage: "training", Done: done, Total: int64(n)}
 			if steps := iterations.Load(); steps > 0 {
 				p.Details = []string{fmt.Sprintf("%d steps", steps)}
 			}
@@ -163,7 +154,7 @@ func (t *training) trainAll(
 		if s.prices = [2]float64{1, t.weights[k]}; mirrored {
 			s.prices[0] = t.weights[1]
 		}
-		out[k], err = p.train(ctx, task.Of(t.c, k, rows), t.prices, s, inner, func() { iterations.Add(1) })
+		out[k], err = p.train(ctx, task.Of(t.c, k, t.rows), t.prices, s, inner, func() { iterations.Add(1) })
 		r.Add(1)
 		return err
 	})

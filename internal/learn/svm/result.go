@@ -107,11 +107,11 @@ func (r *Result) Complete() {
 	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))
 }
 
-// Ranks reports whether r is better than o: by the mean, by macro F1 of equal means, by log loss of equal F1.
+// Ranks reports whether r is better than o: by the mean, by macro F1 of means that are equal up to rounding, by log
+// loss of equal F1.
 func (r *Result) Ranks(o *Result) bool {
-	m := r.Measure
-	if m.Better(r.Mean, o.Mean) || m.Better(o.Mean, r.Mean) || r.Score == nil || o.Score == nil {
-		return m.Better(r.Mean, o.Mean)
+	if !(math.Abs(r.Mean-o.Mean) <= 1e-12*math.Abs(o.Mean)) || r.Score == nil || o.Score == nil {
+		return r.Measure.Better(r.Mean, o.Mean)
 	}
 	a, b := r.Score, o.Score
 	if a.MacroF1 != b.MacroF1 || a.Calibration == nil || b.Calibration == nil {
