@@ -193,6 +193,16 @@ func (t *Trial) Validate(
 	return out, nil
 }
 
+// Check reports what keeps n documents from being validated: parts or labels out of range, a part without which there
+// is one class alone.
+func (t *Trial) Check(n int) error {
+	parts, _, err := t.parts(n)
+	if err == nil {
+		_, err = t.problems(&Classifier{}, n, parts)
+	}
+	return err
+}
+
 // predict predicts the documents of a part by the machines of all parameters, which see each kernel value
 // together.
 func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int, opt *Options) error {

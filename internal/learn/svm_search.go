@@ -93,6 +93,7 @@ func (t *machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 func (t *machines) searchSamples(
 	ctx context.Context, c *corpus.Corpus, g *Grid, o *Options, s svm.Settings,
 ) (*Found, error) {
+	given := s
 	from, s, err := t.candidates(o, c, s, g.embeddings)
 	if err != nil {
 		return nil, err
@@ -122,6 +123,12 @@ func (t *machines) searchSamples(
 	from.LeastC, from.Kernels, from.Supervised = g.LeastC, append(from.Kernels, from.Supervised...), nil
 	begin := time.Now()
 	chosen, err := svm.Choose(ctx, c, s, from, t.options(o))
+	if short(err) && from.Cuts > 1 {
+		o.Warning("other terms are left out: %v", err)
+		words, one := *c, *g
+		words.Texts, one.Cuts, one.Corpus = nil, 0, nil
+		return t.searchSamples(ctx, &words, &one, o, given)
+	}
 	if chosen == nil {
 		return nil, err
 	}
@@ -135,9 +142,6 @@ func (t *machines) searchSamples(
 		for _, p := range r.Points {
 			out.Points = append(out.Points, ValidationOf(t.Type, p))
 		}
-	}
-	if chosen.Uncut != nil {
-		o.Warning("other terms were left out: %v", chosen.Uncut)
 	}
 	return out, err
 }

@@ -200,6 +200,24 @@ func TestSearchTerms(t *testing.T) {
 	}
 }
 
+// If memory is too little to cut text in another way, a search compares the terms as they were read, with a warning.
+func TestSearchWithoutOtherTerms(t *testing.T) {
+	texts, labels := inOrder(200)
+	c := musttest.Get(corpus.FromTexts(t.Context(), texts[:100], labels[:100], corpus.Options{}))(t)
+	warned := ""
+	o := Options{Work: 1, Seed: 1, Warn: func(format string, args ...any) { warned = fmt.Sprintf(format, args...) }}
+	l, trainer, err := Parse("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := musttest.Get(NewGrid(l, trainer, nil, o))(t)
+	g.Cuts, g.Corpus = 2, func(context.Context, int) (*corpus.Corpus, error) { return nil, &corpus.MemoryError{Source: "x"} }
+	found := musttest.Get(Search(t.Context(), c, g, o))(t)
+	if found.Best < 0 || found.Chosen.Cut != 0 || !strings.Contains(warned, "other terms are left out: ") {
+		t.Errorf("%+v, warning %q", found, warned)
+	}
+}
+
 // Where memory is too little for the machine that is chosen, linear ones take its place, with a warning; what is
 // given isn't replaced.
 func TestTrainFallsToLinear(t *testing.T) {

@@ -94,7 +94,6 @@ type Chosen struct {
 	Rounds   []Round // empty where nothing was to be compared, or Why says why nothing could be
 	Sample   []int   // the documents of the last round, ascending
 	Why      string  // in a sentence without a full stop
-	Uncut    error   // why other cuts than the first were left out: memory; nil where they weren't
 
 	DotProducts int64 // that were computed
 	Fits        int   // classifiers that were trained

@@ -165,10 +165,8 @@ func (h *choosing) steps() (steps []choiceStep) {
 	if g.Final > 0 {
 		steps = append(steps, choiceStep{"all", g.Folds, func(best []Candidate) []Candidate {
 			all := slices.Clone(best[:min(len(best), g.Final)])
-			if h.out.Uncut == nil { // the best settings on all terms tell what these are worth
-				all = append(all, extended(best, 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })...)
-			}
-			return distinct(all)
+			// The best settings on all terms tell what these are worth.
+			return distinct(append(all, extended(best, 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })...))
 		}})
 	}
 	return steps

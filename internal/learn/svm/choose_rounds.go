@@ -290,14 +290,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 		return sample, err
 	}
 	for wider := 0; len(all) > 0 && wider <= mostWider; wider++ {
-		err := h.compare(ctx, r, all, &own)
-		if memory := (*run.MemoryError)(nil); errors.As(err, &memory) && r.Compares != weighting {
-			if first := uncut(all); len(first) < len(all) || first[0].Cut < all[0].Cut { // no room for other terms
-				h.out.Uncut = err
-				err = h.compare(ctx, r, first, &own)
-			}
-		}
-		if err != nil {
+		if err := h.compare(ctx, r, all, &own); err != nil {
 			return errors.Join(err, own.close())
 		}
 		for i, p := range r.Points {
@@ -341,19 +334,6 @@ func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool
 		c = c.Select(docs)
 	}
 	return c, nil
-}
-
-// uncut returns candidates of the first cut: those that have it, or else all, cut in that way.
-func uncut(all []Candidate) (first []Candidate) {
-	for _, q := range all {
-		if q.Cut == 0 {
-			first = append(first, q)
-		}
-	}
-	if first == nil {
-		first = extended(all, len(all), 1, func(q *Candidate, _ int) { q.Cut = 0 })
-	}
-	return first
 }
 
 // compare validates candidates on the sample of a round.

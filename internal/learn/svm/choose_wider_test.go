@@ -102,17 +102,6 @@ func TestChooseSecondTerms(t *testing.T) {
 	}
 }
 
-// Where memory is too little to cut the text in another way, that is left out, and said.
-func TestChooseUncut(t *testing.T) {
-	from := Candidates{Cuts: 2, Work: 100, Final: 1, Corpus: func(context.Context, int, []int) (*corpus.Corpus, error) {
-		return nil, &corpus.MemoryError{Source: "x"}
-	}}
-	got, err := Choose(t.Context(), noisy(t), Settings{}, from, Options{})
-	if err != nil || got.Uncut == nil || got.Cut != 0 || len(got.Rounds) != 2 || len(got.Rounds[0].Points) != 1 {
-		t.Errorf("%+v, %v", got, err)
-	}
-}
-
 func TestStepC(t *testing.T) {
 	for _, q := range []struct {
 		c     float64

@@ -184,31 +184,43 @@ type cell struct{ c, nu, epsilon float64 }
 // outcome is what a validation with one kernel and one cell found, in the order of f.
 type outcome struct {
 	*solver.Validation
-	fits []fit // by fold, where the machines aren't there
+	fits []Fit // by fold, where the machines aren't there
 }
 
-// fit is what is told of the machines that were trained without a fold.
-type fit struct {
-	support    int // different support vectors
-	iterations int64
-	unfinished int // machines that didn't reach the tolerance
+// Fit describes the machines that were trained without a fold.
+type Fit struct {
+	Support    int // different support vectors
+	Iterations int64
+	Unfinished int // machines that didn't reach the tolerance
 }
 
-func (o *outcome) fit(part int) (f fit) {
+func (o *outcome) fit(part int) (f Fit) {
 	if o.fits != nil {
 		return o.fits[part]
 	}
 	c := o.Fits[part]
-	f.support = len(c.Support())
+	f.Support = len(c.Support())
 	for _, m := range c.Machines {
 		if m != nil {
-			f.iterations += int64(m.Iterations)
+			f.Iterations += int64(m.Iterations)
 			if !m.Converged {
-				f.unfinished++
+				f.Unfinished++
 			}
 		}
 	}
 	return f
+}
+
+// trial is the validation of f as the solver has it.
+func (f *folded) trial() *solver.Trial {
+	t := &solver.Trial{
+		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.classes), Scheme: f.s.Scheme,
+		Parts: f.parts, Thresholds: f.s.Thresholds, Decisions: f.s.Probabilities && f.targets == nil, Only: f.only,
+	}
+	if f.only != nil && t.Thresholds { // which need the decision values of all folds
+		t.Thresholds, t.Decisions = false, true
+	}
+	return t
 }
 
 // validate trains and predicts all folds for all cells. near are outcomes of other kernels for the
@@ -234,15 +246,7 @@ func (f *folded) validate(
 	if f.targets != nil && len(start) > 0 {
 		start = []solver.WarmStart{{Of: start[0].Of, By: 1}}
 	}
-	trial := &solver.Trial{
-		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.classes),
-		Scheme: f.s.Scheme, Parts: f.parts,
-		Thresholds: f.s.Thresholds, Decisions: f.s.Probabilities && f.targets == nil, Only: f.only,
-	}
-	if f.only != nil && trial.Thresholds { // which need the decision values of all folds
-		trial.Thresholds, trial.Decisions = false, true
-	}
-	classes, err := trial.Validate(ctx, m, pars, start, opt)
+	classes, err := f.trial().Validate(ctx, m, pars, start, opt)
 	for _, v := range classes {
 		out = append(out, outcome{Validation: v})
 	}

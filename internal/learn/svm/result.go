@@ -152,9 +152,9 @@ func (f *folded) result(ctx context.Context, o outcome) (*Result, error) {
 		}
 		fit := o.fit(part)
 		r.ByFold, r.Figures = append(r.ByFold, own), append(r.Figures, r.Measure.of(own))
-		r.SupportByFold = append(r.SupportByFold, fit.support)
-		r.Support += float64(fit.support) / float64(f.folds)
-		r.Iterations += fit.iterations
+		r.SupportByFold = append(r.SupportByFold, fit.Support)
+		r.Support += float64(fit.Support) / float64(f.folds)
+		r.Iterations += fit.Iterations
 	}
 	r.Complete()
 	_, r.Score.Calibration, _, err = f.calibration(ctx, o)

@@ -377,7 +377,7 @@ func (q *searching) keep(ctx context.Context, f *folded, at kernelAt, out []outc
 			r.ByFold = nil // which may be large
 		}
 		for part, sv := range r.SupportByFold {
-			point.Unfinished += o.fit(part).unfinished
+			point.Unfinished += o.fit(part).Unfinished
 			var held, own int64
 			for _, d := range f.parts {
 				switch {

@@ -117,10 +117,7 @@ type FoldOutcome struct {
 	Values    []float64   `json:",omitempty"`
 	Decisions [][]float64 `json:",omitempty"` // for probabilities and thresholds
 	Missing   []int       `json:",omitempty"` // machines for which there were no documents
-
-	Support    int // different support vectors
-	Iterations int64
-	Unfinished int // machines that didn't reach the tolerance
+	Fit
 }
 
 // Do does a task on a problem, whose embedding is that of Needs. Errors: no such task, and those of
@@ -174,27 +171,14 @@ func (t *SearchTasks) Validate(p *Problem) error {
 		}
 		s.Scheme = part.scheme
 		f, err := p.divide(&s, t.grid.Folds, t.grid.Seed, false)
-		if err != nil || !s.Type.Classifies() {
-			return err
-		}
-		whole, err := p.solverTraining(&s)
 		if err != nil {
 			return err
 		}
-		whole.Parts = nil // thresholds are those of folds
-		for fold := range f.folds {
-			own := whole
-			own.Labels, own.Sets = slices.Clone(whole.Labels), slices.Clone(whole.Sets)
-			for i, part := range f.parts {
-				if part == fold && own.Sets != nil {
-					own.Sets[i] = nil
-				} else if part == fold {
-					own.Labels[i] = -1
-				}
-			}
-			if _, err := own.Groups(p.Len(), true); err != nil {
-				return fmt.Errorf("svm: without fold %d of %d: %w", fold+1, f.folds, err)
-			}
+		if _, err := p.parameters(&s); err != nil {
+			return err
+		}
+		if err := f.trial().Check(p.Len()); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -225,8 +209,7 @@ func (f *folded) held(fold int) (docs []int) {
 
 // outcome is what is kept of a fold.
 func (f *folded) outcome(o outcome, fold int) FoldOutcome {
-	fit, docs := o.fit(fold), f.held(fold)
-	out := FoldOutcome{Support: fit.support, Iterations: fit.iterations, Unfinished: fit.unfinished}
+	docs, out := f.held(fold), FoldOutcome{Fit: o.fit(fold)}
 	if f.targets != nil {
 		out.Values = run.Pick(o.Values, docs)
 		return out
@@ -349,7 +332,7 @@ func (f *folded) assembled(first int, found []*SearchOutcome, kernel, cell int) 
 		if err := f.take(o, own, fold); err != nil {
 			return nil, fmt.Errorf("svm: the outcome of task %d: %w", first+fold, err)
 		}
-		o.fits = append(o.fits, fit{own.Support, own.Iterations, own.Unfinished})
+		o.fits = append(o.fits, own.Fit)
 	}
 	if f.s.Thresholds {
 		var err error
@@ -368,71 +351,50 @@ func (f *folded) take(o *outcome, own *FoldOutcome, fold int) error {
 	docs := f.held(fold)
 	_, most := f.s.machines(f.p.bound.classes)
 	classes, machines := len(f.p.corpus.classes), int(most)
-	count := func(what string, have int, wanted bool) error {
-		want := 0
-		if wanted {
-			want = len(docs)
-		}
-		if have != want {
-			return fmt.Errorf("%d %s, expected %d", have, what, want)
-		}
-		return nil
-	}
+	within := func(n int) func(int) bool { return func(c int) bool { return c >= 0 && c < n } }
+	bad := func(ok func(int) bool) func(int) bool { return func(c int) bool { return !ok(c) } }
 	err := errors.Join(
-		count("values", len(own.Values), o.Values != nil),
-		count("classes", len(own.Class), o.Predicted != nil),
-		count("sets of labels", len(own.Labels), o.Sets != nil),
-		count("lists of decision values", len(own.Decisions), o.Decisions != nil),
+		place(o.Values, docs, own.Values, "estimate", func(v float64) bool { return v-v == 0 }),
+		place(o.Predicted, docs, own.Class, "class", within(classes)),
+		place(o.Sets, docs, own.Labels, "list of labels", func(set []int) bool {
+			increasing := slices.IsSorted(set) && len(slices.Compact(slices.Clone(set))) == len(set)
+			return set != nil && increasing && !slices.ContainsFunc(set, bad(within(classes)))
+		}),
+		place(o.Decisions, docs, own.Decisions, "list of decision values", func(d []float64) bool {
+			return len(d) == machines
+		}),
 	)
-	if err != nil {
+	if err == nil && (min(own.Support, own.Unfinished) < 0 || own.Iterations < 0 ||
+		slices.ContainsFunc(own.Missing, bad(within(machines)))) {
+		err = fmt.Errorf("%+v, missing machines %v: expected no negative number, and machines below %d", own.Fit,
+			own.Missing, machines)
+	}
+	if err != nil || f.targets != nil {
 		return err
-	}
-	if own.Support < 0 || own.Iterations < 0 || own.Unfinished < 0 {
-		return fmt.Errorf("%d support vectors, %d iterations, %d unfinished machines, expected no numbers below 0",
-			own.Support, own.Iterations, own.Unfinished)
-	}
-	if f.targets != nil {
-		for i, at := range docs {
-			v := own.Values[i]
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("an estimate of %v, expected a finite number", v)
-			}
-			o.Values[at] = v
-		}
-		return nil
-	}
-	v := o.Validation
-	for i, at := range docs {
-		if v.Predicted != nil {
-			if c := own.Class[i]; c < 0 || c >= classes {
-				return fmt.Errorf("class %d, expected 0 to %d", c, classes-1)
-			}
-			v.Predicted[at] = own.Class[i]
-		} else {
-			for k, c := range own.Labels[i] {
-				if c < 0 || c >= classes || k > 0 && c <= own.Labels[i][k-1] {
-					return fmt.Errorf("labels %v, expected increasing ones from 0 to %d", own.Labels[i], classes-1)
-				}
-			}
-			v.Sets[at] = slices.Concat([]int{}, own.Labels[i]) // none of them is no nil
-		}
-		if v.Decisions != nil {
-			if len(own.Decisions[i]) != machines {
-				return fmt.Errorf("%d decision values, expected %d", len(own.Decisions[i]), machines)
-			}
-			v.Decisions[at] = own.Decisions[i]
-		}
 	}
 	fits := &solver.Classifier{Scheme: f.s.Scheme, Classes: classes, Machines: make([]*solver.Machine, machines)}
 	for m := range fits.Machines {
-		fits.Machines[m] = &solver.Machine{}
-	}
-	for _, m := range own.Missing {
-		if m < 0 || m >= machines {
-			return fmt.Errorf("machine %d is missing, expected one from 0 to %d", m, machines-1)
+		if !slices.Contains(own.Missing, m) {
+			fits.Machines[m] = &solver.Machine{}
 		}
-		fits.Machines[m] = nil
 	}
-	v.Fits[fold] = fits
+	o.Validation.Fits[fold] = fits
+	return nil
+}
+
+// place puts what was found of the documents of a fold into the list of all, which is nil if there must be none.
+func place[T any](all []T, docs []int, found []T, what string, valid func(T) bool) error {
+	if all == nil {
+		docs = nil
+	}
+	if len(found) != len(docs) {
+		return fmt.Errorf("%d times a %s, expected %d", len(found), what, len(docs))
+	}
+	for i, at := range docs {
+		if !valid(found[i]) {
+			return fmt.Errorf("%s %v of document %d of the fold, expected one of the search", what, found[i], i)
+		}
+		all[at] = found[i]
+	}
 	return nil
 }
