@@ -149,7 +149,7 @@ type About struct {
 	Documents int      // number of these; 0 if unknown
 	Digest    [32]byte // their corpus.Corpus.Digest; 0 if unknown
 
-	Tried *Found   // what the training compared, on all documents; nil for nothing, and of support vector machines
+	Tried *Found   // what the training compared; nil for nothing
 	Ended Ended    // how the searches of the training ended
 	Notes []string // what deserves notice, in sentences without a full stop
 	Text  []string // what was found in training, in lines

@@ -95,7 +95,13 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 	if r.Margin == logistic.Spherical {
 		spec = sphericalLearner.Name
 	}
-	return Search(ctx, c, &Grid{Points: []Point{{Trainer: &rough, Spec: spec}}, C: triedC, Folds: triedOn}, o)
+	found, err := Search(ctx, c, &Grid{Points: []Point{{Trainer: &rough, Spec: spec}}, C: triedC, Folds: triedOn}, o)
+	if err != nil {
+		return nil, err
+	}
+	found.Fits = len(found.Points) * triedOn
+	found.Rounds = []Round{{c.Documents.Rows(), triedOn, "C", found.Points, found.Best}}
+	return found, nil
 }
 
 // TrainPath implements PathTrainer.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"time"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
@@ -25,11 +23,9 @@ type Trained struct {
 	svm.Report
 	Settings svm.Settings
 
-	Chosen   *svm.Chosen    // how the settings were chosen; nil where they weren't
-	Terms    []corpus.Terms // the cuts of Chosen; nil where text was not cut anew
-	Linear   *Validation    // linear machines on the last round's folds, where they are as good and far cheaper, else nil
-	Values   int64          // of the documents that were trained on
-	Choosing time.Duration  // what that took
+	Tried  *Found      // how the settings were chosen; nil where they weren't
+	Linear *Validation // linear machines on the last round's folds, where they are as good and far cheaper, else nil
+	Values int64       // of the documents that were trained on
 }
 
 // MachinesOf returns the support vector machines of a model and, if it was just trained, what the training found; nil
@@ -63,8 +59,8 @@ func (m Machines) About() About {
 		}
 	}
 	if t := m.Trained; t != nil {
-		if c := t.Chosen; c != nil && c.Why != "" {
-			a.Notes = append(a.Notes, fmt.Sprintf("nothing was compared: %s; %s with C = %v is taken", c.Why,
+		if a.Tried = t.Tried; a.Tried != nil && a.Tried.Chosen.Why != "" {
+			a.Notes = append(a.Notes, fmt.Sprintf("nothing was compared: %s; %s with C = %v is taken", a.Tried.Chosen.Why,
 				t.Settings.Kernel, t.Settings.C))
 		}
 		a.Notes, a.Ended = append(a.Notes, t.Warnings...), Ended{Machines: t.Machines, Unfinished: t.Unfinished}

@@ -221,7 +221,6 @@ func (t *machines) choose(
 	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
 ) (cut *corpus.Corpus, err error) {
 	begin := time.Now()
-	defer func() { trained.Choosing = time.Since(begin) }()
 	from, with, err := t.candidates(&o, c, s, nil)
 	if err != nil {
 		return nil, err
@@ -229,8 +228,8 @@ func (t *machines) choose(
 	if from.LeastC = true; !t.given(&o, nil).Fixed() {
 		from.Finer = Near
 	}
-	var reading corpus.Options
-	if trained.Terms, reading, err = o.cutting(ctx, c, DefaultTerms(c), &from); err != nil {
+	terms, reading, err := o.cutting(ctx, c, DefaultTerms(c), &from)
+	if err != nil {
 		return nil, err
 	}
 	var tasks []svm.Task // of the training that follows
@@ -244,26 +243,28 @@ func (t *machines) choose(
 	}
 	whole := with
 	with.Calibrated, with.Reject = false, svm.RejectionTarget{} // probabilities have no part in the choice
-	if trained.Chosen, err = svm.Choose(ctx, c, with, from, t.options(&o, tasks...)); err != nil {
+	found, err := svm.Choose(ctx, c, with, from, t.options(&o, tasks...))
+	if err != nil {
 		return nil, err
 	}
-	chosen := &trained.Chosen.Settings
+	trained.Tried = t.foundOf(found, terms, time.Since(begin))
+	chosen := &found.Settings
 	if n := c.Documents.Rows(); n >= longFrom {
 		price := strconv.FormatFloat(chosen.C, 'g', -1, 64)
 		settings := []string{chosen.Kernel.String(), "C = " + price}
 		if t.Type.Classifies() {
 			settings = append(settings, chosen.Scheme.String())
 		}
-		if trained.Terms != nil {
-			settings = append(settings, trained.Terms[trained.Chosen.Cut].String())
+		if terms != nil {
+			settings = append(settings, terms[found.Cut].String())
 		}
 		o.Saying("chosen: %s; now trained on %s", strings.Join(settings, ", "), counted(n, "document", "documents"))
 	}
-	if chosen.Calibrated, chosen.Reject = whole.Calibrated, whole.Reject; trained.Chosen.Cut == 0 {
+	if chosen.Calibrated, chosen.Reject = whole.Calibrated, whole.Reject; found.Cut == 0 {
 		return nil, nil
 	}
-	if cut, trained.Chosen.Corpus = trained.Chosen.Corpus, nil; cut == nil {
-		return trained.Terms[trained.Chosen.Cut].Cut(ctx, c, reading)
+	if cut, found.Corpus = found.Corpus, nil; cut == nil {
+		return terms[found.Cut].Cut(ctx, c, reading)
 	}
 	cut.Texts = nil
 	return cut, nil
@@ -282,11 +283,11 @@ func (t *machines) chosenProblem(
 		if err != nil {
 			return nil, err
 		}
-		if s = trained.Chosen.Settings; cut != nil {
+		if s = trained.Tried.Chosen.Settings; cut != nil {
 			o.HeldBytes += c.Documents.Bytes()
 			c = cut
 		}
-		if trained.Linear, err = t.lineAlternative(ctx, c, trained.Chosen, o); err != nil {
+		if trained.Linear, err = t.lineAlternative(ctx, c, trained.Tried.Chosen, o); err != nil {
 			return nil, err
 		}
 		if v := trained.Linear; v != nil {
@@ -384,7 +385,7 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 		return nil, err
 	}
 	trained.Report = *report
-	if n := int(m.Documents); t.Type == model.EpsilonSVR && n > 0 && trained.Chosen == nil {
+	if n := int(m.Documents); t.Type == model.EpsilonSVR && n > 0 && trained.Tried == nil {
 		if bounded := m.Classifier.Machines[0].Bounded; bounded >= n-n/10 {
 			o.Warning("%d of %d documents are at the bound C = %g, which may be small for values as far apart as these: "+
 				"a search over C and epsilon (grid) tries greater ones", bounded, n, s.C)
@@ -393,8 +394,8 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	return Machines{m, trained}, nil
 }
 
-// ValidationOf is a point of package svm.
-func ValidationOf(t model.Type, p svm.Point) *Validation {
+// validationOf is a point of package svm.
+func validationOf(t model.Type, p svm.Point) *Validation {
 	out := &Validation{
 		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},
 		Ended: Ended{Unfinished: p.Unfinished}, Result: p.Result,

@@ -72,7 +72,7 @@ func (t *machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 	}
 	each := func(p svm.Point) {
 		if g.Each != nil {
-			g.Each(ValidationOf(t.Type, p))
+			g.Each(validationOf(t.Type, p))
 		}
 	}
 	found, err := svm.SearchProblems(ctx, s, own, problem, each)
@@ -82,7 +82,7 @@ func (t *machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 	out := &Found{Measure: found.Measure, Total: found.Total, Best: found.Best, Fits: found.Fits(),
 		DotProducts: found.DotProducts, Saved: found.Saved(), Gram: found.Gram, Solve: found.Solve}
 	for _, p := range found.Points {
-		v := ValidationOf(t.Type, p)
+		v := validationOf(t.Type, p)
 		v.About.Classes = classes
 		out.Points = append(out.Points, v)
 	}
@@ -132,16 +132,20 @@ func (t *machines) searchSamples(
 	if chosen == nil {
 		return nil, err
 	}
+	return t.foundOf(chosen, terms, time.Since(begin)), err
+}
+
+// foundOf is a choice as what a search found.
+func (t *machines) foundOf(chosen *svm.Chosen, terms []corpus.Terms, took time.Duration) *Found {
 	out := &Found{Measure: chosen.Measure, Best: -1, Fits: chosen.Fits, DotProducts: chosen.DotProducts,
-		Chosen: chosen, Terms: terms, Solve: time.Since(begin)}
-	for i, r := range chosen.Rounds {
-		if out.Total += len(r.Points); i < len(chosen.Rounds)-1 {
-			continue
-		}
-		out.Best = r.Best
+		Chosen: chosen, Terms: terms, Solve: took}
+	for _, r := range chosen.Rounds {
+		round := Round{Documents: r.Documents, Folds: r.Folds, Compares: r.Compares, Best: r.Best}
 		for _, p := range r.Points {
-			out.Points = append(out.Points, ValidationOf(t.Type, p))
+			round.Points = append(round.Points, validationOf(t.Type, p))
 		}
+		out.Rounds, out.Total = append(out.Rounds, round), out.Total+len(round.Points)
+		out.Points, out.Best = round.Points, round.Best
 	}
-	return out, err
+	return out
 }

@@ -52,11 +52,12 @@ func TestTrainChoosesTerms(t *testing.T) {
 		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1, MemoryBytes: memory, Say: say}))(t)
 		a := m.About()
 		own := m.(Machines)
+		tried := own.Trained.Tried
 		if want := own.Kernel + ", C = "; !strings.HasPrefix(said, "chosen: "+want) ||
-			!strings.HasSuffix(said, own.Trained.Terms[own.Trained.Chosen.Cut].String()+"; now trained on 200 documents") {
+			!strings.HasSuffix(said, tried.Terms[tried.Chosen.Cut].String()+"; now trained on 200 documents") {
 			t.Errorf("said %q", said)
 		}
-		if cut := own.Trained.Chosen.Cut; cut == 0 || a.Tokenizer != own.Trained.Terms[cut].Tokenizer {
+		if cut := own.Trained.Tried.Chosen.Cut; cut == 0 || a.Tokenizer != own.Trained.Tried.Terms[cut].Tokenizer {
 			t.Fatalf("cut %d, tokenizer %s", cut, a.Tokenizer)
 		}
 		test := musttest.Get(corpus.FromTexts(ctx, texts[200:], labels[200:],
@@ -72,8 +73,8 @@ func TestTrainChoosesTerms(t *testing.T) {
 		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], opt))(t)
 		_, trainer, _ := Parse(string(model.CSVC))
 		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
-		if own := m.(Machines); own.Trained.Terms != nil || own.Tokenizer != (corpus.Tokenizer{}) {
-			t.Errorf("without texts: %v, tokenizer %s", own.Trained.Terms, own.Tokenizer)
+		if own := m.(Machines); own.Trained.Tried.Terms != nil || own.Tokenizer != (corpus.Tokenizer{}) {
+			t.Errorf("without texts: %v, tokenizer %s", own.Trained.Tried.Terms, own.Tokenizer)
 		}
 	}
 }
@@ -98,19 +99,19 @@ func TestTrainChoosesWidth(t *testing.T) {
 			t.Fatal(err)
 		}
 		own := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t).(Machines)
-		if len(own.Trained.Terms) != widths {
-			t.Errorf("%s: compared %v", views, own.Trained.Terms)
+		if len(own.Trained.Tried.Terms) != widths {
+			t.Errorf("%s: compared %v", views, own.Trained.Tried.Terms)
 		}
 		if want := c.Tokenizer.WithWidth(2); widths > 0 && (own.Tokenizer != want ||
-			own.Trained.Terms[1].String() != "a,b,c,d=numbers:width=2") {
-			t.Errorf("chose %s of %v, expected %s", own.Tokenizer, own.Trained.Terms, want)
+			own.Trained.Tried.Terms[1].String() != "a,b,c,d=numbers:width=2") {
+			t.Errorf("chose %s of %v, expected %s", own.Tokenizer, own.Trained.Tried.Terms, want)
 		}
 		if !slices.Contains(own.Vocabulary, "\x01b\x00-1") {
 			t.Errorf("the documents of the width that was chosen have the terms %q, expected those of one document, too",
 				own.Vocabulary)
 		}
 		tried := [2]int{}
-		first := own.Trained.Chosen.Rounds[0]
+		first := own.Trained.Tried.Chosen.Rounds[0]
 		for _, p := range first.Points {
 			tried[p.Cut]++
 		}
@@ -119,7 +120,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 				tried[0], tried[1], first.Compares, first.Documents)
 		}
 		prices := map[int]map[float64]bool{0: {}, 1: {}} // C's that the round of C tries with each
-		for _, r := range own.Trained.Chosen.Rounds {
+		for _, r := range own.Trained.Tried.Chosen.Rounds {
 			for _, p := range r.Points {
 				if r.Compares == "C" {
 					prices[p.Cut][p.C] = true
@@ -149,13 +150,14 @@ func TestWidthOfClasses(t *testing.T) {
 	_, trainer, _ := Parse(string(model.CSVC))
 	own := musttest.Get(trainer.Train(t.Context(), c, Options{Work: 1, Seed: 1}))(t).(Machines)
 	points := 0
-	for _, r := range own.Trained.Chosen.Rounds {
+	for _, r := range own.Trained.Tried.Chosen.Rounds {
 		if r.Compares == "C" {
 			points = len(r.Points)
 		}
 	}
-	if most := 2*len(chosenC) + 2; len(own.Trained.Terms) != 2 || points == 0 || points > most { // and half and twice t
-		t.Errorf("%v: %d points in the round of C, expected at most %d", own.Trained.Terms, points, most)
+	most := 2*len(chosenC) + 2 // and half and twice t
+	if len(own.Trained.Tried.Terms) != 2 || points == 0 || points > most {
+		t.Errorf("%v: %d points in the round of C, expected at most %d", own.Trained.Tried.Terms, points, most)
 	}
 }
 
@@ -211,7 +213,8 @@ func TestSearchWithoutOtherTerms(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := musttest.Get(NewGrid(l, trainer, nil, o))(t)
-	g.Cuts, g.Corpus = 2, func(context.Context, int) (*corpus.Corpus, error) { return nil, &corpus.MemoryError{Source: "x"} }
+	g.Cuts = 2
+	g.Corpus = func(context.Context, int) (*corpus.Corpus, error) { return nil, &corpus.MemoryError{Source: "x"} }
 	found := musttest.Get(Search(t.Context(), c, g, o))(t)
 	if found.Best < 0 || found.Chosen.Cut != 0 || !strings.Contains(warned, "other terms are left out: ") {
 		t.Errorf("%+v, warning %q", found, warned)
@@ -277,17 +280,17 @@ func TestLineAlternative(t *testing.T) {
 		if q.named != strings.HasPrefix(said, "-type linear has accuracy 100") {
 			t.Errorf("case %d: said %q", i, said)
 		}
-		last := own.Chosen.Rounds[len(own.Chosen.Rounds)-1]
-		if q.named != (own.Linear != nil) || q.named && own.Linear.Mean != 1 || len(own.Chosen.Sample) != last.Documents ||
-			last.Points[last.Best].Mean != 1 {
-			t.Errorf("case %d: linear machines %+v, %d documents, the best %+v", i, own.Linear, len(own.Chosen.Sample),
+		last := own.Tried.Chosen.Rounds[len(own.Tried.Chosen.Rounds)-1]
+		if q.named != (own.Linear != nil) || q.named && own.Linear.Mean != 1 ||
+			len(own.Tried.Chosen.Sample) != last.Documents || last.Points[last.Best].Mean != 1 {
+			t.Errorf("case %d: linear machines %+v, %d documents, the best %+v", i, own.Linear, len(own.Tried.Chosen.Sample),
 				last.Points[last.Best])
 		}
 	}
 	manyDocuments = 400 // of a regression, which linear machines can't do, none
 	c := musttest.Get(corpus.FromTexts(ctx, apart, labels, corpus.Options{}))(t)
 	m := musttest.Get(machinesLike(model.EpsilonSVR).Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
-	if own := m.(Machines).Trained; own.Linear != nil || own.Chosen.Measure != svm.MeanSquaredError {
-		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Chosen.Measure)
+	if own := m.(Machines).Trained; own.Linear != nil || own.Tried.Chosen.Measure != svm.MeanSquaredError {
+		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Tried.Chosen.Measure)
 	}
 }

@@ -44,6 +44,16 @@ type Found struct {
 	DotProducts, Saved int64          // dot products computed, and those saved, compared with separate fits
 	Chosen             *svm.Chosen    // of a search on samples, else nil
 	Terms              []corpus.Terms // the cuts of Chosen; nil where text was not cut anew
+
+	Rounds []Round // of a search on samples, or of a training that chooses; Points are those of the last
+}
+
+// Round is a part of a search: candidates that were compared on the same folds of the same documents.
+type Round struct {
+	Documents, Folds int
+	Compares         string // the parameter, see [svm.Round]
+	Points           []*Validation
+	Best             int // of Points
 }
 
 // CrossValidate trains without each fold and predicts that one. Folds are those of package svm, by o.Seed.

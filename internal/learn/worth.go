@@ -77,7 +77,7 @@ func (f *Found) point() (p Point, ok bool) {
 		p = f.Points[f.Best].Point
 	} else if f.Chosen != nil && f.Chosen.Why != "" {
 		s := &f.Chosen.Settings
-		p = ValidationOf(s.Type, svm.Point{Candidate: svm.Candidate{Kernel: s.Kernel, Scheme: s.Scheme,
+		p = validationOf(s.Type, svm.Point{Candidate: svm.Candidate{Kernel: s.Kernel, Scheme: s.Scheme,
 			Regularization: s.Used()}}).Point
 	}
 	return p, p.Trainer != nil

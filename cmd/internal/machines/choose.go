@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -48,9 +46,9 @@ func (m *machine) keepTexts() {
 	}
 }
 
-// settingsOf are the flags that fix a choice. The cuts are n-grams, or terms, or there is one.
-func (m *machine) settingsOf(c *svm.Chosen, ngrams string, terms []corpus.Terms) []string {
-	s := &c.Settings
+// settingsOf are the flags that fix a choice; ngrams is "" unless it compares them.
+func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
+	s := &found.Chosen.Settings
 	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C)}
 	switch s.Type {
 	case model.EpsilonSVR:
@@ -66,7 +64,7 @@ func (m *machine) settingsOf(c *svm.Chosen, ngrams string, terms []corpus.Terms)
 	if ngrams != "" {
 		words = append(words, "-ngrams", ngrams)
 	}
-	words = append(words, cutFlags(c, terms)...)
+	words = append(words, cutFlags(found)...)
 	if s.Scheme == solver.Labels && s.Thresholds {
 		words = append(words, "-thresholds", "1")
 	}
@@ -74,11 +72,11 @@ func (m *machine) settingsOf(c *svm.Chosen, ngrams string, terms []corpus.Terms)
 }
 
 // cutFlags are the flags that fix terms.
-func cutFlags(c *svm.Chosen, terms []corpus.Terms) []string {
-	if c.Cut == 0 || terms == nil {
+func cutFlags(found *learn.Found) []string {
+	if found.Chosen.Cut == 0 || found.Terms == nil {
 		return nil
 	}
-	t := terms[c.Cut]
+	t := found.Terms[found.Chosen.Cut]
 	flags := []string{"-views", t.Tokenizer.Unfit().String()}
 	if t.MinDF > 0 {
 		flags = append(flags, "-min-df", fmt.Sprint(t.MinDF))
@@ -101,19 +99,18 @@ func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 }
 
 // choiceReport reports a choice. The cuts are n-grams, or terms, or there is one.
-func (m *machine) choiceReport(
-	c *svm.Chosen, took time.Duration, ngrams []string, terms []corpus.Terms,
-) *choiceReport {
-	if c.Why != "" {
+func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceReport {
+	if c := found.Chosen; c != nil && c.Why != "" {
 		return &choiceReport{Why: c.Why}
 	}
-	r := &choiceReport{Measure: c.Measure, Seconds: took.Seconds(), DotProducts: c.DotProducts, Fits: c.Fits}
-	for i, round := range c.Rounds {
+	r := &choiceReport{Measure: found.Measure, Seconds: found.Solve.Seconds(), DotProducts: found.DotProducts,
+		Fits: found.Fits}
+	for i, round := range found.Rounds {
 		for k, p := range round.Points {
-			row := newGridRow(learn.ValidationOf(m.learner.Type, p))
+			row := newGridRow(p)
 			row.Round, row.Documents, row.Folds = i+1, round.Documents, round.Folds
-			if terms != nil {
-				row.Terms, row.brief = terms[p.Cut].String(), terms[p.Cut].Brief()
+			if found.Terms != nil {
+				row.Terms, row.brief = found.Terms[p.Cut].String(), found.Terms[p.Cut].Brief()
 			} else if ngrams != nil {
 				row.NGrams = ngrams[p.Cut]
 			}
@@ -121,18 +118,6 @@ func (m *machine) choiceReport(
 			r.Rows = append(r.Rows, row)
 		}
 		r.Hint = m.oneAnswer(round.Points[round.Best].Score) // the last round's stays
-	}
-	return r
-}
-
-// triedReport reports what a learner compared, on all of so many documents.
-func triedReport(found *learn.Found, documents int) *choiceReport {
-	r := &choiceReport{Measure: found.Measure, Seconds: found.Solve.Seconds()}
-	for i, p := range found.Points {
-		row := newGridRow(p)
-		row.Round, row.Documents, row.Folds, row.compares = 1, documents, len(p.Figures), "C"
-		row.Scheme, row.Best = p.About.SchemeName(), i == found.Best
-		r.Rows, r.Fits = append(r.Rows, row), r.Fits+row.Folds
 	}
 	return r
 }

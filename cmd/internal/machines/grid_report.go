@@ -113,7 +113,7 @@ func newGridRow(v *learn.Validation) gridRow {
 	}
 	t := model.Type(v.Spec)
 	if !slices.Contains(model.Types, t) {
-		row.Type = v.Spec
+		row.Type, row.Scheme = v.Spec, v.About.SchemeName()
 		return row
 	}
 	row.Embedding = v.About.Embedding
@@ -184,7 +184,7 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 // fillSamples fills in what a search on samples found.
 func (r *gridReport) fillSamples(found *learn.Found) {
 	run, chosen := r.run, found.Chosen
-	r.Choice = run.choiceReport(chosen, found.Solve, r.ngrams, found.Terms)
+	r.Choice = run.choiceReport(found, r.ngrams)
 	r.Scheme, r.searchedLine = "", &searchedLine{Tolerance: chosen.Settings.Tolerance, Fits: r.Choice.Fits,
 		DotProducts: r.Choice.DotProducts}
 	r.Points = len(r.Choice.Rows)
@@ -199,9 +199,9 @@ func (r *gridReport) fillSamples(found *learn.Found) {
 		if r.ngrams != nil {
 			cut = r.ngrams[chosen.Cut]
 		}
-		r.Train = run.trainCommand(true, run.settingsOf(chosen, cut, found.Terms))
+		r.Train = run.trainCommand(true, run.settingsOf(found, cut))
 	} else if chosen.Why != "" {
-		r.Choice.Train = run.trainCommand(true, run.settingsOf(chosen, "", nil))
+		r.Choice.Train = run.trainCommand(true, run.settingsOf(found, ""))
 	}
 }
 

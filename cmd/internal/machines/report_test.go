@@ -39,12 +39,13 @@ func TestChoiceNamesLinear(t *testing.T) {
 	}
 	terms := []corpus.Terms{{}, {Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}, MinDF: 2}}
 	v := &learn.Validation{Result: &svm.Result{Mean: 0.5, Measure: svm.Accuracy}}
-	r.linear(v, cutFlags(&svm.Chosen{Cut: 1}, terms))
+	r.linear(v, cutFlags(&learn.Found{Chosen: &svm.Chosen{Cut: 1}, Terms: terms}))
 	const want = ": -type linear -views 'word:ngrams=1..2 + char_wb:ngrams=2..5' -min-df 2"
 	if r.Linear != 0.5 || !strings.Contains(r.Hint, "accuracy 50.00% on") || !strings.HasSuffix(r.Hint, want) {
 		t.Errorf("%q, expected %s", r.Hint, want)
 	}
-	if r.linear(v, cutFlags(&svm.Chosen{}, terms)); !strings.HasSuffix(r.Hint, ": -type linear") {
+	r.linear(v, cutFlags(&learn.Found{Chosen: &svm.Chosen{}, Terms: terms}))
+	if !strings.HasSuffix(r.Hint, ": -type linear") {
 		t.Errorf("%q, expected no terms", r.Hint)
 	}
 }

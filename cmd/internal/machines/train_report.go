@@ -69,7 +69,7 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	r.File, r.FileFormat = t.out, t.to
 	r.machineLine, r.details, r.Rows = t.line(a), a.Text, a.Rows
 	if a.Tried != nil {
-		r.Choice = triedReport(a.Tried, j.line.Documents)
+		r.Choice = t.choiceReport(a.Tried, nil)
 	}
 	if r.Machines = len(a.Machines); a.Votes {
 		r.Machines = 0
@@ -102,13 +102,12 @@ func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Traine
 	}
 	r.computedBy(t, j)
 	r.Machines, r.SecondsSolve = found.Report.Machines, found.Solve.Seconds()
-	if found.Chosen != nil {
-		r.Choice = t.choiceReport(found.Chosen, found.Choosing, nil, found.Terms)
-		settings := t.settingsOf(found.Chosen, "", found.Terms)
-		if found.Chosen.Cut > 0 {
+	if tried := found.Tried; tried != nil {
+		settings := t.settingsOf(tried, "")
+		if tried.Chosen.Cut > 0 {
 			r.Corpus.Values = found.Values
 		}
-		r.Choice.linear(found.Linear, cutFlags(found.Chosen, found.Terms))
+		r.Choice.linear(found.Linear, cutFlags(tried))
 		r.Choice.Train = t.commandLine([]string{"scheme", "epsilon", "nu", "o", "choose-time", "thresholds", "q", "json"},
 			append(settings, "-o", t.out))
 	}
