@@ -208,14 +208,9 @@ func (v *validating) taken(train []int) []int {
 	if v.eighths == 0 || v.eighths == 8 {
 		return train
 	}
-	strata := make([]int, len(train))
-	for k, i := range train {
-		if strata[k] = len(v.c.Classes); len(v.c.Labels.Of(i)) > 0 {
-			strata[k] = int(v.c.Labels.Of(i)[0])
-		}
-	}
+	strata := svm.Strata(v.c.Labels, v.c.Documents.Rows(), len(v.c.Classes), true)
 	var out []int
-	for k, part := range solver.Folds(strata, 8, v.o.Seed) {
+	for k, part := range solver.Folds(run.Pick(strata, train), 8, v.o.Seed) {
 		if part < v.eighths {
 			out = append(out, train[k])
 		}
@@ -249,19 +244,8 @@ func (v *validating) known(a *About, p *model.Prediction) error {
 }
 
 // divide divides the documents into folds.
-func (v *validating) divide(seed uint64) error {
-	strata := make([]int, v.c.Documents.Rows())
-	for i := range strata {
-		switch own := v.c.Labels.Of(i); {
-		case len(own) > 0:
-			strata[i] = int(own[0])
-		case v.separate:
-			strata[i] = len(v.c.Classes)
-		default:
-			strata[i] = -1 // left out
-		}
-	}
-	var err error
+func (v *validating) divide(seed uint64) (err error) {
+	strata := svm.Strata(v.c.Labels, v.c.Documents.Rows(), len(v.c.Classes), v.separate)
 	v.part, err = svm.Folds(v.c.Source, strata, v.c.Groups, v.folds, seed)
 	return err
 }
@@ -390,11 +374,7 @@ func (v *validating) sum(row *Validation, class []int, labels [][]int, probabili
 		row.Measure = svm.MicroF1
 	}
 	for _, f := range row.ByFold {
-		figure := f.Accuracy
-		if v.separate {
-			figure = f.MicroF1
-		}
-		row.Figures = append(row.Figures, figure)
+		row.Figures = append(row.Figures, row.Measure.Of(f))
 	}
 	row.Complete()
 	return nil

@@ -82,7 +82,6 @@ type Round struct {
 	Points    []Point // in the order in which they were tried
 	Best      int     // of Points
 	Compares  string  // what it compares: "kernel", "scheme", "epsilon", "C", "terms", "weighting" or "all"
-	Measure   Measure // of Points
 }
 
 // Chosen is the result of a choice.

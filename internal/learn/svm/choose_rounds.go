@@ -28,7 +28,7 @@ func (h *choosing) run(ctx context.Context) error {
 		if len(all) == 0 || len(all) < 2 && at.what != "all" {
 			continue // the others cost too much
 		}
-		r := &Round{Documents: least, Folds: at.folds, Compares: at.what, Measure: h.out.Measure}
+		r := &Round{Documents: least, Folds: at.folds, Compares: at.what}
 		if err := h.round(ctx, r, all); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 	if len(all) < 2 {
 		return nil
 	}
-	r := &Round{Documents: documents, Folds: ChoiceFolds, Compares: weighting, Measure: h.out.Measure}
+	r := &Round{Documents: documents, Folds: ChoiceFolds, Compares: weighting}
 	err := h.round(ctx, r, all)
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil
@@ -130,7 +130,7 @@ func (r *Round) Chance() float64 {
 		return math.NaN()
 	}
 	p := r.Points[r.Best].Mean
-	if r.Measure == MeanSquaredError {
+	if r.Points[r.Best].Measure == MeanSquaredError {
 		return p * math.Sqrt(2/float64(r.Documents))
 	}
 	return math.Sqrt(max(p*(1-p), 0) / float64(r.Documents))

@@ -58,33 +58,25 @@ func (p *Problem) fold(s *Settings, folds int, seed uint64, together bool) (*fol
 // the seed alone, what is kept by document on sorted, too.
 func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*folded, error) {
 	f := &folded{p: p, s: s, folds: folds, sorted: sorted}
-	n := p.Len()
-	strata := make([]int, n) // by document of the corpus
-	stratum := func(i, class int) { strata[p.corpus.order[i]] = class }
+	n, separate := p.Len(), s.Scheme == solver.Labels
 	var err error
 	switch {
 	case s.Type == model.OneClass:
-		return nil, fmt.Errorf("svm: cross-validation of type %s, whose documents are all of one class: "+
+		err = fmt.Errorf("svm: cross-validation of type %s, whose documents are all of one class: "+
 			"there is nothing to compare predictions with", s.Type)
 	case !s.Type.Classifies():
-		if f.targets, err = p.targets(); err != nil {
-			return nil, err
-		}
-	case s.Scheme == solver.Labels:
+		f.targets, err = p.targets()
+	case separate:
 		f.sets = p.several()
-		for i, l := range f.sets {
-			stratum(i, len(p.corpus.classes))
-			if len(l) > 0 {
-				stratum(i, l[0])
-			}
-		}
 	default:
-		if f.labels, err = p.single(); err != nil {
-			return nil, err
-		}
-		for i, c := range f.labels {
-			stratum(i, c)
-		}
+		f.labels, err = p.single()
+	}
+	if err != nil {
+		return nil, err
+	}
+	strata := make([]int, n) // by document of the corpus
+	if s.Type.Classifies() {
+		strata = inCorpus(p.corpus.order, Strata(p.corpus.labels, n, len(p.corpus.classes), separate))
 	}
 	part, err := Folds(p.corpus.source, strata, p.corpus.groups, folds, seed)
 	if err != nil {
@@ -109,6 +101,23 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	f.parts = run.Pick(part, f.corpus)
 	f.labels, f.sets, f.targets = run.Pick(f.labels, f.order), run.Pick(f.sets, f.order), run.Pick(f.targets, f.order)
 	return f, nil
+}
+
+// Strata returns the first class of each of n documents. A document without one is of the class after the last if labels
+// are separate, and else of class -1.
+func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
+	out := make([]int, n)
+	for i := range out {
+		switch own := labels.Of(i); {
+		case len(own) > 0:
+			out[i] = int(own[0])
+		case separate:
+			out[i] = classes
+		default:
+			out[i] = -1
+		}
+	}
+	return out
 }
 
 // Folds returns the fold of each document by its class, and -1 for negative classes. The documents of a group are in

@@ -53,8 +53,8 @@ func (m Measure) Format(v float64) string {
 	return fmt.Sprintf("%.2f%%", 100*v)
 }
 
-// of reads the measure from a score.
-func (m Measure) of(s *Score) float64 {
+// Of returns the figure of a score.
+func (m Measure) Of(s *Score) float64 {
 	switch m {
 	case MicroF1:
 		return s.MicroF1
@@ -151,7 +151,7 @@ func (f *folded) result(ctx context.Context, o outcome) (*Result, error) {
 			return nil, err
 		}
 		fit := o.fit(part)
-		r.ByFold, r.Figures = append(r.ByFold, own), append(r.Figures, r.Measure.of(own))
+		r.ByFold, r.Figures = append(r.ByFold, own), append(r.Figures, r.Measure.Of(own))
 		r.SupportByFold = append(r.SupportByFold, fit.Support)
 		r.Support += float64(fit.Support) / float64(f.folds)
 		r.Iterations += fit.Iterations
