@@ -103,8 +103,8 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	return f, nil
 }
 
-// Strata returns the first class of each of n documents. A document without one is of the class after the last if labels
-// are separate, and else of class -1.
+// Strata returns the first class of each of n documents. A document without one is of the class after the last if
+// labels are separate, and else of class -1.
 func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
 	out := make([]int, n)
 	for i := range out {
