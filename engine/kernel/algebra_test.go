@@ -94,29 +94,6 @@ func TestAlgebraGolden(t *testing.T) {
 	}
 }
 
-// The maps and their bounds against the same values, at those c that are float32.
-func TestAlgebraGoldenMaps(t *testing.T) {
-	checked, all := 0, goldens(t)
-	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, g := range all {
-			c, x, y := float32(g.c), float32(g.x), float32(g.y)
-			if float64(c) != g.c || float64(x) != g.x || float64(y) != g.y {
-				continue
-			}
-			k := made(g.spec)
-			dst := []float32{float32(math.NaN())}
-			k.mapTo(table, dst, []float32{c}, []float32{x}, []float32{y})
-			if err := math.Abs(float64(dst[0]) - g.value); !(err <= k.Error(g.c, g.x, g.y)+2000*ulp*math.Abs(g.value)) {
-				t.Errorf("%s at c = %v, norms %v and %v: found %v, expected %v", g.spec, c, x, y, dst[0], g.value)
-			}
-			checked++
-		}
-	})
-	if checked < 500*len(enginetest.ISAs()) {
-		t.Errorf("only %d values are float32", checked)
-	}
-}
-
 // Kernels of c and norms alone that are one table state an error of at most 8 ulp, 16 units,
 // wherever the value isn't near 0, except those that are exponentials of large numbers, which are
 // tables of the exponent.
@@ -366,6 +343,7 @@ func TestEqual(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"linear", "1*linear"}, {"power(linear):p=17", "power((linear)):p=17"},
 		{"exp(rbf:gamma=0.5)", " exp( rbf:gamma=.5 )"}, {"diffusion:t=1", "diffusion"},
+		{"diffusion", "diffusion:t=0.5,embed=tf-l1-sqrt"},
 	} {
 		a, b := MustParse(pair[0]), MustParse(pair[1])
 		if want := pair[1] != "diffusion"; Equal(a, b) != want || Equal(a, Resolve(b, 9)) != want {

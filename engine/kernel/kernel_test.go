@@ -3,8 +3,6 @@ package kernel
 import (
 	"math"
 	"testing"
-
-	"github.com/gramengine/gram/sparse"
 )
 
 // ulp is the greatest relative error of one float64 rounding.
@@ -94,34 +92,5 @@ func TestEvalSymmetric(t *testing.T) {
 				t.Fatalf("%s: c = %v, norms %v and %v: %v, with norms exchanged %v", spec, c, x, y, a, b)
 			}
 		}
-	}
-}
-
-// Small distances keep their digits: 1 - k ≈ z to first order, which 1-c followed by arccos would
-// get wrong from the first digit on.
-func TestEvalSmallDistances(t *testing.T) {
-	for c := 1e-3; c > 1e-30; c /= 7 {
-		// arccos²(1-c) = 2c (1 + c/6 + O(c²)), with 4/45·c² the next coefficient: below c²/10
-		// relative.
-		want := 2 * c * (1 + c/6)
-		v, heat := leaf(angleExp(c, true)).Eval(c, 1, 1), math.Exp(-want/c)
-		if !(math.Abs(v-heat) <= (c*c+32*ulp)*heat) {
-			t.Errorf("diffusion at c = t = %v is %v, expected %v", c, v, heat)
-		}
-		if a := leaf(ngd(0)).Eval(c, 1, 1); !(math.Abs(a*a/4-want) <= (c*c/10+16*ulp)*want) {
-			t.Errorf("ngd at c = %v is %v, whose square isn't %v", c, a, 4*want)
-		}
-	}
-}
-
-// Kernels of equal specification are equal values, so that they can be keys, and the embedding is
-// part of that.
-func TestKernelIdentity(t *testing.T) {
-	a, b := MustParse("diffusion"), MustParse("diffusion:t=0.5,embed=tf-l1-sqrt")
-	if !Equal(a, b) {
-		t.Errorf("%v and %v differ", a, b)
-	}
-	if c := MustParse("diffusion:embed=tf-l2"); Equal(c, a) || c.Embedding() != (sparse.Embedding{Norm: sparse.NormL2}) {
-		t.Errorf("%v has the embedding %v", c, c.Embedding())
 	}
 }

@@ -2,12 +2,8 @@ package kernel
 
 import (
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // A kernel that is said to fall with c does, up to the last bits of its values.
@@ -77,30 +73,6 @@ func TestShiftedDistanceIsPositive(t *testing.T) {
 		if proven := k.known.Definite == Positive; proven && !(least >= 0) {
 			t.Errorf("shift %v is called positive definite, x and -x have the eigenvalue %v", shift, least)
 		}
-	}
-	const n = 60
-	r := rand.New(rand.NewPCG(1, 2))
-	points := mat.NewDense(n, 3, nil)
-	for i := range n {
-		row := points.RawRowView(i)
-		for d := range row {
-			row[d] = r.NormFloat64()
-		}
-		floats.Scale(1/floats.Norm(row, 2), row)
-	}
-	gram, z := mat.NewSymDense(n, nil), new(mat.Dense)
-	z.Mul(points, points.T())
-	for i := range n {
-		for j := range i + 1 {
-			gram.SetSym(i, j, MustParse("ngd:shift=pi").Eval(1-z.At(i, j), 1, 1))
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(gram, false) {
-		t.Fatal("no eigenvalues")
-	}
-	if least := floats.Min(eigen.Values(nil)); !(least >= -1e-6) {
-		t.Errorf("ngd:shift=pi of %d unit vectors has the eigenvalue %v", n, least)
 	}
 }
 
