@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/cuda"
 	"github.com/gramengine/gram/engine"
@@ -355,8 +357,6 @@ func meanMHz(ctx context.Context, workers int) (mean float64, known bool) {
 		all[task], _ = host.MHz()
 		return nil
 	})
-	for _, mhz := range all {
-		mean += mhz / float64(workers)
-	}
+	mean = stat.Mean(all, nil)
 	return mean, err == nil && mean > 0
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gramengine/gram/internal/report"
 )
 
 // table returns the table of docs/cluster.md: seconds, in medians over the rounds.
@@ -37,8 +39,7 @@ func sorted(rounds []round, of func(r round) float64) (values []float64) {
 }
 
 func median(rounds []round, of func(r round) float64) float64 {
-	v := sorted(rounds, of)
-	return (v[len(v)/2] + v[(len(v)-1)/2]) / 2
+	return report.Median(sorted(rounds, of))
 }
 
 // spread is the median with the least and the most.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/run"
@@ -103,7 +105,7 @@ type Difference struct {
 
 // Complete fills in what follows from the figures.
 func (r *Result) Complete() {
-	r.Mean, r.SD = meanAndDeviation(r.Figures)
+	r.Mean, r.SD = stat.MeanStdDev(r.Figures, nil)
 	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))
 }
 
@@ -134,7 +136,7 @@ func Paired(a, b []float64) Difference {
 	for i, v := range b {
 		differences[i] -= v
 	}
-	mean, sd := meanAndDeviation(differences)
+	mean, sd := stat.MeanStdDev(differences, nil)
 	return Difference{mean, sd / math.Sqrt(float64(len(a)))}
 }
 
@@ -199,17 +201,4 @@ func (f *folded) score(o outcome, truth *corpus.Corpus, part int) (*Score, error
 		}
 	}
 	return ScoreClasses(truth.Classes, inCorpus(f.corpus, class), truth)
-}
-
-// meanAndDeviation returns the mean and the standard deviation, with n-1 in the denominator, of two or more values.
-func meanAndDeviation(values []float64) (mean, deviation float64) {
-	for _, v := range values {
-		mean += v
-	}
-	mean /= float64(len(values))
-	var sum float64
-	for _, v := range values {
-		sum += float64((v - mean) * (v - mean))
-	}
-	return mean, math.Sqrt(sum / float64(len(values)-1))
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli/clitest"
@@ -65,7 +67,7 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 			}
 			separate += (n-held)*(n-held+1)/2 + held*int64(own.SupportByFold[fold])
 		}
-		mean, sd := meanAndDeviation(q.Figures)
+		mean, sd := stat.MeanStdDev(q.Figures, nil)
 		if q.Mean != mean || q.SD != sd || q.Iterations == 0 || q.Took == 0 {
 			t.Errorf("point %d: %+v", i, q)
 		}
