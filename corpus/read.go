@@ -67,6 +67,10 @@ type Options struct {
 	MaxLineBytes int   // longest line; default 64 MiB, or an eighth of MemoryBytes
 	MemoryBytes  int64 // bound on the memory of reading, the corpus included; default none; see [MemoryError]
 
+	// Need, if not nil, returns the memory that work on a corpus takes, the corpus included. A [MemoryError] names
+	// the larger of that and what reading takes, both estimated from the share of the source that was read.
+	Need func(Size) int64
+
 	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.
 	Progress func(Progress)
 
@@ -159,13 +163,13 @@ func (o *Options) start(
 ) (*Corpus, error) {
 	o.Workers = min(run.Workers(o.Workers), maxWorkers)
 	o.MaxLineBytes = cmp.Or(o.MaxLineBytes, defaultMaxLineBytes)
-	o.bound()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := &meter{}
+	o.bound(m)
 	var report func(int64)
 	if o.Progress != nil {
 		report = func(int64) {

@@ -282,7 +282,7 @@ func TestFirstBadLine(t *testing.T) {
 // is small change.
 func TestLongLine(t *testing.T) {
 	const limit = 4 << 20
-	in := &input{name: "long", line: 1}
+	in := &input{name: "long", line: 1, meter: &meter{}}
 	musttest.Do(t, in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
 		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil))
 	var before, after runtime.MemStats

@@ -62,6 +62,7 @@ func scanBlocks[P sized](
 			}
 			b.data, b.behind = cutter.next(ctx, buf)
 			last = b.behind != nil
+			in.meter.cut.Add(int64(len(b.data)))
 			long := cap(b.data) > max(2*blockBytes, opt.MaxLineBytes/(4*opt.Workers))
 			if !send(ctx, order, b) || !send(ctx, jobs, b) {
 				return
@@ -81,6 +82,7 @@ func scanBlocks[P sized](
 				if ctx.Err() == nil && !opt.memory.spent() {
 					b.piece, b.bad = parse(b.data)
 					opt.memory.add(b.piece.bytes())
+					in.meter.parsed.Add(int64(len(b.data)))
 				}
 				if cap(b.data) <= 2*blockBytes { // the buffer of a long line isn't kept
 					select {

@@ -64,7 +64,7 @@ func TestCancelEndless(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			in := &input{name: "endless", line: 1}
+			in := &input{name: "endless", line: 1, meter: &meter{}}
 			musttest.Do(t, in.decode(&cancelAfter{io.MultiReader(strings.NewReader(test.head),
 				&repeater{text: test.repeat}), 4 << 20, cancel}, nil))
 			opt := &Options{Workers: 2, MaxLineBytes: 1 << 40}

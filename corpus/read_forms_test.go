@@ -133,7 +133,7 @@ func FuzzJSONArray(f *testing.F) {
 			t.Fatalf("%q: not the objects in lines", data)
 		}
 		// Blocks end behind elements, wherever the buffer does.
-		in := &input{name: "fuzz", line: 1, quoted: '['}
+		in := &input{name: "fuzz", line: 1, meter: &meter{}, quoted: '['}
 		if err := in.decode(bytes.NewReader(data[1:]), nil); err != nil {
 			return
 		}

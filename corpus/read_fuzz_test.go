@@ -16,7 +16,7 @@ type reader func(ctx context.Context, in *input, opt *Options, m *meter) (*Corpu
 
 // readBytes reads a file that lies in memory.
 func readBytes(read reader, data []byte, opt Options) (*Corpus, error) {
-	in := &input{name: "fuzz", line: 1}
+	in := &input{name: "fuzz", line: 1, meter: &meter{}}
 	if err := in.decode(bytes.NewReader(data), nil); err != nil {
 		return nil, err
 	}

@@ -69,7 +69,9 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	if in.r, err = compressed.NewReader(r, buffer, in.form.window); err != nil {
 		return in.readError(0, err)
 	}
-	in.packed = in.r != buffer
+	if in.packed = in.r != buffer; in.meter != nil {
+		in.meter.packed.Store(in.packed)
+	}
 	head, _ := in.r.Peek(len(matrixMarketBanner))
 	if findFormat(func(f *fileFormat) bool { return f.begins(head) }) != nil {
 		return nil
@@ -170,7 +172,24 @@ func isHeader(l []byte) bool {
 }
 
 // meter counts what is read, for reports.
-type meter struct{ done, documents, total atomic.Int64 }
+type meter struct {
+	done, total, documents atomic.Int64
+	cut, parsed            atomic.Int64 // bytes of blocks
+	packed                 atomic.Bool  // a file is compressed
+}
+
+// share returns the part of the source that has been parsed, 0 if it isn't known.
+func (m *meter) share() float64 {
+	done, total, cut := m.done.Load(), m.total.Load(), m.cut.Load()
+	if total == 0 || m.packed.Load() && done >= total { // a decompressor may hold any number of bytes
+		return 0
+	}
+	share := float64(done) / float64(total)
+	if cut > 0 {
+		share *= float64(m.parsed.Load()) / float64(cut)
+	}
+	return min(share, 1)
+}
 
 // countingReader counts the bytes of a file as they are stored, below decompression.
 type countingReader struct {

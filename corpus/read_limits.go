@@ -29,13 +29,90 @@ func (a *allowance) short(source, what string, need int64) error {
 type allowance struct {
 	limit int64
 	held  atomic.Int64
+	meter *meter
+	need  func(Size) int64 // Options.Need
+
+	half                     atomic.Uint64 // the share of the source that took half of limit, in bits
+	documents, terms, values atomic.Int64  // of text; a term counts for each worker
 }
 
 // add counts bytes that stay until the end of reading.
 func (a *allowance) add(bytes int64) {
-	if a != nil {
-		a.held.Add(bytes)
+	if a == nil {
+		return
 	}
+	if held := a.held.Add(bytes); held > a.limit/2 && a.half.Load() == 0 {
+		a.half.CompareAndSwap(0, math.Float64bits(a.meter.share()))
+	}
+}
+
+// count counts documents, new terms and values of text.
+func (a *allowance) count(documents, terms, values int) {
+	if a != nil {
+		a.documents.Add(int64(documents))
+		a.terms.Add(int64(terms))
+		a.values.Add(int64(values))
+	}
+}
+
+// Size is the size of a corpus as far as memory depends on it.
+type Size struct {
+	Documents, Terms, Classes int
+	Values                    int64 // with one for each document without terms
+	Longest                   int   // values of a document
+}
+
+// Size returns the size of the corpus. Terms counts those that documents have.
+func (c *Corpus) Size() Size {
+	m := c.Documents
+	terms, _ := m.TermFrequencies()
+	return Size{m.Rows(), len(terms), len(c.Classes), m.NNZ() + int64(m.EmptyRows()), m.LongestRow()}
+}
+
+// Bytes returns the memory of the documents and their texts.
+func (c *Corpus) Bytes() int64 {
+	bytes := c.Documents.Bytes()
+	for _, text := range c.Texts {
+		bytes += 16 + int64(len(text))
+	}
+	return bytes
+}
+
+// Bytes returns the memory of the documents' matrix.
+func (s Size) Bytes() int64 { return 8*s.Values + 8*int64(s.Documents+1) }
+
+// What is assumed of a source of which a part was read.
+const (
+	newTerms    = 0.6 // the number of different terms grows with this power of the share that was read
+	commonTerms = 0.5 // the part of the terms that are in MinDF documents
+	someClasses = 16
+	longest     = 12   // the longest document, in means
+	margin      = 1.15 // of the estimate
+
+	documentBytes = 40 // of vectors, beside the values
+)
+
+// whole estimates from the share of the source that was read what reading all of it takes and its size. The share is
+// 0 if it isn't known; then bytes are those so far.
+func (a *allowance) whole() (bytes int64, size Size, share float64) {
+	held := float64(a.held.Load())
+	if share = a.meter.share(); share == 0 {
+		return a.held.Load(), Size{}, 0
+	}
+	power := 1.0 // of the share: the first texts have more new terms than the others
+	if half := math.Float64frombits(a.half.Load()); half > 0 && half < share && a.values.Load() > 0 {
+		power = min(max(math.Log(2*held/float64(a.limit))/math.Log(share/half), newTerms), 1)
+	}
+	bytes = int64(held * math.Pow(share, -power))
+	size = Size{Documents: int(float64(max(a.documents.Load(), a.meter.documents.Load())) / share), Classes: someClasses,
+		Values: int64(float64(a.values.Load()) / share),
+		Terms:  int(commonTerms * float64(a.terms.Load()) * math.Pow(share, -newTerms))}
+	if size.Values == 0 { // vectors
+		size.Values = max(bytes-documentBytes*int64(size.Documents), 0) / countedValueBytes
+		size.Terms = int(min(size.Values, math.MaxInt32))
+	}
+	size.Longest = int(min(longest*size.Values/int64(max(size.Documents, 1)), int64(size.Terms)))
+	return bytes, size, share
 }
 
 // scarce reports whether more than half of what is allowed is held.
@@ -80,18 +157,33 @@ func (a *allowance) spent() bool { return a != nil && a.held.Load() > a.limit }
 
 // check returns a MemoryError for the given place if the bound is passed.
 func (a *allowance) check(place string) error {
-	if a.spent() {
-		return a.short(place, "reading on", a.held.Load())
+	if !a.spent() {
+		return nil
 	}
-	return nil
+	bytes, size, share := a.whole()
+	if share == 0 {
+		return a.short(place, "reading on", bytes)
+	}
+	what := fmt.Sprintf("the work, estimated from %.0f%% of the source,", max(100*share, 1))
+	return a.refusal(place, what, bytes, size)
 }
 
-// fits returns a MemoryError if a whole source would pass the bound.
-func (a *allowance) fits(source string, bytes int64) error {
+// fits returns a MemoryError if a whole source, of the size, would pass the bound.
+func (a *allowance) fits(source string, bytes int64, size Size) error {
 	if a == nil || a.held.Load()+bytes <= a.limit {
 		return nil
 	}
-	return a.short(source, "the whole", a.held.Load()+bytes)
+	return a.refusal(source, "the whole", a.held.Load()+bytes, size)
+}
+
+// refusal returns a MemoryError that names what reading and the work on the corpus need.
+func (a *allowance) refusal(source, what string, bytes int64, size Size) error {
+	if a.need != nil {
+		bytes = max(bytes, a.need(size))
+	}
+	err := a.short(source, what, int64(margin*float64(bytes))).(*MemoryError)
+	err.Enough = true
+	return err
 }
 
 // workerBytes is the memory of a worker: a few blocks of text and their pieces. Where memory is
@@ -108,11 +200,11 @@ func (o *Options) blockBytes() int {
 }
 
 // bound makes the allowance, and bounds the workers and the longest line by it.
-func (o *Options) bound() {
+func (o *Options) bound(m *meter) {
 	if o.MemoryBytes == 0 {
 		return
 	}
-	o.memory = &allowance{limit: o.MemoryBytes}
+	o.memory = &allowance{limit: o.MemoryBytes, meter: m, need: o.Need}
 	o.Workers = int(min(int64(o.Workers), max(o.MemoryBytes/workerBytes, 1)))
 	o.form.window = max(o.MemoryBytes/8/int64(o.Workers), 1)
 	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/8, 1)))

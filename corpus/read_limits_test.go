@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -45,11 +46,11 @@ func TestMemoryBytes(t *testing.T) {
 		"values": {"a.svm", bomb(t, "", "1 1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1\n", 150_000),
 			`a\.svm:\d+: reading on`},
 		"documents": {"a.svm", bomb(t, "", "1\n", 600_000), `a\.svm:\d+: reading on`},
-		"classes":   {"a.svm", words2lines(words.String()), `a\.svm:\d+: reading on`},
+		"classes":   {"a.svm", words2lines(words.String()), `a\.svm:\d+: the work`},
 		"text": {"a.tsv", bomb(t, "", "x\ta b c d e f g h i j k l m n o p\n", 80_000),
 			`a\.tsv:\d+: reading on`},
-		"terms":  {"a.tsv", "x\t" + words.String() + "\nx\tword\n", `a\.tsv:1: reading on`},
-		"a file": {"root/x/1", words.String(), `root/x/1: reading on`},
+		"terms":  {"a.tsv", "x\t" + words.String() + "\nx\tword\n", `a\.tsv:1: `},
+		"a file": {"root/x/1", words.String(), `root/x/1: `},
 		"entries": {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 900000\n", "1 1\n",
 			900_000), `a\.mtx: the whole`},
 		"entries late": {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 100000\n", "1 1\n",
@@ -81,6 +82,51 @@ func TestMemoryBytes(t *testing.T) {
 				t.Errorf("with enough memory: %v", err)
 			}
 		})
+	}
+}
+
+// The memory that an error names suffices, from any share of the source, and isn't much too large. The work after
+// reading counts, by the size of the corpus.
+func TestNamedMemory(t *testing.T) {
+	r, words, vectors := rand.New(rand.NewPCG(1, 2)), &strings.Builder{}, &strings.Builder{}
+	zipf := rand.NewZipf(r, 1.2, 10, 1<<20)
+	const documents, values = 20_000, 60
+	for range documents {
+		words.WriteString("x\t")
+		vectors.WriteString("1")
+		for k := range values {
+			fmt.Fprintf(words, "w%x ", zipf.Uint64())
+			fmt.Fprintf(vectors, " %d:1", 1000*k+1+r.IntN(1000))
+		}
+		words.WriteString("\n")
+		vectors.WriteString("\n")
+	}
+	for file, content := range map[string]string{"a.tsv": words.String(), "a.svm": vectors.String()} {
+		source := writeFile(t, file, content)
+		whole := readWhole(t, source, Options{}).Size()
+		for _, limit := range []int64{2 << 20, 3 << 20, 5 << 20} {
+			var memory *MemoryError
+			opt := Options{Workers: 1, MemoryBytes: limit}
+			if _, err := Read(context.Background(), source, opt); !errors.As(err, &memory) || !memory.Enough {
+				t.Fatalf("%s: %v", file, err)
+			}
+			opt.MemoryBytes = memory.Need
+			if _, err := Read(context.Background(), source, opt); err != nil {
+				t.Errorf("%s: what %d bytes name doesn't suffice: %v", file, limit, err)
+			}
+			opt.MemoryBytes = memory.Need * 7 / 10
+			if _, err := Read(context.Background(), source, opt); err == nil {
+				t.Errorf("%s: %d bytes name %d, and seven tenths suffice", file, limit, memory.Need)
+			}
+			opt.MemoryBytes, opt.Need = limit, func(s Size) int64 { return 100 * s.Values }
+			_, err := Read(context.Background(), source, opt)
+			if got := float64(memory.Need) / float64(100*whole.Values); !errors.As(err, &memory) || !(got < 1) {
+				t.Fatal(err, got)
+			}
+			if got := float64(memory.Need) / float64(100*whole.Values); !(got >= 1 && got <= 1.4) {
+				t.Errorf("%s: of %d bytes %.2f of the need is estimated", file, limit, got)
+			}
+		}
 	}
 }
 

@@ -251,7 +251,10 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	if h.symmetry != "general" {
 		anEntry += 8 // of the other triangle
 	}
-	if err := opt.memory.fits(in.name, aRow*int64(h.rows)+anEntry*int64(min(h.entries, 1<<50))); err != nil {
+	values := int64(min(h.entries, 1<<50))
+	size := Size{Documents: int(h.rows), Terms: int(min(int64(h.cols), values)), Values: values,
+		Longest: int(min(longest*float64(h.entries)/float64(max(h.rows, 1)), float64(h.cols)))}
+	if err := opt.memory.fits(in.name, aRow*int64(h.rows)+anEntry*values, size); err != nil {
 		return nil, err
 	}
 	opt.memory.add(aRow * int64(h.rows))

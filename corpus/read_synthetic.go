@@ -165,7 +165,9 @@ const aLabelBytes = 12
 func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options, m *meter) (*Corpus, error) {
 	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 4 // table and name, order, counts
 	tables := int64(s.Terms) * (aTerm + aTermOfClass*int64(s.Classes) + aTermOfWorker*int64(opt.Workers))
-	if err := opt.memory.fits(source, tables+24*int64(s.Documents)); err != nil {
+	size := Size{Documents: s.Documents, Terms: s.Terms, Classes: s.Classes, Longest: s.Length,
+		Values: int64(s.Documents) * int64(s.Length)}
+	if err := opt.memory.fits(source, tables+24*int64(s.Documents), size); err != nil {
 		return nil, err
 	}
 	opt.memory.add(tables)
@@ -222,7 +224,8 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 		return nil, err
 	}
 	if rest := int64(len(pieces)-1) * pieces[0].bytes(); rest > 0 {
-		if err := opt.memory.fits(source, rest); err != nil {
+		size.Values = int64(len(pieces)) * int64(len(pieces[0].terms))
+		if err := opt.memory.fits(source, rest, size); err != nil {
 			return nil, err
 		}
 	}

@@ -106,6 +106,7 @@ func (c *termCounter) add(text []byte) {
 	}
 	t.Feed(text)
 	words := 0
+	known := len(c.met)
 	var taken int64 // bytes of new terms that memory doesn't know of yet
 	for term := t.Next(); term != nil; term = t.Next() {
 		if words++; words%stopEvery == 0 {
@@ -134,6 +135,7 @@ func (c *termCounter) add(text []byte) {
 		met.count++
 	}
 	c.memory.add(taken)
+	c.memory.count(0, len(c.met)-known, 0)
 	if len(c.opened) == 0 {
 		c.blank.Write(text)
 	}
@@ -169,6 +171,7 @@ func (c *termCounter) endDocument() countedDocument {
 	}
 	c.scan.End()
 	c.memory.add(countedValueBytes*int64(n) + countedDocumentBytes)
+	c.memory.count(1, 0, n)
 	c.opened = c.opened[:0]
 	closed := countedDocument{counter: c, terms: terms}
 	if c.texts != nil {

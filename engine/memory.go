@@ -36,6 +36,12 @@ func ScratchBytes(rows, cols int, values int64, longest int) int64 {
 	return 3<<18 + 4*panel*(block+int64(min(cols, 1<<14))) + 27*panel*min(int64(longest), 1<<40)
 }
 
+// HeldBytes estimates [Engine.Bytes] of an engine of text, with the scratch space of so many workers.
+func HeldBytes(rows, cols int, values int64, longest, workers int) int64 {
+	scratch := (9<<18 + ScratchBytes(rows, cols, values, longest)) / 4 // the bound without its constant part is far off
+	return 24*values + 40*int64(rows) + 8*int64(cols) + int64(workers)*scratch
+}
+
 // fits returns the error of ctx, or a MemoryError if so many bytes beyond what the engine holds exceed its bound or the
 // machine's memory.
 func (e *Engine) fits(ctx context.Context, what string, bytes int64) error {

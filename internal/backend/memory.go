@@ -12,11 +12,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/sparse"
 )
 
 // RuntimeBytes is what the program itself takes beside documents and matrices: code, stacks,
@@ -44,6 +42,12 @@ func (l *Limits) DeclareMemory(f *cli.Flags) {
 	f.Group("Computing", topic)
 	f.Var(&l.Memory, "m", "use at most `SIZE` of memory, such as 500M or 4G; a plain number means MB "+
 		"(default: three quarters of what is free)")
+	f.Check(func() error {
+		if l.Memory > 0 && l.Memory < RuntimeBytes {
+			return l.Fits("any command", RuntimeBytes)
+		}
+		return nil
+	})
 }
 
 // DeclareWorkers declares -workers.
@@ -132,7 +136,7 @@ func (l *Limits) Bound() string {
 func (l *Limits) Limit() int64 {
 	limit := l.Budget()
 	if limit > 0 {
-		debug.SetMemoryLimit(limit - min(cmp.Or(l.FileBytes, programBytes), limit/3))
+		debug.SetMemoryLimit(limit - min(cmp.Or(l.FileBytes, programBytes), limit/2))
 	}
 	return limit
 }
@@ -148,11 +152,6 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 		need = max(need, more)
 	}
 	return fmt.Errorf("%s needs %s of memory, %s", what, run.FormatNeed(need), says)
-}
-
-// ScratchBytes bounds what an engine of documents holds for the workers.
-func (l *Limits) ScratchBytes(m *sparse.CSR) int64 {
-	return int64(l.NumWorkers()) * engine.ScratchBytes(m.Rows(), m.MaxTerms()+1, m.NNZ(), m.LongestRow())
 }
 
 // ProcBytes reads a line such as "MemTotal: 8000 kB" of a file below /proc, in bytes; 0 where there

@@ -341,12 +341,17 @@ func (t *machines) lineAlternative(
 }
 
 // linesFor trains linear machines in place of kernel machines that memory is too little for, as cause says;
-// where it is too little for these, too, cause is the error.
+// where it is too little for these, too, the error is the one that names less.
 func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
-	o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
+	held := o.HeldBytes + c.Documents.Bytes()
+	o.MemoryBytes = Left(o.MemoryBytes, held)
 	m, err := t.lines().Train(ctx, c, o)
-	if short(err) {
-		return nil, cause
+	if own := (*run.MemoryError)(nil); errors.As(err, &own) {
+		kernels := (*run.MemoryError)(nil)
+		if errors.As(cause, &kernels) && kernels.Need < own.Need+held {
+			return nil, cause
+		}
+		return nil, counting(err, held)
 	}
 	if err == nil {
 		o.Warning("%v: linear machines are trained in their place", cause)

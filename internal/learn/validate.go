@@ -281,9 +281,10 @@ func (v *validating) folded(
 		}
 		rest = v.taken(rest)
 		v.trained += len(rest)
-		models, err := train(v.c.Fold(rest))
+		c := v.c.Fold(rest)
+		models, err := train(c)
 		if err != nil {
-			return nil, fmt.Errorf("fold %d: %w", fold+1, placed(err, rest))
+			return nil, fmt.Errorf("fold %d: %w", fold+1, counting(placed(err, rest), c.Documents.Bytes()))
 		}
 		own := v.c.Select(test)
 		for p, m := range models {
@@ -336,10 +337,20 @@ func placed(err error, docs []int) error {
 	return err
 }
 
-// train trains for each of the prices, or as the options say.
+// counting adds bytes that are held beside a training to the amount that its memory error names.
+func counting(err error, bytes int64) error {
+	if short := (*run.MemoryError)(nil); errors.As(err, &short) {
+		short.Need, short.Limit = short.Need+bytes, short.Limit+bytes
+	}
+	return err
+}
+
+// train trains for each of the prices, or as the options say, on a copy of the fold's documents.
 func (v *validating) train(ctx context.Context, trainer Trainer, c *corpus.Corpus) ([]Model, error) {
+	o := v.o
+	o.MemoryBytes = Left(o.MemoryBytes, c.Documents.Bytes())
 	if path, ok := trainer.(PathTrainer); ok && v.prices != nil {
-		return path.TrainPath(ctx, c, v.o, v.prices)
+		return path.TrainPath(ctx, c, o, v.prices)
 	}
 	trainers := []Trainer{trainer}
 	for i, price := range v.prices {
@@ -351,7 +362,7 @@ func (v *validating) train(ctx context.Context, trainer Trainer, c *corpus.Corpu
 	}
 	var models []Model
 	for _, t := range trainers {
-		m, err := t.Train(ctx, c, v.o)
+		m, err := t.Train(ctx, c, o)
 		if err != nil {
 			return nil, err
 		}

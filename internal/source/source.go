@@ -18,6 +18,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -36,7 +37,8 @@ type Documents struct {
 	KeepTexts       int64                            // as of corpus.Options
 	KeepRows        int64                            // the same
 	Form            corpus.Form                      // the same: how the documents of a model were read
-	OnlyReads       bool                             // nothing follows reading that takes memory
+	Need            func(corpus.Size) int64          // as of corpus.Options
+	Held            int64                            // by the process while documents are read, beside them
 	Vocabulary      []string                         // if not nil: the terms to count, those of the training documents
 	VocabularyLater func() ([]string, error)         // if not nil: where they come from once text is counted
 	Adjust          func(*corpus.Options) error      // if not nil: it has the last word on how documents are read
@@ -121,6 +123,11 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 	o := *d
 	o.In, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
+	o.Held += train.Documents.Bytes()
+	if d.Need != nil {
+		rest := d.Need(train.Size()) - train.Documents.Bytes()
+		o.Need = func(s corpus.Size) int64 { return s.Bytes() + rest }
+	}
 	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // of text alone
 	if train.Tokenizer.Rows() != nil {                                            // which have learnt scales
 		o.TokenizerLater = func() (corpus.Tokenizer, error) { return train.Tokenizer, nil }
@@ -200,9 +207,7 @@ func (d *Documents) SetNGrams(ngrams string) error {
 
 // read reads the corpus.
 func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, error) {
-	if limit := d.limits.Limit(); d.limits.Memory > 0 && limit < backend.RuntimeBytes {
-		return nil, d.limits.Fits("any command", backend.RuntimeBytes)
-	}
+	d.limits.Limit()
 	p.Stage("reading " + report.Shorten(d.In, 40))
 	tokenizer, err := d.text.tokenizer()
 	if err != nil {
@@ -218,7 +223,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, 
 		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
 		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, Like: d.Form, Tokenizer: tokenizer, TokenizerLater: d.TokenizerLater,
 		Strict: d.text.strict, Labels: d.text.labels, GroupColumn: d.GroupColumn,
-		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(),
+		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(), Need: d.Need,
 		Progress: func(s corpus.Progress) { p.Update(s.Done, s.Total) },
 	}
 	if d.Adjust != nil {
@@ -262,32 +267,38 @@ func nameFlags(err error) error {
 	return err
 }
 
-// Bytes returns the bound for reading, 0 for none: all that the program itself leaves of the budget
-// where nothing follows, else half of it. Reading takes 9 bytes a value at its height, and what follows, the
-// embedded documents and an engine, takes 40, so no run that could end is stopped here.
+// leastReading is enough to estimate what the whole source takes.
+const leastReading = 1 << 20
+
+// Bytes returns the bound for reading, 0 for none: what the program itself leaves of the budget.
 func (d *Documents) Bytes() int64 {
 	limit := d.limits.Budget()
 	if limit == 0 {
 		return 0
 	}
-	limit -= backend.RuntimeBytes
-	if !d.OnlyReads {
-		limit /= 2
-	}
-	return max(limit, 1)
+	return max(limit-backend.RuntimeBytes-d.Held, leastReading)
 }
 
-// explainMemory adds to a bound that reading has passed where it comes from.
+// Whole has a memory error of a step name what the whole work on a corpus is estimated to need, if that is more.
+func (d *Documents) Whole(err error, c *corpus.Corpus) error {
+	if memory := (*corpus.MemoryError)(nil); d.Need != nil && errors.As(err, &memory) {
+		memory.Need = max(memory.Need, backend.RuntimeBytes+d.Held+d.Need(c.Size()))
+	}
+	return err
+}
+
+// explainMemory counts the program itself to the memory that reading or the work after it needs.
 func (d *Documents) explainMemory(err error) error {
 	var memory *corpus.MemoryError
 	if !errors.As(err, &memory) || memory.Source == "" {
 		return err
 	}
-	share := fmt.Sprintf("less %s for the program", report.Bytes(backend.RuntimeBytes))
-	if !d.OnlyReads {
-		share += " and as much again as reading takes for the work after it"
+	more := ""
+	if !memory.Enough {
+		more = "more than "
 	}
-	return fmt.Errorf("%w (%s, %s)", err, d.limits.Bound(), share)
+	return fmt.Errorf("%s needs %s%s of memory, %s", memory.What, more,
+		run.FormatNeed(memory.Need+backend.RuntimeBytes+d.Held), d.limits.Bound())
 }
 
 // Line is what all reports say about the corpus.
@@ -420,11 +431,14 @@ func WarnEmptied(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
 	}
 }
 
+// EngineBytes estimates an engine of documents once it is made, with the scratch space of so many workers.
+func EngineBytes(s corpus.Size, workers int) int64 {
+	return engine.HeldBytes(s.Documents, s.Terms+1, s.Values, s.Longest, workers)
+}
+
 // WorkBytes returns the most that the documents take once they are read: beside themselves in
 // embedded form, and that form in an engine. The first counts while documents are embedded, the
 // second while the engine is made.
-func WorkBytes(m *sparse.CSR) (embedded, inEngine int64) {
-	terms, _ := m.TermFrequencies()
-	values := m.NNZ() + int64(m.EmptyRows()) // a document without terms gets one of its own
-	return sparse.EmbeddedBytes(m.Rows(), values), engine.NewBytes(m.Rows(), len(terms)+1, values)
+func WorkBytes(s corpus.Size) (embedded, inEngine int64) {
+	return sparse.EmbeddedBytes(s.Documents, s.Values), engine.NewBytes(s.Documents, s.Terms+1, s.Values)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gramengine/gram/cmd/internal/effects"
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/report"
@@ -29,11 +30,16 @@ type documentReport struct {
 	source   string // of the training documents
 }
 
+// engineOfModel is the memory of explaining with a model, as a multiple of the model.
+const engineOfModel = 4
+
 // one explains what the model predicts of one document.
 func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 	p := e.Progress(false)
 	defer p.Clear()
 	a := m.About()
+	r.Held = a.Bytes
+	r.Need = func(s corpus.Size) int64 { return s.Bytes() + engineOfModel*r.Held }
 	c, i, err := r.read(ctx, e, p, &a)
 	if err != nil {
 		return err
@@ -44,7 +50,7 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 		out.Document = c.DocumentName(i)
 	}
 	o := learn.Options{
-		Workers: r.limits.Workers, MemoryBytes: r.Bytes(), HeldBytes: a.Bytes + c.Documents.Bytes(),
+		Workers: r.limits.Workers, MemoryBytes: r.limits.Budget(), HeldBytes: backend.RuntimeBytes + a.Bytes + c.Bytes(),
 		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
 	}
 	if o.Ready, err = learn.Ready(ctx, m, o); err == nil {
@@ -59,7 +65,7 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 		err = errors.Join(err, o.Ready.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("-model %s: %w", r.model, c.NameValue(err))
+		return fmt.Errorf("-model %s: %w", r.model, r.Whole(c.NameValue(err), c))
 	}
 	return report.Write(e.Stdout, out, r.f.JSON)
 }

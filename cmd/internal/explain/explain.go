@@ -108,7 +108,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	p.Stage("explaining")
 	out := &explanation{Model: r.model}
 	out.Explanation, err = learn.Explain(ctx, m, r.n, r.class, learn.Options{
-		Workers: r.limits.Workers, MemoryBytes: r.Bytes(), HeldBytes: m.About().Bytes,
+		Workers: r.limits.Workers, MemoryBytes: r.limits.Budget(), HeldBytes: backend.RuntimeBytes + m.About().Bytes,
 		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
 	})
 	if err != nil {

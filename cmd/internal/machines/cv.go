@@ -82,7 +82,7 @@ func (v *validation) checkFolds() error {
 func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(true)
 	defer p.Clear()
-	j, err := v.prepare(ctx, e, p, v.unnamed())
+	j, err := v.prepare(ctx, e, p, v.unnamed(), 1, v.folds)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,14 +95,14 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	p := e.Progress(false)
 	defer p.Clear()
-	r.keepTexts()
+	if r.keepTexts(); r.out != "" {
+		r.KeepTexts = math.MaxInt64 // or what memory lacks is an error
+	}
 	x, err := r.predict.predict(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	if err := r.haveTexts(e, x.corpus); err != nil {
-		return err
-	}
+	r.warnTexts(e, x.corpus)
 	if !x.about.Numbers {
 		warnLabels(e, x.corpus)
 	}
@@ -128,7 +129,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	}, own)
 	p.Clear()
 	if err != nil {
-		return x.corpus.NameValue(err)
+		return x.corpus.NameValue(r.Whole(err, x.corpus))
 	}
 	out.scored(e, out.Score, &x.about, x.corpus)
 	if c := out.Score.Calibration; c != nil {
@@ -146,17 +147,12 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	return report.Write(e.Reports(), r.Timed(out), r.f.JSON) // the page is written
 }
 
-// haveTexts warns where there is text that wasn't kept, and fails where a file is to hold it.
-func (r *evaluate) haveTexts(e *cli.Env, c *corpus.Corpus) error {
+// warnTexts warns if there is text that wasn't kept.
+func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 	if c.Texts != nil || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
-		return nil
+		return
 	}
-	lost := fmt.Sprintf("the texts of %s don't fit into their part of -m", r.In)
-	if r.out != "" {
-		return fmt.Errorf("-o %s: %s", r.out, lost)
-	}
-	e.Warn("%s: no words are marked, and mistakes are explained by terms", lost)
-	return nil
+	e.Warn("the texts of %s don't fit into their part of -m: no words are marked, and mistakes are explained by terms", r.In)
 }
 
 // write writes the files that are asked for.

@@ -59,6 +59,7 @@ type grid struct {
 	plot, out string
 	oneSE     bool
 	samples   bool // there are no lists
+	prices    int  // values of C that are compared
 }
 
 // declare declares the flags of machine. Lists in kernels are expanded before these are checked.
@@ -97,7 +98,9 @@ func (g *grid) check() error {
 		return cli.Usagef("a flag and a -grid list for the same parameter, expected one of them")
 	}
 	points, err := g.points(nil)
-	g.samples = err == nil && points.Samples
+	if err == nil {
+		g.samples, g.prices = points.Samples, len(points.C)
+	}
 	return err
 }
 
@@ -159,7 +162,7 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	if g.samples && g.lists.ngramList == nil {
 		g.keepTexts()
 	}
-	j, err := g.prepare(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0)
+	j, err := g.prepare(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0, g.prices, g.folds)
 	if err != nil {
 		return err
 	}

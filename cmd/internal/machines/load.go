@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/gramengine/gram/corpus"
@@ -23,6 +24,10 @@ type loaded struct {
 	seconds   float64
 	err       error
 }
+
+// What is estimated before documents and model are read: the memory of predicting with a model as a multiple of its
+// file, and that of a text for each of its values.
+const engineOfModel, textBytes = 5, 10
 
 // load reads the model and the documents at the same time: a gzipped file keeps one processor busy,
 // and the other makes the model ready. Only when the words of text are to be numbered its reader
@@ -53,10 +58,10 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		}
 		alone <- out
 		ready := *out
-		if ready.err == nil {
-			ready.predictor, ready.err = makeReady(out, r.Bytes())
-			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) && !memory.Enough {
-				ready.err = nil // there may be room once the documents are read, which can take less than they may
+		if ready.err == nil && r.Memory == 0 { // else it is made ready when the documents' memory is known
+			ready.predictor, ready.err = makeReady(out, r.Bytes()/2)
+			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
+				ready.err = nil
 			}
 		}
 		ready.seconds = (time.Since(begin) - count.waited).Seconds()
@@ -68,6 +73,16 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	// whether the model takes negative values isn't known yet; if it doesn't, embedding them is an
 	// error
 	r.Signed = true
+	if info, err := os.Stat(r.model); err == nil {
+		r.Held = info.Size() // the model, whose file is about as large
+		r.Need = func(s corpus.Size) int64 {
+			need := s.Bytes() + engineOfModel*r.Held
+			if r.KeepTexts > 0 {
+				need += textBytes * s.Values
+			}
+			return need
+		}
+	}
 	r.TokenizerLater = func() (corpus.Tokenizer, error) { return <-tokenizer, nil } // the default where there is none
 	r.VocabularyLater = func() ([]string, error) {
 		out := <-alone
@@ -112,11 +127,11 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		return nil, nil, fmt.Errorf("-zero-based true: the indices of %s, a model of LIBSVM, count from 1, as no support "+
 			"vector has index 0", r.model)
 	case out.predictor != nil:
-		out.predictor = out.predictor.Holding(heldBeside(&out.about) + c.Documents.Bytes())
+		out.predictor = out.predictor.Holding(heldBeside(&out.about) + c.Bytes())
 	default:
 		begin := time.Now()
-		if out.predictor, out.err = makeReady(out, c.Documents.Bytes()); out.err != nil {
-			return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
+		if out.predictor, out.err = makeReady(out, c.Bytes()); out.err != nil {
+			return nil, nil, fmt.Errorf("-model %s: %w", r.model, r.Whole(out.err, c))
 		}
 		out.seconds += time.Since(begin).Seconds()
 	}

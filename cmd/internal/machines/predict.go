@@ -186,7 +186,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 	predicting := time.Now()
 	x.prediction, err = loaded.predictor.Predict(ctx, corpus.Documents)
 	if err != nil {
-		return nil, corpus.NameValue(fmt.Errorf("%s: %w", r.In, err))
+		return nil, corpus.NameValue(fmt.Errorf("%s: %w", r.In, r.Whole(err, corpus)))
 	}
 	p.Clear()
 	unknown := 0
@@ -271,7 +271,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 }
 
 // held is what a process holds beside an engine on other documents.
-func held(x *found) int64 { return heldBeside(&x.about) + x.corpus.Documents.Bytes() }
+func held(x *found) int64 { return heldBeside(&x.about) + x.corpus.Bytes() }
 
 // addNovelty adds to the prediction how near its documents are to those of training; nil for those of the model.
 func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {

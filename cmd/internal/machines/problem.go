@@ -35,8 +35,11 @@ type job struct {
 
 // prepare reads the documents and checks that they have labels to learn. may reports whether they may say
 // what suits them.
-func (m *machine) prepare(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*job, error) {
+func (m *machine) prepare(
+	ctx context.Context, e *cli.Env, p *cli.Progress, may bool, prices, folds int,
+) (*job, error) {
 	j := &job{m: m, begin: time.Now()}
+	m.Need = func(s corpus.Size) int64 { return m.learner.Need(m.learner.trainer, s, prices, folds, m.Workers) }
 	corpus, err := m.readVectors(ctx, e, p, may)
 	if err != nil {
 		return nil, err

@@ -143,7 +143,7 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	if t.to == "gram" {
 		t.keepTexts()
 	}
-	j, err := t.prepare(ctx, e, p, t.unnamed())
+	j, err := t.prepare(ctx, e, p, t.unnamed(), 1, 0)
 	if err != nil {
 		return err
 	}

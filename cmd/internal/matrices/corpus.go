@@ -82,7 +82,6 @@ type dataset struct {
 }
 
 func (c *dataset) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
-	c.OnlyReads = c.out == "" && c.like == "" && c.most == 0
 	p := e.Progress(false)
 	defer p.Clear()
 	documents, model, err := c.read(ctx, e, p)

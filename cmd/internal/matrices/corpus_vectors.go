@@ -58,7 +58,7 @@ func (w *dataset) write(
 	}
 	bits := 32
 	if w.Embedding != "" {
-		embedded, _ := source.WorkBytes(c.Documents)
+		embedded, _ := source.WorkBytes(c.Size())
 		if err := w.Fits("embedding the documents",
 			backend.RuntimeBytes+c.Documents.Bytes()+model.Documents.Bytes()+embedded); err != nil {
 			return err

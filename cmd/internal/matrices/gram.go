@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
@@ -147,6 +148,7 @@ func (g *gram) check() error {
 func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
+	g.Need = g.needs
 	corpus, err := g.Read(ctx, e, p)
 	if err != nil {
 		return err
@@ -156,10 +158,9 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	n := corpus.Documents.Rows()
-	embedded, inEngine := source.WorkBytes(corpus.Documents)
-	stripes := partsBytes(64, n)
-	need := backend.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine, embedded+stripes)
-	later := backend.RuntimeBytes + inEngine + g.ScratchBytes(corpus.Documents) + stripes
+	embedded, inEngine := source.WorkBytes(corpus.Size())
+	need := backend.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine, embedded+partsBytes(64, n))
+	later := backend.RuntimeBytes + g.needs(corpus.Size())
 	if test != nil {
 		need += test.Documents.Bytes()
 		later += test.Documents.Bytes() + testBytes(test.Documents, corpus.Documents)
@@ -190,6 +191,12 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	}
 	p.Clear()
 	return g.Report(e, g.f, r)
+}
+
+// needs bounds the memory of the matrix of a corpus.
+func (g *gram) needs(s corpus.Size) int64 {
+	_, inEngine := source.WorkBytes(s)
+	return max(inEngine, source.EngineBytes(s, g.NumWorkers())+partsBytes(64, s.Documents))
 }
 
 // gramOf names the matrix of n documents.

@@ -193,6 +193,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 	}
+	d.Need = needs
 	c, err := d.Read(ctx, e, p)
 	if err != nil {
 		return err
@@ -221,9 +222,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
 	begin := time.Now()
 	n := c.Documents.Rows()
-	embedded, _ := source.WorkBytes(c.Documents)
-	least := engine.GroupsBytes(n, c.Documents.MaxTerms()+1)
-	need := backend.RuntimeBytes + embedded + max(c.Documents.Bytes(), least)
+	need := backend.RuntimeBytes + needs(c.Size())
 	if err := d.Fits("duplicates of "+report.Documents(n), need); err != nil {
 		return err
 	}
@@ -398,6 +397,12 @@ func writeKept(
 	})
 }
 
+// needs bounds the memory of groups of near documents.
+func needs(s corpus.Size) int64 {
+	embedded, _ := source.WorkBytes(s)
+	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))
+}
+
 // leak is a document that another one is near to.
 type leak struct {
 	i, of int
@@ -412,7 +417,7 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, doc
 	begin := time.Now()
 	need := int64(backend.RuntimeBytes)
 	for _, c := range []*corpus.Corpus{docs, others} {
-		embedded, _ := source.WorkBytes(c.Documents)
+		embedded, _ := source.WorkBytes(c.Size())
 		need += 2*c.Documents.Bytes() + embedded + engine.GroupsBytes(c.Documents.Rows(), c.Documents.MaxTerms()+1)
 	}
 	if err := d.Fits("pairs with documents of "+d.of, need); err != nil {

@@ -184,6 +184,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	r := &neighboursReport{K: n.k, Min: n.opt.Min,
 		written: written{File: n.out, Format: n.format, LimitBytes: int64(n.Memory)}}
 	n.keepTexts(false)
+	n.Need = n.needs
 	var others *corpus.Corpus
 	if n.of != "" {
 		var err error
@@ -265,6 +266,12 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	return n.Report(e, n.f, r)
 }
 
+// needs bounds the memory of the neighbours of a corpus among its own documents.
+func (n *neighbours) needs(s corpus.Size) int64 {
+	embedded, inEngine := source.WorkBytes(s)
+	return max(s.Bytes()+embedded, inEngine+engine.NeighboursBytes(s.Documents, min(n.k, s.Documents)))
+}
+
 // embed embeds documents and, unless nil, the others that are their neighbours, within the memory that there is.
 func (n *neighbours) embed(
 	ctx context.Context, c, others *corpus.Corpus,
@@ -273,16 +280,17 @@ func (n *neighbours) embed(
 	if others != nil {
 		columns, rows = others, c
 	}
-	embedded, inEngine := source.WorkBytes(columns.Documents)
-	lists := engine.NeighboursBytes(c.Documents.Rows(), min(n.k, columns.Documents.Rows()))
-	held := columns.Documents.Bytes()
+	need := n.needs(columns.Size())
 	if rows != nil {
-		more, _ := source.WorkBytes(rows.Documents)
-		held = 2*(held+rows.Documents.Bytes()) + more
+		size := columns.Size()
+		embedded, inEngine := source.WorkBytes(size)
+		more, _ := source.WorkBytes(rows.Size())
+		need = max(2*(size.Bytes()+rows.Documents.Bytes())+more+embedded,
+			inEngine+engine.NeighboursBytes(c.Documents.Rows(), min(n.k, size.Documents)))
 	}
 	what := fmt.Sprintf("lists of %s of %s", report.Counted(n.k, "neighbour", "neighbours"),
 		report.Documents(c.Documents.Rows()))
-	if err := n.Fits(what, backend.RuntimeBytes+max(held+embedded, inEngine+lists)); err != nil {
+	if err := n.Fits(what, backend.RuntimeBytes+need); err != nil {
 		return nil, nil, nil, err
 	}
 	return source.EmbedTogether(ctx, columns, rows, n.kernel.Embedding(), !kernel.UsesNorms(n.kernel), n.Workers)

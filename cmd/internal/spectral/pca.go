@@ -191,6 +191,7 @@ func (r *componentsReport) Describe(d *report.Document) {
 func (c *components) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
+	c.Need = c.needs
 	docs, err := c.Read(ctx, e, p)
 	if err != nil {
 		return err
@@ -286,11 +287,9 @@ func (c *components) find(
 	if c.landmarks > 0 {
 		return c.sketch(ctx, e, p, docs, held)
 	}
-	embedded, inEngine := source.WorkBytes(docs.Documents)
+	embedded, inEngine := source.WorkBytes(docs.Size())
 	what := fmt.Sprintf("components of %s", report.Documents(docs.Documents.Rows()))
-	n, opt := docs.Documents.Rows(), pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
-	later := held + inEngine + c.ScratchBytes(docs.Documents) + 8*int64(n)*int64(min(c.count, n)) +
-		pca.LeastBytes(n, c.NumWorkers(), opt)
+	later := held - docs.Documents.Bytes() + c.needs(docs.Size())
 	if err := c.Fits(what, held+embedded+inEngine, later); err != nil {
 		return nil, err
 	}
@@ -310,6 +309,19 @@ func (c *components) find(
 		return nil, docs.NameValue(err)
 	}
 	return f, nil
+}
+
+// needs bounds the memory of the components of a corpus.
+func (c *components) needs(s corpus.Size) int64 {
+	opt := pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
+	n, documents := s.Documents, s.Bytes()
+	if c.landmarks > 0 {
+		m := min(c.landmarks, n)
+		s = corpus.Size{Documents: m, Terms: s.Terms, Values: s.Values / int64(max(n, 1)) * int64(m), Longest: s.Longest}
+	}
+	embedded, inEngine := source.WorkBytes(s)
+	return documents + max(embedded+inEngine, source.EngineBytes(s, c.NumWorkers())+8*int64(n)*int64(min(c.count, n))+
+		pca.LeastBytes(s.Documents, c.NumWorkers(), opt))
 }
 
 // fit finds the components within the memory that is left.

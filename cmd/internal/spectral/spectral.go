@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/engine/spectrum"
@@ -113,6 +114,12 @@ type eigenvalue struct {
 func (c *call) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
+	all := c.all
+	c.Need = func(s corpus.Size) int64 {
+		c.all = all || s.Documents <= maxWhole
+		embedded, inEngine := source.WorkBytes(s)
+		return s.Bytes() + max(embedded+inEngine, source.EngineBytes(s, c.NumWorkers())+c.bytes(s.Documents))
+	}
 	docs, err := c.Read(ctx, e, p)
 	if err != nil {
 		return err
@@ -121,11 +128,10 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 	if n < 1 {
 		return fmt.Errorf("%s holds no documents, expected 1 or more", docs.Source)
 	}
-	c.all = c.all || n <= maxWhole
+	later := backend.RuntimeBytes + c.Need(docs.Size())
 	r := &spectra{Corpus: source.NewLine(docs), Centred: c.centre}
-	embedded, inEngine := source.WorkBytes(docs.Documents)
+	embedded, inEngine := source.WorkBytes(docs.Size())
 	held := backend.RuntimeBytes + docs.Documents.Bytes()
-	later := held + inEngine + c.ScratchBytes(docs.Documents) + c.bytes(n)
 	if err := c.Fits(c.what(n), held+embedded+inEngine, later); err != nil {
 		return err
 	}

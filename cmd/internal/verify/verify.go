@@ -186,7 +186,7 @@ type rowSource interface {
 // embedding verifies the kernels of one embedding; the first of them is c.
 func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err error) {
 	emb := kernels[0].Embedding()
-	embedded, inEngine := source.WorkBytes(v.corpus.Documents)
+	embedded, inEngine := source.WorkBytes(v.corpus.Size())
 	v.held = backend.RuntimeBytes + v.corpus.Documents.Bytes()
 	if err := v.Fits("embedding the documents and making an engine", v.held+inEngine); err != nil {
 		return err

@@ -171,19 +171,24 @@ func (t *training) machines() int {
 	return len(t.c.Classes)
 }
 
-// bytes is the memory that training takes beside the corpus, without rows of the matrix that are kept:
-// embedded documents, matrices of landmarks, vectors of the search, what a pass allocates.
+// bytes is the memory that training takes beside the corpus, see [Need].
 func (t *training) bytes() int64 {
-	n, m := int64(len(t.rows)), int64(t.s.Landmarks)
-	p := int64(t.machines())
-	if t.s.Loss == Square {
-		p *= int64(len(t.prices))
+	s := t.c.Size()
+	s.Documents, s.Classes = len(t.rows), t.machines()
+	return Need(s, t.s, len(t.prices), t.do.Workers)
+}
+
+// Need bounds the memory that training takes beside the corpus, without rows of the matrix that are kept:
+// embedded documents, matrices of landmarks, vectors of the search, what a pass allocates.
+func Need(s corpus.Size, q Settings, prices, workers int) int64 {
+	n, m, p := int64(s.Documents), int64(min(max(q.Landmarks, 1), s.Documents)), int64(s.Classes)
+	if q.Loss == Square {
+		p *= int64(prices)
 	}
-	docs := t.c.Documents
-	values := (docs.NNZ()/int64(docs.Rows()) + 1) * m
-	need := sparse.EmbeddedBytes(int(n), docs.NNZ()) + engine.NewBytes(int(m), docs.MaxTerms()+1, values) + 4*m*m +
-		dense.Bytes(int(m))*int64(len(t.prices)+1) + 8*m*p*(12+5*int64(t.do.Workers+1)) + 64<<20
-	if t.s.Loss != Square {
+	values := (s.Values/max(n, 1) + 1) * m
+	need := sparse.EmbeddedBytes(int(n), s.Values) + engine.NewBytes(int(m), s.Terms+1, values) + 4*m*m +
+		dense.Bytes(int(m))*int64(prices+1) + 8*m*p*(12+5*int64(run.Workers(workers)+1)) + 64<<20
+	if q.Loss != Square {
 		need += 4 * n * p
 	}
 	return need

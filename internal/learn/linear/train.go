@@ -64,7 +64,10 @@ func TrainPath(
 	s.Weights, s.Balanced = nil, false
 	workers := run.Workers(opt.Workers)
 	f := corpus.Fit(e, c)
-	err = run.Fits(trainingBytes(c, f, len(prices), workers), opt.MemoryBytes,
+	size := c.Size()
+	size.Terms, size.Longest = f.Cols(), size.Longest+f.Filled() // of scaled columns
+	size.Values += int64(size.Documents) * int64(f.Filled())
+	err = run.Fits(Need(size, len(prices), workers), opt.MemoryBytes,
 		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -99,12 +102,12 @@ func (p *problem) largest() float64 {
 	return most
 }
 
-// trainingBytes is the memory that training takes beside the corpus.
-func trainingBytes(c *corpus.Corpus, f *sparse.Embedder, models, workers int) int64 {
-	rows, cols, classes := c.Documents.Rows(), int64(f.Cols()), len(c.Classes)
-	embedding := int64(workers) * sparse.EmbeddedBytes(chunk, chunk*int64(c.Documents.LongestRow()+f.Filled()))
-	return bytesOf(rows, c.Documents.NNZ()+int64(rows)*int64(f.Filled()), f.Cols()) + 8*int64(rows) + 32*cols + embedding +
-		8*cols*int64(classes*models) + (13*int64(rows)+8*cols)*int64(min(workers, classes))
+// Need bounds the memory that training takes beside the corpus.
+func Need(s corpus.Size, prices, workers int) int64 {
+	rows, cols := int64(s.Documents), int64(s.Terms+1)
+	embedding := int64(run.Workers(workers)) * sparse.EmbeddedBytes(chunk, chunk*int64(s.Longest))
+	return bytesOf(s.Documents, s.Values, s.Terms+1) + 8*rows + 32*cols + embedding +
+		8*cols*int64(s.Classes*prices) + (13*rows+8*cols)*int64(min(run.Workers(workers), s.Classes))
 }
 
 // trainAll trains the machines of all classes, several at a time. Of two classes the second is the

@@ -98,7 +98,7 @@ func newTraining(
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
-	err = run.Fits(t.bytes(), opt.MemoryBytes, "logistic: training on %d documents of %d values", c.Documents.Rows(),
+	err = run.Fits(Need(c.Size(), len(prices), opt.Workers), opt.MemoryBytes, "logistic: training on %d documents of %d values", c.Documents.Rows(),
 		c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -111,14 +111,13 @@ func newTraining(
 	return t, t.docs.check(s.Margin, 0)
 }
 
-// bytes is the memory that training takes: embedded documents, those of the problem by rows and by
-// columns, a machine for each class and C, and the vectors of the searches under way.
-func (t *training) bytes() int64 {
-	terms, _ := t.c.Documents.TermFrequencies()
-	values, rows, n := t.c.Documents.NNZ(), t.c.Documents.Rows(), int64(len(terms)+1)
+// Need bounds the memory that training takes beside the corpus: embedded documents, those of the problem by rows
+// and by columns, a machine for each class and C, and the vectors of the searches under way.
+func Need(s corpus.Size, prices, workers int) int64 {
 	const vectors = 2*lbfgs.Memory + 8
-	return sparse.EmbeddedBytes(rows, values+int64(rows)) + 16*values + 16*n + 16*int64(rows) +
-		8*n*int64(len(t.c.Classes)*len(t.prices)) + 8*(vectors*n+8*int64(rows))*int64(min(t.opt.Workers, len(t.c.Classes)))
+	rows, n := int64(s.Documents), int64(s.Terms+1)
+	return sparse.EmbeddedBytes(s.Documents, s.Values+rows) + 16*s.Values + 16*n + 16*rows +
+		8*n*int64(s.Classes*prices) + 8*(vectors*n+8*rows)*int64(min(run.Workers(workers), s.Classes))
 }
 
 // trainAll trains the machines of all classes, for each price: several at a time, each on its share of the workers.

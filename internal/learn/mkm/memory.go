@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/learn/lmnn"
 	"github.com/gramengine/gram/internal/learn/pca"
@@ -84,7 +85,8 @@ func (t *training) bytes() (most int64) {
 				stage += lmnn.Bytes(n, tests, w)
 				model += 16*int64(n) + 8*int64(w)*int64(w)
 			case Machines:
-				stage += svm.LeastBytes(n, w, len(t.c.Classes), int64(n)*int64(w), workers)
+				stage += svm.LeastBytes(corpus.Size{Documents: n, Terms: w, Classes: len(t.c.Classes), Values: int64(n) * int64(w), Longest: w},
+					workers)
 				model = layers + dense(n, w)
 			}
 			most = max(most, t.held(models)+stage)

@@ -295,6 +295,7 @@ func (h *choosing) fitsOn(k kernel.Kernel) error {
 	p, docs := &Problem{opt: h.opt}, h.c.Documents
 	embedder := corpus.Fit(k.Embedding(), h.c)
 	p.bound = h.opt.sizes(h.c, embedder, docs.Rows(), docs.NNZ()+int64(docs.EmptyRows()))
+	p.bound.engine = p.bound.kept
 	if p.bound.need(&h.opt, h.opt.Tasks) <= h.opt.MemoryBytes {
 		return nil
 	}

@@ -43,6 +43,8 @@ const (
 	// in: its place and its sign; for a support vector its coefficient and number, in lists that
 	// have grown to up to twice their size; its number in the model.
 	machineBytes = 9 + 2*16 + 8
+
+	termBytes = 24 // of the vocabulary, for a term
 )
 
 // Task is what a problem is made for, as far as its need of memory depends on that.
@@ -71,6 +73,7 @@ type sizes struct {
 
 	held   int64 // by the process, with what a problem keeps of its corpus beside the embedded documents
 	engine int64
+	kept   int64 // an estimate of engine, once it is made
 	making int64 // most at a time before there is an engine
 	apart  int64 // of a problem beside which those of folds are made, 0 where that serves all of them
 
@@ -93,7 +96,9 @@ func (o *Options) sizes(c *corpus.Corpus, embedder *sparse.Embedder, documents i
 			z.held += 16 + int64(len(s))
 		}
 	}
-	z.setEngine(embedder.Cols(), c.Documents.LongestRow()+embedder.Filled())
+	longest := c.Documents.LongestRow() + embedder.Filled()
+	z.setEngine(embedder.Cols(), longest)
+	z.kept = engine.HeldBytes(documents, embedder.Cols(), values, longest, int(z.workers))
 	z.making = max(o.HeldBytes+8*(z.n+1)+8*values+engine.NewBytes(documents, embedder.Cols(), values), o.least)
 	z.supervised = embedder.Supervised()
 	if byFold(embedder.Embedding) { // see work.apart
@@ -190,18 +195,13 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 	return max(making, bytes+bytes/(garbagePart-1)+1)
 }
 
-// sizes returns those of the problem.
-func (p *Problem) sizes(e *engine.Engine) *sizes {
-	z := p.bound
-	z.engine = e.Info().Bytes
-	return &z
-}
-
 // plan shares out what is left beside the rest. A matrix that fits is kept whole. Otherwise rows,
 // which become short when documents are left out, get as much as tiles, which all problems share, and
 // more where the tasks take it.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
-	z := p.sizes(e)
+	z := &p.bound
+	z.engine = e.Info().Bytes
+	z.kept = z.engine
 	left, rows := p.opt.CacheBytes, z.rows(p.opt.Tasks)
 	if p.opt.MemoryBytes > 0 {
 		free := p.opt.MemoryBytes - p.opt.MemoryBytes/garbagePart - z.fixed() - z.model()
@@ -222,22 +222,33 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	return budget{tiles: tiles, rows: left - tiles}, nil
 }
 
-// LeastBytes bounds the Options.MemoryBytes that are enough for machines of documents with so many
-// columns, values and classes, before they are embedded, where nothing else is held. With as much
-// training is slow. Numbers below 0 count as 0.
-func LeastBytes(documents, columns, classes int, values int64, workers int) int64 {
-	z := sizes{n: int64(max(documents, 0)), values: max(values, 0), classes: int64(max(classes, 0))}
-	k, _ := kernels("")
-	z.panel = int64(k.Panel)
-	columns, z.workers = max(columns, 0), int64(max(workers, 0))
-	z.held = 20*z.n + 8 + 20*int64(columns)
-	z.setEngine(columns, columns)
+// LeastBytes bounds the Options.MemoryBytes that are enough for one-vs-rest machines of documents
+// before they are embedded, where nothing else is held. With as much training is slow.
+func LeastBytes(s corpus.Size, workers int) int64 {
+	z := sizesOf(s, workers)
+	z.setEngine(s.Terms, s.Longest)
 	return z.need(&Options{}, []Task{{Settings: Settings{Scheme: solver.OneVsRest}}})
+}
+
+// Need estimates the Options.MemoryBytes that are enough for a task on documents, before they are read.
+func Need(s corpus.Size, workers int, t Task) int64 {
+	z := sizesOf(s, workers)
+	z.held += termBytes * int64(s.Terms)
+	z.engine = engine.HeldBytes(s.Documents, s.Terms, z.values, s.Longest, int(z.workers))
+	z.making = 8*z.n + 8*z.values + engine.NewBytes(s.Documents, s.Terms+1, z.values)
+	return z.need(&Options{}, []Task{t})
+}
+
+func sizesOf(s corpus.Size, workers int) sizes {
+	k, _ := kernels("")
+	return sizes{n: int64(s.Documents), values: s.Values, classes: int64(s.Classes), panel: int64(k.Panel),
+		workers: int64(run.Workers(workers)), held: 20*int64(s.Documents) + 8 + 20*int64(s.Terms)}
 }
 
 // tooLarge names what is enough for the problem's tasks, and more of them.
 func (p *Problem) tooLarge(more ...Task) error {
-	tasks := slices.Concat(p.opt.Tasks, more)
+	tasks, z := slices.Concat(p.opt.Tasks, more), p.bound
+	z.engine = z.kept
 	what := fmt.Sprintf("training on %d documents", p.bound.n)
 	for _, t := range tasks {
 		if t.Folds > 0 {
@@ -249,7 +260,7 @@ func (p *Problem) tooLarge(more ...Task) error {
 			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
 	return &run.MemoryError{
-		What: "svm: " + what, Need: p.bound.need(&p.opt, tasks), Limit: p.opt.MemoryBytes, Enough: true,
+		What: "svm: " + what, Need: z.need(&p.opt, tasks), Limit: p.opt.MemoryBytes, Enough: true,
 	}
 }
 
@@ -264,7 +275,7 @@ func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 	if p.opt.MemoryBytes == 0 {
 		return opt, nil
 	}
-	z, spare := p.sizes(p.Engine()), int64(0)
+	z, spare := &p.bound, int64(0)
 	if t.Folds == 0 { // a validation keeps a matrix there
 		spare = max(p.spare()-z.model(), 0)
 	}
@@ -280,7 +291,7 @@ func (p *Problem) spare() int64 {
 	if p.opt.MemoryBytes == 0 {
 		return math.MaxInt64
 	}
-	return p.opt.MemoryBytes - p.opt.MemoryBytes/garbagePart - p.sizes(p.Engine()).fixed() - p.budget.tiles - p.budget.rows
+	return p.opt.MemoryBytes - p.opt.MemoryBytes/garbagePart - p.bound.fixed() - p.budget.tiles - p.budget.rows
 }
 
 // engineBytes is what the engine may take.

@@ -37,9 +37,8 @@ func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	if p.own.e != nil || m.Support.Rows() == 0 || p.rows > 0 {
 		return p.own.e, nil
 	}
-	held := opt.HeldBytes + p.w.Bytes()
-	if need := held + engine.NewBytes(
-		m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ()); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
+	need := opt.HeldBytes + p.w.Bytes() + engine.NewBytes(m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ())
+	if opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, p.tooLarge(need)
 	}
 	x, err := m.Embedder.TransformRows(ctx, m.Support, nil, opt.Workers)
@@ -48,7 +47,7 @@ func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	}
 	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers, Device: opt.Device, KeptBytes: keptBytes}
 	if opt.MemoryBytes > 0 {
-		own.KeptBytes = min(keptBytes, (opt.MemoryBytes-held)/4)
+		own.KeptBytes = min(keptBytes, (opt.MemoryBytes-need)/4)
 	}
 	p.own.e, err = engine.NewContext(ctx, x, own)
 	return p.own.e, err
