@@ -98,8 +98,8 @@ func newTraining(
 	if err != nil {
 		return nil, fmt.Errorf("logistic: %w", err)
 	}
-	err = run.Fits(Need(c.Size(), len(prices), opt.Workers), opt.MemoryBytes, "logistic: training on %d documents of %d values", c.Documents.Rows(),
-		c.Documents.NNZ())
+	err = run.Fits(Need(c.Size(), len(prices), opt.Workers), opt.MemoryBytes,
+		"logistic: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
 	}

@@ -85,8 +85,8 @@ func (t *training) bytes() (most int64) {
 				stage += lmnn.Bytes(n, tests, w)
 				model += 16*int64(n) + 8*int64(w)*int64(w)
 			case Machines:
-				stage += svm.LeastBytes(corpus.Size{Documents: n, Terms: w, Classes: len(t.c.Classes), Values: int64(n) * int64(w), Longest: w},
-					workers)
+				size := corpus.Size{Documents: n, Terms: w, Classes: len(t.c.Classes), Values: int64(n) * int64(w), Longest: w}
+				stage += svm.LeastBytes(size, workers)
 				model = layers + dense(n, w)
 			}
 			most = max(most, t.held(models)+stage)
