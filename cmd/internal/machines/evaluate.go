@@ -152,7 +152,8 @@ func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 	if c.Texts != nil || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
 		return
 	}
-	e.Warn("the texts of %s don't fit into their part of -m: no words are marked, and mistakes are explained by terms", r.In)
+	e.Warn("the texts of %s don't fit into their part of -m: no words are marked, and mistakes are explained by terms",
+		r.In)
 }
 
 // write writes the files that are asked for.
