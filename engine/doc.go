@@ -30,6 +30,6 @@
 // What computes c is a device.Backend: the processor, in package panel, unless Options.Device makes
 // another. An engine maps c by a kernel and stores it in one way for all of them.
 //
-// Reading documents is in package sparse, the memory and files of tiles in package tiles, and learning in
-// package learn and those below it.
+// Package corpus reads documents, package sparse embeds them, and package tiles keeps tiles. Package gram trains models
+// on engines.
 package engine
