@@ -21,8 +21,8 @@ func TestMistypedStore(t *testing.T) {
 		"gather -o x": "there is no store in " + none, "gather -missing": "there is no store in " + none,
 		"status": "there is no store in " + none, "clean -unused": "there is no store in " + none,
 		"plan gram -in /nowhere": "/nowhere", "plan gram -in synthetic:docs=20 -kernel nonsense": "nonsense",
-		"plan train -in synthetic:docs=20 -tasks 0":                           "-tasks 0",
-		"drive landmarks -in synthetic:docs=20 -o " + dir + "/x -landmarks 0": "-landmarks 0",
+		"plan train -in synthetic:docs=20 -tasks 0":                       "-tasks 0",
+		"drive landmarks -in synthetic:docs=20 -o " + dir + "/x -tasks 0": "-tasks 0",
 		"plan gram": "expected -in SOURCE",
 	} {
 		status, stdout, stderr := cluster(t, "", append(strings.Fields(args), "-store", none)...)

@@ -31,7 +31,7 @@ var parameters = []struct {
 	name, usage string
 	list        bool
 }{
-	{"scheme", "`SCHEME` of binary classifiers: one-vs-one, one-vs-rest or labels", true},
+	{"scheme", "`SCHEME`: one-vs-one, one-vs-rest or labels", true},
 	{"c", "`C`, the regularization parameter", true},
 	{"nu", "`NU`, a bound on the share of errors", true},
 	{"epsilon", "`WIDTH` of the zone without loss", true},
