@@ -297,9 +297,18 @@ func (d *Documents) explainMemory(err error) error {
 	if !memory.Enough {
 		more = "more than "
 	}
-	return fmt.Errorf("%s needs %s%s of memory, %s", memory.What, more,
-		run.FormatNeed(memory.Need+backend.RuntimeBytes+d.Held), d.limits.Bound())
+	return refusal{fmt.Sprintf("%s needs %s%s of memory, %s", memory.What, more,
+		run.FormatNeed(memory.Need+backend.RuntimeBytes+d.Held), d.limits.Bound()), err}
 }
+
+// refusal is an error in other words.
+type refusal struct {
+	text string
+	err  error
+}
+
+func (r refusal) Error() string { return r.text }
+func (r refusal) Unwrap() error { return r.err }
 
 // Line is what all reports say about the corpus.
 type Line struct {

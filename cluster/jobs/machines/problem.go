@@ -12,10 +12,10 @@ import (
 )
 
 // Problem makes documents ready for training. once says that each task trains with one kernel, as
-// gram train does; otherwise tasks share dot products, as in gram grid. A host without a
+// gram train does; otherwise tasks share dot products, as in gram grid. Memory is planned for tasks. A host without a
 // bound takes three quarters of the memory that is free, as gram does.
 func Problem(
-	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool,
+	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool, tasks ...svm.Task,
 ) (*svm.Problem, error) {
 	memory := h.Memory
 	if free := run.AvailableBound(); memory == 0 && free.By != "" {
@@ -23,6 +23,6 @@ func Problem(
 	}
 	held := job.ProgramBytes + shards.Bytes(c) // which the host keeps
 	return svm.NewProblem(ctx, c, e, svm.Options{
-		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, Once: once,
+		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, Once: once, Tasks: tasks,
 	})
 }

@@ -70,7 +70,8 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	if err != nil {
 		return nil, 0, err
 	}
-	problem, err := machines.Problem(ctx, from.Host, from.Corpus, settings.Kernel.Embedding(), "", true)
+	problem, err := machines.Problem(ctx, from.Host, from.Corpus, settings.Kernel.Embedding(), "", true,
+		svm.Task{Settings: settings})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -117,7 +118,9 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.problem, err = machines.Problem(ctx, j.Host, c, o.settings.Kernel.Embedding(), j.ISA, true); err != nil {
+	o.problem, err = machines.Problem(ctx, j.Host, c, o.settings.Kernel.Embedding(), j.ISA, true,
+		svm.Task{Settings: o.settings})
+	if err != nil {
 		return nil, err
 	}
 	for _, i := range slices.Concat(s.Machines...) {

@@ -67,10 +67,10 @@ func TestSVMTrainLetters(t *testing.T) {
 			func(s *train) bool {
 				return s.numberOf("epsilon") == 0.01 && s.numberOf("tolerance") == 1e-5 && s.f.Args[1] == "b"
 			}},
-		"-h 0 -b 1 -m 3 a": {"diffusion:t=0.5",
+		"-h 0 -b 1 -m 300 a": {"diffusion:t=0.5",
 			func(s *train) bool {
 				t := s.learner.trainer
-				return params.Get(t, "keep_all") == true && params.Get(t, "probabilities") == true && s.Memory == 3<<20
+				return params.Get(t, "keep_all") == true && params.Get(t, "probabilities") == true && s.Memory == 300<<20
 			}},
 		"-kernel ngd -workers 2 a -q": {"ngd:shift=0",
 			func(s *train) bool { return s.Workers == 2 && s.f.Quiet && !s.learner.trainer.Given("weight") }},

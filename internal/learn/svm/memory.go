@@ -259,9 +259,11 @@ func (p *Problem) tooLarge(more ...Task) error {
 		return fmt.Errorf("svm: %s needs %s for tiles and rows, expected at most %s", what,
 			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
-	return &run.MemoryError{
-		What: "svm: " + what, Need: z.need(&p.opt, tasks), Limit: p.opt.MemoryBytes, Enough: true,
+	need := z.need(&p.opt, tasks)
+	for _, t := range more { // plan doesn't know of them: rows may get only half of what is left
+		need += z.beside(t) + z.beside(t)/(garbagePart-1)
 	}
+	return &run.MemoryError{What: "svm: " + what, Need: need, Limit: p.opt.MemoryBytes, Enough: true}
 }
 
 // solverOptions returns how the solver is to work on a task. Rows get what the budget has for them, less
