@@ -24,6 +24,8 @@ var thrifty = []string{
 	"pca -o %s/p.npy",
 	"pca -o %s/p.npy -landmarks 300",
 	"train -o %s/a.model -kernel linear",
+	"train -o %s/a.model -kernel linear -c 1 -b 1",
+	"train -o %s/a.model -kernel linear -c 1 -reject coverage=90%",
 	"train -o %s/a.model -kernel linear -scheme labels -thresholds 1",
 	"train -o %s/a.model -choose-time 0.1",
 	"train -o %s/a.model -kernel diffusion -embed tfkl-l1-sqrt -b 1",

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/learn/landmark"
 	"github.com/gramengine/gram/internal/learn/linear"
 	"github.com/gramengine/gram/internal/learn/logistic"
@@ -26,5 +27,5 @@ func (l *Learner) Need(t Trainer, s corpus.Size, prices, folds, workers int) int
 	case *landmarks:
 		return documents + landmark.Need(s, t.Settings, prices, workers)
 	}
-	return 2 * documents
+	return 2*documents + engine.NewBytes(s.Documents, s.Terms+1, s.Values) // an engine for neighbours
 }

@@ -111,7 +111,8 @@ func Assume(to any, name, text string) error {
 		}
 		return fmt.Errorf("found parameter %q, expected one of %s", name, names)
 	}
-	if err := f.parse(text); err != nil || f.check() != nil {
+	err := f.parse(text)
+	if err != nil || f.check() != nil || f.text() == "auto" && text != "auto" {
 		if f.wanted() == "" {
 			return err // of a type that reads text
 		}

@@ -39,6 +39,7 @@ func TestParse(t *testing.T) {
 		{"k=0", "", "found k=0, expected a whole number of at least 1"},
 		{"k=1.5", "", "found k=1.5, expected a whole number of at least 1"},
 		{"m=5001", "", "found m=5001, expected a whole number from 1 to 5000, or auto"},
+		{"m=-1", "", "found m=-1, expected a whole number from 1 to 5000, or auto"},
 		{"loss=log", "", "found loss=log, expected square or hinge"},
 		{"tolerance=NaN", "", "found tolerance=NaN, expected a number above 0 and below 1"},
 		{"tolerance=1", "", "found tolerance=1, expected a number above 0 and below 1"},

@@ -42,6 +42,19 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
 		return r.ready(ctx, p, out.m, count, heldBeside(&out.about)+documents)
 	}
+	// whether the model takes negative values isn't known yet; if it doesn't, embedding them is an
+	// error
+	r.Signed = true
+	if info, err := os.Stat(r.model); err == nil {
+		r.Held = info.Size() // the model, whose file is about as large
+		r.Need = func(s corpus.Size) int64 {
+			need := s.Bytes() + engineOfModel*r.Held
+			if r.KeepTexts > 0 {
+				need += textBytes * s.Values
+			}
+			return need
+		}
+	}
 	go func() {
 		out := &loaded{}
 		begin := time.Now()
@@ -70,19 +83,6 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		}
 		readied <- &ready
 	}()
-	// whether the model takes negative values isn't known yet; if it doesn't, embedding them is an
-	// error
-	r.Signed = true
-	if info, err := os.Stat(r.model); err == nil {
-		r.Held = info.Size() // the model, whose file is about as large
-		r.Need = func(s corpus.Size) int64 {
-			need := s.Bytes() + engineOfModel*r.Held
-			if r.KeepTexts > 0 {
-				need += textBytes * s.Values
-			}
-			return need
-		}
-	}
 	r.TokenizerLater = func() (corpus.Tokenizer, error) { return <-tokenizer, nil } // the default where there is none
 	r.VocabularyLater = func() ([]string, error) {
 		out := <-alone

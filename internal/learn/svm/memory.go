@@ -144,7 +144,7 @@ func (z *sizes) beside(t Task) int64 {
 			list += 16 * each
 		}
 		if t.Settings.Calibrated {
-			t.Folds = calibrationFolds
+			t.Folds, t.Settings.Probabilities = calibrationFolds, true
 			return max(list*z.n, z.beside(t))
 		}
 		return list * z.n
