@@ -13,7 +13,7 @@
 // These functions correspond to commands, whose help says more:
 //
 //	corpus      Read, SelectTerms, corpus.Corpus, sparse.CSR
-//	gram        Gram, Cross
+//	matrix      Gram, Cross
 //	neighbours  Neighbours
 //	duplicates  Duplicates, NewIndex, Index.Query, Index.Add
 //	train       Train, Model.Save

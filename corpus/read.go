@@ -56,7 +56,7 @@ type Options struct {
 	// most half of MemoryBytes. math.MaxInt64 keeps them in any case: what MemoryBytes doesn't hold is an error.
 	KeepTexts int64
 
-	// KeepRows does so with rows whose views of numbers give no width, see [Tokenizer.WidthOpen].
+	// KeepRows does so with rows whose views of numbers give no width, see [token.Tokenizer.WidthOpen].
 	KeepRows int64
 
 	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of JSON lines, whose

@@ -36,7 +36,7 @@ func ScratchBytes(rows, cols int, values int64, longest int) int64 {
 	return 3<<18 + 4*panel*(block+int64(min(cols, 1<<14))) + 27*panel*min(int64(longest), 1<<40)
 }
 
-// HeldBytes estimates [Engine.Bytes] of an engine of text, with the scratch space of so many workers.
+// HeldBytes estimates the memory of an engine of text, with the scratch space of so many workers, in bytes.
 func HeldBytes(rows, cols int, values int64, longest, workers int) int64 {
 	scratch := (9<<18 + ScratchBytes(rows, cols, values, longest)) / 4 // the bound without its constant part is far off
 	return 24*values + 40*int64(rows) + 8*int64(cols) + int64(workers)*scratch

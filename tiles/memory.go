@@ -19,7 +19,7 @@ const maxValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 
 // Make returns n zeros, like make. A negative n, and one that no address space holds, is a mistake
 // of the caller: Make panics. Where the machine has too little memory for n values, the program
-// ends, as with any other lack of memory; who takes n from data asks [run.Available] before.
+// ends, as with any other lack of memory; who takes n from data asks run.Available before.
 //
 // Where the operating system gives memory in large pages to those who ask, Make asks. Half a
 // gigabyte then comes with 256 page faults instead of 131,072, and 11,314² values of c are computed

@@ -123,14 +123,6 @@ func Join[S ~string](names []S) string {
 	return b.String()
 }
 
-// JoinSome joins the first n names.
-func JoinSome(names []string, n int) string {
-	if len(names) > n {
-		return Join(names[:n]) + ", …"
-	}
-	return Join(names)
-}
-
 // Pad fills a text with spaces to a number of columns.
 func Pad(s string, columns int) string {
 	return s + strings.Repeat(" ", max(columns-utf8.RuneCountInString(s), 0))

@@ -31,8 +31,8 @@ type Options struct {
 	Roles     Roles // which documents are dense; DenseColumns only where they can be
 }
 
-// Backend computes c by panels. It implements [device.Backend], [device.Counter] and
-// [device.Identified], and applies no programs.
+// Backend computes c by panels. It implements [device.Backend], [device.Preparer] and
+// [device.Counter], and applies no programs.
 type Backend struct {
 	kernels  *asm.Kernels
 	pairing  pairing // that of the documents' embedding

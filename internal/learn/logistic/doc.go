@@ -27,7 +27,7 @@
 // (points.go), so that both are gathers, no two workers write to one place, and sums have one order:
 // results have the same bits from any number of workers. Both margins are searched by one L-BFGS
 // (package lbfgs). Machines of several classes are trained
-// side by side (train.go), for ascending C each from the one before. [Choose] chooses C by folds.
+// side by side (train.go), for ascending C each from the one before. Package learn chooses C by folds.
 //
 // Source: Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004,
 // §5, whose likelihood is -F without regularisation.

@@ -5,7 +5,7 @@
 // training documents, the vocabulary, the classes, the support vectors as raw counts, and the
 // machines. What computes with it is package svm, above.
 //
-// There are two forms of file. [Load] tells them apart.
+// There are two forms of file. [IsLIBSVM] tells them apart.
 //
 // # The project's own form
 //

@@ -38,8 +38,7 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 	return groups, err
 }
 
-// inMemory says whether a training finds the rows of the matrix in memory, as [Problem.matrix]
-// returns it.
+// inMemory says whether a training finds the rows of the matrix in memory, as [gram.train] returns it.
 func (p *Problem) inMemory() bool {
 	return p.values != nil || p.opt.Once && p.cached.Whole()
 }

@@ -152,8 +152,8 @@ type Pass struct {
 // Workers returns on how many goroutines Run passes n documents.
 func (p *Pass) Workers(n int) int { return min(run.Workers(p.Most), (n+chunk-1)/chunk) }
 
-// Run passes documents to each, all of which [Documents] has checked, which workers call at the same time: x are
-// those from first on.
+// Run embeds documents and passes them to each, which workers call at the same time: x are those from first on.
+// docs must be valid.
 func (p *Pass) Run(
 	ctx context.Context, docs *sparse.CSR, each func(worker int, x *sparse.Embedded, first int) error,
 ) (err error) {
