@@ -225,7 +225,7 @@ portable: ## the portable kernels alone, and what models and results come of the
 # Data races.
 race: ## the race detector on what runs concurrently (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -short -skip $(SINGLE) -timeout 60m \
-		. $(call concurrent,sparse corpus tiles engine solver learn internal)
+		. $(call concurrent,sparse corpus tiles engine solver internal)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 60m -run $(OWN) ./cmd/gram
 	cd cluster && CGO_ENABLED=1 $(GO) test -vet=off -race -short -tags nocloud -timeout 60m \
 		$(call concurrent,cmd job jobs store work internal/chaos)
