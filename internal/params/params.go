@@ -207,26 +207,39 @@ func cut(list string) (one, rest string) {
 	return list, ""
 }
 
-// Parse sets the parameters of a list such as k=5,uniform=true. A value with commas has parentheses around it.
-func Parse(to any, list string) error {
-	set := map[string]bool{}
+// Setting is a parameter and its value as text.
+type Setting struct{ Name, Text string }
+
+// Split returns the settings of a list such as k=5,uniform=true. A value with commas has parentheses around it.
+func Split(list string) (all []Setting, err error) {
 	for list != "" {
 		var one string
 		one, list = cut(list)
 		name, value, ok := strings.Cut(one, "=")
 		name = strings.TrimSpace(name)
 		if !ok {
-			return fmt.Errorf("found %q, expected parameter=value", one)
+			return nil, fmt.Errorf("found %q, expected parameter=value", one)
 		}
-		if set[name] {
-			return fmt.Errorf("found %s twice, expected each parameter once", name)
+		if slices.ContainsFunc(all, func(s Setting) bool { return s.Name == name }) {
+			return nil, fmt.Errorf("found %s twice, expected each parameter once", name)
 		}
-		set[name] = true
 		value = strings.TrimSpace(value)
 		if whole, _ := cut(value); whole == value && strings.Contains(value, ",") && value[0] == '(' {
 			value = strings.TrimSuffix(value[1:], ")")
 		}
-		if err := Set(to, name, value); err != nil {
+		all = append(all, Setting{name, value})
+	}
+	return all, nil
+}
+
+// Parse sets the parameters of a list, see [Split].
+func Parse(to any, list string) error {
+	all, err := Split(list)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if err := Set(to, s.Name, s.Text); err != nil {
 			return err
 		}
 	}

@@ -25,8 +25,9 @@ type machine struct {
 	backend.Compute
 	f *cli.Flags
 
-	kind     string     // -type or -s
-	assigned []assigned // parameters that flags set, but kernel and embedding
+	kind     string              // -type or -s
+	assigned []assigned          // parameters, but those of -kernel, -embed and -scale
+	places   map[string]assigned // all of them, by name
 	seed     uint64
 	letters
 
@@ -74,15 +75,14 @@ func (m *machine) declare(f *cli.Flags) {
 
 // check checks what can be checked before anything is read.
 func (m *machine) check() error {
-	err := m.takeScale()
-	if err != nil {
-		return err
-	}
+	var err error
 	if m.learner.Learner, m.learner.trainer, err = learn.Parse(m.kind); err != nil {
 		return cli.UsageError{Err: err}
 	}
-	if err := m.setParameters(); err != nil {
-		return err
+	for _, step := range []func() error{m.setOnce, m.takeScale, m.setParameters} {
+		if err := step(); err != nil {
+			return err
+		}
 	}
 	if m.learner.Type == "" {
 		for _, name := range []string{"t", "g", "d", "r", "backend", "gpu-mem", "gpu-tensor", "to", "one-se", "choose-time"} {

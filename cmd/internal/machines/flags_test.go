@@ -148,8 +148,19 @@ func TestSVMUsage(t *testing.T) {
 		"-s 1 -w1 2 a": "-weight does not apply to -type nu_svc, which takes scheme, nu,", "-s 2 -b 1 a": "-b does not",
 		"-n 0.1 a": "-n does not apply to -type c_svc", "-set depth=3 a": "-set depth does not apply",
 		"-set c=0 a": "-set c 0, expected a number above 0", "-set c a": "NAME=VALUE", "-b 2 a": "0 or 1",
-		"a b c":         "unexpected",
-		"-scheme all a": "-scheme", "-depth 3": "not defined",
+		"-type linear:c=5 -c 3 a":                    "c is set by -type linear:c=5 and by -c 3, expected one of them",
+		"-c 3 -set c=5 a":                            "c is set by -c 3 and by -set c=5, expected one of them",
+		"-s 1 -n 0.1 -nu 0.2 a":                      "nu is set by -n 0.1 and by -nu 0.2, expected one of them",
+		"-h 0 -set keep_all=0 a":                     "keep_all is set by -h 0 and by -set keep_all=0, expected one of them",
+		"-s 2 -type linear a":                        "type is set by -type linear and by -s 2, expected one of them",
+		"-w1 2 -weight 1=3 a":                        "weight of 1 is set by -weight 1=2 and by -weight 1=3",
+		"-type linear:embed=tfidf-l1 -embed tf-l2 a": "embed is set by -type linear:embed=tfidf-l1 and by -embed tf-l2",
+		"-embed tf-l2 -set embed=tf a":               "embed is set by -set embed=tf and by -embed tf-l2",
+		"-scale 0..1 -embed tf a":                    "embed is set by -embed tf and by -scale 0..1",
+		"-type knn:kernel=linear -kernel ngd a":      "kernel is set by -type knn:kernel=linear and by -kernel ngd",
+		"-type c_svc:kernel=linear -t 2 a":           "kernel is set by -type c_svc:kernel=linear and by -t 2",
+		"a b c":                                      "unexpected",
+		"-scheme all a":                              "-scheme", "-depth 3": "not defined",
 	} {
 		_, err := parseSVM(line)
 		var usage cli.UsageError

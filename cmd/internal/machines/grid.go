@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -78,10 +79,7 @@ func (g *grid) expand() error {
 		}
 		specs = append(specs, some...)
 	}
-	g.Specs = specs
-	if len(specs) == 0 && g.number < 0 && g.lists.has("gamma") {
-		g.number = 2
-	}
+	g.Specs, g.gammas = specs, g.lists.has("gamma")
 	return nil
 }
 
@@ -90,12 +88,13 @@ func (g *grid) check() error {
 	if err := g.checkFolds(); err != nil {
 		return err
 	}
-	if err := g.checkTexts(); err != nil {
-		return err
+	for _, list := range g.lists.all() {
+		if a, set := g.places[strings.ToLower(list.Name)]; set {
+			return setTwice(list.Name, a.place, "-grid "+list.Name)
+		}
 	}
-	if g.learner.Type != "" && (g.lists.has("C") && g.f.Given("c") || g.lists.has("nu") && g.f.Given("nu", "n") ||
-		g.lists.has("epsilon") && g.f.Given("epsilon", "p")) {
-		return cli.Usagef("a flag and a -grid list for the same parameter, expected one of them")
+	if err := g.checkNGrams(); err != nil {
+		return err
 	}
 	points, err := g.points(nil)
 	if err == nil {
@@ -104,18 +103,9 @@ func (g *grid) check() error {
 	return err
 }
 
-// checkTexts checks lists of embeddings, schemes and n-grams. The first n-grams are those that the
-// documents are read with.
-func (g *grid) checkTexts() error {
+// checkNGrams checks the list of n-grams. The first ones are those that the documents are read with.
+func (g *grid) checkNGrams() error {
 	l := &g.lists
-	for _, q := range []struct {
-		list []string
-		flag string
-	}{{l.embeds, "embed"}, {l.schemes, "scheme"}, {l.ngramList, "ngrams"}} {
-		if q.list != nil && g.f.Given(q.flag) {
-			return cli.Usagef("-%s and a -grid list of it, expected one of them", q.flag)
-		}
-	}
 	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {
 		return cli.Usagef("-grid ngrams reads %s several times, expected a file or a folder", g.In)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
 )
 
 // settingsOf are the flags of a point.
@@ -42,9 +43,6 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 func (g *grid) trainCommand(samples bool, settings []string) string {
 	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "groups", "plot", "report",
 		"choose-time", "one-se", "q", "json"}
-	if g.learner.Type == "" {
-		searched = append(searched, "type")
-	}
 	if samples {
 		searched = append(searched, "scheme", "thresholds", "ngrams")
 		if g.f.Given("ngrams") && !slices.Contains(settings, "-ngrams") {
@@ -55,20 +53,33 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 }
 
 // commandLine is a train command, for a shell: with the flags that were given, but for the kernel,
-// C and others that are named, and after them the settings.
+// C and others that are named, and after them the settings. What -type's list and -set say follows by -set.
 func (m *machine) commandLine(others, settings []string) string {
-	for i := 0; i < len(settings); i += 2 { // flags, each with its value, which may have been given with another
+	others = append(others, "kernel", "embed", "c")
+	kind, shown := m.learner.Name, m.learner.New() // shown has the parameters in the settings' -type
+	// flags, each with its value, which may have been given with another
+	for i := 0; i < len(settings); i += 2 {
 		others = append(others, settings[i][1:])
+		if settings[i] == "-type" {
+			kind = ""
+			if _, t, err := learn.Parse(settings[i+1]); err == nil {
+				shown = t
+			}
+		}
 	}
 	words := given([]string{"gram", "train", "-in", quoted(m.In)}, m.f,
-		append([]string{"in", "kernel", "embed", "scale", "t", "g", "d", "r", "c", "weight", "set"}, others...)...)
+		append([]string{"in", "scale", "t", "g", "d", "r", "weight", "set", "type"}, others...)...)
+	if kind != "" && m.f.Given("type") {
+		words = append(words, "-type", kind)
+	}
 	for _, a := range m.assigned {
 		switch {
-		case a.name == "balanced":
+		case slices.Contains(others, a.name) || shown.Given(a.name):
+		case a.name == "balanced" && a.text == "true":
 			words = append(words, "-weight", "balanced")
 		case a.name == "weight":
 			words = append(words, "-weight", quoted(a.text))
-		case a.flag == "set":
+		case a.flag == "set" || a.flag == "type":
 			words = append(words, "-set", quoted(a.name+"="+a.text))
 		}
 	}

@@ -124,8 +124,9 @@ func TestGridKernels(t *testing.T) {
 				"polynomial:gamma=3,r=0,degree=2 polynomial:gamma=3,r=1,degree=2", nil},
 		"-t 2 -log2g -1,1,1 -log2c 0,2,2": {"rbf:gamma=0.5 rbf:gamma=1 rbf:gamma=2",
 			[]float64{1, 4}},
-		"-log2g 0,1,1": {"rbf:gamma=1 rbf:gamma=2", nil},
-		"-t 2":         {"rbf:gamma=0.2", []float64{0.1, 1, 10, 100}},
+		"-log2g 0,1,1":                        {"rbf:gamma=1 rbf:gamma=2", nil},
+		"-type c_svc:kernel=rbf -log2g 0,1,1": {"rbf:gamma=1 rbf:gamma=2", nil},
+		"-t 2":                                {"rbf:gamma=0.2", []float64{0.1, 1, 10, 100}},
 		"-grid t=1,2 -embed tfidf-l1-sqrt": {"diffusion:t=1,embed=tfidf-l1-sqrt " +
 			"diffusion:t=2,embed=tfidf-l1-sqrt",
 			nil},
@@ -145,7 +146,13 @@ func TestGridKernels(t *testing.T) {
 		"-grid x=1 a": "no such parameter", "-grid t=1 -kernel ngd": "no such parameter",
 		"-grid t=1 -kernel diffusion:t=0.5+ngd": "no such parameter", "-grid C=0": "above 0",
 		"-grid t=-1": "above 0", "-grid C=1 -grid C=2": "second time", "-grid C=1 -log2c 0,1,1": "second time",
-		"-grid C=1 -c 2": "expected one of them", "-grid nu=0.1": "has no nu",
+		"-grid C=1 -c 2":                           "C is set by -c 2 and by -grid C, expected one of them",
+		"-type linear -c 3 -grid C=1,2":            "C is set by -c 3 and by -grid C, expected one of them",
+		"-type knn -set k=3 -grid k=1,2":           "k is set by -set k=3 and by -grid k, expected one of them",
+		"-type linear:loss=hinge -grid loss=hinge": "loss is set by -type linear:loss=hinge",
+		"-s 1 -n 0.1 -grid nu=0.2":                 "nu is set by -n 0.1 and by -grid nu",
+		"-ngrams 2 -grid ngrams=1":                 "ngrams is set by",
+		"-t 2 -g 1 -log2g 0,1,1":                   "gamma is set by -g 1 and by -grid gamma", "-grid nu=0.1": "has no nu",
 		"-s 1 -grid C=1": "has no C", "-s 1 -grid nu=2": "at most 1", "-s 2": "one_class", "-grid embed=x": "embed",
 		"-grid scheme=labels": "one-vs-rest",
 		"-grid ngrams=2..1":   "ngrams", "-grid ngrams=1,": "empty", "-grid ngrams=1,1": "twice",
@@ -187,6 +194,35 @@ func TestTrainCommand(t *testing.T) {
 		`-kernel '0.5*diffusion:t=1 + (2*ngd:shift=pi)' -c 0.001 -epsilon 0.25`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	for _, q := range []struct {
+		line, want string
+		best       gridRow
+	}{
+		// what -set says isn't said again
+		{"-set k=3 -type knn -grid uniform=0,1", "-type knn:k=3,uniform=true", gridRow{Type: "knn:k=3,uniform=true"}},
+		{"-set c=3 -set tolerance=0.1 -type linear -grid loss=hinge,squared-hinge",
+			"-set tolerance=0.1 -type linear:loss=hinge -c 3",
+			gridRow{Type: "linear:loss=hinge", Regularization: model.Regularization{C: 3}}},
+		// and nothing of -type's list is lost
+		{"-type linear:loss=hinge,tolerance=0.1,weight=1=2,balanced=true -grid C=1,2",
+			"-set tolerance=0.1 -weight 1=2 -weight balanced -type linear:loss=hinge -c 2",
+			gridRow{Type: "linear:loss=hinge", Regularization: model.Regularization{C: 2}}},
+		{"-type nu_svc:nu=0.1,tolerance=0.1 -kernel ngd|linear", "-type nu_svc -set tolerance=0.1 -kernel ngd -nu 0.1",
+			gridRow{Kernel: "ngd", Regularization: model.Regularization{Nu: 0.1}}},
+	} {
+		r, _, err := parseGrid(q.line)
+		if err != nil {
+			t.Errorf("%s: %v", q.line, err)
+			continue
+		}
+		got, want := r.trainCommand(false, (&gridReport{run: r}).settingsOf(&q.best)), "gram train -in some "+q.want
+		if got != want {
+			t.Errorf("%s: got  %s\nwant %s", q.line, got, want)
+		}
+		if _, err := parseSVM(strings.TrimPrefix(got, "gram train ")); err != nil {
+			t.Errorf("%s: %v", got, err)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/sparse"
 )
 
 // LearnersTopic is what help says of learners.
@@ -34,27 +35,21 @@ type parameter struct {
 	text       string // the default, until it is given
 }
 
-// assigned is a parameter that a flag sets.
-type assigned struct{ flag, name, text string }
+// assigned is a parameter that a flag or -type's list sets, and how that was written.
+type assigned struct{ flag, name, text, place string }
 
 func (p *parameter) String() string { return p.text }
 
 // Set implements flag.Value.
 func (p *parameter) Set(text string) error {
 	p.text = text
-	p.m.assign(p.flag, p.name, text)
+	p.m.assign(p.flag, p.name, text, "-"+p.flag+" "+text)
 	return nil
 }
 
 // assign sets a parameter when the learner is known.
-func (m *machine) assign(flag, name, text string) {
+func (m *machine) assign(flag, name, text, place string) {
 	switch {
-	case name == "kernel":
-		m.Specs = append(m.Specs, text)
-		return
-	case name == "embed":
-		m.Embedding = text
-		return
 	case name == "weight" && text == "balanced":
 		name, text = "balanced", "true"
 	case name == "shrinking":
@@ -63,7 +58,7 @@ func (m *machine) assign(flag, name, text string) {
 			text = "10"[at : at+1]
 		}
 	}
-	m.assigned = append(m.assigned, assigned{flag, name, text})
+	m.assigned = append(m.assigned, assigned{flag, name, text, place})
 }
 
 // several is a parameter that may be set several times.
@@ -97,28 +92,59 @@ func (s set) Set(text string) error {
 	if !ok {
 		return errors.New("expected NAME=VALUE, the name of a parameter")
 	}
-	s.m.assign("set", strings.TrimSpace(name), value)
+	s.m.assign("set", strings.TrimSpace(name), value, "-set "+text)
 	return nil
+}
+
+// setOnce notes where each parameter is set, and checks that it has one value.
+func (m *machine) setOnce() error {
+	_, list, _ := strings.Cut(m.kind, ":")
+	own, err := params.Split(list)
+	if err != nil {
+		return err
+	}
+	var all []assigned
+	for _, s := range own {
+		all = append(all, assigned{"type", s.Name, s.Text, "-type " + m.kind})
+	}
+	m.assigned = append(all, m.assigned...)
+	all = m.assigned
+	for _, q := range [][2]string{{"type", "type"}, {"s", "type"}, {"kernel", "kernel"}, {"t", "kernel"},
+		{"embed", "embed"}, {"scale", "embed"}, {"ngrams", "ngrams"}, {"g", "gamma"}, {"d", "degree"}, {"r", "r"},
+		{"r", "coef0"}} {
+		if flag, name := q[0], q[1]; m.f.Given(flag) {
+			text := m.f.Lookup(flag).Value.String()
+			all = append(all, assigned{flag, name, text, "-" + flag + " " + text})
+		}
+	}
+	m.places = map[string]assigned{}
+	for _, a := range all {
+		name := a.name
+		if at := strings.LastIndexByte(a.text, '='); name == "weight" && at >= 0 {
+			name = "weight of " + a.text[:at]
+		}
+		if other, twice := m.places[name]; twice && other.text != a.text {
+			return setTwice(name, other.place, a.place)
+		}
+		m.places[name] = a
+	}
+	return nil
+}
+
+// setTwice is the error of a parameter that is set in two places.
+func setTwice(name, one, other string) error {
+	return cli.Usagef("%s is set by %s and by %s, expected one of them", name, one, other)
 }
 
 // setParameters sets the parameters that flags name.
 func (m *machine) setParameters() error {
 	t := m.learner.trainer
 	all := m.assigned
-	for _, q := range []struct {
-		name string
-		to   *string
-	}{{"embed", &m.Embedding}, {"kernel", m.first()}} {
-		switch {
-		case q.name == "embed" && m.scale != "":
-			all = append(all, assigned{"scale", q.name, *q.to})
-		case *q.to != "":
-			all = append(all, assigned{q.name, q.name, *q.to})
-		case t.Given(q.name) && q.name == "kernel":
-			m.Specs = []string{fmt.Sprint(params.Get(t, q.name))}
-		case t.Given(q.name):
-			*q.to = fmt.Sprint(params.Get(t, q.name))
-		}
+	if m.Embedding != "" {
+		all = append(all, assigned{flag: m.places["embed"].flag, name: "embed", text: m.Embedding})
+	}
+	if len(m.Specs) > 0 {
+		all = append(all, assigned{flag: "kernel", name: "kernel", text: m.Specs[0]})
 	}
 	for _, a := range all {
 		flag := a.flag
@@ -136,15 +162,15 @@ func (m *machine) setParameters() error {
 			return cli.Usagef("-%s: %w", flag, err)
 		}
 	}
-	return nil
-}
-
-// first returns the first kernel that is named.
-func (m *machine) first() *string {
-	if len(m.Specs) == 0 {
-		return new(string)
+	if len(m.Specs) == 0 && t.Given("kernel") {
+		m.Specs = []string{fmt.Sprint(params.Get(t, "kernel"))}
 	}
-	return &m.Specs[0]
+	if t.Given("embed") {
+		m.Embedding = fmt.Sprint(params.Get(t, "embed"))
+	}
+	e, err := sparse.ParseEmbedding(m.Embedding)
+	m.Signed = m.Signed || err == nil && e.Scales()
+	return nil
 }
 
 // numberOf returns a parameter of support vector machines as it was given, or its default.

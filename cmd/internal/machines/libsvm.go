@@ -17,6 +17,7 @@ type letters struct {
 	number        int // -t; -1 where it isn't given
 	gamma, offset float64
 	degree        int
+	gammas        bool // -g has a list
 }
 
 // kernelNames are the kernels in the order of svm-train's -t.
@@ -87,13 +88,10 @@ func (c *choice) Set(v string) error {
 	return nil
 }
 
-// checkLetters checks that a kernel is named in one way.
+// checkLetters checks that letters suit the kernel.
 func (m *machine) checkLetters() error {
-	if m.number < 0 && m.f.Given("g") && len(m.Specs) == 0 {
+	if m.number < 0 && (m.f.Given("g") || m.gammas) && len(m.Specs) == 0 {
 		m.number = 2
-	}
-	if len(m.Specs) > 0 && m.number >= 0 {
-		return cli.Usagef("-kernel and -t both name a kernel, expected one of them")
 	}
 	for _, letter := range []string{"g", "d", "r"} {
 		if m.f.Given(letter) && m.number < 0 {

@@ -13,13 +13,8 @@ import (
 
 // takeScale makes -scale an embedding.
 func (m *machine) takeScale() error {
-	if e, err := sparse.ParseEmbedding(m.Embedding); m.scale == "" {
-		m.Signed = m.Signed || err == nil && e.Scales()
+	if m.scale == "" {
 		return nil
-	}
-	if m.Embedding != "" {
-		return cli.Usagef("-scale %s and -embed %s, expected one of them: -scale is short for an embedding", m.scale,
-			m.Embedding)
 	}
 	e, err := sparse.ParseEmbedding(m.scale)
 	if err != nil || !e.Scales() {
@@ -28,7 +23,7 @@ func (m *machine) takeScale() error {
 	if err != nil {
 		return cli.Usagef("-scale %s, expected standard or a range of ascending numbers such as 0..1", m.scale)
 	}
-	m.Embedding, m.Signed = e.String(), true
+	m.Embedding = e.String()
 	return nil
 }
 
