@@ -192,12 +192,13 @@ func write(folder string, files map[string][]byte) error {
 // comparable leaves out numbers of pages, in which times stand.
 func comparable(name string, data []byte) []byte {
 	if filepath.Ext(name) == ".html" {
-		return digits.ReplaceAll(data, nil)
+		return varying.ReplaceAll(data, nil)
 	}
 	return data
 }
 
-var digits = regexp.MustCompile(`[0-9.]+`)
+// varying are times, and charts of them.
+var varying = regexp.MustCompile(`(?s)<svg.*?</svg>|[0-9.]+`)
 
 // contents returns the files below a folder.
 func contents(folder string) map[string][]byte {
