@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 )
@@ -92,6 +95,11 @@ func (g *grid) check() error {
 		if a, set := g.places[strings.ToLower(list.Name)]; set {
 			return setTwice(list.Name, a.place, "-grid "+list.Name)
 		}
+		for _, spec := range g.Specs {
+			if sets(spec, list.Name) {
+				return setTwice(list.Name, "-kernel "+spec, "-grid "+list.Name)
+			}
+		}
 	}
 	if err := g.checkNGrams(); err != nil {
 		return err
@@ -101,6 +109,18 @@ func (g *grid) check() error {
 		g.samples, g.prices = points.Samples, len(points.C)
 	}
 	return err
+}
+
+// sets reports whether the specification of a kernel that isn't made of others gives a parameter a value.
+func sets(spec, name string) bool {
+	k, err := kernel.Parse(spec)
+	if err != nil {
+		return false
+	}
+	_, has := kernel.ParamOf(k, name)
+	_, parameters, _ := strings.Cut(spec, ":")
+	given, err := params.Split(parameters)
+	return has && err == nil && slices.ContainsFunc(given, func(p params.Setting) bool { return p.Name == name })
 }
 
 // checkNGrams checks the list of n-grams. The first ones are those that the documents are read with.
