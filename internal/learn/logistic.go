@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -96,6 +98,9 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 		spec = sphericalLearner.Name
 	}
 	found, err := Search(ctx, c, &Grid{Points: []Point{{Trainer: &rough, Spec: spec}}, C: triedC, Folds: triedOn}, o)
+	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // the training on all documents follows
+		short.Need = max(short.Need, logistic.Need(c.Size(), 1, o.Workers))
+	}
 	if err != nil {
 		return nil, err
 	}
