@@ -83,7 +83,6 @@ func TestInvalidArguments(t *testing.T) {
 		o := gram.SearchOptions{TrainOptions: gram.TrainOptions{Kernel: "linear"}, Grid: map[string][]string{name: {value}}}
 		return of(gram.Search(ctx, c, o))
 	}
-	_, _, selected := gram.SelectTerms(ctx, c, -1, gram.Options{})
 	for at, test := range []struct {
 		want string
 		err  error
@@ -99,8 +98,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"Embedding tf-l1-js", train(gram.TrainOptions{Type: "linear", Embedding: "tf-l1-js"})},
 		{`Reject 2%, expected err`, train(gram.TrainOptions{Reject: "2%"})},
 		{`Type "svm", expected`, train(gram.TrainOptions{Type: "svm"})},
-		{"k=-1", train(gram.TrainOptions{Type: "mkm:k=-1"})},
-		{"Type lmnn: texts is text", train(gram.TrainOptions{Type: "lmnn"})},
+		{"k=-1", train(gram.TrainOptions{Type: "knn:k=-1"})},
 		{"found -2", of(gram.Train(ctx, vectors, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1}))},
 		{"mmx", train(gram.TrainOptions{Options: other})},
 		{"MemoryBytes", train(gram.TrainOptions{Options: gram.Options{MemoryBytes: -1}})},
@@ -135,7 +133,6 @@ func TestInvalidArguments(t *testing.T) {
 		{"Grid C: ten, expected", search("C", "ten")},
 		{"Grid gamma: no such", search("gamma", "1")},
 		{"isn't made of others (did you mean C?)", search("c", "1")},
-		{"term", selected},
 		{"1 label", of(gram.Texts(ctx, fewTexts, []string{"x"}, gram.ReadOptions{}))},
 		{"expected", of(gram.Texts(ctx, nil, nil, gram.ReadOptions{}))},
 		{"2 labels", of(gram.Terms([][]string{{"a"}}, []string{"x", "y"}))},
@@ -171,7 +168,7 @@ func TestInvalidArguments(t *testing.T) {
 			continue
 		}
 		text := test.err.Error()
-		below := regexp.MustCompile(`\b(engine|sparse|corpus|svm|learn|solver|mkm|selection): `).FindString(text)
+		below := regexp.MustCompile(`\b(engine|sparse|corpus|svm|learn|solver): `).FindString(text)
 		if !strings.Contains(text, test.want) || !strings.HasPrefix(text, "gram: ") || below != "" ||
 			strings.Count(text, "gram: ") != 1 {
 			t.Errorf("%d: error %q, expected one with %q that begins with gram: once and names no package below", at, text,

@@ -18,13 +18,9 @@ import (
 	"github.com/gramengine/gram/internal/learn/knn"
 	"github.com/gramengine/gram/internal/learn/landmark"
 	"github.com/gramengine/gram/internal/learn/linear"
-	"github.com/gramengine/gram/internal/learn/lmnn"
 	"github.com/gramengine/gram/internal/learn/logistic"
-	"github.com/gramengine/gram/internal/learn/mkm"
 	"github.com/gramengine/gram/internal/learn/pca"
-	"github.com/gramengine/gram/internal/learn/selection"
 	"github.com/gramengine/gram/internal/learn/svm"
-	"github.com/gramengine/gram/internal/learn/width"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -59,10 +55,6 @@ func TestEnded(t *testing.T) {
 	curves := gram.Must(logistic.Train(live, few, dot, logistic.Settings{}, logistic.Options{}))
 	near := gram.Must(knn.Train(c, knn.Settings{}))
 	on := gram.Must(landmark.Train(live, few, landmark.Settings{Landmarks: 20}, landmark.Options{}))
-	layers := mkm.Settings{Layers: []string{"arccos:n=0"}, Widths: []int{20}, Components: 10, Final: mkm.Neighbours}
-	deep := gram.Must(mkm.Train(live, few, layers, mkm.Options{}))
-	dense := mat.NewDense(c.Documents.Rows(), 200, nil)
-	labels := make([]int32, c.Documents.Rows())
 	vectors, product := mat.NewDense(e.Len(), 200, nil), mat.NewDense(e.Len(), 200, nil)
 	rows := gram.Must(e.Rectangle(k, x, 64<<20))
 	kernels := []kernel.Kernel{k}
@@ -74,7 +66,6 @@ func TestEnded(t *testing.T) {
 	matrix := gram.Must(solver.NewDense(square.N, square.Data))
 
 	many := engine.NeighbourOptions{Count: 200}
-	set := width.Set{Features: dense, Labels: labels}
 	work := [][]any{ // functions with their arguments, but for the context; those after are the zero value
 		{engine.NewContext, x}, {e.Gram, k}, {e.Rows, k, engine.Request{Test: x}}, {e.Digest, k},
 		{e.Each, k, engine.Request{Half: true}, func(*engine.Tile) error { return nil }},
@@ -91,8 +82,8 @@ func TestEnded(t *testing.T) {
 		{logistic.Train, c, dot},
 		{curves.Predict, c.Documents}, {near.Predict, c.Documents},
 		{landmark.Train, c}, {landmark.Grow, c}, {on.Predict, c.Documents},
-		{lmnn.Train, c}, {mkm.Train, c, layers}, {deep.Predict, c.Documents}, {pca.Fit, e, x, k, pca.Options{Components: 50}},
-		{pca.FitLandmarks, e, x, k, c.Documents, pca.Options{Components: 50}}, {selection.Rank, c}, {width.Search, set, set},
+		{pca.Fit, e, x, k, pca.Options{Components: 50}},
+		{pca.FitLandmarks, e, x, k, c.Documents, pca.Options{Components: 50}},
 		{solver.Train, matrix, solver.Training{Labels: parts, Classes: 2}},
 	}
 	ended, cancel := context.WithCancel(live)

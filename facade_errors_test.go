@@ -81,16 +81,20 @@ func TestErrorsLeaveNames(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "a-type -grid b")
 	_, read := gram.Read(t.Context(), folder, gram.ReadOptions{})
 	_, loaded := gram.Load(folder)
-	c := *few(t)
+	var texts, numbers []string
+	for i := range 30 {
+		texts, numbers = append(texts, "red"), append(numbers, strconv.Itoa(i))
+	}
+	c := gram.Must(gram.Texts(t.Context(), texts, numbers, gram.ReadOptions{MinDF: 1}))
 	c.Source = folder
-	_, lmnn := gram.Train(t.Context(), &c, gram.TrainOptions{Type: "lmnn"})
-	for _, err := range []error{read, loaded, lmnn} {
+	_, trained := gram.Train(t.Context(), c, gram.TrainOptions{})
+	for _, err := range []error{read, loaded, trained} {
 		if err == nil || !strings.Contains(err.Error(), folder) {
 			t.Errorf("%v, expected an error that names %s", err, folder)
 		}
 	}
-	if !strings.HasPrefix(lmnn.Error(), "gram: Type lmnn: ") {
-		t.Errorf("%v, expected an error that names Type", lmnn)
+	if !strings.Contains(trained.Error(), ": Type epsilon_svr estimates ") {
+		t.Errorf("%v, expected an error that names Type", trained)
 	}
 }
 
@@ -157,7 +161,6 @@ func TestOptionsApply(t *testing.T) {
 		"Balanced does not apply to Type knn":              {Type: "knn", Balanced: true},
 		"Probabilities does not apply to Type knn":         {Type: "knn", Probabilities: true},
 		"Weights does not apply to Type knn":               {Type: "knn", Weights: weights},
-		"C does not apply to Type lmnn, which takes Tole":  {Type: "lmnn", C: 0.1},
 		"Nu does not apply to Type c_svc, which takes Ke":  {Nu: 0.2},
 		"C does not apply to Type nu_svc":                  {Type: "nu_svc", C: 2},
 		"Scheme does not apply to Type one_class":          {Type: "one_class", Scheme: "labels"},
@@ -171,7 +174,6 @@ func TestOptionsApply(t *testing.T) {
 		"DocumentWeights: 0 of document 1 of a precompu": {
 			DocumentWeights: []float64{1, 0, 1, 1, 1, 1}, Kernel: "precomputed"},
 		"DocumentWeights does not apply to Type knn": {Type: "knn", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
-		"DocumentWeights does not apply to Type mkm": {Type: "mkm", DocumentWeights: []float64{1, 1, 1, 1, 1, 1}},
 	} {
 		for _, err := range trainings(t, c, o) {
 			if err == nil || !strings.HasPrefix(err.Error(), "gram: "+want) {

@@ -12,7 +12,7 @@
 //
 // These functions correspond to commands, whose help says more:
 //
-//	corpus      Read, SelectTerms, corpus.Corpus, sparse.CSR
+//	corpus      Read, corpus.Corpus, sparse.CSR
 //	matrix      Gram, Cross
 //	neighbours  Neighbours
 //	duplicates  Duplicates, NewIndex, Index.Query, Index.Add

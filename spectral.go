@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/engine/spectrum"
 	"github.com/gramengine/gram/internal/learn/landmark"
 	"github.com/gramengine/gram/internal/learn/pca"
-	"github.com/gramengine/gram/internal/learn/selection"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -22,38 +21,6 @@ import (
 // Kernels describes the kernels that specifications name: formula, parameters with their defaults,
 // definiteness and source.
 func Kernels() []kernel.Info { return kernel.Catalogue() }
-
-// SelectTerms returns the documents with the given number of terms, those that have the most mutual information
-// with the class, and the ranking of all terms. Columns keep their numbers. It comes without texts, since a training
-// that cuts these anew would have all terms again.
-//
-// It fails if the number is below 1, or if no document has exactly one class. Where there are fewer terms, all stay.
-func SelectTerms(
-	ctx context.Context, c *corpus.Corpus, terms int, o Options,
-) (_ *corpus.Corpus, _ *TermRanking, err error) {
-	defer facade(&err)
-	if err := checked(ctx, c); err != nil {
-		return nil, nil, err
-	}
-	if terms < 1 {
-		return nil, nil, fmt.Errorf("gram: %d terms to select, expected 1 or more", terms)
-	}
-	r, err := selection.Rank(ctx, c, selection.Options{Workers: o.Workers})
-	if err != nil {
-		return nil, nil, err
-	}
-	out := *c
-	out.Documents, out.Texts = selection.Keep(c.Documents, r.Best(terms)), nil
-	return &out, (*TermRanking)(r), nil
-}
-
-// TermRanking has columns by their mutual information with the class, in descending order; ties are broken by column.
-type TermRanking struct {
-	Terms     []uint32  // columns that have a value in some document
-	Bits      []float64 // mutual information of each
-	Entropy   float64   // of the class, in bits: an upper bound of Bits
-	Documents int       // number of documents with one class, which alone count
-}
 
 // SpectrumOptions say which matrix has its eigenvalues computed.
 type SpectrumOptions struct {

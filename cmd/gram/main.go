@@ -12,15 +12,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/gramengine/gram/cmd/internal/explain"
-	"github.com/gramengine/gram/cmd/internal/machines"
-	"github.com/gramengine/gram/cmd/internal/matrices"
-	"github.com/gramengine/gram/cmd/internal/neighbours"
-	"github.com/gramengine/gram/cmd/internal/serve"
-	"github.com/gramengine/gram/cmd/internal/spectral"
+	"github.com/gramengine/gram/cmd/commands"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/internal/source"
 )
 
 // program has the commands in the order of the help.
@@ -28,12 +22,8 @@ var program = cli.Program{
 	Name: "gram",
 	About: `
 gram trains classifiers and regressions on texts, tables and vectors, and computes kernel matrices.`,
-	Commands: []*cli.Command{
-		machines.Train, machines.Predict, machines.Evaluate, machines.Grid, machines.CV, explain.Command, serve.Command,
-		neighbours.Neighbours, neighbours.Duplicates, matrices.Matrix, spectral.PCA, spectral.Command, matrices.Corpus,
-		matrices.Kernels,
-	},
-	Topics: []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic},
+	Commands: commands.Commands,
+	Topics:   commands.Topics(),
 	Examples: `
 gram train -in mail/ -o mail.model           a model from texts, one sub-folder per class
 gram predict -in new.tsv -model mail.model`,

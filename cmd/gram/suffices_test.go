@@ -36,8 +36,6 @@ var thrifty = []string{
 	"train -o %s/a.model -type logistic",
 	"train -o %s/a.model -type landmark:m=200",
 	"train -o %s/a.model -type knn",
-	"train -o %s/a.model -type mkm:components=5,final=knn,k=1,base=100",
-	"train -o %s/a.model -type mkm:components=5,final=svm,c=1,base=100",
 }
 
 // needs finds the amounts that refusals name.

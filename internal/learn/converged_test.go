@@ -188,7 +188,7 @@ func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 //
 // Nothing else bounds what "converged" says: a learner that says so belongs here.
 func TestConverged(t *testing.T) {
-	told := map[string]bool{"knn": true, "lmnn": true, "mkm": true, "sphere-logistic": true}
+	told := map[string]bool{"knn": true, "sphere-logistic": true}
 	defer func() {
 		for _, l := range All {
 			if !told[l.Name] && l.Type == "" { // package solver tests support vector machines

@@ -163,7 +163,7 @@ func TestExplainEveryLearner(t *testing.T) {
 	}
 	const document = 7
 	for _, spec := range []string{
-		"linear", "logistic:c=1", "knn:k=3", "landmark:m=20", "mkm", "c_svc", "nu_svc:nu=0.2", "one_class:nu=0.2",
+		"linear", "logistic:c=1", "knn:k=3", "landmark:m=20", "c_svc", "nu_svc:nu=0.2", "one_class:nu=0.2",
 	} {
 		_, trainer, err := learn.Parse(spec)
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Each point of a search is trained with its own kernel, and has what a search of it alone has.
@@ -177,23 +176,5 @@ func TestLearningCurve(t *testing.T) {
 				t.Errorf("%s: part %v has %d documents, expected about %d", spec, curve[k].Part, n, want)
 			}
 		}
-	}
-}
-
-// What an lmnn holds out to choose its steps shares no group with what it fits.
-func TestDividedByGroups(t *testing.T) {
-	c := &corpus.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 91)}, Classes: []string{"a", "b"}}
-	for i := range 90 {
-		c.Labels.Add(int32(i % 2))
-		c.Groups = append(c.Groups, int64(i%30))
-	}
-	fit, held := divided(c, 1)
-	for _, i := range held {
-		if slices.ContainsFunc(fit, func(j int) bool { return c.Groups[i] == c.Groups[j] }) {
-			t.Fatalf("documents of group %d are in both parts", c.Groups[i])
-		}
-	}
-	if len(held) != 15 || len(fit) != 75 {
-		t.Errorf("%d and %d documents, expected 75 and 15", len(fit), len(held))
 	}
 }

@@ -43,7 +43,6 @@ var writers = []writer{
 	{name: "matrix text", args: "matrix -q -in a.tsv -kernel $ -o k.svm", old: "linear", new: "rbf"},
 	{name: "train", args: "train -q -in a.tsv -kernel linear -c $ -o m.model", old: "1", new: "2"},
 	{name: "landmarks", args: "train -q -in a.tsv -type landmark:m=8 -c $ -o m.model", old: "1", new: "2"},
-	{name: "mkm", args: "train -q -in a.svm -type mkm:components=$ -set layers=arccos:n=1 -o m.model", old: "2", new: "3"},
 	{name: "grid", args: "grid -q -in a.tsv -kernel linear -grid C=$ -o m.model", old: "1,2", new: "2,3"},
 	{name: "grid page", args: "grid -q -in a.tsv -kernel linear -grid C=$ -report r.html", old: "1,2", new: "2,3"},
 	{name: "predict", args: "predict -q -in a.tsv -model fixed.model -o $", old: "p.csv", new: "p.csv"},

@@ -67,7 +67,7 @@ func damage(r *rand.Rand, data []byte) (bad []byte, what string) {
 }
 
 func prepareFlips(ctx context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
-	program, err := t.build(ctx, ".", "./cmd/gram")
+	program, err := t.build(ctx, "lab", "./cmd/gramlab")
 	if err != nil {
 		return nil, err
 	}

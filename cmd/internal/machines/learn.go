@@ -14,13 +14,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// LearnersTopic is what help says of learners.
-var LearnersTopic = cli.Topic{Name: "learners", Summary: "what -type names, other than support vector machines", Text: `
+// LearnersTopic returns the help on learners, all that are registered.
+func LearnersTopic() cli.Topic {
+	return cli.Topic{Name: "learners", Summary: "what -type names, other than support vector machines", Text: `
 For train, cv and grid, -type also names learners other than support vector machines, with their
 parameters after a colon: -type NAME:parameter=value,parameter=value, or each by -set
 parameter=value. predict recognises their models. -grid takes lists of their parameters, and of C.
 
 ` + learn.Help()}
+}
 
 // learner is what -type names.
 type learner struct {

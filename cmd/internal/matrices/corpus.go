@@ -31,7 +31,7 @@ Class names that aren't numbers are numbered; standard error shows how.
 Test documents must be embedded like the training documents: -like takes vocabulary, weights of the
 embedding and numbers of classes from those.`,
 	Examples: `
-gram corpus -in train.tsv -select mi:300 -json
+gram corpus -in train.tsv -json
 gram corpus -in train.tsv -embed tf-l1-sqrt -o train.svm && svm-train -t 2 -g 1 train.svm
 gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 	Setup: func(f *cli.Flags) cli.Work {
@@ -45,11 +45,7 @@ gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 		c.DeclareEmbedding(f, "write them embedded as `EMBEDDING`, such as tf-l1-sqrt (default: as they were read)")
 		f.StringVar(&c.like, "like", "", "take vocabulary, weights and numbers of classes from the training `SOURCE`")
 		f.ReadsFiles(&c.like, "like", c.Files(&c.like))
-		f.StringVar(&c.selects, "select", "", "rank terms by mutual information with the class; -o keeps `mi:COUNT`")
-		f.Check(func() (err error) {
-			if c.most, err = parseSelect(c.selects); err != nil {
-				return err
-			}
+		f.Check(func() error {
 			if c.Embedding != "" && c.out == "" {
 				return cli.Usagef("-embed %s without -o: it says how vectors are written", c.Embedding)
 			}
@@ -77,8 +73,6 @@ type dataset struct {
 	backend.Limits
 	listed    int // number of classes to print
 	out, like string
-	selects   string
-	most      int // terms that are selected, 0 for all
 }
 
 func (c *dataset) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
@@ -90,20 +84,6 @@ func (c *dataset) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
 	}
 	r := newCorpusReport(documents)
 	r.listed = c.listed
-	if c.most > 0 {
-		p.Stage("ranking terms")
-		if r.Selected, err = c.selectTerms(ctx, documents, model); err != nil {
-			return nil, err
-		}
-		if c.out != "" {
-			same := documents == model
-			if documents = r.Selected.keep(documents); same {
-				model = documents
-			} else {
-				model = r.Selected.keep(model)
-			}
-		}
-	}
 	if c.out != "" {
 		r.Vectors = &vectorFile{File: c.out}
 		err = c.write(ctx, e, p, documents, model, r.Vectors)
@@ -121,7 +101,6 @@ type corpusReport struct {
 	MatchesAPair  float64         `json:"matching_terms_per_pair"`
 	Warnings      []corpusWarning `json:"warnings"`
 	Rows          []classRow      `json:"rows"`
-	Selected      *selected       `json:"selected,omitempty"`
 	Vectors       *vectorFile     `json:"vectors,omitempty"`
 
 	listed int // number of classes to print
@@ -217,9 +196,6 @@ func (r *corpusReport) Describe(d *report.Document) {
 		report.Count(l.Max), l.Mean)
 	d.Linef("matching terms: %s over all pairs, %.2f a pair", report.Count(r.Matches), r.MatchesAPair)
 	r.writeClasses(d)
-	if r.Selected != nil {
-		r.Selected.writeText(d)
-	}
 	if v := r.Vectors; v != nil {
 		what := "values as read"
 		if v.Embedding != "" {

@@ -1,5 +1,5 @@
-// Command gramlab repeats the experiments of the papers that gram's kernels come from, and compares
-// gram with other programs.
+// Command gramlab is gram with the learners of the papers that its kernels come from. It repeats their experiments, and
+// compares gram with other programs.
 //
 //	gramlab COMMAND [flags]
 //
@@ -10,8 +10,10 @@ import (
 	"io"
 	"os"
 
+	"github.com/gramengine/gram/cmd/commands"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/lab/internal/benchduplicates"
 	"github.com/gramengine/gram/lab/internal/benchlearners"
 	"github.com/gramengine/gram/lab/internal/benchlibsvm"
@@ -22,32 +24,40 @@ import (
 	"github.com/gramengine/gram/lab/internal/experiments"
 	"github.com/gramengine/gram/lab/internal/geometry"
 	"github.com/gramengine/gram/lab/internal/hyperbolic"
+	"github.com/gramengine/gram/lab/internal/lmnn"
+	"github.com/gramengine/gram/lab/internal/mkm"
 	"github.com/gramengine/gram/lab/internal/peers"
+	"github.com/gramengine/gram/lab/internal/selection"
 )
 
-// program has the commands in the order of the help.
-var program = cli.Program{
-	Name: "gramlab",
-	About: `
-gramlab repeats the experiments of the papers that gram's kernels come from, and compares
-gram with other programs.`,
-	Commands: []*cli.Command{
-		experiments.Command, bounds.Command, geometry.Command, hyperbolic.Command,
-		peers.BenchCommand(
-			benchduplicates.Program, benchlibsvm.Program, benchlearners.Program, benchpca.Program, benchpeers.Program,
-			benchtext.Program,
-		),
-	},
-	Topics: append([]cli.Topic{backend.Topic}, experiments.Topics()...),
-	Examples: `
-gramlab repro                                the experiments, and what they read
-gramlab repro cho -data DIR -sets rectangles
-gramlab bench pca -data corpora              gram against scikit-learn`,
+// learners are added to those of gram.
+var learners = []*learn.Learner{lmnn.Learner, mkm.Learner}
+
+// program has gram's commands and its own.
+var program = newProgram()
+
+func newProgram() *cli.Program {
+	learn.Register(learners...)
+	return &cli.Program{
+		Name: "gramlab",
+		About: `
+gramlab is gram with further learners, experiments of papers, and comparisons with other programs.`,
+		Commands: append([]*cli.Command{
+			experiments.Command, bounds.Command, geometry.Command, hyperbolic.Command, selection.Command,
+			peers.BenchCommand(
+				benchduplicates.Program, benchlibsvm.Program, benchlearners.Program, benchpca.Program, benchpeers.Program,
+				benchtext.Program,
+			),
+		}, commands.Commands...),
+		Topics: append(commands.Topics(), experiments.Topics()...),
+		Examples: `
+gramlab repro cho -data DIR -sets rectangles`,
+	}
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is the whole program.
 func run(args []string, stdout, stderr io.Writer) int {
-	return backend.Run(&program, args, stdout, stderr)
+	return backend.Run(program, args, stdout, stderr)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/internal/learn/mkm"
 	words "github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/lab/internal/mkm"
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 

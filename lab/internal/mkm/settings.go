@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/learn/lmnn"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/lab/internal/lmnn"
 	"github.com/gramengine/gram/sparse"
 )
 

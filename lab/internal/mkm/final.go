@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/learn/lmnn"
 	"github.com/gramengine/gram/internal/learn/svm"
-	"github.com/gramengine/gram/internal/learn/width"
+	"github.com/gramengine/gram/lab/internal/lmnn"
+	"github.com/gramengine/gram/lab/internal/width"
 	"github.com/gramengine/gram/solver"
 )
 

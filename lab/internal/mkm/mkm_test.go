@@ -17,9 +17,9 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/archive/archivetest"
 	"github.com/gramengine/gram/internal/learn/pca"
-	"github.com/gramengine/gram/internal/learn/width"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/lab/internal/width"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/archive"
-	"github.com/gramengine/gram/internal/learn/lmnn"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/lab/internal/lmnn"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/internal/learn/lmnn"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/selection"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/lab/internal/lmnn"
+	"github.com/gramengine/gram/lab/internal/selection"
 	"github.com/gramengine/gram/sparse"
 )
 

@@ -1,4 +1,4 @@
-package learn
+package lmnn
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/grouped"
-	"github.com/gramengine/gram/internal/learn/lmnn"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
@@ -15,28 +15,29 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-var metricLearner = &Learner{
+// Learner is the learner lmnn.
+var Learner = &learn.Learner{
 	Name: "lmnn", Summary: "nearest neighbours under a learnt metric, of vectors with few columns",
-	Form: lmnn.Form.Name, Read: Reads(&lmnn.Form, func(m *lmnn.Model) Model { return metricModel{m} }),
-	New: func() Trainer { return &metric{} },
+	Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return metricModel{m} }),
+	New: func() learn.Trainer { return &metric{} },
 }
 
 // metric trains metrics.
 type metric struct {
 	params.Record
-	lmnn.Settings
+	Settings
 }
 
-// Check implements Trainer.
-func (t *metric) Check(Options) error { return nil }
+// Check implements learn.Trainer.
+func (t *metric) Check(learn.Options) error { return nil }
 
-// Train implements Trainer.
-func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+// Train implements learn.Trainer.
+func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
 	if c.Vocabulary != nil {
 		return nil, flagtext.Errorf("-type lmnn: %s is text, expected vectors of few columns, such as gram pca writes",
 			c.Source)
 	}
-	opt := o.metrics()
+	opt := optionsOf(o)
 	opt.Progress = func(iterations, most int, value float64, near int64) {
 		o.Tell("metric", int64(iterations), int64(most), fmt.Sprintf("loss %.6g", value), fmt.Sprintf("%d near", near))
 	}
@@ -44,7 +45,7 @@ func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model,
 	if s.Iterations < 0 {
 		s.Iterations = 0
 		fit, valid := divided(c, o.Seed)
-		found, err := lmnn.Choose(ctx, c.Select(fit), c.Select(valid), s, opt)
+		found, err := Choose(ctx, c.Select(fit), c.Select(valid), s, opt)
 		if err != nil {
 			return nil, fmt.Errorf("choosing iterations, without one document of six: %w", err)
 		}
@@ -52,7 +53,7 @@ func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model,
 			100*float64(found.Wrong)/float64(found.Documents), found.Documents)
 		s.Iterations = found.Iterations
 	}
-	m, err := lmnn.Train(ctx, c, s, opt)
+	m, err := Train(ctx, c, s, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -71,16 +72,16 @@ func divided(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 	return run.Pick(rows, fit), run.Pick(rows, valid)
 }
 
-func (o *Options) metrics() lmnn.Options {
-	return lmnn.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
+func optionsOf(o learn.Options) Options {
+	return Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
 }
 
 // metricModel is a metric with its documents.
-type metricModel struct{ *lmnn.Model }
+type metricModel struct{ *Model }
 
-// Predict implements Model: decision values are energies, the sign turned.
-func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	p, err := m.Model.Predict(ctx, docs, o.metrics())
+// Predict implements learn.Model: decision values are energies, the sign turned.
+func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
+	p, err := m.Model.Predict(ctx, docs, optionsOf(o))
 	if err != nil {
 		return nil, err
 	}
@@ -106,10 +107,10 @@ func (m metricModel) columns() int {
 	return count
 }
 
-// About implements Model.
-func (m metricModel) About() About {
+// About implements learn.Model.
+func (m metricModel) About() learn.About {
 	s := m.Settings
-	a := About{
+	a := learn.About{
 		Type: "lmnn" + params.Spec(s), Scheme: solver.OneVsRest, Classes: m.Classes,
 		Machines: m.Classes, Terms: m.columns(), Width: m.Columns, Bytes: m.Bytes(), Votes: true,
 	}

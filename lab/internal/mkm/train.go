@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/grouped"
-	"github.com/gramengine/gram/internal/learn/selection"
-	"github.com/gramengine/gram/internal/learn/width"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/lab/internal/selection"
+	"github.com/gramengine/gram/lab/internal/width"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )

@@ -1,4 +1,4 @@
-package learn
+package mkm
 
 import (
 	"context"
@@ -9,29 +9,31 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
-	"github.com/gramengine/gram/internal/learn/mkm"
+	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
-var multilayerLearner = &Learner{
+// Learner is the learner
+var Learner = &learn.Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
-	Form: mkm.Form.Name, Read: Reads(&mkm.Form, func(m *mkm.Model) Model { return multilayerModel{m} }),
-	New: func() Trainer { return &multilayer{} },
+	Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return multilayerModel{m} }),
+	New: func() learn.Trainer { return &multilayer{} },
 }
 
 // multilayer trains multilayer kernel machines.
 type multilayer struct {
 	params.Record
-	mkm.Settings
+	Settings
 	Layers string `param:"layers" default:"arccos:n=1;arccos:n=1" help:"kernels, one per layer, or none"`
 	Width  string `param:"width" default:"auto" help:"features that pass: auto, all, or numbers by layer"`
 }
 
 // settings are those of options.
-func (t *multilayer) settings(o Options) (mkm.Settings, error) {
+func (t *multilayer) settings(o learn.Options) (Settings, error) {
 	s := t.Settings
 	s.Seed = o.Seed
 	own := *t
@@ -58,38 +60,38 @@ func (t *multilayer) settings(o Options) (mkm.Settings, error) {
 		}
 	}
 	switch {
-	case s.Final != mkm.Machines && (s.Kernel != "" || s.C != 0):
+	case s.Final != Machines && (s.Kernel != "" || s.C != 0):
 		return s, flagtext.Errorf("-kernel and c apply to -type mkm:final=svm only; layers names the kernels of layers")
-	case s.Final != mkm.Metric && s.Steps != 0:
+	case s.Final != Metric && s.Steps != 0:
 		return s, flagtext.Errorf("-type mkm:steps=N applies to final=lmnn only")
-	case s.Final != mkm.Neighbours && s.K != 0:
+	case s.Final != Neighbours && s.K != 0:
 		return s, flagtext.Errorf("-type mkm:k=K applies to final=knn only")
 	}
 	return s, s.Validate()
 }
 
-// Check implements Trainer.
-func (t *multilayer) Check(o Options) error {
+// Check implements learn.Trainer.
+func (t *multilayer) Check(o learn.Options) error {
 	_, err := t.settings(o)
 	return err
 }
 
-func (o *Options) multilayer() mkm.Options {
-	return mkm.Options{
+func optionsOf(o learn.Options) Options {
+	return Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: o.told,
+		Progress: func(p run.Progress) { o.Tell(p.Stage, p.Done, p.Total, p.Details...) },
 	}
 }
 
-// Train implements Trainer.
-func (t *multilayer) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+// Train implements learn.Trainer.
+func (t *multilayer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
 	s, err := t.settings(o)
 	if err != nil {
 		return nil, err
 	}
-	opt := o.multilayer()
-	opt.Chosen = func(c mkm.Choice) { o.Saying("%s", c) }
-	m, err := mkm.Train(ctx, c, s, opt)
+	opt := optionsOf(o)
+	opt.Chosen = func(c Choice) { o.Saying("%s", c) }
+	m, err := Train(ctx, c, s, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -97,11 +99,11 @@ func (t *multilayer) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mo
 }
 
 // multilayerModel is a multilayer kernel machine.
-type multilayerModel struct{ *mkm.Model }
+type multilayerModel struct{ *Model }
 
-// Predict implements Model.
-func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, o.multilayer())
+// Predict implements learn.Model.
+func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
 // levelRow is a level in a report: the documents, then each layer.
@@ -118,12 +120,12 @@ type levelRow struct {
 	Explained float64 `json:"explained,omitempty"`
 }
 
-// About implements Model.
-func (m multilayerModel) About() About {
+// About implements learn.Model.
+func (m multilayerModel) About() learn.About {
 	s := m.Settings
-	a := About{
+	a := learn.About{
 		Type: "mkm" + params.Spec(s), Scheme: solver.OneVsRest, Classes: m.Classes, Machines: m.Classes,
-		Votes: s.Final != mkm.Machines, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Bytes: m.Bytes(),
+		Votes: s.Final != Machines, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Bytes: m.Bytes(),
 	}
 	if a.Columns = slices.Sorted(slices.Values(m.Columns)); m.Columns == nil {
 		a.Columns = m.Layers[0].Embedder.Terms

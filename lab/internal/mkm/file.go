@@ -6,12 +6,12 @@ import (
 	"io"
 
 	"github.com/gramengine/gram/internal/learn/archive"
-	"github.com/gramengine/gram/internal/learn/lmnn"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/lab/internal/lmnn"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Form describes a model's file. docs/formats.md explains its keys and arrays. Layers and a classifier
+// Form describes a model's file. Layers and a classifier
 // that is a model of its own are files within the file.
 var Form = archive.Format[Model]{
 	Package: "mkm", Name: "gram mkm ", Describe: describe, Validate: (*Model).Validate,
@@ -131,7 +131,7 @@ var layerForm = archive.Format[Layer]{
 	},
 }
 
-// Write writes the model in a form of its own, see docs/formats.md. The same model has the same bytes
+// Write writes the model in a form of its own. The same model has the same bytes
 // on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors are those
 // of w and of ctx.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

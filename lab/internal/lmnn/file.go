@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 )
 
-// Form describes a model's file. docs/formats.md explains its keys and arrays.
+// Form describes a model's file.
 var Form = archive.Format[Model]{
 	Package: "lmnn", Name: "gram lmnn ", Describe: describe, Validate: (*Model).Validate,
 }
@@ -35,7 +35,7 @@ func describe(f *archive.File, m *Model) {
 	archive.Array(f, "documents", &m.Documents, n, m.Columns)
 }
 
-// Write writes the model in a form of its own, see docs/formats.md. The same model has the same
+// Write writes the model in a form of its own. The same model has the same
 // bytes on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors
 // are those of w and of ctx.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

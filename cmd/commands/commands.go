@@ -1,0 +1,26 @@
+// Package commands lists the commands of gram, for its main program and for gramlab, which has further learners.
+package commands
+
+import (
+	"github.com/gramengine/gram/cmd/internal/explain"
+	"github.com/gramengine/gram/cmd/internal/machines"
+	"github.com/gramengine/gram/cmd/internal/matrices"
+	"github.com/gramengine/gram/cmd/internal/neighbours"
+	"github.com/gramengine/gram/cmd/internal/serve"
+	"github.com/gramengine/gram/cmd/internal/spectral"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/source"
+)
+
+// Commands are the commands in the order of the help.
+var Commands = []*cli.Command{
+	machines.Train, machines.Predict, machines.Evaluate, machines.Grid, machines.CV, explain.Command, serve.Command,
+	neighbours.Neighbours, neighbours.Duplicates, matrices.Matrix, spectral.PCA, spectral.Command, matrices.Corpus,
+	matrices.Kernels,
+}
+
+// Topics returns the topics of the help. Learners must be registered before.
+func Topics() []cli.Topic {
+	return []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic()}
+}

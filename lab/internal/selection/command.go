@@ -1,0 +1,104 @@
+package selection
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+)
+
+// Command is gramlab select.
+var Command = &cli.Command{
+	Name:    "select",
+	Summary: "terms by their mutual information with the class",
+	Help: `
+Ranks the terms of documents by their mutual information with the class, from a histogram of each
+(Cho's thesis, §5.2.3). Counts up to 9 have a bin for each number; if there are greater ones, the
+bins are 0, 1, 2-3, 4-7 and so on. Other values have ten bins of equal width. Documents without a
+class, or with several, are ignored.`,
+	Examples: `
+gramlab select -in train.tsv -n 300 -json`,
+	Setup: func(f *cli.Flags) cli.Work {
+		c := &command{f: f}
+		c.Documents.Declare(f, "goroot", &c.Limits)
+		f.Group("Output", "")
+		f.IntVar(&c.count, "n", 20, "list the best `N` terms")
+		f.Group("Computing", "")
+		c.DeclareMemory(f)
+		c.DeclareWorkers(f)
+		f.Check(func() error {
+			if c.count < 1 {
+				return cli.Usagef("-n %d, expected 1 or more", c.count)
+			}
+			return nil
+		})
+		return c.run
+	},
+}
+
+type command struct {
+	source.Documents
+	backend.Limits
+	f     *cli.Flags
+	count int
+}
+
+// result is the report of the command.
+type result struct {
+	Corpus    source.Line `json:"corpus"`
+	Documents int         `json:"documents"` // with one class
+	Terms     int         `json:"terms"`     // that were ranked
+	Entropy   float64     `json:"class_bits"`
+	Rows      []row       `json:"rows"`
+}
+
+// row is a term. Index counts from 0.
+type row struct {
+	Term  string  `json:"term"`
+	Index uint32  `json:"index"`
+	Bits  float64 `json:"bits"`
+}
+
+func (c *command) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(false)
+	defer p.Clear()
+	docs, err := c.Read(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // the values, by term
+		return err
+	}
+	p.Stage("ranking terms")
+	ranking, err := Rank(ctx, docs, Options{Workers: c.Workers})
+	if err != nil {
+		return err
+	}
+	r := &result{Corpus: source.NewLine(docs), Documents: ranking.Documents, Terms: len(ranking.Terms),
+		Entropy: ranking.Entropy, Rows: []row{}}
+	for i, term := range ranking.Terms[:min(c.count, r.Terms)] {
+		name := docs.TermName(term)
+		if docs.Vocabulary != nil {
+			name = docs.Tokenizer.Term(docs.Vocabulary[term])
+		}
+		r.Rows = append(r.Rows, row{name, term, ranking.Bits[i]})
+	}
+	p.Clear()
+	return report.Write(e.Stdout, r, c.f.JSON)
+}
+
+// Describe implements report.Describer.
+func (r *result) Describe(d *report.Document) {
+	d.Line(r.Corpus)
+	t := report.NewTable(">rank", "term", ">bits")
+	for i, row := range r.Rows {
+		t.Add(strconv.Itoa(i+1), row.Term, fmt.Sprintf("%.4f", row.Bits))
+	}
+	d.Table("Terms", fmt.Sprintf("mutual information with the class, of %.4g bits, from %s", r.Entropy,
+		report.Documents(r.Documents)), t)
+	d.Linef("%s of %s", report.Count(len(r.Rows)), report.Counted(r.Terms, "term", "terms"))
+}
