@@ -9,19 +9,20 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Aliases for types of package device and of the processor's back end that this package's functions take or
-// return.
+// Aliases for types of package device and of the CPU back end.
 type (
-	Device = device.Backend // what computes c in place of the processor
-	Stats  = device.Stats   // counts what an engine has computed since it was made
-	Roles  = panel.Roles    // which documents the panels hold
+	Device = device.Backend // back end that computes c in place of the CPU
+	Stats  = device.Stats   // counts of work since the engine was made
+	Roles  = panel.Roles    // whether rows or columns are dense panels
 )
 
-// Head is a choice of terms that dense panels hold: the number of Terms, the most frequent ones, in so many Segments,
-// for the documents that Roles says. Predicted is the time for all dot products of the symmetric half on one core.
+// Head is a number of terms to keep in dense panels: the Terms most frequent ones, in Segments
+// segments. Predicted is the estimated time in which one core computes all dot products of the
+// symmetric half.
 type Head = panel.Head
 
-// The roles of documents: dense are those of a panel of rows, which all columns pass, or all columns, which rows pass.
+// DenseRows makes each panel of rows dense, and all columns stream past it. DenseColumns makes all
+// columns dense, and rows stream past them.
 const (
 	DenseRows    Roles = panel.DenseRows
 	DenseColumns Roles = panel.DenseColumns
@@ -31,19 +32,19 @@ const (
 type Info struct {
 	Documents *sparse.Embedded
 
-	Backend string       // instruction set, or the device
-	Kernels *asm.Kernels // functions of the instruction set
-	Workers int          // goroutines
-	Bytes   int64        // memory for the documents and the back end
-	Head    Head         // of the processor's back end; empty if a device computes, as Heads is
-	Heads   []Head       // choices that the cost model compared, by number of terms
+	Backend string       // name of the instruction set or device
+	Kernels *asm.Kernels // kernels of the instruction set
+	Workers int          // number of goroutines
+	Bytes   int64        // memory of the documents and the back end
+	Head    Head         // head of the CPU back end; zero if a device computes
+	Heads   []Head       // heads that the cost model compared, by number of terms; nil if a device computes
 
-	// How test documents are best passed to [Engine.Each]: rows per call, concurrent calls, and workers per call. A
-	// device prefers many rows, of which the next are embedded meanwhile.
+	// Recommended batching of test documents for [Engine.Each]: rows per call, concurrent calls,
+	// and workers per call. A device needs large batches, and embeds one while it computes another.
 	BatchRows, Batches, BatchWorkers int
 }
 
-// Info returns what the engine is made of at the moment.
+// Info describes the engine. Bytes may grow as the engine computes.
 func (e *Engine) Info() Info {
 	c := e.c
 	i := Info{Documents: c.X, Backend: c.Backend.Name(), Kernels: c.Kernels, Workers: c.Workers, Bytes: c.Bytes()}
@@ -61,11 +62,11 @@ func (e *Engine) batches() (rows, atOnce, workers int) {
 	return 256, e.c.Workers, 1
 }
 
-// Stats returns the counts of all computations that have ended or given up a worker.
+// Stats returns the counts of all computations that have ended.
 func (e *Engine) Stats() Stats { return e.c.Stats() }
 
-// Close releases a device; an engine without one needs no closing. No computation may be running, and later ones fail.
-// It is idempotent, and does nothing if e is nil.
+// Close releases the device, if there is one. No computation may be running, and later ones fail.
+// Close is idempotent, and does nothing if e is nil.
 func (e *Engine) Close() error {
 	if e == nil || e.closed.Swap(true) || e.c.Backend == nil {
 		return nil

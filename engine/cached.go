@@ -13,32 +13,36 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// CachedOptions says what a [Cached] may take. The zero value works.
+// CachedOptions are the options of [Engine.Cached]. The zero value works.
 type CachedOptions struct {
-	// CacheBytes bounds the memory of tiles. Default: the size of the whole matrix, bounded by what Options.MemoryBytes
-	// leaves or, without that, by half of the machine's free memory if the matrix exceeds it.
+	// CacheBytes bounds the memory of tiles. Default: the size of the whole matrix, but at most
+	// what Options.MemoryBytes leaves. Without Options.MemoryBytes, a matrix larger than the free
+	// memory gets half of it.
 	CacheBytes int64
 
-	// TileColumns is the approximate number of columns of a tile if not all tiles fit into memory, rounded up to a
-	// multiple of 512; default 4096. If short ranges are read, such as one class, shorter tiles avoid unneeded work.
+	// TileColumns is the approximate number of columns per tile if not all tiles fit into memory.
+	// It is rounded up to a multiple of 512; default 4096. Smaller tiles avoid unneeded work if
+	// short ranges of columns are read, such as one class.
 	TileColumns int
 }
 
-// Cached serves rows of Gram matrices of one engine's documents from tiles of c, which all kernels share: the map is
-// applied when a row is read. If c of all pairs fits into the bound, the first use computes all of it; otherwise rows
-// are computed on demand, and the least recently used tiles are dropped.
+// Cached serves rows of Gram matrices of an engine's documents. It stores tiles of c, which all
+// kernels share, and applies the kernel when a row is read. If c of all pairs fits into CacheBytes,
+// the first use computes all of it. Otherwise rows are computed on demand, and the least recently
+// used tiles are dropped.
 //
-// Values have the bits of [Engine.Gram]; with a device they may differ by Kernel.Error. It may be used concurrently.
+// Values have the bits of [Engine.Gram]; with a device they may differ by Kernel.Error. It may be
+// used concurrently.
 type Cached struct {
 	e *Engine
 	c *cache.Cache
 }
 
-// CachedStats counts what a [Cached] has done since it was made.
+// CachedStats are the counters of a [Cached] since it was made.
 type CachedStats struct {
-	tiles.CacheStats       // of tiles or, if Whole, of rows that were read and panels that were computed
-	Whole            bool  // c of all pairs fits into the bound and is kept
-	Served           int64 // number of kernel values handed out
+	tiles.CacheStats       // counts of tiles; if Whole, of rows that were read and panels that were computed
+	Whole            bool  // c of all pairs fits into CacheBytes
+	Served           int64 // number of kernel values served
 	Computed         int64 // number of pairs whose c was computed
 }
 
@@ -80,14 +84,14 @@ func (c *Cached) Len() int { return c.e.Len() }
 // Engine returns the engine whose documents these are.
 func (c *Cached) Engine() *Engine { return c.e }
 
-// Whole reports whether all of c fits into the bound.
+// Whole reports whether c of all pairs fits into CacheBytes.
 func (c *Cached) Whole() bool { return c.c.Whole() }
 
-// Stats returns the counts up to now.
+// Stats returns the counters.
 func (c *Cached) Stats() CachedStats { return CachedStats(c.c.Counts()) }
 
-// Build computes c of all pairs, if that fits into the bound and wasn't done before, as the first Rows does. Of several
-// callers one computes and the others wait; if its ctx is done, another continues.
+// Build computes c of all pairs if it fits into CacheBytes; the first call of Rows does so, too.
+// Only one caller computes while others wait. If its ctx is done, another caller continues.
 func (c *Cached) Build(ctx context.Context) error {
 	if err := c.e.open(); err != nil {
 		return err
@@ -95,14 +99,15 @@ func (c *Cached) Build(ctx context.Context) error {
 	return c.c.Build(ctx)
 }
 
-// Rows writes rows of the Gram matrix of k, restricted to ranges of columns: with columns {lo₀,
-// hi₀}, {lo₁, hi₁}, …,
+// Rows writes rows of the Gram matrix of k, restricted to the column ranges {lo₀, hi₀}, {lo₁, hi₁},
+// …,
 //
 //	dst[r] = k(x_rows[r], x_j),  lo₀ <= j < hi₀, then lo₁ <= j < hi₁, …
 //
-// Rows and ranges may come in any order and repeatedly; dst[r] is as long as all ranges together, and no two may share
-// memory. Missing rows are computed by panels: up to Info.Kernels.Panel of them take as long as one. Progress is
-// reported only if the whole matrix is computed. After an error dst is undefined.
+// Rows and ranges may be in any order, and may repeat. Each dst[r] is as long as all ranges
+// together. The slices of dst must not overlap. Missing rows are computed in panels:
+// Info.Kernels.Panel rows take as long as a single row. Progress is reported only if the whole
+// matrix is computed. After an error dst is undefined.
 func (c *Cached) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	k, err := c.e.bind(k)
 	if err != nil {
@@ -118,7 +123,7 @@ type Matrix struct {
 	diagonal []float32
 }
 
-// Matrix returns the Gram matrix of k, of which nothing but the diagonal is computed yet.
+// Matrix returns the Gram matrix of k. Only the diagonal is computed at once.
 func (c *Cached) Matrix(k kernel.Kernel) (*Matrix, error) {
 	k, err := c.e.bind(k)
 	if err != nil {
@@ -137,7 +142,7 @@ func (m *Matrix) Len() int { return m.c.Len() }
 // Diagonal returns the diagonal, which must not be changed.
 func (m *Matrix) Diagonal() []float32 { return m.diagonal }
 
-// Rows is [Cached.Rows] of the matrix's kernel.
+// Rows is [Cached.Rows] for the matrix's kernel.
 func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
 	if err := m.c.e.open(); err != nil {
 		return err
@@ -148,8 +153,9 @@ func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 // Whole is [Cached.Whole].
 func (m *Matrix) Whole() bool { return m.c.Whole() }
 
-// Of returns the matrix of the given documents, in increasing order, with the bits of [Engine.Gram]. It computes each
-// pair once, without the cache, and is fast if the documents form few ranges.
+// Of returns the matrix of the documents docs, which must be strictly increasing, with the bits of
+// [Engine.Gram]. It computes each pair once, without the cache. It is fast if docs consists of few
+// ranges.
 func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	e, n := m.c.e, len(docs)
 	if err := e.open(); err != nil {
@@ -157,7 +163,7 @@ func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	}
 	for i, d := range docs {
 		if d < 0 || d >= e.Len() || i > 0 && d <= docs[i-1] {
-			return nil, fmt.Errorf("engine: document %d of some is %d, expected increasing numbers from 0 to %d", i, d,
+			return nil, fmt.Errorf("engine: docs[%d] is %d, expected increasing numbers from 0 to %d", i, d,
 				e.Len()-1)
 		}
 	}
@@ -170,7 +176,7 @@ func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	}
 	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
 	defer report.Finish(&err)
-	for lo, hi := 0, 0; lo < n; lo = hi { // a range of documents, against itself and those before
+	for lo, hi := 0, 0; lo < n; lo = hi { // documents lo to hi-1 against each other and against earlier documents
 		for hi = lo + 1; hi < n && docs[hi] == docs[hi-1]+1; hi++ {
 		}
 		first, end := docs[lo], docs[hi-1]+1
@@ -196,18 +202,20 @@ func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	return g, nil
 }
 
-// Ready is a Gram matrix with all its rows in memory. It may be used concurrently. The
-// caller closes it.
+// Ready is a Gram matrix with all rows in memory. It may be used concurrently. The caller must
+// close it.
 type Ready struct {
 	*Symmetric
-	giveBack func() // nil once that is done
+	giveBack func() // releases the memory; nil after Close
 }
 
-// Ready computes the matrix without c: one training is faster on it than on rows that are mapped each time they are
-// read. It returns nil if the matrix doesn't fit into the bound, or if c is computed already.
+// Ready computes the whole matrix of k without storing c. A single training run is faster on it
+// than on rows that are mapped at each read. It returns nil if the matrix doesn't fit into
+// CacheBytes, or if c is already stored.
 //
-// The matrix takes the memory of c in the bound until it is closed: there is only one at a time, and Ready waits for
-// Build. If the cache is used meanwhile, CachedStats.Bytes exceeds the bound.
+// Until it is closed, the matrix takes up the part of CacheBytes that is meant for c. Only one such
+// matrix exists at a time. Ready waits for a running Build. If the cache is used in the meantime,
+// CachedStats.Bytes may exceed CacheBytes.
 func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {
 	c := m.c
 	if err := c.e.open(); err != nil {

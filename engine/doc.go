@@ -1,35 +1,37 @@
 // Package engine computes Gram matrices of kernels on sparse documents.
 //
-// A [kernel.Kernel] is an embedding plus an elementwise map of c = 1 - cosine and the two norms. The unit of
-// computation is a tile of c: a panel of documents against a range of others, computed by the inner loops of
-// package asm from head/tail panels; a kernel is a map that is applied when a tile is read. [Reference]
-// computes the same in float64 by a slow and simple algorithm; [Engine] computes it in float32, fast.
+// A [kernel.Kernel] is an embedding and an elementwise function of c = 1 - cosine and the two
+// norms. The unit of computation is a tile of c: a panel of documents against a range of other
+// documents, computed by the inner loops of package asm. The kernel is applied when a tile is read.
+// [Reference] computes the same values in float64 by a slow and simple algorithm; [Engine] computes
+// them in float32, fast.
 //
-// Kernels, their algebra and their specifications are in package kernel.
+// Package kernel defines kernels, their combinations and their specifications.
 //
 // # Pairings
 //
 // The cosine is one of several similarities of two documents that are inner products of unit
-// vectors in some Hilbert space. The others compare histograms term by term, by χ² and by Jensen
-// and Shannon, and are part of the embedding (sparse.Pairing): tf-l1-chi2, tf-l1-js. With such an
-// embedding c is 1 - similarity, half a squared distance as ever, and all that is said here of c
-// holds of it, its accuracy included. What differs is what is summed over the common terms, in
-// package asm. chi2 and js are kernels of these distances; every other kernel may be taken of them,
-// too, such as linear:embed=tf-l1-js, the similarity itself.
+// vectors in a Hilbert space. Others compare histograms term by term, with the χ² or the
+// Jensen-Shannon divergence. They belong to the embedding (sparse.Pairing), such as tf-l1-chi2 and
+// tf-l1-js. With such an embedding c is 1 - similarity, again half a squared distance, with the
+// same accuracy. Only the inner loops in package asm differ. The kernels chi2 and js are functions
+// of these distances. Any other kernel can use them, too: linear:embed=tf-l1-js is the similarity
+// itself.
 //
 // # Accuracy
 //
-// The error of c is at most 2.7e-6 and at most 2.7e-5 of c ([device.SlackC]); of documents that are the
-// same up to a factor it is 0, or about 10⁻³² where the embedding rounds their rows differently. The map adds its
-// own error, which Kernel.Error bounds, and magnifies the error in c and in the norms, each rounded to float32.
-// [kernel.Tolerance] adds these up, and [kernel.Within] tests a value. Of the diffusion kernel's parametrix, whose
-// values may all be beyond float32, Properties says so beforehand.
+// The error of c is at most 2.7e-6, and at most 2.7e-5 relative to c ([device.SlackC]). c of
+// documents that are equal up to a factor is 0, or about 10⁻³² if the embedding rounds their rows
+// differently. The kernel adds an error of its own, which Kernel.Error bounds. It also magnifies
+// the errors of c and of the norms, which are rounded to float32. [kernel.Tolerance] adds up these
+// errors, and [kernel.Within] compares a value with its reference.
 //
 // # Back ends
 //
-// What computes c is a device.Backend: the processor, in package panel, unless Options.Device makes
-// another. An engine maps c by a kernel and stores it in one way for all of them.
+// A device.Backend computes c: package panel on the CPU, unless Options.Device makes another. The
+// engine applies the kernel to c and stores the result in the same way for all back ends.
 //
-// Package corpus reads documents, package sparse embeds them, and package tiles keeps tiles. Package gram trains models
+// Package corpus reads documents, package sparse embeds them, and package tiles stores tiles.
+// Package gram trains models on engines.
 // on engines.
 package engine

@@ -14,33 +14,35 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options says how an engine works. The zero value works.
+// Options are the options of [New]. The zero value works.
 type Options struct {
-	ISA         string         // "generic", "avx2" or "avx512"; default the best that the processor can run
-	Workers     int            // goroutines; default runtime.GOMAXPROCS(0)
-	MemoryBytes int64          // most that the engine holds, documents and results included; default no bound
-	HeadTerms   int            // terms in the dense head, below 0 for none; default from a cost model
-	KeptBytes   int64          // most that a dense copy, for single test documents, may take; default none
-	Progress    func(Progress) // called every 100 ms and at the end, not concurrently by one computation; default none
+	ISA         string         // "generic", "avx2" or "avx512"; default the fastest that the CPU supports
+	Workers     int            // number of goroutines; default runtime.GOMAXPROCS(0)
+	MemoryBytes int64          // memory limit, including documents and results; default none
+	HeadTerms   int            // number of terms in the dense head, negative for none; default from a cost model
+	KeptBytes   int64          // memory limit of the dense copy that speeds up single test documents; default no copy
+	Progress    func(Progress) // called every 100 ms and at the end, by one goroutine at a time; default none
 
-	// Device makes the back end that computes c for the documents x as columns; default, or if it returns nil, the
-	// processor. Close closes it. The visit of Each must not use an engine with a device, which would wait for itself.
+	// Device makes the back end that computes c, with the documents x as columns; Close closes it.
+	// If Device is nil or returns nil, the CPU computes c. With a device, the visit function of
+	// Each must not use the same engine, because the call would wait for itself.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 
-	method string        // byJoin or byTiles, for tests; "" for the cheaper one
-	joins  *atomic.Int64 // counts the joins that run, for tests; default nil
+	method string        // byJoin or byTiles; "" for the faster one; set by tests
+	joins  *atomic.Int64 // number of joins that ran; nil except in tests
 }
 
-// Engine computes kernels on one set of documents, in float32 from head/tail panels.
+// Engine computes kernels on one set of documents in float32.
 //
-// The error of c is at most [device.SlackC], and c is 0 for identical documents. On one instruction set values have
-// the same bits from any number of workers, for (i, j) and (j, i), and from every method. It may be used concurrently.
+// The error of c is at most [device.SlackC], and c of identical documents is 0. On one instruction
+// set values have the same bits from any number of workers, from every method, and for (i, j) and
+// (j, i). An Engine may be used concurrently.
 type Engine struct {
 	c        *compute.Computer
 	memory   int64
 	method   string        // of Options
 	joins    *atomic.Int64 // of Options
-	badNorms error         // why kernels that look at norms are refused
+	badNorms error         // why kernels that use norms are refused; nil if they aren't
 	closed   atomic.Bool
 }
 

@@ -12,11 +12,13 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents, in to unless that is nil. Each pair is computed
-// once and stored twice. After an error the values of to are undefined.
+// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. It writes to to, or to a new
+// matrix if to is nil. Each pair is computed once and stored twice. After an error the values of to
+// are undefined.
 //
-// Without to it allocates [MatrixBytes]. If that is more than Options.MemoryBytes or the machine leaves, it fails with
-// a [MemoryError] at once. It returns within a second after ctx is done.
+// A new matrix takes [MatrixBytes]. If that exceeds Options.MemoryBytes or the free memory, Gram
+// fails with a [MemoryError] before it computes anything. It returns within a second after ctx is
+// done.
 func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *Symmetric, err error) {
 	if k, err = e.bind(k); err != nil {
 		return nil, err
@@ -38,8 +40,9 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *S
 	return to, e.c.Half(ctx, k, run.Numbers(0, n), to.Data, report, nil)
 }
 
-// Rows returns the values that q asks for, one row per row of q, in to unless that is nil: with Test the cross matrix,
-// otherwise rows of the Gram matrix. Errors are those of [Engine.Gram].
+// Rows returns the values that q selects, one row per row of q. It writes to to, or to a new matrix
+// if to is nil. With q.Test it returns rows of the cross matrix, otherwise rows of the Gram matrix.
+// Errors are the same as of [Engine.Gram].
 func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense) (_ *Dense, err error) {
 	if k, err = e.resolve(k, &q); err != nil {
 		return nil, err
@@ -68,7 +71,7 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense
 	return to, e.rows(ctx, k, e.strip(&q, 0), to, report)
 }
 
-// rows computes the rows of a request, which aren't the symmetric half.
+// rows computes the rows of a request other than the symmetric half.
 func (e *Engine) rows(ctx context.Context, k kernel.Kernel, r *device.Request, to *Dense, report *run.Reporter) error {
 	return e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
 		e.c.Store(to.Data[t.First*to.Cols+t.Lo-r.Lo:], to.Cols, t, false)
@@ -85,5 +88,5 @@ func (e *Engine) Diagonal(k kernel.Kernel) ([]float32, error) {
 	return e.c.Diagonal(k)
 }
 
-// MatrixBytes returns the memory of a matrix of so many rows and columns, in bytes.
+// MatrixBytes returns the memory of a rows×cols matrix in bytes.
 func MatrixBytes(rows, cols int) int64 { return compute.MatrixBytes(rows, cols) }

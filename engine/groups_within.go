@@ -16,17 +16,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Within is what GroupsWithin finds.
+// Within is the result of [GroupsWithin].
 type Within struct {
-	Groups [][]int32 // as Kept.Groups returns them
-	Pairs  int64     // within the bound
-	Same   int64     // of these, pairs of the same documents up to a factor: c is 0
+	Groups [][]int32 // groups, as from Kept.Groups
+	Pairs  int64     // number of pairs within the bound
+	Same   int64     // number of these pairs with c = 0, which are equal up to a factor
 	Plan   *JoinPlan
-	Name   string // of what computed, as of Engine.Backend
+	Name   string // name of the back end
 }
 
-// GroupsWithin groups documents by their pairs with c of at most a bound, as [Kept] says, in the memory that
-// [GroupsBytes] returns. More pairs than it holds are searched for again, once or twice.
+// GroupsWithin groups documents by their pairs with c of at most a bound, as in [Kept], in
+// [GroupsBytes] of memory. If the pairs don't fit, it searches again, once or twice.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*Within, error) {
 	kept, out := NewKept(x.Rows()), &Within{}
 	kept.room = pairsPerRow*x.Rows() + 1<<12
@@ -60,10 +60,11 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 	return out, nil
 }
 
-// EachNear calls copies with the documents of each class of copies, ascending, and near for all pairs within a bound on
-// c as in [CrossWithin], in unspecified order, by one goroutine at a time. The first of a class stands for its copies:
-// pairs is their number, and same reports c = 0. A join or tiles, whichever is cheaper, find pairs; tiles find no
-// copies.
+// EachNear calls copies with the documents of each class of identical documents, in ascending
+// order. It calls near for all other pairs with c of at most a bound, as in [CrossWithin], in
+// unspecified order, by one goroutine at a time. The first document of a class stands for all of
+// it: pairs is the number of pairs that it stands for, and same reports c = 0. Pairs are found by a
+// join or by tiles, whichever is faster; tiles don't find classes.
 func EachNear(
 	ctx context.Context, x *sparse.Embedded, c float64, opt Options, copies func(list []uint32) error,
 	near func(i, j int, pairs int64, same bool) error,
@@ -98,9 +99,10 @@ func EachNear(
 	return plan, name, err
 }
 
-// CrossWithin calls visit for all pairs of a document i of rows and a document j of x with c of at most
-// bound·(1 + 10⁻⁹), with c in float64. A c below 10⁻²⁴ is rounding, and so 0. rows and x have the same
-// embedder. visit is called by one goroutine at a time, in no particular order; its error ends the search.
+// CrossWithin calls visit for all pairs of a document i of rows and a document j of x with c <=
+// bound·(1 + 10⁻⁹), with c in float64. A c below 10⁻²⁴ is a rounding error and becomes 0. rows and
+// x must have the same embedder. visit is called by one goroutine at a time, in unspecified order.
+// If it returns an error, the search stops.
 func CrossWithin(
 	ctx context.Context, rows, x *sparse.Embedded, c float64, opt Options, visit func(i, j int, c float64) error,
 ) (_ *JoinPlan, err error) {
@@ -144,9 +146,10 @@ func CrossWithin(
 	return plan, s.tiled(ctx, rows, found)
 }
 
-// tiled calls visit for the pairs within the bound, by tiles. The first document of a pair is one of others, and c is
-// in float64. If others is nil, both are the engine's, and c is the value of the tile unless the tile's error could
-// hide that c is 0 or beyond the bound.
+// tiled calls visit for the pairs within the bound, found by tiles. The first document of a pair is
+// one of others, and c is computed in float64. If others is nil, both are the engine's documents,
+// and c is the tile's value unless the error of that could exceed the distance to 0 or to the
+// bound.
 func (s *search) tiled(
 	ctx context.Context, others *sparse.Embedded, visit func(i, j int, c float64) error,
 ) (err error) {
@@ -183,13 +186,13 @@ func (s *search) tiled(
 	})
 }
 
-// GroupsBytes returns the memory that [GroupsWithin] takes by a join at least, beside so many embedded
-// documents of so many columns.
+// GroupsBytes returns the minimum memory of a join in [GroupsWithin], in bytes, without the
+// embedded documents.
 func GroupsBytes(rows, cols int) int64 {
 	return (210+8*pairsPerRow)*int64(rows) + 24*int64(cols)
 }
 
-// bareWithin makes an engine without the processor's back end, and the search for pairs within a bound.
+// bareWithin makes an engine without the CPU back end, and a search for pairs within a bound.
 func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*Engine, *search, error) {
 	e, err := newBare(ctx, x, opt)
 	if err != nil {
@@ -208,8 +211,8 @@ func bareWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options)
 	return e, s, nil
 }
 
-// decide hands all pairs of a join that are within the bound to visit, with c, by one goroutine at a time.
-// Their copies are within it, too.
+// decide calls visit with c for all pairs of a join that are within the bound, by one goroutine at
+// a time. Copies of a document have the same pairs.
 func (s *search) decide(
 	ctx context.Context, j *join.Join, p *JoinPlan, visit func(i, m int, c float64) error,
 ) (err error) {

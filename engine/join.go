@@ -15,23 +15,23 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// JoinPlan reports how pairs within a bound on c were found: by tiles, which compare all pairs, or by a join, which
-// finds the same pairs with the same values but compares few (engine/internal/join). The cheaper by a count of work is
-// taken.
+// JoinPlan reports how pairs within a bound on c were found: by tiles, which compare all pairs, or
+// by a join, which compares few pairs and finds the same with the same values
+// (engine/internal/join). The cheaper method by estimated time is used.
 type JoinPlan struct {
-	Method      string  `json:"method"` // join or tiles
+	Method      string  `json:"method"` // "join" or "tiles"
 	Why         string  `json:"why"`
 	Documents   int     `json:"documents"`
-	Distinct    int     `json:"documents_distinct"`   // copies aside; 0 where it wasn't counted
-	Values      int64   `json:"values"`               // of distinct documents; 0 where they weren't counted
-	Before      int64   `json:"values_before_cut"`    // of these
-	Matches     int64   `json:"matches"`              // of these, in pairs; where tiles are far cheaper, by a sample
-	Pairs       int64   `json:"pairs"`                // by tiles
-	JoinSeconds float64 `json:"join_seconds_planned"` // 0 where it wasn't counted
+	Distinct    int     `json:"documents_distinct"`   // number of distinct documents; 0 if not counted
+	Values      int64   `json:"values"`               // number of values of distinct documents; 0 if not counted
+	Before      int64   `json:"values_before_cut"`    // number of values before the cut
+	Matches     int64   `json:"matches"`              // number of pairs of values before the cut that share a term; estimated if tiles are far cheaper
+	Pairs       int64   `json:"pairs"`                // number of pairs that tiles compare
+	JoinSeconds float64 `json:"join_seconds_planned"` // predicted time of the join; 0 if not predicted
 	TileSeconds float64 `json:"tile_seconds_planned"`
 }
 
-// methods of Options.method.
+// Values of Options.method.
 const (
 	byJoin  = "join"
 	byTiles = "tiles"
@@ -39,21 +39,21 @@ const (
 
 // Costs in nanoseconds, measured on a core of Zen 4 at 3.7 GHz.
 const (
-	costCut     = 25.0 // a value, in cutting its document
-	costBefore  = 60.0 // a value before the cut, into its list
+	costCut     = 25.0 // per value, to cut a document
+	costBefore  = 60.0 // per value before the cut, to enter it in a list
 	costMatch   = 1.6
-	costSketch  = 60.0 // of a match that sketches leave
+	costSketch  = 60.0 // per match that passes the sketches
 	costStep    = 4.0
-	costChecked = 250.0 // of a match that is checked, and costValue for each value
+	costChecked = 250.0 // per match that is checked, plus costValue per value
 	costValue   = 5.0
-	costTile    = 0.45 // of a pair, beside its dot product
-	costEngine  = 25.0 // of a value, in making tiles possible
+	costTile    = 0.45 // per pair, without its dot product
+	costEngine  = 25.0 // per value, to prepare tiles
 
-	fewPairs = 1 << 21 // that tiles compare while a join would be planned
+	fewPairs = 1 << 21 // number of pairs that tiles compare in the time of planning a join
 )
 
-// planned returns the join that finds pairs within s.most, nil where tiles are as cheap. valued says that
-// the bits of tiles are wanted; held are the bytes of the caller beside the engine's.
+// planned returns the join that finds pairs within s.most, or nil if tiles are as cheap. valued
+// asks for the bits of tiles. held is the caller's memory in bytes, without the engine's.
 func (s *search) planned(
 	ctx context.Context, rows *sparse.Embedded, valued bool, held int64,
 ) (*join.Join, *JoinPlan, error) {
@@ -71,15 +71,15 @@ func (s *search) planned(
 	forced := e.method == byJoin
 	switch {
 	case e.method == byTiles:
-		return why("tiles were asked for")
+		return why("tiles were requested")
 	case !s.byC:
-		return why("the kernel is no function of c alone that falls with it")
+		return why("the kernel does not decrease in c alone")
 	case !(s.most < 1):
-		return why("the bound reaches documents without a common term")
+		return why("the bound includes documents without common terms")
 	case valued && !(s.most < closeC):
-		return why("the bound reaches pairs whose c is a sum in float32")
+		return why("the bound includes pairs whose c is summed in float32")
 	case e.c.Backend != nil && !own:
-		return why("a device computes")
+		return why("a device computes c")
 	case p.Pairs < fewPairs && !forced:
 		return why("there are few pairs")
 	}
@@ -87,7 +87,7 @@ func (s *search) planned(
 	if rows != nil {
 		x, y = rows, e.c.X
 	}
-	// Where memory doesn't hold a join, tiles may need less.
+	// If a join exceeds the memory limit, tiles may still fit.
 	fits := func(bytes int64) (bool, error) {
 		err := e.fits(ctx, "a search for pairs", run.AddBytes(held, bytes))
 		if !forced && errors.As(err, new(*MemoryError)) {
@@ -98,7 +98,7 @@ func (s *search) planned(
 	if ok, err := fits(GroupsBytes(p.Documents, x.Cols)); err != nil {
 		return nil, nil, err
 	} else if !ok {
-		return why("memory doesn't hold what a join knows of documents")
+		return why("a join exceeds the memory limit")
 	}
 	j, err := join.New(ctx, x, y, float64(s.most), e.c.Workers)
 	if err != nil {
@@ -117,14 +117,14 @@ func (s *search) planned(
 	}
 	count(about)
 	if p.JoinSeconds > p.TileSeconds && !forced {
-		return why("tiles compare all pairs sooner")
+		return why("tiles are faster")
 	}
 	forward, lists := j.Bytes(about.Before)
-	forward += forward / 4 // about
+	forward += forward / 4 // a rough estimate
 	if ok, err := fits(forward + min(lists, 64<<20)); err != nil {
 		return nil, nil, err
 	} else if !ok {
-		return why("memory doesn't hold the terms before the cut")
+		return why("a join exceeds the memory limit")
 	}
 	room := int64(math.MaxInt64)
 	if e.memory > 0 {
@@ -135,17 +135,17 @@ func (s *search) planned(
 	}
 	count(j.Counts)
 	if p.JoinSeconds > p.TileSeconds && !forced {
-		return why("tiles compare all pairs sooner")
+		return why("tiles are faster")
 	}
 	p.Method = byJoin
 	if p.Why = "few pairs share a term before the cut"; forced {
-		p.Why = "a join was asked for"
+		p.Why = "a join was requested"
 	}
 	return j, p, nil
 }
 
-// tileSeconds predicts the time that tiles take for pairs of the engine's documents, by costs of values as
-// the head has them.
+// tileSeconds predicts the time of tiles for pairs of the engine's documents from the cost model's
+// time per value.
 func (e *Engine) tileSeconds(pairs float64) float64 {
 	k, x := e.c.Kernels, e.c.X
 	cost := k.Cost
@@ -163,26 +163,27 @@ func (e *Engine) tileSeconds(pairs float64) float64 {
 	return ns / float64(e.c.Workers) / 1e9
 }
 
-// closeC bounds the c that tiles certainly have from the difference of the vectors in float64, as a join has it.
+// closeC is the largest c that tiles certainly compute from the difference of the vectors in
+// float64, as a join does.
 const closeC = device.CloseC - 2*device.ErrorC
 
-// checker finds out which pairs of a join are wanted, and their keys.
+// checker decides which pairs of a join are wanted, and computes their keys.
 type checker struct {
 	s     *search
 	exact func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
 	dot   bool
-	most  float64    // of ‖x - y‖² of float32 values
+	most  float64    // bound on ‖x - y‖² of float32 values
 	units []unitRows // by worker
 	mu    sync.Mutex
 }
 
-// unitRows has the last row that a worker asked for.
+// unitRows holds the last row that a worker requested.
 type unitRows struct {
 	row  int
 	a, b []float64
 }
 
-// checker returns the checker of a join that runs.
+// checker returns the checker of a running join.
 func (s *search) checker() *checker {
 	if s.e.joins != nil {
 		s.e.joins.Add(1)
@@ -196,7 +197,7 @@ func (s *search) checker() *checker {
 	return c
 }
 
-// c returns c of a pair in float64; ok is false where it is too great.
+// c returns c of a pair in float64; ok is false if c exceeds the bound.
 func (k *checker) c(w, i, j int) (c float64, ok bool) {
 	x, y := k.s.rows, k.s.e.c.X
 	s, a := x.Row(i)
@@ -212,8 +213,8 @@ func (k *checker) c(w, i, j int) (c float64, ok bool) {
 	return k.exact(s, u.a, t, u.b), true
 }
 
-// farthest bounds ‖x - y‖² of float32 values with c of at most a bound: rounding moves each unit vector by 2⁻²⁴ of its
-// length at most.
+// farthest bounds ‖x - y‖² of float32 values with c of at most a bound. Rounding moves each unit
+// vector by at most 2⁻²⁴ of its length.
 func farthest(c float64) float64 {
 	far := math.Sqrt(2*c) + 0x1p-22
 	return far * far
@@ -248,8 +249,9 @@ func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 	return sum <= most
 }
 
-// join calls visit for all wanted pairs, by one goroutine at a time. Keys are below closeC and have the bits of tiles.
-// A copy whose number within its class is at least copies is paired only with the first copies of a class.
+// join calls visit for all wanted pairs, by one goroutine at a time. Keys are below closeC and have
+// the bits of tiles. If a class of identical documents has more members than copies, the later
+// members are paired only with the first ones of each class.
 func (s *search) join(
 	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, copies int,
 	visit func(i, j int, key float32) error,

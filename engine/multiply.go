@@ -15,21 +15,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Each pair of the symmetric matrix is computed once, for both of its products. The partial sums depend on the number
-// of documents alone, and are added in order.
+// Each pair of the symmetric matrix is computed once, for both of its products. The partial sums
+// depend only on the number of documents, and are added in order.
 
-// maxParts bounds the number of parts of the symmetric half, and so of useful workers.
+// maxParts bounds the number of parts of the symmetric half, and so the number of useful workers.
 const maxParts = 64
 
-// Multiply computes dst = K V for the Gram matrix K of kernel k, or the matrix of test documents by the engine's unless
-// test is nil, and p vectors, the columns of v,
+// Multiply computes dst = K V without storing K,
 //
 //	dst[i][c] = Σ_j k(xᵢ, xⱼ) v[j][c],
 //
-// without storing K. v and dst have p columns and share no memory. [Rectangle.Multiply] does the same more than once.
-// Values of K are those of [Engine.Gram]; sums are
-// float64 and within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of the exact ones, with the same bits from any number of workers.
-// A device sums in its own order. It allocates MultiplyBytes. After an error dst is undefined.
+// where K is the Gram matrix of k or, if test isn't nil, the matrix of test documents by the
+// engine's documents. V has p columns. v and dst have p columns and must not overlap.
+// [Rectangle.Multiply] serves repeated products.
+//
+// Values of K are those of [Engine.Gram]. Sums are float64 and within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ)
+// v[j][c]| of the exact sums, with the same bits from any number of workers; a device sums in its
+// own order. Multiply allocates MultiplyBytes. After an error dst is undefined.
 func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, v, dst *mat.Dense) (err error) {
 	if test != nil {
 		r, err := e.Rectangle(k, test, 0)
@@ -82,20 +84,20 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Emb
 	return err
 }
 
-// MultiplyBytes returns the memory that Multiply allocates for so many vectors, in bytes.
+// MultiplyBytes returns the memory in bytes that Multiply allocates for a number of vectors.
 func (e *Engine) MultiplyBytes(vectors int) int64 {
 	workers := min(e.c.Workers, maxParts)
 	return run.AddBytes(floatBytes(e.Len(), vectors, workers+1),
 		4*int64(workers)*compute.BlockDocs*int64(e.c.Kernels.Panel))
 }
 
-// floatBytes returns the memory of so many matrices of float64.
+// floatBytes returns the memory of count float64 matrices in bytes.
 func floatBytes(rows, cols, count int) int64 {
 	return 8 * int64(rows) * int64(cols) * int64(count)
 }
 
-// equalParts divides the rows of the symmetric half, by whole panels, into parts of about equally
-// many pairs: those from the first row on are n²/2 in all, and (n-i)²/2 from row i on.
+// equalParts divides the rows of the symmetric half, by whole panels, into parts with about equally
+// many pairs: of n²/2 pairs in all, (n-i)²/2 are in row i and later rows.
 func (e *Engine) equalParts() (starts []int) {
 	n, width := e.Len(), e.c.Kernels.Panel
 	parts := min((n+width-1)/width, maxParts)
@@ -112,18 +114,17 @@ func (e *Engine) equalParts() (starts []int) {
 	return append(starts, n)
 }
 
-// halfProduct is a part of a product with the symmetric matrix: that of the pairs of some rows with
-// the columns from each row's own on.
+// halfProduct is the part of a symmetric product that some rows contribute, from their diagonal on.
 type halfProduct struct {
 	e      *Engine
-	first  int // row, and column
+	first  int // first row and column
 	by     blas64.General
-	sum    []float64 // of documents first, first+1, …, vector by vector
+	sum    []float64 // sums for documents first, first+1, …, vector by vector
 	turned []float32
 }
 
-// visit adds a tile's products, in which rows are columns of the matrix, and those of its transpose,
-// but for what is in the tile on both sides of the diagonal: the first rows, or the first columns.
+// visit adds the products of a tile, whose rows are columns of the matrix, and of its transpose. In
+// a tile that crosses the diagonal, values on both sides of it are used once.
 func (h *halfProduct) visit(t *Tile) error {
 	k, p, apart := h.e.c.Kernels, h.by.Cols, h.e.Len()-h.first
 	k.Multiply(h.sum[t.Column-h.first:], apart, t.C, t.Width, t.Rows, t.Cols,
@@ -162,8 +163,9 @@ func vectorsOf(v, dst *mat.Dense, columns, rows int) (p int, err error) {
 	return a.Cols, nil
 }
 
-// reduce has a device that multiplies by itself do so, and reports whether there is one that computes
-// the kernel: of the documents of from, nil for the engine's own, some at a time, whole rows.
+// reduce lets a device with its own product compute it, by batches of whole rows. from is nil for
+// the engine's own documents. done is false if the device has no product or can't compute the
+// kernel.
 func (e *Engine) reduce(
 	ctx context.Context, k kernel.Kernel, from *sparse.Embedded, v *mat.Dense, dst blas64.General,
 ) (done bool, err error) {
@@ -180,7 +182,7 @@ func (e *Engine) reduce(
 	ctx, report := e.c.Start(ctx, int64(dst.Rows)*int64(r.Hi))
 	defer report.Finish(&err)
 	_, p := v.Dims()
-	by := mat.DenseCopyOf(v).RawMatrix().Data // rows side by side
+	by := mat.DenseCopyOf(v).RawMatrix().Data // row-major
 	docs, sum := run.Numbers(0, dst.Rows), make([]float64, min(reducedRows, dst.Rows)*p)
 	for first := 0; first < dst.Rows; first += reducedRows {
 		r.Docs = docs[first:min(first+reducedRows, dst.Rows)]
@@ -201,7 +203,7 @@ func (e *Engine) reduce(
 	return true, nil
 }
 
-// sized returns n places, those of s where it has as many.
+// sized returns a slice of length n, which reuses s if its capacity suffices.
 func sized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -209,21 +211,21 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// cleared is sized with zeros.
+// cleared is [sized] with zeros.
 func cleared(s []float64, n int) []float64 {
 	s = sized(s, n)
 	clear(s)
 	return s
 }
 
-// add adds numbers to as many.
 func add(sum, by []float64) {
 	for i, v := range by[:len(sum)] {
 		sum[i] += v
 	}
 }
 
-// transposed writes vectors, each of n numbers and so far apart, as rows of dst from one on.
+// transposed writes vectors of n numbers, apart numbers from each other, as columns of dst from row
+// first on.
 func transposed(dst blas64.General, first int, vectors []float64, apart, n int) {
 	for i := range n {
 		row := dst.Data[(first+i)*dst.Stride:][:dst.Cols]

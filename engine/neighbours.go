@@ -16,55 +16,59 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Neighbour is a Document, by its number, with the Value of the kernel for it.
+// Neighbour is a document by its number, with its kernel value.
 type Neighbour = nearest.Neighbour
 
-// NeighbourOptions says which neighbours are looked for. Count must be given.
+// NeighbourOptions are the options of [Engine.Neighbours]. Count is required.
 type NeighbourOptions struct {
-	Count int // most neighbours that a document has
+	Count int // maximum number of neighbours per document
 
-	// Test documents, of the engine's embedder, whose neighbours among the engine's documents are looked for; one that
-	// is also one of these is its own neighbour. Default: the engine's documents.
+	// Test documents, whose neighbours among the engine's documents are returned. They must have
+	// the engine's embedder. An engine's document that is also a test document is its own
+	// neighbour. Default: the engine's documents.
 	Test *sparse.Embedded
 
-	// Minimum value of a neighbour, default none. Near the minimum the kernel is evaluated in float64, with c
-	// or c / (1 + 10⁻⁹): a cosine of 9/10 is at least 0.9, though its Value may be below.
+	// Min is the minimum value of a neighbour; default none. Near the minimum the kernel is
+	// evaluated in float64, with both c and c / (1 + 10⁻⁹), so that a cosine of 9/10 passes a
+	// minimum of 0.9 although its Value may be smaller.
 	Min *float64
 
-	// Groups gives each document a group, in which it has no neighbours: with the folds of a
-	// cross-validation, neighbours are training documents. Default: every document its own. Test documents have none.
+	// Groups assigns a group to each document. Documents of the same group aren't neighbours: with
+	// the folds of a cross-validation as groups, neighbours are training documents. Default: each
+	// document has its own group. It must be nil with Test.
 	Groups []int32
 
-	// C asks for c in the place of values, for kernels that fall with c: neighbours are the same
-	// for all of these, and so is Min.
+	// C returns c in place of kernel values. It requires a kernel that decreases in c. All such
+	// kernels have the same neighbours; Min still refers to kernel values.
 	C bool
 }
 
-// Neighbours are the nearest documents of each of some documents.
+// Neighbours holds the nearest documents of each document.
 type Neighbours struct {
 	lists *nearest.Lists
 	plan  *JoinPlan
 }
 
-// Plan returns how they were found; nil where blocks were merged.
+// Plan returns how neighbours were found; nil if blocks were merged.
 func (n *Neighbours) Plan() *JoinPlan { return n.plan }
 
-// Len returns the number of documents that have neighbours.
+// Len returns the number of lists.
 func (n *Neighbours) Len() int { return n.lists.Len() }
 
-// Of returns the neighbours of document i, the nearest first.
+// Of returns the neighbours of document i in descending order of value.
 func (n *Neighbours) Of(i int) []Neighbour { return n.lists.Of(i) }
 
-// Neighbours returns, for each document i, the Count other documents j with the greatest k(xᵢ, xⱼ) and at
-// least Min: the greatest first, equal ones by number. A list is shorter if fewer documents qualify. A value
-// that isn't finite is an error.
+// Neighbours returns, for each document i, the Count other documents j with the largest k(xᵢ, xⱼ),
+// if these are at least Min. Lists are in descending order, with ties broken by document number. It
+// fails if a value isn't finite.
 //
-// Values have the bits of [Engine.Gram] on the processor, from any number of workers. If the kernel decreases in c
-// alone, documents are chosen by the smallest c, and equal values are ordered by c, then by number. If c of two
-// documents differs by less than twice its error, at most [device.ErrorC], their order may depend on the instruction
-// set. [Index.Nearest] orders by c in float64.
+// On the CPU values have the bits of [Engine.Gram], from any number of workers. If the kernel
+// decreases in c alone, documents are chosen by the smallest c, and equal values are ordered by c,
+// then by number. If c of two documents differs by less than twice its error ([device.ErrorC]),
+// their order may depend on the instruction set. [Index.Nearest] orders by c in float64.
 //
-// Every pair is computed once and serves both documents, unless a device selects. It allocates NeighboursBytes.
+// Each pair is computed once and used for both documents, unless a device selects neighbours.
+// Neighbours allocates NeighboursBytes.
 func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourOptions) (_ *Neighbours, err error) {
 	if k, err = e.bind(k); err != nil {
 		return nil, err
@@ -82,17 +86,17 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 		return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
 	}
 	if opt.Groups != nil && len(opt.Groups) != n {
-		return nil, fmt.Errorf("engine: groups of %d documents, expected of %d", len(opt.Groups), n)
+		return nil, fmt.Errorf("engine: groups of %d documents, expected %d", len(opt.Groups), n)
 	}
 	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, LastFirst: true, Workers: e.c.Workers}
 	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))
 }
 
-// NeighboursBytes returns the memory of Neighbours for count neighbours of each document, in bytes. With Test
-// it also holds NewBytes of the test documents.
+// NeighboursBytes returns the memory of Neighbours in bytes, for count neighbours of each document.
+// With Test, add NewBytes of the test documents.
 func NeighboursBytes(documents, count int) int64 { return nearest.Bytes(documents, count) }
 
-// neighbours is Neighbours for a kernel that is bound: up to most others of the documents of r.
+// neighbours is Neighbours for a bound kernel: up to most neighbours of each document of r.
 func (e *Engine) neighbours(
 	ctx context.Context, k kernel.Kernel, r *device.Request, opt NeighbourOptions, most int, pairs int64,
 ) (_ *Neighbours, err error) {
@@ -101,7 +105,7 @@ func (e *Engine) neighbours(
 		return nil, err
 	}
 	rows := r.From
-	if rows == nil && !r.Half { // the engine's own documents, as others
+	if rows == nil && !r.Half { // the engine's own documents as test documents
 		rows = e.c.X
 	}
 	if rows != nil {
@@ -123,7 +127,7 @@ func (e *Engine) neighbours(
 	if j != nil {
 		copies := math.MaxInt
 		if opt.Groups == nil {
-			copies = count + 1 // of equal documents the first ones count
+			copies = count + 1 // the first of equal documents are chosen
 		}
 		err = s.join(ctx, j, rows, plan, copies, func(i, j int, key float32) error {
 			lists.Offer(i, key, j)
@@ -144,7 +148,7 @@ func (e *Engine) neighbours(
 	return &Neighbours{lists, plan}, nil
 }
 
-// listed fills lists by tiles.
+// listed fills lists from tiles.
 func (s *search) listed(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, grouped bool, pairs int64,
 ) (err error) {
@@ -168,7 +172,7 @@ func (s *search) listed(
 	return err
 }
 
-// searchFor checks options of neighbours by a kernel.
+// searchFor checks the options and returns a search.
 func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Count < 1 {
 		return nil, fmt.Errorf("engine: %d neighbours, expected at least 1", opt.Count)
@@ -183,20 +187,20 @@ func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, erro
 	return e.search(k, opt.Min)
 }
 
-// search is what the selection of pairs by a kernel's value looks at: c, where the kernel falls with
-// it alone, else the kernel's own values.
+// search selects pairs by key: c if the kernel decreases in c alone, else the negative kernel
+// value.
 type search struct {
 	e      *Engine
-	of     kernel.Kernel // whose values are wanted
-	kernel kernel.Kernel // that tiles are computed by
-	byC    bool          // that is c
+	of     kernel.Kernel // kernel of the values
+	kernel kernel.Kernel // kernel of the tiles: of, or c
+	byC    bool          // tiles hold c
 	most   float32       // largest key of a candidate
-	slack  float64       // a key above most-2·slack needs a decision in float64
-	least  float64       // of a value in float64
-	bound  float64       // of c in float64, if of is nil
+	slack  float64       // keys above most-2·slack are decided in float64
+	least  float64       // minimum value in float64
+	bound  float64       // bound on c in float64, if of is nil
 	scan   nearest.Search
 
-	rows *sparse.Embedded // documents of rows; the documents of columns are the engine's
+	rows *sparse.Embedded // documents of the rows; columns are the engine's documents
 }
 
 func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) {
@@ -209,7 +213,7 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 		return s, nil
 	}
 	if *least != *least {
-		return nil, fmt.Errorf("engine: a least value of %v, expected a number", *least)
+		return nil, fmt.Errorf("engine: Min is %v, expected a number", *least)
 	}
 	s.scan.Wanted = s.atLeast
 	s.least = *least
@@ -219,7 +223,7 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 		return s, nil
 	}
 	defer kernel.Caught(k, &err)
-	// The largest c whose value is large enough, by bisection over float32.
+	// Bisection over float32 for the largest c whose value is at least the minimum.
 	first := sort.Search(int(math.Float32bits(2))+1, func(bits int) bool {
 		return !(k.Eval(float64(math.Float32frombits(uint32(bits))), 1, 1) >= s.least)
 	})
@@ -247,7 +251,8 @@ func (s *search) atLeast(i, j int, key float32) bool {
 	return s.of.Eval(c/panel.Bound(1), x, y) >= s.least || s.of.Eval(c, x, y) >= s.least
 }
 
-// sort puts lists in order; they keep c if keepC is set. first is the document of the first list.
+// sort sorts lists and converts keys to values, or keeps c if keepC is set. first is the document
+// of the first list.
 func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keepC bool) error {
 	if keepC {
 		return lists.Sort(ctx, s.e.c.Workers, nil, nil)
@@ -263,7 +268,7 @@ func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keep
 	})
 }
 
-// valuesOf turns keys into values, in their place.
+// valuesOf converts keys to values in place.
 func (s *search) valuesOf(keys []float32) error {
 	if s.byC {
 		return kernel.Apply(s.of, s.e.c.Kernels, keys, keys, nil, nil)

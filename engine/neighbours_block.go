@@ -12,14 +12,14 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// NeighbourBlock holds lists for [Engine.MergeNeighbours]: the neighbours of each row among the columns of a block, and
-// of each column among its rows; Columns is nil on the diagonal. Neighbour.Value is c if the kernel decreases in c
-// alone, else the kernel's value.
+// NeighbourBlock holds lists for [Engine.MergeNeighbours]: the neighbours of each row among the
+// columns of a block, and of each column among its rows. Columns is nil if rows and columns are
+// equal. Neighbour.Value is c if the kernel decreases in c alone, else the kernel value.
 type NeighbourBlock struct{ Rows, Columns [][]Neighbour }
 
-// NeighbourBlock finds the neighbours within a block of the matrix: of documents rows[0] <= i < rows[1] and columns[0]
-// <= j < columns[1], ranges that are equal or disjoint. Merged blocks of all pairs have the lists of
-// [Engine.Neighbours], bit for bit. Each pair is computed once. Groups and Test
+// NeighbourBlock finds neighbours within a block of the matrix, the rows rows[0] <= i < rows[1] and
+// columns columns[0] <= j < columns[1]. The two ranges must be equal or disjoint. The merged blocks
+// of all pairs equal [Engine.Neighbours] bit for bit. Each pair is computed once. Groups and Test
 // must not be set.
 func (e *Engine) NeighbourBlock(
 	ctx context.Context, k kernel.Kernel, rows, columns [2]int, opt NeighbourOptions,
@@ -87,15 +87,14 @@ func (e *Engine) NeighbourBlock(
 	return out, err
 }
 
-// blockSearch is searchFor for blocks.
 func (e *Engine) blockSearch(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Groups != nil || opt.Test != nil {
-		return nil, errors.New("engine: Groups or Test is set, expected neither for a block of neighbours")
+		return nil, errors.New("engine: Groups and Test must not be set for a block")
 	}
 	return e.searchFor(k, opt)
 }
 
-// keys returns lists of documents from first on, in order.
+// keys returns sorted lists, whose documents are numbered from first on.
 func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Neighbour, error) {
 	if err := s.sort(ctx, l, first, true); err != nil {
 		return nil, err
@@ -113,9 +112,9 @@ func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Nei
 	return out, nil
 }
 
-// MergeNeighbours merges lists of blocks: parts[b][i] is the list of document first+i in block b, as returned by
-// [Engine.NeighbourBlock] for the same kernel and options. Blocks may come in any order, and their lists of a document
-// are disjoint.
+// MergeNeighbours merges lists of blocks: parts[b][i] is the list of document first+i in block b,
+// from [Engine.NeighbourBlock] with the same kernel and options. Blocks may be in any order. Lists
+// of the same document must be disjoint.
 func (e *Engine) MergeNeighbours(
 	ctx context.Context, k kernel.Kernel, first int, parts [][][]Neighbour, opt NeighbourOptions,
 ) (_ *Neighbours, err error) {

@@ -13,39 +13,43 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Rectangle is the matrix K of a kernel between test documents, its rows, and an engine's documents, its columns, for
-// products with vectors. It stores as many of the first rows as fit; others are recomputed for each product, from
-// documents in the back end's form. The bits of a product don't depend on what is stored or on workers. It must not be
-// used concurrently, and the test documents must stay unchanged.
+// Rectangle is the matrix K of a kernel between test documents (rows) and an engine's documents
+// (columns), for repeated products with vectors. It stores as many leading rows as fit, and
+// recomputes the others for each product. The bits of a product depend neither on what is stored
+// nor on the number of workers. It must not be used concurrently, and the test documents must not
+// change.
 type Rectangle struct {
 	e      *Engine
 	k      kernel.Kernel
 	test   *sparse.Embedded
-	stride int       // between kept rows
-	room   int       // blocks of rows that are kept
-	kept   []float32 // their rows, once there was a product
-	filled []bool    // of each of these blocks
-	begun  bool      // there was a product
+	stride int       // distance between stored rows
+	room   int       // number of stored blocks of rows
+	kept   []float32 // stored rows; nil before the first product
+	filled []bool    // by stored block: rows are computed
+	begun  bool      // a product has been computed
 
-	ready      []readyRows // blocks of documents after these that are kept as they are computed with
-	readyBytes int64       // of one of them
+	ready      []readyRows // later blocks whose prepared documents are stored
+	readyBytes int64       // memory of one prepared block
 }
 
-// readyRows are documents of a block, and what a back end made of them.
+// readyRows are the documents of a block and the back end's form of them.
 type readyRows struct {
 	from *sparse.Embedded
 	form device.Prepared // nil before the first product
 }
 
-// rectangleRows is the number of rows of a block. Sums over rows are computed by block and added in order.
+// rectangleRows is the number of rows per block. Sums over rows are computed by block and added in
+// order.
 const rectangleRows = 512
 
-// sumsAhead is the number of sums over blocks per worker, so that it needn't wait for earlier blocks.
+// sumsAhead is the number of block sums per worker, so that workers needn't wait for earlier
+// blocks.
 const sumsAhead = 4
 
-// Rectangle returns the matrix of k between test documents and the engine's. The first product fills up to keep bytes
-// with rows, of a little more than 4·Len bytes, and with documents of other rows, of about 100 bytes and 8 for each
-// value. Both sides must have been embedded by the same embedder.
+// Rectangle returns the matrix of k between test documents and the engine's documents. Its first
+// product stores up to keep bytes: rows of a little more than 4·Len bytes each, and prepared
+// documents of other rows, of about 100 bytes plus 8 per value. The test documents must have the
+// engine's embedder.
 func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
 	k, err := e.bind(k)
 	if err == nil {
@@ -55,7 +59,7 @@ func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (
 		return nil, err
 	}
 	if keep < 0 {
-		return nil, fmt.Errorf("engine: %d bytes of rows to be kept, expected a number not below 0", keep)
+		return nil, fmt.Errorf("engine: keep is %d bytes, expected 0 or more", keep)
 	}
 	r := &Rectangle{e: e, k: k, test: test, stride: rowStride(e.Len())}
 	r.divide(keep)
@@ -65,7 +69,8 @@ func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (
 	return r, nil
 }
 
-// divide divides memory among rows and documents in the back end's form, which save less time but more per byte.
+// divide divides the memory between rows and prepared documents, which save less time, but more per
+// byte.
 func (r *Rectangle) divide(keep int64) {
 	block, blocks := 4*int64(r.height())*int64(r.stride), int64(r.blocks())
 	if block == 0 {
@@ -85,10 +90,11 @@ func (r *Rectangle) divide(keep int64) {
 	r.ready = make([]readyRows, min((keep-int64(r.room)*block)/one, blocks-int64(r.room)))
 }
 
-// rowStride is the distance between rows of n values. A power of 2 would map all rows to the same few cache lines.
+// rowStride returns the distance between rows of n values. A power of 2 would map all rows to the
+// same few cache sets.
 func rowStride(n int) int { return (n+15)/16*16 + 16 }
 
-// height is the number of rows of a block: on a device, as many as it takes at a time.
+// height returns the number of rows per block; on a device, its batch size.
 func (r *Rectangle) height() int {
 	rows, _, _ := r.e.batches()
 	return max(rows, rectangleRows)
@@ -96,15 +102,15 @@ func (r *Rectangle) height() int {
 
 func (r *Rectangle) blocks() int { return (r.test.Rows() + r.height() - 1) / r.height() }
 
-// Rows returns the number of rows, that of the test documents.
+// Rows returns the number of test documents.
 func (r *Rectangle) Rows() int { return r.test.Rows() }
 
-// KeptBytes returns the memory of the rows and documents that are kept, in bytes, or a little more.
+// KeptBytes returns an upper bound on the memory of stored rows and documents, in bytes.
 func (r *Rectangle) KeptBytes() int64 {
 	return 4*int64(r.room)*int64(r.height())*int64(r.stride) + int64(len(r.ready))*r.readyBytes
 }
 
-// PassBytes returns the memory that a product with so many vectors allocates besides, in bytes.
+// PassBytes returns the memory in bytes that one product with a number of vectors allocates.
 func (r *Rectangle) PassBytes(vectors int) int64 {
 	_, workers, _ := r.e.batches()
 	height, n := r.height(), r.e.Len()
@@ -114,7 +120,7 @@ func (r *Rectangle) PassBytes(vectors int) int64 {
 	return one * int64(workers+1)
 }
 
-// longest is the number of values that a block has at most.
+// longest returns the largest number of values in a block.
 func (r *Rectangle) longest() (most int64) {
 	height, n := r.height(), r.test.Rows()
 	for lo := 0; lo < n; lo += height {
@@ -123,8 +129,8 @@ func (r *Rectangle) longest() (most int64) {
 	return most
 }
 
-// Multiply computes dst = K V for p vectors, the columns of v: v is Len × p, dst Rows × p, and they
-// share no memory. Accuracy, memory and errors are those of [Rectangle.Pass].
+// Multiply computes dst = K V for p vectors, the columns of v. v is Len × p and dst is Rows × p;
+// they must not overlap. Accuracy, memory and errors are the same as of [Rectangle.Pass].
 func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 	if err := r.e.open(); err != nil {
 		return err
@@ -151,14 +157,14 @@ func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 	}, nil)
 }
 
-// Pass computes dst = Kᵀ f(K V) in one pass over the matrix, such as the gradient of a loss: turn is called with some
-// rows of W = K V and the number of the first, and replaces them by R = f(W). v and dst are Len × p and share no
-// memory.
+// Pass computes dst = Kᵀ f(K V) in one pass over the matrix, such as the gradient of a loss. turn
+// receives some rows of W = K V with the number of the first row, and replaces them by f(W). v and
+// dst are Len × p and must not overlap.
 //
-// turn is called concurrently, once per row, in unspecified order; it owns w until it returns. Its error or panic stops
-// the computation. Sums are float64: with n rows, K V is within Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ R within
-// n·2⁻⁵²·Σ|k r|, with the same bits from any number of workers. It allocates PassBytes. After an error dst is
-// undefined.
+// turn is called concurrently, once per row, in unspecified order; it owns w until it returns. If
+// it fails or panics, the computation stops. Sums are float64: with n rows, K V is within
+// Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ f(K V) within n·2⁻⁵²·Σ|k f(w)|, with the same bits from
+// any number of workers. It allocates PassBytes. After an error dst is undefined.
 func (r *Rectangle) Pass(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) error {
@@ -183,7 +189,7 @@ func (r *Rectangle) fits(ctx context.Context, vectors int) error {
 	return r.e.fits(ctx, fmt.Sprintf("products with %d vectors", vectors), bytes)
 }
 
-// pass is Pass, and Multiply where dst is nil.
+// pass implements Pass, and Multiply if dst is nil.
 func (r *Rectangle) pass(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) (err error) {

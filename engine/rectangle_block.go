@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// rectangleBlock is a worker's part of a pass: a block of rows. The processor computes a panel of
-// rows after the other, and only one of them is held; a device may hand over any part of the block.
+// rectangleBlock is a block of rows that a worker computes. The CPU back end computes panel after
+// panel and needs memory for one panel only; a device may return any part of the block.
 type rectangleBlock struct {
 	r         *Rectangle
 	block     int
@@ -21,16 +21,16 @@ type rectangleBlock struct {
 	by        blas64.General
 	turn      func(first int, w *mat.Dense) error
 
-	height  int       // rows that there is room for: a row's place is its number modulo height
-	values  []float32 // of the matrix, rows r.stride apart; nil where nobody wants them
-	scratch []float32 // for values that aren't kept
+	height  int       // number of rows in memory: row i is stored at i modulo height
+	values  []float32 // values of the matrix, rows r.stride apart; nil if not needed
+	scratch []float32 // memory for values that aren't stored
 	w       []float64 // sums of K V, vector by vector, height apart
-	lines   []float64 // those of some rows, row by row
-	sum     []float64 // of Kᵀ R, vector by vector; empty where it isn't wanted
+	lines   []float64 // sums of some rows, row by row
+	sum     []float64 // sums of Kᵀ f(K V), vector by vector; empty if not needed
 	turned  []float32
 }
 
-// begin makes ready for a block.
+// begin prepares the worker for a block.
 func (b *rectangleBlock) begin(
 	r *Rectangle, block int, by blas64.General, turn func(first int, w *mat.Dense) error, sum []float64,
 ) {
@@ -52,7 +52,7 @@ func (b *rectangleBlock) begin(
 	b.w = sized(b.w, b.height*by.Cols)
 }
 
-// run goes through the block: it has its rows computed, or takes those that are kept.
+// run computes the block's rows, or reuses stored ones.
 func (b *rectangleBlock) run(ctx context.Context, report *run.Reporter) error {
 	if b.block < b.r.room && b.r.filled[b.block] {
 		return b.again(ctx, report)
@@ -80,7 +80,7 @@ func (b *rectangleBlock) run(ctx context.Context, report *run.Reporter) error {
 	return err
 }
 
-// request asks for the block's rows.
+// request returns the request for the block's rows.
 func (b *rectangleBlock) request(ctx context.Context) (r *device.Request, err error) {
 	e := b.r.e
 	r = &device.Request{Hi: e.Len(), Workers: 1}
@@ -107,8 +107,8 @@ func (b *rectangleBlock) request(ctx context.Context) (r *device.Request, err er
 	return r, nil
 }
 
-// multiply adds the products of a tile, whose rows are columns of the matrix from one on, with the
-// vectors to the sums of rows at a place.
+// multiply adds the products of a tile to the sums of K V at row at. The rows of the tile are
+// columns of the matrix from column on.
 func (b *rectangleBlock) multiply(at, column int, c []float32, width, rows, cols int) {
 	if column == 0 {
 		for v := range b.by.Cols {
@@ -119,7 +119,7 @@ func (b *rectangleBlock) multiply(at, column int, c []float32, width, rows, cols
 		b.by.Data[column*b.by.Stride:], b.by.Stride, b.by.Cols)
 }
 
-// complete takes rows whose sums are complete: count of them from row first of the block on.
+// complete passes count rows with complete sums to turn, from row first of the block on.
 func (b *rectangleBlock) complete(first, count int) error {
 	p, at, n := b.by.Cols, first%b.height, b.r.e.Len()
 	b.lines = sized(b.lines, count*p)
@@ -132,7 +132,7 @@ func (b *rectangleBlock) complete(first, count int) error {
 	return nil
 }
 
-// again is run for rows that are kept.
+// again is run for stored rows.
 func (b *rectangleBlock) again(ctx context.Context, report *run.Reporter) error {
 	e, stride := b.r.e, b.r.stride
 	n, width := e.Len(), e.c.Kernels.Panel

@@ -13,44 +13,48 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Tile is a piece of c = 1 - cosine, or of a kernel of it, between some of an engine's documents,
-// its rows, and up to Width others, its columns. It belongs to the function that it is handed to
-// until that returns.
+// Tile is a rectangle of values of c = 1 - cosine, or of a kernel, between some of an engine's
+// documents (rows) and up to Width other documents (columns). It is valid only during the call of
+// the function that receives it.
 type Tile struct {
 	First  int // first document of the rows
 	Rows   int // number of rows: documents First, First+1, …
 	Column int // first document of the columns
 	Cols   int // number of columns: documents Column, Column+1, …
 	Width  int // distance between rows in C, at least Cols
-	// C[i*Width+j] is the value for documents First+i and Column+j; finite, but without meaning,
-	// for Cols <= j < Width
+	// C[i*Width+j] is the value for documents First+i and Column+j. Values for Cols <= j < Width
+	// are finite but meaningless.
 	C []float32
 }
 
-// Request says which values [Engine.Each] computes. The zero value asks for all rows and columns of the Gram matrix.
+// Request selects the values that [Engine.Each] computes. The zero value selects the whole Gram
+// matrix.
 type Request struct {
-	Test    *sparse.Embedded // documents of the rows, of the engine's embedder; default the engine's own
-	Rows    [2]int           // Rows[0] <= i < Rows[1]; default all
-	Columns [2]int           // the engine's documents Columns[0] <= j < Columns[1]; default all
+	Test    *sparse.Embedded // documents of the rows, with the engine's embedder; default the engine's documents
+	Rows    [2]int           // range of rows, Rows[0] <= i < Rows[1]; default all
+	Columns [2]int           // range of the engine's documents, Columns[0] <= j < Columns[1]; default all
 
-	// Documents of the rows, in any order, in place of the range Rows. Tiles number them by their place here.
+	// Documents are the rows, in any order, in place of the range Rows. A tile numbers rows by
+	// their index in Documents.
 	Documents []int
 
-	// Half leaves out pairs whose values follow by symmetry. Without ranges each pair i <= j is in one tile, as row
-	// j and column i or the reverse. In a block that ends on the diagonal, some pairs with i < j are in none.
+	// Half leaves out pairs whose values follow by symmetry. Without ranges each pair i <= j is in
+	// one tile, as row j and column i or the reverse. A block that ends on the diagonal leaves out
+	// some pairs with i < j.
 	Half    bool
-	Workers int // goroutines that call visit; default Options.Workers
+	Workers int // number of goroutines that call visit; default Options.Workers
 }
 
-// Each computes values of k, or of c if k is nil, and calls visit for each tile. Tiles are transposed: a tile's rows
-// are columns of the request, and its columns are rows of the request. Values have the bits of [Engine.Gram].
-// Columns[0] must be a multiple of [device.Columns], and so must Columns[1] unless it is Len. Wide
-// blocks take less time per pair than narrow ones.
+// Each computes values of k, or of c if k is nil, and calls visit for each tile. Tiles are
+// transposed: a tile's rows are columns of the request, and its columns are rows of the request.
+// Values have the bits of [Engine.Gram]. Columns[0] must be a multiple of [device.Columns], and so
+// must Columns[1] unless it is Len. Wide blocks take less time per pair than narrow ones.
 //
-// Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request follow each other, columns
-// ascending; with one worker, rows are ascending, too. If visit fails or panics, Each stops and returns its error or a
-// [PanicError]. It stops within a second after ctx is done. With Test it reports no progress, allocates
-// CrossBytes, and several goroutines may each call it with a part of the documents, see [Info].
+// Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request follow
+// each other with ascending columns; with one worker, rows are ascending, too. If visit fails or
+// panics, Each stops and returns the error or a [PanicError]. It stops within a second after ctx is
+// done. With Test it reports no progress and allocates CrossBytes. Several goroutines may call it
+// with different test documents, see [Info].
 func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit func(t *Tile) error) (err error) {
 	all := q.Half && q.Rows == [2]int{} && q.Columns == [2]int{}
 	if k, err = e.resolve(k, &q); err != nil {
@@ -76,7 +80,7 @@ func (e *Engine) Each(ctx context.Context, k kernel.Kernel, q Request, visit fun
 	return nil
 }
 
-// resolve binds the kernel, c if it is nil, fills in the defaults of a request and checks it.
+// resolve binds the kernel (c if k is nil), sets the defaults of a request, and checks it.
 func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err error) {
 	rows, columns := e.Len(), e.Len()
 	if k == nil {
@@ -105,7 +109,7 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 	case q.Workers < 0 || q.Workers > maxWorkers:
 		return nil, fmt.Errorf("engine: %d workers, expected a number from 0 to %d", q.Workers, maxWorkers)
 	case q.Half && (q.Test != nil || q.Documents != nil):
-		return nil, errors.New("engine: Half is set with Test or Documents, expected a range of the engine's own documents")
+		return nil, errors.New("engine: Half must not be set with Test or Documents")
 	case q.Rows[0] < 0 || q.Rows[1] < q.Rows[0] || q.Rows[1] > rows:
 		return nil, fmt.Errorf("engine: rows from %d to before %d, expected a range from 0 to %d", q.Rows[0], q.Rows[1],
 			rows)
@@ -120,15 +124,15 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 	}
 	for _, i := range q.Documents {
 		if i < q.Rows[0] || i >= q.Rows[1] {
-			return nil, fmt.Errorf("engine: row %d, expected one from %d to %d", i, q.Rows[0], q.Rows[1]-1)
+			return nil, fmt.Errorf("engine: row %d, expected a number from %d to %d", i, q.Rows[0], q.Rows[1]-1)
 		}
 	}
 	q.Rows = [2]int{}
 	return k, nil
 }
 
-// strip returns the request for rows of q from a place on. A half block that ends on the diagonal is cut into strips,
-// each with the columns up to its own last row.
+// strip returns the device request for the rows of q from index first on. A half block that ends on
+// the diagonal is divided into strips, whose columns end at their last row.
 func (e *Engine) strip(q *Request, first int) *device.Request {
 	r := &device.Request{From: e.other(q.Test), Docs: q.Documents[first:], Lo: q.Columns[0], Hi: q.Columns[1],
 		Workers: q.Workers}
@@ -140,7 +144,7 @@ func (e *Engine) strip(q *Request, first int) *device.Request {
 	return r
 }
 
-// pairs counts what a request computes.
+// pairs returns the number of values that a request computes.
 func (e *Engine) pairs(q *Request, all bool) (pairs int64) {
 	if all {
 		return compute.PairsOf(e.Len())
@@ -153,8 +157,8 @@ func (e *Engine) pairs(q *Request, all bool) (pairs int64) {
 	return pairs
 }
 
-// either passes tiles of the symmetric half to visit, transposed if their values are contiguous by columns. The first
-// row of the request is document at.
+// either returns a function that passes tiles of the symmetric half to visit. Tiles with contiguous
+// columns are transposed. Row 0 of the request is document at.
 func (e *Engine) either(at int, visit func(t *Tile) error) func(t *device.Tile) error {
 	columns := e.columns(at, visit)
 	return func(t *device.Tile) error {
@@ -166,7 +170,8 @@ func (e *Engine) either(at int, visit func(t *Tile) error) func(t *device.Tile) 
 	}
 }
 
-// columns passes transposed tiles to visit. The first row of the request becomes column at.
+// columns returns a function that passes transposed tiles to visit. Row 0 of the request becomes
+// column at.
 func (e *Engine) columns(at int, visit func(t *Tile) error) func(t *device.Tile) error {
 	width := e.c.Kernels.Panel
 	var spare sync.Pool
@@ -186,8 +191,9 @@ func (e *Engine) columns(at int, visit func(t *Tile) error) func(t *device.Tile)
 	}
 }
 
-// CrossBytes bounds the memory of one call of [Engine.Each] beside the engine and its test documents, which have so
-// many rows and values. A device may also hold the documents of the call before, and transposed tiles.
+// CrossBytes bounds the memory in bytes of one call of [Engine.Each] with rows test documents of
+// values values in all, without these documents. With a device it includes the previous test
+// documents and transposed tiles.
 func (e *Engine) CrossBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)
 	bytes := NewBytes(rows, e.c.X.Cols, values) - embedded
@@ -197,7 +203,7 @@ func (e *Engine) CrossBytes(rows int, values int64) int64 {
 	return bytes
 }
 
-// other returns documents that aren't the engine's own, else nil.
+// other returns x, or nil if x holds the engine's own documents.
 func (e *Engine) other(x *sparse.Embedded) *sparse.Embedded {
 	if x == e.c.X {
 		return nil
@@ -205,11 +211,10 @@ func (e *Engine) other(x *sparse.Embedded) *sparse.Embedded {
 	return x
 }
 
-// checkTest checks that test documents fit the engine and a kernel.
 func (e *Engine) checkTest(k kernel.Kernel, test *sparse.Embedded) error {
 	switch {
 	case test == nil:
-		return errors.New("engine: no test documents, expected some")
+		return errors.New("engine: test documents are nil")
 	case test.Embedder != e.c.X.Embedder:
 		return errors.New("engine: test documents were embedded by another embedder, " +
 			"expected the one fitted on the training documents")

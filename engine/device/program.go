@@ -39,18 +39,17 @@ const (
 	numOps
 )
 
-// What a program may have. Back ends keep numbers beside each other for each of many threads, so
-// there aren't many.
+// Limits of a program. They are small because a GPU keeps the stack of each thread in registers.
 const (
-	MaxSlots = 12  // locals and depth of the stack together
+	MaxSlots = 12  // locals and stack depth together
 	MaxCode  = 512 // instructions
 )
 
-// MaxPower bounds powers by repeated squaring; greater ones are 0, 1 or beyond float64 for nearly
-// all numbers.
+// MaxPower bounds powers by repeated squaring. Larger powers of nearly all numbers are 0, 1 or
+// beyond float64.
 const MaxPower = 1 << 20
 
-// maxTableBits bounds the rows of a table for each power of 2, which have an index of 32 bits.
+// maxTableBits bounds the rows of a table per power of 2, so that indices fit into 32 bits.
 const maxTableBits = 20
 
 // Code is an instruction with its argument.
@@ -59,29 +58,29 @@ type Code struct {
 	N  int
 }
 
-// Table is a function of c in [0, 2] as asm.Kernels.Piecewise has it, of which e^ is taken where it
-// is a table of logarithms.
+// Table is a function of c in [0, 2] in the form of asm.Kernels.Piecewise. If it holds logarithms,
+// its value is exponentiated.
 type Table struct {
 	Rows [][8]float32
 	Bits uint
 	Log  bool
 }
 
-// Program is a kernel as instructions, a function of c and of the norms of two documents.
-// Instructions that depend on one norm alone are none: they are [Program.Norms], computed once a
-// document. A Program is immutable and may be used concurrently.
+// Program is a kernel as instructions, a function of c and of the norms of two documents. Functions
+// of a single norm aren't instructions: they are [Program.Norms], computed once per document. A
+// Program is immutable and may be used concurrently.
 type Program struct {
 	Code   []Code
 	Consts []float64
 	Tables []Table
-	Norms  []func(x float64) float64 // attributes of a document with norm x; NaN where the program doesn't hold for it
+	Norms  []func(x float64) float64 // attributes of a document with norm x; NaN if the program can't be applied to it
 	Locals int
 
-	// PlainOnly says that the program holds for c <= 1 only: for documents without negative values.
+	// PlainOnly restricts the program to c <= 1, that is to documents without negative values.
 	PlainOnly bool
 }
 
-// effects are how many numbers instructions take and leave.
+// effects are the numbers of operands and results of each instruction.
 var effects = [numOps][2]int{
 	OpC: {0, 1}, OpConst: {0, 1}, OpX: {0, 1}, OpY: {0, 1}, OpLocal: {0, 1}, OpStore: {1, 0},
 	OpAdd: {2, 1}, OpSub: {2, 1}, OpMul: {2, 1}, OpDiv: {2, 1}, OpNeg: {1, 1},
@@ -89,8 +88,8 @@ var effects = [numOps][2]int{
 	OpDeficit: {1, 1}, OpTable: {1, 1}, OpClamp: {1, 1}, OpSelect: {3, 1},
 }
 
-// Validate returns an error where a program takes what isn't there, leaves anything but one number,
-// or has more than back ends have room for.
+// Validate returns an error if the program reads an unset operand, leaves more or less than one
+// number, or exceeds the limits.
 func (p *Program) Validate() error {
 	if len(p.Code) > MaxCode {
 		return fmt.Errorf("device: a program of %d instructions, expected at most %d", len(p.Code), MaxCode)
@@ -102,7 +101,7 @@ func (p *Program) Validate() error {
 	depth, deepest := 0, 0
 	for at, c := range p.Code {
 		if c.Op >= numOps {
-			return fmt.Errorf("device: instruction %d is %d, expected one below %d", at, c.Op, numOps)
+			return fmt.Errorf("device: instruction %d is %d, expected a number below %d", at, c.Op, numOps)
 		}
 		limit := 0
 		switch c.Op {
@@ -120,13 +119,13 @@ func (p *Program) Validate() error {
 			limit = 1
 		}
 		if c.N < 0 || c.N >= limit {
-			return fmt.Errorf("device: argument %d of instruction %d, expected one from 0 to before %d", c.N, at, limit)
+			return fmt.Errorf("device: argument %d of instruction %d, expected a number from 0 to before %d", c.N, at, limit)
 		}
 		switch {
 		case c.Op == OpStore:
 			stored[c.N] = true
 		case c.Op == OpLocal && !stored[c.N]:
-			return fmt.Errorf("device: instruction %d takes local %d, which nothing has stored", at, c.N)
+			return fmt.Errorf("device: instruction %d takes local %d, which isn't set", at, c.N)
 		case c.Op == OpPow && !(p.Consts[c.N] > 0):
 			return fmt.Errorf("device: instruction %d takes the power %v, expected a number above 0", at, p.Consts[c.N])
 		}
@@ -159,8 +158,8 @@ func (p *Program) Validate() error {
 	return nil
 }
 
-// Holds reports whether the program can be applied to documents: whether all attributes of their
-// norms are numbers and, where that matters, no value is negative.
+// Holds reports whether the program can be applied to x: all attributes of the norms must be
+// numbers, and with PlainOnly all values must be nonnegative.
 func (p *Program) Holds(x *sparse.Embedded) bool {
 	if p.PlainOnly {
 		for _, v := range x.Values {
@@ -179,8 +178,8 @@ func (p *Program) Holds(x *sparse.Embedded) bool {
 	return true
 }
 
-// Eval returns the program's value for c in [0, 2] and norms x and y: what back ends compute, up to
-// a few float64 ulp an instruction. The program must be one that Validate accepts.
+// Eval returns the program's value for c in [0, 2] and norms x and y. Back ends agree with it to a
+// few float64 ulp per instruction. The program must be valid.
 func (p *Program) Eval(c float32, x, y float64) float64 {
 	var stack [MaxSlots]float64
 	var locals [MaxSlots]float64
@@ -198,7 +197,7 @@ func (p *Program) Eval(c float32, x, y float64) float64 {
 	return stack[0]
 }
 
-// apply computes one instruction.
+// apply executes one instruction.
 func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64 {
 	switch code.Op {
 	case OpC:
@@ -252,7 +251,7 @@ func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64
 	return math.NaN()
 }
 
-// Power returns vⁿ by repeated squaring, n >= 0. It panics where n is below 0.
+// Power returns vⁿ by repeated squaring, n >= 0. It panics if n is negative.
 func Power(v float64, n int) float64 {
 	if n < 0 {
 		panic(fmt.Errorf("device: power %d, expected a number not below 0", n))
@@ -267,8 +266,8 @@ func Power(v float64, n int) float64 {
 	return p
 }
 
-// Deficit returns 1 - (1-v)^p for v in [0, 2], without cancellation for a small v. A fractional p takes v up
-// to 1.
+// Deficit returns 1 - (1-v)^p for v in [0, 2], without cancellation for small v. v must be at most
+// 1 if p is fractional.
 func Deficit(v, p float64) float64 {
 	if v < 0.5 {
 		return -math.Expm1(p * math.Log1p(-v))

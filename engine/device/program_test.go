@@ -64,7 +64,7 @@ func TestValidate(t *testing.T) {
 		"rows for 3 bits": {Code: []Code{{OpC, 0}, {OpTable, 0}}, Tables: []Table{{Rows: make([][8]float32,
 			tableOctaves<<3), Bits: 3}}},
 		"rows for 99 bits":     {Code: []Code{{OpC, 0}, {OpTable, 0}}, Tables: []Table{{Bits: 99}}},
-		"nothing has stored":   {Code: []Code{{OpLocal, 0}}, Locals: 1},
+		"which isn't set":      {Code: []Code{{OpLocal, 0}}, Locals: 1},
 		"power NaN":            {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{math.NaN()}},
 		"power 0":              {Code: []Code{{OpC, 0}, {OpPow, 0}}, Consts: []float64{0}},
 		"is 99":                {Code: []Code{{99, 0}}},

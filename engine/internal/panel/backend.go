@@ -1,14 +1,13 @@
-// Package panel computes c = 1 - cosine on the processor: it is the back end that there always is.
+// Package panel is the CPU back end: it computes c = 1 - cosine.
 //
-// Documents are divided by their terms, see head.go for where: values of the frequent terms, the
-// head, stream past a dense panel of documents; those of the rare ones, the tail, meet them through
-// posting lists. Sums make c, and pairs that are close are computed again in float64. The loops,
-// from the outside in: panels over workers ([Backend.Rows]); tails of 4,096 documents and tiles of
-// 512 (panel.run); segments of the head (panel.head); the panel's documents in registers (package
-// asm).
+// Terms are divided by frequency, see head.go. Values of the frequent terms (the head) stream past
+// a dense panel of documents. Values of the rare terms (the tail) are matched through posting
+// lists. c follows from the sums, and c of close pairs is recomputed in float64. The loops, from
+// the outside in, are: panels over workers ([Backend.Rows]); 4,096 documents of the tail, and tiles
+// of 512 documents (panel.run); segments of the head (panel.head); a panel's documents in registers
+// (package asm).
 //
-// What doesn't live here: kernels, which are maps of c, and where results go. Both are package
-// engine's.
+// Kernels, and the storage of results, belong to package engine.
 package panel
 
 import (
@@ -22,52 +21,52 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options says how a back end works.
+// Options are the options of [New].
 type Options struct {
 	Kernels   *asm.Kernels
-	Workers   int   // goroutines that make it, and panels that it keeps
-	KeptBytes int64 // most that the columns may take in dense form, for requests of few documents
-	HeadTerms int   // number of terms in the dense head, below 0 for none, 0 for what the cost model says
-	Roles     Roles // which documents are dense; DenseColumns only where they can be
+	Workers   int   // number of goroutines
+	KeptBytes int64 // memory limit of dense columns, for requests of few documents
+	HeadTerms int   // number of terms in the dense head; negative for none, 0 for the cost model's choice
+	Roles     Roles // which documents are dense; DenseColumns is used only if possible
 }
 
 // Backend computes c by panels. It implements [device.Backend], [device.Preparer] and
-// [device.Counter], and applies no programs.
+// [device.Counter]. It doesn't run programs.
 type Backend struct {
 	kernels  *asm.Kernels
-	pairing  pairing // that of the documents' embedding
+	pairing  pairing // pairing of the documents' embedding
 	workers  int
 	layout   *layout
-	own      *side     // the documents of the columns
-	postings *postings // of their tail
-	heads    []Head    // what the cost model says
+	own      *side     // documents of the columns
+	postings *postings // posting lists of their tail
+	heads    []Head    // heads that the cost model compared
 
 	denseColumns bool // see rowDots
 
-	panelMax int64 // bytes that a panel comes to hold
+	panelMax int64 // largest memory of a panel, in bytes
 	kept     kept
 
 	mu    sync.Mutex
 	stats device.Stats
-	idle  []*panel   // scratch space of earlier computations
-	free  []*foreign // and of the documents in their rows
+	idle  []*panel   // scratch space for reuse
+	free  []*foreign // test documents' memory for reuse
 }
 
-// foreign are documents other than those of the columns.
+// foreign holds documents of the rows that aren't the columns' documents.
 type foreign struct {
 	byRank sparse.CSR
 	side   side
 }
 
-// maxLent bounds the memory of documents that stays for the next ones, which come in batches.
+// maxLent bounds the memory that is reused for the next batch of documents.
 const maxLent = 8 << 20
 
-// longTail is how many terms the tails of two documents share at most that meet through the posting lists alone.
-// The product of each is rounded to a whole number: longTail halves of 1/TailOne are 4.8·10⁻⁷. Of two that share more c
-// is recomputed.
+// longTail is the largest number of tail terms that two documents may share if c follows from
+// posting lists alone. Each product is rounded to an integer: longTail halves of 1/TailOne are
+// 4.8·10⁻⁷. If two documents share more terms, c is recomputed.
 const longTail = 2048
 
-// New makes a back end for the documents x as columns, which must be valid and stay unchanged.
+// New makes a back end with the documents x as columns. x must be valid and must not change.
 func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
 	b := &Backend{kernels: o.Kernels, pairing: pairingOf(o.Kernels, x.Embedder.Pairing), workers: o.Workers}
 	l, byRank, err := b.layoutFor(ctx, x, o.HeadTerms, o.Roles)
@@ -87,10 +86,10 @@ func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
 	return b, context.Cause(ctx)
 }
 
-// Name is the instruction set.
+// Name returns the name of the instruction set.
 func (b *Backend) Name() string { return string(b.kernels.ISA) }
 
-// HostBytes returns what the documents in head/tail form and the workers' scratch space take.
+// HostBytes returns the memory of the documents and of the workers' scratch space in bytes.
 func (b *Backend) HostBytes() int64 {
 	bytes := b.own.bytes() + b.postings.bytes() + int64(b.workers)*b.panelMax + b.kept.bytes()
 	b.mu.Lock()
@@ -103,17 +102,17 @@ func (b *Backend) HostBytes() int64 {
 
 func (f *foreign) bytes() int64 { return f.byRank.Bytes() + f.side.bytes() }
 
-// Stats returns the counts of all computations that have ended or given up a worker.
+// Stats returns the counts of all computations that have ended.
 func (b *Backend) Stats() device.Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.stats
 }
 
-// Close does nothing: the collector takes all.
+// Close does nothing.
 func (b *Backend) Close() error { return nil }
 
-// borrow hands out scratch space for one worker; giveBack takes it back.
+// borrow returns scratch space for one worker; giveBack releases it for reuse.
 func (b *Backend) borrow() *panel {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +134,7 @@ func (b *Backend) giveBack(p *panel) {
 	}
 }
 
-// lend hands out room for other documents; takeBack takes it back, after the last panel of them.
+// lend returns memory for other documents; takeBack releases it after their last panel.
 func (b *Backend) lend() *foreign {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -156,7 +155,7 @@ func (b *Backend) takeBack(f *foreign) {
 	}
 }
 
-// split brings documents into the form of the layout, in memory of f.
+// split divides documents into head and tail, in memory of f.
 func (b *Backend) split(ctx context.Context, f *foreign, s *side, x *sparse.Embedded, workers int) error {
 	if _, err := sparse.ByRank(ctx, &f.byRank, &x.CSR, b.layout.rank, workers); err != nil {
 		return err
@@ -164,7 +163,7 @@ func (b *Backend) split(ctx context.Context, f *foreign, s *side, x *sparse.Embe
 	return b.layout.split(ctx, s, x, &f.byRank, workers, 0)
 }
 
-// Rows implements [device.Backend], a panel of documents at a time on each worker.
+// Rows implements [device.Backend]. Each worker computes one panel of documents at a time.
 func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	if panels := b.keep(r); panels != nil {
 		return b.few(ctx, r, panels, visit)
@@ -192,14 +191,14 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 		}
 	}()
 	order := inOrder(len(starts)-1, workers, r.LastFirst)
-	end := min((r.Hi+sparse.Block-1)/sparse.Block*sparse.Block, b.own.x.Rows()) // blocks are whole
+	end := min((r.Hi+sparse.Block-1)/sparse.Block*sparse.Block, b.own.x.Rows()) // whole blocks
 	return run.Tasks(ctx, workers, len(starts)-1, func(ctx context.Context, w, task int) error {
 		task = order(task)
 		if held[w] == nil {
 			held[w] = b.borrow()
 		}
 		p := held[w]
-		held[w] = nil // what panics leaves scratch space that nobody may use again
+		held[w] = nil // after a panic the scratch space isn't reused
 		first := starts[task]
 		docs, lo := r.Docs[first:starts[task+1]], r.Lo
 		if r.Half {
@@ -219,8 +218,8 @@ func (b *Backend) Rows(ctx context.Context, r *device.Request, visit func(t *dev
 	})
 }
 
-// panels divides the rows of a request: panel k has those from starts[k] to before starts[k+1], for
-// the symmetric half documents in sequence, of one block of the posting lists.
+// panels divides the rows of a request: panel k has rows starts[k] to starts[k+1]-1. In the
+// symmetric half these are consecutive documents of one block of the posting lists.
 func (b *Backend) panels(r *device.Request) (starts []int) {
 	starts = append(starts, 0)
 	for first := 0; first < len(r.Docs); {
@@ -236,9 +235,9 @@ func (b *Backend) panels(r *device.Request) (starts []int) {
 	return starts
 }
 
-// inOrder returns the order of n panels on so many workers: as they come or, where the last ones are
-// to come first, backwards. Of the symmetric half these are the smallest, so a few of them are left
-// for the end, enough to keep all workers busy while one works on the largest.
+// inOrder returns the order of n panels on a number of workers: ascending or, if lastFirst is set,
+// descending. The last panels of the symmetric half are the smallest, so a few of them are left for
+// the end to keep all workers busy while one works on the largest.
 func inOrder(n, workers int, lastFirst bool) func(task int) int {
 	if !lastFirst {
 		return func(task int) int { return task }
