@@ -6,35 +6,37 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// Visit is a part of the posting list of one tail term of one panel document: its first entry and how many there
-// are, at least 1, the document's value in the term, and its number in the panel.
+// Visit is a part of a posting list that a panel document shares: Count entries, at least 1, from
+// First on, and the document's value and number.
 type Visit struct {
-	First, Count uint32  // entries of the list, from doc and value on
+	First, Count uint32  // entries of the list: index of the first, and number
 	Scale        float32 // the panel document's value in the term
 	Column       uint32  // the panel document's number in the panel
 }
 
-var _ = Visit(layout.Visit{}) // the fields that the assembly reads
+var _ = Visit(layout.Visit{}) // the assembly reads these fields
 
-// TailOne is the sum of the tail that stands for 1. It is below 2³¹ by so much that roundings of a sum that is 1 by
-// the Cauchy-Schwarz inequality don't leave int32.
+// TailOne represents a tail sum of 1. It is below 2³¹ by a margin, so that a sum that is 1 by the
+// Cauchy-Schwarz inequality doesn't overflow int32 through rounding.
 const TailOne = layout.TailOne
 
-// TailSlack is how many entries must follow the last one that a visit names.
+// TailSlack is the number of readable entries required behind the last entry of a visit.
 const TailSlack = layout.TailSlack
 
-// tailAddGeneric adds posting lists into the dot products of a panel with a block of documents:
+// tailAddGeneric adds posting lists to the dot products of a panel with a block of documents:
 //
 //	sums[column*stride+doc[k]] += round(scale·value[k]),  first <= k < first+count
 //
-// for every visit, where the product is rounded to float32 and then, half to even, to a whole number. doc holds
-// places in the block. The output of one panel document is contiguous, so that it stays in the first-level cache.
+// for each visit. The product is rounded to float32, and then to an integer, half to even. doc
+// holds indices in the block. The output of one panel document is contiguous, so that it stays in
+// the first-level cache.
 //
-// Sums of whole numbers are exact, so their order doesn't matter. With values that are √[TailOne] times those of unit
-// rows, a product errs by 3·2⁻²⁴ of itself, those roundings included, and half of 1/TailOne, 2.3·10⁻¹⁰.
+// Integer sums are exact, so their order doesn't matter. If values are √[TailOne] times the values
+// of unit rows, the error of a product is at most 3·2⁻²⁴ of its value plus half of 1/TailOne,
+// 2.3·10⁻¹⁰. The first includes the rounding of both values.
 //
-// It is the caller's duty that entries lie inside of doc and value, with TailSlack more behind them, and that
-// column*stride+doc[k] lies inside of sums for all of these, with count rounded up to a multiple of TailSlack.
+// Entries must be in the range of doc and value, followed by TailSlack more. With count rounded up
+// to a multiple of TailSlack, column*stride+doc[k] must be in the range of sums.
 func tailAddGeneric(sums []int32, stride int, doc []uint16, value []float32, visits []Visit) {
 	for _, v := range visits {
 		row := sums[int(v.Column)*stride:]
@@ -45,14 +47,15 @@ func tailAddGeneric(sums []int32, stride int, doc []uint16, value []float32, vis
 	}
 }
 
-// TailFixed rounds to a whole number, half to even.
+// TailFixed rounds to an integer, half to even.
 func TailFixed(x float32) int32 { return int32(math.RoundToEven(float64(x))) }
 
-// tailStoreGeneric transposes the block of sums that tailAddGeneric has filled, makes numbers of them and clears them:
+// tailStoreGeneric transposes the block of sums of tailAddGeneric, converts it to float32 and
+// clears it:
 //
 //	dst[j*dstStride+i] = sums[i*stride+j] / TailOne;  sums[i*stride+j] = 0,  0 <= i < rows, 0 <= j < cols
 //
-// by a conversion to float32 and a multiplication, each rounded.
+// The conversion to float32 and the multiplication by 1/TailOne are rounded once each.
 func tailStoreGeneric(dst []float32, dstStride int, sums []int32, stride, rows, cols int) {
 	for i := range rows {
 		row := sums[i*stride:][:cols]
@@ -70,7 +73,7 @@ func tailStoreGeneric(dst []float32, dstStride int, sums []int32, stride, rows, 
 // dstStride >= rows, srcStride >= cols, and dst doesn't overlap src.
 func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, rows, cols int) {
 	i := 0
-	for ; i+4 <= rows; i += 4 { // four rows at a time, so that every line of dst is written once
+	for ; i+4 <= rows; i += 4 { // four rows at a time, to write each line of dst once
 		s0 := src[i*srcStride:][:cols]
 		s1 := src[(i+1)*srcStride:][:cols]
 		s2 := src[(i+2)*srcStride:][:cols]
@@ -87,16 +90,16 @@ func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, ro
 	}
 }
 
-// finishGeneric turns cosines into squared Hellinger distances, in place, and finds the small ones:
+// finishGeneric converts cosines to squared Hellinger distances in place, and finds the small ones:
 //
 //	c[i] = min(max(1 - c[i], 0), 2)
 //
-// It writes the places of the results below limit to index, ascending, and returns how many there
-// are. index is at least as long as c, and what it holds behind these places is lost. NaN stays NaN
-// and is not below anything.
+// It writes the indices of results below limit to index, in ascending order, and returns their
+// number. index must be at least as long as c, and its remaining elements are overwritten. NaN
+// stays NaN and isn't below limit.
 //
-// Accuracy: half an ulp of the result. What the cosine has lost before is lost, an absolute 2⁻²⁵ at
-// least near 1. That is why small results are found: the caller recomputes them.
+// Accuracy: half an ulp of the result, plus the error of the cosine, which is at least 2⁻²⁵ near 1.
+// Because of that the caller recomputes small results.
 func finishGeneric(index []uint32, c []float32, limit float32) int {
 	n := 0
 	for i, s := range c {

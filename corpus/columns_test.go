@@ -254,8 +254,8 @@ func TestViewsWithoutTerms(t *testing.T) {
 	const rows = "text,zip,zone,class\nred car,123,zone 1,x\nbig house,456,zone 2,y\n"
 	for views, want := range map[string][]string{
 		"text=words + zip=words": {"no term in the view zip=word"}, "text=words + zip=words:digits + zone=words:digits": nil,
-		"zone=words + text=words": {"one term alone in the view zone=word"}, "text=words": nil,
-		"zip=words + text=words + zone=words": {"no term in the view zip=word", "one term alone in the view zone=word"},
+		"zone=words + text=words": {"only one term in the view zone=word"}, "text=words": nil,
+		"zip=words + text=words + zone=words": {"no term in the view zip=word", "only one term in the view zone=word"},
 	} {
 		c := musttest.Get(ReadFrom(t.Context(), strings.NewReader(rows), "a.csv", columnsOptions(t, views, 1)))(t)
 		var got []string

@@ -13,41 +13,42 @@ import (
 	"github.com/gramengine/gram/corpus/internal/compressed"
 )
 
-// Form says how a source is read. Models keep that of their documents, for others that are like them. The zero value
-// is that of a source that tells all itself.
+// Form describes the format of a source. Models store the Form of their training documents, so that
+// test documents are read alike. With the zero value everything is detected.
 type Form struct {
-	Extension string `json:"extension,omitempty"` // of its name, such as ".csv"; "/" for a folder
+	Extension string `json:"extension,omitempty"` // extension of the name, such as ".csv"; "/" for a folder
 
-	Format Format `json:"format,omitempty"` // default FormatAuto: from the name and the first bytes
+	Format Format `json:"format,omitempty"` // default FormatAuto: detected from the name and the first bytes
 
-	// Encoding of text: auto (default: UTF-8, or UTF-16 by its byte order mark), utf-8, utf-16,
-	// latin-1, windows-1252 or another name of the WHATWG's Encoding Standard. Bytes that aren't
-	// text separate terms and are counted in a warning, and files of binary data in a folder are
-	// left out with one.
+	// Encoding of text: auto (default: UTF-8, or UTF-16 if there is a byte order mark), utf-8,
+	// utf-16, latin-1, windows-1252 or another name of the WHATWG's Encoding Standard. Invalid
+	// bytes separate terms and are counted in a warning. Binary files in a folder are skipped with
+	// a warning.
 	Encoding string `json:"encoding,omitempty"`
 
-	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its first line, or
-	// numbers from 1 where it has no header. By default they go by usual names (label, class, ...;
-	// text, ...), or else are the first and the second of two. Where there is no column of texts and all others
-	// that have a name hold numbers, as far as the first 64 KiB show, they are read as a view of numbers, with a
-	// warning. A TSV file has a header only if one is given.
+	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its header, or numbers
+	// from 1 if it has no header. By default, columns with usual names (label, class, ...; text,
+	// ...) are used, or else the first and the second of two columns. If there is no text column,
+	// and all other named columns hold numbers in the first 64 KiB, they are read as a view of
+	// numbers, with a warning. A TSV file has a header only if a name is given.
 	LabelColumn string `json:"label_column,omitempty"`
 	TextColumn  string `json:"text_column,omitempty"`
-	// LabelKey and TextKey are the keys of JSON lines, by default usual names.
+	// LabelKey and TextKey are keys of JSON lines. By default, usual names are used.
 	LabelKey string `json:"label_key,omitempty"`
 	TextKey  string `json:"text_key,omitempty"`
 
-	// LabelSeparator is what stands between several labels of a text, or of a line of Options.Labels:
-	// any text, or "none" where each field is one label. The default is a comma, with a warning where it may
+	// LabelSeparator separates several labels of a text, or of a line of Options.Labels. "none"
+	// means that each field is a single label. The default is a comma, with a warning if it could
 	// be part of a name.
 	LabelSeparator string `json:"label_separator,omitempty"`
 
-	// ZeroBased is whether indices of an svmlight file count from 0: "true" or "false". The default is that of
-	// Options.Like, or else false: index i is column i-1, as in LIBSVM, and index 0 is an error.
+	// ZeroBased is "true" if indices of an svmlight file start from 0, and "false" if index i is
+	// column i-1, as in LIBSVM; index 0 is then an error. The default is the value in Options.Like,
+	// or "false".
 	ZeroBased string `json:"zero_based,omitempty"`
 }
 
-// Validate checks that the format, the encoding and ZeroBased are known.
+// Validate returns an error if the format, the encoding or ZeroBased is invalid.
 func (f Form) Validate() error {
 	if err := checkFormat(f.Format); err != nil {
 		return err
@@ -65,12 +66,14 @@ func checkZeroBased(value string) error {
 	return nil
 }
 
-// extensionOf returns the ending of a file's name without that of a compressed file, in lower case.
+// extensionOf returns the extension of a file's name in lower case, without that of a compressed
+// file.
 func extensionOf(name string) string {
 	return filepath.Ext(compressed.CutSuffix(strings.ToLower(name)))
 }
 
-// formOf returns the form of a source of that extension, zero where the options say nothing of it.
+// formOf returns the form of a source with an extension, or the zero value if the options are
+// defaults.
 func (o *Options) formOf(extension string) Form {
 	f := o.Form
 	if f.Extension = ""; f.ZeroBased == "false" {
@@ -82,10 +85,10 @@ func (o *Options) formOf(extension string) Form {
 	return f
 }
 
-// takeLike sets what the options don't say as Options.Like has it, for a source of that extension.
+// takeLike sets unset options from Options.Like, for a source with that extension.
 func (o *Options) takeLike(extension string) (err error) {
 	f := o.Like
-	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // whatever the ending: columns are the model's
+	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // for all extensions, because columns are the model's
 	if f.Extension != extension {
 		return nil
 	}
@@ -101,14 +104,15 @@ func (o *Options) takeLike(extension string) (err error) {
 	return err
 }
 
-// takeColumns sets the columns or keys that Options.Like names and the options don't, for a source of another name or a
-// stream, if its first line has the column or key of the text, or of labels if Like names no text. Else it sets
-// those of a .tsv file whose first line names a text, labels and more.
+// takeColumns sets the unset columns or keys from Options.Like, for a source with another extension
+// or a stream, if the first line has the text column (or the label column, if Like has no text
+// column). Else, for a .tsv file whose first line names a text, labels and more, it sets these
+// columns.
 func (in *input) takeColumns(o *Options) {
 	if o.LabelColumn+o.TextColumn+o.LabelKey+o.TextKey != "" || o.Format == FormatFolder {
 		return
 	}
-	head, _ := in.r.Peek(32 << 10) // an error comes again when the file is read
+	head, _ := in.r.Peek(32 << 10) // an error recurs when the file is read
 	f, extension := o.Like, extensionOf(in.name)
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	tabs, json := bytes.IndexByte(line, '\t') >= 0, len(line) > 0 && (line[0] == '{' || line[0] == '[')

@@ -17,109 +17,116 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Options says how [Read] reads. The zero value works.
+// Options are the options of [Read]. The zero value works.
 type Options struct {
-	Form // how the source is read; its Extension doesn't matter
+	Form // format of the source; its Extension is ignored
 
-	Workers int // goroutines; default runtime.GOMAXPROCS(0), at most 1024
+	Workers int // number of goroutines, at most 1024; default runtime.GOMAXPROCS(0)
 
 	// MinDF and MaxDF bound the document frequency of terms. By default MinDF is 2 for text and 1
-	// for vectors, and MaxDF is no limit. Neither counts where Vocabulary is given.
+	// for vectors, and MaxDF is unlimited. Both are ignored if Vocabulary is set.
 	MinDF, MaxDF int
 
-	// Vocabulary, if not nil, lists the terms to count, as for test documents. Others are left out.
+	// Vocabulary, if not nil, lists the terms to count, as for test documents. Other terms are
+	// dropped.
 	Vocabulary []string
 
-	// VocabularyLater, if not nil, is asked for Vocabulary once all text is counted, so that the vocabulary may
-	// come from another file that is read meanwhile. It is called for text only, so that a call means that the
-	// source is text. Its error becomes that of Read. nil means no vocabulary.
+	// VocabularyLater, if not nil, is called for Vocabulary after all text is counted, so that the
+	// vocabulary can be read from another file in the meantime. It is called only if the source is
+	// text. If it fails, Read returns its error. A nil vocabulary means that none is set.
 	VocabularyLater func() ([]string, error)
 
-	// Tokenizer says how text becomes terms. Words of letters have Pairs, whatever it says, and
-	// Corpus.Tokenizer has them if there was a script without spaces. TokenizerLater, if not nil, is
-	// asked for a tokenizer before the first text is cut, as of a model that is read meanwhile, which is
-	// then taken as it is; its error becomes that of Read.
+	// Tokenizer divides text into terms. Letter tokens always get Pairs, and Corpus.Tokenizer has
+	// Pairs if the text contains a script without spaces. TokenizerLater, if not nil, is called for
+	// a tokenizer before the first text is divided, as of a model that is read in the meantime. Its
+	// tokenizer is used unchanged. If it fails, Read returns its error.
 	Tokenizer      Tokenizer
 	TokenizerLater func() (Tokenizer, error)
 
-	Strict bool // bytes that aren't text in their encoding are an error, and so are files of binary data in a folder
+	Strict bool // fail on bytes that are invalid in the encoding, and on binary files in a folder
 
-	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV,
-	// that take the place of those of the source. Anything after a TAB is ignored.
+	// Labels, if not empty, is a file with the labels of all documents, one line each as in TSV.
+	// They replace the labels of the source. Text after a TAB is ignored.
 	Labels string
 
-	// Like is how a source was read whose model reads this one: where the names have the same ending, it says
-	// what Form leaves open. Its column or key of labels may be missing: then there are none.
+	// Like is the form of a model's training documents. If the source has the same extension, Like
+	// sets what Form leaves unset. A missing label column or key of Like isn't an error.
 	Like Form
 
-	// KeepTexts keeps the documents' texts in Corpus.Texts where they have at most so many bytes in all, and take at
-	// most half of MemoryBytes. math.MaxInt64 keeps them in any case: what MemoryBytes doesn't hold is an error.
+	// KeepTexts is the maximum size of all texts in bytes up to which Corpus.Texts keeps them. They
+	// may take at most half of MemoryBytes. With math.MaxInt64 they are always kept, and exceeding
+	// MemoryBytes is an error.
 	KeepTexts int64
 
-	// KeepRows does so with rows whose views of numbers give no width, see [token.Tokenizer.WidthOpen].
+	// KeepRows is the same for rows with number views of unset width, see
+	// [token.Tokenizer.WidthOpen].
 	KeepRows int64
 
-	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of JSON lines, whose
-	// values become Corpus.Groups. "qid" takes the qids of an svmlight file, which every line must have.
+	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of
+	// JSON lines. Its values become Corpus.Groups. "qid" uses the qids of an svmlight file, which
+	// every line must have.
 	GroupColumn string
 
 	Signed       bool  // accept negative values
-	MaxLineBytes int   // longest line; default 64 MiB, or an eighth of MemoryBytes
-	MemoryBytes  int64 // bound on the memory of reading, the corpus included; default none; see [MemoryError]
+	MaxLineBytes int   // maximum line length; default 64 MiB, or an eighth of MemoryBytes
+	MemoryBytes  int64 // memory limit of reading, including the corpus; default none; see [MemoryError]
 
-	// Need, if not nil, returns the memory that work on a corpus takes, the corpus included. A [MemoryError] names
-	// the larger of that and what reading takes, both estimated from the share of the source that was read.
+	// Need, if not nil, returns the memory of the planned work on a corpus, including the corpus. A
+	// [MemoryError] names the larger of this and the memory of reading. Both are estimated from the
+	// share of the source that was read.
 	Need func(Size) int64
 
 	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.
 	Progress func(Progress)
 
-	memory *allowance // counts against MemoryBytes; nil without a bound
+	memory *allowance // counts memory against MemoryBytes; nil without a limit
 	form   form
 
-	likeLabels bool // the column or key of labels is that of Like
-	asked      bool // Tokenizer is what cuts text
-	rows       bool // texts may be rows, for views of columns
+	likeLabels bool // the label column or key comes from Like
+	asked      bool // Tokenizer is final
+	rows       bool // texts may be table rows, for views of columns
 }
 
-// Progress is how far reading has come.
+// Progress reports the progress of reading.
 type Progress struct {
-	Done, Total int64 // bytes as stored; Total is 0 where it isn't known
-	Documents   int64 // documents so far
+	Done, Total int64 // bytes as stored; Total is 0 if unknown
+	Documents   int64 // number of documents read
 }
 
 const (
 	defaultMaxLineBytes = 64 << 20
-	defaultTextMinDF    = 2 // a word of one document matches nothing
+	defaultTextMinDF    = 2 // a word of a single document never matches
 	maxWorkers          = 1024
 )
 
-// Read reads the corpus that source names:
+// Read reads the corpus named by source:
 //
 //	goroot                       the .go files of the local Go installation, by top folder of src
 //	synthetic:docs=,terms=,...   random documents, see [Synthetic]
-//	a folder                     one sub-folder per class, one file per document; or files alone
-//	a folder with idx files      its train-images-idx3-ubyte, as MNIST has it
+//	a folder                     one sub-folder per class and one file per document; or only files
+//	a folder with idx files      its train-images-idx3-ubyte, as for MNIST
 //	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines or an array,
 //	                             fastText's lines, lines of text, MatrixMarket, idx, .npy, or .npz
 //	                             of SciPy; also a FIFO or /dev/stdin, read once
 //
-// Options.Format, or else the name or the first bytes, tell the format of a file. Any file may be
-// compressed by gzip or zstd. A file or folder that is itself called goroot is read as ./goroot.
+// The format of a file is Options.Format, or is detected from the name or the first bytes. Any file
+// may be compressed by gzip or zstd. A file or folder that is itself called goroot is read as
+// ./goroot.
 //
-// Text becomes counts of terms, as Options.Tokenizer cuts it; the vocabulary is sorted. Index i of an
-// svmlight file is column i−1, or column i with Options.ZeroBased. Row i, column j of a MatrixMarket file,
-// both from 1, is document i−1, column j−1; it has no classes. A byte v of an idx file becomes v/255 in the column
-// of its place in the image; the file of labels has "labels" in its name in place of "images", as
-// train-labels-idx1-ubyte. For vectors Options.Vocabulary names the columns, and columns beyond it are left out.
+// Text becomes counts of terms (Options.Tokenizer), and the vocabulary is sorted. Index i of an
+// svmlight file is column i−1, or column i with Options.ZeroBased. Row i and column j of a
+// MatrixMarket file, both from 1, are document i−1 and column j−1; it has no classes. A byte v of
+// an idx file becomes v/255 in the column of its pixel. The label file has "labels" in its name in
+// place of "images", such as train-labels-idx1-ubyte. For vectors Options.Vocabulary names the
+// columns, and further columns are dropped.
 //
-// Documents without terms stay as empty rows. Corpus.Warnings counts them, and all that is left
-// out, such as blank lines and words outside Options.Vocabulary. The corpus doesn't depend on the
-// number of workers.
+// Documents without terms remain as empty rows. Corpus.Warnings counts them, and everything that is
+// dropped, such as blank lines and words outside Options.Vocabulary. The corpus doesn't depend on
+// the number of workers.
 //
-// Errors: a [*SyntaxError] for the first bad line of the source; a [*MemoryError]; a [*PanicError]
-// if a function of opt panics; an error of the operating system; ctx.Err(), within a second of
-// cancellation.
+// Read returns a [*SyntaxError] for the first invalid line, a [*MemoryError], a [*PanicError] if a
+// function of opt panics, or an error of the operating system. It returns within a second after ctx
+// is done, with the error of ctx.
 func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -129,10 +136,9 @@ func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
 	})
 }
 
-// ReadFrom is [Read] of a stream in the format of a file, called name in errors. The name may tell
-// the format. It reads to the end of r, once. After an error it may have read beyond what it
-// needed; after cancellation it doesn't wait for a call of r.Read that blocks, and r can't be used
-// on.
+// ReadFrom is [Read] for a stream in a file format. name is used in errors, and to detect the
+// format. r is read to its end. After an error more may have been read than was needed. After ctx
+// is done, ReadFrom doesn't wait for a blocked call of r.Read, and r must not be used any more.
 func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corpus, error) {
 	if r == nil {
 		return nil, errors.New("corpus: no reader, expected one")
@@ -141,7 +147,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 		return nil, err
 	}
 	if opt.Format == FormatFolder {
-		return nil, fmt.Errorf("corpus: %s: a stream in the format %s, expected that of a file", name, opt.Format)
+		return nil, fmt.Errorf("corpus: %s: format %s for a stream, expected a file format", name, opt.Format)
 	}
 	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
 		end, stop := run.Stream(ctx, "corpus: the reader", countingReader{r, m})
@@ -157,7 +163,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 	})
 }
 
-// start makes options ready, calls f with a meter, and reads the file of labels.
+// start prepares options, calls f with a meter, and reads the label file.
 func (o *Options) start(
 	ctx context.Context, f func(ctx context.Context, opt *Options, m *meter) (*Corpus, error),
 ) (*Corpus, error) {
@@ -190,7 +196,7 @@ func (o *Options) start(
 		return nil, bad
 	}
 	if ctxErr := ctx.Err(); err != nil && ctxErr != nil {
-		return nil, ctxErr // which closed the file under the reader
+		return nil, ctxErr // cancellation closed the file
 	}
 	if err != nil {
 		return nil, err
@@ -267,13 +273,13 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 	if c, err = read(ctx, in, opt, meter); err == nil {
 		c.Format, c.Form = format, opt.formOf(extensionOf(in.name))
 	}
-	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data are no matter of the format
+	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // damaged data don't depend on the format
 		bad.Guessed = guessed
 	}
 	return c, err
 }
 
-// check checks that options are in range and don't contradict each other.
+// check returns an error if options are out of range or contradict each other.
 func (o *Options) check() error {
 	if err := checkFormat(o.Format); err != nil {
 		return err
@@ -290,7 +296,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("corpus: MaxDF is %d, expected at least MinDF, %d", o.MaxDF, o.MinDF)
 	}
 	if o.Vocabulary != nil && o.VocabularyLater != nil {
-		return fmt.Errorf("corpus: Vocabulary and VocabularyLater are both given, expected one of them")
+		return fmt.Errorf("corpus: Vocabulary and VocabularyLater must not both be set")
 	}
 	if !utf8.ValidString(o.LabelSeparator) {
 		return fmt.Errorf("corpus: LabelSeparator %q, expected UTF-8", o.LabelSeparator)
@@ -299,7 +305,7 @@ func (o *Options) check() error {
 		return fmt.Errorf("corpus: Tokenizer: %w", err)
 	}
 	if o.TokenizerLater != nil && o.Tokenizer.Canonical() != (Tokenizer{}) {
-		return fmt.Errorf("corpus: Tokenizer and TokenizerLater are both given, expected one of them")
+		return fmt.Errorf("corpus: Tokenizer and TokenizerLater must not both be set")
 	}
 	if err := checkZeroBased(o.ZeroBased); err != nil {
 		return err
@@ -322,7 +328,7 @@ func checkFormat(format Format) error {
 	return nil
 }
 
-// CheckEncoding returns the error that Options with this encoding get.
+// CheckEncoding returns an error if an encoding is unknown.
 func CheckEncoding(name string) error {
 	if _, err := charset.Lookup(name); err != nil {
 		return fmt.Errorf("corpus: %w", err)
@@ -330,7 +336,7 @@ func CheckEncoding(name string) error {
 	return nil
 }
 
-// askTokenizer sets Tokenizer if it comes later, and else its pairs, when it is first called.
+// askTokenizer calls TokenizerLater or, without it, adds pairs to Tokenizer, at the first call.
 func (o *Options) askTokenizer() (err error) {
 	if o.asked {
 		return nil
@@ -345,7 +351,7 @@ func (o *Options) askTokenizer() (err error) {
 	})
 }
 
-// askVocabulary sets Vocabulary if it comes later.
+// askVocabulary calls VocabularyLater.
 func (o *Options) askVocabulary() (err error) {
 	if o.VocabularyLater == nil {
 		return nil
@@ -357,9 +363,9 @@ func (o *Options) askVocabulary() (err error) {
 }
 
 // Files returns the paths of the files that [Read] may open for a source in a format: the documents
-// of a folder, a file of images with its labels, the sources of Go for goroot, none for synthetic
-// documents. A program can check with it that it won't overwrite one of them. Errors: an unknown
-// source or format, or a folder that can't be listed.
+// of a folder, an image file and its labels, the Go sources for goroot, and none for synthetic
+// documents. A program can use it to avoid overwriting an input. It fails if the source or format
+// is unknown, or if a folder can't be listed.
 func Files(ctx context.Context, source string, format Format) ([]string, error) {
 	if err := (&Options{Form: Form{Format: format}}).check(); err != nil {
 		return nil, err
@@ -409,7 +415,7 @@ func paths(files []fileDocument) []string {
 	return out
 }
 
-// holdsIDX reports whether a file holds idx images. It reads nothing of a pipe.
+// holdsIDX reports whether a file holds idx images. It doesn't read from pipes.
 func holdsIDX(ctx context.Context, file string, info os.FileInfo, format Format) bool {
 	switch {
 	case !info.Mode().IsRegular():

@@ -140,7 +140,7 @@ func TestBadInput(t *testing.T) {
 			counted},
 		{"a", "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n", Options{},
 			":5: the end of the file after 2 entries", "3 entries, as the header says"},
-		{"a", "%%MatrixMarket matrix array real general\n1 0\n", Options{}, ":2: 0 columns", "an array with some"},
+		{"a", "%%MatrixMarket matrix array real general\n1 0\n", Options{}, ":2: 0 columns", "at least 1"},
 		{"a", banner, Options{}, ":2: the end of the file", "a MatrixMarket banner and a line rows columns entries"},
 		{"a", banner + "%\n\n1 1\n", Options{}, `:4: "1 1"`, "rows columns entries"},
 		{"a", banner + "1 1 x\n", Options{}, `:2: "1 1 x"`, "rows columns entries"},

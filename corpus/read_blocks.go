@@ -11,42 +11,42 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// block is a run of whole lines on its way from the file through a worker to the collector.
+// block is a run of whole lines, passed from the reader through a worker to the collector.
 type block[P sized] struct {
 	data      []byte
 	firstLine int64         // number of the first line of data
-	piece     P             // what the worker made of data
+	piece     P             // result of parsing data
 	bad       *SyntaxError  // first bad line in data
-	behind    error         // what is wrong behind data; io.EOF at the end of the file
+	behind    error         // error after data; io.EOF at the end of the file
 	parsed    chan struct{} // closed once piece and bad are set
 }
 
-// sized is a piece that knows how much memory it takes until the end of reading, its part of the
-// corpus included.
+// sized is a parsed piece. bytes returns its memory until the end of reading, including its part of
+// the corpus.
 type sized interface{ bytes() int64 }
 
-// parser turns whole lines into a piece of the result. At a bad line it returns the piece of the
-// lines before and an error whose Line counts from 0. It must not keep data.
+// parser parses whole lines. At an invalid line it returns the result for the lines before it, and
+// an error whose Line counts from 0. It must not keep data.
 type parser[P sized] func(data []byte) (P, *SyntaxError)
 
-// scanBlocks cuts the rest of a file into blocks of whole lines, has workers parse them, and hands
-// the pieces to collect in the order of the file, with the number of their first line.
+// scanBlocks divides the rest of a file into blocks of whole lines, which workers parse. collect
+// receives the pieces in file order with the number of their first line.
 //
-// The error is that of the first bad line in the file, whatever the scheduling of workers; pieces
-// before it have been collected. Pieces count against opt.memory as soon as they are made. Once it
-// is spent workers make no more, and the error names the first block that isn't collected.
+// The error is that of the first invalid line, independent of scheduling; all pieces before it have
+// been collected. Pieces count against opt.memory when they are made. If it is exceeded, workers
+// stop, and the error names the first block that isn't collected.
 func scanBlocks[P sized](
 	ctx context.Context, in *input, opt *Options, newParser func(worker int) parser[P],
 	collect func(piece P, firstLine int64) error,
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// A pipe may block for ever: closing it is the only way to wake its reader.
+	// Closing a blocked pipe is the only way to wake its reader.
 	defer context.AfterFunc(ctx, in.close)()
 
 	order := make(chan *block[P], 2*opt.Workers)
 	jobs := make(chan *block[P], 2*opt.Workers)
-	free := make(chan []byte, 2*opt.Workers) // buffers to use again
+	free := make(chan []byte, 2*opt.Workers) // buffers for reuse
 	var group sync.WaitGroup
 	group.Go(func() {
 		defer close(order)
@@ -67,7 +67,7 @@ func scanBlocks[P sized](
 			if !send(ctx, order, b) || !send(ctx, jobs, b) {
 				return
 			}
-			if long { // the next waits, or as many as are under way would take memory without bound
+			if long { // wait, because several long lines at once could take unbounded memory
 				select {
 				case <-b.parsed:
 				case <-ctx.Done():
@@ -84,7 +84,7 @@ func scanBlocks[P sized](
 					opt.memory.add(b.piece.bytes())
 					in.meter.parsed.Add(int64(len(b.data)))
 				}
-				if cap(b.data) <= 2*blockBytes { // the buffer of a long line isn't kept
+				if cap(b.data) <= 2*blockBytes { // don't keep the buffer of a long line
 					select {
 					case free <- b.data[:0]:
 					default:
@@ -130,26 +130,27 @@ func send[T any](ctx context.Context, c chan<- T, x T) bool {
 	}
 }
 
-// lineCutter cuts a file into blocks of whole lines.
+// lineCutter divides a file into blocks of whole lines.
 type lineCutter struct {
 	in   *input // in.line is the number of the line after the last block
-	most int    // longest line
-	rest []byte // begin of that line
+	most int    // maximum line length
+	rest []byte // start of that line
 }
 
-// next returns the next block, in buf where it fits. err says what is after it: io.EOF, a line
-// that is too long, or an error of reading, after which the unfinished line is not returned.
+// next returns the next block, in buf if it fits. err is what follows the block: io.EOF, a line
+// that is too long, or a read error. After a read error the unfinished line isn't returned.
 func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err error) {
 	buf = append(buf[:0], c.rest...)
 	c.rest = c.rest[:0]
-	seen := 0 // so much of buf holds no line end
+	seen := 0 // number of bytes of buf without a line end
 	records := recordEnds{separator: c.in.quoted, line: c.in.line}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if len(buf) == cap(buf) {
-			// Two bytes more than the longest line, for its line end, show that a line is too long.
+			// Two bytes more than the longest line, for its line end, reveal that a line is too
+			// long.
 			larger := make([]byte, len(buf), max(min(2*len(buf)+blockBytes, c.most+2), len(buf)+1))
 			copy(larger, buf)
 			buf = larger
@@ -184,17 +185,17 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 	}
 }
 
-// recordEnds finds where lines end, or records in whose quotes lines may end.
+// recordEnds finds line ends, or record ends if quoted fields may contain line ends.
 type recordEnds struct {
 	separator byte // 0 for lines, [ for the elements of an array
 	state     quoteState
 	array     arrayState
 	rune      []byte // first bytes of a character before a field
-	line      int64  // that of the next byte
-	opened    int64  // line of the last quote that opened a field
+	line      int64  // line of the next byte
+	opened    int64  // line of the quote that opened the last quoted field
 }
 
-// last returns the place of the last end of a record in more bytes, or -1.
+// last returns the index of the last record end in more bytes, or -1.
 func (r *recordEnds) last(more []byte) int {
 	if r.separator == 0 {
 		return bytes.LastIndexByte(more, '\n')
@@ -227,7 +228,7 @@ func (r *recordEnds) last(more []byte) int {
 	return end
 }
 
-// inBlank reports whether c belongs to a blank beyond ASCII before a field, which newCSV ignores, or may do so.
+// inBlank reports whether c may belong to a non-ASCII blank before a field, which newCSV ignores.
 func (r *recordEnds) inBlank(c byte) bool {
 	if c < utf8.RuneSelf {
 		if len(r.rune) > 0 {
@@ -243,7 +244,7 @@ func (r *recordEnds) inBlank(c byte) bool {
 	return unicode.IsSpace(blank)
 }
 
-// open reports whether a quote isn't closed, or an array between elements.
+// open reports whether a quote or an array is open.
 func (r *recordEnds) open() bool {
 	return r.state == inQuotes || r.state == quoteReturn || r.separator == '[' && r.array == arrayState{}
 }
@@ -262,8 +263,8 @@ func lineTooLong(most int) *SyntaxError {
 		withOption("MaxLineBytes", "and the bound on memory set the limit")
 }
 
-// eachLine calls parse for the lines of data, counted from 0, up to the first bad one, whose error
-// it returns.
+// eachLine calls parse for each line of data, numbered from 0, up to the first invalid line. It
+// returns the error of that line.
 func eachLine(data []byte, most int, parse func(l []byte, line int32) *SyntaxError) *SyntaxError {
 	for line := int32(0); len(data) > 0; line++ {
 		var l []byte
@@ -282,7 +283,7 @@ func eachLine(data []byte, most int, parse func(l []byte, line int32) *SyntaxErr
 	return nil
 }
 
-// nextLine cuts the first line off data, without its line end (LF or CR LF).
+// nextLine returns the first line of data, without its line end (LF or CR LF), and the rest.
 func nextLine(data []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(data, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'}), rest

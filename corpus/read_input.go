@@ -17,33 +17,33 @@ import (
 	"github.com/gramengine/gram/corpus/internal/compressed"
 )
 
-// input is an open file, decompressed where its first bytes are those of gzip or zstd.
+// input is an open file. It is decompressed if its first bytes are those of gzip or zstd.
 type input struct {
-	name    string // as the user named it
+	name    string // name as given by the user
 	file    io.Closer
 	r       *bufio.Reader
-	line    int64 // number of the line that comes next, from 1
-	stream  bool  // name isn't that of a file
-	quoted  byte  // what separates the fields of records, in which quotes may hold line ends; 0 for lines, [ for an array
+	line    int64 // number of the next line, from 1
+	stream  bool  // a stream, whose name isn't a file's
+	quoted  byte  // field separator of records whose quotes may hold line ends; 0 for lines, [ for an array
 	form    form
 	meter   *meter
 	packed  bool // compressed
 	decoded bool // from an encoding other than UTF-8
 }
 
-// form is how a file's text is stored.
+// form describes how a file's text is stored.
 type form struct {
 	charset charset.Charset
-	window  int64 // that zstd data may have in memory; 0 for the most that zstd itself has
+	window  int64 // maximum window of zstd data in memory; 0 for zstd's own maximum
 }
 
-// blockBytes is how much of a file a worker parses at a time: enough to hide the hand-over, little
-// enough for the second-level cache.
+// blockBytes is the size of the blocks that workers parse: large enough to hide the hand-over, and
+// small enough for the second-level cache.
 const blockBytes = 512 << 10
 
 // openInput opens a file of text in an encoding, or of binary data. buffer may be nil; it serves
-// one input at a time. Cancellation closes the file, which is the only way to stop waiting for a
-// pipe.
+// one input at a time. When ctx is done, the file is closed, which is the only way to stop waiting
+// for a pipe.
 func openInput(
 	ctx context.Context, name string, from form, m *meter, buffer *bufio.Reader,
 ) (*input, error) {
@@ -60,7 +60,7 @@ func openInput(
 	return in, nil
 }
 
-// decode makes in read from r, decompressed if its first bytes say so.
+// decode makes in read from r, decompressed if its first bytes are those of a compressed file.
 func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	if buffer == nil {
 		buffer = bufio.NewReaderSize(nil, 64<<10)
@@ -81,7 +81,7 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 		in.r = bufio.NewReaderSize(text, 64<<10)
 	}
 	if !in.packed && compressed.CutSuffix(in.name) != in.name {
-		garbled := in.binary() // and then the magic number is damaged; else a text has a name that misleads
+		garbled := in.binary() // a binary file has a damaged magic number; a text file has a misleading name
 		head, _ = in.r.Peek(2 * utf8.UTFMax)
 		textCheck{}.find(head, func(at int) bool { garbled = garbled || at < utf8.UTFMax; return false })
 		if garbled {
@@ -91,20 +91,20 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	return nil
 }
 
-// binary reports whether the text begins as binary data do: with a NUL among the first 8,000 bytes.
+// binary reports whether the text starts like binary data, with a NUL in the first 8,000 bytes.
 func (in *input) binary() bool {
-	head, _ := in.r.Peek(8000) // an error comes again when the text is read
+	head, _ := in.r.Peek(8000) // an error recurs when the text is read
 	return bytes.IndexByte(head, 0) >= 0
 }
 
-// close may be called more than once, and while another goroutine reads, whose reading then fails.
+// close is idempotent and safe during a concurrent read, which then fails.
 func (in *input) close() {
 	if in.file != nil {
 		in.file.Close()
 	}
 }
 
-// readError returns the error of reading at the given line.
+// readError returns an error of reading at a line.
 func (in *input) readError(line int64, err error) error {
 	var fault *compressed.Fault
 	if errors.As(err, &fault) {
@@ -113,8 +113,8 @@ func (in *input) readError(line int64, err error) error {
 	return fmt.Errorf("corpus: %s: %w", place(in.name, line), err)
 }
 
-// detect returns the format of a file by its first bytes, else by its name, else by its first line, as guessed then
-// says.
+// detect returns the format of a file by its first bytes, its name, or its first line. guessed
+// describes a guess by the first line.
 func (in *input) detect() (format Format, guessed string, err error) {
 	head, err := in.r.Peek(32 << 10)
 	if err != nil && err != io.EOF && len(head) == 0 {
@@ -155,10 +155,11 @@ func (in *input) detect() (format Format, guessed string, err error) {
 		}
 		return format, fmt.Sprintf("%s from line %d", format, line), nil
 	}
-	return FormatSVMLight, "", nil // nothing but comments: the reader says that the file is empty
+	return FormatSVMLight, "", nil // only comments: the reader reports that the file is empty
 }
 
-// isHeader reports whether a line is the header of a CSV file: names without blanks, one of which textNames knows.
+// isHeader reports whether a line is the header of a CSV file: names without blanks, at least one
+// of them in textNames.
 func isHeader(l []byte) bool {
 	names, text := strings.Split(string(l), ","), false
 	for _, name := range names {
@@ -171,17 +172,17 @@ func isHeader(l []byte) bool {
 	return text && len(names) > 1
 }
 
-// meter counts what is read, for reports.
+// meter counts what is read, for progress reports.
 type meter struct {
 	done, total, documents atomic.Int64
 	cut, parsed            atomic.Int64 // bytes of blocks
 	packed                 atomic.Bool  // a file is compressed
 }
 
-// share returns the part of the source that has been parsed, 0 if it isn't known.
+// share returns the parsed share of the source, or 0 if it is unknown.
 func (m *meter) share() float64 {
 	done, total, cut := m.done.Load(), m.total.Load(), m.cut.Load()
-	if total == 0 || m.packed.Load() && done >= total { // a decompressor may hold any number of bytes
+	if total == 0 || m.packed.Load() && done >= total { // a decompressor may still hold any number of bytes
 		return 0
 	}
 	share := float64(done) / float64(total)
@@ -191,7 +192,7 @@ func (m *meter) share() float64 {
 	return min(share, 1)
 }
 
-// countingReader counts the bytes of a file as they are stored, below decompression.
+// countingReader counts the bytes of a file as stored, before decompression.
 type countingReader struct {
 	r io.Reader
 	m *meter

@@ -13,30 +13,31 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// MemoryError says that a computation needs more memory than it may take: What needs it, and Need and Limit in bytes.
-// Machine is true if Limit is what the machine, its container or ulimit leaves, and Enough if Need suffices for all of
-// the work, not only for its next step. For documents that are read, Source is their file, or file:line; reading fails
-// before it begins if the size is known by then, else when it passes the bound.
+// MemoryError reports that a computation exceeds a memory limit. What is the part that needs
+// memory, Need and Limit are in bytes. Machine is true if the limit is the free memory of the
+// machine, its container or ulimit. Enough is true if Need suffices for all of the work. For
+// reading, Source is the file, or file:line. Reading fails before it starts if the size is known by
+// then, otherwise when it exceeds the limit.
 type MemoryError = run.MemoryError
 
-// short returns a MemoryError of a source or a place in it.
+// short returns a MemoryError for a source or a position in it.
 func (a *allowance) short(source, what string, need int64) error {
 	return &MemoryError{What: fmt.Sprintf("corpus: %s: %s", source, what), Source: source, Need: need, Limit: a.limit}
 }
 
-// allowance counts the memory of a reader, joining its pieces included, against
-// Options.MemoryBytes. It may be used concurrently. nil counts nothing and allows everything.
+// allowance counts a reader's memory, including its final copy, against Options.MemoryBytes. It may
+// be used concurrently. A nil allowance is unlimited.
 type allowance struct {
 	limit int64
 	held  atomic.Int64
 	meter *meter
 	need  func(Size) int64 // Options.Need
 
-	half                     atomic.Uint64 // the share of the source that took half of limit, in bits
-	documents, terms, values atomic.Int64  // of text; a term counts for each worker
+	half                     atomic.Uint64 // share of the source at which half of limit was reached, as bits
+	documents, terms, values atomic.Int64  // counts of text; a term counts once per worker
 }
 
-// add counts bytes that stay until the end of reading.
+// add counts bytes that are held until the end of reading.
 func (a *allowance) add(bytes int64) {
 	if a == nil {
 		return
@@ -46,7 +47,7 @@ func (a *allowance) add(bytes int64) {
 	}
 }
 
-// count counts documents, new terms and values of text.
+// count adds documents, new terms and values of text.
 func (a *allowance) count(documents, terms, values int) {
 	if a != nil {
 		a.documents.Add(int64(documents))
@@ -55,21 +56,21 @@ func (a *allowance) count(documents, terms, values int) {
 	}
 }
 
-// Size is the size of a corpus as far as memory depends on it.
+// Size holds the counts of a corpus on which memory depends.
 type Size struct {
 	Documents, Terms, Classes int
-	Values                    int64 // with one for each document without terms
-	Longest                   int   // values of a document
+	Values                    int64 // including one for each document without terms
+	Longest                   int   // largest number of values of a document
 }
 
-// Size returns the size of the corpus. Terms counts those that documents have.
+// Size returns the counts of the corpus. Terms is the number of terms that occur in documents.
 func (c *Corpus) Size() Size {
 	m := c.Documents
 	terms, _ := m.TermFrequencies()
 	return Size{m.Rows(), len(terms), len(c.Classes), m.NNZ() + int64(m.EmptyRows()), m.LongestRow()}
 }
 
-// Bytes returns the memory of the documents and their texts.
+// Bytes returns the memory of the documents and their texts in bytes.
 func (c *Corpus) Bytes() int64 {
 	bytes := c.Documents.Bytes()
 	for _, text := range c.Texts {
@@ -78,28 +79,28 @@ func (c *Corpus) Bytes() int64 {
 	return bytes
 }
 
-// Bytes returns the memory of the documents' matrix.
+// Bytes returns the memory of the document matrix in bytes.
 func (s Size) Bytes() int64 { return 8*s.Values + 8*int64(s.Documents+1) }
 
-// What is assumed of a source of which a part was read.
+// Assumptions about the unread part of a source.
 const (
-	newTerms    = 0.6 // the number of different terms grows with this power of the share that was read
-	commonTerms = 0.5 // the part of the terms that are in MinDF documents
+	newTerms    = 0.6 // the number of distinct terms grows with this power of the share that was read
+	commonTerms = 0.5 // share of the terms that are in at least MinDF documents
 	someClasses = 16
-	longest     = 12   // the longest document, in means
-	margin      = 1.15 // of the estimate
+	longest     = 12   // length of the longest document divided by the mean
+	margin      = 1.15 // factor of the estimate
 
-	documentBytes = 40 // of vectors, beside the values
+	documentBytes = 40 // per document of vectors, without values
 )
 
-// whole estimates from the share of the source that was read what reading all of it takes and its size. The share is
-// 0 if it isn't known; then bytes are those so far.
+// whole estimates the memory of reading the whole source, and its size, from the share that was
+// read. If the share is unknown, it is 0, and bytes are those counted so far.
 func (a *allowance) whole() (bytes int64, size Size, share float64) {
 	held := float64(a.held.Load())
 	if share = a.meter.share(); share == 0 {
 		return a.held.Load(), Size{}, 0
 	}
-	power := 1.0 // of the share: the first texts have more new terms than the others
+	power := 1.0 // of the share: early texts have more new terms than later ones
 	if half := math.Float64frombits(a.half.Load()); half > 0 && half < share && a.values.Load() > 0 {
 		power = min(max(math.Log(2*held/float64(a.limit))/math.Log(share/half), newTerms), 1)
 	}
@@ -115,18 +116,18 @@ func (a *allowance) whole() (bytes int64, size Size, share float64) {
 	return bytes, size, share
 }
 
-// scarce reports whether more than half of what is allowed is held.
+// scarce reports whether more than half of the limit is used.
 func (a *allowance) scarce() bool { return a != nil && a.limit > 0 && 2*a.held.Load() > a.limit }
 
-// A corpus is joined of its pieces in joinSteps. What a large one has joined is given back after each
-// step, so that all of it is in memory once and a step more.
+// A corpus is joined from its pieces in joinSteps. A large corpus frees the joined pieces after
+// each step, so that at most one step of it is in memory twice.
 const (
 	joinSteps  = 8
 	largeBytes = 64 << 20
 )
 
-// inSteps calls join for parts of n pieces in their order, after which nothing refers to them. The
-// result has so many bytes.
+// inSteps calls join for ranges of n pieces in order. Pieces must not be used afterwards. The
+// result has the given size in bytes.
 func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error {
 	steps := 1
 	if bytes >= largeBytes || o.memory != nil && bytes >= o.memory.limit/joinSteps {
@@ -143,7 +144,7 @@ func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error
 	return nil
 }
 
-// room reports whether bytes that are needed for a while are there, and passes the bound where they aren't.
+// room reports whether bytes are available for a while. If not, the limit counts as exceeded.
 func (a *allowance) room(bytes int64) bool {
 	if a == nil || a.held.Load()+bytes <= a.limit {
 		return true
@@ -152,10 +153,10 @@ func (a *allowance) room(bytes int64) bool {
 	return false
 }
 
-// spent reports whether the bound is passed.
+// spent reports whether the limit is exceeded.
 func (a *allowance) spent() bool { return a != nil && a.held.Load() > a.limit }
 
-// check returns a MemoryError for the given place if the bound is passed.
+// check returns a MemoryError for a position if the limit is exceeded.
 func (a *allowance) check(place string) error {
 	if !a.spent() {
 		return nil
@@ -168,7 +169,7 @@ func (a *allowance) check(place string) error {
 	return a.refusal(place, what, bytes, size)
 }
 
-// fits returns a MemoryError if a whole source, of the size, would pass the bound.
+// fits returns a MemoryError if a whole source of the given size would exceed the limit.
 func (a *allowance) fits(source string, bytes int64, size Size) error {
 	if a == nil || a.held.Load()+bytes <= a.limit {
 		return nil
@@ -176,7 +177,7 @@ func (a *allowance) fits(source string, bytes int64, size Size) error {
 	return a.refusal(source, "the whole", a.held.Load()+bytes, size)
 }
 
-// refusal returns a MemoryError that names what reading and the work on the corpus need.
+// refusal returns a MemoryError with the memory of reading and of the work on the corpus.
 func (a *allowance) refusal(source, what string, bytes int64, size Size) error {
 	if a.need != nil {
 		bytes = max(bytes, a.need(size))
@@ -186,12 +187,12 @@ func (a *allowance) refusal(source, what string, bytes int64, size Size) error {
 	return err
 }
 
-// workerBytes is the memory of a worker: a few blocks of text and their pieces. Where memory is
-// short there are fewer workers.
+// workerBytes is the memory of a worker: a few blocks of text and their pieces. If memory is
+// scarce, fewer workers run.
 const workerBytes = 16 * blockBytes
 
-// blockBytes is how much of a file a worker parses at a time: less where memory is short, since what a block of short
-// lines takes is known only when it is parsed, and may be many times as much.
+// blockBytes returns the block size of a worker. It is smaller if memory is scarce, because a block
+// of short lines may take many times its size, which isn't known before it is parsed.
 func (o *Options) blockBytes() int {
 	if o.MemoryBytes == 0 {
 		return blockBytes
@@ -199,7 +200,7 @@ func (o *Options) blockBytes() int {
 	return int(min(max(o.MemoryBytes/1024, blockBytes/16), blockBytes))
 }
 
-// bound makes the allowance, and bounds the workers and the longest line by it.
+// bound makes the allowance, and limits the workers and the longest line accordingly.
 func (o *Options) bound(m *meter) {
 	if o.MemoryBytes == 0 {
 		return
@@ -210,7 +211,8 @@ func (o *Options) bound(m *meter) {
 	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/8, 1)))
 }
 
-// rows warns of rows without terms, and of values that float32 may have rounded; at names the place of a row.
+// rows warns of rows without terms, and of values that may have been rounded to float32. at returns
+// the position of a row.
 func (w *warnings) rows(m *sparse.CSR, at func(row int) string) {
 	count, first := int64(0), 0
 	for i := range m.Rows() {
@@ -238,8 +240,8 @@ func (w *warnings) rows(m *sparse.CSR, at func(row int) string) {
 	}
 }
 
-// vectorCorpus makes a corpus without labels of vectors. Errors and warnings call a column what, and
-// row 0 by its name and a number: image 1, say.
+// vectorCorpus makes a corpus of vectors without labels. what is the name of a column in messages.
+// Rows are named by the name of a row and a number, such as image 1.
 func vectorCorpus(
 	file string, m *sparse.CSR, opt *Options, warn warnings, what, row string, first int,
 ) (*Corpus, error) {
@@ -253,8 +255,8 @@ func vectorCorpus(
 	return c, nil
 }
 
-// limitVectors names the columns by Options.Vocabulary. Without it, values of the terms whose
-// document frequency is outside MinDF and MaxDF are removed; columns keep their numbers.
+// limitVectors names the columns by Options.Vocabulary. Without it, it removes values of terms
+// whose document frequency is outside MinDF and MaxDF; columns keep their numbers.
 func limitVectors(c *Corpus, opt *Options) {
 	m := c.Documents
 	if opt.Vocabulary != nil {

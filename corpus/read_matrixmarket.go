@@ -22,13 +22,13 @@ const matrixMarketBanner = "%%MatrixMarket"
 // marketHeader is the header of a MatrixMarket file.
 type marketHeader struct {
 	pattern, integer    bool
-	array               bool   // all values, column by column, not coordinates
-	symmetry            string // general, symmetric or skew-symmetric: then the lower triangle is there
+	array               bool   // dense array, column by column, rather than coordinates
+	symmetry            string // general, symmetric or skew-symmetric; the latter store the lower triangle
 	rows, cols, entries uint64
 	signed              bool // accept negative values
 }
 
-// begin returns the first row of a column that an array has values of.
+// begin returns the first stored row of a column of an array.
 func (h *marketHeader) begin(col uint64) uint64 {
 	switch h.symmetry {
 	case "symmetric":
@@ -39,20 +39,20 @@ func (h *marketHeader) begin(col uint64) uint64 {
 	return 0
 }
 
-// entryPiece is what one block of entry lines becomes.
+// entryPiece holds the entries of one block.
 type entryPiece struct {
 	rows, cols []uint32 // from 0
 	values     []float32
-	blank      []int32 // lines without an entry, from 0 in the block
+	blank      []int32 // lines without an entry, numbered from 0 in the block
 	firstLine  int64
 }
 
-// bytes returns the memory of the piece and of its part of the matrix.
+// bytes returns the memory of the piece, including its part of the matrix.
 func (p *entryPiece) bytes() int64 {
 	return 4*int64(cap(p.rows)+cap(p.cols)+cap(p.values)+2*cap(p.blank)) + 8*int64(len(p.rows))
 }
 
-// line returns the number of the line of entry k.
+// line returns the line number of entry k.
 func (p *entryPiece) line(k int) int64 {
 	line := k
 	for _, b := range p.blank {
@@ -63,14 +63,14 @@ func (p *entryPiece) line(k int) int64 {
 	return p.firstLine + int64(line)
 }
 
-// A matrix may have maxEmptyRows rows whatever it holds. Above that it needs an entry for every
-// rowsAnEntry rows, so that a mistaken or malicious header can't take all memory.
+// A matrix may have maxEmptyRows rows regardless of its entries. Larger matrices need at least one
+// entry per rowsAnEntry rows, so that a mistaken or malicious header can't exhaust memory.
 const (
 	maxEmptyRows = 1 << 20
 	rowsAnEntry  = 8
 )
 
-// readMarketHeader reads the banner, the comments and the line of sizes.
+// readMarketHeader reads the banner, the comments and the size line.
 func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 	fail := func(found, expected string) error {
 		return fault(found, expected).at(in.name, in.line)
@@ -126,7 +126,7 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 	case h.cols > maxIndex+1:
 		return h, fail(fmt.Sprintf("%s columns", fields[1]), "at most "+strconv.FormatUint(maxIndex+1, 10))
 	case h.array && h.cols == 0:
-		return h, fail("0 columns", "an array with some")
+		return h, fail("0 columns", "at least 1")
 	case h.array:
 		if h.entries = h.rows * h.cols; h.symmetry != "general" {
 			h.entries = (h.entries-h.rows)/2 + h.rows - h.begin(0)*h.rows
@@ -139,7 +139,7 @@ func (in *input) readMarketHeader(maxLine int) (h marketHeader, err error) {
 	return h, nil
 }
 
-// headerLine returns the next line, which holds until the next read.
+// headerLine returns the next line, which is valid until the next read.
 func (in *input) headerLine(maxLine int) ([]byte, error) {
 	line, err := in.r.ReadSlice('\n')
 	switch l, _ := nextLine(line); {
@@ -154,7 +154,7 @@ func (in *input) headerLine(maxLine int) ([]byte, error) {
 	}
 }
 
-// parse parses a line row column [value].
+// parse parses a line with row, column and, unless it is a pattern, value.
 func (h *marketHeader) parse(l []byte, line int32, out *entryPiece) *SyntaxError {
 	l = bytes.TrimRight(l, " \t")
 	if h.array {
@@ -200,7 +200,7 @@ func (h *marketHeader) parse(l []byte, line int32, out *entryPiece) *SyntaxError
 	return nil
 }
 
-// value appends the value of an entry, 1 of a pattern.
+// value appends the value of an entry; 1 for a pattern.
 func (h *marketHeader) value(token []byte, out *entryPiece) *SyntaxError {
 	value := float32(1)
 	if !h.pattern {
@@ -212,7 +212,7 @@ func (h *marketHeader) value(token []byte, out *entryPiece) *SyntaxError {
 			return fault("value "+quote(token), "a whole number, as the banner says")
 		}
 		if value > 0 && h.symmetry == "skew-symmetric" && !h.signed {
-			_, bad = parseValue(append([]byte("-"), token...), false) // stands above the diagonal
+			_, bad = parseValue(append([]byte("-"), token...), false) // mirrored above the diagonal
 			return bad
 		}
 	}
@@ -220,7 +220,7 @@ func (h *marketHeader) value(token []byte, out *entryPiece) *SyntaxError {
 	return nil
 }
 
-// index reads white space and a number from l[i:], and returns where the number ends, or i if there
+// index reads white space and a number from l[i:]. It returns the end of the number, or i if there
 // is none.
 func (h *marketHeader) index(l []byte, i int) (uint64, int) {
 	start := skipSpace(l, i)
@@ -244,12 +244,12 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 		return nil, err
 	}
 	h.signed = opt.Signed
-	// Of a row: offsets, where the next entry goes, and labels. Of an entry: as read, and in the
-	// matrix.
+	// Memory per row: offsets, position of the next entry, and labels. Memory per entry: as read,
+	// and in the matrix.
 	const aRow = 24
 	anEntry := int64(20)
 	if h.symmetry != "general" {
-		anEntry += 8 // of the other triangle
+		anEntry += 8 // in the other triangle
 	}
 	values := int64(min(h.entries, 1<<50))
 	size := Size{Documents: int(h.rows), Terms: int(min(int64(h.cols), values)), Values: values,
@@ -261,7 +261,7 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	var pieces []*entryPiece
 	var warn warnings
 	var entries uint64
-	row, col := h.begin(0), uint64(0) // of the next value of an array
+	row, col := h.begin(0), uint64(0) // position of the next value of an array
 	expected := fmt.Sprintf("%d entries, as the header says", h.entries)
 	err = scanBlocks(ctx, in, opt, func(int) parser[*entryPiece] {
 		return func(data []byte) (*entryPiece, *SyntaxError) {
@@ -304,7 +304,7 @@ func readMatrixMarket(ctx context.Context, in *input, opt *Options, m *meter) (*
 	return vectorCorpus(in.name, matrix, opt, warn, "columns", "row", 1)
 }
 
-// joinEntries sorts the entries into rows. It fails if an entry repeats another.
+// joinEntries sorts the entries into rows. It fails if an entry is repeated.
 func joinEntries(
 	ctx context.Context, file string, opt *Options, h *marketHeader, pieces []*entryPiece,
 ) (*sparse.CSR, error) {
@@ -355,7 +355,7 @@ func joinEntries(
 	})
 }
 
-// repeated returns the error of an entry that occurs again.
+// repeated returns the error for a repeated entry.
 func (h *marketHeader) repeated(file string, row, col uint32, pieces []*entryPiece) error {
 	if h.symmetry != "general" {
 		row, col = max(row, col), min(row, col)

@@ -14,7 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Synthetic describes a random corpus, the same on every platform and for any number of workers.
+// Synthetic describes a random corpus. It is the same on every platform and for any number of
+// workers.
 //
 // A document of class c has between Length/2 and 3·Length/2 words, uniformly distributed. Each is
 // drawn independently from
@@ -28,20 +29,20 @@ import (
 type Synthetic struct {
 	Documents int    // docs=, default 2000
 	Terms     int    // terms=, size of the vocabulary, default 20000
-	Length    int    // length=, mean number of words of a document, default 200
+	Length    int    // length=, mean number of words per document, default 200
 	Classes   int    // classes=, default 10
 	Seed      uint64 // seed=, default 1
 
-	// Of Copies documents in a thousand, spread evenly, each is a copy of an earlier one, any, of whose
-	// words up to Changed, uniformly, are drawn anew. It has the class of its place all the same.
+	// Copies of a thousand documents, evenly spread, are copies of a random earlier document, in
+	// which up to Changed words (uniformly) are redrawn. A copy has the class of its own position.
 	Copies  int // copies=, default 0
 	Changed int // changed=, default 2
 }
 
-// DefaultSynthetic has the defaults of the parameters.
+// DefaultSynthetic holds the default parameters.
 var DefaultSynthetic = Synthetic{Documents: 2000, Terms: 20000, Length: 200, Classes: 10, Seed: 1, Changed: 2}
 
-// String returns the source that [Read] reads for s.
+// String returns s as a source for [Read].
 func (s Synthetic) String() string {
 	text := fmt.Sprintf("synthetic:docs=%d,terms=%d,length=%d,classes=%d,seed=%d", s.Documents, s.Terms, s.Length,
 		s.Classes, s.Seed)
@@ -67,7 +68,7 @@ func ParseSynthetic(parameters string) (Synthetic, error) {
 	}
 	left := map[string]values{"docs": {&s.Documents, 1, 1<<31 - 1}, "terms": {&s.Terms, 1, 1 << 22},
 		"length": {&s.Length, 1, 1 << 24}, "classes": {&s.Classes, 1, 1 << 16}, "seed": {&seed, 0, 1<<64 - 1},
-		"copies": {&s.Copies, 0, 999}, "changed": {&s.Changed, 0, 1 << 24}} // each once
+		"copies": {&s.Copies, 0, 999}, "changed": {&s.Changed, 0, 1 << 24}} // each at most once
 	for parameter := range strings.SplitSeq(parameters, ",") {
 		key, text, _ := strings.Cut(parameter, "=")
 		v, ok := left[key]
@@ -90,17 +91,17 @@ func ParseSynthetic(parameters string) (Synthetic, error) {
 	return s, nil
 }
 
-// drawer draws integers below a bound from raw words of the generator, whose stream never changes.
+// drawer draws bounded integers from the raw words of a generator with a stable stream.
 type drawer struct{ *rand.PCG }
 
-// below draws a number below n, with a bias below n/2⁶⁴.
+// below draws an integer below n, with a bias below n/2⁶⁴.
 func (d drawer) below(n uint64) uint64 {
 	hi, _ := bits.Mul64(d.Uint64(), n)
 	return hi
 }
 
-// newDrawer returns the generator of one stream. SplitMix64 scatters seed and stream, so that
-// neighbours have nothing in common.
+// newDrawer returns the generator of one stream. SplitMix64 mixes seed and stream, so that
+// neighbouring streams are independent.
 func newDrawer(seed, stream uint64) drawer {
 	return drawer{rand.NewPCG(scatter(seed), scatter(stream+0x632be59bd9b4e019))}
 }
@@ -112,12 +113,12 @@ func scatter(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// aliasTable draws from a fixed distribution in constant time (Walker 1977, Vose 1991), in
-// integers.
+// aliasTable draws from a fixed distribution in constant time with integers (Walker 1977, Vose
+// 1991).
 type aliasTable struct {
 	total   uint64   // capacity of a column
-	keep    []uint64 // how much of column k is k itself
-	instead []uint32 // what the rest of it is
+	keep    []uint64 // part of column k that yields k
+	instead []uint32 // result of the remaining part
 }
 
 // newZipfTable returns the table of weights 2⁴⁰/(10 r + 27).
@@ -160,10 +161,10 @@ func (t *aliasTable) draw(d drawer) uint32 {
 // aLabelBytes is the memory of a document's label.
 const aLabelBytes = 12
 
-// readSynthetic draws the corpus. As for vectors, Options.MinDF and MaxDF remove values, not
-// columns.
+// readSynthetic draws the corpus. Options.MinDF and MaxDF remove values but not columns, as for
+// vectors.
 func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options, m *meter) (*Corpus, error) {
-	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 4 // table and name, order, counts
+	const aTerm, aTermOfClass, aTermOfWorker = 56, 4, 4 // memory: of table and name, order, counts
 	tables := int64(s.Terms) * (aTerm + aTermOfClass*int64(s.Classes) + aTermOfWorker*int64(opt.Workers))
 	size := Size{Documents: s.Documents, Terms: s.Terms, Classes: s.Classes, Longest: s.Length,
 		Values: int64(s.Documents) * int64(s.Length)}
@@ -186,7 +187,7 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 		Source: source, Format: "synthetic", Vocabulary: syntheticVocabulary(s.Terms),
 		Labels: sparse.Labels{Offsets: []int64{0}},
 	}
-	var columns []uint32 // of the terms; nil where each is its own column
+	var columns []uint32 // columns of the terms; nil if each term is its own column
 	if opt.Vocabulary != nil {
 		var terms intern.Table
 		for _, term := range c.Vocabulary {
@@ -199,7 +200,7 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	}
 	const chunk = 256
 	pieces := make([]*vectorPiece, (s.Documents+chunk-1)/chunk)
-	counts := make([][]uint32, opt.Workers) // of one document, by worker; all zero between documents
+	counts := make([][]uint32, opt.Workers) // counts of one document, by worker; all zero between documents
 	draw := func(w, k int) error {
 		if err := opt.memory.check(source); err != nil {
 			return err
@@ -218,8 +219,8 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 		opt.memory.add(p.bytes() + aLabelBytes*int64(len(p.ends)))
 		return nil
 	}
-	// The first documents tell how much memory all need: the number of different terms varies
-	// little.
+	// The memory of all documents is extrapolated from the first ones, because the number of
+	// distinct terms varies little.
 	if err := draw(0, 0); err != nil {
 		return nil, err
 	}
@@ -255,7 +256,7 @@ func readSynthetic(ctx context.Context, source string, s Synthetic, opt *Options
 	return c, nil
 }
 
-// randomOrder returns the numbers below n in random order (Fisher and Yates).
+// randomOrder returns a random permutation of 0 … n-1 (Fisher and Yates).
 func randomOrder(n int, d drawer) []uint32 {
 	order := make([]uint32, n)
 	for i := range order {
@@ -277,7 +278,7 @@ func (s *Synthetic) document(i int, zipf *aliasTable, orders [][]uint32, count, 
 	}
 	from := int(d.below(uint64(i)))
 	for s.isCopy(from) {
-		from-- // 0 is none
+		from-- // 0 stands for none
 	}
 	of := newDrawer(s.Seed, uint64(s.Classes)+uint64(from))
 	drawn = s.draw(of, zipf, orders[from%s.Classes], count, drawn)
@@ -314,8 +315,8 @@ func (s *Synthetic) draw(d drawer, zipf *aliasTable, order, count, drawn []uint3
 	return drawn
 }
 
-// addCounts appends a document to the piece and clears its counts. columns is nil where a term is
-// its own column; words without a column are beyond the vocabulary.
+// addCounts appends a document to the piece and clears its counts. columns is nil if each term is
+// its own column. Words without a column are outside the vocabulary.
 func (p *vectorPiece) addCounts(count, drawn, columns []uint32) {
 	start := len(p.terms)
 	for _, t := range drawn {
@@ -336,8 +337,8 @@ func (p *vectorPiece) addCounts(count, drawn, columns []uint32) {
 	p.ends = append(p.ends, int64(len(p.terms)))
 }
 
-// syntheticVocabulary names the terms t0, t1, ... with so many digits that names and numbers have
-// the same order.
+// syntheticVocabulary names the terms t0, t1, ... with leading zeros, so that names sort like
+// numbers.
 func syntheticVocabulary(n int) []string {
 	digits := len(strconv.Itoa(n - 1))
 	vocabulary := make([]string, n)

@@ -389,9 +389,9 @@ func TestOptions(t *testing.T) {
 		{file, Options{Workers: -1}, "corpus: Workers is -1, expected at least 0"},
 		{file, Options{MinDF: 3, MaxDF: 2}, "corpus: MaxDF is 2, expected at least MinDF, 3"},
 		{file, Options{Vocabulary: []string{"a", "b", "a"}},
-			`corpus: the vocabulary holds "a" twice, expected every term once`},
+			`corpus: the vocabulary holds "a" twice, expected distinct terms`},
 		{file, Options{Vocabulary: []string{}, VocabularyLater: func() ([]string, error) { return nil, nil }},
-			"corpus: Vocabulary and VocabularyLater are both given, expected one of them"},
+			"corpus: Vocabulary and VocabularyLater must not both be set"},
 		{file, Options{Form: Form{LabelSeparator: "\xff"}}, `corpus: LabelSeparator "\xff", expected UTF-8`},
 		{file, Options{Like: Form{Format: "x"}}, `corpus: format "x", expected one of csv, fasttext, folder, idx, jsonl, ` +
 			`lines, matrixmarket, numpy, svmlight, tsv: Like`},

@@ -11,10 +11,10 @@ import (
 	"github.com/gramengine/gram/corpus/token"
 )
 
-// keptTexts keeps the texts of documents as long as they are within a bound. It may be used concurrently; nil
-// keeps none.
+// keptTexts keeps the texts of documents up to a limit. It may be used concurrently. A nil
+// keptTexts keeps nothing.
 type keptTexts struct {
-	all    bool // whatever they take
+	all    bool // keep all texts, whatever their size
 	left   atomic.Int64
 	memory *allowance
 }
@@ -28,7 +28,8 @@ func newKeptTexts(opt *Options) *keptTexts {
 	return k
 }
 
-// take takes room for more text, if there is any. Once there isn't, none is kept.
+// take reserves memory for more text and reports whether it is available. Once it isn't, all texts
+// are dropped.
 func (k *keptTexts) take(bytes int) bool {
 	if k == nil {
 		return false
@@ -42,7 +43,7 @@ func (k *keptTexts) take(bytes int) bool {
 	return true
 }
 
-// of returns the texts of all documents, nil where they are beyond the bound.
+// of returns the texts of all documents, or nil if they exceeded the limit.
 func (k *keptTexts) of(documents []countedDocument) []string {
 	if k == nil || k.left.Load() < 0 {
 		return nil
@@ -54,21 +55,21 @@ func (k *keptTexts) of(documents []countedDocument) []string {
 	return texts
 }
 
-// Recut returns documents of c with their texts cut into other terms, as opt.Tokenizer, MinDF, MaxDF and
-// Vocabulary say; documents nil stands for all. If both MinDF and MaxDF are 0 and
-// the texts are rows of a table, they are those that c was read with. It also uses Workers, MemoryBytes and
-// Progress, and ignores the other options. The classes are those of c.
-// It fails if c has no Texts.
+// Recut returns documents of c, or all documents if documents is nil, with their texts tokenised
+// again according to opt.Tokenizer, MinDF, MaxDF and Vocabulary. If MinDF and MaxDF are both 0 and
+// the texts are rows of a table, the values that c was read with apply. Workers, MemoryBytes and
+// Progress of opt are also used, the other options are ignored. Classes are unchanged. It fails if
+// c has no Texts.
 func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	if c.Texts == nil {
-		return nil, fmt.Errorf("corpus: %s: no texts were kept, expected those of Options.KeepTexts", c.Source)
+		return nil, fmt.Errorf("corpus: %s: there are no texts, see Options.KeepTexts", c.Source)
 	}
 	for _, i := range documents {
 		if i < 0 || i >= len(c.Texts) {
-			return nil, fmt.Errorf("corpus: %s: document %d, expected 0 to %d", c.Source, i, len(c.Texts)-1)
+			return nil, fmt.Errorf("corpus: %s: document %d, expected a number from 0 to %d", c.Source, i, len(c.Texts)-1)
 		}
 	}
 	out := *c
@@ -94,7 +95,8 @@ func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corp
 	})
 }
 
-// fitNumbers gives columns of numbers their scales, from the texts of all documents, which are counted anew.
+// fitNumbers sets the scales of number columns from the texts of all documents, which it counts
+// again.
 func (o *Options) fitNumbers(
 	ctx context.Context, source string, counters []*termCounter, documents []countedDocument,
 ) ([]*termCounter, error) {
@@ -115,14 +117,14 @@ func (o *Options) fitNumbers(
 	return counters, err
 }
 
-// Terms is a way to cut text into terms.
+// Terms describes how text becomes terms.
 type Terms struct {
 	Tokenizer Tokenizer
-	MinDF     int // minimum number of documents with a term; 0: the default
+	MinDF     int // minimum document frequency of a term; 0 for the default
 }
 
-// String returns the tokenizer's text form without the scales of numbers, which are fitted to training documents, and
-// MinDF if it isn't the default.
+// String returns the tokenizer's text form, and MinDF if it isn't the default. It omits the scales
+// of number columns, which are fitted to training documents.
 func (t Terms) String() string {
 	tokenizer := t.Tokenizer.Unfit().String()
 	if t.MinDF == 0 {
@@ -131,7 +133,7 @@ func (t Terms) String() string {
 	return fmt.Sprintf("%s, min-df %d", tokenizer, t.MinDF)
 }
 
-// Brief returns String with long lists of columns abbreviated.
+// Brief returns String with long column lists abbreviated.
 func (t Terms) Brief() string {
 	if t.Tokenizer.Rows() == nil {
 		return t.String()
@@ -139,8 +141,8 @@ func (t Terms) Brief() string {
 	return t.Tokenizer.Brief()
 }
 
-// ParseTerms reads [Terms.String], where tokenizers may also be views such as "words:1..2 + chars:2..5" (see
-// [Tokenizer]), and "" is the default.
+// ParseTerms parses the result of [Terms.String], including views such as "words:1..2 + chars:2..5"
+// (see [Tokenizer]). "" is the default.
 func ParseTerms(s string) (Terms, error) {
 	text, least, ok := strings.Cut(s, ", min-df ")
 	var t Terms
@@ -156,8 +158,8 @@ func ParseTerms(s string) (Terms, error) {
 	return t, err
 }
 
-// Cut returns the documents of a corpus with their texts cut into the terms, and without the texts. opt has Workers and
-// MemoryBytes. It fails as [Corpus.Recut] does.
+// Cut returns a corpus with its texts tokenised by t, and without the texts. It uses Workers and
+// MemoryBytes of opt. Errors are the same as of [Corpus.Recut].
 func (t Terms) Cut(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	cut, err := c.Recut(ctx, nil, opt)

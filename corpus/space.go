@@ -193,7 +193,7 @@ func share(all []*Corpus, documents []*sparse.CSR) error {
 				column, _ = slices.BinarySearch(terms, term)
 			}
 			if taken[column] {
-				return fmt.Errorf("corpus: the vocabulary of %s holds %s twice, expected every term once", c.Source, quote(term))
+				return fmt.Errorf("corpus: the vocabulary of %s holds %s twice, expected distinct terms", c.Source, quote(term))
 			}
 			to[j], taken[column] = uint32(column), true
 		}

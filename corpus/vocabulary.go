@@ -20,32 +20,32 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// termCounter counts the terms of documents. Each worker has one, which numbers terms in the order
-// in which it meets them. [Corpus.fillText] makes one sorted vocabulary.
+// termCounter counts the terms of documents. Each worker has its own, which numbers terms in order
+// of occurrence. [Corpus.fillText] merges them into one sorted vocabulary.
 type termCounter struct {
 	terms  intern.Table
 	met    []metTerm
 	opened []uint32    // terms of the open document
-	rest   []termCount // of the last page of closed documents
+	rest   []termCount // last page of closed documents
 	scan   token.Scanner
 	done   <-chan struct{}
 	memory *allowance
 	texts  *keptTexts
-	text   []byte    // of the open document, where texts are kept
-	fits   bool      // scales of numbers come from the texts
-	blank  hash.Hash // of the open document's text as long as it has no terms
+	text   []byte    // text of the open document, if texts are kept
+	fits   bool      // scales of numbers are fitted to the texts
+	blank  hash.Hash // hash of the open document's text while it has no terms
 }
 
-// metTerm is what a counter knows of a term.
+// metTerm holds the counts of a term.
 type metTerm struct {
-	df    uint32 // documents with the term
-	count uint32 // in the open document
+	df    uint32 // number of documents with the term
+	count uint32 // count in the open document
 }
 
-// termCount says how often a document has a term.
+// termCount is the count of a term in a document.
 type termCount struct{ term, count uint32 }
 
-// pageTerms is the length of a page of documents.
+// pageTerms is the number of entries in a page of documents.
 const pageTerms = 32 << 10
 
 // newCounters returns a counter for each worker.
@@ -77,15 +77,15 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 	return counters, nil
 }
 
-// Memory of the counter and of a step of the joined matrix, in bytes: of a value, of a term beside its
-// text, and of a document.
+// Memory in bytes of a value, of a term without its text, and of a document, in the counter and in
+// one step of the joined matrix.
 const (
 	countedValueBytes    = 8 + 8/joinSteps
 	countedTermBytes     = intern.Bytes + 32
 	countedDocumentBytes = 160
 )
 
-// stopEvery is the number of words between two checks for cancellation: the words of one line may
+// stopEvery is the number of words between two checks for cancellation, because a single line may
 // take longer than a second.
 const stopEvery = 1 << 16
 
@@ -93,12 +93,12 @@ const stopEvery = 1 << 16
 type countedDocument struct {
 	counter *termCounter
 	terms   []termCount
-	text    string // where it is kept
-	blank   string // digest; empty if it has terms of the vocabulary
+	text    string // text, if texts are kept
+	blank   string // digest of a document without terms of the vocabulary; else empty
 }
 
-// add counts the terms of text in the open document. It returns early once done is closed or memory
-// is spent.
+// add counts the terms of text in the open document. It returns early if done is closed or the
+// memory limit is exceeded.
 func (c *termCounter) add(text []byte) {
 	t := &c.scan
 	if c.texts.take(len(text)) {
@@ -107,7 +107,7 @@ func (c *termCounter) add(text []byte) {
 	t.Feed(text)
 	words := 0
 	known := len(c.met)
-	var taken int64 // bytes of new terms that memory doesn't know of yet
+	var taken int64 // bytes of new terms that aren't yet counted against the limit
 	for term := t.Next(); term != nil; term = t.Next() {
 		if words++; words%stopEvery == 0 {
 			c.memory.add(taken)
@@ -141,21 +141,21 @@ func (c *termCounter) add(text []byte) {
 	}
 }
 
-// BlankDigest returns what [Corpus.Blank] has of a text.
+// BlankDigest returns the digest of a text as in [Corpus.Blank].
 func BlankDigest(text string) string {
 	h := sha256.New()
 	h.Write([]byte(text))
 	return blankDigest(h)
 }
 
-// blankDigest returns the digest that stands for a document without terms, of what was hashed since the last one.
+// blankDigest returns the digest of a document without terms, and resets the hash.
 func blankDigest(h hash.Hash) string {
 	digest := hex.EncodeToString(h.Sum(nil)[:16])
 	h.Reset()
 	return digest
 }
 
-// endDocument closes the open document and opens the next.
+// endDocument closes the open document and opens the next one.
 func (c *termCounter) endDocument() countedDocument {
 	n := len(c.opened)
 	if n > len(c.rest) {
@@ -185,10 +185,10 @@ func (c *termCounter) endDocument() countedDocument {
 	return closed
 }
 
-// leftOut marks terms that the vocabulary doesn't hold.
+// leftOut marks terms outside the vocabulary.
 const leftOut = math.MaxUint32
 
-// warnViews warns of views with too few terms to tell documents apart.
+// warnViews warns of views with too few terms to distinguish documents.
 func (c *Corpus) warnViews(views []sparse.View) {
 	split, _ := c.Tokenizer.Split()
 	for i, v := range views {
@@ -197,15 +197,15 @@ func (c *Corpus) warnViews(views []sparse.View) {
 			end = views[i+1].First
 		}
 		if n := end - v.First; n < 2 && len(c.Vocabulary) > 0 && len(split) == len(views) {
-			c.warn().addOption(fmt.Sprintf("%s in the view %s", []string{"no term", "one term alone"}[n], split[i]), 1, "",
+			c.warn().addOption(fmt.Sprintf("%s in the view %s", []string{"no term", "only one term"}[n], split[i]), 1, "",
 				"Tokenizer", "with words:digits keeps digits in words")
 		}
 	}
 }
 
-// fillText makes the documents' matrix and its vocabulary: Options.Vocabulary if given, else the
-// terms within MinDF and MaxDF, sorted byte by byte. It warns of what it left out; at names the
-// place of a document. documents are spent.
+// fillText makes the document matrix and its vocabulary: Options.Vocabulary if set, else the terms
+// within MinDF and MaxDF in byte order. It warns of dropped terms; at returns the position of a
+// document. It frees the documents.
 func (c *Corpus) fillText(
 	ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) error {
@@ -240,7 +240,7 @@ func (c *Corpus) fillText(
 		c.warnViews(views)
 	}
 	m := &sparse.CSR{Cols: len(c.Vocabulary), Offsets: make([]int64, len(documents)+1), Views: views}
-	lost := make([]int64, len(documents)) // words left out
+	lost := make([]int64, len(documents)) // number of dropped words
 	var words atomic.Int64
 	err = run.Chunks(ctx, opt.Workers, len(documents), func(_, lo, hi int) error {
 		var n int64
@@ -303,13 +303,13 @@ func (c *Corpus) fillText(
 	}
 	warn.rows(m, at)
 	if m.Cols == 0 && opt.Vocabulary == nil && slices.Max(lost) > 0 {
-		warn.addOption("no term is in enough documents, so none is left", 1, at(0), "MinDF", "1 keeps terms of one document")
+		warn.addOption("no term is in at least MinDF documents", 1, at(0), "MinDF", "1 keeps terms of one document")
 	}
 	return nil
 }
 
-// columnsOf returns the column of each term of a table, leftOut for those that aren't in the
-// vocabulary, whose terms come to the table. It checks that a vocabulary has every term once.
+// columnsOf returns the column of each term of a table, or leftOut if the term isn't in the
+// vocabulary. It adds the vocabulary to the table, and checks that its terms are distinct.
 func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 	columns := slices.Repeat([]uint32{leftOut}, table.Len())
 	var buf []byte
@@ -320,21 +320,21 @@ func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 			columns = append(columns, leftOut)
 		}
 		if columns[id] != leftOut {
-			return nil, fmt.Errorf("corpus: the vocabulary holds %s twice, expected every term once", quote(term))
+			return nil, fmt.Errorf("corpus: the vocabulary holds %s twice, expected distinct terms", quote(term))
 		}
 		columns[id] = uint32(t)
 	}
 	return columns, nil
 }
 
-// denseRow gathers a row that comes in any order.
+// denseRow collects a row whose values arrive in any order.
 type denseRow struct {
 	values []float32 // by column
-	bits   []uint64  // which columns are set
-	some   []uint64  // which words of bits are not 0
+	bits   []uint64  // columns that are set
+	some   []uint64  // nonzero words of bits
 }
 
-// grow makes room for so many columns.
+// grow makes room for cols columns.
 func (r *denseRow) grow(cols int) {
 	if len(r.values) < cols {
 		words := (cols + 63) / 64
@@ -342,14 +342,14 @@ func (r *denseRow) grow(cols int) {
 	}
 }
 
-// set sets a value that isn't set yet.
+// set sets the value of an unset column.
 func (r *denseRow) set(column uint32, value float32) {
 	r.values[column] = value
 	r.bits[column/64] |= 1 << (column % 64)
 	r.some[column/4096] |= 1 << (column / 64 % 64)
 }
 
-// take moves the row into a list, sorted by column, whose length is known.
+// take moves the row to a list sorted by column, whose length is known.
 func (r *denseRow) take(terms []uint32, values []float32) {
 	k := 0
 	for i, some := range r.some {
@@ -368,7 +368,7 @@ func (r *denseRow) take(terms []uint32, values []float32) {
 
 // rowSorter sorts rows by term.
 type rowSorter struct {
-	pairs []uint64 // term and bits of the value in one word, so that sorting moves both
+	pairs []uint64 // term and bits of the value in one word, so that they move together
 }
 
 func (s *rowSorter) sort(terms []uint32, values []float32) {
@@ -385,15 +385,15 @@ func (s *rowSorter) sort(terms []uint32, values []float32) {
 	}
 }
 
-// columns makes the vocabulary if none is given, and returns the column of each term of each
-// counter, leftOut for those that have none. It gives documents without any of them a digest of their terms.
-// The counters' terms are spent.
+// columns makes the vocabulary unless it is set, and returns the column of each term of each
+// counter, or leftOut for a term without one. Documents without any column get a digest of their
+// terms. It frees the counters' terms.
 func (c *Corpus) columns(
 	opt *Options, counters []*termCounter, documents []countedDocument,
 ) (map[*termCounter][]uint32, error) {
-	all := &counters[0].terms // to which those of the others come
+	all := &counters[0].terms // merged terms
 	df := make([]uint64, all.Len())
-	joined := make(map[*termCounter][]uint32, len(counters)) // number in all of each term
+	joined := make(map[*termCounter][]uint32, len(counters)) // number of each term in all
 	for _, counter := range counters {
 		numbers := make([]uint32, len(counter.met))
 		for id, met := range counter.met {
@@ -442,7 +442,7 @@ func (c *Corpus) columns(
 	return joined, nil
 }
 
-// commonTerms returns the terms within MinDF and MaxDF, sorted.
+// commonTerms returns the terms within MinDF and MaxDF in sorted order.
 func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 	least := uint64(defaultTextMinDF)
 	if o.MinDF > 0 {
@@ -458,22 +458,23 @@ func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 	return terms
 }
 
-// Tokenizer says how text becomes terms. Its fields are in go doc github.com/gramengine/gram/corpus/token.Tokenizer.
-// The zero value is the default: runs of letters in lower case.
+// Tokenizer describes how text becomes terms, see
+// [github.com/gramengine/gram/corpus/token.Tokenizer]. The zero value is the default: lower-case
+// runs of letters.
 type Tokenizer = token.Tokenizer
 
-// Script says what of a text is in a script without spaces; see [token.Scripts].
+// Script counts the text in a script without spaces; see [token.Scripts].
 type Script = token.Script
 
-// ParseTokenizer reads the text form of a tokenizer, such as "word:ngrams=1..2,digits"; see
+// ParseTokenizer parses the text form of a tokenizer, such as "word:ngrams=1..2,digits"; see
 // [token.Parse].
 func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
 
 // unknownMessage is the warning for words outside Options.Vocabulary.
 const unknownMessage = "word outside the vocabulary, left out"
 
-// ViewsOf returns the views that a tokenizer makes of a sorted vocabulary, as [sparse.CSR] has them; nil for a
-// tokenizer without views. Error: a vocabulary that isn't that of the tokenizer.
+// ViewsOf returns the views that a tokenizer makes of a sorted vocabulary, for [sparse.CSR], or nil
+// if the tokenizer has no views. It fails if the vocabulary isn't the tokenizer's.
 func ViewsOf(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
 	split, err := t.Split()
 	if err != nil || split == nil {

@@ -16,9 +16,9 @@ type (
 	Roles  = panel.Roles    // whether rows or columns are dense panels
 )
 
-// Head is a number of terms to keep in dense panels: the Terms most frequent ones, in Segments
-// segments. Predicted is the estimated time in which one core computes all dot products of the
-// symmetric half.
+// Head is a choice of dense terms: Terms is the number of terms, the most frequent ones, Segments
+// the number of segments they are divided into, and Roles whether rows or columns are dense.
+// Predicted is the estimated time in which one core computes all dot products of the symmetric half.
 type Head = panel.Head
 
 // DenseRows makes each panel of rows dense, and all columns stream past it. DenseColumns makes all

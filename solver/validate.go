@@ -13,17 +13,17 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Folds divides documents into k parts of nearly equal size, in which classes are as frequent as in
-// the whole, up to one document each: it shuffles the documents of each class and deals them out in
-// turn. It returns the part, 0 … k-1, of each document, and -1 for those whose class is negative.
-// Where there are fewer documents than parts, the last parts are empty. The same seed gives the
-// same parts on every platform. It panics unless k is at least 1.
+// Folds divides documents into k folds of nearly equal size. Each class is spread over the folds
+// evenly, up to one document: the documents of each class are shuffled and dealt out in turn. It
+// returns the fold 0 … k-1 of each document, and -1 for documents with a negative class. If there
+// are fewer documents than folds, the last folds are empty. Folds depend only on the seed, on any
+// platform. It panics if k is below 1.
 func Folds(labels []int, k int, seed uint64) []int {
 	if k < 1 {
 		panic(fmt.Sprintf("solver: Folds: %d parts, expected at least 1", k))
 	}
 	fold := make([]int, len(labels))
-	var docs []int // by class, however great their numbers are
+	var docs []int // documents by class, because class numbers may be large
 	for i, c := range labels {
 		if fold[i] = -1; c >= 0 {
 			docs = append(docs, i)
@@ -48,53 +48,55 @@ func Folds(labels []int, k int, seed uint64) []int {
 	return fold
 }
 
-// Trial describes a cross-validation: documents with what they are trained on, divided into folds. Exactly
-// one of Labels, Sets and Targets is there, as in [Training].
+// Trial describes a cross-validation: documents with labels or targets, divided into folds. Exactly
+// one of Labels, Sets and Targets must be set, as in [Training].
 type Trial struct {
-	Labels  []int     // by document: its class, 0 … Classes-1; -1 leaves it out
-	Sets    [][]int   // by document: its labels, each for itself; nil leaves it out
-	Targets []float64 // by document: of regression; NaN leaves it out
+	Labels  []int     // class by document, 0 … Classes-1; -1 excludes the document
+	Sets    [][]int   // labels by document; nil excludes the document
+	Targets []float64 // regression target by document; NaN excludes the document
 
 	Classes int
-	Scheme  Scheme // of Labels
-	Parts   []int  // by document: its part, from 0 to below the number of documents; -1 leaves it out
+	Scheme  Scheme // scheme for Labels
+	Parts   []int  // fold by document; -1 excludes the document
 
 	Decisions  bool // keep decision values
-	Thresholds bool // of Sets: tune thresholds, and predict each part by those of the others
+	Thresholds bool // tune thresholds for Sets, and predict each fold by the thresholds of the others
 
-	// Only, if not nil, are the parts that are validated, each in the same bits as among all; others
-	// have no predictions and nil in Fits. Thresholds need all. Default: all.
+	// Only, if not nil, lists the folds to validate. Their results don't depend on the list, bit
+	// for bit. Other folds have no predictions, and nil in Fits. Thresholds need all folds.
+	// Default: all.
 	Only []int
 }
 
-// Validation is the result of a cross-validation with one choice of parameters.
+// Validation is the result of a cross-validation with one set of parameters.
 type Validation struct {
-	// What the classifier without its part predicts of a document: one of the three.
-	Predicted []int     // of Labels: its class; -1 for one that was left out
-	Sets      [][]int   // its labels, increasing; nil for one that was left out
-	Values    []float64 // of Targets: the estimate; NaN for one that was left out
+	// Predictions of the classifier that was trained without the document's fold; one of the three
+	// is set.
+	Predicted []int     // class by document; -1 if excluded
+	Sets      [][]int   // labels by document, increasing; nil if excluded
+	Values    []float64 // estimate by document; NaN if excluded
 
-	Fits []*Classifier // by part: the classifier that was trained without it
-	Busy time.Duration // of workers, in solving the problems
+	Fits []*Classifier // classifier by fold, trained without the fold
+	Busy time.Duration // time of workers in solvers
 
-	Decisions  [][]float64 // by document, where Trial.Decisions asks for them: of the machines without its part
-	Thresholds *Thresholds // where Trial.Thresholds asks for them
+	Decisions  [][]float64 // decision values by document; nil unless Trial.Decisions is set
+	Thresholds *Thresholds // nil unless Trial.Thresholds is set
 }
 
-// A WarmStart is a multiple of the solutions of another validation.
+// WarmStart is a multiple of the solutions of another validation.
 type WarmStart struct {
 	Of *Validation
 	By float64
 }
 
-// Validate trains, for each part and each choice of parameters, a classifier on the documents of
-// all other parts, and predicts the part's own. The result is in the order of pars.
+// Validate trains a classifier for each fold and each set of parameters on the documents of all
+// other folds, and predicts the documents of the fold. Results are in the order of pars.
 //
-// The machines of one problem and part are trained for all parameters by growing ν, ε and C, on the same
-// rows, each from the solution of the one before (with Nu: from nothing). The first begins at near:
-// the sum of multiples of solutions of the same trial with another kernel, such as twice the last
-// one less the one before; nil is 0. The number of parameters matters only through where the
-// searches begin: predictions are those of classifiers trained by [Train], up to the tolerance.
+// For each problem and fold, the binary classifiers are trained in order of increasing ν, ε and C
+// on the same rows, each warm-started from the solution before it (except with Nu). The first is
+// warm-started from near, a sum of multiples of solutions of the same trial with another kernel,
+// such as twice the last solution minus the one before; nil is 0. Predictions are those of
+// classifiers trained by [Train], up to the tolerance.
 func (t *Trial) Validate(
 	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
 ) ([]*Validation, error) {
@@ -123,7 +125,7 @@ func (t *Trial) Validate(
 		if v.pars[i], err = pars[i].resolve(whole.Classes, src.n); err != nil {
 			return nil, err
 		}
-		v.pars[i].Probabilities = false // a sigmoid has no part in the class
+		v.pars[i].Probabilities = false // the predicted class does not depend on the sigmoid
 	}
 	slices.SortStableFunc(v.order, func(i, j int) int {
 		a, b := &v.pars[i], &v.pars[j]
@@ -193,8 +195,8 @@ func (t *Trial) Validate(
 	return out, nil
 }
 
-// Check reports what keeps n documents from being validated: parts or labels out of range, a part without which there
-// is one class alone.
+// Check returns an error if n documents can't be validated: if folds or labels are out of range, or
+// if the documents outside a fold have only one class.
 func (t *Trial) Check(n int) error {
 	parts, _, err := t.parts(n)
 	if err == nil {
@@ -203,8 +205,8 @@ func (t *Trial) Check(n int) error {
 	return err
 }
 
-// predict predicts the documents of a part by the machines of all parameters, which see each kernel value
-// together.
+// predict predicts the documents of a fold with the classifiers of all parameters, which share each
+// kernel value.
 func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int, opt *Options) error {
 	var held []int
 	for i, part := range t.Parts {
@@ -236,7 +238,7 @@ func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int
 	})
 }
 
-// fits checks that a start is from a validation of the same parts and so many problems of a scheme.
+// fits checks that a warm start has the same folds, and the given number of problems of a scheme.
 func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) error {
 	if s.Of == nil || len(s.Of.Fits) != parts {
 		return errUser("a start from a validation of something else, expected one of %d parts", parts)
@@ -253,7 +255,7 @@ func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) 
 	return nil
 }
 
-// problems returns the problems of all documents that have a part.
+// problems returns the problems over all documents that have a fold.
 func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 	training := Training{
 		Labels: slices.Clone(t.Labels), Sets: slices.Clone(t.Sets), Targets: slices.Clone(t.Targets), Classes: t.Classes,
@@ -275,7 +277,7 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 	if err != nil || t.Sets != nil {
 		return problems, err
 	}
-	for f := range parts { // what a part leaves must be of two classes at least
+	for f := range parts { // the other folds must have at least two classes
 		seen, several := -1, t.Targets != nil
 		for i, c := range labels {
 			if c >= 0 && t.Parts[i] != f {
@@ -291,7 +293,7 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 	return problems, nil
 }
 
-// without is the problem of the documents that are in other parts.
+// without returns the problem of the documents in other folds.
 func (p *problem) without(parts []int, f int) *problem {
 	own := &problem{kind: p.kind, classes: p.classes, weighs: p.weighs}
 	for t, d := range p.docs {
@@ -308,7 +310,7 @@ func (p *problem) without(parts []int, f int) *problem {
 	return own
 }
 
-// parts returns the number of parts, and those that are validated, increasing.
+// parts returns the number of folds, and the folds to validate in increasing order.
 func (t *Trial) parts(n int) (count int, only []int, err error) {
 	if len(t.Parts) != n {
 		return 0, nil, errUser("parts of %d documents, of a matrix of %d", len(t.Parts), n)
@@ -334,15 +336,16 @@ func (t *Trial) parts(n int) (count int, only []int, err error) {
 	return count, only, nil
 }
 
-// validating is a validation under way.
+// validating is a running validation.
 type validating struct {
 	m     *source
 	pars  []Parameters
-	order []int          // the order in which parameters are taken
-	busy  []atomic.Int64 // by parameters: nanoseconds
+	order []int          // order in which parameters are trained
+	busy  []atomic.Int64 // nanoseconds by parameters
 }
 
-// sweep trains the machines of a problem for all parameters, each from the one before, and passes them to keep.
+// sweep trains the binary classifiers of a problem for all parameters, each warm-started from the
+// one before, and passes them to keep.
 func (v *validating) sweep(
 	ctx context.Context, s *search, p *problem, bytes int64, keep func(par int, m *Machine),
 ) error {
@@ -350,7 +353,7 @@ func (v *validating) sweep(
 	var last *dual
 	for _, i := range v.order {
 		if constant != nil {
-			if p.classes[1] < 0 { // in one-vs-one a class without documents gets no votes
+			if p.classes[1] < 0 { // in one-vs-one, a class without documents gets no votes
 				keep(i, constant)
 			}
 			s.report.solved()
@@ -380,7 +383,7 @@ func (v *validating) sweep(
 	return nil
 }
 
-// raise makes the bounds of a solved problem those that p has now, unless one of them was greater.
+// raise sets the bounds of a solved problem to those of p, unless one of them would shrink.
 func (p *problem) raise(d *dual) bool {
 	for v := range d.upper {
 		if d.upper[v] > p.bound(v) {

@@ -10,20 +10,19 @@ import (
 	"unsafe"
 )
 
-// hugePage is the size of a large page, on the processors that have such pages.
+// hugePage is the size of a huge page on CPUs that have them.
 const hugePage = 2 << 20
 
-// maxValues bounds the number of values in a slice: 256 TiB are more than a process can address,
-// and 2 GiB where addresses have 32 bits.
+// maxValues bounds the number of values in a slice: 256 TiB exceed the address space of a process,
+// as do 2 GiB with 32-bit addresses.
 const maxValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 
-// Make returns n zeros, like make. A negative n, and one that no address space holds, is a mistake
-// of the caller: Make panics. Where the machine has too little memory for n values, the program
-// ends, as with any other lack of memory; who takes n from data asks run.Available before.
+// Make returns n zeros, like make. It panics if n is negative or exceeds any address space. If
+// memory is exhausted, the program ends, as with make. Callers that take n from data check
+// run.Available first.
 //
-// Where the operating system gives memory in large pages to those who ask, Make asks. Half a
-// gigabyte then comes with 256 page faults instead of 131,072, and 11,314² values of c are computed
-// in 0.30 s instead of 0.53 s. Nothing else depends on it.
+// If the operating system supports huge pages on request, Make requests them. Half a gigabyte then
+// takes 256 page faults instead of 131,072, and 11,314² values of c take 0.30 s instead of 0.53 s.
 func Make(n int) []float32 {
 	if n < 0 || n > maxValues {
 		panic(fmt.Sprintf("tiles: Make: %d values, expected 0 to %d", n, maxValues))
@@ -40,8 +39,8 @@ func Make(n int) []float32 {
 	return values
 }
 
-// collect frees garbage where so many bytes more would pass the limit that debug.SetMemoryLimit has set: the runtime
-// begins to collect when memory of that size is there already, beside the garbage.
+// collect frees garbage if the requested bytes would exceed the limit of debug.SetMemoryLimit.
+// Otherwise the runtime would collect only after the new memory is added to the garbage.
 func collect(bytes int64) {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 || bytes < 2*hugePage {
@@ -53,17 +52,17 @@ func collect(bytes int64) {
 	}
 }
 
-// allocate is Make; a test has it wait.
+// allocate is Make; a test makes it wait.
 var allocate = Make
 
-// MakeContext is [Make], which ends within a second of the end of ctx, with its error: memory that
-// the program has used before is filled with zeros, which takes a minute for ten gigabytes on a busy
-// machine. What was begun then ends by itself, and is garbage.
+// MakeContext is [Make], but returns within a second after ctx is done, with the error of ctx.
+// Reused memory must be filled with zeros, which takes a minute for ten gigabytes on a busy
+// machine. After cancellation this ends in the background.
 func MakeContext(ctx context.Context, n int) ([]float32, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if n < 0 || n > maxValues || n < 8*hugePage { // quick, or a panic for the caller to see
+	if n < 0 || n > maxValues || n < 8*hugePage { // fast, or a panic for the caller
 		return Make(n), nil
 	}
 	made := make(chan []float32, 1)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Sums, products, powers and exponentials of kernels, and kernels scaled and centred.
+// Combinations: sums, products, powers, exponentials, normalised and centred kernels.
 func init() {
 	register(family{
 		Name: "product", Summary: "∏ kᵢ", Parts: "kernels", What: "product of kernels", Source: sourceProduct,
@@ -24,10 +24,10 @@ func init() {
 		Examples: []string{"power(arccos:n=1):p=2.5"},
 		place:    220, single: true,
 		params: []param{
-			between("p", "the power; one that is no whole number wants a kernel that is nowhere below 0", 2, 64)},
+			between("p", "the power; a fractional power needs a nonnegative kernel", 2, 64)},
 		check: func(parts []*kernel, v []float64) (_ int, expected string) {
 			if v[0] != math.Trunc(v[0]) && !parts[0].known.NonNegative {
-				expected = fmt.Sprintf("a kernel that is nowhere below 0, for the power %s", formatNumber(v[0]))
+				expected = fmt.Sprintf("a nonnegative kernel for the fractional power %s", formatNumber(v[0]))
 			}
 			return 0, expected
 		},
@@ -53,7 +53,7 @@ func init() {
 	})
 	register(family{
 		Name: "centred", Summary: "k(x,y) - k(x,o) - k(o,y) + k(o,o)", Parts: "a kernel",
-		What:   "kernel with the empty document o as origin, which shares no term with any other and has norm 0",
+		What:   "kernel centred at the empty document o",
 		Source: sourceCentred, Examples: []string{"centred(ngd)"},
 		place: 250, single: true, combine: centred,
 	})
@@ -61,8 +61,9 @@ func init() {
 
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
-// product is the inner product of tensor products: cosines are multiplied, 1 - (1-a)(1-b) = a + (1-a) b.
-// Source: Cho's thesis, ch. 4; Schur for its being positive definite.
+// product is the product of kernels, an inner product of tensor products: cosines are multiplied, 1
+// - (1-a)(1-b) = a + (1-a) b. It is positive definite by Schur's theorem. Source: Cho's thesis, ch.
+// 4.
 func product(k *kernel) formula {
 	known := ofParts(k.parts)
 	known.NonPositive = known.NonPositive && len(k.parts)%2 == 1
@@ -86,13 +87,12 @@ func product(k *kernel) formula {
 	}
 }
 
-// sum is a weighted sum of kernels; a weight below 0 leaves nothing proven. φ is that of the parts side
-// by side, x2² = Σ wᵢ uᵢ² with their norms u and v, and
+// sum is a weighted sum of kernels. Nothing is proven about sums with a negative weight. φ is the
+// concatenation of the parts' φ. With the parts' norms u and v, x2² = Σ wᵢ uᵢ² and
 //
 //	x2 y2 c2 = x2 y2 - Σ wᵢ uᵢ vᵢ + Σ wᵢ uᵢ vᵢ cᵢ
 //
-// where the first difference is, by Lagrange's identity, Σ_{i<j} wᵢ wⱼ (uᵢvⱼ - uⱼvᵢ)² / (x2 y2 + Σ
-// wᵢ uᵢ vᵢ).
+// By Lagrange's identity, x2 y2 - Σ wᵢ uᵢ vᵢ = Σ_{i<j} wᵢ wⱼ (uᵢvⱼ - uⱼvᵢ)² / (x2 y2 + Σ wᵢ uᵢ vᵢ).
 func sum(k *kernel) formula {
 	image := func(n norm) norm {
 		var of []norm
@@ -150,7 +150,7 @@ func sumProperties(k *kernel) Properties {
 	return p
 }
 
-// power is a power of a kernel: a whole one, unless the kernel is nowhere below 0.
+// power is a power of a kernel. The power must be an integer unless the kernel is nonnegative.
 func power(k *kernel) formula {
 	of, p := k.parts[0], k.values[0]
 	whole := p == math.Trunc(p)
@@ -162,7 +162,7 @@ func power(k *kernel) formula {
 		known.Source = sourceDivisible
 	} else if !whole {
 		known.Definite, known.Unrefuted = NotProven, false
-		known.Condition = also(known.Condition, "a power that is no whole number")
+		known.Condition = also(known.Condition, "a fractional power")
 	}
 	raise, lost := powerOf(p), deficitOf(p)
 	return formula{
@@ -172,7 +172,7 @@ func power(k *kernel) formula {
 			if whole {
 				return a.fn(lost, c)
 			}
-			far := a.sub(a.number(1), raise(a, a.sub(a.number(1), c))) // too steep at c = 1 for a table
+			far := a.sub(a.number(1), raise(a, a.sub(a.number(1), c))) // the slope at c = 1 is too large for a table
 			return a.positive(a.sub(c, a.number(0.5)), far, a.fn(lost, c))
 		},
 		norm:  func(n norm) norm { return of.image(n).raised(1, p) },
@@ -180,8 +180,8 @@ func power(k *kernel) formula {
 	}
 }
 
-// exponential is positive definite if its part k₁ is conditionally so. With φ of k₁ its cosine is
-// exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) = exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2 x2 y2 c2.
+// exponential is positive definite if k₁ is conditionally positive definite. With φ of k₁ its
+// cosine is exp(⟨φ, φ′⟩ - ‖φ‖²/2 - ‖φ′‖²/2) = exp(-‖φ-φ′‖²/2), and ‖φ-φ′‖² = (x2-y2)² + 2 x2 y2 c2.
 func exponential(k *kernel) formula {
 	of := k.parts[0]
 	known := ofParts(k.parts)
@@ -205,8 +205,8 @@ func exponential(k *kernel) formula {
 	}
 }
 
-// normalised is the cosine in the feature space of its part k₁, exactly 1 for identical documents. A
-// document for which k₁(x, x) is 0 has the cosine that c stands for.
+// normalised is the cosine in the feature space of k₁. It is exactly 1 for identical documents. If
+// k₁(x, x) = 0, the cosine is 1-c.
 func normalised(k *kernel) formula {
 	of := k.parts[0]
 	return formula{
@@ -222,14 +222,15 @@ func normalised(k *kernel) formula {
 	}
 }
 
-// centred has the empty document o as origin, which shares no term with any document and has the norm 0. It
-// is positive definite if its part k₁ is conditionally so. The origin moves no distance, so with p and q
-// the diagonal of k and g = (k₁(x, x) + k₁(y, y))/2 - k₁(x, y), half the squared distance,
+// centred moves the origin to the empty document o, which has norm 0 and no common term with any
+// document. The kernel is positive definite if k₁ is conditionally positive definite. Centring
+// doesn't change distances. So, with the diagonals p and q of the centred kernel, and half the
+// squared distance g = (k₁(x, x) + k₁(y, y))/2 - k₁(x, y),
 //
 //	c2 = (g - (√p-√q)²/2) / √(pq)
 //
-// where g is known without cancellation from the part's own geometry, or as the value itself if the
-// part's diagonal is 0, as that of a negative distance. Source: Schölkopf, NIPS 2000.
+// g follows from the geometry of k₁ without cancellation. If the diagonal of k₁ is 0, as of a
+// negative distance, g is -k₁(x, y). Source: Schölkopf, NIPS 2000.
 func centred(k *kernel) formula {
 	of := k.parts[0]
 	atOrigin := func(x float64) float64 { return of.Eval(1, x, 0) }
@@ -242,7 +243,7 @@ func centred(k *kernel) formula {
 	}
 	own := func(x float64) float64 { return diagonal(x) - 2*atOrigin(x) + of.Eval(0, 0, 0) }
 	known.PositiveDiagonal = own(1) > 0 && own(100) > 0
-	scaled := of.separable && of.p != 0 // then the value at the origin is 0
+	scaled := of.separable && of.p != 0 // the value at the origin is 0
 	value := func(a at) ref {
 		if scaled {
 			return of.at(a)
@@ -263,7 +264,7 @@ func centred(k *kernel) formula {
 		}
 		n := k.image(a.norm)
 		c2 := a.div(a.sub(half, a.scaled(0.5, a.apart(n))), a.both(n))
-		return a.positive(a.both(n), a.fn(clamped, c2), a.c) // otherwise the origin itself
+		return a.positive(a.both(n), a.fn(clamped, c2), a.c) // if the image is the origin
 	}
 	return formula{value: value, deficit: deficit, known: known}
 }

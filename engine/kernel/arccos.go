@@ -13,19 +13,19 @@ import (
 func init() {
 	n := number("n", "degree of the threshold units", 1, arccosine.Min, arccosine.Max, fmt.Sprintf(
 		"a number above -1/2, at which the integral diverges (from %g to %g)", arccosine.Min, float64(arccosine.Max)))
-	bias := signed("bias", "what thresholds are moved by, in units of the norms, for n=0", 0)
+	bias := signed("bias", "bias of the thresholds, in units of the norms; only for n=0", 0)
 	sigma := positive("sigma",
-		"width of thresholds that are smoothed by the normal distribution, in units of the norms, for n=0", 0)
+		"standard deviation of normally smoothed thresholds, in units of the norms; only for n=0", 0)
 	register(family{
 		Name: "arccos", Summary: "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π",
-		What: "inner product of infinitely many threshold units of any degree, whole or fractional, in one " +
+		What: "inner product of infinitely many threshold units of any degree, in one " +
 			"layer or several",
 		Source: sourceCho + ", ch. 2 to 4, app. A",
 		Examples: []string{"arccos:n=0", "arccos:n=1", "arccos:n=2", "arccos:n=1,layers=3", "arccos:n=3",
 			"arccos:n=0.5", "arccos:n=-0.25", "arccos:n=0,sigma=0.5", "arccos:n=0,bias=0.3"},
 		place: 180,
 		params: []param{
-			n, whole("layers", "layers, each on the feature space of the one below", 1, 1, maxLayers).hiddenAtDefault(),
+			n, whole("layers", "number of layers; each works in the feature space of the layer below", 1, 1, maxLayers).hiddenAtDefault(),
 			bias.hiddenAtDefault(), sigma.or("none", 0),
 		},
 		refuse: func(v []float64) (int, string) {
@@ -53,7 +53,7 @@ func init() {
 	})
 }
 
-// The parameters of the arc-cosine kernels, in the order of their family.
+// Indices of the parameters of arccos.
 const (
 	arccosN = iota
 	arccosLayers
@@ -61,13 +61,13 @@ const (
 	arccosSigma
 )
 
-// arccos is the arc-cosine kernel of degree n > -½, see package arccosine, whose Degree.Deficit keeps the
-// digits of a small c. Documents without terms give 0 for n < 0, where the formula would divide by
-// their norm.
+// arccos is the arc-cosine kernel of degree n > -½, see package arccosine. Degree.Deficit is
+// accurate for small c. If n < 0, documents without terms get 0, because the formula would divide
+// by their norm.
 func arccos(n float64) formula {
 	of := arccosine.New(n)
 	g, deficit := func(c float64) float64 { return of.J(c) / math.Pi }, of.Deficit
-	if n == 0 { // to a few ulp
+	if n == 0 { // accurate to a few ulp
 		g = func(c float64) float64 { return coangle(c) / math.Pi }
 		deficit = func(c float64) float64 { return angle(c) / math.Pi }
 	}
@@ -89,9 +89,9 @@ func arccos(n float64) formula {
 				byRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.ArcCosine2(dst, c, y, x) })
 			}
 		},
-		// The maps are within 4, 8 and 12 ulp, of at most 2 units each, relative to the value even where it
-		// goes to 0 at c = 2. Where a product of norms is too small for float32, what is lost of it is
-		// multiplied by at most 3 = J_2(0)/π.
+		// The maps are accurate to 4, 8 and 12 ulp (at most 2 units each) relative to the value,
+		// even near c = 2, where it is 0. If a product of norms underflows in float32, the lost
+		// part is multiplied by at most 3 = J_2(0)/π.
 		error: func(c, x, y float64) float64 {
 			norms := device.Power(x*y, int(n))
 			if norms > maxProduct {
@@ -103,9 +103,9 @@ func arccos(n float64) formula {
 	return f
 }
 
-// The kernel of infinitely many threshold units with values of -1 and 1 is 2 k₀ - 1, with the arc-cosine
-// kernel k₀ of degree 0. It is positive definite, since the power series of arcsin has no coefficient
-// below 0. Source: Cho's thesis, §2.1.2.
+// arcsine is the kernel of infinitely many threshold units with values -1 and 1, 2 k₀ - 1 with the
+// arc-cosine kernel k₀ of degree 0. It is positive definite, because the power series of arcsin has
+// no negative coefficients. Source: Cho's thesis, §2.1.2.
 func init() {
 	known := nonNegative("an inner product of infinitely many threshold units", sourceCho+", eq. 2.18")
 	known.NonNegative = false

@@ -11,21 +11,21 @@ import (
 // Info describes a kernel for help texts.
 type Info struct {
 	Name       string
-	Summary    string // its equation, in one line
-	What       string // what it is, in one sentence
-	Parts      string // what it is made of: kernels between parentheses; empty for a kernel by itself
+	Summary    string // equation in one line
+	What       string // description in one sentence
+	Parts      string // operands of a combination; empty for a base kernel
 	Params     []Param
-	Examples   []string   // specifications that between them show every variant, with parameters that suit text
-	Source     string     // where the kernel is from
+	Examples   []string   // specifications that show all variants, with parameters suitable for text
+	Source     string     // source of the kernel
 	Properties Properties // of the first example
 }
 
-// Param describes a parameter of a kernel.
+// Param describes a parameter.
 type Param struct {
 	Key     string
 	Aliases []string // other spellings of Key
-	Default string   // what it is where it is left out
-	Allowed string   // what it may be
+	Default string   // default value
+	Allowed string   // allowed values
 	Summary string
 }
 
@@ -45,51 +45,51 @@ func Catalogue() (all []Info) {
 	return all
 }
 
-// family makes the kernels of one name. The file that has them registers it, which is all that the
-// catalogue, the parser and the programs of devices need. For the first fields see [Info].
+// family makes the kernels of one name. Registering it is all that the catalogue, the parser and
+// the programs of devices need. The first fields are described at [Info].
 type family struct {
 	Name, Summary, What, Parts, Source string
 	Examples                           []string
 
-	place     int              // in the catalogue, which is in ascending order
+	place     int              // position in the catalogue, which is sorted by position
 	embedding sparse.Embedding // default
 	params    []param
 
-	// build returns the formula of a kernel with the parameters v. refuse is called before it, and returns a
-	// parameter that doesn't go with the others and what is allowed, or "". resolve returns the parameters
-	// with those that depend on the data, nil if there are none.
+	// build returns the formula of a kernel with the parameters v. refuse is called first. It
+	// returns an incompatible parameter and the allowed values, or "". resolve sets the parameters
+	// that depend on the data; it is nil if there are none.
 	build   func(v []float64) formula
 	refuse  func(v []float64) (param int, expected string)
 	resolve func(v []float64, terms int) []float64
 
-	// combine returns the formula of a combination with parts, weights and values. check is called before
-	// it, and returns the first part that isn't allowed and what is allowed, or "".
+	// combine returns the formula of a combination. check is called first. It returns the first
+	// part that isn't allowed and the allowed parts, or "".
 	combine func(k *kernel) formula
 	check   func(parts []*kernel, v []float64) (part int, expected string)
-	single  bool // takes one part only
+	single  bool // takes a single part
 }
 
-// param is a number that a family takes, or one of some words.
+// param is a parameter: a number or one of several words.
 type param struct {
 	Param
-	initial  float64 // value where it is left out
-	whole    bool    // takes whole numbers only
+	initial  float64 // default value
+	whole    bool    // integer
 	min, max float64
-	words    []string // takes one of these, and no number: its place among them
-	absent   string   // what may be written for the initial value, where that is no number that it takes
-	hidden   bool     // not written at its initial value
+	words    []string // allowed words, in place of a number; the value is the word's index
+	absent   string   // word for the default value
+	hidden   bool     // left out of specifications at its default value
 }
 
-// families are the kernels that there are, by place.
+// families are the registered kernels, by position.
 var families []*family
 
-// register adds a family; files that have one do that when they are initialised.
+// register adds a family. Each family's file calls it when the package is initialised.
 func register(f family) {
 	at, _ := slices.BinarySearchFunc(families, f.place, func(f *family, place int) int { return f.place - place })
 	families = slices.Insert(families, at, &f)
 }
 
-// familyOf returns the family of a name, nil where there is none.
+// familyOf returns the family with a name, or nil.
 func familyOf(name string) *family {
 	if i := slices.IndexFunc(families, func(f *family) bool { return f.Name == name }); i >= 0 {
 		return families[i]
@@ -97,7 +97,7 @@ func familyOf(name string) *family {
 	return nil
 }
 
-// info returns the description with all that follows from the rest.
+// info returns the family's catalogue entry.
 func (f *family) info() Info {
 	about := Info{Name: f.Name, Summary: f.Summary, What: f.What, Parts: f.Parts, Examples: f.Examples, Source: f.Source}
 	for _, q := range f.params {
@@ -125,16 +125,16 @@ func (f *family) keyList() string {
 	return "one of the keys of " + f.Name + ": " + strings.Join(f.keys(), ", ")
 }
 
-// param returns the number of the parameter with a key, or -1.
+// param returns the index of the parameter with a key, or -1.
 func (f *family) param(key string) int {
 	return slices.IndexFunc(f.params, func(q param) bool { return q.Key == key || slices.Contains(q.Aliases, key) })
 }
 
-// Numbers beyond these can't be turned into float32 with room for a product: maps compute in
-// float32.
+// Bounds of parameters. Maps compute in float32, where a product with a value beyond them could
+// overflow or underflow.
 const tiny, huge = 1e-18, 1e18
 
-// positive and the functions after it make parameters.
+// positive returns a parameter with a positive number as value.
 func positive(key, summary string, initial float64) param {
 	return number(key, summary, initial, tiny, huge, fmt.Sprintf("a number above 0 (from %g to %g)", tiny, huge))
 }
@@ -155,20 +155,20 @@ func number(key, summary string, initial, min, max float64, allowed string) para
 	return param{Param: about, initial: initial, min: min, max: max}
 }
 
-// word makes a parameter that is one of some words, the first of them by default.
+// word returns a parameter whose value is one of several words. The first word is the default.
 func word(key, summary string, words ...string) param {
 	about := Param{Key: key, Default: words[0], Allowed: strings.Join(words, " or "), Summary: summary}
 	return param{Param: about, words: words}
 }
 
-// or allows a word for the default.
+// or adds a word that stands for the default value.
 func (q param) or(absent string, initial float64) param {
 	q.absent, q.initial, q.Default, q.hidden = absent, initial, absent, true
 	q.Allowed = absent + ", or " + q.Allowed
 	return q
 }
 
-// hiddenAtDefault leaves the parameter out of specifications at its initial value.
+// hiddenAtDefault leaves the parameter out of specifications at its default value.
 func (q param) hiddenAtDefault() param {
 	q.hidden = true
 	return q
@@ -179,8 +179,8 @@ func between(key, summary string, initial, most float64) param {
 	return number(key, summary, initial, tiny, most, allowed)
 }
 
-// leafOf returns a kernel without parts, nil if k has parts, and the index of a numeric parameter by
-// any of its names, or -1.
+// leafOf returns a base kernel, or nil if k is a combination, and the index of a numeric parameter
+// by any of its names, or -1.
 func leafOf(k Kernel, key string) (of *kernel, i int) {
 	if of, _ = k.(*kernel); of == nil || of.own || len(of.parts) > 0 {
 		return nil, -1
@@ -191,7 +191,7 @@ func leafOf(k Kernel, key string) (of *kernel, i int) {
 	return of, i
 }
 
-// Family returns the name of a kernel in [Catalogue], "" for a kernel with parts.
+// Family returns the name of a base kernel as in [Catalogue], or "" for a combination.
 func Family(k Kernel) string {
 	if of, _ := leafOf(k, ""); of != nil {
 		return of.family.Name
@@ -199,8 +199,9 @@ func Family(k Kernel) string {
 	return ""
 }
 
-// Opened returns the embedder for documents that k compares with documents of f. For raw vectors without a
-// vocabulary the norms include columns that f doesn't have. Kernels of the dot product don't depend on these.
+// Opened returns the embedder for documents that k compares with documents of f. For raw vectors
+// without a vocabulary, their norms include columns that f doesn't have. Kernels of the inner
+// product don't depend on such columns.
 func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder {
 	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || VariableOf(k) == OfProduct ||
 		k == nil || IsPrecomputed(k) {
@@ -211,8 +212,8 @@ func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder 
 	return &open
 }
 
-// ParamOf returns the value of a numeric parameter of a kernel without parts. ok is false if the
-// specification doesn't have the parameter.
+// ParamOf returns the value of a numeric parameter of a base kernel. ok is false if k is a
+// combination or doesn't have the parameter.
 func ParamOf(k Kernel, key string) (value float64, ok bool) {
 	of, i := leafOf(k, key)
 	if i < 0 {
@@ -222,8 +223,8 @@ func ParamOf(k Kernel, key string) (value float64, ok bool) {
 	return v, !(q.hidden && v == q.initial)
 }
 
-// With returns a kernel with another value of a parameter. It fails if the kernel has parts or lacks
-// the parameter, or if the value isn't allowed.
+// With returns a copy of k with another value of a parameter. It fails if k is a combination or
+// lacks the parameter, or if the value isn't allowed.
 func With(k Kernel, key string, value float64) (Kernel, error) {
 	of, i := leafOf(k, key)
 	if i < 0 {
@@ -237,14 +238,14 @@ func With(k Kernel, key string, value float64) (Kernel, error) {
 	return Parse((&kernel{family: of.family, values: values}).spec(of.embedding))
 }
 
-// List is a parameter and its values in a search.
+// List is a parameter and the values that a search tries.
 type List struct {
 	Name   string
 	Values []float64
 }
 
-// Vary returns each kernel with all combinations of the values of its parameters in lists. unused are
-// the names of parameters that no kernel has.
+// Vary returns each kernel with all combinations of the values in lists for parameters that it has.
+// unused are the names of parameters that no kernel has.
 func Vary(kernels []Kernel, lists []List) (out []Kernel, unused []string, err error) {
 	out = kernels
 	for _, list := range lists {

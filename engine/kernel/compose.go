@@ -9,12 +9,12 @@ func init() {
 	register(family{
 		Name: "compose", Summary: "k_ℓ on the feature space of k_ℓ₋₁ … on that of k₁",
 		Parts:    "kernels, from the bottom up",
-		What:     "layers: each kernel is given the cosine and the norms in the feature space of the one before it",
+		What:     "layers: each kernel takes cosine and norms from the feature space of the layer below",
 		Source:   sourceCho + ", ch. 4",
 		Examples: []string{"compose(arccos:n=1,arccos:n=0):layers=3", "compose(arccos:n=0,rbf:gamma=1)"},
 		place:    190,
 		params: []param{
-			whole("layers", "number of layers, no fewer than kernels: the last is repeated; 0 for one of each", 0, 0,
+			whole("layers", "number of layers, at least the number of kernels: the last kernel is repeated; 0 for one layer per kernel", 0, 0,
 				maxLayers).hiddenAtDefault(),
 		},
 		check: checkCompose,
@@ -26,7 +26,7 @@ func init() {
 	})
 }
 
-// checkCompose finds the first layer that isn't allowed.
+// checkCompose returns the first layer that isn't allowed, and the allowed kernels.
 func checkCompose(parts []*kernel, v []float64) (int, string) {
 	last, again := len(parts)-1, int(v[0])-len(parts)
 	if again < 0 && v[0] > 0 {
@@ -45,11 +45,11 @@ func checkCompose(parts []*kernel, v []float64) (int, string) {
 	return 0, ""
 }
 
-// layered is a kernel on the feature space of another, that on the feature space of a third, and so
-// on, from the bottom up, see [formula]. Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
+// layered applies each kernel in the feature space of the layer below, from the bottom up, see
+// [formula]. Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
 func layered(layers []*kernel) formula {
 	groups := grouped(layers)
-	// on writes a function of the top layer, on the feature space of those below.
+	// on writes a function of the top layer in the feature space of the layers below.
 	on := func(a at, write func(top *kernel, a at) ref) ref {
 		of := groups
 		if a.e.exact {
@@ -73,8 +73,8 @@ func layered(layers []*kernel) formula {
 	}
 }
 
-// grouped makes one kernel, and so one table, of separable layers next to each other, unless all
-// are.
+// grouped merges adjacent separable layers into one kernel with a single table. If all layers are
+// separable, it returns them unchanged.
 func grouped(layers []*kernel) (groups []*kernel) {
 	for len(layers) > 0 {
 		n := 0
@@ -95,7 +95,7 @@ func grouped(layers []*kernel) (groups []*kernel) {
 }
 
 func layeredProperties(layers []*kernel) Properties {
-	p, top := ofParts(layers), layers[len(layers)-1].known // Falling: c of each feature space rises with c
+	p, top := ofParts(layers), layers[len(layers)-1].known // Falling, because c of each feature space increases with c
 	p.Source = sourceCho + ", ch. 4"
 	p.NonNegative, p.NonPositive, p.PositiveDiagonal = top.NonNegative, top.NonPositive, top.PositiveDiagonal
 	if top.Definite == ConditionallyPositive && ofParts(layers[:len(layers)-1]).Definite == Positive {

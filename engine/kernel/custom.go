@@ -11,26 +11,28 @@ import (
 
 // Custom describes a user-defined kernel for [New]. Name and Eval are required.
 type Custom struct {
-	// Name is a word of letters, digits, - and _ that [Parse] doesn't know, such as cauchy-3. Model files
-	// hold the name; a program that loads the model passes the kernel again.
+	// Name is a word of letters, digits, - and _ that [Parse] doesn't know, such as cauchy-3. Model
+	// files store only the name: programs that load a model must pass the kernel again.
 	Name string
 
 	// Embedding is the embedding of the documents. Default: counts.
 	Embedding sparse.Embedding
 
 	// Eval returns the value in float64 for c = 1 - cosine in [0, 2] and the norms x and y of two
-	// documents. It is symmetric in x and y, bit for bit, and allows concurrent calls. A function of c alone
-	// is tabulated, which may miss a jump or a peak narrower than 1/64 of its distance from c = 0, 1 and 2.
+	// documents. It must be symmetric in x and y, bit for bit, and safe for concurrent use. A
+	// function of c alone is tabulated. The table may miss a jump, or a peak narrower than 1/64 of
+	// its distance from c = 0, 1 and 2.
 	Eval func(c, x, y float64) float64
 
-	// Properties are the known properties of the kernel. If UsesNorms is false, Eval must not depend on
-	// x and y; [New] checks three values of c.
+	// Properties are the known properties of the kernel. If UsesNorms is false, Eval must not
+	// depend on x and y; [New] checks this at three values of c.
 	Properties Properties
 }
 
-// New returns a user-defined kernel. Kernels of two calls differ even if their names are equal. New fails
-// if the name is empty or belongs to another kernel, if Eval is nil or depends on the norms although
-// Properties.UsesNorms is false, and with a [PanicError] if Eval panics at c = 0, ¼ or 1.
+// New returns a user-defined kernel. Kernels from different calls differ even if their names are
+// equal. New fails if the name is empty or taken, if Eval is nil, or if Eval depends on the norms
+// although Properties.UsesNorms is false. It returns a [PanicError] if Eval panics at c = 0, ¼ or
+// 1.
 func New(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":
@@ -73,8 +75,8 @@ func newOwn(c Custom) *kernel {
 // precomputedName is the specification of [Precomputed], which [Parse] doesn't know.
 const precomputedName = "precomputed"
 
-// Precomputed returns the kernel of a Gram matrix that was computed elsewhere, as for LIBSVM's -t 4. Its
-// values are NaN, and an engine refuses it.
+// Precomputed returns the kernel of a Gram matrix that another program computed, as for LIBSVM's -t
+// 4. Its values are NaN, and engines refuse it.
 func Precomputed() Kernel { return precomputed() }
 
 // IsPrecomputed reports whether k is [Precomputed].
@@ -85,7 +87,7 @@ var precomputed = sync.OnceValue(func() Kernel {
 		Properties: Properties{Condition: "as the matrix is", Unrefuted: true}})
 })
 
-// Check fails if k is nil or [Precomputed].
+// Check returns an error if k is nil or [Precomputed].
 func Check(k Kernel) error {
 	if k == nil {
 		return errNil

@@ -6,9 +6,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Negative powers and logarithms of distances. They are conditionally positive definite: the geodesic
-// distance on a sphere of any dimension and the squared Euclidean distance are of the opposite kind, and
-// powers up to 1 and the logarithm keep that. Source: Schoenberg; Berg, Christensen and Ressel, ch. 3.
+// Negative powers and logarithms of distances. They are conditionally positive definite, because
+// the geodesic distance on a sphere and the squared Euclidean distance are conditionally negative
+// definite, and so are their powers up to 1 and logarithms. Source: Schoenberg; Berg, Christensen
+// and Ressel, ch. 3.
 func init() {
 	beta := func(initial, most float64) []param { return []param{between("beta", "the power", initial, most)} }
 	register(family{
@@ -39,7 +40,8 @@ func init() {
 	})
 }
 
-// geodesic is a function of the geodesic distance on the sphere of radius 2, 2 arccos(1-c).
+// geodesic returns the kernel f(2 arccos(1-c)), a function of the geodesic distance on the sphere
+// of radius 2.
 func geodesic(f func(d float64) float64) formula {
 	value := onUnit(func(c float64) float64 { return f(2 * angle(c)) })
 	return formula{
@@ -48,7 +50,7 @@ func geodesic(f func(d float64) float64) formula {
 	}
 }
 
-// euclidean is the negative of a function of the squared Euclidean distance.
+// euclidean returns the negative of a function of the squared Euclidean distance.
 func euclidean(f func(a at, squared ref) ref) formula {
 	return formula{
 		value:    func(a at) ref { return a.scaled(-1, f(a, a.dist(a.norm, a.c))) },

@@ -11,7 +11,7 @@ import (
 // op is an operation of an expression.
 type op uint8
 
-// The operations; a, b and d are operands.
+// Operations on the operands a, b and d.
 const (
 	opC      op = iota // c of the documents
 	opConst            // v
@@ -40,19 +40,19 @@ type node struct {
 	call    *call
 }
 
-// call is a Go function of 1 - cosine and the two norms. It is called for each pair.
+// call is a Go function of 1 - cosine and the two norms, evaluated for each pair.
 type call struct{ f func(c, x, y float64) float64 }
 
-// expr is a function of c and both norms. The operands of a node come before it. The last node is the
+// expr is a function of c and both norms. Operands of a node precede it, and the last node is the
 // value. Equal nodes are stored once.
 type expr struct {
-	exact bool // every part is its formula; false: separable parts are tables
+	exact bool // all parts are computed by their formulas; false: separable parts by tables
 	nodes []node
-	at    map[node]ref // finds equal nodes
+	at    map[node]ref // index of each node
 	attrs []norm       // functions of one norm, for opX and opY
 }
 
-// newExpr makes the expression that value writes.
+// newExpr returns the expression that value builds.
 func newExpr(exact bool, value func(a at) ref) *expr {
 	e := &expr{exact: exact, at: map[node]ref{}}
 	last := value(at{e, e.add(node{op: opC}), documentNorm})
@@ -74,7 +74,7 @@ func (e *expr) add(n node) ref {
 type norm struct {
 	text         string // identifies the function
 	f            func(x float64) float64
-	fast         func(x float64) float64 // f to table.HalfLineError, for maps; nil: f
+	fast         func(x float64) float64 // approximation of f within table.HalfLineError, for maps; nil: f
 	scale, power float64                 // f = scale x^power, if monomial
 	monomial     bool
 }
@@ -86,7 +86,7 @@ func fixed(v float64) norm {
 	return norm{f: func(float64) float64 { return v }, scale: v, monomial: true}
 }
 
-// inMaps returns the function that maps use.
+// inMaps returns the implementation for maps.
 func (n norm) inMaps() func(x float64) float64 {
 	if n.fast != nil {
 		return n.fast
@@ -123,7 +123,7 @@ func (n norm) raised(scale, power float64) norm {
 	return r
 }
 
-// realPower returns v^p for v >= 0, and 0 for v = 0 whatever p is.
+// realPower returns v^p for v >= 0, and 0 for v = 0 even if p <= 0.
 func realPower(v, p float64) float64 {
 	if v == 0 {
 		return 0
@@ -134,8 +134,8 @@ func realPower(v, p float64) float64 {
 	return math.Pow(v, p)
 }
 
-// at is the input of a kernel within an expression: 1 - cosine and the norm, of the documents or of
-// their images in the feature space of another kernel.
+// at is the input of a kernel in an expression: 1 - cosine and a norm, either of the documents or
+// of their images in a feature space.
 type at struct {
 	e    *expr
 	c    ref
@@ -318,7 +318,8 @@ func (e *expr) power() (p float64, separable bool) {
 	return last.x, last.ok && last.x == last.y
 }
 
-// simple reports whether the expression is arithmetic in float64, which is faster than a table.
+// simple reports whether the expression consists of float64 arithmetic, which is faster than a
+// table.
 func (e *expr) simple() bool {
 	for _, n := range e.nodes {
 		if n.op == opCall || n.op == opFunc && !n.f.wide() {
@@ -328,8 +329,8 @@ func (e *expr) simple() bool {
 	return true
 }
 
-// precision bounds what one operation in float64 adds, relative to its result, to the error of a
-// value and of its reference together. Norms in feature spaces are the same numbers in both.
+// precision bounds the relative error that one float64 operation adds to a value and its reference
+// together. Norms in feature spaces are the same in both.
 const precision = 0x1p-51
 
 // error bounds the error of the value. If narrow is set, functions round their results to float32, as

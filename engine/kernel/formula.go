@@ -22,8 +22,8 @@ import (
 type formula struct {
 	value func(a at) ref // writes k
 
-	// deficit writes c2 ≥ 0 without cancellation for small c2. Default: its definition, called for each
-	// pair. It is used only if Properties.PositiveDiagonal is set.
+	// deficit writes c2 ≥ 0 without cancellation for small c2. The default evaluates the definition
+	// for each pair. deficit is used only if Properties.PositiveDiagonal is set.
 	deficit func(a at) ref
 
 	norm     func(n norm) norm       // x2 as a function of x; default: by definition
@@ -33,13 +33,13 @@ type formula struct {
 	variable Variable
 }
 
-// direct is a hand-written map with the bound of its error.
+// direct is a hand-written map with an error bound.
 type direct struct {
 	apply func(k *asm.Kernels, dst, c, x, y []float32)
 	error func(c, x, y float64) float64
 }
 
-// kernel is a family with its parameters, or a combination with its parts. It is immutable.
+// kernel is a base kernel with its parameters, or a combination with its parts. It is immutable.
 type kernel struct {
 	formula
 	family    *family
@@ -54,17 +54,17 @@ type kernel struct {
 	leaves    int    // number of kernels without parts
 	p         float64
 	separable bool // k = (xy)^p g(c)
-	tabled    bool // maps use a table of g; false if k has no parts and its expression is arithmetic
+	tabled    bool // maps use a table of g
 
 	exact    *expr
-	off      func() *expr           // c2, computed at the first call
+	off      func() *expr           // expression of c2, built at the first call
 	g, gap   *function              // g(c) and c2 of a separable kernel
-	tape     func() *plan           // maps, computed at the first call
+	tape     func() *plan           // plan of the map, built at the first call
 	resolved atomic.Pointer[kernel] // last result of resolve
-	terms    int                    // its argument
+	terms    int                    // argument of resolve for resolved
 }
 
-// newKernel makes a kernel of a family that isn't a combination.
+// newKernel makes a base kernel.
 func newKernel(f *family, values []float64) *kernel {
 	k := &kernel{embedding: f.embedding, family: f, values: values, formula: f.build(values), leaves: 1}
 	k.text = k.spec(k.embedding)
@@ -99,7 +99,7 @@ func (k *kernel) ready() *kernel {
 	}
 	k.exact = newExpr(true, k.value)
 	k.p, k.separable = k.exact.power()
-	// The values of a table are float32. At norms other than 1 the kernel may have values beyond that range.
+	// Tables hold float32. At norms other than 1 the kernel may have values beyond that range.
 	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > maxDiagonal))
 	k.tabled = k.separable && (len(k.parts) > 0 || !k.exact.simple())
 	k.known.UsesNorms = !k.separable || k.p != 0
@@ -111,10 +111,10 @@ func (k *kernel) ready() *kernel {
 	return k
 }
 
-// maxDiagonal is the largest diagonal of a table: products of larger values overflow float32.
+// maxDiagonal is the largest diagonal for tables: products of larger values overflow float32.
 const maxDiagonal = 1e36
 
-// tableOf returns the values of an expression at norms of 1. log is their logarithm, or nil.
+// tableOf returns the values of an expression at norms 1. log is their logarithm, or nil.
 func tableOf(e func() *expr, log func(c float64) float64) *function {
 	f := onUnit(func(c float64) float64 { return e().eval(c, 1, 1) })
 	f.table = sync.OnceValue(func() *table.Piecewise { return table.New(f.f, log) })
@@ -122,7 +122,7 @@ func tableOf(e func() *expr, log func(c float64) float64) *function {
 	return f
 }
 
-// at writes the value.
+// at writes the value of the kernel.
 func (k *kernel) at(a at) ref {
 	if a.e.exact || !k.tabled {
 		return k.value(a)
@@ -153,7 +153,7 @@ func (k *kernel) image(n norm) norm {
 	return n.then("norm of "+k.text, func(x float64) float64 { return math.Sqrt(max(k.exact.eval(0, x, x), 0)) })
 }
 
-// plainDeficit returns c2 by its definition, to the rounding error of 1.
+// plainDeficit returns c2 by its definition, accurate to the rounding error of 1.
 func (k *kernel) plainDeficit(c, x, y float64) float64 {
 	return min(max(1-k.Eval(c, x, y)/(math.Sqrt(k.Eval(0, x, x))*math.Sqrt(k.Eval(0, y, y))), 0), 2)
 }
@@ -198,7 +198,7 @@ func (k *kernel) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// Error propagates errors through the expression of the map.
+// Error implements [Kernel]. It propagates errors through the expression.
 func (k *kernel) Error(c, x, y float64) float64 {
 	if k.direct != nil {
 		return bound(k.direct.error(c, x, y))
@@ -215,19 +215,19 @@ func bound(v float64) float64 {
 	return math.Inf(1)
 }
 
-var errNil = errors.New("engine: a nil kernel, expected one of kernel.Parse or kernel.New")
+var errNil = errors.New("engine: kernel is nil")
 
 // Apply maps a tile of c = 1 - cosine to kernel values,
 //
 //	dst[i*len(y)+j] = k.Eval(c[i*len(y)+j], x[i], y[j])
 //
-// for the norms x of its rows and y of its columns, within k.Error. dst and c have len(x)*len(y)
-// values and may be the same slice; they must not overlap otherwise. x and y may both be empty
-// if the kernel doesn't use norms. c lies in [0, 2], and norms are finite and not negative; results
-// for other values are unspecified.
+// for the norms x of its rows and y of its columns. The error is at most k.Error. dst and c have
+// len(x)*len(y) values; they may be the same slice, but must not overlap otherwise. x and y may
+// both be empty if the kernel doesn't use norms. c must be in [0, 2], and norms must be finite and
+// nonnegative; results for other values are unspecified.
 //
-// Apply fails before it writes to dst if the lengths don't match, and with a [PanicError] if a
-// user-defined kernel panics. Values are NaN if gamma isn't resolved, as in Eval. It may be called
+// If the lengths don't match, Apply fails and leaves dst unchanged. It returns a [PanicError] if a
+// user-defined kernel panics. Values are NaN if gamma isn't resolved. It may be called
 // concurrently.
 func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	if k == nil {
@@ -243,15 +243,16 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	return nil
 }
 
-// PanicError reports that a function of a user-defined kernel panicked. What names the function, Value is
-// the value of the panic, and Stack is that of its goroutine. Unwrap returns Value if it is an error.
-// Computations, [New] and [Apply] return it, since no caller could recover from a panic of a worker
-// goroutine. The engine and the kernel stay usable. Kernel.Eval and Kernel.Error panic in the goroutine of
-// their caller. Go can't recover from fatal errors, such as concurrent writes to a map.
+// PanicError reports that a function of a user-defined kernel panicked. What names the function,
+// Value is the panic's value, and Stack is the stack of its goroutine. Unwrap returns Value if it
+// is an error. Computations, [New] and [Apply] return a PanicError because callers can't recover
+// from a panic in a worker goroutine. The engine and the kernel remain usable. Kernel.Eval and
+// Kernel.Error panic in the caller's goroutine. Fatal errors of the Go runtime, such as concurrent
+// map writes, can't be recovered.
 type PanicError = run.PanicError
 
-// Caught turns a panic into an error. Callers of a kernel's functions defer it. If err is nil, Caught
-// panics with the [PanicError].
+// Caught turns a panic into a [PanicError] and stores it in err. Callers of a kernel's functions
+// defer it. If err is nil, Caught panics with the PanicError.
 func Caught(k Kernel, err *error) {
 	if v := recover(); v != nil {
 		failed := run.NewPanicError("engine: kernel "+k.String(), v)

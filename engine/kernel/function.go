@@ -8,17 +8,17 @@ import (
 	"github.com/gramengine/gram/engine/kernel/internal/table"
 )
 
-// function is a function of one number and the ways to compute it.
+// function is a function of one number with its implementations.
 type function struct {
 	f     func(v float64) float64
 	power float64 // p if f(v) = v^p, else 0
 
-	// Maps use one of these, or else f.
+	// Maps use one of these, or f if all are nil.
 	table func() *table.Piecewise                      // for v in [0, 2]
 	row   func(m *machine, dst []float32, v []float64) // results in float32
 	loop  func(dst, v []float64)                       // results in float64
 
-	noise func(v float64) float64 // error of f in float64; default: a few roundings
+	noise func(v float64) float64 // absolute error of f in float64; default: a few roundings
 
 	rounds bool        // maps round the argument to float32
 	own    float64     // relative error of row, in float32 units
@@ -55,7 +55,7 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 	return worst
 }
 
-// onUnit returns a function of c in [0, 2], which maps compute by a table.
+// onUnit returns a function of c in [0, 2] that maps compute by a table.
 func onUnit(f func(c float64) float64) *function {
 	return &function{
 		f:     func(c float64) float64 { return f(min(max(c, 0), 2)) },
@@ -74,7 +74,7 @@ func onHalf(f func(v float64) float64, ops ...device.Op) *function {
 	}
 }
 
-// The functions of one number that kernels are made of.
+// Functions of one number that kernels are built from.
 var (
 	exp = &function{
 		f: math.Exp, rounds: true, own: 8, ops: []device.Op{device.OpExp},
@@ -140,7 +140,8 @@ func wholePower(n int) *function {
 	}
 }
 
-// powerOf writes v^p, p > 0. Rounding can make v slightly negative if p is fractional.
+// powerOf returns a writer of v^p, p > 0. If p is fractional, rounding can make v slightly
+// negative.
 func powerOf(p float64) func(a at, v ref) ref {
 	n, rest := math.Modf(p)
 	if rest != 0 && p <= table.MaxPower {

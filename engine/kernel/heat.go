@@ -11,11 +11,11 @@ import (
 )
 
 func init() {
-	order := whole("order", "the last of the functions ψ of the parametrix, or the leading exponential alone", 0, 0,
+	order := whole("order", "order of the parametrix; by default only the leading exponential", 0, 0,
 		heat.MaxOrder)
-	n := whole("n", "dimension of the sphere, for the functions ψ and the constant", 1, 1, heat.MaxDimension)
-	cutoff := between("cutoff", "geodesic distance, on the sphere of radius 2, from which on the kernel is 0: "+
-		"a smooth bump from half of it", 0, 2*math.Pi)
+	n := whole("n", "dimension of the sphere, used by the functions ψ and the constant", 1, 1, heat.MaxDimension)
+	cutoff := between("cutoff", "geodesic distance on the sphere of radius 2 beyond which the kernel is 0; "+
+		"smooth from half the distance", 0, 2*math.Pi)
 	register(family{
 		Name: "diffusion",
 		Summary: "exp(-arccos²(1-c)/t), or with order: " +
@@ -30,14 +30,15 @@ func init() {
 			positive("t", "diffusion time, in squared radians", 0.5),
 			order.or("none", -1), n.or("terms-1", 0),
 			// In the order of heat.Form.
-			word("form", "ψ₀ with sin(d/2)/(d/2), which the heat equation wants, or with sin d/d, as the paper prints it",
+			word("form", "ψ₀ with sin(d/2)/(d/2), as derived from the heat equation, or with sin d/d, as printed in the paper",
 				"derived", "printed").hiddenAtDefault(),
 			cutoff.or("none", 0),
-			word("constant", "the factor (4πt)^(-n/2), the same for all pairs, in logarithms: left out or not",
+			word("constant", "full includes the factor (4πt)^(-n/2), which is the same for all pairs",
 				"none", "full").hiddenAtDefault(),
 		},
 		refuse: refuseDiffusion,
-		// The simplex of n+1 terms has the dimension n; a single term is a point, which any dimension suits.
+		// The simplex of n+1 terms has dimension n. With a single term the simplex is a point, and
+		// n is 1.
 		resolve: func(v []float64, terms int) []float64 {
 			if !dimensional(v) || v[heatN] > 0 {
 				return nil
@@ -55,7 +56,7 @@ func init() {
 	})
 }
 
-// The parameters of the diffusion kernel, in the order of its family.
+// Indices of the parameters of the diffusion kernel.
 const (
 	heatT = iota
 	heatOrder
@@ -65,7 +66,8 @@ const (
 	heatConstant
 )
 
-// refuseDiffusion finds parameters of the diffusion kernel without effect or without sense.
+// refuseDiffusion returns a parameter that has no effect or isn't meaningful, and the allowed
+// values.
 func refuseDiffusion(v []float64) (int, string) {
 	psi := v[heatOrder] >= 0
 	printed := heat.Form(v[heatForm]) == heat.Printed
@@ -87,8 +89,8 @@ func refuseDiffusion(v []float64) (int, string) {
 // dimensional reports whether the kernel depends on n.
 func dimensional(v []float64) bool { return v[heatOrder] >= 0 || v[heatConstant] > 0 }
 
-// angleExp is the leading term of the heat kernel, exp(-arccos²(1-c)/t), if squared is set, else the
-// exponential of the geodesic distance, exp(-arccos(1-c)/t).
+// angleExp is exp(-arccos²(1-c)/t), the leading term of the heat kernel, if squared is set.
+// Otherwise it is exp(-arccos(1-c)/t), the exponential of the geodesic distance.
 func angleExp(t float64, squared bool) formula {
 	exponent := func(c float64) float64 { // z of k = e^-z
 		a := angle(c)
@@ -100,7 +102,7 @@ func angleExp(t float64, squared bool) formula {
 	known := nonNegative("the exponential of a conditionally positive definite kernel", sourceSchoenberg)
 	known.divisible = true
 	if squared {
-		known = nonNegative("the leading term alone is not positive definite for every t: least eigenvalue -0.03 at "+
+		known = nonNegative("the leading term alone is not positive definite for every t: smallest eigenvalue -0.03 at "+
 			"t = 8 on a grid of 3 outcomes, none below rounding seen for t <= 1", sourceLafferty+", §3.2")
 		known.Definite, known.Unrefuted = NotProven, t <= 1
 	}
@@ -114,8 +116,9 @@ func angleExp(t float64, squared bool) formula {
 				asm.NGDExp(dst, c, float32(1/t))
 			}
 		},
-		// asm.Diffusion and asm.NGDExp are within 4 ulp × (1+z), and one ulp is at most 2 units; 1/t rounded
-		// to float32 moves z by z units more, and e^-z by as much relative to itself.
+		// asm.Diffusion and asm.NGDExp are accurate to 4 ulp × (1+z), and one ulp is at most 2
+		// units. Rounding 1/t to float32 changes z by z units, and so e^-z by z units relative to
+		// its value.
 		error: func(c, _, _ float64) float64 {
 			z := exponent(c)
 			return expError(z, 8+9*z)
@@ -124,7 +127,7 @@ func angleExp(t float64, squared bool) formula {
 	return f
 }
 
-// expError bounds the error of e^-z of some float32 units relative to the value.
+// expError bounds the relative error of e^-z in float32 units.
 func expError(z, units float64) float64 {
 	if z > 120 {
 		return underflow
@@ -132,9 +135,9 @@ func expError(z, units float64) float64 {
 	return math.Exp(-z)*math.Expm1(units*unit) + underflow
 }
 
-// parametrix is the multinomial diffusion kernel with all that the source defines it by, see package heat.
-// Its table holds its logarithm, or its values if there is a cut-off or a value below 0. Values are NaN
-// while n isn't resolved. Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
+// parametrix is the multinomial diffusion kernel with all terms of its definition, see package
+// heat. Its table holds the logarithm, or the values if there is a cut-off or a negative value.
+// Values are NaN until n is resolved. Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
 func parametrix(v []float64) formula {
 	order, n := int(v[heatOrder]), int(v[heatN])
 	known := Properties{Source: sourceLafferty + ", §2.1.1", NonNegative: order <= 0, PositiveDiagonal: order <= 5,
@@ -147,7 +150,7 @@ func parametrix(v []float64) formula {
 	if order >= 0 {
 		var err error
 		if k.Sphere, err = heat.NewSphere(n, order); err != nil {
-			panic(err) // the parser has seen to both
+			panic(err) // the parser has checked both
 		}
 	}
 	if v[heatConstant] > 0 {
@@ -155,7 +158,7 @@ func parametrix(v []float64) formula {
 	}
 	diagonal, sign := k.Log(0)
 	known.PositiveDiagonal = sign > 0 && diagonal > math.Log(math.SmallestNonzeroFloat64)
-	const most = 88.7 // ln of the greatest float32
+	const most = 88.7 // ln of the largest float32
 	if far, _ := k.Log(1); max(far, diagonal) > most {
 		known.Condition += fmt.Sprintf("; beyond float32, with values up to e^%.4g: a smaller t, a smaller n or "+
 			"constant=none lowers them", max(far, diagonal))
@@ -163,9 +166,9 @@ func parametrix(v []float64) formula {
 		known.Condition += fmt.Sprintf("; 0 in float32, with values of e^%.4g on the diagonal: constant=none raises "+
 			"them", diagonal)
 	}
-	// c2 = 1 - k(c)/k(0), from a logarithm that keeps the digits of a small c. Where t is large for n, ψ₀
-	// grows faster than the exponential falls, and there is no feature space: values above that of the
-	// diagonal count as identical documents.
+	// c2 = 1 - k(c)/k(0), from a logarithm that is accurate for small c. If t is large for n, ψ₀
+	// grows faster than the exponential falls, and there is no feature space. Documents with values
+	// above the diagonal are treated as identical.
 	f := ofCosine(k.Eval, func(c float64) float64 {
 		if ratio := k.LogRatio(c); ratio == ratio {
 			return max(-math.Expm1(ratio), 0)

@@ -115,7 +115,7 @@ func TestParametrixRefused(t *testing.T) {
 		"diffusion:constant=1":                        {20, "constant=1", "none or full"},
 		"normalise(diffusion:order=6)":                {11, "diffusion:order=6", "k(x, x) > 0"},
 		"normalise(diffusion:t=1e6,order=7,n=5)":      {11, "diffusion", "k(x, x) > 0"},
-		"power(diffusion:order=1,n=20):p=0.5":         {7, "diffusion:order=1,n=20", "nowhere below 0"},
+		"power(diffusion:order=1,n=20):p=0.5":         {7, "diffusion:order=1,n=20", "nonnegative"},
 		"product(linear,diffusion:n=5,cutoff=1)":      {26, "n=5", "order or constant"},
 		"product(diffusion:form=printed,order=0,ngd)": {19, "form=printed", "a cutoff"},
 	} {

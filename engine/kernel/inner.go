@@ -6,8 +6,7 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// The kernels of this file are functions of the inner product ⟨x, y⟩ = ‖x‖‖y‖(1-c), with the
-// parameters that LIBSVM gives them.
+// Functions of the inner product ⟨x, y⟩ = ‖x‖‖y‖(1-c), with LIBSVM's parameters.
 func init() {
 	register(family{
 		Name: "linear", Summary: "⟨x,y⟩ = ‖x‖‖y‖(1-c)",
@@ -41,7 +40,7 @@ func init() {
 	})
 }
 
-// gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 isn't set yet.
+// gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 is unset.
 func gammaParam() param {
 	q := positive("gamma", "factor of the inner product or the squared distance", 0)
 	q.Default, q.hidden = "1/terms", true
@@ -49,13 +48,12 @@ func gammaParam() param {
 }
 
 func offsetParam() param {
-	q := signed("r", "what is added to the inner product", 0)
+	q := signed("r", "added to the inner product", 0)
 	q.Aliases = []string{"coef0"}
 	return q
 }
 
-// resolveGamma sets a gamma, the first parameter, as svm-train does: one divided by the number of
-// terms.
+// resolveGamma sets an unset gamma, the first parameter, to 1/terms, as svm-train does.
 func resolveGamma(v []float64, terms int) []float64 {
 	if v[0] != 0 {
 		return nil
@@ -63,7 +61,7 @@ func resolveGamma(v []float64, terms int) []float64 {
 	return append([]float64{1 / float64(max(terms, 1))}, v[1:]...)
 }
 
-// orNaN returns a gamma, NaN if it isn't set.
+// orNaN returns gamma, or NaN if it is unset.
 func orNaN(gamma float64) float64 {
 	if gamma == 0 {
 		return math.NaN()
@@ -71,7 +69,7 @@ func orNaN(gamma float64) float64 {
 	return gamma
 }
 
-// linear is the inner product itself.
+// linear is the inner product.
 func linear() formula {
 	return formula{
 		value:   func(a at) ref { return a.mul(a.both(a.norm), a.cosine()) },
@@ -83,7 +81,7 @@ func linear() formula {
 			apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
 				byRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.Dot(dst, c, y, x) })
 			},
-			// 1-c, the product of the norms and the product of both are rounded once each.
+			// The roundings of 1-c, of the product of the norms, and of the product of both.
 			error: func(c, x, y float64) float64 {
 				if x*y > maxProduct {
 					return math.Inf(1)
@@ -102,12 +100,12 @@ func byRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 	}
 }
 
-// maxProduct bounds the products that maps in float32 make of norms: beyond it there is no bound
-// of the error, as products by 0 are NaN.
+// maxProduct bounds products of norms in float32. Above it the error has no bound, because products
+// with 0 are NaN.
 const maxProduct = math.MaxFloat32 * (1 - unit)
 
-// ofAffine is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. x y comes first, so that
-// the bits are the same for (y, x).
+// ofAffine is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. It multiplies x y
+// first, so that the bits are the same for (y, x).
 func ofAffine(gamma, r float64, f *function, known Properties) formula {
 	gamma = orNaN(gamma)
 	apply := func(k *asm.Kernels, dst, c, x, y []float32) {
@@ -142,8 +140,8 @@ func ofAffine(gamma, r float64, f *function, known Properties) formula {
 	}
 }
 
-// polynomial has a base P = γ⟨x, y⟩+r with the diagonal A² = γx²+r, B² = γy²+r. The deficit of the base is,
-// with AB - P² = γr(x-y)² at c = 0,
+// polynomial is a power of the base P = γ⟨x, y⟩+r, which has the diagonals A² = γx²+r and B² =
+// γy²+r. At c = 0, AB - P² = γr(x-y)². So the deficit of the base is
 //
 //	b = (γr(x-y)²/(AB + γxy+r) + γxyc)/(AB)
 func polynomial(gamma, r float64, degree int) formula {
@@ -170,8 +168,8 @@ func polynomial(gamma, r float64, degree int) formula {
 	return f
 }
 
-// gaussian is LIBSVM's rbf. ‖x-y‖² = (x-y)² + 2 x y c has no negative terms, so it keeps its digits for
-// vectors that are close; x²+y²-2⟨x, y⟩ doesn't.
+// gaussian is LIBSVM's rbf. ‖x-y‖² = (x-y)² + 2 x y c has no negative terms. So it is accurate for
+// close vectors, which x²+y²-2⟨x, y⟩ isn't.
 func gaussian(gamma float64) formula {
 	known := nonNegative("", sourceSchoenberg)
 	known.divisible = true
@@ -185,9 +183,9 @@ func gaussian(gamma float64) formula {
 			apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
 				byRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.Gaussian(dst, c, y, x, float32(gamma)) })
 			},
-			// With z = gamma ‖x-y‖², asm.Gaussian is within 5 ulp × (1+z) for a gamma that is exact, and one
-			// ulp is at most 2 units; rounding gamma to float32 moves z by z units more. Squares too small
-			// for float32 are lost by less than underflow each.
+			// With z = gamma ‖x-y‖², asm.Gaussian is accurate to 5 ulp × (1+z) for exact gamma, and
+			// one ulp is at most 2 units. Rounding gamma to float32 changes z by z units. Each
+			// square that underflows in float32 loses less than underflow.
 			error: func(c, x, y float64) float64 {
 				if 2*x*y > maxProduct {
 					return math.Inf(1)

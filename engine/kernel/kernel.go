@@ -1,31 +1,31 @@
-// Package kernel has the kernels: functions of c = 1 - cosine of two documents and of their norms.
+// Package kernel defines kernels: functions of c = 1 - cosine of two documents and of their norms.
 //
 // [Parse] reads a specification such as diffusion:t=0.5, [Apply] maps a tile of c to values, and
-// [PropertiesOf] returns the properties of a kernel. Eval, the definition in float64, is the
-// reference. Engines use a map, and Error bounds the difference. Package engine computes c.
+// [PropertiesOf] returns the properties of a kernel. Eval is the reference in float64. Engines use
+// faster maps, and Error bounds the difference. Package engine computes c.
 //
 // # Expressions
 //
 // A kernel is an expression: operations on c, constants, and functions of the norm of one document.
-// A family, or a combination such as a sum, writes two: the value, and 1 - cosine in its feature
-// space. With k(x, y) = ⟨φ(x), φ(y)⟩ that is
+// A family, or a combination such as a sum, writes two expressions: the value, and 1 - cosine in
+// its feature space. With k(x, y) = ⟨φ(x), φ(y)⟩ the second is
 //
 //	c₂ = 1 - k(x, y)/√(k(x, x) k(y, y))
 //
-// c₂ and the norms √k(x, x), √k(y, y) are the input of a kernel on this feature space. The formulas for
-// c₂ have no cancellation, so that a small c₂ has full relative accuracy.
+// c₂ and the norms √k(x, x), √k(y, y) are the input of a kernel on this feature space. The formulas
+// of c₂ have no cancellation, so that a small c₂ is accurate relative to its value.
 //
-// Eval goes through the expression node by node (expr.go), maps take chunks of a tile through all nodes
-// (machine.go), the bound of the error goes through them as values do, and devices run the expression as
-// a program (program.go). Most kernels are separable, (‖x‖‖y‖)^p g(c): then g is a table, a piecewise
-// polynomial in float32 (package internal/table). The formulas that are used most have a map of their own
-// in package asm instead. A user-defined kernel is a Go function, see [New].
+// Eval evaluates the expression node by node (expr.go). Maps pass chunks of a tile through all
+// nodes (machine.go). Error propagates error bounds in the same order. GPUs run the expression as a
+// program (program.go). Most kernels are separable, (‖x‖‖y‖)^p g(c); their g becomes a table, a
+// piecewise polynomial in float32 (package internal/table). Frequently used formulas have
+// hand-written maps in package asm. A user-defined kernel is a Go function, see [New].
 //
 // # Families
 //
-// A new kernel is a file that registers a family when it is initialised: name, formula and source,
-// parameters with ranges and defaults, and a function that returns the expression for given parameters.
-// See cosine_power.go for one.
+// To add a kernel, add a file that registers a family when it is initialised: name, formula and
+// source, parameters with ranges and defaults, and a function that returns the expression for given
+// parameters. cosine_power.go is an example.
 package kernel
 
 import (
@@ -37,15 +37,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernel is a function of two documents: of c = 1 - cosine of the embedded documents and of their
-// Euclidean norms before they were scaled to 1 (sparse.Embedded.Norms). It is immutable and may be used
-// concurrently. [Parse] and [New] make kernels.
+// Kernel is a function of c = 1 - cosine of two embedded documents and of their Euclidean norms
+// before normalisation (sparse.Embedded.Norms). It is immutable and may be used concurrently.
+// [Parse] and [New] make kernels.
 type Kernel interface {
-	// String returns the specification as [Parse] reads it. It names the embedding if that isn't the
-	// kernel's default. A gamma that [Resolve] has yet to set is left out.
+	// String returns the specification for [Parse]. It includes the embedding if that isn't the
+	// kernel's default. It omits a gamma that isn't resolved, see [Resolve].
 	String() string
 
-	// Embedding returns the embedding that the kernel wants its documents in.
+	// Embedding returns the embedding of the documents.
 	Embedding() sparse.Embedding
 
 	// Eval returns the kernel's value in float64 for c in [0, 2] and the norms x and y of the two
@@ -53,18 +53,18 @@ type Kernel interface {
 	// formula, for small c as for large. It is NaN while a gamma is not resolved.
 	Eval(c, x, y float64) float64
 
-	// Error bounds the absolute error of one value that [Apply] computes from c, x and y that are
-	// exact in float32. Values beyond the range of float32 are infinities, outside every finite bound.
-	// Error is +Inf if something on the way to the value is beyond that range. It is never NaN.
+	// Error bounds the absolute error of a value that [Apply] computes from exact float32 c, x and
+	// y. A value beyond float32 is infinite, outside any finite bound. Error is +Inf if an
+	// intermediate result is beyond float32, and never NaN.
 	Error(c, x, y float64) float64
 
-	// mapTo is [Apply] without its checks. An element's bits depend on its own c, x and y alone, in either
-	// order of x and y, so that tiles of any shape make the same, symmetric matrix.
+	// mapTo is [Apply] without its checks. Each element depends only on its own c, x and y, bit for
+	// bit, and is symmetric in x and y. So tiles of any shape give the same symmetric matrix.
 	mapTo(k *asm.Kernels, dst, c, x, y []float32)
 }
 
-// Resolve returns k with the parameters that depend on the data: a gamma that the specification left out
-// becomes 1/terms, as in svm-train, where terms is the number of columns of the embedded documents.
+// Resolve sets the parameters of k that depend on the data: an omitted gamma becomes 1/terms, as in
+// svm-train, where terms is the number of columns of the embedded documents.
 func Resolve(k Kernel, terms int) Kernel {
 	if k == nil {
 		return nil
@@ -95,8 +95,8 @@ const (
 //	angle = 2 arcsin √(c/2)              0 <= c <= 1
 //	angle = π - 2 arcsin √((2-c)/2)      1 < c <= 2
 //
-// to a few float64 ulp: 1-c would lose the digits of a small c, and 2-c is exact for c in [1, 2]. c outside
-// [0, 2] counts as the nearer end.
+// to a few float64 ulp. (1-c would lose the digits of a small c, and 2-c is exact for c in [1, 2].)
+// c outside [0, 2] is replaced by the nearer end.
 func angle(c float64) float64 {
 	if c > 1 {
 		return math.Pi - coangle(c)
@@ -116,16 +116,17 @@ func coangle(c float64) float64 {
 const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one float32 rounding in each norm, " +
 	"carried through the kernel, plus the stated error of the float32 map"
 
-// Tolerance returns how far a value that the float32 engine computes may be from the float64
+// Tolerance returns the allowed difference between a value of the float32 engine and the float64
 // reference, for a pair with the reference's c and norms x and y,
 //
 //	max |k(c′, x′, y′) - k(c, x, y)| + Error(c′, x′, y′)
 //	over c′ = c, c ± δ, x′ = x, x ± u(x), y′ = y, y ± u(y)
 //
-// with δ = device.SlackC(c) and u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰), the rounding of a norm to float32. Kernels are
-// monotone or convex in each variable over so small a box, so the terms are largest at corners. Kernels of
-// the distance take ‖x-y‖² rounded to float32 instead, which engines compute from norms in float64. It is
-// +Inf if there is no bound, see [Kernel].Error, and never NaN.
+// with δ = device.SlackC(c) and the rounding of a norm to float32, u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰).
+// Kernels are assumed to be monotone or convex in each variable over so small a box, so that the
+// maximum is at a corner. Kernels of the distance use a perturbed ‖x-y‖² instead, rounded to
+// float32 from float64 norms. Tolerance is +Inf if there is no bound, see [Kernel].Error, and never
+// NaN.
 func Tolerance(k Kernel, c, x, y float64) float64 {
 	v := k.Eval(c, x, y)
 	delta := device.SlackC(c)
@@ -148,8 +149,7 @@ func Tolerance(k Kernel, c, x, y float64) float64 {
 	return bound(tol)
 }
 
-// rounded returns x moved by the most that rounding to float32 does, upward for a sign of 1 and downward
-// for -1.
+// rounded returns x plus (sign 1) or minus (sign -1) the largest error of rounding it to float32.
 func rounded(x, sign float64) float64 {
 	if x == 0 {
 		return 0
@@ -157,10 +157,10 @@ func rounded(x, sign float64) float64 {
 	return max(x+sign*max(unit*x, underflow/2), 0)
 }
 
-// Within reports whether a value got is within [Tolerance] of want, the reference's value k.Eval(c,
-// x, y). The bounds of Error and Tolerance are half a unit in the last place at least, but for the kernel c,
-// so that most values pass without evaluating them. NaN is never within. An infinity is within the same
-// infinity, and within a value beyond float32 if there is no bound.
+// Within reports whether got is within [Tolerance] of the reference k.Eval(c, x, y), which is want.
+// NaN is never within. An infinity is within the same infinity, and within a value beyond float32
+// if there is no bound. Except for the kernel c, all bounds are at least half a unit in the last
+// place, so that most values pass without evaluating a bound.
 func Within(k Kernel, got, want, c, x, y float64) bool {
 	if got == want {
 		return true
@@ -175,9 +175,10 @@ func Within(k Kernel, got, want, c, x, y float64) bool {
 	return err <= k.Error(c, x, y) || err <= Tolerance(k, c, x, y)
 }
 
-// Slopes returns the derivatives of k(c, x, y) by c and by the first norm x, as differences of fourth order
-// in the angle arccos(1-c) and in x. They are within some 10⁻⁸ of the kernel's greatest value, for kernels
-// that are smooth over a thousandth of either and c not at the ends of [0, 2].
+// Slopes returns the derivatives of k(c, x, y) with respect to c and the first norm x. They are
+// fourth-order differences in the angle arccos(1-c) and in x. For kernels that are smooth over a
+// thousandth of either, and c not at the ends of [0, 2], they are within about 10⁻⁸ of the kernel's
+// largest value.
 func Slopes(k Kernel, c, x, y float64) (byC, byX float64) {
 	slope := func(at, h float64, g func(float64) float64) float64 { // with an error of h⁴g⁽⁵⁾/30
 		return (8*(g(at+h)-g(at-h)) - (g(at+2*h) - g(at-2*h))) / (12 * h)

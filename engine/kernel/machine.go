@@ -14,7 +14,7 @@ const chunk = 256
 // plan assigns registers to the nodes of an expression.
 type plan struct {
 	e        *expr
-	register []int  // register of each node; -1: none, for c that only tables read, and a value in float32
+	register []int  // register of each node; -1: none, for c that only tables read, or for a value in float32
 	column   []bool // whether a node is the same for all rows
 	count    int    // number of registers
 }
@@ -123,8 +123,9 @@ func (p *plan) run(k *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// pass computes the nodes that are the same for all rows if out is nil, else the other nodes for a block,
-// and writes the value to out. norms are the attributes of the rows of the block.
+// pass computes the nodes that are the same for all rows if out is nil. Otherwise it computes the
+// other nodes for a block, and writes the value to out. norms are the attributes of the block's
+// rows.
 func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int) {
 	nodes, columns, last := p.e.nodes, out == nil, len(p.e.nodes)-1
 	of := func(r ref) []float64 { return m.registers[p.register[r]][:len(y)] }
@@ -191,8 +192,8 @@ func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int)
 	}
 }
 
-// function computes values of f in float64 into dst, or in float32 into out, and into dst if it isn't nil.
-// The arguments are v, or for a table c if v is nil.
+// function computes f(v) into dst in float64, or into out in float32, and then also into dst unless
+// dst is nil. If v is nil, f is a table of c.
 func (m *machine) function(f *function, dst, v []float64, out, c []float32) {
 	switch {
 	case f.wide():

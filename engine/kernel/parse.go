@@ -24,13 +24,14 @@ import (
 //	compose(arccos:n=1,arccos:n=0):layers=3
 //	2*(linear + power(exp(linear:embed=tf-l2)):p=3)
 //
-// [Catalogue] lists names, keys, defaults and ranges. A number is written in decimal, with an exponent if
-// need be, or is pi. Every kernel has the key embed, an embedding as sparse.ParseEmbedding reads it. The
-// parts of a kernel share one embedding: all that are named must agree. Default: that of the first part.
+// [Catalogue] lists names, keys, defaults and ranges. A number is written in decimal, optionally
+// with an exponent, or is pi. Every kernel has the key embed, an embedding for
+// sparse.ParseEmbedding. All parts of a kernel share one embedding, by default the first part's; if
+// several parts name one, it must be the same.
 //
-// Parse(k.String()) returns k again. An invalid specification is a [*SpecError]. A specification can name
-// kernels of [New] that are passed as own, as in sum(mine,linear). Parse fails if one of them is nil, or if
-// two have the same name.
+// Parse(k.String()) returns k again. An invalid specification is a [*SpecError]. A specification
+// may name kernels of [New] that are passed as own, such as sum(mine,linear). Parse fails if a
+// kernel in own is nil, or if two have the same name.
 func Parse(spec string, own ...Kernel) (Kernel, error) { return parseKernel(spec, nil, own) }
 
 // ParseIn is [Parse] with the default embedding e.
@@ -61,14 +62,14 @@ func (e *SpecError) Error() string {
 
 // Bounds on what a specification may ask for.
 const (
-	maxDepth  = 16  // parentheses within each other
+	maxDepth  = 16  // nested parentheses
 	maxParts  = 64  // of a kernel
 	maxLayers = 32  // of a composition
 	maxLeaves = 512 // kernels in all, repeated layers included
 )
 
-// parser makes kernels from a specification by recursive descent. Every method begins at pos and
-// leaves pos after what it read. Methods panic with a *SpecError, which parseKernel returns.
+// parser parses a specification by recursive descent. Each method starts at pos and moves pos
+// behind the text that it read. Methods panic with a *SpecError, which parseKernel returns.
 //
 //	sum    = term { "+" term }
 //	term   = [ number "*" ] ( "(" sum ")" | call )
@@ -183,16 +184,16 @@ func (p *parser) weight() float64 {
 	text := p.take(isValue)
 	v, ok := parseNumber(text)
 	if size := math.Abs(v); !ok || size < tiny || size > huge {
-		p.fail(at, text, fmt.Sprintf("a number other than 0 (from %g to %g, of either sign)", tiny, huge))
+		p.fail(at, text, fmt.Sprintf("a nonzero number (%g to %g in magnitude)", tiny, huge))
 	}
-	p.want('*', "* and the kernel that it multiplies")
+	p.want('*', "* and a kernel")
 	return v
 }
 
-// list reads what follows a parenthesis: the parts of a combination, or one sum if f is nil.
+// list reads the rest of a parenthesis: the parts of a combination, or one sum if f is nil.
 func (p *parser) list(f *family) (parts []part) {
 	if p.depth++; p.depth > maxDepth {
-		p.fail(p.pos-1, "another parenthesis", fmt.Sprintf("at most %d within each other", maxDepth))
+		p.fail(p.pos-1, "another parenthesis", fmt.Sprintf("at most %d nested ones", maxDepth))
 	}
 	for parts = append(parts, p.sum()); !p.accept(')'); parts = append(parts, p.sum()) {
 		if f == nil {
@@ -375,7 +376,7 @@ func (p *parser) accept(b byte) bool {
 	return false
 }
 
-// want steps over spaces and the byte b.
+// want reads spaces and the byte b, and fails with expected if b doesn't follow.
 func (p *parser) want(b byte, expected string) {
 	if !p.accept(b) {
 		p.fail(p.pos, p.rest(), expected)
@@ -446,7 +447,7 @@ func formatNumber(v float64) string {
 	return text
 }
 
-// hint asks for the candidate that is nearest to a word, or says nothing.
+// hint returns a suggestion of the candidate nearest to a word, or "".
 func hint(word string, candidates []string) string {
 	if best := run.Nearest(strings.ToLower(word), candidates); best != "" {
 		return fmt.Sprintf(" (did you mean %q?)", best)

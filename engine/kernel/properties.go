@@ -7,11 +7,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Definiteness says what is known of the matrices of a kernel.
+// Definiteness is the proven definiteness of the matrices of a kernel.
 type Definiteness uint8
 
-// What is known of a kernel: for all documents and any weights w, that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0, that
-// it is for weights that add to 0, or neither.
+// Positive means that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all documents and weights w. Conditional means the
+// same for weights with the sum 0.
 const (
 	NotProven Definiteness = iota
 	ConditionallyPositive
@@ -23,25 +23,24 @@ func (d Definiteness) String() string {
 	return [...]string{"not proven", "conditionally positive definite", "positive definite"}[d]
 }
 
-// Properties says what is known of a kernel with its parameters.
+// Properties are the known properties of a kernel with its parameters.
 type Properties struct {
-	Definite  Definiteness // in exact arithmetic: rounding adds eigenvalues of either sign, some 10⁻⁷ of the greatest
-	Unrefuted bool         // nothing is proven, but no matrix is known that has an eigenvalue below 0 beyond rounding
-	Condition string       // what Definite depends on, or what is known beyond it; may be empty
-	Source    string       // where that is from
+	Definite  Definiteness // in exact arithmetic; rounding adds eigenvalues of about ±10⁻⁷ times the largest
+	Unrefuted bool         // nothing is proven, but no matrix with a negative eigenvalue beyond rounding is known
+	Condition string       // condition of Definite, or further knowledge; may be empty
+	Source    string       // source of the proof
 
-	UsesNorms        bool // the value depends on the documents' norms, not on their cosine alone
-	NonNegative      bool // no value is below 0, whatever the documents
-	NonPositive      bool // no value is above 0, whatever the documents
-	PositiveDiagonal bool // k(x, x) > 0 for all documents (of norm above 0, where the kernel uses norms)
-	Falling          bool // for given norms, the value nowhere rises with c from 0 to 2
+	UsesNorms        bool // the value depends on the documents' norms
+	NonNegative      bool // all values are at least 0
+	NonPositive      bool // all values are at most 0
+	PositiveDiagonal bool // k(x, x) > 0 for all documents x, of norm > 0 if the kernel uses norms
+	Falling          bool // for fixed norms, the value doesn't increase with c
 
-	divisible bool // all powers above 0 are positive definite, if the kernel is
+	divisible bool // all positive powers are positive definite, if the kernel is
 }
 
-// Doubtful returns why matrices of the kernel may have eigenvalues below 0 well beyond rounding,
-// for a warning; it is empty for a kernel that is positive definite, or of which nothing else was
-// ever seen.
+// Doubtful returns, for a warning, why matrices of the kernel may have negative eigenvalues beyond
+// rounding. It is empty if the kernel is positive definite, or if no such matrix is known.
 func (p Properties) Doubtful() string {
 	switch {
 	case p.Definite == Positive || p.Unrefuted:
@@ -52,8 +51,8 @@ func (p Properties) Doubtful() string {
 	return p.Definite.String() + ": " + p.Condition
 }
 
-// nonNegative are the properties of a kernel that is positive definite, nowhere below 0, above 0 on
-// the diagonal, and falls with c.
+// nonNegative returns the properties of a nonnegative, positive definite kernel with a positive
+// diagonal that decreases in c.
 func nonNegative(condition, source string) Properties {
 	return Properties{Definite: Positive, Condition: condition, Source: source,
 		NonNegative: true, PositiveDiagonal: true, Falling: true}
@@ -85,22 +84,22 @@ func ofParts(parts []*kernel) Properties {
 // also appends a condition.
 func also(conditions, c string) string { return strings.TrimPrefix(conditions+"; "+c, "; ") }
 
-// conditional reports whether all parts are conditionally positive definite at least.
+// conditional reports whether all parts are at least conditionally positive definite.
 func conditional(parts []*kernel) bool {
 	return !slices.ContainsFunc(parts, func(k *kernel) bool { return k.known.Definite < ConditionallyPositive })
 }
 
-// FallsWithC reports whether k is a function of c alone that nowhere rises with it: then the
-// documents of the greatest values are those of the least c. Where it isn't known, it is false.
+// FallsWithC reports whether k is known to be a function of c alone that doesn't increase with c.
+// The documents with the largest values are then the documents with the smallest c.
 func FallsWithC(k Kernel) bool {
 	p := PropertiesOf(k)
 	return p.Falling && !p.UsesNorms
 }
 
-// UsesNorms reports whether k looks at the norms of documents.
+// UsesNorms reports whether k depends on the norms of documents.
 func UsesNorms(k Kernel) bool { return PropertiesOf(k).UsesNorms }
 
-// PropertiesOf returns what is known of k. Nothing is known of nil.
+// PropertiesOf returns the known properties of k, and the zero value for nil.
 func PropertiesOf(k Kernel) Properties {
 	if of, ok := k.(*kernel); ok {
 		return of.known
@@ -108,7 +107,7 @@ func PropertiesOf(k Kernel) Properties {
 	return Properties{UsesNorms: true, Condition: "no kernel"}
 }
 
-// The sources of what is known of definiteness.
+// Sources of proofs.
 const (
 	sourceSchoenberg = "Schoenberg, Trans. AMS 44 (1938)"
 	sourceProduct    = "Schur; Berg, Christensen and Ressel, Harmonic Analysis on Semigroups (1984), ch. 3"
@@ -124,8 +123,8 @@ const (
 	sourceLIBSVM     = "Chang and Lin, LIBSVM (2011)"
 )
 
-// InnerProduct reports whether a kernel is an inner product of embedded documents, x = ‖x‖u: ⟨x, y⟩, or with unit
-// ⟨u, v⟩. Sums of its values are linear in a document.
+// InnerProduct reports whether k is the inner product ⟨x, y⟩ of embedded documents x or, if unit is
+// set, of x/‖x‖. Sums of such values are linear in a document.
 func InnerProduct(k Kernel) (unit, ok bool) {
 	if k == nil || k.Embedding().Pairing != sparse.Dot {
 		return false, false
@@ -134,17 +133,17 @@ func InnerProduct(k Kernel) (unit, ok bool) {
 	return family == "bhattacharyya", family == "bhattacharyya" || family == "linear"
 }
 
-// Variable is what a kernel is a function of, beside c and both norms.
+// Variable is the variable of a kernel.
 type Variable int
 
 const (
-	OfAll      Variable = iota // c and the norms
-	OfProduct                  // the inner product xy(1-c) alone: k(c, x, y) = k(1-⟨x, y⟩, 1, 1)
-	OfDistance                 // the distance alone, ‖x-y‖² = (x-y)² + 2xyc: k(c, x, y) = k(‖x-y‖²/2, 1, 1)
+	OfAll      Variable = iota // c and both norms
+	OfProduct                  // the inner product xy(1-c): k(c, x, y) = k(1-⟨x, y⟩, 1, 1)
+	OfDistance                 // the distance ‖x-y‖² = (x-y)² + 2xyc: k(c, x, y) = k(‖x-y‖²/2, 1, 1)
 )
 
-// VariableOf returns what k is a function of. Of a kernel that isn't OfAll, [Apply] takes such a c
-// with norms of 1, also beyond 2 and below 0.
+// VariableOf returns the variable of k. Unless it is OfAll, [Apply] takes norms of 1 and the c
+// given at the constants, even beyond 2 or below 0.
 func VariableOf(k Kernel) Variable {
 	if of, own := k.(*kernel); own {
 		return of.variable

@@ -8,14 +8,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The kernels of the simplex and its sphere that are functions of the geodesic distance or of the
-// squared Hellinger distance c.
+// Kernels of the geodesic distance on the sphere, or of the squared Hellinger distance c.
 func init() {
 	register(family{
 		Name: "ngd", Summary: "shift - 2 arccos(1-c)", What: "negative geodesic distance, on the sphere of radius 2",
 		Source: sourceZhang + ", §3", Examples: []string{"ngd:shift=0", "ngd:shift=pi"},
 		place: 20, embedding: sparse.Sphere,
-		params: []param{signed("shift", "what is added to the negative geodesic distance", 0)},
+		params: []param{signed("shift", "added to the negative geodesic distance", 0)},
 		build:  func(v []float64) formula { return ngd(v[0]) },
 	})
 	register(family{
@@ -46,8 +45,8 @@ func init() {
 		},
 	})
 	register(family{
-		Name: "c", Summary: "the squared Hellinger distance c = 1 - cosine itself",
-		What: "what all kernels are computed from, no kernel for learning", Source: "docs/design.md",
+		Name: "c", Summary: "the squared Hellinger distance c = 1 - cosine",
+		What: "input of all other kernels; not a kernel for learning", Source: "docs/design.md",
 		Examples: []string{"c"},
 		place:    90, embedding: sparse.Sphere,
 		build: func([]float64) formula {
@@ -66,15 +65,15 @@ func init() {
 
 var distance = sync.OnceValue(func() Kernel { return MustParse("c") })
 
-// C returns the kernel c = ½ Σ (√θᵢ - √θ′ᵢ)², the squared Hellinger distance of two points of the simplex.
-// All other kernels are computed from it. It is not a kernel for learning.
+// C returns the kernel c = ½ Σ (√θᵢ - √θ′ᵢ)², the squared Hellinger distance of two points of the
+// simplex. All other kernels are computed from it. It isn't a kernel for learning.
 func C() Kernel { return distance() }
 
 // IsC reports whether k is the kernel c, in any embedding.
 func IsC(k Kernel) bool { return Family(k) == "c" }
 
-// ngd is conditionally positive definite. From shift = π on it is positive definite: π - 2 arccos(z) is
-// 2 arcsin(z), whose power series has no coefficient below 0.
+// ngd is conditionally positive definite, and positive definite for shift >= π: π - 2 arccos(z) is
+// 2 arcsin(z), whose power series has no negative coefficients.
 func ngd(shift float64) formula {
 	known := Properties{
 		Definite: ConditionallyPositive, Source: sourceZhang + ", §3",
@@ -91,8 +90,8 @@ func ngd(shift float64) formula {
 	}, func(c float64) float64 { return 2 * angle(c) / shift }, known)
 	f.direct = &direct{
 		apply: func(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGD(dst, c, float32(shift)) },
-		// arccos is within 4 ulp, at most 8 units, doubling is exact, shift is rounded once, and so is the
-		// difference.
+		// arccos is accurate to 4 ulp, at most 8 units. Doubling is exact. shift is rounded once,
+		// and so is the difference.
 		error: func(c, _, _ float64) float64 {
 			d := 2 * angle(c)
 			e := unit * (8*d + math.Abs(shift))
@@ -102,7 +101,7 @@ func ngd(shift float64) formula {
 	return f
 }
 
-// arcsine returns arcsin(1-c) = π/2 - arccos(1-c), with its digits near c = 1, where the difference
+// arcsine returns arcsin(1-c) = π/2 - arccos(1-c), accurately near c = 1, where the difference
 // cancels.
 func arcsine(c float64) float64 {
 	if c > 0.5 && c < 1.5 {
@@ -119,7 +118,7 @@ func decay(rate float64, condition, source string) formula {
 		func(c float64) float64 { return -math.Expm1(-rate * c) }, known)
 }
 
-// ofCosine is a kernel that is g(c), with 1 - g(c) for a g of 1 at c = 0.
+// ofCosine is the kernel g(c) with g(0) = 1. deficit is 1 - g(c).
 func ofCosine(g, deficit func(c float64) float64, known Properties) formula {
 	value, lost := onUnit(g), onUnit(deficit)
 	return formula{
@@ -129,9 +128,9 @@ func ofCosine(g, deficit func(c float64) float64, known Properties) formula {
 	}
 }
 
-// Kernels that compare histograms θ and θ′ by a pairing of their own, see sparse.Pairing. c is 1 less a
-// positive definite similarity, so that exponentials of its negative multiples are positive definite by
-// Schoenberg's theorem.
+// Kernels of the χ² and Jensen-Shannon distances of histograms θ and θ′, see sparse.Pairing. c is 1
+// minus a positive definite similarity. So exponentials of -c times a positive factor are positive
+// definite by Schoenberg's theorem.
 func init() {
 	register(family{
 		Name: "chi2", Summary: "exp(-gamma Σ (θ-θ′)²/(θ+θ′)) = exp(-2 gamma c)",

@@ -6,12 +6,10 @@ import (
 	"github.com/gramengine/gram/engine/internal/arccosine"
 )
 
-// lengthened gives each document one more coordinate, of length σ, that no other has. All terms of
-// 1 - cosine of the longer vectors,
+// lengthened adds a coordinate σ to each document, orthogonal to all others. 1 - cosine of the
+// longer vectors has only positive terms,
 //
 //	c_σ = (σ²(‖x‖²+‖y‖²+σ²)/(AB + ‖x‖‖y‖) + ‖x‖‖y‖c) / AB,   A² = ‖x‖²+σ², B² = ‖y‖²+σ²
-//
-// are above 0.
 func lengthened(a at, sigma float64) at {
 	longer := a.norm.then("smooth "+formatNumber(sigma), func(x float64) float64 { return smoothNorm(x, sigma) })
 	ab, xy := a.both(longer), a.both(a.norm)
@@ -23,9 +21,9 @@ func lengthened(a at, sigma float64) at {
 // smoothNorm returns A = √(x²+σ²).
 func smoothNorm(x, sigma float64) float64 { return math.Sqrt(float64(x*x) + sigma*sigma) }
 
-// smoothed is the arc-cosine kernel of degree 0 with the normal distribution function of standard
-// deviation σ in place of a step, which is the kernel of steps of longer documents. Source: Cho's thesis,
-// ch. 3, eq. 3.16.
+// smoothed is the arc-cosine kernel of degree 0 with a normal distribution function of standard
+// deviation σ in place of the step. It equals the kernel with steps of lengthened documents.
+// Source: Cho's thesis, ch. 3, eq. 3.16.
 func smoothed(sigma float64) formula {
 	value := onUnit(func(c float64) float64 { return coangle(c) / math.Pi })
 	opposite := onUnit(func(c float64) float64 { return angle(c) / math.Pi })
@@ -35,7 +33,7 @@ func smoothed(sigma float64) formula {
 			if !a.e.exact {
 				return near
 			}
-			// 2-c_σ is to 2-c what c_σ is to c, and has its digits near c = 2.
+			// 2-c_σ follows from 2-c as c_σ from c, and is accurate near c = 2.
 			far := lengthened(at{a.e, a.sub(a.number(2), a.c), a.norm}, sigma)
 			return a.positive(a.sub(a.c, a.number(1)), a.fn(opposite, far.c), near)
 		},
@@ -45,14 +43,14 @@ func smoothed(sigma float64) formula {
 	}
 }
 
-// smoothDeficit writes c2 of smoothed thresholds without cancellation. A document of norm x has with
-// itself the angle θ_x, cos θ_x = (x/A)², and the norm √p, p = 1 - θ_x/π. With θ the angle of two
-// documents and m = (θ_x+θ_y)/2 it is
+// smoothDeficit writes c2 of smoothed thresholds without cancellation. With θ_x the angle of a
+// document of norm x to itself, cos θ_x = (x/A)², its norm is √p, p = 1 - θ_x/π. With θ the angle
+// of two documents and m = (θ_x+θ_y)/2,
 //
 //	c2 = ((θ-m)/π - (√p-√q)²/2) / √(pq),   θ-m = 2 arctan(sin(θ-m)/(1+cos(θ-m)))
 //
-// of which the second term is at most a quarter of the first. With g = xy/(AB), cos θ = g(1-c) and
-// d = (θ_x-θ_y)/2,
+// The second term is at most a quarter of the first. With g = xy/(AB), cos θ = g(1-c) and d =
+// (θ_x-θ_y)/2,
 //
 //	sin m = sin(θ_x/2) cos(θ_y/2) + cos(θ_x/2) sin(θ_y/2)
 //	sin d = σ²(y²-x²) / (2 A²B² sin m)            from cos θ_x - cos θ_y
@@ -60,8 +58,8 @@ func smoothed(sigma float64) formula {
 //	n = cos² m - cos² θ = sin² d + g² c(2-c),     sin² θ = sin² m + n
 //	sin(θ-m) = sin θ cos m - cos θ sin m = n / (sin θ cos m + cos θ sin m)
 //
-// where the first form of the last line is for c > 1, and the second otherwise: all terms are above
-// 0 then.
+// The first form of the last line is used for c > 1, the second otherwise, so that all terms are
+// positive.
 func smoothDeficit(a at, sigma float64) ref {
 	text := "smooth " + formatNumber(sigma)
 	side := func(name string, f func(x, longer float64) float64) norm {
@@ -89,9 +87,10 @@ func smoothDeficit(a at, sigma float64) ref {
 	return a.fn(clamped, a.div(a.sub(turn, a.scaled(0.5, a.apart(length))), a.both(length)))
 }
 
-// biased is the arc-cosine kernel of degree 0 whose thresholds have a bias, so that the length of
-// documents counts: a long one is above a threshold more often. See arccosine.Biased for the formula,
-// which is computed value by value. Smoothed thresholds are those of longer documents.
+// biased is the arc-cosine kernel of degree 0 with biased thresholds, so that the length of
+// documents matters: long documents exceed a threshold more often. The formula is at
+// arccosine.Biased. It is evaluated for each value. Smoothed thresholds are biased thresholds of
+// lengthened documents.
 //
 // Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
 func biased(bias, sigma float64) formula {
@@ -101,7 +100,7 @@ func biased(bias, sigma float64) formula {
 		}
 		return lengthened(a, sigma)
 	}
-	self := func(x float64) float64 { // c of a document with itself, x its norm
+	self := func(x float64) float64 { // c of a document of norm x with itself
 		if sigma == 0 {
 			return 0
 		}
@@ -112,12 +111,12 @@ func biased(bias, sigma float64) formula {
 	//
 	//	c2 = ((p+q)/2 - k - (√p-√q)²/2) / √(pq)
 	//
-	// and (p+q)/2 - k is known by itself: for steps and one norm with full accuracy, otherwise to some
-	// 10⁻¹⁶ of p + q. A c2 above ½ is taken from the definition.
+	// where (p+q)/2 - k has a formula of its own. That is fully accurate for steps and equal norms,
+	// and otherwise to about 10⁻¹⁶ of p + q. A c2 above ½ is taken from the definition.
 	deficit := &call{func(c, x, y float64) float64 {
 		p, q := value.f(self(x), x, x), value.f(self(y), y, y)
 		x2, y2 := math.Sqrt(p), math.Sqrt(q)
-		if p == 0 || q == 0 { // c stands for itself, but the kernel is nowhere below 0, and roots of it count on that
+		if p == 0 || q == 0 { // the kernel is nonnegative, and roots of it rely on that
 			return min(c, 1)
 		}
 		if ratio := value.f(c, x, y) / (x2 * y2); !(ratio > 0.5) {

@@ -8,23 +8,23 @@ import (
 	"github.com/gramengine/gram/engine/internal/interpolate"
 )
 
-// HalfLine is a function f of a number v >= 0 as a piecewise polynomial in float64, see
-// asm.Kernels.HalfLine. Values outside of its rows, but for 0, are computed by f.
+// HalfLine is a function f of v >= 0 as a piecewise polynomial in float64, see
+// asm.Kernels.HalfLine. Values outside the table's range are computed by f, except f(0), which is
+// stored.
 //
-// It is within HalfLineError relative to the value, because the remainder of interpolation is
-// f⁽⁶⁾ v⁶ 2⁻³⁰/(6! 2⁵), and |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 6 and for log(1+v), below
-// 2⁸ |f| for the inverse tangent.
+// Its relative error is below HalfLineError. The remainder of interpolation is f⁽⁶⁾ v⁶ 2⁻³⁰/(6!
+// 2⁵), where |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 6 and for log(1+v), and below 2⁸ |f|
+// for the inverse tangent.
 type HalfLine struct {
 	f    func(v float64) float64
 	zero float64             // f(0)
-	rows func() [][8]float64 // made at the first use
+	rows func() [][8]float64 // computed at the first use
 }
 
-// HalfLineError bounds the error relative to the value: less than a hundredth of what rounding to
-// float32 adds.
+// HalfLineError bounds the relative error. It is less than a hundredth of the rounding to float32.
 const HalfLineError = 0x1p-32
 
-// MaxPower is the largest power of a half line: |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6! up to there.
+// MaxPower is the largest power: up to it, |f⁽⁶⁾| v⁶ = |p(p-1)…(p-5)| v^p is at most 6! v^p.
 const MaxPower = 6
 
 func NewHalfLine(f func(v float64) float64) *HalfLine {
@@ -62,7 +62,7 @@ func (h *HalfLine) Row(k *asm.Kernels, dst []float32, v []float64) {
 	}
 }
 
-// At returns f(v) from the table, for v > 0 within its range, and otherwise from f itself.
+// At returns f(v), from the table if v > 0 is in its range.
 func (h *HalfLine) At(v float64) float64 {
 	i, t := asm.HalfLineRow(v)
 	if i >= asm.HalfLineRows {

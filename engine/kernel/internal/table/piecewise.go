@@ -1,6 +1,6 @@
-// Package table has functions of one number as Piecewise polynomials, for maps that would otherwise
-// call package math value by value: [Piecewise] for functions of c in [0, 2], in float32,
-// [HalfLine] for functions of numbers from 0 on, in float64.
+// Package table approximates functions of one number by piecewise polynomials, for maps that would
+// otherwise call package math for each value. [Piecewise] is for functions of c in [0, 2] in
+// float32, [HalfLine] for functions of nonnegative numbers in float64.
 package table
 
 import (
@@ -12,47 +12,48 @@ import (
 	"github.com/gramengine/gram/engine/internal/interpolate"
 )
 
-// Rounding to float32: half a Unit in the last place relative to the value, and the same at the
-// bottom of the range, where spacing is constant.
+// Rounding errors of float32: half a Unit in the last place relative to the value, and a constant
+// for subnormal numbers.
 const (
-	Unit      = 1.0 / (1 << 24) // greatest relative error of rounding a normal number to float32
-	Underflow = 0x1p-149        // twice the greatest absolute error of rounding a number too small for that
+	Unit      = 1.0 / (1 << 24) // largest relative error of rounding a normal number to float32
+	Underflow = 0x1p-149        // twice the largest absolute error of rounding a subnormal number to float32
 )
 
 // Piecewise is a function g of c in [0, 2] as a piecewise polynomial in float32, see
-// asm.Kernels.Piecewise. If g is positive and spans more orders of magnitude than a polynomial follows,
-// it holds log g. It is immutable.
+// asm.Kernels.Piecewise. If g is positive and spans too many orders of magnitude for a polynomial,
+// the table holds log g. It is immutable.
 //
-// Each row carries in its seventh place the bound on its own error, as measured when it was made. A table
-// of log g may have holes above c = 1, where documents without negative values never are: intervals where
-// g isn't positive. Values in holes, and all values of a g that is too wild for a table, are computed by g.
+// The seventh coefficient of each row is a bound on the row's error, measured when the table is
+// made. A table of log g may have holes above c = 1, which only documents with negative values
+// reach: intervals in which g isn't positive. Values in holes are computed by g. If no table is
+// accurate, all values are.
 type Piecewise struct {
 	Rows [][8]float32
 	Bits uint
-	Log  bool                    // of log g
-	Hole func(c float64) float64 // g, if there may be holes
-	Wild func(c float64) float64 // g, if the table is far from it
+	Log  bool                    // the table holds log g
+	Hole func(c float64) float64 // g, if there may be holes; else nil
+	Wild func(c float64) float64 // g, if the table is inaccurate; else nil
 
-	size float64 // the greatest |g| at a few points
-	far  bool    // interpolation is off by more than roughness somewhere, or g beyond coefficients in float32
+	size float64 // largest |g| at a few points
+	far  bool    // interpolation errs by more than roughness somewhere, or a coefficient overflows float32
 }
 
 const (
-	nodes     = 6 // of the interpolation: as many as coefficients
-	rowError  = 6 // place of the bound in a row
-	minBits   = 3 // intervals for a power of two: at least 2³, at most 2⁸
+	nodes     = 6 // of the interpolation, as many as coefficients
+	rowError  = 6 // index of the error bound in a row
+	minBits   = 3 // intervals per power of 2: at least 2³, at most 2⁸
 	maxBits   = 8
-	logBits   = 6         // a g that wants more is tried as log g
-	roughness = 64 * Unit // relative to size, or the greatest |g| of the interval
+	logBits   = 6         // above it log g is tried
+	roughness = 64 * Unit // relative to size, or to the largest |g| of the interval
 )
 
 // noValue is the row of a hole.
 var noValue = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
 
-// New makes the table of g. It takes the fewest intervals with which interpolation in float64 errs
-// by less than a quarter of rounding the result to float32, relative to the greatest |g| of the interval.
-// Rounding coefficients and Horner's rule add some 3 units of 2⁻²⁴. log, if not nil, is ln g for a g that is
-// above 0 at least for c <= 1, whatever the orders of magnitude.
+// New makes the table of g. It takes the smallest number of intervals for which interpolation in
+// float64 errs by less than a quarter of the rounding to float32, relative to the largest |g| of
+// the interval. Rounding coefficients and Horner's rule add about 3 units of 2⁻²⁴. log is ln g for
+// a g that is positive at least for c <= 1, or nil.
 func New(g, log func(c float64) float64) *Piecewise {
 	if log != nil {
 		if t := newLog(log, nil, g); t != nil {
@@ -60,7 +61,7 @@ func New(g, log func(c float64) float64) *Piecewise {
 		}
 	}
 	t := &Piecewise{}
-	if g(0.5) != g(0.5) { // what isn't resolved
+	if g(0.5) != g(0.5) { // a parameter isn't resolved
 		t.Wild = g
 		return t
 	}
@@ -83,8 +84,8 @@ func New(g, log func(c float64) float64) *Piecewise {
 	return t
 }
 
-// newLog makes a table from a logarithm h, with the first of some holes that suffices. It returns nil if h
-// is nowhere near a polynomial.
+// newLog makes a table from a logarithm h, with the first of the hole functions that suffices. It
+// returns nil if polynomials don't approximate h.
 func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecewise {
 	t := &Piecewise{Log: true}
 	for _, t.Hole = range holes {
@@ -97,8 +98,8 @@ func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecew
 	return nil
 }
 
-// fill computes the rows for t.Bits. With strict it gives up, and returns false, at the first that
-// isn't accurate.
+// fill computes the rows for t.Bits. With strict it stops, and returns false, at the first
+// inaccurate row.
 func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	t.Rows, t.far = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
 	t.Rows[len(t.Rows)-1] = noValue
@@ -110,8 +111,8 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 			t.Rows[row][rowError] = 0 // exact
 		}
 	}
-	// From c = 1, where functions are steepest, to both ends. The exponents as float32 stores them:
-	// 2²⁴c from 2, of the least float32, to 150, and 2²⁴(2-c) from 128.
+	// From c = 1, where functions are steepest, to both ends. Exponents are biased as in float32:
+	// 2²⁴c from 2, for the smallest float32, to 150, and 2²⁴(2-c) from 128.
 	n := 1 << t.Bits
 	for exponent := 150; exponent >= 2; exponent-- {
 		for j := n - 1; j >= 0; j-- {
@@ -124,7 +125,7 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 			if t.Rows[exponent<<t.Bits+j] = row; exponent < 128 {
 				continue
 			}
-			row, ok = t.interval(mid, func(m float64) (float64, float64) { // the nodes are where 2-c is exact
+			row, ok = t.interval(mid, func(m float64) (float64, float64) { // nodes at which 2-c is exact
 				c := 2 - at(m)
 				return g(c), math.Ldexp(2-c, 127+24-exponent)
 			})
@@ -140,11 +141,12 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	return true
 }
 
-// places are where functions are sampled, in an interval from -1 to 1.
+// places are the sampling points in the interval [-1, 1].
 var places = interpolate.Chebyshev(nodes)
 
 // interval returns the row of the interval around the mantissa mid, and whether interpolation is
-// accurate there. f returns the function near a mantissa and the mantissa itself.
+// accurate there. f returns the function near a mantissa, and the mantissa at which it was
+// evaluated.
 func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8]float32, bool) {
 	half := math.Ldexp(1, -int(t.Bits)-1)
 	var x, p [nodes]float64
@@ -159,7 +161,8 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	for k := range p {
 		row[k] = float32(p[k])
 	}
-	// Between the nodes, where the remainder of interpolation has its extremes, and at the ends.
+	// Errors between the nodes, where the remainder of interpolation has its extremes, and at the
+	// ends.
 	var remainder, stored float64
 	for k := range nodes + 1 {
 		v, m := f(mid + half*math.Cos(float64(k)*math.Pi/nodes))
@@ -182,8 +185,8 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	if most <= math.MaxFloat32/2 && !(remainder <= roughness*max(scale, t.size)+Underflow) {
 		t.far = true
 	}
-	// The remainder is a quarter larger at most elsewhere. Horner's rule in float32: the term of tᵏ passes
-	// through k products and k+1 sums, the last coefficient through one sum less.
+	// Elsewhere the remainder is at most a quarter larger. In Horner's rule in float32, the term of
+	// tᵏ passes through k products and k+1 sums, the last coefficient through one sum less.
 	bound := 1.25*stored + Underflow*4
 	size := 1.0
 	for k := range p {
@@ -197,12 +200,13 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	return row, ok
 }
 
-// chunk is the number of values that are mapped together, so that they stay in the first-level cache.
+// chunk is the number of values that are mapped together, so that they stay in the first-level
+// cache.
 const chunk = 1024
 
 var scratch = sync.Pool{New: func() any { return new([chunk]float32) }}
 
-// Apply maps c to g(c); dst may be c.
+// Apply maps c to g(c). dst may be c.
 func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 	if t.Wild != nil {
 		for j, v := range c {
@@ -230,8 +234,8 @@ func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 	}
 }
 
-// Error bounds the error of Apply at c, where g is v: what the row states. Of a table of logarithms
-// it is an error of the exponent, and asm.Exp adds 4 ulp, of at most 2 units each.
+// Error bounds the error of Apply at c, where g is v. For a table of logarithms the row bounds the
+// error of the exponent, and asm.Exp adds 4 ulp (at most 2 units each).
 func (t *Piecewise) Error(c, v float64) float64 {
 	if t.Wild != nil {
 		return Unit*math.Abs(v) + Underflow
