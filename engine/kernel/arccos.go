@@ -25,7 +25,8 @@ func init() {
 			"arccos:n=0.5", "arccos:n=-0.25", "arccos:n=0,sigma=0.5", "arccos:n=0,bias=0.3"},
 		place: 180,
 		params: []param{
-			n, whole("layers", "number of layers; each works in the feature space of the layer below", 1, 1, maxLayers).hiddenAtDefault(),
+			n, whole("layers", "number of layers; each works in the feature space of the layer below", 1, 1,
+				maxLayers).hiddenAtDefault(),
 			bias.hiddenAtDefault(), sigma.or("none", 0),
 		},
 		refuse: func(v []float64) (int, string) {

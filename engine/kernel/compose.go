@@ -14,7 +14,8 @@ func init() {
 		Examples: []string{"compose(arccos:n=1,arccos:n=0):layers=3", "compose(arccos:n=0,rbf:gamma=1)"},
 		place:    190,
 		params: []param{
-			whole("layers", "number of layers, at least the number of kernels: the last kernel is repeated; 0 for one layer per kernel", 0, 0,
+			whole("layers", "number of layers, at least the number of kernels: the last kernel is repeated; "+
+				"0 for one layer per kernel", 0, 0,
 				maxLayers).hiddenAtDefault(),
 		},
 		check: checkCompose,
