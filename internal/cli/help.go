@@ -183,15 +183,21 @@ func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
 	}
 }
 
-// nameOf is a flag with the name of its value.
+// nameOf returns a flag with the name of its value.
 func nameOf(fl *flag.Flag) string {
 	arg, _ := flag.UnquoteUsage(fl)
 	return strings.TrimSpace("-" + fl.Name + " " + arg)
 }
 
+// textOf returns the usage of a flag, without the name of its value if the usage begins with it and a colon.
+func textOf(fl *flag.Flag) string {
+	arg, text := flag.UnquoteUsage(fl)
+	return strings.TrimPrefix(text, arg+": ")
+}
+
 func writeFlags(w io.Writer, flags []*flag.Flag) {
 	for _, fl := range flags {
-		_, text := flag.UnquoteUsage(fl)
+		text := textOf(fl)
 		if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "false" {
 			text += " (default: " + fl.DefValue + ")"
 		}

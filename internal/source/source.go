@@ -102,9 +102,9 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	f.StringVar(&d.In, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
 	f.ReadsFiles(&d.In, "in", d.Files(&d.In))
 	f.Arguments(Argument)
-	f.Choose(&d.Format, "format", "", "`FORMAT` of a file: "+strings.Join(corpus.Formats(), ", ")+
+	f.Choose(&d.Format, "format", "", "`FORMAT`: of a file, "+strings.Join(corpus.Formats(), ", ")+
 		" (default: from the name and the first bytes)", corpus.Formats(), "auto", "libsvm")
-	f.Choose(&d.ZeroBased, "zero-based", "", "`BOOL`: true or false: indices of svmlight files count from 0, or from 1 "+
+	f.Choose(&d.ZeroBased, "zero-based", "", "`BOOL`: true if indices of svmlight files begin at 0, false if at 1 "+
 		"(default: as in the model's training, else false)", []string{"true", "false"})
 	d.text.declare(f)
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")

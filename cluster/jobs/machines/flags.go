@@ -84,8 +84,6 @@ func (f *Flags) add(name, text string, list bool) error {
 		return nil
 	case name == "weight" && text == "balanced":
 		name, text = "balanced", "true"
-	case name == "shrinking":
-		name, text = "keep_all", map[string]string{"0": "1", "1": "0"}[text]
 	case name != "weight":
 		f.Lists[name] = nil
 	}

@@ -53,7 +53,7 @@ func (v *validation) declareFolds(f *cli.Flags) {
 	f.IntVar(&v.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
 	f.StringVar(&v.GroupColumn, "groups", "", "keep documents with the same value in `COLUMN` in one fold")
 	f.Group("As in svm-train", topic)
-	f.IntVar(&v.folds, "v", svm.DefaultFolds, "-folds, `N`")
+	f.IntVar(&v.folds, "v", svm.DefaultFolds, "`N`: same as -folds")
 }
 
 // check checks that the flags make sense together.

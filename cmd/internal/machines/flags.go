@@ -51,22 +51,13 @@ func (m *machine) declare(f *cli.Flags) {
 	}
 	f.StringVar(&m.scale, "scale", "", "scale columns to `RANGE`, such as 0..1, or standard, as an embedding")
 	f.StringVar(&m.kind, "type", "",
-		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner")
-	m.declareParameter("scheme", "scheme", "",
-		"machines: one-vs-one, one-vs-rest, or labels, one per label: `SCHEME`")
+		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or another learner")
+	m.declareParameters("scheme", "c", "nu", "epsilon", "weight", "probabilities")
 	f.Offer("scheme", "one-vs-one", "one-vs-rest", "labels")
-	m.declareParameter("c", "c", "c_svc", "`C`, the regularization parameter; larger fits the training data more closely")
-	m.declareParameter("nu", "nu", "nu_svc", "`NU`, a bound on the share of errors: nu_svc, one_class, nu_svr")
-	m.declareParameter("epsilon", "epsilon", "epsilon_svr", "`WIDTH` of the zone without loss of epsilon_svr")
-	m.declareParameter("weight", "weight", "",
-		"multiply C for a class: `CLASS=W`, several times; balanced: by their sizes")
-	m.declareParameter("probabilities", "probabilities", "",
-		"also train for probabilities, with five more trainings per machine, `0|1`")
-	f.Var(set{m}, "set", "set the learner's parameter: `NAME=VALUE`, several times; see gram help learners")
+	f.Var(set{m}, "set", "`NAME=VALUE`: set a parameter of the learner, see gram help learners; repeatable")
 	f.Group("Training", "")
-	m.declareParameter("thresholds", "thresholds", "",
-		"tune the threshold of each label on folds, `0|1` (default: 1 where C is chosen)")
-	f.Uint64Var(&m.seed, "seed", 1, "`SEED` of folds, including those for thresholds")
+	m.declareParameters("thresholds")
+	f.Uint64Var(&m.seed, "seed", 1, "`SEED`: seed of the folds")
 	m.declareLetters(f)
 	m.Compute.Declare(f)
 	f.Group("Output", "")

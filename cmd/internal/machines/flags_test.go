@@ -70,7 +70,7 @@ func TestSVMTrainLetters(t *testing.T) {
 		"-h 0 -b 1 -m 300 a": {"diffusion:t=0.5",
 			func(s *train) bool {
 				t := s.learner.trainer
-				return params.Get(t, "keep_all") == true && params.Get(t, "probabilities") == true && s.Memory == 300<<20
+				return t.Given("shrinking") && params.Get(t, "probabilities") == true && s.Memory == 300<<20
 			}},
 		"-kernel ngd -workers 2 a -q": {"ngd:shift=0",
 			func(s *train) bool { return s.Workers == 2 && s.f.Quiet && !s.learner.trainer.Given("weight") }},
@@ -151,7 +151,7 @@ func TestSVMUsage(t *testing.T) {
 		"-type linear:c=5 -c 3 a":                    "c is set by -type linear:c=5 and by -c 3, expected one of them",
 		"-c 3 -set c=5 a":                            "c is set by -c 3 and by -set c=5, expected one of them",
 		"-s 1 -n 0.1 -nu 0.2 a":                      "nu is set by -n 0.1 and by -nu 0.2, expected one of them",
-		"-h 0 -set keep_all=0 a":                     "keep_all is set by -h 0 and by -set keep_all=0, expected one of them",
+		"-h 0 -set shrinking=1 a":                    "shrinking is set by -h 0 and by -set shrinking=1, expected one of them",
 		"-s 2 -type linear a":                        "type is set by -type linear and by -s 2, expected one of them",
 		"-w1 2 -weight 1=3 a":                        "weight of 1 is set by -weight 1=2 and by -weight 1=3",
 		"-type linear:embed=tfidf-l1 -embed tf-l2 a": "embed is set by -type linear:embed=tfidf-l1 and by -embed tf-l2",

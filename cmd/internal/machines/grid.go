@@ -42,9 +42,9 @@ gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 			"-grid gamma, powers of 2 from `BEGIN,END,STEP`; alone it means -t 2",
 		)
 		f.Group("Problem", "")
-		f.Var(&g.lists, "grid", "search `NAME=LIST`, such as ngrams=1,1..2 or C=1..1000*10; several times")
+		f.Var(&g.lists, "grid", "`NAME=LIST`: values to try, such as ngrams=1,1..2 or C=1..1000*10; repeatable")
 		f.Group("Training", "")
-		g.declareChoice(learn.SearchWork, "without lists, search for `X` times a training; 0: don't")
+		g.declareChoice(learn.SearchWork, "`X`: time without lists, in multiples of a training run; 0: off")
 		f.BoolVar(&g.oneSE, "one-se", false, "take the smallest C within one standard error of the best")
 		f.Group("Output", "")
 		f.WritesBinary(&g.out, "o", "train the best on all documents, and write the model to `FILE`",

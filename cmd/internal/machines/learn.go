@@ -3,6 +3,7 @@ package machines
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,14 +52,8 @@ func (p *parameter) Set(text string) error {
 
 // assign sets a parameter when the learner is known.
 func (m *machine) assign(flag, name, text, place string) {
-	switch {
-	case name == "weight" && text == "balanced":
+	if name == "weight" && text == "balanced" {
 		name, text = "balanced", "true"
-	case name == "shrinking":
-		name = "keep_all"
-		if at := strings.Index("01", text); at >= 0 && len(text) == 1 {
-			text = "10"[at : at+1]
-		}
 	}
 	m.assigned = append(m.assigned, assigned{flag, name, text, place})
 }
@@ -67,6 +62,30 @@ func (m *machine) assign(flag, name, text, place string) {
 type several struct{ *parameter }
 
 func (several) Several() {}
+
+// parameterFlags are the flags that set parameters of support vector machines: the learner that a default is from, and
+// svm-train's letter for the flag, if any.
+var parameterFlags = []struct{ name, letter, of, value, usage string }{
+	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels, a classifier per label"},
+	{"c", "", "c_svc", "C", "regularization; larger fits the training data more closely"},
+	{"nu", "n", "nu_svc", "NU", "bound on the share of errors, for nu_svc, one_class and nu_svr"},
+	{"epsilon", "p", "epsilon_svr", "WIDTH", "width of the zone without loss, for epsilon_svr"},
+	{"weight", "", "", "CLASS=W", "multiply C by W for a class, or balanced, by class sizes; repeatable"},
+	{"probabilities", "b", "", "0|1", "also train for probabilities, with five more training runs per classifier"},
+	{"thresholds", "", "", "0|1", "tune the threshold of each label on folds (default: 1 if C is chosen)"},
+	{"tolerance", "e", "c_svc", "E", "stop if optimality conditions are violated by at most E"},
+	{"shrinking", "h", "c_svc", "0|1", "set aside documents whose coefficients are at a bound"},
+	{"reject", "", "", "TARGET", "predict ? when unsure; threshold tuned for error=2% or coverage=90%"},
+}
+
+// declareParameters declares flags of parameterFlags.
+func (m *machine) declareParameters(names ...string) {
+	for _, p := range parameterFlags {
+		if slices.Contains(names, p.name) {
+			m.declareParameter(p.name, p.name, p.of, fmt.Sprintf("`%s`: %s", p.value, p.usage))
+		}
+	}
+}
 
 // declareParameter declares a flag for a parameter, whose default is that of a learner; "" for no default.
 func (m *machine) declareParameter(flag, name, of, usage string) {

@@ -41,26 +41,19 @@ func (m *machine) declareLetters(f *cli.Flags) {
 	f.Group("As in svm-train", topic)
 	m.number = -1
 	f.Var(&choice{set: func(n int) { m.kind = string(model.Types[n]) }, n: len(model.Types)}, "s",
-		"-type by svm-train's `NUMBER`: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
+		"`NUMBER`: number of a -type: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
 	f.Var(&choice{set: func(n int) { m.number = n }, n: len(kernelNames)}, "t",
-		"-kernel by svm-train's `NUMBER`: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, on the values as they are, "+
-			"negative ones accepted, or 4, precomputed: the documents are rows of kernel values")
-	f.Float64Var(
-		&m.gamma,
-		"g",
-		0,
-		"`GAMMA` of -t 1, 2, 3; alone it means -t 2 (default: one divided by the number of columns)",
-	)
-	f.IntVar(&m.degree, "d", 3, "`DEGREE` of -t 1")
-	f.Float64Var(&m.offset, "r", 0, "`COEF0` of -t 1 and 3")
-	m.declareParameter("n", "nu", "nu_svc", "-`nu`")
-	m.declareParameter("p", "epsilon", "epsilon_svr", "-`epsilon`")
-	m.declareParameter("tolerance", "tolerance", "c_svc", "stop where optimality conditions are violated by at most `E`")
-	m.declareParameter("e", "tolerance", "c_svc", "-`tolerance`")
-	m.declareParameter("shrinking", "shrinking", "",
-		"shrinking: set aside documents whose coefficients are at a bound, `0|1` (default: 1)")
-	m.declareParameter("h", "shrinking", "", "-shrinking, `0|1`")
-	m.declareParameter("b", "probabilities", "", "-probabilities, `0|1`")
+		"`NUMBER`: number of a -kernel: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, on the values as they are, which may be "+
+			"negative, or 4 precomputed: the documents are rows of kernel values")
+	f.Float64Var(&m.gamma, "g", 0, "`GAMMA`: gamma of -t 1, 2 and 3; alone it means -t 2 (default: 1/columns)")
+	f.IntVar(&m.degree, "d", 3, "`DEGREE`: degree of -t 1")
+	f.Float64Var(&m.offset, "r", 0, "`COEF0`: constant of -t 1 and 3")
+	m.declareParameters("tolerance", "shrinking")
+	for _, p := range parameterFlags {
+		if p.letter != "" {
+			m.declareParameter(p.letter, p.name, p.of, fmt.Sprintf("`%s`: same as -%s", p.value, p.name))
+		}
+	}
 	f.Rewrite = m.rewrite
 }
 

@@ -53,12 +53,12 @@ printf 'the engine stalls at idle\n' | gram predict -in - news.model`,
 		r := &predict{f: f}
 		f.Prints = true
 		r.declare("Prediction", "predict with", cli.Argument{Flag: "o", What: "file"})
-		f.Choose(&r.output, "output", "", "write `WHAT`: labels, probabilities or decisions (default: labels)", outputs)
-		f.Var(&r.prob, "b", "-output probabilities, `0|1`")
+		f.Choose(&r.output, "output", "", "`WHAT`: labels, probabilities or decisions (default: labels)", outputs)
+		f.Var(&r.prob, "b", "`0|1`: same as -output probabilities")
 		f.Group("Output", "")
 		f.Writes(&r.out, "o", "write the predictions to `FILE` (default: standard output)")
 		f.Choose(&r.to, "to", "",
-			"write predictions as `FORMAT`: lines, csv, tsv, jsonl or parquet (default: by the name of -o, or lines)",
+			"`FORMAT`: lines, csv, tsv, jsonl or parquet (default: by the name of -o, or lines)",
 			append([]string{"lines"}, table.Formats...))
 		f.BoolVar(&r.texts, "texts", false, "add the text of each document to a table")
 		f.BoolVar(&r.names, "names", false, "begin each line with the document's file, or its number, and a TAB")

@@ -38,9 +38,8 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
 		f.Group("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as gram cv does, and write no model")
-		t.declareChoice(1, "choose what isn't given with `X` times the training's work; 0: don't")
-		t.declareParameter("reject", "reject", "",
-			"no class (?) below a probability learnt for `TARGET`: error=2% or coverage=90%")
+		t.declareChoice(1, "`X`: time for automatic selection in multiples of a training run; 0: off")
+		t.declareParameters("reject")
 		f.Group("Output", "")
 		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
 			func() string {
@@ -49,7 +48,7 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 				}
 				return ""
 			})
-		f.Choose(&t.to, "to", "gram", "write `FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
+		f.Choose(&t.to, "to", "gram", "`FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
 		f.Check(t.check)
 		f.Check(t.named)
 		return t.run

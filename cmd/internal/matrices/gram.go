@@ -56,7 +56,7 @@ gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 trai
 		}
 		f.WritesBinary(&g.out, "o", "write to `FILE`, - for standard output; must be given", binary)
 		f.Writes(&g.labels, "o-labels", "write the labels of the rows of -o to `FILE`: label, TAB, document")
-		f.StringVar(&g.format, "to", "", "write `FORMAT`: npy, libsvm or mm "+
+		f.StringVar(&g.format, "to", "", "`FORMAT`: npy, libsvm or mm "+
 			"(default: from the ending .npy, .svm, .libsvm, .mtx or .mm)")
 		f.Check(g.check)
 		return g.run

@@ -271,7 +271,7 @@ func (p *Problem) tooLarge(more ...Task) error {
 func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 	k, _ := kernels(p.opt.ISA) // the engine has checked it
 	opt := solver.Options{
-		Tolerance: t.Settings.Tolerance, KeepAll: t.Settings.KeepAll, Workers: p.Engine().Info().Workers,
+		Tolerance: t.Settings.Tolerance, KeepAll: t.Settings.Shrinking.String() == "0", Workers: p.Engine().Info().Workers,
 		RowBytes: p.budget.rows, Kernels: k, Progress: p.solving, MaxIterations: t.Settings.steps,
 	}
 	if p.opt.MemoryBytes == 0 {

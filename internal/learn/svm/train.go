@@ -33,18 +33,29 @@ type Settings struct {
 	// whatever their weights. Default: no.
 	Balanced bool `param:"balanced" flag:""`
 
-	Tolerance     float64 `param:"tolerance" default:"1e-3" above:"0" flag:""`
-	KeepAll       bool    `param:"keep_all" wants:"0 or 1" flag:""` // no shrinking
-	Probabilities bool    // by a sigmoid for each machine, as LIBSVM has them: solver.Parameters
-	Calibrated    bool    `param:"probabilities" wants:"0 or 1" flag:""` // these calibrated together, see Problem.Train
-	Thresholds    bool    `param:"thresholds" wants:"0 or 1" flag:""`    // of labels: tuned on folds
-	Alone         bool    // of solver.Labels: each label by itself wherever rows are, see solver.Training
-	Seed          uint64  // of the folds behind probabilities and thresholds
+	Tolerance     float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
+	Shrinking     Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
+	Probabilities bool      // by a sigmoid for each machine, as LIBSVM has them: solver.Parameters
+	Calibrated    bool      `param:"probabilities" wants:"0 or 1" flag:""` // these calibrated together, see Problem.Train
+	Thresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // of labels: tuned on folds
+	Alone         bool      // of solver.Labels: each label by itself wherever rows are, see solver.Training
+	Seed          uint64    // of the folds behind probabilities and thresholds
 
 	// Reject is for one class per document: below a probability there is none.
 	Reject RejectionTarget `param:"reject" wants:"error=2%, coverage=90% or the like, a share above 0, at most 1" flag:""`
 
 	steps int // that each problem may take; 0 for the solver's default
+}
+
+// Shrinking is 1, its zero value, if the solver sets aside documents whose coefficients are at a bound, or 0 if not.
+type Shrinking int
+
+// String implements fmt.Stringer.
+func (s Shrinking) String() string {
+	if s == 0 {
+		return "1"
+	}
+	return "0"
 }
 
 func (s *Settings) numbers() model.Regularization {
