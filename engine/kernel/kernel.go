@@ -172,7 +172,8 @@ func Within(k Kernel, got, want, c, x, y float64) bool {
 	if !IsC(k) && err <= unit*math.Abs(want) {
 		return true
 	}
-	return err <= k.Error(c, x, y) || err <= Tolerance(k, c, x, y)
+	slope := math.Abs(k.Eval(max(c-device.SlackC(c), 0), x, y) - want) // is part of the tolerance
+	return err <= slope || err <= k.Error(c, x, y) || err <= Tolerance(k, c, x, y)
 }
 
 // Slopes returns the derivatives of k(c, x, y) with respect to c and the first norm x. They are

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/minio/sha256-simd"
@@ -126,7 +125,7 @@ func (v *verifier) compare(
 			var digest sync.WaitGroup // the digest goes row by row, so it runs beside the comparison
 			digest.Go(func() { found[i].addRows(s, first, got) })
 			err = run.Tasks(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
-				results[r] = s.compareRow(x, k, first+r, got.Row(r), &want[r])
+				results[r] = s.compareRow(x, k, first+r, got.Row(r), want[r])
 				return nil
 			})
 			digest.Wait()
@@ -159,59 +158,23 @@ func (c *room) of(rows, columns int) (*engine.Dense, []expected) {
 	return &engine.Dense{Rows: rows, Cols: columns, Data: c.got[:rows*columns]}, c.want[:rows]
 }
 
-// expected is what the reference says of the values compared in one row; it is the same for all
-// instruction sets.
-type expected struct {
-	value []float64
-	sure  []float64 // an error up to here is within tolerance for sure; -1 where nobody has asked yet
-	half  float64   // and so is one up to this part of the value
-}
+// expected holds the reference's values of one row, the same for all instruction sets.
+type expected []float64
 
-// The promise for c, absolute and relative. It is the criterion of this command, and it is written
-// here once more so that a slip in the engine's own constants shows.
-const (
-	promiseC         = 1e-6
-	promiseCRelative = 1e-5
-)
-
-// fill computes what is expected of the row. An error within half a unit in the last place is the
-// rounding of the result, which every kernel but c, whose value is copied, has in its bound.
+// fill computes the values of a row.
 func (e *expected) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) {
-	e.value, e.sure = slices.Grow(e.value[:0], len(row.c)), slices.Grow(e.sure[:0], len(row.c))
-	if e.half = 0x1p-24; k.Error(0.5, 1, 1) == 0 {
-		e.half = 0
-	}
+	*e = (*e)[:0]
 	for at, c := range row.c {
-		e.value = append(e.value, k.Eval(c, x.Norms[row.doc], x.Norms[row.column(at)]))
-		e.sure = append(e.sure, -1)
+		*e = append(*e, k.Eval(c, x.Norms[row.doc], x.Norms[row.column(at)]))
 	}
-}
-
-// surely reports whether an error is certainly within tolerance: it is at most half a unit in the last
-// place, or at most the change of the value if c falls by its promised error, one of the terms of
-// kernel.Tolerance. This saves nine of ten evaluations of the tolerance.
-func (e *expected) surely(err float64, k kernel.Kernel, x *sparse.Embedded, row *sampleRow, at int) bool {
-	v := e.value[at]
-	if !(err <= math.MaxFloat64) { // an infinity, or no number
-		return false
-	}
-	if err <= e.half*math.Abs(v) {
-		return true
-	}
-	if e.sure[at] < 0 {
-		c := row.c[at]
-		c -= min(promiseC, promiseCRelative*c)
-		e.sure[at] = math.Abs(k.Eval(c, x.Norms[row.doc], x.Norms[row.column(at)]) - v)
-	}
-	return err <= e.sure[at]
 }
 
 // compareRow compares one row of the sample with the reference.
-func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []float32, want *expected) rowResult {
+func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []float32, want expected) rowResult {
 	res := newRowResult()
 	r := &s.rows[row]
 	i, group := r.doc, s.group[r.doc]
-	for at, w := range want.value {
+	for at, w := range want {
 		j, c := r.column(at), r.c[at]
 		g := float64(got[j])
 		err := math.Abs(g - w)
@@ -220,8 +183,7 @@ func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []
 			res.worst[relative].raise(err/math.Abs(w), row, at, g, w)
 			res.worst[ulps].raise(err/ulp32(w), row, at, g, w)
 		}
-		// Both comparisons are written so that NaN fails.
-		if !want.surely(err, k, x, r, at) && !kernel.Within(k, g, w, c, x.Norms[i], x.Norms[j]) {
+		if !kernel.Within(k, g, w, c, x.Norms[i], x.Norms[j]) {
 			if res.failures == 0 {
 				res.failed = extreme{err, row, at, g, w}
 			}
