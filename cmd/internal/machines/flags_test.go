@@ -151,7 +151,7 @@ func TestSVMUsage(t *testing.T) {
 		"-type linear:c=5 -c 3 a":                    "c is set by -type linear:c=5 and by -c 3, expected one of them",
 		"-c 3 -set c=5 a":                            "c is set by -c 3 and by -set c=5, expected one of them",
 		"-s 1 -n 0.1 -nu 0.2 a":                      "nu is set by -n 0.1 and by -nu 0.2, expected one of them",
-		"-h 0 -set shrinking=1 a":                    "shrinking is set by -h 0 and by -set shrinking=1, expected one of them",
+		"-h 0 -set shrinking=1 a":                    "shrinking is set by -h 0 and by -set shrinking=1",
 		"-s 2 -type linear a":                        "type is set by -type linear and by -s 2, expected one of them",
 		"-w1 2 -weight 1=3 a":                        "weight of 1 is set by -weight 1=2 and by -weight 1=3",
 		"-type linear:embed=tfidf-l1 -embed tf-l2 a": "embed is set by -type linear:embed=tfidf-l1 and by -embed tf-l2",

@@ -32,7 +32,7 @@ func TestCompareRowKeepsTheTolerance(t *testing.T) {
 		outside := 0
 		for _, by := range []float64{0, 0.3, -0.7, 0.95, -0.99, 1.01, -1.05, 1.5, -3, 100, 0.5, math.NaN()} {
 			var failures int64
-			for j, v := range want.value {
+			for j, v := range want {
 				c, a, b := s.rows[0].c[j], x.Norms[7], x.Norms[j]
 				tolerance := kernel.Tolerance(k, c, a, b)
 				got[j] = float32(v + by*tolerance)
@@ -40,7 +40,7 @@ func TestCompareRowKeepsTheTolerance(t *testing.T) {
 					failures++
 				}
 			}
-			if res := s.compareRow(x, k, 0, got, &want); res.failures != failures {
+			if res := s.compareRow(x, k, 0, got, want); res.failures != failures {
 				t.Errorf("%s, off by %v of the tolerance: %d values are out of tolerance, expected %d", spec, by,
 					res.failures, failures)
 			}
