@@ -124,9 +124,6 @@ type Apart struct {
 func Evaluate(
 	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) (*Evaluation, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
 	rows, err := RowsOf(m, p, c)
 	if err != nil {
 		return nil, err

@@ -58,9 +58,6 @@ const explained flagtext.Words = "logistic regression, -type linear or a support
 //
 // It fails if n < 1, if m has neither terms nor documents, if m has no such class, or if a prediction fails.
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
 	if n < 1 {
 		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
 	}

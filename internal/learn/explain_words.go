@@ -36,9 +36,6 @@ const (
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, nil, err
-	}
 	if n < 1 {
 		return nil, nil, fmt.Errorf("learn: %d words of a text to name, expected 1 or more", n)
 	}

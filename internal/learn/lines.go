@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -35,60 +33,6 @@ func (l *Lines) Documents() int {
 		return 0
 	}
 	return max(len(l.P.Decisions), len(l.P.Class), len(l.P.Labels), len(l.P.Value))
-}
-
-// check says what of predictions doesn't belong to the model: as many documents everywhere, and its
-// classes.
-func (l *Lines) check() error {
-	switch n := l.Documents(); {
-	case l.Separator != "" && l.Separator != "," && l.Separator != "\t":
-		return fmt.Errorf("learn: separator %q, expected a comma, a TAB or none", l.Separator)
-	case l.P == nil:
-		return errors.New("learn: no predictions to write, expected some")
-	case l.P.Rejected != nil && len(l.P.Rejected) != n:
-		return asMany(len(l.P.Rejected), n, "rejections")
-	case l.P.Rank != nil && (len(l.P.Rank) != n || len(l.P.Nearest) != n):
-		return asMany(min(len(l.P.Rank), len(l.P.Nearest)), n, "novelty")
-	case l.P.Probabilities != nil && len(l.P.Probabilities) != n:
-		return asMany(len(l.P.Probabilities), n, "probabilities")
-	case l.Of.OneClass || l.P.Value != nil:
-		return asMany(len(l.P.Value), n, "values")
-	case l.What == "probabilities" && len(l.P.Probabilities) != n:
-		return asMany(len(l.P.Probabilities), n, "probabilities")
-	case l.What == "decisions" && len(l.P.Decisions) != n:
-		return asMany(len(l.P.Decisions), n, "decision values")
-	case l.P.Labels != nil:
-		for i, labels := range l.P.Labels {
-			if err := l.known(i, labels...); err != nil {
-				return err
-			}
-		}
-		return asMany(len(l.P.Labels), n, "labels")
-	default:
-		for i, class := range l.P.Class {
-			if err := l.known(i, class); err != nil {
-				return err
-			}
-		}
-		return asMany(len(l.P.Class), n, "classes")
-	}
-}
-
-func asMany(found, n int, what string) error {
-	if found != n {
-		return fmt.Errorf("learn: predictions with %s of %d documents, expected %d", what, found, n)
-	}
-	return nil
-}
-
-// known checks the classes that document i was given.
-func (l *Lines) known(i int, classes ...int) error {
-	for _, c := range classes {
-		if c < 0 || c >= len(l.Of.Classes) {
-			return fmt.Errorf("learn: document %d was given class %d, expected one from 0 to %d", i, c, len(l.Of.Classes)-1)
-		}
-	}
-	return nil
 }
 
 // NoAnswer stands for the class of a document that the model's threshold rejects.
@@ -166,14 +110,8 @@ func (l *Lines) cell(text string) string {
 	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
-// Write writes a line for each document. Errors: predictions of another model, those of w and of ctx.
+// Write writes a line for each document.
 func (l *Lines) Write(ctx context.Context, w io.Writer) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	if err := l.check(); err != nil {
-		return err
-	}
 	b := bufio.NewWriterSize(w, 64<<10)
 	sep, digits := l.separator(), -1
 	if l.What == "probabilities" {

@@ -34,9 +34,6 @@ type Predictor interface {
 // Ready makes a model ready: what predictions share is computed once. Of o it takes how to compute,
 // and [Options.HeldBytes]: what the process holds beside it, counted against MemoryBytes.
 func Ready(ctx context.Context, m Model, o Options) (Predictor, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
 	if own, ok := m.(interface {
 		ready(ctx context.Context, o Options) (Predictor, error)
 	}); ok {
@@ -103,9 +100,6 @@ func Load(ctx context.Context, path string, early Early) (Model, error) {
 // Read reads a model of any kind, to the end of r. After the end of ctx it doesn't wait for a call of r.Read that
 // blocks.
 func Read(ctx context.Context, r io.Reader) (Model, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
 	in, stop := run.Stream(ctx, "learn: the reader", r)
 	defer stop()
 	return read(ctx, in, -1, "", nil)
@@ -147,32 +141,26 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 func (a *About) Score(p *model.Prediction, truth *corpus.Corpus) (s *svm.Score, err error) {
 	switch {
 	case a.OneClass:
-		return svm.ScoreModel(&model.Model{Type: model.OneClass}, p, truth)
+		return svm.ScoreOneClass(p.Value, truth)
 	case a.Numbers:
 		return svm.ScoreValues(p.Value, truth)
 	case a.Scheme == solver.Labels:
-		s, err = svm.ScoreLabels(a.Classes, p.Labels, truth)
+		s = svm.ScoreLabels(a.Classes, p.Labels, truth)
 	default:
-		s, err = svm.ScoreClasses(a.Classes, p.Class, truth)
+		s = svm.ScoreClasses(a.Classes, p.Class, truth)
 	}
-	if err == nil && p.Probabilities != nil {
-		s.Calibration, err = svm.ScoreProbabilities(a.Classes, p.Probabilities, a.Scheme == solver.Labels, truth)
-		if err != nil {
-			return nil, err
-		}
+	if p.Probabilities != nil {
+		s.Calibration = svm.ScoreProbabilities(a.Classes, p.Probabilities, a.Scheme == solver.Labels, truth)
 	}
-	if err == nil && len(p.Rejected) > 0 {
+	if len(p.Rejected) > 0 {
 		class := slices.Clone(p.Class)
 		for i := range min(len(class), len(p.Rejected)) {
 			if p.Rejected[i] {
 				class[i] = -1
 			}
 		}
-		answered, err := svm.ScoreClasses(a.Classes, class, truth)
-		if err != nil {
-			return nil, err
-		}
+		answered := svm.ScoreClasses(a.Classes, class, truth)
 		s.Answers = &svm.Answers{Given: answered.Documents, Right: answered.Right}
 	}
-	return s, err
+	return s, nil
 }

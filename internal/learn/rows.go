@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -28,17 +27,10 @@ type Row struct {
 // NoKnownWord notes a document of which the model knows nothing: what is predicted is that of an empty one.
 const NoKnownWord = "no known word"
 
-// RowsOf describes predictions of a corpus, one row per document. Errors: predictions of another model or
-// corpus.
+// RowsOf describes predictions of a corpus, one row per document.
 func RowsOf(m Model, p *model.Prediction, c *corpus.Corpus) ([]Row, error) {
 	a := m.About()
 	l := &Lines{Of: a, P: p}
-	if err := l.check(); err != nil {
-		return nil, err
-	}
-	if l.Documents() != c.Documents.Rows() {
-		return nil, asMany(l.Documents(), c.Documents.Rows(), "rows")
-	}
 	out := make([]Row, l.Documents())
 	for i := range out {
 		r := &out[i]
@@ -65,10 +57,6 @@ func RowsOf(m Model, p *model.Prediction, c *corpus.Corpus) ([]Row, error) {
 			if r.Rank = &p.Rank[i]; !math.IsNaN(p.Nearest[i]) {
 				r.Nearest = &p.Nearest[i]
 			}
-		}
-		if p.Probabilities != nil && len(p.Probabilities[i]) != len(a.Classes) {
-			return nil, fmt.Errorf("learn: document %d has %d probabilities, expected one of each of %d classes", i,
-				len(p.Probabilities[i]), len(a.Classes))
 		}
 		var err error
 		if r.Margin, r.Second, err = a.Margin(m, p, i); err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
@@ -34,39 +33,6 @@ func TestRows(t *testing.T) {
 				r.Text != c.Texts[i] || r.Truth != c.Classes[c.Labels.Of(i)[0]] || (r.Probability != nil) != a.Probabilities {
 				t.Errorf("%s: document %d: %+v, explained as %+v", spec, i, r, x)
 			}
-		}
-	}
-}
-
-// Predictions of another model are errors, not panics.
-func TestRowsOfOtherPredictions(t *testing.T) {
-	const source = "synthetic:docs=90,terms=80,length=9,classes=3,seed=1"
-	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
-	_, trainer, err := learn.Parse("c_svc:probabilities=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
-	for what, spoil := range map[string]func(p *model.Prediction){
-		"2 probabilities":                   func(p *model.Prediction) { p.Probabilities[7] = p.Probabilities[7][:2] },
-		"0 probabilities":                   func(p *model.Prediction) { p.Probabilities[0] = nil },
-		"4 probabilities":                   func(p *model.Prediction) { p.Probabilities[89] = make([]float64, 4) },
-		"probabilities of 89 documents":     func(p *model.Prediction) { p.Probabilities = p.Probabilities[:89] },
-		"document 5 was given class 3":      func(p *model.Prediction) { p.Class[5] = 3 },
-		"rejections of 1 documents":         func(p *model.Prediction) { p.Rejected = []bool{true} },
-		"classes of 80 documents, expected": func(p *model.Prediction) { p.Class = p.Class[:80] },
-	} {
-		p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
-		if _, err := learn.RowsOf(m, p, c); err != nil {
-			t.Fatal(err)
-		}
-		spoil(p)
-		if rows, err := learn.RowsOf(m, p, c); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%d rows, %v, expected an error with %q", len(rows), err, what)
-		}
-		if _, err := learn.Evaluate(t.Context(), m, p, c, learn.Options{}, learn.EvaluateOptions{}); err == nil ||
-			!strings.Contains(err.Error(), what) {
-			t.Errorf("evaluated: %v, expected an error with %q", err, what)
 		}
 	}
 }

@@ -376,10 +376,7 @@ func (v *validating) sum(row *Validation, class []int, labels [][]int, probabili
 	if row.Score, err = v.score(class, labels, v.c); err != nil {
 		return err
 	}
-	row.Score.Calibration, err = svm.ScoreProbabilities(v.c.Classes, probabilities, v.separate, v.c)
-	if err != nil {
-		return err
-	}
+	row.Score.Calibration = svm.ScoreProbabilities(v.c.Classes, probabilities, v.separate, v.c)
 	row.Measure = svm.Accuracy
 	if v.separate {
 		row.Measure = svm.MicroF1
@@ -393,9 +390,9 @@ func (v *validating) sum(row *Validation, class []int, labels [][]int, probabili
 
 func (v *validating) score(class []int, labels [][]int, truth *corpus.Corpus) (*svm.Score, error) {
 	if v.separate {
-		return svm.ScoreLabels(v.c.Classes, labels, truth)
+		return svm.ScoreLabels(v.c.Classes, labels, truth), nil
 	}
-	return svm.ScoreClasses(v.c.Classes, class, truth)
+	return svm.ScoreClasses(v.c.Classes, class, truth), nil
 }
 
 // MeasureOf is the figure by which classifiers of a scheme are judged.

@@ -102,9 +102,6 @@ func (d *Documents) Problem(rows []int) *Problem {
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, prices []float64, s Settings, opt Options,
 ) ([]*Machine, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package svm
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -108,22 +107,13 @@ func (r *reliability) result() *Calibration {
 // ScoreProbabilities compares probabilities with the true labels: p[i][k] is that of document i for class k,
 // and nil leaves the document out. Of several classes per document, where they aren't separate labels, the
 // most probable one counts if it is among them, and else the first. Documents without labels are left out
-// unless labels are separate. Where none is left it returns nil. Errors: rows of another length than
-// classes, numbers that are no probabilities.
-func ScoreProbabilities(classes []string, p [][]float64, separate bool, truth *corpus.Corpus) (*Calibration, error) {
-	t, err := newTally(classes, len(p), truth)
-	if err != nil {
-		return nil, err
-	}
+// unless labels are separate. It returns nil if none is left.
+func ScoreProbabilities(classes []string, p [][]float64, separate bool, truth *corpus.Corpus) *Calibration {
+	t := newTally(classes, truth)
 	r, some := &reliability{}, false
 	for i, own := range p {
 		if own == nil {
 			continue
-		}
-		if bad := func(v float64) bool { return !(v >= 0 && v <= 1+1e-6) }; len(own) != len(classes) ||
-			slices.ContainsFunc(own, bad) {
-			return nil, fmt.Errorf("svm: probabilities %v of document %d, expected %d numbers from 0 to 1", own, i,
-				len(classes))
 		}
 		if of := t.of(i); len(classes) > 0 && (separate || len(of) > 0) {
 			r.add(own, of, separate)
@@ -131,7 +121,7 @@ func ScoreProbabilities(classes []string, p [][]float64, separate bool, truth *c
 		}
 	}
 	if !some {
-		return nil, nil
+		return nil
 	}
-	return r.result(), nil
+	return r.result()
 }

@@ -121,13 +121,7 @@ type Chosen struct {
 func Choose(
 	ctx context.Context, c *corpus.Corpus, s Settings, from Candidates, opt Options,
 ) (*Chosen, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	if err := opt.validate(); err != nil {
-		return nil, err
-	}
-	if err := checkCorpus(c); err != nil {
+	if _, err := kernels(opt.ISA); err != nil {
 		return nil, err
 	}
 	if len(c.Labels.IDs) == 0 {

@@ -49,9 +49,6 @@ func (p *Problem) inMemory() bool {
 //
 // For machines of few classes it computes the matrix of their documents alone.
 func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
 	s, err := p.resolve(s)
 	if err != nil {
 		return nil, err

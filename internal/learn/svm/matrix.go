@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/gramengine/gram/engine"
@@ -17,13 +16,9 @@ type gram struct {
 	rows *engine.Matrix // one that the engine computes; nil for others
 }
 
-// gram checks that the problem has the matrix of a kernel that is resolved, and returns it.
+// gram returns the matrix of a kernel that is resolved. It fails if the problem has no matrix of the kernel.
 func (p *Problem) gram(k kernel.Kernel) (gram, error) {
 	if p.values != nil {
-		if !kernel.IsPrecomputed(k) {
-			return gram{}, fmt.Errorf("svm: the kernel %s on a Gram matrix that was computed elsewhere, expected %s", k,
-				kernel.Precomputed())
-		}
 		return gram{p: p}, nil
 	}
 	m, err := p.cached.Matrix(k)

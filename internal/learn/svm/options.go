@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/solver"
@@ -49,39 +48,6 @@ type Options struct {
 	// Progress is called with how far the work is, at least once a second, never concurrently. If
 	// it panics, the work ends with an *engine.PanicError. Default: none.
 	Progress func(Progress)
-}
-
-// validate checks what the layers below don't see as the caller has it.
-func (o *Options) validate() error {
-	if err := validateSizes(
-		o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes}, size{"CacheBytes", o.CacheBytes},
-	); err != nil {
-		return err
-	}
-	_, err := kernels(o.ISA)
-	return err
-}
-
-// size is an option in bytes.
-type size struct {
-	name  string
-	bytes int64
-}
-
-// mostBytes bounds options in bytes so that no sum of them overflows.
-const mostBytes = 1 << 60
-
-// validateSizes checks numbers of goroutines and of bytes, for each of which 0 is the default.
-func validateSizes(workers int, sizes ...size) error {
-	if workers < 0 {
-		return fmt.Errorf("svm: %d workers, expected a positive number, or 0 for one a processor", workers)
-	}
-	for _, s := range sizes {
-		if s.bytes < 0 || s.bytes > mostBytes {
-			return fmt.Errorf("svm: %s is %d, expected 0 to %d", s.name, s.bytes, int64(mostBytes))
-		}
-	}
-	return nil
 }
 
 // Progress is a moment of the work on a problem.

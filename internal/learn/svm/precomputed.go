@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -29,12 +28,6 @@ import (
 //
 // Errors: those of NewProblem, a matrix that isn't square, or isn't symmetric.
 func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Problem, error) {
-	if c == nil || c.Documents == nil {
-		return nil, errors.New("svm: no matrix, expected a corpus whose documents are its rows")
-	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("svm: the matrix: %w", err)
-	}
 	n, m := c.Documents.Rows(), c.Documents
 	if m.Cols != n {
 		return nil, fmt.Errorf("svm: a Gram matrix of %d rows and %d columns, expected a square one", n, m.Cols)
@@ -176,9 +169,6 @@ func (p *Predictor) kernel() (kernel.Kernel, error) {
 	spec := p.m.Kernel
 	if spec == model.Precomputed {
 		return kernel.Precomputed(), nil
-	}
-	if i := slices.Index(p.opt.Kernels, nil); i >= 0 {
-		return nil, flagtext.Errorf("svm: PredictOptions.Kernels[%d] is nil, expected a kernel", i)
 	}
 	k, err := kernel.Parse(spec, p.opt.Kernels...)
 	if name, _, _ := strings.Cut(spec, ":"); err != nil && !slices.Contains(kernel.Names(), name) {

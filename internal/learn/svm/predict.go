@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/kernel"
@@ -43,11 +42,6 @@ type PredictOptions struct {
 	Progress func(Progress)
 }
 
-// validate checks the options.
-func (o *PredictOptions) validate() error {
-	return validateSizes(o.Workers, size{"MemoryBytes", o.MemoryBytes}, size{"HeldBytes", o.HeldBytes})
-}
-
 // Predictor predicts with a model. It may be used concurrently, but then calls
 // PredictOptions.Progress concurrently, too.
 type Predictor struct {
@@ -59,29 +53,15 @@ type Predictor struct {
 
 	rows, columns int // of a precomputed kernel: documents that are decided together, kernel values that each has
 
-	// shared by all that Holding makes
-	closed *atomic.Bool
-	own    *supportEngine
-	texts  func() (*corpus.Counter, error) // made at the first call
+	own *supportEngine // shared by all that Holding makes
 }
 
 // NewPredictor embeds the support vectors of a model and makes the engine on them or, of an inner product
-// without a device, adds up their [Weights], where memory has room for these and an engine. Errors: a model
-// that [model.Model.Validate] refuses, a kernel that neither package engine nor opt knows, support
-// vectors of a precomputed kernel whose documents aren't known, more memory than was allowed, options
-// out of range, those of the device. NewPredictor returns within a second of the end of ctx, with its error.
+// without a device, adds up their [Weights], where memory has room for these and an engine. It fails if neither
+// package engine nor opt knows the kernel, if the documents of support vectors of a precomputed kernel aren't known,
+// if more memory is needed than allowed, if the device fails, and within a second after ctx is done.
 func NewPredictor(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	if err := opt.validate(); err != nil {
-		return nil, err
-	}
-	if err := m.Validate(); err != nil {
-		return nil, fmt.Errorf("svm: the model: %w", err)
-	}
-	p := &Predictor{m: m, opt: opt, closed: &atomic.Bool{}, own: &supportEngine{}}
-	p.texts = sync.OnceValues(func() (*corpus.Counter, error) { return corpus.NewCounter(m.Tokenizer, m.Vocabulary) })
+	p := &Predictor{m: m, opt: opt, own: &supportEngine{}}
 	k, err := p.kernel()
 	if err != nil {
 		return nil, err
@@ -117,14 +97,15 @@ func NewPredictor(ctx context.Context, m *model.Model, opt PredictOptions) (*Pre
 	return p, nil
 }
 
-// Close frees what a device holds. A predictor without one needs no closing. No prediction may be
-// under way. Later ones return an error, as do those of predictors that [Predictor.Holding] made of
-// it. Closing it again does nothing.
+// Close frees the memory of a device, if there is one. It is idempotent. No prediction may follow, nor be under way.
 func (p *Predictor) Close() error {
-	e := p.Engine()
-	if p.closed.Swap(true) || e == nil {
+	p.own.mu.Lock()
+	defer p.own.mu.Unlock()
+	if p.own.e == nil {
 		return nil
 	}
+	e := p.own.e
+	p.own.e = nil
 	return e.Close()
 }
 
@@ -147,8 +128,6 @@ func (p *Predictor) Holding(bytes int64) *Predictor {
 // Model returns the model.
 func (p *Predictor) Model() *model.Model { return p.m }
 
-var errClosed = errors.New("svm: the predictor is closed, and can't be used any more")
-
 // Weights returns those that decide, nil where kernel values do.
 func (p *Predictor) Weights() *Weights { return p.w }
 
@@ -162,24 +141,9 @@ const chunkDocuments = 256
 // Predict predicts documents, whose terms are numbered as in the training corpus. It leaves out
 // other terms. With a precomputed kernel, the row of a document has its kernel values with the
 // training documents: K(x, xⱼ) in column j. Values have the same bits from any number of workers.
-// Errors: documents that [sparse.CSR.Validate] refuses, values that the embedding refuses, more
-// memory than was allowed, a predictor that is closed, the end of ctx, within a second.
+// It fails if the embedding refuses a value, if more memory is needed than allowed, and within a second after ctx is
+// done.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	if p.closed.Load() {
-		return nil, errClosed
-	}
-	if err := p.opt.validate(); err != nil { // what Holding has set
-		return nil, err
-	}
-	if docs == nil {
-		return nil, errors.New("svm: no documents to predict, expected a matrix of them")
-	}
-	if err := docs.Validate(); err != nil {
-		return nil, fmt.Errorf("svm: documents to predict: %w", err)
-	}
 	if p.rows > 0 {
 		if err := p.hasColumns(docs); err != nil {
 			return nil, err
@@ -199,36 +163,10 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 	return r.out, nil
 }
 
-// PredictTexts is [Predictor.Predict] of texts, which are cut as the training texts were. Words that
-// these didn't have are left out. The first call makes an index of the vocabulary, and the second of
-// few texts a dense copy of the support vectors, where MemoryBytes leaves room for it and no weights
-// decide. From then on a text takes less than a millisecond for ten thousand support vectors. Errors:
-// those of Predict, a model that learnt from vectors.
-func (p *Predictor) PredictTexts(ctx context.Context, texts []string) (*model.Prediction, error) {
-	if p.m.Vocabulary == nil {
-		return nil, errors.New("svm: texts for a model that learnt from vectors, expected Predict with vectors")
-	}
-	counter, err := p.texts()
-	if err != nil {
-		return nil, err
-	}
-	docs, err := counter.Count(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	return p.Predict(ctx, docs)
-}
-
 // KernelRows returns the kernel's values of documents, rows, with the model's support vectors, columns.
 // It is nil where a model has no support vectors or was trained on a precomputed matrix.
 // Errors: those of Predict.
 func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	if docs == nil {
-		return nil, errors.New("svm: no documents, expected a matrix of them")
-	}
 	if p.w != nil {
 		return p.weightsRows(ctx, docs)
 	}

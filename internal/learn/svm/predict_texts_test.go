@@ -34,11 +34,17 @@ func TestPredictTexts(t *testing.T) {
 	}
 	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{}))(t)
 	want := musttest.Get(p.Predict(ctx, c.Documents))(t)
+	counter := musttest.Get(corpus.NewCounter(m.Tokenizer, m.Vocabulary))(t)
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
 			for i, text := range texts {
-				got, err := p.PredictTexts(ctx, []string{text})
+				docs, err := counter.Count(ctx, []string{text})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := p.Predict(ctx, docs)
 				if err != nil {
 					t.Error(err)
 					return

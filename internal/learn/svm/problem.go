@@ -51,23 +51,19 @@ type dataset struct {
 // NewProblem embeds a corpus and makes the engine for it. It computes nothing of the matrix yet. It
 // neither changes nor keeps the corpus, so the caller may release it.
 //
-// Errors: a corpus without documents, or one that [corpus.Corpus.Validate] refuses, two classes of
-// one name, options out of range, what the embedding refuses, more memory than was allowed, the end
-// of ctx.
+// It fails if the corpus has no documents or two classes of one name, if the embedding refuses a value, if more memory
+// is needed than allowed, and when ctx is done.
 func NewProblem(ctx context.Context, c *corpus.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
 	return newProblem(ctx, c, corpus.Fit(embedding, c), opt)
 }
 
 // newProblem is NewProblem with an embedding that has learnt.
 func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder, opt Options) (*Problem, error) {
-	if err := context.Cause(ctx); err != nil {
+	if _, err := kernels(opt.ISA); err != nil {
 		return nil, err
 	}
-	if err := opt.validate(); err != nil {
-		return nil, err
-	}
-	if err := checkCorpus(c); err != nil {
-		return nil, err
+	if c.Documents.Rows() == 0 {
+		return nil, errors.New("svm: the corpus has no documents, expected at least one")
 	}
 	if name, twice := archive.Repeated(c.Classes); twice {
 		return nil, fmt.Errorf("svm: two classes of %s are called %q, expected different names", c.Source, name)
@@ -114,17 +110,6 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 		return nil, errors.Join(err, e.Close())
 	}
 	return p, nil
-}
-
-// checkCorpus checks a corpus to learn from.
-func checkCorpus(c *corpus.Corpus) error {
-	if c == nil || c.Documents == nil || c.Documents.Rows() == 0 {
-		return errors.New("svm: the corpus has no documents, expected at least one")
-	}
-	if err := c.Validate(); err != nil {
-		return fmt.Errorf("svm: the corpus: %w", err)
-	}
-	return nil
 }
 
 // embed embeds the documents of the corpus in the order of the problem, and takes its digest
@@ -204,9 +189,6 @@ func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
 // Build computes all tiles now, where they fit into memory; otherwise it does nothing. Training
 // does so by itself.
 func (p *Problem) Build(ctx context.Context) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
 	if p.values != nil {
 		return nil
 	}

@@ -192,7 +192,7 @@ func (f *folded) score(o outcome, truth *corpus.Corpus, part int) (*Score, error
 				sets[i] = nil
 			}
 		}
-		return ScoreLabels(truth.Classes, inCorpus(f.corpus, sets), truth)
+		return ScoreLabels(truth.Classes, inCorpus(f.corpus, sets), truth), nil
 	}
 	class := slices.Clone(o.Predicted)
 	for i := range class {
@@ -200,5 +200,5 @@ func (f *folded) score(o outcome, truth *corpus.Corpus, part int) (*Score, error
 			class[i] = -1
 		}
 	}
-	return ScoreClasses(truth.Classes, inCorpus(f.corpus, class), truth)
+	return ScoreClasses(truth.Classes, inCorpus(f.corpus, class), truth), nil
 }

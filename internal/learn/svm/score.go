@@ -7,9 +7,6 @@ import (
 	"strconv"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/learn/archive"
-	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/solver"
 )
 
 // Score compares predictions with the true labels. Figures that its predictions don't have, such as the mean squared
@@ -80,17 +77,8 @@ type ClassScore struct {
 // the document out. Of truth, which names its classes in any order, only Classes and Labels are
 // used. Documents without labels are left out. One of several classes counts as of the predicted
 // one, if that is among them, and else as of its first.
-func ScoreClasses(classes []string, predicted []int, truth *corpus.Corpus) (*Score, error) {
-	t, err := newTally(classes, len(predicted), truth)
-	if err != nil {
-		return nil, err
-	}
-	for i, given := range predicted {
-		if given < -1 || given >= len(classes) {
-			return nil, fmt.Errorf("svm: class %d predicted for document %d, expected 0 to %d, or -1 to leave it out",
-				given, i, len(classes)-1)
-		}
-	}
+func ScoreClasses(classes []string, predicted []int, truth *corpus.Corpus) *Score {
+	t := newTally(classes, truth)
 	t.s.Confusion = make([][]int, len(t.s.Classes))
 	for c := range t.s.Confusion {
 		t.s.Confusion[c] = make([]int, len(classes)) // not of all: documents may have classes without end
@@ -107,28 +95,14 @@ func ScoreClasses(classes []string, predicted []int, truth *corpus.Corpus) (*Sco
 		t.add([]int{is}, []int{given})
 		t.s.Confusion[is][given]++
 	}
-	return t.finish(), nil
+	return t.finish()
 }
 
 // ScoreLabels scores any number of labels per document: predicted[i] are indices into classes,
 // increasing; nil leaves the document out. Documents without labels count: none is right for them.
 // Otherwise it is as [ScoreClasses].
-func ScoreLabels(classes []string, predicted [][]int, truth *corpus.Corpus) (*Score, error) {
-	t, err := newTally(classes, len(predicted), truth)
-	if err != nil {
-		return nil, err
-	}
-	for i, given := range predicted {
-		before := -1
-		for _, c := range given {
-			if c <= before || c >= len(classes) {
-				return nil, fmt.Errorf("svm: label %d predicted for document %d behind label %d, expected one above "+
-					"it and below %d",
-					c, i, before, len(classes))
-			}
-			before = c
-		}
-	}
+func ScoreLabels(classes []string, predicted [][]int, truth *corpus.Corpus) *Score {
+	t := newTally(classes, truth)
 	wrong := 0
 	for i, given := range predicted {
 		if given == nil {
@@ -138,16 +112,13 @@ func ScoreLabels(classes []string, predicted [][]int, truth *corpus.Corpus) (*Sc
 	}
 	s := t.finish()
 	s.Hamming = float64(wrong) / float64(s.Documents*len(s.Classes))
-	return s, nil
+	return s
 }
 
 // ScoreValues scores estimates of labels that are numbers. Documents without labels, or with
 // several, are left out. A label that isn't a number is an error.
 func ScoreValues(values []float64, truth *corpus.Corpus) (*Score, error) {
-	t, err := newTally(nil, len(values), truth)
-	if err != nil {
-		return nil, err
-	}
+	t := newTally(nil, truth)
 	none := math.NaN()
 	s := &Score{Accuracy: none, MicroF1: none, MacroF1: none, Hamming: none}
 	var sum, x, z, xx, zz, xz float64
@@ -187,31 +158,20 @@ func ScoreValues(values []float64, truth *corpus.Corpus) (*Score, error) {
 	return s, nil
 }
 
-// ScoreModel scores a prediction of a model according to its type. A model of one class is scored where
-// documents are called 1, like those of training, and -1; otherwise that is an error.
-func ScoreModel(m *model.Model, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
-	switch {
-	case m.Type == model.OneClass:
-		if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
-			return nil, fmt.Errorf(
-				"svm: the labels of %s say nothing about a model of one class, expected %s for documents like those "+
-					"of training and %s for others",
-				truth.Source, insider, stranger,
-			)
-		}
-		predicted := make([]int, len(p.Value))
-		for i, v := range p.Value {
-			if !(v > 0) {
-				predicted[i] = 1
-			}
-		}
-		return ScoreClasses([]string{insider, stranger}, predicted, truth)
-	case !m.Type.Classifies():
-		return ScoreValues(p.Value, truth)
-	case m.Classifier.Scheme == solver.Labels:
-		return ScoreLabels(m.Classes, p.Labels, truth)
+// ScoreOneClass scores decision values of a model of one class, if documents are called 1, like those of training, and
+// -1; otherwise it fails.
+func ScoreOneClass(values []float64, truth *corpus.Corpus) (*Score, error) {
+	if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
+		return nil, fmt.Errorf("svm: the labels of %s say nothing about a model of one class, expected %s for documents "+
+			"like those of training and %s for others", truth.Source, insider, stranger)
 	}
-	return ScoreClasses(m.Classes, p.Class, truth)
+	predicted := make([]int, len(values))
+	for i, v := range values {
+		if !(v > 0) {
+			predicted[i] = 1
+		}
+	}
+	return ScoreClasses([]string{insider, stranger}, predicted, truth), nil
 }
 
 // The classes that score a model of one class: documents like those of training, and others. LIBSVM
@@ -228,16 +188,7 @@ type tally struct {
 	met   []int // by class: the asking that met it last
 }
 
-func newTally(classes []string, documents int, truth *corpus.Corpus) (*tally, error) {
-	if have := len(truth.Labels.Offsets) - 1; have >= 0 && have != documents {
-		return nil, fmt.Errorf("svm: predictions for %d documents, labels of %d", documents, have)
-	}
-	if err := truth.Labels.Validate(documents, len(truth.Classes)); err != nil {
-		return nil, fmt.Errorf("svm: %w", err)
-	}
-	if name, twice := archive.Repeated(classes); twice {
-		return nil, fmt.Errorf("svm: two classes are called %q, expected different names", name)
-	}
+func newTally(classes []string, truth *corpus.Corpus) *tally {
 	none := math.NaN()
 	t := &tally{s: &Score{Hamming: none, MeanSquaredError: none, R2: none, Variance: none}, truth: truth}
 	at := make(map[string]int, len(classes))
@@ -257,7 +208,7 @@ func newTally(classes []string, documents int, truth *corpus.Corpus) (*tally, er
 		t.class = append(t.class, add(name))
 	}
 	t.met = make([]int, len(t.s.Classes))
-	return t, nil
+	return t
 }
 
 // add counts a document with its classes and those that were predicted, and returns how many are in

@@ -19,18 +19,9 @@ type supportEngine struct {
 }
 
 // SupportEngine is [Predictor.Engine], which it makes where weights decide and nothing has asked for kernel values
-// yet: nil of sets, of a precomputed kernel and without support vectors. Errors: more memory than was allowed, those
-// of a device, the end of ctx.
+// yet: nil of sets, of a precomputed kernel and without support vectors. It fails if more memory is needed
+// than allowed, if a device fails, and when ctx is done.
 func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	if p.own == nil {
-		return nil, nil
-	}
-	if p.closed.Load() {
-		return nil, errClosed
-	}
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
 	m, opt := p.m, p.opt
@@ -59,9 +50,6 @@ const keptBytes = 256 << 20
 // Engine returns the engine of the support vectors, whose Stats count dot products; nil where the model has no
 // support vectors, and where weights decide, until [Predictor.SupportEngine] makes it.
 func (p *Predictor) Engine() *engine.Engine {
-	if p.own == nil {
-		return nil
-	}
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
 	return p.own.e
@@ -85,9 +73,6 @@ func (l *supportLists) bytes() int64 {
 
 // lists makes the lists, or returns them.
 func (p *Predictor) lists(ctx context.Context) (*supportLists, error) {
-	if p.closed.Load() {
-		return nil, errClosed
-	}
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
 	if p.own.lists != nil {

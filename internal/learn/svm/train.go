@@ -82,32 +82,10 @@ func (s Settings) resolve() (Settings, error) {
 	if err := params.Resolve(&s); err != nil {
 		return s, fmt.Errorf("svm: %w", err)
 	}
-	if !slices.Contains(model.Types, s.Type) {
-		return s, fmt.Errorf("svm: type %q, expected c_svc, nu_svc, one_class, epsilon_svr or nu_svr", s.Type)
-	}
 	used := s.Used()
 	s.Nu, s.Epsilon = used.Nu, used.Epsilon
-	if s.Thresholds && (s.Scheme != solver.Labels || !s.Type.Classifies()) {
-		return s, fmt.Errorf("svm: thresholds of %s, %s, expected c_svc or nu_svc and the scheme %s", s.Type, s.Scheme,
-			solver.Labels)
-	}
-	if s.Calibrated && !s.Type.Classifies() {
-		return s, fmt.Errorf("svm: probabilities of %s, expected c_svc or nu_svc", s.Type)
-	}
-	if s.rejects() {
-		if err := s.Reject.Validate(); err != nil {
-			return s, err
-		}
-		if !s.Type.Classifies() || s.Scheme == solver.Labels {
-			return s, fmt.Errorf("svm: rejection by %s, %s, expected c_svc or nu_svc and one class per document", s.Type,
-				s.Scheme)
-		}
-		s.Calibrated = true
-	}
+	s.Calibrated = s.Calibrated || s.rejects()
 	s.Probabilities = s.Probabilities || s.Calibrated
-	if s.Balanced && s.Type != model.CSVC {
-		return s, fmt.Errorf("svm: balanced weights of %s, expected %s", s.Type, model.CSVC)
-	}
 	return s, nil
 }
 
@@ -128,9 +106,6 @@ func (s Settings) resolve() (Settings, error) {
 // settings and memory. Errors: a kernel of another embedding, labels that don't suit the type,
 // documents of one class only, parameters out of range, the end of ctx.
 func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, nil, err
-	}
 	s, err := p.resolve(s)
 	if err != nil {
 		return nil, nil, err

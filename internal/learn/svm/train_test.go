@@ -200,7 +200,6 @@ func TestTrainRefuses(t *testing.T) {
 		"expected one, or a":  {several(docs), Settings{}},
 		"of 1 class":          {one, Settings{}},
 		"a finite number":     {withClasses(docs, "low", "high"), Settings{Type: model.EpsilonSVR}},
-		"expected c_svc":      {docs, Settings{Type: "svr"}},
 		"nu=2":                {docs, Settings{Type: model.NuSVC, Nu: 2}},
 		"c=-1":                {docs, Settings{C: -1}},
 		"wants documents emb": {docs, Settings{Kernel: kernel.MustParse("linear")}},

@@ -35,9 +35,6 @@ func (w *Weights) Bytes() int64 {
 
 // Linear reports whether the machines of a model may have [Weights].
 func Linear(m *model.Model) bool {
-	if m == nil {
-		return false
-	}
 	k, err := kernel.Parse(m.Kernel)
 	if err != nil {
 		return false
@@ -74,25 +71,13 @@ func (p *Predictor) hasWeights() (unit, ok bool) {
 
 // WeightsOf adds up the weights of a model's machines for its kernel, on so many goroutines, 0 for one per processor.
 // Sums are in float64 along the support vectors, each operation rounded by itself: the same bits from any number of
-// workers. Errors: a kernel that is no inner product, support vectors that can't be embedded, the end of ctx.
+// workers. The kernel must be an inner product. It fails if a support vector can't be embedded, and when ctx is done.
 func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	if err := m.Validate(); err != nil {
-		return nil, fmt.Errorf("svm: the model: %w", err)
-	}
-	unit, ok := kernel.InnerProduct(k)
-	if !ok || k.Embedding() != m.Embedder.Embedding {
-		return nil, fmt.Errorf("svm: machines of the kernel %v have no weights, expected linear", k)
-	}
-	if err := validateSizes(workers); err != nil {
-		return nil, err
-	}
+	unit, _ := kernel.InnerProduct(k)
 	return addUp(ctx, m, unit, workers)
 }
 
-// addUp is WeightsOf of what has been checked.
+// addUp is WeightsOf, if unit of support vectors of length 1.
 func addUp(ctx context.Context, m *model.Model, unit bool, workers int) (*Weights, error) {
 	machines := m.Classifier.Machines
 	s := &weighing{

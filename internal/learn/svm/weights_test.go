@@ -167,9 +167,6 @@ func TestWeightsLeaveRoom(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := p.KernelRows(t.Context(), test.Documents); err == nil {
-			t.Error("a closed predictor has kernel values")
-		}
 	}
 	if !seen[true] || !seen[false] {
 		t.Errorf("weights and kernel values decided: %v, expected both", seen)

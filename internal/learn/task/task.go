@@ -22,9 +22,6 @@ import (
 // labels. Errors: no such documents, classes of one name, fewer of them than can be told apart, an embedding that
 // isn't compared by dot products.
 func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
 	if c.Documents.Rows() == 0 {
 		return nil, errors.New("the corpus has no documents, expected at least one")
 	}
