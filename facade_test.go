@@ -264,7 +264,7 @@ func TestPredictCutsAsTraining(t *testing.T) {
 	_, explained := m.ExplainDocument(t.Context(), d, 0, 1)
 	_, crossed := gram.Cross(t.Context(), d, read(m.ReadOptions()), "", gram.Options{})
 	for _, err := range []error{predicted, explained, crossed} {
-		if err == nil || !strings.Contains(err.Error(), " was cut by word") ||
+		if err == nil || !strings.Contains(err.Error(), " was tokenised by word") ||
 			!strings.Contains(err.Error(), m.About().Tokenizer.String()) {
 			t.Errorf("error %v, expected one that names both tokenizers", err)
 		}

@@ -1,8 +1,8 @@
-// Package gram compares documents by kernels of information geometry, and trains, applies and
-// searches classifiers on them.
+// Package gram compares documents by kernels of information geometry, and trains, applies and tunes
+// classifiers with them.
 //
-// It is the module's interface for Go programs. Each function does what a command of gram does; zero options
-// mean that command's defaults.
+// It is the module's interface for Go programs. Each function does the same as a command of the
+// program gram, and zero options are the command's defaults.
 //
 //	c, err := gram.Read(ctx, "mail/", gram.ReadOptions{})       // a folder with a sub-folder per class
 //	m, err := gram.Train(ctx, c, gram.TrainOptions{})           // chooses terms, kernel and C by cross-validation
@@ -10,7 +10,7 @@
 //	err = m.Save("mail.model")                                  // gram.Load reads models of any kind
 //	k, err := gram.Gram(ctx, c, "diffusion:t=2", gram.Options{}) // a mat.Symmetric
 //
-// These functions correspond to commands, whose help says more:
+// The help of the corresponding commands explains more:
 //
 //	corpus      Read, corpus.Corpus, sparse.CSR
 //	matrix      Gram, Cross
@@ -27,18 +27,18 @@
 //	spectrum    Spectrum, engine/spectrum.Lanczos
 //	pca         PCA, Components.Project
 //
-// Documents are a [corpus.Corpus]: rows of counts, with the texts of their terms and their classes. [Read],
-// [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one. A file or texts without any document are an error,
-// since that is most likely a slip; a corpus of [Rows] may be empty, and so are matrices, neighbours and predictions
-// of it. Documents and columns are numbered from 0; messages about a file number its lines from 1, or its documents
-// if these aren't lines.
+// A [corpus.Corpus] holds documents: rows of counts, the texts of their terms, and their classes.
+// [Read], [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one. A file or a list of texts
+// without any document is an error. A corpus of [Rows] may be empty, and gives empty matrices,
+// neighbours and predictions. Documents and columns are numbered from 0. Messages about a file
+// number its lines from 1, or its documents if these aren't lines.
 //
-// Programs that need more than this package offers call those below it: package engine computes rows of a matrix on
-// demand, and package solver trains on any matrix that serves rows.
+// Package engine computes rows of a matrix on demand, and package solver trains on any matrix that
+// serves rows.
 //
-// Results don't depend on the number of workers, and are the same from run to run on one instruction
-// set. Functions may be called concurrently, and return within a second of the end of their context,
-// with its error. They compute on the processor.
+// Results don't depend on the number of workers, and are reproducible on one instruction set.
+// Functions may be called concurrently. They return within a second after their context is done,
+// with its error. They compute on the CPU.
 package gram
 
 import (
@@ -53,29 +53,30 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options say how something is computed, not what. The zero value works.
+// Options control how something is computed. The zero value works.
 type Options struct {
-	ISA     string // instruction set: generic, avx2 or avx512; default the best that the processor can run
-	Workers int    // goroutines; default one per processor. Results don't depend on it
+	ISA     string // instruction set: generic, avx2 or avx512; default the fastest that the CPU supports
+	Workers int    // number of goroutines; default one per CPU. Results don't depend on it
 
-	// MemoryBytes bounds what a call holds, including its documents and its result. If that isn't enough, the call
-	// fails before the work with a [*corpus.MemoryError], which says how much it needs. Default: no bound.
+	// MemoryBytes limits the memory of a call, including its documents and its result. If that
+	// isn't enough, the call fails before the work starts, with a [*corpus.MemoryError] that states
+	// the required memory. Default: no limit.
 	MemoryBytes int64
 
-	// Kernels are the program's own ([kernel.New]); specifications such as sum(mine,linear) and models refer to them by
-	// name. Default: none.
+	// Kernels are user-defined kernels ([kernel.New]). Specifications such as sum(mine,linear), and
+	// models, refer to them by name. Default: none.
 	Kernels []kernel.Kernel
 
-	// Progress is called with the progress of long work, at least once a second while there is something to tell, and
-	// never concurrently by one call. Default: none.
+	// Progress is called with the progress of long work, usually at least once a second, by one
+	// goroutine at a time per call. Default: none.
 	Progress func(Progress)
 
-	// Warn is called with what deserves notice but isn't an error, as a sentence without a full stop. Default:
-	// warnings are dropped.
+	// Warn is called for each warning, which is a sentence without a full stop. Default: warnings
+	// are dropped.
 	Warn func(warning string)
 }
 
-// Must returns value, and panics if err isn't nil. It makes short programs and tests shorter:
+// Must returns value, and panics if err isn't nil. It shortens small programs and tests:
 //
 //	c := gram.Must(gram.Read(ctx, "mail/", gram.ReadOptions{}))
 func Must[T any](value T, err error) T {
@@ -85,13 +86,13 @@ func Must[T any](value T, err error) T {
 	return value
 }
 
-// Progress is how far a stage of the work is.
+// Progress describes the progress of a stage of the work.
 type Progress struct {
 	Stage       string // such as "reading" or "training"
-	Done, Total int64  // of bytes, documents, pairs or machines; Total is 0 where it isn't known
+	Done, Total int64  // of bytes, documents, pairs or binary classifiers; Total is 0 if unknown
 }
 
-// check checks what packages below name differently.
+// check checks options that lower packages name differently.
 func (o *Options) check() error {
 	if o.Workers < 0 {
 		return fmt.Errorf("gram: Workers %d, expected 1 or more, or 0 for one per processor", o.Workers)
@@ -116,16 +117,16 @@ func (o *Options) warn(format string, args ...any) {
 	}
 }
 
-// Errors that [Load], [LoadFrom], [LoadIndex] and [ReadIndex] wrap, for [errors.Is]. Models in LIBSVM's form are
-// text, whose errors wrap none of them.
+// Errors that [Load], [LoadFrom], [LoadIndex] and [ReadIndex] wrap, for [errors.Is]. Errors of
+// models in LIBSVM's text format wrap none of them.
 var (
-	ErrFormat    = model.ErrFormat    // the file isn't a model, or not an index
-	ErrVersion   = model.ErrVersion   // another version of the program wrote it
-	ErrDamaged   = model.ErrDamaged   // its checksum or its contents are wrong, or it is truncated
-	ErrTruncated = model.ErrTruncated // it ends too early; wraps ErrDamaged
+	ErrFormat    = model.ErrFormat    // the file is neither a model nor an index
+	ErrVersion   = model.ErrVersion   // the file was written by another version of the program
+	ErrDamaged   = model.ErrDamaged   // checksum mismatch, invalid contents, or truncated file
+	ErrTruncated = model.ErrTruncated // the file ends early; wraps ErrDamaged
 )
 
-// fieldError is an error of the packages below in the words of this one: it begins with "gram: ", once.
+// fieldError is an error of a lower package with the prefix "gram: ".
 type fieldError struct{ error }
 
 func (e fieldError) Error() string {
@@ -133,7 +134,8 @@ func (e fieldError) Error() string {
 }
 func (e fieldError) Unwrap() error { return e.error }
 
-// inFields returns an error as one of this package; that of a context stays what it is, since callers compare.
+// inFields returns err as an error of this package. Errors of a context are unchanged, because
+// callers compare them.
 func inFields(err error) error {
 	_, is := err.(fieldError)
 	if err == nil || is || err == context.Canceled || err == context.DeadlineExceeded {
@@ -142,7 +144,7 @@ func inFields(err error) error {
 	return fieldError{err}
 }
 
-// facade makes the error of an exported function one of this package, as is the panic of a callback.
+// facade turns an error, or the panic of a callback, into an error of this package.
 func facade(err *error) {
 	if v := recover(); v != nil {
 		failed, ok := v.(*engine.PanicError)
@@ -154,13 +156,12 @@ func facade(err *error) {
 	*err = inFields(*err)
 }
 
-// kernel returns the kernel of a specification: one of the program's own, or one that package engine
-// knows.
+// kernel returns the kernel of a specification, which may be user-defined.
 func (o *Options) kernel(spec string) (kernel.Kernel, error) {
 	return kernel.Parse(spec, o.Kernels...)
 }
 
-// engine makes an engine on embedded documents.
+// engine returns the engine's options for embedded documents.
 func (o *Options) engine(x *sparse.Embedded, stage string) engine.Options {
 	return engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
 		Progress: func(p engine.Progress) { o.tell(stage, p.Done, p.Total) }}

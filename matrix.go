@@ -18,20 +18,21 @@ import (
 //
 //	K[i][j] = k(xᵢ, xⱼ), 0 <= i, j < n,
 //
-// where kernel is a specification such as "diffusion:t=2" (kernel.Catalogue lists them), "" for
-// diffusion:t=0.5. The matrix is a mat.Symmetric of 4n² bytes; each pair is computed once, in float32, with an
+// kernel is a specification such as "diffusion:t=2" (kernel.Catalogue lists them); "" is
+// diffusion:t=0.5. The matrix takes 4n² bytes. Each pair is computed once in float32, with an
 // absolute error of at most 2.7·10⁻⁶ in c = 1 − cosine.
 //
-// Errors: a kernel that isn't known, values that its embedding refuses, more memory than o allows or
-// than there is, values that aren't finite.
+// It fails if the kernel is unknown, if its embedding refuses a value, if the memory doesn't
+// suffice, or if a value isn't finite.
 func Gram(ctx context.Context, c *corpus.Corpus, kernel string, o Options) (*engine.Symmetric, error) {
 	return o.gram(ctx, c, kernel, nil)
 }
 
-// GramTo is [Gram] into an existing matrix with one row per document. After an error its content is undefined.
+// GramTo is [Gram] into an existing matrix with one row per document. After an error its values are
+// undefined.
 func GramTo(ctx context.Context, c *corpus.Corpus, kernel string, to *engine.Symmetric, o Options) error {
 	if to == nil {
-		return errors.New("gram: no destination, expected a matrix")
+		return errors.New("gram: destination is nil")
 	}
 	_, err := o.gram(ctx, c, kernel, to)
 	return err
@@ -53,25 +54,26 @@ func (o *Options) gram(
 //
 //	K[i][j] = k(rowᵢ, columnⱼ),
 //
-// a mat.Matrix of one row per document of rows. What the embedding learns, such as idf, it learns from columns. Terms
-// that only one of both has count in the norms of its documents, as [corpus.NewSpace] says. Accuracy and errors are
-// those of [Gram]; in addition, text compared with vectors, vectors of different numbers of columns, and
-// texts that were cut in different ways.
+// as a mat.Matrix with one row per document of rows. Parameters of the embedding, such as idf, are
+// fitted to columns. Terms that occur in only one of the two corpora contribute to the norms of its
+// documents, see [corpus.NewSpace]. Accuracy and errors are the same as of [Gram]. It also fails if
+// text is compared with vectors, if vectors have different numbers of columns, or if texts were
+// tokenised differently.
 func Cross(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
 	return o.cross(ctx, rows, columns, kernel, nil)
 }
 
-// CrossTo is [Cross] into an existing matrix with one row per document of rows and one column per document of
-// columns. After an error its content is undefined.
+// CrossTo is [Cross] into an existing matrix with one row per document of rows and one column per
+// document of columns. After an error its values are undefined.
 func CrossTo(ctx context.Context, rows, columns *corpus.Corpus, kernel string, to *engine.Dense, o Options) error {
 	if to == nil {
-		return errors.New("gram: no destination, expected a matrix")
+		return errors.New("gram: destination is nil")
 	}
 	_, err := o.cross(ctx, rows, columns, kernel, to)
 	return err
 }
 
-// cross makes the engine on columns, and embeds rows into the same space.
+// cross makes an engine for columns, and embeds rows into the same space.
 func (o *Options) cross(
 	ctx context.Context, rows, columns *corpus.Corpus, spec string, to *engine.Dense,
 ) (_ *engine.Dense, err error) {
@@ -91,15 +93,15 @@ func (o *Options) cross(
 	return e.Rows(ctx, k, engine.Request{Test: test}, to)
 }
 
-// defaultKernel is the kernel where none is named, as for the command gram.
+// defaultKernel is the default kernel of Options and of the program gram.
 const defaultKernel = "diffusion:t=0.5"
 
-// kernelOf is the kernel of a specification, by default defaultKernel.
+// kernelOf returns the kernel of a specification, or defaultKernel for "".
 func (o *Options) kernelOf(spec string) (kernel.Kernel, error) {
 	return o.kernel(cmp.Or(spec, defaultKernel))
 }
 
-// engineFor embeds documents as a kernel wants them, and makes the engine on them.
+// engineFor embeds documents for a kernel, and makes an engine for them.
 func (o *Options) engineFor(
 	ctx context.Context, c *corpus.Corpus, spec, stage string,
 ) (kernel.Kernel, *engine.Engine, error) {
@@ -111,7 +113,8 @@ func (o *Options) engineFor(
 	return k, e, err
 }
 
-// engineOn embeds documents of columns and, unless nil, of rows in one [corpus.Space], and makes the engine on columns.
+// engineOn embeds columns and, unless nil, rows in one [corpus.Space], and makes an engine for
+// columns.
 func (o *Options) engineOn(
 	ctx context.Context, columns, rows *corpus.Corpus, k kernel.Kernel, apart bool, stage string,
 ) (kernel.Kernel, *engine.Engine, *sparse.Embedded, error) {
@@ -131,7 +134,7 @@ func (o *Options) engineOn(
 	return kernel.Resolve(k, s.Terms), e, y, err
 }
 
-// embed embeds documents of columns, with the terms of rows, unless nil, in one space.
+// embed embeds columns in one space. Unless rows is nil, its terms are included.
 func (o *Options) embed(
 	ctx context.Context, e sparse.Embedding, columns, rows *corpus.Corpus, apart bool,
 ) (*corpus.Space, *sparse.Embedded, error) {
@@ -149,12 +152,12 @@ func (o *Options) embed(
 	return s, x, columns.NameValue(err)
 }
 
-// closing closes an engine when its work on documents of c is done, and names them in the error.
+// closing closes an engine and names documents of c in its error.
 func closing(c *corpus.Corpus, e *engine.Engine, err *error) {
 	*err = errors.Join(c.NameValue(*err), e.Close())
 }
 
-// checked checks what comes through a public door.
+// checked checks the arguments of an exported function.
 func checked(ctx context.Context, c *corpus.Corpus) error {
 	if err := run.Given(ctx, "gram"); err != nil {
 		return err
@@ -162,15 +165,15 @@ func checked(ctx context.Context, c *corpus.Corpus) error {
 	return inFields(c.Validate())
 }
 
-// mixed is an error of two sources, the first of which has text and the other vectors, or the reverse.
+// mixed returns the error for two sources of which only one has text.
 func mixed(a, b string, text bool) error {
 	if text {
 		a, b = b, a
 	}
-	return fmt.Errorf("gram: %s has vectors and %s text, expected the same of both: columns say nothing about words", a, b)
+	return fmt.Errorf("gram: %s has vectors and %s text, expected the same kind: columns do not identify words", a, b)
 }
 
-// reordered returns the documents with terms in other columns; terms without one are left out.
+// reordered moves the terms of documents to other columns, and drops terms without a column.
 func reordered(c *corpus.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
 	to, same := make([]uint32, len(c.Vocabulary)), len(c.Vocabulary) == columns
 	for t, name := range c.Vocabulary {

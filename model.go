@@ -11,15 +11,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Model is a trained model of any kind: support vector machines, linear machines, logistic regression,
-// landmarks, nearest neighbours, a learnt metric, layers of kernels. [Train] and [Load] make one. The zero Model is
-// invalid. A Model may be used concurrently.
+// Model is a trained model: a support vector machine, linear model, logistic regression, landmark
+// model, nearest neighbours, a learnt metric, or layers of kernels. [Train] and [Load] return
+// models. The zero Model is invalid. A Model may be used concurrently.
 type Model struct {
 	m learn.Model
 	o Options
 
 	once  sync.Once
-	about learn.About // made at the first question
+	about learn.About // computed at the first use
 
 	mu      sync.Mutex
 	ready   learn.Predictor // made at the first prediction
@@ -31,11 +31,12 @@ type Model struct {
 	novelty  *learn.Novelty // made at the first prediction
 }
 
-// Load reads a model of any kind that this package, gram or LIBSVM's
-// svm-train wrote; columns of the latter are LIBSVM's indices, from 1. The model needs a kernel of the program's
-// own at its first prediction only, by [Model.With].
+// Load reads a model that this package, gram or LIBSVM's svm-train wrote. Columns of LIBSVM's
+// models are its indices, from 1. If the model has a user-defined kernel, pass it by [Model.With]
+// before the first prediction.
 //
-// Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged] unless the file can't be read.
+// Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged] unless the file can't be
+// read.
 func Load(path string) (_ *Model, err error) {
 	defer facade(&err)
 	m, err := learn.Load(context.Background(), path, nil)
@@ -45,8 +46,8 @@ func Load(path string) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// LoadFrom reads a model as [Load] does, to the end of r. After the end of ctx it doesn't wait for a call of r.Read
-// that blocks.
+// LoadFrom reads a model from r up to its end, see [Load]. After ctx is done, it doesn't wait for a
+// blocked call of r.Read.
 func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	defer facade(&err)
 	m, err := learn.Read(ctx, r)
@@ -56,9 +57,9 @@ func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// With returns a copy of the model with other options for predictions; one that [Train] made has those of its
-// training, of which concurrent predictions call Progress and Warn concurrently. The copy shares no prepared state
-// with m.
+// With returns a copy of the model with other options for predictions. Models from [Train] start
+// with the options of their training; concurrent predictions call Progress and Warn concurrently.
+// The copy prepares its own state for predictions.
 func (m *Model) With(o Options) *Model {
 	if m.made() != nil {
 		return m
@@ -66,10 +67,11 @@ func (m *Model) With(o Options) *Model {
 	return &Model{m: m.m, o: o, novel: m.novel, training: m.training}
 }
 
-// WithNovelty returns a copy of the model whose predictions say how near documents are to those of training:
-// [Predictions.Nearest] and Ranks. training are the model's documents; nil for those that it keeps, support vectors
-// or neighbours. The first prediction compares up to 2,000 of them with all, and each takes as many kernel values
-// again. The copy shares no prepared state with m.
+// WithNovelty returns a copy of the model whose predictions include [Predictions.Nearest] and
+// Ranks, which measure the novelty of documents. training are the model's training documents; if it
+// is nil, the documents that the model stores are used, such as support vectors. The first
+// prediction compares up to 2,000 training documents with all of them, and each prediction takes as
+// many kernel values again. The copy prepares its own state for predictions.
 func (m *Model) WithNovelty(training *corpus.Corpus) *Model {
 	if m.made() != nil {
 		return m
@@ -77,7 +79,7 @@ func (m *Model) WithNovelty(training *corpus.Corpus) *Model {
 	return &Model{m: m.m, o: m.o, novel: true, training: training}
 }
 
-// made is an error where there is no model.
+// made returns an error for the zero Model.
 func (m *Model) made() error {
 	if m == nil || m.m == nil {
 		return errors.New("gram: an empty Model, expected one that Train or Load made")
@@ -85,22 +87,23 @@ func (m *Model) made() error {
 	return nil
 }
 
-// About describes the model: its type and kernel, classes, vocabulary, and how training went.
+// About describes the model.
 func (m *Model) About() About { return aboutOf(m.is()) }
 
-// is returns what package learn says of the model.
+// is returns package learn's description of the model.
 func (m *Model) is() *learn.About {
 	if m.made() != nil {
 		return &learn.About{}
 	}
-	m.once.Do(func() { m.about = m.m.About() }) // 150 classes have 11,175 machines with names
+	m.once.Do(func() { m.about = m.m.About() }) // names of 11,175 binary classifiers for 150 classes
 	return &m.about
 }
 
-// Warm makes ready what predictions share, so that the first one isn't slower than those that follow: an
-// index of the words and, of machines with kernels, a dense copy of the support vectors or, of linear kernels, the
-// weights of terms. The first explanation by a linear kernel still makes lists of the support vectors. Errors: a model
-// that can't predict, such as one of a program's own kernel without it, or the end of ctx.
+// Warm prepares the state that predictions share, so that the first prediction isn't slower than
+// later ones: an index of the words and, for nonlinear kernels, a dense copy of the support vectors
+// or, for linear kernels, the weights of terms. The first explanation with a linear kernel still
+// builds lists of the support vectors. It fails if the model can't predict, as with a user-defined
+// kernel that wasn't passed, or if ctx is done.
 func (m *Model) Warm(ctx context.Context) (err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -112,7 +115,7 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 	}
 	a := m.is()
 	if a.Vocabulary == nil {
-		return nil // documents of vectors may need any columns
+		return nil // any columns may occur in vectors
 	}
 	text := ""
 	if len(a.Vocabulary) > 0 {
@@ -130,8 +133,8 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 	return err
 }
 
-// Save writes the model to a file, which is either what it was before or the whole model, and on the
-// disk when Save returns. [Load] reads it.
+// Save writes the model to a file atomically: after an error or a crash the old file remains. When
+// Save returns, the file is on the disk.
 func (m *Model) Save(path string) (err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -140,9 +143,9 @@ func (m *Model) Save(path string) (err error) {
 	return save(path, func(w io.Writer) error { return m.m.Write(context.Background(), w) })
 }
 
-// Explain returns the n terms that speak most for each class, and as many against it: by their weights in a linear
-// function or, for support vector machines with other kernels, by their mean effects.
-// Errors: n below 1, a model of another type, which has neither.
+// Explain returns, for each class, the n strongest terms for it and the n strongest against it.
+// They are ranked by their weights in a linear function or, for support vector machines with other
+// kernels, by their mean effects. It fails if n is below 1, or if the model has another type.
 func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -159,10 +162,10 @@ func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) 
 	return explanationOf(x), nil
 }
 
-// ExplainText says why the model, of any kind, predicts what it does for a text: the n terms without which its
-// decision value changes most, each with that change, and the n support vectors with the greatest share of it. It
-// costs a prediction per term, or one pass for linear machines and kernels. Errors: n below 1, those of
-// [Model.PredictTexts].
+// ExplainText explains the prediction of any model for a text: it returns the n terms whose removal
+// changes the decision value most, with that change, and the n support vectors with the largest
+// contributions. It takes one prediction per term, or one pass for linear models and kernels. It
+// fails if n is below 1, or as [Model.PredictTexts] does.
 func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *DocumentExplanation, err error) {
 	defer facade(&err)
 	docs, err := m.count(ctx, []string{text})
@@ -172,8 +175,8 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *Documen
 	return m.explain(ctx, docs, 0, n)
 }
 
-// ExplainDocument is [Model.ExplainText] of document i of a corpus. Errors: no such document, n below 1,
-// those of [Model.Predict].
+// ExplainDocument is [Model.ExplainText] for document i of a corpus. It fails if there is no such
+// document, if n is below 1, or as [Model.Predict] does.
 func (m *Model) ExplainDocument(
 	ctx context.Context, c *corpus.Corpus, i, n int,
 ) (_ *DocumentExplanation, err error) {
@@ -195,7 +198,7 @@ func (m *Model) explain(ctx context.Context, docs *sparse.CSR, i, n int) (_ *Doc
 	return documentExplanationOf(x), err
 }
 
-// Write writes the model, as it stands in a file. [LoadFrom] reads it.
+// Write writes the model in the format of model files, for [LoadFrom].
 func (m *Model) Write(ctx context.Context, w io.Writer) (err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -204,7 +207,8 @@ func (m *Model) Write(ctx context.Context, w io.Writer) (err error) {
 	return m.m.Write(ctx, w)
 }
 
-// Close frees what predictions have made ready; the next one makes it again. No prediction may be under way.
+// Close frees the state that predictions have prepared. A later prediction prepares it again. No
+// prediction may be running.
 func (m *Model) Close() (err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -220,7 +224,7 @@ func (m *Model) Close() (err error) {
 	return err
 }
 
-// predictor returns what predictions share.
+// predictor returns the state that predictions share.
 func (m *Model) predictor(ctx context.Context) (learn.Predictor, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -237,7 +241,7 @@ func (m *Model) predictor(ctx context.Context) (learn.Predictor, error) {
 	return m.ready, nil
 }
 
-// learn returns the options as package learn has them.
+// learn converts the options to package learn's.
 func (o *Options) learn() learn.Options {
 	return learn.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Kernels: o.Kernels,
@@ -246,19 +250,20 @@ func (o *Options) learn() learn.Options {
 	}
 }
 
-// Machines are the support vector machines of a model, by the names of About().Machines. The decision value of
-// machine m for a document x is
+// Machines are the binary classifiers of a support vector machine, named by About().Machines. The
+// decision value of classifier m for a document x is
 //
 //	f(x) = Σ Coefficients[m][s] k(Support[s], x) − Offsets[m],
 //
-// of two classes above 0 for the first.
+// which is positive for the first of two classes.
 type Machines struct {
-	Support      []int       // numbers of the training documents that are support vectors, from 0; nil if unknown
-	Coefficients [][]float64 // by machine and support vector
+	Support      []int       // support vectors, by number of the training document from 0; nil if unknown
+	Coefficients [][]float64 // by classifier and support vector
 	Offsets      []float64
 }
 
-// Machines returns the support vector machines of a model; the zero value for models of other types.
+// Machines returns the binary classifiers of a support vector machine, or the zero value for models
+// of other types.
 func (m *Model) Machines() Machines {
 	if m.made() != nil {
 		return Machines{}
@@ -289,9 +294,9 @@ func (m *Model) Machines() Machines {
 	return out
 }
 
-// Weights returns, by machine of About().Machines, the weight of each of columns, which are columns of the documents
-// that the model learnt from, ascending; nil for models without weights by term: those of kernels other than linear,
-// landmarks, neighbours.
+// Weights returns the weight of each column in columns, by decision function as in
+// About().Machines. columns are columns of the training documents in ascending order. It returns
+// nil for models without term weights: nonlinear kernels, landmarks, and nearest neighbours.
 func (m *Model) Weights() (weights [][]float64, columns []uint32) {
 	if m.made() != nil {
 		return nil, nil

@@ -11,30 +11,32 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// NeighbourOptions say which neighbours are looked for. The zero value works.
+// NeighbourOptions are the options of [Neighbours]. The zero value works.
 type NeighbourOptions struct {
 	Options
 
-	K      int            // most neighbours of a document; default 10
+	K      int            // maximum number of neighbours per document; default 10
 	Kernel string         // specification; default bhattacharyya, the cosine of √θ
-	Min    *float64       // a neighbour's least kernel value; default none
-	Of     *corpus.Corpus // neighbours are documents of this one; default the other documents of c
+	Min    *float64       // minimum kernel value of a neighbour; default none
+	Of     *corpus.Corpus // documents among which neighbours are searched; default the other documents of c
 }
 
-// Neighbour is a document and the kernel's value for it.
+// Neighbour is a document with its kernel value.
 type Neighbour struct {
 	Document int
 	Value    float32
 }
 
-// Neighbours returns, for each document of c, the K others with the greatest kernel values, the greatest first. It
-// compares all pairs. Element i of the result has the neighbours of document i, fewer if there are no more, as
-// [engine.Engine.Neighbours] describes them. No matrix is kept.
+// Neighbours returns, for each document of c, the K other documents with the largest kernel values
+// in descending order. It compares all pairs, without storing a matrix. Element i of the result
+// holds the neighbours of document i; it is shorter if fewer documents qualify, see
+// [engine.Engine.Neighbours].
 //
-// Texts without terms have the greatest value with equal texts and the least with others, if the kernel looks at c
-// alone. Terms that only one of c and Of has count, as for [Cross].
+// If the kernel is a function of c alone, texts without terms have the largest value with equal
+// texts and the smallest with all others. Terms that occur only in c or only in Of are treated as
+// by [Cross].
 //
-// Errors: those of [Cross].
+// Errors are the same as of [Cross].
 func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
 	defer facade(&err)
 	k, err := o.kernel(cmp.Or(o.Kernel, "bhattacharyya"))
@@ -68,20 +70,21 @@ func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ []
 	return out, nil
 }
 
-// DuplicateOptions say what duplicates are. The zero value works.
+// DuplicateOptions are the options of [Duplicates]. The zero value works.
 type DuplicateOptions struct {
 	Options
 
-	Within    *float64 // greatest c = 1 − cosine of a pair, below 1; default 0.02, some two words of a hundred
-	Embedding string   // of the documents; default tf-l1-sqrt
+	Within    *float64 // largest c = 1 − cosine of a pair, below 1; default 0.02, about two words in a hundred
+	Embedding string   // embedding of the documents; default tf-l1-sqrt
 }
 
-// Duplicates goes through the documents in order and drops each whose c = 1 − cosine with a document kept before it is
-// at most Within, exactly. It returns a group for each kept document that others are dropped for: this one first, the
-// others ascending, each in the group of the first that it may be dropped for. Equal texts are duplicates;
-// texts without a term that differ are like no other; a vector of zeros is like another.
+// Duplicates scans the documents in order and drops each document whose c = 1 − cosine with an
+// earlier kept document is at most Within, exactly. It returns a group for each kept document with
+// duplicates: the kept document first, then its duplicates in ascending order. A duplicate belongs
+// to the group of the first kept document that it is close to. Equal texts are duplicates.
+// Different texts without terms aren't. Zero vectors are duplicates of each other.
 //
-// Errors: those of [Gram], and a bound that isn't from 0 to below 1.
+// It fails if Within isn't in [0, 1), or as [Gram] does.
 func Duplicates(ctx context.Context, c *corpus.Corpus, o DuplicateOptions) (_ [][]int32, err error) {
 	defer facade(&err)
 	within, embedding := 0.02, sparse.Sphere
@@ -89,7 +92,7 @@ func Duplicates(ctx context.Context, c *corpus.Corpus, o DuplicateOptions) (_ []
 		within = *o.Within
 	}
 	if !(within >= 0 && within < 1) {
-		return nil, fmt.Errorf("gram: duplicates within %v, expected from 0 to below 1", within)
+		return nil, fmt.Errorf("gram: duplicates within %v, expected a number from 0 to below 1", within)
 	}
 	if o.Embedding != "" {
 		if embedding, err = sparse.ParseEmbedding(o.Embedding); err != nil {

@@ -12,50 +12,53 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predictions are what a model predicts for documents.
+// Predictions are a model's predictions for documents.
 type Predictions struct {
-	// Labels are, by document, the names of its classes: one, or any number where the model learnt
-	// labels each for itself; "1" or "-1" of a model of one class. Nil where the model estimates numbers.
+	// Labels are the predicted classes by document: a single class, or any number of labels if the
+	// model was trained on label sets; "1" or "-1" for a one-class model. Nil for regression.
 	Labels [][]string
 
-	Values        []float64   // by document, the estimates of a regression, else nil
-	Scores        [][]float64 // by document, by machine: decision values, votes or energies
-	Machines      []string    // names the columns of Scores
-	Probabilities [][]float64 // by document, by class of About().Classes, where the model has them, else nil
+	Values        []float64   // estimates of a regression by document, else nil
+	Scores        [][]float64 // decision values, votes or energies, by document and decision function
+	Machines      []string    // names of the columns of Scores
+	Probabilities [][]float64 // by document and class of About().Classes; nil if the model has no probabilities
 
-	// Margins are, by document, the decision values by which the label leads the class that comes second, and
-	// Seconds these classes, as [Model.ExplainText] has both: Value and Against. Of a rejected document Seconds has the
-	// class that it would be. Nil where there is one class.
+	// Margins are the differences of the decision values of the predicted and the second class, by
+	// document. Seconds are the second classes. They equal Value and Against of
+	// [Model.ExplainText]. For a rejected document, Seconds is the class it would otherwise get.
+	// Nil if there is a single class.
 	Margins []float64
 	Seconds []string
 
-	// Rejected says of each document that its greatest probability is below the model's threshold
-	// ([TrainOptions.Reject]): its label is "?". Nil where the model has none.
+	// Rejected reports, by document, that the largest probability is below the model's threshold
+	// ([TrainOptions.Reject]), and that the label is "?". Nil if the model has no threshold.
 	Rejected []bool
 
-	// Nearest are, by document, the greatest kernel value to a training document, and Ranks the ranks among these
-	// documents' own: small is new. NaN and 0 without a known term. Nil but for models
-	// of [Model.WithNovelty] that have documents to compare with.
+	// Nearest are the largest kernel values with training documents, by document. Ranks are their
+	// ranks among the same values of training documents; a small rank means a novel document. NaN
+	// and 0 for documents without known terms. Nil except for models of [Model.WithNovelty] with
+	// documents to compare with.
 	Nearest, Ranks []float64
 
-	// Known is, by document, how many of its different words the model knows. Words are n-grams of words of
-	// the least length, or n-grams of characters of the greatest and shorter words, where About().Tokenizer
-	// cuts into these; terms of [Terms]; or columns, of those that documents of training had. Words of several
-	// views are added up, where numbers don't count beside others.
+	// Known is the number of distinct known words by document. Words are word n-grams of the
+	// smallest length or, if About().Tokenizer produces character n-grams, those of the largest
+	// length and shorter words; or terms of [Terms]; or columns with values in training documents.
+	// Words of several views are added up; numbers are ignored unless there are only numbers.
 	Known []int
 
-	// Empty says of each document that the model knows none of its terms, of any view: what it says is what it does of
-	// an empty document.
+	// Empty reports, by document, that the model knows none of its terms in any view. The
+	// prediction is then the same as for an empty document.
 	Empty []bool
 
-	// Words is, by document, how many different words it has, known or not; nil unless the model has cut
-	// texts. A model says little of a text of which it knows less than half: of short parts of 20 Newsgroups,
-	// a model of the others knows 96 %, of a language that it didn't learn 20 %. Without a known word it
-	// says what it does of an empty text.
+	// Words is the number of distinct words, known or not, by document; nil unless the model has
+	// tokenised texts. Predictions for texts with fewer than half of the words known are
+	// unreliable: on short parts of 20 Newsgroups, a model of the other parts knows 96% of the
+	// words, in a foreign language 20%. A text without known words gets the prediction of an empty
+	// text.
 	Words []int
 }
 
-// Label returns the label of document i, the first of several; "" for none.
+// Label returns the label of document i, the first of several labels, or "" if it has none.
 func (p *Predictions) Label(i int) string {
 	if i < 0 || i >= len(p.Labels) || len(p.Labels[i]) == 0 {
 		return ""
@@ -63,12 +66,13 @@ func (p *Predictions) Label(i int) string {
 	return p.Labels[i][0]
 }
 
-// Predict predicts documents. The texts of a corpus that keeps them are cut as those of training were, as by
-// [Model.PredictTexts]; otherwise the corpus must have been read with [Model.ReadOptions]. Terms of [Terms]
-// are matched by name, columns of vectors by number. It warns of values in columns that training never had.
+// Predict predicts documents. If the corpus keeps its texts, they are tokenised as in training, see
+// [Model.PredictTexts]; otherwise the corpus must have been read with [Model.ReadOptions]. Terms of
+// [Terms] are matched by name, columns of vectors by number. It warns of values in columns that
+// didn't occur in training.
 //
-// Errors: text for a model of vectors or the reverse, text that was cut in another way and not kept, values
-// that the embedding refuses, more memory than is allowed.
+// It fails if text is passed to a model of vectors or the reverse, if text was tokenised
+// differently and not kept, if the embedding refuses a value, or if the memory doesn't suffice.
 func (m *Model) Predict(ctx context.Context, c *corpus.Corpus) (_ *Predictions, err error) {
 	defer facade(&err)
 	if c != nil && c.Texts != nil && c.Vocabulary != nil && m.is().Vocabulary != nil {
@@ -88,9 +92,10 @@ func (m *Model) Predict(ctx context.Context, c *corpus.Corpus) (_ *Predictions, 
 	return p, c.NameValue(err)
 }
 
-// ReadOptions returns options that read documents for [Model.Predict], cut into the terms of the model and, from a file
-// whose name ends as that of training did, in the format, encoding and columns that this was read by. Without
-// them [Read] keeps texts up to a bound, and Predict cuts these again.
+// ReadOptions returns options for reading documents for [Model.Predict]. Text is tokenised as in
+// training. If the file has the same extension as the training file, it is read in the same format,
+// with the same encoding and columns. Without these options [Read] keeps texts up to a limit, and
+// Predict tokenises them again.
 func (m *Model) ReadOptions() ReadOptions {
 	if m.made() != nil {
 		return ReadOptions{}
@@ -99,7 +104,7 @@ func (m *Model) ReadOptions() ReadOptions {
 	return ReadOptions{Options: m.o, Vocabulary: a.Vocabulary, Tokenizer: a.Tokenizer, Signed: true, like: a.Form}
 }
 
-// documents returns documents with the model's columns.
+// documents maps documents to the model's columns.
 func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, error) {
 	if err := errors.Join(m.made(), checked(ctx, c)); err != nil {
 		return nil, err
@@ -114,18 +119,19 @@ func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, e
 	case c.Texts != nil:
 		return m.count(ctx, c.Texts)
 	case !c.Tokenizer.SameCut(a.Tokenizer):
-		return nil, fmt.Errorf("gram: the text of %s was cut by %s and that of training by %s, expected the same: read it "+
-			"with Model.ReadOptions", c.Source, c.Tokenizer, a.Tokenizer)
+		return nil, fmt.Errorf("gram: the text of %s was tokenised by %s, and the training text by %s, "+
+			"expected the same: read it with Model.ReadOptions", c.Source, c.Tokenizer, a.Tokenizer)
 	}
 	return reordered(c, m.columnsOf(a.Vocabulary), len(a.Vocabulary))
 }
 
-// PredictTexts predicts texts, which are cut as those of training were; into words for a model of [Terms].
+// PredictTexts predicts texts, which are tokenised as in training; for a model of [Terms], into
+// words.
 //
-// It warns if most terms of the model can't be words of a text: use [Model.PredictTerms] then. It also warns if the
-// model knows no term of any text.
+// It warns if most terms of the model can't be words of a text; use [Model.PredictTerms] for such a
+// model. It also warns if the model knows no term of any text.
 //
-// Errors: a model that learnt from vectors, and those of Predict.
+// It fails if the model was trained on vectors, or as [Model.Predict] does.
 func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Predictions, err error) {
 	defer facade(&err)
 	counter, err := m.counts()
@@ -146,7 +152,7 @@ func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Prediction
 	return p, nil
 }
 
-// count counts the words of texts that the model knows.
+// count counts the model's terms in texts.
 func (m *Model) count(ctx context.Context, texts []string) (*sparse.CSR, error) {
 	counter, err := m.counts()
 	if err != nil {
@@ -155,7 +161,7 @@ func (m *Model) count(ctx context.Context, texts []string) (*sparse.CSR, error) 
 	return counter.Count(ctx, texts)
 }
 
-// counts returns what counts the words of texts.
+// counts returns the model's word counter.
 func (m *Model) counts() (*corpus.Counter, error) {
 	if err := m.made(); err != nil {
 		return nil, err
@@ -181,8 +187,9 @@ func (m *Model) counts() (*corpus.Counter, error) {
 	return m.counter, nil
 }
 
-// notWord returns a term of a vocabulary that can't be a word of a text, if most can't and text is cut into words by
-// default, else "". Models don't say that they are of [Terms].
+// notWord returns a term of a vocabulary that can't be a word of a text, if that is true of most
+// terms and the tokenizer is the default. Otherwise it returns "". Models don't store whether they
+// were trained on [Terms].
 func notWord(t corpus.Tokenizer, vocabulary []string) (term string, err error) {
 	if t.Canonical() != (corpus.Tokenizer{}) {
 		return "", nil
@@ -205,7 +212,7 @@ func notWord(t corpus.Tokenizer, vocabulary []string) (term string, err error) {
 	return term, nil
 }
 
-// PredictTerms predicts documents given as terms, as for [Terms].
+// PredictTerms predicts documents given as lists of terms, as for [Terms].
 func (m *Model) PredictTerms(ctx context.Context, documents [][]string) (_ *Predictions, err error) {
 	defer facade(&err)
 	if err := m.made(); err != nil {
@@ -235,7 +242,8 @@ func (m *Model) columnsOf(vocabulary []string) map[string]uint32 {
 	return m.columns
 }
 
-// predict predicts documents with the model's columns. words knows which are words; nil where all are.
+// predict predicts documents in the model's columns. words tells which columns are words; nil means
+// all.
 func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Counter) (*Predictions, error) {
 	p, err := m.predictor(ctx)
 	if err != nil {
@@ -255,7 +263,7 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Cou
 	for i := range out.Known {
 		f, second, err := a.Margin(m.m, found, i)
 		if err != nil {
-			break // a model of one class has none
+			break // a one-class model has no second class
 		}
 		if out.Rejected != nil && out.Rejected[i] {
 			second = a.Classes[found.Class[i]]
@@ -269,7 +277,7 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Cou
 	return out, nil
 }
 
-// addNovelty adds how near documents are to those of training.
+// addNovelty sets the novelty of documents.
 func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Prediction, docs *sparse.CSR) error {
 	m.mu.Lock()
 	n := m.novelty
@@ -292,7 +300,7 @@ func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Pre
 	return n.Add(ctx, p, docs)
 }
 
-// predictionsOf names what was predicted.
+// predictionsOf converts a prediction, with class names.
 func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words *corpus.Counter) *Predictions {
 	out := &Predictions{Scores: p.Decisions, Machines: a.Machines, Probabilities: p.Probabilities,
 		Rejected: p.Rejected, Nearest: p.Nearest, Ranks: p.Rank}
@@ -313,18 +321,18 @@ func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words 
 	return out
 }
 
-// EvaluateOptions say what an evaluation finds in addition to scores. The zero value works.
+// EvaluateOptions select the results of [Model.Evaluate] besides scores. The zero value works.
 type EvaluateOptions struct {
-	Mistakes int            // number of worst mistakes to explain; default 20, below 0 none
-	Terms    int            // number of terms to name, of each and of each class; default 10
-	Training *corpus.Corpus // training documents: near copies of these are named; default none
+	Mistakes int            // number of mistakes to explain, the most confident first; default 20, negative for none
+	Terms    int            // number of terms per mistake and per class; default 10
+	Training *corpus.Corpus // training documents, of which near copies are reported; default none
 }
 
-// Evaluate predicts labelled documents and compares the predictions with their labels: scores, confusion, what is
-// right by confidence, the worst mistakes and the words that decided them. If texts were kept, they are cut as those
-// of training were.
+// Evaluate predicts labelled documents and compares the predictions with the labels: scores,
+// confusion matrix, accuracy by confidence, and the most confident mistakes with the words that
+// caused them. If texts were kept, they are tokenised as in training.
 //
-// Errors: those of [Model.Predict], no labels that the model knows.
+// It fails if the model knows none of the labels, or as [Model.Predict] does.
 func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOptions) (_ *Evaluation, err error) {
 	defer facade(&err)
 	own, err := m.corpus(ctx, c)
@@ -351,7 +359,7 @@ func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOption
 	return evaluationOf(v), nil
 }
 
-// corpus returns a corpus with the model's columns.
+// corpus maps a corpus to the model's columns.
 func (m *Model) corpus(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
 	docs, err := m.documents(ctx, c)
 	if err != nil {

@@ -15,40 +15,40 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ReadOptions say how documents are read. The zero value is what gram does without flags.
+// ReadOptions are the options of [Read]. The zero value is the default of the program gram.
 type ReadOptions struct {
 	Options
 
-	Format corpus.Format // of a file; default from its name and its first bytes
+	Format corpus.Format // format of a file; default detected from its name and its first bytes
 
-	// Where MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms, and where views of
-	// numbers give no width they choose that. For that readers keep the texts, up to 256 MiB or a sixteenth of
-	// MemoryBytes.
+	// If MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms. If
+	// number views have no width, they choose the width. For that purpose texts are kept, up to 256
+	// MiB or a sixteenth of MemoryBytes.
 
-	// MinDF and MaxDF bound the number of documents that have a term; others are left out. By default MinDF is 2 for
-	// text and 1 for vectors, and MaxDF is no limit. [Neighbours] and [Duplicates] distinguish documents by their rare
-	// words: set MinDF to 1 for them.
+	// MinDF and MaxDF bound the document frequency of terms; other terms are dropped. By default
+	// MinDF is 2 for text and 1 for vectors, and MaxDF is unlimited. [Neighbours] and [Duplicates]
+	// distinguish documents by their rare words: set MinDF to 1 for them.
 	MinDF, MaxDF int
 
-	Vocabulary []string         // the terms to count; [Model.ReadOptions] has those of a model; default all
-	Tokenizer  corpus.Tokenizer // how text is cut into terms; default words of letters in lower case
+	Vocabulary []string         // terms to count, such as from [Model.ReadOptions]; default all
+	Tokenizer  corpus.Tokenizer // how text becomes terms; default lower-case words of letters
 
-	KeepTexts bool // keep them where MinDF, MaxDF, Vocabulary or Tokenizer is given, too: TrainOptions.Terms cuts them
+	KeepTexts bool // keep texts also if MinDF, MaxDF, Vocabulary or Tokenizer is set, for TrainOptions.Terms
 
-	Encoding string // of text; default UTF-8, or UTF-16 by its byte order mark
-	Strict   bool   // bytes that aren't text are an error; default they are left out, with a warning
+	Encoding string // encoding of text; default UTF-8, or UTF-16 if there is a byte order mark
+	Strict   bool   // fail on bytes that are invalid in the encoding; default drop them with a warning
 
-	LabelColumn, TextColumn string // of a CSV or TSV file; default usual names, or the two that there are
-	LabelKey, TextKey       string // of JSON lines; default usual names
-	Labels                  string // a file with one line of labels per document; default those of the source
-	Signed                  bool   // accept values below 0
-	GroupColumn             string // or key, or qid: documents with equal values are in the same fold of a validation
-	ZeroBased               string // "true": indices of svmlight files count from 0; default "false", or as in training
+	LabelColumn, TextColumn string // columns of a CSV or TSV file; default usual names, or the only two columns
+	LabelKey, TextKey       string // keys of JSON lines; default usual names
+	Labels                  string // file with one line of labels per document; default the labels of the source
+	Signed                  bool   // accept negative values
+	GroupColumn             string // column, key, or qid; documents with equal values are in the same fold
+	ZeroBased               string // "true": indices of svmlight files start from 0; default "false", or as in training
 
-	like corpus.Form // of the documents that a model learnt from
+	like corpus.Form // form of a model's training documents
 }
 
-// sparse returns the options as package sparse has them.
+// sparse converts the options to package corpus's.
 func (o *ReadOptions) sparse() corpus.Options {
 	return corpus.Options{
 		Form: corpus.Form{Format: o.Format, Encoding: o.Encoding, LabelColumn: o.LabelColumn, TextColumn: o.TextColumn,
@@ -60,7 +60,7 @@ func (o *ReadOptions) sparse() corpus.Options {
 	}
 }
 
-// keepTexts bounds the texts that are kept for [Train], which chooses terms where nothing says them.
+// keepTexts returns the limit of the texts that are kept so that [Train] can choose terms.
 func (o *ReadOptions) keepTexts() int64 {
 	if !o.KeepTexts && (o.Tokenizer != (corpus.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
 		return 0
@@ -69,28 +69,28 @@ func (o *ReadOptions) keepTexts() int64 {
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
-// Go sources of this machine) or "synthetic:docs=…", as [corpus.Read] describes. Warnings of the
-// reader are also in the corpus.
+// local Go sources) or "synthetic:docs=…", see [corpus.Read]. Warnings of the reader are also in
+// the corpus.
 //
-// Errors name file, line, what was found and what was expected.
+// Errors state file, line, what was found and what was expected.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	c, err := corpus.Read(ctx, source, o.sparse())
 	return o.told(c, err)
 }
 
-// ReadFrom reads the documents of a stream in the format of a file, which is called name in errors.
+// ReadFrom reads the documents of a stream in a file format. name is the file's name in errors.
 func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	c, err := corpus.ReadFrom(ctx, r, name, o.sparse())
 	return o.told(c, err)
 }
 
-// Texts makes documents of texts in memory. labels[i] are the classes of text i, separated by commas, "" or "-" for
-// none; nil means no labels at all.
+// Texts makes documents from texts in memory. labels[i] are the classes of text i, separated by
+// commas; "" or "-" for none. If labels is nil, the corpus has no labels.
 //
-// By default terms that only one text has are left out, as in files: of a few texts these may be nearly all, which is
-// a warning.
+// By default terms that occur in only one text are dropped, as for files. If these are nearly all
+// terms, as of a few texts, there is a warning.
 func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	c, err := corpus.FromTexts(ctx, texts, labels, o.sparse())
@@ -104,7 +104,7 @@ func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpu
 	return c, nil
 }
 
-// told passes the warnings of a corpus on.
+// told passes on the warnings of a corpus.
 func (o *ReadOptions) told(c *corpus.Corpus, err error) (*corpus.Corpus, error) {
 	if err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func (o *ReadOptions) told(c *corpus.Corpus, err error) (*corpus.Corpus, error) 
 	return c, nil
 }
 
-// Terms makes documents of terms from the program's own tokenizer. labels is as for [Texts]. [Model.PredictTerms]
-// predicts such documents.
+// Terms makes documents from the terms of the caller's own tokenizer. labels is as for [Texts].
+// [Model.PredictTerms] predicts such documents.
 func Terms(documents [][]string, labels []string) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	seen := map[string]bool{}
@@ -153,7 +153,7 @@ func columnsOf(vocabulary []string) map[string]uint32 {
 	return column
 }
 
-// count counts the terms that have a column; the columns rise.
+// count counts the terms that have a column. columns are ascending.
 func count(terms []string, column map[string]uint32) (columns []uint32, counts []float64) {
 	for _, t := range terms {
 		if at, ok := column[t]; ok {
@@ -171,7 +171,7 @@ func count(terms []string, column map[string]uint32) (columns []uint32, counts [
 	return kept, counts
 }
 
-// labelOf are the labels of document i, as [corpus.FromTexts] reads them.
+// labelOf returns the labels of document i in the form of [corpus.FromTexts].
 func labelOf(labels []string, i int) []string {
 	if i >= len(labels) || strings.TrimSpace(labels[i]) == "" || strings.TrimSpace(labels[i]) == "-" {
 		return nil
@@ -183,10 +183,11 @@ func labelOf(labels []string, i int) []string {
 	return all
 }
 
-// FromMatrix makes documents of the rows of a matrix, zeros left out: element (i, j) is the count or
-// the value of term j in document i. labels is as for [Texts]. Values are rounded to float32.
+// FromMatrix makes a document of each row of a matrix: element (i, j) is the count or value of term
+// j in document i. Zeros are dropped. labels is as for [Texts]. Values are rounded to float32.
 //
-// Errors: no columns, a value that isn't finite in float32, another number of labels than rows.
+// It fails if there are no columns, if a value isn't finite in float32, or if the number of labels
+// and rows differs.
 func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	defer facade(&err)
 	if x == nil {
@@ -209,26 +210,25 @@ func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	return r.corpus(rows, labels)
 }
 
-// Rows builds documents row by row, of counts or values that the program has. Make one with
-// [NewRows]. It may not be used concurrently.
+// Rows builds documents row by row from counts or values. [NewRows] makes one. It must not be used
+// concurrently.
 type Rows struct {
 	c     corpus.Corpus
 	class map[string]int32
 }
 
-// NewRows begins documents with the given number of columns, one for each term.
+// NewRows returns a builder for documents with the given number of columns.
 func NewRows(columns int) *Rows {
 	return &Rows{class: map[string]int32{}, c: corpus.Corpus{
 		Source: "rows", Documents: &sparse.CSR{Cols: columns, Offsets: []int64{0}},
 	}}
 }
 
-// Add appends a document: its columns, increasing, with their counts or values, and its classes, none,
-// one or several. Values are rounded to float32.
+// Add appends a document. Columns must be strictly increasing, with one value each. A document may
+// have any number of classes. Values are rounded to float32.
 //
-// Errors: columns that don't increase or are out of range, values that aren't finite in float32, columns and values
-// of different length, Rows that NewRows didn't make. The document is then left out, and the next one gets its
-// number: documents and columns count from 0.
+// If the columns or values are invalid, or if r wasn't made by NewRows, Add returns an error and
+// appends nothing. Errors number documents and columns from 0.
 func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error {
 	m := r.c.Documents
 	if m == nil {
@@ -273,8 +273,8 @@ func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error 
 	return nil
 }
 
-// Corpus returns the documents and resets the builder: the next Add begins a new corpus. Without documents results
-// such as a [Gram] matrix are empty.
+// Corpus returns the documents and resets the builder. Without documents, results such as a [Gram]
+// matrix are empty.
 func (r *Rows) Corpus() *corpus.Corpus {
 	if r.c.Documents == nil {
 		*r = *NewRows(0)
@@ -284,7 +284,7 @@ func (r *Rows) Corpus() *corpus.Corpus {
 	return &c
 }
 
-// corpus is Corpus where labels, if not nil, must be as many as documents.
+// corpus is Corpus with labels. Unless labels is nil, it must have the given number of documents.
 func (r *Rows) corpus(documents int, labels []string) (*corpus.Corpus, error) {
 	if labels != nil && len(labels) != documents {
 		return nil, fmt.Errorf("gram: %d labels of %d documents, expected as many, or nil", len(labels), documents)

@@ -13,29 +13,29 @@ import (
 type About struct {
 	Type      string  // learner with its parameters, as in TrainOptions.Type
 	Kernel    string  // specification; "" if the learner has no kernel
-	Embedding string  // of the documents; "" if the learner takes them as they are
-	Scheme    string  // one-vs-one, one-vs-rest or labels; "" for regression, one class, and votes
+	Embedding string  // embedding of the documents; "" if the learner uses them unchanged
+	Scheme    string  // one-vs-one, one-vs-rest or labels; "" for regression, one-class models and votes
 	C         float64 // regularization parameter; 0 if the learner has none
 
-	Classes       []string // nil for regression and one class
-	Machines      []string // names of the decision values, the columns of Predictions.Scores
-	OneClass      bool     // tells documents like those of training, 1, from others, -1
+	Classes       []string // class names; nil for regression and one-class models
+	Machines      []string // names of the decision functions, the columns of Predictions.Scores
+	OneClass      bool     // one-class model: predicts 1 for documents like the training documents, else -1
 	Numbers       bool     // regression
-	Votes         bool     // scores are votes or energies instead of values of decision functions
+	Votes         bool     // scores are votes or energies instead of decision values
 	Probabilities bool     // predictions have probabilities
-	Below         float64  // documents whose largest probability is below it get the class ?; 0 for none
+	Below         float64  // documents with a smaller largest probability get the class ?; 0 for none
 
-	Tokenizer  corpus.Tokenizer // of texts
+	Tokenizer  corpus.Tokenizer // tokenizer of texts
 	Vocabulary []string         // terms by column; nil for vectors
-	Columns    int              // of the training documents; 0 if unknown
-	Terms      int              // number of columns that the model knows
+	Columns    int              // number of columns of the training documents; 0 if unknown
+	Terms      int              // number of columns with values in training documents
 	Support    int              // number of support vectors
 	Bytes      int64            // approximate size in memory
 
-	Unfinished int      // number of decision functions whose training stopped before it converged
+	Unfinished int      // number of decision functions whose training stopped before convergence
 	Notes      []string // warnings of the training, as sentences without a full stop
-	Report     []string // what the training found, in lines
-	Rows       []any    // the same by decision function, for package encoding/json: gap, passes, bias and so on
+	Report     []string // lines of the training report
+	Rows       []any    // training report by decision function, for package encoding/json: gap, passes, bias and so on
 }
 
 func aboutOf(a *learn.About) About {
@@ -47,24 +47,24 @@ func aboutOf(a *learn.About) About {
 	}
 }
 
-// Score compares predictions with labels. A figure that predictions of the kind don't have is NaN.
+// Score compares predictions with labels. Measures that don't apply are NaN.
 type Score struct {
 	Documents int     // number of documents with labels
-	Right     int     // number of documents whose class, or whose set of labels, is predicted
-	Accuracy  float64 // Right / Documents; for several labels the subset accuracy
+	Right     int     // number of documents whose class, or set of labels, is correct
+	Accuracy  float64 // Right / Documents; for label sets the subset accuracy
 
-	Classes   []ClassScore // the model's classes, then those that only the documents have
-	Confusion [][]int      // [t][p] counts documents of Classes[t] predicted as Classes[p]; nil for several labels
+	Classes   []ClassScore // classes of the model, then further classes of the documents
+	Confusion [][]int      // [t][p] counts documents of Classes[t] predicted as Classes[p]; nil for label sets
 
 	MicroF1     float64 // 2·TP / (2·TP + FP + FN) with counts summed over the classes
 	MacroF1     float64 // mean F1 over the classes that occur in labels or predictions
-	HammingLoss float64 // share of wrong decisions, documents × classes, for several labels
+	HammingLoss float64 // share of wrong decisions, over documents × classes; for label sets
 
-	MeanSquaredError   float64 // of regression
+	MeanSquaredError   float64 // for regression
 	R2                 float64 // coefficient of determination, 1 - MeanSquaredError / variance of the labels
-	SquaredCorrelation float64 // of estimates and labels, as LIBSVM's svm-predict prints it
+	SquaredCorrelation float64 // squared correlation of estimates and labels, as printed by LIBSVM's svm-predict
 
-	LogLoss float64 // mean of -log of the true class's probability, which counts as at least 10⁻¹⁵
+	LogLoss float64 // mean of -log of the true class's probability, clipped to at least 10⁻¹⁵
 	ECE     float64 // expected calibration error over 15 bins (Guo et al., ICML 2017)
 }
 
@@ -72,8 +72,8 @@ type Score struct {
 type ClassScore struct {
 	Name      string
 	Documents int // number of documents of the class
-	Predicted int // number of documents that are predicted as of the class
-	Right     int // number of documents that are both
+	Predicted int // number of documents predicted as the class
+	Right     int // number of documents of the class predicted as the class
 
 	// Right/Predicted, Right/Documents and their harmonic mean; 0 if the denominator is 0.
 	Precision, Recall, F1 float64
@@ -94,17 +94,17 @@ func scoreOf(s *svm.Score) *Score {
 
 // Validation is the result of a cross-validation.
 type Validation struct {
-	Measure    string    // accuracy, micro_f1 (several labels) or mean_squared_error (regression)
-	FoldScores []float64 // the measure on each fold
-	Mean       float64   // of FoldScores
+	Measure    string    // accuracy, micro_f1 (label sets) or mean_squared_error (regression)
+	FoldScores []float64 // value of the measure on each fold
+	Mean       float64   // mean of FoldScores
 	SD         float64   // standard deviation of FoldScores, with n-1 in the denominator
 	SE         float64   // standard error of Mean: SD / √folds
 
-	Score        *Score        // of the documents of all folds together
-	Type, Kernel string        // as in About
+	Score        *Score        // score of the documents of all folds together
+	Type, Kernel string        // see About
 	Support      float64       // mean number of support vectors
-	Unfinished   int           // number of decision functions whose training stopped before it converged
-	Took         time.Duration // of all folds
+	Unfinished   int           // number of decision functions whose training stopped before convergence
+	Took         time.Duration // elapsed time of all folds
 }
 
 func validationOf(v *learn.Validation) *Validation {
@@ -113,30 +113,31 @@ func validationOf(v *learn.Validation) *Validation {
 		Support: v.Support, Unfinished: v.Ended.Unfinished, Took: v.Took}
 }
 
-// Explanation has the terms that decide for and against each class.
+// Explanation lists the strongest terms for and against each class.
 type Explanation struct {
-	Kind string       `json:"kind"` // of the model, with its kernel or embedding
+	Kind string       `json:"kind"` // type of the model, with its kernel or embedding
 	Rows []ClassTerms `json:"rows"`
 
-	// Documents is the number of training documents over which effects are averaged, and Held the number that the model
-	// holds. Documents is 0 if the terms have weights of a linear function.
+	// Documents is the number of training documents over which effects are averaged, and Held the
+	// number of documents that the model stores. Documents is 0 if terms have weights of a linear
+	// function.
 	Documents int `json:"documents,omitempty"`
 	Held      int `json:"documents_held,omitempty"`
 }
 
-// ClassTerms has the terms that decide for and against a class. For a linear function f, a weight is the coefficient
-// of the term's value in the embedded document. For other kernels it is the mean of f(x) - f(x without the term) over
-// documents x, which is 0 for documents without the term.
+// ClassTerms lists the strongest terms for and against a class. For a linear function, a weight is
+// the coefficient of the term's value in the embedded document. For other kernels it is the mean of
+// f(x) - f(x without the term) over documents x; that is 0 for documents without the term.
 type ClassTerms struct {
 	Class   string       `json:"class"`
-	Against string       `json:"against,omitempty"` // the other class; "" for all others
-	For     []TermWeight `json:"terms_for"`         // positive, in descending order
-	Not     []TermWeight `json:"terms_against"`     // negative, in ascending order
-	Known   int          `json:"terms"`             // number of terms with a weight other than 0
-	Length  float64      `json:"length"`            // √Σ weight²
+	Against string       `json:"against,omitempty"` // second class; "" for all other classes
+	For     []TermWeight `json:"terms_for"`         // positive weights in descending order
+	Not     []TermWeight `json:"terms_against"`     // negative weights in ascending order
+	Known   int          `json:"terms"`             // number of terms with a nonzero weight
+	Length  float64      `json:"length"`            // norm of the weights, √Σ weight²
 }
 
-// TermWeight is a term, by its text or else its column, with its weight.
+// TermWeight is a term with its weight. Without a vocabulary, the term is its column number.
 type TermWeight struct {
 	Term   string  `json:"term"`
 	Weight float64 `json:"weight"`
@@ -152,37 +153,38 @@ func explanationOf(x *learn.Explanation) *Explanation {
 	return out
 }
 
-// DocumentExplanation says why a model predicts what it does for a document x: by a number f(x), which is larger the
-// more speaks for Label. If the model compares pairs of classes, f is the decision value of Label against Against; if
-// it has a function per class, the difference of their values. For several labels, regression and one class it is the
-// decision value itself, for one class with the sign of the prediction.
+// DocumentExplanation explains the prediction for a document x by a number f(x): larger values
+// favour Label. If the model compares pairs of classes, f is the decision value of Label against
+// Against. If it has a function per class, f is the difference of their values. For label sets,
+// regression and one-class models f is the decision value, for one-class models with the sign of
+// the prediction.
 type DocumentExplanation struct {
-	Label   string  `json:"label"`             // what is predicted
-	Against string  `json:"against,omitempty"` // the second class; "" if f is of Label alone
+	Label   string  `json:"label"`             // predicted label
+	Against string  `json:"against,omitempty"` // second class; "" if f depends on Label only
 	Value   float64 `json:"value"`             // f(x)
-	Known   int     `json:"terms_known"`       // number of different terms of the document that the model knows
+	Known   int     `json:"terms_known"`       // number of distinct terms of the document that the model knows
 
-	Terms   []TermEffect    `json:"terms"`                     // in descending order of |Effect|
-	Support []SupportEffect `json:"support_vectors,omitempty"` // in descending order of |Effect|, of SVMs
+	Terms   []TermEffect    `json:"terms"`                     // descending by |Effect|
+	Support []SupportEffect `json:"support_vectors,omitempty"` // descending by |Effect|; for SVMs
 }
 
-// TermEffect is the effect of a term on f: f(x) - f(x without the term), which is positive if the term speaks for the
-// label.
+// TermEffect is the effect of a term on f: f(x) - f(x without the term). It is positive if the term
+// favours the label.
 type TermEffect struct {
 	Term   string   `json:"term"`
-	Count  float64  `json:"count"` // in the document
+	Count  float64  `json:"count"` // count in the document
 	Effect float64  `json:"effect"`
-	For    string   `json:"-"`               // what the term speaks for: a class, or "a greater value" of regression
-	Slope  *float64 `json:"slope,omitempty"` // ∂f/∂Count, of SVMs; nil if it isn't known
+	For    string   `json:"-"`               // what the term favours: a class, or "a greater value" for regression
+	Slope  *float64 `json:"slope,omitempty"` // ∂f/∂Count for SVMs; nil if unknown
 }
 
-// SupportEffect is a support vector s with its term α·k(s, x) of f.
+// SupportEffect is the contribution α·k(s, x) of a support vector s to f.
 type SupportEffect struct {
-	Document int64   `json:"document"` // of the training corpus, from 1; 0 if unknown
+	Document int64   `json:"document"` // number in the training corpus, from 1; 0 if unknown
 	Class    string  `json:"class,omitempty"`
 	Kernel   float64 `json:"kernel"` // k(s, x)
 	Effect   float64 `json:"effect"`
-	For      string  `json:"-"` // as in TermEffect
+	For      string  `json:"-"` // see TermEffect
 }
 
 func documentExplanationOf(x *learn.DocumentExplanation) *DocumentExplanation {
@@ -194,60 +196,62 @@ func documentExplanationOf(x *learn.DocumentExplanation) *DocumentExplanation {
 		each(x.Support, func(e learn.SupportEffect) SupportEffect { return SupportEffect(e) })}
 }
 
-// Evaluation compares what a model predicts for documents with their labels.
+// Evaluation compares a model's predictions with the labels of documents.
 type Evaluation struct {
 	Score    *Score
 	Outcomes []Outcome  // by document
-	Coverage []Coverage // error of the most confident documents, from the highest confidence; of one class each
-	Curves   []Curve    // of classification: first over all classes together (micro), then by class
-	Mistakes []Mistake  // the most confident ones, in descending order of confidence
-	Copies   []Copy     // documents that are nearly the same as one of training, ascending
+	Coverage []Coverage // error rates of the most confident documents, from the highest confidence; nil for label sets
+	Curves   []Curve    // curves of classification: first over all classes together (micro), then by class
+	Mistakes []Mistake  // most confident mistakes, in descending order of confidence
+	Copies   []Copy     // near copies of training documents, ascending
 }
 
-// Outcome compares the prediction for a document with its labels.
+// Outcome compares the prediction of a document with its labels.
 type Outcome struct {
 	Truth, Prediction string  // labels, separated by commas if there are several
 	Scored            bool    // the document has labels to compare with
-	Right             bool    // the prediction is the class, or the set of labels
-	Margin            float64 // f, see DocumentExplanation
-	Confidence        float64 // probability of the prediction or, if the model has none, |Margin|; of regression |error|
+	Right             bool    // the predicted class, or set of labels, is correct
+	Margin            float64 // f of DocumentExplanation
+	Confidence        float64 // probability of the prediction or, without probabilities, |Margin|; for regression |error|
 }
 
-// Coverage is the share of documents with at least a confidence, and the share of these that is predicted wrongly.
+// Coverage is the share of Documents whose confidence is at least Confidence, and the Error rate on
+// these.
 type Coverage struct{ Confidence, Documents, Error float64 }
 
-// Curve says how well scores separate documents of a class from others, over all thresholds: with TP and FP positives
-// and negatives at or above the threshold, of P and N in all,
+// Curve describes how well scores separate documents of a class from all others, over all
+// thresholds. With TP and FP the numbers of positives and negatives at or above the threshold, and
+// P and N their total numbers,
 //
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   PrecisionRecall: (TP/P, TP/(TP+FP)),
 //	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over the thresholds, descending
 //
-// as in scikit-learn. Scores are probabilities or, if the model has none, decision values.
+// as in scikit-learn. Scores are probabilities or, without probabilities, decision values.
 type Curve struct {
 	Class                 string // "" for all classes together
 	Documents             int    // number of positives
 	AUC, AveragePrecision float64
-	ROC, PrecisionRecall  [][2]float64 // points that are at least 1/200 apart
+	ROC, PrecisionRecall  [][2]float64 // points at least 1/200 apart
 }
 
 // Mistake is a wrong prediction.
 type Mistake struct {
 	Document int                  // number of the document
-	Label    string               // of several labels the wrong one, as "x" or "not x"; else ""
-	Why      *DocumentExplanation // by words of its text, if it is known, else by terms; nil for precomputed kernels
-	Marks    []Mark               // where these words are in the text
+	Label    string               // for label sets, the wrong label as "x" or "not x"; else ""
+	Why      *DocumentExplanation // by words of the text if it is known, else by terms; nil for precomputed kernels
+	Marks    []Mark               // positions of these words in the text
 }
 
-// Mark is a word in a text, the bytes From to To, with its effect.
+// Mark is a word of a text, bytes From to To, with its effect.
 type Mark struct {
 	From, To int
 	Effect   float64
 }
 
-// Copy is a document that is nearly the same as a training document: Distance, 1 − cosine of the square roots of their
-// terms' shares, is at most 0.02, about two words of a hundred.
+// Copy is a near copy of a training document. Distance is 1 − cosine of the square roots of their
+// term frequencies, at most 0.02, about two words in a hundred.
 type Copy struct {
-	Document, Training int // their numbers; Training is the nearest
+	Document, Training int // numbers of the document and of the nearest training document
 	Distance           float64
 }
 
@@ -269,7 +273,6 @@ func evaluationOf(v *learn.Evaluation) *Evaluation {
 	return out
 }
 
-// each converts the elements of a list.
 func each[A, B any](list []A, as func(A) B) []B {
 	out := make([]B, len(list))
 	for i, v := range list {

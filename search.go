@@ -14,20 +14,20 @@ import (
 	"github.com/gramengine/gram/internal/learn/svm"
 )
 
-// ValidateOptions say what is cross-validated. With the zero value it is a support vector machine of
-// the kernel diffusion:t=0.5 and C = 1, as by gram cv: nothing is chosen.
+// ValidateOptions are the options of [CrossValidate]. The zero value is a support vector machine
+// with the kernel diffusion:t=0.5 and C = 1, as in gram cv: nothing is chosen.
 type ValidateOptions struct {
 	TrainOptions // ChooseWork is ignored
 
 	Folds int // default 5
 }
 
-// CrossValidate trains on all folds but one and predicts that one, for each fold; a fold holds a part
-// of each class. The measure is the accuracy, the micro F1 of labels, or the mean squared error of
-// regression. Documents without a label are left out, unless each label is learnt for itself.
+// CrossValidate trains on all folds but one and predicts that fold, for each fold. Folds are
+// stratified by class. The measure is the accuracy, the micro F1 of label sets, or the mean squared
+// error of regression. Documents without a label are excluded, except for label sets.
 //
-// Errors: those of [Train], fewer than 2 folds or more than documents, the type one_class, whose
-// predictions there is nothing to compare with.
+// It fails with fewer than 2 folds or more folds than documents, with the type one_class, whose
+// predictions can't be scored, or as [Train] does.
 func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ *Validation, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
@@ -54,58 +54,60 @@ func (o *Options) unfinished(e learn.Ended) {
 	}
 }
 
-// SearchOptions say what is searched. With the zero value it is terms, if the corpus keeps its texts, kernel, C
-// and scheme of a support vector machine, on samples that grow, as by gram grid.
+// SearchOptions are the options of [Search]. The zero value searches terms (if the corpus keeps its
+// texts), kernel, C and scheme of a support vector machine, on samples of increasing size, as gram
+// grid does.
 type SearchOptions struct {
-	TrainOptions // what is given stays; ChooseWork is 60 by default
+	TrainOptions // fields that are set are fixed; ChooseWork is 60 by default
 
 	Folds int // default 5
 
-	// Grid has values by parameter: all combinations are tried on the same folds. Parameters are C, nu,
-	// epsilon, kernel, embed, scheme, and those of the kernel, such as t, or of the learner, such as k.
-	// With lists of embed and scheme alone, the search tries the rest on samples. Default: such a search, or the
-	// usual lists of learners that have none.
+	// Grid lists values by parameter. All combinations are tried on the same folds. Parameters are
+	// C, nu, epsilon, kernel, embed, scheme, and parameters of the kernel, such as t, or of the
+	// learner, such as k. If only embed and scheme are listed, the other parameters are searched on
+	// samples. Default: a search on samples or, for learners without one, their usual lists.
 	Grid map[string][]string
 
-	// Cuts are the same documents with text cut in other ways, such as with n-grams, to compare in a
-	// search on samples. Default: those that [Train] chooses from, if the corpus keeps its texts.
+	// Cuts are the same documents with other terms, such as n-grams, to compare in a search on
+	// samples. Default: the alternatives that [Train] tries, if the corpus keeps its texts.
 	Cuts []*corpus.Corpus
 }
 
-// SearchPoint is a combination that was tried.
+// SearchPoint is a combination that was evaluated.
 type SearchPoint struct {
-	Options    TrainOptions // that train with it
-	Cut        int          // the corpus is 0, Cuts[i] is i+1; without Cuts, Options have the terms
-	Documents  int          // number of documents that it was compared on
-	FoldScores []float64    // the measure on each fold
-	Mean, SD   float64      // of FoldScores; the deviation has n-1 in the denominator
+	Options    TrainOptions // options that train with the combination
+	Cut        int          // 0 for the corpus, i+1 for Cuts[i]; without Cuts, Options have the terms
+	Documents  int          // number of documents of the comparison
+	FoldScores []float64    // value of the measure on each fold
+	Mean, SD   float64      // of FoldScores; SD has n-1 in the denominator
 	SE         float64      // standard error of Mean: SD / √folds
-	ToBest     *Difference  // to the best point; nil for the best
+	ToBest     *Difference  // difference to the best point; nil for the best point
 }
 
-// Difference is the mean difference of the measure of two points on the same folds, with its standard error.
+// Difference is the mean difference of two points over the same folds, with its standard error.
 type Difference struct{ Mean, SE float64 }
 
-// SearchResult is what a search found.
+// SearchResult is the result of [Search].
 type SearchResult struct {
-	Measure   string        // as in Validation
-	Points    []SearchPoint // of a search on samples those of its last round
-	Best      int           // of Points, the first of several with the same mean; -1 if there is none
-	Why       string        // why nothing was compared, if documents are too few: Train has the first candidate
-	Ablations []Ablation    // by part of the terms, if several ways to cut text were compared
-	Train     TrainOptions  // train the best
+	Measure   string        // see Validation
+	Points    []SearchPoint // combinations; of a search on samples, those of its last round
+	Best      int           // index of the best of Points, the first of equal ones; -1 if there is none
+	Why       string        // why nothing was compared, if there are too few documents; Train is then the first candidate
+	Ablations []Ablation    // comparisons by part of the terms, if several tokenizers were compared
+	Train     TrainOptions  // options that train the best point
 }
 
-// Ablation compares the best point that has a part of the terms with the best one that lacks it.
+// Ablation compares the best point whose terms include a part with the best point whose terms
+// don't.
 type Ablation struct {
-	Part       string // an analyzer such as word, n-grams, or min-df 1
-	Difference        // with the part less without it
+	Part       string // part of the terms, such as word, n-grams, or min-df 1
+	Difference        // mean with the part minus mean without it
 }
 
-// Search searches for the best kernel and parameters by cross-validation. At the end of ctx, or after
-// another error, the result has the points that are complete, if any.
+// Search tunes the kernel and other parameters by cross-validation. If ctx is done or another error
+// occurs, the result holds the completed points, if any.
 //
-// Errors: those of [CrossValidate], parameters that are not known, values out of range.
+// It fails if a parameter is unknown or out of range, or as [CrossValidate] does.
 func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchResult, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
@@ -114,7 +116,7 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	o.Cuts = slices.Clone(o.Cuts)
 	for i, cut := range o.Cuts {
 		if err := checked(ctx, cut); err != nil || cut.Documents.Rows() != c.Documents.Rows() {
-			return nil, errors.Join(fmt.Errorf("gram: Cuts %d, expected the same %d documents", i, c.Documents.Rows()), err)
+			return nil, errors.Join(fmt.Errorf("gram: Cuts[%d], expected the same %d documents", i, c.Documents.Rows()), err)
 		}
 		if o.Cuts[i], err = o.weighted(cut); err != nil {
 			return nil, err
@@ -129,7 +131,7 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 		return nil, err
 	}
 	if own.Vectors == nil && slices.ContainsFunc(c.Documents.Values, func(v float32) bool { return v < 0 }) {
-		own.Work = 0 // samples are for text and counts, and for kernels of vectors
+		own.Work = 0 // samples suit only text, counts, and kernels of vectors
 	}
 	g, err := o.grid(l, trainer, own)
 	if err != nil {
@@ -170,13 +172,13 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	return out, c.NameValue(err)
 }
 
-// grid is what is searched.
+// grid returns the grid of the search.
 func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Options) (*learn.Grid, error) {
 	var lists []learn.Words
 	for _, name := range slices.Sorted(maps.Keys(o.Grid)) {
 		values := o.Grid[name]
 		if sorted := slices.Sorted(slices.Values(values)); len(values) == 0 || len(slices.Compact(sorted)) < len(values) {
-			return nil, fmt.Errorf("gram: Grid %s: %q, expected values, each once", name, values)
+			return nil, fmt.Errorf("gram: Grid %s: %q, expected distinct values", name, values)
 		}
 		lists = append(lists, learn.Words{Name: name, Values: values})
 	}
@@ -194,7 +196,7 @@ func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Option
 	return g, nil
 }
 
-// with are the options that train with a point.
+// with returns the options that train with a point.
 func (o *SearchOptions) with(l *learn.Learner, p *learn.Validation) TrainOptions {
 	own := o.TrainOptions
 	own.Kernel, own.C = p.Kernel, cmp.Or(p.C, o.C)

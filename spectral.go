@@ -19,10 +19,11 @@ import (
 )
 
 // Kernels describes the kernels that specifications name: formula, parameters with their defaults,
-// definiteness and source.
+// Kernels describes the available kernels: formula, parameters with their defaults, definiteness
+// and source.
 func Kernels() []kernel.Info { return kernel.Catalogue() }
 
-// SpectrumOptions say which matrix has its eigenvalues computed.
+// SpectrumOptions are the options of [Spectrum].
 type SpectrumOptions struct {
 	Options
 
@@ -30,11 +31,12 @@ type SpectrumOptions struct {
 	Centred bool   // subtract the means of rows and columns first
 }
 
-// Spectrum returns all eigenvalues of the Gram matrix of n documents, the largest first, in time in
-// proportion to n³. The matrix has values of float32: eigenvalues err by [spectrum.Rounding] at most
-// and a few times n·2⁻⁵³ of the largest. Package spectrum finds the extremes of greater matrices.
+// Spectrum returns all eigenvalues of the Gram matrix of n documents in descending order. It takes
+// time proportional to n³. Values of the matrix are float32: the error of eigenvalues is at most
+// [spectrum.Rounding] plus a few times n·2⁻⁵³ of the largest. Package spectrum computes extreme
+// eigenvalues of larger matrices.
 //
-// Errors: those of [Gram].
+// Errors are the same as of [Gram].
 func Spectrum(ctx context.Context, c *corpus.Corpus, o SpectrumOptions) (_ []float64, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
@@ -57,31 +59,31 @@ func Spectrum(ctx context.Context, c *corpus.Corpus, o SpectrumOptions) (_ []flo
 	return spectrum.All(ctx, a, o.Workers)
 }
 
-// PCAOptions say which principal components are found. The zero value works.
+// PCAOptions are the options of [PCA]. The zero value works.
 type PCAOptions struct {
 	Options
 
 	Kernel     string  // specification; default diffusion:t=0.5
-	Components int     // default 2; fewer where the matrix has a smaller rank
-	Tolerance  float64 // of residuals, relative to each eigenvalue; default 10⁻⁴
-	Seed       uint64  // of the first vectors, and of landmarks; default 1
+	Components int     // number of components; default 2; fewer if the rank of the matrix is smaller
+	Tolerance  float64 // tolerance of residuals relative to each eigenvalue; default 10⁻⁴
+	Seed       uint64  // seed of the start vectors and of landmarks; default 1
 
-	Landmarks int // number of documents, drawn at random, that approximate the matrix (Nyström); default all documents
+	Landmarks int // number of random documents that approximate the matrix (Nyström); default all documents
 }
 
-// Components are principal components of documents in a kernel's feature space. They may be used
-// concurrently.
+// Components are the principal components of documents in a kernel's feature space. They may be
+// used concurrently.
 type Components struct {
 	Eigenvalues []float64 // in descending order, all above rounding errors
-	Total       float64   // sum of all eigenvalues, which is the number of documents times their variance
-	Residual    float64   // part of Total that landmarks don't approximate; 0 without landmarks
+	Total       float64   // sum of all eigenvalues: the number of documents times their variance
+	Residual    float64   // part of Total outside the landmarks' approximation; 0 without landmarks
 	Documents   int       // number of documents
-	Landmarks   int       // number of landmarks; 0: all documents
+	Landmarks   int       // number of landmarks; 0 if all documents are used
 
 	found    *pca.Components
 	engine   *engine.Engine
 	embedder *sparse.Embedder
-	columns  map[string]uint32 // nil for vectors
+	columns  map[string]uint32 // column of each term; nil for vectors
 	workers  int
 }
 
@@ -93,7 +95,7 @@ type Components struct {
 //
 // Landmarks replace K by its Nyström approximation. Source: Schölkopf, Smola and Müller, Neural Computation 10 (1998).
 //
-// Errors: those of [Gram], fewer than two documents, numbers below 0.
+// It fails with fewer than two documents, if an option is negative, or as [Gram] does.
 func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, err error) {
 	defer facade(&err)
 	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
@@ -146,12 +148,12 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 	return out, nil
 }
 
-// Coordinates returns the coordinates of the documents of [PCA], one row per document. Of components by landmarks it
-// returns nil: [Components.Project] computes them.
+// Coordinates returns the coordinates of the documents of [PCA], one row per document. With
+// landmarks it returns nil; use [Components.Project].
 func (p *Components) Coordinates() *mat.Dense { return p.found.Coordinates() }
 
-// Project returns the coordinates of documents along the components, one row per document. Terms are
-// known by their texts; vectors have those of the documents that the components are of.
+// Project returns the coordinates of documents along the components, one row per document. Terms
+// are matched by their texts, columns of vectors by number.
 func (p *Components) Project(ctx context.Context, c *corpus.Corpus) (_ *mat.Dense, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {

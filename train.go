@@ -15,82 +15,89 @@ import (
 	"github.com/gramengine/gram/internal/params"
 )
 
-// TrainOptions say what is trained. With the zero value a support vector machine is trained whose terms,
-// kernel, C and scheme are chosen by cross-validation on samples, as gram train does; of a regression, with
-// epsilon in place of the scheme, and C, epsilon and the tolerance in the unit of the targets.
+// TrainOptions are the options of [Train]. The zero value trains a support vector machine whose
+// terms, kernel, C and scheme are chosen by cross-validation on samples, as gram train does. For
+// regression epsilon is chosen in place of the scheme, and C, epsilon and the tolerance are in
+// units of the targets.
 type TrainOptions struct {
 	Options
 
-	// Type is c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner with its parameters,
-	// such as "logistic", "linear:loss=hinge" or "knn:k=7"; the command gram help learners lists them.
+	// Type is c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner with its
+	// parameters, such as "logistic", "linear:loss=hinge" or "knn:k=7"; gram help learners lists
+	// them.
 	Type string
 
-	// Kernel is a specification, or a name whose parameter is chosen. By default it is chosen for text and for vectors
-	// that aren't counts. If nothing is chosen it is diffusion:t=0.5 for text and counts, bhattacharyya for other term
-	// weights, and rbf:embed=standard for measurements.
+	// Kernel is a specification, or a name whose parameter is chosen. By default it is chosen for
+	// text and for vectors that aren't counts. If nothing is chosen, it is diffusion:t=0.5 for text
+	// and counts, bhattacharyya for other term weights, and rbf:embed=standard for measurements.
 	Kernel string `param:"kernel"`
 
-	// Embedding is that of documents. Default: that of the kernel or the learner.
+	// Embedding of the documents. Default: the embedding of the kernel or the learner.
 	Embedding string `param:"embed"`
 
-	// Scheme is one-vs-one, one-vs-rest or labels. Default: chosen, and labels where documents have several.
+	// Scheme is one-vs-one, one-vs-rest or labels. Default: chosen; labels if documents have
+	// several.
 	Scheme string `param:"scheme"`
 
 	// C is the regularization parameter; larger fits the training data more closely. Default: chosen for text, else 1.
 	C float64 `param:"c"`
 
-	// Nu bounds the share of errors, of nu_svc, one_class and nu_svr. Default: 0.5.
+	// Nu bounds the share of errors; for nu_svc, one_class and nu_svr. Default: 0.5.
 	Nu float64 `param:"nu"`
 
-	// Epsilon is the width of the zone without loss, of epsilon_svr. Default: chosen for text, else 0.1.
+	// Epsilon is the width of the zone without loss; for epsilon_svr. Default: chosen for text,
+	// else 0.1.
 	Epsilon float64 `param:"epsilon"`
 
-	Weights  map[string]float64 `param:"weight"`   // multiples of C by class; default 1
-	Balanced bool               `param:"balanced"` // weight classes inversely to their sizes in documents, of any weight
+	Weights  map[string]float64 `param:"weight"`   // factor of C by class; default 1
+	Balanced bool               `param:"balanced"` // weight classes inversely to their number of documents
 
 	Probabilities bool `param:"probabilities"` // calibrate probabilities on five folds
 
-	// Reject is error=2% or coverage=90%: no class below a probability that is learnt on folds.
+	// Reject is error=2% or coverage=90%: predict ? if the largest probability is below a
+	// threshold. The threshold is tuned on folds for this error or coverage.
 	Reject string `param:"reject"`
 
-	Thresholds bool    `param:"thresholds"` // tune the threshold of each label; always where C is chosen for labels
-	Tolerance  float64 `param:"tolerance"`  // default that of the learner; of support vector machines 10⁻³, or 10⁻³ units
-	Seed       uint64  // of folds and samples; default 1
+	Thresholds bool    `param:"thresholds"` // tune the threshold of each label; always set if C is chosen for labels
+	Tolerance  float64 `param:"tolerance"`  // default of the learner; for SVMs 10⁻³, or 10⁻³ target units
+	Seed       uint64  // seed of folds and samples; default 1
 
-	// DocumentWeights multiply the price of each document of the corpus,
+	// DocumentWeights multiply C for each document of the corpus,
 	//
 	//	Cᵢ = C · weight of the class of document i · DocumentWeights[i],
 	//
-	// which bounds its α in c_svc and epsilon_svr and multiplies its loss in linear, logistic, sphere-logistic and
-	// landmark. In nu_svc, one_class and nu_svr they multiply the bounds, and Nu is a share of their sum. So a document
-	// of the weight 2 counts as two in the problem that is solved, and one of the weight 0 is left out as if it weren't
-	// there. All else counts documents alike: idf weights, Balanced, folds, sigmoids and thresholds, and the scores of
-	// CrossValidate, Search and the choice of settings, whose trainings have the weights of their documents. Models
-	// don't keep them. Finite, at least 0. Default: 1 each.
+	// which bounds its α in c_svc and epsilon_svr and multiplies its loss in linear, logistic,
+	// sphere-logistic and landmark. In nu_svc, one_class and nu_svr they multiply the bounds, and
+	// Nu is a share of their sum. So a document with the weight 2 counts twice in the optimisation
+	// problem, and a document with the weight 0 is excluded. All other statistics are unweighted:
+	// idf weights, Balanced, folds, sigmoids and thresholds, and the scores of CrossValidate,
+	// Search and the choice of settings. Their training runs use the weights. Models don't store
+	// them. They must be finite and nonnegative. Default: 1 each.
 	DocumentWeights []float64
 
-	// Terms are those that the text is cut into first, of a corpus that keeps its texts, as a [Search] found
-	// them. Default: as it was read, or chosen.
+	// Terms tokenises the texts of a corpus that keeps them, such as by the result of a [Search].
+	// Default: as the corpus was read, or chosen.
 	Terms *corpus.Terms
 
-	// ChooseWork is what the choice may cost, as a multiple of the training; default 1. Below 0 nothing is
-	// chosen.
+	// ChooseWork is the time budget of the choice as a multiple of one training run; default 1. If
+	// it is negative, nothing is chosen.
 	ChooseWork float64
 }
 
-// Train trains a model on labelled documents. The model has the same bits from any number of workers
-// and from run to run.
+// Train trains a model on labelled documents. The model is the same, bit for bit, for any number of
+// workers and from run to run.
 //
-// If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train chooses the terms, too: those of the corpus,
-// pairs of words, characters within words, or words and characters; of columns of numbers that give no width, the
-// width 1 or 2. About().Tokenizer says which; [Model.Predict] cuts documents in the same way.
+// If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train chooses the terms, too:
+// the terms of the corpus, word pairs, characters within words, or words and characters; for number
+// columns of unset width, the width 1 or 2. They are in About().Tokenizer; [Model.Predict]
+// tokenises documents in the same way.
 //
-// If there is too little memory for a support vector machine on text, and o doesn't ask for one, Train trains linear
-// machines, with a warning.
+// If the memory doesn't suffice for a support vector machine on text, and o doesn't request one,
+// Train trains a linear model, with a warning.
 //
-// Errors: options out of range, or that don't apply to the Type; documents without labels or of one class; labels that
-// are numbers, many of them different, without a Type;
-// values that the embedding refuses; more memory than o allows.
+// It fails if an option is out of range or doesn't apply to the Type, if documents have no labels
+// or a single class, if labels are many different numbers and Type is empty, if the embedding
+// refuses a value, or if the memory doesn't suffice.
 func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err error) {
 	defer facade(&err)
 	if err := checked(ctx, c); err != nil {
@@ -115,7 +122,7 @@ func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err
 	return &Model{m: m, o: o.Options}, nil
 }
 
-// cut returns a corpus cut into the terms that were asked for, with the weights of its documents.
+// cut returns a corpus tokenised by Terms, with the weights of its documents.
 func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
 	c, err := o.weighted(c)
 	if err != nil || o.Terms == nil {
@@ -124,7 +131,7 @@ func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpu
 	return o.Terms.Cut(ctx, c, corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
 }
 
-// set sets the parameters of a trainer for which there are fields.
+// set sets the parameters of a trainer from the fields of o.
 func (o *TrainOptions) set(l *learn.Learner, t learn.Trainer) error {
 	var takes, unused []string
 	err := params.Each(o, func(field, name string, values []string) error {
@@ -156,7 +163,7 @@ func (o *TrainOptions) set(l *learn.Learner, t learn.Trainer) error {
 	return err
 }
 
-// learner returns what options mean for a corpus.
+// learner returns the learner, trainer and options for a corpus.
 func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer, learn.Options, error) {
 	own := o.Options.learn()
 	own.Seed = cmp.Or(o.Seed, 1)
@@ -168,7 +175,7 @@ func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer,
 		err = o.set(l, trainer)
 	}
 	if err == nil && l.Type != model.OneClass && len(c.Labels.IDs) == 0 {
-		err = fmt.Errorf("%s has no labels, expected some to learn from: Type one_class learns without", c.Source)
+		err = fmt.Errorf("%s has no labels; Type one_class needs none", c.Source)
 	}
 	if err == nil && o.Type == "" {
 		err = learn.CheckTargets(c)
@@ -194,7 +201,7 @@ func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer,
 	return l, trainer, own, err
 }
 
-// weighted returns the corpus with the weights of its documents, without those of the weight 0.
+// weighted returns the corpus with the weights of its documents, without documents of weight 0.
 func (o *TrainOptions) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 	if o.DocumentWeights == nil {
 		return c, nil

@@ -169,7 +169,7 @@ func share(all []*Corpus, documents []*sparse.CSR) error {
 		return nil
 	}
 	if !a.Tokenizer.SameCut(b.Tokenizer) {
-		return fmt.Errorf("corpus: the text of %s was cut by %s and that of %s by %s, expected one tokenizer", b.Source,
+		return fmt.Errorf("corpus: the text of %s was tokenised by %s and of %s by %s, expected one tokenizer", b.Source,
 			b.Tokenizer, a.Source, a.Tokenizer)
 	}
 	if slices.Equal(a.Vocabulary, b.Vocabulary) && a.Documents.Cols == b.Documents.Cols {

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Neighbour is a document by its number, with its kernel value.
+// Neighbour is a document, with its number Document and its kernel Value.
 type Neighbour = nearest.Neighbour
 
 // NeighbourOptions are the options of [Engine.Neighbours]. Count is required.
