@@ -60,6 +60,48 @@ func TestNothingToLearnFrom(t *testing.T) {
 	}
 }
 
+// Rows come with their columns in any order; what is wrong with them is said by column.
+func TestRowsOfTables(t *testing.T) {
+	columns, labels := []string{"title", "price", "zip"}, []string{"a", "b", "a", "b"}
+	rows := [][]string{{"red bike", "1", "07"}, {"a house", "9", "11"}, {"blue bike", "", "07"}, {"a flat", "8", "11"}}
+	read := gram.ReadOptions{MinDF: 1,
+		Tokenizer: gram.Must(corpus.ParseTokenizer("title=words + zip=categories + price=numbers"))}
+	c := gram.Must(gram.Table(t.Context(), columns, rows, labels, read))
+	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
+	want := gram.Must(m.PredictRows(t.Context(), columns, [][]string{{"old bike", "2", ""}})).Margins[0]
+	for _, given := range [][2][]string{{{"price", "title"}, {"2", "old bike"}},
+		{{"id", "zip", "title", "price"}, {"x", "", "old bike", "2.0"}}} {
+		if got := gram.Must(m.PredictRows(t.Context(), given[0], given[1:])).Margins[0]; got != want {
+			t.Errorf("%q: %v, expected %v", given, got, want)
+		}
+	}
+	row := func(columns []string, row ...string) error {
+		_, err := m.PredictRows(t.Context(), columns, [][]string{row})
+		_, explained := m.ExplainRow(t.Context(), columns, row, 1)
+		if err == nil || explained == nil || err.Error() != explained.Error() {
+			t.Errorf("%q: %v, explained: %v, expected the same", row, err, explained)
+		}
+		return err
+	}
+	_, text := m.PredictTexts(t.Context(), []string{"bike"})
+	_, made := gram.Table(t.Context(), columns, [][]string{{"a", "1"}}, nil, read)
+	_, none := gram.Table(t.Context(), nil, nil, nil, read)
+	_, uncut := gram.Table(t.Context(), columns, rows, nil, gram.ReadOptions{})
+	for want, err := range map[string]error{
+		"gram: column title: no such column among price": row([]string{"price"}, "1"),
+		`"cheap" in the column price`:                    row(columns, "a", "cheap", ""),
+		"row 0: 2 fields, expected 3":                    row(columns, "a", "1"),
+		"expected rows with the columns title, zip":      text,
+		"row 0: 2 fields, expected 3, one for each":      made,
+		"column title: no such column":                   none,
+		"rows with the columns title, price, zip":        uncut,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+}
+
 // Errors and warnings name fields of options, not the command's flags.
 func TestErrorsNameFields(t *testing.T) {
 	c := few(t)

@@ -54,7 +54,7 @@ func TestReadKeepsTexts(t *testing.T) {
 				o = gram.ReadOptions{Tokenizer: gram.Must(corpus.ParseTokenizer(views)), MinDF: least}
 			}
 			c := gram.Must(gram.ReadFrom(t.Context(), strings.NewReader(table), "a.csv", o))
-			if (c.Texts != nil) != kept {
+			if c.Kept() != kept {
 				t.Errorf("views %q, MinDF %d: texts %v", views, least, c.Texts)
 			}
 		}

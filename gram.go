@@ -17,7 +17,7 @@
 //	neighbours  Neighbours
 //	duplicates  Duplicates, NewIndex, Index.Query, Index.Add
 //	train       Train, Model.Save
-//	predict     Load, Model.Predict, Model.PredictTexts
+//	predict     Load, Model.Predict, Model.PredictTexts, Model.PredictRows
 //	evaluate    Model.Evaluate
 //	cv          CrossValidate
 //	grid        Search
@@ -28,8 +28,8 @@
 //	pca         PCA, Components.Project
 //
 // A [corpus.Corpus] holds documents: rows of counts, the texts of their terms, and their classes.
-// [Read], [ReadFrom], [Texts], [Terms], [FromMatrix] and [Rows] make one. A file or a list of texts
-// without any document is an error. A corpus of [Rows] may be empty, and gives empty matrices,
+// [Read], [ReadFrom], [Texts], [Table], [Terms], [FromMatrix] and [Rows] make one. A file or a list of
+// texts without any document is an error. A corpus of [Rows] may be empty, and gives empty matrices,
 // neighbours and predictions. Documents and columns are numbered from 0. Messages about a file
 // number its lines from 1, or its documents if these aren't lines.
 //

@@ -117,14 +117,13 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 	if a.Vocabulary == nil {
 		return nil // any columns may occur in vectors
 	}
-	text := ""
-	if len(a.Vocabulary) > 0 {
-		text = a.Vocabulary[0]
+	raw := corpus.Raw{Texts: []string{""}}
+	if columns := a.Tokenizer.Columns(); columns != nil {
+		raw = corpus.Raw{Columns: columns.Names(), Rows: [][]string{make([]string, len(columns))}}
+	} else if len(a.Vocabulary) > 0 {
+		raw.Texts[0] = a.Vocabulary[0]
 	}
-	if rows := a.Tokenizer.Rows(); rows != nil {
-		text = rows.Text(nil)
-	}
-	docs, err := m.count(ctx, []string{text})
+	docs, err := m.count(ctx, raw)
 	for range 2 { // the second request of few texts makes the dense copy
 		if err == nil {
 			_, err = p.Predict(ctx, docs)
@@ -168,7 +167,19 @@ func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) 
 // fails if n is below 1, or as [Model.PredictTexts] does.
 func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *DocumentExplanation, err error) {
 	defer facade(&err)
-	docs, err := m.count(ctx, []string{text})
+	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)
+}
+
+// ExplainRow is [Model.ExplainText] of a row of a table, as [Model.PredictRows] takes rows.
+func (m *Model) ExplainRow(
+	ctx context.Context, columns, row []string, n int,
+) (_ *DocumentExplanation, err error) {
+	defer facade(&err)
+	return m.explainRaw(ctx, corpus.Raw{Columns: columns, Rows: [][]string{row}}, n)
+}
+
+func (m *Model) explainRaw(ctx context.Context, raw corpus.Raw, n int) (*DocumentExplanation, error) {
+	docs, err := m.count(ctx, raw)
 	if err != nil {
 		return nil, err
 	}

@@ -66,8 +66,8 @@ func (p *Predictions) Label(i int) string {
 	return p.Labels[i][0]
 }
 
-// Predict predicts documents. If the corpus keeps its texts, they are tokenised as in training, see
-// [Model.PredictTexts]; otherwise the corpus must have been read with [Model.ReadOptions]. Terms of
+// Predict predicts documents. If the corpus keeps its texts or rows, they are tokenised as in training,
+// see [Model.PredictTexts]; otherwise the corpus must have been read with [Model.ReadOptions]. Terms of
 // [Terms] are matched by name, columns of vectors by number. It warns of values in columns that
 // didn't occur in training.
 //
@@ -75,8 +75,8 @@ func (p *Predictions) Label(i int) string {
 // differently and not kept, if the embedding refuses a value, or if the memory doesn't suffice.
 func (m *Model) Predict(ctx context.Context, c *corpus.Corpus) (_ *Predictions, err error) {
 	defer facade(&err)
-	if c != nil && c.Texts != nil && c.Vocabulary != nil && m.is().Vocabulary != nil {
-		return m.PredictTexts(ctx, c.Texts)
+	if c != nil && c.Kept() && c.Vocabulary != nil && m.is().Vocabulary != nil {
+		return m.predictRaw(ctx, c.Raw)
 	}
 	docs, err := m.documents(ctx, c)
 	if err != nil {
@@ -116,8 +116,8 @@ func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, e
 	case c.Vocabulary == nil:
 		a.WarnUnknown(c, m.o.warn)
 		return c.Documents, nil
-	case c.Texts != nil:
-		return m.count(ctx, c.Texts)
+	case c.Kept():
+		return m.count(ctx, c.Raw)
 	case !c.Tokenizer.SameCut(a.Tokenizer):
 		return nil, fmt.Errorf("gram: the text of %s was tokenised by %s, and the training text by %s, "+
 			"expected the same: read it with Model.ReadOptions", c.Source, c.Tokenizer, a.Tokenizer)
@@ -134,11 +134,25 @@ func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, e
 // It fails if the model was trained on vectors, or as [Model.Predict] does.
 func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Predictions, err error) {
 	defer facade(&err)
+	return m.predictRaw(ctx, corpus.Raw{Texts: texts})
+}
+
+// PredictRows predicts rows of a table, each with a field for each of the columns, which are in any order. A column of
+// numbers or categories may be missing, and so may be its fields, which are then empty. Other columns than those of
+// About().Tokenizer.Columns are ignored.
+//
+// Errors: a missing column of text, a field that is no number, those of PredictTexts.
+func (m *Model) PredictRows(ctx context.Context, columns []string, rows [][]string) (_ *Predictions, err error) {
+	defer facade(&err)
+	return m.predictRaw(ctx, corpus.Raw{Columns: columns, Rows: rows})
+}
+
+func (m *Model) predictRaw(ctx context.Context, raw corpus.Raw) (*Predictions, error) {
 	counter, err := m.counts()
 	if err != nil {
 		return nil, err
 	}
-	docs, unknown, err := counter.CountUnknown(ctx, texts)
+	docs, unknown, err := counter.CountUnknown(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -152,13 +166,14 @@ func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Prediction
 	return p, nil
 }
 
-// count counts the model's terms in texts.
-func (m *Model) count(ctx context.Context, texts []string) (*sparse.CSR, error) {
+// count counts the model's terms in documents.
+func (m *Model) count(ctx context.Context, raw corpus.Raw) (*sparse.CSR, error) {
 	counter, err := m.counts()
 	if err != nil {
 		return nil, err
 	}
-	return counter.Count(ctx, texts)
+	docs, _, err := counter.CountUnknown(ctx, raw)
+	return docs, err
 }
 
 // counts returns the model's word counter.

@@ -104,6 +104,16 @@ func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpu
 	return c, nil
 }
 
+// Table makes documents of the rows of a table, each with a field for each of the columns. o.Tokenizer has views of
+// columns, such as "title=words + price=numbers"; other columns are ignored. labels are as for [Texts].
+func Table(
+	ctx context.Context, columns []string, rows [][]string, labels []string, o ReadOptions,
+) (_ *corpus.Corpus, err error) {
+	defer facade(&err)
+	c, err := corpus.FromRows(ctx, columns, rows, labels, o.sparse())
+	return o.told(c, err)
+}
+
 // told passes on the warnings of a corpus.
 func (o *ReadOptions) told(c *corpus.Corpus, err error) (*corpus.Corpus, error) {
 	if err != nil {

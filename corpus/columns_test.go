@@ -44,7 +44,7 @@ func TestReadColumns(t *testing.T) {
 	opt := columnsOptions(t, "title=words + price=numbers", 1)
 	want := read(table.String(), "a.csv", opt)
 	checkCorpus(t, want)
-	if len(want.Documents.Views) != 2 || want.Texts != nil || len(want.Warnings) != 2 ||
+	if len(want.Documents.Views) != 2 || want.Kept() || len(want.Warnings) != 2 ||
 		want.Warnings[0].Count != int64(documents/10) ||
 		!strings.HasSuffix(want.Tokenizer.String(), "price=numbers:1|125|249|375|499|625|749|875|999") {
 		t.Fatalf("%s, %v, views %v", want.Tokenizer, want.Warnings, want.Documents.Views)
@@ -60,17 +60,21 @@ func TestReadColumns(t *testing.T) {
 	}
 	opt.Format, opt.KeepTexts = FormatJSONL, 64<<20
 	got := read(lines.String(), "a.jsonl", opt)
-	if got.Digest() != want.Digest() || got.Texts[1] != `{"price":"919","title":"offer 1"}` {
-		t.Errorf("JSON has the text %s, and other documents than the table", got.Texts[1])
+	if got.Digest() != want.Digest() || got.Text(1) != "title: offer 1; price: 919" || got.Texts != nil {
+		t.Errorf("JSON has the row %s, and other documents than the table", got.Text(1))
 	}
 	counter := musttest.Get(NewCounter(want.Tokenizer, want.Vocabulary))(t)
-	m, err := counter.Count(context.Background(), got.Texts)
+	m, _, err := counter.CountUnknown(context.Background(), got.Raw)
 	if err != nil || !reflect.DeepEqual(m.Values, want.Documents.Values) {
 		t.Errorf("a counter of texts counts otherwise, %v", err)
 	}
 	var syntax *SyntaxError
-	_, err = counter.Count(context.Background(), []string{got.Texts[0], "offer"})
-	if !errors.As(err, &syntax) || syntax.File != "text 1" {
+	bad := Raw{Columns: []string{"price", "title"}, Rows: [][]string{{"1", "a"}, {"cheap", "b"}}}
+	if _, _, err = counter.CountUnknown(context.Background(), bad); !errors.As(err, &syntax) || syntax.File != "row 1" {
+		t.Errorf("a row without a number: %v", err)
+	}
+	if _, err = counter.Count(context.Background(), []string{"offer"}); err == nil ||
+		!strings.Contains(err.Error(), "expected rows with the columns title, price") {
 		t.Errorf("a text that is no row: %v", err)
 	}
 	opt = columnsOptions(t, "title=words + price=numbers", 2)
@@ -203,7 +207,7 @@ func TestRecutKeepsFrequencies(t *testing.T) {
 func TestTextsThatRecur(t *testing.T) {
 	text := "label,word\n" + strings.Repeat("x,spam\ny,ham\n", 9)
 	got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(text), "a.csv", Options{}))(t)
-	if got.Tokenizer.Rows() != nil || len(got.Warnings) > 0 {
+	if got.Tokenizer.HasColumns() || len(got.Warnings) > 0 {
 		t.Errorf("cut by %s, warnings %v", got.Tokenizer, got.Warnings)
 	}
 }
@@ -238,7 +242,7 @@ func TestTwoNamedColumns(t *testing.T) {
 		}
 	}
 	// Texts that are numbers are texts where the column is called so.
-	if c := texts(t, "a.csv", "text,label\n10,x\n11,y\n", Options{}); c.Tokenizer.Rows() != nil {
+	if c := texts(t, "a.csv", "text,label\n10,x\n11,y\n", Options{}); c.Tokenizer.HasColumns() {
 		t.Errorf("cut by %s", c.Tokenizer)
 	}
 	// A label that only comes later is told.

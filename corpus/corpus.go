@@ -22,11 +22,11 @@ type Corpus struct {
 	Tokenizer  Tokenizer      // what cut text into terms; the default for vectors
 	Form       Form           // what options said of how the source is read, for others like it
 	Scripts    []Script       // without spaces, of which the tokenizer made characters and pairs of them
-	Texts      []string       // Texts[i] is the text of document i, for [Corpus.Recut]; nil unless Options.KeepTexts asks
+	Raw                       // documents as they were read, for [Corpus.Recut]; none unless Options.KeepTexts asks
 	Blank      map[int]string // Blank[i] is a digest of document i, a text without terms of the vocabulary
 	Warnings   []Warning      // what deserves notice, such as empty documents, each kind once
 
-	minDF, maxDF int // of the options that rows in Texts were read by
+	minDF, maxDF int // of the options that Raw.Rows were read by
 }
 
 // KernelRows returns the documents as rows of a Gram matrix that was computed elsewhere: column j
@@ -82,7 +82,7 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	out.Documents = c.Documents.SelectRows(documents)
 	out.Labels = sparse.Labels{}
 	out.Names, out.Groups = run.Pick(c.Names, documents), run.Pick(c.Groups, documents)
-	out.Texts, out.Weights = run.Pick(c.Texts, documents), run.Pick(c.Weights, documents)
+	out.Raw, out.Weights = c.Raw.Select(documents), run.Pick(c.Weights, documents)
 	if out.Blank = nil; c.Blank != nil {
 		out.Blank = map[int]string{}
 		for at, i := range documents {
@@ -122,9 +122,8 @@ func (c *Corpus) Validate() error {
 		return err
 	}
 	switch {
-	case c.Texts != nil && len(c.Texts) != c.Documents.Rows():
-		return fmt.Errorf("corpus: the corpus has %d texts, expected one for each of %d documents", len(c.Texts),
-			c.Documents.Rows())
+	case c.Kept() && c.Raw.Len() != rows:
+		return fmt.Errorf("corpus: the corpus has %d texts, expected one for each of %d documents", c.Raw.Len(), rows)
 	case c.Vocabulary != nil && len(c.Vocabulary) < c.Documents.Cols:
 		return fmt.Errorf("corpus: a vocabulary of %d terms, expected at least %d, one for each column, or none",
 			len(c.Vocabulary), c.Documents.Cols)

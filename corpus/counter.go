@@ -13,11 +13,11 @@ import (
 // Counter turns texts into documents of a vocabulary, such as a model's, as [FromTexts] does, with a tokenizer and an
 // index that are made once. It may be used concurrently.
 type Counter struct {
-	index  map[string]uint32      // the column of each term
-	isWord func(term []byte) bool // see [token.Tokenizer.Words]
-	words  []bool                 // by column
-	rows   *token.Rows            // that texts must be; nil for any
-	spare  sync.Pool              // of *counting
+	index     map[string]uint32      // the column of each term
+	isWord    func(term []byte) bool // see [token.Tokenizer.Words]
+	words     []bool                 // by column
+	tokenizer Tokenizer
+	spare     sync.Pool // of *counting
 }
 
 // counting is the scratch space of a text.
@@ -38,7 +38,7 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 		return nil, err
 	}
 	c := &Counter{index: make(map[string]uint32, len(vocabulary)), isWord: t.Words(), words: make([]bool, len(vocabulary)),
-		rows: t.Rows()}
+		tokenizer: t}
 	for t, term := range vocabulary {
 		c.index[term], c.words[t] = uint32(t), c.isWord([]byte(term))
 	}
@@ -52,23 +52,27 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 // Count counts the terms of texts: row i of the matrix has those of text i, without terms outside of
 // the vocabulary. Bytes that aren't UTF-8 separate terms. It stops within a second when ctx is done.
 func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error) {
-	m, _, err := c.CountUnknown(ctx, texts)
+	m, _, err := c.CountUnknown(ctx, Raw{Texts: texts})
 	return m, err
 }
 
-// CountUnknown is Count, and returns the number of different words of each text that are outside of the
+// CountUnknown is Count for texts or rows, and returns the number of different words of each that are outside of the
 // vocabulary; [token.Tokenizer.Words] reports which terms are words, and [Counter.Known] counts those within.
-func (c *Counter) CountUnknown(ctx context.Context, texts []string) (m *sparse.CSR, unknown []int, err error) {
-	m = &sparse.CSR{Cols: len(c.index), Offsets: make([]int64, 1, len(texts)+1)}
+func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unknown []int, err error) {
+	if raw, err = raw.cutBy(c.tokenizer); err != nil {
+		return nil, nil, err
+	}
+	m = &sparse.CSR{Cols: len(c.index), Offsets: make([]int64, 1, raw.Len()+1)}
 	s := c.spare.Get().(*counting)
-	for i, text := range texts {
+	for i := range raw.Len() {
 		clear(s.count)
 		clear(s.unknown)
-		s.text = append(s.text[:0], text...)
-		if _, err := c.rows.Check(s.text); err != nil {
-			return nil, nil, rowFault(err).at(fmt.Sprintf("text %d", i), 0)
+		if raw.Rows == nil {
+			s.text = append(s.text[:0], raw.Texts[i]...)
+			s.scan.Feed(s.text)
+		} else if _, err := s.scan.FeedRow(raw.Rows[i]); err != nil {
+			return nil, nil, rowFault(err).at(fmt.Sprintf("row %d", i), 0)
 		}
-		s.scan.Feed(s.text)
 		for n, term := 1, s.scan.Next(); term != nil; n, term = n+1, s.scan.Next() {
 			if n%stopEvery == 0 && ctx.Err() != nil {
 				return nil, nil, ctx.Err()

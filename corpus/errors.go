@@ -94,13 +94,13 @@ func (e *SyntaxError) at(file string, line int64) *SyntaxError {
 	return e
 }
 
-// rowFault is fault of an error of [token.Rows.Check].
+// rowFault is fault of a [*token.ColumnError].
 func rowFault(err error) *SyntaxError {
-	var bad *token.RowError
+	var bad *token.ColumnError
 	if !errors.As(err, &bad) {
 		return fault(err.Error(), "a row")
 	}
-	return fault(bad.Found, bad.Expected)
+	return fault(bad.Found+" in the column "+bad.Column, bad.Expected)
 }
 
 // quote quotes what was found, cut to a length that a message can bear.
@@ -226,7 +226,7 @@ func (c *Corpus) NameValue(err error) error {
 // NamesOnly returns the corpus without its documents, texts and labels, for NameValue.
 func (c *Corpus) NamesOnly() *Corpus {
 	out := *c
-	out.Documents, out.Texts, out.Labels = nil, nil, sparse.Labels{}
+	out.Documents, out.Raw, out.Labels = nil, Raw{}, sparse.Labels{}
 	return &out
 }
 

@@ -142,7 +142,7 @@ func (t *table) warn(c *Corpus) {
 // headed returns which of two columns has labels, if the first record names it and no document nearby has the name for
 // its label; else -1.
 func (t *table) headed(opt *Options) int {
-	if len(t.first) != 2 || len(t.near) == 0 || opt.LabelColumn+opt.TextColumn != "" || opt.Tokenizer.Rows() != nil {
+	if len(t.first) != 2 || len(t.near) == 0 || opt.LabelColumn+opt.TextColumn != "" || opt.Tokenizer.HasColumns() {
 		return -1
 	}
 	at := slices.IndexFunc(t.first, func(name string) bool { return slices.Contains(labelNames, columnName(name)) })
@@ -284,9 +284,9 @@ func findGiven(first []string, opt *Options) (of columns, bad *SyntaxError) {
 	}
 	of.label, of.text = find(opt.LabelColumn, "LabelColumn"), find(opt.TextColumn, "TextColumn")
 	of.group = find(opt.GroupColumn, "GroupColumn")
-	if rows := opt.Tokenizer.Rows(); rows != nil && bad == nil {
-		for _, name := range rows.Names() {
-			of.row = append(of.row, find(name, "Tokenizer"))
+	if columns := opt.Tokenizer.Columns(); columns != nil && bad == nil {
+		for _, column := range columns {
+			of.row = append(of.row, find(column.Name, "Tokenizer"))
 		}
 		of.text = of.row[0]
 	}

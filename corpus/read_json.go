@@ -26,8 +26,8 @@ type jsonKeys struct {
 	label, text []string
 	group       []string // nil for none
 	labelGiven  bool
-	rows        *token.Rows // of columns; nil where a text is the document
-	named       bool        // the key nameKey names documents: it is neither label nor text
+	columns     token.Columns // of rows; nil if a text is the document
+	named       bool          // the key nameKey names documents: it is neither label nor text
 }
 
 const nameKey = "name"
@@ -38,7 +38,7 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 		return nil, err
 	}
 	keys := &jsonKeys{label: labelNames, text: textNames, labelGiven: opt.LabelKey != "" && !opt.likeLabels,
-		rows: opt.Tokenizer.Rows()}
+		columns: opt.Tokenizer.Columns()}
 	if opt.LabelKey != "" {
 		keys.label = []string{opt.LabelKey}
 	}
@@ -49,7 +49,7 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 		keys.text = []string{opt.TextKey}
 	}
 	isName := func(key string) bool { return columnName(key) == nameKey }
-	keys.named = !slices.ContainsFunc(slices.Concat(keys.label, keys.text, keys.rows.Names()), isName)
+	keys.named = !slices.ContainsFunc(slices.Concat(keys.label, keys.text, keys.columns.Names()), isName)
 	before, err := in.arrayBegins()
 	if err != nil {
 		return nil, err
@@ -189,24 +189,25 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 		return bad.withOption(option, "names it")
 	}
 	var text string
-	if k.rows != nil {
-		row := map[string]json.RawMessage{}
-		names := k.rows.Names()
-		for i, name := range names {
-			if raw, ok := firstKey(object, []string{name}); ok {
-				row[name] = raw
-			} else if !k.rows.MayMiss(i) {
-				return missing([]string{name}, "Tokenizer")
+	var fields []string
+	if k.columns != nil {
+		row := map[string]any{}
+		for _, column := range k.columns {
+			raw, ok := firstKey(object, []string{column.Name})
+			switch {
+			case ok:
+				row[column.Name] = decodeNumbers(raw)
+			case !column.MayMiss():
+				return missing([]string{column.Name}, "Tokenizer")
 			}
 		}
 		if len(row) == 0 {
-			return missing(names, "Tokenizer")
+			return missing(k.columns.Names(), "Tokenizer")
 		}
-		all, err := json.Marshal(row)
-		if err != nil {
-			return fault(err.Error(), "a JSON object")
+		var err error
+		if fields, err = k.columns.Fields(row); err != nil {
+			return rowFault(err)
 		}
-		text = string(all)
 	} else {
 		raw, ok := firstKey(object, k.text)
 		if !ok {
@@ -240,7 +241,9 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 			return bad
 		}
 	}
-	if bad := p.addRow(k.rows, []byte(strings.Join(names, ",")), []byte(text), line); bad != nil {
+	if k.columns == nil {
+		p.add([]byte(strings.Join(names, ",")), []byte(text), line)
+	} else if bad := p.addRow(fields, line); bad != nil {
 		return bad
 	}
 	var name string
@@ -267,17 +270,18 @@ func firstKey(object map[string]json.RawMessage, keys []string) (json.RawMessage
 	return nil, false
 }
 
+// decodeNumbers decodes a value that is valid JSON, with numbers as they are written; nil for no value.
+func decodeNumbers(raw json.RawMessage) (value any) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	d.Decode(&value)
+	return value
+}
+
 // jsonLabels returns the labels of a JSON value: a text, a number or a truth value, several in an
 // array, none for null and "".
 func jsonLabels(raw json.RawMessage) ([]string, *SyntaxError) {
-	var value any
-	if len(raw) > 0 {
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.UseNumber()
-		if err := d.Decode(&value); err != nil {
-			return nil, fault("the label "+quote(raw), "a JSON value")
-		}
-	}
+	value := decodeNumbers(raw)
 	list, several := value.([]any)
 	if !several {
 		list = []any{value}

@@ -39,7 +39,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 		in.line += int64(skipped)
 	}
 	in.quoted = t.separator
-	p := &tableParser{opt.MaxLineBytes, t.separator, t.columns, opt.Tokenizer.Rows()}
+	p := &tableParser{opt.MaxLineBytes, t.separator, t.columns}
 	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
 	if err != nil {
 		return nil, t.explain(err)
@@ -71,7 +71,6 @@ type tableParser struct {
 	maxLine   int
 	separator byte
 	columns
-	rows *token.Rows // nil where text is the document
 }
 
 func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *SyntaxError {
@@ -115,16 +114,6 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 			expected := fmt.Sprintf("%d, as in the first line", p.fields)
 			return fail(fault(fmt.Sprintf("%d fields", len(record)), expected), line)
 		}
-		var text []byte
-		if p.rows == nil {
-			text = []byte(record[p.text])
-		} else {
-			values := make([]string, len(p.row))
-			for i, column := range p.row {
-				values[i] = record[column]
-			}
-			text = []byte(p.rows.Text(values))
-		}
 		if !clean {
 			if bad := check.fault(raw); bad != nil && check.strict {
 				return fail(bad, line)
@@ -145,8 +134,16 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 				return fail(bad, line)
 			}
 		}
-		if bad := out.addRow(p.rows, label, text, int32(line-1)); bad != nil {
-			return fail(bad, line)
+		if p.row == nil {
+			out.add(label, []byte(record[p.text]), int32(line-1))
+		} else {
+			fields := make([]string, len(p.row))
+			for i, column := range p.row {
+				fields[i] = record[column]
+			}
+			if bad := out.addRow(fields, int32(line-1)); bad != nil {
+				return fail(bad, line)
+			}
 		}
 		if p.name >= 0 && record[p.name] != "" {
 			out.names = append(out.names, oneLine([]byte(record[p.name])))

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/corpus/internal/charset"
-	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -57,14 +56,15 @@ func (p *textPiece) add(label, text []byte, line int32) {
 	p.lines = append(p.lines, line)
 }
 
-// addRow adds a row of columns, as add does.
-func (p *textPiece) addRow(rows *token.Rows, label, text []byte, line int32) *SyntaxError {
-	missing, err := rows.Check(text)
+// addRow adds a row, whose label is added. It keeps the fields.
+func (p *textPiece) addRow(fields []string, line int32) *SyntaxError {
+	missing, err := p.counter.addRow(fields)
 	if err != nil {
 		return rowFault(err)
 	}
 	p.missing.add(int64(missing), line)
-	p.add(label, text, line)
+	p.documents = append(p.documents, p.counter.endDocument())
+	p.lines = append(p.lines, line)
 	return nil
 }
 

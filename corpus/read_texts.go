@@ -14,38 +14,59 @@ import (
 // that ask for a format, columns or files are not looked at.
 // Errors of [Read] name text i instead of a file and a line.
 func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpus, error) {
+	return fromRaw(ctx, Raw{Texts: texts}, labels, opt)
+}
+
+func fromRaw(ctx context.Context, raw Raw, labels []string, opt Options) (*Corpus, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	if labels != nil && len(labels) != len(texts) {
-		return nil, fmt.Errorf("corpus: %d labels, expected %d, one for each text, or none", len(labels), len(texts))
+	what := "text"
+	if raw.Rows != nil {
+		what = "row"
 	}
-	opt.Labels, opt.GroupColumn, opt.rows = "", "", true
+	if labels != nil && len(labels) != raw.Len() {
+		return nil, fmt.Errorf("corpus: %d labels, expected %d, one for each %s, or none", len(labels), raw.Len(), what)
+	}
+	raw, err := raw.cutBy(opt.Tokenizer)
+	if err != nil {
+		return nil, err
+	}
+	opt.Labels, opt.GroupColumn, opt.rows = "", "", raw.Rows != nil
 	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
-		at := func(i int) string { return "text " + strconv.Itoa(i) }
-		return fromTexts(ctx, texts, labels, opt, m, "texts", at)
+		at := func(i int) string { return what + " " + strconv.Itoa(i) }
+		return opt.cut(ctx, raw, labels, m, what+"s", at)
 	})
 }
 
-func fromTexts(
-	ctx context.Context, texts, labels []string, opt *Options, m *meter, name string, at func(i int) string,
+// cut cuts documents into terms.
+func (opt *Options) cut(
+	ctx context.Context, raw Raw, labels []string, m *meter, name string, at func(i int) string,
 ) (*Corpus, error) {
-	if len(texts) == 0 {
+	if raw.Len() == 0 {
 		return nil, fault("no documents", "at least one text").at(name, 0)
 	}
 	counters, err := newCounters(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
-	check, rows, bad := textCheck{strict: opt.Strict}, opt.Tokenizer.Rows(), make([]int64, len(texts))
-	documents, err := opt.countTexts(ctx, counters, texts, m, at, func(i int, text []byte) error {
-		if !check.clean(text) {
-			if bad[i] = check.count(text); check.strict {
-				return check.fault(text).at(at(i), 0)
+	check, bad := textCheck{strict: opt.Strict}, make([]int64, raw.Len())
+	look := func(i int, text string) error {
+		if data := []byte(text); !check.clean(data) {
+			if bad[i] += check.count(data); check.strict {
+				return check.fault(data).at(at(i), 0)
 			}
 		}
-		if _, err := rows.Check(text); err != nil {
-			return rowFault(err).at(at(i), 0)
+		return nil
+	}
+	documents, err := opt.countRaw(ctx, counters, raw, m, at, func(i int) error {
+		if raw.Rows == nil {
+			return look(i, raw.Texts[i])
+		}
+		for _, field := range raw.Rows[i] {
+			if err := look(i, field); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -54,7 +75,7 @@ func fromTexts(
 	}
 	piece := opt.labels(false)
 	var warn warnings
-	for i := range texts {
+	for i := range documents {
 		warn.badBytes(bad[i], at(i))
 		if labels == nil || strings.TrimSpace(labels[i]) == "" {
 			piece.addNone()
@@ -72,18 +93,18 @@ func fromTexts(
 	return c, err
 }
 
-// countTexts counts the terms of texts, each a document, after check.
-func (o *Options) countTexts(
-	ctx context.Context, counters []*termCounter, texts []string, m *meter, at func(i int) string,
-	check func(i int, text []byte) error,
+// countRaw counts the terms of documents after check.
+func (o *Options) countRaw(
+	ctx context.Context, counters []*termCounter, raw Raw, m *meter, at func(i int) string, check func(i int) error,
 ) ([]countedDocument, error) {
-	documents := make([]countedDocument, len(texts))
-	return documents, run.InOrder(ctx, o.Workers, len(texts), func(w, i int) error {
-		text := []byte(texts[i])
-		if err := check(i, text); err != nil {
+	documents := make([]countedDocument, raw.Len())
+	return documents, run.InOrder(ctx, o.Workers, raw.Len(), func(w, i int) error {
+		if err := check(i); err != nil {
 			return err
 		}
-		counters[w].add(text)
+		if _, err := raw.count(counters[w], i); err != nil {
+			return rowFault(err).at(at(i), 0)
+		}
 		documents[i] = counters[w].endDocument()
 		m.documents.Add(1)
 		return o.memory.check(at(i))

@@ -30,46 +30,54 @@ func newKeptTexts(opt *Options) *keptTexts {
 
 // take reserves memory for more text and reports whether it is available. Once it isn't, all texts
 // are dropped.
-func (k *keptTexts) take(bytes int) bool {
+func (k *keptTexts) take(bytes int64) bool {
 	if k == nil {
 		return false
 	}
-	if k.left.Add(-int64(bytes)) < 0 || !k.all && k.memory.scarce() {
+	if k.left.Add(-bytes) < 0 || !k.all && k.memory.scarce() {
 		k.left.Store(math.MinInt64 / 2)
 		return false
 	}
 	const copies = 2 // of the open document and of the closed one
-	k.memory.add(copies * int64(bytes))
+	k.memory.add(copies * bytes)
 	return true
 }
 
-// of returns the texts of all documents, or nil if they exceeded the limit.
-func (k *keptTexts) of(documents []countedDocument) []string {
+// of returns the texts or rows of all documents, or none if they exceeded the limit.
+func (k *keptTexts) of(documents []countedDocument, columns []string) (raw Raw) {
 	if k == nil || k.left.Load() < 0 {
-		return nil
+		return raw
 	}
-	texts := make([]string, len(documents))
+	if documents[0].row != nil {
+		raw.Columns, raw.Rows = columns, make([][]string, len(documents))
+	} else {
+		raw.Texts = make([]string, len(documents))
+	}
 	for i := range documents {
-		texts[i] = documents[i].text
+		if raw.Rows != nil {
+			raw.Rows[i] = documents[i].row
+		} else {
+			raw.Texts[i] = documents[i].text
+		}
 	}
-	return texts
+	return raw
 }
 
 // Recut returns documents of c, or all documents if documents is nil, with their texts tokenised
 // again according to opt.Tokenizer, MinDF, MaxDF and Vocabulary. If MinDF and MaxDF are both 0 and
-// the texts are rows of a table, the values that c was read with apply. Workers, MemoryBytes and
+// documents are rows of a table, the values that c was read with apply. Workers, MemoryBytes and
 // Progress of opt are also used, the other options are ignored. Classes are unchanged. It fails if
-// c has no Texts.
+// c has no Texts or Rows.
 func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if c.Texts == nil {
+	if !c.Kept() {
 		return nil, fmt.Errorf("corpus: %s: there are no texts, see Options.KeepTexts", c.Source)
 	}
 	for _, i := range documents {
-		if i < 0 || i >= len(c.Texts) {
-			return nil, fmt.Errorf("corpus: %s: document %d, expected a number from 0 to %d", c.Source, i, len(c.Texts)-1)
+		if i < 0 || i >= c.Raw.Len() {
+			return nil, fmt.Errorf("corpus: %s: document %d, expected a number from 0 to %d", c.Source, i, c.Raw.Len()-1)
 		}
 	}
 	out := *c
@@ -77,15 +85,19 @@ func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corp
 		out = *c.Select(documents)
 	}
 	own := Options{Workers: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress, Tokenizer: opt.Tokenizer,
-		MinDF: opt.MinDF, MaxDF: opt.MaxDF, Vocabulary: opt.Vocabulary, rows: true}
-	if opt.Tokenizer.Rows() != nil && own.MinDF == 0 && own.MaxDF == 0 {
+		MinDF: opt.MinDF, MaxDF: opt.MaxDF, Vocabulary: opt.Vocabulary, rows: c.Rows != nil}
+	if c.Rows != nil && own.MinDF == 0 && own.MaxDF == 0 {
 		own.MinDF, own.MaxDF = c.minDF, c.maxDF
 	}
 	if err := own.check(); err != nil {
 		return nil, err
 	}
+	var err error
+	if out.Raw, err = out.Raw.cutBy(opt.Tokenizer); err != nil {
+		return nil, err
+	}
 	return own.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
-		cut, err := fromTexts(ctx, out.Texts, nil, opt, m, c.Source, out.DocumentName)
+		cut, err := opt.cut(ctx, out.Raw, nil, m, c.Source, out.DocumentName)
 		if err != nil {
 			return nil, err
 		}
@@ -95,24 +107,23 @@ func (c *Corpus) Recut(ctx context.Context, documents []int, opt Options) (*Corp
 	})
 }
 
-// fitNumbers sets the scales of number columns from the texts of all documents, which it counts
-// again.
+// fitNumbers sets the scales of number columns from all rows, which it counts again.
 func (o *Options) fitNumbers(
 	ctx context.Context, source string, counters []*termCounter, documents []countedDocument,
 ) ([]*termCounter, error) {
-	texts := counters[0].texts.of(documents)
-	if texts == nil {
-		return nil, o.memory.short(source, "the texts of numbers that have no scale yet", 2*o.memory.held.Load())
+	raw := counters[0].texts.of(documents, nil)
+	if !raw.Kept() {
+		return nil, o.memory.short(source, "the rows of numbers that have no scale yet", 2*o.memory.held.Load())
 	}
 	var err error
-	if o.Tokenizer, err = o.Tokenizer.Fit(texts); err != nil {
+	if o.Tokenizer, err = o.Tokenizer.Fit(raw.Rows); err != nil {
 		return nil, fmt.Errorf("corpus: %s: %w", source, err)
 	}
 	if counters, err = newCounters(ctx, o); err != nil {
 		return nil, err
 	}
-	at, checked := func(int) string { return source }, func(int, []byte) error { return nil }
-	again, err := o.countTexts(ctx, counters, texts, &meter{}, at, checked)
+	at, checked := func(int) string { return source }, func(int) error { return nil }
+	again, err := o.countRaw(ctx, counters, raw, &meter{}, at, checked)
 	copy(documents, again)
 	return counters, err
 }
@@ -135,7 +146,7 @@ func (t Terms) String() string {
 
 // Brief returns String with long column lists abbreviated.
 func (t Terms) Brief() string {
-	if t.Tokenizer.Rows() == nil {
+	if !t.Tokenizer.HasColumns() {
 		return t.String()
 	}
 	return t.Tokenizer.Brief()
@@ -164,7 +175,7 @@ func (t Terms) Cut(ctx context.Context, c *Corpus, opt Options) (*Corpus, error)
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	cut, err := c.Recut(ctx, nil, opt)
 	if err == nil {
-		cut.Texts = nil
+		cut.Raw = Raw{}
 	}
 	return cut, err
 }

@@ -32,7 +32,8 @@ type termCounter struct {
 	memory *allowance
 	texts  *keptTexts
 	text   []byte    // text of the open document, if texts are kept
-	fits   bool      // scales of numbers are fitted to the texts
+	row    []string  // row of the open document, if rows are kept
+	fits   bool      // scales of numbers are fitted to the rows
 	blank  hash.Hash // hash of the open document's text while it has no terms
 }
 
@@ -53,7 +54,7 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 	if err := opt.askTokenizer(); err != nil {
 		return nil, err
 	}
-	if opt.Tokenizer.Rows() != nil && !opt.rows {
+	if opt.Tokenizer.HasColumns() && !opt.rows {
 		return nil, fmt.Errorf("corpus: views of columns, %s, for texts without columns: "+
 			"expected a CSV table or JSON objects", opt.Tokenizer)
 	}
@@ -93,19 +94,42 @@ const stopEvery = 1 << 16
 type countedDocument struct {
 	counter *termCounter
 	terms   []termCount
-	text    string // text, if texts are kept
-	blank   string // digest of a document without terms of the vocabulary; else empty
+	text    string   // text, if texts are kept
+	row     []string // fields, if rows are kept
+	blank   string   // digest of a document without terms of the vocabulary; else empty
 }
 
 // add counts the terms of text in the open document. It returns early if done is closed or the
 // memory limit is exceeded.
 func (c *termCounter) add(text []byte) {
-	t := &c.scan
-	if c.texts.take(len(text)) {
+	if c.texts.take(int64(len(text))) {
 		c.text = append(c.text, text...)
 	}
-	t.Feed(text)
-	words := 0
+	c.scan.Feed(text)
+	if c.scanned(); len(c.opened) == 0 {
+		c.blank.Write(text)
+	}
+}
+
+// addRow counts the terms of a row, which is a document, and returns how many numbers are missing. It keeps fields.
+func (c *termCounter) addRow(fields []string) (missing int, err error) {
+	if missing, err = c.scan.FeedRow(fields); err != nil {
+		return 0, err
+	}
+	if c.texts.take(bytesOf(fields)) {
+		c.row = fields
+	}
+	if c.scanned(); len(c.opened) == 0 {
+		for _, field := range fields {
+			c.blank.Write(append([]byte(field), 0))
+		}
+	}
+	return missing, nil
+}
+
+// scanned counts the terms that the scanner has.
+func (c *termCounter) scanned() {
+	t, words := &c.scan, 0
 	known := len(c.met)
 	var taken int64 // bytes of new terms that aren't yet counted against the limit
 	for term := t.Next(); term != nil; term = t.Next() {
@@ -136,9 +160,6 @@ func (c *termCounter) add(text []byte) {
 	}
 	c.memory.add(taken)
 	c.memory.count(0, len(c.met)-known, 0)
-	if len(c.opened) == 0 {
-		c.blank.Write(text)
-	}
 }
 
 // BlankDigest returns the digest of a text as in [Corpus.Blank].
@@ -175,8 +196,8 @@ func (c *termCounter) endDocument() countedDocument {
 	c.opened = c.opened[:0]
 	closed := countedDocument{counter: c, terms: terms}
 	if c.texts != nil {
-		closed.text = string(c.text)
-		c.text = c.text[:0]
+		closed.text, closed.row = string(c.text), c.row
+		c.text, c.row = c.text[:0], nil
 	}
 	if n == 0 {
 		closed.blank = blankDigest(c.blank)
@@ -225,7 +246,7 @@ func (c *Corpus) fillText(
 	}
 	c.Scripts = token.Scripts(scanners...)
 	c.Tokenizer = c.Tokenizer.WithPairs(len(c.Scripts) > 0)
-	if c.Texts = counters[0].texts.of(documents); c.Texts != nil && opt.rows {
+	if c.Raw = counters[0].texts.of(documents, c.Tokenizer.Columns().Names()); c.Rows != nil {
 		c.minDF, c.maxDF = opt.MinDF, opt.MaxDF
 	}
 	columns, err := c.columns(opt, counters, documents)
@@ -462,6 +483,9 @@ func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 // [github.com/gramengine/gram/corpus/token.Tokenizer]. The zero value is the default: lower-case
 // runs of letters.
 type Tokenizer = token.Tokenizer
+
+// Columns are the columns of a table that views cut; see [token.Columns].
+type Columns = token.Columns
 
 // Script counts the text in a script without spaces; see [token.Scripts].
 type Script = token.Script

@@ -39,7 +39,7 @@ func (o *dataset) about() any {
 		Classes                    []string
 		Warnings                   []corpus.Warning
 	}{o.Source, o.Tokenizer.String(), o.Documents.Rows(), o.Documents.Cols, len(o.Documents.Values), o.Vocabulary != nil,
-		o.Texts != nil, len(o.Labels.IDs) > 0, o.Classes, o.Warnings}
+		o.Kept(), len(o.Labels.IDs) > 0, o.Classes, o.Warnings}
 }
 
 func (o *dataset) arrays() map[string]arrayMaker {

@@ -7,14 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// A tokenizer whose views name columns cuts rows: texts that are JSON objects with these keys, such as
-// {"title":"Red bike","price":120}. Readers of tables and of JSON make them, see [Rows].
+// A tokenizer whose views name columns cuts rows of a table: one field for each of [Tokenizer.Columns].
 
 // Numbers is the analyzer of a view whose columns hold numbers. It stands in views alone.
 //
@@ -48,135 +49,187 @@ func ParseNumber(value string) (x float64, ok bool) {
 	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// Rows says what rows a tokenizer cuts. It may be used concurrently.
-type Rows struct {
-	names   []string       // the columns, each once
-	place   map[string]int // of each among names
-	numbers []bool         // whether they hold numbers
-	mayMiss []bool         // whether they hold numbers or categories
+// Column is a column of a table, with the kinds of the views that cut it.
+type Column struct {
+	Name                   string
+	Text, Number, Category bool
 }
 
-// Rows returns the rows that the views name columns of; nil for a tokenizer of texts.
-func (t Tokenizer) Rows() *Rows {
+// MayMiss reports whether an object of JSON or a table may lack the column: its values are then missing.
+func (c Column) MayMiss() bool { return c.Number || c.Category }
+
+// Columns are the columns of a tokenizer's views, each once. A row has one field for each, in their order.
+type Columns []Column
+
+// Columns returns the columns that the views name, in the order of the views; nil for a tokenizer of texts.
+func (t Tokenizer) Columns() Columns {
 	views, _ := t.Split()
-	if len(views) == 0 || views[0].Columns == nil {
-		return nil
-	}
-	r := &Rows{place: map[string]int{}}
+	var columns Columns
 	for _, v := range views {
 		for _, name := range v.Columns {
-			at, ok := r.place[name]
-			if !ok {
-				at, r.names = len(r.names), append(r.names, name)
-				r.place[name] = at
-				r.numbers, r.mayMiss = append(r.numbers, false), append(r.mayMiss, false)
+			at := columns.Index(name)
+			if at < 0 {
+				at, columns = len(columns), append(columns, Column{Name: name})
 			}
-			r.numbers[at] = r.numbers[at] || v.Analyzer == Numbers
-			r.mayMiss[at] = r.mayMiss[at] || v.Analyzer == Numbers || v.Analyzer == Categories
-		}
-	}
-	return r
-}
-
-// Names returns the columns, each once, in the order of the views; nil for nil.
-func (r *Rows) Names() []string {
-	if r == nil {
-		return nil
-	}
-	return slices.Clone(r.names)
-}
-
-// MayMiss reports whether a row need not have column i: one of numbers or categories, which are missing then. It must
-// have one of its columns. False for columns that aren't there.
-func (r *Rows) MayMiss(i int) bool { return r != nil && i >= 0 && i < len(r.mayMiss) && r.mayMiss[i] }
-
-// HasNumbers reports whether a view counts numbers, not terms of text.
-func (r *Rows) HasNumbers() bool { return r != nil && slices.Contains(r.numbers, true) }
-
-// Text returns the text of a document: values[i] is that of Names()[i]. Values that lack are empty.
-func (r *Rows) Text(values []string) string {
-	object := map[string]string{}
-	if r != nil {
-		for i, name := range r.names {
-			object[name] = ""
-			if i < len(values) {
-				object[name] = values[i]
+			c := &columns[at]
+			switch v.Analyzer {
+			case Numbers:
+				c.Number = true
+			case Categories:
+				c.Category = true
+			default:
+				c.Text = true
 			}
 		}
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.Encode(object) // strings can be encoded, with U+FFFD for what isn't UTF-8
-	return strings.TrimSuffix(b.String(), "\n")
+	return columns
 }
 
-// RowError says what is wrong with a row.
-type RowError struct{ Found, Expected string }
+// HasColumns reports whether documents are rows of a table.
+func (t Tokenizer) HasColumns() bool {
+	views, err := t.Split()
+	return err == nil && len(views) > 0 && views[0].Columns != nil
+}
 
-func (e *RowError) Error() string { return "token: " + e.Found + ", expected " + e.Expected }
+// Index returns the index of the column called name, or -1.
+func (c Columns) Index(name string) int {
+	return slices.IndexFunc(c, func(of Column) bool { return of.Name == name })
+}
 
-// Check checks that a text is a row with all columns and with numbers where they are expected, and counts those that
-// are missing. Any text is one for nil. Errors: a [*RowError].
-func (r *Rows) Check(text []byte) (missing int, err error) {
-	if r == nil {
-		return 0, nil
+// Names returns the names of the columns.
+func (c Columns) Names() (names []string) {
+	for _, column := range c {
+		names = append(names, column.Name)
 	}
-	values, err := r.values(text)
-	for i, v := range values {
-		if x, _ := ParseNumber(v); r.numbers[i] && math.IsNaN(x) {
-			missing++
+	return names
+}
+
+// HasNumbers reports whether a column holds numbers.
+func (c Columns) HasNumbers() bool {
+	return slices.ContainsFunc(c, func(of Column) bool { return of.Number })
+}
+
+// From returns the index of each column among names, -1 for a column that is missing. It fails if a column of text is
+// missing, or all columns are.
+func (c Columns) From(names []string) ([]int, error) {
+	from, found := make([]int, len(c)), false
+	for i, column := range c {
+		from[i] = slices.Index(names, column.Name)
+		found = found || from[i] >= 0
+		if from[i] < 0 && (!column.MayMiss() || !found && i == len(c)-1) {
+			return nil, &ColumnError{column.Name, "no such column among " + strings.Join(names, ", "),
+				"the columns " + strings.Join(c.Names(), ", ")}
 		}
 	}
-	return missing, err
+	return from, nil
 }
 
-// values returns the values of the columns of a row. Errors: a [*RowError].
-func (r *Rows) values(text []byte) ([]string, error) {
-	expected := "a JSON object with " + strings.Join(r.names, ", ")
+// Arrange returns rows with the fields of the columns, from rows that have a field for each of names. Fields of columns
+// that are missing are empty. Errors: those of From, a row of another length.
+func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
+	from, err := c.From(names)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]string, len(rows))
+	for i, row := range rows {
+		if len(row) != len(names) {
+			return nil, fmt.Errorf("row %d: %d fields, expected %d, one for each of the columns %s", i, len(row), len(names),
+				strings.Join(names, ", "))
+		}
+		out[i] = make([]string, len(c))
+		for k, at := range from {
+			if at >= 0 {
+				out[i][k] = row[at]
+			}
+		}
+	}
+	return out, nil
+}
+
+// Fields returns the fields of an object of JSON: a string as it is, a number as it is written, true and false in a
+// column of categories, and an empty field for null. Keys that aren't columns are ignored if no column is missing.
+func (c Columns) Fields(object map[string]any) ([]string, error) {
+	names := slices.Sorted(maps.Keys(object))
+	from, err := c.From(names)
+	if err != nil {
+		return nil, err
+	}
+	unknown := slices.IndexFunc(names, func(name string) bool { return c.Index(name) < 0 })
+	fields := make([]string, len(c))
+	for i, column := range c {
+		if from[i] < 0 && unknown >= 0 { // perhaps it is misspelt
+			return nil, &ColumnError{column.Name, "no such key beside " + strconv.Quote(names[unknown]),
+				"the keys " + strings.Join(c.Names(), ", ")}
+		}
+		switch v := object[column.Name].(type) {
+		case nil:
+		case string:
+			fields[i] = v
+		case json.Number:
+			fields[i] = v.String()
+		default:
+			if b, ok := v.(bool); ok && column.Category && !column.Number {
+				fields[i] = strconv.FormatBool(b)
+				break
+			}
+			return nil, &ColumnError{column.Name, "the value " + cut(fmt.Sprint(v)), "a string, a number or null"}
+		}
+	}
+	return fields, nil
+}
+
+// ParseObject returns the fields of a text that is an object of JSON, as Fields does.
+func (c Columns) ParseObject(text []byte) ([]string, error) {
 	var object map[string]any
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	err := d.Decode(&object)
 	if _, end := d.Token(); err != nil || object == nil || end != io.EOF {
-		return nil, &RowError{fmt.Sprintf("the text %.60q", text), expected}
+		return nil, fmt.Errorf("%s, expected a JSON object with the keys %s", cut(string(text)),
+			strings.Join(c.Names(), ", "))
 	}
-	unknown := "" // the least key that isn't a column: perhaps one that is misspelt
-	for key := range object {
-		if _, known := r.place[key]; !known && (unknown == "" || key < unknown) {
-			unknown = key
-		}
+	return c.Fields(object)
+}
+
+// ColumnError says what is wrong with a column, or with its field in a row.
+type ColumnError struct{ Column, Found, Expected string }
+
+func (e *ColumnError) Error() string {
+	return fmt.Sprintf("column %s: %s, expected %s", e.Column, e.Found, e.Expected)
+}
+
+// cut quotes a value for a message.
+func cut(value string) string { return fmt.Sprintf("%.60q", value) }
+
+// number returns a field of a column of numbers, NaN if it is missing.
+func (c Column) number(field string) (float64, error) {
+	x, ok := ParseNumber(field)
+	if !ok {
+		return 0, &ColumnError{c.Name, cut(field), "a finite number, or nothing where it is missing"}
 	}
-	values, none := make([]string, len(r.names)), true
-	for i, name := range r.names {
-		value, ok := object[name]
-		none = none && !ok
-		switch {
-		case ok:
-		case unknown != "":
-			return nil, &RowError{fmt.Sprintf("no %s in an object with %.60q", name, unknown), expected}
-		case !r.MayMiss(i) || none && i == len(r.names)-1:
-			return nil, &RowError{"no " + name + " in an object", expected}
+	return x, nil
+}
+
+// Values returns the values that a column of categories had in training, from a sorted vocabulary.
+func (t Tokenizer) Values(column string, vocabulary []string) (values []string) {
+	views, _ := t.Split()
+	for i, v := range views {
+		if v.Analyzer != Categories || !slices.Contains(v.Columns, column) {
+			continue
 		}
-		switch v := value.(type) {
-		case nil: // missing
-		case string:
-			values[i] = v
-		case json.Number:
-			values[i] = v.String()
-		default:
-			if b, ok := v.(bool); ok && r.MayMiss(i) && !r.numbers[i] {
-				values[i] = strconv.FormatBool(b)
+		begin := prefixOf(i) + column + "\x00"
+		first, _ := slices.BinarySearch(vocabulary, begin)
+		for _, term := range vocabulary[first:] {
+			value, is := strings.CutPrefix(term, begin)
+			if !is {
 				break
 			}
-			return nil, &RowError{fmt.Sprintf("the value %.60q of %s", fmt.Sprint(v), name), "a string, a number or null"}
+			values = append(values, value)
 		}
-		if _, ok := ParseNumber(values[i]); r.numbers[i] && !ok {
-			return nil, &RowError{fmt.Sprintf("%.60q in the column %s", values[i], name),
-				"a finite number, or nothing where it is missing"}
-		}
+		break
 	}
-	return values, nil
+	return values
 }
 
 // Unfitted reports whether there are columns of numbers without a scale; see [Tokenizer.Fit].
@@ -187,20 +240,23 @@ func (t Tokenizer) Unfitted() bool {
 
 // Fit returns the tokenizer with scales for columns of numbers that have none: quantiles of rows. It changes no other.
 //
-// Errors: a text that is no row, a column without a number.
-func (t Tokenizer) Fit(rows []string) (Tokenizer, error) {
+// Errors: a field that is no number, a column without a number.
+func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
 	if err := t.Validate(); err != nil || !t.Unfitted() {
 		return t, err
 	}
-	r := t.Rows()
-	values := make([][]float64, len(r.names))
+	columns := t.Columns()
+	values := make([][]float64, len(columns))
 	for i, row := range rows {
-		of, err := r.values([]byte(row))
-		if err != nil {
-			return t, fmt.Errorf("document %d: %w", i, err)
-		}
-		for k, v := range of {
-			if x, _ := ParseNumber(v); r.numbers[k] && !math.IsNaN(x) {
+		for k, column := range columns {
+			if !column.Number {
+				continue
+			}
+			x, err := column.number(row[k])
+			if err != nil {
+				return t, fmt.Errorf("document %d: %w", i, err)
+			}
+			if !math.IsNaN(x) {
 				values[k] = append(values[k], x)
 			}
 		}
@@ -212,7 +268,7 @@ func (t Tokenizer) Fit(rows []string) (Tokenizer, error) {
 			continue
 		}
 		for _, name := range v.Columns {
-			x := values[slices.Index(r.names, name)]
+			x := values[columns.Index(name)]
 			if len(x) == 0 {
 				return t, fmt.Errorf("token: no number in the column %s of %d rows, expected some", name, len(rows))
 			}
@@ -426,38 +482,66 @@ func numberCounts(knots []float64, width, x float64) []int {
 	return counts
 }
 
-// feedRow hands a row to the views of its columns. Of a text that is no row there are no terms.
-func (v *viewScanners) feedRow(text []byte) {
-	values, err := v.rows.values(text)
-	v.given = v.given[:0]
-	for i, view := range v.views {
-		var of []string
-		for _, name := range view.Columns {
-			if err == nil {
-				of = append(of, values[v.rows.place[name]])
+// feedRow hands a row to the views of its columns. It returns how many numbers are missing.
+func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
+	v.at, v.given, v.fields, v.numbers = 0, v.given[:0], v.fields[:0], v.numbers[:0]
+	for i, column := range v.columns {
+		field, x := fields[i], math.NaN()
+		if column.Number {
+			if x, err = column.number(field); err != nil {
+				return 0, err
+			}
+			if math.IsNaN(x) {
+				missing++
 			}
 		}
+		if !utf8.ValidString(field) {
+			field = string([]rune(field)) // U+FFFD for each byte that isn't UTF-8
+		}
+		v.fields, v.numbers = append(v.fields, field), append(v.numbers, x)
+	}
+	for i := range v.views {
+		view := &v.views[i]
 		switch view.Analyzer {
 		case Numbers:
+			for k, at := range v.of[i] {
+				v.giveNumber(i, k, v.numbers[at])
+			}
 		case Categories:
-			for column, value := range of {
-				term := prefixOf(i) + view.Columns[column] + "\x00" + strings.TrimSpace(value)
-				v.given = append(v.given, []byte(term))
+			for k, at := range v.of[i] {
+				v.give(i, view.Columns[k], strings.TrimSpace(v.fields[at]), 1)
 			}
-			continue
 		default:
-			v.scanners[i].Feed([]byte(strings.Join(of, "\n")))
-			continue
-		}
-		for column := range min(len(of), len(view.knots)) {
-			first, counts := -1, []int{numberTerms}
-			if x, _ := ParseNumber(of[column]); !math.IsNaN(x) {
-				first, counts = 0, numberCounts(view.knots[column], cmp.Or(view.width, 1), x)
+			var text []byte
+			for k, at := range v.of[i] {
+				if k > 0 {
+					text = append(text, '\n')
+				}
+				text = append(text, v.fields[at]...)
 			}
-			for k, n := range counts {
-				term := fmt.Appendf(nil, "%s%s\x00%d", prefixOf(i), view.Columns[column], first+k)
-				v.given = append(v.given, slices.Repeat([][]byte{term}, n)...)
-			}
+			v.scanners[i].Feed(text)
 		}
+	}
+	return missing, nil
+}
+
+// giveNumber gives the terms of a number in a view's column, none if the column has no scale.
+func (v *viewScanners) giveNumber(view, column int, x float64) {
+	of := &v.views[view]
+	switch {
+	case column >= len(of.knots):
+	case math.IsNaN(x):
+		v.give(view, of.Columns[column], "-1", numberTerms)
+	default:
+		for k, n := range numberCounts(of.knots[column], cmp.Or(of.width, 1), x) {
+			v.give(view, of.Columns[column], strconv.Itoa(k), n)
+		}
+	}
+}
+
+// give gives a term n times.
+func (v *viewScanners) give(view int, column, value string, n int) {
+	if n > 0 {
+		v.given = append(v.given, givenTerm{[]byte(prefixOf(view) + column + "\x00" + value), n})
 	}
 }

@@ -1,13 +1,13 @@
 package token
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/gramengine/gram/internal/musttest"
 )
@@ -74,15 +74,26 @@ func TestViewsParse(t *testing.T) {
 	}
 }
 
-// scanned returns how often a text has terms, as people read them.
+// scanned returns how often a row, an object of JSON, has terms, as people read them.
 func scanned(t *testing.T, from Tokenizer, text string) map[string]int {
 	t.Helper()
 	s := musttest.Get(from.NewScanner())(t)
+	musttest.Get(s.FeedRow(musttest.Get(from.Columns().ParseObject([]byte(text)))(t)))(t)
 	counts := map[string]int{}
-	for _, term := range fed(s, text) {
-		counts[from.Term(term)]++
+	for term := s.Next(); term != nil; term = s.Next() {
+		counts[from.Term(string(term))]++
 	}
 	return counts
+}
+
+// check reads a row, an object of JSON, and returns how many numbers are missing.
+func check(t *testing.T, from Tokenizer, text string) (missing int, err error) {
+	t.Helper()
+	fields, err := from.Columns().ParseObject([]byte(text))
+	if err != nil {
+		return 0, err
+	}
+	return musttest.Get(from.NewScanner())(t).FeedRow(fields)
 }
 
 // A category is a term, whatever is in it; a view of others beside it has the same value as what it is there.
@@ -97,10 +108,10 @@ func TestCategories(t *testing.T) {
 		}
 	}
 	spec := musttest.Get(Parse(`city,"b c"=categories + city=words + n=numbers`))(t)
-	if spec.String() != `city,"b c"=categories + city=word + n=numbers` || !spec.Rows().HasNumbers() {
+	if spec.String() != `city,"b c"=categories + city=word + n=numbers` || !spec.Columns().HasNumbers() {
 		t.Errorf("read as %s", spec)
 	}
-	fitted := musttest.Get(spec.Fit([]string{`{"city":"","b c":"","n":1}`}))(t)
+	fitted := musttest.Get(spec.Fit([][]string{{"", "", "1"}}))(t)
 	for text, want := range map[string]string{
 		`{"city":" New  York 1\n","b c":"+\u0000\ud800","n":1}`: `b c: "+\x00` + "\uFFFD\", city: New  York 1, city: new, " +
 			"city: york, n ≈ 1",
@@ -114,13 +125,11 @@ func TestCategories(t *testing.T) {
 		if found := strings.Join(slices.Sorted(maps.Keys(got)), ", "); found != want || got["city: Ohio"] > 1 {
 			t.Errorf("%s has %q, expected %q", text, found, want)
 		}
-		if _, err := fitted.Rows().Check([]byte(text)); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
 	}
-	for text, want := range map[string]string{`{"city":["x"],"b c":""}`: "of city", `{"city":"x","n":true}`: "of n",
-		`{"city":"x","b d":"y"}`: `no b c in an object with "b d"`} {
-		if _, err := fitted.Rows().Check([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+	for text, want := range map[string]string{`{"city":["x"],"b c":""}`: "column city: the value \"[x]\"",
+		`{"city":"x","n":true}`:  "column n: the value \"true\"",
+		`{"city":"x","b d":"y"}`: `column b c: no such key beside "b d"`} {
+		if _, err := check(t, fitted, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %s", text, err, want)
 		}
 	}
@@ -139,14 +148,20 @@ func TestColumnsScan(t *testing.T) {
 	if !spec.Unfitted() {
 		t.Error("numbers without a scale pass for fitted")
 	}
-	fitted, err := spec.Fit(rows)
+	fields := func(rows ...string) (of [][]string) {
+		for _, row := range rows {
+			of = append(of, musttest.Get(spec.Columns().ParseObject([]byte(row)))(t))
+		}
+		return of
+	}
+	fitted, err := spec.Fit(fields(rows...))
 	if err != nil || fitted.Unfitted() || !strings.HasSuffix(fitted.String(), "price,age=numbers:1|5|9,2") {
 		t.Fatalf("%v, %v", fitted, err)
 	}
-	if again, err := fitted.Fit(rows[:1]); err != nil || again != fitted {
+	if again, err := fitted.Fit(fields(rows[0])); err != nil || again != fitted {
 		t.Errorf("fitted again it is %v, %v", again, err)
 	}
-	if _, err := spec.Fit([]string{rows[0], "{"}); err == nil || !strings.HasPrefix(err.Error(), "document 1: ") {
+	if _, err := spec.Fit([][]string{fields(rows[0])[0], {"", "", "cheap", ""}}); err == nil || !strings.HasPrefix(err.Error(), "document 1: ") {
 		t.Errorf("error %v, expected one of document 1, from 0", err)
 	}
 	got := scanned(t, fitted, rows[1])
@@ -164,41 +179,44 @@ func TestColumnsScan(t *testing.T) {
 	}
 	// Without the key a number is missing, as with null, but not in a row that has no number at all.
 	null, absent := `{"title":"a","body":"b","price":1,"age":null}`, `{"title":"a","body":"b","price":1}`
-	if missing, err := spec.Rows().Check([]byte(absent)); missing != 1 || err != nil {
+	if missing, err := check(t, spec, absent); missing != 1 || err != nil {
 		t.Errorf("%d missing, %v, expected one", missing, err)
 	}
 	if x, y := scanned(t, fitted, null), scanned(t, fitted, absent); !maps.Equal(x, y) {
 		t.Errorf("%v with null, %v without the key", x, y)
 	}
-	numbers := Tokenizer{Views: "price,age=numbers"}.Rows()
-	if _, err := numbers.Check([]byte(`{}`)); err == nil || !strings.Contains(err.Error(), "no age") {
+	numbers := Tokenizer{Views: "price,age=numbers"}
+	if _, err := check(t, numbers, `{}`); err == nil || !strings.Contains(err.Error(), "column age: no such column") {
 		t.Errorf("no number: %v", err)
 	}
 	for text, want := range map[string]string{
-		"Bike": "a JSON object", `{"title":"a","price":1}`: "no body", `{}`: "no title",
-		`{"title":"a","body":"b","price":1,"aeg":2,"x":3}`: `no age in an object with "aeg"`,
+		"Bike": "a JSON object", `{"title":"a","price":1}`: "column body: no such", `{}`: "column title: no such",
+		`{"title":"a","body":"b","price":1,"aeg":2,"x":3}`: `column age: no such key beside "aeg"`,
 		`{"title":["a"],"body":"b","price":1,"age":2}`:     "title",
-		`{"title":"a","body":"b","price":"cheap","age":2}`: `"cheap" in the column price`,
-		`{"title":"a","body":"b","price":"Inf","age":2}`:   `"Inf" in the column price`, "null": "a JSON object",
+		`{"title":"a","body":"b","price":"cheap","age":2}`: `column price: "cheap"`,
+		`{"title":"a","body":"b","price":"Inf","age":2}`:   `column price: "Inf"`, "null": "a JSON object",
 	} {
-		_, err := spec.Rows().Check([]byte(text))
-		var bad *RowError
-		if !errors.As(err, &bad) || !strings.Contains(err.Error(), want) || bad.Expected == "" {
+		if _, err := check(t, spec, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %s", text, err, want)
 		}
-		if _, err := spec.Fit([]string{text}); err == nil {
-			t.Errorf("scales of %s", text)
-		}
 	}
-	if n, err := spec.Rows().Check([]byte(rows[2])); n != 1 || err != nil {
+	if n, err := check(t, spec, rows[2]); n != 1 || err != nil {
 		t.Errorf("%d numbers are missing, %v", n, err)
 	}
-	text := spec.Rows().Text([]string{"a \"b\"\n", "<"})
-	if text != `{"age":"","body":"<","price":"","title":"a \"b\"\n"}` {
-		t.Error(text)
-	}
-	if _, err := spec.Fit([]string{strings.Replace(rows[2], `5`, `"?"`, 1)}); err == nil {
+	if _, err := spec.Fit([][]string{{"", "", "?", "1"}}); err == nil {
 		t.Error("a scale of no numbers")
+	}
+	got2, err := spec.Columns().Arrange([]string{"body", "age", "x", "title"}, [][]string{{"b", "2", "y", "a"}})
+	if err != nil || !slices.Equal(got2[0], []string{"a", "b", "", "2"}) {
+		t.Errorf("arranged as %q, %v", got2, err)
+	}
+	if _, err := spec.Columns().Arrange([]string{"title", "age"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "column body: no such column among title, age") {
+		t.Errorf("without a body: %v", err)
+	}
+	if _, err := spec.Columns().Arrange([]string{"title", "body"}, [][]string{{"a"}}); err == nil ||
+		!strings.Contains(err.Error(), "row 0: 1 fields") {
+		t.Errorf("a short row: %v", err)
 	}
 }
 
@@ -265,7 +283,7 @@ func TestNumbersAreGaussian(t *testing.T) {
 		}
 	}
 	knots := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8}
-	rows := musttest.Make(len(knots), func(i int) string { return fmt.Sprintf(`{"x":%d}`, i) })
+	rows := musttest.Make(len(knots), func(i int) []string { return []string{fmt.Sprint(i)} })
 	for _, width := range []float64{1, 1.25, 2, 3, 4} {
 		fitted := musttest.Get(musttest.Get(Parse(fmt.Sprintf("x=numbers:width=%v", width)))(t).Fit(rows))(t)
 		for x := 0.0; x <= 8; x += 0.4 {
@@ -296,7 +314,7 @@ func TestNumbersAreGaussian(t *testing.T) {
 	}
 }
 
-// What Check accepts can be cut, and every row that a reader makes is accepted unless a number isn't one.
+// A row that an object gives is cut or refused for a number that isn't one; scales are fitted to the same rows.
 func FuzzRows(f *testing.F) {
 	f.Add("title=words + price=numbers", `{"title":"a b","price":1}`, "a", "1")
 	f.Add("x,y=categories + x=words + n=numbers:1|2", `{"x":"A b","y":true,"n":1}`, "3", "")
@@ -311,18 +329,26 @@ func FuzzRows(f *testing.F) {
 		if again, err := Parse(from.String()); err != nil || again != from {
 			t.Fatalf("%q is %q, read again %q, %v", spec, from, again, err)
 		}
-		rows := from.Rows()
-		if rows == nil {
+		columns := from.Columns()
+		if columns == nil {
 			return
 		}
-		for _, text := range []string{text, rows.Text([]string{first, second})} {
-			_, err := rows.Check([]byte(text))
-			fitted, bad := from.Fit([]string{text})
-			if err != nil && from.Unfitted() && bad == nil {
-				t.Fatalf("%q is no row, %v, and gives the scales %s", text, err, fitted)
+		row := append([]string{first, second}, make([]string, len(columns))...)[:len(columns)]
+		rows := [][]string{row}
+		if fields, err := columns.ParseObject([]byte(text)); err == nil {
+			rows = append(rows, fields)
+		}
+		for _, row := range rows {
+			s := musttest.Get(from.NewScanner())(t)
+			_, bad := s.FeedRow(row)
+			fitted, err := from.Fit([][]string{row})
+			if bad != nil && from.Unfitted() && err == nil {
+				t.Fatalf("%q is no row, %v, and gives the scales %s", row, bad, fitted)
 			}
-			if terms := scanned(t, fitted, text); err != nil && !strings.HasPrefix(text, "{") && len(terms) > 0 {
-				t.Fatalf("%q is no row, %v, and has the terms %v", text, err, terms)
+			for term := s.Next(); bad == nil && term != nil; term = s.Next() {
+				if !utf8.Valid(term) {
+					t.Fatalf("%q has the term %q, which is not UTF-8", row, term)
+				}
 			}
 		}
 	})

@@ -97,6 +97,10 @@ func (s *Scanner) Feed(text []byte) {
 	s.text, s.plain = text, plain{}
 }
 
+// FeedRow hands the scanner a row, which is a whole document, with a field for each of [Tokenizer.Columns]. It returns
+// how many numbers are missing. Errors: a [*ColumnError] for a field of a column of numbers that isn't one.
+func (s *Scanner) FeedRow(fields []string) (missing int, err error) { return s.views.feedRow(fields) }
+
 // End ends the open document; the next Feed begins another. What is left of the text is dropped.
 func (s *Scanner) End() {
 	if s.views != nil {

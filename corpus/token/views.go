@@ -252,15 +252,27 @@ type viewScanners struct {
 	at       int    // the one that is being asked
 	term     []byte // the last term, its view in front
 
-	views []View
-	rows  *Rows    // nil where documents are texts
-	given [][]byte // terms of numbers and categories that come
+	views   []View
+	columns Columns     // nil if documents are texts
+	of      [][]int     // of each view, the indices of its columns
+	fields  []string    // of the row, in UTF-8
+	numbers []float64   // of the row, NaN if missing
+	given   []givenTerm // of numbers and categories that come
+}
+
+// givenTerm is a term that a row has n times.
+type givenTerm struct {
+	term []byte
+	n    int
 }
 
 func newViewScanners(views []View) (*viewScanners, error) {
-	out := &viewScanners{scanners: make([]*Scanner, len(views)), views: views}
-	out.rows = Tokenizer{Views: joinViews(views)}.Rows()
+	out := &viewScanners{scanners: make([]*Scanner, len(views)), views: views, of: make([][]int, len(views))}
+	out.columns = Tokenizer{Views: joinViews(views)}.Columns()
 	for i, v := range views {
+		for _, name := range v.Columns {
+			out.of[i] = append(out.of[i], out.columns.Index(name))
+		}
 		if v.Analyzer == Numbers || v.Analyzer == Categories { // which the row gives
 			out.scanners[i] = &Scanner{}
 			continue
@@ -275,10 +287,6 @@ func newViewScanners(views []View) (*viewScanners, error) {
 
 func (v *viewScanners) feed(text []byte) {
 	v.at = 0
-	if v.rows != nil {
-		v.feedRow(text)
-		return
-	}
 	for _, s := range v.scanners {
 		s.Feed(text)
 	}
@@ -294,9 +302,11 @@ func (v *viewScanners) next() []byte {
 	if len(v.given) == 0 {
 		return nil
 	}
-	term := v.given[0]
-	v.given = v.given[1:]
-	return term
+	first := &v.given[0]
+	if first.n--; first.n == 0 {
+		v.given = v.given[1:]
+	}
+	return first.term
 }
 
 func (v *viewScanners) end() {

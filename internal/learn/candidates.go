@@ -94,7 +94,7 @@ func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (svm.Candidates, er
 	switch {
 	case c.Vocabulary == nil:
 		histograms, vectors = plainHistograms, plainVectors
-	case c.Tokenizer.Rows().HasNumbers(): // whose values below 1 aren't damped
+	case c.Tokenizer.Columns().HasNumbers(): // whose values below 1 aren't damped
 		histograms, vectors = []string{"tfidf-l1-sqrt", "tf-l1-sqrt"}, []string{"tfidf-l2"}
 	}
 	var err error
@@ -121,7 +121,7 @@ func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (svm.Candidates, er
 		out.Kernels, err = suiting(g.Kernel, histograms, vectors)
 	}
 	// Labels that come together have thresholds, which are tuned on folds: on as many matrices.
-	if err != nil || c.Vocabulary == nil || c.Tokenizer.Rows().HasNumbers() || s.Scheme == solver.Labels ||
+	if err != nil || c.Vocabulary == nil || c.Tokenizer.Columns().HasNumbers() || s.Scheme == solver.Labels ||
 		len(g.Embeddings) > 0 || g.Fixed() || regression {
 		return out, err
 	}

@@ -300,7 +300,7 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o O
 		defer func() { err = errors.Join(err, p.Close()) }()
 	}
 	var counter *corpus.Counter
-	if c.Texts != nil && a.Vocabulary != nil && a.Tokenizer.Rows() == nil { // a row without a word may be none
+	if c.Texts != nil && a.Vocabulary != nil && !a.Tokenizer.HasColumns() {
 		if counter, err = corpus.NewCounter(a.Tokenizer, a.Vocabulary); err != nil {
 			return err
 		}
@@ -322,7 +322,7 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o O
 
 // allWords returns a corpus by all words of its texts; as it is if they weren't kept or are rows of columns.
 func allWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
-	if c.Texts == nil || c.Tokenizer.Rows() != nil {
+	if c.Texts == nil {
 		return c, nil
 	}
 	own := corpus.Options{MinDF: 1, Workers: o.Workers, MemoryBytes: Left(o.MemoryBytes, o.HeldBytes),

@@ -30,9 +30,8 @@ const (
 
 // ExplainText explains the prediction of a text by its words, and marks them: the n without which f changes most, in
 // the text's order. An effect is f(x) - f(the text without the word, wherever it stands), whatever terms the model
-// makes of words. The first 400 different words are tried, at a prediction each. Not explained, the result is nil: a
-// text of more than 64 KiB, and a row of columns, which may be none without a word. Errors: those of [ExplainDocument],
-// a model that learnt from vectors.
+// makes of words. The first 400 different words are tried, at a prediction each. The result is nil for a text of more
+// than 64 KiB. Errors: those of [ExplainDocument], a model that learnt from vectors or from rows.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {
@@ -42,9 +41,6 @@ func ExplainText(
 	a := m.About()
 	if a.Vocabulary == nil {
 		return nil, nil, errors.New("learn: a text for a model that learnt from vectors, and knows no words")
-	}
-	if a.Tokenizer.Rows() != nil {
-		return nil, nil, nil
 	}
 	counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
 	if err != nil {

@@ -39,9 +39,7 @@ func RowsOf(m Model, p *model.Prediction, c *corpus.Corpus) ([]Row, error) {
 		if c.Names != nil {
 			r.Document = c.Names[i]
 		}
-		if c.Texts != nil {
-			r.Text = c.Texts[i]
-		}
+		r.Text = c.Text(i)
 		if len(c.Labels.IDs) > 0 {
 			var truth []string
 			for _, id := range c.Labels.Of(i) {

@@ -266,7 +266,7 @@ func (t *machines) choose(
 	if cut, found.Corpus = found.Corpus, nil; cut == nil {
 		return terms[found.Cut].Cut(ctx, c, reading)
 	}
-	cut.Texts = nil
+	cut.Raw = corpus.Raw{}
 	return cut, nil
 }
 
@@ -372,9 +372,9 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	}
 	trained := &Trained{}
 	p, err := t.chosenProblem(ctx, c, s, o, trained)
-	if c.Texts != nil && short(err) { // other terms, or the texts, are too much
+	if c.Kept() && short(err) { // other terms, or the texts, are too much
 		words := *c
-		words.Texts = nil
+		words.Raw = corpus.Raw{}
 		c = &words
 		p, err = t.chosenProblem(ctx, c, s, o, trained)
 	}

@@ -126,7 +126,7 @@ func (t *machines) searchSamples(
 	if short(err) && from.Cuts > 1 {
 		o.Warning("other terms are left out: %v", err)
 		words, one := *c, *g
-		words.Texts, one.Cuts, one.Corpus = nil, 0, nil
+		words.Raw, one.Cuts, one.Corpus = corpus.Raw{}, 0, nil
 		return t.searchSamples(ctx, &words, &one, o, given)
 	}
 	if chosen == nil {

@@ -29,7 +29,7 @@ func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 	if c != nil {
 		read = c.Tokenizer
 	}
-	if read.Rows() != nil {
+	if read.HasColumns() {
 		return widths(read, 2)
 	}
 	words := read
@@ -54,7 +54,7 @@ func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 // searchTerms are what a search compares: those of [DefaultTerms], with terms of one document and without, or more
 // widths of numbers.
 func searchTerms(c *corpus.Corpus) []corpus.Terms {
-	if c.Tokenizer.Rows() != nil {
+	if c.Tokenizer.HasColumns() {
 		return widths(c.Tokenizer, 2, 3)
 	}
 	terms := DefaultTerms(c)
@@ -71,12 +71,10 @@ func (o *Options) cutting(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *svm.Candidates,
 ) ([]corpus.Terms, corpus.Options, error) {
 	reading := corpus.Options{Workers: o.Workers}
-	if c.Texts == nil || len(terms) < 2 {
+	if !c.Kept() || len(terms) < 2 {
 		return nil, reading, nil
 	}
-	for _, text := range c.Texts {
-		o.HeldBytes += int64(len(text))
-	}
+	o.HeldBytes += c.Raw.Bytes()
 	reading.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
 	tried, err := over(ctx, c, terms, from, reading)
 	return tried, reading, err
@@ -96,11 +94,11 @@ const cutBytes = 48
 func over(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *svm.Candidates, opt corpus.Options,
 ) ([]corpus.Terms, error) {
-	n := min(len(c.Texts), sampledTexts)
+	n := min(c.Raw.Len(), sampledTexts)
 	some := make([]int, n)
 	var first int64
 	for k := range some {
-		some[k] = k * len(c.Texts) / n
+		some[k] = k * c.Raw.Len() / n
 		of, _ := c.Documents.Row(some[k])
 		first += int64(len(of))
 	}
@@ -113,7 +111,7 @@ func over(
 		if err != nil {
 			return nil, err
 		}
-		all := float64(cut.Documents.NNZ()) / float64(n) * float64(len(c.Texts))
+		all := float64(cut.Documents.NNZ()) / float64(n) * float64(c.Raw.Len())
 		if opt.MemoryBytes > 0 && 3*cutBytes*all > float64(opt.MemoryBytes) {
 			continue
 		}
@@ -126,7 +124,7 @@ func over(
 		counted = append(counted, count/float64(n))
 	}
 	from.Cuts, from.Values, from.Counted, terms = len(tried), values, counted, tried
-	from.Alike = c.Tokenizer.Rows() != nil // widths of numbers
+	from.Alike = c.Tokenizer.HasColumns() // widths of numbers
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 		return c.Recut(ctx, documents, cutBy(terms[cut], opt))
 	}

@@ -83,16 +83,17 @@ func TestTrainChoosesTerms(t *testing.T) {
 // documents.
 func TestTrainChoosesWidth(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var texts, labels []string
+	var labels []string
+	var rows [][]string
 	for range 300 {
 		x := [4]float64{r.Float64(), r.Float64(), r.Float64(), r.Float64()}
-		texts = append(texts, fmt.Sprintf(`{"a":%v,"b":%v,"c":%v,"d":%v}`, x[0], x[1], x[2], x[3]))
+		rows = append(rows, strings.Fields(fmt.Sprint(x[0], x[1], x[2], x[3])))
 		labels = append(labels, fmt.Sprint(math.Sin(3*x[0]*x[1])+x[2]*x[3]))
 	}
 	ctx := t.Context()
-	texts, labels = append(texts, `{"a":7}`), append(labels, "2") // that b, c and d are missing is a term of one document
+	rows, labels = append(rows, []string{"7", "", "", ""}), append(labels, "2") // that b, c and d are missing is a term of one document
 	for views, widths := range map[string]int{"a,b,c,d=numbers": 2, "a,b,c,d=numbers:width=1": 0} {
-		c := musttest.Get(corpus.FromTexts(ctx, texts, labels, corpus.Options{KeepTexts: TextsToKeep(0), MinDF: 1,
+		c := musttest.Get(corpus.FromRows(ctx, []string{"a", "b", "c", "d"}, rows, labels, corpus.Options{KeepTexts: TextsToKeep(0), MinDF: 1,
 			Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
 		_, trainer, err := Parse(string(model.EpsilonSVR))
 		if err != nil {
@@ -139,14 +140,15 @@ func TestTrainChoosesWidth(t *testing.T) {
 // Classes are tried with each C on the two best candidates alone, whatever their widths.
 func TestWidthOfClasses(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
-	var texts, labels []string
+	var labels []string
+	var rows [][]string
 	for range 300 {
 		a, b := r.Float64(), r.Float64()
-		texts = append(texts, fmt.Sprintf(`{"a":%v,"b":%v}`, a, b))
+		rows = append(rows, []string{fmt.Sprint(a), fmt.Sprint(b)})
 		labels = append(labels, fmt.Sprint(a*b+0.1*r.NormFloat64() > 0.25))
 	}
-	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{KeepRows: 1 << 20,
-		Tokenizer: musttest.Get(token.ParseViews("a,b=numbers"))(t)}))(t)
+	c := musttest.Get(corpus.FromRows(t.Context(), []string{"a", "b"}, rows, labels, corpus.Options{
+		KeepRows: 1 << 20, Tokenizer: musttest.Get(token.ParseViews("a,b=numbers"))(t)}))(t)
 	_, trainer, _ := Parse(string(model.CSVC))
 	own := musttest.Get(trainer.Train(t.Context(), c, Options{Work: 1, Seed: 1}))(t).(Machines)
 	points := 0

@@ -93,10 +93,7 @@ func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options)
 		return nil, errors.New("learn: the search has no best point to train")
 	}
 	if p.Cut > 0 && c != nil && c.Documents != nil { // which stay beside those that are cut anew
-		o.HeldBytes += c.Documents.Bytes()
-		for _, text := range c.Texts {
-			o.HeldBytes += int64(len(text))
-		}
+		o.HeldBytes += c.Documents.Bytes() + c.Raw.Bytes()
 	}
 	switch {
 	case f.Terms != nil && p.Cut > 0:

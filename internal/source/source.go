@@ -129,7 +129,7 @@ func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 		o.Need = func(s corpus.Size) int64 { return s.Bytes() + rest }
 	}
 	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // of text alone
-	if train.Tokenizer.Rows() != nil {                                            // which have learnt scales
+	if train.Tokenizer.HasColumns() {                                             // which have learnt scales
 		o.TokenizerLater = func() (corpus.Tokenizer, error) { return train.Tokenizer, nil }
 	}
 	return &o

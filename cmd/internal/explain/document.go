@@ -81,8 +81,16 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 		if err != nil {
 			return nil, 0, err
 		}
-		docs, err := counter.Count(ctx, []string{r.text})
-		return &corpus.Corpus{Documents: docs, Vocabulary: a.Vocabulary, Texts: []string{r.text}}, 0, err
+		raw := corpus.Raw{Texts: []string{r.text}}
+		if columns := a.Tokenizer.Columns(); columns != nil {
+			fields, err := columns.ParseObject([]byte(r.text))
+			if err != nil {
+				return nil, 0, fmt.Errorf("-text: %w", err)
+			}
+			raw = corpus.Raw{Columns: columns.Names(), Rows: [][]string{fields}}
+		}
+		docs, _, err := counter.CountUnknown(ctx, raw)
+		return &corpus.Corpus{Documents: docs, Vocabulary: a.Vocabulary, Raw: raw}, 0, err
 	}
 	r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
 	r.Form, r.Signed = a.Form, true // embedding them is an error where the model takes none

@@ -149,7 +149,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 
 // warnTexts warns if there is text that wasn't kept.
 func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
-	if c.Texts != nil || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
+	if c.Kept() || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
 		return
 	}
 	e.Warn("the texts of %s don't fit into their part of -m: no words are marked, and mistakes are explained by terms",

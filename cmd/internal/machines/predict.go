@@ -166,7 +166,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 	if err != nil {
 		return nil, err
 	}
-	if r.texts && corpus.Texts == nil {
+	if r.texts && !corpus.Kept() {
 		return nil, fmt.Errorf("-texts: %s holds no text", r.In)
 	}
 	if corpus, err = r.objects(loaded.m, corpus); err != nil {

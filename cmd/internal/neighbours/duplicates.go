@@ -203,9 +203,9 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	}
 	switch vectors := c.Vocabulary == nil; {
 	case d.keep == "":
-	case c.Texts != nil && slices.Contains(notTexts, strings.ToLower(filepath.Ext(d.keep))):
+	case c.Kept() && slices.Contains(notTexts, strings.ToLower(filepath.Ext(d.keep))):
 		return fmt.Errorf("-keep %s: %s holds texts, expected a name in .jsonl", d.keep, c.Source)
-	case c.Texts != nil:
+	case c.Kept():
 	case !vectors:
 		return fmt.Errorf("-keep: %s holds no text", c.Source)
 	case slices.ContainsFunc(c.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
@@ -233,7 +233,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	warnBlank(e, space.Blank)
 	r.Blank, space = space.Blank, nil
 	documents := c.Documents
-	if c.Documents = nil; d.keep == "" || c.Texts != nil {
+	if c.Documents = nil; d.keep == "" || c.Kept() {
 		documents = nil
 	}
 	groups, err := d.find(ctx, p, x, r)
@@ -349,7 +349,7 @@ func (d *duplicates) text(c *corpus.Corpus) func(i int32) string {
 	if !d.texts {
 		return nil
 	}
-	return func(i int32) string { return beginning(c.Texts[i]) }
+	return func(i int32) string { return beginning(c.Text(int(i))) }
 }
 
 // writeKept writes the documents that no group drops: their texts as JSON lines or, of vectors, documents as
@@ -357,7 +357,6 @@ func (d *duplicates) text(c *corpus.Corpus) func(i int32) string {
 func writeKept(
 	ctx context.Context, path string, c *corpus.Corpus, documents *sparse.CSR, n int, groups [][]int32,
 ) (int64, error) {
-	rows := c.Tokenizer.Rows() != nil // texts are objects of columns
 	dropped := make([]bool, n)
 	for _, g := range groups {
 		for _, i := range g[1:] {
@@ -372,20 +371,8 @@ func writeKept(
 				return b, nil
 			}
 			labels := source.LabelsOf(c, i)
-			if c.Texts != nil {
-				object := struct {
-					Name  string   `json:"name,omitempty"`
-					Label []string `json:"label"`
-					Text  string   `json:"text,omitempty"`
-				}{Name: source.FileOf(c, i), Label: labels}
-				if !rows {
-					object.Text = c.Texts[i]
-				}
-				text, err := json.Marshal(object)
-				if rows {
-					text = append(append(text[:len(text)-1], ','), strings.TrimPrefix(c.Texts[i], "{")...)
-				}
-				return append(append(b, text...), '\n'), err
+			if c.Kept() {
+				return appendObject(b, c, i), nil
 			}
 			terms, raw := documents.Row(i)
 			indices, values = indices[:0], values[:0]
@@ -395,6 +382,29 @@ func writeKept(
 			return matrixio.AppendVector(b, strings.Join(labels, ","), indices, values, 32), nil
 		})
 	})
+}
+
+// appendObject appends a line with a JSON object of a document's name, labels, and text or columns.
+func appendObject(b []byte, c *corpus.Corpus, i int) []byte {
+	sign := byte('{')
+	add := func(key string, value any) {
+		name, _ := json.Marshal(key)
+		text, _ := json.Marshal(value)
+		b = append(append(append(append(b, sign), name...), ':'), text...)
+		sign = ','
+	}
+	if name := source.FileOf(c, i); name != "" {
+		add("name", name)
+	}
+	add("label", source.LabelsOf(c, i))
+	if c.Texts != nil {
+		add("text", c.Texts[i])
+	} else {
+		for k, column := range c.Columns {
+			add(column, c.Rows[i][k])
+		}
+	}
+	return append(b, "}\n"...)
 }
 
 // needs bounds the memory of groups of near documents.
@@ -471,7 +481,7 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, doc
 		}
 		b = fmt.Appendf(b, "%s\t%s\t%s", source.ShortName(docs, l.i), source.ShortName(others, l.of), report.Float(l.c))
 		if d.texts {
-			b = fmt.Appendf(b, "\t%s\t%s", beginning(docs.Texts[l.i]), beginning(others.Texts[l.of]))
+			b = fmt.Appendf(b, "\t%s\t%s", beginning(docs.Text(int(l.i))), beginning(others.Text(int(l.of))))
 		}
 		return append(b, '\n'), nil
 	})

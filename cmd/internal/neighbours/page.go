@@ -48,10 +48,10 @@ func (r *neighboursReport) describePage(d *report.Document) {
 	s := report.Section{Title: "Documents", Text: fmt.Sprintf("The first %d at most, and their neighbours.", mostShown)}
 	for i := range min(w.near.Len(), mostShown) {
 		near := w.near.Of(i)
-		own := report.Marked{Name: source.ShortName(w.rows, i), Text: beginning(w.rows.Texts[i])}
+		own := report.Marked{Name: source.ShortName(w.rows, i), Text: beginning(w.rows.Text(i))}
 		s.Documents = append(s.Documents, shown(own, len(near), func(k int) []string {
 			j := int(near[k].Document)
-			return []string{source.ShortName(w.columns, j), fmt.Sprintf("%.4f", near[k].Value), beginning(w.columns.Texts[j])}
+			return []string{source.ShortName(w.columns, j), fmt.Sprintf("%.4f", near[k].Value), beginning(w.columns.Text(j))}
 		}, "neighbour", ">value", "text"))
 	}
 	d.Page(s)
@@ -92,7 +92,7 @@ func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 	for k, g := range groups[:min(len(groups), mostShown)] {
 		if d.f.Page != "" && d.texts {
 			group := shown(report.Marked{Name: fmt.Sprintf("Group %d", k+1)}, len(g),
-				func(i int) []string { return []string{source.ShortName(c, int(g[i])), beginning(c.Texts[g[i]])} },
+				func(i int) []string { return []string{source.ShortName(c, int(g[i])), beginning(c.Text(int(g[i])))} },
 				"document", "text")
 			group.Tables[0].Open = k < mostOpen
 			s.Documents = append(s.Documents, group)
@@ -111,7 +111,7 @@ func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []leak) report.Se
 	for _, l := range found[:min(len(found), mostRows*mostShown)] {
 		cells := []string{source.ShortName(c, l.i), source.ShortName(others, l.of), fmt.Sprintf("%.4f", l.c)}
 		if d.texts {
-			cells = append(cells, beginning(c.Texts[l.i]), beginning(others.Texts[l.of]))
+			cells = append(cells, beginning(c.Text(int(l.i))), beginning(others.Text(int(l.of))))
 		}
 		t.Add(cells...)
 	}

@@ -80,7 +80,7 @@ func (s *search) keepTexts(always bool) {
 
 // haveTexts checks that there are the texts that are to be shown.
 func (s *search) haveTexts(c *corpus.Corpus) error {
-	if s.texts && c.Texts == nil {
+	if s.texts && !c.Kept() {
 		return fmt.Errorf("-texts: %s holds no text", c.Source)
 	}
 	return nil
@@ -97,7 +97,7 @@ func (s *search) shown(c *corpus.Corpus, i int) any {
 	return struct {
 		Document any    `json:"document"`
 		Text     string `json:"text"`
-	}{source.JSONName(c, i), beginning(c.Texts[i])}
+	}{source.JSONName(c, i), beginning(c.Text(i))}
 }
 
 // written is what both reports end with.

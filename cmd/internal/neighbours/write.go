@@ -71,7 +71,7 @@ func (w *writer) lines(b []byte, i int) ([]byte, error) {
 	near := w.near.Of(i)
 	for k, n := range near {
 		b = bytes.TrimSuffix(source.AppendNeighbours(b, name, near[k:k+1], w.columns), []byte("\n"))
-		b = fmt.Appendf(b, "\t%s\t%s\n", beginning(w.rows.Texts[i]), beginning(w.columns.Texts[n.Document]))
+		b = fmt.Appendf(b, "\t%s\t%s\n", beginning(w.rows.Text(i)), beginning(w.columns.Text(int(n.Document))))
 	}
 	return b, nil
 }

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/report"
 )
@@ -25,15 +26,15 @@ const mostTexts, mostNamed, mostExplained = 1000, 1000, 64 << 10
 
 // request is the body of a request.
 type request struct {
-	texts []string
-	n     int // terms or neighbours
+	corpus.Raw
+	n int // terms or neighbours
 }
 
 // byteOrderMark may stand before a body.
 const byteOrderMark = "\ufeff"
 
-// decode reads a body of JSON or of plain text.
-func decode(contentType string, body []byte) (*request, error) {
+// decode reads a body of JSON or of plain text, for a model of texts or of columns.
+func decode(contentType string, body []byte, columns corpus.Columns) (*request, error) {
 	kind, parameters, err := mime.ParseMediaType(contentType)
 	charset := strings.ToLower(parameters["charset"])
 	body = bytes.TrimPrefix(body, []byte(byteOrderMark))
@@ -44,10 +45,15 @@ func decode(contentType string, body []byte) (*request, error) {
 	case contentType != "" && err != nil || charset != "" && charset != "utf-8" && charset != "us-ascii":
 		return nil, failed(http.StatusUnsupportedMediaType, "content type %q, expected application/json or text/plain, "+
 			"in UTF-8", contentType)
+	case kind == "application/json" && columns != nil:
+		return q, q.parseRows(body, columns)
 	case kind == "application/json":
 		return q, q.parse(body)
+	case columns != nil:
+		return nil, failed(http.StatusUnsupportedMediaType, "content type %q, expected application/json with the keys %s",
+			contentType, report.Join(columns.Names()))
 	case kind == "" || kind == "text/plain":
-		q.texts = []string{string(body)}
+		q.Texts = []string{string(body)}
 		return q, nil
 	}
 	return nil, failed(http.StatusUnsupportedMediaType, "content type %s, expected application/json or text/plain", kind)
@@ -73,7 +79,7 @@ func (q *request) parse(body []byte) error {
 			if json.Unmarshal(value, &text) != nil || text == nil {
 				return bad(`"text" that is %s`, jsonType(value))
 			}
-			q.texts = []string{*text}
+			q.Texts = []string{*text}
 		case "texts":
 			var texts []*string
 			var wrong *json.UnmarshalTypeError
@@ -89,22 +95,82 @@ func (q *request) parse(body []byte) error {
 				return bad(`null at %d of "texts"`, at)
 			}
 			for _, text := range texts {
-				q.texts = append(q.texts, *text)
+				q.Texts = append(q.Texts, *text)
 			}
 		case "n":
-			var n *float64
-			if json.Unmarshal(value, &n) != nil || n == nil {
-				return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, jsonType(value), mostNamed)
-			} else if !(*n >= 1 && *n <= mostNamed) || *n != math.Trunc(*n) {
-				return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, value, mostNamed)
+			if err := q.parseN(value); err != nil {
+				return err
 			}
-			q.n = int(*n)
 		default:
 			return bad("the key %q", key)
 		}
 	}
 	if (fields["text"] != nil) == (fields["texts"] != nil) {
 		return failed(http.StatusBadRequest, `expected either "text" or "texts"`)
+	}
+	return nil
+}
+
+// parseN reads how many terms or neighbours are asked for.
+func (q *request) parseN(value []byte) error {
+	var n *float64
+	if json.Unmarshal(value, &n) != nil || n == nil {
+		return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, jsonType(value), mostNamed)
+	} else if !(*n >= 1 && *n <= mostNamed) || *n != math.Trunc(*n) {
+		return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, value, mostNamed)
+	}
+	q.n = int(*n)
+	return nil
+}
+
+// parseRows reads a body of JSON with rows: an object by column, an array of objects, or {"rows": [...], "n": 10}.
+func (q *request) parseRows(body []byte, columns corpus.Columns) error {
+	bad := func(format string, args ...any) error {
+		return failed(http.StatusBadRequest, "%s, expected an object with the keys %s, or an array of such objects",
+			fmt.Sprintf(format, args...), report.Join(columns.Names()))
+	}
+	if syntax := json.Unmarshal(body, new(any)); syntax != nil {
+		return bad("no JSON: %v", syntax)
+	}
+	list := []json.RawMessage{body}
+	switch jsonType(body) {
+	case "an array":
+		json.Unmarshal(body, &list)
+	case "an object":
+		var fields map[string]json.RawMessage
+		json.Unmarshal(body, &fields)
+		rows, wrapped := fields["rows"]
+		if !wrapped || columns.Index("rows") >= 0 {
+			break
+		}
+		if jsonType(rows) != "an array" {
+			return bad(`"rows" that is %s`, jsonType(rows))
+		}
+		json.Unmarshal(rows, &list)
+		for key, value := range fields {
+			switch key {
+			case "rows":
+			case "n":
+				if err := q.parseN(value); err != nil {
+					return err
+				}
+			default:
+				return bad(`the key %q beside "rows"`, key)
+			}
+		}
+	default:
+		return bad("%s", jsonType(body))
+	}
+	if len(list) < 1 || len(list) > mostTexts {
+		return failed(http.StatusBadRequest, "%d rows, expected 1 to %d", len(list), mostTexts)
+	}
+	q.Columns = columns.Names()
+	for i, row := range list {
+		fields, err := columns.ParseObject(row)
+		if err != nil {
+			return failed(http.StatusBadRequest, "row %d: %v", i, err)
+		}
+		q.Rows = append(q.Rows, fields)
 	}
 	return nil
 }
@@ -131,11 +197,11 @@ func computing(answer func(context.Context, *loaded, *request, *output) error, e
 	*service, http.ResponseWriter, *http.Request, *output) error {
 	return func(s *service, w http.ResponseWriter, r *http.Request, out *output) error {
 		return s.compute(w, r, explains, func(ctx context.Context, body []byte, l *loaded) error {
-			q, err := decode(r.Header.Get("Content-Type"), body)
+			q, err := decode(r.Header.Get("Content-Type"), body, l.columns)
 			if err != nil {
 				return err
 			}
-			s.set.GetOrCreateCounter(fmt.Sprintf("gram_texts_total{path=%q}", r.URL.Path)).Add(len(q.texts))
+			s.set.GetOrCreateCounter(fmt.Sprintf("gram_texts_total{path=%q}", r.URL.Path)).Add(q.Len())
 			return answer(ctx, l, q, out)
 		})
 	}
@@ -160,12 +226,18 @@ const atOnce = 64
 
 func predict(ctx context.Context, l *loaded, q *request, out *output) error {
 	before := `{"predictions":[`
-	for texts := range slices.Chunk(q.texts, atOnce) {
-		p, err := l.model.PredictTexts(ctx, texts)
+	for first := 0; first < q.Len(); first += atOnce {
+		some := q.Raw
+		if end := min(first+atOnce, q.Len()); some.Rows != nil {
+			some.Rows = some.Rows[first:end]
+		} else {
+			some.Texts = some.Texts[first:end]
+		}
+		p, err := l.predict(ctx, some)
 		if err != nil {
 			return err
 		}
-		for i := range texts {
+		for i := range some.Len() {
 			if err := out.add(before, l.prediction(p, i), ""); err != nil {
 				return err
 			}
@@ -174,6 +246,22 @@ func predict(ctx context.Context, l *loaded, q *request, out *output) error {
 	}
 	_, err := out.Write([]byte("]}\n"))
 	return err
+}
+
+// predict predicts texts or rows.
+func (l *loaded) predict(ctx context.Context, raw corpus.Raw) (*gram.Predictions, error) {
+	if raw.Rows != nil {
+		return l.model.PredictRows(ctx, raw.Columns, raw.Rows)
+	}
+	return l.model.PredictTexts(ctx, raw.Texts)
+}
+
+// explain explains the first text or row.
+func (l *loaded) explain(ctx context.Context, raw corpus.Raw, n int) (*gram.DocumentExplanation, error) {
+	if raw.Rows != nil {
+		return l.model.ExplainRow(ctx, raw.Columns, raw.Rows[0], n)
+	}
+	return l.model.ExplainText(ctx, raw.Texts[0], n)
 }
 
 func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
@@ -215,14 +303,14 @@ func (p *prediction) refusal() string {
 }
 
 func explain(ctx context.Context, l *loaded, q *request, out *output) error {
-	if len(q.texts) != 1 {
-		return failed(http.StatusBadRequest, "%d texts to explain, expected 1", len(q.texts))
+	if q.Len() != 1 {
+		return failed(http.StatusBadRequest, "%d texts to explain, expected 1", q.Len())
 	}
-	if n := len(q.texts[0]); n > mostExplained {
+	if n := len(q.Text(0)); n > mostExplained {
 		return failed(http.StatusRequestEntityTooLarge, "a text of %d bytes to explain, expected %d at most", n,
 			mostExplained)
 	}
-	why, err := l.model.ExplainText(ctx, q.texts[0], q.n)
+	why, err := l.explain(ctx, q.Raw, q.n)
 	if err != nil {
 		return err
 	}
@@ -241,8 +329,8 @@ func neighbours(ctx context.Context, l *loaded, q *request, out *output) error {
 		return failed(http.StatusNotFound, "no texts to compare with: serve -of SOURCE has them")
 	}
 	before := `{"neighbours":[[`
-	for i := range q.texts {
-		found, err := l.index.Query(ctx, q.texts[i:i+1], gram.IndexQuery{K: q.n})
+	for i := range q.Len() {
+		found, err := l.index.Query(ctx, []string{q.Text(i)}, gram.IndexQuery{K: q.n})
 		if err != nil {
 			return err
 		}

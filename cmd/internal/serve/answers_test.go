@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/musttest"
@@ -61,7 +62,7 @@ func TestWordsOfAllViews(t *testing.T) {
 		} {
 			p := gram.Must(l.model.PredictTexts(t.Context(), []string{text}))
 			got := l.prediction(p, 0)
-			shown := gram.Must(l.answers(t.Context(), text))
+			shown := gram.Must(l.answers(t.Context(), corpus.Raw{Texts: []string{text}}))
 			if !want(got.Known, got.Words) || strings.Contains(shown[0].Note, half) != (got.Known > 0 && got.Known < got.Words) {
 				t.Errorf("views %q, %q: %d of %d words known; %q", form, text, got.Known, got.Words, shown[0].Note)
 			}

@@ -10,9 +10,11 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/cmd/internal/effects"
+	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/report"
 )
@@ -38,8 +40,42 @@ var policy = func() string {
 // shown is what the page shows. Empty fields are left out.
 type shown struct {
 	Model, Kind, Text, Error string
+	Fields                   []field // by column, of a model of rows
 	Style                    template.CSS
 	Answers                  []answer
+}
+
+// field is a column of the form.
+type field struct {
+	Name, Kind, Value string
+	Values            []string // of categories, without the missing one
+}
+
+// fields returns the form's fields with the values of a row, which may be nil.
+func (l *loaded) fields(row []string) (fields []field) {
+	a := l.model.About()
+	for i, column := range l.columns {
+		f := field{Name: column.Name, Kind: "text"}
+		switch {
+		case column.Number:
+			f.Kind = "number"
+		case column.Category && !column.Text:
+			f.Kind = "category"
+			for _, value := range a.Tokenizer.Values(column.Name, a.Vocabulary) {
+				if value != "" {
+					f.Values = append(f.Values, value)
+				}
+			}
+		}
+		if row != nil {
+			f.Value = row[i]
+		}
+		if f.Kind == "category" && f.Value != "" && !slices.Contains(f.Values, f.Value) {
+			f.Values = append(f.Values, f.Value)
+		}
+		fields = append(fields, f)
+	}
+	return fields
 }
 
 // answer is a part of the page: a table, and the sentence above it.
@@ -66,13 +102,9 @@ func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) erro
 		if err != nil {
 			return failed(http.StatusBadRequest, "the body is no form")
 		}
-		text := strings.ToValidUTF8(strings.TrimPrefix(form.Get("text"), byteOrderMark), "\ufffd")
-		p := &shown{Text: text}
-		if len(text) > mostExplained {
-			p.Text = strings.ToValidUTF8(text[:mostExplained], "") + "…"
-		}
+		raw, p := l.filled(form)
 		var refused error
-		if p.Answers, refused = l.answers(ctx, text); refused != nil {
+		if p.Answers, refused = l.answers(ctx, raw); refused != nil {
 			p.Error = failureOf(refused).text
 		}
 		if err := s.show(h, l, p, out); err != nil {
@@ -83,17 +115,40 @@ func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) erro
 	})
 }
 
+// filled returns what a form asks for, and the page that shows it again.
+func (l *loaded) filled(form url.Values) (corpus.Raw, *shown) {
+	value := func(name string) string {
+		return strings.ToValidUTF8(strings.TrimPrefix(form.Get(name), byteOrderMark), "\ufffd")
+	}
+	if l.columns == nil {
+		text := value("text")
+		p := &shown{Text: text}
+		if len(text) > mostExplained {
+			p.Text = strings.ToValidUTF8(text[:mostExplained], "") + "…"
+		}
+		return corpus.Raw{Texts: []string{text}}, p
+	}
+	row := make([]string, len(l.columns))
+	for i, column := range l.columns {
+		row[i] = value(column.Name)
+	}
+	return corpus.Raw{Columns: l.columns.Names(), Rows: [][]string{row}}, &shown{Fields: l.fields(row)}
+}
+
 func (s *service) show(h http.Header, l *loaded, p *shown, out *output) error {
 	p.Model, p.Kind, p.Style = l.name, l.kind(), template.CSS(style)
+	if p.Fields == nil {
+		p.Fields = l.fields(nil)
+	}
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "same-origin")
 	out.kind = "text/html; charset=utf-8"
 	return parsed.Execute(out, p)
 }
 
-// answers says what the model predicts of a text, and why.
-func (l *loaded) answers(ctx context.Context, text string) (out []answer, err error) {
-	found, err := l.model.PredictTexts(ctx, []string{text})
+// answers says what the model predicts of a text or row, and why.
+func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err error) {
+	found, err := l.predict(ctx, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -127,12 +182,12 @@ func (l *loaded) answers(ctx context.Context, text string) (out []answer, err er
 	} else if 2*p.Known < p.Words || p.Words == 0 {
 		first.Note = "The model knows less than half of the words, so this says little."
 	}
-	if len(text) > mostExplained {
+	if len(raw.Text(0)) > mostExplained {
 		first.Note += fmt.Sprintf(" A text of more than %s is shown cut and isn't explained.", report.Bytes(mostExplained))
 		return append(out, first), nil
 	}
 	out = append(out, first)
-	why, err := l.model.ExplainText(ctx, text, 20)
+	why, err := l.explain(ctx, raw, 20)
 	if err != nil {
 		return out, err
 	}

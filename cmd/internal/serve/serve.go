@@ -27,7 +27,7 @@ import (
 // Command is the command serve.
 var Command = &cli.Command{
 	Name:    "serve",
-	Summary: "serve a model over HTTP: classes, reasons, neighbours; a page to paste text into",
+	Summary: "serve a model over HTTP: classes, reasons, neighbours; a page to try it",
 	NoJSON:  true,
 	Help: `
 Answers requests with any model of texts, until ^C or SIGTERM:
@@ -36,7 +36,7 @@ Answers requests with any model of texts, until ^C or SIGTERM:
   POST /neighbours  the nearest documents of -of, by c = 1 - cosine
   GET /healthz      what it serves       GET /metrics   for Prometheus       GET /   a page
 A body is JSON, {"text": "..."} or {"texts": ["...", ...]}, or plain text; "n" is how many terms or
-neighbours to name. Answers and errors are JSON. A model file that is replaced is read within two
+neighbours to name. A model of columns takes {"COLUMN": value, ...}, or an array of such objects. Answers and errors are JSON. A model file that is replaced is read within two
 seconds, and -of with it; SIGHUP reads them at once. Requests under way end with the old ones, which
 stay if the new ones can't be read. Only this machine is served, unless -addr names another address:
 then put a proxy in front, since there are no passwords and no encryption.`,
@@ -245,6 +245,7 @@ type loaded struct {
 	name    string
 	model   *gram.Model
 	classes map[string]int // numbers of the classes in the model
+	columns corpus.Columns // of the model's rows; nil for texts
 	below   float64        // documents with a smaller greatest probability get no class
 
 	index *gram.Index    // of the texts of -of, nil without them
@@ -267,7 +268,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	for i, class := range a.Classes {
 		out.classes[class] = i
 	}
-	out.below = a.Below
+	out.below, out.columns = a.Below, a.Tokenizer.Columns()
 	if err := out.model.Warm(ctx); err != nil {
 		return nil, fmt.Errorf("-model %s: %w", r.model, err)
 	}
@@ -275,13 +276,20 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 		return out, nil
 	}
 	budget := cmp.Or(r.limits.Budget(), 1<<62)
-	out.texts, err = corpus.Read(ctx, r.of, corpus.Options{MinDF: 1, KeepTexts: budget / 4, MemoryBytes: budget,
-		Workers: r.limits.Workers})
-	if err == nil && out.texts.Texts == nil {
+	read := corpus.Options{MinDF: 1, KeepTexts: budget / 4, MemoryBytes: budget, Workers: r.limits.Workers}
+	if out.columns != nil {
+		read.Tokenizer = a.Tokenizer
+	}
+	out.texts, err = corpus.Read(ctx, r.of, read)
+	if err == nil && !out.texts.Kept() {
 		err = errors.New("vectors, or more text than fits, expected texts")
 	}
 	if err == nil {
-		out.index, err = gram.NewIndex(ctx, out.texts.Texts, gram.IndexOptions{Options: o})
+		texts := make([]string, out.texts.Len())
+		for i := range texts {
+			texts[i] = out.texts.Text(i)
+		}
+		out.index, err = gram.NewIndex(ctx, texts, gram.IndexOptions{Options: o})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("-of %s: %w", r.of, err)

@@ -653,15 +653,15 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
-		q, err := decode(kind, body)
+		q, err := decode(kind, body, nil)
 		if err != nil {
 			if s := failureOf(err).status; s != 400 && s != 415 {
 				t.Errorf("%v: status %d", err, s)
 			}
 			return
 		}
-		if len(q.texts) < 1 || len(q.texts) > mostTexts || q.n < 1 || q.n > mostNamed {
-			t.Errorf("%d texts, n %d", len(q.texts), q.n)
+		if q.Len() < 1 || q.Len() > mostTexts || q.n < 1 || q.n > mostNamed {
+			t.Errorf("%d texts, n %d", q.Len(), q.n)
 		}
 	})
 }

@@ -1,0 +1,145 @@
+package serve
+
+import (
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/corpus/token"
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+var ticketColumns = []string{"subject", "product", "priority"}
+
+// tickets makes a service of a model of rows, with these rows to find neighbours among.
+func tickets(t testing.TB) *service {
+	t.Helper()
+	rows := [][]string{{"printer jam", "R&D <2>", "1"}, {"printer toner empty", "R&D <2>", "2"}, {"printer on fire", "", "1"},
+		{"invoice wrong", "shop", "5"}, {"invoice twice", "shop", "4"}, {"refund missing", "shop", ""}}
+	read := gram.ReadOptions{MinDF: 1,
+		Tokenizer: gram.Must(token.ParseViews("subject=words + product=categories + priority=numbers"))}
+	labels := []string{"help", "help", "help", "money", "money", "money"}
+	c := gram.Must(gram.Table(t.Context(), ticketColumns, rows, labels, read))
+	model := filepath.Join(t.TempDir(), "tickets.model")
+	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).Save(model))
+	s := newService(2, 1<<14, time.Minute)
+	s.use(musttest.Get((&run{model: model}).load(t.Context()))(t))
+	return s
+}
+
+// Rows are objects by column, alone, in an array, or beside n; each is predicted as package gram does.
+func TestRows(t *testing.T) {
+	s := tickets(t)
+	m := s.current.Load().model
+	for body, rows := range map[string][][]string{
+		`{"subject": "printer", "product": "R&D <2>", "priority": 1}`:  {{"printer", "R&D <2>", "1"}},
+		`{"priority": "4.50", "subject": "a refund", "product": null}`: {{"a refund", "", "4.5"}},
+		`{"subject": "printer"}`: {{"printer", "", ""}},
+		`[{"subject": "printer"}, {"subject": "invoice", "priority": 5}]`:                                   {{"printer", "", ""}, {"invoice", "", "5"}},
+		`{"rows": [{"subject": "printer", "product": true}], "n": 3}`:                                       {{"printer", "true", ""}},
+		"\ufeff" + ` {"subject": "printer", "product": "shop", "priority": "NA", "id": 17, "more": ["x"]} `: {{"printer", "shop", ""}},
+	} {
+		r := ask(s, "POST", "/predict", asJSON, body)
+		var got struct{ Predictions []prediction }
+		if err := json.Unmarshal([]byte(bodyOf(t, r)), &got); err != nil || r.StatusCode != 200 {
+			t.Fatal(body, r.Status, got, err)
+		}
+		want := gram.Must(m.PredictRows(t.Context(), ticketColumns, rows))
+		for i, p := range got.Predictions {
+			if p.Labels[0] != want.Label(i) || *p.Margin != want.Margins[i] || p.Words != want.Words[i] {
+				t.Errorf("%s: row %d: %+v, expected %+v", body, i, p, want)
+			}
+		}
+		if len(got.Predictions) != len(rows) {
+			t.Errorf("%s: %d predictions, expected %d", body, len(got.Predictions), len(rows))
+		}
+	}
+	why := bodyOf(t, ask(s, "POST", "/explain", asJSON, `{"rows": [{"subject": "printer", "priority": 5}], "n": 2}`))
+	want, _ := json.Marshal(gram.Must(m.ExplainRow(t.Context(), ticketColumns, []string{"printer", "", "5"}, 2)))
+	if why != string(want)+"\n" {
+		t.Errorf("explained by %s, expected %s", why, want)
+	}
+}
+
+// What is wrong with a row is said by its column, and never by a type of Go.
+func TestBadRows(t *testing.T) {
+	s := tickets(t)
+	for body, want := range map[string]string{
+		`{"priority": 3}`:                                      "column subject: no such column among priority",
+		`{"subject": "a", "priority": "high"}`:                 `\"high\" in the column priority, expected a finite number`,
+		`{"subject": ["a"]}`:                                   `column subject: the value \"[a]\", expected a string, a number or null`,
+		`{"subject": "a", "prority": 3}`:                       `column product: no such key beside \"prority\"`,
+		`[{"subject": "a"}, {"subject": "b", "priority": []}]`: `row 1: column priority: the value \"[]\"`,
+		`["a"]`:                           `row 0: \"\\\"a\\\"\", expected a JSON object with the keys subject, product, priority`,
+		`"a"`:                             "a string, expected an object with the keys subject, product, priority",
+		`[]`:                              "0 rows, expected 1 to 1000",
+		`{"rows": {"subject": "a"}}`:      `\"rows\" that is an object`,
+		`{"rows": [{}], "k": 3}`:          `the key \"k\" beside \"rows\"`,
+		`{"rows": [{}], "n": 0}`:          `\"n\" is 0`,
+		`{"text": {"subject": "a"}}`:      "column subject: no such column among text",
+		`{"subject": "a"`:                 "no JSON",
+		`{"text": "{\"subject\": \"\"}"}`: "column subject: no such column among text",
+	} {
+		r := ask(s, "POST", "/predict", asJSON, body)
+		if got := bodyOf(t, r); r.StatusCode != 400 || !strings.Contains(got, want) || strings.Contains(got, "Go ") ||
+			strings.Contains(got, "struct") {
+			t.Errorf("%s: %s %s, expected %s", body, r.Status, got, want)
+		}
+	}
+	r := ask(s, "POST", "/predict", "text/plain", "printer")
+	if got := bodyOf(t, r); r.StatusCode != 415 || !strings.Contains(got, "keys subject, product, priority") {
+		t.Errorf("plain text: %s %s", r.Status, got)
+	}
+}
+
+// The page has a field for each column, by its kind, which keeps what was sent.
+func TestPageOfRows(t *testing.T) {
+	s := tickets(t)
+	page := bodyOf(t, ask(s, "GET", "/", "", ""))
+	for _, want := range []string{
+		`<label for="c0">subject</label>` + "\n" + `<textarea id="c0" name="subject" rows="4">`,
+		`<label for="c1">product (category)</label>` + "\n" + `<select id="c1" name="product">`,
+		`<option value="R&amp;D &lt;2&gt;">R&amp;D &lt;2&gt;</option>`, `<option value="shop">shop</option>`,
+		`<label for="c2">priority (number)</label>` + "\n" + `<input id="c2" name="priority" inputmode="decimal" value="">`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s:\n%s", want, page)
+		}
+	}
+	form := url.Values{"subject": {"invoice <late>"}, "product": {"shop"}, "priority": {"5"}}.Encode()
+	page = bodyOf(t, ask(s, "POST", "/", formType, form))
+	for _, want := range []string{"<h2>money</h2>", "invoice &lt;late&gt;</textarea>",
+		`<option value="shop" selected>shop</option>`, `value="5">`, "product: shop"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s:\n%s", want, page)
+		}
+	}
+	r := ask(s, "POST", "/", formType, url.Values{"subject": {"a"}, "priority": {"high"}}.Encode())
+	if page = bodyOf(t, r); r.StatusCode != 400 || !strings.Contains(page, "&#34;high&#34; in the column priority") {
+		t.Errorf("%s: %s", r.Status, page)
+	}
+}
+
+// Whatever the body is, it is refused with a status of the client's, or has rows within bounds.
+func FuzzRows(f *testing.F) {
+	for _, body := range []string{`{"subject": "a"}`, `[{"subject": 1, "priority": null}]`, `{"rows": [], "n": 1}`, "1"} {
+		f.Add([]byte(body))
+	}
+	columns := token.Columns{{Name: "subject", Text: true}, {Name: "priority", Number: true}}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		q, err := decode(asJSON, body, columns)
+		if err != nil {
+			if s := failureOf(err).status; s != 400 && s != 415 {
+				t.Errorf("%v: status %d", err, s)
+			}
+			return
+		}
+		if q.Len() < 1 || q.Len() > mostTexts || q.n < 1 || len(q.Rows[0]) != 2 {
+			t.Errorf("%d rows, n %d, %q", q.Len(), q.n, q.Rows[0])
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package corpus
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/internal/run"
+)
+
+// Raw holds documents before they are cut into terms: texts, or rows of a table. The zero value holds none.
+type Raw struct {
+	Texts   []string   // Texts[i] is the text of document i
+	Columns []string   // names of the columns of Rows
+	Rows    [][]string // Rows[i] has the fields of document i, one for each of Columns
+}
+
+// Kept reports whether documents are kept as they were read.
+func (r Raw) Kept() bool { return r.Texts != nil || r.Rows != nil }
+
+// Len returns the number of documents.
+func (r Raw) Len() int { return max(len(r.Texts), len(r.Rows)) }
+
+// Select returns the given documents, in the given order.
+func (r Raw) Select(documents []int) Raw {
+	return Raw{run.Pick(r.Texts, documents), r.Columns, run.Pick(r.Rows, documents)}
+}
+
+// Memory of a field and of a row beside its fields, in bytes.
+const fieldBytes, rowBytes = 16, 24
+
+// Bytes returns the memory of the documents.
+func (r Raw) Bytes() (n int64) {
+	for _, text := range r.Texts {
+		n += int64(len(text))
+	}
+	for _, row := range r.Rows {
+		n += bytesOf(row)
+	}
+	return n
+}
+
+func bytesOf(row []string) int64 {
+	n := rowBytes + fieldBytes*len(row)
+	for _, field := range row {
+		n += len(field)
+	}
+	return int64(n)
+}
+
+// Text returns document i as people read it: its text, or its fields with their columns, as in "title: bike; price: 3".
+// It is empty if documents weren't kept.
+func (r Raw) Text(i int) string {
+	if r.Rows == nil {
+		if r.Texts == nil {
+			return ""
+		}
+		return r.Texts[i]
+	}
+	var parts []string
+	for k, field := range r.Rows[i] {
+		if field != "" {
+			parts = append(parts, r.Columns[k]+": "+field)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// cutBy returns the documents as a tokenizer cuts them: texts, or rows with a field for each of its columns.
+func (r Raw) cutBy(t Tokenizer) (Raw, error) {
+	columns := t.Columns()
+	switch names := columns.Names(); {
+	case columns == nil && r.Rows != nil:
+		return r, fmt.Errorf("corpus: rows with the columns %s, expected texts", strings.Join(r.Columns, ", "))
+	case columns != nil && r.Texts != nil:
+		return r, fmt.Errorf("corpus: texts, expected rows with the columns %s", strings.Join(names, ", "))
+	case slices.Equal(r.Columns, names):
+		return r, nil
+	default:
+		rows, err := columns.Arrange(r.Columns, r.Rows)
+		if err != nil {
+			err = fmt.Errorf("corpus: %w", err)
+		}
+		return Raw{Columns: names, Rows: rows}, err
+	}
+}
+
+// count counts the terms of document i after those of the same counter, and returns how many numbers are missing.
+func (r Raw) count(c *termCounter, i int) (missing int, err error) {
+	if r.Rows != nil {
+		return c.addRow(r.Rows[i])
+	}
+	c.add([]byte(r.Texts[i]))
+	return 0, nil
+}
+
+// FromRows makes a corpus of rows in memory, each with a field for each of the columns. opt.Tokenizer has views of
+// columns; other columns are ignored. labels are as for [FromTexts], and so are options and errors.
+func FromRows(ctx context.Context, columns []string, rows [][]string, labels []string, opt Options) (*Corpus, error) {
+	return fromRaw(ctx, Raw{Columns: columns, Rows: rows}, labels, opt)
+}
