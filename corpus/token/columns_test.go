@@ -161,7 +161,8 @@ func TestColumnsScan(t *testing.T) {
 	if again, err := fitted.Fit(fields(rows[0])); err != nil || again != fitted {
 		t.Errorf("fitted again it is %v, %v", again, err)
 	}
-	if _, err := spec.Fit([][]string{fields(rows[0])[0], {"", "", "cheap", ""}}); err == nil || !strings.HasPrefix(err.Error(), "document 1: ") {
+	_, err = spec.Fit([][]string{{"", "", "1", "1"}, {"", "", "cheap", ""}})
+	if err == nil || !strings.HasPrefix(err.Error(), "document 1: ") {
 		t.Errorf("error %v, expected one of document 1, from 0", err)
 	}
 	got := scanned(t, fitted, rows[1])

@@ -91,10 +91,11 @@ func TestTrainChoosesWidth(t *testing.T) {
 		labels = append(labels, fmt.Sprint(math.Sin(3*x[0]*x[1])+x[2]*x[3]))
 	}
 	ctx := t.Context()
-	rows, labels = append(rows, []string{"7", "", "", ""}), append(labels, "2") // that b, c and d are missing is a term of one document
+	// That b, c and d are missing is a term of one document.
+	rows, labels = append(rows, []string{"7", "", "", ""}), append(labels, "2")
 	for views, widths := range map[string]int{"a,b,c,d=numbers": 2, "a,b,c,d=numbers:width=1": 0} {
-		c := musttest.Get(corpus.FromRows(ctx, []string{"a", "b", "c", "d"}, rows, labels, corpus.Options{KeepTexts: TextsToKeep(0), MinDF: 1,
-			Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
+		c := musttest.Get(corpus.FromRows(ctx, []string{"a", "b", "c", "d"}, rows, labels, corpus.Options{
+			KeepTexts: TextsToKeep(0), MinDF: 1, Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
 		_, trainer, err := Parse(string(model.EpsilonSVR))
 		if err != nil {
 			t.Fatal(err)

@@ -36,10 +36,11 @@ Answers requests with any model of texts, until ^C or SIGTERM:
   POST /neighbours  the nearest documents of -of, by c = 1 - cosine
   GET /healthz      what it serves       GET /metrics   for Prometheus       GET /   a page
 A body is JSON, {"text": "..."} or {"texts": ["...", ...]}, or plain text; "n" is how many terms or
-neighbours to name. A model of columns takes {"COLUMN": value, ...}, or an array of such objects. Answers and errors are JSON. A model file that is replaced is read within two
-seconds, and -of with it; SIGHUP reads them at once. Requests under way end with the old ones, which
-stay if the new ones can't be read. Only this machine is served, unless -addr names another address:
-then put a proxy in front, since there are no passwords and no encryption.`,
+neighbours to name. A model of columns takes {"COLUMN": value, ...}, or an array of such objects.
+Answers and errors are JSON. A model file that is replaced is read within two seconds, and -of with
+it; SIGHUP reads them at once. Requests under way end with the old ones, which stay if the new ones
+can't be read. Only this machine is served, unless -addr names another address: then put a proxy in
+front, since there are no passwords and no encryption.`,
 	Examples: `
 gram serve news.model
 gram serve -addr localhost:9000 -of train.tsv.gz news.model
