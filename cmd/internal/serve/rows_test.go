@@ -35,14 +35,20 @@ func tickets(t testing.TB) *service {
 func TestRows(t *testing.T) {
 	s := tickets(t)
 	m := s.current.Load().model
-	for body, rows := range map[string][][]string{
-		`{"subject": "printer", "product": "R&D <2>", "priority": 1}`:  {{"printer", "R&D <2>", "1"}},
-		`{"priority": "4.50", "subject": "a refund", "product": null}`: {{"a refund", "", "4.5"}},
-		`{"subject": "printer"}`: {{"printer", "", ""}},
-		`[{"subject": "printer"}, {"subject": "invoice", "priority": 5}]`:                                   {{"printer", "", ""}, {"invoice", "", "5"}},
-		`{"rows": [{"subject": "printer", "product": true}], "n": 3}`:                                       {{"printer", "true", ""}},
-		"\ufeff" + ` {"subject": "printer", "product": "shop", "priority": "NA", "id": 17, "more": ["x"]} `: {{"printer", "shop", ""}},
+	for _, c := range []struct {
+		body string
+		rows [][]string
+	}{
+		{`{"subject": "printer", "product": "R&D <2>", "priority": 1}`, [][]string{{"printer", "R&D <2>", "1"}}},
+		{`{"priority": "4.50", "subject": "a refund", "product": null}`, [][]string{{"a refund", "", "4.5"}}},
+		{`{"subject": "printer"}`, [][]string{{"printer", "", ""}}},
+		{`[{"subject": "printer"}, {"subject": "invoice", "priority": 5}]`,
+			[][]string{{"printer", "", ""}, {"invoice", "", "5"}}},
+		{`{"rows": [{"subject": "printer", "product": true}], "n": 3}`, [][]string{{"printer", "true", ""}}},
+		{"\ufeff" + ` {"subject": "printer", "product": "shop", "priority": "NA", "id": 17, "more": ["x"]} `,
+			[][]string{{"printer", "shop", ""}}},
 	} {
+		body, rows := c.body, c.rows
 		r := ask(s, "POST", "/predict", asJSON, body)
 		var got struct{ Predictions []prediction }
 		if err := json.Unmarshal([]byte(bodyOf(t, r)), &got); err != nil || r.StatusCode != 200 {
@@ -68,22 +74,24 @@ func TestRows(t *testing.T) {
 // What is wrong with a row is said by its column, and never by a type of Go.
 func TestBadRows(t *testing.T) {
 	s := tickets(t)
-	for body, want := range map[string]string{
-		`{"priority": 3}`:                                      "column subject: no such column among priority",
-		`{"subject": "a", "priority": "high"}`:                 `\"high\" in the column priority, expected a finite number`,
-		`{"subject": ["a"]}`:                                   `column subject: the value \"[a]\", expected a string, a number or null`,
-		`{"subject": "a", "prority": 3}`:                       `column product: no such key beside \"prority\"`,
-		`[{"subject": "a"}, {"subject": "b", "priority": []}]`: `row 1: column priority: the value \"[]\"`,
-		`["a"]`:                           `row 0: \"\\\"a\\\"\", expected a JSON object with the keys subject, product, priority`,
-		`"a"`:                             "a string, expected an object with the keys subject, product, priority",
-		`[]`:                              "0 rows, expected 1 to 1000",
-		`{"rows": {"subject": "a"}}`:      `\"rows\" that is an object`,
-		`{"rows": [{}], "k": 3}`:          `the key \"k\" beside \"rows\"`,
-		`{"rows": [{}], "n": 0}`:          `\"n\" is 0`,
-		`{"text": {"subject": "a"}}`:      "column subject: no such column among text",
-		`{"subject": "a"`:                 "no JSON",
-		`{"text": "{\"subject\": \"\"}"}`: "column subject: no such column among text",
+	const keys = "expected an object with the keys subject, product, priority"
+	for _, c := range [][2]string{
+		{`{"priority": 3}`, "column subject: no such column among priority"},
+		{`{"subject": "a", "priority": "high"}`, `\"high\" in the column priority`},
+		{`{"subject": ["a"]}`, `column subject: the value \"[a]\", expected a string, a number or null`},
+		{`{"subject": "a", "prority": 3}`, `column product: no such key beside \"prority\"`},
+		{`[{"subject": "a"}, {"subject": "b", "priority": []}]`, `row 1: column priority: the value \"[]\"`},
+		{`["a"]`, `row 0: \"\\\"a\\\"\", expected a JSON object with the keys subject, product, priority`},
+		{`"a"`, "a string, " + keys},
+		{`[]`, "0 rows, expected 1 to 1000"},
+		{`{"rows": {"subject": "a"}}`, `\"rows\" that is an object`},
+		{`{"rows": [{}], "k": 3}`, `the key \"k\" beside \"rows\"`},
+		{`{"rows": [{}], "n": 0}`, `\"n\" is 0`},
+		{`{"text": {"subject": "a"}}`, "column subject: no such column among text"},
+		{`{"subject": "a"`, "no JSON"},
+		{`{"text": "{\"subject\": \"\"}"}`, "column subject: no such column among text"},
 	} {
+		body, want := c[0], c[1]
 		r := ask(s, "POST", "/predict", asJSON, body)
 		if got := bodyOf(t, r); r.StatusCode != 400 || !strings.Contains(got, want) || strings.Contains(got, "Go ") ||
 			strings.Contains(got, "struct") {
