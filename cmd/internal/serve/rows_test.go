@@ -18,8 +18,10 @@ var ticketColumns = []string{"subject", "product", "priority"}
 // tickets makes a service of a model of rows, with these rows to find neighbours among.
 func tickets(t testing.TB) *service {
 	t.Helper()
-	rows := [][]string{{"printer jam", "R&D <2>", "1"}, {"printer toner empty", "R&D <2>", "2"}, {"printer on fire", "", "1"},
-		{"invoice wrong", "shop", "5"}, {"invoice twice", "shop", "4"}, {"refund missing", "shop", ""}}
+	rows := [][]string{
+		{"printer jam", "R&D <2>", "1"}, {"printer toner empty", "R&D <2>", "2"}, {"printer on fire", "", "1"},
+		{"invoice wrong", "shop", "5"}, {"invoice twice", "shop", "4"}, {"refund missing", "shop", ""},
+	}
 	read := gram.ReadOptions{MinDF: 1,
 		Tokenizer: gram.Must(token.ParseViews("subject=words + product=categories + priority=numbers"))}
 	labels := []string{"help", "help", "help", "money", "money", "money"}
