@@ -8,16 +8,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
-	"unicode"
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/snake"
 )
 
 // parsers read options that are text in JSON and not in Go.
@@ -88,7 +86,7 @@ func eachField(of reflect.Value, visit func(name string, field reflect.Value)) {
 		case field.Anonymous && field.Type.Kind() == reflect.Struct:
 			eachField(of.Field(i), visit)
 		case field.IsExported() && field.Name != "DocumentWeights" && decodes(field.Type):
-			visit(snake(field.Name), of.Field(i))
+			visit(snake.Case(field.Name), of.Field(i))
 		}
 	}
 }
@@ -187,7 +185,7 @@ var keys = func() map[string]string {
 		new(gram.IndexQuery)} {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(options).Elem()) {
 			if len(field.Name) > 1 && field.IsExported() && !field.Anonymous {
-				out[field.Name] = cmp.Or(out[field.Name], snake(field.Name))
+				out[field.Name] = cmp.Or(out[field.Name], snake.Case(field.Name))
 			}
 		}
 	}
@@ -209,20 +207,6 @@ func withKeys(message string) string {
 	return strings.Join(parts, `"`)
 }
 
-// snake is the name of a field as a key: "MinDF" is min_df.
-func snake(name string) string {
-	var out strings.Builder
-	letters := []rune(name)
-	for i, r := range letters {
-		if i > 0 && unicode.IsUpper(r) &&
-			(!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
-			out.WriteByte('_')
-		}
-		out.WriteRune(unicode.ToLower(r))
-	}
-	return out.String()
-}
-
 // parseTokenizer reads a tokenizer, in its text form or as views have it: "word:ngrams=1..2" or "words:1..2".
 func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	t, err := corpus.ParseTerms(s)
@@ -237,78 +221,18 @@ func given(options any) map[string]any {
 	out := map[string]any{}
 	eachField(reflect.ValueOf(options), func(name string, field reflect.Value) {
 		if !field.IsZero() {
-			out[name] = plain(field)
+			out[name] = snake.Plain(field.Interface())
 		}
 	})
 	return out
 }
 
-// encode writes the JSON of an object: its kind, and what it says, with keys in snake case. What isn't a finite number
-// is null.
+// encode writes the JSON of an object: its kind, and what it says.
 func encode(about any, kind string) ([]byte, error) {
-	out := map[string]any{}
-	if about != nil {
-		out = plain(reflect.ValueOf(about)).(map[string]any)
+	out, _ := snake.Plain(about).(map[string]any)
+	if out == nil {
+		out = map[string]any{}
 	}
 	out["kind"] = kind
 	return json.Marshal(out)
-}
-
-// plain is a value as package encoding/json writes it.
-func plain(v reflect.Value) any {
-	if v.IsValid() && v.CanInterface() {
-		switch own := v.Interface().(type) {
-		case time.Duration:
-			return own.Seconds()
-		case fmt.Stringer:
-			if v.Kind() != reflect.Pointer || !v.IsNil() {
-				return own.String()
-			}
-		}
-	}
-	switch v.Kind() {
-	case reflect.Float32, reflect.Float64:
-		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil
-		}
-	case reflect.Pointer, reflect.Interface:
-		if v.IsNil() {
-			return nil
-		}
-		return plain(v.Elem())
-	case reflect.Slice:
-		out := make([]any, v.Len())
-		for i := range out {
-			out[i] = plain(v.Index(i))
-		}
-		return out
-	case reflect.Map:
-		out := map[string]any{}
-		for _, key := range v.MapKeys() {
-			out[key.String()] = plain(v.MapIndex(key))
-		}
-		return out
-	case reflect.Struct:
-		return plainStruct(v)
-	}
-	return v.Interface()
-}
-
-func plainStruct(v reflect.Value) map[string]any {
-	out := map[string]any{}
-	for i := range v.NumField() {
-		field := v.Type().Field(i)
-		name, omit, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case !field.IsExported() || name == "-" || field.Type.Kind() == reflect.Func:
-		case field.Anonymous:
-			maps.Copy(out, plain(v.Field(i)).(map[string]any))
-		case omit == "omitempty" && v.Field(i).IsZero():
-		case name != "":
-			out[name] = plain(v.Field(i))
-		default:
-			out[snake(field.Name)] = plain(v.Field(i))
-		}
-	}
-	return out
 }

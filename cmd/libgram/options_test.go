@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gramengine/gram"
 	"github.com/gramengine/gram/corpus"
@@ -74,32 +73,6 @@ func TestDecodeErrors(t *testing.T) {
 		if err := decode([]byte(text), &o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %s", text, err, want)
 		}
-	}
-}
-
-func TestSnake(t *testing.T) {
-	for name, want := range map[string]string{"MinDF": "min_df", "ISA": "isa", "C": "c", "KeepTexts": "keep_texts",
-		"MicroF1": "micro_f1", "R2": "r2", "MeanSquaredError": "mean_squared_error", "HTMLPage": "html_page"} {
-		if got := snake(name); got != want {
-			t.Errorf("%s is %s, expected %s", name, got, want)
-		}
-	}
-}
-
-func TestEncode(t *testing.T) {
-	text, err := encode(struct {
-		A float64
-		B []float64
-		C *int
-		D time.Duration
-		E any         `json:"f,omitempty"`
-		G string      `json:"-"`
-		H corpus.Form `json:"h"`
-		I func()
-	}{math.NaN(), []float64{1, math.Inf(1)}, nil, time.Second, nil, "g", corpus.Form{}, nil}, "thing")
-	if want := `{"a":null,"b":[1,null],"c":null,"d":1,"h":{`; err != nil || !strings.HasPrefix(string(text), want) ||
-		!strings.HasSuffix(string(text), `"kind":"thing"}`) {
-		t.Errorf("%s, %v, expected %s…", text, err, want)
 	}
 }
 

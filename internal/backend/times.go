@@ -1,10 +1,7 @@
 package backend
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/gramengine/gram/cuda"
 	"github.com/gramengine/gram/internal/cli"
@@ -31,29 +28,14 @@ func (c *Compute) Timed(r report.Report) report.Report {
 // timed is a report with what the GPU's kernels took.
 type timed struct {
 	report.Report
-	times []cuda.KernelTime
+	Times []cuda.KernelTime `json:"gpu_kernels"`
 }
 
 func (r *timed) Describe(d *report.Document) {
 	r.Report.Describe(d)
 	t := report.NewTable("kernel", ">launches", ">seconds")
-	for _, k := range r.times {
+	for _, k := range r.Times {
 		t.Add(k.Kernel, report.Count(k.Launches), report.Seconds(k.Seconds))
 	}
 	d.Table("GPU", "GPU, by its own clock", t)
-}
-
-// MarshalJSON adds gpu_kernels to the report's object.
-func (r *timed) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r.Report); err != nil {
-		return nil, err
-	}
-	times, err := json.Marshal(r.times)
-	if err != nil {
-		return nil, err
-	}
-	return fmt.Appendf(bytes.TrimSuffix(b.Bytes(), []byte("}\n")), `,"gpu_kernels":%s}`, times), nil
 }

@@ -1,10 +1,12 @@
 package backend
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
 	"github.com/gramengine/gram/cuda"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -23,16 +25,14 @@ func TestTimes(t *testing.T) {
 	if text != want {
 		t.Errorf("%q, expected %q", text, want)
 	}
-	object, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var object bytes.Buffer
+	musttest.Do(t, report.Write(&object, r, true))
 	var read struct {
 		Rows int
 		GPU  []cuda.KernelTime `json:"gpu_kernels"`
 	}
-	err = json.Unmarshal(object, &read)
-	if err != nil || read.Rows != 3 || len(read.GPU) != 1 || read.GPU[0] != r.times[0] {
-		t.Errorf("%s: %+v, %v", object, read, err)
+	err := json.Unmarshal(object.Bytes(), &read)
+	if err != nil || read.Rows != 3 || len(read.GPU) != 1 || read.GPU[0] != r.Times[0] {
+		t.Errorf("%s: %+v, %v", object.String(), read, err)
 	}
 }

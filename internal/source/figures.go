@@ -11,22 +11,22 @@ import (
 // Figures say how good predictions are. Classification has those up to F1, labels the Hamming loss,
 // too, regression the last three.
 type Figures struct {
-	Accuracy *report.Number `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
-	MicroF1  *report.Number `json:"micro_f1,omitempty"`
-	MacroF1  *report.Number `json:"macro_f1,omitempty"`
-	Hamming  *report.Number `json:"hamming_loss,omitempty"`
-	LogLoss  *report.Number `json:"log_loss,omitempty"` // where there are probabilities
-	ECE      *report.Number `json:"expected_calibration_error,omitempty"`
-	MSE      *report.Number `json:"mean_squared_error,omitempty"`
-	R2       *report.Number `json:"squared_correlation,omitempty"`
+	Accuracy *float64 `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
+	MicroF1  *float64 `json:"micro_f1,omitempty"`
+	MacroF1  *float64 `json:"macro_f1,omitempty"`
+	Hamming  *float64 `json:"hamming_loss,omitempty"`
+	LogLoss  *float64 `json:"log_loss,omitempty"` // where there are probabilities
+	ECE      *float64 `json:"expected_calibration_error,omitempty"`
+	MSE      *float64 `json:"mean_squared_error,omitempty"`
+	R2       *float64 `json:"squared_correlation,omitempty"`
 
 	// Determination is 1 - MSE / variance of the targets: 1 for no error, 0 for that of their mean, below 0 for more.
-	Determination *report.Number `json:"determination,omitempty"`
+	Determination *float64 `json:"determination,omitempty"`
 }
 
 // NewFigures returns those of a score of regression, of labels each for itself, or of classes.
 func NewFigures(s *svm.Score, regression, labels bool) (f Figures) {
-	of := func(v float64) *report.Number { return new(report.Number(v)) }
+	of := func(v float64) *float64 { return new(float64(v)) }
 	if regression {
 		f.MSE, f.R2, f.Determination = of(s.MeanSquaredError), of(s.R2), of(1-s.MeanSquaredError/s.Variance)
 		return f
@@ -55,7 +55,7 @@ func (f *Figures) DescribeAll(d *report.Document) {
 // All lists the macro F1 and losses.
 func (f *Figures) All() string {
 	var parts []string
-	add := func(name, format string, v *report.Number) {
+	add := func(name, format string, v *float64) {
 		if v != nil {
 			parts = append(parts, fmt.Sprintf(name+" "+format, float64(*v)))
 		}

@@ -1,12 +1,11 @@
 package search
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
-	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/snake"
 	"github.com/gramengine/gram/internal/source"
 )
 
@@ -30,23 +29,23 @@ type row struct {
 	Embedding string `json:"embedding"`
 	Scheme    string `json:"scheme,omitempty"`
 	model.Regularization
-	Mean       report.Number   `json:"mean"`
-	SD         report.Number   `json:"standard_deviation"`
-	SE         report.Number   `json:"standard_error"` // of the mean
-	ToBest     *difference     `json:"difference_to_best,omitempty"`
-	Figures    []report.Number `json:"figures"` // by fold
-	Iterations int64           `json:"iterations"`
-	Unfinished int             `json:"unfinished_machines"`
-	Support    float64         `json:"support_vectors"` // mean over the folds of the number of different ones
-	Best       bool            `json:"is_best,omitempty"`
+	Mean       float64     `json:"mean"`
+	SD         float64     `json:"standard_deviation"`
+	SE         float64     `json:"standard_error"` // of the mean
+	ToBest     *difference `json:"difference_to_best,omitempty"`
+	Figures    []float64   `json:"figures"` // by fold
+	Iterations int64       `json:"iterations"`
+	Unfinished int         `json:"unfinished_machines"`
+	Support    float64     `json:"support_vectors"` // mean over the folds of the number of different ones
+	Best       bool        `json:"is_best,omitempty"`
 
 	scores // of all documents together
 }
 
 // difference is the mean of the differences of two points by fold, and its standard error.
 type difference struct {
-	Mean report.Number `json:"mean"`
-	SE   report.Number `json:"standard_error"`
+	Mean float64 `json:"mean"`
+	SE   float64 `json:"standard_error"`
 }
 
 func newTable(s *spec, found *svm.SearchResult) *table {
@@ -63,14 +62,14 @@ func newTable(s *spec, found *svm.SearchResult) *table {
 
 func newRow(p svm.Point, t model.Type, best bool) row {
 	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(),
-		Mean: report.Number(p.Mean), SD: report.Number(p.SD), SE: report.Number(p.SE),
+		Mean: float64(p.Mean), SD: float64(p.SD), SE: float64(p.SE),
 		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Best: best}
 	r.Regularization = t.Used(p.Regularization)
 	for _, f := range p.Figures {
-		r.Figures = append(r.Figures, report.Number(f))
+		r.Figures = append(r.Figures, float64(f))
 	}
 	if d := p.ToBest; d != nil {
-		r.ToBest = &difference{report.Number(d.Mean), report.Number(d.SE)}
+		r.ToBest = &difference{float64(d.Mean), float64(d.SE)}
 	}
 	regression := p.Measure == svm.MeanSquaredError
 	if r.scores = source.NewFigures(p.Score, regression, p.Measure == svm.MicroF1); !regression {
@@ -80,8 +79,4 @@ func newRow(p svm.Point, t model.Type, best bool) row {
 }
 
 // write writes the table as JSON, indented.
-func (t *table) write(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(t)
-}
+func (t *table) write(w io.Writer) error { return snake.Write(w, t) }

@@ -89,7 +89,7 @@ func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 	if v == nil {
 		return
 	}
-	r.Linear = report.Number(v.Mean)
+	r.Linear = float64(v.Mean)
 	words := []string{"-type", "linear"}
 	for _, w := range cut {
 		words = append(words, quoted(w))
@@ -138,15 +138,15 @@ func (m *machine) oneAnswer(s *svm.Score) string {
 
 // choiceReport is what train and grid report of a choice.
 type choiceReport struct {
-	Why         string        `json:"why,omitempty"` // nothing was compared
-	Measure     svm.Measure   `json:"measure,omitempty"`
-	Rows        []gridRow     `json:"rows,omitempty"`
-	DotProducts int64         `json:"dot_products"`
-	Fits        int           `json:"fits"`
-	Seconds     float64       `json:"seconds"`
-	Hint        string        `json:"hint,omitempty"`
-	Linear      report.Number `json:"linear,omitempty"` // the figure of linear machines that are as good and far cheaper
-	Train       string        `json:"train,omitempty"`  // the command that fixes what was chosen
+	Why         string      `json:"why,omitempty"` // nothing was compared
+	Measure     svm.Measure `json:"measure,omitempty"`
+	Rows        []gridRow   `json:"rows,omitempty"`
+	DotProducts int64       `json:"dot_products"`
+	Fits        int         `json:"fits"`
+	Seconds     float64     `json:"seconds"`
+	Hint        string      `json:"hint,omitempty"`
+	Linear      float64     `json:"linear,omitempty"` // the figure of linear machines that are as good and far cheaper
+	Train       string      `json:"train,omitempty"`  // the command that fixes what was chosen
 }
 
 // shownRows and shownOfRound bound the rows that are printed, the best ones of each round; -json has all.

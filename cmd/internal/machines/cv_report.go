@@ -19,12 +19,12 @@ type cvReport struct {
 	Groups string `json:"groups,omitempty"`
 	Seed   uint64 `json:"seed"`
 
-	Scored         int           `json:"documents_scored"`
-	Right          int           `json:"documents_right"`
-	source.Figures               // of all documents together
-	Measure        svm.Measure   `json:"measure"` // which figure the next two and the rows have
-	Mean           report.Number `json:"mean"`    // over the folds
-	SD             report.Number `json:"standard_deviation"`
+	Scored         int         `json:"documents_scored"`
+	Right          int         `json:"documents_right"`
+	source.Figures             // of all documents together
+	Measure        svm.Measure `json:"measure"` // which figure the next two and the rows have
+	Mean           float64     `json:"mean"`    // over the folds
+	SD             float64     `json:"standard_deviation"`
 
 	Unfinished  int `json:"unfinished_machines"`
 	*solverLine     // of support vector machines
@@ -58,7 +58,7 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.score, r.Scored, r.Right = v.Score, v.Score.Documents, v.Score.Right
 	regression, labels := v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1
 	r.Figures = source.NewFigures(v.Score, regression, labels)
-	r.Measure, r.Mean, r.SD = v.Measure, report.Number(v.Mean), report.Number(v.SD)
+	r.Measure, r.Mean, r.SD = v.Measure, float64(v.Mean), float64(v.SD)
 	for fold, score := range v.ByFold {
 		r.Rows = append(r.Rows, foldRow{Fold: fold + 1, Documents: score.Documents, Right: score.Right,
 			Figures: source.NewFigures(score, regression, labels && v.SupportByFold == nil)})
@@ -108,8 +108,8 @@ func (r *cvReport) Describe(d *report.Document) {
 
 // table lists the folds.
 func (r *cvReport) table() *report.Table {
-	percent := func(v *report.Number) string { return fmt.Sprintf("%.2f%%", 100*float64(*v)) }
-	four := func(v *report.Number) string { return fmt.Sprintf("%.4f", float64(*v)) }
+	percent := func(v *float64) string { return fmt.Sprintf("%.2f%%", 100*float64(*v)) }
+	four := func(v *float64) string { return fmt.Sprintf("%.4f", float64(*v)) }
 	columns := []struct {
 		title string
 		has   bool

@@ -45,11 +45,11 @@ func (g *grid) train(
 
 // partRow is what a part of the terms is worth: see [learn.Worth].
 type partRow struct {
-	Part       string        `json:"part"`
-	With       report.Number `json:"best_with"`
-	Without    report.Number `json:"best_without"`
-	Difference report.Number `json:"difference"`
-	SE         report.Number `json:"standard_error"`
+	Part       string  `json:"part"`
+	With       float64 `json:"best_with"`
+	Without    float64 `json:"best_without"`
+	Difference float64 `json:"difference"`
+	SE         float64 `json:"standard_error"`
 }
 
 // writeParts prints what parts of the terms are worth.
@@ -66,7 +66,7 @@ func (r *gridReport) writeParts(d *report.Document) {
 }
 
 // signed formats a difference.
-func signed(m svm.Measure, difference report.Number) string {
+func signed(m svm.Measure, difference float64) string {
 	text := strings.TrimSuffix(m.Format(float64(difference)), "%")
 	if difference >= 0 {
 		text = "+" + text

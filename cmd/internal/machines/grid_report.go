@@ -75,22 +75,22 @@ type gridRow struct {
 	brief     string // Terms for people
 	compares  string // what the round compares
 	model.Regularization
-	Mean       report.Number   `json:"mean"`
-	SD         report.Number   `json:"standard_deviation"`
-	Figures    []report.Number `json:"figures"`        // by fold
-	SE         report.Number   `json:"standard_error"` // of the mean: the standard deviation divided by √folds
-	ToBest     *difference     `json:"difference_to_best,omitempty"`
-	Unfinished int             `json:"unfinished_machines"`
-	Seconds    float64         `json:"seconds"` // see learn.Validation.Took
-	Best       bool            `json:"is_best,omitempty"`
+	Mean       float64     `json:"mean"`
+	SD         float64     `json:"standard_deviation"`
+	Figures    []float64   `json:"figures"`        // by fold
+	SE         float64     `json:"standard_error"` // of the mean: the standard deviation divided by √folds
+	ToBest     *difference `json:"difference_to_best,omitempty"`
+	Unfinished int         `json:"unfinished_machines"`
+	Seconds    float64     `json:"seconds"` // see learn.Validation.Took
+	Best       bool        `json:"is_best,omitempty"`
 
 	*solvedLine // of support vector machines
 }
 
 // difference is the mean of the differences of two points by fold, and its standard error.
 type difference struct {
-	Mean report.Number `json:"mean"`
-	SE   report.Number `json:"standard_error"`
+	Mean float64 `json:"mean"`
+	SE   float64 `json:"standard_error"`
 }
 
 // solvedLine is what a row says of support vector machines in addition.
@@ -102,14 +102,14 @@ type solvedLine struct {
 
 // newGridRow describes a point.
 func newGridRow(v *learn.Validation) gridRow {
-	row := gridRow{Kernel: v.Kernel, Regularization: v.Regularization, Mean: report.Number(v.Mean),
-		SD: report.Number(v.SD), SE: report.Number(v.SE),
+	row := gridRow{Kernel: v.Kernel, Regularization: v.Regularization, Mean: float64(v.Mean),
+		SD: float64(v.SD), SE: float64(v.SE),
 		Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
 	for _, f := range v.Figures {
-		row.Figures = append(row.Figures, report.Number(f))
+		row.Figures = append(row.Figures, float64(f))
 	}
 	if d := v.ToBest; d != nil {
-		row.ToBest = &difference{report.Number(d.Mean), report.Number(d.SE)}
+		row.ToBest = &difference{float64(d.Mean), float64(d.SE)}
 	}
 	t := model.Type(v.Spec)
 	if !slices.Contains(model.Types, t) {
@@ -143,8 +143,8 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 	r.SecondsSolve = found.Solve.Seconds()
 	var ended learn.Ended
 	for _, w := range found.Worths() {
-		r.Parts = append(r.Parts, partRow{w.Part, report.Number(w.With.Mean), report.Number(w.Without.Mean),
-			report.Number(w.Mean), report.Number(w.SE)})
+		r.Parts = append(r.Parts, partRow{w.Part, float64(w.With.Mean), float64(w.Without.Mean),
+			float64(w.Mean), float64(w.SE)})
 	}
 	for _, p := range found.Points {
 		row := newGridRow(p)
@@ -369,7 +369,7 @@ func pointsTable(rows []gridRow, m svm.Measure) *report.Table {
 		}
 		return report.Float(v)
 	}
-	figure := func(v report.Number) string { return m.Format(float64(v)) }
+	figure := func(v float64) string { return m.Format(float64(v)) }
 	column := report.NewColumn[gridRow]
 	return report.TableOf(rows,
 		column("kernel", func(row gridRow) string { return row.Kernel }),

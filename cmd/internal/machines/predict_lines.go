@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/report"
 )
 
 // writeLines writes the header, where there is one, and a line for each document.
@@ -18,11 +17,11 @@ func writeLines(ctx context.Context, w io.Writer, l *learn.Lines) error {
 
 // predictedObject is the prediction of one document in JSON.
 type predictedObject struct {
-	Name          string         `json:"name,omitempty"` // with -names
-	Labels        []string       `json:"labels"`
-	Value         *report.Number `json:"value,omitempty"` // regression: the estimate; one_class: the decision value
-	Probabilities []float64      `json:"probabilities,omitempty"`
-	Decisions     []float64      `json:"decisions,omitempty"`
+	Name          string    `json:"name,omitempty"` // with -names
+	Labels        []string  `json:"labels"`
+	Value         *float64  `json:"value,omitempty"` // regression: the estimate; one_class: the decision value
+	Probabilities []float64 `json:"probabilities,omitempty"`
+	Decisions     []float64 `json:"decisions,omitempty"`
 }
 
 // objectsOf returns what the lines say, for JSON.
@@ -34,7 +33,7 @@ func objectsOf(l *learn.Lines) []predictedObject {
 			out[i].Name = l.Name(i)
 		}
 		if l.P.Value != nil {
-			out[i].Value = new(report.Number(l.P.Value[i]))
+			out[i].Value = new(float64(l.P.Value[i]))
 		}
 		switch l.What {
 		case "probabilities":

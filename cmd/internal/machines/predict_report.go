@@ -134,7 +134,7 @@ func (r *predictReport) scored(e *cli.Env, s *svm.Score, of *learn.About, c *cor
 	}
 	if a := s.Answers; a != nil {
 		n := float64(a.Given)
-		r.Rejection = &rejected{a.Given, n / float64(s.Documents), report.Number((n - float64(a.Right)) / n)}
+		r.Rejection = &rejected{a.Given, n / float64(s.Documents), float64((n - float64(a.Right)) / n)}
 	}
 	low, high := s.Interval()
 	r.Interval = []float64{low, high}
@@ -153,9 +153,9 @@ func (r *predictReport) scored(e *cli.Env, s *svm.Score, of *learn.About, c *cor
 
 // rejected says what is left with an answer.
 type rejected struct {
-	Answered int           `json:"documents_answered"`
-	Coverage float64       `json:"coverage"` // their share
-	Error    report.Number `json:"error"`    // the share of wrong ones among them
+	Answered int     `json:"documents_answered"`
+	Coverage float64 `json:"coverage"` // their share
+	Error    float64 `json:"error"`    // the share of wrong ones among them
 }
 
 // mostConfused is how many pairs of classes are listed.

@@ -113,10 +113,10 @@ func describe(what string, c, nu, epsilon float64) string {
 
 // thresholdsLine says what thresholds of labels were found.
 type thresholdsLine struct {
-	Above      []report.Number `json:"above"`        // by label
-	AtLeastOne bool            `json:"at_least_one"` // label, the best, where none is above its threshold
-	F1         report.Number   `json:"micro_f1"`     // on folds, by thresholds of the other folds
-	Sign       report.Number   `json:"micro_f1_sign"`
+	Above      []float64 `json:"above"`        // by label
+	AtLeastOne bool      `json:"at_least_one"` // label, the best, where none is above its threshold
+	F1         float64   `json:"micro_f1"`     // on folds, by thresholds of the other folds
+	Sign       float64   `json:"micro_f1_sign"`
 }
 
 // newThresholdsLine describes thresholds; nil stays nil.
@@ -124,9 +124,9 @@ func newThresholdsLine(t *solver.Thresholds) *thresholdsLine {
 	if t == nil {
 		return nil
 	}
-	l := &thresholdsLine{AtLeastOne: t.AtLeastOne, F1: report.Number(t.F1), Sign: report.Number(t.Sign)}
+	l := &thresholdsLine{AtLeastOne: t.AtLeastOne, F1: float64(t.F1), Sign: float64(t.Sign)}
 	for _, v := range t.Above {
-		l.Above = append(l.Above, report.Number(v))
+		l.Above = append(l.Above, float64(v))
 	}
 	return l
 }
@@ -148,8 +148,8 @@ func (l *thresholdsLine) write(d *report.Document) {
 
 // calibrationLine says how good calibrated probabilities are, by folds.
 type calibrationLine struct {
-	LogLoss report.Number `json:"log_loss"`
-	ECE     report.Number `json:"expected_calibration_error"`
+	LogLoss float64 `json:"log_loss"`
+	ECE     float64 `json:"expected_calibration_error"`
 	*solver.Temperature
 
 	Rejection *solver.Rejection `json:"rejection,omitempty"`
@@ -162,7 +162,7 @@ func newCalibrationLine(r *svm.Report) *calibrationLine {
 	if c == nil {
 		return nil
 	}
-	return &calibrationLine{report.Number(c.LogLoss), report.Number(c.ECE), r.Temperature, r.Rejection,
+	return &calibrationLine{float64(c.LogLoss), float64(c.ECE), r.Temperature, r.Rejection,
 		c.Alternatives}
 }
 

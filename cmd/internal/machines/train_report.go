@@ -43,8 +43,8 @@ type trainReport struct {
 type trainedLine struct {
 	solverLine
 	Bounded    int             `json:"bounded_coefficients"`
-	Objective  report.Number   `json:"objective"`
-	Gap        report.Number   `json:"gap"`
+	Objective  float64         `json:"objective"`
+	Gap        float64         `json:"gap"`
 	Thresholds *thresholdsLine `json:"thresholds,omitempty"`
 
 	Calibration *calibrationLine `json:"calibration,omitempty"`
@@ -52,15 +52,15 @@ type trainedLine struct {
 
 // machineRow is one machine: of two classes, of one against the rest, or of the one that there is.
 type machineRow struct {
-	Class      string        `json:"class,omitempty"`
-	Against    string        `json:"against,omitempty"` // in one-vs-one
-	Objective  report.Number `json:"objective"`
-	Iterations int           `json:"iterations"`
-	Support    int           `json:"support_vectors"`
-	Bounded    int           `json:"bounded_coefficients"`
-	Rho        report.Number `json:"rho"`
-	Gap        report.Number `json:"gap"`
-	Converged  bool          `json:"converged"`
+	Class      string  `json:"class,omitempty"`
+	Against    string  `json:"against,omitempty"` // in one-vs-one
+	Objective  float64 `json:"objective"`
+	Iterations int     `json:"iterations"`
+	Support    int     `json:"support_vectors"`
+	Bounded    int     `json:"bounded_coefficients"`
+	Rho        float64 `json:"rho"`
+	Gap        float64 `json:"gap"`
+	Converged  bool    `json:"converged"`
 }
 
 // fill fills in what is known when the model is trained.
@@ -96,7 +96,7 @@ func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Traine
 	r.Regularization = s.Used()
 	r.trainedLine = &trainedLine{
 		solverLine: j.solverLine(s.Tolerance, float64(found.Support), found.Iterations, found.Gram),
-		Bounded:    found.Bounded, Objective: report.Number(found.Objective), Gap: report.Number(found.Gap),
+		Bounded:    found.Bounded, Objective: float64(found.Objective), Gap: float64(found.Gap),
 		Thresholds:  newThresholdsLine(found.Thresholds),
 		Calibration: newCalibrationLine(&found.Report),
 	}
@@ -124,12 +124,12 @@ func machineRows(m *model.Model) []any {
 				machineRow{
 					class,
 					against,
-					report.Number(c.Objective),
+					float64(c.Objective),
 					c.Iterations,
 					len(c.Support),
 					c.Bounded,
-					report.Number(c.Rho),
-					report.Number(c.Gap),
+					float64(c.Rho),
+					float64(c.Gap),
 					c.Converged,
 				},
 			)

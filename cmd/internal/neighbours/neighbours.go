@@ -93,7 +93,7 @@ type neighboursReport struct {
 	Blank      int              `json:"without_terms,omitempty"` // texts
 	Nearest    distribution     `json:"nearest_value"`
 	Pairs      int64            `json:"pairs"`
-	PairsPerS  report.Number    `json:"pairs_per_s"` // while neighbours were found
+	PairsPerS  float64          `json:"pairs_per_s"` // while neighbours were found
 	Plan       *engine.JoinPlan `json:"plan,omitempty"`
 	SecondsOf  float64          `json:"seconds_neighbours"`
 	written
@@ -104,20 +104,20 @@ type neighboursReport struct {
 
 // distribution is that of one value of each document.
 type distribution struct {
-	Min    report.Number `json:"least"`
-	Low    report.Number `json:"p10"`
-	Median report.Number `json:"median"`
-	High   report.Number `json:"p90"`
-	Max    report.Number `json:"most"`
+	Min    float64 `json:"least"`
+	Low    float64 `json:"p10"`
+	Median float64 `json:"median"`
+	High   float64 `json:"p90"`
+	Max    float64 `json:"most"`
 }
 
 func newDistribution(values []float64) distribution {
 	slices.Sort(values)
-	at := func(share float64) report.Number {
+	at := func(share float64) float64 {
 		if len(values) == 0 {
-			return report.Number(math.NaN())
+			return float64(math.NaN())
 		}
-		return report.Number(values[int(share*float64(len(values)-1))])
+		return float64(values[int(share*float64(len(values)-1))])
 	}
 	return distribution{at(0), at(0.1), at(0.5), at(0.9), at(1)}
 }
@@ -239,7 +239,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	if n.opt.Min != nil {
 		r.Plan = near.Plan()
 	}
-	r.SecondsOf, r.PairsPerS = seconds, report.Number(float64(r.Pairs)/max(seconds, 1e-9))
+	r.SecondsOf, r.PairsPerS = seconds, float64(float64(r.Pairs)/max(seconds, 1e-9))
 	var nearest []float64
 	for i := range near.Len() {
 		list := near.Of(i)

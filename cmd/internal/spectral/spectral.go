@@ -87,28 +87,28 @@ type spectra struct {
 
 // row is one matrix.
 type row struct {
-	Kernel    string          `json:"kernel"`
-	Embedding string          `json:"embedding"`
-	ISA       string          `json:"isa"`
-	Why       string          `json:"backend_reason,omitempty"` // why -backend auto took it
-	Documents int             `json:"documents"`
-	Definite  string          `json:"definite"` // what is known of the kernel
-	Condition string          `json:"condition,omitempty"`
-	Steps     int             `json:"steps,omitempty"` // of Lanczos; 0 if all eigenvalues were computed
-	Rounding  report.Number   `json:"rounding"`        // n·2⁻²⁴·|λ|max
-	Verdict   string          `json:"verdict"`
-	Largest   []eigenvalue    `json:"largest"`
-	Smallest  []eigenvalue    `json:"smallest"`
-	Values    []report.Number `json:"eigenvalues,omitempty"` // all of them, the largest first
-	Seconds   float64         `json:"seconds"`
-	PeakBytes int64           `json:"peak_bytes"`
+	Kernel    string       `json:"kernel"`
+	Embedding string       `json:"embedding"`
+	ISA       string       `json:"isa"`
+	Why       string       `json:"backend_reason,omitempty"` // why -backend auto took it
+	Documents int          `json:"documents"`
+	Definite  string       `json:"definite"` // what is known of the kernel
+	Condition string       `json:"condition,omitempty"`
+	Steps     int          `json:"steps,omitempty"` // of Lanczos; 0 if all eigenvalues were computed
+	Rounding  float64      `json:"rounding"`        // n·2⁻²⁴·|λ|max
+	Verdict   string       `json:"verdict"`
+	Largest   []eigenvalue `json:"largest"`
+	Smallest  []eigenvalue `json:"smallest"`
+	Values    []float64    `json:"eigenvalues,omitempty"` // all of them, the largest first
+	Seconds   float64      `json:"seconds"`
+	PeakBytes int64        `json:"peak_bytes"`
 }
 
 // eigenvalue is one of the extremes.
 type eigenvalue struct {
-	Value     report.Number `json:"value"`
-	Residual  report.Number `json:"residual"` // 0 if all eigenvalues were computed
-	Converged bool          `json:"converged"`
+	Value     float64 `json:"value"`
+	Residual  float64 `json:"residual"` // 0 if all eigenvalues were computed
+	Converged bool    `json:"converged"`
 }
 
 func (c *call) run(ctx context.Context, e *cli.Env) error {
@@ -202,7 +202,7 @@ func (c *call) measure(
 		return nil, err
 	}
 	first, last := r.Largest[0].Value, r.Smallest[0]
-	r.Rounding = report.Number(spectrum.Rounding(n, math.Max(math.Abs(float64(first)), math.Abs(float64(last.Value)))))
+	r.Rounding = float64(spectrum.Rounding(n, math.Max(math.Abs(float64(first)), math.Abs(float64(last.Value)))))
 	switch {
 	case !(last.Value >= -r.Rounding): // NaN, too
 		r.Verdict = "not psd"
@@ -238,10 +238,10 @@ func (c *call) whole(
 		return err
 	}
 	for i, v := range values {
-		r.Values = append(r.Values, report.Number(v))
+		r.Values = append(r.Values, float64(v))
 		if i < c.k {
-			r.Largest = append(r.Largest, eigenvalue{Value: report.Number(v), Converged: true})
-			r.Smallest = append(r.Smallest, eigenvalue{Value: report.Number(values[n-1-i]), Converged: true})
+			r.Largest = append(r.Largest, eigenvalue{Value: float64(v), Converged: true})
+			r.Smallest = append(r.Smallest, eigenvalue{Value: float64(values[n-1-i]), Converged: true})
 		}
 	}
 	return nil
@@ -274,7 +274,7 @@ func (c *call) extremes(
 	}
 	r.Steps = found.Basis
 	of := func(v spectrum.Value) eigenvalue {
-		return eigenvalue{report.Number(v.Value), report.Number(v.Residual), v.Converged}
+		return eigenvalue{float64(v.Value), float64(v.Residual), v.Converged}
 	}
 	for i, v := range found.Largest {
 		r.Largest, r.Smallest = append(r.Largest, of(v)), append(r.Smallest, of(found.Smallest[i]))
@@ -354,4 +354,4 @@ func (row *row) writeValues(d *report.Document) {
 }
 
 // digits writes a number with 7 digits.
-func digits(v report.Number) string { return fmt.Sprintf("%.7g", float64(v)) }
+func digits(v float64) string { return fmt.Sprintf("%.7g", float64(v)) }

@@ -26,46 +26,46 @@ type verification struct {
 
 // embeddingLine says which pairs were compared in one embedding.
 type embeddingLine struct {
-	Embedding    string        `json:"embedding"`
-	Digest       string        `json:"sha256"`
-	Pairs        int64         `json:"pairs"`
-	SampledRows  int           `json:"rows_computed"`
-	ClosestPairs int           `json:"closest_pairs"`
-	Identical    int64         `json:"identical_pairs"` // pairs i < j of identical documents in the corpus
-	LeastC       report.Number `json:"least_c_above_0"`
-	GreatestC    report.Number `json:"greatest_closest_c"` // the farthest of the closest pairs
+	Embedding    string  `json:"embedding"`
+	Digest       string  `json:"sha256"`
+	Pairs        int64   `json:"pairs"`
+	SampledRows  int     `json:"rows_computed"`
+	ClosestPairs int     `json:"closest_pairs"`
+	Identical    int64   `json:"identical_pairs"` // pairs i < j of identical documents in the corpus
+	LeastC       float64 `json:"least_c_above_0"`
+	GreatestC    float64 `json:"greatest_closest_c"` // the farthest of the closest pairs
 }
 
 // kernelRow is one instruction set and kernel.
 type kernelRow struct {
-	ISA        string        `json:"isa"`
-	Kernel     string        `json:"kernel"`
-	Embedding  string        `json:"embedding"`
-	Pairs      int64         `json:"pairs"`
-	MaxAbsErr  report.Number `json:"max_abs_err"`
-	AbsAt      spot          `json:"max_abs_err_at"`
-	Tolerance  report.Number `json:"tolerance"` // at the place of the greatest absolute error
-	MaxRelErr  report.Number `json:"max_rel_err"`
-	RelAt      spot          `json:"max_rel_err_at"`
-	MaxULP     report.Number `json:"max_err_ulp"`
-	ULPAt      spot          `json:"max_err_ulp_at"`
-	Failures   int64         `json:"out_of_tolerance"`
-	FailedAt   *spot         `json:"first_out_of_tolerance_at,omitempty"`
-	Recomputed int64         `json:"recomputed_pairs"` // while c was compared
-	Digest     string        `json:"sha256"`
-	Passed     bool          `json:"passed"`
+	ISA        string  `json:"isa"`
+	Kernel     string  `json:"kernel"`
+	Embedding  string  `json:"embedding"`
+	Pairs      int64   `json:"pairs"`
+	MaxAbsErr  float64 `json:"max_abs_err"`
+	AbsAt      spot    `json:"max_abs_err_at"`
+	Tolerance  float64 `json:"tolerance"` // at the place of the greatest absolute error
+	MaxRelErr  float64 `json:"max_rel_err"`
+	RelAt      spot    `json:"max_rel_err_at"`
+	MaxULP     float64 `json:"max_err_ulp"`
+	ULPAt      spot    `json:"max_err_ulp_at"`
+	Failures   int64   `json:"out_of_tolerance"`
+	FailedAt   *spot   `json:"first_out_of_tolerance_at,omitempty"`
+	Recomputed int64   `json:"recomputed_pairs"` // while c was compared
+	Digest     string  `json:"sha256"`
+	Passed     bool    `json:"passed"`
 
 	shown string // the kernel as it was asked for
 }
 
 // spot is a pair of documents and what was found there.
 type spot struct {
-	I     int           `json:"i"`
-	J     int           `json:"j"`
-	NameI string        `json:"name_i"`
-	NameJ string        `json:"name_j"`
-	Got   report.Number `json:"got"`
-	Want  report.Number `json:"want"`
+	I     int     `json:"i"`
+	J     int     `json:"j"`
+	NameI string  `json:"name_i"`
+	NameJ string  `json:"name_j"`
+	Got   float64 `json:"got"`
+	Want  float64 `json:"want"`
 }
 
 // check is a check other than the comparison with the reference.
@@ -106,7 +106,7 @@ func (r *verification) Describe(d *report.Document) {
 	d.Figure("Failed", report.Count(r.NumFailed), "")
 	d.Line(r.Corpus)
 	for _, e := range r.Embeddings {
-		d.Fact(string(e.Embedding), "%s in %s, %s closest with c up to %.2g, %s",
+		d.Fact(e.Embedding, "%s in %s, %s closest with c up to %.2g, %s",
 			report.Counted(e.Pairs, "pair", "pairs"), report.Counted(e.SampledRows, "row", "rows"),
 			report.Count(e.ClosestPairs), float64(e.GreatestC),
 			report.Counted(e.Identical, "identical pair", "identical pairs"))

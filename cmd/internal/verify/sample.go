@@ -13,7 +13,6 @@ import (
 
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -281,9 +280,9 @@ func (s *sample) describe(x *sparse.Embedded) embeddingLine {
 		SampledRows: len(s.rows), ClosestPairs: len(s.closest), Identical: s.twins}
 	for _, p := range s.closest {
 		if e.LeastC == 0 {
-			e.LeastC = report.Number(p.c)
+			e.LeastC = float64(p.c)
 		}
-		e.GreatestC = report.Number(p.c)
+		e.GreatestC = float64(p.c)
 	}
 	return e
 }

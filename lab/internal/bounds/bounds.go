@@ -12,30 +12,29 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gramengine/gram/engine/spectrum"
-	"github.com/gramengine/gram/internal/report"
 )
 
 // bounds are those of one kernel.
 type bounds struct {
-	Kernel   string        `json:"kernel"`
-	Largest  report.Number `json:"eigenfunction_max"` // C_K, of eigenvalues above rounding
-	Covering []covering    `json:"covering"`
-	Averages []average     `json:"rademacher"`
+	Kernel   string     `json:"kernel"`
+	Largest  float64    `json:"eigenfunction_max"` // C_K, of eigenvalues above rounding
+	Covering []covering `json:"covering"`
+	Averages []average  `json:"rademacher"`
 }
 
 // covering is Theorem 2 with R = 1: ln N(ε) <= ln n.
 type covering struct {
-	LogN   report.Number `json:"ln_n"`
-	Index  int           `json:"j"`
-	Radius report.Number `json:"ln_epsilon"`
+	LogN   float64 `json:"ln_n"`
+	Index  int     `json:"j"`
+	Radius float64 `json:"ln_epsilon"`
 }
 
 // average is the Rademacher average of functions of norm up to 1 and mean square up to r, measured
 // over random signs, and its bound in Theorem 5, √(2/n Σ min(r, λ)).
 type average struct {
-	R     report.Number `json:"r"`
-	Mean  report.Number `json:"mean"`
-	Bound report.Number `json:"bound"`
+	R     float64 `json:"r"`
+	Mean  float64 `json:"mean"`
+	Bound float64 `json:"bound"`
 }
 
 // draws is the number of random signs that are drawn for each document.
@@ -58,10 +57,10 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 			largest = math.Max(largest, math.Sqrt(float64(n))*mat.Norm(columns.ColView(j), math.Inf(1)))
 		}
 	}
-	b := &bounds{Largest: report.Number(largest)}
+	b := &bounds{Largest: float64(largest)}
 	for _, l := range logs {
 		j, radius := coveringRadius(lambda, l)
-		b.Covering = append(b.Covering, covering{report.Number(l), j, report.Number(radius + math.Log(6*largest))})
+		b.Covering = append(b.Covering, covering{float64(l), j, float64(radius + math.Log(6*largest))})
 	}
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	signs := mat.NewDense(n, draws, nil)
@@ -84,7 +83,7 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 			rich += math.Min(r, v)
 		}
 		b.Averages = append(b.Averages, average{
-			report.Number(r), report.Number(sum / draws), report.Number(math.Sqrt(2 / float64(n) * rich)),
+			float64(r), float64(sum / draws), float64(math.Sqrt(2 / float64(n) * rich)),
 		})
 	}
 	return b, nil

@@ -113,7 +113,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 }
 
 func (r *result) Describe(d *report.Document) {
-	digits := func(v report.Number) string { return fmt.Sprintf("%.4g", float64(v)) }
+	digits := func(v float64) string { return fmt.Sprintf("%.4g", float64(v)) }
 	titles, averages := []string{"kernel", ">C_K"}, []string{"kernel"}
 	for _, c := range r.Rows[0].Covering {
 		titles = append(titles, ">ln n="+report.Float(float64(c.LogN))+": j*", ">ln ε*")

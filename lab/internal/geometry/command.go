@@ -125,7 +125,7 @@ func (r *result) Describe(d *report.Document) {
 			continue
 		}
 		cells := []string{row.Kernel, report.Float(row.Norm)}
-		for _, v := range []report.Number{row.Across, row.Along, row.LogVolume, row.Curvature, row.Opening} {
+		for _, v := range []float64{row.Across, row.Along, row.LogVolume, row.Curvature, row.Opening} {
 			cells = append(cells, fmt.Sprintf("%.6g", float64(v)))
 		}
 		values.Add(cells...)

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/report"
 )
 
 // TestFormulas compares the differences with formulas of Table 6.1, (6.12) and (6.20), with the curvature of
@@ -63,7 +62,7 @@ func check(t *testing.T, spec string, r, d, across, along, s float64) {
 		t.Errorf("%s at norm %v: %v", spec, r, err)
 		return
 	}
-	near := func(name string, got report.Number, want, tol float64) {
+	near := func(name string, got float64, want, tol float64) {
 		if !(math.Abs(float64(got)-want) <= tol) {
 			t.Errorf("%s, d=%v, norm %v: %s is %v, expected %v", spec, d, r, name, got, want)
 		}

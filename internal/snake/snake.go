@@ -1,0 +1,150 @@
+// Package snake writes Go values as JSON with keys in snake case.
+package snake
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Case returns the name of a field as a key: "MinDF" becomes min_df.
+func Case(name string) string {
+	var out strings.Builder
+	letters := []rune(name)
+	for i, r := range letters {
+		if i > 0 && unicode.IsUpper(r) &&
+			(!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
+			out.WriteByte('_')
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
+}
+
+// Write writes a value as JSON with an indent of two spaces.
+func Write(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(Plain(v))
+}
+
+// Plain returns a value of maps, slices, texts and numbers for package encoding/json. Exported fields of structs have
+// the key of their tag json, or else their name in snake case; those of embedded structs count as fields of the outer
+// struct. Times are in seconds, and numbers that aren't finite are null. Types with a method String are texts, unless
+// they are strings, have a method MarshalJSON or are structs with a tag json.
+func Plain(v any) any { return plain(reflect.ValueOf(v)) }
+
+func plain(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.Invalid:
+		return nil
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return nil
+		}
+	}
+	if v.CanInterface() {
+		switch own := v.Interface().(type) {
+		case time.Duration:
+			return own.Seconds()
+		case json.Marshaler:
+			return own
+		case fmt.Stringer:
+			if v.Kind() != reflect.String && !tagged(v) {
+				return own.String()
+			}
+		}
+	}
+	switch v.Kind() {
+	case reflect.Float32, reflect.Float64:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil
+		}
+	case reflect.Pointer, reflect.Interface:
+		return plain(v.Elem())
+	case reflect.Slice, reflect.Array:
+		out := make([]any, v.Len())
+		for i := range out {
+			out[i] = plain(v.Index(i))
+		}
+		return out
+	case reflect.Map:
+		out := map[string]any{}
+		for _, key := range v.MapKeys() {
+			out[key.String()] = plain(v.MapIndex(key))
+		}
+		return out
+	case reflect.Struct:
+		return fields(v)
+	}
+	return v.Interface()
+}
+
+// fields returns the fields of a struct by key.
+func fields(v reflect.Value) map[string]any {
+	out, own := map[string]any{}, map[string]any{}
+	for i := range v.NumField() {
+		field, value := v.Type().Field(i), v.Field(i)
+		name, omit, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "-" || field.Type.Kind() == reflect.Func || !field.IsExported() && !field.Anonymous ||
+			omit == "omitempty" && empty(value) {
+			continue
+		}
+		if inner, is := embedded(field, value); is {
+			maps.Copy(out, inner)
+		} else if field.IsExported() {
+			if name == "" {
+				name = Case(field.Name)
+			}
+			own[name] = plain(value)
+		}
+	}
+	maps.Copy(out, own)
+	return out
+}
+
+// tagged reports whether v is a struct, or points to a struct, with a tag json.
+func tagged(v reflect.Value) bool {
+	t := v.Type()
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
+		if _, is := t.Field(i).Tag.Lookup("json"); is {
+			return true
+		}
+	}
+	return false
+}
+
+// embedded returns the fields of an embedded struct without a name of its own, none for a nil pointer.
+func embedded(field reflect.StructField, v reflect.Value) (map[string]any, bool) {
+	if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !field.Anonymous || name != "" {
+		return nil, false
+	}
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		if v.IsNil() {
+			return nil, true
+		}
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return nil, false
+	}
+	return fields(v), true
+}
+
+func empty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	}
+	return v.IsZero()
+}
