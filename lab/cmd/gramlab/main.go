@@ -21,14 +21,21 @@ import (
 	"github.com/gramengine/gram/lab/internal/benchpeers"
 	"github.com/gramengine/gram/lab/internal/benchtext"
 	"github.com/gramengine/gram/lab/internal/bounds"
-	"github.com/gramengine/gram/lab/internal/experiments"
 	"github.com/gramengine/gram/lab/internal/geometry"
 	"github.com/gramengine/gram/lab/internal/hyperbolic"
 	"github.com/gramengine/gram/lab/internal/lmnn"
 	"github.com/gramengine/gram/lab/internal/mkm"
 	"github.com/gramengine/gram/lab/internal/peers"
+	"github.com/gramengine/gram/lab/internal/repro"
+	"github.com/gramengine/gram/lab/internal/repro/cho"
+	"github.com/gramengine/gram/lab/internal/repro/lafferty"
+	"github.com/gramengine/gram/lab/internal/repro/lebanon"
+	"github.com/gramengine/gram/lab/internal/repro/zhang"
 	"github.com/gramengine/gram/lab/internal/selection"
 )
+
+// experiments are the experiments of the papers.
+var experiments = append(cho.Experiments, lafferty.Experiment, zhang.Experiment, lebanon.Experiment)
 
 // learners are added to those of gram.
 var learners = []*learn.Learner{lmnn.Learner, mkm.Learner}
@@ -43,15 +50,15 @@ func newProgram() *cli.Program {
 		About: `
 gramlab is gram with further learners, experiments of papers, and comparisons with other programs.`,
 		Commands: append([]*cli.Command{
-			experiments.Command, bounds.Command, geometry.Command, hyperbolic.Command, selection.Command,
+			repro.Command(experiments...), bounds.Command, geometry.Command, hyperbolic.Command, selection.Command,
 			peers.BenchCommand(
 				benchduplicates.Program, benchlibsvm.Program, benchlearners.Program, benchpca.Program, benchpeers.Program,
 				benchtext.Program,
 			),
 		}, commands.Commands...),
-		Topics: append(commands.Topics(), experiments.Topics()...),
+		Topics: commands.Topics(),
 		Examples: `
-gramlab repro cho -data DIR -sets rectangles`,
+gramlab repro zhang-chen-lee -data DIR`,
 	}
 }
 

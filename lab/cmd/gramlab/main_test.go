@@ -10,24 +10,20 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/cli/clitest"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/lab/internal/experiments"
 )
 
-// Each experiment declares which of its flags name files, and its help fits on a screen, as that of commands does.
-func TestExperiments(t *testing.T) {
+// The command repro declares which of its flags name files. The help of commands and experiments fits on a screen.
+func TestHelp(t *testing.T) {
 	clitest.FitsOnAScreen(t, "help", clitest.Helped(t, run, "help"))
 	for _, c := range program.Commands {
 		clitest.FitsOnAScreen(t, c.Name, clitest.Helped(t, run, c.Name, "-help"))
 	}
-	for _, e := range experiments.Experiments {
-		f := cli.NewFlags("repro")
-		experiments.Command.Setup(f)
-		if _, err := f.Rewrite([]string{e.Name}); err != nil {
-			t.Fatal(err)
-		}
-		if seen := clitest.FilesDeclared(t, "repro "+e.Name, f); seen < 2 {
-			t.Errorf("%s has %d flags that name files, expected -data and -plot at least", e.Name, seen)
-		}
+	f := cli.NewFlags("repro")
+	program.Commands[0].Setup(f)
+	if seen := clitest.FilesDeclared(t, "repro", f); seen < 2 {
+		t.Errorf("repro has %d flags that name files, expected -data and -report", seen)
+	}
+	for _, e := range experiments {
 		clitest.FitsOnAScreen(t, e.Name, clitest.Helped(t, run, "repro", e.Name, "-help"))
 	}
 }

@@ -9,119 +9,133 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/sparse"
 )
 
-// Source is a corpus of the folder of data.
+// Source is a corpus below the folder of data.
 type Source struct {
-	Name   string   // its folder
-	Files  []string // what has to be in there
+	Name   string // its folder
+	Files  []string
 	Format corpus.Format
-	Form   string // what the files hold
-	From   string // where the originals are to be had
+	Form   string // content of the files
 }
-
-// textForm is the form of corpora of text.
-const textForm = "gzipped UTF-8, one document a line, label<TAB>text, exactly one TAB a line; the label is "
 
 // The corpora that experiments read.
 var (
-	WebKB = Source{"webkb", []string{"all.tsv.gz"}, corpus.FormatTSV,
-		textForm + "class|university, with the classes course, faculty, project and student " +
-			"and the universities cornell, texas, washington, wisconsin and misc",
-		`the "4 Universities Data Set" of the CMU World Wide Knowledge Base project`}
+	WebKB = Source{"webkb", []string{"all.tsv.gz"}, corpus.FormatTSV, "a line class|university<TAB>text for each page " +
+		"of the 4 Universities data set (CMU)"}
 	Reuters = Source{"reuters-modapte", []string{"train.tsv.gz", "test.tsv.gz"}, corpus.FormatTSV,
-		textForm + "the topics separated by commas, such as earn or grain,wheat, " +
-			"and - where a story has none; training and test stories of the ModApte split",
-		"Reuters-21578, Distribution 1.0 (David D. Lewis), as its LEWISSPLIT and TOPICS attributes say"}
+		"a line topics<TAB>text for each story of Reuters-21578, ModApte split; topics separated by commas, - for none"}
 	Newsgroups = Source{"20news-bydate", []string{"train.tsv.gz", "test.tsv.gz"}, corpus.FormatTSV,
-		textForm + "the newsgroup",
-		"20 Newsgroups, the version sorted by date (Jason Rennie)"}
+		"a line newsgroup<TAB>text for each article of 20 Newsgroups, split by date"}
 	MNIST = Source{"mnist", []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
-		"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}, corpus.FormatIDX,
-		"gzipped idx files as they are published",
-		"the MNIST database of handwritten digits (LeCun, Cortes and Burges)"}
+		"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}, corpus.FormatIDX, "the idx files of MNIST"}
 )
 
-// Files returns the paths of all files of corpora in a folder of data, whether they are there or
-// not.
-func Files(data string) []string {
-	var out []string
+// Files returns the paths of the files of all corpora.
+func Files(data string) (paths []string) {
 	for _, s := range []Source{WebKB, Reuters, Newsgroups, MNIST} {
 		for _, file := range s.Files {
-			out = append(out, filepath.Join(data, s.Name, file))
+			paths = append(paths, filepath.Join(data, s.Name, file))
 		}
 	}
-	return out
+	return paths
 }
 
-// MissingError says that a file of a corpus isn't there, and how it would have to be.
-type MissingError struct {
-	Path   string
-	Source Source
-}
-
-// Error names the file, its form and where the original is to be had.
-func (e *MissingError) Error() string {
-	s := &e.Source
-	return fmt.Sprintf("%s is missing: expected %s in folder %s of -data, %s; the original is %s", e.Path,
-		strings.Join(s.Files, " and "), s.Name, s.Form, s.From)
-}
-
-// file returns the path of a file of a corpus, or a [*MissingError].
-func (r *Run) file(s Source, file string) (string, error) {
-	path := filepath.Join(r.Data, s.Name, file)
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
-		return "", &MissingError{path, s}
+// Require returns an error unless the files of a corpus are there.
+func (r *Run) Require(s Source) error {
+	if r.Data == "" {
+		return cli.Usagef("-data DIR is missing, expected a folder with %s", s.Name)
 	}
-	return path, err
-}
-
-// Require checks that the files of corpora are there, before anything is read.
-func (r *Run) Require(sources ...Source) error {
-	for _, s := range sources {
-		for _, file := range s.Files {
-			if _, err := r.file(s, file); err != nil {
-				return err
-			}
+	for _, file := range s.Files {
+		path := filepath.Join(r.Data, s.Name, file)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is missing, expected %s", path, s.Form)
+		} else if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Read reads a file of a corpus. It sets Workers, MemoryBytes, Progress and Format of opt itself.
+// Read reads a file of a corpus.
 func (r *Run) Read(ctx context.Context, s Source, file string, opt corpus.Options) (*corpus.Corpus, error) {
-	path, err := r.file(s, file)
-	if err != nil {
-		return nil, err
-	}
 	stage := "reading " + s.Name + "/" + file
 	opt.Workers, opt.Format = r.Threads(), s.Format
 	opt.Progress = func(p corpus.Progress) { r.Progress(stage, p.Done, p.Total) }
-	if r.MemoryBytes > 0 {
-		opt.MemoryBytes = r.MemoryBytes / 2 // what follows takes as much again
-	}
-	return corpus.Read(ctx, path, opt)
+	opt.MemoryBytes = r.MemoryBytes / 2 // the rest of the experiment needs as much
+	return corpus.Read(ctx, filepath.Join(r.Data, s.Name, file), opt)
 }
 
-// ReadNewsgroups reads the training and the test set. Their terms are those of the training set.
-func (r *Run) ReadNewsgroups(ctx context.Context, text Preparation) (train, test *corpus.Corpus, err error) {
-	s := Newsgroups
-	if train, err = r.Read(ctx, s, s.Files[0], corpus.Options{MinDF: text.MinDF}); err != nil {
-		return nil, nil, err
-	}
-	if test, err = r.Read(ctx, s, s.Files[1], corpus.Options{Vocabulary: train.Vocabulary}); err != nil {
-		return nil, nil, err
-	}
-	// No embedding learns the terms that Apply leaves out, so the test set may keep them.
-	train, err = text.Apply(train)
-	return train, test, err
+// readText reads the terms of a file that at least minDF documents have.
+func (r *Run) readText(ctx context.Context, s Source, file int, t Terms, minDF int) (*corpus.Corpus, error) {
+	return r.Read(ctx, s, s.Files[file], corpus.Options{MinDF: minDF, Tokenizer: corpus.Tokenizer{Digits: t.Digits}})
 }
 
-// Hash is the FNV-1a hash of a name, which selects a stream of random numbers.
+// ReadWebKB reads WebKB. Classes are the parts of labels before the bar; universities are the parts
+// behind it.
+func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, universities []string, err error) {
+	if t.Stop == Rainbow {
+		t.Stop = NoWords
+	}
+	if c, err = r.readText(ctx, WebKB, 0, t, 1); err != nil {
+		return nil, nil, err
+	}
+	pages := *t.Apply(c)
+	pages.Classes, pages.Labels = nil, sparse.Labels{}
+	for i := range c.Documents.Rows() {
+		ids := c.Labels.Of(i)
+		if len(ids) != 1 || strings.Count(c.Classes[ids[0]], "|") != 1 {
+			return nil, nil, fmt.Errorf("%s:%d: expected one label class|university", c.Source, i+1)
+		}
+		class, university, _ := strings.Cut(c.Classes[ids[0]], "|")
+		universities = append(universities, university)
+		k := slices.Index(pages.Classes, class)
+		if k < 0 {
+			k, pages.Classes = len(pages.Classes), append(pages.Classes, class)
+		}
+		pages.Labels.Add(int32(k))
+	}
+	return &pages, universities, nil
+}
+
+// ReadReuters reads the stories of both parts of the ModApte split; the first n are for training.
+func (r *Run) ReadReuters(ctx context.Context, t Terms) (c *corpus.Corpus, n int, err error) {
+	train, err := r.readText(ctx, Reuters, 0, t, 1)
+	if err != nil {
+		return nil, 0, err
+	}
+	test, err := r.readText(ctx, Reuters, 1, t, 1)
+	if err != nil {
+		return nil, 0, err
+	}
+	return t.Apply(Concat(train, test)), train.Documents.Rows(), nil
+}
+
+// ReadNewsgroups reads both sets of 20 Newsgroups with the terms of the training set.
+func (r *Run) ReadNewsgroups(ctx context.Context, t Terms) (train, test *corpus.Corpus, err error) {
+	if train, err = r.readText(ctx, Newsgroups, 0, t, t.MinDF); err != nil {
+		return nil, nil, err
+	}
+	opt := corpus.Options{Vocabulary: train.Vocabulary, Tokenizer: corpus.Tokenizer{Digits: t.Digits}}
+	if test, err = r.Read(ctx, Newsgroups, Newsgroups.Files[1], opt); err != nil {
+		return nil, nil, err
+	}
+	// Embeddings ignore terms that no training document has, so the test set may keep them.
+	return t.Apply(train), test, nil
+}
+
+// HasClass reports whether document i has a class.
+func HasClass(c *corpus.Corpus, i int, class string) bool {
+	return slices.ContainsFunc(c.Labels.Of(i), func(id int32) bool { return c.Classes[id] == class })
+}
+
+// Hash returns the FNV-1a hash of a name, which selects a stream of random numbers.
 func Hash(name string) uint64 {
 	h := fnv.New64a()
 	io.WriteString(h, name)

@@ -1,31 +1,35 @@
 package repro
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"path/filepath"
 	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
 )
 
-// Report is what an experiment found. The command prints it and marshals it; Incomplete says why
-// some of it is missing.
+// Report is the result of an experiment.
 type Report struct {
-	Experiment string    `json:"experiment"`
-	Paper      string    `json:"paper"`
-	Settings   []Setting `json:"settings"` // what the paper leaves open, and how it was decided
-	Incomplete string    `json:"incomplete,omitempty"`
-	Tables     []*Table  `json:"-"` // the command marshals their rows, see [Table.Objects]
-	Notes      []string  `json:"notes,omitempty"`
-	Figures    []*Figure `json:"-"`
+	Experiment string         `json:"experiment"`
+	Paper      string         `json:"paper"`
+	Settings   []Setting      `json:"settings"`
+	Incomplete string         `json:"incomplete,omitempty"` // why tables are missing
+	Tables     []*Table       `json:"tables"`
+	Notes      []string       `json:"notes,omitempty"`
+	Charts     []*chart.Chart `json:"-"`
 
-	DotProducts int64   `json:"dot_products"` // pairs of documents whose inner product was computed
-	Trainings   int64   `json:"trainings"`    // machines
-	Seconds     float64 `json:"seconds"`      // set by the command
-	PeakBytes   int64   `json:"peak_bytes"`   // the same
+	DotProducts int64   `json:"dot_products"` // pairs of documents whose dot product was computed
+	Trainings   int64   `json:"trainings"`    // binary classifiers
+	Seconds     float64 `json:"seconds"`
+	PeakBytes   int64   `json:"peak_bytes"`
 }
 
-// Setting is a choice in words.
+// Setting is a setting or a property of the data, in words.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -36,117 +40,128 @@ func (r *Report) Set(name, format string, args ...any) {
 	r.Settings = append(r.Settings, Setting{name, fmt.Sprintf(format, args...)})
 }
 
-// Table is a table of a paper with what was measured.
+// Note appends a note.
+func (r *Report) Note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// Table is a table of a paper with measured figures.
 type Table struct {
-	Key     string // such as "1"; the value of "table" in the JSON rows
-	Title   string
-	Columns []Column
-	Rows    [][]Cell // each as long as Columns
+	Key     string     `json:"key"` // part of the file's name, such as "1"
+	Title   string     `json:"title"`
+	Columns []string   `json:"columns"` // a title that begins with '>' aligns the column to the right
+	Rows    [][]string `json:"rows"`    // each as long as Columns
 }
 
-// Column is a column of a table.
-type Column struct {
-	Key   string // in JSON, in snake_case, with the unit at the end where there is one
-	Title string // in text
-	Left  bool   // aligned to the left, as words are; numbers are aligned to the right
-	Data  bool   // in JSON only
+// NewTable appends an empty table.
+func (r *Report) NewTable(key, title string, columns ...string) *Table {
+	t := &Table{key, title, columns, nil}
+	r.Tables = append(r.Tables, t)
+	return t
 }
-
-// Left is a column of words.
-func Left(key, title string) Column { return Column{Key: key, Title: title, Left: true} }
-
-// Right is a column of numbers.
-func Right(key, title string) Column { return Column{Key: key, Title: title} }
-
-// Data is a column that is in JSON only.
-func Data(key string) Column { return Column{Key: key, Data: true} }
 
 // Add appends a row.
-func (t *Table) Add(cells ...Cell) {
-	if len(cells) != len(t.Columns) {
-		panic(fmt.Sprintf("repro: %d cells for %d columns", len(cells), len(t.Columns)))
-	}
-	t.Rows = append(t.Rows, cells)
-}
+func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Cell is a value with the form that it has in text.
-type Cell struct {
-	Text  string
-	Value any // as JSON has it; nil is null
-}
-
-// Empty is a cell without a value, such as a figure that the paper doesn't print.
-func Empty() Cell { return Cell{} }
-
-// Word is a cell with a text.
-func Word(s string) Cell { return Cell{s, s} }
-
-// Count is a cell with a whole number.
-func Count(n int) Cell { return Cell{strconv.Itoa(n), n} }
-
-// Number is a cell with a number in as many digits as it takes.
-func Number(v float64) Cell { return Cell{fmt.Sprint(v), v} }
-
-// Value is a cell with a number in fixed digits; NaN is an empty one, and infinities have no JSON
-// value.
-func Value(v float64, digits int) Cell {
+// Fixed returns a number with fixed digits; NaN is empty.
+func Fixed(v float64, digits int) string {
 	if math.IsNaN(v) {
-		return Cell{}
+		return ""
 	}
-	if math.IsInf(v, 0) {
-		return Cell{Text: fmt.Sprint(v)}
-	}
-	return Cell{strconv.FormatFloat(v, 'f', digits, 64), v}
+	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// Cell is a cell with a mean and its standard deviation in fixed digits, marshalled as
-// {"mean":…,"sd":…,"n":…}.
-func (m Measured) Cell(digits int) Cell {
-	if m.N == 0 || math.IsNaN(m.Mean) || math.IsInf(m.Mean, 0) || math.IsInf(m.SD, 0) {
-		return Value(m.Mean, digits)
-	}
-	v := struct {
-		Mean float64  `json:"mean"`
-		SD   *float64 `json:"sd"`
-		N    int      `json:"n"`
-	}{m.Mean, nil, m.N}
-	text := strconv.FormatFloat(m.Mean, 'f', digits, 64)
+// Text returns the mean and the standard deviation with fixed digits.
+func (m Measured) Text(digits int) string {
+	text := Fixed(m.Mean, digits)
 	if !math.IsNaN(m.SD) {
-		v.SD = &m.SD
-		text += " ±" + strconv.FormatFloat(m.SD, 'f', digits, 64)
+		text += " ±" + Fixed(m.SD, digits)
 	}
-	return Cell{text, v}
+	return text
 }
 
-// Probability is a cell with the p value of a test.
-func Probability(p float64) Cell {
-	c := Value(p, 3)
+// Probability returns the p value of a test.
+func Probability(p float64) string {
 	if p < 0.001 {
-		c.Text = "<0.001"
+		return "<0.001"
 	}
-	return c
+	return Fixed(p, 3)
 }
 
-// Objects returns the rows as JSON objects whose keys stand in the order of the columns, after
-// "table", the table's key.
-func (t *Table) Objects() ([]json.RawMessage, error) {
-	var rows []json.RawMessage
+// WriteTSV writes the titles of the columns and the rows, separated by tabs.
+func (t *Table) WriteTSV(w io.Writer) error {
+	titles := strings.ReplaceAll("\t"+strings.Join(t.Columns, "\t"), "\t>", "\t")
+	lines := []string{strings.TrimPrefix(titles, "\t")}
 	for _, row := range t.Rows {
-		var b bytes.Buffer
-		key, err := json.Marshal(t.Key)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, `{"table":%s`, key)
-		for i, c := range row {
-			value, err := json.Marshal(c.Value)
-			if err != nil {
-				return nil, fmt.Errorf("table %s, column %s: %w", t.Key, t.Columns[i].Key, err)
-			}
-			fmt.Fprintf(&b, `,%q:%s`, t.Columns[i].Key, value)
-		}
-		b.WriteByte('}')
-		rows = append(rows, b.Bytes())
+		lines = append(lines, strings.Join(row, "\t"))
 	}
-	return rows, nil
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+// Save writes each table to a file EXPERIMENT-KEY.tsv of a folder.
+func (r *Report) Save(folder string) error {
+	for _, t := range r.Tables {
+		if _, err := matrixio.Make(filepath.Join(folder, r.Experiment+"-"+t.Key+".tsv"), t.WriteTSV); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Describe implements report.Report.
+func (r *Report) Describe(d *report.Document) {
+	d.Line(r.Paper)
+	for _, s := range r.Settings {
+		d.Fact(s.Name, "%s", s.Value)
+	}
+	for _, t := range r.Tables {
+		var columns []report.Column[[]string]
+		for i, title := range t.Columns {
+			columns = append(columns, report.NewColumn(title, func(row []string) string { return row[i] }))
+		}
+		d.Table(t.Title, t.Title, report.TableOf(t.Rows, columns...))
+	}
+	for _, c := range r.Charts {
+		d.Chart("Charts", c, c.Title)
+	}
+	if len(r.Tables) > 0 {
+		d.Line("")
+	}
+	for _, note := range r.Notes {
+		d.Line(note)
+	}
+	if r.Incomplete != "" {
+		d.Fact("incomplete", "%s", r.Incomplete)
+	}
+	d.Linef("%s dot products, %s machines trained, %.1f s, peak memory %s", report.Count(r.DotProducts),
+		report.Count(r.Trainings), r.Seconds, report.Bytes(r.PeakBytes))
+}
+
+// Curve is a curve of a chart.
+type Curve struct {
+	Name    string
+	Points  []chart.Point
+	SD      []float64 // standard deviations of the points, drawn as bars; may be nil
+	Crosses bool      // draw crosses without a line
+}
+
+// Draw appends a chart of curves that have points.
+func (r *Report) Draw(title, x, y string, curves ...Curve) {
+	c := chart.New(title, x, y)
+	for i, curve := range curves {
+		of := chart.Colors[i%len(chart.Colors)]
+		switch {
+		case len(curve.Points) == 0:
+		case curve.Crosses:
+			c.Points(curve.Name, chart.Gray, chart.Cross, 3, curve.Points)
+		default:
+			c.Curve(curve.Name, of, curve.Points, true)
+		}
+		for k, sd := range curve.SD {
+			at := curve.Points[k]
+			c.Curve("", of, []chart.Point{{X: at.X, Y: at.Y - sd}, {X: at.X, Y: at.Y + sd}}, false)
+		}
+	}
+	r.Charts = append(r.Charts, c)
 }

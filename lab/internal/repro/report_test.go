@@ -9,68 +9,46 @@ import (
 
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/report"
 )
 
-func TestTableObjects(t *testing.T) {
-	table := &Table{Key: "1", Columns: []Column{{Key: "class"}, {Key: "error"}, {Key: "printed"}, {Key: "p"}}}
-	table.Add(Word(`a "b"`), Measure([]float64{0.1, 0.3}).Cell(4), Empty(), Probability(1e-5))
-	table.Add(Count(40), Measured{0.5, math.NaN(), 1}.Cell(2), Value(math.NaN(), 3), Value(math.Inf(1), 3))
-	rows := musttest.Get(table.Objects())(t)
-	for i, want := range []string{
-		`{"table":"1","class":"a \"b\"","error":{"mean":0.2,"sd":0.1414213562373095,"n":2},"printed":null,"p":0.00001}`,
-		`{"table":"1","class":40,"error":{"mean":0.5,"sd":null,"n":1},"printed":null,"p":null}`,
-	} {
-		if string(rows[i]) != want {
-			t.Errorf("row %d is %s, expected %s", i, rows[i], want)
-		}
+// Tables are printed without empty columns and saved with all columns. A chart has each curve and
+// its bars.
+func TestReport(t *testing.T) {
+	r := &Report{Experiment: "e", Paper: "Paper"}
+	table := r.NewTable("1", "Table 1", "class", ">error", ">printed", ">p")
+	table.Add("a", Measure([]float64{0.1, 0.3}).Text(4), Fixed(math.NaN(), 2), Probability(1e-5))
+	table.Add("b", Measured{0.5, math.NaN(), 1}.Text(2), "", Probability(0.25))
+	r.Draw("chart", "x", "y",
+		Curve{Name: "c", Points: []chart.Point{{X: 40, Y: 0.3}, {X: 80, Y: 0.2}}, SD: []float64{0.1, 0}},
+		Curve{Name: "d", Points: []chart.Point{{X: 40, Y: 0.1}}, Crosses: true})
+	const want = "\nTable 1\nclass           error       p\na      0.2000 ±0.1414  <0.001\nb                0.50   0.250\n"
+	if text := report.Text(r); !strings.Contains(text, want) {
+		t.Errorf("%q isn't in %q", want, text)
 	}
-	for i, want := range []string{"0.2000 ±0.1414", "0.50"} {
-		if got := table.Rows[i][1].Text; got != want {
-			t.Errorf("the cell is %q, expected %q", got, want)
-		}
+	folder := t.TempDir()
+	musttest.Do(t, r.Save(folder))
+	text := string(musttest.Get(os.ReadFile(filepath.Join(folder, "e-1.tsv")))(t))
+	if text != "class\terror\tprinted\tp\na\t0.2000 ±0.1414\t\t<0.001\nb\t0.50\t\t0.250\n" {
+		t.Errorf("e-1.tsv is %q", text)
 	}
-	if got := table.Rows[0][3].Text; got != "<0.001" {
-		t.Errorf("p is %q", got)
-	}
-}
-
-// The points of both curves are drawn: there are pixels of each color.
-func TestFigure(t *testing.T) {
-	f := &Figure{Panels: []*Panel{
-		{
-			Title: "tf",
-			X:     "documents",
-			Y:     "error",
-			Curves: []Curve{
-				{Name: "a", Points: []Point{{40, 0.3, 0.02}, {80, 0.2, math.NaN()}}},
-				{Name: "b", Points: []Point{{40, 0.1, 0}, {80, 0.05, 0.01}}},
-			},
-		},
-		{Title: "nothing"},
-	}}
-	path := filepath.Join(t.TempDir(), "a.svg")
-	musttest.Do(t, f.Save(path))
-	text := string(musttest.Get(os.ReadFile(path))(t))
-	for i := range 2 {
-		if n := strings.Count(text, "stroke:"+string(chart.Colors[i])); n < 3 {
-			t.Errorf("curve %d: %d lines, expected the curve, a bar and the legend", i, n)
-		}
+	svg := chart.SVG(r.Charts[0], "", 12, 10)
+	if !strings.Contains(svg, ">c<") || !strings.Contains(svg, ">d<") {
+		t.Error("the chart doesn't name its curves")
 	}
 }
 
-// A figure without panels is an error, and a mean that isn't finite doesn't spoil the whole report.
-func TestReportsOfNothing(t *testing.T) {
-	if err := (&Figure{Key: "none"}).Save(filepath.Join(t.TempDir(), "a.svg")); err == nil ||
-		!strings.Contains(err.Error(), "none") {
-		t.Errorf("a figure without panels: %v", err)
+func TestRequire(t *testing.T) {
+	r := &Run{Data: t.TempDir()}
+	if err := r.Require(WebKB); err == nil || !strings.Contains(err.Error(), filepath.Join("webkb", "all.tsv.gz")) {
+		t.Errorf("error %v, expected webkb/all.tsv.gz to be missing", err)
 	}
-	for _, m := range []Measured{
-		{Mean: math.Inf(1), N: 2}, {Mean: 1, SD: math.Inf(1), N: 2}, {Mean: math.NaN(), N: 1}, {},
-	} {
-		table := &Table{Key: "a", Columns: []Column{{Key: "b"}}}
-		table.Add(m.Cell(2))
-		if _, err := table.Objects(); err != nil {
-			t.Errorf("%v: %v", m, err)
-		}
+	musttest.Do(t, os.Mkdir(filepath.Join(r.Data, "webkb"), 0o777))
+	musttest.Do(t, os.WriteFile(filepath.Join(r.Data, "webkb", "all.tsv.gz"), nil, 0o666))
+	if err := r.Require(WebKB); err != nil {
+		t.Error(err)
+	}
+	if err := (&Run{}).Require(WebKB); err == nil {
+		t.Error("no folder of data is accepted")
 	}
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
@@ -14,27 +12,22 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Run is what an experiment is given to work with. The zero value works, but for Data.
+// Run is the environment of an experiment. The zero value works, except for Data.
 type Run struct {
-	Data        string // the folder of corpora, one sub-folder each
-	Workers     int    // goroutines; 0 for as many as there are processors
+	Data        string // folder of corpora, one sub-folder each
+	Workers     int    // number of goroutines; 0 for the number of CPUs
 	ISA         string // instruction set; empty for the best
-	MemoryBytes int64  // bound on the memory in use; 0 for none
-	Seed        uint64 // of every random choice
-	Plot        bool   // learning curves are asked for; no curve is then a [UsageError]
+	MemoryBytes int64  // memory bound; 0 for none
+	Seed        uint64 // seed of every random choice
 
-	// Device makes the device that computes in place of the processor, see engine.Options; nil for
-	// none.
+	// Device makes the device that computes instead of the CPU, see engine.Options; may be nil.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	Tell func(stage string, done, total int64) // progress, called from any goroutine; nil for none
-	Warn func(message string)                  // warnings; nil for none
-
-	mu   sync.Mutex
-	told time.Time
+	Tell func(stage string, done, total int64) // reports progress, from any goroutine; may be nil
+	Warn func(message string)                  // may be nil
 }
 
-// Threads is the number of goroutines to work with.
+// Threads returns the number of goroutines.
 func (r *Run) Threads() int {
 	if r.Workers > 0 {
 		return r.Workers
@@ -42,7 +35,7 @@ func (r *Run) Threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Kernels are the innermost loops of the instruction set of the run.
+// Kernels returns the innermost loops of the instruction set.
 func (r *Run) Kernels() (*asm.Kernels, error) {
 	if r.ISA == "" {
 		return asm.Best(), nil
@@ -50,45 +43,25 @@ func (r *Run) Kernels() (*asm.Kernels, error) {
 	return asm.For(asm.ISA(r.ISA))
 }
 
-// tellEvery is the least time between two reports of progress.
-const tellEvery = 100 * time.Millisecond
-
-// Progress reports how far a stage is, in any unit. A total of 0 means that it isn't known. It may
-// be called concurrently, as often as one likes.
+// Progress reports how far a stage is. A total of 0 is unknown.
 func (r *Run) Progress(stage string, done, total int64) {
-	if r.Tell == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if now := time.Now(); done == 0 || done == total || now.Sub(r.told) >= tellEvery {
-		r.told = now
+	if r.Tell != nil {
 		r.Tell(stage, done, total)
 	}
 }
 
-// Counter returns a function that counts one more step of a stage each time it is called, from done
-// on.
-func (r *Run) Counter(stage string, done, total int64) func() {
+// Counter returns a function that counts one more step of a stage per call.
+func (r *Run) Counter(stage string, total int) func() {
 	var steps atomic.Int64
-	steps.Store(done)
-	r.Progress(stage, done, total)
-	return func() { r.Progress(stage, steps.Add(1), total) }
+	r.Progress(stage, 0, int64(total))
+	return func() { r.Progress(stage, steps.Add(1), int64(total)) }
 }
 
-// Notice passes a warning on.
-func (r *Run) Notice(format string, args ...any) {
-	if r.Warn != nil {
-		r.Warn(fmt.Sprintf(format, args...))
-	}
-}
-
-// programBytes is the memory that a run takes beside corpora, problems and matrices: the program
-// itself, and garbage between two collections.
+// programBytes is the memory of a run besides corpora, problems and matrices.
 const programBytes = 32 << 20
 
-// Fits checks that matrices of so many bytes, documents in an engine and the program stay within
-// the bound of memory. what names the need in the error.
+// Fits returns an error unless matrices of some bytes, engines of documents and the program stay
+// within the memory bound.
 func (r *Run) Fits(what string, matrices int64, docs ...*sparse.CSR) error {
 	need := matrices + programBytes
 	for _, m := range docs {

@@ -2,121 +2,74 @@ package repro
 
 import (
 	_ "embed"
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Preparation says which terms of a text count. Papers are seldom exact about it. A term is a run
-// of lower-cased letters, as package sparse reads it, or of letters and digits, if whoever reads it
-// takes [Preparation.Tokenizer].
-type Preparation struct {
-	Digits     bool   // terms may have digits
-	MinDF      int    // leave out terms that fewer documents have
-	MinLetters int    // leave out shorter terms
-	StopWords  string // leave out the words of this file, white space between them, or [SMART]
+// Terms are the settings that say which terms of a text count. A term is a run of letters in lower
+// case.
+type Terms struct {
+	Digits bool      `param:"digits" help:"terms may have digits"`
+	MinDF  int       `param:"min-df" min:"1" help:"ignore terms that fewer documents have"`
+	Stop   StopWords `param:"stop-words" max:"2" help:"ignored words; rainbow: SMART's list, none in WebKB"`
 }
 
-// What the StopWords of a [Preparation] name other than a file.
+// StopWords is a list of words that are ignored.
+type StopWords int
+
+// The lists of stop words. Rainbow is the choice of Zhang, Chen and Lee: SMART, but none in WebKB.
 const (
-	SMART   = "smart" // the list of the SMART retrieval system
-	NoWords = "none"  // no words are left out; so is the empty string
+	NoWords StopWords = iota
+	SMART
+	Rainbow
 )
 
-// smart is SMART's list of 571 English stop words, one of them twice, as Cornell University
-// published it (ftp.cs.cornell.edu/pub/smart/english.stop). The 47 with an apostrophe are no runs
-// of letters, so they never match; the others are the stop words of Rainbow and MALLET.
+// String returns the name.
+func (s StopWords) String() string { return []string{"none", "smart", "rainbow"}[s] }
+
+// smart is SMART's list of 571 English stop words, one of them twice, as published by Cornell
+// University (ftp.cs.cornell.edu/pub/smart/english.stop). The 47 words with an apostrophe are no
+// terms.
 //
 //go:embed smart.txt
 var smart string
 
-// Flags declares the flags that set p. minDF is the default of -min-df, stop that of -stop-words.
-func (p *Preparation) Flags(f *flag.FlagSet, minDF int, stop string) {
-	f.IntVar(&p.MinDF, "min-df", minDF, "leave out terms that fewer than `N` documents have")
-	f.IntVar(&p.MinLetters, "min-letters", 1, "leave out terms of fewer than `N` letters")
-	f.StringVar(&p.StopWords, "stop-words", stop, "leave out the words of `FILE`, smart (SMART's list) or none")
-}
-
-// String names the choice for the settings of a report.
-func (p Preparation) String() string {
+// String returns the settings in words.
+func (t Terms) String() string {
 	parts := []string{"runs of letters, lower-cased"}
-	if p.Digits {
+	if t.Digits {
 		parts[0] = "runs of letters and digits, lower-cased"
 	}
-	if p.MinLetters > 1 {
-		parts = append(parts, fmt.Sprintf("of %d letters or more", p.MinLetters))
+	if t.MinDF > 1 {
+		parts = append(parts, fmt.Sprintf("in %d documents or more", t.MinDF))
 	}
-	if p.MinDF > 1 {
-		parts = append(parts, fmt.Sprintf("in %d documents or more", p.MinDF))
-	}
-	stop := "without the stop words of " + p.StopWords
-	switch p.StopWords {
-	case "", NoWords:
-		stop = "no stop words left out"
-	case SMART:
-		stop = "without the stop words of SMART"
-	}
-	return strings.Join(append(parts, stop), ", ")
+	stop := []string{"no stop words left out", "without the stop words of SMART",
+		"without the stop words of SMART except in WebKB"}
+	return strings.Join(append(parts, stop[t.Stop]), ", ")
 }
 
-// Tokenizer cuts text into terms.
-func (p Preparation) Tokenizer() corpus.Tokenizer { return corpus.Tokenizer{Digits: p.Digits} }
-
-// Check reports numbers that make no sense.
-func (p Preparation) Check() error {
-	if p.MinDF < 1 || p.MinLetters < 1 {
-		return Usagef("-min-df %d, -min-letters %d, expected at least 1", p.MinDF, p.MinLetters)
-	}
-	return nil
-}
-
-// Apply leaves terms out of a corpus of text, whose columns stay as they are. An error is that of
-// reading the stop words.
-func (p Preparation) Apply(c *corpus.Corpus) (*corpus.Corpus, error) {
-	stop, err := p.stopWords()
-	if err != nil {
-		return nil, err
+// Apply removes terms from the documents of a corpus. The vocabulary stays as it is.
+func (t Terms) Apply(c *corpus.Corpus) *corpus.Corpus {
+	var stop []string
+	if t.Stop != NoWords {
+		stop = slices.Sorted(strings.FieldsSeq(smart))
 	}
 	df := c.Documents.DocumentFrequency()
-	keep := make([]bool, len(df))
-	for t, term := range c.Vocabulary {
-		_, stopped := slices.BinarySearch(stop, term)
-		keep[t] = int(df[t]) >= p.MinDF && utf8.RuneCountInString(term) >= p.MinLetters && !stopped
-	}
-	if !slices.Contains(keep, false) {
-		return c, nil
-	}
 	less := *c
 	less.Documents = &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}
-	appendRows(less.Documents, c.Documents, func(t uint32) (uint32, bool) { return t, keep[t] })
-	return &less, nil
+	appendRows(less.Documents, c.Documents, func(k uint32) (uint32, bool) {
+		_, stopped := slices.BinarySearch(stop, c.Vocabulary[k])
+		return k, int(df[k]) >= t.MinDF && !stopped
+	})
+	return &less
 }
 
-// stopWords returns the words to leave out, in order.
-func (p Preparation) stopWords() ([]string, error) {
-	words := smart
-	switch p.StopWords {
-	case "", NoWords:
-		return nil, nil
-	case SMART:
-	default:
-		read, err := os.ReadFile(p.StopWords)
-		if err != nil {
-			return nil, err
-		}
-		words = string(read)
-	}
-	return slices.Sorted(strings.FieldsSeq(strings.ToLower(words))), nil
-}
-
-// appendRows appends the rows of a matrix to another. column says where the values of a term go,
-// if anywhere.
+// appendRows appends the rows of a matrix to another. column returns the new column of a term, or
+// false to leave it out.
 func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	for i := range from.Rows() {
 		terms, values := from.Row(i)
@@ -129,11 +82,11 @@ func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	}
 }
 
-// Concat returns the documents of two corpora, one after the other. Its terms and classes are
-// those of both; corpora without a vocabulary, such as images, have the same columns.
+// Concat returns the documents of two corpora, with the terms and classes of both. Corpora without
+// a vocabulary, such as images, have the same columns.
 func Concat(a, b *corpus.Corpus) *corpus.Corpus {
 	both := slices.Concat(a.Vocabulary, b.Vocabulary)
-	slices.Sort(both) // as each of them is, so terms ascend in a row as before
+	slices.Sort(both)
 	both = slices.Compact(both)
 	c := &corpus.Corpus{
 		Source: a.Source + " and " + b.Source, Vocabulary: both, Classes: slices.Clone(a.Classes),

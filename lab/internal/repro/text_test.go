@@ -40,19 +40,16 @@ func words(c *corpus.Corpus) (out []string) {
 	return out
 }
 
-func TestPreparation(t *testing.T) {
+func TestTerms(t *testing.T) {
 	c := readLines(t, "x\tthe cat sat", "y\tThe cat an the", "x\tan axe")
-	stop := filepath.Join(t.TempDir(), "stop")
-	musttest.Do(t, os.WriteFile(stop, []byte("The\n of"), 0o666))
-	for want, p := range map[string]Preparation{
-		"x: cat 1 sat 1 the 1|y: an 1 cat 1 the 2|x: an 1 axe 1": {MinDF: 1, MinLetters: 1},
-		"x: cat 1 the 1|y: an 1 cat 1 the 2|x: an 1":             {MinDF: 2, MinLetters: 1},
-		"x: cat 1 sat 1 the 1|y: cat 1 the 2|x: axe 1":           {MinDF: 1, MinLetters: 3},
-		"x: cat 1|y: cat 1|x:":                                   {MinDF: 2, MinLetters: 3, StopWords: stop},
+	for want, terms := range map[string]Terms{
+		"x: cat 1 sat 1 the 1|y: an 1 cat 1 the 2|x: an 1 axe 1": {MinDF: 1},
+		"x: cat 1 the 1|y: an 1 cat 1 the 2|x: an 1":             {MinDF: 2},
+		"x: cat 1|y: cat 1|x:":                                   {MinDF: 2, Stop: SMART},
 	} {
-		got := musttest.Get(p.Apply(c))(t)
+		got := terms.Apply(c)
 		if text := strings.Join(words(got), "|"); text != want {
-			t.Errorf("%v: %s, expected %s", p, text, want)
+			t.Errorf("%v: %s, expected %s", terms, text, want)
 		}
 		if err := got.Documents.Validate(); err != nil {
 			t.Error(err)
@@ -60,21 +57,13 @@ func TestPreparation(t *testing.T) {
 	}
 }
 
-// SMART's list is the published one, and leaves its words out.
+// SMART's list is the published one.
 func TestSMART(t *testing.T) {
 	all := strings.Fields(smart)
 	plain := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return strings.Contains(w, "'") })
 	slices.Sort(plain)
 	if n := len(slices.Compact(slices.Clone(plain))); len(all) != 571 || len(plain) != 524 || n != 523 {
 		t.Errorf("%d words, %d without an apostrophe, %d different, expected 571, 524 and 523", len(all), len(plain), n)
-	}
-	c := readLines(t, "x\tAccordingly the cat sat", "y\tcat zero")
-	got, err := Preparation{MinDF: 1, MinLetters: 1, StopWords: SMART}.Apply(c)
-	if text := strings.Join(words(got), "|"); err != nil || text != "x: cat 1 sat 1|y: cat 1" {
-		t.Errorf("%s, %v", text, err)
-	}
-	if got, err = (Preparation{MinDF: 1, MinLetters: 1, StopWords: NoWords}).Apply(c); err != nil || got != c {
-		t.Errorf("none: %v, %v", words(got), err)
 	}
 }
 
@@ -92,19 +81,23 @@ func TestConcat(t *testing.T) {
 func TestLists(t *testing.T) {
 	var n Numbers
 	var i Ints
-	w := Words{Of: []string{"a", "b", "c"}}
-	if n.Set("10, 0.5,1,1") != nil || n.String() != "0.5,1,10" || i.Set("80,40") != nil || i.String() != "40,80" ||
-		w.Set("c,a") != nil ||
-		w.String() != "a,c" ||
-		w.Has("b") {
-		t.Errorf("%v %v %v", n, i, w.Chosen)
+	if n.UnmarshalText([]byte("10, 0.5,1,1")) != nil || n.String() != "0.5,1,10" ||
+		i.UnmarshalText([]byte("80,40")) != nil || i.String() != "40,80" {
+		t.Errorf("%v %v", n, i)
 	}
-	for _, bad := range []string{"", "1,,2", "0", "-1", "x", "NaN", "Inf"} {
-		if n.Set(bad) == nil || i.Set(bad) == nil {
+	for _, bad := range []string{"", "1,,2", "0", "-1", "x", "NaN", "Inf", "1.5x"} {
+		if n.UnmarshalText([]byte(bad)) == nil || i.UnmarshalText([]byte(bad)) == nil {
 			t.Errorf("%q is accepted as a list of numbers", bad)
 		}
 	}
-	if i.Set("1.5") == nil || w.Set("d") == nil || w.Set("") == nil {
-		t.Error("what isn't allowed is accepted")
+	if i.UnmarshalText([]byte("1.5")) == nil {
+		t.Error("1.5 is accepted as an integer")
+	}
+	got, err := Words{"c", "a"}.Of("letters", "a", "b", "c")
+	if err != nil || got.String() != "a,c" || got.Has("b") {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := (Words{"d"}).Of("letters", "a"); err == nil || OneOf("letters", "", "a") == nil {
+		t.Error("words that aren't allowed are accepted")
 	}
 }

@@ -1,10 +1,7 @@
 package cho
 
 import (
-	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,133 +10,110 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// short are flags that leave little of the protocol but all of its parts.
-var short = []string{
-	"-sets", "20news-bydate,convex", "-train", "60", "-test", "40", "-c", "1,100", "-layers", "3", "-factors", "2",
-	"-fractions", "0.5,1", "-biases", "0.5", "-sigmas", "0.5", "-gammas", "0.5,2",
-}
+// layers is the experiment of chapter 4, which has all sets and families in tests.
+var layers = Experiments[1]
 
 // Each set from its files, or its generator, to a table whose errors are below chance.
 func TestChoSets(t *testing.T) {
-	folder := standIns(t)
-	report := musttest.Get(reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, "-train", "240",
-		"-test", "100", "-c", "100", "-kernels", "composed", "-degrees", "1", "-layers", "2", "-min-df", "1"))(t)
+	var names []string
 	for _, s := range sets {
-		name := (&protocol{families: repro.Words{Chosen: []string{composed}}}).parts(&s)[0].name
+		names = append(names, s.name)
+	}
+	r := &repro.Run{Data: standIns(t), Seed: 1}
+	report := musttest.Get(reprotest.Do(t, layers, r, "sets="+strings.Join(names, ","), "train=240",
+		"test=100", "c=100", "kernels=composed", "degrees=1", "layers=2", "min-df=1"))(t)
+	for _, s := range sets {
+		name := (&settings{Kernels: repro.Words{composed}}).parts(&s)[0].name
 		rows, classes := reprotest.Rows(t, report, name), 2.
 		switch {
-		case s.text:
+		case s.text():
 			classes = 3
 		case s.source != nil:
 			classes = 10
 		}
 		chance := 1 - 1/classes // of 100 documents, in the mean, with the deviation of as many throws
-		if most := 100 * (chance - 2*math.Sqrt(chance*(1-chance)/100)); len(rows) != 2 ||
-			!(rows[1]["test_percent"].(float64) < most) {
+		most := 100 * (chance - 2*math.Sqrt(chance*(1-chance)/100))
+		if len(rows) != 2 || !(reprotest.Number(t, rows[1]["test"]) < most) {
 			t.Errorf("%s: %v, expected two rows and an error below %v %%", s.name, rows, most)
 		}
 	}
-	if sets := len(sets); len(report.Figures) != sets || len(report.Notes) != 2*sets { // a curve and a range
-		t.Errorf("%d figures and %d notes", len(report.Figures), len(report.Notes))
+	if sets := len(sets); len(report.Charts) != sets || len(report.Notes) != sets {
+		t.Errorf("%d charts and %d notes", len(report.Charts), len(report.Notes))
 	}
 }
 
-// All families, by one and by two workers: the same tables, and nothing is trained twice. An interrupted run returns
-// the tables that it has.
+// All families. Rows that share a kernel and C share their training.
 func TestCho(t *testing.T) {
-	folder := standIns(t)
-	whole, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1, Workers: 1}, short...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// 2 plain; 3·3 composed, 2·2 mixed, 3 square; 3·1 products, 2·1 by degree 0, 5 averages; 4 degrees; a
-	// bias, a σ and the best of each.
+	whole := reprotest.Same(t, layers, standIns(t), "sets=20news-bydate,convex", "train=60", "test=40", "c=1,100",
+		"kernels="+strings.Join(families, ","), "layers=3", "factors=2", "fractions=0.5,1", "biases=0.5", "sigmas=0.5",
+		"gammas=0.5,2")
+	// 2 plain; 3·3 composed, 2·2 mixed, 3 square; 3·1 products, 2·1 by degree 0, 5 averages; 4
+	// degrees; a bias, a σ and the best of each.
 	const rows = 2 + 9 + 4 + 3 + 3 + 2 + 5 + 4 + 2 + 2
 	for _, set := range []string{"20news-bydate", "convex"} {
 		got := reprotest.Rows(t, whole, set)
 		if len(got) != rows {
 			t.Fatalf("%s: %d rows, expected %d", set, len(got), rows)
 		}
-		for i, row := range got {
-			if row["documents"] != 40. || row["validation_percent"] == nil || row["printed_percent"] != nil ||
+		for _, row := range got {
+			if row["of"] != "40" || row["validation"] == "" || row["printed"] != "" ||
 				(row["kernel"] == "Gaussian" || row["kernel"] == bestBias || row["kernel"] == bestSigma) !=
-					(row["scale"] != nil) || (row["kernel"] == "Gaussian") != (row["p"] == nil) {
+					(row["scale"] != "") || (row["kernel"] == "Gaussian") != (row["p"] == "") {
 				t.Errorf("%s: %v", set, row)
-			}
-			for _, other := range got[:i] {
-				if other["family"] == row["family"] && other["kernel"] == row["kernel"] {
-					t.Errorf("%s: %v twice", set, row["kernel"])
-				}
 			}
 		}
 	}
-	// A bias and a σ alone are no curve; two notes of what was chosen and one of a range.
-	if len(whole.Figures) != 2*6 || len(whole.Notes) != 2*(3+2+1+3+2+1+3) {
-		t.Errorf("%d figures and %d notes", len(whole.Figures), len(whole.Notes))
-	}
-	// Degrees 0, 1 and 2 of one layer are in several families, so they are trained once: 31 kernels with
-	// 2 C, the Gaussian with 4, then as many once more, but where two rows share a kernel. 3 and 1 pairs
-	// of classes.
+	// Degrees 0, 1 and 2 of one layer are in several families. 31 kernels with 2 C, the Gaussian
+	// with 4, then as many once more, except where two rows share a kernel. 3 and 1 pairs of
+	// classes.
 	if want := int64((30*2 + 4 + 31) * (3 + 1)); whole.Trainings != want {
 		t.Errorf("%d machines, expected %d", whole.Trainings, want)
 	}
-
-	for k, stopAt := range []string{"20news-bydate: test", "convex: validation"} {
-		if report := reprotest.Interrupt(t, Experiment, folder, short, stopAt, 0); len(report.Tables) != k+1 {
-			t.Errorf("interrupted at %s: %d tables", stopAt, len(report.Tables))
-		}
-	}
-	two := musttest.Get(reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1, Workers: 2},
-		short...))(t)
-	if got, want := reprotest.Tables(t, two), reprotest.Tables(t, whole); got != want {
-		t.Errorf("by two workers:\n%s\nby one:\n%s", got, want)
-	}
-}
-
-// One C and no width: no validation; another scheme has other machines.
-func TestChoSchemes(t *testing.T) {
-	folder := standIns(t)
-	for scheme, machines := range map[string]int64{"one-vs-one": 45, "one-vs-rest": 10} {
-		args := []string{
-			"-sets", "mnist", "-kernels", "composed", "-degrees", "1", "-layers", "1", "-c", "100", "-scheme", scheme,
-			"-slanted", "-train", "0", "-test", "0",
-		}
-		report := musttest.Get(reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder, Seed: 1}, args...))(t)
-		rows := reprotest.Rows(t, report, "mnist")
-		if len(rows) != 1 || rows[0]["documents"] != 120. || rows[0]["validation_percent"] != nil ||
-			rows[0]["printed_percent"] != nil || report.Trainings != machines {
-			t.Errorf("%s: %v, %d machines", scheme, rows, report.Trainings)
-		}
+	if len(whole.Charts) != 2*6 || len(whole.Notes) != 2*3 {
+		t.Errorf("%d charts and %d notes", len(whole.Charts), len(whole.Notes))
 	}
 }
 
 func TestChoRefuses(t *testing.T) {
-	folder := standIns(t)
-	for want, args := range map[string][]string{
-		"-layers 0":     {"-layers", "0"},
-		"-factors 33":   {"-factors", "33"},
-		"-train -1":     {"-train", "-1"},
-		"-embed":        {"-embed", "words"},
-		"-fractions 29": {"-fractions", "29"},
-		"-scheme":       {"-scheme", "one-vs-one,one-vs-rest"},
-		"-min-letters":  {"-min-letters", "0"},
-		"too few":       {"-sets", "rectangles", "-train", "3"},
-		"no such":       {"-sets", "20news-bydate", "-stop-words", filepath.Join(folder, "nowhere")},
-		"of memory,":    {"-sets", "rectangles", "-test", "10"},
+	reprotest.Refuses(t, layers, standIns(t), map[string][]string{
+		"layers=0": {"layers=0"}, "factors=33": {"factors=33"}, "train=-1": {"train=-1"}, "embed": {"embed=words"},
+		"degrees=3": {"degrees=3"}, "kernels=x": {"kernels=x"}, "too few": {"sets=rectangles", "train=3"},
+		"of memory": {"sets=rectangles", "test=10", "train=100"},
+	})
+	reprotest.Refuses(t, layers, t.TempDir(), map[string][]string{"train-images": {}})
+}
+
+// Printed errors are those of Tables 2.2 and 3.1, and stand beside errors of whole training sets.
+func TestChoPrinted(t *testing.T) {
+	for of, want := range map[[2]string]float64{
+		{"rectangles", bestBias}: 2.48, {"convex", "Gaussian"}: 18.76, {"mnist-image", "degree 0, 1 layer"}: 23.81,
+		{"rectangles-image", bestSigma}: 24.48, {"mnist-rand", "linear"}: 17.31, {"convex", "degree 2, 1 layer"}: 19.53,
 	} {
-		r := &repro.Run{Data: folder, Seed: 1}
-		if want == "of memory," {
-			r.MemoryBytes = 1 << 20
-		}
-		if _, err := reprotest.Do(t.Context(), t, Experiment, r, args...); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", args, err)
+		if got, ok := printed(of[0], of[1]); !ok || got != want {
+			t.Errorf("%s: %v, expected %v", of, got, want)
 		}
 	}
-	musttest.Do(t, os.Remove(filepath.Join(folder, repro.MNIST.Name, repro.MNIST.Files[1])))
-	var missing *repro.MissingError
-	_, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: folder}, "-sets", "mnist")
-	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "train-labels") {
-		t.Errorf("%v, expected labels to be missing", err)
+	if got, ok := printed("mnist", "linear"); ok {
+		t.Errorf("mnist, linear: %v, expected none", got)
+	}
+	m := &measurement{p: &settings{}, set: &set{name: "convex"}, report: &repro.Report{}}
+	chosen := []tried{{row: row{family: plain, shown: "linear"}}, {row: row{family: plain, shown: "Gaussian"}},
+		{row: row{family: composed, curve: "degree 0", x: 1, shown: "degree 0, 1 layer"}},
+		{row: row{family: mixed, curve: "degree 0", x: 2, shown: "degree 0, then 1, 2 layers"}}}
+	for i, right := range []string{"1100", "1110", "0111", "1111"} {
+		chosen[i].failed, chosen[i].Right = 0.5-float64(i)/10, right
+	}
+	m.table(chosen)
+	rows := reprotest.Rows(t, m.report, "convex")
+	if rows[0]["printed"] != "45.67" || rows[1]["p"] != "" || rows[2]["p"] != "1.000" || rows[3]["|ln|"] != "" ||
+		rows[2]["|ln|"] != repro.Fixed(math.Log(25/20.05), 3) {
+		t.Errorf("%v", rows)
+	}
+	notes := strings.Join(m.report.Notes, "\n")
+	for _, want := range []string{"by the validation set it would be degree 0, then 1, 2 layers, test error 0.00 %",
+		"from 0.00 to 25.00 %", "of 3 figures"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("no %q in %s", want, notes)
+		}
 	}
 }

@@ -8,131 +8,115 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/larochelle"
-	"github.com/gramengine/gram/sparse"
 )
 
 // set is a set of documents.
 type set struct {
 	name               string
-	source             *repro.Source // what is read for it; nil where it is drawn only
-	train, valid, test int           // documents; valid of train validate; all 0 for what the files have, and a fifth
-	generated, text    bool
-	draw               larochelle.Kind // of a set that is drawn only
-	ground             ground          // of digits on something
-	shuffled           bool            // training and test documents are divided anew
-	deslanted          bool            // MNIST as chapter 4 has it
-	families           []string        // of kernels that are measured on it; see parts
+	source             *repro.Source // nil if the set needs no files
+	train, valid, test int           // documents; valid of train validate; 0 for all, of which a fifth validates
+	draw               larochelle.Kind
+	ground             ground // background of digits
+	shuffled           bool   // divide training and test documents anew
+	deslanted          bool
+	families           []string // of kernels, see parts
 }
 
-// ground puts the digits of a corpus on something.
+// ground puts digits on a background.
 type ground func(digits *corpus.Corpus, documents []int) larochelle.Kind
+
+// generated reports whether images are drawn.
+func (s *set) generated() bool { return s.draw != nil || s.ground != nil }
+
+// text reports whether documents are texts.
+func (s *set) text() bool { return s.source == &repro.Newsgroups }
 
 // sets are the sets. The sizes of the generated ones are those of Table 2.1 of the thesis.
 var sets = []set{
 	{name: "mnist", source: &repro.MNIST, train: 60000, valid: 10000, test: 10000},
-	{name: "20news-bydate", source: &repro.Newsgroups, text: true},
-	{name: "20news-random", source: &repro.Newsgroups, text: true, shuffled: true},
-	{name: "rectangles", train: 1200, valid: 200, test: 50000, generated: true, draw: larochelle.Outline},
-	{name: "rectangles-image", train: 12000, valid: 2000, test: 50000, generated: true, draw: larochelle.Textured},
-	{name: "convex", train: 8000, valid: 2000, test: 50000, generated: true, draw: larochelle.Convex},
-	{name: "mnist-rand", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, generated: true,
-		ground: larochelle.OnNoise},
-	{name: "mnist-image", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, generated: true,
-		ground: larochelle.OnTexture},
+	{name: "20news-bydate", source: &repro.Newsgroups},
+	{name: "20news-random", source: &repro.Newsgroups, shuffled: true},
+	{name: "rectangles", train: 1200, valid: 200, test: 50000, draw: larochelle.Outline},
+	{name: "rectangles-image", train: 12000, valid: 2000, test: 50000, draw: larochelle.Textured},
+	{name: "convex", train: 8000, valid: 2000, test: 50000, draw: larochelle.Convex},
+	{name: "mnist-rand", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, ground: larochelle.OnNoise},
+	{name: "mnist-image", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, ground: larochelle.OnTexture},
 }
 
-// deslantedFamilies are the families of chapter 4, whose digits are deslanted (§4.3.1).
-var deslantedFamilies = []string{composed, mixed, square, product, factors, average}
+// chapter4 are the families of chapter 4, whose digits are deslanted (§4.3.1).
+var chapter4 = []string{composed, mixed, square, product, factors, average}
 
-// parts returns a set with the families of kernels that are measured on it: MNIST in two parts, raw
-// and deslanted, where there are families for both. The same documents are drawn for both.
-func (p *protocol) parts(s *set) []set {
-	whole := *s
-	whole.families = p.families.Chosen
-	if s.source != &repro.MNIST || s.generated || p.slanted {
-		return []set{whole}
+// parts returns a set with its families of kernels. MNIST has two parts, raw and deslanted digits
+// of the same documents.
+func (p *settings) parts(s *set) []set {
+	raw, straight := *s, *s
+	raw.families = p.Kernels
+	if s.name != repro.MNIST.Name || p.Slanted {
+		return []set{raw}
 	}
-	straight := whole
 	straight.name, straight.deslanted = s.name+"-deslanted", true
-	straight.families, whole.families = nil, nil
-	for _, family := range p.families.Chosen {
-		to := &whole
-		if slices.Contains(deslantedFamilies, family) {
-			to = &straight
+	straight.families, raw.families = nil, nil
+	for _, family := range p.Kernels {
+		if slices.Contains(chapter4, family) {
+			straight.families = append(straight.families, family)
+		} else {
+			raw.families = append(raw.families, family)
 		}
-		to.families = append(to.families, family)
 	}
-	return slices.DeleteFunc([]set{whole, straight}, func(s set) bool { return len(s.families) == 0 })
+	return slices.DeleteFunc([]set{raw, straight}, func(s set) bool { return len(s.families) == 0 })
 }
 
-// data is a set as it is trained and tested on. Its parts number terms and classes alike.
+// data is a set in two parts with the same terms and classes.
 type data struct {
 	train, test *corpus.Corpus
-	fit, valid  []int // documents of train, increasing: those that C is tried with, those that judge it
+	fit, valid  []int // documents of train: those that are trained on to choose C, and those that judge it
 }
 
-// bytes is what the corpora take.
+// bytes returns the size of the corpora in bytes.
 func (d *data) bytes() int64 { return d.train.Documents.Bytes() + d.test.Documents.Bytes() }
 
-// less is a size that a flag bounds, and that can't be above what is there.
-func less(flag, own, have int) int {
-	if flag > 0 && flag < own || own == 0 {
-		own = flag
-	}
-	if own == 0 || own > have {
-		own = have
-	}
-	return own
+// less returns the smallest of the positive sizes.
+func less(sizes ...int) int {
+	return slices.Min(slices.DeleteFunc(sizes, func(n int) bool { return n == 0 }))
 }
 
-// read reads or draws a set, in the sizes that the flags leave.
-func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error) {
+// read reads or draws a set of at most the given numbers of documents; 0 for all.
+func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, test int) (*data, error) {
 	d := &data{}
-	origin := s.name // the same documents are drawn of it, deslanted or not
-	if s.deslanted {
-		origin = strings.TrimSuffix(origin, "-deslanted")
-	}
+	origin := strings.TrimSuffix(s.name, "-deslanted")
 	var err error
 	switch {
 	case s.draw != nil:
-		err = p.draw(ctx, r, s, d)
-	case s.text:
-		if d.train, d.test, err = r.ReadNewsgroups(ctx, p.text); err == nil && s.shuffled {
+		err = s.drawImages(ctx, r, d, train, test)
+	case s.text():
+		if d.train, d.test, err = r.ReadNewsgroups(ctx, text); err == nil && s.shuffled {
 			all := repro.Concat(d.train, d.test)
 			n := all.Documents.Rows()
-			train, test := choose(r.Seed, "training of "+s.name, n, n*4/5)
-			d.train, d.test = all.Select(train), all.Select(test)
+			first, second := draw(r.Seed, "training of "+s.name, n, n*4/5)
+			d.train, d.test = all.Select(first), all.Select(second)
 		}
 	default:
 		if d.train, err = readImages(ctx, r, 0); err == nil {
 			d.test, err = readImages(ctx, r, 2)
 		}
-		if err == nil && s.generated {
-			err = p.putOnGround(ctx, r, s, d)
+		if err == nil && s.ground != nil {
+			err = s.putOnGround(ctx, r, d, train, test)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !s.generated {
-		cut(r, "training of "+origin, &d.train, p.train, s.train)
-		cut(r, "test of "+origin, &d.test, p.test, s.test)
+	if !s.generated() {
+		d.train = cut(r, "training of "+origin, d.train, train, s.train)
+		d.test = cut(r, "test of "+origin, d.test, test, s.test)
 	}
 	if s.deslanted {
 		d.train, d.test = deslant(d.train), deslant(d.test)
 	}
 	n, tests := d.train.Documents.Rows(), d.test.Documents.Rows()
-	if p.centred && !s.text && n > 0 {
-		if err := r.Fits("centring "+s.name, 16*int64(n+tests)*int64(d.train.Documents.Cols)); err != nil {
-			return nil, err
-		}
-		d.centre()
-	}
 	valid := n / 5
 	if s.train > 0 {
 		valid = int(int64(n) * int64(s.valid) / int64(s.train))
@@ -141,16 +125,16 @@ func (p *protocol) read(ctx context.Context, r *repro.Run, s *set) (*data, error
 		return nil, fmt.Errorf("%s: %d documents for training, %d for validation, %d for testing are too few", s.name,
 			n, valid, tests)
 	}
-	if s.text {
-		d.valid, d.fit = choose(r.Seed, "validation of "+s.name, n, valid)
+	if s.text() {
+		d.valid, d.fit = draw(r.Seed, "validation of "+s.name, n, valid)
 	} else {
 		d.valid, d.fit = lastOfEach(d.train, valid)
 	}
 	return d, nil
 }
 
-// lastOfEach divides documents: the last of each class, in proportion and k altogether but for
-// rounding, and the others. Both lists are increasing.
+// lastOfEach divides documents into the last of each class, in proportion and about k altogether,
+// and the others. Both lists are increasing.
 func lastOfEach(c *corpus.Corpus, k int) (last, others []int) {
 	n := c.Documents.Rows()
 	left := make([]int, len(c.Classes)) // of each class
@@ -173,22 +157,18 @@ func lastOfEach(c *corpus.Corpus, k int) (last, others []int) {
 	return last, others
 }
 
-// readImages reads file number k of MNIST, with the labels beside it.
+// readImages reads file k of MNIST with its labels.
 func readImages(ctx context.Context, r *repro.Run, k int) (*corpus.Corpus, error) {
 	files := repro.MNIST.Files
 	c, err := r.Read(ctx, repro.MNIST, files[k], corpus.Options{})
 	if err == nil && len(c.Labels.IDs) != c.Documents.Rows() {
-		return nil, fmt.Errorf("%s: no labels beside the images, expected %s", c.Source, files[k+1])
-	}
-	if err == nil && c.Documents.Cols != larochelle.Pixels {
-		return nil, fmt.Errorf("%s: images of %d pixels, expected %d×%d", c.Source, c.Documents.Cols,
-			larochelle.Side, larochelle.Side)
+		return nil, fmt.Errorf("%s: no labels, expected %s", c.Source, files[k+1])
 	}
 	return c, err
 }
 
-// choose draws k of n numbers. Both lists are increasing.
-func choose(seed uint64, what string, n, k int) (chosen, others []int) {
+// draw draws k of n numbers. Both lists are increasing.
+func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	in := make([]bool, n)
 	for _, i := range rand.New(rand.NewPCG(seed, repro.Hash(what))).Perm(n)[:k] {
 		in[i] = true
@@ -203,82 +183,47 @@ func choose(seed uint64, what string, n, k int) (chosen, others []int) {
 	return chosen, others
 }
 
-// cut draws, by the name what, the documents that a flag or the set's own size leave.
-func cut(r *repro.Run, what string, part **corpus.Corpus, flag, own int) {
-	have := (*part).Documents.Rows()
-	if n := less(flag, own, have); n < have {
-		chosen, _ := choose(r.Seed, what, have, n)
-		*part = (*part).Select(chosen)
+// cut draws documents if there are more than one of the positive sizes.
+func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corpus {
+	have := c.Documents.Rows()
+	n := less(append(sizes, have)...)
+	if n == have {
+		return c
 	}
+	chosen, _ := draw(r.Seed, what, have, n)
+	return c.Select(chosen)
 }
 
-// draw draws a set: first the training documents of a sequence, from the same place on the test
-// documents, however many there are of either.
-func (p *protocol) draw(ctx context.Context, r *repro.Run, s *set, d *data) (err error) {
-	train, test := less(p.train, s.train, s.train), less(p.test, s.test, s.test)
-	from := drawing(r, s, train+test)
-	if d.train, err = from.Draw(ctx, s.draw, 0, train); err != nil {
+// drawImages draws a set. Training documents begin a sequence; test documents begin at a fixed
+// place.
+func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
+	n, tests := less(train, s.train), less(test, s.test)
+	from := s.sequence(r, n+tests)
+	if d.train, err = from.Draw(ctx, s.draw, 0, n); err != nil {
 		return err
 	}
-	d.test, err = from.Draw(ctx, s.draw, s.train, test)
+	d.test, err = from.Draw(ctx, s.draw, s.train, tests)
 	return err
 }
 
-// drawing is the sequence of a set, of which so many images will be drawn.
-func drawing(r *repro.Run, s *set, images int) larochelle.Sequence {
-	return larochelle.Sequence{
-		Name: s.name, Seed: r.Seed ^ repro.Hash(s.name), Step: r.Counter("drawing "+s.name, 0, int64(images)),
-	}
+// sequence returns the sequence of a set, of which n images will be drawn.
+func (s *set) sequence(r *repro.Run, n int) larochelle.Sequence {
+	return larochelle.Sequence{Name: s.name, Seed: r.Seed ^ repro.Hash(s.name), Step: r.Counter("drawing "+s.name, n)}
 }
 
-// putOnGround makes mnist-rand and mnist-image. Random training digits become the training set; the
+// putOnGround makes mnist-rand and mnist-image. Random training digits become the training set. The
 // test set is drawn from the test digits and the other training digits.
-func (p *protocol) putOnGround(ctx context.Context, r *repro.Run, s *set, d *data) (err error) {
-	digits, tests := d.train, d.test
+func (s *set) putOnGround(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
+	digits := d.train
 	n := digits.Documents.Rows()
-	chosen, others := choose(r.Seed, "training of "+s.name, n, less(p.train, s.train, n))
-	rest := repro.Concat(tests, digits.Select(others))
-	tested, _ := choose(r.Seed, "test of "+s.name, rest.Documents.Rows(),
-		less(p.test, s.test, rest.Documents.Rows()))
-	from := drawing(r, s, len(chosen)+len(tested))
+	chosen, others := draw(r.Seed, "training of "+s.name, n, less(train, s.train, n))
+	rest := repro.Concat(d.test, digits.Select(others))
+	tests := rest.Documents.Rows()
+	tested, _ := draw(r.Seed, "test of "+s.name, tests, less(test, s.test, tests))
+	from := s.sequence(r, len(chosen)+len(tested))
 	if d.train, err = from.Draw(ctx, s.ground(digits, chosen), 0, len(chosen)); err != nil {
 		return err
 	}
 	d.test, err = from.Draw(ctx, s.ground(rest, tested), n, len(tested))
 	return err
-}
-
-// centre subtracts from each pixel its mean over the training documents, in both parts. Almost all
-// values are stored then, which makes a digit five times as long: 8 bytes a pixel and document.
-func (d *data) centre() {
-	m := d.train.Documents
-	mean := make([]float64, m.Cols)
-	for k, t := range m.Terms {
-		mean[t] += float64(m.Values[k]) / float64(m.Rows())
-	}
-	for _, part := range []**corpus.Corpus{&d.train, &d.test} {
-		from := (*part).Documents
-		n := from.Rows() * from.Cols
-		to := &sparse.CSR{
-			Cols: from.Cols, Offsets: make([]int64, 1, from.Rows()+1),
-			Terms: make([]uint32, 0, n), Values: make([]float32, 0, n),
-		}
-		row := make([]float64, from.Cols)
-		for i := range from.Rows() {
-			floats.ScaleTo(row, -1, mean)
-			terms, values := from.Row(i)
-			for k, t := range terms {
-				row[t] += float64(values[k])
-			}
-			for t, v := range row {
-				if v != 0 {
-					to.Terms, to.Values = append(to.Terms, uint32(t)), append(to.Values, float32(v))
-				}
-			}
-			to.Offsets = append(to.Offsets, int64(len(to.Values)))
-		}
-		c := **part
-		c.Documents = to
-		*part = &c
-	}
 }

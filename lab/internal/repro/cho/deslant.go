@@ -8,13 +8,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// deslant shears each image so that the covariance of x and y becomes 0, and moves its centre of mass
-// to the middle of the image: what is at (x, y) goes to
+// deslant shears each image so that the covariance of x and y becomes 0, and moves its centre of
+// mass to the middle of the image: what is at (x, y) goes to
 //
 //	(x - x̄ - (y-ȳ)·cov(x,y)/var(y) + m, y - ȳ + m),  m = (side-1)/2
 //
-// and is shared there among four pixels, linearly in both directions. So an image keeps its sum, but
-// for what leaves it, and values in [0, 1] stay there. An image of one row is moved only.
+// and is shared there among four pixels, linearly in both directions. So an image keeps its sum,
+// but for what leaves it, and values in [0, 1] stay there. An image of one row is moved only.
 func deslant(c *corpus.Corpus) *corpus.Corpus {
 	const side, middle = larochelle.Side, (larochelle.Side - 1) / 2.
 	from := c.Documents

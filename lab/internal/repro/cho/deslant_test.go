@@ -32,9 +32,9 @@ func deslanted(t *testing.T, image []float32) []float32 {
 	return out
 }
 
-// An image's rows are moved so that their mean columns lie in the middle, and its centre of mass with
-// them; the mass of what is well inside stays. What is upright in the middle, and nothing at all,
-// stay as they are; what lies askew in the corners stays in [0, 1].
+// An image's rows are moved so that their mean columns lie in the middle, and its centre of mass
+// with them; the mass of what is well inside stays. What is upright in the middle, and nothing at
+// all, stay as they are; what lies askew in the corners stays in [0, 1].
 func TestDeslant(t *testing.T) {
 	const side = larochelle.Side
 	line := func(x, y, slope float64) []float32 { // 11 rows about (x, y), a pixel thick, on two columns each
@@ -83,8 +83,8 @@ func TestDeslant(t *testing.T) {
 			for k, v := range got[y*side : (y+1)*side] {
 				here, x = here+float64(v), x+float64(k)*float64(v)
 			}
-			// The mean column of a row is on the line, so the shear is that of the line. Pixels have
-			// float32 values.
+			// The mean column of a row is on the line, so the shear is that of the line. Pixels
+			// have float32 values.
 			if x /= here; here > 0 && !(math.Abs(x-(side-1)/2.) <= math.Exp2(-16)) {
 				t.Errorf("%s, row %d: at column %v, expected the middle", name, y, x)
 			}
@@ -106,11 +106,11 @@ func TestDeslant(t *testing.T) {
 	}
 }
 
-// Chapter 4's families have deslanted digits, the others raw ones, and with -slanted all have raw
-// ones: the same documents in the same parts.
-func TestDeslantedSet(t *testing.T) {
+// Chapter 4's families have deslanted digits, the others raw ones of the same documents. With
+// slanted all have raw ones.
+func TestDeslantedDigits(t *testing.T) {
 	folder := standIns(t)
-	p := &protocol{train: 100, test: 50, families: repro.AllOf(families...), text: repro.Preparation{MinDF: 1}}
+	p := &settings{Kernels: families}
 	parts := p.parts(&sets[0])
 	if len(parts) != 2 || parts[0].name != "mnist" || parts[1].name != "mnist-deslanted" ||
 		len(parts[0].families)+len(parts[1].families) != len(families) {
@@ -118,19 +118,14 @@ func TestDeslantedSet(t *testing.T) {
 	}
 	var read []*data
 	for _, s := range parts {
-		d := musttest.Get(p.read(t.Context(), &repro.Run{Data: folder, Seed: 1}, &s))(t)
-		read = append(read, d)
+		r := &repro.Run{Data: folder, Seed: 1}
+		read = append(read, musttest.Get(s.read(t.Context(), r, repro.Terms{}, 100, 50))(t))
 	}
-	raw, straight := read[0], read[1]
 	before, after := 0., 0.
-	for k, part := range []*corpus.Corpus{raw.train, raw.test} {
-		other := []*corpus.Corpus{straight.train, straight.test}[k]
-		if part.Documents.Rows() != other.Documents.Rows() {
-			t.Fatalf("%d and %d documents", part.Documents.Rows(), other.Documents.Rows())
-		}
+	for k, part := range []*corpus.Corpus{read[0].train, read[0].test} {
+		other := []*corpus.Corpus{read[1].train, read[1].test}[k]
 		for i := range part.Documents.Rows() {
-			terms, values := other.Documents.Row(i)
-			slope, _, _ := slant(terms, values)
+			slope, _, _ := slant(other.Documents.Row(i))
 			was, _, _ := slant(part.Documents.Row(i))
 			before, after = before+math.Abs(was), after+math.Abs(slope)
 			if part.Labels.Of(i)[0] != other.Labels.Of(i)[0] {
@@ -141,9 +136,8 @@ func TestDeslantedSet(t *testing.T) {
 	if !(after < 0.75*before) { // much of these images reaches the border, and leaves them
 		t.Errorf("slopes of %v in the mean became %v", before/150, after/150)
 	}
-	p.slanted = true
-	if parts := p.parts(&sets[0]); len(parts) != 1 || parts[0].name != "mnist" ||
-		len(parts[0].families) != len(families) {
-		t.Errorf("-slanted: %+v", parts)
+	p.Slanted = true
+	if parts := p.parts(&sets[0]); len(parts) != 1 || parts[0].name != "mnist" || len(parts[0].families) != len(families) {
+		t.Errorf("slanted: %+v", parts)
 	}
 }

@@ -48,23 +48,23 @@ var axes = map[string]string{
 // kernels lists the rows of a set whose embedded training documents have the given mean norm and
 // mean squared norm. Gammas, biases and σ are multiples of what these give, so that they mean the
 // same for images and for texts.
-func (p *protocol) kernels(norm, squared float64) []row {
+func (p *settings) kernels(norm, squared float64) []row {
 	var rows []row
-	for _, family := range p.families.Chosen {
+	for _, family := range p.Kernels {
 		add := func(curve string, x float64, shown, spec string) {
 			rows = append(rows, row{family: family, curve: curve, x: x, shown: shown, specs: []string{spec}})
 		}
 		switch family {
 		case plain:
 			add("", 0, "linear", "linear")
-			gaussian := row{family: family, shown: "Gaussian", scales: p.gammas}
-			for _, g := range p.gammas {
+			gaussian := row{family: family, shown: "Gaussian", scales: p.Gammas}
+			for _, g := range p.Gammas {
 				gaussian.specs = append(gaussian.specs, fmt.Sprintf("rbf:gamma=%v", g/squared))
 			}
 			rows = append(rows, gaussian)
 		case composed:
-			for _, n := range p.degrees.Chosen {
-				for l := 1; l <= p.layers; l++ {
+			for _, n := range p.Degrees {
+				for l := 1; l <= p.Layers; l++ {
 					shown := fmt.Sprintf("degree %s, %s", n, report.Counted(l, "layer", "layers"))
 					spec := fmt.Sprintf("arccos:n=%s,layers=%d", n, l)
 					if n == "2" && l > 1 { // k(x,x) would be |x|^(2·2^l): 10^60 for a digit and six layers
@@ -74,24 +74,24 @@ func (p *protocol) kernels(norm, squared float64) []row {
 				}
 			}
 		case mixed: // degree 1 above degree 1 is composed of the same
-			for _, n := range p.degrees.Chosen {
-				for l := 2; l <= p.layers && n != "1"; l++ {
+			for _, n := range p.Degrees {
+				for l := 2; l <= p.Layers && n != "1"; l++ {
 					add("degree "+n, float64(l), fmt.Sprintf("degree %s, then 1, %d layers", n, l),
 						fmt.Sprintf("compose(arccos:n=%s,arccos:n=1):layers=%d", n, l))
 				}
 			}
 		case square:
-			for l := 1; l <= p.layers && slices.Contains(p.degrees.Chosen, "2") && squareFits(norm, l); l++ {
+			for l := 1; l <= p.Layers && slices.Contains(p.Degrees, "2") && squareFits(norm, l); l++ {
 				add("degree 2", float64(l), fmt.Sprintf("degree 2, %s, as it is", report.Counted(l, "layer", "layers")),
 					fmt.Sprintf("arccos:n=2,layers=%d", l))
 			}
 		case product, factors: // one factor is one layer; degree 0 times degree 0 is its power
-			for _, n := range p.degrees.Chosen {
+			for _, n := range p.Degrees {
 				by := n
 				if family == factors {
 					by = "0"
 				}
-				for f := 2; f <= p.factors && (family == product || n != "0"); f++ {
+				for f := 2; f <= p.Factors && (family == product || n != "0"); f++ {
 					shown := fmt.Sprintf("degree %s, %d factors", n, f)
 					if family == factors {
 						shown = fmt.Sprintf("degree %s, times degree 0, %d factors", n, f)
@@ -103,13 +103,13 @@ func (p *protocol) kernels(norm, squared float64) []row {
 		case average:
 			rows = append(rows, p.averages()...)
 		case degree:
-			for _, n := range append([]float64{-0.25, 0}, p.fractions...) {
+			for _, n := range append([]float64{-0.25, 0}, p.Fractions...) {
 				add("fractional", n, fmt.Sprintf("degree %v", n), fmt.Sprintf("arccos:n=%v", n))
 			}
 		case bias, smooth:
-			key, sign, scales, best := "bias", "bias ", p.biases, row{family: family, shown: bestBias}
+			key, sign, scales, best := "bias", "bias ", p.Biases, row{family: family, shown: bestBias}
 			if family == smooth {
-				key, sign, scales, best.shown = "sigma", "σ = ", p.sigmas, bestSigma
+				key, sign, scales, best.shown = "sigma", "σ = ", p.Sigmas, bestSigma
 			}
 			best.scales = scales
 			for _, v := range scales {
@@ -123,16 +123,16 @@ func (p *protocol) kernels(norm, squared float64) []row {
 	return rows
 }
 
-// squareFits reports whether float32 holds k(x,x) = 3^(2^l-1) |x|^(2·2^l), l layers of degree 2, with some
-// room for documents of another norm than the mean.
+// squareFits reports whether float32 holds k(x,x) = 3^(2^l-1) |x|^(2·2^l), l layers of degree 2,
+// with some room for documents of another norm than the mean.
 func squareFits(norm float64, layers int) bool {
 	power := math.Exp2(float64(layers))
 	return (power-1)*math.Log(3)+2*power*math.Log(1.5*norm) < math.Log(math.MaxFloat32)
 }
 
-// averages are sums over degrees, over layers and over factors, of kernels with k(x,x) = 1; how much
-// each counts is the same, and C goes by the mean of k(x,x).
-func (p *protocol) averages() (rows []row) {
+// averages are sums over degrees, over layers and over factors, of kernels with k(x,x) = 1; how
+// much each counts is the same, and C goes by the mean of k(x,x).
+func (p *settings) averages() (rows []row) {
 	add := func(shown string, parts []string) {
 		if len(parts) > 1 {
 			for i, part := range parts {
@@ -142,21 +142,21 @@ func (p *protocol) averages() (rows []row) {
 		}
 	}
 	var degrees, powers []string
-	for _, n := range p.degrees.Chosen {
+	for _, n := range p.Degrees {
 		degrees = append(degrees, "arccos:n="+n)
 	}
-	add("average of degrees "+strings.Join(p.degrees.Chosen, ", "), degrees)
-	for _, n := range p.degrees.Chosen {
+	add("average of degrees "+strings.Join(p.Degrees, ", "), degrees)
+	for _, n := range p.Degrees {
 		var layers []string
-		for l := 1; l <= p.layers; l++ {
+		for l := 1; l <= p.Layers; l++ {
 			layers = append(layers, fmt.Sprintf("arccos:n=%s,layers=%d", n, l))
 		}
-		add(fmt.Sprintf("average of degree %s, 1 to %d layers", n, p.layers), layers)
+		add(fmt.Sprintf("average of degree %s, 1 to %d layers", n, p.Layers), layers)
 	}
-	for f := 1; f <= p.factors && p.degrees.Has("0"); f++ {
+	for f := 1; f <= p.Factors && p.Degrees.Has("0"); f++ {
 		powers = append(powers, fmt.Sprintf("power(arccos:n=0):p=%d", f))
 	}
-	add(fmt.Sprintf("average of degree 0, 1 to %d factors", p.factors), powers)
+	add(fmt.Sprintf("average of degree 0, 1 to %d factors", p.Factors), powers)
 	return rows
 }
 
@@ -170,18 +170,4 @@ func (r *row) curveFamilies() []string {
 		return []string{composed, mixed, product, factors}
 	}
 	return []string{r.family}
-}
-
-// curves reports whether a family has a curve of two points.
-func (p *protocol) curves() bool {
-	points := map[[2]string]int{}
-	for _, row := range p.kernels(1, 1) {
-		for _, family := range row.curveFamilies() {
-			at := [2]string{family, row.curve}
-			if points[at]++; points[at] > 1 {
-				return true
-			}
-		}
-	}
-	return false
 }

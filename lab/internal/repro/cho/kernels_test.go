@@ -14,15 +14,9 @@ import (
 
 // The kernels are what their names say, on vectors of a given norm and angle.
 func TestChoKernels(t *testing.T) {
-	p := &protocol{
-		families:  repro.Words{Chosen: families},
-		degrees:   repro.Words{Chosen: []string{"0", "1", "2"}},
-		layers:    3,
-		factors:   3,
-		gammas:    repro.Numbers{2},
-		fractions: repro.Numbers{1},
-		biases:    repro.Numbers{0.5},
-		sigmas:    repro.Numbers{0.5},
+	p := &settings{
+		Kernels: families, Degrees: repro.Words{"0", "1", "2"}, Layers: 3, Factors: 3, Gammas: repro.Numbers{2},
+		Fractions: repro.Numbers{1}, Biases: repro.Numbers{0.5}, Sigmas: repro.Numbers{0.5},
 	}
 	const x, y, c = 1.5, 2, 0.3 // norms, and 1 - cosine
 	// J_n as the thesis has it, of an angle, over π; and composition by the angle of the layer

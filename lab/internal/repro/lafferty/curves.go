@@ -9,48 +9,40 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// plan is what is measured with one kernel. Its tasks have enough documents for all sizes, see
-// [task.check].
+// plan describes what is measured with one kernel.
 type plan struct {
-	Tasks  []*task
-	Splits int       // random splits of each task
-	C      []float64 // increasing
-	Folds  int       // of the cross-validation on the training documents; 0 for none
-	Seed   uint64
+	tasks  []*task
+	splits int       // random splits of each task
+	c      []float64 // increasing
+	folds  int       // of the cross-validation on the training documents
+	seed   uint64
 }
 
-// result counts wrong decisions by task, split, size and C: on the test set, and on training
-// documents by machines trained without their fold.
-type result struct {
-	Test, Folds [][][][]int
-	Trainings   int64
-}
-
-// counts returns room for results by task and split.
-func (p *plan) counts() [][][][]int {
-	counts := make([][][][]int, len(p.Tasks))
-	for t := range counts {
-		counts[t] = make([][][]int, p.Splits)
-	}
-	return counts
+// counts holds the numbers of wrong decisions by task, split, size and C: on the test set, and in
+// the cross-validation.
+type counts struct {
+	test, folds [][][][]int
+	trainings   int64
 }
 
 // measure trains and tests on all splits, tasks and sizes, in parallel over splits of tasks. It
-// calls done for each of them that is complete, from any goroutine.
-func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Kernels, done func()) (result, error) {
-	out := result{Test: p.counts(), Folds: p.counts()}
+// calls done for each.
+func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Kernels, done func()) (counts, error) {
+	var out counts
+	for range p.tasks {
+		out.test, out.folds = append(out.test, make([][][]int, p.splits)), append(out.folds, make([][][]int, p.splits))
+	}
 	scratch := make([]curveWorker, workers)
-	err := run.Tasks(ctx, workers, len(p.Tasks)*p.Splits, func(ctx context.Context, worker, at int) (err error) {
+	err := run.Tasks(ctx, workers, len(p.tasks)*p.splits, func(ctx context.Context, worker, at int) (err error) {
 		w := &scratch[worker]
 		w.plan, w.m, w.loops = p, m, loops
-		t, s := at%len(p.Tasks), at/len(p.Tasks)
-		if out.Test[t][s], out.Folds[t][s], err = w.split(ctx, p.Tasks[t], s); err == nil {
-			done()
-		}
+		t, s := at%len(p.tasks), at/len(p.tasks)
+		out.test[t][s], out.folds[t][s], err = w.split(ctx, p.tasks[t], s)
+		done()
 		return err
 	})
 	for _, w := range scratch {
-		out.Trainings += w.trainings
+		out.trainings += w.trainings
 	}
 	return out, err
 }
@@ -65,18 +57,16 @@ type curveWorker struct {
 	trainings   int64
 }
 
-// split returns the wrong decisions for all sizes and C of one split of a task.
-//
-// It gathers the matrix of the greatest training set once. Those of smaller ones are parts of it,
-// since their documents are.
+// split returns the numbers of wrong decisions for all sizes and C of one split of a task. It
+// gathers the matrix of the largest training set, which contains the smaller ones.
 func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
 	p := w.plan
-	s := newSplit(t, p.Seed, number)
-	most := t.Sizes[len(t.Sizes)-1]
+	s := newSplit(t, p.seed, number)
+	most := t.sizes[len(t.sizes)-1]
 	positive := s.train(most)
-	docs := slices.Concat(s.Positive[:positive], s.Negative[:most-positive])
+	docs := slices.Concat(s.positive[:positive], s.negative[:most-positive])
 	w.whole = gather(w.whole, w.m, docs)
-	for _, size := range t.Sizes {
+	for _, size := range t.sizes {
 		set := w.trainingSet(s, size, positive)
 		machines, wrong, err := w.train(ctx, set, most)
 		if err != nil {
@@ -90,7 +80,7 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 		for _, d := range others {
 			sign[d] = -1
 		}
-		count := make([]int, len(p.C))
+		count := make([]int, len(p.c))
 		for c, machine := range machines {
 			row := func(s int) []float32 { return w.m.row(docs[set.places[machine.Support[s]]]) }
 			decide(w.loops, machine, w.m.n, row, func(j int, value float64) {
@@ -104,19 +94,17 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 	return test, folds, nil
 }
 
-// trainingSet is a training set: the places of its documents in the matrix of the greatest one,
-// first the positive ones, in each class fold by fold.
+// trainingSet is a training set: the positive documents fold by fold, then the others.
 type trainingSet struct {
-	places []int
+	places []int // in the matrix of the largest training set
 	labels []int // 0 for positive, 1 for others
 	parts  []int // folds from 1 on
 }
 
 // trainingSet returns the set of a size. others is the place of the first negative document of the
-// greatest set. Folds are dealt out in each class, so that both are in them as evenly as can be;
-// the documents are in random order already.
+// largest set. Folds are dealt out in each class; the documents are in random order already.
 func (w *curveWorker) trainingSet(s *split, size, others int) *trainingSet {
-	set, folds, positive := &trainingSet{}, max(w.plan.Folds, 1), s.train(size)
+	set, folds, positive := &trainingSet{}, w.plan.folds, s.train(size)
 	for class, run := range [2][2]int{{0, positive}, {others, size - positive}} {
 		for f := range folds {
 			fold := (f + class*positive) % folds // the second class deals on where the first ended
@@ -129,9 +117,8 @@ func (w *curveWorker) trainingSet(s *split, size, others int) *trainingSet {
 	return set
 }
 
-// train returns the machines of all C and, for each C, how many training documents were decided
-// wrongly by machines trained without their fold. Machines are trained one after the other by
-// growing C, each from the one before.
+// train returns the classifiers of all C, and for each C the number of errors in the
+// cross-validation.
 func (w *curveWorker) train(ctx context.Context, set *trainingSet, most int) ([]*solver.Machine, []int, error) {
 	p, n := w.plan, len(set.places)
 	w.part = gather(w.part, matrix{most, w.whole}, set.places)
@@ -139,29 +126,21 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet, most int) ([]
 	if err != nil {
 		return nil, nil, err
 	}
-	opt := solver.Options{Workers: 1, Kernels: w.loops, RowBytes: 64 << 20}
-	machines, wrong := make([]*solver.Machine, len(p.C)), make([]int, len(p.C))
-	if p.Folds == 0 {
-		training := solver.Training{Labels: set.labels, Classes: 2}
-		for c, price := range p.C {
-			training.C = price
-			if training.Start, err = solver.Train(ctx, dense, training, opt); err != nil {
-				return nil, nil, err
-			}
-			machines[c] = training.Start.Machines[0]
-			w.trainings++
-		}
-		return machines, wrong, nil
-	}
 	var pars []solver.Parameters
-	for _, c := range p.C {
+	for _, c := range p.c {
 		pars = append(pars, solver.Parameters{C: c})
 	}
 	// Part 0 has no documents: what is trained without it is trained on all.
 	trial := solver.Trial{Labels: set.labels, Classes: 2, Parts: set.parts}
-	validations, err := trial.Validate(ctx, dense, pars, nil, opt)
+	validations, err := trial.Validate(ctx, dense, pars, nil, solver.Options{Workers: 1, Kernels: w.loops,
+		RowBytes: 64 << 20})
+	if err != nil {
+		return nil, nil, err
+	}
+	var machines []*solver.Machine
+	wrong := make([]int, len(p.c))
 	for c, v := range validations {
-		machines[c] = v.Fits[0].Machines[0]
+		machines = append(machines, v.Fits[0].Machines[0])
 		for i, class := range v.Predicted {
 			if class != set.labels[i] {
 				wrong[c]++
@@ -169,11 +148,10 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet, most int) ([]
 		}
 		w.trainings += int64(len(v.Fits))
 	}
-	return machines, wrong, err
+	return machines, wrong, nil
 }
 
-// gather writes the part of a symmetric matrix with the given rows and columns to dst, which grows
-// where it is too short.
+// gather writes rows and columns of a symmetric matrix to dst, which grows if it is too short.
 func gather(dst []float32, m matrix, docs []int) []float32 {
 	n := len(docs)
 	dst = slices.Grow(dst[:0], n*n)[:n*n]

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/corpus"
@@ -16,29 +18,28 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// modApteSplit is the ModApte split of Reuters-21578.
-type modApteSplit struct {
+// topTen are the ten most frequent topics of the ModApte split.
+var topTen = []string{"earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "wheat", "ship", "corn"}
+
+// modApte is the ModApte split of Reuters-21578.
+type modApte struct {
 	train, test *sparse.CSR
-	labels      [2][][]int // of training and test stories: which of the ten topics each has
+	labels      [2][][]int // the topics of training and test stories among the ten
 }
 
-// newModApteSplit takes the stories of a kind, as -modapte names it, from both parts of the corpus.
-// The first so many are for training.
-func newModApteSplit(c *corpus.Corpus, train int, kind string) *modApteSplit {
-	s := &modApteSplit{}
+// newModApte returns the stories of a kind. The first n of the corpus are for training.
+func newModApte(c *corpus.Corpus, n int, kind string) *modApte {
+	s := &modApte{}
 	var docs [2][]int
-	for i := range c.Documents.Rows() {
+	for _, i := range stories(c, kind, topTen) {
 		have := []int{} // not nil, which would leave the story out of the training
 		for t, topic := range topTen {
-			if hasClass(c, i, topic) {
+			if repro.HasClass(c, i, topic) {
 				have = append(have, t)
 			}
 		}
-		if len(have) == 0 && (kind == "top" || kind == "topics" && len(c.Labels.Of(i)) == 0) {
-			continue
-		}
 		part := 0
-		if i >= train {
+		if i >= n {
 			part = 1
 		}
 		docs[part], s.labels[part] = append(docs[part], i), append(s.labels[part], have)
@@ -47,9 +48,9 @@ func newModApteSplit(c *corpus.Corpus, train int, kind string) *modApteSplit {
 	return s
 }
 
-// held says which third of the training stories is held out for the choice of scale and C: by
-// topics, as far as stories have one.
-func (s *modApteSplit) held(seed uint64) []bool {
+// held returns which third of the training stories is held out to choose scale and C, stratified by
+// first topics.
+func (s *modApte) held(seed uint64) []bool {
 	first := make([]int, len(s.labels[0]))
 	for i, have := range s.labels[0] {
 		first[i] = append(slices.Clone(have), len(topTen))[0]
@@ -61,60 +62,40 @@ func (s *modApteSplit) held(seed uint64) []bool {
 	return held
 }
 
-// modApteResult is what one kernel with one scale gives, by C and topic.
-type modApteResult struct {
-	Test      [][]wrongly // of test stories
-	Held      [][]wrongly // of held-out training stories, by machines trained without them
-	Trainings int64
+// topicResult is the result of one binary classifier.
+type topicResult struct {
+	right                      string // '1' for each story that is decided correctly, else '0'
+	positive, missed, mistaken int    // stories with the topic; false negatives; false positives
 }
 
-// wrongly are the stories that a machine decides wrongly, and how many have the topic.
-type wrongly struct {
-	Missed, Mistaken []int // with the topic, without it
-	Positive         int
-}
+// share returns the error.
+func (t *topicResult) share() float64 { return float64(t.missed+t.mistaken) / float64(len(t.right)) }
 
-// count adds one decision.
-func (w *wrongly) count(story int, has, decided bool) {
-	if has {
-		w.Positive++
+// f1 returns the harmonic mean of precision and recall, 2·TP/(2·TP + FP + FN); 0 without true
+// positives.
+func (t *topicResult) f1() float64 {
+	if right := t.positive - t.missed; right > 0 {
+		return 2 * float64(right) / float64(2*right+t.missed+t.mistaken)
 	}
-	switch {
-	case has && !decided:
-		w.Missed = append(w.Missed, story)
-	case !has && decided:
-		w.Mistaken = append(w.Mistaken, story)
-	}
+	return 0
 }
 
-// all returns the stories.
-func (w *wrongly) all() []int { return slices.Concat(w.Missed, w.Mistaken) }
+// modApteResult is the result of one kernel with one scale, by C and topic: on test stories, and on
+// held-out stories by classifiers trained without them.
+type modApteResult struct{ test, held [][]topicResult }
 
-// errors is the number of them.
-func (w *wrongly) errors() int { return len(w.Missed) + len(w.Mistaken) }
-
-// f1 is the harmonic mean of precision and recall, 2·TP/(2·TP + FP + FN); 0 where nothing is right.
-func (w *wrongly) f1() float64 {
-	right := w.Positive - len(w.Missed)
-	if right == 0 {
-		return 0
-	}
-	return 2 * float64(right) / float64(2*right+w.errors())
-}
-
-// modApteBase is one embedding of the split: the pairs of training stories, and c of test stories
-// (columns) against training stories (rows).
+// modApteBase holds c of pairs of training stories, and of test stories (columns) with training
+// stories (rows).
 type modApteBase struct {
 	*pairs
 	cross       *engine.Dense
 	train, test []float32 // norms
-	crossed     matrix    // of the kernel at work
-	computed    int64     // dot products
+	crossed     matrix    // of the current kernel
 }
 
-// newModApteBase computes the dot products; idf weights are those of the training stories.
-func newModApteBase(ctx context.Context, r *repro.Run, s *modApteSplit, e sparse.Embedding) (b *modApteBase,
-	err error) {
+// newModApteBase computes the dot products of one embedding.
+func newModApteBase(ctx context.Context, r *repro.Run, s *modApte, e sparse.Embedding,
+	report *repro.Report) (b *modApteBase, err error) {
 	fit := e.Fit(s.train)
 	p, err := newPairs(ctx, r, fit, s.train, "dot products of modapte, "+e.String())
 	if err != nil {
@@ -126,14 +107,16 @@ func newModApteBase(ctx context.Context, r *repro.Run, s *modApteSplit, e sparse
 		}
 	}()
 	var x [2]*sparse.Embedded
+	var norms [2][]float32
 	for i, m := range []*sparse.CSR{s.train, s.test} {
 		if x[i], err = fit.Transform(m); err != nil {
 			return nil, err
 		}
+		for _, v := range x[i].Norms {
+			norms[i] = append(norms[i], float32(v))
+		}
 	}
-	opt := options(r, "")
-	opt.Progress = nil
-	test, err := engine.NewContext(ctx, x[1], opt)
+	test, err := engine.NewContext(ctx, x[1], options(r, "cross products of modapte"))
 	if err != nil {
 		return nil, err
 	}
@@ -142,31 +125,22 @@ func newModApteBase(ctx context.Context, r *repro.Run, s *modApteSplit, e sparse
 	if err != nil {
 		return nil, err
 	}
-	b = &modApteBase{pairs: p, train: single(x[0].Norms), test: single(x[1].Norms)}
+	b = &modApteBase{pairs: p, train: norms[0], test: norms[1]}
 	if b.cross, err = test.Rows(ctx, c, engine.Request{Test: x[0]}, nil); err != nil {
 		return nil, err
 	}
-	b.computed = p.dotProducts() + test.Stats().Pairs
+	report.DotProducts += p.engine.Stats().Pairs + test.Stats().Pairs
 	b.crossed = matrix{len(b.test), make([]float32, len(b.train)*len(b.test))}
 	return b, nil
 }
 
-func single(v []float64) []float32 {
-	out := make([]float32, len(v))
-	for i := range v {
-		out[i] = float32(v[i])
-	}
-	return out
-}
+// rowBytes is the memory for rows of the solver when stories are held out: half the matrix.
+func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
-// modApteRows bounds the rows that the solver keeps where a part of the stories is left out: half
-// the matrix, in bytes.
-func modApteRows(stories int64) int64 { return max(2*stories*stories, 1<<20) }
-
-// measure trains and tests with one kernel: for each C on all training stories, and on those that
+// measure trains and tests with one kernel, for each C on all training stories and on those that
 // aren't held out.
-func (b *modApteBase) measure(ctx context.Context, s *modApteSplit, k kernel.Kernel, prices []float64, held []bool,
-	workers int, loops *asm.Kernels) (out modApteResult, err error) {
+func (b *modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool, workers int,
+	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
 	m, err := b.matrix(ctx, k, workers)
 	if err != nil {
 		return out, err
@@ -187,84 +161,176 @@ func (b *modApteBase) measure(ctx context.Context, s *modApteSplit, k kernel.Ker
 			left[i] = nil // not trained on
 		}
 	}
-	opt := solver.Options{Workers: workers, Kernels: loops, RowBytes: modApteRows(int64(len(all)))}
+	opt := solver.Options{Workers: workers, Kernels: loops, RowBytes: rowBytes(int64(len(all)))}
 	for _, on := range []struct {
 		train, test [][]int
 		m           matrix
 		only        []bool
-		to          *[][]wrongly
-	}{{all, s.labels[1], b.crossed, nil, &out.Test}, {left, all, m, held, &out.Held}} {
+		to          *[][]topicResult
+	}{{all, s.labels[1], b.crossed, nil, &out.test}, {left, all, m, held, &out.held}} {
 		training := solver.Training{Sets: on.train, Classes: len(topTen)}
-		for _, c := range prices {
+		for _, c := range cs {
 			training.C = c
 			if training.Start, err = solver.Train(ctx, dense, training, opt); err != nil {
 				return out, err
 			}
-			out.Trainings += int64(len(training.Start.Machines))
-			decided, err := decideTopics(ctx, training.Start, on.m, on.test, on.only, workers, loops)
-			if err != nil {
-				return out, err
-			}
-			*on.to = append(*on.to, decided)
+			report.Trainings += int64(len(training.Start.Machines))
+			*on.to = append(*on.to, decideTopics(ctx, training.Start, on.m, on.test, on.only, workers, loops))
 		}
 	}
-	return out, nil
+	return out, ctx.Err()
 }
 
-// decideTopics finds the wrong decisions of all machines on stories whose kernel values are the
-// columns of m; row i is that of training story i. Where only is given, the others don't count.
+// decideTopics decides stories, whose kernel values are the columns of m, with all classifiers. If
+// only isn't nil, other stories are ignored.
 func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels [][]int, only []bool, workers int,
-	loops *asm.Kernels) ([]wrongly, error) {
-	out := make([]wrongly, len(c.Machines))
-	return out, run.Tasks(ctx, workers, len(out), func(_ context.Context, _, topic int) error {
-		machine := c.Machines[topic]
+	loops *asm.Kernels) []topicResult {
+	out := make([]topicResult, len(c.Machines))
+	_ = run.Tasks(ctx, workers, len(out), func(_ context.Context, _, topic int) error {
+		machine, t := c.Machines[topic], &out[topic]
 		row := func(s int) []float32 { return m.row(machine.Support[s]) }
+		var right []byte
 		decide(loops, machine, m.n, row, func(story int, value float64) {
-			if only == nil || only[story] {
-				out[topic].count(story, slices.Contains(labels[story], topic), value > 0)
+			if only != nil && !only[story] {
+				return
+			}
+			has := slices.Contains(labels[story], topic)
+			switch {
+			case has == (value > 0):
+				right = append(right, '1')
+			case has:
+				t.missed, right = t.missed+1, append(right, '0')
+			default:
+				t.mistaken, right = t.mistaken+1, append(right, '0')
+			}
+			if has {
+				t.positive++
 			}
 		})
+		t.right = string(right)
 		return nil
 	})
+	return out
 }
 
-// measureModApte goes through kernels and scales. It returns what is complete, by kernel and scale.
-// What an earlier run kept isn't done again.
-func (p *protocol) measureModApte(ctx context.Context, r *repro.Run, s *modApteSplit,
-	report *repro.Report) (results [len(kernels)][]modApteResult, err error) {
+// modApteTables adds Tables 5 and 6.
+func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, report *repro.Report,
+	agreement *repro.Table) error {
 	n, t := int64(s.train.Rows()), int64(s.test.Rows())
 	need := fmt.Sprintf("two matrices of %d documents against them and %d others", n, t)
-	if err := r.Fits(need, 8*n*(n+t)+modApteRows(n), s.train, s.test); err != nil {
-		return results, err
+	if err := r.Fits(need, 8*n*(n+t)+rowBytes(n), s.train, s.test); err != nil {
+		return err
 	}
+	report.Set("ModApte", "%d stories for training, %d for testing, tf", n, t)
 	loops, err := r.Kernels()
 	if err != nil {
-		return results, err
+		return err
 	}
 	held := s.held(r.Seed)
-	step := r.Counter("tables 5 and 6", 0, int64(1+2*len(p.scales)))
-	var base *modApteBase // of the embedding at work, nil until something is measured
-	measure := func(e sparse.Embedding, k kernel.Kernel) (found modApteResult, err error) {
-		if base == nil {
-			if base, err = newModApteBase(ctx, r, s, e); err != nil {
-				return found, err
-			}
-			report.DotProducts += base.computed
-		}
-		return base.measure(ctx, s, k, p.c, held, r.Threads(), loops)
-	}
+	step := r.Counter("tables 5 and 6", 1+2*len(p.Scales))
+	var found [len(kernels)][]modApteResult // by scale
 	for _, suffix := range suffixes {
-		err := eachScale(p, "tf", suffix, measure, func(k int, found modApteResult) {
-			results[k] = append(results[k], found)
-			report.Trainings += found.Trainings
+		var base *modApteBase
+		err := p.eachScale("tf", suffix, func(e sparse.Embedding, at int, k kernel.Kernel) (err error) {
+			if base == nil {
+				if base, err = newModApteBase(ctx, r, s, e, report); err != nil {
+					return err
+				}
+			}
+			one, err := base.measure(ctx, s, k, p.C, held, r.Threads(), loops, report)
+			found[at] = append(found[at], one)
 			step()
+			return err
 		})
 		if base != nil {
-			err, base = errors.Join(err, base.Close()), nil
+			err = errors.Join(err, base.Close())
 		}
 		if err != nil {
-			return results, err
+			return err
 		}
 	}
-	return results, nil
+	if p.Tables.Has("5") {
+		p.modApteTable("5", "error", -1, (*topicResult).share, found, report, agreement)
+	}
+	if p.Tables.Has("6") {
+		p.modApteTable("6", "F1", 1, (*topicResult).f1, found, report, agreement)
+	}
+	return nil
+}
+
+// choose returns the test result with the best figure on held-out or test stories; of equals the
+// smallest C, then the largest scale.
+func (p *settings) choose(results []modApteResult, topic int, better float64, figure func(*topicResult) float64,
+	held bool) (choice *topicResult) {
+	best := math.Inf(-1)
+	for c := range p.C {
+		for _, r := range slices.Backward(results) {
+			on := r.test
+			if held {
+				on = r.held
+			}
+			if v := better * figure(&on[c][topic]); v > best {
+				best, choice = v, &r.test[c][topic]
+			}
+		}
+	}
+	return choice
+}
+
+// modApteTable adds a table and its row of agreement. better is 1 if larger figures are better,
+// else -1.
+func (p *settings) modApteTable(number, what string, better float64, figure func(*topicResult) float64,
+	found [len(kernels)][]modApteResult, report *repro.Report, agreement *repro.Table) {
+	titles := map[string]string{"error": "test error", "F1": "F1"}
+	table := report.NewTable(number, fmt.Sprintf("Table %s: Reuters-21578, ModApte split, %s", number, titles[what]),
+		slices.Concat([]string{"topic", ">linear", ">Gaussian", ">diffusion", "best", ">p lin", ">p Gau", ">held out: lin",
+			">held out: Gau", ">held out: dif", "held out: best", ">held out: p lin", ">held out: p Gau"}, comparedColumns,
+			[]string{"printed ±", "±"})...)
+	var rows []compared
+	var first [2][]string // the topics with diffusion among the best, by protocol
+	for topic, name := range topTen {
+		cells := []string{name}
+		row := compared{better: better}
+		var sign string
+		row.printed, row.digits, sign = printed(number, name, "tf", 0)
+		for protocol := range first {
+			var choices [len(kernels)]*topicResult
+			var figures []float64
+			for k := range kernels {
+				choices[k] = p.choose(found[k], topic, better, figure, protocol == 1)
+				v := figure(choices[k])
+				if protocol == 0 {
+					row.measured[k] = v
+				}
+				figures, cells = append(figures, -better*v), append(cells, repro.Fixed(v, 4))
+			}
+			best := bestOf(figures)
+			cells = append(cells, strings.Join(best, ", "))
+			for _, k := range []int{linear, gaussian} {
+				test, _, _ := repro.Against(choices[diffusion].right, choices[k].right)
+				cells = append(cells, repro.Probability(test.P))
+			}
+			if slices.Contains(best, kernels[diffusion].name) {
+				first[protocol] = append(first[protocol], name)
+			}
+		}
+		table.Add(slices.Concat(cells, row.cells(), []string{sign, signOf(sign, row.measured[diffusion],
+			row.printed[diffusion])})...)
+		rows = append(rows, row)
+	}
+	addAgreement(agreement, number, "tf", rows)
+	for protocol, name := range []string{"best scale", "held out"} {
+		report.Note("Table %s, %s: diffusion has the best %s, alone or with others, for %d of %d topics: %s.", number, name,
+			what, len(first[protocol]), len(topTen), strings.Join(first[protocol], ", "))
+	}
+}
+
+// signOf returns the sign of Table 6 for a measured F1: + if it is above the F1 of Zhang and Oles
+// (2001). That isn't printed; the printed sign says on which side of the printed F1 it is. It
+// returns "?" if that doesn't tell.
+func signOf(sign string, measured, printed float64) string {
+	if sign == "+" && measured >= printed || sign == "-" && measured <= printed || sign == "" {
+		return sign
+	}
+	return "?"
 }

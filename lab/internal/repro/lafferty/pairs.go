@@ -69,9 +69,6 @@ func (p *pairs) Close() error {
 	return p.engine.Close()
 }
 
-// dotProducts is how many were computed.
-func (p *pairs) dotProducts() int64 { return p.engine.Stats().Pairs }
-
 // stripe is how many rows are mapped at a time.
 const stripe = 32
 

@@ -1,176 +1,34 @@
 package lafferty
 
-import "slices"
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
 
-// printedRow is a row of Tables 1 to 4 as the paper prints it: test errors of the kernels by tf
-// and, after them, by tfidf.
-type printedRow struct {
-	class     string
-	documents int
-	tf, tfidf [len(kernels)]float64
-}
+// printedTSV has the figures of Tables 1 to 6. The last column is * in rows of Tables 1 to 4 with
+// the paper's asterisk, which marks differences that aren't significant, and the sign in Table 6.
+//
+//go:embed printed.tsv
+var printedTSV string
 
-// printedRows are all figures of Tables 1 to 4.
-var printedRows = map[string][]printedRow{
-	"1": {
-		{"course", 40, [...]float64{0.1225, 0.1196, 0.0646}, [...]float64{0.0761, 0.0726, 0.0514}},
-		{"course", 80, [...]float64{0.0809, 0.0805, 0.0469}, [...]float64{0.0569, 0.0564, 0.0357}},
-		{"course", 120, [...]float64{0.0675, 0.0670, 0.0383}, [...]float64{0.0473, 0.0469, 0.0291}},
-		{"course", 200, [...]float64{0.0539, 0.0532, 0.0315}, [...]float64{0.0385, 0.0380, 0.0238}},
-		{"course", 400, [...]float64{0.0412, 0.0406, 0.0241}, [...]float64{0.0304, 0.0300, 0.0182}},
-		{"course", 600, [...]float64{0.0362, 0.0355, 0.0213}, [...]float64{0.0267, 0.0265, 0.0162}},
-		{"faculty", 40, [...]float64{0.2336, 0.2303, 0.1859}, [...]float64{0.2493, 0.2469, 0.1947}},
-		{"faculty", 80, [...]float64{0.1947, 0.1928, 0.1558}, [...]float64{0.2048, 0.2043, 0.1562}},
-		{"faculty", 120, [...]float64{0.1836, 0.1823, 0.1440}, [...]float64{0.1921, 0.1913, 0.1420}},
-		{"faculty", 200, [...]float64{0.1641, 0.1634, 0.1258}, [...]float64{0.1748, 0.1742, 0.1269}},
-		{"faculty", 400, [...]float64{0.1438, 0.1428, 0.1061}, [...]float64{0.1508, 0.1503, 0.1054}},
-		{"faculty", 600, [...]float64{0.1308, 0.1297, 0.0931}, [...]float64{0.1372, 0.1364, 0.0933}},
-		{"project", 40, [...]float64{0.1827, 0.1793, 0.1306}, [...]float64{0.1831, 0.1805, 0.1333}},
-		{"project", 80, [...]float64{0.1426, 0.1416, 0.0978}, [...]float64{0.1378, 0.1367, 0.0982}},
-		{"project", 120, [...]float64{0.1213, 0.1209, 0.0834}, [...]float64{0.1169, 0.1163, 0.0834}},
-		{"project", 200, [...]float64{0.1053, 0.1043, 0.0709}, [...]float64{0.1007, 0.0999, 0.0706}},
-		{"project", 400, [...]float64{0.0785, 0.0766, 0.0537}, [...]float64{0.0802, 0.0790, 0.0574}},
-		{"project", 600, [...]float64{0.0702, 0.0680, 0.0449}, [...]float64{0.0719, 0.0708, 0.0504}},
-		{"student", 40, [...]float64{0.2417, 0.2411, 0.1834}, [...]float64{0.2100, 0.2086, 0.1740}},
-		{"student", 80, [...]float64{0.1900, 0.1899, 0.1454}, [...]float64{0.1681, 0.1672, 0.1358}},
-		{"student", 120, [...]float64{0.1696, 0.1693, 0.1291}, [...]float64{0.1531, 0.1523, 0.1204}},
-		{"student", 200, [...]float64{0.1539, 0.1539, 0.1134}, [...]float64{0.1349, 0.1344, 0.1043}},
-		{"student", 400, [...]float64{0.1310, 0.1308, 0.0935}, [...]float64{0.1147, 0.1144, 0.0874}},
-		{"student", 600, [...]float64{0.1173, 0.1169, 0.0818}, [...]float64{0.1063, 0.1059, 0.0802}},
-	},
-	"2": {
-		{"course", 40, [...]float64{0.0808, 0.0802, 0.0391}, [...]float64{0.0580, 0.0572, 0.0363}},
-		{"course", 80, [...]float64{0.0505, 0.0504, 0.0266}, [...]float64{0.0409, 0.0406, 0.0251}},
-		{"course", 120, [...]float64{0.0419, 0.0409, 0.0231}, [...]float64{0.0361, 0.0359, 0.0225}},
-		{"course", 200, [...]float64{0.0333, 0.0328, 0.0184}, [...]float64{0.0310, 0.0308, 0.0201}},
-		{"course", 400, [...]float64{0.0263, 0.0259, 0.0135}, [...]float64{0.0234, 0.0232, 0.0159}},
-		{"course", 600, [...]float64{0.0228, 0.0221, 0.0117}, [...]float64{0.0207, 0.0202, 0.0141}},
-		{"faculty", 40, [...]float64{0.2106, 0.2102, 0.1624}, [...]float64{0.2053, 0.2026, 0.1663}},
-		{"faculty", 80, [...]float64{0.1766, 0.1764, 0.1357}, [...]float64{0.1729, 0.1718, 0.1335}},
-		{"faculty", 120, [...]float64{0.1624, 0.1618, 0.1198}, [...]float64{0.1578, 0.1573, 0.1187}},
-		{"faculty", 200, [...]float64{0.1405, 0.1405, 0.0992}, [...]float64{0.1420, 0.1418, 0.1026}},
-		{"faculty", 400, [...]float64{0.1160, 0.1158, 0.0759}, [...]float64{0.1166, 0.1165, 0.0781}},
-		{"faculty", 600, [...]float64{0.1050, 0.1046, 0.0656}, [...]float64{0.1050, 0.1048, 0.0692}},
-		{"project", 40, [...]float64{0.1434, 0.1430, 0.0908}, [...]float64{0.1304, 0.1279, 0.0863}},
-		{"project", 80, [...]float64{0.1139, 0.1133, 0.0725}, [...]float64{0.0982, 0.0970, 0.0634}},
-		{"project", 120, [...]float64{0.0958, 0.0957, 0.0613}, [...]float64{0.0870, 0.0866, 0.0559}},
-		{"project", 200, [...]float64{0.0781, 0.0775, 0.0514}, [...]float64{0.0729, 0.0722, 0.0472}},
-		{"project", 400, [...]float64{0.0590, 0.0579, 0.0405}, [...]float64{0.0629, 0.0622, 0.0397}},
-		{"project", 600, [...]float64{0.0515, 0.0500, 0.0325}, [...]float64{0.0551, 0.0539, 0.0358}},
-	},
-	"3": {
-		{"earn", 80, [...]float64{0.1107, 0.1106, 0.0971}, [...]float64{0.0823, 0.0827, 0.0762}},
-		{"earn", 120, [...]float64{0.0988, 0.0990, 0.0853}, [...]float64{0.0710, 0.0715, 0.0646}},
-		{"earn", 200, [...]float64{0.0808, 0.0810, 0.0660}, [...]float64{0.0535, 0.0538, 0.0480}},
-		{"earn", 400, [...]float64{0.0578, 0.0578, 0.0456}, [...]float64{0.0404, 0.0408, 0.0358}},
-		{"earn", 600, [...]float64{0.0465, 0.0464, 0.0367}, [...]float64{0.0323, 0.0325, 0.0290}},
-		{"acq", 80, [...]float64{0.1126, 0.1125, 0.0846}, [...]float64{0.0788, 0.0785, 0.0667}},
-		{"acq", 120, [...]float64{0.0886, 0.0885, 0.0697}, [...]float64{0.0632, 0.0632, 0.0534}},
-		{"acq", 200, [...]float64{0.0678, 0.0676, 0.0562}, [...]float64{0.0499, 0.0500, 0.0441}},
-		{"acq", 400, [...]float64{0.0506, 0.0503, 0.0419}, [...]float64{0.0370, 0.0369, 0.0335}},
-		{"acq", 600, [...]float64{0.0439, 0.0435, 0.0363}, [...]float64{0.0318, 0.0316, 0.0301}},
-		{"moneyFx", 80, [...]float64{0.1201, 0.1198, 0.0758}, [...]float64{0.0676, 0.0669, 0.0647}},
-		{"moneyFx", 120, [...]float64{0.0986, 0.0979, 0.0639}, [...]float64{0.0557, 0.0545, 0.0531}},
-		{"moneyFx", 200, [...]float64{0.0814, 0.0811, 0.0544}, [...]float64{0.0485, 0.0472, 0.0438}},
-		{"moneyFx", 400, [...]float64{0.0578, 0.0567, 0.0416}, [...]float64{0.0427, 0.0418, 0.0392}},
-		{"moneyFx", 600, [...]float64{0.0478, 0.0467, 0.0375}, [...]float64{0.0391, 0.0385, 0.0369}},
-		{"grain", 80, [...]float64{0.1443, 0.1440, 0.0925}, [...]float64{0.0536, 0.0518, 0.0595}},
-		{"grain", 120, [...]float64{0.1101, 0.1097, 0.0717}, [...]float64{0.0476, 0.0467, 0.0494}},
-		{"grain", 200, [...]float64{0.0793, 0.0786, 0.0576}, [...]float64{0.0430, 0.0420, 0.0440}},
-		{"grain", 400, [...]float64{0.0590, 0.0573, 0.0450}, [...]float64{0.0349, 0.0340, 0.0365}},
-		{"grain", 600, [...]float64{0.0517, 0.0497, 0.0401}, [...]float64{0.0290, 0.0284, 0.0306}},
-		{"crude", 80, [...]float64{0.1396, 0.1396, 0.0865}, [...]float64{0.0502, 0.0485, 0.0524}},
-		{"crude", 120, [...]float64{0.0961, 0.0953, 0.0542}, [...]float64{0.0446, 0.0425, 0.0428}},
-		{"crude", 200, [...]float64{0.0624, 0.0613, 0.0414}, [...]float64{0.0388, 0.0373, 0.0345}},
-		{"crude", 400, [...]float64{0.0409, 0.0403, 0.0325}, [...]float64{0.0345, 0.0337, 0.0297}},
-		{"crude", 600, [...]float64{0.0379, 0.0362, 0.0299}, [...]float64{0.0292, 0.0284, 0.0264}},
-	},
-	"4": {
-		{"acq", 40, [...]float64{0.1043, 0.1043, 0.1021}, [...]float64{0.0829, 0.0831, 0.0814}},
-		{"acq", 80, [...]float64{0.0902, 0.0902, 0.0856}, [...]float64{0.0764, 0.0767, 0.0730}},
-		{"acq", 120, [...]float64{0.0795, 0.0796, 0.0715}, [...]float64{0.0626, 0.0628, 0.0562}},
-		{"acq", 200, [...]float64{0.0599, 0.0599, 0.0497}, [...]float64{0.0509, 0.0511, 0.0431}},
-		{"acq", 400, [...]float64{0.0417, 0.0417, 0.0340}, [...]float64{0.0336, 0.0337, 0.0294}},
-		{"moneyFx", 40, [...]float64{0.0759, 0.0758, 0.0474}, [...]float64{0.0451, 0.0451, 0.0372}},
-		{"moneyFx", 80, [...]float64{0.0442, 0.0443, 0.0238}, [...]float64{0.0246, 0.0246, 0.0177}},
-		{"moneyFx", 120, [...]float64{0.0313, 0.0311, 0.0160}, [...]float64{0.0179, 0.0179, 0.0120}},
-		{"moneyFx", 200, [...]float64{0.0244, 0.0237, 0.0118}, [...]float64{0.0113, 0.0113, 0.0080}},
-		{"moneyFx", 400, [...]float64{0.0144, 0.0142, 0.0079}, [...]float64{0.0080, 0.0079, 0.0062}},
-		{"grain", 40, [...]float64{0.0969, 0.0970, 0.0543}, [...]float64{0.0365, 0.0366, 0.0336}},
-		{"grain", 80, [...]float64{0.0593, 0.0594, 0.0275}, [...]float64{0.0231, 0.0231, 0.0201}},
-		{"grain", 120, [...]float64{0.0379, 0.0377, 0.0158}, [...]float64{0.0147, 0.0147, 0.0114}},
-		{"grain", 200, [...]float64{0.0221, 0.0219, 0.0091}, [...]float64{0.0082, 0.0081, 0.0069}},
-		{"grain", 400, [...]float64{0.0107, 0.0105, 0.0060}, [...]float64{0.0037, 0.0037, 0.0037}},
-		{"crude", 40, [...]float64{0.1108, 0.1107, 0.0950}, [...]float64{0.0583, 0.0586, 0.0590}},
-		{"crude", 80, [...]float64{0.0759, 0.0757, 0.0552}, [...]float64{0.0376, 0.0377, 0.0366}},
-		{"crude", 120, [...]float64{0.0608, 0.0607, 0.0415}, [...]float64{0.0276, 0.0276, 0.0284}},
-		{"crude", 200, [...]float64{0.0410, 0.0411, 0.0267}, [...]float64{0.0218, 0.0218, 0.0225}},
-		{"crude", 400, [...]float64{0.0261, 0.0257, 0.0194}, [...]float64{0.0176, 0.0171, 0.0181}},
-	},
-}
-
-// printedChance has the sizes of the rows in which the best figure has the paper's asterisk: the
-// difference isn't significant. Elsewhere it is.
-var printedChance = map[string][]int{
-	"4 acq tf":        {40, 80},
-	"3 moneyFx tfidf": {80, 120, 600},
-	"3 grain tfidf":   {80, 120, 200, 400, 600},
-	"3 crude tfidf":   {80, 120, 200, 600},
-	"4 acq tfidf":     {40, 80},
-	"4 moneyFx tfidf": {40},
-	"4 grain tfidf":   {40, 80, 120, 200, 400},
-	"4 crude tfidf":   {40, 80, 120, 200, 400},
-}
-
-// printedSigns is the last column of Table 6: whether the F1 of diffusion is above that of Zhang and
-// Oles (2001).
-var printedSigns = map[string]string{
-	"earn": "-", "acq": "+", "money-fx": "+", "grain": "-", "crude": "+",
-	"trade": "+", "interest": "+", "ship": "+", "wheat": "-", "corn": "+",
-}
-
-// printedTopics are all figures of Tables 5 and 6, by table and topic: linear, Gaussian, diffusion.
-var printedTopics = map[string]map[string][len(kernels)]float64{
-	"5": {
-		"earn":     {0.01159, 0.01159, 0.01026},
-		"acq":      {0.01854, 0.01854, 0.01788},
-		"money-fx": {0.02418, 0.02451, 0.02219},
-		"grain":    {0.01391, 0.01391, 0.01060},
-		"crude":    {0.01755, 0.01656, 0.01490},
-		"trade":    {0.01722, 0.01656, 0.01689},
-		"interest": {0.01854, 0.01854, 0.01689},
-		"ship":     {0.01324, 0.01324, 0.01225},
-		"wheat":    {0.00894, 0.00794, 0.00629},
-		"corn":     {0.00794, 0.00794, 0.00563},
-	},
-	"6": {
-		"earn":     {0.9781, 0.9781, 0.9808},
-		"acq":      {0.9626, 0.9626, 0.9660},
-		"money-fx": {0.8254, 0.8245, 0.8320},
-		"grain":    {0.8836, 0.8844, 0.9048},
-		"crude":    {0.8615, 0.8763, 0.8889},
-		"trade":    {0.7706, 0.7797, 0.8050},
-		"interest": {0.8263, 0.8263, 0.8221},
-		"ship":     {0.8306, 0.8404, 0.8827},
-		"wheat":    {0.8613, 0.8613, 0.8844},
-		"corn":     {0.8727, 0.8727, 0.9310},
-	},
-}
-
-// printedClear reports whether a row of Tables 1 to 4 is printed without an asterisk.
-func printedClear(table, class, features string, documents int) bool {
-	return !slices.Contains(printedChance[table+" "+class+" "+features], documents)
-}
-
-// printedErrors returns what the paper prints in a row of Tables 1 to 4: NaN where it has none.
-func printedErrors(table, class, features string, documents int) [len(kernels)]float64 {
-	for _, r := range printedRows[table] {
-		if r.class == class && r.documents == documents {
-			if features == "tf" {
-				return r.tf
-			}
-			return r.tfidf
-		}
+// printed returns the figures that the paper prints in a row, their number of decimals, and the
+// last column. Figures that it doesn't print are NaN. documents is 0 in Tables 5 and 6.
+func printed(table, class, features string, documents int) (figures [len(kernels)]float64, digits int, mark string) {
+	size := ""
+	if documents > 0 {
+		size = fmt.Sprint(documents)
 	}
-	return [...]float64{nan, nan, nan}
+	_, rest, ok := strings.Cut(printedTSV, "\n"+strings.Join([]string{table, class, features, size}, "\t")+"\t")
+	if !ok {
+		return [...]float64{math.NaN(), math.NaN(), math.NaN()}, 4, ""
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	cells := strings.Split(line, "\t")
+	for k := range figures {
+		figures[k], _ = strconv.ParseFloat(cells[k], 64)
+	}
+	return figures, len(cells[0]) - len("0."), cells[3]
 }

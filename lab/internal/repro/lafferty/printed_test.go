@@ -3,19 +3,17 @@ package lafferty
 import (
 	"math"
 	"testing"
-
-	"github.com/gramengine/gram/lab/internal/repro"
 )
 
 // Two complete rows: measured figures of e and 1/e times the printed ones, diffusion better once;
-// a third lacks a figure.
+// a fourth has no printed figures.
 func TestAgreement(t *testing.T) {
 	table := newAgreement()
 	rows := []compared{
 		{measured: [...]float64{math.E, 2, 1}, printed: [...]float64{1, 2, 0.5}, clear: true},
 		{measured: [...]float64{1 / math.E, 2, 2}, printed: [...]float64{1, 2, 0.5}, printedClear: true},
 		{measured: [...]float64{1, 2, 0.501}, printed: [...]float64{1, 2, 0.5}, printedClear: true}, // in two digits
-		{measured: [...]float64{nan, 2, 2}, printed: [...]float64{1, 2, 0.5}},
+		{measured: [...]float64{1, 2, 2}, printed: [...]float64{math.NaN(), 2, 0.5}},
 	}
 	for i := range rows {
 		rows[i].better, rows[i].digits = -1, 2
@@ -35,24 +33,10 @@ func TestAgreement(t *testing.T) {
 	}
 	for i, row := range table.Rows {
 		for j, cell := range row {
-			if cell.Text != want[i][j] {
-				t.Errorf("row %d, %s: %s, expected %s", i, table.Columns[j].Key, cell.Text, want[i][j])
+			if cell != want[i][j] {
+				t.Errorf("row %d, %s: %s, expected %s", i, table.Columns[j], cell, want[i][j])
 			}
 		}
-	}
-	shifts := newShifts()
-	addShift(shifts, "1", "tf", "a", rows)
-	addShift(shifts, "1", "tf", "b", rows[3:]) // nothing to say
-	if len(shifts.Rows) != 1 {
-		t.Fatalf("%d rows of shifts, expected 1", len(shifts.Rows))
-	}
-	for j, want := range []string{"1", "tf", "a", "3", "0.000", "0.000", "0.694"} {
-		if cell := shifts.Rows[0][j]; cell.Text != want {
-			t.Errorf("%s: %s, expected %s", shifts.Columns[j].Key, cell.Text, want)
-		}
-	}
-	if got := rows[0].cells()[0]; got != repro.Value(1, 2) {
-		t.Errorf("printed figure %v", got)
 	}
 	for _, c := range []struct {
 		better float64
@@ -60,10 +44,33 @@ func TestAgreement(t *testing.T) {
 		want   string
 	}{
 		{-1, [...]float64{3, 2, 1}, "DGL"}, {1, [...]float64{3, 2, 1}, "LGD"}, {1, [...]float64{1, 1.001, 2}, "DG=L"},
-		{-1, [...]float64{1, 1, 1}, "D=G=L"}, {-1, [...]float64{1, nan, 1}, ""},
+		{-1, [...]float64{1, 1, 1}, "D=G=L"}, {-1, [...]float64{math.NaN(), 1, 1}, ""},
 	} {
 		if got := (&compared{better: c.better, digits: 2}).order(c.of); got != c.want {
 			t.Errorf("order of %v: %q, expected %q", c.of, got, c.want)
 		}
+	}
+}
+
+// Rows of each table as the paper prints them.
+func TestPrinted(t *testing.T) {
+	for _, c := range []struct {
+		table, class, features string
+		documents, digits      int
+		diffusion              float64
+		mark                   string
+	}{
+		{"1", "course", "tf", 40, 4, 0.0646, ""}, {"2", "project", "tfidf", 600, 4, 0.0358, ""},
+		{"3", "moneyFx", "tfidf", 80, 4, 0.0647, "*"}, {"3", "crude", "tfidf", 400, 4, 0.0297, ""},
+		{"4", "acq", "tf", 80, 4, 0.0856, "*"}, {"5", "corn", "tf", 0, 5, 0.00563, ""},
+		{"6", "ship", "tf", 0, 4, 0.8827, "+"},
+	} {
+		got, digits, mark := printed(c.table, c.class, c.features, c.documents)
+		if got[diffusion] != c.diffusion || digits != c.digits || mark != c.mark {
+			t.Errorf("%+v: %v, %d digits, mark %q", c, got, digits, mark)
+		}
+	}
+	if got, _, _ := printed("3", "earn", "tf", 40); !math.IsNaN(got[0]) {
+		t.Errorf("Table 3 has %v for 40 documents, expected none", got)
 	}
 }

@@ -1,158 +1,316 @@
-// Package lebanon repeats §5 and §7 of Lebanon and Lafferty, Hyperplane Margin Classifiers on the
+// Package lebanon repeats §7 of Lebanon and Lafferty, Hyperplane Margin Classifiers on the
 // Multinomial Manifold, ICML 2004: logistic regression with spherical margins against logistic
-// regression with Euclidean ones.
-//
-// data.go makes the tasks of Figure 4, measure.go trains and tests on random splits of them,
-// tables.go compares, toy.go draws Figure 3.
+// regression with Euclidean margins.
 package lebanon
 
 import (
 	"context"
-	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn/logistic"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/sparse"
 )
 
-// name is the experiment's name.
-const name = "lebanon-lafferty"
-
-// Experiment is that of the paper with margins on the sphere.
+// Experiment is the experiment of the paper.
 var Experiment = repro.Experiment{
-	Name:   name,
-	Paper:  "Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004, §5, §7",
-	Data:   "webkb, reuters-modapte",
-	Time:   "a few minutes on two cores",
-	Curves: true,
+	Name:  "lebanon-lafferty",
+	Paper: "Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004, §5, §7",
+	Data:  "webkb, reuters-modapte",
+	Time:  "a few minutes on two cores",
 	Help: `
-Spherical logistic regression beside Euclidean logistic regression on term frequencies normalised
-by L1 and by L2, as in the paper's Figure 4: a class of WebKB (four) or a topic of Reuters-21578
-(eight) against the rest, on growing training sets. A third Euclidean one, on the roots of
-L1-normalised term frequencies (root), is a control that the paper hasn't: the points are those of
-the sphere. A fourth has no offset, either (root0): only the margin differs. Each is compared with
-the spherical one by a paired t test over the splits. -plot draws the curves, with bars of one
-standard deviation, and the decision boundaries of Figure 3 on toy data of three terms.
-
-The paper prints curves only, so no column has its figures. Left open, or not known to us, and
-decided here:
-  -sizes    of training sets, half of whose documents are of the class; the rest is for testing
-  -splits   random splits of each task; a smaller training set is part of a larger one
-  -c        the price of losses, by -folds of the training documents; the paper doesn't regularise
-  topics    the eight most frequent; documents of training and test stories together
-  terms     -min-df, -min-letters, -stop-words; by default every run of letters
-Spherical margins have the exact boundary set, not the paper's part of it.
-
-Examples:
-  gramlab repro lebanon-lafferty -data DIR -plot figure.svg
-  gramlab repro lebanon-lafferty -data DIR -splits 3 -sizes 40,200        short
-`,
-	Setup: func(f *flag.FlagSet) func(context.Context, *repro.Run) (*repro.Report, error) {
-		p := &protocol{
-			sets: repro.AllOf(repro.WebKB.Name, repro.Reuters.Name), sizes: repro.Ints{40, 100, 200, 400},
-			c: repro.Numbers{1, 10, 100, 1000, 10000},
-		}
-		f.Var(&p.sets, "sets", "measure on the corpora of this `LIST`")
-		f.Var(&p.sizes, "sizes", "sizes of training sets, a `LIST`")
-		f.Var(&p.c, "c", "try the values of C of this `LIST`")
-		f.IntVar(&p.splits, "splits", 20, "draw `N` random splits of each task")
-		f.IntVar(&p.folds, "folds", 3, "choose C by `N` folds of the training documents")
-		p.text.Flags(f, 1, repro.NoWords)
-		return p.run
+Figure 4: test errors of logistic regression with spherical margins, and with Euclidean margins on
+term frequencies normalised by L1 and L2, for a class of WebKB or a topic of Reuters-21578 against
+the rest. Two controls that the paper lacks have Euclidean margins on the roots of L1-normalised
+term frequencies, which are the points on the sphere: root with an offset, root0 without. Half of a
+training set is of the class; a smaller set is part of a larger one. Paired t tests over the splits
+compare each method with spherical margins. -report draws the curves.`,
+	New: func() repro.Settings {
+		return &settings{Sets: sets, Sizes: repro.Ints{40, 100, 200, 400}, C: repro.Numbers{1, 10, 100, 1000, 10000},
+			Splits: 20, Folds: 3, Terms: repro.Terms{MinDF: 1}}
 	},
 }
 
-// protocol is the protocol with what the flags leave of it.
-type protocol struct {
-	sets          repro.Words
-	sizes         repro.Ints
-	c             repro.Numbers
-	splits, folds int
-	text          repro.Preparation
+// settings are the settings of the experiment.
+type settings struct {
+	Sets   repro.Words   `param:"sets" wants:"names of corpora" help:"corpora"`
+	Sizes  repro.Ints    `param:"sizes" wants:"positive integers" help:"sizes of training sets"`
+	C      repro.Numbers `param:"c" wants:"positive numbers" help:"values of C, chosen by cross-validation"`
+	Splits int           `param:"splits" min:"2" help:"random splits of each task"`
+	Folds  int           `param:"folds" min:"2" help:"folds of the cross-validation"`
+	repro.Terms
+}
+
+// sets are the corpora.
+var sets = repro.Words{repro.WebKB.Name, repro.Reuters.Name}
+
+// classes are the classes of the tasks. The topics are the eight most frequent ones; the paper
+// doesn't name its topics.
+var classes = map[string][]string{
+	repro.WebKB.Name:   {"course", "faculty", "project", "student"},
+	repro.Reuters.Name: {"earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship"},
 }
 
 // method is a curve of Figure 4.
 type method struct {
 	name, embedding string
-	margin          logistic.Margin
-	origin          bool // without an offset
+	logistic.Settings
 }
 
-// methods are the curves; all are compared with the first.
+// methods are the curves. All are compared with the first.
 var methods = []method{
-	{"spherical", "tf-l1-sqrt", logistic.Spherical, false},
-	{"L1", "tf-l1", logistic.Euclidean, false},
-	{"L2", "tf-l2", logistic.Euclidean, false},
-	{"root", "tf-l1-sqrt", logistic.Euclidean, false},
-	{"root0", "tf-l1-sqrt", logistic.Euclidean, true},
+	{"spherical", "tf-l1-sqrt", logistic.Settings{Margin: logistic.Spherical, Tolerance: 1e-3}},
+	{"L1", "tf-l1", logistic.Settings{Tolerance: 1e-3}},
+	{"L2", "tf-l2", logistic.Settings{Tolerance: 1e-3}},
+	{"root", "tf-l1-sqrt", logistic.Settings{Tolerance: 1e-3}},
+	{"root0", "tf-l1-sqrt", logistic.Settings{NoBias: true, Tolerance: 1e-3}},
 }
 
-// settings are those of a method.
-func (p *protocol) settings(m method) logistic.Settings {
-	return logistic.Settings{Margin: m.margin, NoBias: m.origin, Tolerance: 1e-3}
-}
-
-// check reports flags that make no sense.
-func (p *protocol) check() error {
-	switch {
-	case p.splits < 2:
-		return repro.Usagef("-splits %d, expected at least 2", p.splits)
-	case p.folds < 2:
-		return repro.Usagef("-folds %d, expected at least 2", p.folds)
-	case p.sizes[0] < 2*p.folds:
-		return repro.Usagef("-sizes %d, expected at least %d for %d folds", p.sizes[0], 2*p.folds, p.folds)
-	}
-	return p.text.Check()
-}
-
-// run measures one corpus after the other.
-func (p *protocol) run(ctx context.Context, r *repro.Run) (*repro.Report, error) {
-	if err := p.check(); err != nil {
+// Run implements repro.Settings.
+func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error) {
+	chosen, err := p.Sets.Of("sets", sets...)
+	if err != nil {
 		return nil, err
 	}
-	var corpora []*dataset
+	if p.Sizes[0] < 2*p.Folds {
+		return nil, cli.Usagef("sizes=%s, expected at least %d documents for %d folds", p.Sizes, 2*p.Folds, p.Folds)
+	}
 	report := &repro.Report{}
-	report.Set("training sets", "%s documents, half of them of the class, %d random splits", &p.sizes, p.splits)
-	report.Set("C", "%s, by %d folds of the training documents", &p.c, p.folds)
-	report.Set("terms", "%s", p.text)
+	report.Set("training sets", "%s documents, half of them of the class, %d random splits", p.Sizes, p.Splits)
+	report.Set("C", "%s, by %d folds of the training documents", p.C, p.Folds)
+	report.Set("terms", "%s", p.Terms)
 	report.Set("seed", "%d", r.Seed)
-	for _, s := range []struct {
-		source repro.Source
-		read   func(context.Context, *repro.Run) (*dataset, error)
-	}{{repro.WebKB, p.webkb}, {repro.Reuters, p.reuters}} {
-		if !p.sets.Has(s.source.Name) {
-			continue
+	for _, name := range chosen {
+		c, err := p.read(ctx, r, name)
+		if err == nil {
+			report.Set(name, "%d documents", c.Documents.Rows())
+			err = p.corpus(ctx, r, name, c, report)
 		}
-		if err := r.Require(s.source); err != nil {
-			return nil, err
+		if err != nil {
+			return report, err
 		}
-		c, err := s.read(ctx, r)
+	}
+	return report, nil
+}
+
+// read reads a corpus and checks that each class has enough documents.
+func (p *settings) read(ctx context.Context, r *repro.Run, name string) (c *corpus.Corpus, err error) {
+	if name == repro.WebKB.Name {
+		if err = r.Require(repro.WebKB); err == nil {
+			c, _, err = r.ReadWebKB(ctx, p.Terms)
+		}
+	} else if err = r.Require(repro.Reuters); err == nil {
+		c, _, err = r.ReadReuters(ctx, p.Terms)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, class := range classes[name] {
+		count, most := 0, p.Sizes[len(p.Sizes)-1]
+		for i := range c.Documents.Rows() {
+			if repro.HasClass(c, i, class) {
+				count++
+			}
+		}
+		if others := c.Documents.Rows() - count; (most+1)/2 >= count || most/2 >= others {
+			return nil, fmt.Errorf("%s: %d documents of %s and %d others are too few for training sets of %d", name,
+				count, class, others, most)
+		}
+	}
+	return c, nil
+}
+
+// corpus adds the table of a corpus: a row for each class and size.
+func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *corpus.Corpus,
+	report *repro.Report) error {
+	step := r.Counter(name, len(methods)*len(classes[name])*p.Splits)
+	var wrong [][][][]float64 // shares of wrong decisions by method, class, size and split
+	for _, m := range methods {
+		e, err := sparse.ParseEmbedding(m.embedding)
+		if err != nil {
+			return err
+		}
+		x, err := e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, r.Threads())
+		if err != nil {
+			return err
+		}
+		docs, err := logistic.NewDocuments(x)
+		if err != nil {
+			return err
+		}
+		var of [][][]float64
+		for _, class := range classes[name] {
+			found, err := p.task(ctx, r, newTask(c, docs, class, m), report, step)
+			if err != nil {
+				return err
+			}
+			of = append(of, found)
+		}
+		wrong = append(wrong, of)
+	}
+	p.table(name, wrong, report)
+	return nil
+}
+
+// table adds a table, its notes and its charts.
+func (p *settings) table(name string, wrong [][][][]float64, report *repro.Report) {
+	t := report.NewTable(name, fmt.Sprintf("%s: test error, mean ± standard deviation over %d splits, and p of paired t "+
+		"tests against spherical", name, p.Splits), "class", ">L")
+	for _, m := range methods {
+		t.Columns = append(t.Columns, ">"+m.name)
+	}
+	t.Columns = append(t.Columns, "lowest")
+	for _, m := range methods[1:] {
+		t.Columns = append(t.Columns, ">p "+m.name)
+	}
+	better, worse := make([]int, len(methods)), make([]int, len(methods))
+	for k, class := range classes[name] {
+		curves := make([]repro.Curve, len(methods))
+		for s, size := range p.Sizes {
+			row, ps := []string{class, fmt.Sprint(size)}, []string(nil)
+			lowest, least := "", 1.
+			for i, m := range methods {
+				measured := repro.Measure(wrong[i][k][s])
+				if row = append(row, measured.Text(4)); lowest == "" || measured.Mean < least {
+					lowest, least = m.name, measured.Mean
+				}
+				curves[i].Name, curves[i].SD = m.name, append(curves[i].SD, measured.SD)
+				curves[i].Points = append(curves[i].Points, chart.Point{X: float64(size), Y: measured.Mean})
+				if i == 0 {
+					continue
+				}
+				test := repro.PairedT(wrong[0][k][s], wrong[i][k][s])
+				if ps = append(ps, repro.Probability(test.P)); test.P < 0.05 && test.Statistic < 0 {
+					better[i]++
+				} else if test.P < 0.05 {
+					worse[i]++
+				}
+			}
+			t.Add(slices.Concat(row, []string{lowest}, ps)...)
+		}
+		report.Draw(name+", "+class+" against the rest", "training documents", "test error", curves...)
+	}
+	for i, m := range methods[1:] {
+		report.Note("%s: with p < 0.05 spherical is better than %s in %d of %d rows, and worse in %d", name, m.name,
+			better[i+1], len(t.Rows), worse[i+1])
+	}
+}
+
+// task is a class against the rest, by one method.
+type task struct {
+	name     string
+	docs     *logistic.Documents
+	positive []bool // by document
+	s        logistic.Settings
+}
+
+func newTask(c *corpus.Corpus, docs *logistic.Documents, class string, m method) *task {
+	t := &task{class, docs, make([]bool, c.Documents.Rows()), m.Settings}
+	for i := range t.positive {
+		t.positive[i] = repro.HasClass(c, i, class)
+	}
+	return t
+}
+
+// task returns the shares of wrong decisions by size and split. It runs splits in parallel.
+func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repro.Report, step func()) ([][]float64,
+	error) {
+	out := make([][]float64, len(p.Sizes))
+	for s := range out {
+		out[s] = make([]float64, p.Splits)
+	}
+	most := p.Sizes[len(p.Sizes)-1]
+	err := run.Tasks(ctx, r.Threads(), p.Splits, func(ctx context.Context, _, n int) error {
+		positive, negative := t.split(r.Seed, n)
+		test := slices.Concat(positive[(most+1)/2:], negative[most/2:])
+		for s, size := range p.Sizes {
+			train := slices.Concat(positive[:(size+1)/2], negative[:size/2])
+			c, err := p.choose(ctx, t, train)
+			if err != nil {
+				return err
+			}
+			wrong, err := t.wrong(ctx, train, test, []float64{c})
+			if err != nil {
+				return err
+			}
+			out[s][n] = float64(wrong[0]) / float64(len(test))
+		}
+		step()
+		return nil
+	})
+	report.Trainings += int64(p.Splits * len(p.Sizes) * (p.Folds*len(p.C) + 1))
+	return out, err
+}
+
+// split returns the documents of the class and the others in random order. The same seed, task and
+// number give the same split on every platform.
+func (t *task) split(seed uint64, n int) (positive, negative []int) {
+	r := rand.New(rand.NewPCG(seed, repro.Hash(fmt.Sprintf("%s/%d", t.name, n))))
+	for i, is := range t.positive {
+		if is {
+			positive = append(positive, i)
+		} else {
+			negative = append(negative, i)
+		}
+	}
+	for _, docs := range [][]int{positive, negative} {
+		r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+	}
+	return positive, negative
+}
+
+// choose returns the C with the fewest wrong decisions in the cross-validation, the smallest of
+// equals.
+func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64, err error) {
+	wrong := make([]int, len(p.C))
+	for fold := range p.Folds {
+		var rest, held []int
+		for i, doc := range train { // the classes are contiguous, so each fold has its share of both
+			if i%p.Folds == fold {
+				held = append(held, doc)
+			} else {
+				rest = append(rest, doc)
+			}
+		}
+		found, err := t.wrong(ctx, rest, held, p.C)
+		if err != nil {
+			return 0, err
+		}
+		for i, n := range found {
+			wrong[i] += n
+		}
+	}
+	return p.C[slices.Index(wrong, slices.Min(wrong))], nil
+}
+
+// wrong returns the number of wrong decisions on test documents for each C.
+func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong []int, err error) {
+	positive := make([]bool, len(train))
+	for i, doc := range train {
+		positive[i] = t.positive[doc]
+	}
+	machines, err := t.docs.Problem(train).Train(ctx, positive, c, t.s, logistic.Options{Workers: 1})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range machines {
+		values, err := m.Decisions(t.docs, test, t.s)
 		if err != nil {
 			return nil, err
 		}
-		report.Set(c.name, "%d documents", c.docs.Rows())
-		corpora = append(corpora, c)
-	}
-	err := p.measure(ctx, r, corpora, report)
-	p.tables(corpora, report)
-	if r.Plot && err == nil {
-		var toys *repro.Figure
-		if toys, err = toyFigure(ctx, r.Seed); err == nil {
-			report.Figures = append(report.Figures, toys)
+		n := 0
+		for i, doc := range test {
+			if (values[i] > 0) != t.positive[doc] {
+				n++
+			}
 		}
+		wrong = append(wrong, n)
 	}
-	return report, err
-}
-
-// embed embeds all documents of a corpus.
-func (r *dataset) embed(ctx context.Context, embedding string, workers int) (*logistic.Documents, error) {
-	e, err := sparse.ParseEmbedding(embedding)
-	if err != nil {
-		return nil, err
-	}
-	x, err := e.Fit(r.docs).TransformRows(ctx, r.docs, nil, workers)
-	if err != nil {
-		return nil, err
-	}
-	return logistic.NewDocuments(x)
+	return wrong, nil
 }

@@ -1,89 +1,60 @@
 package lebanon
 
 import (
-	"math"
-	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// From text to tables and figures, by one worker and by two: the same figures, no worse than chance.
+// From text to tables and charts, whose errors are better than chance.
 func TestLebanonLafferty(t *testing.T) {
-	args := []string{"-sets", "webkb", "-sizes", "12,24", "-splits", "3", "-c", "1,10", "-folds", "2"}
-	data := reprotest.Topics(t)
-	run := func(workers int, more ...string) *repro.Report {
-		report := musttest.Get(reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: data, Workers: workers, Plot: true},
-			append(more, args...)...))(t)
-		return report
+	report := reprotest.Same(t, Experiment, reprotest.Topics(t), "sets=webkb", "sizes=12,24", "splits=3", "c=1,10",
+		"folds=2")
+	rows := reprotest.Rows(t, report, "webkb")
+	if len(rows) != 8 || len(report.Charts) != 4 || len(report.Notes) != 4 {
+		t.Fatalf("%d rows, %d charts and %d notes, expected 4 classes with 2 sizes", len(rows), len(report.Charts),
+			len(report.Notes))
 	}
-	whole := run(1)
-	rows := reprotest.Rows(t, whole, "webkb")
-	if len(rows) != 8 {
-		t.Fatalf("%d rows, expected 4 classes with 2 sizes", len(rows))
+	if want := int64(4 * 5 * 3 * 2 * (2*2 + 1)); report.Trainings != want {
+		t.Errorf("%d machines, expected %d", report.Trainings, want)
 	}
 	for _, row := range rows {
 		for _, m := range methods {
-			mean := row["error_"+strings.ToLower(m.name)].(map[string]any)["mean"].(float64)
-			if !(mean < 0.4) {
-				t.Errorf("%v, %s: error %v, no better than chance", row["class"], m.name, mean)
+			if mean := reprotest.Number(t, row[m.name]); !(mean < 0.4) {
+				t.Errorf("%s, %s: error %v, no better than chance", row["class"], m.name, mean)
+			}
+			if lowest := reprotest.Number(t, row[row["lowest"]]); !(reprotest.Number(t, row[m.name]) >= lowest) {
+				t.Errorf("%s: %s is below %s", row["class"], m.name, row["lowest"])
 			}
 		}
 	}
-	if got := reprotest.Tables(t, run(2)); got != reprotest.Tables(t, whole) {
-		t.Errorf("two workers give other figures:\n%s", got)
-	}
-	if len(whole.Figures) != 5 || len(whole.Notes) != 4 {
-		t.Errorf("%d figures, notes %q, expected one of each class, the toys, and four notes", len(whole.Figures),
-			whole.Notes)
-	}
-	for _, f := range whole.Figures {
-		if err := f.Save(filepath.Join(t.TempDir(), f.Key+".svg")); err != nil {
-			t.Error(err)
-		}
-	}
+	reprotest.Refuses(t, Experiment, t.TempDir(), map[string][]string{
+		"folds=1": {"folds=1"}, "sizes=4": {"sizes=4"}, "all.tsv.gz": {},
+	})
+	reprotest.Refuses(t, Experiment, reprotest.Topics(t), map[string][]string{"too few": {"sizes=200"}})
 }
 
-// Training and test sets of a split are half of the class, and don't meet.
+// A split is a permutation of the documents by class, and depends on seed, number and name.
 func TestSplit(t *testing.T) {
 	k := &task{name: "k", positive: make([]bool, 40)}
 	for i := range 15 {
 		k.positive[2*i] = true
 	}
-	s := k.split(1, 0)
-	seen := map[int]bool{}
-	for i, doc := range s.train(9) {
-		if seen[doc] = true; k.positive[doc] != (i < 5) {
-			t.Errorf("document %d at place %d", doc, i)
+	positive, negative := k.split(1, 0)
+	for _, doc := range positive {
+		if !k.positive[doc] {
+			t.Errorf("document %d isn't positive", doc)
 		}
 	}
-	test := s.test(9)
-	if len(test) != 31 {
-		t.Errorf("%d documents for testing, expected 31", len(test))
+	all := slices.Sorted(slices.Values(slices.Concat(positive, negative)))
+	if len(positive) != 15 || len(slices.Compact(all)) != 40 {
+		t.Errorf("%d positive documents and %d others", len(positive), len(negative))
 	}
-	for _, doc := range test {
-		if seen[doc] {
-			t.Errorf("document %d is trained and tested on", doc)
-		}
-	}
-}
-
-// The boundary of a plane through the origin lies where its function is 0.
-func TestToys(t *testing.T) {
-	f := musttest.Get(toyFigure(t.Context(), 1))(t)
-	for _, p := range f.Panels {
-		for _, c := range p.Curves {
-			for _, at := range c.Points {
-				if !(at.X >= -1e-9 && at.X <= 1+1e-9 && at.Y >= -1e-9 && at.Y <= math.Sqrt(3)/2+1e-9) {
-					t.Fatalf("%s, %s: a point at %v, %v, outside of the triangle", p.Title, c.Name, at.X, at.Y)
-				}
-			}
-		}
-		if len(p.Curves[3].Points) == 0 {
-			t.Errorf("%s: no spherical boundary", p.Title)
-		}
+	again, _ := k.split(1, 0)
+	other, _ := k.split(1, 1)
+	seed, _ := k.split(2, 0)
+	if !slices.Equal(again, positive) || slices.Equal(other, positive) || slices.Equal(seed, positive) {
+		t.Error("splits of the same seed and number are to be equal, others different")
 	}
 }

@@ -1,23 +1,19 @@
-// Package reprotest has what tests of experiments share: small corpora in the form of the real
-// ones, and ways to run an experiment, to interrupt it and to look at its tables.
+// Package reprotest writes small corpora in the form of the real ones, runs experiments and reads
+// their tables, for tests.
 package reprotest
 
 import (
-	"bytes"
 	"compress/gzip"
-	"context"
-	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/gramengine/gram/internal/cli/clitest"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
@@ -56,12 +52,7 @@ func Write(t testing.TB, data string, s repro.Source, file string, content []byt
 	}
 	z := gzip.NewWriter(f)
 	_, err = z.Write(content)
-	for _, closing := range []func() error{z.Close, f.Close} {
-		if e := closing(); err == nil {
-			err = e
-		}
-	}
-	if err != nil {
+	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -125,78 +116,83 @@ func Groups(t testing.TB) string {
 	return data
 }
 
-// Do runs an experiment with flags.
-func Do(ctx context.Context, t testing.TB, e repro.Experiment, r *repro.Run, args ...string) (*repro.Report, error) {
+// Do runs an experiment with settings NAME=VALUE.
+func Do(t testing.TB, e repro.Experiment, r *repro.Run, settings ...string) (*repro.Report, error) {
 	t.Helper()
-	f := flag.NewFlagSet(e.Name, flag.ContinueOnError)
-	work := e.Setup(f)
-	if err := f.Parse(args); err != nil {
-		t.Fatal(err)
-	}
-	return work(ctx, r)
-}
-
-// Interrupt runs an experiment with two workers, interrupts it when so much of a stage is done, and checks that it
-// stops within a second of both. It returns what was complete.
-func Interrupt(
-	t testing.TB, e repro.Experiment, data string, args []string, stage string, after int64,
-) *repro.Report {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var stopped time.Duration
-	r := &repro.Run{Data: data, Seed: 1, Workers: 2, Tell: func(at string, done, _ int64) {
-		if at == stage && done >= after && stopped == 0 {
-			stopped = clitest.Worked(t)
-			cancel()
+	to := e.New()
+	for _, setting := range settings {
+		name, value, _ := strings.Cut(setting, "=")
+		if err := params.Set(to, name, value); err != nil {
+			return nil, err
 		}
-	}}
-	report, err := Do(ctx, t, e, r, args...)
-	if took := clitest.Worked(t) - stopped; took > 2*time.Second {
-		t.Errorf("it took %v of processors to stop", took)
 	}
-	if !errors.Is(err, context.Canceled) || report == nil {
-		t.Fatalf("interrupted at %s: %v, report %v", stage, err, report)
-	}
-	return report
+	return to.Run(t.Context(), r)
 }
 
-// Rows returns the rows of a table as objects.
-func Rows(t testing.TB, report *repro.Report, key string) (out []map[string]any) {
+// Same runs an experiment by one and by two workers, checks that the tables and notes are the same,
+// and returns them.
+func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *repro.Report {
 	t.Helper()
-	for _, row := range rows(t, report, key) {
-		var v map[string]any
-		if err := json.Unmarshal(row, &v); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, v)
-	}
-	if out == nil {
-		t.Fatalf("no table %s", key)
-	}
-	return out
-}
-
-// Tables returns all rows and notes of a report as text.
-func Tables(t testing.TB, report *repro.Report) string {
-	t.Helper()
-	return fmt.Sprintf("%s\n%s", bytes.Join(rows(t, report, ""), []byte("\n")), strings.Join(report.Notes, "\n"))
-}
-
-// rows returns the rows of a table, or of all, in JSON.
-func rows(t testing.TB, report *repro.Report, key string) (out [][]byte) {
-	t.Helper()
-	for _, table := range report.Tables {
-		if key != "" && table.Key != key {
-			continue
-		}
-		rows, err := table.Objects()
+	var reports []*repro.Report
+	var texts []string
+	for workers := 1; workers <= 2; workers++ {
+		report, err := Do(t, e, &repro.Run{Data: data, Seed: 1, Workers: workers}, settings...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range rows {
-			out = append(out, row)
+		text := strings.Join(report.Notes, "\n")
+		for _, table := range report.Tables {
+			text += fmt.Sprintln(table.Key, table.Rows)
+		}
+		reports, texts = append(reports, report), append(texts, text)
+	}
+	if texts[0] != texts[1] {
+		t.Errorf("two workers give\n%s\none gives\n%s", texts[1], texts[0])
+	}
+	return reports[0]
+}
+
+// Refuses checks that an experiment fails with errors that contain the keys of want, given their
+// settings.
+func Refuses(t testing.TB, e repro.Experiment, data string, want map[string][]string) {
+	t.Helper()
+	for text, settings := range want {
+		r := &repro.Run{Data: data, Seed: 1}
+		if text == "of memory" {
+			r.MemoryBytes = 1 << 17
+		}
+		if _, err := Do(t, e, r, settings...); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s %q: error %v, expected one with %q", e.Name, settings, err, text)
 		}
 	}
-	return out
+}
+
+// Rows returns the rows of a table by titles.
+func Rows(t testing.TB, report *repro.Report, key string) (rows []map[string]string) {
+	t.Helper()
+	for _, table := range report.Tables {
+		for _, row := range table.Rows {
+			if cells := map[string]string{}; table.Key == key {
+				for i, title := range table.Columns {
+					cells[strings.TrimPrefix(title, ">")] = row[i]
+				}
+				rows = append(rows, cells)
+			}
+		}
+	}
+	if rows == nil {
+		t.Fatalf("no table %s", key)
+	}
+	return rows
+}
+
+// Number returns the number of a cell, or the mean of a mean with a deviation.
+func Number(t testing.TB, cell string) float64 {
+	t.Helper()
+	text, _, _ := strings.Cut(cell, " ")
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

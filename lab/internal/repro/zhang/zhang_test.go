@@ -2,7 +2,7 @@ package zhang
 
 import (
 	"fmt"
-	"path/filepath"
+	"math"
 	"strings"
 	"testing"
 
@@ -11,58 +11,48 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// From text to tables, at once by one worker and in pieces by two: the same figures, which fit each
-// other, and nothing computed twice.
+// From text to tables, whose figures are consistent and better than chance.
 func TestZhangChenLee(t *testing.T) {
-	data, ctx := reprotest.Groups(t), t.Context()
-	whole := musttest.Get(reprotest.Do(ctx, t, Experiment, &repro.Run{Data: data, Workers: 1}, "-c", "10"))(t)
+	whole := reprotest.Same(t, Experiment, reprotest.Groups(t), "c=10")
 	if len(whole.Notes) != 4 || !strings.Contains(whole.Notes[0], "webkb, tf: NGD is better than ") {
 		t.Errorf("notes %q", whole.Notes)
 	}
-	// four of six universities; the test set
 	for key, documents := range map[string]float64{"webkb": 160, "20news-bydate": 120} {
 		rows := reprotest.Rows(t, whole, key)
 		if len(rows) != 10 {
 			t.Fatalf("%s: %d rows, expected 5 kernels with 2 weightings", key, len(rows))
 		}
 		for i, row := range rows {
-			ngd, own := rows[i/5*5+4]["accuracy_percent"].(float64), row["accuracy_percent"].(float64)
-			if chance := 100. / 3; !(own > chance+10) {
-				t.Errorf("%s, %v: %v %%, no better than chance", key, row["kernel"], own)
-			}
-			if key == "webkb" { // 40 pages of each
+			number := func(title string) float64 { return reprotest.Number(t, row[title]) }
+			title := "accuracy"
+			if key == "webkb" {
+				title = "mean"
 				mean := 0.
 				for _, u := range universities {
-					mean += row[u+"_percent"].(float64) / 4
+					mean += number(u) / 4
 				}
-				if d := mean - own; !(d < 1e-9 && d > -1e-9) {
-					t.Errorf("%v: %v %% is not the mean of the universities, %v %%", row["kernel"], own, mean)
+				if !(math.Abs(mean-number("mean")) <= 0.01) { // two digits on both sides
+					t.Errorf("%s: %v %% is not the mean of the universities", row["kernel"], mean)
 				}
+			}
+			if chance := 100. / 3; !(number(title) > chance+10) {
+				t.Errorf("%s, %s: %s %%, no better than chance", key, row["kernel"], row[title])
+			}
+			if (i%5 == 4) != (row["kernel"] == "NGD") || (i%5 == 4) != (row["z of NGD"] == "") {
+				t.Errorf("%s: row %d is %v", key, i, row)
 			}
 			if i%5 == 4 {
-				if row["kernel"] != "NGD" || row["z"] != nil {
-					t.Errorf("%s: row %d is %v", key, i, row)
-				}
 				continue
 			}
-			a, b := row["ngd_alone"].(float64), row["kernel_alone"].(float64)
-			if d := (a-b)/documents*100 - (ngd - own); !(d < 1e-9 && d > -1e-9) {
-				t.Errorf("%s, %v: %v and %v documents apart, but %v %% and %v %%", key, row["kernel"], a, b, ngd, own)
+			a, b := number("only NGD right"), number("only it right")
+			ngd := reprotest.Number(t, rows[i/5*5+4][title])
+			if d := (a-b)/documents*100 - (ngd - number(title)); !(math.Abs(d) <= 0.02) {
+				t.Errorf("%s, %s: %v and %v documents apart, but %v and %v %%", key, row["kernel"], a, b, ngd, number(title))
 			}
-			if z := repro.SignTest(int(a), int(b)).Statistic; row["z"] != z {
-				t.Errorf("%s, %v: z = %v, expected %v", key, row["kernel"], row["z"], z)
+			if z := repro.SignTest(int(a), int(b)).Statistic; row["z of NGD"] != repro.Fixed(z, 2) {
+				t.Errorf("%s, %s: z = %s, expected %v", key, row["kernel"], row["z of NGD"], z)
 			}
 		}
-	}
-
-	partial := reprotest.Interrupt(t, Experiment, data, []string{"-c", "10"}, "20news-bydate", 0)
-	if len(partial.Tables) != 2 {
-		t.Errorf("interrupted: %d tables", len(partial.Tables))
-	}
-	two := musttest.Get(reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: data, Seed: 1, Workers: 2}, "-c",
-		"10"))(t)
-	if reprotest.Tables(t, two) != reprotest.Tables(t, whole) {
-		t.Errorf("by two workers:\n%s\nby one:\n%s", reprotest.Tables(t, two), reprotest.Tables(t, whole))
 	}
 }
 
@@ -70,8 +60,8 @@ func TestZhangChenLee(t *testing.T) {
 // classes alike.
 func TestLeaveOneUniversityOut(t *testing.T) {
 	r := &repro.Run{Data: reprotest.Groups(t)}
-	z := &protocol{text: repro.Preparation{MinDF: 1, MinLetters: 1}}
-	divided, err := z.webkb(t.Context(), r)
+	p := &settings{Terms: repro.Terms{MinDF: 1}}
+	divided, err := p.read(t.Context(), r, repro.WebKB.Name)
 	if err != nil || len(divided) != 4 {
 		t.Fatalf("%d divisions, %v", len(divided), err)
 	}
@@ -105,34 +95,24 @@ func TestAccuracyIsTheMeanOfDivisions(t *testing.T) {
 		"75.00":                    {"1110"},
 		"100.00 50.00 75.00 60.00": {"1", "1100"},
 	} {
-		var got []string
-		for _, cell := range accuracies(rights) {
-			got = append(got, cell.Text)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%v: %v, expected %s", rights, got, want)
+		if got := strings.Join(accuracies(rights), " "); got != want {
+			t.Errorf("%v: %s, expected %s", rights, got, want)
 		}
 	}
 }
 
-// By Rainbow's options SMART's stop words are left out of 20 Newsgroups and not of WebKB; what a
-// flag names is for both.
+// By Rainbow's options SMART's stop words are left out of 20 Newsgroups and not of WebKB; other
+// settings are for both.
 func TestStopWords(t *testing.T) {
 	data, ctx := reprotest.Groups(t), t.Context()
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], []string{
 		"course|cornell\tthe", "course|texas\tthe", "course|washington\tthe", "course|wisconsin\tthe mole"})
 	reprotest.WriteText(t, data, repro.Newsgroups, repro.Newsgroups.Files[0], []string{"a\tthe mole doesn't"})
 	r := &repro.Run{Data: data}
-	for stop, want := range map[string][2]int{rainbow: {2, 2}, repro.NoWords: {2, 4}, repro.SMART: {1, 2}} {
-		p := &protocol{text: repro.Preparation{MinDF: 1, MinLetters: 1, StopWords: stop}}
-		pages, err := p.webkb(ctx, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		posts, err := p.newsgroups(ctx, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for stop, want := range map[repro.StopWords][2]int{repro.Rainbow: {2, 2}, repro.NoWords: {2, 4}, repro.SMART: {1, 2}} {
+		p := &settings{Terms: repro.Terms{MinDF: 1, Stop: stop}}
+		pages := musttest.Get(p.read(ctx, r, repro.WebKB.Name))(t)
+		posts := musttest.Get(p.read(ctx, r, repro.Newsgroups.Name))(t)
 		got := [2]int{len(pages[3].test.Documents.Terms), len(posts[0].train.Documents.Terms)}
 		if got != want {
 			t.Errorf("%s: %d terms of WebKB and of 20 Newsgroups, expected %d", stop, got, want)
@@ -145,26 +125,11 @@ func rowText(terms []uint32, values []float32) string { return fmt.Sprint(terms,
 func TestZhangChenLeeRefuses(t *testing.T) {
 	data := reprotest.Groups(t)
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], []string{"student|texas\ta b", "student\ta b"})
-	for want, args := range map[string][]string{
-		"-c 0":       {"-c", "0"},
-		"-min-df 0":  {"-min-df", "0"},
-		":2: ":       {"-sets", "webkb"},
-		"no such":    {"-sets", "20news-bydate", "-stop-words", filepath.Join(data, "nowhere")},
-		"of memory,": {"-sets", "20news-bydate", "-min-df", "1"},
-	} {
-		r := &repro.Run{Data: data}
-		if want == "of memory," {
-			r.MemoryBytes = 1 << 20
-		}
-		if _, err := reprotest.Do(t.Context(), t, Experiment, r, args...); err == nil ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", args, err)
-		}
-	}
+	reprotest.Refuses(t, Experiment, data, map[string][]string{
+		"c=0": {"c=0"}, "min-df=0": {"min-df=0"}, "sets=reuters": {"sets=reuters"}, ":2: ": {"sets=webkb"},
+		"of memory": {"sets=20news-bydate"},
+	})
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0],
 		[]string{"student|texas\ta b", "course|cornell\ta b"})
-	if _, err := reprotest.Do(t.Context(), t, Experiment, &repro.Run{Data: data}, "-sets", "webkb"); err == nil ||
-		!strings.Contains(err.Error(), "no pages of washington") {
-		t.Errorf("%v, expected washington to be missing", err)
-	}
+	reprotest.Refuses(t, Experiment, data, map[string][]string{"no pages of washington": {"sets=webkb"}})
 }

@@ -3,26 +3,41 @@ package repro
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/svm"
 )
 
-// Outcome is how a classifier did on a test set.
+// Outcome is the result of a classifier on a test set.
 type Outcome struct {
-	Right   string // by document: '1' where its class was found, otherwise '0'
-	Support int    // different support vectors
+	Right   string // '1' for each document that is classified correctly, else '0'
+	Support int    // number of different support vectors
 }
 
-// Percent is the error.
-func (o *Outcome) Percent() float64 { return 100 * float64(o.Wrong()) / float64(len(o.Right)) }
-
-// Wrong counts the documents whose class wasn't found.
+// Wrong returns the number of documents that are classified wrongly.
 func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
 
-// Session trains classifiers on one corpus and tests them, with kernels of one embedding. It
-// computes the dot products of the training documents once.
+// Percent returns the error in percent.
+func (o *Outcome) Percent() float64 { return 100 * float64(o.Wrong()) / float64(len(o.Right)) }
+
+// Against returns the sign test of two outcomes on the same documents, and on how many documents
+// only the first or only the second is right.
+func Against(a, b string) (test Test, first, second int) {
+	for i := range a {
+		switch {
+		case a[i] > b[i]:
+			first++
+		case a[i] < b[i]:
+			second++
+		}
+	}
+	return SignTest(first, second), first, second
+}
+
+// Session trains and tests classifiers on one corpus with kernels of one embedding. It computes dot
+// products of training documents once.
 type Session struct {
 	run    *Run
 	name   string
@@ -30,19 +45,18 @@ type Session struct {
 	held   int64
 	report *Report
 
-	problem *svm.Problem // nil until something is trained
-	pairs   int64        // of the problem that are in the report
+	problem *svm.Problem // nil before the first test
+	pairs   int64        // dot products that the report counts
 }
 
-// NewSession makes a session that trains on the corpus that train returns. name names it in
-// progress. held is what the caller keeps in memory, the corpus included, in bytes. The counts of
-// report grow. Nothing is computed, nor train called, before the first test, since an earlier run
-// may have kept all results.
+// NewSession makes a session that trains on the corpus that train returns at the first test. name
+// is shown in progress. held is the memory of the caller in bytes, including the corpus. The
+// session adds to the counts of report.
 func (r *Run) NewSession(name string, train func() *corpus.Corpus, held int64, report *Report) *Session {
 	return &Session{run: r, name: name, train: train, held: held + programBytes, report: report}
 }
 
-// Close frees what a device holds of the corpus. A nil session holds nothing.
+// Close releases the memory of a device. A nil session may be closed.
 func (c *Session) Close() error {
 	if c == nil || c.problem == nil {
 		return nil
@@ -50,15 +64,14 @@ func (c *Session) Close() error {
 	return c.problem.Engine().Close()
 }
 
-// Test trains with the given settings and classifies test, whose terms are numbered as in the
-// training corpus.
+// Test trains a classifier and classifies test, which has the vocabulary of the training corpus.
 func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus) (out Outcome, err error) {
 	r := c.run
 	if c.problem == nil {
 		opt := svm.Options{
 			ISA: r.ISA, Device: r.Device, Workers: r.Threads(), MemoryBytes: r.MemoryBytes, HeldBytes: c.held,
 			Progress: func(p svm.Progress) {
-				if p.Stage == "computing tiles" { // the callers report what follows, by whole kernels
+				if p.Stage == "computing tiles" {
 					r.Progress(c.name+": "+p.Stage, p.Done, p.Total)
 				}
 			},
@@ -74,9 +87,9 @@ func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus)
 		return out, err
 	}
 	c.report.Trainings += int64(trained.Machines)
-	if trained.Unfinished > 0 {
-		r.Notice("%s, C = %g: %d of %d machines didn't reach the tolerance", s.Kernel, s.C, trained.Unfinished,
-			trained.Machines)
+	if trained.Unfinished > 0 && r.Warn != nil {
+		r.Warn(fmt.Sprintf("%s, C = %g: %d of %d binary classifiers did not converge", s.Kernel, s.C,
+			trained.Unfinished, trained.Machines))
 	}
 	p, err := svm.NewPredictor(ctx, m, svm.PredictOptions{ISA: r.ISA, Device: r.Device, Workers: r.Threads()})
 	if err != nil {
@@ -93,10 +106,8 @@ func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus)
 	right := make([]byte, test.Documents.Rows())
 	for i, class := range prediction.Class {
 		right[i] = '0'
-		for _, id := range test.Labels.Of(i) {
-			if test.Classes[id] == m.Classes[class] {
-				right[i] = '1'
-			}
+		if HasClass(test, i, m.Classes[class]) {
+			right[i] = '1'
 		}
 	}
 	return Outcome{string(right), m.Support.Rows()}, nil

@@ -1,0 +1,219 @@
+package cho
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/lab/internal/repro"
+	"github.com/gramengine/gram/sparse"
+)
+
+// measurement measures all kernels on one set.
+type measurement struct {
+	p         *settings
+	r         *repro.Run
+	set       *set
+	report    *repro.Report
+	embedding sparse.Embedding
+	norms     []float64 // of the embedded training documents
+}
+
+// tried is a kernel with a C, its error on the validation set and its result on the test set.
+type tried struct {
+	row
+	spec   string
+	scale  string  // gamma, bias or σ
+	c      float64 // in multiples of 1 / mean k(x,x)
+	failed float64 // share of the validation set; NaN if nothing was chosen
+	repro.Outcome
+}
+
+// run chooses C for all kernels on a matrix without the validation set, then measures the test
+// errors.
+func (m *measurement) run(ctx context.Context) error {
+	s := m.set
+	d, err := s.read(ctx, m.r, m.p.Terms, m.p.Train, m.p.Test)
+	if err != nil {
+		return err
+	}
+	x, err := m.embedding.Fit(d.train.Documents).Transform(d.train.Documents)
+	if err != nil {
+		return err
+	}
+	m.norms = x.Norms
+	x = nil
+	norm, squared := 0., 0.
+	for _, n := range m.norms {
+		norm, squared = norm+n/float64(len(m.norms)), squared+n*n/float64(len(m.norms))
+	}
+	if !(norm > 0) {
+		return fmt.Errorf("%s: the training documents are empty", s.name)
+	}
+	m.report.Set(s.name, "%d documents for training, %d of them for validation, %d for testing; mean norm %.4g",
+		len(m.norms), len(d.valid), d.test.Documents.Rows(), norm)
+	rows := slices.DeleteFunc(m.p.kernels(norm, squared), func(row row) bool {
+		return !slices.Contains(s.families, row.family)
+	})
+	chosen, err := m.validate(ctx, d, rows)
+	if err != nil {
+		return err
+	}
+	debug.FreeOSMemory() // before the matrix of all documents is allocated
+	session := m.r.NewSession(s.name, func() *corpus.Corpus { return d.train }, d.bytes(), m.report)
+	step, outcomes := m.r.Counter(s.name+": test", len(rows)), map[string]repro.Outcome{}
+	for i := range chosen {
+		if chosen[i].Outcome, err = m.test(ctx, session, &chosen[i], d.test, outcomes); err != nil {
+			break
+		}
+		step()
+	}
+	if err = errors.Join(err, session.Close()); err == nil {
+		m.table(chosen)
+	}
+	return err
+}
+
+// test trains a kernel and tests it, unless outcomes has its result.
+func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried, test *corpus.Corpus,
+	outcomes map[string]repro.Outcome) (out repro.Outcome, err error) {
+	k, err := kernel.ParseIn(t.spec, m.embedding)
+	if err != nil {
+		return out, err
+	}
+	mean := 0.
+	for _, n := range m.norms {
+		mean += k.Eval(0, n, n) / float64(len(m.norms))
+	}
+	if !(mean > 0) || mean > math.MaxFloat32 {
+		return out, fmt.Errorf("%s: the mean of k(x,x) is %v, expected a positive number within float32", k, mean)
+	}
+	key := fmt.Sprintf("%s C=%v", k, t.c)
+	out, done := outcomes[key]
+	if !done {
+		out, err = session.Test(ctx, svm.Settings{Kernel: k, C: t.c / mean}, test)
+		outcomes[key] = out
+	}
+	return out, err
+}
+
+// validate chooses scale and C of each row by the error on the validation set, the first of equals.
+func (m *measurement) validate(ctx context.Context, d *data, rows []row) (chosen []tried, err error) {
+	test := d.train.Select(d.valid)
+	session := m.r.NewSession(m.set.name+", validation", func() *corpus.Corpus { return d.train.Select(d.fit) },
+		2*d.bytes(), m.report)
+	defer func() { err = errors.Join(err, session.Close()) }()
+	step, outcomes := m.r.Counter(m.set.name+": validation", len(rows)), map[string]repro.Outcome{}
+	for _, row := range rows {
+		best := tried{row: row, failed: math.NaN()}
+		for k, spec := range row.specs {
+			for _, c := range m.p.C {
+				next := tried{row: row, spec: spec, c: c, failed: math.NaN()}
+				if row.scales != nil {
+					next.scale = fmt.Sprint(row.scales[k])
+				}
+				if len(row.specs)*len(m.p.C) > 1 {
+					out, err := m.test(ctx, session, &next, test, outcomes)
+					if err != nil {
+						return nil, err
+					}
+					next.failed = float64(out.Wrong()) / float64(len(out.Right))
+				}
+				if !(next.failed >= best.failed) {
+					best = next
+				}
+			}
+		}
+		chosen = append(chosen, best)
+		step()
+	}
+	return chosen, nil
+}
+
+// table adds the table, the notes and the charts of a set.
+func (m *measurement) table(chosen []tried) {
+	base := max(0, slices.IndexFunc(chosen, func(t tried) bool { return t.shown == "Gaussian" }))
+	title := m.set.name + ": error in %"
+	if len(chosen) > 1 {
+		title += "; p of a sign test against " + chosen[base].shown
+	}
+	table := m.report.NewTable(m.set.name, title, "family", "kernel", ">scale", ">C", ">validation", ">test", ">printed",
+		">|ln|", ">of", ">p", ">support vectors")
+	sum, n := 0., 0
+	for i, t := range chosen {
+		p, known, ln := "", "", ""
+		if i != base {
+			test, _, _ := repro.Against(t.Right, chosen[base].Right)
+			p = repro.Probability(test.P)
+		}
+		if percent, ok := printed(m.set.name, t.shown); ok && m.p.Train == 0 {
+			gap := math.Abs(math.Log(t.Percent() / percent))
+			known, ln, sum, n = repro.Fixed(percent, 2), repro.Fixed(gap, 3), sum+gap, n+1
+		}
+		table.Add(t.family, t.shown, t.scale, fmt.Sprint(t.c), repro.Fixed(100*t.failed, 2),
+			repro.Fixed(t.Percent(), 2), known, ln, fmt.Sprint(len(t.Right)), p, fmt.Sprint(t.Support))
+	}
+	if n > 0 {
+		m.report.Note("%s: mean |ln(measured/printed)| of %d figures: %.3f", m.set.name, n, sum/float64(n))
+	}
+	for _, family := range families {
+		m.draw(family, chosen)
+	}
+	m.noteBest(chosen, composed, mixed)
+	m.noteBest(chosen, product, factors)
+	var errors []float64
+	for _, t := range chosen {
+		if t.family == mixed || t.family == composed && (t.x == 1 || t.curve == "degree 1") {
+			errors = append(errors, t.Percent())
+		}
+	}
+	if len(errors) > 1 {
+		m.report.Note("%s: one layer, and layers of degree 1 on it: from %.2f to %.2f %%", m.set.name,
+			slices.Min(errors), slices.Max(errors))
+	}
+}
+
+// draw adds the chart of a family if it has a curve.
+func (m *measurement) draw(family string, chosen []tried) {
+	var curves []repro.Curve
+	for _, t := range chosen {
+		if !slices.Contains(t.curveFamilies(), family) {
+			continue
+		}
+		k := slices.IndexFunc(curves, func(c repro.Curve) bool { return c.Name == t.curve })
+		if k < 0 {
+			k, curves = len(curves), append(curves, repro.Curve{Name: t.curve})
+		}
+		curves[k].Points = append(curves[k].Points, chart.Point{X: t.x, Y: t.Percent()})
+	}
+	curves = slices.DeleteFunc(curves, func(c repro.Curve) bool { return len(c.Points) < 2 })
+	if len(curves) > 0 {
+		m.report.Draw(m.set.name+", "+family, axes[family], "test error in %", curves...)
+	}
+}
+
+// noteBest notes which kernel of some families is best on the validation set, as the figures of the
+// thesis do.
+func (m *measurement) noteBest(chosen []tried, of ...string) {
+	rows := slices.DeleteFunc(slices.Clone(chosen), func(t tried) bool {
+		return !slices.Contains(of, t.family) || math.IsNaN(t.failed)
+	})
+	if len(rows) > 1 {
+		best := rows[0]
+		for _, t := range rows {
+			if t.failed < best.failed {
+				best = t
+			}
+		}
+		m.report.Note("%s, %s: by the validation set it would be %s, test error %.2f %%", m.set.name,
+			strings.Join(of, " and "), best.shown, best.Percent())
+	}
+}

@@ -1,0 +1,105 @@
+package lafferty
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/lab/internal/repro"
+)
+
+// compared are the figures of a row by kernel, as measured by the paper's protocol and as printed;
+// NaN for none.
+type compared struct {
+	measured, printed   [len(kernels)]float64
+	better              float64 // 1 if larger figures are better, else -1
+	digits              int     // of the printed figures
+	clear, printedClear bool    // diffusion differs significantly from the best other kernel
+}
+
+// gap returns |ln(measured/printed)| of a kernel.
+func (c *compared) gap(k int) float64 { return math.Abs(math.Log(c.measured[k] / c.printed[k])) }
+
+// order returns the initials of the kernels, best first, such as "DG=L". Figures are equal if their
+// printed digits are.
+func (c *compared) order(figures [len(kernels)]float64) string {
+	if math.IsNaN(figures[0]) {
+		return ""
+	}
+	unit := math.Pow10(c.digits)
+	for k, v := range figures {
+		figures[k] = math.Round(v*unit) * -c.better
+	}
+	by := []int{diffusion, gaussian, linear}
+	slices.SortStableFunc(by, func(a, b int) int { return cmp.Compare(figures[a], figures[b]) })
+	out := ""
+	for i, k := range by {
+		if i > 0 && figures[k] == figures[by[i-1]] {
+			out += "="
+		}
+		out += "LGD"[k : k+1]
+	}
+	return out
+}
+
+// comparedColumns are the titles of the cells.
+var comparedColumns = []string{">printed lin", ">printed Gau", ">printed dif", ">|ln| lin", ">|ln| Gau", ">|ln| dif",
+	"order", "printed order"}
+
+// cells returns the printed figures, how far the measured ones are from them, and both orders.
+func (c *compared) cells() (cells []string) {
+	for _, v := range c.printed {
+		cells = append(cells, repro.Fixed(v, c.digits))
+	}
+	for k := range kernels {
+		cells = append(cells, repro.Fixed(c.gap(k), 3))
+	}
+	return append(cells, c.order(c.measured), c.order(c.printed))
+}
+
+// newAgreement returns the empty table of how far measured and printed figures agree.
+func newAgreement() *repro.Table {
+	return &repro.Table{
+		Key: "agreement",
+		Title: "Measured and printed: mean |ln(measured/printed)| of the rows; in how many diffusion is better than " +
+			"linear, all\nthree have the printed order, and diffusion differs from the best other with p < 0.05",
+		Columns: []string{"table", "features", ">rows", ">|ln| linear", ">|ln| Gaussian", ">|ln| diffusion", ">better",
+			">printed better", ">order", ">p < 0.05", ">printed p < 0.05"},
+	}
+}
+
+// addAgreement adds a row for the rows of a table that have printed figures.
+func addAgreement(t *repro.Table, of, features string, rows []compared) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r compared) bool { return math.IsNaN(r.printed[0]) })
+	if len(rows) == 0 {
+		return
+	}
+	count := func(is func(r *compared) bool) string {
+		n := 0
+		for _, r := range rows {
+			if is(&r) {
+				n++
+			}
+		}
+		return fmt.Sprint(n)
+	}
+	cells := []string{of, features, fmt.Sprint(len(rows))}
+	for k := range kernels {
+		sum := 0.
+		for _, r := range rows {
+			sum += r.gap(k)
+		}
+		cells = append(cells, repro.Fixed(sum/float64(len(rows)), 3))
+	}
+	cells = append(cells,
+		count(func(r *compared) bool { return r.better*(r.measured[diffusion]-r.measured[linear]) > 0 }),
+		count(func(r *compared) bool { return r.better*(r.printed[diffusion]-r.printed[linear]) > 0 }),
+		count(func(r *compared) bool { return r.order(r.measured) == r.order(r.printed) }))
+	if of >= "5" { // the paper tests nothing there
+		t.Add(append(cells, "", "")...)
+		return
+	}
+	t.Add(append(cells, count(func(r *compared) bool { return r.clear }),
+		count(func(r *compared) bool { return r.printedClear }))...)
+}

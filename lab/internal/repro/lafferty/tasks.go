@@ -1,0 +1,175 @@
+package lafferty
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/lab/internal/repro"
+)
+
+// task is a row of Tables 1 to 4 for each size: a class against the rest, or against the most
+// frequent class.
+type task struct {
+	table, class, against string
+	seedName              string // selects the random numbers of splits
+	docs                  []int  // documents, increasing
+	positive              []bool // by place in docs
+	sizes                 []int  // of training sets, increasing
+	balanced              bool   // half of a training set is positive, not the share in the task
+	equal                 bool   // half of a test set, too
+}
+
+// reutersTopics are the topics of Tables 3 and 4.
+var reutersTopics = []string{"earn", "acq", "money-fx", "grain", "crude"}
+
+// pair describes the two tables of a corpus: each class against the rest, and each other class
+// against the most frequent.
+var pairTables = map[string]struct {
+	rest, pairs, frequent string
+	classes               []string
+}{
+	"webkb":   {"1", "2", "student", []string{"course", "faculty", "project", "student"}},
+	"reuters": {"3", "4", "earn", reutersTopics},
+}
+
+// rest is what a class is against in Tables 1 and 3.
+const rest = "the rest"
+
+// stories returns the stories of a kind: with any topic, with one of own, or all.
+func stories(c *corpus.Corpus, kind string, own []string) (docs []int) {
+	for i := range c.Documents.Rows() {
+		has := slices.ContainsFunc(own, func(topic string) bool { return repro.HasClass(c, i, topic) })
+		if has || kind == "all" || kind == "topics" && len(c.Labels.Of(i)) > 0 {
+			docs = append(docs, i)
+		}
+	}
+	return docs
+}
+
+// tasks returns the tasks of the chosen tables of a corpus. Documents of both classes of a pair are
+// left out.
+func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err error) {
+	of := pairTables[name]
+	for _, table := range []string{of.rest, of.pairs} {
+		against := rest
+		if table == of.pairs {
+			against = of.frequent
+		}
+		for _, class := range of.classes {
+			if !p.Tables.Has(table) || class == against {
+				continue
+			}
+			// The paper writes moneyFx.
+			shown := class
+			if class == "money-fx" {
+				shown = "moneyFx"
+			}
+			t := &task{
+				table: table, class: shown, against: against, seedName: name + "/" + shown + "/" + against,
+				sizes: p.sizesOf(table), balanced: p.Training != "natural", equal: p.Training == "equal",
+			}
+			for i := range c.Documents.Rows() {
+				own := repro.HasClass(c, i, class)
+				if against == rest || own != repro.HasClass(c, i, against) {
+					t.docs, t.positive = append(t.docs, i), append(t.positive, own)
+				}
+			}
+			for _, size := range t.sizes {
+				if err := t.check(size); err != nil {
+					return nil, err
+				}
+			}
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks, nil
+}
+
+// sizesOf returns the sizes of the training sets of a table.
+func (p *settings) sizesOf(table string) []int {
+	sizes := []int{40, 80, 120, 200, 400, 600}
+	switch {
+	case p.Sizes != nil:
+		return p.Sizes
+	case table == "3":
+		return sizes[1:]
+	case table == "4":
+		return sizes[:5]
+	}
+	return sizes
+}
+
+// split is a random order of the positive documents of a task and one of the others. A training set
+// of any size is the beginning of both; the rest is the test set.
+type split struct {
+	positive, negative []int
+	balanced, equal    bool
+}
+
+// classes returns the documents of a task by class, in order.
+func (t *task) classes() *split {
+	s := &split{balanced: t.balanced, equal: t.equal}
+	for i, d := range t.docs {
+		if t.positive[i] {
+			s.positive = append(s.positive, d)
+		} else {
+			s.negative = append(s.negative, d)
+		}
+	}
+	return s
+}
+
+// newSplit draws split n of a task. The same seed, name and n give the same split on every
+// platform.
+func newSplit(t *task, seed uint64, n int) *split {
+	r := rand.New(rand.NewPCG(seed, repro.Hash(fmt.Sprintf("%s/%d", t.seedName, n))))
+	s := t.classes()
+	for _, docs := range [][]int{s.positive, s.negative} {
+		r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+	}
+	return s
+}
+
+// train returns the number of positive documents in a training set: half of them, rounded down, or
+// their share in the task, rounded to the nearest, but at least two of each class.
+func (s *split) train(size int) (positive int) {
+	if s.balanced {
+		return size / 2
+	}
+	p, n := len(s.positive), len(s.negative)
+	return min(max((size*p+(p+n)/2)/(p+n), 2), size-2)
+}
+
+// test returns the test documents for a training set of a size. The classes have the proportion of
+// the task, or are equally many: all remaining documents of one class, and as many of the other as
+// this proportion allows.
+func (s *split) test(size int) (positive, negative []int) {
+	train := s.train(size)
+	positive, negative = s.positive[train:], s.negative[size-train:]
+	if s.balanced {
+		p, n := len(s.positive), len(s.negative)
+		if s.equal {
+			p, n = 1, 1
+		}
+		if l := len(positive); l*n <= len(negative)*p {
+			negative = negative[:(l*n+p/2)/p]
+		} else {
+			positive = positive[:(len(negative)*p+n/2)/n]
+		}
+	}
+	return positive, negative
+}
+
+// check returns an error unless training and test sets of a size have at least two documents of
+// each class.
+func (t *task) check(size int) error {
+	s := t.classes()
+	p, n := len(s.positive), len(s.negative)
+	if p < 4 || n < 4 || s.train(size) > p-2 || size-s.train(size) > n-2 {
+		return fmt.Errorf("%s: training sets of %d documents are too large for %d documents of the class and %d others",
+			t.seedName, size, p, n)
+	}
+	return nil
+}
