@@ -7,7 +7,6 @@ require github.com/gramengine/gram v0.0.0
 replace github.com/gramengine/gram => ../
 
 require (
-	github.com/klauspost/cpuid/v2 v2.4.2
 	github.com/parquet-go/parquet-go v0.32.0
 	gonum.org/v1/gonum v0.17.0
 )
@@ -17,6 +16,7 @@ require (
 	github.com/andybalholm/brotli v1.1.1 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.2 // indirect
 	github.com/kljensen/snowball v0.10.0 // indirect
 	github.com/minio/sha256-simd v1.0.1 // indirect
 	github.com/parquet-go/bitpack v1.0.0 // indirect

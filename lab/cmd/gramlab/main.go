@@ -1,5 +1,4 @@
-// Command gramlab is gram with the learners of the papers that its kernels come from. It repeats their experiments, and
-// compares gram with other programs.
+// Command gramlab is gram with the learners of the papers that its kernels come from. It repeats their experiments.
 //
 //	gramlab COMMAND [flags]
 //
@@ -14,18 +13,11 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/lab/internal/benchduplicates"
-	"github.com/gramengine/gram/lab/internal/benchlearners"
-	"github.com/gramengine/gram/lab/internal/benchlibsvm"
-	"github.com/gramengine/gram/lab/internal/benchpca"
-	"github.com/gramengine/gram/lab/internal/benchpeers"
-	"github.com/gramengine/gram/lab/internal/benchtext"
 	"github.com/gramengine/gram/lab/internal/bounds"
 	"github.com/gramengine/gram/lab/internal/geometry"
 	"github.com/gramengine/gram/lab/internal/hyperbolic"
 	"github.com/gramengine/gram/lab/internal/lmnn"
 	"github.com/gramengine/gram/lab/internal/mkm"
-	"github.com/gramengine/gram/lab/internal/peers"
 	"github.com/gramengine/gram/lab/internal/repro"
 	"github.com/gramengine/gram/lab/internal/repro/cho"
 	"github.com/gramengine/gram/lab/internal/repro/lafferty"
@@ -48,13 +40,9 @@ func newProgram() *cli.Program {
 	return &cli.Program{
 		Name: "gramlab",
 		About: `
-gramlab is gram with further learners, experiments of papers, and comparisons with other programs.`,
+gramlab is gram with further learners and experiments of papers.`,
 		Commands: append([]*cli.Command{
 			repro.Command(experiments...), bounds.Command, geometry.Command, hyperbolic.Command, selection.Command,
-			peers.BenchCommand(
-				benchduplicates.Program, benchlibsvm.Program, benchlearners.Program, benchpca.Program, benchpeers.Program,
-				benchtext.Program,
-			),
 		}, commands.Commands...),
 		Topics: commands.Topics(),
 		Examples: `
