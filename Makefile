@@ -19,7 +19,7 @@ READERS     = 'TestRead[A-Z]|TestJoinedInSteps|TestMemoryBytes|TestProgress|Test
 NUMERICAL   = ./asm/... ./sparse ./corpus ./engine/... ./solver/...
 
 # The Go modules of this repository. cluster has a go.mod of its own, so that the engine needs no client of a store;
-# lab, experiments and comparisons with other programs, isn't what users build.
+# lab has experiments, which users don't build.
 MODULES = . cluster lab
 # Tests of cluster run programs as users build them, without cgo: where the tests themselves go without, the thousand
 # packages behind them are compiled once.
@@ -83,7 +83,7 @@ wheel-all: wheel-venv ## build the Python package for x86-64 and arm64
 cluster: ## build bin/gramcluster, which spreads jobs over machines
 	cd cluster && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramcluster ./cmd/gramcluster
 
-lab: ## build bin/gramlab: the experiments of the source papers, and comparisons of gram with other programs
+lab: ## build bin/gramlab: the experiments of the source papers
 	cd lab && CGO_ENABLED=0 $(GO) build -trimpath -o ../bin/gramlab ./cmd/gramlab
 
 # What only this finds: faults of gramcluster as a program, its memory, its processes that are killed, and single
@@ -118,12 +118,13 @@ ptx-check: ## fail where the PTX in git isn't that of its sources
 
 PYTHON_VENV = $(CURDIR)/build/python
 
-# What only this finds: faults of the Python package, and of the library as another program loads it.
+# What only this finds: faults of the Python package, of the library as another program loads it, and of comparisons.
 python-check: build libgram ## test the C library from C, and the Python package from the source tree (needs a C compiler, python3 from 3.11 on)
 	@test -x $(PYTHON_VENV)/bin/pytest || { python3 -m venv $(PYTHON_VENV) && \
 		$(PYTHON_VENV)/bin/pip install -q -r python/test-requirements.txt; }
 	CGO_ENABLED=1 $(GO) test -vet=off -timeout 60m ./cmd/libgram
 	cd python && GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(PYTHON_VENV)/bin/python -m pytest -q -p no:cacheprovider tests
+	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(PYTHON_VENV)/bin/python -m pytest -q -p no:cacheprovider lab/bench
 
 # The packages that have files for the tag cuda, or for tests with it.
 TAGGED = ./cuda ./cuda/internal/driver $(PROGRAMS)
@@ -169,26 +170,30 @@ bench-cluster: build cluster ## measure what a Gram matrix costs through gramclu
 benchmarks: ## the Go benchmarks of kernels and engine
 	$(GO) test -run '^$$' -bench 'PanelDot|Map|Peak|Read|Tiles|Gram' ./asm ./engine
 
-bench-libsvm: build lab ## measure training and prediction against LIBSVM and scikit-learn (minutes)
-	@DATA='$(DATA)' SVM_TRAIN='$(SVM_TRAIN)' SVM_PREDICT='$(SVM_PREDICT)' PYTHON='$(PYTHON)' bin/gramlab bench libsvm $(ARGS)
+# DATA names the folder of the corpora, PYTHON one with lab/bench/requirements.txt, LIBSVM's programs are on the path.
+compare = DATA='$(DATA)' SVM_TRAIN='$(or $(SVM_TRAIN),svm-train)' SVM_PREDICT='$(or $(SVM_PREDICT),svm-predict)' \
+	$(or $(PYTHON),python3) lab/bench/run.py $(1) $(ARGS)
 
-bench-large: build lab ## measure linear machines, landmarks and logistic regression against scikit-learn's (an hour)
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench large $(ARGS)
+bench-text: build ## measure accuracy, time and memory on raw text against LinearSVC (an hour; ARGS='--only Reuters')
+	$(call compare,text)
 
-bench-duplicates: build lab ## measure duplicates against MinHash, sparse_dot_topn and string_grouper (minutes)
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench duplicates $(ARGS)
+bench-libsvm: build ## measure training and prediction against LIBSVM and scikit-learn (minutes)
+	$(call compare,libsvm)
 
-bench-text: build lab ## measure accuracy, time and memory on raw text against scikit-learn's LinearSVC (an hour; ARGS='-only Reuters')
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench text $(ARGS)
+bench-peers: build ## measure neighbours against sparse_dot_topn and others (minutes)
+	$(call compare,peers)
 
-bench-pca: build lab ## measure pca against scikit-learn's KernelPCA (minutes)
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench pca $(ARGS)
+bench-duplicates: build ## measure duplicates against MinHash, sparse_dot_topn and string_grouper (minutes)
+	$(call compare,duplicates)
 
-bench-peers: build lab ## measure neighbours against sparse_dot_topn and others (minutes)
-	@DATA='$(DATA)' PYTHON='$(PYTHON)' bin/gramlab bench peers $(ARGS)
+bench-large: build ## measure linear machines and landmarks against scikit-learn (an hour)
+	$(call compare,large)
 
-bench-python: build libgram ## measure gramengine against MKL, GraphBLAS, SciPy, scikit-learn-intelex and gram (minutes)
-	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(or $(PYTHON),python3) python/bench.py $(if $(DATA),--data '$(DATA)') $(ARGS)
+bench-pca: build ## measure pca against scikit-learn's KernelPCA (minutes)
+	$(call compare,pca)
+
+bench-python: build libgram ## measure gramengine against MKL, GraphBLAS, SciPy and scikit-learn-intelex (minutes)
+	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(call compare,python)
 
 # Two stages at a time, the longest first, since each leaves a part of two processors idle. What comes before them is short
 # or writes files that others compile. Each stage says what it finds and no other does.
