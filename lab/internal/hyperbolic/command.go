@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
@@ -28,34 +26,24 @@ Estimates a spherical normal distribution for each set of points and writes the 
 hyperbolic diffusion kernel of these distributions (Lafferty and Lebanon, JMLR 6, 2005, §3.1):
   k = K(t,r)/K(t,0), K the heat kernel of Hⁿ,
   cosh r = 1 + (‖μ-μ′‖²/2P + (σ-σ′)²)/2σσ′
-Coordinates that are 0 for all points of -in are ignored; P is the number of the others.
-With -test, rows are the sets of -test and columns the sets of -in: a matrix to predict with.
-gram train -kernel precomputed trains on the file. If -o ends in .npy, give -o-labels, too.`,
+Points with the same qid are a set; their label is its class. Coordinates that are 0 for all points
+of -in are ignored; P is the number of the others. With -test, rows are the sets of -test and
+columns the sets of -in: a matrix to predict with.`,
 	Examples: `
-gramlab hyperbolic -in points.svm -sets qid -t 0.5 -o K.svm
-gramlab hyperbolic -in points.svm -sets qid -t 0.5 -test new.svm -o new.K.svm
+gramlab hyperbolic -in points.svm -t 0.5 -o K.svm
+gramlab hyperbolic -in points.svm -t 0.5 -test new.svm -o new.K.svm
 gram train -kernel precomputed K.svm sets.model && gram predict new.K.svm sets.model`,
 	Setup: func(f *cli.Flags) cli.Work {
 		c := &command{f: f}
 		f.Group("Points", "")
-		file := func(name *string) func(context.Context) []string {
-			return func(context.Context) []string { return []string{*name} }
-		}
-		f.StringVar(&c.in, "in", "", "compare the points of `FILE`; must be given")
-		f.ReadsFiles(&c.in, "in", file(&c.in))
-		f.StringVar(&c.sets, "sets", "qid", "`SETS`: qid or label names the set of each point, "+
-			"or a file with a line set<TAB>class per point")
-		f.StringVar(&c.test, "test", "", "compare the points of `FILE` with those of -in")
-		f.ReadsFiles(&c.test, "test", file(&c.test))
-		f.StringVar(&c.testSets, "test-sets", "", "as -sets, for -test (default: as -sets, if that is no file)")
+		f.Reads(&c.in, "in", "compare the points of `FILE`, in LIBSVM's format with qid:N; must be given")
+		f.Reads(&c.test, "test", "compare the points of `FILE` with those of -in")
 		f.Group("Kernel", "")
 		f.Float64Var(&c.t, "t", 1, "diffusion time, in squared units of the distance for curvature -1")
 		f.IntVar(&c.n, "n", 0, "dimension of the hyperbolic space (default: P+1)")
-		f.BoolVar(&c.full, "full", false, "K(t,r), not divided by K(t,0)")
 		c.DeclareWorkers(f)
 		f.Group("Output", "")
 		f.Writes(&c.out, "o", "write the matrix to `FILE`, .npy, .svm or .mtx; must be given")
-		f.Writes(&c.labels, "o-labels", "write the labels of the rows to `FILE`, one per line")
 		f.Check(c.check)
 		return c.run
 	},
@@ -63,12 +51,10 @@ gram train -kernel precomputed K.svm sets.model && gram predict new.K.svm sets.m
 
 type command struct {
 	backend.Limits
-	f                        *cli.Flags
-	in, sets, test, testSets string
-	out, labels, format      string
-	t                        float64
-	n                        int
-	full                     bool
+	f                     *cli.Flags
+	in, test, out, format string
+	t                     float64
+	n                     int
 }
 
 func (c *command) check() error {
@@ -78,46 +64,64 @@ func (c *command) check() error {
 		return cli.Usagef("-in FILE and -o FILE must be given")
 	case c.format == "":
 		return cli.Usagef("-o %s: unknown file name extension, expected .npy, .svm, .libsvm, .mtx or .mm", c.out)
-	case c.test != "" && c.testSets == "" && c.sets != "qid" && c.sets != "label":
-		return cli.Usagef("-sets %s assigns the points of -in, expected -test-sets for those of -test", c.sets)
 	case !(c.t > 0) || c.n < 0:
 		return cli.Usagef("-t %v -n %d, expected t > 0 and n >= 0", c.t, c.n)
 	}
 	return nil
 }
 
-// sample is a file of points as distributions.
+// sample is the sets of points of a file.
 type sample struct {
-	corpus  *corpus.Corpus
-	sets    *Sets
-	normals []Normal
+	points  int
+	columns []uint32 // of the coordinates
+	normals []Normal // by set
+	classes []string // by set
 }
 
-// read reads points and estimates their distributions. columns are the coordinates, nil for those that
-// aren't 0 for all points.
-func (c *command) read(ctx context.Context, path, how string, columns []uint32) (*sample, []uint32, error) {
-	qid := ""
-	if how == "qid" {
-		qid = how
-	}
-	docs, err := corpus.Read(ctx, path, corpus.Options{Signed: true, GroupColumn: qid, Workers: c.NumWorkers()})
+// read reads points and estimates the distributions of their sets. columns are the coordinates, nil
+// for all with values.
+func (c *command) read(ctx context.Context, path string, columns []uint32) (*sample, error) {
+	docs, err := corpus.Read(ctx, path, corpus.Options{Signed: true, GroupColumn: "qid", Workers: c.NumWorkers()})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	s := &sample{corpus: docs}
+	if docs.Groups == nil {
+		return nil, fmt.Errorf("%s has no qid, expected LIBSVM's format with qid:N", path)
+	}
+	s := &sample{points: docs.Documents.Rows(), columns: columns}
 	if columns == nil {
-		columns, _ = docs.Documents.TermFrequencies()
+		s.columns, _ = docs.Documents.TermFrequencies()
 	}
-	if len(columns) == 0 || len(columns) >= MaxDimension {
-		return nil, nil, fmt.Errorf("%s: points of %d coordinates, expected 1 to %d", path, len(columns), MaxDimension-1)
+	if len(s.columns) == 0 || len(s.columns) >= MaxDimension {
+		return nil, fmt.Errorf("%s: points of %d coordinates, expected 1 to %d", path, len(s.columns), MaxDimension-1)
 	}
-	if s.sets, err = SetsOf(docs, how); err != nil {
-		return nil, nil, err
+	sets, members := map[int64]int{}, [][]int(nil)
+	for i, id := range docs.Groups {
+		class := "0"
+		if ids := docs.Labels.Of(i); len(ids) > 0 {
+			class = docs.Classes[ids[0]]
+		}
+		set, known := sets[id]
+		if !known {
+			set = len(members)
+			sets[id], members, s.classes = set, append(members, nil), append(s.classes, class)
+		}
+		if s.classes[set] != class {
+			return nil, fmt.Errorf("%s:%d: set %d has the class %q, expected %q", path, i+1, id, class, s.classes[set])
+		}
+		if _, err := strconv.ParseFloat(class, 64); err != nil && c.format == "libsvm" {
+			return nil, fmt.Errorf("%s:%d: class %q, expected a number for a matrix in LIBSVM's format", path, i+1, class)
+		}
+		members[set] = append(members[set], i)
 	}
-	if s.normals, err = Fit(docs.Documents, s.sets, columns); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	for _, rows := range members {
+		n, err := Fit(docs.Documents, rows, s.columns)
+		if err != nil {
+			return nil, fmt.Errorf("%s: set %d: %w", path, docs.Groups[rows[0]], err)
+		}
+		s.normals = append(s.normals, n)
 	}
-	return s, columns, nil
+	return s, nil
 }
 
 // result is the report of the command.
@@ -141,45 +145,41 @@ func (r *result) Describe(d *report.Document) {
 const stripe = 256
 
 func (c *command) run(ctx context.Context, e *cli.Env) error {
-	train, columns, err := c.read(ctx, c.in, c.sets, nil)
+	train, err := c.read(ctx, c.in, nil)
 	if err != nil {
 		return err
 	}
-	n := cmp.Or(c.n, len(columns)+1)
-	if n <= len(columns) {
+	dimension := cmp.Or(c.n, len(train.columns)+1)
+	if dimension <= len(train.columns) {
 		e.Warn("-n %d on points of %d coordinates is not proven to be positive definite, which holds for n > %[2]d",
-			n, len(columns))
+			dimension, len(train.columns))
 	}
 	rows := train
 	if c.test != "" {
-		if rows, _, err = c.read(ctx, c.test, cmp.Or(c.testSets, c.sets), columns); err != nil {
+		if rows, err = c.read(ctx, c.test, train.columns); err != nil {
 			return err
 		}
 	}
-	heat, err := NewHeat(ctx, c.t, n, c.full, slices.Concat(train.normals, rows.normals))
+	heat, err := NewHeat(c.t, dimension, slices.Concat(train.normals, rows.normals))
 	if err != nil {
 		return err
 	}
-	r := &result{Points: train.corpus.Documents.Rows(), Sets: len(train.normals), Coordinates: len(columns), Dimension: n,
-		Rows: len(rows.normals), File: c.out}
+	r := &result{train.points, len(train.normals), len(train.columns), dimension, len(rows.normals), c.out, 0}
 	header := matrixio.Header{Rows: r.Rows,
-		Comment: fmt.Sprintf("hyperbolic:t=%s,n=%d of %s", report.Float(c.t), n, filepath.Base(c.in))}
+		Comment: fmt.Sprintf("hyperbolic:t=%s,n=%d of %s", report.Float(c.t), dimension, filepath.Base(c.in))}
 	if rows != train {
 		header.Cols = r.Sets
 	}
-	if header.Labels, err = c.numbers(e, train.sets, rows.sets); err != nil {
-		return err
+	if c.format == "libsvm" {
+		header.Labels = rows.classes
 	}
-	p := e.Progress(false)
-	defer p.Clear()
 	if r.Bytes, err = matrixio.Make(c.out, func(to io.Writer) error {
 		w, err := matrixio.NewWriter(c.format, to, header)
 		if err != nil {
 			return err
 		}
 		part := engine.NewDense(min(stripe, r.Rows), r.Sets)
-		for first := 0; first < r.Rows; first += stripe {
-			some := rows.normals[first:min(first+stripe, r.Rows)]
+		for some := range slices.Chunk(rows.normals, stripe) {
 			if err := heat.Rows(ctx, c.NumWorkers(), some, train.normals, part); err != nil {
 				return err
 			}
@@ -188,48 +188,10 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 					return err
 				}
 			}
-			p.Update(int64(first+len(some)), int64(r.Rows))
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	if c.labels != "" {
-		if _, err := matrixio.Make(c.labels, func(w io.Writer) error {
-			_, err := io.WriteString(w, strings.Join(rows.sets.Class, "\n")+"\n")
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	p.Clear()
 	return report.Write(e.Reports(), r, c.f.JSON)
-}
-
-// numbers returns the classes of rows as numbers, which the format libsvm needs: the class itself if all
-// classes of training are numbers, else 1, 2, … in the order of their first sets, which it prints.
-func (c *command) numbers(e *cli.Env, train, rows *Sets) ([]string, error) {
-	if c.format != "libsvm" {
-		return nil, nil
-	}
-	number, numeric := map[string]string{"": "0"}, true
-	for _, class := range train.Class {
-		if v, err := strconv.ParseFloat(class, 64); class != "" && (err != nil || math.IsNaN(v) || math.IsInf(v, 0)) {
-			numeric = false
-		}
-	}
-	for _, class := range slices.Concat(train.Class, rows.Class) {
-		if _, known := number[class]; known {
-			continue
-		}
-		if number[class] = class; !numeric {
-			number[class] = strconv.Itoa(len(number) - 1) // "" has 0
-			e.Say("label %s stands for class %s", number[class], class)
-		}
-	}
-	labels := make([]string, len(rows.Class))
-	for i, class := range rows.Class {
-		labels[i] = number[class]
-	}
-	return labels, nil
 }

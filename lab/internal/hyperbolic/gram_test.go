@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -17,10 +16,11 @@ import (
 // unit is the rounding to float32.
 const unit = 0x1p-24
 
-// clouds draws sets of points in R^p about means, each set with its own deviation. Column 0 stays empty.
-func clouds(sets, p int, seed uint64) (*sparse.CSR, *Sets) {
+// clouds draws sets of points in R^p about means, each set with its own deviation. Column 0 stays
+// empty.
+func clouds(sets, p int, seed uint64) (*sparse.CSR, [][]int) {
 	r := rand.New(rand.NewPCG(seed, 7))
-	m, s := &sparse.CSR{Cols: p + 1, Offsets: []int64{0}}, &Sets{Names: make([]string, sets)}
+	m, members := &sparse.CSR{Cols: p + 1, Offsets: []int64{0}}, make([][]int, sets)
 	for set := range sets {
 		mean, sigma := make([]float64, p), math.Exp(0.5*r.NormFloat64())
 		for k := range mean {
@@ -31,25 +31,21 @@ func clouds(sets, p int, seed uint64) (*sparse.CSR, *Sets) {
 				m.Terms = append(m.Terms, uint32(k+1))
 				m.Values = append(m.Values, float32(mean[k]+sigma*r.NormFloat64()))
 			}
+			members[set] = append(members[set], len(m.Offsets)-1)
 			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-			s.Of = append(s.Of, set)
 		}
 	}
-	// The points of a set need not be neighbours.
-	order := r.Perm(len(s.Of))
-	mixed := make([]int, len(order))
-	for i, j := range order {
-		mixed[i] = s.Of[j]
-	}
-	s.Of = mixed
-	return m.SelectRows(order), s
+	return m, members
 }
 
-func normals(t *testing.T, sets, p int, seed uint64) []Normal {
+func normals(t *testing.T, sets, p int, seed uint64) (x []Normal) {
 	t.Helper()
-	m, s := clouds(sets, p, seed)
+	m, members := clouds(sets, p, seed)
 	columns, _ := m.TermFrequencies()
-	return musttest.Get(Fit(m, s, columns))(t)
+	for _, rows := range members {
+		x = append(x, musttest.Get(Fit(m, rows, columns))(t))
+	}
+	return x
 }
 
 func gramOf(t *testing.T, h *Heat, workers int, x []Normal) *engine.Dense {
@@ -59,18 +55,20 @@ func gramOf(t *testing.T, h *Heat, workers int, x []Normal) *engine.Dense {
 	return k
 }
 
-// The kernel of H³ has the closed form K = (4πt)^(-3/2) r/sinh r exp(-t-r²/4t). Here the distance of two
-// sets is computed from sums over their points.
+// The kernel of H³ has the closed form K = (4πt)^(-3/2) r/sinh r exp(-t-r²/4t). Here the distance
+// of two sets is computed from sums over their points.
 func TestThreeDimensions(t *testing.T) {
-	m, s := clouds(40, 2, 1)
+	m, members := clouds(40, 2, 1)
 	mean, square, count := make([][2]float64, 40), make([]float64, 40), make([]float64, 40)
-	for i, set := range s.Of {
-		_, v := m.Row(i)
-		a, b := float64(v[0]), float64(v[1])
-		mean[set][0] += a
-		mean[set][1] += b
-		square[set] += a*a + b*b
-		count[set]++
+	for set, rows := range members {
+		for _, i := range rows {
+			_, v := m.Row(i)
+			a, b := float64(v[0]), float64(v[1])
+			mean[set][0] += a
+			mean[set][1] += b
+			square[set] += a*a + b*b
+			count[set]++
+		}
 	}
 	distance := func(i, j int) float64 {
 		var sigma [2]float64
@@ -82,37 +80,33 @@ func TestThreeDimensions(t *testing.T) {
 		dx, dy, ds := mu[0][0]-mu[1][0], mu[0][1]-mu[1][1], sigma[0]-sigma[1]
 		return math.Acosh(1 + ((dx*dx+dy*dy)/4+ds*ds)/(2*sigma[0]*sigma[1]))
 	}
-	x := musttest.Get(Fit(m, s, []uint32{1, 2}))(t)
-	for full, factor := range map[bool]float64{false: 1, true: math.Pow(4*math.Pi*0.7, -1.5) * math.Exp(-0.7)} {
-		h := musttest.Get(NewHeat(t.Context(), 0.7, 3, full, x))(t)
-		k := gramOf(t, h, 2, x)
-		for i := range x {
-			for j := range x {
-				want := factor
-				if i != j {
-					r := distance(i, j)
-					want *= r / math.Sinh(r) * math.Exp(-r*r/2.8)
-				}
-				got, eval := k.At(i, j), h.Eval(Distance(x[i], x[j]))
-				if !(math.Abs(got-want) <= 2*unit*want) || !(math.Abs(eval-want) <= 1e-9*want) {
-					t.Fatalf("full %v: (%d, %d) is %v, in float64 %v, expected %v", full, i, j, got, eval, want)
-				}
+	x := normals(t, 40, 2, 1)
+	h := musttest.Get(NewHeat(0.7, 3, x))(t)
+	k := gramOf(t, h, 2, x)
+	for i := range x {
+		for j := range x {
+			want := 1.
+			if i != j {
+				r := distance(i, j)
+				want = r / math.Sinh(r) * math.Exp(-r*r/2.8)
+			}
+			got, eval := k.At(i, j), h.Eval(Distance(x[i], x[j]))
+			if !(math.Abs(got-want) <= 2*unit*want) || !(math.Abs(eval-want) <= 1e-9*want) {
+				t.Fatalf("(%d, %d) is %v, in float64 %v, expected %v", i, j, got, eval, want)
 			}
 		}
 	}
 }
 
-// Values are the definition's, rounded, in any dimension, with the same bits from any number of workers and
-// in both orders. For n > P no eigenvalue is negative but by rounding.
+// Values are the definition's, rounded, in any dimension, with the same bits from any number of
+// workers and in both orders. For n > P no eigenvalue is negative but by rounding.
 func TestGram(t *testing.T) {
 	for _, c := range []struct {
 		time float64
 		n, p int
-		full bool
-	}{{0.3, 2, 1, false}, {2, 4, 3, false}, {1e-3, 5, 4, false}, {0.05, 9, 5, true}, {0.01, 201, 200, false},
-		{10, 3, 2, false}, {1, 5, 1, false}, {3, 8, 3, false}} {
+	}{{0.3, 2, 1}, {2, 4, 3}, {1e-3, 5, 4}, {0.05, 9, 5}, {0.01, 201, 200}, {10, 3, 2}, {1, 5, 1}, {3, 8, 3}} {
 		x := normals(t, 60, c.p, 3)
-		h := musttest.Get(NewHeat(t.Context(), c.time, c.n, c.full, x))(t)
+		h := musttest.Get(NewHeat(c.time, c.n, x))(t)
 		k := gramOf(t, h, 1, x)
 		symmetric := mat.NewSymDense(len(x), nil)
 		for i := range x {
@@ -138,32 +132,6 @@ func TestGram(t *testing.T) {
 		values := e.Values(nil)
 		if least, most := values[0], values[len(values)-1]; !(least >= -float64(len(x))*unit*most) {
 			t.Errorf("%+v: eigenvalues from %v to %v", c, least, most)
-		}
-	}
-}
-
-func TestFit(t *testing.T) {
-	// Columns 0 and 3 are 0 for all points; a stored zero counts as none.
-	m := &sparse.CSR{Cols: 4, Offsets: []int64{0, 2, 3, 4, 5}, Terms: []uint32{1, 3, 2, 1, 2},
-		Values: []float32{4, 0, 6, 2, 2}}
-	s := &Sets{Names: []string{"a", "b"}, Of: []int{1, 0, 1, 0}}
-	columns, _ := m.TermFrequencies()
-	x := musttest.Get(Fit(m, s, columns))(t)
-	if !slices.Equal(x[0].Mean, []float64{0, 4}) || !slices.Equal(x[1].Mean, []float64{3, 0}) ||
-		!(math.Abs(x[0].Sigma-math.Sqrt2) <= 1e-15) || !(math.Abs(x[1].Sigma-math.Sqrt(0.5)) <= 1e-15) {
-		t.Errorf("distributions %+v", x)
-	}
-	// Values in other columns are ignored, and columns without values are 0.
-	x = musttest.Get(Fit(m, &Sets{Names: []string{"a"}, Of: make([]int, 4)}, []uint32{1, 9}))(t)
-	if !slices.Equal(x[0].Mean, []float64{1.5, 0}) {
-		t.Errorf("in columns 1 and 9 the mean is %v", x[0].Mean)
-	}
-	for want, of := range map[string][]int{
-		"set b: hyperbolic: 1 points": {1, 0, 0, 0}, "set b: hyperbolic: no points": {0, 0, 0, 0},
-	} {
-		_, err := Fit(m, &Sets{Names: s.Names, Of: of}, columns)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("sets %v: error %v, expected one with %q", of, err, want)
 		}
 	}
 }

@@ -5,13 +5,10 @@ import (
 	"math"
 )
 
-// MaxDimension is the greatest dimension of a space: for a small t the g_j rise as far as e^(n/2e)
-// above the last one, which beyond n = 3,800 is outside of float64, and a value takes O(n²)
-// operations, at every place of a quadrature for even n: some 10 ms for n = 2,000.
+// MaxDimension is the largest dimension of a space. For small t the g_j rise up to e^(n/2e) above
+// the last one, which is outside of float64 beyond n = 3,800. A value takes O(n²) operations, for
+// even n at every point of a quadrature.
 const MaxDimension = 2000
-
-// Beyond says why there is none above [MaxDimension], for messages.
-const Beyond = "beyond, terms of the kernel's derivatives may be outside of float64"
 
 // Kernel is the heat kernel of Hⁿ of curvature -1 at one time. It is immutable and may be used
 // concurrently.
@@ -29,10 +26,10 @@ const minTime, maxTime = 1e-290, 1e290
 // squared units of r.
 func New(n int, t float64) (*Kernel, error) {
 	if n < 1 || n > MaxDimension {
-		return nil, fmt.Errorf("hyperbolic: dimension %d, expected one from 1 to %d: %s", n, MaxDimension, Beyond)
+		return nil, fmt.Errorf("hyperbolic: dimension %d, expected 1 to %d", n, MaxDimension)
 	}
 	if !(t >= minTime && t <= maxTime) {
-		return nil, fmt.Errorf("hyperbolic: time %v, expected a number from %v to %v", t, minTime, maxTime)
+		return nil, fmt.Errorf("hyperbolic: time %v, expected %v to %v", t, minTime, maxTime)
 	}
 	k := &Kernel{n: n, m: (n - 1) / 2, t: t}
 	m, flat := float64(k.m), math.Log(4*math.Pi*t)

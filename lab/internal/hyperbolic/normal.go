@@ -4,6 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gramengine/gram/sparse"
 )
 
 // Normal is the spherical normal distribution N(Mean, Sigma² I) on R^p, p = len(Mean) >= 1, Sigma >
@@ -18,20 +23,19 @@ type Normal struct {
 //
 //	cosh r = 1 + (‖μ-μ′‖²/2p + (σ-σ′)²) / 2σσ′,   which is   r = 2 arsinh √(that quotient/2)
 //
-// and loses no digits for near points beyond those of the differences. The Fisher distance is √(2p)
-// r. It is the same bits in either order. Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1;
-// Ratcliffe, Foundations of Hyperbolic Manifolds (2019), theorem 4.6.1.
+// The Fisher distance is √(2p) r. The value has the same bits in either order. Source: Lafferty and
+// Lebanon, JMLR 6 (2005), §3.1; Ratcliffe, Foundations of Hyperbolic Manifolds (2019), theorem
+// 4.6.1.
 func Distance(a, b Normal) float64 {
 	square := squaredDistance(a.Mean, b.Mean)
 	spread := a.Sigma - b.Sigma
-	// Each divided by the greater deviation and then by the root of their quotient, so that nothing
-	// leaves float64.
+	// Both are divided by the larger deviation, so that no term leaves float64.
 	lo, hi := min(a.Sigma, b.Sigma), max(a.Sigma, b.Sigma)
 	across := math.Sqrt(square/float64(2*len(a.Mean))) / hi
 	return 2 * math.Asinh(math.Hypot(across, spread/hi)*(math.Sqrt(hi)/math.Sqrt(lo))/2)
 }
 
-// squaredDistance returns ‖a-b‖², in four sums that don't wait for each other.
+// squaredDistance returns ‖a-b‖² from four independent sums.
 func squaredDistance(a, b []float64) float64 {
 	b = b[:len(a)]
 	var sum [4]float64
@@ -50,44 +54,38 @@ func squaredDistance(a, b []float64) float64 {
 	return sum[0] + sum[1] + (sum[2] + sum[3])
 }
 
-// Estimate returns the maximum-likelihood estimate from points of R^p,
+// Fit returns the maximum-likelihood estimate from some rows of a matrix,
 //
-//	μ = 1/N Σ x,   σ² = 1/(Np) Σ ‖x-μ‖²
+//	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //
-// where each calls its argument for all N points, in the same order every time. It is called twice,
-// since the difference of sums would lose the spread of points far from 0. A spread that is 0, as
-// that of a single point, belongs to no distribution: that is an error.
-func Estimate(p int, each func(func(x []float64))) (Normal, error) {
-	mean := make([]float64, p)
-	var first []float64
-	count, different := 0, false
-	each(func(x []float64) {
-		if count++; count == 1 {
-			first = slices.Clone(x)
+// in the given columns, increasing. It fails if the points are equal, since σ must be positive.
+func Fit(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
+	n := Normal{Mean: make([]float64, len(columns))}
+	x := mat.NewDense(len(rows), len(columns), nil)
+	for k, i := range rows {
+		terms, values := points.Row(i)
+		for at, t := range terms {
+			if c, ok := slices.BinarySearch(columns, t); ok {
+				x.Set(k, c, float64(values[at]))
+			}
 		}
-		different = different || !slices.Equal(x, first)
-		for i, v := range x {
-			mean[i] += v
-		}
-	})
-	if count == 0 {
-		return Normal{}, fmt.Errorf("hyperbolic: no points, expected two different ones at least")
+		floats.Add(n.Mean, x.RawRowView(k))
 	}
-	for i := range mean {
-		mean[i] /= float64(count)
+	for c := range n.Mean {
+		n.Mean[c] /= float64(len(rows))
 	}
-	var sum float64
-	each(func(x []float64) {
-		for i, v := range x {
-			d := v - mean[i]
+	sum, different := 0., false
+	for k := range rows {
+		different = different || !slices.Equal(x.RawRowView(k), x.RawRowView(0))
+		for c, v := range x.RawRowView(k) {
+			d := v - n.Mean[c]
 			sum += float64(d * d)
 		}
-	})
-	sigma := math.Sqrt(sum / float64(count) / float64(p))
-	// Of equal points the mean may be off by a rounding, which is no spread.
-	if !different || !(sigma > 0) || math.IsInf(sigma, 1) {
-		return Normal{}, fmt.Errorf(
-			"hyperbolic: %d points without a spread that float64 can hold, expected two different ones at least", count)
 	}
-	return Normal{mean, sigma}, nil
+	n.Sigma = math.Sqrt(sum / float64(len(rows)) / float64(len(columns)))
+	// The mean of equal points may be off by a rounding, which is no spread.
+	if !different || !(n.Sigma > 0) || math.IsInf(n.Sigma, 1) {
+		return n, fmt.Errorf("%d points without a spread, expected different points", len(rows))
+	}
+	return n, nil
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/gramengine/gram/sparse"
 )
 
 func random(r *rand.Rand, p int) Normal {
@@ -59,39 +61,41 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// The estimate of four corners of a square far from 0, and of points without a spread.
-func TestEstimate(t *testing.T) {
-	of := func(points ...[]float64) (Normal, error) {
-		return Estimate(len(points[0]), func(visit func([]float64)) {
-			for _, x := range points {
-				visit(x)
+// The estimate of four corners of a square far from 0, in columns among others, and of points
+// without a spread.
+func TestFit(t *testing.T) {
+	of := func(columns []uint32, points ...[]float32) (Normal, error) {
+		m := &sparse.CSR{Cols: 4, Offsets: []int64{0}}
+		var rows []int
+		for i, x := range points {
+			for k, v := range x {
+				if v != 0 {
+					m.Terms, m.Values = append(m.Terms, uint32(k)), append(m.Values, v)
+				}
 			}
-		})
+			rows, m.Offsets = append(rows, i), append(m.Offsets, int64(len(m.Terms)))
+		}
+		return Fit(m, rows, columns)
 	}
-	const far = 1 << 30
-	n, err := of([]float64{far, 0}, []float64{far + 2, 0}, []float64{far, 2}, []float64{far + 2, 2})
+	const far = 1 << 20
+	square := [][]float32{{0, far, 7, 0}, {5, far + 2, 0, 0}, {0, far, 0, 2}, {0, far + 2, 0, 2}}
+	n, err := of([]uint32{1, 3}, square...)
 	if err != nil || n.Mean[0] != far+1 || n.Mean[1] != 1 || !(math.Abs(n.Sigma-1) <= 1e-15) {
 		t.Errorf("the square is estimated as %v, error %v, expected mean %v, 1 and deviation 1", n, err, far+1)
 	}
-	if _, err := of([]float64{0.1}, []float64{0.1}, []float64{0.1}); err == nil {
-		t.Error("three equal points have an estimate")
-	}
-	if _, err := of([]float64{1, 2}); err == nil {
-		t.Error("a single point has an estimate")
-	}
-	if _, err := of([]float64{1e300}, []float64{-1e300}); err == nil {
-		t.Error("an infinite deviation is an estimate")
-	}
-	if _, err := Estimate(2, func(func([]float64)) {}); err == nil {
-		t.Error("no points have an estimate")
+	for _, points := range [][][]float32{{{0.1}, {0.1}, {0.1}}, {{1, 2}}, {{1, 0, 5}, {1, 0, 6}}} {
+		if n, err := of([]uint32{0, 1}, points...); err == nil {
+			t.Errorf("%v have the estimate %v", points, n)
+		}
 	}
 	// Of many points, the estimate tends to what they were drawn from.
 	r := rand.New(rand.NewPCG(8, 8))
-	var points [][]float64
+	var points [][]float32
 	for range 20000 {
-		points = append(points, []float64{3 + 0.5*r.NormFloat64(), -1 + 0.5*r.NormFloat64(), 0.5 * r.NormFloat64()})
+		points = append(points, []float32{float32(3 + 0.5*r.NormFloat64()), float32(-1 + 0.5*r.NormFloat64()),
+			float32(0.5 * r.NormFloat64())})
 	}
-	n, err = of(points...)
+	n, err = of([]uint32{0, 1, 2}, points...)
 	if err != nil || !(math.Abs(n.Sigma-0.5) <= 5*0.5/math.Sqrt(2*60000)) ||
 		!(math.Abs(n.Mean[0]-3) <= 5*0.5/math.Sqrt(20000)) {
 		t.Errorf("20000 points of N(3, -1, 0; ½) give %v, error %v", n, err)

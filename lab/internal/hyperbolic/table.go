@@ -2,51 +2,25 @@ package hyperbolic
 
 import (
 	"context"
-	"fmt"
 	"math"
+
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/run"
 )
 
-// Table holds ln K(t, r) for 0 <= r <= Top, to be looked up for many r: an interpolation of the
-// smooth part ln K + r²/4t. It is immutable and may be used concurrently.
+// Table interpolates the smooth part ln K + r²/4t of the logarithm of a kernel. It may be used
+// concurrently.
 type Table struct {
 	k   *Kernel
 	sum *pieces
 }
 
-// NewTable samples k from 0 to top, at some 14 places in a unit of r. It returns soon after the end
-// of ctx, with its cause.
-func NewTable(ctx context.Context, k *Kernel, top float64) (*Table, error) {
-	if !(top >= 0) || math.IsInf(top, 1) {
-		return nil, fmt.Errorf("hyperbolic: a table up to %v, expected a distance of at least 0", top)
-	}
-	factor := k.logFactor
-	if k.n%2 == 0 {
-		// The quadrature meets g_{m+1} at many places: it has a table of its own, a little longer.
-		// Beyond it there is the function itself.
-		var d derivatives
-		exact := func(s float64) float64 { return d.log(k.m+1, k.t, s) }
-		g, err := newPieces(ctx, exact, top+4)
-		if err != nil {
-			return nil, err
-		}
-		look := func(s float64) float64 {
-			if v, ok := g.at(s); ok {
-				return v
-			}
-			return exact(s)
-		}
-		factor = func(r float64) float64 { return k.logIntegral(look, r, k.step()) }
-	}
-	sum, err := newPieces(ctx, factor, top)
-	if err != nil {
-		return nil, err
-	}
-	return &Table{k, sum}, nil
-}
+// NewTable samples k from 0 to top, at 14 places per unit of r.
+func NewTable(k *Kernel, top float64) *Table { return &Table{k, newPieces(k.logFactor, top)} }
 
-// Log returns ln K(t, r) for r >= 0, from the kernel itself beyond Top.
+// Log returns ln K(t, r) for r >= 0, from the kernel itself beyond the table.
 //
-// Accuracy: besides that of [Kernel.Log], 10⁻¹² times 1 + n, which the tests measure.
+// Accuracy: that of [Kernel.Log] and 10⁻¹² (1+n).
 func (t *Table) Log(r float64) float64 {
 	v, ok := t.sum.at(r)
 	if !ok {
@@ -61,34 +35,30 @@ type pieces struct {
 	sum   [][degree + 1]float64
 }
 
-// degree of the polynomials: a function that is analytic at distances below π from the axis, as
-// those of this package are, loses a factor of 12.5 with every degree on intervals of width 1, so
-// that 10⁻¹⁴ is reached with 13.
+// degree is the degree of the polynomials. For a function that is analytic within π of the axis,
+// the error on intervals of width 1 falls by 12.5 with each degree, so 13 degrees reach 10⁻¹⁴.
 const degree = 13
 
-// newPieces interpolates f from 0 to top. Where the last coefficients say that intervals are too
-// wide, all are halved.
-func newPieces(ctx context.Context, f func(float64) float64, top float64) (*pieces, error) {
+// newPieces interpolates f from 0 to top. It halves all intervals while the last coefficients are
+// too large.
+func newPieces(f func(float64) float64, top float64) *pieces {
 	for width := 1.0; ; width /= 2 {
 		p := &pieces{width: width}
 		good := true
 		for lo := 0.0; lo == 0 || lo < top; lo += width {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
 			c := interpolate(f, lo, width)
 			p.sum = append(p.sum, c)
-			// Rounding of f itself isn't to be mistaken for it.
+			// The tolerance is above the rounding of f.
 			good = good && math.Abs(c[degree])+math.Abs(c[degree-1]) <= 1e-13*(1+math.Abs(c[0]))
 		}
 		if good || width < 0x1p-6 {
-			return p, nil
+			return p
 		}
 	}
 }
 
-// interpolate returns the coefficients of the Chebyshev polynomials that take f's values at the
-// degree+1 nodes of [lo, lo+width], of which that of degree 0 counts in full.
+// interpolate returns the Chebyshev coefficients that take f's values at the degree+1 nodes of
+// [lo, lo+width].
 func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]float64) {
 	const nodes = degree + 1
 	for i := range nodes {
@@ -116,4 +86,62 @@ func (p *pieces) at(r float64) (float64, bool) {
 		above, at = at, 2*x*at-above+c[j]
 	}
 	return x*at - above + c[0], true
+}
+
+// Heat is the kernel K(t, r)/K(t, 0) on normal distributions, where r is their [Distance]. It is
+// positive definite if the dimension of the space is above that of the points. It may be used
+// concurrently.
+//
+// Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6).
+type Heat struct {
+	kernel *Kernel
+	table  *Table
+	shift  float64 // ln K(t, 0)
+}
+
+// NewHeat makes a table for all distances among the distributions of x. It fails if n or t is out
+// of range.
+func NewHeat(t float64, n int, x []Normal) (*Heat, error) {
+	kernel, err := New(n, t)
+	if err != nil {
+		return nil, err
+	}
+	far := 0.0 // by the triangle inequality, no distance is above twice this
+	for _, y := range x {
+		far = max(far, Distance(x[0], y))
+	}
+	return &Heat{kernel, NewTable(kernel, 2*far), kernel.Log(0)}, nil
+}
+
+// At returns the value at distance r.
+func (h *Heat) At(r float64) float32 {
+	if r == 0 {
+		return 1
+	}
+	return float32(math.Exp(h.table.Log(r) - h.shift))
+}
+
+// Eval returns the value at distance r in float64 without the table.
+func (h *Heat) Eval(r float64) float64 { return math.Exp(h.kernel.Log(r) - h.shift) }
+
+// Error bounds |At - Eval|: half a float32 ulp, the error of the table, and a few float64 ulp of
+// the terms, which are up to n²t/4 and r²/4t.
+func (h *Heat) Error(r float64) float64 {
+	const ulp = 0x1p-52
+	const unit, underflow = 0x1p-24, 0x1p-149 // rounding to float32
+	n, t := float64(h.kernel.n), h.kernel.t
+	off := 1e-12*(1+n) + 8*ulp*(r*r/(4*t)+n*n*t/4+math.Abs(h.shift)+n*math.Abs(math.Log(4*math.Pi*t)))
+	return h.Eval(r)*(math.Expm1(off)+unit*math.Exp(off)) + underflow
+}
+
+// Rows writes the values of rows with columns to dst. Values are the same bits from any number of
+// workers, and for (x, y) and (y, x).
+func (h *Heat) Rows(ctx context.Context, workers int, rows, columns []Normal, dst *engine.Dense) error {
+	return run.Tasks(ctx, workers, len(rows), func(ctx context.Context, _, i int) error {
+		row := dst.Row(i)
+		for j, y := range columns {
+			row[j] = h.At(Distance(rows[i], y))
+		}
+		return context.Cause(ctx)
+	})
 }

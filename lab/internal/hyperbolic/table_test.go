@@ -1,13 +1,9 @@
 package hyperbolic
 
 import (
-	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/gramengine/gram/internal/musttest"
 )
 
 // A table is as good as the kernel, between its nodes and beyond its end, for dimensions and times
@@ -18,7 +14,7 @@ func TestTable(t *testing.T) {
 		for _, tm := range []float64{1e-6, 1e-3, 0.05, 0.7, 12, 1000} {
 			k := kernel(t, n, tm)
 			const top = 8.5
-			table := musttest.Get(NewTable(t.Context(), k, top))(t)
+			table := NewTable(k, top)
 			var worst float64
 			for i := range 60 {
 				at := []float64{0, 1, top, top + 1, 9, math.Nextafter(9, 0)}
@@ -44,7 +40,7 @@ func TestTable(t *testing.T) {
 // A function too rough for intervals of width 1 makes them narrower; one that no interval of
 // sensible width holds ends the search, too.
 func TestTableHalves(t *testing.T) {
-	p := musttest.Get(newPieces(t.Context(), func(r float64) float64 { return 1 / (0.01 + (r-0.7)*(r-0.7)) }, 2))(t)
+	p := newPieces(func(r float64) float64 { return 1 / (0.01 + (r-0.7)*(r-0.7)) }, 2)
 	if !(p.width <= 0.125) {
 		t.Errorf("the intervals have the width %v", p.width)
 	}
@@ -54,26 +50,7 @@ func TestTableHalves(t *testing.T) {
 			t.Errorf("at %v: %v, expected %v", r, got, want)
 		}
 	}
-	if _, err := newPieces(t.Context(), func(r float64) float64 { return math.Sin(1e9 * r) }, 1); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestTableRefuses(t *testing.T) {
-	k := kernel(t, 3, 1)
-	for _, top := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := NewTable(t.Context(), k, top); err == nil {
-			t.Errorf("a table up to %v is made", top)
-		}
-	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	reason := errors.New("enough")
-	cancel(reason)
-	for _, n := range []int{3, 4} {
-		if _, err := NewTable(ctx, kernel(t, n, 1), 5); !errors.Is(err, reason) {
-			t.Errorf("n = %d: after the end of the context the error is %v", n, err)
-		}
-	}
+	newPieces(func(r float64) float64 { return math.Sin(1e9 * r) }, 1)
 }
 
 // Half, and two thirds, of the step give the same integral.
