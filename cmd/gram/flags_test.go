@@ -33,7 +33,7 @@ func TestFlagsGivenTwice(t *testing.T) {
 				err := setup().Parse([]string{"-" + fl.Name + "=" + p[0], "-" + fl.Name + "=" + p[1]})
 				if _, all := fl.Value.(interface{ Several() }); all {
 					several[fl.Name] = true
-				} else if once++; err == nil || !strings.Contains(err.Error(), "was given before") {
+				} else if once++; err == nil || !strings.Contains(err.Error(), "already set to") {
 					t.Errorf("%s -%s %s -%[2]s %[4]s: error %v", c.Name, fl.Name, p[0], p[1], err)
 				}
 				return

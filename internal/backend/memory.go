@@ -17,23 +17,23 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// RuntimeBytes is what the program itself takes beside documents and matrices: code, stacks,
+// RuntimeBytes is the memory of the program without documents and matrices: code, stacks, and
 // garbage between two collections.
 const RuntimeBytes = 32 << 20
 
-// programBytes is the part of it that the collector doesn't know of: the pages of the program's own
-// file that are in use, 18 MiB of them, and what a collection that comes late leaves. With 20 MiB a
-// million different words took 102 MiB of -m 100M on Zen 5, with 28 they take 88.
+// programBytes is the memory that the Go runtime doesn't count: 18 MiB of mapped pages of the
+// program's file, and an allowance for late collections. On Zen 5, a million distinct words took
+// 102 MiB of -m 100M with 20 MiB, and 88 MiB with 28.
 const programBytes = 28 << 20
 
-// Limits are the flags that say how much of the machine a command may take.
+// Limits are the flags -m and -workers.
 type Limits struct {
-	Workers int // goroutines, 0 for all processors
+	Workers int // number of goroutines, 0 for one per CPU
 	Memory  cli.ByteSize
 
-	FileBytes int64 // what the collector doesn't know of, see programBytes, which stands for 0
+	FileBytes int64 // memory that the Go runtime doesn't count; 0 for programBytes
 
-	bounds func() (all, process run.Bound) // asked for once: what the command takes later is its own
+	bounds func() (all, process run.Bound) // read once, before the command uses memory
 }
 
 // DeclareMemory declares -m.
@@ -70,12 +70,12 @@ func (l *Limits) NumWorkers() int {
 	return l.Workers
 }
 
-// bounds returns what bounds the process: the machine, its control groups and its limits, and these
-// alone.
+// bounds returns the memory limits of the process: of the machine, its control groups, and the
+// process alone.
 func bounds() (all, process run.Bound) { return run.AvailableBound(), run.ProcessBound() }
 
-// Run runs a program and returns its exit status. It fails where the limits of the process leave too little memory for
-// Go's runtime, whatever the command.
+// Run runs a program and returns its exit status. It fails if the limits of the process leave too
+// little memory for Go's runtime.
 func Run(p *cli.Program, args []string, stdout, stderr io.Writer) int {
 	if err := startable(); err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
@@ -93,8 +93,8 @@ func startable() error {
 		report.Bytes(b.Limit), report.Bytes(b.Limit-b.Bytes+RuntimeBytes))
 }
 
-// bound returns the number of bytes that the command may use, 0 for no bound, and what says so: -m,
-// but never more than the limits of the process leave, else three quarters of what is free.
+// bound returns the command's memory limit in bytes (0 for none) and a description of it: -m, if
+// the limits of the process allow that much, else three quarters of the free memory.
 func (l *Limits) bound() (int64, string) {
 	of := l.bounds
 	if of == nil {
@@ -117,22 +117,22 @@ func (l *Limits) bound() (int64, string) {
 	return limit, what + " (set -m to go on)"
 }
 
-// Budget returns the number of bytes that the command may use: what -m says, else three quarters of
-// the memory that the machine, the control groups and the limits of the process leave when it is
-// first asked for, or 0, for no bound, where that isn't known.
+// Budget returns the command's memory limit in bytes: -m, else three quarters of the memory that
+// the machine, the control groups and the limits of the process leave at the first call. It is 0 if
+// that is unknown.
 func (l *Limits) Budget() int64 {
 	limit, _ := l.bound()
 	return limit
 }
 
-// Bound says in words where the budget comes from.
+// Bound describes the source of the budget.
 func (l *Limits) Bound() string {
 	_, what := l.bound()
 	return what
 }
 
-// Limit has the collector work harder before the budget is reached, which it returns. The limit is
-// the program's; package cli takes it back when the command ends.
+// Limit sets the runtime's memory limit to the budget, which it returns. Package cli resets it when
+// the command ends.
 func (l *Limits) Limit() int64 {
 	limit := l.Budget()
 	if limit > 0 {
@@ -141,8 +141,9 @@ func (l *Limits) Limit() int64 {
 	return limit
 }
 
-// Fits checks that what is needed stays within the budget; what names the need. later bounds what is
-// needed after that, which is refused when it is known: the amount that is named is enough for it, too.
+// Fits returns an error if need exceeds the budget. what names the need. later are lower bounds of
+// later needs: if one of them exceeds the budget, the error names that amount, so that it suffices
+// for all.
 func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	limit, says := l.bound()
 	if limit == 0 || need <= limit {
@@ -154,8 +155,8 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	return fmt.Errorf("%s needs %s of memory, %s", what, run.FormatNeed(need), says)
 }
 
-// ProcBytes reads a line such as "MemTotal: 8000 kB" of a file below /proc, in bytes; 0 where there
-// is none.
+// ProcBytes returns the bytes of a line such as "MemTotal: 8000 kB" of a file below /proc, or 0 if
+// there is no such line.
 func ProcBytes(file, key string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -172,11 +173,11 @@ func ProcBytes(file, key string) int64 {
 	return 0
 }
 
-// ResetPeak lets [PeakBytes] begin anew, where the system allows it.
+// ResetPeak resets [PeakBytes] if the system supports that.
 func ResetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// PeakBytes returns the greatest resident memory of the process since [ResetPeak] where Linux tells
-// it, elsewhere what the Go runtime holds now.
+// PeakBytes returns the peak resident memory of the process since [ResetPeak] on Linux, and
+// elsewhere the memory that the Go runtime holds now.
 func PeakBytes() int64 {
 	if n := ProcBytes("/proc/self/status", "VmHWM:"); n > 0 {
 		return n

@@ -8,14 +8,13 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Report prints a command's report where [cli.Env.Reports] says, in the form that was asked for, with
-// the times of the GPU's kernels where the environment asks for them with GRAM_CUDA_TIMES=1. It also writes
-// the page of -report.
+// Report prints a command's report to [cli.Env.Reports] as text or JSON. With GRAM_CUDA_TIMES=1 it
+// includes the times of GPU kernels. It also writes the page of -report.
 func (c *Compute) Report(e *cli.Env, f *cli.Flags, r report.Report) error {
 	return errors.Join(f.WritePage(r), report.Write(e.Reports(), c.Timed(r), f.JSON))
 }
 
-// Timed adds the times of the GPU's kernels to a report where they are asked for.
+// Timed adds the times of GPU kernels to a report if GRAM_CUDA_TIMES=1 is set.
 func (c *Compute) Timed(r report.Report) report.Report {
 	if c.gpu.device != nil {
 		if times := c.gpu.device.KernelTimes(); len(times) > 0 {
@@ -25,7 +24,7 @@ func (c *Compute) Timed(r report.Report) report.Report {
 	return r
 }
 
-// timed is a report with what the GPU's kernels took.
+// timed is a report with the times of GPU kernels.
 type timed struct {
 	report.Report
 	Times []cuda.KernelTime `json:"gpu_kernels"`

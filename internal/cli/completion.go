@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// completion is what help says of it.
+// completion is the help topic of shell completion.
 func (p *Program) completion() Topic {
 	return Topic{Name: "completion", Text: strings.ReplaceAll(`
 Usage: PROGRAM completion bash|zsh
@@ -18,7 +18,7 @@ Prints what completes commands, flags and their values in a shell:
   zsh    source <(PROGRAM completion zsh), after compinit`, "PROGRAM", p.Name)}
 }
 
-// complete prints what completes the program's commands and flags in a shell.
+// complete prints a shell's completion script for the program's commands and flags.
 func (p *Program) complete(e *Env, args []string) int {
 	before := map[string]string{"bash": "# ", "zsh": "autoload -Uz bashcompinit && bashcompinit\n# "}
 	if len(args) != 1 || before[args[0]] == "" {
@@ -31,19 +31,19 @@ func (p *Program) complete(e *Env, args []string) int {
 	})
 }
 
-// completed is a command as a shell completes it.
+// completed is a command for shell completion.
 type completed struct {
 	name  string
 	flags []completedFlag
-	words []string // what may follow besides flags and files
+	words []string // arguments other than flags and files
 }
 
 type completedFlag struct {
 	name    string
-	choices []string // of the value, nil for a file's name or anything else
+	choices []string // values of the flag; nil for a file name or any text
 }
 
-// completed returns the commands, help and completion among them.
+// completed returns all commands, including help and completion.
 func (p *Program) completed() []completed {
 	var list []completed
 	topics := append(p.names(), "completion")
@@ -69,7 +69,7 @@ func names(list []completed) string {
 	return strings.Join(out, " ")
 }
 
-// writeCompletion writes a function of bash, which zsh takes, too, by its bashcompinit.
+// writeCompletion writes a bash function, which zsh supports through bashcompinit.
 func writeCompletion(w io.Writer, program string, list []completed) {
 	fmt.Fprintf(w, `_%[1]s() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=

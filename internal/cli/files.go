@@ -15,58 +15,58 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// No command overwrites what it reads. Each flag that names files says so where it is declared, by
-// Reads, ReadsFiles, Writes, Keeps or Draws, and checkFiles compares all of them before
-// anything is opened for writing.
+// No command overwrites its input. A flag that names files is declared by Reads, ReadsFiles, Writes
+// or Draws. checkFiles compares all these files before any is opened for writing.
 
-// input is what a flag names to be read.
+// input is a flag that names files to read.
 type input struct {
 	flag  string
 	value *string
-	files func(ctx context.Context) []string // paths that are opened; those that aren't there are passed over
+	files func(ctx context.Context) []string // paths to open; missing ones are skipped
 }
 
-// output is what a flag names to be written: files of one folder.
+// output is a flag that names a file to write, or several files of a folder.
 type output struct {
 	flag  string
 	value *string
-	place func() (folder string, owns func(name string) bool) // which files may be replaced or removed
-	probe bool                                                // it is a file that matrixio writes
-	alone bool                                                // place's file may be any, and is named by the flag
-	info  os.FileInfo                                         // of a stream, which has no path
+	place func() (folder string, owns func(name string) bool) // files that may be replaced or removed
+	probe bool                                                // the flag names a file that matrixio writes
+	alone bool                                                // place has a single file, which the flag names
+	info  os.FileInfo                                         // stream without a path
 
-	binary func() string // what is written that isn't text, "" where it is; nil for text
+	binary func() string // name of the binary format, or "" if the output is text; nil for text
 }
 
-// Reads declares a flag that names a file to be read.
+// Reads declares a flag that names a file to read.
 func (f *Flags) Reads(path *string, name, usage string) {
 	f.StringVar(path, name, "", usage)
 	f.ReadsFiles(path, name, func(context.Context) []string { return []string{*path} })
 }
 
-// ReadsFiles adds that a flag, which is declared elsewhere, leads to files to be read.
+// ReadsFiles registers files to read for a flag that is declared elsewhere.
 func (f *Flags) ReadsFiles(value *string, name string, files func(ctx context.Context) []string) {
 	f.inputs = append(f.inputs, input{"-" + name, value, files})
 }
 
-// Writes declares a flag that names a file to be written, through a temporary name.
+// Writes declares a flag that names a file to write. The file is written under a temporary name
+// first.
 func (f *Flags) Writes(path *string, name, usage string) {
 	f.output(path, name, usage, output{place: onlyFile(path), probe: true, alone: true})
 }
 
-// WritesBinary is Writes for what may be no text, which no terminal can show: binary names it, or is
-// empty where it is text.
+// WritesBinary is Writes for output that may be binary, which isn't written to a terminal. binary
+// returns the name of the format, or "" for text.
 func (f *Flags) WritesBinary(path *string, name, usage string, binary func() string) {
 	f.output(path, name, usage, output{place: onlyFile(path), probe: true, alone: true, binary: binary})
 }
 
-// Draws declares a flag that names a picture, PNG or SVG, to be written.
+// Draws declares a flag that names an image file to write, PNG or SVG.
 func (f *Flags) Draws(path *string, name, usage string) {
 	f.Writes(path, name, usage)
 	f.checkEnding(path, name, ".svg")
 }
 
-// Pages declares -report, which names a page of the command's report.
+// Pages declares -report, the file of the report's HTML page.
 func (f *Flags) Pages() {
 	f.Writes(&f.Page, "report", "write a page to `FILE`, an .html")
 	f.checkEnding(&f.Page, "report", ".html")
@@ -81,8 +81,8 @@ func (f *Flags) WritePage(r report.Report) error {
 	return err
 }
 
-// DrawsSeveral declares a flag that names a picture, PNG or SVG, to be written, or several whose names begin
-// with its own.
+// DrawsSeveral declares a flag that names an image file to write, PNG or SVG, or the common prefix
+// of several.
 func (f *Flags) DrawsSeveral(path *string, name, usage string) {
 	f.output(path, name, usage, output{probe: true, place: func() (string, func(string) bool) {
 		base := filepath.Base(*path)
@@ -104,12 +104,12 @@ func (f *Flags) checkEnding(path *string, name string, endings ...string) {
 	})
 }
 
-// tables are endings of files that programs open as tables, or unpack.
+// tables are extensions that other programs open as tables or archives.
 var tables = []string{".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods",
 	".gz", ".zst", ".zip", ".bz2", ".xz"}
 
-// CheckTable refuses a name for a flag whose ending promises a table of another form than those that are written.
-// others says what helps beside another name.
+// CheckTable returns an error if the extension of a flag's file is that of a table format other
+// than written. others describes alternatives.
 func CheckTable(flag, path, others string, written ...string) error {
 	ending := strings.ToLower(filepath.Ext(path))
 	if slices.Contains(written, ending) || !slices.Contains(tables, ending) {
@@ -132,14 +132,14 @@ func onlyFile(path *string) func() (string, func(string) bool) {
 	}
 }
 
-// named is a file that is there.
+// named is an existing file.
 type named struct {
 	path string
 	info os.FileInfo
 }
 
-// there returns those of some paths that are there, links followed. Devices don't count: what is
-// written to a terminal overwrites nothing that is read from it.
+// there returns the paths that exist, with links followed. Devices are ignored, because a
+// terminal's output overwrites nothing.
 func there(paths ...string) []named {
 	var out []named
 	for _, path := range paths {
@@ -150,7 +150,7 @@ func there(paths ...string) []named {
 	return out
 }
 
-// there returns the files of an output that are there.
+// there returns the existing files of an output.
 func (o *output) there() []named {
 	switch {
 	case o.info != nil:
@@ -159,7 +159,7 @@ func (o *output) there() []named {
 		return there(*o.value)
 	}
 	folder, owns := o.place()
-	entries, _ := os.ReadDir(folder) // one that isn't there, or can't be read, is reported when it is opened
+	entries, _ := os.ReadDir(folder) // errors are reported when the folder is opened
 	var paths []string
 	for _, entry := range entries {
 		if owns(entry.Name()) {
@@ -169,7 +169,7 @@ func (o *output) there() []named {
 	return there(paths...)
 }
 
-// names reports whether the only file of another output, which needn't be there yet, is one of o.
+// names reports whether the only file of another output, existing or not, belongs to o.
 func (o *output) names(other *output) bool {
 	if o.info != nil || !other.alone {
 		return false
@@ -180,7 +180,7 @@ func (o *output) names(other *output) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b) && owns(filepath.Base(*other.value))
 }
 
-// common returns a pair of names of one file.
+// common returns a pair of names for the same file.
 func common(a, b []named) (x, y named, ok bool) {
 	for _, x = range a {
 		for _, y = range b {
@@ -192,9 +192,9 @@ func common(a, b []named) (x, y named, ok bool) {
 	return x, y, false
 }
 
-// checkFiles checks, before anything is opened for writing, that no output is an input or another
-// output, by whatever name, symbolic and hard links included, and that files can be written where
-// they are to be. Of reports it decides where they go.
+// checkFiles checks, before any file is opened for writing, that no output is an input or another
+// output, even by a symbolic or hard link, and that outputs can be written. For reports it chooses
+// the stream.
 func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 	e.reports = e.Stdout
 	var outputs []*output
@@ -233,7 +233,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		stdin = in.flag
 	}
 	if _, lost := e.Stdout.(closed); lost {
-		// Early: nothing else has the result. A mere report may go.
+		// Before the work, because the result would be lost. A report may be lost.
 		if o := f.Lookup("o"); o != nil && (o.Value.String() == "-" || f.Prints && o.Value.String() == "") {
 			return errClosed
 		}
@@ -244,7 +244,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		return err
 	}
 	for _, o := range outputs {
-		if o.probe && !matrixio.IsStream(*o.value) { // a FIFO's reader would take the probe for the end
+		if o.probe && !matrixio.IsStream(*o.value) { // a FIFO's reader would take the probe for the end of the data
 			if err := writable(*o.value); err != nil {
 				return err
 			}
@@ -270,8 +270,8 @@ func (e *Env) isTerminal(path string) bool {
 	return term.IsTerminal(int(file.Fd()))
 }
 
-// keepMessagesOut sees to it that what is said of files isn't written to one that is read, such as
-// that of a shell's 2>>: it goes to standard output then, or nowhere if that is such a file, too.
+// keepMessagesOut redirects messages that would be appended to an input, such as by a shell's 2>>.
+// They go to standard output, or nowhere if that is an input, too.
 func (f *Flags) keepMessagesOut(ctx context.Context, e *Env) {
 	var read []named
 	for _, in := range f.inputs {
@@ -298,7 +298,7 @@ func (f *Flags) keepMessagesOut(ctx context.Context, e *Env) {
 	}
 }
 
-// streams are the standard streams that go to files, such as those of a shell's >>.
+// streams returns the standard streams that are files, such as by a shell's >>.
 func (e *Env) streams() []*output {
 	var out []*output
 	for _, s := range []struct {
@@ -315,14 +315,14 @@ func (e *Env) streams() []*output {
 }
 
 func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
-	files := make([][]named, len(outputs)) // that are there
+	files := make([][]named, len(outputs)) // existing files
 	some := false
 	for i, o := range outputs {
 		files[i] = o.there()
 		some = some || len(files[i]) > 0
 	}
 	for _, in := range f.inputs {
-		if !some || *in.value == "" { // what isn't there is no input
+		if !some || *in.value == "" { // a missing file is no input
 			continue
 		}
 		read := there(in.files(ctx)...)
@@ -335,7 +335,7 @@ func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
 	for i, o := range outputs {
 		for j, other := range outputs[:i] {
 			if o.info != nil && other.info != nil {
-				continue // results and messages may go to one file
+				continue // results and messages may share a file
 			}
 			if x, y, ok := common(files[i], files[j]); ok {
 				return o.overwrites(x.path, y.path, "which is "+other.flag)
@@ -351,8 +351,8 @@ func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
 	return nil
 }
 
-// overwrites is the error for an output that would overwrite a file, by the name written where this
-// isn't the one that the flag gives.
+// overwrites returns the error for an output that would overwrite a file. written is the output's
+// name if it isn't the flag's value.
 func (o *output) overwrites(written, file, which string) error {
 	name := o.flag
 	if o.value != nil {
@@ -364,8 +364,8 @@ func (o *output) overwrites(written, file, which string) error {
 	return Usagef("%s would overwrite %s, %s, expected another file", name, file, which)
 }
 
-// writable tries out whether a file can be written, so that a folder that is missing or not
-// writable is noticed before the work and not after it.
+// writable checks that a file can be written, so that a missing or read-only folder is noticed
+// before the work.
 func writable(path string) error {
 	probe, err := matrixio.Create(path)
 	if err == nil {
@@ -374,7 +374,7 @@ func writable(path string) error {
 	return err
 }
 
-// Guarded lists the flags that name files, as the guard knows them.
+// Guarded lists the flags that name files.
 func (f *Flags) Guarded() []string {
 	var names []string
 	for _, in := range f.inputs {

@@ -15,29 +15,28 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Flags are the flags of one call of a command, and what is known of them. A command composes it
-// from groups: small structs each of which has a method Declare that declares its flags, the checks
-// that they need, and the files that they name.
+// Flags are the flags of one call of a command. A command composes them from groups: small structs
+// whose method Declare declares flags, their checks, and the files that they name.
 type Flags struct {
 	*flag.FlagSet
 	JSON  bool // print one JSON object instead of text
-	Quiet bool // neither progress nor messages, nor a report of what -o writes
+	Quiet bool // print neither progress nor messages, nor a report if -o writes the result
 
-	Page string // the file of -report, see Pages
+	Page string // file of -report, see Pages
 
-	Prints bool // the command prints its result, and not only a report, where -o names no file
+	Prints bool // without -o the command prints its result, rather than only a report
 
-	MaxArgs int                                   // how many arguments the command takes beside flags
-	Args    []string                              // those that were given
+	MaxArgs int                                   // maximum number of arguments besides flags
+	Args    []string                              // arguments besides flags
 	places  []Argument                            // see Arguments
-	Rewrite func(args []string) ([]string, error) // brings other programs' forms into those of package flag
+	Rewrite func(args []string) ([]string, error) // converts other programs' flags to the form of package flag
 
-	Usage, Help, Examples string // in place of the command's where they depend on the arguments
+	Usage, Help, Examples string // replace the command's if they depend on the arguments
 
 	groups  []*group
-	group   *group // the one that flags are declared in
+	group   *group // current group of declarations
 	grouped map[string]bool
-	choices map[string][]string // values of flags that have few
+	choices map[string][]string // values of flags for completion
 	checks  []func() error
 	around  func(context.Context, *Env, Work) error
 	ends    []func() error
@@ -45,7 +44,7 @@ type Flags struct {
 	outputs []output
 }
 
-// NewFlags makes the flags of the command of that name, which has -json.
+// NewFlags makes the flags of a command, including -json.
 func NewFlags(name string) *Flags { return newFlags(name, true) }
 
 func newFlags(name string, hasJSON bool) *Flags {
@@ -54,7 +53,7 @@ func newFlags(name string, hasJSON bool) *Flags {
 		choices: map[string][]string{},
 		grouped: map[string]bool{},
 	}
-	f.SetOutput(io.Discard) // errors and help are printed by the caller, each to its own stream
+	f.SetOutput(io.Discard) // the caller prints errors and help
 	f.around = func(ctx context.Context, e *Env, work Work) error { return work(ctx, e) }
 	f.Group("Output", "")
 	if hasJSON {
@@ -64,25 +63,24 @@ func newFlags(name string, hasJSON bool) *Flags {
 	return f
 }
 
-// Check adds a check of the flags, which is called when all are parsed and before anything is read.
-// Checks are called in the order in which they were added.
+// Check adds a check of the flags. Checks are called in the order in which they were added, after
+// all flags are parsed and before anything is read.
 func (f *Flags) Check(check func() error) { f.checks = append(f.checks, check) }
 
-// Around has run call the command's work, once or several times.
+// Around wraps the command's work: run calls it once or several times.
 func (f *Flags) Around(run func(context.Context, *Env, Work) error) { f.around = run }
 
-// AtEnd adds what is called when the command has ended, in any way.
+// AtEnd adds a function to call when the command has ended, with or without an error.
 func (f *Flags) AtEnd(end func() error) { f.ends = append(f.ends, end) }
 
-// Given reports whether any of some flags was given.
+// Given reports whether any of the flags was given.
 func (f *Flags) Given(names ...string) bool {
 	given := false
 	f.Visit(func(fl *flag.Flag) { given = given || slices.Contains(names, fl.Name) })
 	return given
 }
 
-// Choose declares a flag that takes one of some choices; others are accepted, too, without being
-// named.
+// Choose declares a flag with a list of choices. others are accepted but not listed.
 func (f *Flags) Choose(value *string, name, fallback, usage string, choices []string, others ...string) {
 	f.StringVar(value, name, fallback, usage)
 	f.choices[name] = choices
@@ -95,17 +93,18 @@ func (f *Flags) Choose(value *string, name, fallback, usage string, choices []st
 	})
 }
 
-// Offer names values that completion offers for a flag.
+// Offer sets the values of a flag for completion.
 func (f *Flags) Offer(name string, choices ...string) { f.choices[name] = choices }
 
-// Argument is an argument after the flags that stands for one of them.
-type Argument struct{ Flag, What string } // "in" and "source", say
+// Argument is a positional argument that stands for a flag.
+type Argument struct{ Flag, What string } // such as "in" and "source"
 
-// Arguments says which flags the arguments stand for, in their order, in place of what was said before.
+// Arguments sets the flags that positional arguments stand for, in their order. It replaces earlier
+// settings.
 func (f *Flags) Arguments(places ...Argument) { f.places, f.MaxArgs = places, len(places) }
 
-// takeArgs sets the flags that arguments stand for. An argument passes over a flag that is given, unless it would
-// then overwrite a file.
+// takeArgs sets the flags of positional arguments. An argument skips flags that are given, unless
+// it would then overwrite a file.
 func (f *Flags) takeArgs() error {
 	place, places := 0, f.places[:min(len(f.Args), len(f.places))]
 	writes := func(o output) bool { return o.flag == "-"+f.places[place+1].Flag }
@@ -128,7 +127,7 @@ func (f *Flags) takeArgs() error {
 	return nil
 }
 
-// Parse reads the flags and checks what can be checked without reading anything.
+// Parse parses the flags and runs the checks.
 func (f *Flags) Parse(args []string) error {
 	if err := f.parseArgs(args); err != nil {
 		return err
@@ -144,7 +143,7 @@ func (f *Flags) Parse(args []string) error {
 	return nil
 }
 
-// parseArgs reads flags and the arguments between and after them.
+// parseArgs parses flags, and arguments between and after them.
 func (f *Flags) parseArgs(args []string) error {
 	if f.Rewrite != nil {
 		var err error
@@ -176,8 +175,8 @@ func (f *Flags) parseArgs(args []string) error {
 	}
 }
 
-// explain makes a usage error of what package flag says, with the flag that may have been meant, or
-// what it takes.
+// explain turns an error of package flag into a usage error, with the flag that may have been
+// meant, or the values that the flag takes.
 func (f *Flags) explain(err error) error {
 	const unknown = "flag provided but not defined: -"
 	if text := err.Error(); len(text) > len(unknown) && text[:len(unknown)] == unknown {
@@ -199,8 +198,8 @@ func (f *Flags) explain(err error) error {
 	return UsageError{err}
 }
 
-// once is the value of a flag that is given once, or again with the same text: another one would
-// replace the first without a word.
+// once is the value of a flag that may be repeated only with the same text, so that no value
+// silently replaces another.
 type once struct {
 	flag.Value
 	given bool
@@ -210,25 +209,25 @@ type once struct {
 // Set implements flag.Value.
 func (o *once) Set(text string) error {
 	if o.given && text != o.text {
-		return fmt.Errorf("%q was given before, expected one value", o.text)
+		return fmt.Errorf("already set to %q", o.text)
 	}
 	o.given, o.text = true, text
 	return o.Value.Set(text)
 }
 
-// IsBoolFlag is that of the value.
+// IsBoolFlag returns the value's IsBoolFlag.
 func (o *once) IsBoolFlag() bool {
 	b, ok := o.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()
 }
 
-// isBool reports whether a flag takes no value of its own.
+// isBool reports whether a flag takes no value.
 func isBool(fl *flag.Flag) bool {
 	b, ok := fl.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()
 }
 
-// IsBool reports whether a flag is declared and takes no value of its own.
+// IsBool reports whether a flag is declared and takes no value.
 func (f *Flags) IsBool(name string) bool {
 	fl := f.Lookup(name)
 	return fl != nil && isBool(fl)

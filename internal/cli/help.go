@@ -10,22 +10,23 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// width is how many columns a help text has.
+// width is the width of help texts in columns.
 const width = 100
 
-// group is some flags of a command that belong together.
+// group is a group of related flags.
 type group struct {
 	title string
-	topic string // where help explains them; their command's help then only lists them
+	topic string // help topic that explains the flags; the command's help then only lists them
 	flags []*flag.Flag
 }
 
-// mostListed is how many flags of a topic the help of a command lists; of more it names the topic alone.
+// mostListed is the largest number of flags of a topic that a command's help lists. Of more flags
+// it names only the topic.
 const mostListed = 12
 
-// Group begins a group of flags, or goes on with it: those that are declared until the next belong
-// to it. The help of a command only lists the flags of a group that has a topic of the help, where
-// they are explained.
+// Group begins or continues a group of flags: the flags that are declared until the next call. If
+// the group has a help topic, the help of commands only lists its flags, and the topic explains
+// them.
 func (f *Flags) Group(title, topic string) {
 	f.collect()
 	at := slices.IndexFunc(f.groups, func(g *group) bool { return g.title == title })
@@ -36,7 +37,7 @@ func (f *Flags) Group(title, topic string) {
 	f.group = f.groups[at]
 }
 
-// collect gives the flags that have no group yet to the last one.
+// collect adds the flags without a group to the current group.
 func (f *Flags) collect() {
 	f.VisitAll(func(fl *flag.Flag) {
 		if !f.grouped[fl.Name] {
@@ -46,7 +47,7 @@ func (f *Flags) collect() {
 	})
 }
 
-// Assign puts flags that are declared, but in no group yet, into a group, see [Flags.Group].
+// Assign moves declared flags without a group to a group, see [Flags.Group].
 func (f *Flags) Assign(title, topic string, names ...string) {
 	g := &group{title: title, topic: topic}
 	for _, name := range names {
@@ -58,7 +59,7 @@ func (f *Flags) Assign(title, topic string, names ...string) {
 	f.groups = append(f.groups, g)
 }
 
-// StringVar and the others declare flags as package flag has it. Groups list them in that order.
+// StringVar declares a flag as package flag does. Groups list flags in the order of declaration.
 func (f *Flags) StringVar(p *string, name, value, usage string) {
 	f.FlagSet.StringVar(p, name, value, usage)
 	f.collect()
@@ -88,11 +89,11 @@ func (f *Flags) Var(value flag.Value, name, usage string) {
 	f.collect()
 }
 
-// Topic is something that help explains beside commands, for several of them.
+// Topic is a help text for several commands.
 type Topic struct {
-	Name, Summary string // one without a summary isn't listed
+	Name, Summary string // topics without a summary aren't listed
 	Text          string
-	Declare       func(f *Flags) // declares the flags that belong to the topic; nil for none
+	Declare       func(f *Flags) // declares the flags of the topic; nil for none
 }
 
 func (t Topic) write(w io.Writer) {
@@ -110,7 +111,7 @@ func (t Topic) write(w io.Writer) {
 	}
 }
 
-// overview prints what the program is and which commands it has.
+// overview prints the help of the program: its description and its commands.
 func (p *Program) overview(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\nUsage: %s COMMAND [flags]\n\nCommands:\n", strings.TrimSpace(p.About), p.Name)
 	for _, c := range p.Commands {
@@ -129,7 +130,7 @@ func (p *Program) overview(w io.Writer) {
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted by ^C.\n")
 }
 
-// writeHelp prints the help of a command: usage, what it does, its flags by group, examples.
+// writeHelp prints the help of a command: usage, description, flags by group, and examples.
 func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
 	f.collect()
 	usage, help, examples := f.Usage, f.Help, f.Examples
@@ -189,7 +190,8 @@ func nameOf(fl *flag.Flag) string {
 	return strings.TrimSpace("-" + fl.Name + " " + arg)
 }
 
-// textOf returns the usage of a flag, without the name of its value if the usage begins with it and a colon.
+// textOf returns the usage of a flag. If it begins with the name of the value and a colon, that is
+// removed.
 func textOf(fl *flag.Flag) string {
 	arg, text := flag.UnquoteUsage(fl)
 	return strings.TrimPrefix(text, arg+": ")
@@ -206,7 +208,7 @@ func writeFlags(w io.Writer, flags []*flag.Flag) {
 	}
 }
 
-// indent writes lines two columns to the right.
+// indent indents lines by two columns.
 func indent(lines string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(lines), "\n", "\n  ") + "\n"
 }

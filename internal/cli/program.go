@@ -21,7 +21,7 @@ import (
 const Version = "0.1.0"
 
 // Exit statuses. A command that a signal has ended returns Signalled plus the signal's number, as
-// shells have it: 130 after ^C, 143 after SIGTERM, 129 when the terminal has closed.
+// in shells: 130 after ^C, 143 after SIGTERM, 129 when the terminal has closed.
 const (
 	Done      = 0
 	Failed    = 1
@@ -29,58 +29,58 @@ const (
 	Signalled = 128
 )
 
-// Program is a program of several commands.
+// Program is a program with several commands.
 type Program struct {
 	Name     string
-	About    string     // the first lines of the help
-	Examples string     // its last ones, a line each
+	About    string     // first lines of the help
+	Examples string     // last lines of the help
 	Commands []*Command // in the order of the help
-	Topics   []Topic    // what help explains beside commands
+	Topics   []Topic    // help topics besides commands
 
-	Redact func(message string) string // what messages are passed through; nil for nothing
+	Redact func(message string) string // filter of all messages; nil for none
 }
 
 // Command is one of the program's commands.
 type Command struct {
 	Name     string
-	Summary  string // for the list of commands
-	Args     string // what may follow the flags, for the usage line
-	Help     string // what it does, in a few lines
-	Examples string // three, a line each
-	// Setup declares the flags and returns what runs once they are parsed and checked.
+	Summary  string // one line for the list of commands
+	Args     string // arguments after the flags, for the usage line
+	Help     string // description in a few lines
+	Examples string // three examples, one line each
+	// Setup declares the flags and returns the work, which runs after they are parsed and checked.
 	Setup func(f *Flags) Work
 
-	NoJSON bool // it has no -json: what it prints has one form
+	NoJSON bool // without -json, because the output has a single format
 }
 
-// flags makes the command's flags, and returns what runs with them.
+// flags returns the command's flags and its work.
 func (c *Command) flags() (*Flags, Work) {
 	f := newFlags(c.Name, !c.NoJSON)
 	return f, c.Setup(f)
 }
 
-// Work is what a command does.
+// Work is the function of a command.
 type Work func(ctx context.Context, e *Env) error
 
-// Env is the world as a command sees it.
+// Env is the environment of a command.
 type Env struct {
-	Program        string // its name, in front of messages
+	Program        string // name, used as a prefix of messages
 	Stdout, Stderr io.Writer
 
-	Quiet bool // neither progress nor messages, errors alone
+	Quiet bool // print only errors
 
-	reports io.Writer // where reports go
+	reports io.Writer // destination of reports
 	redact  func(string) string
 
 	mu   sync.Mutex
 	said map[string]bool
 }
 
-// Reports returns where a command's report goes: to standard output or, where this takes what the
-// command writes, to standard error; a quiet command has none of what -o writes.
+// Reports returns the writer for reports: standard output or, if the command's result goes there,
+// standard error. Quiet commands have no report if -o writes the result.
 func (e *Env) Reports() io.Writer { return cmp.Or(e.reports, e.Stdout) }
 
-// Say prints a message on standard error, once.
+// Say prints a message on standard error. It prints the same message only once.
 func (e *Env) Say(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,13 +99,13 @@ func (e *Env) tell(format string, args ...any) {
 	if e.redact != nil {
 		text = e.redact(text)
 	}
-	_, _ = io.WriteString(e.Stderr, text) // nobody is left to tell
+	_, _ = io.WriteString(e.Stderr, text) // a write error can't be reported
 }
 
-// Warn prints a warning on standard error, once.
+// Warn prints a warning on standard error. It prints the same warning only once.
 func (e *Env) Warn(format string, args ...any) { e.Say("warning: "+format, args...) }
 
-// UsageError is a mistake in how the program was called.
+// UsageError is an error in the command line.
 type UsageError struct{ Err error }
 
 func (u UsageError) Error() string { return u.Err.Error() }
@@ -114,7 +114,7 @@ func (u UsageError) Unwrap() error { return u.Err }
 // Usagef makes a [UsageError].
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// ErrReported says that the command failed and has said so already.
+// ErrReported is the error of a command that has already printed its errors.
 var ErrReported = errors.New("failed")
 
 // Run runs the program and returns its exit status.
@@ -171,18 +171,18 @@ func (p *Program) names() []string {
 	return names
 }
 
-// closed is standard output where it is closed: what is written there is lost. Go opens the null device
-// for reading and writing in its place, as some programs do that want no output, so reports may go there.
+// closed replaces a standard output that is closed. Go opens the null device for reading and
+// writing in its place. Some programs do the same to discard output, so reports may be written to
+// it.
 type closed struct{}
 
 func (closed) Write(b []byte) (int, error) { return len(b), nil }
 
-// errClosed says that a result would be lost.
+// errClosed is the error for a result that would be lost.
 var errClosed = errors.New("standard output is closed, or the null device opened for reading, too: " +
 	"expected -o FILE, a pipe or >/dev/null")
 
-// print prints what write writes at once, and returns the exit status: on a full disk a text isn't
-// done.
+// print writes a text in one write and returns the exit status, which reports a full disk.
 func (e *Env) print(write func(io.Writer)) int {
 	var b strings.Builder
 	write(&b)
@@ -195,7 +195,7 @@ func (e *Env) print(write func(io.Writer)) int {
 
 // execute parses the command's flags, runs it and turns its error into an exit status.
 func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env) int {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // a command's limit ends with it
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // resets the command's memory limit
 	f, work := c.flags()
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -230,8 +230,7 @@ func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env
 	return Failed
 }
 
-// meant names the known word that is nearest to a mistyped one, for the end of an error message; it
-// is empty where none is near.
+// meant returns a suggestion for a mistyped word, or "" if no known word is near.
 func meant(word string, known []string) string {
 	if best := run.Nearest(word, known); best != "" {
 		return fmt.Sprintf("; did you mean %s?", best)

@@ -1,9 +1,9 @@
-// Package host describes the machine that the program runs on: processor, caches, sockets, memory nodes, limits of
-// containers, load. It asks sysfs and procfs below a root that the caller names, so that a
-// recorded tree of another machine is described alike. What a system doesn't tell is in Machine.Unknown by name, and
-// never guessed.
+// Package host describes the machine: CPU, caches, sockets, memory nodes, container limits, load.
+// It reads sysfs and procfs below a root that the caller passes, so that a recorded tree of another
+// machine gives the same description. Unknown values are listed in Machine.Unknown, and never
+// guessed.
 //
-// What doesn't live here: what the machine can do, which package instrument measures.
+// Package instrument measures the machine's speed.
 package host
 
 import (
@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Machine is what the system says of itself. Zero stands for what Unknown names.
+// Machine is the description of a machine. Unknown values are zero and listed in Unknown.
 type Machine struct {
 	Model       string  `json:"model"`
 	Vendor      string  `json:"vendor"`
@@ -25,38 +25,39 @@ type Machine struct {
 	Stepping    int     `json:"stepping"`
 	Microcode   string  `json:"microcode"`
 	Kernel      string  `json:"kernel"`
-	Hypervisor  string  `json:"hypervisor"` // "none" where the processor is the program's own
+	Hypervisor  string  `json:"hypervisor"` // "none" on physical hardware
 	Sockets     int     `json:"sockets"`
 	Nodes       int     `json:"nodes"`
 	Cores       int     `json:"cores"`
-	Threads     int     `json:"threads"` // logical processors that are online
+	Threads     int     `json:"threads"` // number of online logical CPUs
 	Caches      []Cache `json:"caches"`
 	Governor    string  `json:"governor"`
 	MaxMHz      float64 `json:"max_mhz"`
-	Allowed     string  `json:"allowed"`    // the logical processors that the process may use
-	QuotaCPUs   float64 `json:"quota_cpus"` // processors by the control group; 0 for no limit
+	Allowed     string  `json:"allowed"`    // list of logical CPUs that the process may use
+	QuotaCPUs   float64 `json:"quota_cpus"` // CPU limit of the control group; 0 for none
 	MemoryBytes int64   `json:"memory_bytes"`
-	LimitBytes  int64   `json:"memory_limit_bytes"` // of the control group; 0 for none
-	UsedBytes   int64   `json:"memory_used_bytes"`  // when it was described, by all programs
+	LimitBytes  int64   `json:"memory_limit_bytes"` // memory limit of the control group; 0 for none
+	UsedBytes   int64   `json:"memory_used_bytes"`  // memory used by all programs at the time
 
-	Unknown []string `json:"unknown"` // what the system doesn't tell
+	Unknown []string `json:"unknown"` // names of unknown values
 
-	CPUs []CPU `json:"-"` // those that the process may use
+	CPUs []CPU `json:"-"` // CPUs that the process may use
 }
 
-// CPU is a logical processor. Core is one number for each core of the machine, Thread counts those of a core from 0 on.
+// CPU is a logical CPU. Core numbers the cores of the machine, and Thread the threads of a core
+// from 0.
 type CPU struct{ ID, Node, Socket, Core, Thread int }
 
-// Cache is all caches of a level and kind.
+// Cache describes all caches of one level and kind.
 type Cache struct {
 	Level  int    `json:"level"`
 	Kind   string `json:"kind"` // Data, Instruction or Unified
 	Bytes  int64  `json:"bytes"`
 	Count  int    `json:"count"`
-	Shared int    `json:"shared_by"` // logical processors
+	Shared int    `json:"shared_by"` // number of logical CPUs that share one
 }
 
-// tree reads files below a root, and remembers what isn't there.
+// tree reads files below a root, and records missing ones.
 type tree struct {
 	fs.FS
 	unknown []string
@@ -64,8 +65,8 @@ type tree struct {
 
 const cpus = "sys/devices/system/cpu"
 
-// Describe describes the machine whose files are below root. The hypervisor is what the processor says, see
-// [Hypervisor].
+// Describe describes the machine whose files are below root. hypervisor is the name from the CPU,
+// see [Hypervisor].
 func Describe(root fs.FS, hypervisor string) *Machine {
 	t := &tree{FS: root}
 	first := t.fields("proc/cpuinfo")
@@ -100,14 +101,14 @@ func Describe(root fs.FS, hypervisor string) *Machine {
 	return m
 }
 
-// need notes what isn't known.
+// need records an unknown value.
 func (t *tree) need(name string, known bool) {
 	if !known {
 		t.unknown = append(t.unknown, name)
 	}
 }
 
-// text is the content of a file, "" where there is none.
+// text returns the content of a file, or "" if it is missing.
 func (t *tree) text(name string) string {
 	text, err := fs.ReadFile(t, name)
 	if err != nil {
@@ -116,7 +117,7 @@ func (t *tree) text(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// fields are the names and values of the first paragraph of a file.
+// fields returns the names and values of the first paragraph of a file.
 func (t *tree) fields(name string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(t.text(name)) {
@@ -129,13 +130,13 @@ func (t *tree) fields(name string) map[string]string {
 	return out
 }
 
-// atoi is a number, 0 where the text isn't one.
+// atoi parses a number. It returns 0 for other text.
 func atoi(text string) int {
 	n, _ := strconv.Atoi(strings.TrimSpace(text))
 	return n
 }
 
-// ParseList reads a list of the kernel's, such as 0-3,8. What isn't a number is passed over.
+// ParseList parses a list in the kernel's format, such as 0-3,8. Invalid parts are skipped.
 func ParseList(text string) (list []int) {
 	for part := range strings.SplitSeq(strings.TrimSpace(text), ",") {
 		low, high, isRange := strings.Cut(part, "-")
@@ -151,7 +152,7 @@ func ParseList(text string) (list []int) {
 	return list
 }
 
-// mostCPUs is more than the kernel supports.
+// mostCPUs is larger than the kernel's maximum.
 const mostCPUs = 1 << 14
 
 // topology finds sockets, nodes, cores and their threads.
@@ -170,12 +171,12 @@ func (t *tree) topology(m *Machine) {
 	}
 	t.need("memory nodes", len(nodes) > 0)
 	sockets, cores := map[int]bool{}, map[[3]int]int{}
-	threads := map[int]int{} // seen of a core
+	threads := map[int]int{} // threads found by core
 	for _, id := range online {
 		in := cpus + "/cpu" + strconv.Itoa(id) + "/topology/"
 		socket, core := t.text(in+"physical_package_id"), t.text(in+"core_id")
 		if core == "" {
-			core = strconv.Itoa(id) // each counts as a core, and Unknown says so
+			core = strconv.Itoa(id) // each counts as a core and is listed in Unknown
 		}
 		key := [3]int{atoi(socket), atoi(t.text(in + "die_id")), atoi(core)}
 		if _, seen := cores[key]; !seen {
@@ -191,8 +192,8 @@ func (t *tree) topology(m *Machine) {
 	t.need("sockets and cores", len(online) > 0 && t.text(cpus+"/cpu"+strconv.Itoa(online[0])+"/topology/core_id") != "")
 }
 
-// Order returns the logical processors that the process may use in the order in which workers are pinned to them: the
-// cores of a node, then their second threads, then the next node.
+// Order returns the usable logical CPUs in the order in which workers are pinned to them: the cores
+// of a node, then their second threads, then the next node.
 func (m *Machine) Order() (order []CPU) {
 	order = slices.Clone(m.CPUs)
 	slices.SortFunc(order, func(a, b CPU) int {
@@ -202,7 +203,7 @@ func (m *Machine) Order() (order []CPU) {
 	return order
 }
 
-// caches are those of all processors, each counted once.
+// caches returns the caches of all CPUs, each counted once.
 func (t *tree) caches() (list []Cache) {
 	seen := map[string]bool{}
 	for _, id := range ParseList(t.text(cpus + "/online")) {
@@ -229,7 +230,7 @@ func (t *tree) caches() (list []Cache) {
 	return list
 }
 
-// sizeOf reads a size such as 48K.
+// sizeOf parses a size such as 48K.
 func sizeOf(text string) int64 {
 	shift := map[byte]int{'K': 10, 'M': 20, 'G': 30}
 	if n := len(text); n > 0 && shift[text[n-1]] > 0 {
@@ -238,7 +239,7 @@ func sizeOf(text string) int64 {
 	return int64(atoi(text))
 }
 
-// limits finds what the control groups of the process leave it, from its own group up to the root.
+// limits reads the limits of the process's control groups, from its own group up to the root.
 func (t *tree) limits(m *Machine) {
 	groups := t.text("proc/self/cgroup")
 	t.need("control groups", groups != "")
@@ -268,14 +269,15 @@ func (t *tree) limits(m *Machine) {
 	}
 }
 
-// limitTo takes a share of processor time that is tighter than what was found before.
+// limitTo applies a CPU limit if it is lower than the current one.
 func (m *Machine) limitTo(quota, period float64) {
 	if quota > 0 && period > 0 && (m.QuotaCPUs == 0 || quota/period < m.QuotaCPUs) {
 		m.QuotaCPUs = quota / period
 	}
 }
 
-// limitMemory does so for memory. Version 1 of control groups writes about 2⁶³ for no limit, version 2 "max".
+// limitMemory applies a memory limit if it is lower than the current one. Control groups of version
+// 1 write about 2⁶³ for no limit, version 2 writes "max".
 func (m *Machine) limitMemory(text string) {
 	if n := int64(atoi(text)); n > 0 && n < 1<<60 && (m.LimitBytes == 0 || n < m.LimitBytes) {
 		m.LimitBytes = n

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Load is processor time, in seconds, since the machine started: of all that ran, of this process, and what the
-// hypervisor gave to others.
+// Load is CPU time since the machine started, in seconds: of all processes, of this process, and
+// the time that the hypervisor gave to other machines.
 type Load struct{ All, Own, Stolen float64 }
 
-// ticks is USER_HZ, the unit of procfs; it is 100 on all architectures that Go knows.
+// ticks is USER_HZ, the unit of procfs. It is 100 on all architectures that Go supports.
 const ticks = 100
 
-// ReadLoad reads the load; it returns false where the system doesn't tell.
+// ReadLoad reads the load. It returns false if the system doesn't provide it.
 func ReadLoad(root fs.FS) (l Load, known bool) {
 	t := &tree{FS: root}
 	all := strings.Fields(t.text("proc/stat"))
 	own := t.text("proc/self/stat")
-	after := strings.Fields(own[strings.LastIndexByte(own, ')')+1:]) // the name may have blanks; state is field 3
+	after := strings.Fields(own[strings.LastIndexByte(own, ')')+1:]) // the name may contain blanks; state is field 3
 	if len(all) < 9 || all[0] != "cpu" || len(after) < 13 {
 		return l, false
 	}
@@ -30,19 +30,20 @@ func ReadLoad(root fs.FS) (l Load, known bool) {
 	return l, true
 }
 
-// Others is the time, since before, of other processes and of other machines on the same processor. Counters have
-// hundredths of seconds, so it may be a little below 0: only sums are worth a bound.
+// Others returns the CPU time since before of other processes and of other machines on the same
+// CPU. The counters' unit is a hundredth of a second, so it may be slightly negative.
 func (l Load) Others(before Load) float64 {
 	return l.All - before.All - l.Own + before.Own + l.Stolen - before.Stolen
 }
 
-// Counters are all that are read before and after a computation; what the system doesn't tell is nil, or 0.
+// Counters are the counters that are read before and after a computation. Unknown ones are nil or
+// 0.
 type Counters struct {
 	Load      *Load
-	Processor float64 // seconds of the process
+	Processor float64 // CPU seconds of the process
 }
 
-// ReadCounters reads them.
+// ReadCounters reads the counters.
 func ReadCounters(root fs.FS) (c Counters) {
 	if load, known := ReadLoad(root); known {
 		c.Load = &load

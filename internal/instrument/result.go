@@ -14,64 +14,64 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Schema is the version of a result's file. Version 1 is the first; fields are only ever added within a version.
+// Schema is the version of the result file. Within a version, fields are only added.
 const Schema = 1
 
-// Result is what a run of the suite found. docs/bench.md describes its file.
+// Result is the result of a run of the suite. docs/bench.md describes its file.
 type Result struct {
 	Schema  int           `json:"schema"`
 	Date    string        `json:"date"`
-	Program string        `json:"program"` // its version
+	Program string        `json:"program"` // program version
 	Go      string        `json:"go"`
 	Machine *host.Machine `json:"machine"`
-	GPU     string        `json:"gpu"` // its name, or why there is none; the suite measures the processor
+	GPU     string        `json:"gpu"` // GPU name, or why there is none; the suite measures the CPU
 	ISA     asm.ISA       `json:"isa"`
-	Caches  asm.Caches    `json:"caches"` // that the head goes by
-	Costs   string        `json:"costs"`  // where the head's cost constants come from
+	Caches  asm.Caches    `json:"caches"` // cache sizes that determine the head
+	Costs   string        `json:"costs"`  // source of the head's cost constants
 	Pinned  bool          `json:"pinned"`
-	Bound   float64       `json:"bound_seconds"` // most that rounds were to take
-	Partial bool          `json:"incomplete"`    // interrupted: fewer rounds, and no check of results after them
+	Bound   float64       `json:"bound_seconds"` // time limit of the rounds
+	Partial bool          `json:"incomplete"`    // interrupted: fewer rounds, and no final check of results
 	Rounds  int           `json:"rounds"`
 	Roofs   []*Roof       `json:"roofs"`
 	Rows    []*Row        `json:"rows"`
 }
 
-// Row is a workload on some workers.
+// Row is a workload with a number of workers.
 type Row struct {
 	Workload string  `json:"workload"`
 	Version  int     `json:"version"`
 	Workers  int     `json:"workers"`
 	Unit     string  `json:"unit"`
-	Units    float64 `json:"units"` // of a pass
+	Units    float64 `json:"units"` // per pass
 	Digest   string  `json:"digest"`
-	Known    bool    `json:"digest_known"` // the same as on other machines with that instruction set
+	Known    bool    `json:"digest_known"` // the digest equals that of other machines with the same instruction set
 	Error    Error   `json:"error"`
 
-	Seconds   []float64 `json:"seconds"`           // of the passes, in the order of the rounds
-	Processor []float64 `json:"processor_seconds"` // that the process took in each; nil where the system doesn't tell
-	MHz       []float64 `json:"mhz"`               // beside each, mean of the workers; nil if unknown
+	Seconds   []float64 `json:"seconds"`           // elapsed time of each pass, in the order of the rounds
+	Processor []float64 `json:"processor_seconds"` // CPU time of each pass; nil if unknown
+	MHz       []float64 `json:"mhz"`               // mean frequency of the workers' cores in each pass; nil if unknown
 	Rate      Median    `json:"rate"`              // units per second
-	Precise   bool      `json:"precise"`           // the interval is within 2 %
-	Short     int       `json:"short_passes"`      // passes whose workers waited for processors, in two tries
-	RunToRun  float64   `json:"run_to_run"`        // standard deviation between runs of the log of the lower quartile
+	Precise   bool      `json:"precise"`           // the interval is within 2%
+	Short     int       `json:"short_passes"`      // number of passes whose workers waited for CPUs, in both tries
+	RunToRun  float64   `json:"run_to_run"`        // SD between runs of the log of the lower quartile
 
-	Others float64 `json:"other_cores"` // that other programs kept busy meanwhile; below 0 if unknown
+	Others float64 `json:"other_cores"` // cores used by other programs in the meantime; negative if unknown
 	Work   *Work   `json:"work,omitempty"`
 }
 
-// String names the row.
+// String returns the name of the row.
 func (r *Row) String() string {
 	return fmt.Sprintf("%s/%d, %s", r.Workload, r.Version, report.Counted(r.Workers, "worker", "workers"))
 }
 
-// mostOthers is the number of cores kept busy by other programs above which -compare uses processor time.
+// mostOthers is the number of cores used by other programs above which -compare uses CPU time.
 const mostOthers = 0.1
 
-// Busy reports whether other programs took so much that -compare uses processor time.
+// Busy reports whether other programs used so many cores that -compare uses CPU time.
 func (r *Row) Busy() bool { return r.Others > mostOthers && len(r.Processor) == len(r.Seconds) }
 
-// times are the seconds of the rounds, of the clock or, divided by the workers, of the process; or millions of cycles
-// in them.
+// times returns the time of each round in seconds: elapsed time or, if processor is set, CPU time
+// per worker. If cycles is set, it returns millions of cycles.
 func (r *Row) times(processor, cycles bool) []float64 {
 	out := slices.Clone(r.Seconds)
 	for i := range out {
@@ -85,7 +85,7 @@ func (r *Row) times(processor, cycles bool) []float64 {
 	return out
 }
 
-// rates are units per second, by round.
+// rates returns units per second, by round.
 func (r *Row) rates() []float64 {
 	rates := slices.Clone(r.Seconds)
 	for k, s := range rates {
@@ -94,10 +94,10 @@ func (r *Row) rates() []float64 {
 	return rates
 }
 
-// Frequency is the median of the cores' frequency in MHz, NaN where it isn't known.
+// Frequency returns the median frequency of the cores in MHz, or NaN if it is unknown.
 func (r *Row) Frequency() float64 { return medianOf(r.MHz).Median }
 
-// Cores returns the median number of processors that the process kept busy, 0 if unknown.
+// Cores returns the median number of CPUs that the process used, or 0 if it is unknown.
 func (r *Row) Cores() float64 {
 	if len(r.Processor) != len(r.Seconds) || len(r.Seconds) == 0 {
 		return 0
@@ -109,14 +109,14 @@ func (r *Row) Cores() float64 {
 	return report.Median(busy)
 }
 
-// Roof is what some workers could do at most: multiply-adds in registers, and bytes.
+// Roof is the peak throughput for a number of workers: multiply-adds in registers, and bytes.
 type Roof struct {
 	Workers int     `json:"workers"`
 	Peak    float64 `json:"peak_madd_per_s"`
 	Bandwidth
 }
 
-// Row returns the row of a workload, nil where there is none.
+// Row returns the row of a workload, or nil.
 func (r *Result) Row(workload string, version, workers int) *Row {
 	for _, row := range r.Rows {
 		if row.Workload == workload && row.Version == version && row.Workers == workers {
@@ -126,7 +126,7 @@ func (r *Result) Row(workload string, version, workers int) *Row {
 	return nil
 }
 
-// Write writes the result's file.
+// Write writes the result file.
 func (r *Result) Write(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -134,7 +134,7 @@ func (r *Result) Write(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// Load reads a file of a result.
+// Load reads a result file.
 func Load(path string) (*Result, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -143,7 +143,7 @@ func Load(path string) (*Result, error) {
 	return Parse(path, text)
 }
 
-// Parse reads what [Result.Write] wrote, or what earlier programs did.
+// Parse parses a file that [Result.Write] or an earlier version wrote.
 func Parse(name string, text []byte) (*Result, error) {
 	var r Result
 	if err := json.Unmarshal(text, &r); err != nil {
@@ -160,14 +160,14 @@ func Parse(name string, text []byte) (*Result, error) {
 	return &r, nil
 }
 
-// check finds what no program wrote.
+// check returns an error if the result is invalid.
 func (r *Result) check() error {
 	switch {
 	case r.Schema == 0:
 		return errors.New("no result of bench -suite: the schema is missing; reports of bench without -suite can't be " +
 			"compared, write results by bench -suite quick -o FILE")
 	case r.Schema > Schema:
-		return fmt.Errorf("schema %d, expected at most %d: a newer program wrote it", r.Schema, Schema)
+		return fmt.Errorf("schema %d, expected at most %d: written by a newer version of the program", r.Schema, Schema)
 	case r.Schema < 0 || r.Machine == nil || len(r.Rows) == 0:
 		return errors.New("no machine or no rows, expected both")
 	}
@@ -177,7 +177,7 @@ func (r *Result) check() error {
 		case row == nil || row.Workload == "" || row.Workers < 1 || len(row.Seconds) == 0:
 			return fmt.Errorf("row %d has no workload, workers or seconds, expected all three", i+1)
 		case seen[row.String()]:
-			return fmt.Errorf("row %d: %s is there twice", i+1, row)
+			return fmt.Errorf("row %d: duplicate of %s", i+1, row)
 		case !(row.RunToRun >= 0 && row.RunToRun < 1):
 			return fmt.Errorf("row %d: %s: runs vary by %g, expected a part from 0 to 1", i+1, row, row.RunToRun)
 		case !(row.Units > 0 && row.Units < 1e300) || !(row.Rate.Median > 0):

@@ -22,29 +22,30 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Options say how the suite is run.
+// Options are the options of [Run].
 type Options struct {
-	ISA       asm.ISA       // default the best
-	Workers   []int         // a row of each workload for each
-	Pin       bool          // workers to processors in the order of host.Machine.Order
-	Bound     time.Duration // most that the rounds take
+	ISA       asm.ISA       // instruction set; default the fastest
+	Workers   []int         // numbers of workers, with a row of each workload for each
+	Pin       bool          // pin workers to CPUs in the order of host.Machine.Order
+	Bound     time.Duration // time limit of the rounds
 	Workloads []*Workload   // default all
-	Program   string        // its version, for the file
-	Stage     func(string)  // is told what is under way; default none
+	Program   string        // program version, for the file
+	Stage     func(string)  // called with the current stage; default none
 }
 
 const (
-	precision   = 0.02 // that intervals of medians are to be within
+	precision   = 0.02 // required width of the medians' intervals
 	leastRounds = batches * leastBatch
 )
 
-// root is the tree of files that the system describes itself by.
+// root is the file tree in which the system describes itself.
 var root = os.DirFS("/")
 
-// Run measures the workloads in turn, round by round, until the interval of each median is within 2 %, for at least 24
-// rounds, or until the bound of time is reached. If ctx ends after the first pass, Run returns what was
-// measured, marked as incomplete, with the cause. A wrong result is an error without a result. While Run prepares,
-// package asm uses other cache sizes (asm.UseCaches), so that no engine may be made meanwhile.
+// Run measures the workloads in turn, round by round, for at least 24 rounds and until the interval
+// of each median is within 2%, or until the time limit. If ctx is done after the first pass, Run
+// returns the measurements so far, marked as incomplete, with the cause. A wrong result is an
+// error. While Run prepares, package asm uses other cache sizes (asm.UseCaches), so that no other
+// engine may be made then.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Stage == nil {
 		o.Stage = func(string) {}
@@ -93,15 +94,15 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return r, err
 }
 
-// measuring is a run under way.
+// measuring is a running measurement.
 type measuring struct {
 	result *Result
 	order  []host.CPU
 	pin    bool
 	table  *asm.Kernels
-	jobs   []*job    // of the rows
-	others []float64 // seconds of processors that others kept busy, by row
-	took   []float64 // seconds of its passes
+	jobs   []*job    // jobs by row
+	others []float64 // CPU seconds of other programs, by row
+	took   []float64 // seconds of the passes, by row
 	buffer []float32
 }
 
@@ -110,7 +111,8 @@ func hex(digest uint64) string { return fmt.Sprintf("%016x", digest) }
 //go:embed digests.json
 var digestsFile []byte
 
-// KnownDigests are digests of workloads by name, version and instruction set, on amd64 with the caches of KnownCaches.
+// KnownDigests are digests of workloads by name, version and instruction set, on amd64 with
+// KnownCaches.
 var KnownDigests = func() (known map[string]string) {
 	if err := json.Unmarshal(digestsFile, &known); err != nil {
 		panic(err)
@@ -118,13 +120,14 @@ var KnownDigests = func() (known map[string]string) {
 	return known
 }()
 
-// KnownCaches are the sizes that KnownDigests were made with: the head, and with it the bits, go by them.
+// KnownCaches are the cache sizes for KnownDigests, because the head, and so the bits, depend on
+// them.
 var KnownCaches = asm.Caches{L1: 32 << 10, L2: 1 << 20}
 
-// DigestName is the name of a workload's digest.
+// DigestName returns the key of a workload in KnownDigests.
 func DigestName(w *Workload, isa asm.ISA) string { return w.String() + "/" + string(isa) }
 
-// KnownDigest computes the digest of a workload as KnownDigests have it.
+// KnownDigest computes the digest of a workload with KnownCaches.
 func KnownDigest(ctx context.Context, w *Workload, isa asm.ISA, workers int) (string, error) {
 	own := asm.UsedCaches()
 	asm.UseCaches(KnownCaches)
@@ -137,16 +140,16 @@ func KnownDigest(ctx context.Context, w *Workload, isa asm.ISA, workers int) (st
 	return hex(digest), err
 }
 
-// prepare makes the rows, and checks results.
+// prepare makes the rows and checks results.
 func (m *measuring) prepare(ctx context.Context, o *Options) error {
 	d := newDocuments(slices.Max(o.Workers))
 	for _, w := range o.Workloads {
 		o.Stage("checking " + w.Name)
 		known, err := KnownDigest(ctx, w, o.ISA, d.workers)
 		want, have := KnownDigests[DigestName(w, o.ISA)]
-		have = have && runtime.GOARCH == "amd64" // elsewhere the compiler may fuse multiply-adds
+		have = have && runtime.GOARCH == "amd64" // on other architectures the compiler may fuse multiply-adds
 		if err == nil && have && known != want {
-			err = fmt.Errorf("the digest on %s is %s, expected %s as on other machines: this one computes other bits; "+
+			err = fmt.Errorf("the digest on %s is %s, expected %s as on other machines; "+
 				"soak looks for the core", o.ISA, known, want)
 		}
 		for _, workers := range o.Workers {
@@ -169,7 +172,8 @@ func (m *measuring) prepare(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// add adds a row whose values are within tolerance, and whose bits are those of other numbers of workers.
+// add adds a row, after checking that values are within tolerance, and that the bits don't depend
+// on the number of workers.
 func (m *measuring) add(ctx context.Context, d *documents, w *Workload, row *Row) error {
 	j, err := w.prepare(ctx, d, setting{m.result.ISA, row.Workers})
 	if err != nil {
@@ -181,7 +185,7 @@ func (m *measuring) add(ctx context.Context, d *documents, w *Workload, row *Row
 		return err
 	}
 	if !(worst.Part <= 1) {
-		return fmt.Errorf("a value of %d is off from the reference by %.3g times what it may be", worst.Values, worst.Part)
+		return fmt.Errorf("a value of %d differs from the reference by %.3g times the tolerance", worst.Values, worst.Part)
 	}
 	row.Units, row.Error, row.Digest = j.units, worst, hex(digest)
 	for _, other := range m.result.Rows {
@@ -194,7 +198,7 @@ func (m *measuring) add(ctx context.Context, d *documents, w *Workload, row *Row
 	return nil
 }
 
-// rounds measures until it knows enough.
+// rounds measures until the medians are precise.
 func (m *measuring) rounds(ctx context.Context, o *Options) error {
 	begin, r := time.Now(), m.result
 	roofs := make([][]Bandwidth, len(r.Roofs))
@@ -230,12 +234,12 @@ func (m *measuring) rounds(ctx context.Context, o *Options) error {
 	return context.Cause(ctx)
 }
 
-// confine has the process run on as many processors as there are workers, the first of the order.
+// confine restricts the process to as many CPUs as workers, the first in order.
 func (m *measuring) confine(workers int) {
 	if !m.pin {
 		return
 	}
-	if len(m.order) == 0 { // the system doesn't say which processors there are
+	if len(m.order) == 0 { // the system doesn't list CPUs
 		m.pin, m.result.Pinned = false, false
 		return
 	}
@@ -244,24 +248,24 @@ func (m *measuring) confine(workers int) {
 		ids = append(ids, c.ID)
 	}
 	if host.Confine(ids) != nil {
-		m.pin, m.result.Pinned = false, false // a container may forbid it; the file says so
+		m.pin, m.result.Pinned = false, false // forbidden in some containers; recorded in the file
 	}
 }
 
-// pinned has each worker run on a processor of its own, and counts workers in due.
+// pinned runs each worker on a CPU of its own, and counts workers in due.
 func (m *measuring) pinned(ctx context.Context, due *dueTime) context.Context {
 	return run.OnWorker(ctx, func(w int) func() {
 		release := func() {}
 		if m.pin {
-			release, _ = host.Pin(m.order[w%len(m.order)].ID) // confined at least
+			release, _ = host.Pin(m.order[w%len(m.order)].ID) // if this fails, the worker is still confined
 		}
 		due.add(1)
 		return func() { due.add(-1); release() }
 	})
 }
 
-// dueTime sums the processor time that a pass needs if each worker has a processor: the time with at most one worker,
-// and that with more times their number.
+// dueTime sums the CPU time that a pass needs if each worker has a CPU: the time with at most one
+// worker, and the time with more workers times their number.
 type dueTime struct {
 	mu      sync.Mutex
 	workers int
@@ -269,7 +273,7 @@ type dueTime struct {
 	seconds float64
 }
 
-// add counts workers that begin or end.
+// add adds workers, or removes them if workers is negative.
 func (d *dueTime) add(workers int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -278,17 +282,17 @@ func (d *dueTime) add(workers int) {
 	d.workers, d.since = d.workers+workers, now
 }
 
-// enough is the part of the processor time due below which a pass is measured again, once.
+// enough is the share of the due CPU time below which a pass is repeated once.
 const enough = 0.8
 
-// once is a pass measured once.
+// once is a single measurement of a pass.
 type once struct {
 	mhz, seconds, due float64
 	before, after     host.Counters
 	did               engine.Stats
 }
 
-// short reports whether workers had to wait for processors.
+// short reports whether workers had to wait for CPUs.
 func (o *once) short() bool {
 	took := o.after.Processor - o.before.Processor
 	return o.after.Processor > 0 && took < enough*o.due
@@ -297,7 +301,7 @@ func (o *once) short() bool {
 // once measures a pass of a row.
 func (m *measuring) once(ctx context.Context, row *Row, j *job) (o once, err error) {
 	o.mhz, _ = meanMHz(m.pinned(ctx, &dueTime{since: time.Now()}), row.Workers)
-	runtime.GC() // what others left is no part of this one's time
+	runtime.GC() // so that the pass doesn't collect garbage of others
 	if j.engine != nil {
 		o.did = j.engine.Stats()
 	}
@@ -316,7 +320,7 @@ func (m *measuring) once(ctx context.Context, row *Row, j *job) (o once, err err
 	return o, nil
 }
 
-// pass measures a row once, or twice if it is short of processors the first time.
+// pass measures a row, and repeats that once if workers had to wait for CPUs.
 func (m *measuring) pass(ctx context.Context, i int) error {
 	row, j := m.result.Rows[i], m.jobs[i]
 	m.confine(row.Workers)
@@ -350,7 +354,7 @@ func (m *measuring) pass(ctx context.Context, i int) error {
 	return nil
 }
 
-// meanMHz is the frequency of the workers' cores, all at once.
+// meanMHz returns the mean frequency of the workers' cores when all of them are busy.
 func meanMHz(ctx context.Context, workers int) (mean float64, known bool) {
 	all := make([]float64, workers)
 	err := run.Tasks(ctx, workers, workers, func(_ context.Context, _, task int) error {

@@ -1,14 +1,14 @@
 package instrument
 
-// Scaled is what more workers of a workload give.
+// Scaled is the throughput of a workload with several workers.
 type Scaled struct {
 	Workload   string  `json:"workload"`
 	Workers    int     `json:"workers"`
 	SpeedUp    float64 `json:"speed_up"`
-	Efficiency float64 `json:"efficiency"` // of each worker, against one alone
+	Efficiency float64 `json:"efficiency"` // per worker, relative to a single worker
 }
 
-// Scaling compares the rows on several workers with those on one.
+// Scaling compares rows with several workers with rows of one worker.
 func (r *Result) Scaling() (list []Scaled) {
 	for _, row := range r.Rows {
 		one := r.Row(row.Workload, row.Version, 1)

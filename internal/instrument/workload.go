@@ -1,9 +1,9 @@
-// Package instrument measures hardware by what Gram computes: workloads with names and versions, whose results are
-// checked before their times count; rounds until their medians are known; files of results with the machine's
-// description, and their comparison.
+// Package instrument measures hardware with workloads of Gram. Workloads have names and versions,
+// and their results are checked before their times count. Rounds are repeated until the medians are
+// precise. Result files include a description of the machine.
 //
-// [Run] measures, [Load] and [Result.Write] keep results, [Compare] reports whether two differ. Package host describes
-// the machine. What doesn't live here: flags, tables and pages, which the command has.
+// [Run] measures, [Load] and [Result.Write] read and write result files, [Compare] reports whether
+// two results differ. Package host describes the machine. The command has flags, tables and pages.
 package instrument
 
 import (
@@ -16,48 +16,49 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Workload is work with a name and a version: what a pass of it computes never changes under them.
+// Workload is a computation with a name and a version, which identify its results exactly.
 type Workload struct {
 	Name    string
 	Version int
-	What    string // what a pass does
-	Unit    string // what it counts
+	What    string // what a pass computes
+	Unit    string // unit that it counts
 
-	// RunToRun is the standard deviation, between runs of one program on an idle machine, of the logarithm of the lower
-	// quartile of a run's times. It was measured on six runs of one machine.
+	// RunToRun is the standard deviation, between runs of one program on an idle machine, of the
+	// logarithm of the lower quartile of a run's times. It was measured with six runs on one
+	// machine.
 	RunToRun float64
 
 	prepare preparation
 }
 
-// preparation makes a workload ready to run.
+// preparation prepares a workload.
 type preparation func(ctx context.Context, d *documents, on setting) (*job, error)
 
-// String is the name with the version.
+// String returns the name with the version.
 func (w *Workload) String() string { return fmt.Sprintf("%s/%d", w.Name, w.Version) }
 
-// setting is what a workload runs on.
+// setting is the instruction set and number of workers of a workload.
 type setting struct {
 	isa     asm.ISA
 	workers int
 }
 
-// job is a workload that is ready to run.
+// job is a prepared workload.
 type job struct {
-	units  float64                                   // of a pass
-	pass   func(ctx context.Context) error           // is what is timed
-	digest func(ctx context.Context) (uint64, error) // of a pass' results, bit by bit
-	worst  func(ctx context.Context) (Error, error)  // of a sample beside the reference
-	engine *engine.Engine                            // nil where none works
+	units  float64                                   // units per pass
+	pass   func(ctx context.Context) error           // the part that is timed
+	digest func(ctx context.Context) (uint64, error) // digest of the results of a pass, bit for bit
+	worst  func(ctx context.Context) (Error, error)  // largest error of a sample compared with the reference
+	engine *engine.Engine                            // nil if the workload uses none
 }
 
-// Error is the greatest error of a sample of values beside a reference, as a part of what it may be.
+// Error is the largest error in a sample of values, relative to the tolerance.
 type Error struct {
 	Values int     `json:"values"`
-	Part   float64 `json:"part"` // of the tolerance: at most 1, or the result is wrong
+	Part   float64 `json:"part"` // error divided by the tolerance: at most 1, unless the result is wrong
 }
 
-// add takes in a value, whose error may be so large. What isn't a number counts as infinitely wrong.
+// add adds a value with its error and tolerance. NaN counts as infinitely wrong.
 func (e *Error) add(off, tolerance float64) {
 	e.Values++
 	part := 0.0
@@ -69,7 +70,7 @@ func (e *Error) add(off, tolerance float64) {
 	}
 }
 
-// documents keeps what workloads share.
+// documents caches documents that several workloads share.
 type documents struct {
 	corpora  map[string]*corpus.Corpus
 	embedded map[string]*sparse.Embedded
@@ -80,7 +81,7 @@ func newDocuments(workers int) *documents {
 	return &documents{map[string]*corpus.Corpus{}, map[string]*sparse.Embedded{}, workers}
 }
 
-// corpus makes a synthetic corpus, once.
+// corpus returns a synthetic corpus, which it makes once.
 func (d *documents) corpus(ctx context.Context, parameters string) (c *corpus.Corpus, err error) {
 	if c = d.corpora[parameters]; c == nil {
 		c, err = corpus.Read(ctx, "synthetic:"+parameters, corpus.Options{Workers: d.workers})
@@ -89,7 +90,7 @@ func (d *documents) corpus(ctx context.Context, parameters string) (c *corpus.Co
 	return c, err
 }
 
-// engine makes an engine on a synthetic corpus, on the sphere.
+// engine makes an engine for a synthetic corpus with the embedding tf-l1-sqrt.
 func (d *documents) engine(ctx context.Context, parameters string, on setting) (*engine.Engine, *sparse.Embedded,
 	error) {
 	c, err := d.corpus(ctx, parameters)

@@ -18,7 +18,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// The corpora of the workloads. Text has Zipf's frequencies; short documents are mostly tail, dense ones all head.
+// Corpora of the workloads. Text has Zipf frequencies. Short documents are mostly tail, dense
+// documents only head.
 const (
 	textCorpus   = "docs=6144,terms=40000,length=200,seed=1"
 	shortCorpus  = "docs=12288,terms=16000,length=12,seed=2"
@@ -28,17 +29,18 @@ const (
 	readCorpus   = "docs=9000,terms=20000,length=200,seed=6"
 )
 
-// plain is c itself.
+// plain is the kernel c.
 var plain = kernel.MustParse("c")
 
-// errorOfC bounds the absolute error of c, see [engine.Engine]; errorOfValue the relative one of a kernel.
+// errorOfC bounds the absolute error of c, see [engine.Engine]; errorOfValue the relative error of
+// a kernel.
 const (
 	errorOfC     = 1e-6
 	errorOfValue = 1e-5
-	price        = 10 // bounds the weight of a support vector
+	price        = 10 // bound on the weight of a support vector
 )
 
-// Workloads are all of them, in the order in which they are measured.
+// Workloads are all workloads in the order of measurement.
 var Workloads = []*Workload{
 	{"tiles-text", 1, "c of all pairs of 6,144 documents of 200 words", "pairs", 0.008, tilesOf(textCorpus)},
 	{"tiles-short", 2, "c of all pairs of 12,288 documents of 12 words", "pairs", 0.011, tilesOf(shortCorpus)},
@@ -55,7 +57,7 @@ var Workloads = []*Workload{
 	{"read", 1, "9,000 lines of 200 words to counts of terms", "bytes", 0.005, prepareRead},
 }
 
-// tilesOf computes c of all pairs, and stores nothing.
+// tilesOf computes c of all pairs without storing it.
 func tilesOf(parameters string) preparation {
 	return func(ctx context.Context, d *documents, on setting) (*job, error) {
 		e, x, err := d.engine(ctx, parameters, on)
@@ -86,7 +88,7 @@ func tilesOf(parameters string) preparation {
 	}
 }
 
-// prepareMap maps blocks of c, as a panel leaves them, again and again.
+// prepareMap maps blocks of c repeatedly, as after a panel.
 func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	const block, blocks, times = 1 << 15, 64, 8
 	table, err := asm.For(on.isa)
@@ -94,7 +96,7 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 		return nil, err
 	}
 	k := kernel.MustParse("diffusion:t=0.5")
-	c, norms := make([]float32, block), make([]float32, block+1) // norms change no value
+	c, norms := make([]float32, block), make([]float32, block+1) // norms don't affect the values
 	for i := range c {
 		c[i] = float32(i) / block
 	}
@@ -132,9 +134,9 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	}, nil
 }
 
-// trainOf trains a model. Its digest is that of its scores, whose reference are those of the same model on portable
-// kernels: each adds up weights times kernel values, two of which are off, so tolerance says what weights can
-// add up to.
+// trainOf trains a model. Its digest is computed from its scores. The reference are the scores of
+// the same model with portable kernels. Each score is a sum of weights times kernel values with
+// errors, so tolerance includes the sum of the weights.
 func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) preparation {
 	return func(ctx context.Context, d *documents, on setting) (*job, error) {
 		c, err := d.corpus(ctx, corpus)
@@ -178,7 +180,7 @@ func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) pr
 	}
 }
 
-// prepareNeighbours finds the nearest documents.
+// prepareNeighbours finds nearest documents.
 func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, error) {
 	const count = 10
 	e, x, err := d.engine(ctx, textCorpus, on)
@@ -201,7 +203,7 @@ func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, err
 			}
 			return digest, err
 		},
-		// The values of the nearest are those of the reference, in order.
+		// The nearest documents' values must equal the reference's, in order.
 		worst: func(ctx context.Context) (worst Error, err error) {
 			found, err := find(ctx)
 			if err != nil {
@@ -215,7 +217,7 @@ func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, err
 				c := slices.Delete(slices.Clone(row), i, i+1)
 				slices.Sort(c)
 				for j, near := range found.Of(i) {
-					worst.add(math.Abs(1-float64(near.Value)-c[j]), errorOfC+0x1p-24) // and the rounding of the value
+					worst.add(math.Abs(1-float64(near.Value)-c[j]), errorOfC+0x1p-24) // includes the rounding of the value
 				}
 			}
 			return worst, nil
@@ -255,7 +257,7 @@ func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
 			all := got.Digest()
 			return binary.BigEndian.Uint64(all[:]), nil
 		},
-		// No word is lost, and none counted twice.
+		// No word may be lost or counted twice.
 		worst: func(ctx context.Context) (worst Error, err error) {
 			got, err := read(ctx)
 			if err != nil {

@@ -9,8 +9,8 @@ import (
 	"math"
 )
 
-// Compressed is a sparse matrix to be written row by row. Row returns the columns of a row,
-// ascending, and their values, finite, which hold until its next call.
+// Compressed is a sparse matrix that is written row by row. Row returns the ascending columns of a
+// row with their finite values, which are valid until its next call.
 type Compressed struct {
 	Rows, Cols int
 	Row        func(i int) (columns []uint32, values []float32)
@@ -32,8 +32,8 @@ func (m *Compressed) count() (n int64, err error) {
 	return n, err
 }
 
-// WriteNPZ writes a matrix in compressed rows as scipy.sparse.save_npz does: a zip file of five
-// arrays. scipy.sparse.load_npz reads it. Row is asked for each row four times.
+// WriteNPZ writes a CSR matrix in the format of scipy.sparse.save_npz, a zip file of five arrays,
+// for scipy.sparse.load_npz. It calls Row four times per row.
 func (m *Compressed) WriteNPZ(w io.Writer) error {
 	n, err := m.count()
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 //
 //	label 0:i 1:k(i,1) 2:k(i,2) ... n:k(i,n)
 //
-// with i counted from 1. Values have the fewest digits that give the same float32 back. Source: the
-// README of LIBSVM, "Precomputed Kernels".
+// with i counted from 1. Values have the smallest number of digits that identifies the float32.
+// Source: the README of LIBSVM, "Precomputed Kernels".
 type libsvm struct {
 	w      io.Writer
-	labels []string // numbers; nil stands for 0 everywhere
+	labels []string // numbers; nil: 0 for all
 	row    int      // from 0
 	buf    []byte
 }
@@ -40,5 +40,5 @@ func (w *libsvm) WriteRow(row []float32) error {
 	return err
 }
 
-// appendFloat writes v with the fewest digits that give the same float32 back.
+// appendFloat writes v with the smallest number of digits that identifies the float32.
 func appendFloat(b []byte, v float32) []byte { return strconv.AppendFloat(b, float64(v), 'g', -1, 32) }

@@ -7,9 +7,9 @@ import (
 )
 
 // matrixMarket writes MatrixMarket's array format for symmetric matrices: the lower triangle,
-// column by column, one value a line. Column j from the diagonal downwards is row j from the
-// diagonal to the right, so rows can be written as they come. Source: Boisvert, Pozo and Remington,
-// The Matrix Market Exchange Formats, NISTIR 5935 (1996).
+// column by column, one value per line. By symmetry column j below the diagonal is row j right of
+// it, so rows are written in order. Source: Boisvert, Pozo and Remington, The Matrix Market
+// Exchange Formats, NISTIR 5935 (1996).
 type matrixMarket struct {
 	w   io.Writer
 	row int // from 0

@@ -16,8 +16,7 @@ type npy struct {
 	buf []byte
 }
 
-// NPYHeader returns what stands before the values of an array, whose type and shape are as NumPy
-// writes them.
+// NPYHeader returns the header of an array, with type and shape in NumPy's notation.
 func NPYHeader(of, shape string) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", of, shape)
 	const before = 6 + 2 + 2 // magic, version, length

@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// Writer writes the rows of a matrix, in order, to a writer that the caller closes.
+// Writer writes the rows of a matrix in order. The caller closes the underlying writer.
 type Writer interface {
-	// WriteRow writes the next row, a value for each column, all finite. After an error the matrix isn't complete.
+	// WriteRow writes the next row, one finite value per column. After an error the output is
+	// incomplete.
 	WriteRow(row []float32) error
 }
 
-// Header is what a format wants to know beforehand.
+// Header holds the values that a format's header needs.
 type Header struct {
 	Rows    int
-	Cols    int      // 0 for as many as rows, of a symmetric matrix
-	Labels  []string // one a row, for libsvm: numbers as text, finite; nil stands for 0 everywhere
+	Cols    int      // number of columns; 0 for a symmetric matrix
+	Labels  []string // one number per row, for libsvm; nil: 0 for all
 	Comment string   // one line, for formats with comments
 }
 
@@ -30,10 +31,10 @@ func (h Header) MinBytes(format string) int64 {
 	return int64(min(each*values, math.MaxInt64/2))
 }
 
-// Formats lists the names that NewWriter knows.
+// Formats returns the names of the formats of [NewWriter].
 func Formats() []string { return []string{"npy", "libsvm", "mm"} }
 
-// NewWriter returns a writer of the given format, having written the format's header to w.
+// NewWriter returns a writer of the given format. It writes the format's header to w.
 func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
 	switch format {
 	case "npy":
@@ -43,14 +44,14 @@ func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
 		return &libsvm{w: w, labels: h.Labels}, nil
 	case "mm":
 		if h.Cols > 0 {
-			return nil, fmt.Errorf("format mm is that of symmetric matrices, expected npy or libsvm")
+			return nil, fmt.Errorf("format mm requires a symmetric matrix, expected npy or libsvm")
 		}
 		return newMatrixMarket(w, h.Rows, h.Comment)
 	}
 	return nil, fmt.Errorf("format %q is unknown, expected one of %s", format, strings.Join(Formats(), ", "))
 }
 
-// FormatOf returns the format that a file name's ending stands for, or "".
+// FormatOf returns the format for a file name's extension, or "".
 func FormatOf(path string) string {
 	for _, e := range []struct{ ending, format string }{{".npy", "npy"}, {".mtx", "mm"}, {".mm", "mm"},
 		{".svm", "libsvm"}, {".libsvm", "libsvm"}} {

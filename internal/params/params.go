@@ -1,13 +1,15 @@
-// Package params sets, checks and describes the parameters of learners. They are the fields of a struct with tags:
+// Package params sets, checks and describes the parameters of learners. Parameters are struct
+// fields with tags:
 //
 //	C     float64 `param:"c" default:"1" above:"0" help:"regularization parameter"`
 //	Count int     `param:"m" default:"4096" min:"1" auto:"-1" help:"landmarks"`
 //
-// A field of its zero value has its default. min and max bound a number, above and below exclude the
-// bound. Numbers are finite unless max is +Inf. auto is the value that the word auto stands for. wants describes the
-// values in errors if bounds don't. A named integer with a method String is an enumeration from min, or 0, to max. A
-// type with UnmarshalText and String is read and written by these. A map takes one entry KEY=NUMBER at a time.
-// Fields without the tag param are no parameters; those of embedded structs are.
+// The zero value of a field stands for its default. min and max are inclusive bounds of a number,
+// above and below exclusive ones. Numbers must be finite unless max is +Inf. auto is the value of
+// the word auto. wants describes the allowed values in errors if bounds don't. A named integer with
+// a method String is an enumeration from min (default 0) to max. A type with UnmarshalText and
+// String uses these methods. A map takes one entry KEY=NUMBER at a time. Fields without the tag
+// param aren't parameters. Parameters of embedded structs are included.
 package params
 
 import (
@@ -30,10 +32,11 @@ type field struct {
 	value reflect.Value
 }
 
-// Hiding is a struct with parameters of embedded structs that it doesn't have.
+// Hiding is a struct that hides some parameters of its embedded structs.
 type Hiding interface{ Hidden() []string }
 
-// Record notes the parameters of a struct that embeds it which [Set] has set. A shallow copy has a record of its own.
+// Record lists the parameters that [Set] has set in the struct that embeds it. A shallow copy has
+// its own record.
 type Record struct{ set []string }
 
 // Given reports whether a parameter was set, even to its zero value.
@@ -41,14 +44,14 @@ func (r *Record) Given(name string) bool { return slices.Contains(r.set, name) }
 
 func (r *Record) note(name string) { r.set = append(slices.Clip(r.set), name) }
 
-// ValueError is a text that is no value of a parameter.
+// ValueError reports an invalid value of a parameter.
 type ValueError struct{ Name, Text, Wanted string }
 
 func (e *ValueError) Error() string {
 	return fmt.Sprintf("found %s=%s, expected %s", e.Name, e.Text, e.Wanted)
 }
 
-// fieldsOf returns the parameters of a struct, or of the struct that a pointer points to.
+// fieldsOf returns the parameters of a struct or a pointer to a struct.
 func fieldsOf(of any) (fields []field) {
 	v := reflect.Indirect(reflect.ValueOf(of))
 	if v.Kind() != reflect.Struct {
@@ -66,7 +69,7 @@ func fieldsOf(of any) (fields []field) {
 	return fields
 }
 
-// find returns the parameter of a name.
+// find returns the parameter with a name.
 func find(of any, name string) (field, bool) {
 	fields := fieldsOf(of)
 	if at := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); at >= 0 {
@@ -89,8 +92,9 @@ func Names(of any) (names []string) {
 	return names
 }
 
-// Set sets a parameter of the struct that to points to, and notes that in its [Record] if it has one. It fails if there
-// is no parameter of the name, or with a [*ValueError] if the text is not a value within its bounds.
+// Set sets a parameter of the struct that to points to, and lists it in the struct's [Record], if
+// there is one. It fails if the parameter is unknown, or with a [*ValueError] if the text isn't an
+// allowed value.
 func Set(to any, name, text string) error {
 	if err := Assume(to, name, text); err != nil {
 		return err
@@ -101,7 +105,7 @@ func Set(to any, name, text string) error {
 	return nil
 }
 
-// Assume is [Set] for a value that nobody asked for: it isn't noted.
+// Assume is [Set] for a value that wasn't given explicitly: it isn't recorded.
 func Assume(to any, name, text string) error {
 	f, has := find(to, name)
 	if !has {
@@ -114,14 +118,14 @@ func Assume(to any, name, text string) error {
 	err := f.parse(text)
 	if err != nil || f.check() != nil || f.text() == "auto" && text != "auto" {
 		if f.wanted() == "" {
-			return err // of a type that reads text
+			return err // from a type with UnmarshalText
 		}
 		return &ValueError{name, text, f.wanted()}
 	}
 	return nil
 }
 
-// Get returns the value of a parameter, nil if there is none of the name.
+// Get returns the value of a parameter, or nil if the parameter is unknown.
 func Get(of any, name string) any {
 	if f, has := find(of, name); has {
 		return f.value.Interface()
@@ -129,8 +133,8 @@ func Get(of any, name string) any {
 	return nil
 }
 
-// Each visits the parameters of a struct: the name of the field, that of the parameter, and the values as [Set] takes
-// them: none for the zero value, one for each entry of a map.
+// Each visits the parameters of a struct with the field name, the parameter name, and the values
+// for [Set]: none for the zero value, one per entry of a map.
 func Each(of any, visit func(field, name string, values []string) error) error {
 	for _, f := range fieldsOf(of) {
 		var values []string
@@ -148,7 +152,7 @@ func Each(of any, visit func(field, name string, values []string) error) error {
 	return nil
 }
 
-// Values returns the parameters of a struct that aren't zero, as [SetAll] takes them.
+// Values returns the nonzero parameters of a struct, for [SetAll].
 func Values(of any) map[string][]string {
 	all := map[string][]string{}
 	_ = Each(of, func(_, name string, values []string) error {
@@ -160,7 +164,7 @@ func Values(of any) map[string][]string {
 	return all
 }
 
-// SetAll sets parameters to what [Values] returned.
+// SetAll sets parameters to values from [Values].
 func SetAll(to any, all map[string][]string) error {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for _, text := range all[name] {
@@ -172,13 +176,14 @@ func SetAll(to any, all map[string][]string) error {
 	return nil
 }
 
-// Default returns the default of a parameter as text, "" if there is none.
+// Default returns the default of a parameter as text, or "" if it has none.
 func Default(of any, name string) string {
 	f, _ := find(of, name)
 	return f.tag.Get("default")
 }
 
-// With returns a copy of the struct that a pointer points to with other values, which are noted as by [Set].
+// With returns a copy of the struct that of points to with other values. They are recorded as by
+// [Set].
 func With[T any](of T, values map[string]any) (T, error) {
 	to := reflect.New(reflect.TypeOf(of).Elem())
 	to.Elem().Set(reflect.ValueOf(of).Elem())
@@ -191,7 +196,7 @@ func With[T any](of T, values map[string]any) (T, error) {
 	return out, nil
 }
 
-// cut returns a list up to the first comma outside of parentheses, and the rest.
+// cut divides a list at the first comma outside of parentheses.
 func cut(list string) (one, rest string) {
 	depth := 0
 	for i, r := range list {
@@ -207,10 +212,11 @@ func cut(list string) (one, rest string) {
 	return list, ""
 }
 
-// Setting is a parameter and its value as text.
+// Setting is a parameter with its value as text.
 type Setting struct{ Name, Text string }
 
-// Split returns the settings of a list such as k=5,uniform=true. A value with commas has parentheses around it.
+// Split returns the settings in a list such as k=5,uniform=true. A value with commas must be in
+// parentheses.
 func Split(list string) (all []Setting, err error) {
 	for list != "" {
 		var one string
@@ -246,7 +252,7 @@ func Parse(to any, list string) error {
 	return nil
 }
 
-// Resolve gives parameters of the zero value their defaults, and checks the bounds of all.
+// Resolve replaces zero values by defaults, and checks the bounds of all parameters.
 func Resolve(to any) error {
 	for _, f := range fieldsOf(to) {
 		if f.value.IsZero() && f.tag.Get("default") != "" {
@@ -259,8 +265,9 @@ func Resolve(to any) error {
 	return nil
 }
 
-// Spec returns the parameters that differ from their defaults as [Parse] reads them, after a colon; "" for none.
-// Parameters with the tag flag, which have flags of their own, are left out.
+// Spec returns a colon and the parameters that differ from their defaults, in the format of
+// [Parse]; "" if there are none. Parameters with the tag flag are left out, because they have their
+// own flags.
 func Spec(of any) string {
 	var all []string
 	for _, f := range fieldsOf(of) {
@@ -295,7 +302,8 @@ func Help(of any) (rows []Row) {
 	return rows
 }
 
-// byDefault returns the default, or the zero value if the tags have none. It panics if the default is no value.
+// byDefault returns the default, or the zero value if the tags have none. It panics if the default
+// is invalid.
 func (f *field) byDefault() reflect.Value {
 	own := *f
 	own.value = reflect.New(f.value.Type()).Elem()
@@ -307,7 +315,7 @@ func (f *field) byDefault() reflect.Value {
 	return own.value
 }
 
-// enumeration reports whether values are words.
+// enumeration reports whether the values are words.
 func (f *field) enumeration() bool {
 	_, is := f.value.Interface().(fmt.Stringer)
 	return is && f.value.Kind() == reflect.Int
@@ -325,7 +333,7 @@ func (f *field) words() (words []string) {
 	return words
 }
 
-// bound returns the number of a tag.
+// bound returns the number in a tag.
 func (f *field) bound(tag string) (float64, bool) {
 	v, err := strconv.ParseFloat(f.tag.Get(tag), 64)
 	return v, err == nil
@@ -343,7 +351,7 @@ func (f *field) parse(text string) error {
 		least, _ := f.bound("min")
 		at := slices.Index(f.words(), text)
 		if at < 0 {
-			at = -1 - int(least) // which check refuses
+			at = -1 - int(least) // rejected by check
 		}
 		f.value.SetInt(int64(at) + int64(least))
 		return nil
@@ -396,7 +404,7 @@ func (f *field) entry(text string) error {
 	return nil
 }
 
-// text is the value as parse reads it.
+// text returns the value in the format of parse.
 func (f *field) text() string {
 	v := f.value.Interface()
 	if auto := f.tag.Get("auto"); auto != "" && fmt.Sprint(v) == auto {
@@ -433,7 +441,7 @@ func (f *field) allows(v float64) bool {
 		(!hasAbove || v > above) && (!hasBelow || v < below)
 }
 
-// wanted describes the values of a parameter.
+// wanted describes the allowed values.
 func (f *field) wanted() string {
 	if text := f.tag.Get("wants"); text != "" {
 		return text

@@ -9,12 +9,13 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 )
 
-// Document is a report: lines, facts and sections, in the order of the text. The zero value is empty.
-// A page begins with Title, Lead and Figures and shows lines and facts in a section of their own.
+// Document is a report: lines, facts and sections in the order of the text output. The zero value
+// is empty. An HTML page begins with Title, Lead and Figures, and shows lines and facts in a
+// section of their own.
 type Document struct {
 	Title   string   // default: the command
 	Lead    string   // default: the first line
-	Figures []Figure // the most important numbers of a page
+	Figures []Figure // the most important numbers, shown on a page
 	parts   []part
 }
 
@@ -27,10 +28,10 @@ type part struct {
 // Figure is a number with its name and a note.
 type Figure struct{ Name, Value, Note string }
 
-// Section is a part of a report with a title. Empty fields are left out. Text output shows the heading, after a
-// blank line, and the table.
+// Section is a titled part of a report. Empty fields are left out. Text output shows the heading,
+// after a blank line, and the table.
 type Section struct {
-	Title, Text string      // the default title is the first column's
+	Title, Text string      // Title defaults to the title of the first column
 	Facts       [][2]string // names and values
 	Code        string
 	Table       *Table
@@ -39,17 +40,17 @@ type Section struct {
 	Documents   []Marked
 
 	Heading string // line above the table in text output
-	Brief   *Table // table of text output, by default Table
-	onPage  bool   // text output leaves the section out
+	Brief   *Table // table of text output; default Table
+	onPage  bool   // left out in text output
 }
 
-// Line adds a line, which may be blank.
+// Line adds a line, which may be empty.
 func (d *Document) Line(text any) { d.parts = append(d.parts, part{text: fmt.Sprint(text)}) }
 
 // Linef adds a formatted line.
 func (d *Document) Linef(format string, args ...any) { d.Line(fmt.Sprintf(format, args...)) }
 
-// Wrap adds a text after a head, in lines of at most width columns that are indented by the width of the head.
+// Wrap adds a text after a head, wrapped at width columns and indented by the width of the head.
 func (d *Document) Wrap(head, text string, width int) {
 	var b strings.Builder
 	Wrap(&b, head, text, width)
@@ -69,7 +70,7 @@ func (d *Document) Figure(name, value, note string) {
 // Add adds a section.
 func (d *Document) Add(s Section) { d.parts = append(d.parts, part{Section: &s}) }
 
-// Table adds a section with a table. Pages show a heading that isn't the title as text.
+// Table adds a section with a table. A page shows the heading as text if it differs from the title.
 func (d *Document) Table(title, heading string, t *Table) {
 	s := Section{Title: title, Heading: heading, Table: t}
 	if heading != title {
@@ -78,13 +79,13 @@ func (d *Document) Table(title, heading string, t *Table) {
 	d.Add(s)
 }
 
-// Page adds a section that text output leaves out.
+// Page adds a section that only pages show.
 func (d *Document) Page(s Section) {
 	s.onPage = true
 	d.Add(s)
 }
 
-// Chart adds a chart to the section with this title, or to a new section of pages.
+// Chart adds a chart to the section with this title, or to a new section that only pages show.
 func (d *Document) Chart(title string, c *chart.Chart, description string) {
 	at := slices.IndexFunc(d.parts, func(p part) bool { return p.Section != nil && p.Title == title })
 	if at < 0 {
@@ -113,7 +114,8 @@ func (d *Document) String() string {
 	return b.String()
 }
 
-// Sections returns the sections of a page: first the lines and facts, without the lead.
+// Sections returns the sections of a page. The first contains the lines and facts, without the
+// lead.
 func (d *Document) Sections() []*Section {
 	summary, all := &Section{Title: "Summary"}, []*Section(nil)
 	lead := d.Lead == ""

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 )
 
-// Chart is a chart, with a description in words.
+// Chart is a chart with a description in words.
 type Chart struct {
 	*chart.Chart
 	Description string
@@ -20,20 +20,20 @@ type Chart struct {
 // SVG returns the chart as an svg element.
 func (c Chart) SVG() template.HTML { return template.HTML(chart.SVG(c.Chart, c.Description, 16, 11)) }
 
-// Marked is a text with marks, and tables about it.
+// Marked is a text with marked words, and tables about it.
 type Marked struct {
 	Name, Text string
 	Parts      []Part
 	Tables     []Details
 }
 
-// Part is a piece of a text, marked where Effect isn't 0.
+// Part is a piece of a text. It is marked unless Effect is 0.
 type Part struct {
 	Text, Title string
 	Effect      float64
 }
 
-// Side is the class of a mark.
+// Side returns the CSS class of a mark.
 func (p Part) Side() string {
 	if p.Effect > 0 {
 		return "for"
@@ -41,17 +41,17 @@ func (p Part) Side() string {
 	return "against"
 }
 
-// Details is a table that opens by a click.
+// Details is a table that is shown after a click.
 type Details struct {
 	Title string
 	Open  bool
 	Table *Table
 }
 
-// Sorts says that a click on a title of the table's columns sorts its rows.
+// Sorts reports whether a click on a column title sorts the table.
 func (s *Section) Sorts() bool { return len(s.Table.Rows()) > 1 }
 
-// Sorts says that the table stays as it is.
+// Sorts returns false: the table can't be sorted.
 func (d Details) Sorts() bool { return false }
 
 //go:embed page.html
@@ -70,14 +70,15 @@ var parsed = template.Must(template.New("page").Funcs(template.FuncMap{
 	"short":  Short,
 }).Parse(html))
 
-// policy has a browser refuse whatever isn't in the page: it knows the one script by its digest.
+// policy returns a content security policy that allows nothing outside the page, and only its own
+// script.
 func policy() string {
 	digest := sha256.Sum256([]byte(script))
 	return fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-%s'; base-uri 'none'; "+
 		"form-action 'none'", base64.StdEncoding.EncodeToString(digest[:]))
 }
 
-// WriteHTML writes the page of a command's report: one file, which fetches nothing.
+// WriteHTML writes the page of a command's report as a self-contained file.
 func WriteHTML(w io.Writer, command string, r Report) error {
 	d := &Document{Title: command}
 	r.Describe(d)
@@ -86,7 +87,7 @@ func WriteHTML(w io.Writer, command string, r Report) error {
 
 // WriteHTML writes the document as a page.
 func (d *Document) WriteHTML(w io.Writer) error {
-	sections := d.Sections() // before the page's head: they have its lead
+	sections := d.Sections() // before the head, which uses the lead
 	return parsed.Execute(w, struct {
 		*Document
 		Sections []*Section

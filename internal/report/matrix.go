@@ -10,38 +10,38 @@ import (
 
 // Matrix is a confusion matrix.
 type Matrix struct {
-	Names     []string       // of classes; those that can be predicted come first
-	Counts    [][]int        // documents by class, by class that was predicted
-	Documents []CellDocument // of the cells
+	Names     []string       // class names; classes that can be predicted come first
+	Counts    [][]int        // number of documents by true class and predicted class
+	Documents []CellDocument // documents of the cells
 }
 
-// CellDocument is a document of a cell of a matrix.
+// CellDocument is a document in a cell of the matrix.
 type CellDocument struct {
 	Class      int     `json:"c"`
 	Given      int     `json:"g"`
 	Name       string  `json:"d"`
 	Text       string  `json:"t"`
 	Note       string  `json:"n,omitempty"`
-	Confidence float64 `json:"-"` // that the prediction is right: of mistakes the greatest come first, of others the least
+	Confidence float64 `json:"-"` // of the prediction; mistakes descend, other documents ascend
 }
 
-// What a page holds of the documents at most.
+// Limits of a page.
 const (
 	mostDocuments = 3000
-	mostExcerpt   = 300 // characters
-	densest       = 40  // classes whose cells have numbers
+	mostExcerpt   = 300 // in characters
+	densest       = 40  // largest number of classes with numbers in cells
 )
 
-// cell is a cell of the picture. Shade is the strength of its colour in percent.
+// cell is a cell of the image. Shade is the strength of its colour in percent.
 type cell struct {
 	Count, Shade int
 	Right        bool
 }
 
-// Dense says that there are too many classes for numbers.
+// Dense reports whether there are too many classes for numbers in cells.
 func (m *Matrix) Dense() bool { return len(m.Names) > densest }
 
-// Given names the columns.
+// Given returns the titles of the columns.
 func (m *Matrix) Given() []string {
 	if len(m.Counts) == 0 {
 		return nil
@@ -49,10 +49,11 @@ func (m *Matrix) Given() []string {
 	return m.Names[:len(m.Counts[0])]
 }
 
-// Cells are the rows of the picture. Colours go by the square root of the part of a row, so that small ones
-// are seen: of right predictions by that of all of it, of mistakes by that of the greatest part.
+// Cells returns the rows of the image. Colours are proportional to square roots, so that small
+// shares are visible: of the row's share for correct predictions, and of the share relative to the
+// largest mistake for mistakes.
 func (m *Matrix) Cells() [][]cell {
-	most := 50.0 // on which text can be read
+	most := 50.0 // largest shade with readable text
 	if m.Dense() {
 		most = 100
 	}
@@ -80,7 +81,7 @@ func (m *Matrix) Cells() [][]cell {
 	return rows
 }
 
-// Data is what the page's script knows of the matrix.
+// Data returns the matrix for the page's script.
 func (m *Matrix) Data() any {
 	names := make([]string, len(m.Names))
 	for i, name := range m.Names {
@@ -89,8 +90,8 @@ func (m *Matrix) Data() any {
 	return map[string]any{"names": names, "documents": m.shown()}
 }
 
-// shown returns the documents that the page holds, excerpts of them: of each cell as many, the most with
-// which they aren't too many in all.
+// shown returns excerpts of the documents that the page includes. Cells have equal maximum numbers
+// of documents, as large as the total limit allows.
 func (m *Matrix) shown() []CellDocument {
 	of := map[[2]int]int{}
 	for _, d := range m.Documents {
@@ -123,7 +124,7 @@ func (m *Matrix) shown() []CellDocument {
 	return out
 }
 
-// Short cuts a name or a cell that is longer than an excerpt.
+// Short shortens a name or cell to the length of an excerpt.
 func Short(text string) string {
 	if len(text) <= mostExcerpt {
 		return text
@@ -131,7 +132,7 @@ func Short(text string) string {
 	return Excerpt(text, mostExcerpt)
 }
 
-// Excerpt is the beginning of a text, of so many characters at most, its white space made single blanks.
+// Excerpt returns the start of a text, up to most characters, with white space collapsed.
 func Excerpt(text string, most int) string {
 	text = strings.ToValidUTF8(text[:min(len(text), 8*most)], "")
 	text = strings.Join(strings.Fields(text), " ")

@@ -1,5 +1,5 @@
-// Package report has the results of commands. A command describes its result once, as a [Document], which is printed as
-// text or becomes a page of HTML. JSON has the report's fields, see package snake.
+// Package report represents the results of commands. A command describes its result once, as a
+// [Document], which becomes text or an HTML page. JSON output consists of the report's own fields.
 package report
 
 import (
@@ -8,12 +8,13 @@ import (
 	"github.com/gramengine/gram/internal/snake"
 )
 
-// Report is the result of a command: its exported fields are its JSON, and it describes itself in a document.
+// Report is the result of a command. It marshals to a JSON object and describes itself as a
+// document.
 type Report interface {
 	Describe(d *Document)
 }
 
-// Write prints a report as text or JSON.
+// Write prints a report as text or JSON in one write.
 func Write(w io.Writer, r Report, asJSON bool) error {
 	if asJSON {
 		return snake.Write(w, r)

@@ -11,7 +11,7 @@ import (
 // Table collects cells and prints them in aligned columns.
 type Table struct {
 	right []bool     // columns aligned to the right
-	rows  [][]string // the first is the header
+	rows  [][]string // the first row is the header
 }
 
 // NewTable makes a table. A column whose title begins with '>' is aligned to the right.
@@ -76,7 +76,7 @@ func (t *Table) widths() []int {
 	return width
 }
 
-// Width returns the length of the table's longest line at most.
+// Width returns the length of the table's longest line.
 func (t *Table) Width() int {
 	sum := 2 * (len(t.right) - 1)
 	for _, w := range t.widths() {
@@ -85,11 +85,11 @@ func (t *Table) Width() int {
 	return sum
 }
 
-// Write prints the table, two blanks between columns and none at the end of a line.
+// Write prints the table with two spaces between columns and none at the end of a line.
 func (t *Table) Write(w io.Writer) {
 	width, out := t.widths(), bufio.NewWriter(w)
 	for _, row := range t.rows {
-		blanks := 0 // before what comes next
+		blanks := 0 // spaces before the next cell
 		for c, cell := range row {
 			space := width[c] - utf8.RuneCountInString(cell)
 			if t.right[c] {

@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Integer is a type of whole numbers.
+// Integer is an integer type.
 type Integer interface{ ~int | ~int64 | ~int32 }
 
 // Count writes an integer with commas between groups of three digits.
@@ -30,7 +30,7 @@ func Count[T Integer](n T) string {
 	return sign + s
 }
 
-// Counted writes a number with the noun that it counts.
+// Counted formats a number with the noun that it counts.
 func Counted[T Integer](n T, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -38,16 +38,16 @@ func Counted[T Integer](n T, one, many string) string {
 	return Count(n) + " " + many
 }
 
-// Documents writes a number of documents.
+// Documents formats a number of documents.
 func Documents(n int) string { return Counted(n, "document", "documents") }
 
-// Bytes writes a number of bytes with three digits and a binary unit.
+// Bytes formats a number of bytes with three digits and a binary unit.
 func Bytes(n int64) string { return run.FormatBytes(n) }
 
-// Known writes a text that may be missing.
+// Known returns s, or "unknown" if it is empty.
 func Known(s string) string { return cmp.Or(s, "unknown") }
 
-// Rate writes a number per second with three digits, such as "23.4 M".
+// Rate formats a number per second with three digits, such as "23.4 M".
 func Rate(v float64) string {
 	for _, u := range []struct {
 		size float64
@@ -60,7 +60,7 @@ func Rate(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// Error writes an error bound with two digits.
+// Error formats an error bound with two digits.
 func Error(v float64) string {
 	if v == 0 {
 		return "0"
@@ -68,7 +68,7 @@ func Error(v float64) string {
 	return strconv.FormatFloat(v, 'e', 1, 64)
 }
 
-// Seconds writes a time.
+// Seconds formats a duration in seconds.
 func Seconds(s float64) string {
 	switch {
 	case s >= 1:
@@ -79,7 +79,7 @@ func Seconds(s float64) string {
 	return strconv.FormatFloat(1e6*s, 'g', 3, 64) + " µs"
 }
 
-// Wait writes a time to wait, in minutes from a hundred seconds on.
+// Wait formats a waiting time, in minutes from 100 seconds on.
 func Wait(d time.Duration) string {
 	if d < 100*time.Second {
 		return fmt.Sprintf("%d s", int(math.Ceil(d.Seconds())))
@@ -87,13 +87,13 @@ func Wait(d time.Duration) string {
 	return fmt.Sprintf("%d min", int(math.Ceil(d.Minutes())))
 }
 
-// Float writes the fewest digits that give the same number back.
+// Float formats a number with the smallest number of digits that identifies it.
 func Float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Percent writes a share with one digit after the point.
+// Percent formats a share with one decimal.
 func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// Peak writes the memory that a command took at most, and what -m allows; a limit of 0 is none.
+// Peak formats the peak memory of a command and the limit of -m; a limit of 0 means none.
 func Peak(peak, limit int64) string {
 	text := "peak memory " + Bytes(peak)
 	if limit > 0 {
@@ -102,7 +102,7 @@ func Peak(peak, limit int64) string {
 	return text
 }
 
-// Shorten cuts s to n runes, keeping the end, which says more in a path.
+// Shorten shortens s to its last n runes, because the end of a path says more.
 func Shorten(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
@@ -111,7 +111,7 @@ func Shorten(s string, n int) string {
 	return "…" + string(r[len(r)-n+1:])
 }
 
-// Join writes names separated by commas.
+// Join joins names with commas.
 func Join[S ~string](names []S) string {
 	var b strings.Builder
 	for i, n := range names {
@@ -128,8 +128,7 @@ func Pad(s string, columns int) string {
 	return s + strings.Repeat(" ", max(columns-utf8.RuneCountInString(s), 0))
 }
 
-// Wrap prints text after head, in lines of at most width columns that are indented as deep as
-// head.
+// Wrap prints text after head, wrapped at width columns and indented by the width of head.
 func Wrap(w io.Writer, head, text string, width int) {
 	line, begun := head, false
 	for _, word := range strings.Fields(text) {
@@ -146,14 +145,14 @@ func Wrap(w io.Writer, head, text string, width int) {
 	fmt.Fprintln(w, line)
 }
 
-// Median returns the middle of some values, or the mean of the two in the middle.
+// Median returns the median of values.
 func Median(values []float64) float64 {
 	s := slices.Sorted(slices.Values(values))
 	n := len(s)
 	return (s[(n-1)/2] + s[n/2]) / 2
 }
 
-// Ratio returns a/b, and 0 where b is 0.
+// Ratio returns a/b, or 0 if b is 0.
 func Ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0

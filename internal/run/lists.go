@@ -9,7 +9,7 @@ func Numbers(from, to int) []int {
 	return out
 }
 
-// Pick returns list[i] for each i of at, nil for a nil list.
+// Pick returns list[i] for each i in at, or nil for a nil list.
 func Pick[T any](list []T, at []int) []T {
 	if list == nil {
 		return nil
@@ -21,7 +21,7 @@ func Pick[T any](list []T, at []int) []T {
 	return out
 }
 
-// Nearest returns the known word that is nearest to a mistyped one, "" if none is near.
+// Nearest returns the known word nearest to a mistyped one, or "" if none is near.
 func Nearest(word string, known []string) (best string) {
 	least := 1 + len(word)/3
 	for _, k := range known {
@@ -32,7 +32,8 @@ func Nearest(word string, known []string) (best string) {
 	return best
 }
 
-// edits returns the Levenshtein distance of two words: the letters to insert, delete or replace that make b of a.
+// edits returns the Levenshtein distance of two words: the number of insertions, deletions and
+// replacements that turn b into a.
 func edits(a, b string) int {
 	row := Numbers(0, len(b)+1)
 	for i := range len(a) {

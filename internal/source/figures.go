@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Figures say how good predictions are. Classification has those up to F1, labels the Hamming loss,
-// too, regression the last three.
+// Figures are the scores of predictions. Classification sets the fields up to F1, label sets also
+// the Hamming loss, and regression the last three.
 type Figures struct {
 	Accuracy *float64 `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
 	MicroF1  *float64 `json:"micro_f1,omitempty"`
@@ -24,7 +24,7 @@ type Figures struct {
 	Determination *float64 `json:"determination,omitempty"`
 }
 
-// NewFigures returns those of a score of regression, of labels each for itself, or of classes.
+// NewFigures returns the figures of a score of regression, label sets or classes.
 func NewFigures(s *svm.Score, regression, labels bool) (f Figures) {
 	of := func(v float64) *float64 { return new(float64(v)) }
 	if regression {
@@ -41,7 +41,7 @@ func NewFigures(s *svm.Score, regression, labels bool) (f Figures) {
 	return f
 }
 
-// DescribeAll adds the figures of all documents, without the accuracy.
+// DescribeAll adds the figures of all documents except the accuracy.
 func (f *Figures) DescribeAll(d *report.Document) {
 	text := f.All()
 	if f.Hamming != nil {

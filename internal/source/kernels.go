@@ -11,13 +11,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernels are the flags that say which kernels are computed.
+// Kernels are the flags that select kernels.
 type Kernels struct {
 	Specs     cli.List
 	Embedding string
 }
 
-// Declare declares the kernels; fallback names the default in the help.
+// Declare declares the flags. fallback is the default in the help.
 func (k *Kernels) Declare(f *cli.Flags, fallback string) {
 	f.Var(
 		&k.Specs,
@@ -27,7 +27,7 @@ func (k *Kernels) Declare(f *cli.Flags, fallback string) {
 	k.DeclareEmbedding(f, "embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's own)")
 }
 
-// DeclareEmbedding declares -embed alone.
+// DeclareEmbedding declares only -embed.
 func (k *Kernels) DeclareEmbedding(f *cli.Flags, usage string) {
 	f.StringVar(&k.Embedding, "embed", "", usage)
 	f.Check(func() error {
@@ -41,7 +41,7 @@ func (k *Kernels) DeclareEmbedding(f *cli.Flags, usage string) {
 	})
 }
 
-// Parse parses the kernels that were asked for, or else the given ones.
+// Parse returns the kernels of the flags or, without flags, the kernels of fallback.
 func (k *Kernels) Parse(fallback ...string) ([]kernel.Kernel, error) {
 	specs := []string(k.Specs)
 	if len(specs) == 0 {
@@ -65,8 +65,7 @@ func (k *Kernels) Parse(fallback ...string) ([]kernel.Kernel, error) {
 	return out, nil
 }
 
-// Variants are specifications that take other ways through the maps than the examples of the
-// catalogue do.
+// Variants are specifications that use other code paths of maps than the examples of the catalogue.
 func Variants() []string {
 	return []string{"arccos:n=2.5", "arccos:n=0,bias=100", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=0.5",
 		"arccos:n=0,bias=0.3,embed=tf-l1-sqrt", "arccos:n=0,layers=3", "compose(rbf,arccos:n=1)",
@@ -74,7 +73,7 @@ func Variants() []string {
 		"compose(0.5*linear + rbf,arccos:n=1)", "power(rbf):p=0.5", "centred(ned)"}
 }
 
-// Examples returns all specifications that the engine gives as examples, and [Variants].
+// Examples returns the specifications of all examples in the catalogue, and [Variants].
 func Examples() []string {
 	var specs []string
 	for _, info := range kernel.Catalogue() {
@@ -83,17 +82,17 @@ func Examples() []string {
 	return append(specs, Variants()...)
 }
 
-// WarnDoubtful says where a kernel's matrices may have eigenvalues below 0 well beyond rounding.
-// Conditionally positive definite kernels go without: a support vector machine and a centred matrix
-// take them for positive definite.
+// WarnDoubtful warns if a kernel's matrices may have negative eigenvalues beyond rounding.
+// Conditionally positive definite kernels are accepted, because support vector machines and centred
+// matrices treat them as positive definite.
 func WarnDoubtful(e *cli.Env, k kernel.Kernel) {
 	if p := kernel.PropertiesOf(k); p.Definite == kernel.NotProven && p.Doubtful() != "" {
 		e.Warn("%s is not known to be positive definite (%s)", k, p.Condition)
 	}
 }
 
-// WarnZeros says of how many documents the matrix has next to nothing, since their k(x, x) is so
-// small that it comes out as 0.
+// WarnZeros warns of documents whose k(x, x) underflows to 0, because their rows of the matrix are
+// nearly 0.
 func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 	if kernel.IsPrecomputed(k) {
 		return nil
@@ -111,8 +110,9 @@ func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 	return nil
 }
 
-// zeroDiagonal counts the documents with terms whose k(x, x) underflows to 0, and returns the range of their norms.
-// Since a positive definite kernel has |k(x, y)| <= √(k(x, x) k(y, y)), their values with all documents are nearly 0.
+// zeroDiagonal counts the documents with terms whose k(x, x) underflows to 0, and returns the range
+// of their norms. For a positive definite kernel |k(x, y)| <= √(k(x, x) k(y, y)), so all their
+// kernel values are nearly 0.
 func zeroDiagonal(eng *engine.Engine, k kernel.Kernel) (zeros int, min, max float64, err error) {
 	x := eng.Info().Documents
 	known := kernel.PropertiesOf(kernel.Resolve(k, len(x.Embedder.Terms)))

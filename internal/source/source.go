@@ -1,5 +1,5 @@
-// Package source declares and reads the documents and kernels of a command, by its flag groups [Documents]
-// and [Kernels].
+// Package source declares the flags of a command's documents and kernels, and reads them: flag
+// groups [Documents] and [Kernels].
 package source
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Documents are the flags that say which documents are read and how.
+// Documents are the flags that select the documents and how they are read.
 type Documents struct {
 	In, Format   string
 	MinDF, MaxDF int
@@ -33,25 +33,25 @@ type Documents struct {
 
 	text textFlags
 
-	TokenizerLater  func() (corpus.Tokenizer, error) // if not nil: what cuts text, in place of the flags
-	KeepTexts       int64                            // as of corpus.Options
-	KeepRows        int64                            // the same
-	Form            corpus.Form                      // the same: how the documents of a model were read
-	Need            func(corpus.Size) int64          // as of corpus.Options
-	Held            int64                            // by the process while documents are read, beside them
-	Vocabulary      []string                         // if not nil: the terms to count, those of the training documents
-	VocabularyLater func() ([]string, error)         // if not nil: where they come from once text is counted
-	Adjust          func(*corpus.Options) error      // if not nil: it has the last word on how documents are read
+	TokenizerLater  func() (corpus.Tokenizer, error) // tokenizer in place of the flags; nil for none
+	KeepTexts       int64                            // see corpus.Options
+	KeepRows        int64                            // see corpus.Options
+	Form            corpus.Form                      // form of a model's training documents, see corpus.Options
+	Need            func(corpus.Size) int64          // see corpus.Options
+	Held            int64                            // other memory of the process while documents are read, in bytes
+	Vocabulary      []string                         // terms of the training documents, if not nil
+	VocabularyLater func() ([]string, error)         // returns the vocabulary after text is counted, if not nil
+	Adjust          func(*corpus.Options) error      // final changes of the options, if not nil
 
 	limits *backend.Limits
 }
 
 const topic = "sources"
 
-// Argument is the source as an argument after the flags.
+// Argument is the positional argument for the source.
 var Argument = cli.Argument{Flag: "in", What: "source"}
 
-// Topic is what help says of sources.
+// Topic is the help topic of sources.
 var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: forms,
 	Declare: func(f *cli.Flags) { (&Documents{}).Declare(f, "", &backend.Limits{}) }}
 
@@ -71,8 +71,8 @@ Several labels of a document are separated by commas, in a column of CSV as well
 -label-separator says: none where commas are part of names. JSON lines have them in an array, where
 a label may hold commas.`
 
-// Declare declares what to read, by default the source fallback, and how. The documents are read
-// within limits.
+// Declare declares the flags of the documents, with the default source fallback. limits bounds the
+// memory of reading.
 func (d *Documents) Declare(f *cli.Flags, fallback string, limits *backend.Limits) {
 	d.DeclareInput(f, fallback, limits)
 	f.IntVar(
@@ -95,7 +95,7 @@ func (d *Documents) Declare(f *cli.Flags, fallback string, limits *backend.Limit
 	})
 }
 
-// DeclareInput is Declare for commands that take all terms.
+// DeclareInput is Declare for commands that use all terms.
 func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.Limits) {
 	d.limits = limits
 	f.Group("Documents", topic)
@@ -104,7 +104,7 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	f.Arguments(Argument)
 	f.Choose(&d.Format, "format", "", "`FORMAT`: of a file, "+strings.Join(corpus.Formats(), ", ")+
 		" (default: from the name and the first bytes)", corpus.Formats(), "auto", "libsvm")
-	f.Choose(&d.ZeroBased, "zero-based", "", "`BOOL`: true if indices of svmlight files begin at 0, false if at 1 "+
+	f.Choose(&d.ZeroBased, "zero-based", "", "`BOOL`: true if indices of svmlight files start from 0, false if from 1 "+
 		"(default: as in the model's training, else false)", []string{"true", "false"})
 	d.text.declare(f)
 	f.Var(&d.MaxLine, "max-line", "accept lines of at most `SIZE` (default: 64M, or what -m leaves for a line)")
@@ -118,8 +118,8 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	})
 }
 
-// Like returns the flags for other documents, in source, whose terms are those of train and whose
-// labels are their own.
+// Like returns the flags for other documents, in source, with the terms of train and their own
+// labels.
 func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 	o := *d
 	o.In, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
@@ -135,19 +135,19 @@ func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 	return &o
 }
 
-// Files lists the files of a source, for [cli.Flags.ReadsFiles].
+// Files returns a function that lists the files of a source, for [cli.Flags.ReadsFiles].
 func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 	return func(ctx context.Context) []string {
 		if *source == "-" {
 			return []string{"/dev/stdin"}
 		}
-		// What can't be listed can't be read either, which is reported then.
+		// An error recurs when the source is read, and is reported then.
 		files, _ := corpus.Files(ctx, *source, d.sparseFormat())
 		return files
 	}
 }
 
-// Missing is the error for documents that must be named and aren't; what says what for.
+// Missing returns the error for a missing source; what names its purpose.
 func Missing(what string) error {
 	return cli.Usagef(
 		"no documents to %s: name a source, such as -in mail/, a folder with a sub-folder for each class, "+
@@ -156,7 +156,7 @@ func Missing(what string) error {
 	)
 }
 
-// sparseFormat returns the format as package sparse names it.
+// sparseFormat returns the format under its name in package corpus.
 func (d *Documents) sparseFormat() corpus.Format {
 	switch d.Format {
 	case "auto":
@@ -190,15 +190,14 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*cor
 	return c, nil
 }
 
-// ReadAs reads the corpus with its text cut into other n-grams, as -ngrams has them, without
-// warnings.
+// ReadAs reads the corpus with other n-grams, in the format of -ngrams, without warnings.
 func (d *Documents) ReadAs(ctx context.Context, p *cli.Progress, ngrams string) (*corpus.Corpus, error) {
 	own := *d
 	own.text.ngrams = ngrams
 	return own.read(ctx, p)
 }
 
-// SetNGrams is -ngrams.
+// SetNGrams sets -ngrams.
 func (d *Documents) SetNGrams(ngrams string) error {
 	d.text.ngrams = ngrams
 	_, err := d.text.withoutStopWords()
@@ -259,7 +258,7 @@ func flagOf(field string) string {
 
 var wordStart = regexp.MustCompile("([a-z])([A-Z])")
 
-// nameFlags puts flags where a message of package sparse names fields of its options.
+// nameFlags replaces option fields in a message of package corpus by flags.
 func nameFlags(err error) error {
 	if syntax, ok := err.(*corpus.SyntaxError); ok {
 		return errors.New(syntax.Describe(flagOf))
@@ -267,10 +266,10 @@ func nameFlags(err error) error {
 	return err
 }
 
-// leastReading is enough to estimate what the whole source takes.
+// leastReading is the number of bytes read before the memory of the whole source is estimated.
 const leastReading = 1 << 20
 
-// Bytes returns the bound for reading, 0 for none: what the program itself leaves of the budget.
+// Bytes returns the memory limit of reading, 0 for none: the budget without the program itself.
 func (d *Documents) Bytes() int64 {
 	limit := d.limits.Budget()
 	if limit == 0 {
@@ -279,7 +278,8 @@ func (d *Documents) Bytes() int64 {
 	return max(limit-backend.RuntimeBytes-d.Held, leastReading)
 }
 
-// Whole has a memory error of a step name what the whole work on a corpus is estimated to need, if that is more.
+// Whole sets the need in a memory error of a step to the estimated need of the whole work on a
+// corpus, if that is larger.
 func (d *Documents) Whole(err error, c *corpus.Corpus) error {
 	if memory := (*corpus.MemoryError)(nil); d.Need != nil && errors.As(err, &memory) {
 		memory.Need = max(memory.Need, backend.RuntimeBytes+d.Held+d.Need(c.Size()))
@@ -287,7 +287,7 @@ func (d *Documents) Whole(err error, c *corpus.Corpus) error {
 	return err
 }
 
-// explainMemory counts the program itself to the memory that reading or the work after it needs.
+// explainMemory adds the program's own memory to the need in a memory error.
 func (d *Documents) explainMemory(err error) error {
 	var memory *corpus.MemoryError
 	if !errors.As(err, &memory) || memory.Source == "" {
@@ -301,7 +301,7 @@ func (d *Documents) explainMemory(err error) error {
 		run.FormatNeed(memory.Need+backend.RuntimeBytes+d.Held), d.limits.Bound()), err}
 }
 
-// refusal is an error in other words.
+// refusal is an error with a different message.
 type refusal struct {
 	text string
 	err  error
@@ -310,7 +310,7 @@ type refusal struct {
 func (r refusal) Error() string { return r.text }
 func (r refusal) Unwrap() error { return r.err }
 
-// Line is what all reports say about the corpus.
+// Line is the description of the corpus in all reports.
 type Line struct {
 	Source    string `json:"source"`
 	Documents int    `json:"documents"`
@@ -319,7 +319,7 @@ type Line struct {
 	Values    int64  `json:"values"`
 	Digest    string `json:"sha256"`
 
-	Scripts []corpus.Script `json:"scripts,omitempty"` // without spaces
+	Scripts []corpus.Script `json:"scripts,omitempty"` // scripts without spaces
 }
 
 // NewLine describes a corpus.
@@ -331,18 +331,18 @@ func NewLine(c *corpus.Corpus) Line {
 	}
 }
 
-// leastShare is that of a script that the text of a report names.
+// leastShare is the smallest share of a script that a text report names.
 const leastShare = 0.01
 
 func (l Line) String() string {
 	s := fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, report.Documents(l.Documents),
 		report.Counted(l.Classes, "class", "classes"), report.Counted(l.Terms, "term", "terms"),
 		report.Counted(l.Values, "value", "values"))
-	part := "\n%.0f %% of the letters are %s"
+	part := "\n%.0f%% of the letters are %s"
 	for _, script := range l.Scripts {
 		if script.Share >= leastShare {
 			s += fmt.Sprintf(part, 100*script.Share, script.Name)
-			part = ", %.0f %% %s"
+			part = ", %.0f%% %s"
 		}
 	}
 	if part[0] == ',' {
@@ -351,7 +351,7 @@ func (l Line) String() string {
 	return s
 }
 
-// FileOf returns the name of document i, of its file or in JSON; "" if it has none.
+// FileOf returns the name of document i from its file or JSON, or "" if it has none.
 func FileOf(c *corpus.Corpus, i int) string {
 	if c.Names == nil {
 		return ""
@@ -359,8 +359,8 @@ func FileOf(c *corpus.Corpus, i int) string {
 	return c.Names[i]
 }
 
-// AppendNeighbours appends a line for each neighbour of a document to b: the document, the neighbour,
-// which is one of columns, and the value, with TABs between.
+// AppendNeighbours appends a line for each neighbour of a document to b: the document, the
+// neighbour (a document of columns), and the value, separated by TABs.
 func AppendNeighbours(b []byte, document string, near []engine.Neighbour, columns *corpus.Corpus) []byte {
 	for _, n := range near {
 		b = append(append(b, document...), '\t')
@@ -370,8 +370,8 @@ func AppendNeighbours(b []byte, document string, near []engine.Neighbour, column
 	return b
 }
 
-// AppendGroup appends a line for each document of a group to b: the number of the group, the document, keep for
-// the first or drop, and what text says of it where that isn't nil, with TABs between.
+// AppendGroup appends a line for each document of a group to b: the group's number, the document,
+// keep for the first or drop, and text(i) unless text is nil, separated by TABs.
 func AppendGroup(b []byte, c *corpus.Corpus, number int, group []int32, text func(i int32) string) []byte {
 	what := "keep"
 	for _, i := range group {
@@ -384,10 +384,11 @@ func AppendGroup(b []byte, c *corpus.Corpus, number int, group []int32, text fun
 	return b
 }
 
-// ShortName returns the name of document i in tables: that of its file or in JSON, else its number from 1.
+// ShortName returns the name of document i in tables: from its file or JSON, else its number from
+// 1.
 func ShortName(c *corpus.Corpus, i int) string { return cmp.Or(FileOf(c, i), strconv.Itoa(i+1)) }
 
-// JSONName returns [ShortName] for JSON, where a number isn't a string.
+// JSONName returns [ShortName] for JSON, in which a document number isn't a string.
 func JSONName(c *corpus.Corpus, i int) any {
 	if name := FileOf(c, i); name != "" {
 		return name
@@ -413,7 +414,8 @@ func Embed(ctx context.Context, c *corpus.Corpus, emb sparse.Embedding, workers 
 	return x, nil
 }
 
-// EmbedTogether embeds documents in one [corpus.Space]: x those of columns, y those of rows unless nil.
+// EmbedTogether embeds documents in one [corpus.Space]: x from columns, and y from rows unless that
+// is nil.
 func EmbedTogether(
 	ctx context.Context, columns, rows *corpus.Corpus, emb sparse.Embedding, apart bool, workers int,
 ) (s *corpus.Space, x, y *sparse.Embedded, err error) {
@@ -431,8 +433,7 @@ func EmbedTogether(
 	return s, x, y, nil
 }
 
-// WarnEmptied says how many documents an embedding has left without terms, beyond those that had
-// none when they were read.
+// WarnEmptied warns of documents that lost all terms by the embedding.
 func WarnEmptied(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
 	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
 		e.Warn("%s leaves %s without terms: orthogonal to all others, identical to each other", x.Embedder,
@@ -440,14 +441,14 @@ func WarnEmptied(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
 	}
 }
 
-// EngineBytes estimates an engine of documents once it is made, with the scratch space of so many workers.
+// EngineBytes estimates the memory of an engine, including the scratch space of its workers, in
+// bytes.
 func EngineBytes(s corpus.Size, workers int) int64 {
 	return engine.HeldBytes(s.Documents, s.Terms+1, s.Values, s.Longest, workers)
 }
 
-// WorkBytes returns the most that the documents take once they are read: beside themselves in
-// embedded form, and that form in an engine. The first counts while documents are embedded, the
-// second while the engine is made.
+// WorkBytes returns the peak memory of embedded documents, besides the documents themselves, and of
+// an engine. The first applies while documents are embedded, the second while the engine is made.
 func WorkBytes(s corpus.Size) (embedded, inEngine int64) {
 	return sparse.EmbeddedBytes(s.Documents, s.Values), engine.NewBytes(s.Documents, s.Terms+1, s.Values)
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// textFlags are the flags that say how text is read, and cut into terms.
+// textFlags are the flags for reading and tokenising text.
 type textFlags struct {
 	near   bool        // words have digits by default
-	form   corpus.Form // but for Format and ZeroBased
+	form   corpus.Form // except Format and ZeroBased
 	labels string
 	strict bool
 
@@ -25,7 +25,7 @@ type textFlags struct {
 	digits, keepCase, stripAccents                  bool
 }
 
-// TextTopic is what help says of text.
+// TextTopic is the help topic of text.
 var TextTopic = cli.Topic{Name: "text", Summary: "how text is read and split into terms", Text: `
 Text is UTF-8, or UTF-16 by its byte order mark; -encoding names another encoding. Bytes that are
 not text separate terms and are counted in a warning, files of binary data in a folder are left
@@ -45,7 +45,7 @@ than scikit-learn's. Models keep these settings, and predict splits text as trai
 		t.declareTokenizer(f)
 	}}
 
-// declare declares what says how text is read.
+// declare declares the flags for reading text.
 func (t *textFlags) declare(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
@@ -70,11 +70,11 @@ func (t *textFlags) declare(f *cli.Flags) {
 	})
 }
 
-// TermFlags say which terms documents have.
+// TermFlags are the flags that determine the terms of documents.
 var TermFlags = []string{"analyzer", "ngrams", "views", "digits", "case", "token-pattern", "stop-words", "normalize",
 	"strip-accents", "min-df", "max-df"}
 
-// declareTokenizer declares what says how text is cut.
+// declareTokenizer declares the flags of the tokenizer.
 func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
@@ -111,14 +111,14 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	})
 }
 
-// DefaultDigits has words hold digits unless the flag says otherwise, as texts need whose near copies are looked for.
+// DefaultDigits makes -digits true by default, for texts whose near copies are searched.
 func (d *Documents) DefaultDigits(f *cli.Flags) {
 	d.text.near, d.text.digits = true, true
 	digits := f.Lookup("digits")
 	digits.DefValue, digits.Usage = "true", "keep digits in words; -digits=false drops them"
 }
 
-// withoutStopWords returns the tokenizer without the words of a file.
+// withoutStopWords returns the tokenizer, without stop words from a file.
 func (t *textFlags) withoutStopWords() (corpus.Tokenizer, error) {
 	if t.views != "" {
 		out, err := token.ParseViews(t.views)
@@ -170,7 +170,7 @@ func (t *textFlags) tokenizer() (corpus.Tokenizer, error) {
 	case len(words) > maxStopWords:
 		return out, fmt.Errorf("-stop-words %s: more than 16 MiB, expected a list of words", t.stopWords)
 	case len(strings.Fields(string(words))) == 0:
-		return out, fmt.Errorf("-stop-words %s: no words, expected some", t.stopWords)
+		return out, fmt.Errorf("-stop-words %s: no words", t.stopWords)
 	}
 	out.StopWords = string(words)
 	return out.Canonical(), out.Validate()

@@ -19,12 +19,13 @@ import (
 // Column is a column of a table.
 type Column = parquet.Column
 
-// Formats lists the formats of [Write], which are file name extensions, too.
+// Formats lists the formats of [Write], which are also file extensions.
 var Formats = []string{"csv", "tsv", "jsonl", "parquet"}
 
-// Write writes a table as csv (RFC 4180), tsv (the same with TABs), jsonl (one JSON object per line) or parquet. In csv
-// and tsv an apostrophe precedes a text that spreadsheets would take for a formula, such as =1+1, and columns without
-// values are left out. Errors: another format, those of w and of ctx.
+// Write writes a table as csv (RFC 4180), tsv (the same with TABs), jsonl (one JSON object per
+// line) or parquet. In csv and tsv an apostrophe precedes text that spreadsheets would interpret as
+// a formula, such as =1+1, and columns without values are left out. It fails if the format is
+// unknown, if w fails, or if ctx is done.
 func Write(ctx context.Context, w io.Writer, format string, rows int, columns []Column) error {
 	if !slices.Contains(Formats, format) {
 		return fmt.Errorf("table format %q, expected one of %s", format, strings.Join(Formats, ", "))
@@ -41,7 +42,7 @@ func Write(ctx context.Context, w io.Writer, format string, rows int, columns []
 	return writeCSV(ctx, w, map[string]rune{"csv": ',', "tsv": '\t'}[format], rows, columns)
 }
 
-// value returns the value of a column in row i, nil if there is none.
+// value returns the value of a column in row i, or nil.
 func value(c *Column, i int) any {
 	var v any
 	var is bool
@@ -79,7 +80,7 @@ func writeLines(ctx context.Context, w io.Writer, rows int, columns []Column) er
 			if err := e.Encode(v); err != nil {
 				return err
 			}
-			b.Truncate(b.Len() - 1) // the end of the line
+			b.Truncate(b.Len() - 1) // the line end
 			separator = ','
 		}
 		b.WriteString("}\n")
