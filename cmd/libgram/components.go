@@ -33,7 +33,7 @@ func (p *components) arrays() map[string]arrayMaker {
 	}
 }
 
-// findComponents is gram_pca.
+// findComponents implements gram_pca.
 func findComponents(c *call, a *makeArguments) (object, error) {
 	var o gram.PCAOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
@@ -48,7 +48,7 @@ func findComponents(c *call, a *makeArguments) (object, error) {
 		return nil, err
 	}
 	z := out.Coordinates()
-	if z == nil { // of landmarks
+	if z == nil { // with landmarks
 		if z, err = out.Project(c.ctx, in); err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ type projectArguments struct {
 	out        span[float64]
 }
 
-// project is gram_project.
+// project implements gram_project.
 func project(c *call, a *projectArguments) error {
 	var o gram.Options
 	if err := c.options(a.options, &o, &o); err != nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/gramengine/gram/internal/learn"
 )
 
-// model is a model of which nothing is the caller's.
+// model is a model that shares no memory with the caller.
 type model struct {
 	*gram.Model
-	warnings []string // of its training
+	warnings []string // warnings of its training
 
 	mu    sync.Mutex
 	ready map[readyFor]*ready
 }
 
-// readyFor is what a copy of a model that is ready to predict depends on.
+// readyFor is the key of a model's prepared copies: the options on which these depend.
 type readyFor struct {
 	isa     string
 	workers int
@@ -32,7 +32,8 @@ type readyFor struct {
 	novelty bool
 }
 
-// ready is such a copy. Calls on it share what it has made, and hear each other's progress and warnings.
+// ready is a copy of a model that is prepared for predictions. Concurrent calls share it, and
+// receive each other's progress and warnings.
 type ready struct {
 	*gram.Model
 	mu      sync.Mutex
@@ -49,7 +50,7 @@ func (m *model) close() error {
 	return errors.Join(errs...)
 }
 
-// each visits the callers.
+// each visits the options of the current calls.
 func (r *ready) each(visit func(o *gram.Options)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +59,8 @@ func (r *ready) each(visit func(o *gram.Options)) {
 	}
 }
 
-// with returns a copy of the model that predicts as options say, for a call. The call ends with done.
+// with returns a copy of the model that is prepared for the options of a call. The call ends with
+// done.
 func (m *model) with(o *gram.Options, novelty bool) (r *ready, done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,10 +132,11 @@ func (m *model) arrays() map[string]arrayMaker {
 	return withNames(all, "vocabulary", m.About().Vocabulary)
 }
 
-// training returns the documents of options that train: their text is cut as Terms say, or as training chooses.
+// training returns the documents for training, whose text is tokenised by Terms, or as training
+// chooses.
 func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, error) {
 	read, fixed := gram.ReadOptions{Options: o.Options}, x != nil && x.texts != nil && o.Terms != nil
-	if fixed { // cut so at once: warnings are about these terms
+	if fixed { // tokenised at once, so that warnings refer to these terms
 		read.Tokenizer, read.MinDF, o.Terms = o.Terms.Tokenizer, o.Terms.MinDF, nil
 	}
 	in, err := c.corpusOf(x, "x", read)
@@ -152,7 +155,7 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, err
 	return in, err
 }
 
-// train is gram_train.
+// train implements gram_train.
 func train(c *call, a *makeArguments) (object, error) {
 	var o gram.TrainOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
@@ -169,7 +172,7 @@ func train(c *call, a *makeArguments) (object, error) {
 	return &model{Model: m.With(gram.Options{}), warnings: c.said()}, nil
 }
 
-// crossValidate is gram_cross_validate.
+// crossValidate implements gram_cross_validate.
 func crossValidate(c *call, a *makeArguments) (object, error) {
 	var o gram.ValidateOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
@@ -190,13 +193,13 @@ func crossValidate(c *call, a *makeArguments) (object, error) {
 	}{v, v.Unfinished == 0, c.said()}}, nil
 }
 
-// point is a combination that a search tried.
+// point is a combination of a search.
 type point struct {
 	gram.SearchPoint
 	Options map[string]any
 }
 
-// search is gram_search.
+// search implements gram_search.
 func search(c *call, a *makeArguments) (object, error) {
 	var o gram.SearchOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
@@ -225,7 +228,8 @@ func search(c *call, a *makeArguments) (object, error) {
 	}{found.Measure, points, found.Best, found.Why, found.Ablations, given(found.Train), c.said()}}, nil
 }
 
-// answer is what a function found: predictions, a validation, a search, an explanation, or matches.
+// answer is the result of a function: predictions, a validation, a search, an explanation, or
+// matches.
 type answer struct {
 	name string
 	says any
@@ -244,7 +248,7 @@ type predictArguments struct {
 	model uintptr
 }
 
-// predict is gram_predict.
+// predict implements gram_predict.
 func predict(c *call, a *predictArguments) (object, error) {
 	var o struct {
 		gram.Options
@@ -291,7 +295,8 @@ func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, erro
 	return m.Predict(c.ctx, in)
 }
 
-// answer makes an answer of predictions. Classes are those of the model, and what it says besides: "?" or "-1".
+// answer converts predictions. Classes are the model's, followed by further predicted labels, "?"
+// or "-1".
 func (c *call) answer(of []string, p *gram.Predictions) *answer {
 	classes, place := slices.Clone(of), map[string]int32{}
 	for i, name := range classes {
@@ -364,7 +369,7 @@ type explainArguments struct {
 	i, terms int64
 }
 
-// explain is gram_explain.
+// explain implements gram_explain.
 func explain(c *call, a *explainArguments) (object, error) {
 	m, err := objectOf[*model](c, a.model)
 	if err != nil {
@@ -402,7 +407,7 @@ func (c *call) explained(m *gram.Model, x *documents, i, n int) (*gram.DocumentE
 		return nil, err
 	}
 	if i < 0 || i >= len(texts) {
-		return nil, fmt.Errorf("gram: document %d to explain, expected one from 0 to %d", i, len(texts)-1)
+		return nil, fmt.Errorf("gram: document %d to explain, expected a number from 0 to %d", i, len(texts)-1)
 	}
 	return m.ExplainText(c.ctx, strings.Clone(texts[i]), n)
 }

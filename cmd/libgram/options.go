@@ -18,18 +18,18 @@ import (
 	"github.com/gramengine/gram/internal/snake"
 )
 
-// parsers read options that are text in JSON and not in Go.
+// parsers parse options that are text in JSON but not in Go.
 var parsers = map[reflect.Type]func(string) (any, error){
 	reflect.TypeFor[corpus.Tokenizer](): func(s string) (any, error) { return parseTokenizer(s) },
 	reflect.TypeFor[corpus.Terms]():     func(s string) (any, error) { return corpus.ParseTerms(s) },
 }
 
-// decode reads options, a JSON object, into a struct of them: the key of a field is its name in snake case, that of an
-// embedded struct's field its own. null is what isn't given. Fields that JSON can't say, such as functions, have no
-// key.
+// decode decodes a JSON object of options into a struct. Keys are field names in snake case; fields
+// of embedded structs have keys of their own. null leaves an option unset. Fields without a JSON
+// form, such as functions, have no key.
 //
-// Errors name the key, what was found and what was expected: keys that aren't known or come twice, values of another
-// type, text that isn't a JSON object.
+// Errors name the key, what was found and what is allowed. It fails if a key is unknown or
+// repeated, if a value has the wrong type, or if text isn't a JSON object.
 func decode(text []byte, into any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func members(text []byte) (values map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(text, &values); err != nil {
 		return nil, fmt.Errorf("%w, expected a JSON object", err)
 	}
-	seen, d := map[json.Token]bool{}, json.NewDecoder(bytes.NewReader(text)) // without errors: text is an object
+	seen, d := map[json.Token]bool{}, json.NewDecoder(bytes.NewReader(text)) // no errors, because text is a valid object
 	for _, _ = d.Token(); d.More(); {
 		key, _ := d.Token()
 		if seen[key] {
@@ -91,7 +91,7 @@ func eachField(of reflect.Value, visit func(name string, field reflect.Value)) {
 	}
 }
 
-// decodes reports whether JSON has values of a type.
+// decodes reports whether a type has a JSON form.
 func decodes(t reflect.Type) bool {
 	if parsers[t] != nil {
 		return true
@@ -100,14 +100,14 @@ func decodes(t reflect.Type) bool {
 	case reflect.Bool, reflect.String, reflect.Int64, reflect.Uint64, reflect.Float64:
 		return true
 	case reflect.Int:
-		return t.PkgPath() == "" // others are names
+		return t.PkgPath() == "" // other types are named
 	case reflect.Map, reflect.Slice, reflect.Pointer:
 		return decodes(t.Elem())
 	}
 	return false
 }
 
-// set sets a field to a value.
+// set sets a field to a JSON value.
 func set(field reflect.Value, value json.RawMessage) error {
 	t := field.Type()
 	if parse := parsers[t]; parse != nil {
@@ -162,13 +162,13 @@ func setSlice(field reflect.Value, value json.RawMessage) error {
 	return nil
 }
 
-// expected are the words for types.
+// expected are the names of types in errors.
 var expected = map[reflect.Kind]string{
 	reflect.Bool: "true or false", reflect.String: "a string", reflect.Int: "a whole number",
 	reflect.Int64: "a whole number", reflect.Uint64: "a whole number of at least 0", reflect.Float64: "a number",
 }
 
-// shown is JSON for a message.
+// shown shortens JSON for a message.
 func shown(value []byte) string {
 	const most = 60
 	if short := cut(string(bytes.TrimSpace(value)), most); len(short) < len(value) {
@@ -177,7 +177,7 @@ func shown(value []byte) string {
 	return string(value)
 }
 
-// keys are the keys of options by the field's name, which messages of package gram have.
+// keys maps field names, which messages of package gram contain, to option keys.
 var keys = func() map[string]string {
 	out := map[string]string{"DocumentWeights": "weights"}
 	for _, options := range []any{new(gram.ReadOptions), new(gram.ValidateOptions), new(gram.SearchOptions),
@@ -192,10 +192,10 @@ var keys = func() map[string]string {
 	return out
 }()
 
-// fieldName is a word that may name a field: no part of a path.
+// fieldName matches a word that may be a field name, but not in a path.
 var fieldName = regexp.MustCompile(`(^|[ (])([A-Z][A-Za-z]+)($|[ ,:;)])`)
 
-// withKeys returns a message with keys of options in place of Go's names of their fields. What is quoted stays.
+// withKeys replaces field names in a message by option keys. Quoted text is unchanged.
 func withKeys(message string) string {
 	parts := strings.Split(message, `"`)
 	for i := 0; i < len(parts); i += 2 {
@@ -216,7 +216,7 @@ func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	return t.Tokenizer, err
 }
 
-// given are the options of a struct that aren't zero, as decode reads them.
+// given returns the nonzero options of a struct, in the form of decode.
 func given(options any) map[string]any {
 	out := map[string]any{}
 	eachField(reflect.ValueOf(options), func(name string, field reflect.Value) {
@@ -227,7 +227,8 @@ func given(options any) map[string]any {
 	return out
 }
 
-// encode writes the JSON of an object: its kind, and what it says.
+// encode encodes an object as JSON with its kind and with keys in snake case. Numbers that aren't
+// finite become null.
 func encode(about any, kind string) ([]byte, error) {
 	out, _ := snake.Plain(about).(map[string]any)
 	if out == nil {

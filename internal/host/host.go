@@ -89,7 +89,7 @@ func Describe(root fs.FS, hypervisor string) *Machine {
 	m.Governor = t.text(cpus + "/cpu0/cpufreq/scaling_governor")
 	t.need("governor", m.Governor != "")
 	m.MaxMHz = float64(atoi(t.text(cpus+"/cpu0/cpufreq/cpuinfo_max_freq"))) / 1e3
-	t.need("greatest frequency", m.MaxMHz > 0)
+	t.need("maximum frequency", m.MaxMHz > 0)
 	t.limits(m)
 	memory := t.fields("proc/meminfo")
 	kib := func(name string) int64 { return int64(atoi(strings.TrimSuffix(memory[name], " kB"))) << 10 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// table returns the table of docs/cluster.md: seconds, in medians over the rounds.
+// table returns the table in docs/cluster.md: seconds, medians over the rounds.
 func table(rounds []round, processes int) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "| processor time in s | user | system | both |")
@@ -29,7 +29,7 @@ func table(rounds []round, processes int) string {
 	return b.String()
 }
 
-// sorted returns a figure of all rounds, ascending.
+// sorted returns the values of all rounds in ascending order.
 func sorted(rounds []round, of func(r round) float64) (values []float64) {
 	for _, r := range rounds {
 		values = append(values, of(r))
@@ -42,7 +42,7 @@ func median(rounds []round, of func(r round) float64) float64 {
 	return report.Median(sorted(rounds, of))
 }
 
-// spread is the median with the least and the most.
+// spread formats the median with the minimum and maximum.
 func spread(rounds []round, of func(r round) float64) string {
 	v := sorted(rounds, of)
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", median(rounds, of), v[0], v[len(v)-1])

@@ -1,8 +1,8 @@
-// Package gram is the kind of job that computes a Gram matrix, a block a task. The symmetric half is
-// cut into strips of h rows; strip I, which ends with row e, has the columns before e, cut evenly into
-// as few blocks as have at most w columns each. A block is wide, since what a panel of rows costs
-// beforehand is then shared by many columns; the last of a strip ends on the diagonal. A result is the
-// block's square tiles up to the diagonal, a row of them after the other; see block.go.
+// Package gram is the kind of job that computes a Gram matrix, one block per task. The symmetric
+// half is divided into strips of h rows. A strip that ends with row e has the columns before e,
+// divided evenly into the fewest blocks of at most w columns. Blocks are wide, so that many columns
+// share the initial cost of a panel of rows. The last block of a strip ends on the diagonal. A
+// result consists of the block's square tiles up to the diagonal, row by row, see block.go.
 package gram
 
 import (
@@ -39,15 +39,15 @@ Example:
   gramcluster gather -store run -o K.npy`,
 }
 
-// spec is what a description says of the matrix.
+// spec is the description of the matrix.
 type spec struct {
 	Kernel    string `json:"kernel"`
 	Documents int    `json:"documents"`
-	Rows      int    `json:"rows"`    // h
-	Columns   int    `json:"columns"` // w
+	Rows      int    `json:"rows"`    // height of a strip, h
+	Columns   int    `json:"columns"` // maximum width of a block, w
 }
 
-// mostSide bounds both sides of a block.
+// mostSide bounds the height and width of a block.
 const mostSide = 1 << 16
 
 type planner struct {
@@ -88,7 +88,7 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	return s, tasks, nil
 }
 
-// checkSides checks the sides of blocks.
+// checkSides checks the height and width of blocks.
 func checkSides(rows, columns int) error {
 	if rows < device.Columns || rows > mostSide || rows%device.Columns != 0 {
 		return fmt.Errorf("-rows %d, expected a multiple of %d up to %d", rows, device.Columns, mostSide)
@@ -116,7 +116,7 @@ func (s *spec) tasks() (tasks int) {
 	return tasks
 }
 
-// specOf reads and checks what a description says.
+// specOf reads and checks a description.
 func specOf(d *job.Description) (s spec, k kernel.Kernel, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
 		return s, nil, err
@@ -125,7 +125,7 @@ func specOf(d *job.Description) (s spec, k kernel.Kernel, err error) {
 		return s, nil, fmt.Errorf("gram: %w", err)
 	}
 	if s.Documents < 1 || s.Documents > math.MaxInt32 || s.tasks() != d.Tasks {
-		return s, nil, fmt.Errorf("gram: blocks of %d x %d for %d documents and %d tasks: these don't fit together", s.Rows,
+		return s, nil, fmt.Errorf("gram: blocks of %d x %d do not match %d documents and %d tasks", s.Rows,
 			s.Columns, s.Documents, d.Tasks)
 	}
 	k, err = kernel.Parse(s.Kernel)
@@ -136,7 +136,7 @@ type worker struct {
 	spec
 	kernel kernel.Kernel
 	engine *engine.Engine
-	values []float32 // of a task
+	values []float32 // values of a task
 }
 
 func open(ctx context.Context, j *job.Job) (job.Worker, error) {
@@ -165,7 +165,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	b := w.block(task)
 	values := w.values[:b.values()]
-	transpose := asm.Best().Transpose // moves values, and so has the same bits on every machine
+	transpose := asm.Best().Transpose // it only moves values, so that the bits are the same on every host
 	q := engine.Request{Rows: b.rows, Columns: b.columns, Half: true}
 	err := w.engine.Each(ctx, w.kernel, q, func(t *engine.Tile) error {
 		b.each(t.Column, t.Cols, t.First, t.Rows, func(row, rows, column, columns int) {

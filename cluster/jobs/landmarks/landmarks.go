@@ -1,7 +1,7 @@
-// Package landmarks is the kind of job that takes a pass over the documents for machines on landmarks:
-// a task returns the sums of some blocks of documents. What passes there are depends on the sums of
-// those before, so a driver plans them one after the other; each is named by the digest of what it
-// asks for, and a driver that starts again finds those that were done.
+// Package landmarks is the kind of job that computes one pass over the documents when a landmark
+// model is trained. A task returns the sums of some blocks of documents. A driver plans one pass
+// after another, because each pass depends on the sums of earlier ones. A pass is named by the
+// digest of its request, so that a restarted driver finds the passes that are done.
 package landmarks
 
 import (
@@ -38,13 +38,13 @@ Example:
     -o mail.model -with 'gramcluster work -store "$GRAM_STORE"'`,
 }
 
-// spec is what a description says of a pass.
+// spec is the description of a pass.
 type spec struct {
 	Settings landmark.Settings `json:"settings"`
-	Request  string            `json:"request"` // digest
+	Request  string            `json:"request"` // digest of the request
 }
 
-// defaultTasks is how many tasks there are at most where nothing is said.
+// defaultTasks is the default maximum number of tasks.
 const defaultTasks = 64
 
 type planner struct {
@@ -75,7 +75,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Plan implements job.Planner. It only checks the flags: what passes there are depends on those before.
+// Plan implements job.Planner. It only checks the flags, because passes depend on earlier ones.
 func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
 	if _, err := p.settings(); err != nil {
 		return nil, 0, err
@@ -83,7 +83,7 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	return nil, 0, machines.Labelled(from.Corpus)
 }
 
-// settings reads the flags.
+// settings returns the settings of the flags.
 func (p *planner) settings() (landmark.Settings, error) {
 	s := p.s
 	if p.tasks < 1 {
@@ -118,10 +118,10 @@ func (p *planner) Drive(ctx context.Context, d *job.Driving) error {
 	return d.Output.File(func(w io.Writer) error { return m.Write(ctx, w) })
 }
 
-// attempts is how often the results of a task are asked for when they come back damaged.
+// attempts is the number of times that the results of a task are requested if they are damaged.
 const attempts = 3
 
-// pass has a pass done as a job, and hands on its sums.
+// pass runs a pass as a job, and passes on its sums.
 func (p *planner) pass(
 	ctx context.Context, d *job.Driving, s landmark.Settings, q *landmark.Request, add func(int, *landmark.Sums) error,
 ) error {
@@ -169,12 +169,12 @@ func (p *planner) pass(
 	return nil
 }
 
-// blocks returns the blocks of a task.
+// blocks returns the range of blocks of a task.
 func blocks(q *landmark.Request, tasks, task int) (first, end int) {
 	return task * q.Blocks() / tasks, (task + 1) * q.Blocks() / tasks
 }
 
-// opened is a pass with its documents made ready.
+// opened is a pass with its prepared documents.
 type opened struct {
 	j *job.Job
 	q *landmark.Request
@@ -210,7 +210,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	return o, nil
 }
 
-// Do implements job.Worker: blocks are computed at the same time, and written in their order.
+// Do implements job.Worker. Blocks are computed concurrently and written in order.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	first, end := blocks(o.q, o.j.Tasks, task)
 	parts := make([][]byte, end-first)

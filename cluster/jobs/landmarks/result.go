@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/landmark"
 )
 
-// parse reads a request, which is JSON. Whoever takes the pass checks it against the documents.
+// parse parses a request in JSON. The caller checks it against the documents.
 func parse(text []byte) (*landmark.Request, error) {
 	q := &landmark.Request{}
 	if err := job.Decode(text, q); err != nil {
@@ -21,8 +21,9 @@ func parse(text []byte) (*landmark.Request, error) {
 	return q, nil
 }
 
-// encode writes the sums of a block, little-endian: uint32 numbers of products, of parts and of the
-// sums of a part; the products, float64; of each part its row, uint64, and its sums, float64.
+// encode encodes the sums of a block in little-endian order: the numbers of products, of parts, and
+// of sums per part as uint32; the products as float64; for each part its row as uint64, and its
+// sums as float64.
 func encode(s *landmark.Sums) []byte {
 	of := 0
 	if len(s.Parts) > 0 {
@@ -46,7 +47,7 @@ func numbers(b []byte, v []float64) []byte {
 	return b
 }
 
-// decode reads the sums of blocks of a request.
+// decode decodes the sums of a range of blocks.
 func decode(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums, err error) {
 	for block := first; block < end; block++ {
 		if len(b) < 12 {

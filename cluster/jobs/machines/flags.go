@@ -16,17 +16,17 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Flags are those of what is trained, by the names of the learner's parameters. If several values are searched,
+// Flags are the parameters of training, with the names of the learner's parameters. In a search,
 // -kernel, -scheme, -c, -nu and -epsilon take lists.
 type Flags struct {
 	Settings
-	Lists map[string][]string // what was given, by parameter
+	Lists map[string][]string // values of the flags, by parameter
 
 	embedding string
 	several   bool
 }
 
-// parameters are the flags for parameters: those that take lists, and others.
+// parameters are the flags of parameters; list is true for flags that take lists.
 var parameters = []struct {
 	name, usage string
 	list        bool
@@ -42,7 +42,7 @@ var parameters = []struct {
 	{"thresholds", "tune the threshold of each label on folds, `0|1`", false},
 }
 
-// Declare declares the flags; several reports whether lists are searched.
+// Declare declares the flags. several is true for a search over lists.
 func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	f.several, f.Lists = several, map[string][]string{}
 	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see gram kernels"
@@ -70,7 +70,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	to.Uint64Var(&f.Seed, "seed", 1, "`SEED` of folds, including those for thresholds")
 }
 
-// add adds the values of a parameter.
+// add adds values of a parameter.
 func (f *Flags) add(name, text string, list bool) error {
 	switch {
 	case list:
@@ -91,15 +91,15 @@ func (f *Flags) add(name, text string, list bool) error {
 	return nil
 }
 
-// repeated is the value of a flag that may be given several times.
+// repeated is the value of a flag that may be repeated.
 type repeated func(text string) error
 
 func (r repeated) String() string        { return "" }
 func (r repeated) Set(text string) error { return r(text) }
 func (r repeated) Several()              {}
 
-// Take checks the flags against documents and fills in what they leave open. Settings then have the
-// first of each list.
+// Take checks the flags against documents and sets unset ones. Settings then have the first value
+// of each list.
 func (f *Flags) Take(c *corpus.Corpus) error {
 	if c == nil {
 		return errors.New("no documents, expected -in SOURCE")
@@ -138,7 +138,7 @@ func (f *Flags) Take(c *corpus.Corpus) error {
 			return fmt.Errorf("-%s does not apply to -type %s, which takes %s", name, l.Name,
 				strings.Join(params.Names(t), ", "))
 		}
-		for _, text := range slices.Backward(values) { // the first one stays
+		for _, text := range slices.Backward(values) { // the first value remains
 			var wrong *params.ValueError
 			if err := params.Set(t, name, text); errors.As(err, &wrong) {
 				return fmt.Errorf("-%s %s, expected %s", name, text, wrong.Wanted)

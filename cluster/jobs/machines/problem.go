@@ -11,9 +11,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Problem makes documents ready for training. once says that each task trains with one kernel, as
-// gram train does; otherwise tasks share dot products, as in gram grid. Memory is planned for tasks. A host without a
-// bound takes three quarters of the memory that is free, as gram does.
+// Problem prepares documents for training. If once is set, each task trains with a single kernel,
+// as in gram train; otherwise tasks share dot products, as in gram grid. The memory limit applies
+// to a task. Without one, a host uses three quarters of its free memory, as gram does.
 func Problem(
 	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool, tasks ...svm.Task,
 ) (*svm.Problem, error) {
@@ -21,7 +21,7 @@ func Problem(
 	if free := run.AvailableBound(); memory == 0 && free.By != "" {
 		memory = max(free.Bytes/4*3, 1)
 	}
-	held := job.ProgramBytes + shards.Bytes(c) // which the host keeps
+	held := job.ProgramBytes + shards.Bytes(c) // stays on the host
 	return svm.NewProblem(ctx, c, e, svm.Options{
 		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, Once: once, Tasks: tasks,
 	})

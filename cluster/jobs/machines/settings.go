@@ -9,14 +9,14 @@ import (
 	"github.com/gramengine/gram/internal/params"
 )
 
-// Settings are a type of support vector machines and its parameters, as a description has them.
+// Settings are a type of support vector machine and its parameters, in the form of a description.
 type Settings struct {
 	Type       string              `json:"type"`
 	Parameters map[string][]string `json:"parameters"` // JSON sorts them by name
 	Seed       uint64              `json:"seed"`
 }
 
-// SVM returns the settings as the solver has them.
+// SVM returns the solver's settings.
 func (s *Settings) SVM() (out svm.Settings, err error) {
 	_, t, err := learn.Parse(s.Type)
 	if err == nil {

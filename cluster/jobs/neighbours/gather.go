@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// gather reads each block twice, and holds the lists of a range of documents
-// in all blocks at a time.
+// gather reads each block twice, and holds the lists of a range of documents from all blocks at a
+// time.
 func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.To != "" && out.To != "tsv" {
 		return fmt.Errorf("-to %s, expected tsv", out.To)
@@ -29,7 +29,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if err != nil {
 		return err
 	}
-	// For a range, the lists of all blocks and their merging.
+	// For a range, the lists of all blocks and the merged lists.
 	block, n := int64(min(o.Block, o.Rows)), int64(o.Rows)
 	if err := j.Host.Fits(c, o.engine.Info().Bytes+(n+2*block)*(48+16*int64(min(o.K, o.Block))),
 		"an engine and the lists of %d documents", block); err != nil {
@@ -71,7 +71,7 @@ func (o *opened) merge(ctx context.Context, j *job.Job, i int) (*engine.Neighbou
 	return o.engine.MergeNeighbours(ctx, o.kernel, o.Span(i)[0], parts, o.options())
 }
 
-// lines writes a line for each neighbour of documents from first on.
+// lines writes a line for each neighbour of the documents from first on.
 func lines(ctx context.Context, w *bufio.Writer, c *corpus.Corpus, first int, near *engine.Neighbours) error {
 	for i := range near.Len() {
 		if ctx.Err() != nil {

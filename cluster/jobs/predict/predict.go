@@ -1,6 +1,6 @@
-// Package predict is the kind of job that predicts documents with a model, some documents a task. Each
-// task has a corpus of its own, so that a worker reads no others: documents may be more than any
-// machine holds beside the one that plans. A result is the lines of its documents.
+// Package predict is the kind of job that predicts documents with a model, some documents per task.
+// Each task has its own corpus, so that a worker reads no other documents, and only the planning
+// host needs memory for all. A result consists of the lines of the task's documents.
 package predict
 
 import (
@@ -41,16 +41,16 @@ Example:
   gramcluster gather -store run -o predicted.txt`,
 }
 
-// The things that a line may hold.
+// Values of -output.
 const (
 	labels        = "labels"
 	probabilities = "probabilities"
 	decisions     = "decisions"
 )
 
-// spec is what a description says of the predictions.
+// spec is the description of the predictions.
 type spec struct {
-	Model  string   `json:"model"` // digest of its file
+	Model  string   `json:"model"` // digest of the model file
 	Output string   `json:"output"`
 	Names  bool     `json:"names,omitempty"`
 	Pieces []string `json:"pieces"` // digests of the documents of each task
@@ -62,7 +62,7 @@ type planner struct {
 	names         bool
 	documents     int
 
-	loaded learn.Model // once it is read
+	loaded learn.Model // set after it is read
 }
 
 func declare(f *flag.FlagSet) job.Planner {
@@ -74,10 +74,11 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Divided implements job.Divider: documents are stored piece by piece.
+// Divided implements job.Divider: the documents of each task are stored separately.
 func (*planner) Divided() {}
 
-// Reading implements job.Reader: text is cut as that of training was, and counted by its vocabulary.
+// Reading implements job.Reader: text is tokenised as in training, and counted with the model's
+// vocabulary.
 func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	if p.model == "" {
 		return errors.New("-model FILE is missing")
@@ -92,12 +93,12 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	}
 	p.loaded = m
 	about := m.About()
-	opt.Signed = true // if the model doesn't take negative values, embedding them is an error
+	opt.Signed = true // negative values are an error of the embedding if the model refuses them
 	opt.Like, opt.Tokenizer = about.Form, corpus.Tokenizer{}
-	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // exactly
+	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // unchanged
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
-			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s learnt from vectors and knows no words",
+			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s was trained on vectors and knows no words",
 				p.model)
 		}
 		return about.Vocabulary, nil
@@ -152,7 +153,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, len(s.Pieces), nil
 }
 
-// read reads a model of any kind that gram train writes.
+// read reads a model of any type that gram train writes.
 func read(ctx context.Context, b []byte) (learn.Model, error) {
 	m, err := learn.Read(ctx, bytes.NewReader(b))
 	if err != nil {
@@ -164,7 +165,7 @@ func read(ctx context.Context, b []byte) (learn.Model, error) {
 	return m, nil
 }
 
-// specOf reads and checks what a description says.
+// specOf reads and checks a description.
 func specOf(d *job.Description) (s spec, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
 		return s, err
@@ -183,7 +184,7 @@ type worker struct {
 	job       *job.Job
 	about     learn.About
 	predictor learn.Predictor
-	held      int64 // by the process, beside documents
+	held      int64 // memory of the process without documents, in bytes
 }
 
 func open(ctx context.Context, j *job.Job) (job.Worker, error) {
@@ -195,8 +196,8 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	const lines = 16 << 20                     // and what the collector hasn't freed yet on a busy machine
-	held := job.ProgramBytes + 2*bytes + lines // its text, or what is made of it
+	const lines = 16 << 20                     // including garbage that isn't collected yet on a busy host
+	held := job.ProgramBytes + 2*bytes + lines // the model's text, or its decoded form
 	p, err := learn.Ready(ctx, m, learn.Options{
 		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory, HeldBytes: held,
 	})
@@ -206,7 +207,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	return &worker{s, j, m.About(), p, held}, nil
 }
 
-// load reads the job's model, and returns the length of its file.
+// load reads the job's model, and returns the size of its file.
 func load(ctx context.Context, j *job.Job, s spec) (learn.Model, int64, error) {
 	b, err := j.Host.File(ctx, s.Model)
 	if err != nil {
@@ -225,7 +226,7 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
 		return nil, fmt.Errorf("predict: task %d begins at document %d, expected %d", task+1, w.First[task+1], n)
 	}
-	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // and what reading it took
+	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents) // includes the memory of reading
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// table is what gather writes: keys and numbers are those of gram grid -json.
+// table is the output of gather, with the same keys as the output of gram grid -json.
 type table struct {
 	Type    string      `json:"type"`
 	Folds   int         `json:"folds"`
@@ -23,7 +23,7 @@ type table struct {
 
 type scores = source.Figures
 
-// row is a point.
+// row is a point of the search.
 type row struct {
 	Kernel    string `json:"kernel"`
 	Embedding string `json:"embedding"`
@@ -39,10 +39,10 @@ type row struct {
 	Support    float64     `json:"support_vectors"` // mean over the folds of the number of different ones
 	Best       bool        `json:"is_best,omitempty"`
 
-	scores // of all documents together
+	scores // scores of all documents together
 }
 
-// difference is the mean of the differences of two points by fold, and its standard error.
+// difference is the mean difference of two points over the folds, with its standard error.
 type difference struct {
 	Mean float64 `json:"mean"`
 	SE   float64 `json:"standard_error"`

@@ -7,10 +7,10 @@ import (
 	"github.com/gramengine/gram/internal/learn/svm"
 )
 
-// encode writes what a task has found; JSON passes its numbers on without loss.
+// encode encodes the result of a task as JSON, which preserves its numbers.
 func encode(found *svm.SearchOutcome) ([]byte, error) { return json.Marshal(found) }
 
-// decode reads what encode has written. Whoever puts outcomes together checks them.
+// decode decodes a result of encode. The caller checks it when it merges results.
 func decode(b []byte) (*svm.SearchOutcome, error) {
 	found := &svm.SearchOutcome{}
 	return found, job.Decode(b, found)

@@ -1,5 +1,6 @@
-// Package search is the kind of job that cross-validates kernels and parameters: a task is a path of
-// near kernels in one fold, in which each kernel begins at the solutions of the ones before.
+// Package search is the kind of job that cross-validates kernels and parameters. A task is a path
+// of similar kernels in one fold, and each kernel warm-starts from the solutions of the kernels
+// before it.
 package search
 
 import (
@@ -35,14 +36,14 @@ Example:
   gramcluster gather -store run -o scores.json`,
 }
 
-// spec is what a description says of the search.
+// spec is the description of the search.
 type spec struct {
 	machines.Settings
-	Lists map[string][]string `json:"lists"` // by parameter
+	Lists map[string][]string `json:"lists"` // values by parameter
 	Folds int                 `json:"folds"`
 }
 
-// grid returns the settings and the grid as the solver has them.
+// grid returns the solver's settings and grid.
 func (s *spec) grid() (svm.Settings, svm.Grid, error) {
 	g := svm.Grid{Folds: s.Folds, Seed: s.Seed}
 	settings, err := s.SVM()
@@ -75,7 +76,7 @@ func (s *spec) grid() (svm.Settings, svm.Grid, error) {
 	return settings, g, nil
 }
 
-// tasks divides the search of documents.
+// tasks divides the search into tasks.
 func (s *spec) tasks(c *corpus.Corpus) (*svm.SearchTasks, error) {
 	if err := job.Within("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 		return nil, 0, err
 	}
 	o := &opened{host: from.Host, corpus: from.Corpus}
-	_, e := tasks.Needs(0) // other embeddings have the same labels and folds
+	_, e := tasks.Needs(0) // all embeddings have the same labels and folds
 	problem, err := o.problem(ctx, e)
 	if err == nil {
 		err = tasks.Validate(problem)
@@ -120,7 +121,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, tasks.Len(), errors.Join(err, o.Close())
 }
 
-// opened is a job with its documents, and a problem of an embedding at a time.
+// opened is a job with its documents, and the problem of the current embedding.
 type opened struct {
 	spec
 	host   *job.Host
@@ -148,7 +149,8 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	return o, nil
 }
 
-// problem returns the problem of an embedding, the last one if it is the same.
+// problem returns the problem of an embedding. It reuses the current one if the embedding is the
+// same.
 func (o *opened) problem(ctx context.Context, e sparse.Embedding) (_ *svm.Problem, err error) {
 	if o.last != nil && o.last.Embedding() == e {
 		return o.last, nil

@@ -1,6 +1,7 @@
-// Package train is the kind of job that trains a support vector machine of several: a task trains some
-// of its machines, gather puts the model together. One-vs-one has a machine for each pair of classes;
-// what depends on all machines, such as thresholds and probabilities, is one task.
+// Package train is the kind of job that trains a support vector machine. A task trains some of its
+// binary classifiers, and gather assembles the model. One-vs-one has a binary classifier for each
+// pair of classes. What depends on all of them, such as thresholds and probabilities, is a single
+// task.
 package train
 
 import (
@@ -36,11 +37,11 @@ Example:
   gramcluster gather -store run -o mail.model`,
 }
 
-// defaultTasks is how many tasks there are at most where nothing is said.
+// defaultTasks is the default maximum number of tasks.
 const defaultTasks = 64
 
-// spec is what a description says of the training. It has the machines of each task, since how they are
-// grouped depends on the memory of a machine.
+// spec is the description of the training. It lists the binary classifiers of each task, because
+// their grouping depends on the memory of the planning host.
 type spec struct {
 	machines.Settings
 	Machines [][]int `json:"machines"`
@@ -81,25 +82,25 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	}
 	s := spec{Settings: p.Settings}
 	n, tasks := len(groups), min(p.tasks, len(groups))
-	for t := range tasks { // groups that follow each other share documents
+	for t := range tasks { // consecutive groups share documents
 		s.Machines = append(s.Machines, slices.Concat(groups[t*n/tasks:(t+1)*n/tasks]...))
 	}
 	return s, tasks, problem.Engine().Close()
 }
 
-// settingsOf returns settings as the solver has them. Labels are trained each by itself, as gram
-// does where the matrix fits into memory: a worker with less then has the same bits.
+// settingsOf returns the solver's settings. Labels are trained independently, as in gram when the
+// matrix fits into memory, so that workers with less memory give the same bits.
 func settingsOf(s *machines.Settings) (svm.Settings, error) {
 	out, err := s.SVM()
 	out.Alone = true
 	return out, err
 }
 
-// opened is a job with its documents made ready.
+// opened is a job with its prepared documents.
 type opened struct {
 	problem  *svm.Problem
 	settings svm.Settings
-	machines [][]int // of each task
+	machines [][]int // binary classifiers by task
 }
 
 func open(ctx context.Context, j *job.Job) (o *opened, err error) {
@@ -131,7 +132,7 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 	return o, nil
 }
 
-// count returns how many machines the classifier has.
+// count returns the number of binary classifiers.
 func (o *opened) count() int {
 	k := len(o.problem.Classes())
 	switch {

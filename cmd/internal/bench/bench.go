@@ -1,5 +1,6 @@
-// Package bench is the command that measures the engine: beside a merge of sorted lists, and beside
-// what the machine can do. Each report is a file: pairs, heads (-explain) and the suite.
+// Package bench implements the command bench, which measures the engine, compared with a merge of
+// sorted lists and with the peak performance of the machine. Each report has a file: pairs, heads
+// (-explain) and the suite.
 package bench
 
 import (
@@ -65,7 +66,7 @@ grambench bench -kernel arccos:n=0.5 -kernel ngd -isa avx2`,
 	},
 }
 
-// bench is a call of the command.
+// bench is one call of the command.
 type bench struct {
 	source.Documents
 	source.Kernels
@@ -82,17 +83,17 @@ type bench struct {
 	corpus   *corpus.Corpus
 	embedded map[sparse.Embedding]*sparse.Embedded
 	engines  map[setting]*engine.Engine
-	held     int64 // bytes of documents, engines and the matrix
+	held     int64 // memory of documents, engines and the matrix
 }
 
-// setting is what an engine is made for.
+// setting is the configuration of an engine.
 type setting struct {
 	embedding          sparse.Embedding
 	isa                asm.ISA
 	workers, headTerms int
 }
 
-// header is what all reports of bench begin with.
+// header is the start of all reports.
 type header struct {
 	Corpus  source.Line `json:"corpus"`
 	CPU     string      `json:"cpu"`
@@ -110,7 +111,7 @@ func (h header) Describe(d *report.Document) {
 		report.Counted(h.Rounds, "round", "rounds"))
 }
 
-// check answers wrong usage before anything is read.
+// check returns usage errors before anything is read.
 func (b *bench) check() (err error) {
 	if err := b.checkSuite(); err != nil || b.suite.size != "" || b.suite.compare != "" {
 		return err
@@ -121,7 +122,7 @@ func (b *bench) check() (err error) {
 	case b.docs < 0:
 		return cli.Usagef("-docs %d is below 0", b.docs)
 	case b.explain && b.OnGPU():
-		return cli.Usagef("-explain measures the processor, expected -backend cpu")
+		return cli.Usagef("-explain measures the CPU, expected -backend cpu")
 	case b.explain && !slices.Equal(b.workers, workerList{1}):
 		return cli.Usagef("-explain measures one worker, expected no other -workers")
 	case b.explain && len(b.Specs) > 0:
@@ -174,17 +175,17 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	return b.Report(e, b.f, r)
 }
 
-// spec is a kernel that is to be measured as a matrix, or else by pass, which stores none.
+// spec is a kernel to measure, either as a stored matrix or by a pass.
 type spec struct {
 	name   string
 	pass   pass
 	kernel kernel.Kernel
 }
 
-// pass is a computation on all pairs that keeps next to nothing.
+// pass is a computation on all pairs that stores almost nothing.
 type pass func(ctx context.Context, e *engine.Engine, k kernel.Kernel) error
 
-// passes are those that bench knows, by name; their kernel is c, or falls with it.
+// passes are the available passes by name. Their kernel is c, or decreases in c.
 var passes = []struct {
 	name, kernel string
 	pass         pass
@@ -202,7 +203,7 @@ var passes = []struct {
 	}},
 }
 
-// parse parses the kernels that were asked for, or the default.
+// parse parses the kernels of the flags, or the default.
 func (b *bench) parse() (out []spec, err error) {
 	names := b.Specs
 	if len(names) == 0 {
@@ -226,7 +227,7 @@ func (b *bench) parse() (out []spec, err error) {
 	return out, nil
 }
 
-// best is the instruction set that was asked for, or else the best.
+// best returns the fastest of the requested instruction sets.
 func (b *bench) best() asm.ISA {
 	if b.ISA != "" {
 		return asm.ISA(b.ISA)
@@ -234,7 +235,8 @@ func (b *bench) best() asm.ISA {
 	return asm.Best().ISA
 }
 
-// engine returns an engine on the documents, and these as it has them; it is made once.
+// engine returns an engine on the documents, and the documents in the engine's form. It is made
+// once.
 func (b *bench) engine(ctx context.Context, s setting) (e *engine.Engine, x *sparse.Embedded, err error) {
 	if x = b.embedded[s.embedding]; x == nil {
 		if x, err = source.Embed(ctx, b.corpus, s.embedding, 0); err != nil {
@@ -254,8 +256,8 @@ func (b *bench) engine(ctx context.Context, s setting) (e *engine.Engine, x *spa
 	return e, x, b.take("the engines for "+report.Documents(x.Rows()), e.Info().Bytes)
 }
 
-// memory returns memory for so many values, every page of which is touched, so that page faults are
-// no part of any time.
+// memory returns memory for a number of values. It writes to every page, so that no measured time
+// includes page faults.
 func (b *bench) memory(what string, floats int) ([]float32, error) {
 	if err := b.take(what, 4*int64(floats)); err != nil {
 		return nil, err
@@ -265,7 +267,7 @@ func (b *bench) memory(what string, floats int) ([]float32, error) {
 	return buffer, nil
 }
 
-// take counts bytes as held, and checks that they are within the budget.
+// take counts bytes as used, and checks that they are within the budget.
 func (b *bench) take(what string, bytes int64) error {
 	b.held += bytes
 	if err := b.Fits(what, b.held); err != nil {
@@ -274,7 +276,7 @@ func (b *bench) take(what string, bytes int64) error {
 	return nil
 }
 
-// workerList is a flag: numbers of goroutines, separated by commas.
+// workerList is a flag value: numbers of goroutines, separated by commas.
 type workerList []int
 
 func (l *workerList) String() string {
@@ -295,7 +297,7 @@ func (l *workerList) Set(s string) error {
 			n = runtime.GOMAXPROCS(0)
 		}
 		if named := strings.Contains(s, "all"); slices.Contains(list, n) && named {
-			continue // a machine of so few
+			continue // the machine has fewer CPUs
 		} else if slices.Contains(list, n) {
 			return fmt.Errorf("%q names %d goroutines twice", s, n)
 		}

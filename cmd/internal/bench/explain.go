@@ -22,11 +22,11 @@ type headsReport struct {
 	AboveBest   float64   `json:"chosen_above_best_percent"`
 }
 
-// headRow is one choice of the head, on one worker.
+// headRow is one head, measured with one worker.
 type headRow struct {
 	Terms     int     `json:"head_terms"`
 	Segments  int     `json:"segments"`
-	Predicted float64 `json:"predicted_seconds"` // of the dot products
+	Predicted float64 `json:"predicted_seconds"` // predicted time of the dot products
 	headRound
 	Min    float64 `json:"seconds_least"`
 	Max    float64 `json:"seconds_most"`
@@ -36,7 +36,7 @@ type headRow struct {
 	rounds []headRound
 }
 
-// headRound is what one round of a choice gives, or the medians of all.
+// headRound is one round of a head, or the medians of all rounds.
 type headRound struct {
 	Seconds float64 `json:"seconds"`
 	Head    float64 `json:"head_seconds"`
@@ -44,8 +44,8 @@ type headRound struct {
 	ToBest  float64 `json:"ratio_to_best"`
 }
 
-// thin picks about most of the choices of the head that are worth a look: none, the chosen one and
-// its neighbours, and others at even steps.
+// thin returns about most of the heads: none, the chosen one and its neighbours, and others at even
+// steps.
 func thin(heads []engine.Head, chosen, most int) []engine.Head {
 	step := max((len(heads)+most-4)/(most-3), 1)
 	var out []engine.Head
@@ -77,7 +77,7 @@ func (b *bench) measureHeads(ctx context.Context, head header) (report.Report, e
 		if row.Chosen = h.Terms == r.ChosenTerms; !row.Chosen {
 			terms := h.Terms
 			if terms == 0 {
-				terms = -1 // none; 0 leaves the choice to the engine
+				terms = -1 // no head; 0 would let the engine choose
 			}
 			if row.engine, _, err = b.engine(ctx, setting{embedding, b.best(), 1, terms}); err != nil {
 				return nil, err
@@ -128,7 +128,7 @@ func (r *headsReport) Describe(d *report.Document) {
 	d.Linef("%s, tiles of %s, one worker; predicted: dot products and segments by the cost model\n",
 		r.ISA, r.Kernel)
 	t := report.NewTable(
-		">head terms", ">segments", ">predicted", ">measured", ">least", ">most", ">head", ">tail", ">to best", "")
+		">head terms", ">segments", ">predicted", ">measured", ">min", ">max", ">head", ">tail", ">to best", "")
 	for _, row := range r.Rows {
 		cells := []string{report.Count(row.Terms), report.Count(row.Segments)}
 		for _, s := range []float64{row.Predicted, row.Seconds, row.Min, row.Max, row.Head, row.Tail} {
@@ -138,7 +138,7 @@ func (r *headsReport) Describe(d *report.Document) {
 	}
 	d.Table("Heads", "", t)
 	d.Line("")
-	d.Fact("chosen", "%s, %s, %.1f %% above the best measured (%s)",
+	d.Fact("chosen", "%s, %s, %.1f%% above the best measured (%s)",
 		report.Counted(r.ChosenTerms, "term", "terms"), report.Seconds(r.ChosenS), r.AboveBest,
 		report.Counted(r.BestTerms, "term", "terms"))
 }

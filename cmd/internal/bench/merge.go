@@ -8,10 +8,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The baseline walks the sorted lists of two documents, in the way of LIBSVM's Kernel::dot. It is
-// not used for results.
+// The baseline merges the sorted lists of two documents, as LIBSVM's Kernel::dot does. Results
+// don't use it.
 
-// mergeDot returns the inner product of two documents from their terms and values.
+// mergeDot returns the inner product of two documents.
 func mergeDot(at []uint32, av []float32, bt []uint32, bv []float32) (sum float64) {
 	i, j := 0, 0
 	for i < len(at) && j < len(bt) {
@@ -30,8 +30,8 @@ func mergeDot(at []uint32, av []float32, bt []uint32, bv []float32) (sum float64
 }
 
 // mergeRow returns the row of the baseline, which computes c for a sample of pairs. The pairs are
-// pieces of rows of the matrix, one document against a run of others, since that is the order in
-// which a row is computed.
+// pieces of rows of the matrix, one document against a run of others, because rows are computed in
+// that order.
 func mergeRow(x *sparse.Embedded, seed uint64) *pairsRow {
 	const rows, run = 512, 512
 	n := x.Rows()
@@ -56,7 +56,7 @@ func mergeRow(x *sparse.Embedded, seed uint64) *pairsRow {
 				sink += 1 - mergeDot(at, av, bt, bv)
 			}
 		}
-		runtime.KeepAlive(sink) // or the compiler could leave the work out
+		runtime.KeepAlive(sink) // prevents the compiler from removing the loop
 		return nil
 	}
 	row.merge = row

@@ -20,13 +20,13 @@ import (
 type pairsReport struct {
 	header
 	Memory []memoryRow `json:"memory"`
-	Merge  *pairsRow   `json:"merge"` // of the first kernel's documents
+	Merge  *pairsRow   `json:"merge"` // baseline, on the first kernel's documents
 	Rows   []*pairsRow `json:"rows"`
 
 	kernels int
 }
 
-// memoryRow is what some workers read and copy at the same time.
+// memoryRow is the memory bandwidth of a number of workers.
 type memoryRow struct {
 	Workers int   `json:"workers"`
 	Buffer  int64 `json:"buffer_bytes"`
@@ -50,37 +50,37 @@ type pairsRow struct {
 	HeadTerms int `json:"head_terms"`
 	Panel     int `json:"panel_documents"`
 	instrument.Work
-	HeadShare   float64 `json:"head_peak_share"` // of the peak
+	HeadShare   float64 `json:"head_peak_share"` // share of the peak
 	UsefulShare float64 `json:"head_useful_peak_share"`
 	ReadShare   float64 `json:"read_bandwidth_share"`
 	CopyShare   float64 `json:"copy_bandwidth_share"`
-	PeakBytes   int64   `json:"peak_bytes"` // of the whole process while it ran
+	PeakBytes   int64   `json:"peak_bytes"` // peak memory of the process during the row
 	Recomputed  int64   `json:"recomputed_pairs"`
-	Found       int64   `json:"found,omitempty"`   // by a search for neighbours, and entered into their
-	Entered     int64   `json:"entered,omitempty"` // lists: engine.Stats; those of the last round
+	Found       int64   `json:"found,omitempty"`   // pairs that a neighbour search found, and pairs entered into lists,
+	Entered     int64   `json:"entered,omitempty"` // in the last round, see engine.Stats
 
 	run    func(ctx context.Context) error
 	engine *engine.Engine // nil for the baseline
 	table  *asm.Kernels   // nil for the baseline and the GPU
-	useful int64          // multiply-adds in the head
-	values int64          // of the matrix that is stored
-	mapped bool           // by a map that computes something
+	useful int64          // number of multiply-adds in the head
+	values int64          // number of stored values
+	mapped bool           // the kernel isn't c
 
-	first, merge *pairsRow // that of the first number of workers, and the baseline
+	first, merge *pairsRow // row of the first number of workers, and the baseline
 	memory       *memoryRow
 	rounds       []pairsRound
 }
 
-// pairsRound is what one round of one row gives, or the medians of all. Rates of stages are those
-// of all workers while they compute the stage; shares are parts of workers times seconds.
+// pairsRound is one round of a row, or the medians of all rounds. Rates of stages are totals of all
+// workers during the stage. Shares are fractions of workers times seconds.
 type pairsRound struct {
 	Seconds       float64 `json:"seconds"`
 	PairsPerS     float64 `json:"pairs_per_s"`
 	RatioToMerge  float64 `json:"ratio_to_merge"`
-	SpeedUp       float64 `json:"speed_up"`        // over the first number of workers
-	PeakPerS      float64 `json:"peak_madd_per_s"` // of all workers; the greatest of all rounds
+	SpeedUp       float64 `json:"speed_up"`        // relative to the first number of workers
+	PeakPerS      float64 `json:"peak_madd_per_s"` // peak rate of all workers; the largest of all rounds
 	HeadPerS      float64 `json:"head_madd_per_s"`
-	MaddsPerS     float64 `json:"madd_per_s"` // head and tail, over the whole time
+	MaddsPerS     float64 `json:"madd_per_s"` // of head and tail, over the whole time
 	BytesPerS     float64 `json:"moved_bytes_per_s"`
 	MapValuesPerS float64 `json:"map_values_per_s"`
 
@@ -90,13 +90,13 @@ type pairsRound struct {
 	Close float64 `json:"close_share"`
 	Map   float64 `json:"map_share"`
 	Store float64 `json:"store_share"`
-	Idle  float64 `json:"idle_share"` // what is left
+	Idle  float64 `json:"idle_share"` // remaining share
 }
 
-// all returns the baseline and rows, in the order in which they are measured.
+// all returns the baseline and the rows in the order of measurement.
 func (r *pairsReport) all() []*pairsRow { return append([]*pairsRow{r.Merge}, r.Rows...) }
 
-// measurePairs is bench without -explain.
+// measurePairs runs bench without -explain.
 func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, error) {
 	r := &pairsReport{header: head, kernels: len(b.specs)}
 	for _, w := range b.workers {
@@ -127,11 +127,11 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 	return r, nil
 }
 
-// prepare makes the rows of the report, each with what it runs.
+// prepare makes the rows of the report and their engines.
 func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe, error) {
 	n := b.corpus.Documents.Rows()
-	// The memory that stands for the machine's is that of the matrix, where this is large enough.
-	what, floats := "measuring the bandwidth of memory", instrument.MemoryFloats()
+	// The memory bandwidth is measured in the matrix if it is large enough.
+	what, floats := "measuring memory bandwidth", instrument.MemoryFloats()
 	if slices.ContainsFunc(b.specs, func(s spec) bool { return s.pass == nil }) {
 		what, floats = "a Gram matrix of "+report.Documents(n), max(n*n, floats)
 	}
@@ -139,7 +139,7 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 	if err != nil {
 		return nil, err
 	}
-	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // of all rows
+	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // all rows
 	for _, s := range b.specs {
 		for _, isa := range b.All() {
 			for i, workers := range b.workers {
@@ -200,7 +200,7 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	}
 	to.SpeedUp = s.PairsPerS / row.first.rounds[round].PairsPerS
 	if row.table == nil {
-		return nil // the stages are the processor's
+		return nil // only the CPU has stages
 	}
 	row.Panel, row.Recomputed = row.table.Panel, did.Recomputed
 	row.Found, row.Entered = did.Found, did.Entered
@@ -225,18 +225,18 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	return nil
 }
 
-// perSecond names the table that the chart is of.
+// perSecond is the title of the table to which the chart belongs.
 const perSecond = "Pairs per second"
 
-// summarise fills in the medians.
+// summarise sets the medians.
 func (row *pairsRow) summarise() {
 	least, most := instrument.Ends(row.rounds)
 	row.pairsRound, row.PairsPerSLeast, row.PairsPerSMost = instrument.Medians(row.rounds), least.PairsPerS, most.PairsPerS
 	if row.table == nil {
 		return
 	}
-	// A peak is what can be reached, so the greatest of all rounds counts: other work on the
-	// machine makes one of them too low, never too high.
+	// The peak is the largest of all rounds, because other work on the machine can only lower a
+	// measured peak.
 	row.PeakPerS = most.PeakPerS
 	row.HeadShare = report.Ratio(row.HeadPerS, row.PeakPerS)
 	row.UsefulShare = row.HeadShare * report.Ratio(float64(row.HeadUseful), float64(row.HeadMadds))
@@ -264,9 +264,9 @@ func (r *pairsReport) Describe(d *report.Document) {
 				report.Bytes(row.PeakBytes), backend.Recomputed(row.ISA, row.Recomputed))
 		}
 		return cells
-	}, ">pairs/s", ">least", ">most", ">x merge", ">speed-up", ">seconds", ">peak memory", ">exact form")
+	}, ">pairs/s", ">min", ">max", ">x merge", ">speed-up", ">seconds", ">peak memory", ">exact form")
 
-	// The GPU's figures are another matter, see cuda/check.sh.
+	// The GPU's figures are measured by cuda/check.sh.
 	onProcessor := slices.DeleteFunc(slices.Clone(r.Rows), func(row *pairsRow) bool { return row.table == nil })
 	const against = "Against the machine: multiply-adds/s of the head stage, bytes as counted"
 	table("Against the machine", against, onProcessor, func(row *pairsRow) []string {
@@ -296,9 +296,9 @@ func (r *pairsReport) Describe(d *report.Document) {
 	d.Chart(perSecond, r.chart(), "as in the table")
 }
 
-// chart draws pairs/s by kernel and instruction set.
+// chart plots pairs/s by kernel and instruction set.
 func (r *pairsReport) chart() *chart.Chart {
-	n := len(r.Rows) / r.kernels // of each
+	n := len(r.Rows) / r.kernels // rows per kernel
 	var kernels, sets []string
 	for i, row := range r.Rows {
 		if i%n == 0 {

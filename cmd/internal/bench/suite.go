@@ -20,7 +20,7 @@ import (
 
 const suiteTopic = "suite"
 
-// SuiteTopic is what help says of the suite.
+// SuiteTopic is the help topic of the suite.
 var SuiteTopic = cli.Topic{Name: suiteTopic, Text: `
 bench -suite measures workloads that are the same on every machine and in every year, by name and
 version: ` + suiteNames() + `.
@@ -56,7 +56,7 @@ type suite struct {
 	below              float64
 }
 
-// sizes are those of the suite: the most time that rounds take, and workers.
+// sizes are the sizes of the suite: time limit of the rounds, and numbers of workers.
 var sizes = map[string]struct {
 	bound   time.Duration
 	workers string
@@ -71,7 +71,7 @@ func (s *suite) declare(f *cli.Flags) {
 	f.Float64Var(&s.below, "fail-below", 0, "fail where a rate differs and is below `PART` of the first file's")
 }
 
-// checkSuite checks what stands beside the flags of the suite.
+// checkSuite checks which flags are given with the flags of the suite.
 func (b *bench) checkSuite() error {
 	s, may := &b.suite, "suite o workers isa json q report backend"
 	switch {
@@ -85,7 +85,7 @@ func (b *bench) checkSuite() error {
 	case s.size == "":
 		return nil
 	case b.OnGPU():
-		return cli.Usagef("-suite measures the processor, expected -backend cpu")
+		return cli.Usagef("-suite measures the CPU, expected -backend cpu")
 	}
 	wrong := ""
 	b.f.Visit(func(fl *flag.Flag) {
@@ -99,7 +99,7 @@ func (b *bench) checkSuite() error {
 	return nil
 }
 
-// suiteReport is the report of bench -suite: its file, and what follows from that.
+// suiteReport is the report of bench -suite: its file and derived figures.
 type suiteReport struct {
 	*instrument.Result
 	Reference string              `json:"reference"`
@@ -109,7 +109,7 @@ type suiteReport struct {
 	reference *instrument.Result
 }
 
-// indexRow is the index on so many workers.
+// indexRow is the index for a number of workers.
 type indexRow struct {
 	Workers   int     `json:"workers"`
 	Index     float64 `json:"index"`
@@ -122,7 +122,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	defer b.progress.Clear()
 	workers := b.workers
 	if !b.f.Given("workers") {
-		_ = workers.Set(size.workers) // lists of our own
+		_ = workers.Set(size.workers) // workerList always accepts its own lists
 	}
 	slices.Sort(workers)
 	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), Workers: workers, Pin: len(workers) > 1,
@@ -130,7 +130,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	if r == nil {
 		return err
 	}
-	interrupted := err // nil for a run that is complete
+	interrupted := err // nil for a complete run
 	b.progress.Clear()
 	if b.suite.out != "" {
 		if _, err := matrixio.Make(b.suite.out, r.Write); err != nil {
@@ -181,13 +181,13 @@ func (s *suiteReport) Describe(d *report.Document) {
 	}
 	d.Fact("memory", "%s", memory)
 	d.Fact("GPU", "%s", s.GPU)
-	d.Fact("not known, since the system doesn't tell", "%s", report.Join(m.Unknown))
+	d.Fact("unknown on this system", "%s", report.Join(m.Unknown))
 	if s.Partial {
 		d.Fact("incomplete", "the run was interrupted, and its results were not checked again after the rounds")
 	}
-	d.Fact("rounds", "%s, medians with 95 %% intervals; workers pinned: %t", report.Count(s.Rounds), s.Pinned)
+	d.Fact("rounds", "%s, medians with 95%% intervals; workers pinned: %t", report.Count(s.Rounds), s.Pinned)
 	d.Line("")
-	t := report.NewTable("workload", ">workers", "unit", ">a second", ">least", ">most", ">±", ">MHz", ">own cores",
+	t := report.NewTable("workload", ">workers", "unit", ">per second", ">min", ">max", ">±", ">MHz", ">own cores",
 		">other cores", ">error", "digest")
 	known := func(format string, v float64, known bool) string {
 		if !known {
@@ -219,11 +219,11 @@ func (s *suiteReport) Describe(d *report.Document) {
 			report.Counted(row.Workloads, "workload", "workloads"), s.Reference)
 		d.Figure("index, "+workers, fmt.Sprintf("%.1f", row.Index), s.Reference+" = 100")
 	}
-	d.Fact("wide", "%d of %s beyond 2 %% when the time was over", wide,
+	d.Fact("wide", "%d of %s above 2%% at the time limit", wide,
 		report.Counted(len(s.Rows), "interval", "intervals"))
 	others := known("%.1f", busy, s.Rows[0].Others >= 0)
 	if len(short) > 0 {
-		d.Fact("too slow, since workers waited for processors", "%s", strings.Join(short, "; "))
+		d.Fact("too slow because workers waited for CPUs", "%s", strings.Join(short, "; "))
 	}
 	d.Fact("noise", "other processes took up to %s cores of %d", others, m.Threads)
 	t = report.NewTable("workload", ">workers", ">speed-up", ">efficiency")
@@ -262,8 +262,8 @@ func (b *bench) runCompare(e *cli.Env) error {
 }
 
 func (c *compareReport) Describe(d *report.Document) {
-	d.Linef("%s against %s: rates, and ratios whose intervals hold together with 95 %%\n", c.Names[1], c.Names[0])
-	t := report.NewTable("workload", ">workers", "unit", ">first", ">second", ">ratio", ">least", ">most", ">varies", "by",
+	d.Linef("%s against %s: rates, and ratios with simultaneous 95%% intervals\n", c.Names[1], c.Names[0])
+	t := report.NewTable("workload", ">workers", "unit", ">first", ">second", ">ratio", ">min", ">max", ">varies", "by",
 		"")
 	ratio := func(r instrument.Ratio, varies, by string) []string {
 		return []string{fmt.Sprintf("%.3f", r.Ratio), fmt.Sprintf("%.3f", r.Low), fmt.Sprintf("%.3f", r.High), varies, by,
@@ -290,11 +290,11 @@ func (c *compareReport) Describe(d *report.Document) {
 	lines("perhaps why", c.Hints)
 	lines("in one file alone", c.LeftOut)
 	lines("too slow", c.Below)
-	d.Fact("differs", "%s", map[bool]string{true: "yes", false: "no more than runs on one machine do"}[c.Differs])
+	d.Fact("differs", "%s", map[bool]string{true: "yes", false: "not more than repeated runs on one machine"}[c.Differs])
 }
 
-// expand replaces ... between two numbers by what lies between them, doubling from the first, and all by the number of
-// processors.
+// expand replaces ... between two numbers by the numbers between them, doubling from the first, and
+// all by the number of CPUs.
 func expand(s string) (parts []string) {
 	list := strings.Split(strings.ReplaceAll(s, "…", "..."), ",")
 	for i, part := range list {

@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// against draws the rate of each workload in percent of that of the reference machine on one worker.
+// against plots the rate of each workload in percent of the reference machine's rate with one
+// worker.
 func (s *suiteReport) against(d *report.Document) {
 	var names, workers []string
 	for _, row := range s.Rows {
@@ -37,7 +38,7 @@ func (s *suiteReport) against(d *report.Document) {
 	d.Chart("Workloads", c, "the index is their geometric mean")
 }
 
-// shortRow names a row in a chart.
+// shortRow returns the name of a row in a chart.
 func shortRow(row *instrument.Row) string {
 	if row.Workers == 1 {
 		return row.Workload
@@ -45,9 +46,9 @@ func shortRow(row *instrument.Row) string {
 	return fmt.Sprintf("%s x%d", row.Workload, row.Workers)
 }
 
-// roofline draws what the machine could do by multiply-adds per byte, and the rows whose work is counted.
+// roofline plots the machine's peak rate by multiply-adds per byte, and the rows with counted work.
 func (s *suiteReport) roofline(d *report.Document) {
-	c := chart.New("Roofline", "multiply-adds a byte", "G multiply-adds/s")
+	c := chart.New("Roofline", "multiply-adds per byte", "G multiply-adds/s")
 	for i, roof := range s.Roofs {
 		var points []chart.Point
 		for e := -8.0; e <= 32; e++ {
@@ -57,7 +58,7 @@ func (s *suiteReport) roofline(d *report.Document) {
 		name := report.Counted(roof.Workers, "worker", "workers")
 		c.Curve(name, chart.Colors[i%len(chart.Colors)], points, false)
 		var names []string
-		var ats []chart.Point // of names; points that are close have one
+		var ats []chart.Point // positions of labels; close points share one
 		for _, row := range s.Rows {
 			if row.Workers == roof.Workers && row.Work != nil && row.Work.Bytes > 0 {
 				madds := float64(row.Work.Madds())
@@ -83,15 +84,15 @@ func (s *suiteReport) roofline(d *report.Document) {
 	for _, axis := range []*chart.Axis{&c.X, &c.Y} {
 		axis.Log, axis.Write = true, report.Float
 	}
-	d.Chart("Workloads", c, "lines are what registers and memory allow, points what tiles reach")
+	d.Chart("Workloads", c, "lines: limits of registers and memory; points: measured tiles")
 }
 
-// scaling draws the efficiency of each worker.
+// scaling plots the efficiency per worker.
 func (s *suiteReport) scaling(d *report.Document) {
 	if len(s.Scaling) == 0 {
 		return
 	}
-	c := chart.New("Efficiency of each worker", "workers", "percent of one alone")
+	c := chart.New("Efficiency per worker", "workers", "percent of a single worker")
 	for i, w := range instrument.Workloads {
 		points := []chart.Point{{X: 1, Y: 100}}
 		for _, row := range s.Scaling {

@@ -26,8 +26,8 @@ func TestSuiteReport(t *testing.T) {
 	s := musttest.Get(newSuiteReport(r))(t)
 	text := report.Text(s)
 	for _, want := range []string{"index: 100.0 with 1 worker", "index: 100.0 with 2 workers",
-		"tell: ", "tiles-text/1", "More workers against one", " 50.0%",
-		"waited for processors: tiles-text/1, 2 workers, in 1 of 40 passes; "} {
+		"unknown on this system: ", "tiles-text/1", "More workers against one", " 50.0%",
+		"waited for CPUs: tiles-text/1, 2 workers, in 1 of 40 passes; "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q isn't in\n%s", want, text)
 		}
@@ -49,7 +49,7 @@ func TestSuiteReport(t *testing.T) {
 			titles = append(titles, c.Title)
 		}
 	}
-	want := []string{"Against xeon-amx-2", "Roofline", "Efficiency of each worker"}
+	want := []string{"Against xeon-amx-2", "Roofline", "Efficiency per worker"}
 	if !slices.Equal(titles, want) || len(d.Figures) != 2 {
 		t.Errorf("charts %q and %d figures, expected %q and 2", titles, len(d.Figures), want)
 	}

@@ -18,22 +18,22 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// documentReport is the report about one document.
+// documentReport explains the prediction for one document.
 type documentReport struct {
 	Model    string `json:"model"`
 	Document string `json:"document"`
 	*learn.DocumentExplanation
-	Marks []learn.Mark `json:"marks,omitempty"` // words of the text that decide
+	Marks []learn.Mark `json:"marks,omitempty"` // decisive words of the text
 
 	text     string
-	terminal bool   // what the report goes to
-	source   string // of the training documents
+	terminal bool   // the report is written to a terminal
+	source   string // source of the training documents
 }
 
 // engineOfModel is the memory of explaining with a model, as a multiple of the model.
 const engineOfModel = 4
 
-// one explains what the model predicts of one document.
+// one explains the prediction of a model for one document.
 func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 	p := e.Progress(false)
 	defer p.Clear()
@@ -70,11 +70,11 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 	return report.Write(e.Stdout, out, r.f.JSON)
 }
 
-// read returns documents cut as those of training were, and which of them is meant.
+// read returns documents tokenised as in training, and the index of the document to explain.
 func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About) (*corpus.Corpus, int, error) {
 	if r.document == 0 {
 		if a.Vocabulary == nil {
-			return nil, 0, fmt.Errorf("-text with %s, which learnt from vectors and knows no words, expected -in SOURCE "+
+			return nil, 0, fmt.Errorf("-text with %s, which was trained on vectors and knows no words, expected -in SOURCE "+
 				"-document N", r.model)
 		}
 		counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
@@ -93,11 +93,12 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 		return &corpus.Corpus{Documents: docs, Vocabulary: a.Vocabulary, Raw: raw}, 0, err
 	}
 	r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
-	r.Form, r.Signed = a.Form, true // embedding them is an error where the model takes none
+	r.Form, r.Signed = a.Form, true // an error of the embedding if the model refuses negative values
 	r.TokenizerLater = func() (corpus.Tokenizer, error) { return a.Tokenizer, nil }
 	r.VocabularyLater = func() ([]string, error) {
 		if a.Vocabulary == nil {
-			return nil, fmt.Errorf("%s holds text, expected vectors: %s learnt from vectors and knows no words", r.In, r.model)
+			return nil, fmt.Errorf("%s holds text, expected vectors: %s was trained on vectors and knows no words",
+				r.In, r.model)
 		}
 		return a.Vocabulary, nil
 	}
@@ -106,14 +107,14 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 	case err != nil:
 		return nil, 0, err
 	case c.Vocabulary == nil && a.Vocabulary != nil:
-		return nil, 0, fmt.Errorf("%s holds vectors, expected text: %s learnt from text", r.In, r.model)
+		return nil, 0, fmt.Errorf("%s holds vectors, expected text: %s was trained on text", r.In, r.model)
 	case r.document > c.Documents.Rows():
 		return nil, 0, fmt.Errorf("-document %d: %s has %s", r.document, r.In, report.Documents(c.Documents.Rows()))
 	}
 	return c, r.document - 1, nil
 }
 
-// marked returns the text with its marks, without what controls terminals.
+// marked returns the text with its marks, without terminal control characters.
 func (x *documentReport) marked() string {
 	var b strings.Builder
 	clean := func(text string) {
@@ -151,9 +152,9 @@ func (x *documentReport) Describe(d *report.Document) {
 		against = " against " + x.Against
 	}
 	d.Linef("%s: %s, by %s\ndecision value %.4g%s; the model knows %s of the document", x.Document, x.Label,
-		x.Model, x.Value+0, against, report.Counted(x.Known, "term", "terms")) // + 0: -0 is 0
+		x.Model, x.Value+0, against, report.Counted(x.Known, "term", "terms")) // + 0 turns -0 into 0
 	if x.Known == 0 {
-		d.Linef("%s: this is what the model says of an empty document", learn.NoKnownWord)
+		d.Linef("%s: the prediction is the same as for an empty document", learn.NoKnownWord)
 	}
 	if len(x.Marks) > 0 {
 		d.Linef("\n%s", x.marked())
@@ -163,7 +164,8 @@ func (x *documentReport) Describe(d *report.Document) {
 		d.Table("Terms", "", effects.Terms(x.DocumentExplanation.Terms))
 	}
 	if len(x.Support) > 0 {
-		d.Table("Support vectors", "Support vectors with the greatest share of the decision value, documents of "+x.source,
+		d.Table("Support vectors", "Support vectors with the largest contributions to the decision value; "+
+			"documents of "+x.source,
 			effects.Support(x.DocumentExplanation, nil))
 	}
 }

@@ -1,4 +1,5 @@
-// Package explain has the command explain, which shows by which terms a model decides.
+// Package explain implements the command explain, which shows the terms that determine a model's
+// decisions.
 package explain
 
 import (
@@ -54,7 +55,7 @@ gram train -type logistic mail/ && gram explain mail.model`,
 	},
 }
 
-// run is one run of the command.
+// run is one call of the command.
 type run struct {
 	source.Documents
 	limits                   backend.Limits
@@ -91,7 +92,7 @@ type explanation struct {
 	*learn.Explanation
 }
 
-// run reads and reports.
+// run executes the command.
 func (r *run) run(ctx context.Context, e *cli.Env) error {
 	if r.model == "-" {
 		r.model = "/dev/stdin"
@@ -124,7 +125,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	return report.Write(e.Stdout, out, r.f.JSON)
 }
 
-// what names the weights.
+// what returns the name of the weights.
 func (x *explanation) what() string {
 	if x.Documents > 0 {
 		return "mean effect"
@@ -132,7 +133,7 @@ func (x *explanation) what() string {
 	return "weight"
 }
 
-// title names a machine.
+// title returns the name of a decision function.
 func title(r *learn.Explained) string {
 	if r.Against == "" {
 		return r.Class

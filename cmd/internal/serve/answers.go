@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Bounds on a request: its texts, the terms or neighbours that it asks for, and the bytes of a text to explain.
+// Limits of a request: texts, terms or neighbours in the answer, and bytes of a text to explain.
 const mostTexts, mostNamed, mostExplained = 1000, 1000, 64 << 10
 
 // request is the body of a request.
@@ -30,7 +30,7 @@ type request struct {
 	n int // terms or neighbours
 }
 
-// byteOrderMark may stand before a body.
+// byteOrderMark is ignored at the start of a body.
 const byteOrderMark = "\ufeff"
 
 // decode reads a body of JSON or of plain text, for a model of texts or of columns.
@@ -41,7 +41,7 @@ func decode(contentType string, body []byte, columns corpus.Columns) (*request, 
 	q := &request{n: 10}
 	switch {
 	case !utf8.Valid(body):
-		return nil, failed(http.StatusUnsupportedMediaType, "a body that isn't UTF-8, expected UTF-8")
+		return nil, failed(http.StatusUnsupportedMediaType, "the body is not UTF-8")
 	case contentType != "" && err != nil || charset != "" && charset != "utf-8" && charset != "us-ascii":
 		return nil, failed(http.StatusUnsupportedMediaType, "content type %q, expected application/json or text/plain, "+
 			"in UTF-8", contentType)
@@ -59,7 +59,7 @@ func decode(contentType string, body []byte, columns corpus.Columns) (*request, 
 	return nil, failed(http.StatusUnsupportedMediaType, "content type %s, expected application/json or text/plain", kind)
 }
 
-// parse reads a body of JSON.
+// parse parses a body in JSON.
 func (q *request) parse(body []byte) error {
 	bad := func(format string, args ...any) error {
 		return failed(http.StatusBadRequest, `expected {"text": "..."} or {"texts": ["...", ...]}, found `+format, args...)
@@ -192,7 +192,7 @@ func jsonType(value []byte) string {
 	return "a number"
 }
 
-// computing is the handler of a path that answers what a body asks.
+// computing returns the handler of a path that answers requests with a body.
 func computing(answer func(context.Context, *loaded, *request, *output) error, explains bool) func(
 	*service, http.ResponseWriter, *http.Request, *output) error {
 	return func(s *service, w http.ResponseWriter, r *http.Request, out *output) error {
@@ -207,21 +207,23 @@ func computing(answer func(context.Context, *loaded, *request, *output) error, e
 	}
 }
 
-// prediction is what is said of a text. Numbers have no labels, labels of their own no second class.
+// prediction is the prediction for a text. Regressions have no labels, and label sets have no
+// second class.
 type prediction struct {
 	Labels      []string `json:"labels"`
-	Probability *float64 `json:"probability,omitempty"` // of the first label
-	Value       *float64 `json:"value,omitempty"`       // of a regression
-	Margin      *float64 `json:"margin,omitempty"`      // the decision value by which the label leads
+	Probability *float64 `json:"probability,omitempty"` // probability of the first label
+	Value       *float64 `json:"value,omitempty"`       // estimate of a regression
+	Margin      *float64 `json:"margin,omitempty"`      // difference of the decision values of the first and second class
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`
-	Note        string   `json:"note,omitempty"` // no known word, no answer
-	// of a text without an answer: Probability, that of Second, is below it
+	Note        string   `json:"note,omitempty"` // such as: no known word, no answer
+	// Without an answer, Probability is that of Second and below Threshold.
 	Threshold float64 `json:"threshold,omitempty"`
 }
 
-// atOnce is how many texts are predicted at once: decision values of many classes take more than texts.
+// atOnce is the number of texts per prediction. Decision values of many classes take more memory
+// than the texts.
 const atOnce = 64
 
 func predict(ctx context.Context, l *loaded, q *request, out *output) error {
@@ -292,8 +294,8 @@ func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 	return out
 }
 
-// refusal says why a text has no answer; "" if it has one. It rounds the probability down and the threshold up, so that
-// one is below the other as printed, too.
+// refusal returns why a text has no answer, or "" if it has one. The probability is rounded down
+// and the threshold up, so that the printed probability is below the threshold, too.
 func (p *prediction) refusal() string {
 	if p.Threshold == 0 || p.Probability == nil {
 		return ""
@@ -317,9 +319,9 @@ func explain(ctx context.Context, l *loaded, q *request, out *output) error {
 	return out.json(why)
 }
 
-// neighbour is a document of -of.
+// neighbour is a nearest document from -of.
 type neighbour struct {
-	Document string   `json:"document"` // its file, or its number from 1
+	Document string   `json:"document"` // file, or number from 1
 	Labels   []string `json:"labels,omitempty"`
 	C        float32  `json:"c"`
 }

@@ -30,14 +30,14 @@ var (
 	style  = report.Style + own
 )
 
-// policy has a browser refuse whatever isn't in the page; there is no script.
+// policy is a content security policy that forbids scripts, and anything outside the page.
 var policy = func() string {
 	digest := sha256.Sum256([]byte(style))
 	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'self'; "+
 		"frame-ancestors 'none'", base64.StdEncoding.EncodeToString(digest[:]))
 }()
 
-// shown is what the page shows. Empty fields are left out.
+// shown is the content of the page. Empty fields are left out.
 type shown struct {
 	Model, Kind, Text, Error string
 	Fields                   []field // by column, of a model of rows
@@ -87,7 +87,7 @@ type answer struct {
 // formType is the content type of the page's form.
 const formType = "application/x-www-form-urlencoded"
 
-// page shows a form, and what is said of the text that came with it.
+// page handles the page: a form, and the prediction for the submitted text.
 func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) error {
 	h := w.Header()
 	if r.Method != http.MethodPost {
@@ -100,7 +100,7 @@ func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) erro
 	return s.compute(w, r, true, func(ctx context.Context, body []byte, l *loaded) error {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return failed(http.StatusBadRequest, "the body is no form")
+			return failed(http.StatusBadRequest, "the body is not a form")
 		}
 		raw, p := l.filled(form)
 		var refused error
@@ -178,9 +178,9 @@ func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err
 	t.Add("of these known", fmt.Sprint(p.Known))
 	first := answer{Title: title, Table: t}
 	if found.Empty[0] {
-		first.Note = "No known word: this is what the model says of an empty text."
+		first.Note = "No known word: the prediction is the same as for an empty text."
 	} else if 2*p.Known < p.Words || p.Words == 0 {
-		first.Note = "The model knows less than half of the words, so this says little."
+		first.Note = "The model knows less than half of the words, so the prediction is unreliable."
 	}
 	if len(raw.Text(0)) > mostExplained {
 		first.Note += fmt.Sprintf(" A text of more than %s is shown cut and isn't explained.", report.Bytes(mostExplained))
@@ -195,6 +195,6 @@ func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err
 	for _, e := range why.Terms {
 		terms = append(terms, learn.TermEffect(e))
 	}
-	return append(out, answer{"The terms that decide", "An effect is the margin less what it would be without the term.",
+	return append(out, answer{"Decisive terms", "The effect of a term is the margin minus the margin without the term.",
 		effects.Terms(terms)}), nil
 }

@@ -26,17 +26,17 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// On what matrices are compared bit by bit.
+// Sizes of the matrices that are compared bit for bit.
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
-	sameBitsFewer     = 1000      // for further embeddings, whose documents meet the same seams
-	sameBitsValues    = 1_000_000 // of all documents: all pairs may take the exact form, six times over
+	sameBitsFewer     = 1000      // for further embeddings, whose documents cross the same block boundaries
+	sameBitsValues    = 1_000_000 // limit for all documents, because all pairs may need the exact computation, six times
 	crossDocuments    = 300
 )
 
-// spread returns documents of m, evenly spread, at most limit and with at most sameBitsValues
-// values together (but 2 in any case), so few that comparing their matrices takes at most room
-// bytes; 0 for any number.
+// spread returns evenly spread documents of m. They are at most limit, have at most sameBitsValues
+// values together (but at least 2 documents are returned), and comparing their matrices takes at
+// most room bytes. A room of 0 means no limit.
 func spread(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
@@ -47,7 +47,7 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 			documents[d] = i
 			values += m.Offsets[i+1] - m.Offsets[i]
 		}
-		// Two matrices, the rows of test documents, the documents three times: as they are,
+		// Two matrices, the rows of test documents, and the documents in three forms: original,
 		// embedded, and in an engine.
 		need := 8*int64(k)*int64(k) + 4*int64(k)*crossDocuments + 60*(values+int64(k)) + 100*int64(k)
 		if k <= 2 || values <= sameBitsValues && (room == 0 || need <= room) {
@@ -56,14 +56,14 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 	}
 }
 
-// sameBits checks, on a part of the corpus of up to limit documents, that the matrix of c has the
-// same bits from any number of workers, and in stripes, by rows and with test documents as rows the
-// same as at once.
+// sameBits checks, on up to limit documents, that the matrix of c has the same bits with any number
+// of workers. It also checks that stripes, single rows, and test documents as rows give the same
+// bits.
 func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) error {
 	emb := c.Embedding()
 	v.p.Stage("workers, " + emb.String())
 	var room int64
-	if budget := v.Budget(); budget > 0 { // half, for the scratch space of workers
+	if budget := v.Budget(); budget > 0 { // half, because workers need scratch space
 		room = max((budget-backend.RuntimeBytes-v.corpus.Documents.Bytes())/2, 1)
 	}
 	corpus := v.corpus
@@ -74,7 +74,8 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 	if err != nil {
 		return err
 	}
-	// The same memory for all: new pages cost more time than some of the matrices.
+	// All matrices reuse this memory, because new pages take longer to map than some matrices to
+	// compute.
 	first, again := newSymmetric(x.Rows()), newSymmetric(x.Rows())
 	n := report.Documents(x.Rows())
 	for _, isa := range v.All() {
@@ -97,8 +98,9 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 	return nil
 }
 
-// anyWorkers computes the matrix with one worker and again with several, and says which numbers of
-// them make a difference. It returns the engine with the most workers, for the caller to close.
+// anyWorkers computes the matrix with one worker and again with several, and returns a description
+// of numbers of workers that give other bits. It returns the engine with the most workers; the
+// caller closes it.
 func (v *verifier) anyWorkers(
 	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c kernel.Kernel, first, again *engine.Symmetric,
 ) (eng *engine.Engine, differ string, err error) {
@@ -109,7 +111,7 @@ func (v *verifier) anyWorkers(
 		if err != nil {
 			return nil, err
 		}
-		for i := range m.Data { // a value that isn't written must not be there from before
+		for i := range m.Data { // so that unwritten values don't pass
 			m.Data[i] = float32(math.NaN())
 		}
 		if _, err := eng.Gram(ctx, c, m); err != nil {
@@ -117,7 +119,7 @@ func (v *verifier) anyWorkers(
 		}
 		return eng, nil
 	}
-	beside := min(v.NumWorkers(), 2) // one worker leaves the others idle, whom two then employ
+	beside := min(v.NumWorkers(), 2) // one worker leaves other CPUs idle, so two run concurrently
 	if isa == backend.CUDA {
 		beside = 1
 	}
@@ -143,8 +145,8 @@ func (v *verifier) anyWorkers(
 	return eng, differ, nil
 }
 
-// anyWay computes the matrix, or parts of it, in the other ways and says which differ from that
-// computed at once.
+// anyWay computes the matrix, or parts of it, by other methods. It returns a description of methods
+// that give other bits.
 func anyWay(
 	ctx context.Context, docs *corpus.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
 	first []float32,
@@ -160,7 +162,7 @@ func anyWay(
 			differ = ", stripes differ"
 		}
 	}
-	some := []int{n - 1, 0, n / 2, n / 3} // out of order: a working set comes in any order
+	some := []int{n - 1, 0, n / 2, n / 3} // unordered, as a working set is
 	dst, err := eng.Rows(ctx, c, engine.Request{Documents: some}, nil)
 	if err != nil {
 		return "", err
@@ -171,7 +173,7 @@ func anyWay(
 		}
 	}
 	test := spread(docs.Documents, crossDocuments, 0)
-	slices.Reverse(test) // in other panels than before
+	slices.Reverse(test) // in other panels
 	y, err := x.Embedder.Transform(docs.Documents.SelectRows(test))
 	if err != nil {
 		return "", err
@@ -193,7 +195,7 @@ func newSymmetric(n int) *engine.Symmetric { return &engine.Symmetric{N: n, Data
 // sameFloats reports whether a and b have the same bits.
 func sameFloats(a, b []float32) bool { return bytes.Equal(memory(a), memory(b)) }
 
-// memory returns the bytes of values where they lie.
+// memory returns the bytes of values without a copy.
 func memory(v []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
 }

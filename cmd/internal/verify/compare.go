@@ -18,42 +18,42 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// chunkRows is how many rows of the sample are computed at a time: a multiple of panels, so that
-// two workers, or four, are done at the same time.
+// chunkRows is the number of rows of the sample that are computed at a time. It is a multiple of
+// the panel size, so that two or four workers finish together.
 const chunkRows = 256
 
-// orthogonal is how near c must be to 1 for two documents that share no term: 1-c is then what the
-// reference's own rounding leaves, and an error relative to it would mean nothing.
+// orthogonal is the largest |1-c| of two documents without a common term in the reference. For such
+// a pair, 1-c is only the reference's rounding error, and a relative error would be meaningless.
 const orthogonal = 1e-14
 
-// comparison is what comparing one kernel on one back end has found.
+// comparison is the result of comparing one kernel on one back end.
 type comparison struct {
 	row        kernelRow
 	best       rowResult
-	asymmetric int64 // pairs i < j whose two values differ in their bits
+	asymmetric int64 // number of pairs i < j whose two values differ in their bits
 
 	hash   hash.Hash
-	square []float32 // values among the rows of the sample, for the symmetry
+	square []float32 // values among the rows of the sample, to check symmetry
 }
 
-// extreme is a greatest error and where it is.
+// extreme is the largest error and its position.
 type extreme struct {
 	err       float64
-	row, col  int // places in sample.rows and among the row's values compared
+	row, col  int // indices in sample.rows and among the compared values of the row
 	got, want float64
 }
 
-// nowhere is an extreme that any error replaces.
+// nowhere is an extreme below any error.
 var nowhere = extreme{err: -1}
 
-// raise keeps the greater error; NaN counts as the greatest and stays.
+// raise keeps the larger error. NaN counts as the largest and stays.
 func (e *extreme) raise(err float64, row, col int, got, want float64) {
 	if err > e.err || math.IsNaN(err) && !math.IsNaN(e.err) {
 		*e = extreme{err, row, col, got, want}
 	}
 }
 
-// Errors of a value.
+// Kinds of errors.
 const (
 	absolute = iota
 	relative
@@ -61,12 +61,12 @@ const (
 	numErrors
 )
 
-// rowResult is what one row of the sample gives, or several.
+// rowResult is the result of one or several rows of the sample.
 type rowResult struct {
 	worst     [numErrors]extreme
-	failed    extreme // the first value out of tolerance
+	failed    extreme // first value out of tolerance
 	failures  int64
-	identical int64 // pairs of identical documents seen, and how many of their values aren't 0
+	identical int64 // number of pairs of identical documents, and of their nonzero values
 	notZero   int64
 }
 
@@ -86,11 +86,10 @@ func (a *rowResult) merge(b *rowResult) {
 	a.notZero += b.notZero
 }
 
-// compare takes the sample's rows of the kernel k from every back end and compares them with the
+// compare computes the sample's rows for the kernel k on every back end, and compares them with the
 // reference.
 //
-// Values among the sample's rows are kept, for the symmetry, in a square of len(s.rows)² values a
-// back end.
+// Values among the sample's rows are kept for the symmetry check, len(s.rows)² values per back end.
 func (v *verifier) compare(
 	ctx context.Context, x *sparse.Embedded, s *sample, backends []*candidate, k kernel.Kernel, room *room,
 ) ([]*comparison, error) {
@@ -114,14 +113,14 @@ func (v *verifier) compare(
 		}
 		for i, b := range backends {
 			_, err := b.rows.Rows(ctx, k, engine.Request{Documents: docs(rows)}, got)
-			if errors.Is(err, engine.ErrNotFinite) { // which is out of every tolerance
+			if errors.Is(err, engine.ErrNotFinite) { // out of every tolerance
 				for i := range got.Data {
 					got.Data[i] = float32(math.NaN())
 				}
 			} else if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", b.isa, k, err)
 			}
-			var digest sync.WaitGroup // the digest goes row by row, so it runs beside the comparison
+			var digest sync.WaitGroup // the digest needs the rows in order, so it runs concurrently with the comparison
 			digest.Go(func() { found[i].addRows(s, first, got) })
 			err = run.Tasks(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
 				results[r] = s.compareRow(x, k, first+r, got.Row(r), want[r])
@@ -142,14 +141,14 @@ func (v *verifier) compare(
 	return found, nil
 }
 
-// room is what comparing needs for a chunk of rows, kept from kernel to kernel: new memory, page by
-// page, would cost a tenth of the time.
+// room is memory for comparing a chunk of rows. Kernels reuse it, because mapping new pages would
+// take a tenth of the time.
 type room struct {
 	got  []float32
 	want [chunkRows]expected
 }
 
-// of returns room for so many rows of a matrix and what is expected of them.
+// of returns memory for a number of rows, and their expected values.
 func (c *room) of(rows, columns int) (*engine.Dense, []expected) {
 	if cap(c.got) < rows*columns {
 		c.got = make([]float32, rows*columns)
@@ -157,7 +156,7 @@ func (c *room) of(rows, columns int) (*engine.Dense, []expected) {
 	return &engine.Dense{Rows: rows, Cols: columns, Data: c.got[:rows*columns]}, c.want[:rows]
 }
 
-// expected holds the reference's values of one row, the same for all instruction sets.
+// expected holds the reference values of a row, which are the same for all instruction sets.
 type expected []float64
 
 // fill computes the values of a row.
@@ -168,7 +167,7 @@ func (e *expected) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) {
 	}
 }
 
-// compareRow compares one row of the sample with the reference.
+// compareRow compares a row of the sample with the reference.
 func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []float32, want expected) rowResult {
 	res := newRowResult()
 	r := &s.rows[row]
@@ -198,8 +197,7 @@ func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []
 	return res
 }
 
-// addRows takes the values that are compared into the digest and keeps those between rows of the
-// sample.
+// addRows adds the compared values to the digest, and stores values between rows of the sample.
 func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 	var buf []byte
 	var some []float32
@@ -220,7 +218,7 @@ func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 	}
 }
 
-// finish turns what was found into a row of the report.
+// finish turns the result into a row of the report.
 func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.ISA, k kernel.Kernel) {
 	where := func(e extreme) spot {
 		i, j := s.rows[e.row].doc, s.rows[e.row].column(e.col)
@@ -256,7 +254,7 @@ func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.
 	f.square = nil
 }
 
-// ulp32 returns the distance of neighbouring float32 numbers at |v|.
+// ulp32 returns the distance between adjacent float32 numbers at |v|.
 func ulp32(v float64) float64 {
 	v = math.Abs(v)
 	if !(v >= 0x1p-126) {

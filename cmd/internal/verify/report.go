@@ -24,7 +24,7 @@ type verification struct {
 	Passed     bool            `json:"passed"`
 }
 
-// embeddingLine says which pairs were compared in one embedding.
+// embeddingLine describes the pairs that were compared in one embedding.
 type embeddingLine struct {
 	Embedding    string  `json:"embedding"`
 	Digest       string  `json:"sha256"`
@@ -36,7 +36,7 @@ type embeddingLine struct {
 	GreatestC    float64 `json:"greatest_closest_c"` // the farthest of the closest pairs
 }
 
-// kernelRow is one instruction set and kernel.
+// kernelRow is the result for one instruction set and kernel.
 type kernelRow struct {
 	ISA        string  `json:"isa"`
 	Kernel     string  `json:"kernel"`
@@ -55,10 +55,10 @@ type kernelRow struct {
 	Digest     string  `json:"sha256"`
 	Passed     bool    `json:"passed"`
 
-	shown string // the kernel as it was asked for
+	shown string // the kernel as the user wrote it
 }
 
-// spot is a pair of documents and what was found there.
+// spot is a pair of documents with its errors.
 type spot struct {
 	I     int     `json:"i"`
 	J     int     `json:"j"`
@@ -82,7 +82,7 @@ func (v *verifier) check(isa asm.ISA, emb sparse.Embedding, what string, passed 
 	v.report.Checks = append(v.report.Checks, check{string(isa), emb.String(), what, found, passed})
 }
 
-// count sums up what passed.
+// count counts the passed checks.
 func (r *verification) count() {
 	all := make([]bool, 0, len(r.Rows)+len(r.Checks))
 	for _, row := range r.Rows {
@@ -130,8 +130,8 @@ func (r *verification) Describe(d *report.Document) {
 		r.NumFailed, r.Seconds)
 }
 
-// writeChecks prints each check once, with the instruction sets and embeddings that passed it,
-// and those that failed in full.
+// writeChecks prints each check once, with the instruction sets and embeddings that passed it.
+// Failed checks are printed in full.
 func (r *verification) writeChecks(d *report.Document) {
 	var order []string
 	passed, all := map[string]int{}, map[string]int{}
@@ -156,8 +156,8 @@ func (r *verification) writeChecks(d *report.Document) {
 	}
 }
 
-// writeWorst names the documents of the pair that comes nearest to its tolerance, and those of the
-// first value out of tolerance of each row that failed.
+// writeWorst names the documents of the pair that is closest to its tolerance, and of the first
+// value out of tolerance of each failed row.
 func (r *verification) writeWorst(d *report.Document) {
 	var nearest kernelRow
 	share := -1.0

@@ -17,31 +17,31 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What verify compares.
+// Sizes of samples.
 const (
-	allPairsUpTo = 2000      // documents: all pairs up to here, a sample above
-	samplePairs  = 4_000_000 // size of the sample
-	closestPairs = 1000      // the closest pairs are always part of it
-	closestFewer = 250       // of further embeddings, where all kernels are compared
+	allPairsUpTo = 2000      // largest number of documents for which all pairs are compared
+	samplePairs  = 4_000_000 // number of pairs of a sample of a larger corpus
+	closestPairs = 1000      // number of closest pairs, which are in every sample
+	closestFewer = 250       // for further embeddings, in which all kernels are compared
 )
 
-// sample is the set of pairs that verify compares in one embedding.
+// sample is the set of compared pairs in one embedding.
 type sample struct {
-	n       int         // documents
+	n       int         // number of documents
 	rows    []sampleRow // ascending
 	closest []closePair
-	group   []int32 // documents with the same group number are identical, -1 for those that are alone
-	twins   int64   // pairs of identical documents in the corpus
+	group   []int32 // documents with the same number are identical; -1 for others
+	twins   int64   // number of pairs of identical documents in the corpus
 }
 
-// sampleRow is a row of the matrix that is computed, and which of its values are compared.
+// sampleRow is a computed row of the matrix with the compared columns.
 type sampleRow struct {
 	doc     int
-	columns []int32   // values compared, ascending; nil for all
-	c       []float64 // the reference's c of each of them
+	columns []int32   // compared columns, ascending; nil for all
+	c       []float64 // c of the reference by compared column
 }
 
-// column returns the document of the k-th value compared.
+// column returns the document of the k-th compared value.
 func (r *sampleRow) column(k int) int {
 	if r.columns == nil {
 		return k
@@ -49,7 +49,7 @@ func (r *sampleRow) column(k int) int {
 	return int(r.columns[k])
 }
 
-// docs returns the documents of the given rows.
+// docs returns the documents of rows.
 func docs(rows []sampleRow) []int {
 	out := make([]int, len(rows))
 	for k := range rows {
@@ -64,9 +64,9 @@ type closePair struct {
 	c    float32
 }
 
-// choose finds the closest pairs with one pass of the kernel c over all pairs, or of some rows
-// where few are wanted, and chooses the rows: all of them for a small corpus, otherwise whole rows
-// at random, and rows that hold the closest pairs and are compared at those alone.
+// choose finds the closest pairs in one pass of the kernel c over all pairs, or over some rows if
+// few pairs are needed, and chooses rows. For a small corpus these are all rows. Otherwise they are
+// random whole rows, and rows that are compared only at the closest pairs.
 func (v *verifier) choose(
 	ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel, backends int,
 ) (*sample, error) {
@@ -100,8 +100,8 @@ func (v *verifier) choose(
 	return s, v.Fits("comparing with the float64 reference", v.held+s.bytes(x, backends, v.NumWorkers()))
 }
 
-// chooseRows returns whole rows, all of a small corpus and otherwise as many at random as make so
-// many pairs, and rows with the closest pairs that aren't in any of those.
+// chooseRows returns whole rows: all rows of a small corpus, and otherwise enough random rows for
+// the given number of pairs. It adds rows with closest pairs that aren't in any of these.
 func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow {
 	count := n
 	if n > allPairsUpTo {
@@ -131,8 +131,8 @@ func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow 
 	return rows
 }
 
-// part returns the sample with one of so many whole rows, and the closest pairs of the others. A
-// sample of all pairs stays as it is.
+// part returns a sample with one of every share whole rows, and the closest pairs of the others. A
+// sample of all pairs is returned unchanged.
 func (s *sample) part(share int) *sample {
 	if s.n <= allPairsUpTo || share == 1 {
 		return s
@@ -162,8 +162,8 @@ func (s *sample) part(share int) *sample {
 	return &out
 }
 
-// cover returns documents so that every pair has at least one of them: each time the document of
-// most pairs that have none yet.
+// cover returns documents such that every pair contains at least one of them. It repeatedly takes
+// the document with the most uncovered pairs.
 func cover(pairs []closePair) []int {
 	var rows []int
 	left := slices.Clone(pairs)
@@ -184,8 +184,7 @@ func cover(pairs []closePair) []int {
 	return rows
 }
 
-// findTwins finds identical documents by the float64 form of their rows, which is the definition of
-// what the engine works on.
+// findTwins finds identical documents by their rows in float64, which define the engine's input.
 func (s *sample) findTwins(x *sparse.Embedded) {
 	s.group = make([]int32, s.n)
 	first := map[[sha256.Size]byte]int32{}
@@ -217,8 +216,8 @@ func (s *sample) findTwins(x *sparse.Embedded) {
 	}
 }
 
-// reference computes the reference's c for all pairs of the sample, shared by all kernels and
-// instruction sets.
+// reference computes c of the reference for all pairs of the sample. All kernels and instruction
+// sets share it.
 func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample) error {
 	for k := range s.rows {
 		r := &s.rows[k]
@@ -244,7 +243,7 @@ func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample)
 	})
 }
 
-// pairs returns the number of values compared.
+// pairs returns the number of compared values.
 func (s *sample) pairs() int64 {
 	var n int64
 	for k := range s.rows {
@@ -253,9 +252,9 @@ func (s *sample) pairs() int64 {
 	return n
 }
 
-// bytes returns the memory that comparing takes beside the documents and the engines: the
-// reference's c of the pairs, and then the greater of the reference itself and of what comes after
-// it, values that are expected and computed and the squares that are kept for the symmetry.
+// bytes returns the memory of the comparison without documents and engines: the reference's c, and
+// the larger of the reference's own memory and of the expected and computed values with the
+// symmetry squares.
 func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {
@@ -270,10 +269,10 @@ func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	return n + max(reference, 20*min(chunkRows, rows)*int64(s.n)+4*rows*rows*int64(isas))
 }
 
-// mirrored returns the number of pairs of which the sample holds both (i, j) and (j, i).
+// mirrored returns the number of pairs for which the sample contains both (i, j) and (j, i).
 func (s *sample) mirrored() int64 { return int64(len(s.rows)) * int64(len(s.rows)-1) / 2 }
 
-// describe returns what the report says about the sample.
+// describe returns the report's description of the sample.
 func (s *sample) describe(x *sparse.Embedded) embeddingLine {
 	d := x.Digest()
 	e := embeddingLine{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), Pairs: s.pairs(),

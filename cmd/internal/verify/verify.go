@@ -1,7 +1,8 @@
-// Package verify is the command that compares every back end and kernel with the float64 reference.
+// Package verify implements the command verify, which compares every back end and kernel with the
+// float64 reference.
 //
-// What is compared is a sample of pairs, by a comparison for each kernel and back end; bits and
-// sets hold checks of other kinds.
+// It compares a sample of pairs for each kernel and back end (comparison). Files bits and sets
+// contain other checks.
 package verify
 
 import (
@@ -62,7 +63,7 @@ grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
 	},
 }
 
-// verifier is one run of the command.
+// verifier is one call of the command.
 type verifier struct {
 	source.Documents
 	source.Kernels
@@ -75,19 +76,18 @@ type verifier struct {
 	p      *cli.Progress
 	corpus *corpus.Corpus
 	report *verification
-	pairs  int             // of the sample of an embedding, whole rows together
-	near   int             // closest pairs beside them
-	share  int             // kernels other than c are compared on one whole row of so many
-	few    map[string]bool // those that are compared on one of eight of these
-	held   int64           // bytes of the program, the corpus, and of one embedding the documents and all engines
+	pairs  int             // number of pairs in whole rows of a sample
+	near   int             // number of closest pairs in addition
+	share  int             // kernels other than c are compared on one of every share whole rows
+	few    map[string]bool // kernels that are compared on one eighth of these rows
+	held   int64           // memory of the program, the corpus, and the documents and engines of one embedding
 }
 
-// defaultShare is the part of the whole rows, one of so many, on which kernels other than c are
-// compared where none was named.
+// defaultShare is the default of share if no kernel is named.
 const defaultShare = 8
 
-// fewerPairs returns the kernels that are compared on one of eight of the whole rows that others
-// have: the variants, and the example whose reference is an integral for every pair.
+// fewerPairs returns the kernels that are compared on one eighth of the other kernels' rows: the
+// variants, and the example whose reference is an integral for each pair.
 func fewerPairs() map[string]bool {
 	few := map[string]bool{}
 	for _, spec := range append(source.Variants(), "arccos:n=0,bias=0.3") {
@@ -126,7 +126,7 @@ func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 		if err := v.embedding(ctx, group); err != nil {
 			return err
 		}
-		// When nothing of the above is held any more.
+		// After the memory of the comparison is released.
 		if err := v.sameBits(ctx, group[0], limit); err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 	return nil
 }
 
-// groupByEmbedding groups kernels in the order of the first of each embedding, without repetitions,
-// and puts c at the head of each group.
+// groupByEmbedding groups kernels by embedding in order of first occurrence, without repetitions.
+// Each group starts with c.
 func groupByEmbedding(kernels []kernel.Kernel) [][]kernel.Kernel {
 	var groups [][]kernel.Kernel
 	seen := map[string]bool{}
@@ -174,16 +174,16 @@ type candidate struct {
 	isa        asm.ISA
 	engine     *engine.Engine
 	rows       rowSource
-	recomputed int64 // pairs, while c was compared
-	asymmetric int64 // pairs i < j whose two values differ in their bits, for any kernel
+	recomputed int64 // number of pairs recomputed while c was compared
+	asymmetric int64 // number of pairs i < j whose two values differ in their bits, for any kernel
 }
 
-// rowSource gives rows of Gram matrices.
+// rowSource computes rows of Gram matrices.
 type rowSource interface {
 	Rows(ctx context.Context, k kernel.Kernel, q engine.Request, to *engine.Dense) (*engine.Dense, error)
 }
 
-// embedding verifies the kernels of one embedding; the first of them is c.
+// embedding verifies the kernels of one embedding. The first kernel is c.
 func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err error) {
 	emb := kernels[0].Embedding()
 	embedded, inEngine := source.WorkBytes(v.corpus.Size())
@@ -230,7 +230,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 				return err
 			}
 		}
-		shown := k.String() // a gamma that depends on the data makes it long
+		shown := k.String() // a gamma that depends on the data would make it long
 		k = kernel.Resolve(k, len(x.Embedder.Terms))
 		v.p.Stage(report.Pad(report.Shorten(k.String(), 28), 28))
 		pairs := s
@@ -262,10 +262,9 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 	return nil
 }
 
-// backends makes an engine for each back end, each of which takes at most so many bytes: at the
-// same time, since each is made on one goroutine for the most part, or where memory doesn't hold
-// that many one after the other, as long as there is room. It returns those that were made with an
-// error, too.
+// backends makes an engine for each back end, concurrently because making an engine mostly uses one
+// goroutine. If the memory doesn't suffice for all, each of which takes at most bytes, they are
+// made one by one as long as they fit. On an error it also returns the engines made so far.
 func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*candidate, error) {
 	var list []*candidate
 	for _, isa := range v.All() {
@@ -296,7 +295,7 @@ func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64
 	return list, err
 }
 
-// cachedRows gives rows from tiles of c that all kernels share.
+// cachedRows computes rows from tiles of c that all kernels share.
 type cachedRows struct{ *engine.Cached }
 
 // Rows implements rowSource.
@@ -310,11 +309,11 @@ func (s cachedRows) Rows(
 	return to, s.Cached.Rows(ctx, k, q.Documents, [][2]int{{0, to.Cols}}, rows)
 }
 
-// keepRows puts a cache that holds c of the sample's rows before every engine, where memory allows:
-// the kernels then cost their maps alone.
+// keepRows adds a cache of c of the sample's rows to every engine, if they fit into memory. Each
+// kernel then takes only the time of its map.
 func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate) error {
-	// A tile takes somewhat more than its values, and each worker of an engine has a block to work
-	// in.
+	// Tiles take slightly more memory than their values, and each worker of an engine needs scratch
+	// space.
 	bytes := 5*int64(len(s.rows))*int64(s.n) + int64(v.NumWorkers())<<20 + 1<<20
 	need := v.held + int64(len(backends))*bytes + s.bytes(x, len(backends), v.NumWorkers())
 	if budget := v.Budget(); budget > 0 && need > budget {
@@ -322,7 +321,7 @@ func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate
 	}
 	for _, b := range backends {
 		if b.isa == backend.CUDA {
-			continue // it has maps of its own, which a cache of c would leave out
+			continue // the GPU's own maps wouldn't be tested with a cache of c
 		}
 		c, err := b.engine.Cached(engine.CachedOptions{CacheBytes: bytes})
 		if err != nil {
