@@ -141,13 +141,13 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, err
 	}
 	in, err := c.corpusOf(x, "x", read)
 	if err == nil && fixed {
-		in.Raw = corpus.Raw{} // from which training would choose other terms
+		in.Raw = corpus.Raw{} // or training would choose other terms
 	}
 	if l, _, unknown := learn.Parse(o.Type); err == nil && unknown == nil && l.Holds && x.matrix != nil {
 		in.Documents = copied(in.Documents)
 	}
 	if err == nil && o.Terms != nil && !in.Kept() {
-		err = errors.New(`gram: option "terms" of documents without texts, expected texts, or a corpus that keeps them`)
+		err = errors.New(`gram: option "terms" requires documents with texts`)
 	}
 	if err == nil {
 		o.DocumentWeights, err = x.weighted(in.Documents.Rows())

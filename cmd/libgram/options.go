@@ -207,7 +207,8 @@ func withKeys(message string) string {
 	return strings.Join(parts, `"`)
 }
 
-// parseTokenizer reads a tokenizer, in its text form or as views have it: "word:ngrams=1..2" or "words:1..2".
+// parseTokenizer parses a tokenizer in its text form or in the form of views: "word:ngrams=1..2" or
+// "words:1..2".
 func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	t, err := corpus.ParseTerms(s)
 	if err == nil && t.MinDF != 0 {

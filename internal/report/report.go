@@ -8,13 +8,13 @@ import (
 	"github.com/gramengine/gram/internal/snake"
 )
 
-// Report is the result of a command. It marshals to a JSON object and describes itself as a
+// Report is the result of a command. Its exported fields are its JSON, and it describes itself as a
 // document.
 type Report interface {
 	Describe(d *Document)
 }
 
-// Write prints a report as text or JSON in one write.
+// Write prints a report as text or JSON.
 func Write(w io.Writer, r Report, asJSON bool) error {
 	if asJSON {
 		return snake.Write(w, r)

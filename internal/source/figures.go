@@ -11,16 +11,17 @@ import (
 // Figures are the scores of predictions. Classification sets the fields up to F1, label sets also
 // the Hamming loss, and regression the last three.
 type Figures struct {
-	Accuracy *float64 `json:"accuracy,omitempty"` // of labels: documents all of whose labels are right
+	Accuracy *float64 `json:"accuracy,omitempty"` // for label sets the share of documents with all labels correct
 	MicroF1  *float64 `json:"micro_f1,omitempty"`
 	MacroF1  *float64 `json:"macro_f1,omitempty"`
 	Hamming  *float64 `json:"hamming_loss,omitempty"`
-	LogLoss  *float64 `json:"log_loss,omitempty"` // where there are probabilities
+	LogLoss  *float64 `json:"log_loss,omitempty"` // if there are probabilities
 	ECE      *float64 `json:"expected_calibration_error,omitempty"`
 	MSE      *float64 `json:"mean_squared_error,omitempty"`
 	R2       *float64 `json:"squared_correlation,omitempty"`
 
-	// Determination is 1 - MSE / variance of the targets: 1 for no error, 0 for that of their mean, below 0 for more.
+	// Determination is 1 - MSE / variance of the targets: 1 for exact estimates, 0 for the mean of the
+	// targets as estimate.
 	Determination *float64 `json:"determination,omitempty"`
 }
 

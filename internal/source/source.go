@@ -128,8 +128,8 @@ func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 		rest := d.Need(train.Size()) - train.Documents.Bytes()
 		o.Need = func(s corpus.Size) int64 { return s.Bytes() + rest }
 	}
-	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // of text alone
-	if train.Tokenizer.HasColumns() {                                             // which have learnt scales
+	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // called for text only
+	if train.Tokenizer.HasColumns() {                                             // the tokenizer has fitted scales
 		o.TokenizerLater = func() (corpus.Tokenizer, error) { return train.Tokenizer, nil }
 	}
 	return &o

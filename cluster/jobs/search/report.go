@@ -31,12 +31,12 @@ type row struct {
 	model.Regularization
 	Mean       float64     `json:"mean"`
 	SD         float64     `json:"standard_deviation"`
-	SE         float64     `json:"standard_error"` // of the mean
+	SE         float64     `json:"standard_error"` // standard error of the mean
 	ToBest     *difference `json:"difference_to_best,omitempty"`
-	Figures    []float64   `json:"figures"` // by fold
+	Figures    []float64   `json:"figures"` // values of the measure by fold
 	Iterations int64       `json:"iterations"`
 	Unfinished int         `json:"unfinished_machines"`
-	Support    float64     `json:"support_vectors"` // mean over the folds of the number of different ones
+	Support    float64     `json:"support_vectors"` // mean over the folds of the number of distinct support vectors
 	Best       bool        `json:"is_best,omitempty"`
 
 	scores // scores of all documents together

@@ -27,13 +27,13 @@ const mostTexts, mostNamed, mostExplained = 1000, 1000, 64 << 10
 // request is the body of a request.
 type request struct {
 	corpus.Raw
-	n int // terms or neighbours
+	n int // number of terms or neighbours
 }
 
 // byteOrderMark is ignored at the start of a body.
 const byteOrderMark = "\ufeff"
 
-// decode reads a body of JSON or of plain text, for a model of texts or of columns.
+// decode decodes a body in JSON or plain text, for a model of texts or of columns.
 func decode(contentType string, body []byte, columns corpus.Columns) (*request, error) {
 	kind, parameters, err := mime.ParseMediaType(contentType)
 	charset := strings.ToLower(parameters["charset"])

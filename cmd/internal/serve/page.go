@@ -48,10 +48,10 @@ type shown struct {
 // field is a column of the form.
 type field struct {
 	Name, Kind, Value string
-	Values            []string // of categories, without the missing one
+	Values            []string // values of a category, without the missing value
 }
 
-// fields returns the form's fields with the values of a row, which may be nil.
+// fields returns the form's fields with the values of a row; row may be nil.
 func (l *loaded) fields(row []string) (fields []field) {
 	a := l.model.About()
 	for i, column := range l.columns {
@@ -146,7 +146,7 @@ func (s *service) show(h http.Header, l *loaded, p *shown, out *output) error {
 	return parsed.Execute(out, p)
 }
 
-// answers says what the model predicts of a text or row, and why.
+// answers returns the prediction for a text or row and its explanation.
 func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err error) {
 	found, err := l.predict(ctx, raw)
 	if err != nil {

@@ -234,7 +234,7 @@ func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.
 		err *float64
 		at  *spot
 	}{{&to.MaxAbsErr, &to.AbsAt}, {&to.MaxRelErr, &to.RelAt}, {&to.MaxULP, &to.ULPAt}} {
-		worst := f.best.worst[kind] // of -1 where the reference is 0 everywhere
+		worst := f.best.worst[kind] // -1 if the reference is 0 everywhere
 		*field.err, *field.at = float64(max(worst.err, 0)), where(worst)
 	}
 	at, c := to.AbsAt, s.rows[f.best.worst[absolute].row].c[f.best.worst[absolute].col]

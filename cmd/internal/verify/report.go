@@ -31,9 +31,9 @@ type embeddingLine struct {
 	Pairs        int64   `json:"pairs"`
 	SampledRows  int     `json:"rows_computed"`
 	ClosestPairs int     `json:"closest_pairs"`
-	Identical    int64   `json:"identical_pairs"` // pairs i < j of identical documents in the corpus
+	Identical    int64   `json:"identical_pairs"` // number of pairs i < j of identical documents in the corpus
 	LeastC       float64 `json:"least_c_above_0"`
-	GreatestC    float64 `json:"greatest_closest_c"` // the farthest of the closest pairs
+	GreatestC    float64 `json:"greatest_closest_c"` // largest c among the closest pairs
 }
 
 // kernelRow is the result for one instruction set and kernel.
@@ -44,14 +44,14 @@ type kernelRow struct {
 	Pairs      int64   `json:"pairs"`
 	MaxAbsErr  float64 `json:"max_abs_err"`
 	AbsAt      spot    `json:"max_abs_err_at"`
-	Tolerance  float64 `json:"tolerance"` // at the place of the greatest absolute error
+	Tolerance  float64 `json:"tolerance"` // at the position of the largest absolute error
 	MaxRelErr  float64 `json:"max_rel_err"`
 	RelAt      spot    `json:"max_rel_err_at"`
 	MaxULP     float64 `json:"max_err_ulp"`
 	ULPAt      spot    `json:"max_err_ulp_at"`
 	Failures   int64   `json:"out_of_tolerance"`
 	FailedAt   *spot   `json:"first_out_of_tolerance_at,omitempty"`
-	Recomputed int64   `json:"recomputed_pairs"` // while c was compared
+	Recomputed int64   `json:"recomputed_pairs"` // number of pairs recomputed while c was compared
 	Digest     string  `json:"sha256"`
 	Passed     bool    `json:"passed"`
 
@@ -106,7 +106,7 @@ func (r *verification) Describe(d *report.Document) {
 	d.Figure("Failed", report.Count(r.NumFailed), "")
 	d.Line(r.Corpus)
 	for _, e := range r.Embeddings {
-		d.Fact(e.Embedding, "%s in %s, %s closest with c up to %.2g, %s",
+		d.Fact(e.Embedding, "%s in %s, including the %s closest (c up to %.2g), %s",
 			report.Counted(e.Pairs, "pair", "pairs"), report.Counted(e.SampledRows, "row", "rows"),
 			report.Count(e.ClosestPairs), float64(e.GreatestC),
 			report.Counted(e.Identical, "identical pair", "identical pairs"))
