@@ -66,8 +66,8 @@ type TrainOptions struct {
 	//
 	//	Cᵢ = C · weight of the class of document i · DocumentWeights[i],
 	//
-	// which bounds its α in c_svc and epsilon_svr and multiplies its loss in linear, logistic,
-	// sphere-logistic and landmark. In nu_svc, one_class and nu_svr they multiply the bounds, and
+	// which bounds its α in c_svc and epsilon_svr and multiplies its loss in linear, logistic and
+	// landmark. In nu_svc, one_class and nu_svr they multiply the bounds, and
 	// Nu is a share of their sum. So a document with the weight 2 counts twice in the optimisation
 	// problem, and a document with the weight 0 is excluded. All other statistics are unweighted:
 	// idf weights, Balanced, folds, sigmoids and thresholds, and the scores of CrossValidate,

@@ -31,7 +31,6 @@ func weighable() map[string]gram.TrainOptions {
 		"hinge":            {Type: "linear:loss=hinge", Embedding: "tf-l2", Balanced: true},
 		"logistic":         {Type: "logistic", Embedding: "tf-l2", C: 3},
 		"logistic, chosen": {Type: "logistic", Embedding: "tf-l2"},
-		"sphere-logistic":  {Type: "sphere-logistic", C: 3},
 		"landmark":         {Type: "landmark:m=40", Kernel: plainTF},
 		"chosen":           {}, // on samples
 	}

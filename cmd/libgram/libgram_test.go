@@ -176,7 +176,7 @@ func TestModelsAreThoseOfGram(t *testing.T) {
 		{Kernel: "linear:embed=tf", C: 0.1, Scheme: "one-vs-rest", Tolerance: 1e-6}, {},
 		{Type: "c_svc", Kernel: "ngd", C: 1, Probabilities: true, Seed: 9}, {Type: "nu_svc", Nu: 0.1, Kernel: "rbf:embed=tf"},
 		{Type: "one_class", Nu: 0.2, Kernel: "diffusion"}, {Type: "linear", C: 2}, {Type: "linear", Embedding: "tf"},
-		{Type: "logistic", C: 1}, {Type: "sphere-logistic", C: 1}, {Type: "knn:k=7"}, {Type: "landmark", C: 1},
+		{Type: "logistic", C: 1}, {Type: "knn:k=7"}, {Type: "landmark", C: 1},
 		{Type: "c_svc", Kernel: "linear", C: 1, Scheme: "labels", Thresholds: true},
 		{Type: "epsilon_svr", Epsilon: 0.01, Kernel: "rbf:embed=tf"}, {Type: "nu_svr", Kernel: "linear"},
 	}

@@ -183,12 +183,11 @@ func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 
 // Where a machine says that it has converged, its objective is within the tolerance of the optimum, and
 // wherever it ends the gap that it states bounds what is above: by dense Newton steps, for documents
-// that can be separated and others, from small C to great. Logistic regression on the sphere isn't
-// convex: it converges by its gradient, and tells no gap.
+// that can be separated and others, from small C to great.
 //
 // Nothing else bounds what "converged" says: a learner that says so belongs here.
 func TestConverged(t *testing.T) {
-	told := map[string]bool{"knn": true, "sphere-logistic": true}
+	told := map[string]bool{"knn": true}
 	defer func() {
 		for _, l := range All {
 			if !told[l.Name] && l.Type == "" { // package solver tests support vector machines
@@ -263,7 +262,7 @@ func TestConverged(t *testing.T) {
 }
 
 // Logistic regression that stops early says so, with a gap that bounds what is left; without
-// regularisation, and on the sphere, it tells none.
+// regularisation, it has none.
 func TestStoppedLogistic(t *testing.T) {
 	c := twoClasses(160, true)
 	train := func(s logistic.Settings) (*logistic.Machine, About) {
@@ -284,9 +283,7 @@ func TestStoppedLogistic(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []logistic.Settings{{C: math.Inf(1)}, {Margin: logistic.Spherical}} {
-		if _, about := train(s); about.Rows[0].(regressionRow).Gap != nil {
-			t.Errorf("%+v tells a gap", s)
-		}
+	if _, about := train(logistic.Settings{C: math.Inf(1)}); about.Rows[0].(regressionRow).Gap != nil {
+		t.Errorf("%+v has a gap without regularisation", about)
 	}
 }

@@ -52,7 +52,7 @@ const explained flagtext.Words = "logistic regression, -type linear or a support
 
 // Explain returns the n terms that speak most for each class, and as many against it; ties are broken by column. Of
 // one-vs-one machines the function of a class is the mean of its machines' functions; if class isn't "",
-// each of them has a row of its own. Spherical margins have the hyperplane's unit vector. Support vector machines
+// each of them has a row of its own. Support vector machines
 // with other kernels than linear have mean effects over training documents that the model holds, evenly spread if
 // all would take more than about 4·10⁸ kernel values.
 //

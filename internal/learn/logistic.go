@@ -14,19 +14,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-var readLogistic = Reads(&logistic.Form,
-	func(m *logistic.Model) Model { return &Regression{m, nil} })
-
-var euclideanLearner = &Learner{
+var logisticLearner = &Learner{
 	Name: "logistic", Summary: "logistic regression; -c prices losses, by default train chooses it by folds",
-	Weighs: true, Form: logistic.Form.Name, Read: readLogistic,
-	New: func() Trainer { return &regression{} },
-}
-
-var sphericalLearner = &Learner{
-	Name: "sphere-logistic", Summary: "the same with margins on the positive sphere (Lebanon and Lafferty, 2004)",
-	Weighs: true, Form: logistic.Form.Name, Read: readLogistic,
-	New: func() Trainer { return &regression{Settings: logistic.Settings{Margin: logistic.Spherical}} },
+	Weighs: true, Form: logistic.Form.Name,
+	Read: Reads(&logistic.Form, func(m *logistic.Model) Model { return &Regression{m, nil} }),
+	New:  func() Trainer { return &regression{} },
 }
 
 // regression trains logistic regression.
@@ -34,14 +26,6 @@ type regression struct {
 	params.Record
 	logistic.Settings
 	Embedding Embedding `param:"embed" flag:""`
-}
-
-// Hidden implements params.Hiding: spherical margins have no bias.
-func (r *regression) Hidden() []string {
-	if r.Margin == logistic.Spherical {
-		return []string{"origin"}
-	}
-	return nil
 }
 
 // What is tried where C isn't given, on so many folds.
@@ -52,14 +36,6 @@ var (
 
 func (o *Options) logistic() logistic.Options {
 	return logistic.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
-}
-
-// embedding is the one that was asked for, or one that suits the margin and the corpus.
-func (r *regression) embedding(c *corpus.Corpus, o Options) sparse.Embedding {
-	if r.Embedding.Embedding == nil && r.Margin == logistic.Spherical {
-		return sparse.Sphere
-	}
-	return lineEmbedding(c, r.Embedding, o)
 }
 
 // Check implements Trainer.
@@ -76,7 +52,7 @@ func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mo
 		}
 		s.C = tried.Points[tried.Best].C
 	}
-	m, err := logistic.Train(ctx, c, r.embedding(c, o), s, o.logistic())
+	m, err := logistic.Train(ctx, c, lineEmbedding(c, r.Embedding, o), s, o.logistic())
 	if err != nil {
 		return nil, err
 	}
@@ -93,11 +69,7 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 			tell("choosing C", done, total, details...)
 		}
 	}
-	spec := euclideanLearner.Name
-	if r.Margin == logistic.Spherical {
-		spec = sphericalLearner.Name
-	}
-	found, err := Search(ctx, c, &Grid{Points: []Point{{Trainer: &rough, Spec: spec}}, C: triedC, Folds: triedOn}, o)
+	found, err := Search(ctx, c, &Grid{Points: []Point{{Trainer: &rough, Spec: logisticLearner.Name}}, C: triedC, Folds: triedOn}, o)
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // the training on all documents follows
 		short.Need = max(short.Need, logistic.Need(c.Size(), 1, o.Workers))
 	}
@@ -111,7 +83,7 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 
 // TrainPath implements PathTrainer.
 func (r *regression) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
-	models, err := logistic.TrainPath(ctx, c, r.embedding(c, o), r.Settings, prices, o.logistic())
+	models, err := logistic.TrainPath(ctx, c, lineEmbedding(c, r.Embedding, o), r.Settings, prices, o.logistic())
 	return each(models, func(m *logistic.Model) Model { return &Regression{m, nil} }), err
 }
 
@@ -131,10 +103,7 @@ func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string
 	for _, q := range m.Machines {
 		weights = append(weights, q.Weights)
 	}
-	if m.Settings.Margin == logistic.Spherical {
-		of = "the unit vector"
-	}
-	return weights, m.Embedder.Terms, of
+	return weights, m.Embedder.Terms, ""
 }
 
 // regressionRow is a machine in a report.
@@ -147,8 +116,6 @@ type regressionRow struct {
 	Evaluations int      `json:"evaluations"`
 	Converged   bool     `json:"converged"`
 	Bias        float64  `json:"bias"`
-	Theta       float64  `json:"theta,omitempty"`
-	Bounded     bool     `json:"theta_bounded,omitempty"`
 }
 
 // About implements Model.
@@ -161,25 +128,19 @@ func (m *Regression) About() About {
 		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Tried: m.tried,
 	}
-	if s.Margin == logistic.Spherical {
-		a.Type = "sphere-" + a.Type
-	}
-	var steps, passes, bounded int
+	var steps, passes int
 	var value, gap float64
-	measured := s.Margin == logistic.Euclidean && !math.IsInf(s.C, 1)
+	measured := !math.IsInf(s.C, 1)
 	for k, q := range m.Machines {
 		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
 		gap += q.Gap
 		a.Ended.count(q.Converged, q.Gap, q.Value)
-		if q.Bounded {
-			bounded++
-		}
 		var told *float64
 		if measured {
 			told = &q.Gap
 		}
 		a.Rows = append(a.Rows, regressionRow{
-			m.Classes[k], q.Value, told, q.Gradient, q.Iterations, q.Evaluations, q.Converged, q.Bias, q.Theta, q.Bounded,
+			m.Classes[k], q.Value, told, q.Gradient, q.Iterations, q.Evaluations, q.Converged, q.Bias,
 		})
 	}
 	line := fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)
@@ -187,9 +148,5 @@ func (m *Regression) About() About {
 		line += fmt.Sprintf(", at most %.2g above the optimum", gap)
 	}
 	a.Text = append(a.Text, line)
-	if bounded > 0 {
-		a.Text = append(a.Text, fmt.Sprintf("θ is at its bound in %d of %d machines: their classes are separable, and C "+
-			"is too great to bound it", bounded, len(m.Machines)))
-	}
 	return a
 }

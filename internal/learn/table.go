@@ -2,7 +2,7 @@ package learn
 
 // All are the learners in the order of the help.
 var All = append([]*Learner{
-	euclideanLearner, sphericalLearner, linearLearner, neighboursLearner, landmarkLearner,
+	logisticLearner, linearLearner, neighboursLearner, landmarkLearner,
 }, machineLearners...)
 
 // Register adds learners to [All]. A program calls it before it does anything else with learners.

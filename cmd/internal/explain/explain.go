@@ -19,10 +19,10 @@ var Command = &cli.Command{
 	Summary: "the terms by which a model decides: overall, or for one document",
 	Help: `
 Prints the terms that speak most for and against each class. Logistic regression, linear machines
-and linear kernels have weights: the effect of one unit of the embedded document; with spherical
-margins, a part of the hyperplane's unit vector. Other kernels have mean effects: the decision value
-of a training document that the model holds, minus that of the document without the term, on average
-over these. One-vs-one machines are averaged by class; -class CLASS prints each machine of a class.
+and linear kernels have weights: the effect of one unit of the embedded document. Other kernels have
+mean effects: the decision value of a training document that the model holds, minus that of the
+document without the term, on average over these. One-vs-one machines are averaged by class; -class
+CLASS prints each machine of a class.
 
 With -text TEXT, or -in SOURCE -document N, it explains what a model of any kind predicts for that
 document. The decision value f is that of the predicted class against the second class. A term's

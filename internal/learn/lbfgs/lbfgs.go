@@ -34,8 +34,8 @@ type Stopping struct {
 	n      int
 }
 
-// lookBack is over how many steps a search must gain. Spherical margins have kinks where a document
-// lies on the hyperplane: there the gradient may stay long.
+// lookBack is the number of steps over which a search must gain. At a kink of a function the gradient norm may stay
+// large.
 const lookBack = 10
 
 // At takes the state before a step, and reports whether the search is at its end.

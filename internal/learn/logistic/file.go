@@ -19,7 +19,6 @@ func describe(f *archive.File, m *Model) {
 	if f.Writing() {
 		*s, _ = s.resolve()
 	}
-	archive.Named(f, "margin", &s.Margin, Euclidean, Spherical)
 	archive.Named(f, "scheme", &s.Scheme, solver.OneVsRest, solver.Labels)
 	c := s.C
 	if math.IsInf(c, 1) {
@@ -45,7 +44,7 @@ func describe(f *archive.File, m *Model) {
 	archive.Records(f, "machines", k, func(i int) archive.Record {
 		q := m.Machines[i]
 		return archive.Record{
-			archive.Flags{&q.Converged, &q.Bounded}, &q.Iterations, &q.Evaluations, &q.Bias, &q.Theta, &q.Value, &q.Gradient,
+			archive.Flags{&q.Converged}, &q.Iterations, &q.Evaluations, &q.Bias, &q.Value, &q.Gradient,
 		}
 	})
 	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })

@@ -20,7 +20,7 @@ func trained(t testing.TB, s Settings, embedding string) *Model {
 
 func TestModelFile(t *testing.T) {
 	for _, s := range []Settings{
-		{}, {NoBias: true}, {Margin: Spherical, C: math.Inf(1)},
+		{}, {NoBias: true}, {C: math.Inf(1)},
 	} {
 		a, b := trained(t, s, "tf-l1-sqrt"), trained(t, s, "tfidf-l2")
 		for _, machine := range slices.Concat(a.Machines, b.Machines) {
@@ -35,5 +35,5 @@ func FuzzRead(f *testing.F) {
 		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{}); err != nil {
 			t.Log(err)
 		}
-	}, trained(f, Settings{Margin: Spherical}, "tfidf-l1-sqrt"))
+	}, trained(f, Settings{}, "tfidf-l1-sqrt"))
 }

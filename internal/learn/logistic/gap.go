@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/lbfgs"
 )
 
-// bound raises dual, which the minimum of F with Euclidean margins is never below, to the value of a dual
+// bound raises dual, which the minimum of F is never below, to the value of a dual
 // point near the coefficients cᵢ = -sᵢyᵢpᵢ of the last pass, pᵢ = 1/(1 + e^(yᵢf(xᵢ))), with the weights sᵢ
 // of the losses. It costs half a pass, and overwrites the coefficients.
 //
@@ -35,8 +35,8 @@ func (o *objective) bound(ctx context.Context) error {
 			o.coef[i] -= float64(by * float64(o.price(i)*float64(p*(1-p))))
 		}
 	}
-	v := make([]float64, len(o.terms))
-	err := o.gather(ctx, v)
+	v := make([]float64, len(o.Terms))
+	err := o.Gather(ctx, o.workers, o.coef, v)
 	entropy := 0.0
 	for i, c := range o.coef {
 		s := o.price(i)

@@ -34,11 +34,10 @@ type Model struct {
 
 // Validate reports the first violation of what a model must be, or nil: settings in range, an
 // embedding as [sparse.RestoreEmbedder] asks for, a vocabulary that holds all its terms, each once,
-// names of classes that differ and a machine for each, with finite numbers, as many weights as the
-// embedding has columns, and, of spherical margins, a unit vector for û. It takes one pass.
+// names of classes that differ and a machine for each, with finite numbers and as many weights as the embedding has
+// columns. It takes one pass.
 func (m *Model) Validate() error {
-	s, err := m.Settings.resolve()
-	if err != nil {
+	if _, err := m.Settings.resolve(); err != nil {
 		return err
 	}
 	if m.Documents < 0 {
@@ -57,7 +56,7 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("logistic: two classes are called %q", name)
 	}
 	for k, machine := range m.Machines {
-		if err := machine.validate(m.Embedder.Cols(), s.Margin); err != nil {
+		if err := machine.validate(m.Embedder.Cols()); err != nil {
 			return fmt.Errorf("logistic: machine of %q: %w", m.Classes[k], err)
 		}
 	}
@@ -65,30 +64,25 @@ func (m *Model) Validate() error {
 }
 
 // validate checks a machine.
-func (m *Machine) validate(cols int, margin Margin) error {
+func (m *Machine) validate(cols int) error {
 	if m == nil {
 		return errors.New("it isn't there")
 	}
 	if len(m.Weights) != cols {
 		return fmt.Errorf("%d weights, expected %d", len(m.Weights), cols)
 	}
-	for _, v := range []float64{m.Bias, m.Theta, m.Value, m.Gradient} {
+	for _, v := range []float64{m.Bias, m.Value, m.Gradient} {
 		if !finite(v) {
 			return fmt.Errorf("a number that is %v, expected a finite one", v)
 		}
 	}
-	length := 0.0
 	for j, v := range m.Weights {
 		if !finite(v) {
 			return fmt.Errorf("weight %v of column %d, expected a finite number", v, j)
 		}
-		length += float64(v * v)
 	}
-	if m.Iterations < 0 || m.Evaluations < 0 || m.Theta < 0 {
-		return fmt.Errorf("%d iterations, %d evaluations, θ %v, expected at least 0", m.Iterations, m.Evaluations, m.Theta)
-	}
-	if margin == Spherical && m.Theta > 0 && !(math.Abs(length-1) <= 1e-9) {
-		return fmt.Errorf("û of squared length %v, expected 1", length)
+	if m.Iterations < 0 || m.Evaluations < 0 {
+		return fmt.Errorf("%d iterations, %d evaluations, expected at least 0", m.Iterations, m.Evaluations)
 	}
 	return nil
 }
@@ -109,25 +103,15 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 		Name: "logistic", Embedder: m.Embedder, Bytes: int64(16*k + 80),
 		Most: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress,
 	}
-	deciders := make([][]*decider, pass.Workers(docs.Rows()))
-	err := pass.Run(ctx, docs, func(worker int, x *sparse.Embedded, first int) error {
-		if deciders[worker] == nil {
-			for _, machine := range m.Machines {
-				deciders[worker] = append(deciders[worker], newDecider(machine, &s))
-			}
-		}
-		own := newDocuments(x)
-		if err := own.check(s.Margin, first); err != nil {
-			return err
-		}
+	err := pass.Run(ctx, docs, func(_ int, x *sparse.Embedded, first int) error {
 		values := make([]float64, 2*k*x.Rows())
 		for i := range x.Rows() {
 			f, p := values[2*k*i:2*k*i+k:2*k*i+k], values[2*k*i+k:2*k*i+2*k:2*k*i+2*k]
-			for c, d := range deciders[worker] {
-				f[c] = d.decide(own, i)
+			for c, machine := range m.Machines {
+				f[c] = machine.decide(x, i)
 			}
 			task.Decide(out, first+i, f)
-			probabilities(p, f, s.Scheme != solver.Labels)
+			Probabilities(p, f, s.Scheme != solver.Labels)
 			out.Probabilities[first+i] = p
 		}
 		return nil
@@ -138,8 +122,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// probabilities computes those of decision values f; of one class per document they sum to 1.
-func probabilities(p, f []float64, one bool) {
+// Probabilities sets p to the probabilities of decision values f. If a document has one class, they sum to 1.
+func Probabilities(p, f []float64, one bool) {
 	sum := 0.0
 	for k, v := range f {
 		p[k] = probability(v)

@@ -8,29 +8,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Margin says how a document is compared with a hyperplane.
-type Margin int
-
-const (
-	// Euclidean margins are f(x) = ⟨w,x⟩ + b.
-	Euclidean Margin = iota
-
-	// Spherical margins are f(x) = 2θ·d, with the signed angle d between x and the hyperplane of û on
-	// the positive sphere, see package sphere.
-	Spherical
-)
-
-// String names the margin.
-func (m Margin) String() string {
-	if m == Spherical {
-		return "spherical"
-	}
-	return "euclidean"
-}
-
 // Settings say what is trained. The zero value works.
 type Settings struct {
-	Margin Margin
 	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
@@ -41,12 +20,11 @@ type Settings struct {
 	Balanced bool               `param:"balanced" flag:""`
 	prices   [2]float64         // multiples of the losses of a machine, of positive documents the second; zero for 1
 
-	// NoBias has b = 0 in Euclidean margins, so that hyperplanes go through the origin, as those of
-	// spherical margins do.
+	// NoBias sets b = 0, so that hyperplanes go through the origin.
 	NoBias bool `param:"origin" help:"hyperplanes go through the origin"`
 
-	// Tolerance ends a search at a gradient of this part of that at w = 0, with Euclidean margins and
-	// finite C not before the value is at most this part of itself above its minimum.
+	// Tolerance stops the search when the gradient norm falls below Tolerance times its norm at w = 0 and, if C is
+	// finite, the value is at most Tolerance times itself above its minimum.
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 
 	Iterations int `param:"iterations" default:"1000" min:"1" help:"iterations of a search at most"`
@@ -57,15 +35,10 @@ type Settings struct {
 // resolve checks the settings and fills in defaults.
 func (s Settings) resolve() (Settings, error) {
 	err := params.Resolve(&s)
-	switch {
-	case err != nil:
-		return s, fmt.Errorf("logistic: %w", err)
-	case s.Margin != Euclidean && s.Margin != Spherical:
-		return s, fmt.Errorf("logistic: Margin %d, expected Euclidean or Spherical", s.Margin)
-	case s.Margin == Spherical && s.NoBias:
-		return s, fmt.Errorf("logistic: NoBias with spherical margins, which have no bias, expected Euclidean")
+	if err != nil {
+		err = fmt.Errorf("logistic: %w", err)
 	}
-	return s, nil
+	return s, err
 }
 
 // Options say how it is computed, not what. The zero value works.

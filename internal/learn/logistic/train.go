@@ -18,10 +18,9 @@ import (
 // count, too. It neither changes nor keeps the corpus. The model has the same bits from any number
 // of workers.
 //
-// Errors: a corpus without documents or with fewer
-// classes than can be told apart, what the embedding refuses, a histogram's embedding, negative
-// values with spherical margins, settings and options out of range, more memory than was allowed,
-// the end of ctx, within a second.
+// It fails for a corpus without documents or with fewer classes than the scheme needs, an embedding that isn't compared
+// by dot products or refuses a value, settings out of range, a memory limit that doesn't suffice, and within a second
+// after ctx is done.
 func Train(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options,
 ) (*Model, error) {
@@ -41,8 +40,8 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	p := &Problem{p: newPoints(t.docs.x, t.rows), cols: t.docs.x.Cols}
-	p.p.weights = task.DocumentWeights(t.c, t.rows)
+	p := task.NewPoints(t.x, t.rows)
+	p.Weights = task.DocumentWeights(t.c, t.rows)
 	machines, err := t.trainAll(ctx, p)
 	if err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func TrainPath(
 	for i, price := range t.prices {
 		m := &Model{
 			Settings: t.s, Source: c.Source, Corpus: c.Digest(), Documents: c.Documents.Rows(),
-			Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Form: c.Form, Embedder: t.docs.x.Embedder,
+			Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Form: c.Form, Embedder: t.x.Embedder,
 			Classes: slices.Clone(c.Classes),
 		}
 		m.Settings.C = price
@@ -69,7 +68,7 @@ type training struct {
 	s      Settings
 	opt    Options
 	prices []float64
-	docs   *Documents
+	x      *sparse.Embedded
 	rows   []int // those that are trained on
 
 	weights []float64 // by class
@@ -103,12 +102,8 @@ func newTraining(
 	if err != nil {
 		return nil, err
 	}
-	x, err := e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, t.opt.Workers)
-	if err != nil {
-		return nil, err
-	}
-	t.docs = newDocuments(x)
-	return t, t.docs.check(s.Margin, 0)
+	t.x, err = e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, t.opt.Workers)
+	return t, err
 }
 
 // Need bounds the memory that training takes beside the corpus: embedded documents, those of the problem by rows
@@ -122,7 +117,7 @@ func Need(s corpus.Size, prices, workers int) int64 {
 
 // trainAll trains the machines of all classes, for each price: several at a time, each on its share of the workers.
 // Of two classes the second machine is the first with the other sign.
-func (t *training) trainAll(ctx context.Context, p *Problem) (out [][]*Machine, err error) {
+func (t *training) trainAll(ctx context.Context, p *task.Points) (out [][]*Machine, err error) {
 	n := len(t.c.Classes)
 	mirrored := n == 2 && t.s.Scheme == solver.OneVsRest
 	if mirrored {
@@ -153,7 +148,7 @@ func (t *training) trainAll(ctx context.Context, p *Problem) (out [][]*Machine, 
 		if s.prices = [2]float64{1, t.weights[k]}; mirrored {
 			s.prices[0] = t.weights[1]
 		}
-		out[k], err = p.train(ctx, task.Of(t.c, k, t.rows), t.prices, s, inner, func() { iterations.Add(1) })
+		out[k], err = train(ctx, p, t.x.Cols, task.Of(t.c, k, t.rows), t.prices, s, inner, func() { iterations.Add(1) })
 		r.Add(1)
 		return err
 	})

@@ -24,13 +24,14 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/lebanon"
 	"github.com/gramengine/gram/lab/internal/repro/zhang"
 	"github.com/gramengine/gram/lab/internal/selection"
+	"github.com/gramengine/gram/lab/internal/sphere"
 )
 
 // experiments are the experiments of the papers.
 var experiments = append(cho.Experiments, lafferty.Experiment, zhang.Experiment, lebanon.Experiment)
 
 // learners are added to those of gram.
-var learners = []*learn.Learner{lmnn.Learner, mkm.Learner}
+var learners = []*learn.Learner{lmnn.Learner, mkm.Learner, sphere.Learner}
 
 // program has gram's commands and its own.
 var program = newProgram()

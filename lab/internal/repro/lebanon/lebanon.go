@@ -13,8 +13,10 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn/logistic"
+	learntask "github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/lab/internal/repro"
+	"github.com/gramengine/gram/lab/internal/sphere"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -60,16 +62,20 @@ var classes = map[string][]string{
 // method is a curve of Figure 4.
 type method struct {
 	name, embedding string
-	logistic.Settings
+	spherical       bool // margins
+	origin          bool // no offset
 }
+
+// tolerance is the tolerance of all searches.
+const tolerance = 1e-3
 
 // methods are the curves. All are compared with the first.
 var methods = []method{
-	{"spherical", "tf-l1-sqrt", logistic.Settings{Margin: logistic.Spherical, Tolerance: 1e-3}},
-	{"L1", "tf-l1", logistic.Settings{Tolerance: 1e-3}},
-	{"L2", "tf-l2", logistic.Settings{Tolerance: 1e-3}},
-	{"root", "tf-l1-sqrt", logistic.Settings{Tolerance: 1e-3}},
-	{"root0", "tf-l1-sqrt", logistic.Settings{NoBias: true, Tolerance: 1e-3}},
+	{"spherical", "tf-l1-sqrt", true, false},
+	{"L1", "tf-l1", false, false},
+	{"L2", "tf-l2", false, false},
+	{"root", "tf-l1-sqrt", false, false},
+	{"root0", "tf-l1-sqrt", false, true},
 }
 
 // Run implements repro.Settings.
@@ -140,13 +146,9 @@ func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *cor
 		if err != nil {
 			return err
 		}
-		docs, err := logistic.NewDocuments(x)
-		if err != nil {
-			return err
-		}
 		var of [][][]float64
 		for _, class := range classes[name] {
-			found, err := p.task(ctx, r, newTask(c, docs, class, m), report, step)
+			found, err := p.task(ctx, r, newTask(c, x, class, m), report, step)
 			if err != nil {
 				return err
 			}
@@ -205,13 +207,14 @@ func (p *settings) table(name string, wrong [][][][]float64, report *repro.Repor
 // task is a class against the rest, by one method.
 type task struct {
 	name     string
-	docs     *logistic.Documents
-	positive []bool // by document
-	s        logistic.Settings
+	docs     *sparse.CSR
+	x        *sparse.Embedded // docs
+	positive []bool           // by document
+	method
 }
 
-func newTask(c *corpus.Corpus, docs *logistic.Documents, class string, m method) *task {
-	t := &task{class, docs, make([]bool, c.Documents.Rows()), m.Settings}
+func newTask(c *corpus.Corpus, x *sparse.Embedded, class string, m method) *task {
+	t := &task{class, c.Documents, x, make([]bool, c.Documents.Rows()), m}
 	for i := range t.positive {
 		t.positive[i] = repro.HasClass(c, i, class)
 	}
@@ -291,19 +294,14 @@ func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64,
 
 // wrong returns the number of wrong decisions on test documents for each C.
 func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong []int, err error) {
-	positive := make([]bool, len(train))
-	for i, doc := range train {
-		positive[i] = t.positive[doc]
+	positive := run.Pick(t.positive, train)
+	var decisions [][]float64
+	if t.spherical {
+		decisions, err = t.onSphere(ctx, positive, train, test, c)
+	} else {
+		decisions, err = t.euclidean(ctx, positive, train, test, c)
 	}
-	machines, err := t.docs.Problem(train).Train(ctx, positive, c, t.s, logistic.Options{Workers: 1})
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range machines {
-		values, err := m.Decisions(t.docs, test, t.s)
-		if err != nil {
-			return nil, err
-		}
+	for _, values := range decisions {
 		n := 0
 		for i, doc := range test {
 			if (values[i] > 0) != t.positive[doc] {
@@ -312,5 +310,51 @@ func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong
 		}
 		wrong = append(wrong, n)
 	}
-	return wrong, nil
+	return wrong, err
+}
+
+// onSphere returns the decision values of test documents for each C, with spherical margins.
+func (t *task) onSphere(
+	ctx context.Context, positive []bool, train, test []int, c []float64,
+) (out [][]float64, err error) {
+	p, err := sphere.NewProblem(t.x, train)
+	if err != nil {
+		return nil, err
+	}
+	machines, err := p.Train(ctx, positive, c, sphere.Settings{Tolerance: tolerance}, 1)
+	for _, m := range machines {
+		out = append(out, m.Decisions(t.x, test))
+	}
+	return out, err
+}
+
+// euclidean is onSphere with Euclidean margins. The test documents keep the norms that they have with
+// all terms, whichever of these the training documents have.
+func (t *task) euclidean(
+	ctx context.Context, positive []bool, train, test []int, c []float64,
+) (out [][]float64, err error) {
+	labelled := &corpus.Corpus{Documents: t.docs.SelectRows(train), Classes: []string{"class", "others"}}
+	for _, is := range positive {
+		label := int32(1)
+		if is {
+			label = 0
+		}
+		labelled.Labels.Add(label)
+	}
+	s := logistic.Settings{NoBias: t.origin, Tolerance: tolerance}
+	models, err := logistic.TrainPath(ctx, labelled, t.x.Embedder.Embedding, s, c, logistic.Options{Workers: 1})
+	for _, m := range models {
+		machine, weights := m.Machines[0], make([]float64, t.x.Cols)
+		for k, term := range m.Embedder.Terms {
+			at, _ := slices.BinarySearch(t.x.Embedder.Terms, term)
+			weights[at] = machine.Weights[k]
+		}
+		values := make([]float64, len(test))
+		for k, i := range test {
+			terms, x := t.x.Row(i)
+			values[k] = learntask.Dot(terms, x, weights)*t.x.Norms[i] + machine.Bias
+		}
+		out = append(out, values)
+	}
+	return out, err
 }

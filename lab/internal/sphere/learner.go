@@ -1,0 +1,115 @@
+package sphere
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Learner is the learner sphere-logistic.
+var Learner = &learn.Learner{
+	Name: "sphere-logistic", Summary: "logistic regression with margins on the positive sphere; -c is 10 by default",
+	Weighs: true, Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return regression{m} }),
+	New: func() learn.Trainer { return &trainer{} },
+}
+
+// trainer implements learn.PathTrainer.
+type trainer struct {
+	params.Record
+	Settings
+	Embedding learn.Embedding `param:"embed" flag:""`
+}
+
+func (t *trainer) embedding() sparse.Embedding {
+	if t.Embedding.Embedding == nil {
+		return sparse.Sphere
+	}
+	return *t.Embedding.Embedding
+}
+
+func optionsOf(o learn.Options) Options {
+	return Options{
+		Workers: o.Workers, MemoryBytes: o.MemoryBytes,
+		Progress: func(p run.Progress) { o.Tell(p.Stage, p.Done, p.Total, p.Details...) },
+	}
+}
+
+func (t *trainer) Check(learn.Options) error { return nil }
+
+func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
+	m, err := Train(ctx, c, t.embedding(), t.Settings, optionsOf(o))
+	if err != nil {
+		return nil, err
+	}
+	return regression{m}, nil
+}
+
+func (t *trainer) TrainPath(
+	ctx context.Context, c *corpus.Corpus, o learn.Options, prices []float64,
+) (out []learn.Model, err error) {
+	models, err := TrainPath(ctx, c, t.embedding(), t.Settings, prices, optionsOf(o))
+	for _, m := range models {
+		out = append(out, regression{m})
+	}
+	return out, err
+}
+
+// regression implements learn.Model and learn.Weighted.
+type regression struct{ *Model }
+
+func (m regression) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, optionsOf(o))
+}
+
+func (m regression) Weights() (weights [][]float64, columns []uint32, of string) {
+	for _, q := range m.Machines {
+		weights = append(weights, q.Weights)
+	}
+	return weights, m.Embedder.Terms, "the unit vector"
+}
+
+// row is a machine in a report.
+type row struct {
+	Class      string  `json:"class"`
+	Objective  float64 `json:"objective"`
+	Gradient   float64 `json:"gradient"`
+	Iterations int     `json:"iterations"`
+	Converged  bool    `json:"converged"`
+	Theta      float64 `json:"theta"`
+	Bounded    bool    `json:"theta_bounded,omitempty"`
+}
+
+func (m regression) About() learn.About {
+	s := m.Settings
+	a := learn.About{
+		Type: "sphere-logistic" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme,
+		Regularization: model.Regularization{C: s.C}, Classes: m.Classes, Machines: m.Classes, Probabilities: true,
+		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
+		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
+		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Ended: learn.Ended{Machines: len(m.Machines)},
+	}
+	var steps, passes, bounded int
+	var value float64
+	for k, q := range m.Machines {
+		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
+		if !q.Converged {
+			a.Ended.Unfinished++
+		}
+		if q.Bounded {
+			bounded++
+		}
+		a.Rows = append(a.Rows, row{m.Classes[k], q.Value, q.Gradient, q.Iterations, q.Converged, q.Theta, q.Bounded})
+	}
+	a.Text = []string{fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)}
+	if bounded > 0 {
+		a.Text = append(a.Text, fmt.Sprintf("θ is at its maximum in %d of %d machines: their classes are separable, and C is "+
+			"too large to bound it", bounded, len(m.Machines)))
+	}
+	return a
+}

@@ -1,0 +1,169 @@
+package sphere
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
+	"github.com/gramengine/gram/internal/learn/logistic"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Model is what was trained on a corpus. It is immutable and may be used concurrently.
+type Model struct {
+	Settings Settings
+
+	Source    string   // the training corpus, as the user named it
+	Corpus    [32]byte // its digest
+	Documents int      // its documents
+
+	Vocabulary []string // text of each term of the corpus; nil where it had indices only
+	Tokenizer  corpus.Tokenizer
+	Form       corpus.Form // how documents were read
+	Embedder   *sparse.Embedder
+
+	Classes  []string   // names
+	Machines []*Machine // one for each class
+}
+
+// Validate returns an error for the first violation of what a model must be: settings in range, a vocabulary of all
+// terms of the embedding, classes of different names with a machine each, finite numbers, and unit vectors û.
+func (m *Model) Validate() error {
+	if _, err := m.Settings.resolve(); err != nil {
+		return err
+	}
+	if err := archive.Validate(m.Vocabulary, m.Tokenizer, m.Embedder); err != nil {
+		return fmt.Errorf("sphere: %w", err)
+	}
+	name, twice := archive.Repeated(m.Classes)
+	if len(m.Classes) == 0 || len(m.Machines) != len(m.Classes) || twice || m.Embedder.Pairing != sparse.Dot {
+		return fmt.Errorf("sphere: %d machines for %d classes, %q twice: %t, embedding %s, expected a machine for each class "+
+			"and dot products", len(m.Machines), len(m.Classes), name, twice, m.Embedder)
+	}
+	for k, machine := range m.Machines {
+		length, numbers := 0.0, []float64{machine.Bias, machine.Theta, machine.Value, machine.Gradient}
+		for _, v := range machine.Weights {
+			length += float64(v * v)
+		}
+		for _, v := range append(numbers, length) {
+			if v-v != 0 {
+				return fmt.Errorf("sphere: machine of %q: %v, expected a finite number", m.Classes[k], v)
+			}
+		}
+		if len(machine.Weights) != m.Embedder.Cols() || machine.Theta < 0 || machine.Iterations < 0 ||
+			machine.Evaluations < 0 || machine.Theta > 0 && !(math.Abs(length-1) <= 1e-9) {
+			return fmt.Errorf("sphere: machine of %q: %d weights of squared length %v, θ %v, expected %d weights of length 1",
+				m.Classes[k], len(machine.Weights), length, machine.Theta, m.Embedder.Cols())
+		}
+	}
+	return nil
+}
+
+// Predict predicts documents. Terms have the numbers of the training corpus; other terms are ignored. Values don't
+// depend on the number of workers, bit for bit.
+//
+// Predict fails for negative values, if it needs more memory than allowed, and within a second after ctx is done.
+func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
+	s, _ := m.Settings.resolve()
+	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)
+	out.Probabilities = make([][]float64, docs.Rows())
+	pass := task.Pass{
+		Name: "sphere", Embedder: m.Embedder, Bytes: int64(16*k + 80),
+		Most: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress,
+	}
+	planes := make([]*Hyperplane, k)
+	for c, machine := range m.Machines {
+		planes[c] = NewHyperplane(machine.Weights)
+	}
+	scratch := make([]Scratch, pass.Workers(docs.Rows()))
+	err := pass.Run(ctx, docs, func(worker int, x *sparse.Embedded, first int) error {
+		if err := check(x, first); err != nil {
+			return err
+		}
+		values := make([]float64, 2*k*x.Rows())
+		for i := range x.Rows() {
+			f, p := values[2*k*i:2*k*i+k:2*k*i+k], values[2*k*i+k:2*k*i+2*k:2*k*i+2*k]
+			terms, row := x.Row(i)
+			point := Point{Terms: terms, Values: row, Norm2: norm2(row)}
+			for c, machine := range m.Machines {
+				f[c] = machine.decide(planes[c], point, &scratch[worker])
+			}
+			task.Decide(out, first+i, f)
+			logistic.Probabilities(p, f, s.Scheme != solver.Labels)
+			out.Probabilities[first+i] = p
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// decide returns f of a document, with the hyperplane of m.
+func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
+	if m.Theta == 0 {
+		return m.Bias
+	}
+	return 2 * m.Theta * plane.Project(x, s).Margin
+}
+
+// Decisions returns f of rows of embedded documents, which have the columns that the machine was trained on.
+func (m *Machine) Decisions(x *sparse.Embedded, rows []int) []float64 {
+	plane, out := NewHyperplane(m.Weights), make([]float64, len(rows))
+	var s Scratch
+	for k, i := range rows {
+		terms, values := x.Row(i)
+		out[k] = m.decide(plane, Point{Terms: terms, Values: values, Norm2: norm2(values)}, &s)
+	}
+	return out
+}
+
+// Form describes a model's file.
+var Form = archive.Format[Model]{
+	Package: "sphere", Name: "gram sphere-logistic ", Describe: describe, Validate: (*Model).Validate,
+}
+
+func describe(f *archive.File, m *Model) {
+	s := &m.Settings
+	if f.Writing() {
+		*s, _ = s.resolve()
+	}
+	archive.Named(f, "scheme", &s.Scheme, solver.OneVsRest, solver.Labels)
+	c := s.C
+	if math.IsInf(c, 1) {
+		c = 0 // no regularisation
+	}
+	f.Optional("c", &c)
+	if s.C = c; c == 0 {
+		s.C = math.Inf(1)
+	}
+	f.Key("tolerance", &s.Tolerance)
+	f.Key("iterations", &s.Iterations)
+	f.Corpus(&m.Source, &m.Corpus)
+	archive.Count(f, "documents", &m.Documents, 1<<38)
+	f.Names("classes", &m.Classes)
+	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
+	terms, k := f.Embedding(&m.Embedder), len(m.Classes)
+	if !f.Writing() {
+		for range m.Classes {
+			m.Machines = append(m.Machines, &Machine{})
+		}
+	}
+	archive.Records(f, "machines", k, func(i int) archive.Record {
+		q := m.Machines[i]
+		return archive.Record{
+			archive.Flags{&q.Converged, &q.Bounded}, &q.Iterations, &q.Evaluations, &q.Bias, &q.Theta, &q.Value, &q.Gradient,
+		}
+	})
+	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
+}
+
+// Write writes the model in a form of its own. The same model has the same bytes on every platform.
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

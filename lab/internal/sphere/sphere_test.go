@@ -1,0 +1,250 @@
+package sphere
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive/archivetest"
+	"github.com/gramengine/gram/internal/learn/lbfgs"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// texts draws documents of a number of classes, whose words overlap.
+func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	var docs, labels []string
+	for i := range n {
+		k := i % classes
+		var b strings.Builder
+		for range 5 + r.IntN(20) {
+			word := int(60 * math.Pow(r.Float64(), 2))
+			if r.IntN(4) == 0 {
+				word = 60 + 8*k + r.IntN(12)
+			}
+			fmt.Fprintf(&b, "w%c%c ", 'a'+word/26, 'a'+word%26)
+		}
+		docs, labels = append(docs, b.String()), append(labels, fmt.Sprint("class", k))
+	}
+	c := musttest.Get(corpus.FromTexts(context.Background(), docs, labels, corpus.Options{MinDF: 1}))(t)
+	return c
+}
+
+func problem(t testing.TB, c *corpus.Corpus) *Problem {
+	t.Helper()
+	x := musttest.Get(sparse.Sphere.Fit(c.Documents).Transform(c.Documents))(t)
+	return musttest.Get(NewProblem(x, run.Numbers(0, x.Rows())))(t)
+}
+
+// of says which documents are of class k.
+func of(c *corpus.Corpus, k int32) []bool {
+	positive := make([]bool, c.Documents.Rows())
+	for i := range positive {
+		positive[i] = c.Labels.Of(i)[0] == k
+	}
+	return positive
+}
+
+// The gradient of both objectives is that of differences, at random points.
+func TestObjectiveGradient(t *testing.T) {
+	c := texts(t, 40, 2, 1)
+	for name, prices := range map[string][2]float64{"equal": {}, "weighted": {0.5, 3}} {
+		o := newObjective(problem(t, c), prices, of(c, 0), 1)
+		o.c = 3
+		r := rand.New(rand.NewPCG(5, 6))
+		n := len(o.Terms)
+		w, g, none := make([]float64, n), make([]float64, n), make([]float64, n)
+		for j := range w {
+			w[j] = r.NormFloat64()
+		}
+		for margin, value := range map[string]lbfgs.Function{"spherical": o.value, "euclidean": o.euclidean} {
+			_ = musttest.Get(value(t.Context(), w, g))(t)
+			far := 0
+			for j := range w {
+				const step = 1e-6
+				at := func(d float64) float64 {
+					w[j] += d
+					v := musttest.Get(value(t.Context(), w, none))(t)
+					w[j] -= d
+					return v
+				}
+				want := (at(step) - at(-step)) / (2 * step)
+				if !(math.Abs(want-g[j]) <= 1e-6*max(1, math.Abs(want))) {
+					far++
+					t.Logf("%s, %s, variable %d: %v, expected %v", name, margin, j, g[j], want)
+				}
+			}
+			if far > 1 { // a kink may lie within a step
+				t.Errorf("%s, %s: %d of %d derivatives are wrong", name, margin, far, n)
+			}
+		}
+	}
+}
+
+// L-BFGS ends nowhere above plain gradient descent, from ten random starts.
+func TestSearchAgreesWithDescent(t *testing.T) {
+	c := texts(t, 40, 3, 2)
+	o, r := newObjective(problem(t, c), [2]float64{}, of(c, 0), 1), rand.New(rand.NewPCG(3, 4))
+	o.c = 3
+	for start := range 10 {
+		w, g, next := make([]float64, len(o.Terms)), make([]float64, len(o.Terms)), make([]float64, len(o.Terms))
+		for j := range w {
+			w[j] = r.NormFloat64() / math.Sqrt(float64(len(w)))
+		}
+		fast, err := lbfgs.Minimise(t.Context(), o.value, slices.Clone(w), lbfgs.Stopping{Gradient: 1e-6, Iterations: 500})
+		slow := musttest.Get(o.value(t.Context(), w, g))(t)
+		for step := 1.0; step > 1e-12; {
+			for j := range w {
+				next[j] = w[j] - step*g[j]
+			}
+			if v := musttest.Get(o.value(t.Context(), next, make([]float64, len(g))))(t); v < slow*(1-1e-12) {
+				slow = musttest.Get(o.value(t.Context(), next, g))(t)
+				w, next, step = next, w, step*1.1
+			} else {
+				step /= 2
+			}
+		}
+		if err != nil || !(fast.Value <= slow*(1+1e-6)) {
+			t.Errorf("start %d: L-BFGS ends at %.10g, descent at %.10g, %v", start, fast.Value, slow, err)
+		}
+	}
+}
+
+// Models have the same bits from any number of workers, and a path ends where its last C alone does.
+func TestSameFromAnyNumberOfWorkers(t *testing.T) {
+	c := texts(t, 2000, 3, 4)
+	s := Settings{Tolerance: 1e-2, Weights: map[string]float64{c.Classes[1]: 2}}
+	var before *Model
+	for _, workers := range []int{1, 2, 7} {
+		m := musttest.Get(TrainPath(t.Context(), c, sparse.Sphere, s, []float64{0.1, 1}, Options{Workers: workers}))(t)[1]
+		p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{Workers: workers}))(t)
+		right := 0
+		for i, k := range p.Class {
+			if int32(k) == c.Labels.Of(i)[0] {
+				right++
+			}
+		}
+		if right < 1400 {
+			t.Errorf("%d of 2000 right", right)
+		}
+		if before == nil {
+			before = m
+			s := s
+			s.C = 1
+			alone := musttest.Get(Train(t.Context(), c, sparse.Sphere, s, Options{}))(t)
+			for k, a := range alone.Machines {
+				if b := m.Machines[k].Value; !(math.Abs(a.Value-b) <= 1e-2*a.Value) {
+					t.Errorf("objective %v at the end of a path, %v alone", b, a.Value)
+				}
+			}
+			continue
+		}
+		for k, a := range m.Machines {
+			if !slices.Equal(a.Weights, before.Machines[k].Weights) {
+				t.Fatalf("%d workers give other weights of class %d", workers, k)
+			}
+		}
+	}
+}
+
+// What can't be trained on is refused by name; what is odd has defined results.
+func TestOddInput(t *testing.T) {
+	l2 := musttest.Get(sparse.ParseEmbedding("tf-l2"))(t)
+	chi := musttest.Get(sparse.ParseEmbedding("tf-l1-chi2"))(t)
+	c := texts(t, 12, 2, 5)
+	one := texts(t, 12, 1, 5)
+	signed := &corpus.Corpus{Source: "signed", Classes: []string{"a", "b"}, Documents: &sparse.CSR{
+		Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{-1, 1},
+	}}
+	signed.Labels.Add(0)
+	signed.Labels.Add(1)
+	train := func(c *corpus.Corpus, e sparse.Embedding, s Settings, o Options) error {
+		_, err := Train(t.Context(), c, e, s, o)
+		return err
+	}
+	positive := *signed
+	positive.Documents = &sparse.CSR{Cols: 2, Offsets: []int64{0, 1, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1}}
+	m := musttest.Get(Train(t.Context(), &positive, l2, Settings{}, Options{}))(t)
+	_, negative := m.Predict(t.Context(), signed.Documents, Options{})
+	for want, err := range map[string]error{
+		"1 classes, expected at least 2": train(one, sparse.Sphere, Settings{}, Options{}),
+		"no value below 0":               train(signed, l2, Settings{}, Options{}),
+		"row 0, term 0: found -1, expected no value below 0 in the embedding tf-l2": negative,
+		"tf-l1-chi2": train(c, chi, Settings{}, Options{}),
+		"c=-1":       train(c, l2, Settings{C: -1}, Options{}),
+		"needs":      train(c, l2, Settings{}, Options{MemoryBytes: 100}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Train(cancelled, c, sparse.Sphere, Settings{}, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, expected the error of the context", err)
+	}
+
+	// A class that every document has, and one that none has; a document without terms; separable
+	// documents without regularisation.
+	odd := c.Select([]int{0, 1, 2, 3, 4, 5})
+	odd.Classes = append(odd.Classes[:2:2], "all", "none")
+	labels := sparse.Labels{}
+	for i := range 6 {
+		labels.Add(odd.Labels.Of(i)[0], 2)
+	}
+	odd.Labels = labels
+	odd.Documents.Offsets[6] = odd.Documents.Offsets[5]
+	odd.Documents.Terms = odd.Documents.Terms[:odd.Documents.Offsets[6]]
+	odd.Documents.Values = odd.Documents.Values[:odd.Documents.Offsets[6]]
+	for _, price := range []float64{10, math.Inf(1)} {
+		m := musttest.Get(Train(t.Context(), odd, sparse.Sphere, Settings{C: price, Scheme: solver.Labels}, Options{}))(t)
+		p := musttest.Get(m.Predict(t.Context(), odd.Documents, Options{}))(t)
+		for i, f := range p.Decisions {
+			if f[2] != math.Log(7) || f[3] != -math.Log(7) || f[0]-f[0] != 0 || f[1]-f[1] != 0 {
+				t.Errorf("C %v, document %d: %v, expected log 7 for what all have", price, i, f)
+			}
+		}
+	}
+}
+
+// Of two classes one machine is the other with the other sign.
+func TestTwoClasses(t *testing.T) {
+	c := texts(t, 60, 2, 9)
+	m := musttest.Get(Train(t.Context(), c, sparse.Sphere, Settings{}, Options{}))(t)
+	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
+	for _, f := range p.Decisions {
+		if f[0] != -f[1] {
+			t.Fatalf("decisions %v", f)
+		}
+	}
+}
+
+func trained(t testing.TB, s Settings, embedding string) *Model {
+	t.Helper()
+	e := musttest.Get(sparse.ParseEmbedding(embedding))(t)
+	return musttest.Get(Train(context.Background(), texts(t, 20, 3, 7), e, s, Options{}))(t)
+}
+
+func TestModelFile(t *testing.T) {
+	for _, s := range []Settings{{}, {C: math.Inf(1)}} {
+		archivetest.Check(t, Form, trained(t, s, "tf-l1-sqrt"), trained(t, s, "tfidf-l2"))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
+		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{}); err != nil {
+			t.Log(err)
+		}
+	}, trained(f, Settings{}, "tfidf-l1-sqrt"))
+}

@@ -1,0 +1,290 @@
+package sphere
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/lbfgs"
+	"github.com/gramengine/gram/internal/learn/task"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Settings are what is trained. The zero value works.
+type Settings struct {
+	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
+	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
+
+	// Weights multiply the losses of documents by name of their class, as in package logistic. Models don't keep them.
+	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
+	Balanced bool               `param:"balanced" flag:""`
+
+	// Tolerance stops the search when the gradient norm falls below Tolerance times twice that of the Euclidean
+	// objective at w = 0.
+	Tolerance  float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
+	Iterations int     `param:"iterations" default:"1000" min:"1" help:"iterations of a search at most"`
+}
+
+// resolve checks the settings and fills in defaults.
+func (s Settings) resolve() (Settings, error) {
+	err := params.Resolve(&s)
+	if err != nil {
+		err = fmt.Errorf("sphere: %w", err)
+	}
+	return s, err
+}
+
+// Options are how a model is computed. The zero value works.
+type Options struct {
+	Workers     int                // goroutines; default one per processor. Results don't depend on it
+	MemoryBytes int64              // limit of what training or prediction holds beside the corpus; default none
+	Progress    func(run.Progress) // never called concurrently; nil for none
+}
+
+// Machine is a trained decision function f of one class against others; P(class | x) is 1/(1 + e^-f(x)).
+type Machine struct {
+	Weights []float64 // û, by column of the embedding
+	Theta   float64   // 0 of a machine that always returns Bias
+	Bias    float64
+
+	Value       float64 // of the objective
+	Gradient    float64 // gradient norm
+	Iterations  int
+	Evaluations int  // of objective and gradient
+	Converged   bool // whether the tolerance was reached, or the value fell no more
+	Bounded     bool // whether θ is at its maximum, because the documents are separable
+}
+
+// Problem is a set of documents to train machines on. It may be used concurrently.
+type Problem struct {
+	*task.Points
+	norm2   []float64 // Σ values² of each row
+	columns int       // of the embedding
+}
+
+// NewProblem copies some rows of embedded documents. It fails with a [sparse.ValueError] if one of the documents has a
+// negative value.
+func NewProblem(x *sparse.Embedded, rows []int) (*Problem, error) {
+	if err := check(x, 0); err != nil {
+		return nil, err
+	}
+	p := &Problem{Points: task.NewPoints(x, rows), columns: x.Cols}
+	for i := range rows {
+		_, values := p.Rows.Row(i)
+		p.norm2 = append(p.norm2, norm2(values))
+	}
+	return p, nil
+}
+
+func norm2(values []float32) (sum float64) {
+	for _, v := range values {
+		sum += float64(v) * float64(v)
+	}
+	return sum
+}
+
+// check returns an error for the first negative value of documents, of which the first has the number first.
+func check(x *sparse.Embedded, first int) error {
+	for i := range x.Rows() {
+		terms, values := x.Row(i)
+		if at := slices.IndexFunc(values, func(v float32) bool { return v < 0 }); at >= 0 {
+			return &sparse.ValueError{
+				Row: first + i, Term: x.Embedder.Terms[terms[at]], Value: values[at],
+				Expected: fmt.Sprintf("no value below 0 in the embedding %s: the positive sphere has no such points", x.Embedder),
+			}
+		}
+	}
+	return nil
+}
+
+// Train trains a machine for each C of prices, ascending, each from the one before; nil stands for Settings.C. positive
+// reports by document whether it is of the class. If no document is, or each, the machine has θ = 0 and the bias at
+// which it is right for n+1 of n+2 documents (Laplace's rule of succession).
+func (p *Problem) Train(
+	ctx context.Context, positive []bool, prices []float64, s Settings, workers int,
+) ([]*Machine, error) {
+	s, err := s.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if prices == nil {
+		prices = []float64{s.C}
+	}
+	return p.train(ctx, positive, prices, [2]float64{}, s, run.Workers(workers))
+}
+
+func (p *Problem) train(
+	ctx context.Context, positive []bool, prices []float64, weights [2]float64, s Settings, workers int,
+) (out []*Machine, err error) {
+	count := 0
+	for _, is := range positive {
+		if is {
+			count++
+		}
+	}
+	if n := len(positive); count == 0 || count == n {
+		bias := math.Log(float64(n + 1))
+		if count == 0 {
+			bias = -bias
+		}
+		for range prices {
+			out = append(out, &Machine{Weights: make([]float64, p.columns), Bias: bias, Converged: true})
+		}
+		return out, nil
+	}
+	o := newObjective(p, weights, positive, workers)
+	reference, err := o.reference(ctx)
+	if err != nil {
+		return nil, err
+	}
+	const gained = 1e-3 // part of the tolerance that the value must gain in ten steps
+	stop := lbfgs.Stopping{
+		Gradient: s.Tolerance * 2 * reference, Gained: s.Tolerance * gained, Iterations: s.Iterations,
+	}
+	w := make([]float64, len(p.Terms))
+	for i, c := range prices {
+		if o.c = c; i == 0 {
+			if err := o.start(ctx, w, reference); err != nil {
+				return nil, err
+			}
+		}
+		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
+		if err != nil {
+			return nil, err
+		}
+		length := math.Sqrt(lbfgs.Product(m.W, m.W))
+		machine := &Machine{
+			Weights: make([]float64, p.columns), Theta: min(length, maxTheta), Bounded: length >= maxTheta, Value: m.Value,
+			Gradient: m.Gradient, Iterations: m.Iterations, Evaluations: m.Evaluations, Converged: m.Converged,
+		}
+		for j, t := range p.Terms {
+			machine.Weights[t] = m.W[j] * (1 / length)
+		}
+		out = append(out, machine)
+	}
+	return out, nil
+}
+
+// Train trains a model on the labelled documents of a corpus; for separate labels on those without any, too. It neither
+// changes nor keeps the corpus. The model has the same bits from any number of workers.
+//
+// It fails for a corpus without documents or with fewer classes than the scheme needs, an embedding that isn't compared
+// by dot products, negative values, settings out of range, a memory limit that doesn't suffice, and within a second
+// after ctx is done.
+func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
+	models, err := TrainPath(ctx, c, e, s, nil, opt)
+	if err != nil {
+		return nil, err
+	}
+	return models[0], nil
+}
+
+// TrainPath is [Train] for each C of prices, ascending, each machine from the one before; nil stands for Settings.C.
+func TrainPath(
+	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
+) (_ []*Model, err error) {
+	if s, err = s.resolve(); err != nil {
+		return nil, err
+	}
+	if prices == nil {
+		prices = []float64{s.C}
+	}
+	var rows []int
+	var weights []float64
+	if err = task.CheckPrices(prices); err == nil {
+		rows, err = task.Check(ctx, c, e, s.Scheme)
+	}
+	if err == nil {
+		weights, err = task.Weights(c, rows, s.Weights, s.Balanced, s.Scheme)
+		s.Weights, s.Balanced = nil, false
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sphere: %w", err)
+	}
+	workers := run.Workers(opt.Workers)
+	err = run.Fits(need(c.Size(), len(prices), workers), opt.MemoryBytes,
+		"sphere: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
+	if err != nil {
+		return nil, err
+	}
+	x, err := e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, workers)
+	if err != nil {
+		return nil, err
+	}
+	p, err := NewProblem(x, rows)
+	if err != nil {
+		return nil, err
+	}
+	p.Weights = task.DocumentWeights(c, rows)
+	machines, err := p.trainAll(ctx, c, rows, weights, prices, s, opt)
+	if err != nil {
+		return nil, err
+	}
+	var out []*Model
+	for i, price := range prices {
+		m := &Model{
+			Settings: s, Source: c.Source, Corpus: c.Digest(), Documents: c.Documents.Rows(), Vocabulary: c.Vocabulary,
+			Tokenizer: c.Tokenizer, Form: c.Form, Embedder: x.Embedder, Classes: slices.Clone(c.Classes),
+		}
+		m.Settings.C = price
+		for k := range c.Classes {
+			m.Machines = append(m.Machines, machines[k][i])
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// need bounds the memory that training takes beside the corpus: embedded documents, the problem's by rows and by
+// columns, a machine for each class and C, and the vectors of the searches under way.
+func need(s corpus.Size, prices, workers int) int64 {
+	const vectors = 2*lbfgs.Memory + 8
+	rows, n := int64(s.Documents), int64(s.Terms+1)
+	return sparse.EmbeddedBytes(s.Documents, s.Values+rows) + 16*s.Values + 16*n + 16*rows +
+		8*n*int64(s.Classes*prices) + 8*(vectors*n+8*rows)*int64(min(workers, s.Classes))
+}
+
+// trainAll trains the machines of all classes for each C, several at a time. The second of two machines is the first
+// with the other sign.
+func (p *Problem) trainAll(
+	ctx context.Context, c *corpus.Corpus, rows []int, weights, prices []float64, s Settings, opt Options,
+) (out [][]*Machine, err error) {
+	n, workers := len(c.Classes), run.Workers(opt.Workers)
+	mirrored := n == 2 && s.Scheme == solver.OneVsRest
+	if mirrored {
+		n = 1
+	}
+	out = make([][]*Machine, n)
+	var report func(int64)
+	if opt.Progress != nil {
+		report = func(done int64) { opt.Progress(run.Progress{Stage: "training", Done: done, Total: int64(n)}) }
+	}
+	ctx, r := run.StartReporter(ctx, "sphere: Options.Progress", report)
+	defer r.Finish(&err)
+	atOnce := min(workers, n)
+	err = run.Tasks(ctx, atOnce, n, func(ctx context.Context, _, k int) (err error) {
+		of := [2]float64{1, weights[k]}
+		if mirrored {
+			of[0] = weights[1]
+		}
+		out[k], err = p.train(ctx, task.Of(c, k, rows), prices, of, s, max(workers/atOnce, 1))
+		r.Add(1)
+		return err
+	})
+	if mirrored && err == nil {
+		var other []*Machine
+		for _, m := range out[0] {
+			opposite := *m
+			opposite.Bias, opposite.Weights = -m.Bias, slices.Clone(m.Weights)
+			lbfgs.Scale(opposite.Weights, -1)
+			other = append(other, &opposite)
+		}
+		out = append(out, other)
+	}
+	return out, err
+}
