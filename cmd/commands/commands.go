@@ -1,4 +1,5 @@
-// Package commands lists the commands of gram, for its main program and for gramlab, which has further learners.
+// Package commands lists the commands of gram, for its main program and for gramlab, which has
+// further learners.
 package commands
 
 import (

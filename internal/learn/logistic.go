@@ -69,7 +69,8 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 			tell("choosing C", done, total, details...)
 		}
 	}
-	found, err := Search(ctx, c, &Grid{Points: []Point{{Trainer: &rough, Spec: logisticLearner.Name}}, C: triedC, Folds: triedOn}, o)
+	points := []Point{{Trainer: &rough, Spec: logisticLearner.Name}}
+	found, err := Search(ctx, c, &Grid{Points: points, C: triedC, Folds: triedOn}, o)
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // the training on all documents follows
 		short.Need = max(short.Need, logistic.Need(c.Size(), 1, o.Workers))
 	}

@@ -23,10 +23,10 @@ type Machine struct {
 	Converged   bool // whether the tolerance was reached
 }
 
-// train trains a machine on documents of an embedding with the given number of columns for each C of prices, ascending,
-// each from the one before. positive says by document whether it is of the class. A class that has no document, or all
-// of them, gets a machine with weights 0 and the bias at which it is right for n+1 of n+2 documents (Laplace's rule of
-// succession).
+// train trains a machine on documents of an embedding with the given number of columns for each C
+// of prices, ascending, each from the one before. positive says by document whether it is of the
+// class. A class that has no document, or all of them, gets a machine with weights 0 and the bias
+// at which it is right for n+1 of n+2 documents (Laplace's rule of succession).
 func train(
 	ctx context.Context, p *task.Points, columns int, positive []bool, prices []float64, s Settings, workers int,
 	told func(),
@@ -72,8 +72,8 @@ func train(
 	return out, nil
 }
 
-// search finds a machine from w, of which the gap is within the tolerance, too. Without regularisation there is no gap
-// to measure.
+// search finds a machine from w, of which the gap is within the tolerance, too. Without
+// regularisation there is no gap to measure.
 func (o *objective) search(ctx context.Context, w []float64, stop lbfgs.Stopping, columns int) (*Machine, error) {
 	if o.s.Loose || math.IsInf(o.s.C, 1) {
 		m, err := lbfgs.Minimise(ctx, o.value, w, stop)

@@ -34,8 +34,8 @@ type Model struct {
 
 // Validate reports the first violation of what a model must be, or nil: settings in range, an
 // embedding as [sparse.RestoreEmbedder] asks for, a vocabulary that holds all its terms, each once,
-// names of classes that differ and a machine for each, with finite numbers and as many weights as the embedding has
-// columns. It takes one pass.
+// names of classes that differ and a machine for each, with finite numbers and as many weights as
+// the embedding has columns. It takes one pass.
 func (m *Model) Validate() error {
 	if _, err := m.Settings.resolve(); err != nil {
 		return err
@@ -93,8 +93,8 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // Other terms are ignored.
 // Values don't depend on the number of workers, bit for bit. m and docs must be valid.
 //
-// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
-// is done.
+// Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within
+// a second after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	s, _ := m.Settings.resolve()
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)
@@ -122,7 +122,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// Probabilities sets p to the probabilities of decision values f. If a document has one class, they sum to 1.
+// Probabilities sets p to the probabilities of decision values f. If a document has one class, they
+// sum to 1.
 func Probabilities(p, f []float64, one bool) {
 	sum := 0.0
 	for k, v := range f {

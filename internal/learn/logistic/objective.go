@@ -8,7 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/task"
 )
 
-// objective is the function that a machine minimises, see the package documentation. A point is w and b after it.
+// objective is the function that a machine minimises, see the package documentation. A point is w
+// and b after it.
 type objective struct {
 	*task.Points
 	s        *Settings
@@ -89,8 +90,8 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// value computes the objective at w and its gradient g. Sums over documents go by fixed blocks, so that the bits don't
-// depend on workers.
+// value computes the objective at w and its gradient g. Sums over documents go by fixed blocks, so
+// that the bits don't depend on workers.
 func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) {
 	n, b := len(o.Terms), 0.0
 	if !o.s.NoBias {

@@ -18,9 +18,9 @@ import (
 // count, too. It neither changes nor keeps the corpus. The model has the same bits from any number
 // of workers.
 //
-// It fails for a corpus without documents or with fewer classes than the scheme needs, an embedding that isn't compared
-// by dot products or refuses a value, settings out of range, a memory limit that doesn't suffice, and within a second
-// after ctx is done.
+// It fails for a corpus without documents or with fewer classes than the scheme needs, an embedding
+// that isn't compared by dot products or refuses a value, settings out of range, a memory limit
+// that doesn't suffice, and within a second after ctx is done.
 func Train(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options,
 ) (*Model, error) {
@@ -31,8 +31,8 @@ func Train(
 	return models[0], nil
 }
 
-// TrainPath is [Train] for each C of prices, ascending, each machine from the one before; nil stands
-// for Settings.C.
+// TrainPath is [Train] for each C of prices, ascending, each machine from the one before; nil
+// stands for Settings.C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
@@ -106,8 +106,9 @@ func newTraining(
 	return t, err
 }
 
-// Need bounds the memory that training takes beside the corpus: embedded documents, those of the problem by rows
-// and by columns, a machine for each class and C, and the vectors of the searches under way.
+// Need bounds the memory that training takes beside the corpus: embedded documents, those of the
+// problem by rows and by columns, a machine for each class and C, and the vectors of the searches
+// under way.
 func Need(s corpus.Size, prices, workers int) int64 {
 	const vectors = 2*lbfgs.Memory + 8
 	rows, n := int64(s.Documents), int64(s.Terms+1)
@@ -115,8 +116,8 @@ func Need(s corpus.Size, prices, workers int) int64 {
 		8*n*int64(s.Classes*prices) + 8*(vectors*n+8*rows)*int64(min(run.Workers(workers), s.Classes))
 }
 
-// trainAll trains the machines of all classes, for each price: several at a time, each on its share of the workers.
-// Of two classes the second machine is the first with the other sign.
+// trainAll trains the machines of all classes, for each price: several at a time, each on its share
+// of the workers. Of two classes the second machine is the first with the other sign.
 func (t *training) trainAll(ctx context.Context, p *task.Points) (out [][]*Machine, err error) {
 	n := len(t.c.Classes)
 	mirrored := n == 2 && t.s.Scheme == solver.OneVsRest

@@ -9,8 +9,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Points are documents to train on, by rows and by columns, so that a pass over either is a gather. Columns are the
-// terms that any of the documents has, the most frequent first, so that what a pass reads most lies together.
+// Points are documents to train on, by rows and by columns, so that a pass over either is a gather.
+// Columns are the terms that any of the documents has, the most frequent first, so that what a pass
+// reads most lies together.
 type Points struct {
 	Rows    *sparse.CSR // columns are indices of Terms
 	Columns *sparse.CSR // transposed: row j has the documents with Terms[j]

@@ -1,4 +1,5 @@
-// Command gramlab is gram with the learners of the papers that its kernels come from. It repeats their experiments.
+// Command gramlab is gram with the learners of the papers that its kernels come from. It repeats
+// their experiments.
 //
 //	gramlab COMMAND [flags]
 //

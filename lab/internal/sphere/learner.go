@@ -108,8 +108,8 @@ func (m regression) About() learn.About {
 	}
 	a.Text = []string{fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)}
 	if bounded > 0 {
-		a.Text = append(a.Text, fmt.Sprintf("θ is at its maximum in %d of %d machines: their classes are separable, and C is "+
-			"too large to bound it", bounded, len(m.Machines)))
+		a.Text = append(a.Text, fmt.Sprintf("θ is at its maximum in %d of %d machines: their classes are separable, and "+
+			"C is too large to bound it", bounded, len(m.Machines)))
 	}
 	return a
 }

@@ -32,8 +32,9 @@ type Model struct {
 	Machines []*Machine // one for each class
 }
 
-// Validate returns an error for the first violation of what a model must be: settings in range, a vocabulary of all
-// terms of the embedding, classes of different names with a machine each, finite numbers, and unit vectors û.
+// Validate returns an error for the first violation of what a model must be: settings in range, a
+// vocabulary of all terms of the embedding, classes of different names with a machine each, finite
+// numbers, and unit vectors û.
 func (m *Model) Validate() error {
 	if _, err := m.Settings.resolve(); err != nil {
 		return err
@@ -43,8 +44,8 @@ func (m *Model) Validate() error {
 	}
 	name, twice := archive.Repeated(m.Classes)
 	if len(m.Classes) == 0 || len(m.Machines) != len(m.Classes) || twice || m.Embedder.Pairing != sparse.Dot {
-		return fmt.Errorf("sphere: %d machines for %d classes, %q twice: %t, embedding %s, expected a machine for each class "+
-			"and dot products", len(m.Machines), len(m.Classes), name, twice, m.Embedder)
+		return fmt.Errorf("sphere: %d machines for %d classes, %q twice: %t, embedding %s, expected a machine for each "+
+			"class and dot products", len(m.Machines), len(m.Classes), name, twice, m.Embedder)
 	}
 	for k, machine := range m.Machines {
 		length, numbers := 0.0, []float64{machine.Bias, machine.Theta, machine.Value, machine.Gradient}
@@ -65,10 +66,11 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Predict predicts documents. Terms have the numbers of the training corpus; other terms are ignored. Values don't
-// depend on the number of workers, bit for bit.
+// Predict predicts documents. Terms have the numbers of the training corpus; other terms are
+// ignored. Values don't depend on the number of workers, bit for bit.
 //
-// Predict fails for negative values, if it needs more memory than allowed, and within a second after ctx is done.
+// Predict fails for negative values, if it needs more memory than allowed, and within a second
+// after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	s, _ := m.Settings.resolve()
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)
@@ -114,7 +116,8 @@ func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	return 2 * m.Theta * plane.Project(x, s).Margin
 }
 
-// Decisions returns f of rows of embedded documents, which have the columns that the machine was trained on.
+// Decisions returns f of rows of embedded documents, which have the columns that the machine was
+// trained on.
 func (m *Machine) Decisions(x *sparse.Embedded, rows []int) []float64 {
 	plane, out := NewHyperplane(m.Weights), make([]float64, len(rows))
 	var s Scratch

@@ -87,12 +87,12 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// maxTheta bounds θ: for separable documents without regularisation it would grow for ever. Beyond, the objective is
-// constant along a ray.
+// maxTheta bounds θ: for separable documents without regularisation it would grow for ever. Beyond,
+// the objective is constant along a ray.
 const maxTheta = 1e4
 
-// value computes the objective at w and its gradient g. Sums over documents go by fixed blocks, so that the bits don't
-// depend on workers.
+// value computes the objective at w and its gradient g. Sums over documents go by fixed blocks, so
+// that the bits don't depend on workers.
 func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) {
 	length := math.Sqrt(lbfgs.Product(w, w))
 	theta := min(length, maxTheta)
@@ -159,8 +159,9 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 	return sum(o.losses) + lbfgs.Product(w, w)/(2*o.c), err
 }
 
-// start sets w to where the search begins: the Euclidean solution, roughly, which is convex, and halved since f has a
-// factor of 2. From the means of classes of unequal size a search may take a thousand times as long and end higher.
+// start sets w to where the search begins: the Euclidean solution, roughly, which is convex, and
+// halved since f has a factor of 2. From the means of classes of unequal size a search may take a
+// thousand times as long and end higher.
 func (o *objective) start(ctx context.Context, w []float64, reference float64) error {
 	stop := lbfgs.Stopping{Gradient: 0.01 * reference, Iterations: 100}
 	if _, err := lbfgs.Minimise(ctx, o.euclidean, w, stop); err != nil {
@@ -189,7 +190,8 @@ func (o *objective) start(ctx context.Context, w []float64, reference float64) e
 	return nil
 }
 
-// reference returns the gradient norm of the Euclidean objective at w = 0 with the best constant added to f.
+// reference returns the gradient norm of the Euclidean objective at w = 0 with the best constant
+// added to f.
 func (o *objective) reference(ctx context.Context) (float64, error) {
 	sum := o.sides()
 	positive := o.prices[1] * sum[1]

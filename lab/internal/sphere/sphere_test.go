@@ -120,7 +120,8 @@ func TestSearchAgreesWithDescent(t *testing.T) {
 	}
 }
 
-// Models have the same bits from any number of workers, and a path ends where its last C alone does.
+// Models have the same bits from any number of workers, and a path ends where its last C alone
+// does.
 func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 	c := texts(t, 2000, 3, 4)
 	s := Settings{Tolerance: 1e-2, Weights: map[string]float64{c.Classes[1]: 2}}

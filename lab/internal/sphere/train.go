@@ -20,12 +20,13 @@ type Settings struct {
 	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights multiply the losses of documents by name of their class, as in package logistic. Models don't keep them.
+	// Weights multiply the losses of documents by name of their class, as in package logistic. Models
+	// don't keep them.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
-	// Tolerance stops the search when the gradient norm falls below Tolerance times twice that of the Euclidean
-	// objective at w = 0.
+	// Tolerance stops the search when the gradient norm falls below Tolerance times twice that of the
+	// Euclidean objective at w = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 	Iterations int     `param:"iterations" default:"1000" min:"1" help:"iterations of a search at most"`
 }
@@ -46,7 +47,8 @@ type Options struct {
 	Progress    func(run.Progress) // never called concurrently; nil for none
 }
 
-// Machine is a trained decision function f of one class against others; P(class | x) is 1/(1 + e^-f(x)).
+// Machine is a trained decision function f of one class against others; P(class | x) is 1/(1 +
+// e^-f(x)).
 type Machine struct {
 	Weights []float64 // û, by column of the embedding
 	Theta   float64   // 0 of a machine that always returns Bias
@@ -67,8 +69,8 @@ type Problem struct {
 	columns int       // of the embedding
 }
 
-// NewProblem copies some rows of embedded documents. It fails with a [sparse.ValueError] if one of the documents has a
-// negative value.
+// NewProblem copies some rows of embedded documents. It fails with a [sparse.ValueError] if one of
+// the documents has a negative value.
 func NewProblem(x *sparse.Embedded, rows []int) (*Problem, error) {
 	if err := check(x, 0); err != nil {
 		return nil, err
@@ -88,7 +90,8 @@ func norm2(values []float32) (sum float64) {
 	return sum
 }
 
-// check returns an error for the first negative value of documents, of which the first has the number first.
+// check returns an error for the first negative value of documents, of which the first has the
+// number first.
 func check(x *sparse.Embedded, first int) error {
 	for i := range x.Rows() {
 		terms, values := x.Row(i)
@@ -102,9 +105,10 @@ func check(x *sparse.Embedded, first int) error {
 	return nil
 }
 
-// Train trains a machine for each C of prices, ascending, each from the one before; nil stands for Settings.C. positive
-// reports by document whether it is of the class. If no document is, or each, the machine has θ = 0 and the bias at
-// which it is right for n+1 of n+2 documents (Laplace's rule of succession).
+// Train trains a machine for each C of prices, ascending, each from the one before; nil stands for
+// Settings.C. positive reports by document whether it is of the class. If no document is, or each,
+// the machine has θ = 0 and the bias at which it is right for n+1 of n+2 documents (Laplace's rule
+// of succession).
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, prices []float64, s Settings, workers int,
 ) ([]*Machine, error) {
@@ -170,12 +174,13 @@ func (p *Problem) train(
 	return out, nil
 }
 
-// Train trains a model on the labelled documents of a corpus; for separate labels on those without any, too. It neither
-// changes nor keeps the corpus. The model has the same bits from any number of workers.
+// Train trains a model on the labelled documents of a corpus; for separate labels on those without
+// any, too. It neither changes nor keeps the corpus. The model has the same bits from any number of
+// workers.
 //
-// It fails for a corpus without documents or with fewer classes than the scheme needs, an embedding that isn't compared
-// by dot products, negative values, settings out of range, a memory limit that doesn't suffice, and within a second
-// after ctx is done.
+// It fails for a corpus without documents or with fewer classes than the scheme needs, an embedding
+// that isn't compared by dot products, negative values, settings out of range, a memory limit that
+// doesn't suffice, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {
@@ -184,7 +189,8 @@ func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings
 	return models[0], nil
 }
 
-// TrainPath is [Train] for each C of prices, ascending, each machine from the one before; nil stands for Settings.C.
+// TrainPath is [Train] for each C of prices, ascending, each machine from the one before; nil
+// stands for Settings.C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) (_ []*Model, err error) {
@@ -240,8 +246,9 @@ func TrainPath(
 	return out, nil
 }
 
-// need bounds the memory that training takes beside the corpus: embedded documents, the problem's by rows and by
-// columns, a machine for each class and C, and the vectors of the searches under way.
+// need bounds the memory that training takes beside the corpus: embedded documents, the problem's
+// by rows and by columns, a machine for each class and C, and the vectors of the searches under
+// way.
 func need(s corpus.Size, prices, workers int) int64 {
 	const vectors = 2*lbfgs.Memory + 8
 	rows, n := int64(s.Documents), int64(s.Terms+1)
@@ -249,8 +256,8 @@ func need(s corpus.Size, prices, workers int) int64 {
 		8*n*int64(s.Classes*prices) + 8*(vectors*n+8*rows)*int64(min(workers, s.Classes))
 }
 
-// trainAll trains the machines of all classes for each C, several at a time. The second of two machines is the first
-// with the other sign.
+// trainAll trains the machines of all classes for each C, several at a time. The second of two
+// machines is the first with the other sign.
 func (p *Problem) trainAll(
 	ctx context.Context, c *corpus.Corpus, rows []int, weights, prices []float64, s Settings, opt Options,
 ) (out [][]*Machine, err error) {
