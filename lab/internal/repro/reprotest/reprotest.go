@@ -196,3 +196,26 @@ func Number(t testing.TB, cell string) float64 {
 	}
 	return v
 }
+
+// Result returns the rows of a table in lab/results by titles.
+func Result(t testing.TB, experiment, key string) (rows []map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "results", experiment+"-"+key+".tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var titles []string
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if titles == nil {
+			titles = cells
+			continue
+		}
+		row := map[string]string{}
+		for i, title := range titles {
+			row[title] = cells[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

@@ -1,0 +1,37 @@
+package cho
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gramengine/gram/lab/internal/repro"
+	"github.com/gramengine/gram/lab/internal/repro/reprotest"
+)
+
+// The tables in lab/results have the printed errors of Tables 2.2 and 3.1. Errors on look-alikes
+// are off by up to a factor of two.
+func TestResults(t *testing.T) {
+	compared := 0
+	for _, set := range []string{"rectangles", "rectangles-image", "convex", "mnist-rand", "mnist-image",
+		"20news-random"} {
+		for _, row := range reprotest.Result(t, "cho", set) {
+			percent, ok := printed(set, row["kernel"])
+			if ok != (row["printed"] != "") {
+				t.Errorf("%s, %s: %q is printed", set, row["kernel"], row["printed"])
+			}
+			if !ok {
+				continue
+			}
+			compared++
+			ln := math.Abs(math.Log(reprotest.Number(t, row["test"]) / percent))
+			if row["printed"] != repro.Fixed(percent, 2) || !(math.Abs(ln-reprotest.Number(t, row["|ln|"])) <= 0.003) ||
+				!(ln < 0.75) {
+				t.Errorf("%s, %s: %s %% beside %s, |ln| %s, expected %v and %v", set, row["kernel"], row["test"], row["printed"],
+					row["|ln|"], percent, ln)
+			}
+		}
+	}
+	if compared < 27 {
+		t.Errorf("%d figures are compared, expected 27 or more", compared)
+	}
+}
