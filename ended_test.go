@@ -21,6 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/internal/learn/pca"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -57,7 +58,6 @@ func TestEnded(t *testing.T) {
 	on := gram.Must(landmark.Train(live, few, landmark.Settings{Landmarks: 20}, landmark.Options{}))
 	vectors, product := mat.NewDense(e.Len(), 200, nil), mat.NewDense(e.Len(), 200, nil)
 	rows := gram.Must(e.Rectangle(k, x, 64<<20))
-	kernels := []kernel.Kernel{k}
 	all, parts := make([]int, e.Len()), make([]int, e.Len())
 	for i := range all {
 		all[i], parts[i] = i, i%2
@@ -76,7 +76,7 @@ func TestEnded(t *testing.T) {
 		{cached.Rows, k, []int{0}, [][2]int{{0, e.Len()}}, [][]float32{make([]float32, e.Len())}},
 		{spectrum.All, square, 2},
 		{svm.NewProblem, c, embedding, opt}, {p.Build}, {p.Train, s},
-		{p.Search, s, svm.Grid{Kernels: kernels, C: []float64{1, 10}}},
+		{(&svm.Evaluator{Settings: s, Folds: 5}).Evaluate, []tune.Candidate{{Kernel: k}}},
 		{predictor.Predict, c.Documents}, {lines.Predict, c.Documents},
 		{logistic.Train, c, dot},
 		{curves.Predict, c.Documents}, {near.Predict, c.Documents},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/score"
 )
 
 // About describes a model.
@@ -79,7 +79,7 @@ type ClassScore struct {
 	Precision, Recall, F1 float64
 }
 
-func scoreOf(s *svm.Score) *Score {
+func scoreOf(s *score.Score) *Score {
 	out := &Score{Documents: s.Documents, Right: s.Right, Accuracy: s.Accuracy, Confusion: s.Confusion,
 		MicroF1: s.MicroF1, MacroF1: s.MacroF1, HammingLoss: s.Hamming, MeanSquaredError: s.MeanSquaredError,
 		R2: 1 - s.MeanSquaredError/s.Variance, SquaredCorrelation: s.R2, LogLoss: math.NaN(), ECE: math.NaN()}

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 )
 
 // ValidateOptions are the options of [CrossValidate]. The zero value is a support vector machine
@@ -40,7 +40,7 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ 
 	if err != nil {
 		return nil, err
 	}
-	v, err := learn.CrossValidate(ctx, c, trainer, own, cmp.Or(o.Folds, svm.DefaultFolds))
+	v, err := learn.CrossValidate(ctx, c, trainer, own, cmp.Or(o.Folds, tune.DefaultFolds))
 	if err != nil {
 		return nil, c.NameValue(err)
 	}

@@ -25,6 +25,8 @@ var layers = []string{
 	"engine/internal/compute internal/report internal/learn/model",
 	"engine/internal/cache engine/spectrum internal/learn/task",
 	"engine",
+	"internal/learn/score",
+	"internal/learn/tune",
 	"internal/learn/knn internal/learn/landmark internal/learn/linear internal/learn/logistic internal/learn/pca " +
 		"internal/learn/svm",
 	"internal/learn",

@@ -68,7 +68,7 @@ func InFields(err error) string {
 
 // packages are the prefixes of errors that name a package.
 var packages = regexp.MustCompile(`^((corpus|cuda|device|engine|geometry|gram|job|kernel|knn|landmark|learn|linear|` +
-	`logistic|matrixio|model|pca|ptx|run|shards|solver|sparse|spectrum|store|svm|tiles|token): )+`)
+	`logistic|matrixio|model|pca|ptx|run|score|shards|solver|sparse|spectrum|store|svm|tiles|token|tune): )+`)
 
 // TrimPackages returns the text of an error without the names of packages before it.
 func TrimPackages(text string) string { return text[len(packages.FindString(text)):] }

@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -70,15 +71,16 @@ func (g *Given) Fixed() bool {
 	return noT != nil && noGamma != nil
 }
 
-// Candidates are what [svm.Choose] chooses from for a corpus: what is given stays.
-func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (svm.Candidates, error) {
-	out := svm.Candidates{C: chosenC, Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed}
-	regression := s.Measure() == svm.MeanSquaredError
+// Candidates are what [tune.Choose] chooses from for a corpus: what is given stays.
+func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, error) {
+	out := tune.Candidates{Measure: s.Measure(), C: chosenC, Nu: s.Nu, Epsilon: []float64{s.Epsilon}, Unit: 1,
+		Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed, Folds: tune.DefaultFolds}
+	regression := out.Measure == tune.MeanSquaredError
 	if regression {
 		out.Unit = spread(c)
-		out.C, out.Epsilon = times(out.Unit, chosenPrices), times(out.Unit, chosenZones)
-		if g.Epsilon != 0 {
-			out.Epsilon = nil
+		out.C = times(out.Unit, chosenPrices)
+		if s.Type == model.EpsilonSVR && g.Epsilon == 0 {
+			out.Epsilon = times(out.Unit, chosenZones)
 		}
 	}
 	if g.C != 0 {

@@ -106,7 +106,7 @@ func TestCandidatesOfRegression(t *testing.T) {
 		}
 		fixed := &Given{Regularization: model.Regularization{C: 3, Epsilon: 5}}
 		given, err := fixed.Candidates(c, svm.Settings{Type: model.EpsilonSVR, Epsilon: 5})
-		if err != nil || len(given.C) != 1 || given.C[0] != 3 || given.Epsilon != nil {
+		if err != nil || len(given.C) != 1 || given.C[0] != 3 || !slices.Equal(given.Epsilon, []float64{5}) {
 			t.Errorf("%s: C and epsilon that are given are %v and %v, %v", name, given.C, given.Epsilon, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -29,8 +29,8 @@ type EvaluateOptions struct {
 
 // Evaluation compares what a model predicts of documents with their labels.
 type Evaluation struct {
-	Score    *svm.Score `json:"-"`
-	Outcomes []Outcome  `json:"-"` // by document
+	Score    *score.Score `json:"-"`
+	Outcomes []Outcome    `json:"-"` // by document
 
 	// Where each document has one class: the error of the surest documents, for each confidence; and the largest
 	// part of the documents with an error of at most 1, 2, 5 and 10 %, zero for none.
@@ -171,7 +171,7 @@ func Evaluate(
 }
 
 // outcomesOf says what rows are right.
-func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, score *svm.Score) []Outcome {
+func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, score *score.Score) []Outcome {
 	number := map[string]int{}
 	for k := range score.Classes {
 		number[score.Classes[k].Name] = k

@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -75,23 +76,24 @@ type Grid struct {
 
 	Each func(*Validation) // called with each point that is complete, of support vector machines; nil for none
 
-	searcher   Searcher
-	machines   svm.Grid
-	embeddings []string // for samples
+	machines    *machines // nil for other learners
+	all         []tune.Candidate
+	kernels     []kernel.Kernel
+	schemes     []solver.Scheme
+	nu, epsilon []float64
+	embeddings  []string // for samples
 }
 
 // Total is the number of points, 0 on samples.
 func (g *Grid) Total() int {
-	if g.searcher == nil {
+	if g.machines == nil {
 		return len(g.Points) * max(len(g.C), 1)
 	}
-	m := &g.machines
-	return max(m.Cuts, 1) * max(len(m.Schemes), 1) * len(m.Kernels) * max(len(m.Nu), 1) * max(len(m.Epsilon), 1) *
-		max(len(m.C), 1)
+	return len(g.all)
 }
 
 // Kernels are those of support vector machines that are compared.
-func (g *Grid) Kernels() []kernel.Kernel { return g.machines.Kernels }
+func (g *Grid) Kernels() []kernel.Kernel { return g.kernels }
 
 // Point is a combination of settings.
 type Point struct {
@@ -116,8 +118,8 @@ type Words struct {
 //
 // Errors: a learner or a parameter that isn't known, values and options that make no sense.
 func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, error) {
-	if own, ok := trainer.(Searcher); ok {
-		return own.Grid(lists, o)
+	if own, ok := trainer.(*machines); ok {
+		return own.grid(lists, o)
 	}
 	g := &Grid{}
 	if params.Default(trainer, "c") != "" {
@@ -183,9 +185,12 @@ func (w *Words) numbers() (values []float64, err error) {
 	return values, nil
 }
 
-// newMachinesGrid makes a grid for support vector machines.
-func newMachinesGrid(t *machines, lists []Words, o Options) (*Grid, error) {
-	g := &Grid{searcher: t}
+// grid makes a grid for support vector machines.
+func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
+	if t.Type == model.OneClass {
+		return nil, flagtext.Errorf("-type %s: there is nothing to compare predictions with", t.Type)
+	}
+	g := &Grid{machines: t}
 	var kernels []string
 	var numbers []kernel.List
 	for _, list := range lists {
@@ -210,7 +215,7 @@ func newMachinesGrid(t *machines, lists []Words, o Options) (*Grid, error) {
 				case err != nil || one.Scheme == solver.Labels:
 					return nil, flagtext.Errorf("-grid scheme: %q, expected one-vs-one, one-vs-rest", name)
 				}
-				g.machines.Schemes = append(g.machines.Schemes, one.Scheme)
+				g.schemes = append(g.schemes, one.Scheme)
 			}
 		default:
 			values, err := list.numbers()
@@ -251,10 +256,31 @@ func newMachinesGrid(t *machines, lists []Words, o Options) (*Grid, error) {
 			all = append(all, k)
 		}
 	}
-	return g, g.vary(t.Type, all, numbers)
+	if err := g.vary(t.Type, all, numbers); err != nil {
+		return nil, err
+	}
+	s, err := t.settings(&o)
+	g.all = t.combine(s, g)
+	return g, err
 }
 
-// vary fills in the grid of support vector machines: kernels with all combinations of lists.
+// combine returns all combinations of the lists of a grid. Settings stand for lists that it doesn't have.
+func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
+	used, schemes := s.Used(), g.schemes
+	if schemes == nil {
+		schemes = []solver.Scheme{s.Scheme}
+	}
+	list := func(values []float64, own float64) []float64 {
+		if values == nil {
+			return []float64{own}
+		}
+		return values
+	}
+	return tune.Combine(max(g.Cuts, 1), schemes, g.kernels, list(g.nu, used.Nu), list(g.epsilon, used.Epsilon),
+		list(g.C, s.C))
+}
+
+// vary fills in the lists of support vector machines.
 func (g *Grid) vary(t model.Type, kernels []kernel.Kernel, lists []kernel.List) error {
 	g.Lists = lists
 	var own []kernel.List
@@ -264,11 +290,11 @@ func (g *Grid) vary(t model.Type, kernels []kernel.Kernel, lists []kernel.List) 
 		}
 		switch list.Name {
 		case "C":
-			g.machines.C = list.Values
+			g.C = list.Values
 		case "nu":
-			g.machines.Nu = list.Values
+			g.nu = list.Values
 		case "epsilon":
-			g.machines.Epsilon = list.Values
+			g.epsilon = list.Values
 		default:
 			own = append(own, list)
 		}
@@ -294,6 +320,6 @@ func (g *Grid) vary(t model.Type, kernels []kernel.Kernel, lists []kernel.List) 
 			return fmt.Errorf("kernel %s is in the search twice", k)
 		}
 	}
-	g.C, g.machines.Kernels, g.machines.Cuts = g.machines.C, all, g.Cuts
+	g.kernels = all
 	return nil
 }

@@ -63,10 +63,10 @@ func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, 
 }
 
 // TrainAll implements Together.
-func (t *nearest) TrainAll(_ context.Context, c *corpus.Corpus, o Options, points []Point) ([]Model, error) {
+func (t *nearest) TrainAll(_ context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
 	var settings []knn.Settings
-	for _, p := range points {
-		s, err := p.Trainer.(*nearest).settings(o)
+	for _, own := range all {
+		s, err := own.(*nearest).settings(o)
 		if err != nil {
 			return nil, err
 		}

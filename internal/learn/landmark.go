@@ -123,26 +123,20 @@ func (t *landmarks) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 	return &own, nil
 }
 
-// TrainPath implements PathTrainer.
-func (t *landmarks) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
+// TrainAll implements Together.
+func (t *landmarks) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
 	s, err := t.settings(o)
 	if err != nil {
 		return nil, err
 	}
-	if t.Landmarks < 0 && len(prices) == 1 {
-		own := *t
-		own.C = prices[0]
-		m, err := own.Train(ctx, c, o)
-		return []Model{m}, err
-	}
 	if t.Landmarks < 0 {
 		return nil, flagtext.Errorf("-type landmark:m=auto chooses for one C, found %v, expected one, or a number of "+
-			"landmarks", prices)
+			"landmarks", prices(all))
 	}
 	if c, err = t.weighted(c); err != nil {
 		return nil, err
 	}
-	models, err := landmark.TrainPath(ctx, c, s, prices, o.landmarks())
+	models, err := landmark.TrainPath(ctx, c, s, prices(all), o.landmarks())
 	return each(models, func(m *landmark.Model) Model { return landmarkModel{m, nil} }), err
 }
 

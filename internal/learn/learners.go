@@ -75,32 +75,20 @@ type Trainer interface {
 	Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error)
 }
 
-// PathTrainer is a Trainer that trains for several C with less work than one after the other.
-type PathTrainer interface {
-	Trainer
-
-	// TrainPath is Train for each C of prices, ascending; the models are in their order.
-	TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error)
-}
-
-// Searcher is a Trainer that compares settings with less work than one after the other: they share
-// tiles, or samples.
-type Searcher interface {
-	Trainer
-
-	// Grid makes a grid of lists, see [NewGrid].
-	Grid(lists []Words, o Options) (*Grid, error)
-
-	// Search is that of this package.
-	Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error)
-}
-
-// Together is a Trainer whose models predict with less work if they are trained together.
+// Together is a Trainer that trains several of its kind with less work than one after the other.
 type Together interface {
 	Trainer
 
-	// TrainAll is Train for each of points, whose trainers are of the same kind; o.Kernel is ignored.
-	TrainAll(ctx context.Context, c *corpus.Corpus, o Options, points []Point) ([]Model, error)
+	// TrainAll is Train for each of several trainers, which differ in C alone, ascending, if they have a C.
+	TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error)
+}
+
+// prices returns the C of trainers.
+func prices(all []Trainer) (c []float64) {
+	for _, t := range all {
+		c = append(c, params.Get(t, "c").(float64))
+	}
+	return c
 }
 
 // Model is what was trained. It may be used concurrently.

@@ -75,9 +75,9 @@ func (l *lines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, 
 	return linearModel{m}, nil
 }
 
-// TrainPath implements PathTrainer.
-func (l *lines) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
-	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), prices, o.linear())
+// TrainAll implements Together.
+func (l *lines) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
+	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), prices(all), o.linear())
 	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
 }
 

@@ -82,9 +82,9 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 	return found, nil
 }
 
-// TrainPath implements PathTrainer.
-func (r *regression) TrainPath(ctx context.Context, c *corpus.Corpus, o Options, prices []float64) ([]Model, error) {
-	models, err := logistic.TrainPath(ctx, c, lineEmbedding(c, r.Embedding, o), r.Settings, prices, o.logistic())
+// TrainAll implements Together.
+func (r *regression) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
+	models, err := logistic.TrainPath(ctx, c, lineEmbedding(c, r.Embedding, o), r.Settings, prices(all), o.logistic())
 	return each(models, func(m *logistic.Model) Model { return &Regression{m, nil} }), err
 }
 

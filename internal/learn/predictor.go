@@ -13,9 +13,8 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -137,30 +136,22 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 	return l.Read(ctx, b, size, early)
 }
 
-// Score compares predictions with labels, and probabilities, where there are any.
-func (a *About) Score(p *model.Prediction, truth *corpus.Corpus) (s *svm.Score, err error) {
-	switch {
-	case a.OneClass:
-		return svm.ScoreOneClass(p.Value, truth)
-	case a.Numbers:
-		return svm.ScoreValues(p.Value, truth)
-	case a.Scheme == solver.Labels:
-		s = svm.ScoreLabels(a.Classes, p.Labels, truth)
-	default:
-		s = svm.ScoreClasses(a.Classes, p.Class, truth)
+// Score compares predictions with labels, and probabilities, where there are any. Of a model of one class, labels must
+// name documents like those of training 1 and others -1, as in LIBSVM.
+func (a *About) Score(p *model.Prediction, truth *corpus.Corpus) (*score.Score, error) {
+	if !a.OneClass {
+		return score.Of(a.Classes, p, truth)
 	}
-	if p.Probabilities != nil {
-		s.Calibration = svm.ScoreProbabilities(a.Classes, p.Probabilities, a.Scheme == solver.Labels, truth)
+	const insider, stranger = "1", "-1"
+	if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
+		return nil, fmt.Errorf("learn: the labels of %s say nothing about a model of one class, expected %s for documents "+
+			"like those of training and %s for others", truth.Source, insider, stranger)
 	}
-	if len(p.Rejected) > 0 {
-		class := slices.Clone(p.Class)
-		for i := range min(len(class), len(p.Rejected)) {
-			if p.Rejected[i] {
-				class[i] = -1
-			}
+	class := make([]int, len(p.Value))
+	for i, v := range p.Value {
+		if !(v > 0) {
+			class[i] = 1
 		}
-		answered := svm.ScoreClasses(a.Classes, class, truth)
-		s.Answers = &svm.Answers{Given: answered.Documents, Right: answered.Right}
 	}
-	return s, nil
+	return score.Of([]string{insider, stranger}, &model.Prediction{Class: class}, truth)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 )
@@ -110,7 +110,7 @@ func TestMarginOfTheMostProbable(t *testing.T) {
 // |right/n - p| = z·√(p(1-p)/n).
 func TestInterval(t *testing.T) {
 	for _, c := range [][2]int{{0, 1}, {1, 1}, {1, 2}, {442, 500}, {5741, 7532}, {0, 10000}} {
-		s := svm.Score{Right: c[0], Documents: c[1]}
+		s := score.Score{Right: c[0], Documents: c[1]}
 		low, high := s.Interval()
 		n, seen := float64(c[1]), float64(c[0])/float64(c[1])
 		if !(low < seen || low == 0 && seen == 0) || !(seen < high || high == 1 && seen == 1) {
@@ -125,7 +125,7 @@ func TestInterval(t *testing.T) {
 			}
 		}
 	}
-	if low, high := new(svm.Score).Interval(); low != 0 || high != 1 {
+	if low, high := new(score.Score).Interval(); low != 0 || high != 1 {
 		t.Errorf("nothing was seen: %v to %v", low, high)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -200,12 +201,15 @@ func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSV
 // candidates are what settings are chosen from, and the settings that they are tried with.
 func (t *machines) candidates(
 	o *Options, c *corpus.Corpus, s svm.Settings, embeddings []string,
-) (svm.Candidates, svm.Settings, error) {
+) (from tune.Candidates, _ svm.Settings, err error) {
 	s.Thresholds = s.Type.Classifies() && s.Scheme == solver.Labels && (t.Thresholds || !t.Given("thresholds"))
-	from, err := t.given(o, embeddings).Candidates(c, s)
-	if s.Measure() == svm.MeanSquaredError && !t.Given("tolerance") {
+	if s, err = s.Resolve(); err == nil {
+		from, err = t.given(o, embeddings).Candidates(c, s)
+	}
+	if s.Measure() == tune.MeanSquaredError && !t.Given("tolerance") {
 		s.Tolerance = run.Round(from.Unit*s.Tolerance, 12) // scores have the unit of the targets
 	}
+	from.LowMemory = o.MemoryBytes > 0
 	return from, s, err
 }
 
@@ -242,13 +246,15 @@ func (t *machines) choose(
 		from.Supervised = nil // which have no other probabilities
 	}
 	whole := with
-	with.Calibrated, with.Reject = false, svm.RejectionTarget{} // probabilities have no part in the choice
-	found, err := svm.Choose(ctx, c, with, from, t.options(&o, tasks...))
+	// Probabilities have no part in the choice.
+	with.Calibrated, with.Probabilities, with.Reject = false, false, svm.RejectionTarget{}
+	on := &svm.Samples{Corpus: c, Settings: with, From: &from, Options: t.options(&o, tasks...)}
+	found, err := tune.Choose(ctx, c, from, on)
 	if err != nil {
 		return nil, err
 	}
-	trained.Tried = t.foundOf(found, terms, time.Since(begin))
-	chosen := &found.Settings
+	trained.Tried = t.foundOf(found, on, terms, time.Since(begin))
+	chosen := &trained.Tried.Chosen.Settings
 	if n := c.Documents.Rows(); n >= longFrom {
 		price := strconv.FormatFloat(chosen.C, 'g', -1, 64)
 		settings := []string{chosen.Kernel.String(), "C = " + price}
@@ -322,9 +328,9 @@ func (t *machines) lines() *lines {
 // lineAlternative cross-validates linear machines on the documents and folds of a choice's last round, if kernel
 // machines are far more costly, and returns nil unless their figure is within a standard error of the best.
 func (t *machines) lineAlternative(
-	ctx context.Context, c *corpus.Corpus, chosen *svm.Chosen, o Options,
+	ctx context.Context, c *corpus.Corpus, chosen *Chosen, o Options,
 ) (*Validation, error) {
-	if c.Documents.Rows() < manyDocuments || chosen.Sample == nil || chosen.Measure != svm.Accuracy ||
+	if c.Documents.Rows() < manyDocuments || chosen.Sample == nil || chosen.Settings.Measure() != tune.Accuracy ||
 		c.Vocabulary == nil {
 		return nil, nil
 	}
@@ -399,8 +405,8 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	return Machines{m, trained}, nil
 }
 
-// validationOf is a point of package svm.
-func validationOf(t model.Type, p svm.Point) *Validation {
+// validationOf is a point of support vector machines.
+func validationOf(t model.Type, p tune.Point) *Validation {
 	out := &Validation{
 		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},
 		Ended: Ended{Unfinished: p.Unfinished}, Result: p.Result,

@@ -7,45 +7,35 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/flagtext"
-	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Grid implements Searcher.
-func (t *machines) Grid(lists []Words, o Options) (*Grid, error) {
-	if t.Type == model.OneClass {
-		return nil, flagtext.Errorf("-type %s: there is nothing to compare predictions with", t.Type)
-	}
-	return newMachinesGrid(t, lists, o)
-}
-
-// Search implements Searcher.
-func (t *machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
+// search cross-validates all points of a grid.
+func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
 	s, err := t.settings(&o)
+	if err == nil {
+		s, err = s.Resolve()
+	}
 	if err != nil {
 		return nil, err
 	}
-	if g.Samples {
-		return t.searchSamples(ctx, c, g, &o, s)
-	}
-	own := g.machines
-	own.Folds, own.Seed, own.LeastC, s.Kernel = g.Folds, o.Seed, g.LeastC, own.Kernels[0]
-	other := func(k kernel.Kernel) bool { return k.Embedding() != own.Kernels[0].Embedding() }
-	several := own.Cuts > 1 || slices.ContainsFunc(own.Kernels, other)
+	other := func(q tune.Candidate) bool { return q.Kernel.Embedding() != g.all[0].Kernel.Embedding() }
+	several := g.Cuts > 1 || slices.ContainsFunc(g.all, other)
 	if several {
 		o.HeldBytes += c.Documents.Bytes() // the corpus is kept
 	}
 	var tasks []svm.Task
-	cells := max(len(own.C), 1) * max(len(own.Nu), 1) * max(len(own.Epsilon), 1)
-	for _, s.Scheme = range append(own.Schemes, s.Scheme) {
-		tasks = append(tasks, svm.Task{Settings: s, Folds: own.Folds, Cells: cells})
+	with := s
+	for _, with.Scheme = range append(g.schemes, s.Scheme) {
+		tasks = append(tasks, svm.Task{Settings: with, Folds: g.Folds,
+			Cells: max(len(g.C), 1) * max(len(g.nu), 1) * max(len(g.epsilon), 1)})
 	}
 	classes := c.Classes
 	var last *svm.Problem
 	at := 0 // the cut that c has
-	problem := func(cut int, embedding sparse.Embedding) (_ *svm.Problem, err error) {
+	problem := func(ctx context.Context, cut int, e sparse.Embedding) (_ *svm.Problem, err error) {
 		if last != nil {
 			if err := last.Engine().Close(); err != nil {
 				return nil, err
@@ -59,8 +49,8 @@ func (t *machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 			at = cut
 		}
 		var kernels []kernel.Kernel
-		for _, k := range own.Kernels {
-			if k.Embedding() == embedding {
+		for _, k := range g.kernels {
+			if k.Embedding() == e {
 				kernels = append(kernels, k)
 			}
 		}
@@ -70,17 +60,14 @@ func (t *machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 		}
 		return last, err
 	}
-	each := func(p svm.Point) {
+	v := &svm.Evaluator{Settings: s, Folds: g.Folds, Seed: o.Seed, Problem: problem}
+	found, err := tune.Search(ctx, v, g.all, g.LeastC, func(p tune.Point) {
 		if g.Each != nil {
 			g.Each(validationOf(t.Type, p))
 		}
-	}
-	found, err := svm.SearchProblems(ctx, s, own, problem, each)
-	if found == nil {
-		return nil, err
-	}
-	out := &Found{Measure: found.Measure, Total: found.Total, Best: found.Best, Fits: found.Fits(),
-		DotProducts: found.DotProducts, Saved: found.Saved(), Gram: found.Gram, Solve: found.Solve}
+	})
+	out := &Found{Measure: s.Measure(), Total: len(g.all), Best: found.Best, Fits: found.Fits(),
+		DotProducts: v.DotProducts, Saved: v.Separate - v.DotProducts, Gram: v.Gram, Solve: v.Solve}
 	for _, p := range found.Points {
 		v := validationOf(t.Type, p)
 		v.About.Classes = classes
@@ -90,16 +77,17 @@ func (t *machines) Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 }
 
 // searchSamples compares candidates on samples that grow, and the best on all documents.
-func (t *machines) searchSamples(
-	ctx context.Context, c *corpus.Corpus, g *Grid, o *Options, s svm.Settings,
-) (*Found, error) {
-	given := s
+func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid, o *Options) (*Found, error) {
+	s, err := t.settings(o)
+	if err != nil {
+		return nil, err
+	}
 	from, s, err := t.candidates(o, c, s, g.embeddings)
 	if err != nil {
 		return nil, err
 	}
-	if len(g.machines.Schemes) > 0 && len(c.Classes) > 2 && t.Type.Classifies() {
-		from.Schemes = g.machines.Schemes
+	if len(g.schemes) > 0 && len(c.Classes) > 2 && t.Type.Classifies() {
+		from.Schemes = g.schemes
 	}
 	from.Cuts, from.Near, from.Final, from.Folds = g.Cuts, Near, Finalists, g.Folds
 	if g.Corpus != nil {
@@ -122,23 +110,32 @@ func (t *machines) searchSamples(
 	}
 	from.LeastC, from.Kernels, from.Supervised = g.LeastC, append(from.Kernels, from.Supervised...), nil
 	begin := time.Now()
-	chosen, err := svm.Choose(ctx, c, s, from, t.options(o))
+	on := &svm.Samples{Corpus: c, Settings: s, From: &from, Options: t.options(o)}
+	chosen, err := tune.Choose(ctx, c, from, on)
 	if short(err) && from.Cuts > 1 {
 		o.Warning("other terms are left out: %v", err)
 		words, one := *c, *g
 		words.Raw, one.Cuts, one.Corpus = corpus.Raw{}, 0, nil
-		return t.searchSamples(ctx, &words, &one, o, given)
+		return t.searchSamples(ctx, &words, &one, o)
 	}
 	if chosen == nil {
 		return nil, err
 	}
-	return t.foundOf(chosen, terms, time.Since(begin)), err
+	return t.foundOf(chosen, on, terms, time.Since(begin)), err
+}
+
+// Chosen is a choice, with the settings that it makes.
+type Chosen struct {
+	*tune.Choice
+	Settings svm.Settings
 }
 
 // foundOf is a choice as what a search found.
-func (t *machines) foundOf(chosen *svm.Chosen, terms []corpus.Terms, took time.Duration) *Found {
-	out := &Found{Measure: chosen.Measure, Best: -1, Fits: chosen.Fits, DotProducts: chosen.DotProducts,
-		Chosen: chosen, Terms: terms, Solve: took}
+func (t *machines) foundOf(chosen *tune.Choice, on *svm.Samples, terms []corpus.Terms, took time.Duration) *Found {
+	s := on.Settings
+	s.Kernel, s.Scheme, s.C, s.Epsilon = chosen.Kernel, chosen.Scheme, chosen.C, chosen.Epsilon
+	out := &Found{Measure: on.From.Measure, Best: -1, Fits: chosen.Fits, DotProducts: on.DotProducts,
+		Chosen: &Chosen{chosen, s}, Terms: terms, Solve: took}
 	for _, r := range chosen.Rounds {
 		round := Round{Documents: r.Documents, Folds: r.Folds, Compares: r.Compares, Best: r.Best}
 		for _, p := range r.Points {

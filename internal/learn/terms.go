@@ -7,7 +7,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/corpus/token"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 )
 
 // TextsToKeep bounds the texts that readers keep so that a training can choose terms, in bytes, under a bound of
@@ -68,7 +68,7 @@ func searchTerms(c *corpus.Corpus) []corpus.Terms {
 // cutting lets a choice compare terms, as far as the texts of a corpus were kept, and returns those that it
 // compares, and the options by which text is cut. From then on the options hold the texts.
 func (o *Options) cutting(
-	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *svm.Candidates,
+	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *tune.Candidates,
 ) ([]corpus.Terms, corpus.Options, error) {
 	reading := corpus.Options{Workers: o.Workers}
 	if !c.Kept() || len(terms) < 2 {
@@ -92,7 +92,7 @@ const cutBytes = 48
 // over lets a choice try other terms, the first of which are those of the corpus, and returns those that it
 // tries: as many as a third of the memory has room for. opt has Workers and MemoryBytes.
 func over(
-	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *svm.Candidates, opt corpus.Options,
+	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *tune.Candidates, opt corpus.Options,
 ) ([]corpus.Terms, error) {
 	n := min(c.Raw.Len(), sampledTexts)
 	some := make([]int, n)

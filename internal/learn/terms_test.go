@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/corpus/token"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/musttest"
 )
 
@@ -293,7 +293,7 @@ func TestLineAlternative(t *testing.T) {
 	manyDocuments = 400 // of a regression, which linear machines can't do, none
 	c := musttest.Get(corpus.FromTexts(ctx, apart, labels, corpus.Options{}))(t)
 	m := musttest.Get(machinesLike(model.EpsilonSVR).Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
-	if own := m.(Machines).Trained; own.Linear != nil || own.Tried.Chosen.Measure != svm.MeanSquaredError {
-		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Tried.Chosen.Measure)
+	if own := m.(Machines).Trained; own.Linear != nil || own.Tried.Measure != tune.MeanSquaredError {
+		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Tried.Measure)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/musttest"
 )
 
@@ -69,7 +70,7 @@ func TestSearchRefuses(t *testing.T) {
 		g    *Grid
 		says string
 	}{
-		"no points": {&Grid{}, "no points"}, "one fold": {of(1), "2 to 20"}, "too many folds": {of(21), "2 to 20"},
+		"one fold": {of(1), "2 to 20"}, "too many folds": {of(21), "2 to 20"},
 		"folds below 0": {of(-1), "2 to 20"},
 	} {
 		_, err := Search(t.Context(), c, q.g, Options{})
@@ -101,9 +102,8 @@ func TestFoldsKnowTheSame(t *testing.T) {
 		}
 		o := Options{Seed: 7}
 		want := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
-		v := &validating{c: c, o: o, folds: 4}
-		musttest.Do(t, v.divide(o.Seed))
-		got := musttest.Get(v.point(t.Context(), trainer))(t)[0]
+		v := &folding{c: c, o: o, folds: 4, measure: tune.Accuracy, trainers: []Point{{Trainer: trainer}}, together: 1}
+		got := musttest.Get(tune.Search(t.Context(), v, make([]tune.Candidate, 1), false, nil))(t).Points[0]
 		if got.Mean != want.Mean || !slices.Equal(got.Figures, want.Figures) {
 			t.Errorf("%s: %v by folds one by one, %v by the cross-validation", spec, got.Figures, want.Figures)
 		}

@@ -156,7 +156,7 @@ func TestLandmarksWeighClasses(t *testing.T) {
 	weights.Weights, equal.Balanced = map[string]float64{c.Classes[1]: 3}, true
 	decisions := func(c *corpus.Corpus, trainer *landmarks) [][]float64 {
 		m := musttest.Get(trainer.Train(ctx, c, o))(t)
-		path := musttest.Get(trainer.TrainPath(ctx, c, o, []float64{2}))(t)
+		path := musttest.Get(trainer.TrainAll(ctx, c, o, []Trainer{trainer}))(t)
 		var all [][]float64
 		for _, m := range []Model{m, path[0]} {
 			all = append(all, musttest.Get(m.Predict(ctx, c.Documents, Options{}))(t).Decisions...)

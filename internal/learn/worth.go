@@ -9,15 +9,14 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/learn/svm"
-	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/learn/tune"
 )
 
 // Worth is what a part of the terms is worth in a search: words, pairs of words, characters, terms of one document.
 type Worth struct {
-	Part           string      // a view of n-grams, the analyzer of views, or min-df 1
-	With, Without  *Validation // the best points of the last round whose terms have it, and haven't
-	svm.Difference             // of With and Without
+	Part            string      // a view of n-grams, the analyzer of views, or min-df 1
+	With, Without   *Validation // the best points of the last round whose terms have it, and haven't
+	tune.Difference             // of With and Without
 }
 
 // Worths says what the parts of terms that were compared are worth, on the same folds of the same documents;
@@ -38,7 +37,7 @@ func (f *Found) Worths() (out []Worth) {
 			if w.Without == nil || slices.ContainsFunc(out, same) { // of two that come together one is told
 				continue
 			}
-			w.Difference = svm.Paired(w.With.Figures, w.Without.Figures)
+			w.Difference = tune.Paired(w.With.Figures, w.Without.Figures)
 			out = append(out, w)
 		}
 	}
@@ -77,8 +76,7 @@ func (f *Found) point() (p Point, ok bool) {
 		p = f.Points[f.Best].Point
 	} else if f.Chosen != nil && f.Chosen.Why != "" {
 		s := &f.Chosen.Settings
-		p = validationOf(s.Type, svm.Point{Candidate: svm.Candidate{Kernel: s.Kernel, Scheme: s.Scheme,
-			Regularization: s.Used()}}).Point
+		p = validationOf(s.Type, tune.Point{Candidate: f.Chosen.Candidate, Result: &tune.Result{}}).Point
 	}
 	return p, p.Trainer != nil
 }
@@ -106,20 +104,14 @@ func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options)
 		return nil, fmt.Errorf("the best terms: %w", err)
 	}
 	o.Work = 0
-	if own, ok := g.searcher.(*machines); ok {
-		return own.at(p, f.Chosen).Train(ctx, c, o)
+	if g.machines != nil {
+		return g.machines.at(p, f.Chosen).Train(ctx, c, o)
 	}
-	t := p.Trainer
-	if p.C != 0 {
-		if t, err = params.With(t, map[string]any{"c": p.C}); err != nil {
-			return nil, err
-		}
-	}
-	return t.Train(ctx, c, o)
+	return p.Trainer.Train(ctx, c, o)
 }
 
 // at returns a trainer with the parameters of a point, and others that were chosen.
-func (t *machines) at(p Point, chosen *svm.Chosen) *machines {
+func (t *machines) at(p Point, chosen *Chosen) *machines {
 	own := *t
 	own.Kernel, own.Embedding, own.C, own.Nu, own.Epsilon = p.Kernel, Embedding{}, cmp.Or(p.C, t.C), p.Nu, p.Epsilon
 	if t.Type.Classifies() {

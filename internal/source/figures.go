@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -26,7 +26,7 @@ type Figures struct {
 }
 
 // NewFigures returns the figures of a score of regression, label sets or classes.
-func NewFigures(s *svm.Score, regression, labels bool) (f Figures) {
+func NewFigures(s *score.Score, regression, labels bool) (f Figures) {
 	of := func(v float64) *float64 { return new(float64(v)) }
 	if regression {
 		f.MSE, f.R2, f.Determination = of(s.MeanSquaredError), of(s.R2), of(1-s.MeanSquaredError/s.Variance)

@@ -4,21 +4,21 @@ import (
 	"io"
 
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/snake"
 	"github.com/gramengine/gram/internal/source"
 )
 
 // table is the output of gather, with the same keys as the output of gram grid -json.
 type table struct {
-	Type    string      `json:"type"`
-	Folds   int         `json:"folds"`
-	Seed    uint64      `json:"seed"`
-	Measure svm.Measure `json:"measure"`
-	Points  int         `json:"points"`
-	Fits    int         `json:"fits"`
-	Best    *row        `json:"best,omitempty"`
-	Rows    []row       `json:"rows"`
+	Type    string       `json:"type"`
+	Folds   int          `json:"folds"`
+	Seed    uint64       `json:"seed"`
+	Measure tune.Measure `json:"measure"`
+	Points  int          `json:"points"`
+	Fits    int          `json:"fits"`
+	Best    *row         `json:"best,omitempty"`
+	Rows    []row        `json:"rows"`
 }
 
 type scores = source.Figures
@@ -48,8 +48,8 @@ type difference struct {
 	SE   float64 `json:"standard_error"`
 }
 
-func newTable(s *spec, found *svm.SearchResult) *table {
-	r := &table{Type: s.Type, Folds: s.Folds, Seed: s.Seed, Measure: found.Measure, Points: found.Total,
+func newTable(s *spec, found *tune.Found, points int) *table {
+	r := &table{Type: s.Type, Folds: s.Folds, Seed: s.Seed, Measure: found.Points[0].Measure, Points: points,
 		Fits: found.Fits()}
 	for i, p := range found.Points {
 		r.Rows = append(r.Rows, newRow(p, model.Type(s.Type), i == found.Best))
@@ -60,7 +60,7 @@ func newTable(s *spec, found *svm.SearchResult) *table {
 	return r
 }
 
-func newRow(p svm.Point, t model.Type, best bool) row {
+func newRow(p tune.Point, t model.Type, best bool) row {
 	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(),
 		Mean: float64(p.Mean), SD: float64(p.SD), SE: float64(p.SE),
 		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Best: best}
@@ -71,8 +71,8 @@ func newRow(p svm.Point, t model.Type, best bool) row {
 	if d := p.ToBest; d != nil {
 		r.ToBest = &difference{float64(d.Mean), float64(d.SE)}
 	}
-	regression := p.Measure == svm.MeanSquaredError
-	if r.scores = source.NewFigures(p.Score, regression, p.Measure == svm.MicroF1); !regression {
+	regression := p.Measure == tune.MeanSquaredError
+	if r.scores = source.NewFigures(p.Score, regression, p.Measure == tune.MicroF1); !regression {
 		r.Scheme = p.Scheme.String()
 	}
 	return r

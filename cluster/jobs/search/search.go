@@ -9,11 +9,15 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/machines"
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -43,13 +47,19 @@ type spec struct {
 	Folds int                 `json:"folds"`
 }
 
-// grid returns the solver's settings and grid.
-func (s *spec) grid() (svm.Settings, svm.Grid, error) {
-	g := svm.Grid{Folds: s.Folds, Seed: s.Seed}
-	settings, err := s.SVM()
-	if err != nil {
-		return settings, g, err
+// tasks divides the search into tasks, and returns its candidates.
+func (s *spec) tasks(c *corpus.Corpus) (*svm.Tasks, []tune.Candidate, error) {
+	if err := job.Within("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
+		return nil, nil, err
 	}
+	settings, err := s.SVM()
+	if err == nil {
+		settings, err = settings.Resolve()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	lists := map[string][]svm.Settings{}
 	for _, name := range []string{"kernel", "scheme", "c", "nu", "epsilon"} {
 		for _, text := range s.Lists[name] {
 			own := s.Settings
@@ -57,37 +67,36 @@ func (s *spec) grid() (svm.Settings, svm.Grid, error) {
 			own.Parameters[name] = []string{text}
 			at, err := own.SVM()
 			if err != nil {
-				return settings, g, err
+				return nil, nil, err
 			}
-			switch name {
-			case "kernel":
-				g.Kernels = append(g.Kernels, at.Kernel)
-			case "scheme":
-				g.Schemes = append(g.Schemes, at.Scheme)
-			case "c":
-				g.C = append(g.C, at.C)
-			case "nu":
-				g.Nu = append(g.Nu, at.Nu)
-			case "epsilon":
-				g.Epsilon = append(g.Epsilon, at.Epsilon)
-			}
+			lists[name] = append(lists[name], at)
+		}
+		if lists[name] == nil {
+			lists[name] = []svm.Settings{settings}
 		}
 	}
-	return settings, g, nil
-}
-
-// tasks divides the search into tasks.
-func (s *spec) tasks(c *corpus.Corpus) (*svm.SearchTasks, error) {
-	if err := job.Within("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
-		return nil, err
+	schemes := values(lists["scheme"], func(s svm.Settings) solver.Scheme { return s.Scheme })
+	if len(schemes) > 1 && slices.Contains(schemes, solver.Labels) {
+		return nil, nil, errors.New("-scheme: expected one-vs-one, one-vs-rest, or labels alone")
 	}
-	settings, g, err := s.grid()
-	if err != nil {
-		return nil, err
-	}
-	return svm.NewSearchTasks(settings, g, func(_ int, e sparse.Embedding) (int, error) {
+	all := tune.Combine(1, schemes,
+		values(lists["kernel"], func(s svm.Settings) kernel.Kernel { return s.Kernel }),
+		values(lists["nu"], func(s svm.Settings) float64 { return s.Nu }),
+		values(lists["epsilon"], func(s svm.Settings) float64 { return s.Epsilon }),
+		values(lists["c"], func(s svm.Settings) float64 { return s.C }))
+	v := &svm.Evaluator{Settings: settings, Folds: s.Folds, Seed: s.Seed}
+	tasks, err := svm.NewTasks(v, all, func(_ int, e sparse.Embedding) (int, error) {
 		return len(corpus.Fit(e, c).Terms), nil
 	})
+	return tasks, all, err
+}
+
+// values returns a value of each of several settings.
+func values[T any](settings []svm.Settings, of func(svm.Settings) T) (out []T) {
+	for _, s := range settings {
+		out = append(out, of(s))
+	}
+	return out
 }
 
 type planner struct {
@@ -98,7 +107,7 @@ type planner struct {
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	p.Flags.Declare(f, true)
-	f.IntVar(&p.folds, "folds", svm.DefaultFolds, "cross-validate with `N` folds")
+	f.IntVar(&p.folds, "folds", tune.DefaultFolds, "cross-validate with `N` folds")
 	return p
 }
 
@@ -108,7 +117,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 		return nil, 0, err
 	}
 	s := spec{p.Settings, p.Lists, p.folds}
-	tasks, err := s.tasks(from.Corpus)
+	tasks, _, err := s.tasks(from.Corpus)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -127,7 +136,8 @@ type opened struct {
 	host   *job.Host
 	isa    string
 	corpus *corpus.Corpus
-	tasks  *svm.SearchTasks
+	tasks  *svm.Tasks
+	all    []tune.Candidate
 	last   *svm.Problem
 }
 
@@ -140,7 +150,7 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	if o.corpus, err = j.Host.Corpus(ctx, j.Corpus); err != nil {
 		return nil, err
 	}
-	if o.tasks, err = o.spec.tasks(o.corpus); err != nil {
+	if o.tasks, o.all, err = o.spec.tasks(o.corpus); err != nil {
 		return nil, err
 	}
 	if o.tasks.Len() != j.Tasks {
@@ -196,9 +206,9 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
-	r, err := o.tasks.Assemble(ctx, func(_ int, e sparse.Embedding) (*svm.Problem, error) {
+	whole := o.tasks.Assemble(func(_ int, e sparse.Embedding) (*svm.Problem, error) {
 		return o.problem(ctx, e)
-	}, func(task int) (*svm.SearchOutcome, error) {
+	}, func(task int) (*svm.TaskOutcome, error) {
 		b, err := j.Result(ctx, task, nil)
 		if err != nil {
 			return nil, err
@@ -210,8 +220,9 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 		out.Progress(int64(task+1), int64(j.Tasks))
 		return found, nil
 	})
+	found, err := tune.Search(ctx, whole, o.all, false, nil)
 	if err != nil {
 		return err
 	}
-	return out.File(newTable(&o.spec, r).write)
+	return out.File(newTable(&o.spec, found, len(o.all)).write)
 }

@@ -111,10 +111,10 @@ func TestOtherTasks(t *testing.T) {
 
 // Any bytes are an outcome that is written as the same again, or an error.
 func FuzzDecode(f *testing.F) {
-	found := &svm.SearchOutcome{Sorted: true, Fits: [][]svm.FoldOutcome{{
+	found := &svm.TaskOutcome{Sorted: true, Fits: [][]*svm.FoldOutcome{{
 		{Class: []int{1, 0}, Decisions: [][]float64{{0.1, -1e-300}, {1.0 / 3, 0}}, Missing: []int{2},
-			Fit: svm.Fit{Support: 7, Iterations: 9}},
-		{Labels: [][]int{{}, {1, 2}}, Fit: svm.Fit{Unfinished: 1}}, {Values: []float64{0.5}},
+			Support: 7, Iterations: 9},
+		{Labels: [][]int{{}, {1, 2}}, Unfinished: 1}, {Values: []float64{0.5}},
 	}}}
 	b := musttest.Get(encode(found))(f)
 	if again, err := decode(b); err != nil || !reflect.DeepEqual(again, found) {

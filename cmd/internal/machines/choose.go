@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/score"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/solver"
@@ -123,8 +124,8 @@ func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceRepor
 }
 
 // oneAnswer says so where all documents get the same class.
-func (m *machine) oneAnswer(s *svm.Score) string {
-	same := func(c svm.ClassScore) bool { return c.Given == s.Documents }
+func (m *machine) oneAnswer(s *score.Score) string {
+	same := func(c score.ClassScore) bool { return c.Given == s.Documents }
 	i := slices.IndexFunc(s.Classes, same)
 	if i < 0 || s.Confusion == nil {
 		return ""
@@ -138,15 +139,15 @@ func (m *machine) oneAnswer(s *svm.Score) string {
 
 // choiceReport is what train and grid report of a choice.
 type choiceReport struct {
-	Why         string      `json:"why,omitempty"` // nothing was compared
-	Measure     svm.Measure `json:"measure,omitempty"`
-	Rows        []gridRow   `json:"rows,omitempty"`
-	DotProducts int64       `json:"dot_products"`
-	Fits        int         `json:"fits"`
-	Seconds     float64     `json:"seconds"`
-	Hint        string      `json:"hint,omitempty"`
-	Linear      float64     `json:"linear,omitempty"` // the figure of linear machines that are as good and far cheaper
-	Train       string      `json:"train,omitempty"`  // the command that fixes what was chosen
+	Why         string       `json:"why,omitempty"` // nothing was compared
+	Measure     tune.Measure `json:"measure,omitempty"`
+	Rows        []gridRow    `json:"rows,omitempty"`
+	DotProducts int64        `json:"dot_products"`
+	Fits        int          `json:"fits"`
+	Seconds     float64      `json:"seconds"`
+	Hint        string       `json:"hint,omitempty"`
+	Linear      float64      `json:"linear,omitempty"` // the figure of linear machines that are as good and far cheaper
+	Train       string       `json:"train,omitempty"`  // the command that fixes what was chosen
 }
 
 // shownRows and shownOfRound bound the rows that are printed, the best ones of each round; -json has all.
@@ -161,7 +162,7 @@ func (r *choiceReport) Describe(d *report.Document) {
 		}
 		return
 	}
-	folds := strconv.Itoa(svm.ChoiceFolds)
+	folds := strconv.Itoa(tune.ChoiceFolds)
 	if n := len(r.Rows); n > 0 && r.Rows[n-1].Folds != r.Rows[0].Folds {
 		folds += fmt.Sprintf(", at last %d", r.Rows[n-1].Folds)
 	}

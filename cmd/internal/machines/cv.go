@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 )
@@ -50,10 +50,10 @@ func (v *validation) declareFolds(f *cli.Flags) {
 	f.Group("Output", "")
 	f.Pages()
 	f.Group("Training", "")
-	f.IntVar(&v.folds, "folds", svm.DefaultFolds, "divide the documents into `N` folds")
+	f.IntVar(&v.folds, "folds", tune.DefaultFolds, "divide the documents into `N` folds")
 	f.StringVar(&v.GroupColumn, "groups", "", "keep documents with the same value in `COLUMN` in one fold")
 	f.Group("As in svm-train", topic)
-	f.IntVar(&v.folds, "v", svm.DefaultFolds, "`N`: same as -folds")
+	f.IntVar(&v.folds, "v", tune.DefaultFolds, "`N`: same as -folds")
 }
 
 // check checks that the flags make sense together.

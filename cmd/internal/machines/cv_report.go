@@ -6,7 +6,8 @@ import (
 
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/score"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 )
@@ -19,12 +20,12 @@ type cvReport struct {
 	Groups string `json:"groups,omitempty"`
 	Seed   uint64 `json:"seed"`
 
-	Scored         int         `json:"documents_scored"`
-	Right          int         `json:"documents_right"`
-	source.Figures             // of all documents together
-	Measure        svm.Measure `json:"measure"` // which figure the next two and the rows have
-	Mean           float64     `json:"mean"`    // over the folds
-	SD             float64     `json:"standard_deviation"`
+	Scored         int          `json:"documents_scored"`
+	Right          int          `json:"documents_right"`
+	source.Figures              // of all documents together
+	Measure        tune.Measure `json:"measure"` // which figure the next two and the rows have
+	Mean           float64      `json:"mean"`    // over the folds
+	SD             float64      `json:"standard_deviation"`
 
 	Unfinished  int `json:"unfinished_machines"`
 	*solverLine     // of support vector machines
@@ -39,7 +40,7 @@ type cvReport struct {
 
 	Curve []learn.Learned `json:"learning_curve,omitempty"`
 
-	score *svm.Score
+	score *score.Score
 }
 
 // foldRow is one fold.
@@ -56,7 +57,7 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.machineLine = run.line(&v.About)
 	r.Folds, r.Groups, r.Seed = run.folds, run.GroupColumn, run.seed
 	r.score, r.Scored, r.Right = v.Score, v.Score.Documents, v.Score.Right
-	regression, labels := v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1
+	regression, labels := v.Measure == tune.MeanSquaredError, v.Measure == tune.MicroF1
 	r.Figures = source.NewFigures(v.Score, regression, labels)
 	r.Measure, r.Mean, r.SD = v.Measure, float64(v.Mean), float64(v.SD)
 	for fold, score := range v.ByFold {
@@ -118,9 +119,9 @@ func (r *cvReport) table() *report.Table {
 		{">fold", true, func(row *foldRow) string { return fmt.Sprint(row.Fold) }},
 		{">documents", true, func(row *foldRow) string { return report.Count(row.Documents) }},
 		{">support vectors", r.solverLine != nil, func(row *foldRow) string { return report.Count(*row.Support) }},
-		{">accuracy", r.Measure == svm.Accuracy, func(row *foldRow) string { return percent(row.Accuracy) }},
-		{">all labels right", r.Measure == svm.MicroF1, func(row *foldRow) string { return percent(row.Accuracy) }},
-		{">micro F1", r.MSE == nil && (r.solverLine == nil || r.Measure == svm.MicroF1),
+		{">accuracy", r.Measure == tune.Accuracy, func(row *foldRow) string { return percent(row.Accuracy) }},
+		{">all labels right", r.Measure == tune.MicroF1, func(row *foldRow) string { return percent(row.Accuracy) }},
+		{">micro F1", r.MSE == nil && (r.solverLine == nil || r.Measure == tune.MicroF1),
 			func(row *foldRow) string { return four(row.MicroF1) }},
 		{">macro F1", r.MSE == nil, func(row *foldRow) string { return four(row.MacroF1) }},
 		{">mean squared error", r.MSE != nil, func(row *foldRow) string { return fmt.Sprintf("%.6g", float64(*row.MSE)) }},
@@ -146,7 +147,7 @@ func (r *cvReport) table() *report.Table {
 }
 
 // writeMean prints the figure by which a validation is judged.
-func writeMean(d *report.Document, m svm.Measure, mean, sd float64) {
+func writeMean(d *report.Document, m tune.Measure, mean, sd float64) {
 	d.Linef("%s %s, standard deviation %s over the folds", meanOf(m), m.Format(mean), m.Format(sd))
 }
 
@@ -162,8 +163,8 @@ func (r *cvReport) writeLines(d *report.Document) {
 }
 
 // meanOf names the mean of figures.
-func meanOf(m svm.Measure) string {
-	if m == svm.MeanSquaredError { // one already
+func meanOf(m tune.Measure) string {
+	if m == tune.MeanSquaredError { // one already
 		return m.String()
 	}
 	return "mean " + m.String()

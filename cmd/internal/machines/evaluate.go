@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/table"
@@ -82,7 +82,7 @@ func (r *evaluate) check() error {
 // evaluateReport is the report of the command evaluate.
 type evaluateReport struct {
 	*predictReport
-	Reliability []svm.Bin `json:"reliability,omitempty"`
+	Reliability []score.Bin `json:"reliability,omitempty"`
 	*learn.Evaluation
 	Command string `json:"command"` // that made this
 

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/cmd/internal/effects"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
@@ -74,7 +74,7 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 }
 
 // scoreFigures adds accuracy and F1.
-func scoreFigures(d *report.Document, s *svm.Score) {
+func scoreFigures(d *report.Document, s *score.Score) {
 	low, high := s.Interval()
 	d.Figure("Accuracy", percent(s.Accuracy), fmt.Sprintf("95 %% interval %.2f to %s", 100*low, percent(high)))
 	d.Figure("Right", report.Count(s.Right), "of "+report.Documents(s.Documents))
@@ -82,7 +82,7 @@ func scoreFigures(d *report.Document, s *svm.Score) {
 }
 
 // newMatrix is the confusion matrix of a score.
-func newMatrix(s *svm.Score) *report.Matrix {
+func newMatrix(s *score.Score) *report.Matrix {
 	m := &report.Matrix{Counts: s.Confusion}
 	for _, k := range s.Classes {
 		m.Names = append(m.Names, k.Name)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 )
@@ -66,7 +66,7 @@ func (r *gridReport) writeParts(d *report.Document) {
 }
 
 // signed formats a difference.
-func signed(m svm.Measure, difference float64) string {
+func signed(m tune.Measure, difference float64) string {
 	text := strings.TrimSuffix(m.Format(float64(difference)), "%")
 	if difference >= 0 {
 		text = "+" + text

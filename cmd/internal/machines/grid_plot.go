@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/internal/chart"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -26,7 +26,7 @@ func (r *gridReport) plotted() string {
 func (r *gridReport) charts() []*chart.Chart {
 	over, by := r.plotted(), 100.0
 	best := chart.New(r.Corpus.Source, over, r.Measure.String()+", %")
-	if r.Measure == svm.MeanSquaredError {
+	if r.Measure == tune.MeanSquaredError {
 		by, best.Y.Label = 1, r.Measure.String()
 	}
 	took := chart.New("time of all folds", over, "s")

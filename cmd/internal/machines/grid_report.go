@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 )
@@ -21,10 +21,10 @@ import (
 type gridReport struct {
 	Corpus source.Line `json:"corpus"`
 	machineLine
-	Folds   int         `json:"folds"`
-	Groups  string      `json:"groups,omitempty"`
-	Seed    uint64      `json:"seed"`
-	Measure svm.Measure `json:"measure"`
+	Folds   int          `json:"folds"`
+	Groups  string       `json:"groups,omitempty"`
+	Seed    uint64       `json:"seed"`
+	Measure tune.Measure `json:"measure"`
 
 	Complete bool     `json:"complete"`
 	Points   int      `json:"points"` // of the whole search
@@ -121,7 +121,7 @@ func newGridRow(v *learn.Validation) gridRow {
 		row.Scheme = v.Scheme.String()
 	}
 	row.solvedLine = &solvedLine{v.Iterations, v.Support,
-		source.NewFigures(v.Score, v.Measure == svm.MeanSquaredError, v.Measure == svm.MicroF1)}
+		source.NewFigures(v.Score, v.Measure == tune.MeanSquaredError, v.Measure == tune.MicroF1)}
 	return row
 }
 
@@ -347,7 +347,7 @@ func (r *gridReport) pointsSection() report.Section {
 }
 
 // byFigure returns rows in descending order of quality.
-func byFigure(rows []gridRow, m svm.Measure) []gridRow {
+func byFigure(rows []gridRow, m tune.Measure) []gridRow {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b gridRow) int {
 		switch x, y := float64(a.Mean), float64(b.Mean); {
@@ -362,7 +362,7 @@ func byFigure(rows []gridRow, m svm.Measure) []gridRow {
 }
 
 // pointsTable lists points with their settings and figures.
-func pointsTable(rows []gridRow, m svm.Measure) *report.Table {
+func pointsTable(rows []gridRow, m tune.Measure) *report.Table {
 	number := func(v float64) string {
 		if v == 0 {
 			return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/source"
 )
 
@@ -283,7 +283,7 @@ func TestPointsTable(t *testing.T) {
 		Regularization: model.Regularization{C: 1}, Mean: 0.5, SD: 0.01, ToBest: &difference{-0.4, 0.02}},
 		{Kernel: "b", Regularization: model.Regularization{C: 10}, Mean: 0.9, SD: 0.1, Best: true}}
 	var b strings.Builder
-	pointsTable(byFigure(rows, svm.Accuracy), svm.Accuracy).Write(&b)
+	pointsTable(byFigure(rows, tune.Accuracy), tune.Accuracy).Write(&b)
 	const want = "kernel   C  accuracy  ± over folds     to the best  ± error\n" +
 		"b       10    90.00%         10.00  *\na        1    50.00%          1.00          -40.00     2.00\n"
 	if b.String() != want {

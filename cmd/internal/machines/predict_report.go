@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/source"
@@ -50,8 +50,8 @@ type predictReport struct {
 	DotProducts int64 `json:"dot_products,omitempty"`
 	PeakBytes   int64 `json:"peak_bytes"`
 
-	Rows        []svm.ClassScore  `json:"rows"`
-	Predictions []predictedObject `json:"predictions,omitempty"`
+	Rows        []score.ClassScore `json:"rows"`
+	Predictions []predictedObject  `json:"predictions,omitempty"`
 
 	columns  int            // of the terminal that the report goes to, 0 where it goes elsewhere
 	weighted bool           // machines decided by weights
@@ -71,7 +71,7 @@ func newPredictedLine(c *corpus.Corpus) predictedLine {
 }
 
 // classTable is the table of rows.
-func classTable(rows []svm.ClassScore) *report.Table {
+func classTable(rows []score.ClassScore) *report.Table {
 	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
 	for _, k := range rows {
 		t.Add(cellsOf(k)...)
@@ -79,7 +79,7 @@ func classTable(rows []svm.ClassScore) *report.Table {
 	return t
 }
 
-func cellsOf(k svm.ClassScore) []string {
+func cellsOf(k score.ClassScore) []string {
 	return []string{k.Name, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right),
 		fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1)}
 }
@@ -94,7 +94,7 @@ type confusion struct {
 // score compares predictions with the labels of the documents, where these are any that the model
 // knows.
 func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, c *corpus.Corpus) {
-	r.Rows = []svm.ClassScore{}
+	r.Rows = []score.ClassScore{}
 	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
 		if len(c.Labels.IDs) > 0 {
 			e.Warn("the model knows none of the labels of %s, such as %s: nothing to score", c.Source, c.Classes[0])
@@ -113,7 +113,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 }
 
 // scored fills in a score of documents, and warns of classes that the model can't predict.
-func (r *predictReport) scored(e *cli.Env, s *svm.Score, of *learn.About, c *corpus.Corpus) {
+func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *corpus.Corpus) {
 	warnNone(e, c, of.Scheme)
 	if known := len(of.Classes); known > 0 && !of.OneClass && len(s.Classes) > known {
 		documents := 0
@@ -241,16 +241,16 @@ func (r *predictReport) writeScore(d *report.Document) {
 	if len(rows) > widestMatrix {
 		classes.Heading = fmt.Sprintf("The %d classes of the least F1 of %d; -json has all", widestMatrix, len(rows))
 		rows = slices.Clone(rows)
-		slices.SortStableFunc(rows, func(a, b svm.ClassScore) int { return cmp.Compare(a.F1, b.F1) })
+		slices.SortStableFunc(rows, func(a, b score.ClassScore) int { return cmp.Compare(a.F1, b.F1) })
 		rows = rows[:widestMatrix]
 	}
 	t := classTable(rows)
-	mean := func(name string, weight func(k svm.ClassScore) float64) {
+	mean := func(name string, weight func(k score.ClassScore) float64) {
 		k := r.mean(weight)
 		t.Add(append([]string{name, "", "", ""}, cellsOf(k)[4:]...)...)
 	}
-	mean("mean of classes", func(k svm.ClassScore) float64 { return 1 })
-	mean("weighted by documents", func(k svm.ClassScore) float64 { return float64(k.Of) })
+	mean("mean of classes", func(k score.ClassScore) float64 { return 1 })
+	mean("weighted by documents", func(k score.ClassScore) float64 { return float64(k.Of) })
 	if classes.Brief = t; classes.Heading == "" {
 		d.Line("")
 	}
@@ -273,7 +273,7 @@ func (r *predictReport) writeScore(d *report.Document) {
 
 // mean returns the means of the rows' precision, recall and F1 over the classes that documents are of or were
 // given.
-func (r *predictReport) mean(weight func(k svm.ClassScore) float64) (out svm.ClassScore) {
+func (r *predictReport) mean(weight func(k score.ClassScore) float64) (out score.ClassScore) {
 	sum := 0.0
 	for _, k := range r.Rows {
 		if k.Of+k.Given == 0 {

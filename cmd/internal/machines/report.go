@@ -14,6 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/solver"
 )
@@ -142,8 +143,8 @@ func (l *thresholdsLine) write(d *report.Document) {
 	if l.AtLeastOne {
 		what += " and at least one label"
 	}
-	d.Linef("%s by micro F1 on folds: %s, by the signs %s", what, svm.MicroF1.Format(float64(l.F1)),
-		svm.MicroF1.Format(float64(l.Sign)))
+	d.Linef("%s by micro F1 on folds: %s, by the signs %s", what, tune.MicroF1.Format(float64(l.F1)),
+		tune.MicroF1.Format(float64(l.Sign)))
 }
 
 // calibrationLine says how good calibrated probabilities are, by folds.
@@ -163,7 +164,7 @@ func newCalibrationLine(r *svm.Report) *calibrationLine {
 		return nil
 	}
 	return &calibrationLine{float64(c.LogLoss), float64(c.ECE), r.Temperature, r.Rejection,
-		c.Alternatives}
+		r.Alternatives}
 }
 
 func (l *calibrationLine) write(d *report.Document) {

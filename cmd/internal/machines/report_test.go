@@ -6,7 +6,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/solver"
 )
@@ -38,13 +38,14 @@ func TestChoiceNamesLinear(t *testing.T) {
 		t.Errorf("%q, expected none", r.Hint)
 	}
 	terms := []corpus.Terms{{}, {Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}, MinDF: 2}}
-	v := &learn.Validation{Result: &svm.Result{Mean: 0.5, Measure: svm.Accuracy}}
-	r.linear(v, cutFlags(&learn.Found{Chosen: &svm.Chosen{Cut: 1}, Terms: terms}))
+	v := &learn.Validation{Result: &tune.Result{Mean: 0.5, Measure: tune.Accuracy}}
+	chosen := &learn.Chosen{Choice: &tune.Choice{Candidate: tune.Candidate{Cut: 1}}}
+	r.linear(v, cutFlags(&learn.Found{Chosen: chosen, Terms: terms}))
 	const want = ": -type linear -views 'word:ngrams=1..2 + char_wb:ngrams=2..5' -min-df 2"
 	if r.Linear != 0.5 || !strings.Contains(r.Hint, "accuracy 50.00% on") || !strings.HasSuffix(r.Hint, want) {
 		t.Errorf("%q, expected %s", r.Hint, want)
 	}
-	r.linear(v, cutFlags(&learn.Found{Chosen: &svm.Chosen{}, Terms: terms}))
+	r.linear(v, cutFlags(&learn.Found{Chosen: &learn.Chosen{Choice: &tune.Choice{}}, Terms: terms}))
 	if !strings.HasSuffix(r.Hint, ": -type linear") {
 		t.Errorf("%q, expected no terms", r.Hint)
 	}

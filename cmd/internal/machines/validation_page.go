@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/internal/chart"
-	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/report"
 )
 
@@ -16,7 +16,7 @@ func (r *cvReport) describePage(d *report.Document) {
 	d.Title = "Cross-validation on " + filepath.Base(r.Corpus.Source)
 	d.Figure("Mean "+r.Measure.String(), r.Measure.Format(float64(r.Mean)),
 		"± "+r.Measure.Format(float64(r.SD))+" over the folds")
-	if r.Measure == svm.MeanSquaredError {
+	if r.Measure == tune.MeanSquaredError {
 		return
 	}
 	scoreFigures(d, r.score)
@@ -44,7 +44,7 @@ func (r *cvReport) curveSection() report.Section {
 	s := report.Section{Title: "Learning curve", Heading: "Learning curve", Table: t,
 		Text: "Each fold is predicted by models of a part of the documents of the others, with the standard " +
 			"deviation over the folds: a curve that still rises says that more documents would help."}
-	if r.Measure != svm.MeanSquaredError {
+	if r.Measure != tune.MeanSquaredError {
 		p.Curve("", chart.Gray, low, false)
 		p.Curve("", chart.Gray, high, false)
 		p.Curve("", chart.Colors[0], mean, true)

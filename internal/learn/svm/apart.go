@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -16,21 +18,22 @@ import (
 func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
 // heldOut trains and predicts as settings say, without each fold in turn.
-func (p *Problem) heldOut(ctx context.Context, s *Settings, folds int, runs bool) (f *folded, out outcome, err error) {
-	w := &work{s: *s, cells: []cell{{s.C, s.Nu, s.Epsilon}}, folds: folds, seed: s.Seed, left: 1, runs: runs}
+func (p *Problem) heldOut(ctx context.Context, s *Settings, folds int, runs bool) (f *folded, t *together, err error) {
+	w := &work{s: *s, cells: []model.Regularization{s.numbers()}, folds: folds, seed: s.Seed, left: 1, runs: runs}
 	w.stage = "training without a part"
-	err = w.run(ctx, p, []kernelAt{{0, s.Kernel}}, func(_ context.Context, g *folded, _ kernelAt, all []outcome) error {
-		f, out = g, all[0]
-		return nil
+	err = w.run(ctx, p, []kernel.Kernel{s.Kernel}, func(g *folded, _ int, out []*outcome) (err error) {
+		f = g
+		t, err = g.together(out[0])
+		return err
 	})
-	return f, out, err
+	return f, t, err
 }
 
 // ofOthers is what machines say of documents that neither they nor their embedding have learnt from.
 type ofOthers struct {
 	thresholds *solver.Thresholds
 	parts      *folded // for a calibration; nil where that trains on the matrix of all
-	found      outcome
+	found      *together
 }
 
 // supervised trains without parts of the documents, where an embedding that learns from labels must not have those of
@@ -44,11 +47,11 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 			"them together, on two documents of two classes each, five in all, and at most 2^27 decision values", p.Embedding())
 	}
 	if s.Thresholds && s.Scheme == solver.Labels {
-		_, out, err := p.heldOut(ctx, s, ChoiceFolds, false)
+		_, out, err := p.heldOut(ctx, s, thresholdFolds, false)
 		if err != nil {
 			return known, err
 		}
-		known.thresholds = out.Thresholds
+		known.thresholds = out.thresholds
 	}
 	if calibrated {
 		own := *s
@@ -66,7 +69,7 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 
 // apart is run where each fold has an embedding of its own: it predicts each in a problem whose embedding has learnt
 // from the documents of the other folds.
-func (w *work) apart(ctx context.Context, p *Problem, kernels []kernelAt, keep keeper) error {
+func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) error {
 	f, err := p.divide(&w.s, w.folds, w.seed, false)
 	if err != nil {
 		return err
@@ -74,41 +77,31 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernelAt, keep k
 	if w.runs {
 		f.inRuns()
 	}
-	if w.only != nil {
-		return w.without(ctx, p, f, kernels, keep)
+	folds := w.only
+	if folds == nil {
+		folds = run.Numbers(0, f.folds)
 	}
-	defer func() { w.only = nil }()
-	w.left += len(kernels) * (f.folds - 1)
-	var found []*SearchOutcome // by fold
-	busy := make([]time.Duration, len(kernels)*len(w.cells))
-	for fold := range f.folds {
+	defer func(only []int) { w.only = only }(w.only)
+	w.left += len(kernels) * (len(folds) - 1)
+	found := make([][]*outcome, len(kernels)) // by cell
+	for _, fold := range folds {
 		w.only = []int{fold}
-		one := &SearchOutcome{}
-		err := w.without(ctx, p, f, kernels, func(_ context.Context, g *folded, _ kernelAt, out []outcome) error {
-			var fits []FoldOutcome
-			for cell, o := range out {
-				fits = append(fits, g.outcome(o, fold))
-				busy[len(one.Fits)*len(w.cells)+cell] += o.Busy
+		err := w.without(ctx, p, f, kernels, func(_ *folded, k int, out []*outcome) error {
+			if found[k] == nil {
+				found[k] = out
+				return nil
 			}
-			one.Fits = append(one.Fits, fits)
+			for cell, o := range found[k] {
+				o.folds[fold], o.busy = out[cell].folds[fold], o.busy+out[cell].busy
+			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		found = append(found, one)
 	}
-	for i, at := range kernels {
-		var all []outcome
-		for cell := range w.cells {
-			o, err := f.assembled(0, found, i, cell)
-			if err != nil {
-				return err
-			}
-			o.Busy = busy[i*len(w.cells)+cell]
-			all = append(all, *o)
-		}
-		if err := keep(ctx, f, at, all); err != nil {
+	for k, out := range found {
+		if err := keep(f, k, out); err != nil {
 			return err
 		}
 	}
@@ -116,14 +109,10 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernelAt, keep k
 }
 
 // without runs the one fold of w.only.
-func (w *work) without(
-	ctx context.Context, p *Problem, f *folded, kernels []kernelAt, keep keeper,
-) error {
-	c, rows := p.truth(), make([]int, p.Len())
-	for i, doc := range p.corpus.order {
-		rows[doc] = i
-	}
-	c.Documents, c.Vocabulary, c.Tokenizer = p.raw(rows), p.corpus.vocabulary, p.corpus.tokenizer
+func (w *work) without(ctx context.Context, p *Problem, f *folded, kernels []kernel.Kernel, keep keeper) error {
+	c := p.truth()
+	c.Documents = p.raw(inCorpus(p.corpus.order, run.Numbers(0, p.Len())))
+	c.Vocabulary, c.Tokenizer = p.corpus.vocabulary, p.corpus.tokenizer
 	var others []int
 	for doc, part := range inCorpus(f.corpus, f.parts) {
 		if part != w.only[0] {

@@ -87,7 +87,7 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// Tasks of a search find what the search finds.
+// Tasks of a search find what the search finds, with groups that are in one fold each.
 func TestScaledSearchInTasks(t *testing.T) {
 	c := measured(t)
 	s := Settings{Type: model.CSVC}
@@ -96,11 +96,14 @@ func TestScaledSearchInTasks(t *testing.T) {
 		kernels = append(kernels, kernel.MustParse(fmt.Sprintf("rbf:gamma=%v,embed=standard", gamma)))
 	}
 	g := Grid{Kernels: kernels, C: []float64{1, 10}, Folds: 3, Seed: 5}
+	for i := range c.Documents.Rows() {
+		c.Groups = append(c.Groups, int64(i/2))
+	}
 	p := musttest.Get(NewProblem(t.Context(), c, kernels[0].Embedding(), Options{}))(t)
 	want := musttest.Get(p.Search(t.Context(), s, g, nil))(t)
-	tasks := musttest.Get(NewSearchTasks(s, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil }))(t)
-	got := musttest.Get(tasks.Assemble(t.Context(), func(int, sparse.Embedding) (*Problem, error) { return p, nil },
-		func(task int) (*SearchOutcome, error) { return tasks.Do(t.Context(), p, task) }))(t)
+	tasks := tasksOf(t, s, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
+	got := musttest.Get(assembled(t, tasks, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+		func(task int) (*TaskOutcome, error) { return tasks.Do(t.Context(), p, task) }))(t)
 	for i := range want.Points {
 		if !reflect.DeepEqual(comparable(&got.Points[i]), comparable(&want.Points[i])) {
 			t.Errorf("point %d is %+v, expected %+v", i, got.Points[i], want.Points[i])

@@ -10,7 +10,6 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // argument is a call with a bad argument and what its error says.
@@ -35,23 +34,17 @@ func sixty(t *testing.T) *corpus.Corpus {
 	return read(t, "synthetic:docs=60,terms=100,length=10,classes=3,seed=3", corpus.Options{})
 }
 
-// Refused: several settings at once, lists in a grid.
+// Refused: several settings at once.
 func TestProblemArguments(t *testing.T) {
 	k := kernel.MustParse(DefaultKernel)
 	p := musttest.Get(NewProblem(t.Context(), sixty(t), k.Embedding(), Options{Workers: 2}))(t)
 	train := func(s Settings) func() error {
 		return func() error { _, _, err := p.Train(t.Context(), s); return err }
 	}
-	search := func(s Settings, g Grid) func() error {
-		return func() error { _, err := p.Search(t.Context(), s, g, nil); return err }
-	}
 	checkArguments(t, []argument{
 		{"nu", "nu=-1", train(Settings{Type: model.NuSVC, Nu: -1})},
 		{"nu of one class", "nu=7", train(Settings{Type: model.OneClass, Nu: 7})},
 		{"weight", "weight 0 of class", train(Settings{Weights: map[string]float64{sixty(t).Classes[1]: 0}})},
-		{"nu of a grid", "a list of values of nu", search(Settings{}, Grid{Nu: []float64{0.1}})},
-		{"combinations", "expected at most 1048576 combinations",
-			search(Settings{Type: model.NuSVR}, Grid{C: make([]float64, 1<<11), Nu: make([]float64, 1<<10)})},
 	})
 }
 
@@ -62,20 +55,6 @@ func TestClosedPredictor(t *testing.T) {
 	p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: newSlowDevice(d)}))(t)
 	if err := errors.Join(p.Holding(1).Close(), p.Close()); err != nil || d.closed != 1 {
 		t.Errorf("error %v, the device was closed %d times, expected once", err, d.closed)
-	}
-}
-
-// Labels that are no numbers are no truth of a regression, and two classes of the truth of one name are one.
-func TestScoreArguments(t *testing.T) {
-	labels := sparse.Labels{Offsets: []int64{0, 1, 2}, IDs: []int32{0, 1}}
-	_, err := ScoreValues([]float64{1, 2}, &corpus.Corpus{Classes: []string{"1", "NaN"}, Labels: labels})
-	if err == nil || !strings.Contains(err.Error(), `label "NaN"`) {
-		t.Errorf("a label that is NaN: error %v", err)
-	}
-	s := ScoreLabels([]string{"a"}, [][]int{{0}},
-		&corpus.Corpus{Classes: []string{"a", "a"}, Labels: sparse.Labels{Offsets: []int64{0, 2}, IDs: []int32{0, 1}}})
-	if s.Right != 1 || s.Classes[0].Of != 1 {
-		t.Errorf("%+v", s)
 	}
 }
 

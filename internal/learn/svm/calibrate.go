@@ -6,12 +6,16 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
 // calibrationFolds is how many parts documents are divided into for calibrated probabilities.
 const calibrationFolds = 5
+
+// thresholdFolds is the number of folds on which the thresholds of labels are tuned.
+const thresholdFolds = 3
 
 // calibrate makes the probabilities of trained machines from decision values of documents that machines
 // were trained without, on the same matrix, and the threshold that settings ask for. It says what is known
@@ -21,29 +25,30 @@ const calibrationFolds = 5
 // as the messages of a thread or of a week, is mostly on one side, and so are new documents, later.
 func (p *Problem) calibrate(
 	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier, known ofOthers,
-) (*Calibration, error) {
+) (*score.Calibration, *Alternatives, error) {
 	f, out := known.parts, known.found
 	if f == nil {
 		var err error
 		if f, out, err = p.inParts(ctx, m, *s, c); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	way, found, answers, err := f.calibration(ctx, out)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	var others *Alternatives
 	if s.rejects() {
-		if c.Rejection, found.Alternatives, err = tuneRejection(answers, s.Reject); err != nil {
-			return nil, err
+		if c.Rejection, others, err = tuneRejection(answers, s.Reject); err != nil {
+			return nil, nil, err
 		}
 	}
 	fit, err := f.fit(ctx, c, out.Decisions, -1)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := f.temper(fit, out.Decisions, -1, way); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c.Temperature = fit.Temperature
 	for i, machine := range fit.Machines {
@@ -54,29 +59,30 @@ func (p *Problem) calibrate(
 			c.Machines[i].Sigmoid.B += c.Machines[i].Sigmoid.A * c.Thresholds.Above[i]
 		}
 	}
-	return found, nil
+	return found, others, nil
 }
 
 // inParts returns decision values for a calibration, of machines on the matrix of all that start at c.
 func (p *Problem) inParts(
 	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
-) (*folded, outcome, error) {
+) (*folded, *together, error) {
 	s.Thresholds, s.Probabilities = false, true
 	f, err := p.divide(&s, calibrationFolds, s.Seed, false)
 	if err != nil {
-		return nil, outcome{}, err
+		return nil, nil, err
 	}
 	f.inRuns()
 	opt, err := p.solverOptions(Task{Settings: s, Folds: f.folds})
 	if err != nil {
-		return nil, outcome{}, err
+		return nil, nil, err
 	}
-	near := weighted{outcome{Validation: &solver.Validation{Fits: slices.Repeat([]*solver.Classifier{c}, f.folds)}}, 1}
-	out, err := f.validate(ctx, m, []cell{{s.C, s.Nu, s.Epsilon}}, []weighted{near}, opt)
+	near := solver.WarmStart{Of: &solver.Validation{Fits: slices.Repeat([]*solver.Classifier{c}, f.folds)}, By: 1}
+	v, err := f.validate(ctx, m, []model.Regularization{s.numbers()}, []solver.WarmStart{near}, opt)
 	if err != nil {
-		return nil, outcome{}, err
+		return nil, nil, err
 	}
-	return f, out[0], nil
+	out, err := f.together(f.outcome(v[0]))
+	return f, out, err
 }
 
 // inRuns makes each part a run of the documents of each class, in place of a draw; of labels by the first.
@@ -141,24 +147,17 @@ func calibrates(labels sparse.Labels, documents, classes int, s *Settings) bool 
 var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
 // calibration returns the way of the least log loss, and what it gives, where each part's probabilities
-// are fitted on the others, with the most probable classes where these are asked for. An outcome without
-// decision values has none, nil.
+// are fitted on the others, with the most probable classes if settings reject some.
 func (f *folded) calibration(
-	ctx context.Context, o outcome,
-) (way int, found *Calibration, answers []answer, err error) {
-	if o.Decisions == nil {
-		return 0, nil, nil, nil
-	}
+	ctx context.Context, o *together,
+) (way int, found *score.Calibration, answers []answer, err error) {
 	tried := ways
 	if !f.s.Calibrated || f.sets != nil {
 		tried = ways[:1]
 	}
-	scores := make([]reliability, len(tried))
-	for w := range scores {
-		scores[w].keeps = f.s.rejects()
-	}
+	scores, given := make([]score.Reliability, len(tried)), make([][]answer, len(tried))
 	for part := range f.folds {
-		c, err := f.fit(ctx, o.Fits[part], o.Decisions, part)
+		c, err := f.fit(ctx, o.fits[part], o.Decisions, part)
 		if err != nil {
 			return 0, nil, nil, err
 		}
@@ -167,7 +166,6 @@ func (f *folded) calibration(
 			if err := f.temper(c, o.Decisions, part, w); err != nil {
 				return 0, nil, nil, err
 			}
-			scores[w].part = part
 			for i, own := range o.Decisions {
 				if own == nil || f.parts[i] != part {
 					continue
@@ -179,16 +177,19 @@ func (f *folded) calibration(
 					return 0, nil, nil, err
 				}
 				if f.sets != nil {
-					scores[w].add(p, f.sets[i], true)
-				} else {
-					scores[w].add(p, f.labels[i:i+1], false)
+					scores[w].AddLabels(p, f.sets[i])
+					continue
+				}
+				confidence, right := scores[w].Add(p, f.labels[i:i+1])
+				if f.s.rejects() {
+					given[w] = append(given[w], answer{confidence, right, part})
 				}
 			}
 		}
 	}
 	for w := range scores {
-		if own := scores[w].result(); found == nil || own.LogLoss < found.LogLoss {
-			way, found, answers = w, own, scores[w].answers
+		if own := scores[w].Calibration(); found == nil || own.LogLoss < found.LogLoss {
+			way, found, answers = w, own, given[w]
 		}
 	}
 	return way, found, answers, nil

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 )
@@ -104,7 +106,7 @@ func TestCalibrationIsHeldOut(t *testing.T) {
 		}
 		best, loss := 0, math.Inf(1)
 		for way := range tried {
-			var sum reliability
+			var sum score.Reliability
 			for part := range f.folds {
 				fit := musttest.Get(f.fit(t.Context(), c, decisions, part))(t)
 				musttest.Do(t, f.temper(fit, decisions, part, way))
@@ -114,15 +116,19 @@ func TestCalibrationIsHeldOut(t *testing.T) {
 						continue
 					}
 					musttest.Do(t, fit.Probabilities(p, own))
-					sum.add(p, []int{i % 3}, f.sets != nil)
+					if f.sets != nil {
+						sum.AddLabels(p, []int{i % 3})
+					} else {
+						sum.Add(p, []int{i % 3})
+					}
 				}
 			}
-			if own := sum.result().LogLoss; own < loss {
+			if own := sum.Calibration().LogLoss; own < loss {
 				best, loss = way, own
 			}
 		}
 		fits := slices.Repeat([]*solver.Classifier{c}, f.folds)
-		held := outcome{Validation: &solver.Validation{Fits: fits, Decisions: decisions}}
+		held := &together{Prediction: model.Prediction{Decisions: decisions}, fits: fits}
 		way, found, _, err := f.calibration(t.Context(), held)
 		if err != nil || way != best || found.LogLoss != loss {
 			t.Errorf("%s: way %d, %+v, %v, expected way %d of log loss %v", scheme, way, found, err, best, loss)

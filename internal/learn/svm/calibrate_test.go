@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Calibrated probabilities of other documents have a log loss that is no greater than by the sigmoids alone,
@@ -32,20 +32,20 @@ func TestCalibrated(t *testing.T) {
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
 		t.Run(scheme.String(), func(t *testing.T) {
 			s := Settings{Scheme: scheme, C: 10, Probabilities: true}
-			score := func(s Settings) (*Calibration, []float64, *Report) {
+			scored := func(s Settings) (*score.Calibration, []float64, *Report) {
 				m, report := train(t, c, s, Options{})
 				file := bytesOf(t, m)
 				m, err := model.Read(t.Context(), bytes.NewReader(file))
 				if err != nil || !bytes.Equal(bytesOf(t, m), file) {
 					t.Fatalf("another model from its file, %v", err)
 				}
-				p := predict(t, m, other.Documents, PredictOptions{}).Probabilities
-				found := ScoreProbabilities(m.Classes, p, scheme == solver.Labels, other)
-				return found, lossesOf(m.Classes, p, scheme == solver.Labels, other), report
+				p := predict(t, m, other.Documents, PredictOptions{})
+				found := musttest.Get(score.Of(m.Classes, p, other))(t).Calibration
+				return found, lossesOf(m.Classes, p.Probabilities, scheme == solver.Labels, other), report
 			}
-			plain, before, none := score(s)
+			plain, before, none := scored(s)
 			s.Calibrated = true
-			got, after, report := score(s)
+			got, after, report := scored(s)
 			if none.Calibration != nil || report.Calibration == nil || (report.Temperature == nil) != (scheme == solver.Labels) {
 				t.Fatalf("%+v of sigmoids alone, %+v and temperature %+v of calibrated ones", none.Calibration,
 					report.Calibration, report.Temperature)
@@ -73,7 +73,7 @@ func TestCalibrated(t *testing.T) {
 			// deviation is s; folds, which learn from a fifth less, are within three of them.
 			_, deviation := moments(after)
 			far := 3 * deviation * math.Sqrt(1/float64(len(trainOn))+1/float64(len(test)))
-			for _, near := range []*Calibration{report.Calibration, folds.Score.Calibration} {
+			for _, near := range []*score.Calibration{report.Calibration, folds.Score.Calibration} {
 				if !(math.Abs(near.LogLoss-got.LogLoss) <= far) {
 					t.Errorf("log loss %v by folds, %v of other documents, expected ± %v", near.LogLoss, got.LogLoss, far)
 				}
@@ -117,7 +117,7 @@ func moments(values []float64) (mean, sd float64) {
 // mostECE is the calibration error that probabilities have which are perfect. What is right of the n_b answers of a
 // bin of confidence p has the standard deviation √(p(1-p)n_b), so that E|ECE| ≈ Σ √(2/π)·√(p(1-p)n_b)/n over the bins;
 // |Z| of a normal Z has the variance 1 - 2/π. The bound is that mean and three standard deviations.
-func mostECE(c *Calibration) float64 {
+func mostECE(c *score.Calibration) float64 {
 	var n, mean, variance float64
 	for _, b := range c.Bins {
 		n += float64(b.Documents)
@@ -184,27 +184,6 @@ func TestCalibratedOfFew(t *testing.T) {
 	}
 }
 
-// Figures by hand: two bins, a class that the model doesn't know, a document that is left out, and one
-// without a label.
-func TestScoreProbabilities(t *testing.T) {
-	truth := &corpus.Corpus{Classes: []string{"b", "a", "z"}, Labels: sparse.Labels{
-		Offsets: []int64{0, 1, 2, 3, 4, 4, 5}, IDs: []int32{1, 1, 0, 2, 0}}}
-	p := [][]float64{{0.95, 0.05}, {0.2, 0.8}, {0.25, 0.75}, {0.99, 0.01}, {0.5, 0.5}, nil}
-	got := ScoreProbabilities([]string{"a", "b"}, p, false, truth)
-	// Bins (14/15, 1]: 0.95 right, 0.99 wrong; (11/15, 12/15]: 0.8 wrong, 0.75 right.
-	loss := -(math.Log(0.95) + math.Log(0.2) + math.Log(0.75)) / 3
-	ece := (math.Abs(0.95+0.99-1) + math.Abs(0.8+0.75-1)) / 4
-	within(t, "log loss", got.LogLoss, loss, 1e-12)
-	within(t, "expected calibration error", got.ECE, ece, 1e-12)
-	one := &corpus.Corpus{Classes: []string{"a"}, Labels: sparse.Labels{Offsets: []int64{0, 1}, IDs: []int32{0}}}
-	got = ScoreProbabilities([]string{"a", "b"}, p[:1:1], true, one)
-	within(t, "log loss of labels", got.LogLoss, -math.Log(0.95), 1e-12)
-	within(t, "expected calibration error of labels", got.ECE, 0.05, 1e-12)
-	if got := ScoreProbabilities([]string{"a", "b"}, make([][]float64, 6), false, truth); got != nil {
-		t.Errorf("%v of no probabilities", got)
-	}
-}
-
 // Documents are rejected by their greatest probability, the same after the model went through a file.
 func TestReject(t *testing.T) {
 	all := read(t, "synthetic:docs=600,terms=400,length=12,classes=4,seed=8", corpus.Options{})
@@ -237,5 +216,14 @@ func TestReject(t *testing.T) {
 	if some == 0 || votes == 0 {
 		t.Errorf("%d documents are rejected, and of %d the votes say another class: the test doesn't reach what it should",
 			some, votes)
+	}
+	for name, s := range map[string]Settings{
+		"labels":     {Scheme: solver.Labels, Reject: RejectionTarget{Coverage: 0.5}},
+		"two":        {Reject: RejectionTarget{Coverage: 0.5, Error: 0.1}},
+		"regression": {Type: model.EpsilonSVR, Reject: RejectionTarget{Coverage: 0.5}},
+	} {
+		if _, _, err := problem(t, c, kernel.MustParse(DefaultKernel), Options{}).Train(t.Context(), s); err == nil {
+			t.Errorf("%s: no error", name)
+		}
 	}
 }

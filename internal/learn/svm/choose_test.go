@@ -1,13 +1,13 @@
 package svm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,19 +16,58 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
-var choices = Candidates{
+// choice is a choice with machines.
+type choice struct {
+	*tune.Choice
+	Settings    Settings
+	DotProducts int64
+}
+
+// choose chooses from candidates. An empty list stands for the value that settings have.
+func choose(
+	ctx context.Context, c *corpus.Corpus, s Settings, from tune.Candidates, opt Options,
+) (*choice, error) {
+	s, err := s.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	if from.Kernels == nil {
+		from.Kernels = []kernel.Kernel{s.Kernel}
+	}
+	if from.Schemes == nil {
+		from.Schemes = []solver.Scheme{s.Scheme}
+	}
+	if from.C == nil {
+		from.C = []float64{s.C}
+	}
+	if from.Epsilon == nil || s.Type != model.EpsilonSVR {
+		from.Epsilon = []float64{s.Epsilon}
+	}
+	from.Measure, from.Nu, from.LowMemory = s.Measure(), s.Nu, opt.MemoryBytes > 0
+	from.Unit, from.Work, from.Folds = cmp.Or(from.Unit, 1), cmp.Or(from.Work, 1), cmp.Or(from.Folds, 5)
+	on := &Samples{Corpus: c, Settings: s, From: &from, Options: opt}
+	got, err := tune.Choose(ctx, c, from, on)
+	if got == nil {
+		return nil, err
+	}
+	s.Kernel, s.Scheme, s.C, s.Epsilon = got.Kernel, got.Scheme, got.C, got.Epsilon
+	return &choice{got, s, on.DotProducts}, err
+}
+
+var choices = tune.Candidates{
 	Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt", "diffusion:t=0.01", "linear:embed=tfidf-l2"),
 	C:       []float64{10, 0.001, 100}, Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}, Seed: 3,
 }
 
 // untimed is a choice without the time that workers took.
-func untimed(c *Chosen) *Chosen {
+func untimed(c *choice) *choice {
 	for _, r := range c.Rounds {
 		for i := range r.Points {
 			comparable(&r.Points[i])
@@ -41,22 +80,22 @@ func untimed(c *Chosen) *Chosen {
 // number of workers. Its figures are those of a validation.
 func TestChoose(t *testing.T) {
 	c := noisy(t)
-	var first *Chosen
+	var first *choice
 	for _, workers := range []int{1, 3} {
-		got, err := Choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{Workers: workers})
+		got, err := choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{Workers: workers})
 		if err != nil || got.Why != "" {
 			t.Fatalf("%v, %q", err, got.Why)
 		}
 		if first = untimed(got); workers == 1 {
 			continue
 		}
-		again, err := Choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{})
+		again, err := choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{})
 		if err != nil || !reflect.DeepEqual(first, untimed(again)) {
 			t.Errorf("%+v, then %+v, %v", first, again, err)
 		}
 	}
 	n := c.Documents.Rows()
-	if len(first.Rounds) != 3 || first.Measure != Accuracy {
+	if len(first.Rounds) != 3 || first.Settings.Measure() != tune.Accuracy {
 		t.Fatalf("%+v", first)
 	}
 	for i, want := range []struct {
@@ -74,12 +113,12 @@ func TestChoose(t *testing.T) {
 	if s.C == 0.001 || s.Kernel != best.Kernel || s.C != best.C || s.Scheme != best.Scheme || s.Tolerance != 1e-4 {
 		t.Errorf("%+v, the best is %+v", s, best)
 	}
-	if first.Fits != (3+6+6)*ChoiceFolds || first.DotProducts == 0 {
+	if first.Fits != (3+6+6)*tune.ChoiceFolds || first.DotProducts == 0 {
 		t.Errorf("%d fits, %d dot products", first.Fits, first.DotProducts)
 	}
 	s.Tolerance = 1e-4
 	p := problem(t, c.Select(run.Numbers(0, n)), s.Kernel, Options{})
-	v := crossValidate(t, p, s, ChoiceFolds, choices.Seed)
+	v := crossValidate(t, p, s, tune.ChoiceFolds, choices.Seed)
 	within(t, "accuracy", best.Mean, v.Mean, 0.01)
 }
 
@@ -89,16 +128,16 @@ func TestChooseKeeps(t *testing.T) {
 	k := kernel.MustParse("diffusion:t=1")
 	given := Settings{Kernel: k, C: 7, Scheme: solver.OneVsRest, Seed: 5}
 	for _, q := range []struct {
-		from   Candidates
+		from   tune.Candidates
 		rounds int
 	}{
-		{Candidates{}, 0},
-		{Candidates{C: []float64{3}}, 0},
-		{Candidates{C: []float64{1, 10}}, 1},
-		{Candidates{Kernels: choices.Kernels}, 1},
-		{Candidates{Schemes: choices.Schemes}, 1},
+		{tune.Candidates{}, 0},
+		{tune.Candidates{C: []float64{3}}, 0},
+		{tune.Candidates{C: []float64{1, 10}}, 1},
+		{tune.Candidates{Kernels: choices.Kernels}, 1},
+		{tune.Candidates{Schemes: choices.Schemes}, 1},
 	} {
-		got, err := Choose(t.Context(), c, given, q.from, Options{})
+		got, err := choose(t.Context(), c, given, q.from, Options{})
 		if err != nil || len(got.Rounds) != q.rounds {
 			t.Fatalf("%+v: %+v, %v", q.from, got, err)
 		}
@@ -110,80 +149,10 @@ func TestChooseKeeps(t *testing.T) {
 	}
 }
 
-// Samples grow, one contains the other, and have the frequencies of the corpus.
-func TestChooseSample(t *testing.T) {
-	c := read(t, "synthetic:docs=4000,terms=300,length=10,classes=3,seed=3", corpus.Options{})
-	h := &choosing{c: c, from: Candidates{
-		Kernels: []kernel.Kernel{kernel.MustParse("diffusion")}, Schemes: []solver.Scheme{solver.OneVsOne}, Seed: 1,
-	}}
-	if why := h.sample(); why != "" || h.most != 4000 || len(h.order) != 4000 {
-		t.Fatalf("%q, %d of %d", why, h.most, len(h.order))
-	}
-	count := func(documents []int) []float64 {
-		n := make([]float64, 3)
-		for _, i := range documents {
-			n[c.Labels.Of(i)[0]] += 1 / float64(len(documents))
-		}
-		return n
-	}
-	all := count(h.order)
-	for _, n := range []int{500, 1500, 3000} {
-		for k, share := range count(h.order[:n]) {
-			within(t, "the share of a class", share, all[k], 0.02)
-		}
-	}
-	h.opt.MemoryBytes, h.order = 64<<20, nil
-	if why := h.sample(); why != "" || !(h.most < 2100) {
-		t.Errorf("%q, %d documents in 64 MiB", why, h.most)
-	}
-	h.opt.MemoryBytes, h.order = 4<<20, nil
-	if why := h.sample(); why != "there is too little memory to choose on samples" {
-		t.Errorf("%q in 4 MiB", why)
-	}
-}
-
-// The least sample of documents of many classes, whose machines are many and small, takes no more than
-// a round may: fewer candidates are compared, the first ones, unless a search is asked for.
-func TestChooseWork(t *testing.T) {
-	kernels := kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2", "diffusion:t=8", "diffusion:t=4")
-	for _, docs := range []int{600, 3000, 20000} {
-		for _, classes := range []int{2, 20, 200} {
-			h := &choosing{c: &corpus.Corpus{Classes: make([]string, classes)}, order: make([]int, docs), most: docs,
-				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Work: 1,
-					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
-			steps := h.steps()
-			share := h.mayTake(float64(docs)) / float64(len(steps))
-			all, least := []Candidate{{Kernel: kernels[0], Regularization: model.Regularization{C: 10}}}, min(docs, leastSample)
-			for _, at := range steps {
-				wanted := at.extend(all)
-				got, n := h.planned(at, wanted, len(steps), least)
-				over := max(mostOver*share, leastWork)
-				if at.what == "C" { // nearlyAll becomes all
-					over = max(over, 4*share/(nearlyAll*nearlyAll))
-				}
-				if takes := h.workOf(got, at.folds).on(float64(n)); len(got) > 1 && !(takes <= over) {
-					t.Errorf("%d documents, %d classes: %s takes %g, expected up to %g", docs, classes, at.what, takes, over)
-				}
-				if n < least || !slices.Equal(got, wanted[:len(got)]) {
-					t.Errorf("%d documents, %d classes: %d of %d on %d", docs, classes, len(got), len(wanted), n)
-				}
-				if classes == 2 && docs > 600 && len(got) < len(wanted) {
-					t.Errorf("%d documents, 2 classes: %d of %d are left out", docs, len(wanted)-len(got), len(wanted))
-				}
-				all, least = got, n
-			}
-			h.from.Final = 1
-			if got, _ := h.planned(steps[0], steps[0].extend(all[:1]), 1, least); len(got) != len(kernels) {
-				t.Errorf("a search compares %d kernels", len(got))
-			}
-		}
-	}
-}
-
 // Where even two candidates take too much, nothing is compared, and the choice says why.
 func TestChooseNothing(t *testing.T) {
 	c := read(t, "synthetic:docs=600,terms=300,length=10,classes=200,seed=3", corpus.Options{})
-	got, err := Choose(t.Context(), c, Settings{}, Candidates{
+	got, err := choose(t.Context(), c, Settings{}, tune.Candidates{
 		Kernels: choices.Kernels, C: choices.C, Schemes: []solver.Scheme{solver.OneVsRest}}, Options{})
 	if err != nil || len(got.Rounds) > 0 || !strings.Contains(got.Why, "200 classes") || got.Settings.C != 10 {
 		t.Errorf("%+v, %v", got, err)
@@ -193,32 +162,26 @@ func TestChooseNothing(t *testing.T) {
 // Too few documents get the first candidates, unless a search is asked for; labels are chosen for by
 // micro F1.
 func TestChooseOthers(t *testing.T) {
-	got, err := Choose(t.Context(), sixty(t), Settings{}, choices, Options{})
+	got, err := choose(t.Context(), sixty(t), Settings{}, choices, Options{})
 	if err != nil || got.Why == "" || got.Settings.Kernel != choices.Kernels[0] || got.Settings.C != 10 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	search := choices
 	search.Final = 2
-	got, err = Choose(t.Context(), sixty(t), Settings{}, search, Options{})
+	got, err = choose(t.Context(), sixty(t), Settings{}, search, Options{})
 	if err != nil || got.Why != "" || len(got.Rounds) != 4 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	labels := choices
 	labels.Schemes = nil
-	got, err = Choose(t.Context(), noisy(t), Settings{Scheme: solver.Labels}, labels, Options{})
-	if err != nil || got.Measure != MicroF1 || len(got.Rounds) != 2 || got.Settings.Scheme != solver.Labels {
+	got, err = choose(t.Context(), noisy(t), Settings{Scheme: solver.Labels}, labels, Options{})
+	if err != nil || got.Settings.Measure() != tune.MicroF1 || len(got.Rounds) != 2 || got.Scheme != solver.Labels {
 		t.Errorf("%+v, %v", got, err)
-	}
-	none := *sixty(t)
-	none.Classes, none.Labels = nil, sparse.Labels{Offsets: make([]int64, len(none.Labels.Offsets))}
-	if _, err = Choose(t.Context(), &none, Settings{}, choices, Options{}); err == nil ||
-		!strings.Contains(err.Error(), "no labels") {
-		t.Errorf("%v for documents without labels", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	opt := Options{Progress: func(Progress) { cancel() }}
 	begin := time.Now()
-	if _, err = Choose(ctx, noisy(t), Settings{}, choices, opt); !errors.Is(err, context.Canceled) ||
+	if _, err = choose(ctx, noisy(t), Settings{}, choices, opt); !errors.Is(err, context.Canceled) ||
 		time.Since(begin) > 30*time.Second {
 		t.Errorf("%v at the end of the context", err)
 	}
@@ -243,75 +206,11 @@ func TestChooseSmallClasses(t *testing.T) {
 			}
 		}
 		c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
-		got, err := Choose(t.Context(), c, Settings{}, choices, Options{})
+		got, err := choose(t.Context(), c, Settings{}, choices, Options{})
 		if err != nil || (got.Why == "") != q.ok || (len(got.Rounds) == 3) != q.ok {
 			t.Errorf("%+v: %d rounds, %q, %v", q, len(got.Rounds), got.Why, err)
 		}
 	}
-}
-
-// Of several C the least that isn't clearly worse.
-func TestChooseLeastC(t *testing.T) {
-	k := kernel.MustParse(DefaultKernel)
-	point := func(c float64, figures ...float64) Point {
-		r := &Result{Measure: Accuracy, Figures: figures}
-		r.Complete()
-		return Point{Candidate: Candidate{Kernel: k, Regularization: model.Regularization{C: c}}, Result: r}
-	}
-	for want, points := range map[float64][]Point{
-		1:   {point(10, 0.8, 0.9, 0.7), point(1, 0.81, 0.88, 0.69), point(0.1, 0.6, 0.6, 0.6)},
-		10:  {point(10, 0.8, 0.9, 0.7), point(1, 0.79, 0.89, 0.68), point(100, 0.79, 0.9, 0.7)},
-		100: {point(10, 0.7, 0.8, 0.6), point(100, 0.8, 0.9, 0.7)},
-	} {
-		for _, m := range []Measure{Accuracy, MeanSquaredError} {
-			of, best := slices.Clone(points), 0
-			for i := range of {
-				if m == MeanSquaredError {
-					own := *of[i].Result
-					of[i].Result, own.Measure = &own, m
-					of[i].Figures = slices.Clone(of[i].Figures)
-					for fold := range of[i].Figures {
-						of[i].Figures[fold] = 1 - of[i].Figures[fold]
-					}
-				}
-				if of[i].Mean > of[best].Mean {
-					best = i
-				}
-			}
-			if at := leastC(of, best, math.Inf(1)); of[at].C != want {
-				t.Errorf("%s: C = %v, expected %v", m, of[at].C, want)
-			}
-		}
-	}
-	// A smaller C that is better in each fold is taken, though another stays as what was first.
-	points := []Point{point(100, 0.6, 0.7, 0.5), point(10, 0.61, 0.71, 0.51)}
-	if at := leastC(points, 0, 0.1); points[at].C != 10 {
-		t.Errorf("C = %v, expected 10", points[at].C)
-	}
-	points[1].Unfinished = 1
-	if at := leastC(points, 0, 0.1); points[at].C != 100 {
-		t.Errorf("C = %v, expected 100, whose searches ended", points[at].C)
-	}
-	h := &choosing{out: &Chosen{Measure: MeanSquaredError}}
-	ended := Point{Result: &Result{Measure: MeanSquaredError, Mean: 2}}
-	less := Point{Result: &Result{Measure: MeanSquaredError, Mean: 1}, Unfinished: 3}
-	if !h.ranks(&ended, &less) || h.ranks(&less, &ended) {
-		t.Error("a search that didn't end is better than one that did")
-	}
-}
-
-func TestChooseArguments(t *testing.T) {
-	c := noisy(t)
-	call := func(s Settings, from Candidates) func() error {
-		return func() error { _, err := Choose(t.Context(), c, s, from, Options{}); return err }
-	}
-	checkArguments(t, []argument{
-		{"nu", "epsilon_svr", call(Settings{Type: model.NuSVC}, choices)},
-		{"epsilon below 0", "epsilon -1", call(Settings{Type: model.EpsilonSVR}, Candidates{Epsilon: []float64{1, -1}})},
-		{"classes", "expected a finite number", call(Settings{Type: model.EpsilonSVR}, choices)},
-		{"labels and others", "labels alone", call(Settings{}, Candidates{
-			Schemes: []solver.Scheme{solver.OneVsOne, solver.Labels}})},
-	})
 }
 
 // A regression is chosen by the mean squared error: with targets a thousand times as far apart, and lists and a unit to
@@ -327,18 +226,18 @@ func TestChooseRegression(t *testing.T) {
 		targets[i] = float64(counts[i*columns]-counts[i*columns+1]) + r.NormFloat64()
 	}
 	docs := musttest.Get(sparse.FromDense(n, columns, counts))(t)
-	chosen := func(kind model.Type, by float64) *Chosen {
+	chosen := func(kind model.Type, by float64) *choice {
 		c := &corpus.Corpus{Source: "sums", Documents: docs, Labels: sparse.Labels{Offsets: []int64{0}}}
 		for i, v := range targets {
 			c.Classes = append(c.Classes, strconv.FormatFloat(by*v, 'g', -1, 64))
 			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
 		}
-		from := Candidates{LeastC: true, Unit: 4 * by, Near: nearC,
+		from := tune.Candidates{LeastC: true, Unit: 4 * by, Near: nearC,
 			Kernels: kernelsFor("diffusion:t=0.001", "diffusion:t=2", "linear:embed=tf-l2"),
 			C:       []float64{0.04 * by, 0.4 * by}, Epsilon: []float64{0.4 * by, 40 * by}}
-		out := musttest.Get(Choose(t.Context(), c, Settings{Type: kind, Tolerance: 1e-3 * by}, from, Options{}))(t)
-		if out.Measure != MeanSquaredError || out.Why != "" {
-			t.Fatalf("%s: by %s, %q", kind, out.Measure, out.Why)
+		out := musttest.Get(choose(t.Context(), c, Settings{Type: kind, Tolerance: 1e-3 * by}, from, Options{}))(t)
+		if out.Settings.Measure() != tune.MeanSquaredError || out.Why != "" {
+			t.Fatalf("%s: by %s, %q", kind, out.Settings.Measure(), out.Why)
 		}
 		return untimed(out)
 	}
@@ -376,7 +275,7 @@ func TestChooseRegression(t *testing.T) {
 }
 
 // Where C is so great that a search doesn't end within a choice's steps, a regression takes one at which it does,
-// however small; and kernels that learn from classes are left out.
+// however small.
 func TestChooseStuck(t *testing.T) {
 	const n = 120
 	r := rand.New(rand.NewPCG(1, 2))
@@ -390,8 +289,8 @@ func TestChooseStuck(t *testing.T) {
 		c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
 	}
 	c.Documents = musttest.Get(sparse.FromDense(n, 3, counts))(t)
-	got := musttest.Get(Choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Kernel: kernel.MustParse("linear")},
-		Candidates{C: []float64{100, 1000}, Supervised: kernelsFor("diffusion:t=1,embed=tfkl-l1-sqrt")}, Options{}))(t)
+	got := musttest.Get(choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Kernel: kernel.MustParse("linear")},
+		tune.Candidates{C: []float64{100, 1000}}, Options{}))(t)
 	last := got.Rounds[len(got.Rounds)-1]
 	if last.Compares != "C" || last.Points[0].Unfinished == 0 || last.Points[last.Best].Unfinished > 0 ||
 		!(got.Settings.C < 10) {
@@ -415,9 +314,9 @@ func TestChooseSameTargets(t *testing.T) {
 			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(id)), append(c.Labels.Offsets, int64(i+1))
 		}
 		c.Documents = musttest.Get(sparse.FromDense(n, 2, counts))(t)
-		got, err := Choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Tolerance: 1}, Candidates{C: []float64{1, 10}},
-			Options{})
-		few := n < fewDocuments
+		from := tune.Candidates{C: []float64{1, 10}}
+		got, err := choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Tolerance: 1}, from, Options{})
+		few := n < 100
 		if err != nil || !few && len(got.Rounds) != 1 || few && got.Why != "90 documents are too few" {
 			t.Errorf("%d documents: %+v, %v", n, got, err)
 		}

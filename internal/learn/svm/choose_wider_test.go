@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 )
@@ -16,7 +17,7 @@ import (
 // best on all documents by as many folds as were asked for.
 func TestChooseWider(t *testing.T) {
 	c := noisy(t)
-	from := Candidates{
+	from := tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt"), C: []float64{1, 10}, Seed: 3, Work: 100,
 		Cuts: 2, Corpus: func(_ context.Context, cut int, docs []int) (*corpus.Corpus, error) {
 			if cut != 1 {
@@ -35,7 +36,7 @@ func TestChooseWider(t *testing.T) {
 		},
 		Final: 2, Folds: 4,
 	}
-	got, err := Choose(t.Context(), c, Settings{}, from, Options{})
+	got, err := choose(t.Context(), c, Settings{}, from, Options{})
 	if err != nil || len(got.Rounds) != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -44,7 +45,7 @@ func TestChooseWider(t *testing.T) {
 			t.Errorf("round %d compares by %s", i, got.Rounds[i].Compares)
 		}
 	}
-	tried := func(r Round) (all []float64) {
+	tried := func(r tune.Round) (all []float64) {
 		for _, p := range r.Points {
 			all = append(all, p.C)
 		}
@@ -65,7 +66,7 @@ func TestChooseWider(t *testing.T) {
 	}
 	from.Kernels = kernelsFor("diffusion:t=0.02", "diffusion:t=0.01")
 	from.C, from.Cuts, from.Final = nil, 0, 0
-	if got, err = Choose(t.Context(), c, Settings{}, from, Options{}); err != nil || len(got.Rounds) != 1 {
+	if got, err = choose(t.Context(), c, Settings{}, from, Options{}); err != nil || len(got.Rounds) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if k := got.Settings.Kernel.String(); k != "diffusion:t=2,embed=tfidf-l1-sqrt" {
@@ -76,7 +77,7 @@ func TestChooseWider(t *testing.T) {
 // The second best terms get another chance, with the kernels of the first other family.
 func TestChooseSecondTerms(t *testing.T) {
 	c := noisy(t)
-	got, err := Choose(t.Context(), c, Settings{}, Candidates{
+	got, err := choose(t.Context(), c, Settings{}, tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2", "diffusion:t=8", "linear:embed=tfidf-l2", "linear:embed=tf-l2"),
 		Cuts:    2, Work: 100, LeastC: true,
 		Corpus: func(_ context.Context, _ int, docs []int) (*corpus.Corpus, error) {
@@ -99,18 +100,6 @@ func TestChooseSecondTerms(t *testing.T) {
 	}
 	if len(kernels.Points) != 6 || !slices.Equal(others, []string{"linear:embed=tfidf-l2", "linear:embed=tf-l2"}) {
 		t.Errorf("%d kernels, on the second best terms %q", len(kernels.Points), others)
-	}
-}
-
-func TestStepC(t *testing.T) {
-	for _, q := range []struct {
-		c     float64
-		steps int
-		want  float64
-	}{{1, 1, 3}, {3, 1, 10}, {10, 2, 100}, {1, -1, 0.3}, {0.3, -1, 0.1}, {0.1, -2, 0.01}, {2, 1, 10}, {7, -1, 3}} {
-		if got := stepC(q.c, q.steps); got != q.want {
-			t.Errorf("%d steps from %v: %v, expected %v", q.steps, q.c, got, q.want)
-		}
 	}
 }
 
@@ -177,11 +166,11 @@ func TestBalanced(t *testing.T) {
 
 // The round of C compares kernels near the best with it, once.
 func TestChooseFiner(t *testing.T) {
-	from := Candidates{
+	from := tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2"), C: []float64{1, 10}, Seed: 3, Work: 100,
 		Finer: func(k kernel.Kernel) []kernel.Kernel { return kernelsFor("diffusion:t=4", "diffusion:t=1") },
 	}
-	got, err := Choose(t.Context(), noisy(t), Settings{}, from, Options{})
+	got, err := choose(t.Context(), noisy(t), Settings{}, from, Options{})
 	if err != nil || len(got.Rounds) != 2 || got.Rounds[1].Compares != "C" {
 		t.Fatalf("%+v, %v", got, err)
 	}

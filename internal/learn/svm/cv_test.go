@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -31,7 +32,7 @@ func noisy(t testing.TB) *corpus.Corpus {
 
 // validated is a search of one point, with what was predicted of documents in the order of the corpus.
 type validated struct {
-	Point
+	tune.Point
 	DotProducts int64
 	Fold, Class []int // -1 where a document is left out
 	Labels      [][]int
@@ -40,24 +41,21 @@ type validated struct {
 
 func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64) *validated {
 	t.Helper()
-	q := musttest.Get(newSearching(p.withKernel(s), Grid{Folds: folds, Seed: seed}, nil))(t)
-	q.begin(q.parts()[0])
-	q.left = 1
+	s = musttest.Get(p.withKernel(s).Resolve())(t)
+	s.Kernel = kernel.Resolve(s.Kernel, p.Terms())
+	w := &work{s: s, cells: []model.Regularization{s.numbers()}, folds: folds, seed: seed, stage: "validating", left: 1}
 	v, before := &validated{}, p.Cache().Computed
-	kernels := []kernelAt{{0, kernel.Resolve(q.all[0].Kernel, p.Terms())}}
-	keep := func(ctx context.Context, f *folded, at kernelAt, o []outcome) error {
-		switch v.Fold = inCorpus(f.corpus, f.parts); {
-		case f.targets != nil:
-			v.Value = inCorpus(f.corpus, o[0].Values)
-		case f.sets != nil:
-			v.Labels = inCorpus(f.corpus, o[0].Sets)
-		default:
-			v.Class = inCorpus(f.corpus, o[0].Predicted)
+	musttest.Do(t, w.run(t.Context(), p, []kernel.Kernel{s.Kernel}, func(f *folded, _ int, out []*outcome) error {
+		o, err := f.together(out[0])
+		if err != nil {
+			return err
 		}
-		return q.keep(ctx, f, at, o)
-	}
-	musttest.Do(t, q.work.run(t.Context(), p, kernels, keep))
-	v.Point, v.DotProducts = q.finish().Points[0], p.Cache().Computed-before+q.computed
+		v.Fold, v.Value = inCorpus(f.corpus, f.parts), inCorpus(f.corpus, o.Value)
+		v.Labels, v.Class = inCorpus(f.corpus, o.Labels), inCorpus(f.corpus, o.Class)
+		v.Result, err = f.result(t.Context(), out[0])
+		return err
+	}))
+	v.DotProducts = p.Cache().Computed - before + w.computed
 	return v
 }
 
@@ -247,7 +245,7 @@ func TestCrossValidateOthers(t *testing.T) {
 		}
 	}
 	within(t, "micro F1", v.Score.MicroF1, float64(2*both)/float64(given+of), 1e-12)
-	if v.Measure != MicroF1 || v.Score.Documents != 600 || !(v.Mean > 0.6) ||
+	if v.Measure != tune.MicroF1 || v.Score.Documents != 600 || !(v.Mean > 0.6) ||
 		!(math.Abs(v.Mean-v.Score.MicroF1) < 0.05) {
 		t.Errorf("%v: mean %v of %v, together %v of %d documents", v.Measure, v.Mean, v.Figures, v.Score.MicroF1,
 			v.Score.Documents)
@@ -279,7 +277,7 @@ func TestCrossValidateOthers(t *testing.T) {
 			constant += e * e
 		}
 		within(t, "the mean squared error", v.Score.MeanSquaredError, sum/600, 1e-9)
-		if v.Measure != MeanSquaredError || !(v.Mean < constant/600/2) || !(math.Abs(v.Mean-sum/600) < 1e-2) {
+		if v.Measure != tune.MeanSquaredError || !(v.Mean < constant/600/2) || !(math.Abs(v.Mean-sum/600) < 1e-2) {
 			t.Errorf("%s: %v %v of %v, together %v; %v for a constant", s.Type, v.Measure, v.Mean, v.Figures, sum/600,
 				constant/600)
 		}

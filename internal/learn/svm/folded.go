@@ -1,19 +1,16 @@
 package svm
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/learn/grouped"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 	"github.com/gramengine/gram/tiles"
 )
 
@@ -74,11 +71,7 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	if err != nil {
 		return nil, err
 	}
-	strata := make([]int, n) // by document of the corpus
-	if s.Type.Classifies() {
-		strata = inCorpus(p.corpus.order, Strata(p.corpus.labels, n, len(p.corpus.classes), separate))
-	}
-	part, err := Folds(p.corpus.source, strata, p.corpus.groups, folds, seed)
+	part, err := tune.Folds(p.truth(), n, s.Measure(), folds, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +84,7 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 			switch {
 			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // all that a fold leaves are two pieces of a row
 				return part[da] - part[db]
-			case strata[da] != strata[db]:
+			case f.labels != nil && f.labels[a] != f.labels[b]:
 				return a - b // the problem's own order is by class, those without one behind
 			}
 			return part[da] - part[db]
@@ -101,49 +94,6 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	f.parts = run.Pick(part, f.corpus)
 	f.labels, f.sets, f.targets = run.Pick(f.labels, f.order), run.Pick(f.sets, f.order), run.Pick(f.targets, f.order)
 	return f, nil
-}
-
-// Strata returns the first class of each of n documents. A document without one is of the class after the last if
-// labels are separate, and else of class -1.
-func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
-	out := make([]int, n)
-	for i := range out {
-		switch own := labels.Of(i); {
-		case len(own) > 0:
-			out[i] = int(own[0])
-		case separate:
-			out[i] = classes
-		default:
-			out[i] = -1
-		}
-	}
-	return out
-}
-
-// Folds returns the fold of each document by its class, and -1 for negative classes. The documents of a group are in
-// one fold; groups may be nil.
-func Folds(source string, classes []int, groups []int64, folds int, seed uint64) ([]int, error) {
-	usable, what, seen := 0, "labelled documents", map[int64]bool{}
-	for i, c := range classes {
-		switch {
-		case c < 0:
-		case groups == nil:
-			usable++
-		case !seen[groups[i]]:
-			seen[groups[i]] = true
-			usable++
-		}
-	}
-	if groups != nil {
-		what = "groups of labelled documents"
-	}
-	switch {
-	case usable < 2:
-		return nil, fmt.Errorf("svm: %s: %s: %d, expected at least 2, for as many folds", source, what, usable)
-	case folds < 2 || folds > usable:
-		return nil, fmt.Errorf("svm: %s: %d folds of %d %s, expected 2 to %d", source, folds, usable, what, usable)
-	}
-	return grouped.Folds(classes, groups, folds, seed), nil
 }
 
 // matrix returns the matrix of a kernel, in the order of f. It belongs to f and stays valid until
@@ -187,60 +137,22 @@ func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, er
 	return solver.NewDense(n, f.data)
 }
 
-// cell is a choice of the parameters that the solver knows.
-type cell struct{ c, nu, epsilon float64 }
-
-// outcome is what a validation with one kernel and one cell found, in the order of f.
-type outcome struct {
-	*solver.Validation
-	fits []Fit // by fold, where the machines aren't there
-}
-
-// Fit describes the machines that were trained without a fold.
-type Fit struct {
-	Support    int // different support vectors
-	Iterations int64
-	Unfinished int // machines that didn't reach the tolerance
-}
-
-func (o *outcome) fit(part int) (f Fit) {
-	if o.fits != nil {
-		return o.fits[part]
-	}
-	c := o.Fits[part]
-	f.Support = len(c.Support())
-	for _, m := range c.Machines {
-		if m != nil {
-			f.Iterations += int64(m.Iterations)
-			if !m.Converged {
-				f.Unfinished++
-			}
-		}
-	}
-	return f
-}
-
-// trial is the validation of f as the solver has it.
+// trial is the validation of f as the solver has it. Thresholds are tuned when all folds are done.
 func (f *folded) trial() *solver.Trial {
-	t := &solver.Trial{
+	return &solver.Trial{
 		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.classes), Scheme: f.s.Scheme,
-		Parts: f.parts, Thresholds: f.s.Thresholds, Decisions: f.s.Probabilities && f.targets == nil, Only: f.only,
+		Parts: f.parts, Decisions: (f.s.Probabilities || f.s.Thresholds) && f.targets == nil, Only: f.only,
 	}
-	if f.only != nil && t.Thresholds { // which need the decision values of all folds
-		t.Thresholds, t.Decisions = false, true
-	}
-	return t
 }
 
-// validate trains and predicts all folds for all cells. near are outcomes of other kernels for the
-// same cell, with their weights.
+// validate trains and predicts folds for all cells. near are multiples of validations with other kernels.
 func (f *folded) validate(
-	ctx context.Context, m solver.Matrix, cells []cell, near []weighted, opt solver.Options,
-) (out []outcome, err error) {
+	ctx context.Context, m solver.Matrix, cells []model.Regularization, near []solver.WarmStart, opt solver.Options,
+) ([]*solver.Validation, error) {
 	var pars []solver.Parameters
 	for _, c := range cells {
 		own := *f.s
-		own.C, own.Nu, own.Epsilon = c.c, c.nu, c.epsilon
+		own.C, own.Nu, own.Epsilon = c.C, c.Nu, c.Epsilon
 		par, err := f.p.parameters(&own)
 		if err != nil {
 			return nil, err
@@ -248,127 +160,30 @@ func (f *folded) validate(
 		par.DocumentWeights = run.Pick(par.DocumentWeights, f.order)
 		pars = append(pars, par)
 	}
-	var start []solver.WarmStart
-	for _, w := range near {
-		start = append(start, solver.WarmStart{Of: w.of.Validation, By: w.by})
+	if f.targets != nil && len(near) > 0 {
+		near = []solver.WarmStart{{Of: near[0].Of, By: 1}}
 	}
-	if f.targets != nil && len(start) > 0 {
-		start = []solver.WarmStart{{Of: start[0].Of, By: 1}}
-	}
-	classes, err := f.trial().Validate(ctx, m, pars, start, opt)
-	for _, v := range classes {
-		out = append(out, outcome{Validation: v})
-	}
-	return out, err
+	return f.trial().Validate(ctx, m, pars, near, opt)
 }
 
-// work is a validation of several kernels and cells on one division into folds.
-type work struct {
-	s     Settings
-	cells []cell
-	folds int
-	seed  uint64
-	stage string // of progress
-	only  []int  // folds, see folded; at most one where each fold has an embedding of its own
-	runs  bool   // folds are those of inRuns
-
-	relay
-	before int64 // problems of kernels that are done
-	left   int   // kernels that are not done
-
-	computed int64 // dot products of problems of its own
-
-	gram, solve time.Duration // computing tiles before, and the rest
-}
-
-// keeper takes what a validation found of a kernel.
-type keeper func(ctx context.Context, f *folded, at kernelAt, out []outcome) error
-
-// run validates kernels of the problem's embedding, resolved, in an order in which near ones follow
-// each other (inPath), and passes the outcomes of each to keep.
-func (w *work) run(ctx context.Context, p *Problem, kernels []kernelAt, keep keeper) (err error) {
-	if byFold(p.Embedding()) && !p.apart {
-		return w.apart(ctx, p, kernels, keep)
-	}
-	f, err := p.fold(&w.s, w.folds, w.seed, !p.apart)
-	if err != nil {
-		return err
-	}
-	if w.runs {
-		f.inRuns()
-	}
-	f.only = w.only
-	opt, err := p.solverOptions(Task{w.s, w.folds, len(w.cells)})
-	if err != nil {
-		return err
-	}
-	begin := time.Now()
-	if err := p.Build(ctx); err != nil {
-		return err
-	}
-	w.gram += time.Since(begin)
-	begin = time.Now()
-	defer func() { w.solve += time.Since(begin) }()
-	p.training.Store(true)
-	defer p.training.Store(false)
-	ctx, report := w.relay.start(ctx, p.opt.Progress)
-	defer report.Finish(&err)
-	opt.Progress = func(s solver.Progress) {
-		w.note(Progress{
-			Stage: w.stage, Done: w.before + int64(s.Solved), Total: w.before + int64(w.left)*int64(s.Problems),
-			Part: s.Done - float64(s.Solved), Solver: s, HitRate: hitRate(s),
-		})
-	}
-	var way path
-	for _, at := range kernels {
-		m, err := f.matrix(ctx, at.kernel)
-		if err != nil {
-			return err
-		}
-		out, err := f.validate(ctx, m, w.cells, way.lead(at.kernel), opt)
-		if err != nil {
-			return err
-		}
-		w.left--
-		w.before = w.last().Done
-		if err := keep(ctx, f, at, out); err != nil {
-			return err
-		}
-		way.add(at.kernel, out[w.first()])
-	}
-	return nil
-}
-
-// first is the cell that the solver takes first, whose solution is where the next kernel begins.
-func (w *work) first() int {
-	best := 0
-	for i, c := range w.cells {
-		b := w.cells[best]
-		if cmp.Or(cmp.Compare(c.nu, b.nu), cmp.Compare(c.epsilon, b.epsilon), cmp.Compare(c.c, b.c)) < 0 {
-			best = i
-		}
-	}
-	return best
-}
-
-// truth is what is known of the labels, and the weights, in the order of the corpus.
+// truth returns the labels, groups and weights of the documents, in the order of the corpus.
 func (p *Problem) truth() *corpus.Corpus {
-	labels := make([][]int32, p.Len())
-	for i, doc := range p.corpus.order {
-		labels[doc] = p.corpus.labels.Of(i)
-	}
-	c := corpusOf(p.corpus.source, p.corpus.classes, labels)
-	if p.corpus.weights != nil {
-		c.Weights = inCorpus(p.corpus.order, p.corpus.weights)
+	c := &corpus.Corpus{Source: p.corpus.source, Classes: p.corpus.classes, Groups: p.corpus.groups,
+		Weights: inCorpus(p.corpus.order, p.corpus.weights)}
+	for _, i := range inCorpus(p.corpus.order, run.Numbers(0, p.Len())) {
+		c.Labels.Add(p.corpus.labels.Of(i)...)
 	}
 	return c
 }
 
-// corpusOf is a corpus of labels alone.
-func corpusOf(source string, classes []string, labels [][]int32) *corpus.Corpus {
-	c := &corpus.Corpus{Source: source, Classes: classes, Labels: sparse.Labels{Offsets: []int64{0}}}
-	for _, l := range labels {
-		c.Labels.Add(l...)
+// inCorpus brings values into the order of the corpus: at[i] is the document of value i. It is nil for no values.
+func inCorpus[T any](at []int, values []T) []T {
+	if values == nil {
+		return nil
 	}
-	return c
+	out := make([]T, len(values))
+	for i, v := range values {
+		out[at[i]] = v
+	}
+	return out
 }

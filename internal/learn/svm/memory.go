@@ -180,7 +180,7 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 			case t.Settings.Calibrated:
 				tasks = append(tasks, Task{t.Settings, calibrationFolds, 1})
 			case t.Settings.Thresholds:
-				tasks = append(tasks, Task{t.Settings, ChoiceFolds, 1})
+				tasks = append(tasks, Task{t.Settings, thresholdFolds, 1})
 			}
 		}
 	}

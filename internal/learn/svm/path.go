@@ -7,19 +7,8 @@ import (
 	"strings"
 
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/solver"
 )
-
-// kernelAt is a kernel and its place in the grid.
-type kernelAt struct {
-	index  int
-	kernel kernel.Kernel
-}
-
-// weighted is an outcome and its weight.
-type weighted struct {
-	of outcome
-	by float64
-}
 
 // parametersOf returns the numbers in a kernel's specification, and the text without them: kernels
 // of the same text differ in numbers only.
@@ -41,48 +30,43 @@ func parametersOf(k kernel.Kernel) (text string, numbers []float64) {
 	return strings.Join(words, " "), numbers
 }
 
-// inPath orders kernels so that near ones follow each other: those of the same text by their
+// inPath returns the order of kernels in which near ones follow each other: those of the same text by their
 // numbers, from the widest kernel on. Wide kernels are the fastest to solve from nothing: with
 // eight values of t from 0.1 to 2 on 20 Newsgroups the search took 27 s upwards and 24 s downwards.
-func inPath(kernels []kernelAt) []kernelAt {
+func inPath(kernels []kernel.Kernel) (order []int) {
 	var texts []string
-	groups := map[string][]kernelAt{}
-	for _, k := range kernels {
-		text, _ := parametersOf(k.kernel)
-		if groups[text] == nil {
+	groups, numbers := map[string][]int{}, make([][]float64, len(kernels))
+	for i, k := range kernels {
+		var text string
+		if text, numbers[i] = parametersOf(k); groups[text] == nil {
 			texts = append(texts, text)
 		}
-		groups[text] = append(groups[text], k)
+		groups[text] = append(groups[text], i)
 	}
-	var out []kernelAt
 	for _, text := range texts {
 		group := groups[text]
-		slices.SortStableFunc(group, func(a, b kernelAt) int {
-			_, na := parametersOf(a.kernel)
-			_, nb := parametersOf(b.kernel)
-			return slices.Compare(na, nb)
-		})
-		if width(group[0].kernel) < width(group[len(group)-1].kernel) {
+		slices.SortStableFunc(group, func(a, b int) int { return slices.Compare(numbers[a], numbers[b]) })
+		if width(kernels[group[0]]) < width(kernels[group[len(group)-1]]) {
 			slices.Reverse(group)
 		}
-		out = append(out, group...)
+		order = append(order, group...)
 	}
-	return out
+	return order
 }
 
 // width is the kernel of two documents of length 1 at an angle of 60 degrees, relative to that of
 // equal ones.
 func width(k kernel.Kernel) float64 { return k.Eval(0.5, 1, 1) / k.Eval(0, 1, 1) }
 
-// path keeps the last two kernels and their outcomes.
+// path keeps the last two kernels and their validations.
 type path struct {
-	kernels  [2]kernel.Kernel // the last first
-	outcomes [2]outcome
+	kernels [2]kernel.Kernel // the last first
+	found   [2]*solver.Validation
 }
 
-func (p *path) add(k kernel.Kernel, o outcome) {
-	p.kernels[1], p.outcomes[1] = p.kernels[0], p.outcomes[0]
-	p.kernels[0], p.outcomes[0] = k, o
+func (p *path) add(k kernel.Kernel, v *solver.Validation) {
+	p.kernels[1], p.found[1] = p.kernels[0], p.found[0]
+	p.kernels[0], p.found[0] = k, v
 }
 
 // farthest bounds how far a path is followed beyond the last kernel, in steps from the last but one
@@ -96,12 +80,12 @@ const farthest = 2
 // Measured on 20 Newsgroups with the diffusion kernel, t from 0.1 to 2 in eight values, five folds,
 // C = 1: starting from the last t takes 75 % of the iterations that starting from nothing takes,
 // from the last two 63 %, from the last three 75 %.
-func (p *path) lead(k kernel.Kernel) []weighted {
+func (p *path) lead(k kernel.Kernel) []solver.WarmStart {
 	which, last, now := step(p.kernels[0], k)
 	if which < 0 {
 		return nil
 	}
-	at := []weighted{{p.outcomes[0], 1}}
+	at := []solver.WarmStart{{Of: p.found[0], By: 1}}
 	before, x, y := step(p.kernels[1], p.kernels[0])
 	if before != which {
 		return at
@@ -114,7 +98,7 @@ func (p *path) lead(k kernel.Kernel) []weighted {
 	if !(by > 0 && by <= farthest) {
 		return at
 	}
-	return []weighted{{p.outcomes[0], 1 + by}, {p.outcomes[1], -by}}
+	return []solver.WarmStart{{Of: p.found[0], By: 1 + by}, {Of: p.found[1], By: -by}}
 }
 
 // step says which number two kernels differ in, and its values; -1 if that isn't the only

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -23,11 +24,12 @@ type Report struct {
 
 	Thresholds *solver.Thresholds // of labels, where Settings ask for them
 
-	// Of calibrated probabilities: their temperature and threshold, nil for none, and how good they are by
-	// other folds.
-	Temperature *solver.Temperature
-	Rejection   *solver.Rejection
-	Calibration *Calibration
+	// Of calibrated probabilities: their temperature and threshold, nil for none, how good they are by
+	// other folds, and what other thresholds would do.
+	Temperature  *solver.Temperature
+	Rejection    *solver.Rejection
+	Calibration  *score.Calibration
+	Alternatives *Alternatives
 
 	Warnings []string // what deserves notice, in sentences without a full stop
 }

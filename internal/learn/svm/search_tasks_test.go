@@ -10,10 +10,31 @@ import (
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
+
+// tasksOf divides the search of a grid.
+func tasksOf(
+	t *testing.T, s Settings, g Grid, terms func(cut int, e sparse.Embedding) (int, error),
+) *Tasks {
+	t.Helper()
+	v, all, err := g.evaluator(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return musttest.Get(NewTasks(v, all, terms))(t)
+}
+
+// assembled puts the outcomes of tasks together.
+func assembled(
+	t *testing.T, tasks *Tasks, problem func(int, sparse.Embedding) (*Problem, error),
+	outcomes func(int) (*TaskOutcome, error),
+) (*tune.Found, error) {
+	return tune.Search(t.Context(), tasks.Assemble(problem, outcomes), tasks.all, false, nil)
+}
 
 // A search in tasks, done in no order on problems of their own and passed on as text, finds the points
 // of the whole search to the bit.
@@ -56,9 +77,9 @@ func TestSearchTasks(t *testing.T) {
 				}
 				return problems[e], nil
 			}
-			tasks := musttest.Get(NewSearchTasks(c.Settings, c.Grid, func(_ int, e sparse.Embedding) (int, error) {
+			tasks := tasksOf(t, c.Settings, c.Grid, func(_ int, e sparse.Embedding) (int, error) {
 				return len(e.Fit(corpus.Documents).Terms), nil
-			}))(t)
+			})
 			if tasks.Len() != c.tasks {
 				t.Fatalf("%d tasks, expected %d", tasks.Len(), c.tasks)
 			}
@@ -73,12 +94,11 @@ func TestSearchTasks(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := musttest.Get(tasks.Assemble(t.Context(), problemOf, func(task int) (*SearchOutcome, error) {
-				out := &SearchOutcome{}
+			r := musttest.Get(assembled(t, tasks, problemOf, func(task int) (*TaskOutcome, error) {
+				out := &TaskOutcome{}
 				return out, json.Unmarshal(texts[task], out)
 			}))(t)
-			if len(r.Points) != len(whole.Points) || r.Best != whole.Best || r.Separate != whole.Separate ||
-				r.Measure != whole.Measure || r.Total != whole.Total {
+			if len(r.Points) != len(whole.Points) || r.Best != whole.Best {
 				t.Fatalf("%+v, expected %+v", r, whole)
 			}
 			for i, want := range whole.Points {
@@ -103,35 +123,35 @@ func TestSearchTasksRefuse(t *testing.T) {
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), Folds: 2}
 	p := problem(t, corpus, g.Kernels[0], Options{})
 	terms := func(int, sparse.Embedding) (int, error) { return p.Terms(), nil }
-	tasks := musttest.Get(NewSearchTasks(Settings{}, g, terms))(t)
-	var good []*SearchOutcome
+	tasks := tasksOf(t, Settings{}, g, terms)
+	var good []*TaskOutcome
 	for task := range tasks.Len() {
 		out := musttest.Get(tasks.Do(t.Context(), p, task))(t)
 		good = append(good, out)
 	}
-	for name, spoil := range map[string]func(o *SearchOutcome){
-		"order":            func(o *SearchOutcome) { o.Sorted = !o.Sorted },
-		"kernels":          func(o *SearchOutcome) { o.Fits = o.Fits[:1] },
-		"cells":            func(o *SearchOutcome) { o.Fits[1] = nil },
-		"documents":        func(o *SearchOutcome) { o.Fits[0][0].Class = o.Fits[0][0].Class[1:] },
-		"class":            func(o *SearchOutcome) { o.Fits[0][0].Class[3] = len(corpus.Classes) },
-		"class below 0":    func(o *SearchOutcome) { o.Fits[0][0].Class[3] = -1 },
-		"values":           func(o *SearchOutcome) { o.Fits[0][0].Values = []float64{1} },
-		"decisions":        func(o *SearchOutcome) { o.Fits[0][0].Decisions = [][]float64{{1}} },
-		"missing machines": func(o *SearchOutcome) { o.Fits[0][0].Missing = []int{99} },
-		"support":          func(o *SearchOutcome) { o.Fits[0][0].Support = -1 },
-		"iterations":       func(o *SearchOutcome) { o.Fits[0][0].Iterations = -1 },
-		"unfinished":       func(o *SearchOutcome) { o.Fits[0][0].Unfinished = -1 },
+	for name, spoil := range map[string]func(o *TaskOutcome){
+		"order":            func(o *TaskOutcome) { o.Sorted = !o.Sorted },
+		"kernels":          func(o *TaskOutcome) { o.Fits = o.Fits[:1] },
+		"cells":            func(o *TaskOutcome) { o.Fits[1] = nil },
+		"documents":        func(o *TaskOutcome) { o.Fits[0][0].Class = o.Fits[0][0].Class[1:] },
+		"class":            func(o *TaskOutcome) { o.Fits[0][0].Class[3] = len(corpus.Classes) },
+		"class below 0":    func(o *TaskOutcome) { o.Fits[0][0].Class[3] = -1 },
+		"values":           func(o *TaskOutcome) { o.Fits[0][0].Values = []float64{1} },
+		"decisions":        func(o *TaskOutcome) { o.Fits[0][0].Decisions = [][]float64{{1}} },
+		"missing machines": func(o *TaskOutcome) { o.Fits[0][0].Missing = []int{99} },
+		"support":          func(o *TaskOutcome) { o.Fits[0][0].Support = -1 },
+		"iterations":       func(o *TaskOutcome) { o.Fits[0][0].Iterations = -1 },
+		"unfinished":       func(o *TaskOutcome) { o.Fits[0][0].Unfinished = -1 },
 	} {
 		text, err := json.Marshal(good[1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		var bad SearchOutcome
+		var bad TaskOutcome
 		musttest.Do(t, json.Unmarshal(text, &bad))
 		spoil(&bad)
-		_, err = tasks.Assemble(t.Context(), func(int, sparse.Embedding) (*Problem, error) { return p, nil },
-			func(task int) (*SearchOutcome, error) { return []*SearchOutcome{good[0], &bad}[task], nil })
+		_, err = assembled(t, tasks, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+			func(task int) (*TaskOutcome, error) { return []*TaskOutcome{good[0], &bad}[task], nil })
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -139,11 +159,6 @@ func TestSearchTasksRefuse(t *testing.T) {
 	other := problem(t, corpus, kernel.MustParse("linear"), Options{})
 	if _, err := tasks.Do(t.Context(), other, 0); err == nil {
 		t.Error("a problem of another embedding: no error")
-	}
-	for _, task := range []int{-1, tasks.Len()} {
-		if _, err := tasks.Do(t.Context(), p, task); err == nil {
-			t.Errorf("task %d: no error", task)
-		}
 	}
 	if err := tasks.Validate(p); err != nil {
 		t.Error(err)
@@ -159,18 +174,12 @@ func TestSearchTasksRefuse(t *testing.T) {
 		"one_class": {Settings{Type: model.OneClass}, g},
 	} {
 		p := problem(t, few, g.Kernels[0], Options{})
-		tasks, err := NewSearchTasks(c.Settings, c.Grid, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		tasks := tasksOf(t, c.Settings, c.Grid, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
 		if err := tasks.Validate(p); err == nil {
 			t.Errorf("%s: no error", name)
 		} else {
 			t.Log(err)
 		}
-	}
-	if _, err := NewSearchTasks(Settings{}, Grid{Folds: 1}, terms); err == nil {
-		t.Error("one fold: no error")
 	}
 }
 
@@ -191,20 +200,17 @@ func TestSearchTasksRefuseOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := Grid{Kernels: kernelsFor("diffusion"), Folds: 2}
 			p := problem(t, corpus, g.Kernels[0], Options{})
-			tasks, err := NewSearchTasks(c.Settings, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
-			if err != nil {
-				t.Fatal(err)
-			}
+			tasks := tasksOf(t, c.Settings, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
 			if err := tasks.Validate(p); err != nil {
 				t.Error(err)
 			}
-			_, err = tasks.Assemble(t.Context(), func(int, sparse.Embedding) (*Problem, error) { return p, nil },
-				func(task int) (*SearchOutcome, error) {
+			_, err := assembled(t, tasks, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+				func(task int) (*TaskOutcome, error) {
 					out, err := tasks.Do(t.Context(), p, task)
 					if err != nil {
 						return nil, err
 					}
-					c.spoil(&out.Fits[0][0])
+					c.spoil(out.Fits[0][0])
 					return out, nil
 				})
 			if err == nil {
@@ -221,14 +227,14 @@ func TestSearchTasksOfEmbeddings(t *testing.T) {
 	g := Grid{Kernels: kernelsFor("diffusion", "linear:embed=tfidf-l2", "diffusion:t=1"), Folds: 2}
 	p := problem(t, corpus, g.Kernels[0], Options{})
 	asked := map[sparse.Embedding]int{}
-	tasks, err := NewSearchTasks(Settings{}, g, func(_ int, e sparse.Embedding) (int, error) {
+	tasks := tasksOf(t, Settings{}, g, func(_ int, e sparse.Embedding) (int, error) {
 		if asked[e]++; e == p.Embedding() {
 			return p.Terms(), nil
 		}
 		return p.Terms() - 1, nil
 	})
-	if err != nil || len(asked) != 2 || asked[p.Embedding()] != 1 {
-		t.Fatalf("terms of embeddings %v, error %v, expected each once", asked, err)
+	if len(asked) != 2 || asked[p.Embedding()] != 1 {
+		t.Fatalf("terms of embeddings %v, expected each once", asked)
 	}
 	if err := tasks.Validate(p); err != nil {
 		t.Error(err)

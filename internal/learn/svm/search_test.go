@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli/clitest"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 func kernelsFor(specs ...string) []kernel.Kernel {
@@ -37,8 +37,8 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 		C:       []float64{10, 0.3, 3}, Folds: 4, Seed: 2,
 	}
 	p := problem(t, c, g.Kernels[0], Options{})
-	var told []Point
-	r := musttest.Get(p.Search(context.Background(), Settings{}, g, func(q Point) { told = append(told, q) }))(t)
+	var told []tune.Point
+	r := musttest.Get(p.Search(context.Background(), Settings{}, g, func(q tune.Point) { told = append(told, q) }))(t)
 	n := int64(p.Len())
 	if r.DotProducts != n*(n+1)/2 || p.Cache().Computed != r.DotProducts {
 		t.Errorf("%d dot products, expected %d", r.DotProducts, n*(n+1)/2)
@@ -52,7 +52,7 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 		if q.Kernel != g.Kernels[i/3] || q.C != g.C[i%3] {
 			t.Fatalf("point %d is %v, C=%v", i, q.Kernel, q.C)
 		}
-		if !slices.ContainsFunc(told, func(other Point) bool { return reflect.DeepEqual(q, other) }) {
+		if !slices.ContainsFunc(told, func(other tune.Point) bool { return reflect.DeepEqual(q, other) }) {
 			t.Errorf("point %d wasn't told", i)
 		}
 		own := crossValidate(t, p, Settings{Kernel: q.Kernel, C: q.C}, 4, 2)
@@ -78,7 +78,7 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 	if r.Best != best {
 		t.Errorf("the best is point %d, expected %d", r.Best, best)
 	}
-	if !(math.Abs(float64(r.Separate-separate)) < 0.001*float64(separate)) || r.Saved() != r.Separate-r.DotProducts {
+	if !(math.Abs(float64(r.Separate-separate)) < 0.001*float64(separate)) {
 		t.Errorf("separately %d dot products, expected about %d", r.Separate, separate)
 	}
 	if p.Cache().Computed != r.DotProducts {
@@ -111,12 +111,10 @@ func TestSearchStartsNear(t *testing.T) {
 
 // searchCorpus searches with a problem for each embedding.
 func searchCorpus(
-	ctx context.Context, c *corpus.Corpus, s Settings, g Grid, opt Options, each func(Point),
-) (*SearchResult, error) {
-	own := oneProblem{opt: opt, corpus: func(int) (*corpus.Corpus, error) { return c, nil }}
-	return SearchProblems(ctx, s, g, func(cut int, e sparse.Embedding) (*Problem, error) {
-		return own.next(ctx, cut, e)
-	}, each)
+	ctx context.Context, c *corpus.Corpus, s Settings, g Grid, opt Options, each func(tune.Point),
+) (*Searched, error) {
+	own := problems{opt: opt, corpus: func(context.Context, int) (*corpus.Corpus, int64, error) { return c, 0, nil }}
+	return search(ctx, s, g, each, own.next)
 }
 
 // The result is the same from any number of workers, and kernels of several embeddings each have a
@@ -127,7 +125,7 @@ func TestSearchProblems(t *testing.T) {
 		Kernels: kernelsFor("diffusion:t=0.5", "rbf:gamma=1,embed=tfidf-l2", "diffusion:t=1", "linear:embed=tfidf-l2"),
 		C:       []float64{1, 10}, Folds: 3, Seed: 1,
 	}
-	var first *SearchResult
+	var first *Searched
 	for _, workers := range []int{1, 3} {
 		r := musttest.Get(searchCorpus(context.Background(), c, Settings{}, g, Options{Workers: workers}, nil))(t)
 		n := int64(c.Documents.Rows())
@@ -156,7 +154,7 @@ func TestSearchCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var end time.Duration
-	r, err := problem(t, c, g.Kernels[0], Options{Workers: 2}).Search(ctx, Settings{}, g, func(q Point) {
+	r, err := problem(t, c, g.Kernels[0], Options{Workers: 2}).Search(ctx, Settings{}, g, func(q tune.Point) {
 		if q.Kernel == g.Kernels[2] && q.C == 10 {
 			cancel()
 			end = clitest.Worked(t)
@@ -212,7 +210,7 @@ func TestCrossValidateProgress(t *testing.T) {
 	}
 }
 
-// Lists of nu and epsilon, and types that don't have them.
+// Lists of nu and epsilon.
 func TestSearchOthers(t *testing.T) {
 	c := noisy(t)
 	ctx := context.Background()
@@ -234,7 +232,7 @@ func TestSearchOthers(t *testing.T) {
 		},
 		nil,
 	)
-	if err != nil || len(r.Points) != 8 || r.Measure != MeanSquaredError {
+	if err != nil || len(r.Points) != 8 || r.Points[0].Measure != tune.MeanSquaredError {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for i, point := range r.Points {
@@ -250,9 +248,6 @@ func TestSearchOthers(t *testing.T) {
 		Settings
 		Grid
 	}{
-		"nu of c_svc":         {Settings{}, Grid{Nu: []float64{0.1}}},
-		"epsilon of c_svc":    {Settings{}, Grid{Epsilon: []float64{0.1}}},
-		"C of nu_svc":         {Settings{Type: model.NuSVC}, Grid{C: []float64{1}}},
 		"another embedding":   {Settings{}, Grid{Kernels: kernelsFor("linear")}},
 		"a negative C":        {Settings{}, Grid{C: []float64{-1}}},
 		"too many folds":      {Settings{}, Grid{Folds: 1000}},
@@ -266,17 +261,10 @@ func TestSearchOthers(t *testing.T) {
 
 // Where a kernel's search begins.
 func TestSearchPath(t *testing.T) {
-	var specs []kernelAt
-	for i, k := range kernelsFor(
+	order := inPath(kernelsFor(
 		"diffusion:t=2", "rbf:gamma=1", "polynomial:gamma=1,r=1,degree=2", "diffusion:t=0.5",
 		"polynomial:gamma=1,r=1,degree=1", "rbf:gamma=0.1", "diffusion:t=1",
-	) {
-		specs = append(specs, kernelAt{i, k})
-	}
-	var order []int
-	for _, k := range inPath(specs) {
-		order = append(order, k.index)
-	}
+	))
 	// t downwards and gamma upwards: from wide to narrow
 	if want := []int{0, 6, 3, 5, 1, 4, 2}; !slices.Equal(order, want) {
 		t.Errorf("order %v, expected %v", order, want)
@@ -313,11 +301,11 @@ func TestSearchPath(t *testing.T) {
 	} {
 		var way path
 		for _, spec := range slices.Backward(c.way) {
-			way.add(kernel.MustParse(spec), outcome{})
+			way.add(kernel.MustParse(spec), nil)
 		}
 		var got []float64
 		for _, w := range way.lead(kernel.MustParse(c.to)) {
-			got = append(got, w.by)
+			got = append(got, w.By)
 		}
 		if len(got) != len(c.want) {
 			t.Errorf("%v to %s: %v, expected %v", c.way, c.to, got, c.want)

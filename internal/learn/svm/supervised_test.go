@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -137,14 +138,14 @@ func told(seed uint64) *corpus.Corpus {
 // A choice compares kernels that learn from labels last, with what was chosen, which stays unless they are clearly
 // better, or dear; a search that has a last round has no such round.
 func TestChooseSupervised(t *testing.T) {
-	from := Candidates{
+	from := tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt", "diffusion:t=4,embed=tfidf-l1-sqrt"), C: []float64{10, 1},
 		Supervised: kernelsFor("diffusion:t=2,embed=tfkl-l1-sqrt", "diffusion:t=4,embed=tfkl-l1-sqrt"),
 		Schemes:    []solver.Scheme{solver.OneVsRest}, LeastC: true, Work: 20, Seed: 3,
 	}
-	choose := func(c *corpus.Corpus, from Candidates) (*Chosen, *Round) {
+	choose := func(c *corpus.Corpus, from tune.Candidates) (*choice, *tune.Round) {
 		t.Helper()
-		got := musttest.Get(Choose(t.Context(), c, Settings{}, from, Options{}))(t)
+		got := musttest.Get(choose(t.Context(), c, Settings{}, from, Options{}))(t)
 		return got, &got.Rounds[len(got.Rounds)-1]
 	}
 	got, last := choose(told(1), from)
@@ -153,7 +154,7 @@ func TestChooseSupervised(t *testing.T) {
 		t.Errorf("%s, C = %v, by a round of %s", got.Settings.Kernel, got.Settings.C, last.Compares)
 	}
 	best := before.Points[before.Best].Candidate
-	if len(last.Points) != 3 || !last.Points[0].same(best) || last.Documents != 400 {
+	if len(last.Points) != 3 || !last.Points[0].Same(best) || last.Documents != 400 {
 		t.Errorf("%d points on %d documents, the first %v, expected what was chosen before, %v", len(last.Points),
 			last.Documents, last.Points[0].Candidate, best)
 	}

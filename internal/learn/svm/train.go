@@ -71,8 +71,8 @@ func (s *Settings) rejects() bool { return s.Reject != RejectionTarget{} }
 // DefaultKernel is the specification of the kernel where Settings have none.
 const DefaultKernel = "diffusion:t=0.5"
 
-// resolve fills in the defaults; the solver checks the rest.
-func (s Settings) resolve() (Settings, error) {
+// Resolve fills in the defaults, and checks what the solver doesn't.
+func (s Settings) Resolve() (Settings, error) {
 	if s.Type == "" {
 		s.Type = model.CSVC
 	}
@@ -124,7 +124,7 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 
 // resolve fills in the defaults, what the kernel takes from the documents, and what balances the classes.
 func (p *Problem) resolve(s Settings) (Settings, error) {
-	s, err := p.withKernel(s).resolve()
+	s, err := p.withKernel(s).Resolve()
 	if err != nil {
 		return s, err
 	}
@@ -186,7 +186,7 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 		err = c.Thresholds.Apply(c)
 	}
 	if err == nil && calibrated {
-		report.Calibration, err = p.calibrate(ctx, m, s, c, known)
+		report.Calibration, report.Alternatives, err = p.calibrate(ctx, m, s, c, known)
 	}
 	report.Solve = held + time.Since(begin)
 	return c, err
@@ -240,7 +240,7 @@ func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	}
 	t.Sets = p.several()
 	if s.Thresholds {
-		f, err := p.divide(s, ChoiceFolds, s.Seed, false)
+		f, err := p.divide(s, thresholdFolds, s.Seed, false)
 		if err != nil {
 			return t, err
 		}

@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"testing"
@@ -8,7 +9,9 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -94,7 +97,7 @@ func distances(a, b *sparse.Embedded) [][]float64 {
 
 // comparable clears what differs between equal runs, or compares as unequal: the time that workers
 // took and figures that are NaN.
-func comparable(p *Point) *Point {
+func comparable(p *tune.Point) *tune.Point {
 	p.Took = 0
 	s := p.Score
 	for _, v := range []*float64{
@@ -105,6 +108,64 @@ func comparable(p *Point) *Point {
 		}
 	}
 	return p
+}
+
+// Grid is a search of all combinations of lists. An empty list stands for the value that settings have.
+type Grid struct {
+	Schemes        []solver.Scheme
+	Kernels        []kernel.Kernel
+	C, Nu, Epsilon []float64
+	Folds          int
+	Seed           uint64
+}
+
+// Searched is what a search found, and what it took.
+type Searched struct {
+	*tune.Found
+	*Evaluator
+	Total int
+}
+
+// evaluator returns an evaluator and the candidates of a grid.
+func (g Grid) evaluator(s Settings) (*Evaluator, []tune.Candidate, error) {
+	s, err := s.Resolve()
+	if err != nil {
+		return nil, nil, err
+	}
+	list := func(values []float64, own float64) []float64 {
+		if values == nil {
+			return []float64{own}
+		}
+		return values
+	}
+	if g.Kernels == nil {
+		g.Kernels = []kernel.Kernel{s.Kernel}
+	}
+	if g.Schemes == nil {
+		g.Schemes = []solver.Scheme{s.Scheme}
+	}
+	all := tune.Combine(1, g.Schemes, g.Kernels, list(g.Nu, s.Nu), list(g.Epsilon, s.Epsilon), list(g.C, s.C))
+	return &Evaluator{Settings: s, Folds: cmp.Or(g.Folds, tune.DefaultFolds), Seed: g.Seed}, all, nil
+}
+
+// Search compares the points of a grid, whose kernels have the problem's embedding.
+func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(tune.Point)) (*Searched, error) {
+	return search(ctx, p.withKernel(s), g, each, func(context.Context, int, sparse.Embedding) (*Problem, error) {
+		return p, nil
+	})
+}
+
+func search(
+	ctx context.Context, s Settings, g Grid, each func(tune.Point),
+	problem func(context.Context, int, sparse.Embedding) (*Problem, error),
+) (*Searched, error) {
+	v, all, err := g.evaluator(s)
+	if err != nil {
+		return nil, err
+	}
+	v.Problem = problem
+	found, err := tune.Search(ctx, v, all, false, each)
+	return &Searched{found, v, len(all)}, err
 }
 
 func within(t testing.TB, what string, got, want, tolerance float64) {

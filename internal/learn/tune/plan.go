@@ -1,108 +1,27 @@
-package svm
+package tune
 
 import (
 	"math"
 	"slices"
-	"sort"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
-// cost is an estimate of work on n documents, square·n² + linear·n, in values of the kernel by document
-// and document.
-type cost struct{ square, linear float64 }
+// Work is an estimate of work on n documents, Square·n² + Linear·n, in values of a kernel by document and document.
+type Work struct{ Square, Linear float64 }
 
-// on returns the work on so many documents.
-func (w cost) on(n float64) float64 { return (w.square*n + w.linear) * n }
+// On returns the work on n documents.
+func (w Work) On(n float64) float64 { return (w.Square*n + w.Linear) * n }
 
 // documents returns on how many documents the work is so much.
-func (w cost) documents(much float64) float64 {
-	return 2 * much / (w.linear + math.Sqrt(w.linear*w.linear+4*w.square*much))
+func (w Work) documents(much float64) float64 {
+	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Square*much))
 }
 
-// add adds some times the work on a share of the documents.
-func (w *cost) add(times float64, of cost, share float64) {
-	w.square += times * of.square * share * share
-	w.linear += times * of.linear * share
-}
-
-// The estimates. Dot products of all documents, for both halves of the matrix, are worth a value of
-// each; mapping one kernel from them half of that. Documents are embedded at the price of values.
-var (
-	dotWork    = cost{square: 1, linear: 500}
-	kernelWork = cost{square: 0.5}
-	countWork  = cost{linear: 12} // of a term
-)
-
-// fitWork is the work of a solver. One-vs-one reads each value about once; all classes against the
-// rest three times for 20 classes, and more for more. Each step costs as much as a few hundred values
-// beside: in one-vs-one every document takes part in a machine for each other class, and steps there
-// are short. Measured on 20 Newsgroups, WebKB, and synthetic documents of 4, 20 and 200 classes.
-func (h *choosing) fitWork(scheme solver.Scheme) cost {
-	k := float64(len(h.c.Classes))
-	if h.s.Measure() == MeanSquaredError { // two variables for each document
-		return cost{4, 200}
-	}
-	if scheme == solver.OneVsOne {
-		return cost{1, 100 * k}
-	}
-	return cost{2 + k/25, 50 * k}
-}
-
-// trainingWork is the work of a training, as one-vs-one has it: the machines read each value about
-// once and a half.
-func (h *choosing) trainingWork() (total cost) {
-	total.add(1, dotWork, 1)
-	total.add(1.5, h.fitWork(solver.OneVsOne), 1)
-	return total
-}
-
-// workOf is that of a round.
-func (h *choosing) workOf(all []Candidate, folds int) (total cost) {
-	type of struct {
-		cut       int
-		embedding sparse.Embedding
-	}
-	var problems []of
-	var kernels []Candidate
-	var cut []int // each once, for all embeddings
-	for _, q := range all {
-		if h.from.Counted != nil && !slices.Contains(cut, q.Cut) {
-			cut = append(cut, q.Cut)
-			total.add(h.from.Counted[q.Cut], countWork, 1)
-		}
-		if p := (of{q.Cut, q.Kernel.Embedding()}); !slices.Contains(problems, p) {
-			problems = append(problems, p)
-			values := 1.0
-			if h.from.Values != nil {
-				values = h.from.Values[q.Cut]
-			}
-			if byFold(p.embedding) {
-				total.add(float64(folds)*values, dotWork, 1)
-			} else {
-				total.add(values, dotWork, 1)
-			}
-		}
-		if !slices.ContainsFunc(kernels, q.sameKernel) {
-			kernels = append(kernels, q)
-			total.add(1, kernelWork, 1)
-		}
-		total.add(float64(folds), h.fitWork(q.Scheme), float64(folds-1)/float64(folds))
-	}
-	return total
-}
-
-// sameKernel says whether another candidate has the same kernel on the same terms.
-func (q Candidate) sameKernel(o Candidate) bool {
-	return q.Cut == o.Cut && kernel.Equal(q.Kernel, o.Kernel)
-}
-
-// same says whether another candidate is the same.
-func (q Candidate) same(o Candidate) bool {
-	return q.sameKernel(o) && q.Scheme == o.Scheme && q.C == o.C && q.Nu == o.Nu && q.Epsilon == o.Epsilon
+// Add adds some times the work on a share of the documents.
+func (w *Work) Add(times float64, of Work, share float64) {
+	w.Square += times * of.Square * share * share
+	w.Linear += times * of.Linear * share
 }
 
 // How many of the best kernels are compared by scheme, and how many of the best of these by C.
@@ -152,7 +71,7 @@ func (h *choosing) steps() (steps []choiceStep) {
 			finer := g.Finer(best[0].Kernel)
 			near := extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })
 			for cut := range g.Cuts {
-				if !g.Alike || h.out.Measure != MeanSquaredError || cut == best[0].Cut {
+				if !g.Alike || h.from.Measure != MeanSquaredError || cut == best[0].Cut {
 					continue
 				}
 				other := best[0] // smoother kernels want a greater C
@@ -195,7 +114,7 @@ func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 // distinct returns candidates, each once.
 func distinct(all []Candidate) (out []Candidate) {
 	for _, q := range all {
-		if q.Kernel != nil && !slices.ContainsFunc(out, q.same) {
+		if !slices.ContainsFunc(out, q.Same) {
 			out = append(out, q)
 		}
 	}
@@ -215,7 +134,7 @@ const leastTraining, leastAlike = 6e8, 1.5e8
 
 // mayTake is what the training of so many documents counts for.
 func (h *choosing) mayTake(n float64) float64 {
-	much := h.trainingWork().on(n)
+	much := h.on.Training().On(n)
 	switch {
 	case h.from.Alike:
 		much = max(much, leastAlike)
@@ -246,7 +165,7 @@ func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([
 	case "C", "all":
 		much *= 4 // and for a greater C: these rounds have few candidates, and samples closest to all documents
 	}
-	documents := h.workOf(all, at.folds).documents(much)
+	documents := h.on.Work(all, at.folds).documents(much)
 	most := mostSample
 	if at.what == "all" {
 		most = mostFinal
@@ -262,7 +181,7 @@ func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([
 	}
 	kept := all[:1:1]
 	for _, q := range all[1:] {
-		if more := append(kept, q); h.workOf(more, at.folds).on(float64(least)) <= over {
+		if more := append(kept, q); h.on.Work(more, at.folds).On(float64(least)) <= over {
 			kept = more
 		}
 	}
@@ -274,65 +193,10 @@ func (h *choosing) plan(steps []choiceStep, all []Candidate) (total float64) {
 	least := h.least()
 	for _, at := range steps {
 		all, least = h.planned(at, at.extend(all), len(steps), least)
-		total += h.workOf(all, at.folds).on(float64(least))
+		total += h.on.Work(all, at.folds).On(float64(least))
 	}
 	if weighed, least := h.weighted(len(steps)); len(weighed) > 1 {
-		total += h.workOf(weighed, ChoiceFolds).on(float64(least))
+		total += h.on.Work(weighed, ChoiceFolds).On(float64(least))
 	}
 	return total
-}
-
-// fits refuses documents that memory is too little for to do what comes after the choice.
-func (h *choosing) fits() error {
-	return h.fitsOn(h.from.Kernels[0])
-}
-
-// fitsOn is fits with a kernel.
-func (h *choosing) fitsOn(k kernel.Kernel) error {
-	if h.opt.MemoryBytes == 0 || len(h.opt.Tasks) == 0 {
-		return nil
-	}
-	p, docs := &Problem{opt: h.opt}, h.c.Documents
-	embedder := corpus.Fit(k.Embedding(), h.c)
-	p.bound = h.opt.sizes(h.c, embedder, docs.Rows(), docs.NNZ()+int64(docs.EmptyRows()))
-	p.bound.engine = p.bound.kept
-	if p.bound.need(&h.opt, h.opt.Tasks) <= h.opt.MemoryBytes {
-		return nil
-	}
-	return p.tooLarge()
-}
-
-// tasks are what rounds do.
-func (h *choosing) tasks() (tasks []Task) {
-	for _, scheme := range h.from.Schemes {
-		s := h.s
-		s.Scheme = scheme
-		tasks = append(tasks, Task{s, max(ChoiceFolds, h.from.Folds), max(len(h.from.C), len(h.from.Epsilon), h.from.Final)})
-	}
-	return tasks
-}
-
-// roomFor returns how many documents a sample may have: as many as a problem of them has memory for,
-// beside the corpus.
-func (h *choosing) roomFor() int {
-	most := 1.0 // values for each of the first cut
-	if h.from.Values != nil {
-		most = max(1, slices.Max(h.from.Values))
-	}
-	values := make([]int64, len(h.order)+1)
-	for i, doc := range h.order {
-		n := max(h.c.Documents.Offsets[doc+1]-h.c.Documents.Offsets[doc], 1)
-		values[i+1] = values[i] + int64(math.Ceil(most*float64(n)))
-	}
-	e := h.from.Kernels[0].Embedding()
-	if i := slices.IndexFunc(h.from.Kernels, func(k kernel.Kernel) bool { return byFold(k.Embedding()) }); i >= 0 {
-		e = h.from.Kernels[i].Embedding() // which takes the most
-	}
-	embedder, tasks := corpus.Fit(e, h.c), h.tasks()
-	return sort.Search(len(h.order), func(m int) bool {
-		opt := h.opt
-		opt.HeldBytes += h.c.Documents.Bytes() + 8*values[m+1] + 8*int64(m+2)
-		z := opt.sizes(h.c, embedder, m+1, values[m+1])
-		return z.need(&opt, tasks) > h.opt.MemoryBytes
-	})
 }

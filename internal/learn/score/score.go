@@ -1,4 +1,5 @@
-package svm
+// Package score compares predictions with labels.
+package score
 
 import (
 	"fmt"
@@ -7,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/model"
 )
 
 // Score compares predictions with the true labels. Figures that its predictions don't have, such as the mean squared
@@ -73,66 +75,59 @@ type ClassScore struct {
 	F1        float64 `json:"f1"`        // 2·Right/(Of+Given), 0 if both are 0
 }
 
-// ScoreClasses scores one class per document: predicted[i] is an index into classes, or -1 to leave
-// the document out. Of truth, which names its classes in any order, only Classes and Labels are
-// used. Documents without labels are left out. One of several classes counts as of the predicted
-// one, if that is among them, and else as of its first.
-func ScoreClasses(classes []string, predicted []int, truth *corpus.Corpus) *Score {
+// Of compares predictions with the labels of truth, whose documents are the same and which names its classes in any
+// order. It scores numbers if p.Value isn't nil, else separate labels if p.Labels isn't nil, else classes.
+//
+//   - Classes are indices into classes; -1 leaves a document out, and so do missing labels. A document with several
+//     labels counts as of the predicted class if that is among them, else as of its first.
+//   - Separate labels are increasing indices into classes; nil leaves a document out.
+//   - Numbers are compared with labels that are numbers. Documents with none or several are left out.
+//
+// Errors: a label that isn't a number if numbers are scored.
+func Of(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
+	if p.Value != nil {
+		return ofValues(p.Value, truth)
+	}
 	t := newTally(classes, truth)
-	t.s.Confusion = make([][]int, len(t.s.Classes))
-	for c := range t.s.Confusion {
-		t.s.Confusion[c] = make([]int, len(classes)) // not of all: documents may have classes without end
+	if p.Labels != nil {
+		t.labels(p.Labels)
+	} else {
+		t.classes(p.Class)
 	}
-	for i, given := range predicted {
-		own := t.of(i)
-		if len(own) == 0 || given < 0 {
-			continue
-		}
-		is := own[0]
-		if slices.Contains(own, given) {
-			is = given
-		}
-		t.add([]int{is}, []int{given})
-		t.s.Confusion[is][given]++
+	s := t.s
+	if p.Probabilities != nil {
+		s.Calibration = t.probabilities(p.Probabilities, p.Labels != nil)
 	}
-	return t.finish()
+	if len(p.Rejected) > 0 {
+		class := slices.Clone(p.Class)
+		for i, rejected := range p.Rejected {
+			if rejected {
+				class[i] = -1
+			}
+		}
+		answered := newTally(classes, truth)
+		answered.classes(class)
+		s.Answers = &Answers{Given: answered.s.Documents, Right: answered.s.Right}
+	}
+	return s, nil
 }
 
-// ScoreLabels scores any number of labels per document: predicted[i] are indices into classes,
-// increasing; nil leaves the document out. Documents without labels count: none is right for them.
-// Otherwise it is as [ScoreClasses].
-func ScoreLabels(classes []string, predicted [][]int, truth *corpus.Corpus) *Score {
-	t := newTally(classes, truth)
-	wrong := 0
-	for i, given := range predicted {
-		if given == nil {
-			continue
-		}
-		wrong += t.add(t.of(i), given)
-	}
-	s := t.finish()
-	s.Hamming = float64(wrong) / float64(s.Documents*len(s.Classes))
-	return s
-}
-
-// ScoreValues scores estimates of labels that are numbers. Documents without labels, or with
-// several, are left out. A label that isn't a number is an error.
-func ScoreValues(values []float64, truth *corpus.Corpus) (*Score, error) {
-	t := newTally(nil, truth)
+// ofValues scores numbers.
+func ofValues(values []float64, truth *corpus.Corpus) (*Score, error) {
 	none := math.NaN()
 	s := &Score{Accuracy: none, MicroF1: none, MacroF1: none, Hamming: none}
 	var sum, x, z, xx, zz, xz float64
 	var targets []float64
 	for i, v := range values {
-		own := t.of(i)
+		own := truth.Labels.Of(i)
 		if len(own) != 1 {
 			continue
 		}
-		target, err := strconv.ParseFloat(t.s.Classes[own[0]].Name, 64)
+		name := truth.Classes[own[0]]
+		target, err := strconv.ParseFloat(name, 64)
 		if err != nil || math.IsNaN(target) || math.IsInf(target, 0) {
-			return nil, fmt.Errorf("svm: label %q of document %d of %s, expected a finite number: the model "+
-				"estimates numbers",
-				t.s.Classes[own[0]].Name, truth.Number(i), truth.Source)
+			return nil, fmt.Errorf("score: label %q of document %d of %s, expected a finite number: the model estimates numbers",
+				name, truth.Number(i), truth.Source)
 		}
 		s.Documents++
 		targets = append(targets, target)
@@ -158,30 +153,11 @@ func ScoreValues(values []float64, truth *corpus.Corpus) (*Score, error) {
 	return s, nil
 }
 
-// ScoreOneClass scores decision values of a model of one class, if documents are called 1, like those of training, and
-// -1; otherwise it fails.
-func ScoreOneClass(values []float64, truth *corpus.Corpus) (*Score, error) {
-	if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
-		return nil, fmt.Errorf("svm: the labels of %s say nothing about a model of one class, expected %s for documents "+
-			"like those of training and %s for others", truth.Source, insider, stranger)
-	}
-	predicted := make([]int, len(values))
-	for i, v := range values {
-		if !(v > 0) {
-			predicted[i] = 1
-		}
-	}
-	return ScoreClasses([]string{insider, stranger}, predicted, truth), nil
-}
-
-// The classes that score a model of one class: documents like those of training, and others. LIBSVM
-// has the same.
-const insider, stranger = "1", "-1"
-
 // tally is a score under way.
 type tally struct {
 	s     *Score
 	truth *corpus.Corpus
+	model int   // classes of the model
 	class []int // by class of truth: its index in s.Classes
 	own   []int // of one document
 	asked int   // for documents' classes, so often
@@ -190,7 +166,8 @@ type tally struct {
 
 func newTally(classes []string, truth *corpus.Corpus) *tally {
 	none := math.NaN()
-	t := &tally{s: &Score{Hamming: none, MeanSquaredError: none, R2: none, Variance: none}, truth: truth}
+	t := &tally{s: &Score{Hamming: none, MeanSquaredError: none, R2: none, Variance: none}, truth: truth,
+		model: len(classes)}
 	at := make(map[string]int, len(classes))
 	add := func(name string) int {
 		c, ok := at[name]
@@ -209,6 +186,39 @@ func newTally(classes []string, truth *corpus.Corpus) *tally {
 	}
 	t.met = make([]int, len(t.s.Classes))
 	return t
+}
+
+// classes scores one class per document.
+func (t *tally) classes(predicted []int) {
+	t.s.Confusion = make([][]int, len(t.s.Classes))
+	for c := range t.s.Confusion {
+		t.s.Confusion[c] = make([]int, t.model) // not of all: documents may have classes without end
+	}
+	for i, given := range predicted {
+		own := t.of(i)
+		if len(own) == 0 || given < 0 {
+			continue
+		}
+		is := own[0]
+		if slices.Contains(own, given) {
+			is = given
+		}
+		t.add([]int{is}, []int{given})
+		t.s.Confusion[is][given]++
+	}
+	t.finish()
+}
+
+// labels scores any number of labels per document.
+func (t *tally) labels(predicted [][]int) {
+	wrong := 0
+	for i, given := range predicted {
+		if given != nil {
+			wrong += t.add(t.of(i), given)
+		}
+	}
+	t.finish()
+	t.s.Hamming = float64(wrong) / float64(t.s.Documents*len(t.s.Classes))
 }
 
 // add counts a document with its classes and those that were predicted, and returns how many are in
@@ -245,7 +255,7 @@ func (t *tally) of(i int) []int {
 }
 
 // finish computes what follows from the counts.
-func (t *tally) finish() *Score {
+func (t *tally) finish() {
 	s := t.s
 	s.Accuracy = float64(s.Right) / float64(s.Documents)
 	var right, both, known int
@@ -267,5 +277,4 @@ func (t *tally) finish() *Score {
 	}
 	s.MicroF1 = ratio(2*right, both)
 	s.MacroF1 /= float64(max(known, 1))
-	return s
 }

@@ -1,10 +1,8 @@
-package svm
+package score
 
 import (
 	"math"
 	"slices"
-
-	"github.com/gramengine/gram/corpus"
 )
 
 // Calibration says how good probabilities are of documents whose classes are known.
@@ -20,8 +18,6 @@ type Calibration struct {
 	ECE float64
 
 	Bins []Bin `json:"-"` // those of ECE that have documents, ascending
-
-	Alternatives *Alternatives `json:"-"` // to the threshold of Settings.Reject; nil without
 }
 
 // Bin is a bin of [Calibration].
@@ -36,29 +32,28 @@ const (
 	calibrationBins  = 15
 )
 
-// reliability is a [Calibration] under way.
-type reliability struct {
+// Reliability is a [Calibration] under way.
+type Reliability struct {
 	loss   float64
 	losses int
 	bins   [calibrationBins]struct{ documents, confidence, right float64 }
-
-	keeps   bool // answers, of a part
-	part    int
-	answers []answer
 }
 
-// add adds a document with its probabilities and classes, those that the model doesn't know behind its own.
-func (r *reliability) add(p []float64, own []int, separate bool) {
-	if separate {
-		for k, v := range p {
-			if !slices.Contains(own, k) {
-				v = 1 - v
-			}
-			r.lose(v)
-			r.answer(max(v, 1-v), v >= 0.5)
+// AddLabels adds a document with the probabilities of separate labels and the labels that it has.
+func (r *Reliability) AddLabels(p []float64, own []int) {
+	for k, v := range p {
+		if !slices.Contains(own, k) {
+			v = 1 - v
 		}
-		return
+		r.lose(v)
+		r.answer(max(v, 1-v), v >= 0.5)
 	}
+}
+
+// Add adds a document with the probabilities of classes and the classes that it has: the most probable class counts if
+// it is among them, else the first. Classes that the model doesn't know have indices after its own. Add returns the
+// greatest probability and whether that class is right.
+func (r *Reliability) Add(p []float64, own []int) (confidence float64, right bool) {
 	best := 0
 	for k, v := range p {
 		if v > p[best] {
@@ -73,26 +68,25 @@ func (r *reliability) add(p []float64, own []int, separate bool) {
 		r.lose(p[is])
 	}
 	r.answer(p[best], is == best)
+	return p[best], is == best
 }
 
-func (r *reliability) lose(p float64) {
+func (r *Reliability) lose(p float64) {
 	r.loss -= math.Log(max(p, leastProbability))
 	r.losses++
 }
 
-func (r *reliability) answer(confidence float64, right bool) {
+func (r *Reliability) answer(confidence float64, right bool) {
 	at := &r.bins[min(max(int(math.Ceil(confidence*calibrationBins))-1, 0), calibrationBins-1)]
 	at.documents++
 	at.confidence += confidence
 	if right {
 		at.right++
 	}
-	if r.keeps {
-		r.answers = append(r.answers, answer{Probability: confidence, Right: right, Part: r.part})
-	}
 }
 
-func (r *reliability) result() *Calibration {
+// Calibration returns the figures of the documents that were added.
+func (r *Reliability) Calibration() *Calibration {
 	c, n := &Calibration{LogLoss: r.loss / float64(r.losses)}, 0.0
 	for _, b := range r.bins {
 		c.ECE += math.Abs(b.confidence - b.right)
@@ -104,24 +98,23 @@ func (r *reliability) result() *Calibration {
 	return c
 }
 
-// ScoreProbabilities compares probabilities with the true labels: p[i][k] is that of document i for class k,
-// and nil leaves the document out. Of several classes per document, where they aren't separate labels, the
-// most probable one counts if it is among them, and else the first. Documents without labels are left out
-// unless labels are separate. It returns nil if none is left.
-func ScoreProbabilities(classes []string, p [][]float64, separate bool, truth *corpus.Corpus) *Calibration {
-	t := newTally(classes, truth)
-	r, some := &reliability{}, false
+// probabilities compares probabilities with the labels: p[i][k] is that of document i for class k, and nil leaves the
+// document out, as do missing labels unless labels are separate. It returns nil if no document is left.
+func (t *tally) probabilities(p [][]float64, separate bool) *Calibration {
+	r, some := &Reliability{}, false
 	for i, own := range p {
-		if own == nil {
+		of := t.of(i)
+		if own == nil || t.model == 0 || !separate && len(of) == 0 {
 			continue
 		}
-		if of := t.of(i); len(classes) > 0 && (separate || len(of) > 0) {
-			r.add(own, of, separate)
-			some = true
+		if some = true; separate {
+			r.AddLabels(own, of)
+		} else {
+			r.Add(own, of)
 		}
 	}
 	if !some {
 		return nil
 	}
-	return r.result()
+	return r.Calibration()
 }

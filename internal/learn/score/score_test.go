@@ -1,4 +1,4 @@
-package svm
+package score
 
 import (
 	"math"
@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/sparse"
 )
 
 // truth is a corpus that knows nothing but labels: of each document the indices into its classes.
@@ -21,11 +23,12 @@ func truth(classes []string, labels ...[]int32) *corpus.Corpus {
 // Counted by hand: classes go by name, whatever their order; a class that the model doesn't know is
 // wrong whatever it says.
 func TestScoreClasses(t *testing.T) {
-	s := ScoreClasses([]string{"a", "b", "c"}, []int{0, 0, 1, 1, 2, -1, 0, 1},
+	p := &model.Prediction{Class: []int{0, 0, 1, 1, 2, -1, 0, 1}}
+	s := musttest.Get(Of([]string{"a", "b", "c"}, p,
 		truth(
 			[]string{"b", "new", "a"}, []int32{2}, []int32{0}, []int32{0}, []int32{1}, []int32{2}, []int32{0}, nil,
 			[]int32{2, 0},
-		))
+		)))(t)
 	// a: of documents 0, 4; given to 0, 1; right 0.  b: of 1, 2, 7; given to 2, 3, 7; right 2, 7.
 	// c: given to 4.  new: of 3.
 	if s.Documents != 6 || s.Right != 3 || len(s.Classes) != 4 || s.Classes[3].Name != "new" {
@@ -51,8 +54,8 @@ func TestScoreClasses(t *testing.T) {
 // Figures that predictions don't have are NaN.
 func TestScoreOfOther(t *testing.T) {
 	c := truth([]string{"1", "2"}, []int32{0}, []int32{1})
-	classes := ScoreClasses(c.Classes, []int{0, 1}, c)
-	values := musttest.Get(ScoreValues([]float64{1, 2}, c))(t)
+	classes := musttest.Get(Of(c.Classes, &model.Prediction{Class: []int{0, 1}}, c))(t)
+	values := musttest.Get(Of(nil, &model.Prediction{Value: []float64{1, 2}}, c))(t)
 	for name, v := range map[string]float64{
 		"Hamming": classes.Hamming, "MeanSquaredError": classes.MeanSquaredError, "R2": classes.R2,
 		"Variance": classes.Variance, "MicroF1": values.MicroF1, "MacroF1": values.MacroF1, "Accuracy": values.Accuracy,
@@ -65,8 +68,9 @@ func TestScoreOfOther(t *testing.T) {
 }
 
 func TestScoreLabels(t *testing.T) {
-	s := ScoreLabels([]string{"x", "y", "z"}, [][]int{{0}, {0, 1}, {}, {2}, nil, {}},
-		truth([]string{"y", "x"}, []int32{1}, []int32{0}, nil, []int32{0}, []int32{0}, []int32{1}))
+	p := &model.Prediction{Labels: [][]int{{0}, {0, 1}, {}, {2}, nil, {}}}
+	s := musttest.Get(Of([]string{"x", "y", "z"}, p,
+		truth([]string{"y", "x"}, []int32{1}, []int32{0}, nil, []int32{0}, []int32{0}, []int32{1})))(t)
 	// x: of 0, 5; given to 0, 1; right 0.  y: of 1, 3; given to 1; right 1.  z: given to 3.
 	if s.Documents != 5 || s.Right != 2 || s.Confusion != nil {
 		t.Fatalf("%+v", s)
@@ -80,7 +84,7 @@ func TestScoreLabels(t *testing.T) {
 
 func TestScoreValues(t *testing.T) {
 	c := truth([]string{"1", "2.5", "-4"}, []int32{0}, []int32{1}, []int32{2}, nil)
-	s := musttest.Get(ScoreValues([]float64{1.5, 2.5, -3, 99}, c))(t)
+	s := musttest.Get(Of(nil, &model.Prediction{Value: []float64{1.5, 2.5, -3, 99}}, c))(t)
 	within(t, "mean squared error", s.MeanSquaredError, (0.25+1)/3, 1e-15)
 	// Pearson's correlation from centred values, in another way than svm-predict's formula.
 	x, z := []float64{1.5, 2.5, -3}, []float64{1, 2.5, -4}
@@ -96,21 +100,51 @@ func TestScoreValues(t *testing.T) {
 	if s.Documents != 3 || !math.IsNaN(s.Accuracy) {
 		t.Errorf("%+v", s)
 	}
-	if _, err := ScoreValues(
-		[]float64{1, 2, 3, 4}, withClasses(c, "1", "two", "3"),
-	); err == nil || !strings.Contains(err.Error(), `"two"`) {
-		t.Errorf("error %v, expected one that names the label", err)
+	for _, other := range []string{"two", "NaN"} {
+		c.Classes[1] = other
+		_, err := Of(nil, &model.Prediction{Value: []float64{1, 2, 3, 4}}, c)
+		if err == nil || !strings.Contains(err.Error(), other) {
+			t.Errorf("error %v, expected one that names the label %s", err, other)
+		}
 	}
 }
 
-func TestScoreOneClass(t *testing.T) {
-	values := []float64{0.5, -1, 0, 2}
-	s, err := ScoreOneClass(values, truth([]string{"-1", "1"}, []int32{1}, []int32{0}, []int32{0}, []int32{0}))
-	if err != nil || s.Right != 3 || s.Documents != 4 {
-		t.Errorf("%+v, %v, expected 3 of 4", s, err)
+// Two classes of the truth of one name are one.
+func TestClassesOfOneName(t *testing.T) {
+	p := &model.Prediction{Labels: [][]int{{0}}}
+	s := musttest.Get(Of([]string{"a"}, p, truth([]string{"a", "a"}, []int32{0, 1})))(t)
+	if s.Right != 1 || s.Classes[0].Of != 1 {
+		t.Errorf("%+v", s)
 	}
-	_, err = ScoreOneClass(values, truth([]string{"cats"}, []int32{0}, []int32{0}, []int32{0}, []int32{0}))
-	if err == nil {
-		t.Error("no error where labels say nothing")
+}
+
+func within(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %v, expected %v ± %.2g", what, got, want, tolerance)
+	}
+}
+
+// Figures by hand: two bins, a class that the model doesn't know, a document that is left out, and one
+// without a label.
+func TestScoreProbabilities(t *testing.T) {
+	truth := &corpus.Corpus{Classes: []string{"b", "a", "z"}, Labels: sparse.Labels{
+		Offsets: []int64{0, 1, 2, 3, 4, 4, 5}, IDs: []int32{1, 1, 0, 2, 0}}}
+	p := [][]float64{{0.95, 0.05}, {0.2, 0.8}, {0.25, 0.75}, {0.99, 0.01}, {0.5, 0.5}, nil}
+	class := make([]int, len(p))
+	got := musttest.Get(Of([]string{"a", "b"}, &model.Prediction{Class: class, Probabilities: p}, truth))(t).Calibration
+	// Bins (14/15, 1]: 0.95 right, 0.99 wrong; (11/15, 12/15]: 0.8 wrong, 0.75 right.
+	loss := -(math.Log(0.95) + math.Log(0.2) + math.Log(0.75)) / 3
+	ece := (math.Abs(0.95+0.99-1) + math.Abs(0.8+0.75-1)) / 4
+	within(t, "log loss", got.LogLoss, loss, 1e-12)
+	within(t, "expected calibration error", got.ECE, ece, 1e-12)
+	one := &corpus.Corpus{Classes: []string{"a"}, Labels: sparse.Labels{Offsets: []int64{0, 1}, IDs: []int32{0}}}
+	labels := &model.Prediction{Labels: [][]int{{}}, Probabilities: p[:1]}
+	got = musttest.Get(Of([]string{"a", "b"}, labels, one))(t).Calibration
+	within(t, "log loss of labels", got.LogLoss, -math.Log(0.95), 1e-12)
+	within(t, "expected calibration error of labels", got.ECE, 0.05, 1e-12)
+	none := &model.Prediction{Class: class, Probabilities: make([][]float64, 6)}
+	if got := musttest.Get(Of([]string{"a", "b"}, none, truth))(t).Calibration; got != nil {
+		t.Errorf("%v, of no probabilities", got)
 	}
 }

@@ -1,4 +1,4 @@
-package svm
+package tune
 
 import (
 	"context"
@@ -11,9 +11,7 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/run"
-	"github.com/gramengine/gram/sparse"
 )
 
 // run runs the rounds.
@@ -39,7 +37,7 @@ func (h *choosing) run(ctx context.Context) error {
 		}
 		if g.LeastC && math.Abs(r.Points[r.Best].Mean-r.Points[0].Mean) <= margin { // what is first stays
 			r.Best = 0
-			first := slices.IndexFunc(all, r.Points[0].same)
+			first := slices.IndexFunc(all, r.Points[0].Same)
 			all = slices.Insert(slices.Delete(all, first, first+1), 0, r.Points[0].Candidate)
 		}
 		h.conclude(r, all[0])
@@ -49,9 +47,9 @@ func (h *choosing) run(ctx context.Context) error {
 	}
 	if n := len(h.out.Rounds); g.LeastC && n > 0 {
 		r := &h.out.Rounds[n-1]
-		r.Best = leastC(r.Points, r.Best, r.Chance()/2)
+		r.Best = smallestC(r.Points, r.Best, r.Chance()/2)
 		compare(r.Points, r.Best)
-		h.take(r.Points[r.Best].Candidate)
+		h.out.Candidate = r.Points[r.Best].Candidate
 	}
 	if len(h.out.Rounds) > 0 {
 		if err := h.weigh(ctx, len(steps)); err != nil {
@@ -71,19 +69,20 @@ const mostSupervised, weighting = 3, "weighting"
 // weighted returns what was chosen, with kernels whose embeddings learn from labels, that of the t that was chosen and
 // the first ones of the list, and on how many documents a round compares them.
 func (h *choosing) weighted(rounds int) ([]Candidate, int) {
-	s, kernels := &h.out.Settings, h.from.Supervised
-	if h.from.Final > 0 || len(kernels) == 0 || h.fitsOn(kernels[0]) != nil {
+	kernels := h.from.Supervised
+	if h.from.Final > 0 || len(kernels) == 0 || h.on.Fits(kernels[0]) != nil {
 		return nil, 0
 	}
-	all := []Candidate{{Cut: h.out.Cut, Kernel: s.Kernel, Scheme: s.Scheme, Regularization: model.Regularization{C: s.C}}}
-	if t, ok := kernel.ParamOf(s.Kernel, "t"); ok {
+	all := []Candidate{h.out.Candidate}
+	if t, ok := kernel.ParamOf(h.out.Kernel, "t"); ok {
 		if k, err := kernel.With(kernels[0], "t", t); err == nil {
 			kernels = slices.Concat([]kernel.Kernel{k}, kernels)
 		}
 	}
 	for _, k := range kernels {
-		all = append(all, Candidate{Cut: h.out.Cut, Kernel: k, Scheme: s.Scheme,
-			Regularization: model.Regularization{C: h.from.C[0]}})
+		q := h.out.Candidate
+		q.Kernel, q.C = k, h.from.C[0]
+		all = append(all, q)
 	}
 	all = distinct(all)
 	at := choiceStep{what: weighting, folds: ChoiceFolds}
@@ -116,7 +115,7 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 // conclude ends a round with its choice.
 func (h *choosing) conclude(r *Round, q Candidate) {
 	compare(r.Points, r.Best)
-	h.take(q)
+	h.out.Candidate = q
 	h.out.Sample = slices.Clone(h.order[:r.Documents])
 	slices.Sort(h.out.Sample)
 	h.out.Rounds = append(h.out.Rounds, *r)
@@ -136,26 +135,9 @@ func (r *Round) Chance() float64 {
 	return math.Sqrt(max(p*(1-p), 0) / float64(r.Documents))
 }
 
-// first is the candidate that the others are first tried with.
-func (h *choosing) first() Candidate {
-	g := &h.from
-	return Candidate{Kernel: g.Kernels[0], Scheme: g.Schemes[0],
-		Regularization: model.Regularization{C: g.C[0], Nu: h.s.Nu, Epsilon: g.Epsilon[0]}}
-}
-
-// take makes a candidate the choice.
-func (h *choosing) take(q Candidate) {
-	s := &h.out.Settings
-	s.Kernel, s.Scheme, s.C, s.Epsilon, h.out.Cut = q.Kernel, q.Scheme, q.C, q.Epsilon, q.Cut
-}
-
-// A regression whose C is too great for noisy targets takes steps without end: a fit of a choice ends after stepsEach
-// for each document, leastSteps at least, and is worse than one that reaches the tolerance.
-const stepsEach, leastSteps = 200, 50_000
-
 // ranks says whether point a is better than b.
 func (h *choosing) ranks(a, b *Point) bool {
-	if h.out.Measure == MeanSquaredError && (a.Unfinished > 0) != (b.Unfinished > 0) {
+	if h.from.Measure == MeanSquaredError && (a.Unfinished > 0) != (b.Unfinished > 0) {
 		return b.Unfinished > 0
 	}
 	return a.Ranks(b.Result)
@@ -179,27 +161,6 @@ func (h *choosing) ranked(points []Point) (all []Candidate) {
 	return all
 }
 
-// leastC returns which of some points has the least C of those that differ from the best in C alone
-// and aren't clearly worse: whose mean is worse by at most the standard error of the difference by
-// fold, and by no more than most, since few folds say little of that. best is the index of the best point.
-func leastC(points []Point, best int, most float64) int {
-	top := points[best]
-	for i, p := range points {
-		other := p.Candidate
-		if other.C = top.C; !other.same(top.Candidate) || p.C >= points[best].C {
-			continue
-		}
-		lost := Paired(top.Figures, p.Figures)
-		if top.Measure == MeanSquaredError {
-			lost.Mean = -lost.Mean
-		}
-		if p.Unfinished <= top.Unfinished && lost.Mean <= min(lost.SE, most) {
-			best = i
-		}
-	}
-	return best
-}
-
 // extended returns the first of some candidates, each with all values that set sets.
 func extended(all []Candidate, first, values int, set func(q *Candidate, i int)) []Candidate {
 	var out []Candidate
@@ -217,13 +178,13 @@ const mostWider = 8
 
 // wider returns the neighbours of the best candidate of a round that haven't been tried in it.
 func (h *choosing) wider(r *Round) (more []Candidate) {
-	stuck := h.out.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too great for such values
+	stuck := h.from.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too great for such values
 	if h.from.Near == nil && !stuck {
 		return nil
 	}
 	best := r.Points[r.Best].Candidate
 	add := func(q Candidate) {
-		if !slices.ContainsFunc(r.Points, func(p Point) bool { return p.same(q) }) {
+		if !slices.ContainsFunc(r.Points, func(p Point) bool { return p.Same(q) }) {
 			more = append(more, q)
 		}
 	}
@@ -268,30 +229,34 @@ func stepC(c float64, steps int) float64 {
 }
 
 // round compares candidates on a sample, and then their neighbours.
-func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
+func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) (err error) {
 	docs := slices.Clone(h.order[:r.Documents])
 	slices.Sort(docs)
-	own := oneProblem{opt: h.opt}
-	own.opt.Tasks = h.tasks()
 	one := !slices.ContainsFunc(all, func(q Candidate) bool { return q.Cut != all[0].Cut })
 	maps.DeleteFunc(h.cuts, func(cut int, _ *corpus.Corpus) bool {
 		return !slices.ContainsFunc(all, func(q Candidate) bool { return q.Cut == cut })
 	})
-	own.corpus = func(cut int) (*corpus.Corpus, error) {
+	e, free := h.on.Open(r, func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) {
 		sample, err := h.sampleOf(ctx, cut, docs, one)
-		if err == nil && h.opt.MemoryBytes > 0 {
-			own.opt.HeldBytes = h.opt.HeldBytes + h.c.Documents.Bytes() + sample.Documents.Bytes()
-			for _, c := range h.cuts {
-				if c != sample {
-					own.opt.HeldBytes += c.Documents.Bytes()
-				}
+		if err != nil {
+			return nil, 0, err
+		}
+		held := h.c.Documents.Bytes() + sample.Documents.Bytes()
+		for _, c := range h.cuts {
+			if c != sample {
+				held += c.Documents.Bytes()
 			}
 		}
-		return sample, err
-	}
+		return sample, held, nil
+	}, func() (string, int64, int64) {
+		const parts = 1000
+		done := h.done + h.now*float64(h.tried.Load())/float64(h.tries)
+		return stageOf(r), int64(parts * done / h.total), parts
+	})
+	defer func() { err = errors.Join(err, free()) }()
 	for wider := 0; len(all) > 0 && wider <= mostWider; wider++ {
-		if err := h.compare(ctx, r, all, &own); err != nil {
-			return errors.Join(err, own.close())
+		if err := h.compare(ctx, r, all, e); err != nil {
+			return err
 		}
 		for i, p := range r.Points {
 			if h.ranks(&p, &r.Points[r.Best]) {
@@ -300,7 +265,7 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) error {
 		}
 		all = h.wider(r)
 	}
-	return own.close()
+	return nil
 }
 
 // sampleOf returns some documents cut in a way. Where it is the one that is left, as whole says, it cuts all
@@ -313,19 +278,12 @@ func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool
 			if whole || rows == n {
 				of, rows = nil, n
 			}
-			if rows < n || h.opt.MemoryBytes > 0 {
+			if rows < n || h.from.LowMemory {
 				clear(h.cuts)
 			}
 			var err error
 			if c, err = h.from.Corpus(ctx, cut, of); err != nil {
 				return nil, err
-			}
-			if c == nil || c.Documents == nil || c.Documents.Rows() != rows || !slices.Equal(c.Classes, h.c.Classes) {
-				return nil, fmt.Errorf("svm: other documents than those of %s, cut in another way, expected the same",
-					h.c.Source)
-			}
-			if err := c.Validate(); err != nil {
-				return nil, fmt.Errorf("svm: the corpus, cut in another way: %w", err)
 			}
 			h.cuts[cut] = c
 		}
@@ -336,40 +294,26 @@ func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool
 	return c, nil
 }
 
-// compare validates candidates on the sample of a round.
-func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, own *oneProblem) error {
-	h.now, h.tries = h.workOf(all, r.Folds).on(float64(r.Documents)), len(all)
+// compare evaluates candidates on the sample of a round.
+func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, e Evaluator) error {
+	h.now, h.tries = h.on.Work(all, r.Folds).On(float64(r.Documents)), len(all)
 	h.tried.Store(0)
 	if len(r.Points) > 0 {
 		h.total += h.now // that wasn't planned
 	}
 	h.total = max(h.total, h.done+h.now) // where other terms than the first cost more
-	if tell := h.opt.Progress; tell != nil {
-		own.opt.Progress = func(p Progress) {
-			const parts = 1000
-			done := h.done + h.now*float64(h.tried.Load())/float64(h.tries)
-			p.Stage, p.Done, p.Total = stageOf(r), int64(parts*done/h.total), parts
-			tell(p)
-		}
-	}
-	s := h.s
-	s.Probabilities = s.Probabilities && r.Compares == "all"
-	if h.out.Measure == MeanSquaredError {
-		s.steps = max(leastSteps, stepsEach*r.Documents)
-	}
-	q := searchingOf(s, all, r.Folds, h.from.Seed, func(Point) { h.tried.Add(1) })
-	err := q.run(ctx, func(cut int, e sparse.Embedding) (*Problem, error) { return own.next(ctx, cut, e) })
+	points := make([]Point, len(all))
+	err := e.Evaluate(ctx, all, func(i int, p Point) {
+		p.Candidate = all[i] // with a gamma that the corpus, not the sample, resolves
+		points[i] = p
+		h.tried.Add(1)
+	})
 	if err != nil {
 		return err
 	}
-	result := q.finish()
 	h.done += h.now
-	h.out.DotProducts += result.DotProducts
-	h.out.Fits += result.Fits()
-	for i, p := range result.Points {
-		p.Kernel = all[i].Kernel // with a gamma that the corpus, not the sample, resolves
-		r.Points = append(r.Points, p)
-	}
+	h.out.Fits += len(all) * r.Folds
+	r.Points = append(r.Points, points...)
 	return nil
 }
 

@@ -1,0 +1,276 @@
+package svm
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/tune"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Measure returns the figure by which settings are judged in a validation.
+func (s *Settings) Measure() tune.Measure {
+	switch {
+	case s.Type == model.EpsilonSVR || s.Type == model.NuSVR:
+		return tune.MeanSquaredError
+	case s.Scheme == solver.Labels:
+		return tune.MicroF1
+	}
+	return tune.Accuracy
+}
+
+// Evaluator is a [tune.Evaluator] of support vector machines on shared tiles.
+//
+// idf weights are those of all documents, so that folds can share dot products. Scales of columns and weights from
+// labels are learnt from the other folds alone, and then each fold has dot products of its own.
+//
+// If the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c, each computed once.
+// Each problem of one kernel and fold is solved for all C on the same rows, each from the solution of the one before.
+// Kernels that differ in one number are taken in its order, from the widest on, and each begins where the solutions
+// before lead to. Figures are those of the candidate alone, up to the tolerance.
+type Evaluator struct {
+	Settings Settings // what candidates don't set, see [Settings.Resolve]
+	Folds    int
+	Seed     uint64 // of the folds
+
+	// Problem is called once for each way in which text is cut and each embedding, when it is needed, and the one before
+	// isn't used any more. It closes what has a device.
+	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
+
+	DotProducts int64 // that were computed
+	// that training and predicting each candidate and fold by itself would have computed: all pairs of
+	// training documents once, and held-out documents with support vectors
+	Separate int64
+
+	Gram  time.Duration // computing tiles
+	Solve time.Duration // the rest
+}
+
+// part is what is validated together: kernels of an embedding with the same cells.
+type part struct {
+	cut       int
+	embedding sparse.Embedding
+	scheme    solver.Scheme
+	cells     []model.Regularization
+	kernels   []kernel.Kernel
+	at        [][]int // by kernel and cell: the candidate
+}
+
+// partsOf divides candidates: by cut, embedding, scheme, and the cells of each kernel.
+func partsOf(all []tune.Candidate) (parts []*part) {
+	var each []*part // with one kernel
+	for i, o := range all {
+		at := slices.IndexFunc(each, func(p *part) bool {
+			return p.cut == o.Cut && p.scheme == o.Scheme && kernel.Equal(p.kernels[0], o.Kernel)
+		})
+		if at < 0 {
+			at = len(each)
+			each = append(each, &part{cut: o.Cut, embedding: o.Kernel.Embedding(), scheme: o.Scheme,
+				kernels: []kernel.Kernel{o.Kernel}, at: make([][]int, 1)})
+		}
+		p := each[at]
+		p.cells, p.at[0] = append(p.cells, o.Regularization), append(p.at[0], i)
+	}
+	for _, o := range each {
+		at := slices.IndexFunc(parts, func(p *part) bool {
+			return p.shares(o) && p.scheme == o.scheme && slices.Equal(p.cells, o.cells)
+		})
+		if at < 0 {
+			parts = append(parts, o)
+			continue
+		}
+		parts[at].kernels, parts[at].at = append(parts[at].kernels, o.kernels...), append(parts[at].at, o.at...)
+	}
+	order := slices.Clone(parts)
+	slices.SortStableFunc(order, func(a, b *part) int { // those of a problem follow each other
+		return cmp.Compare(slices.IndexFunc(parts, a.shares), slices.IndexFunc(parts, b.shares))
+	})
+	return order
+}
+
+// shares reports whether two parts have the same documents.
+func (p *part) shares(o *part) bool { return p.cut == o.cut && p.embedding == o.embedding }
+
+// inPath puts kernels, and their candidates, into the order in which they are validated, with a gamma that their
+// specification left out.
+func (p *part) inPath(terms int) {
+	for i, k := range p.kernels {
+		p.kernels[i] = kernel.Resolve(k, terms)
+	}
+	order := inPath(p.kernels)
+	p.kernels, p.at = run.Pick(p.kernels, order), run.Pick(p.at, order)
+}
+
+// Evaluate implements tune.Evaluator.
+func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done func(i int, p tune.Point)) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	w := &work{s: v.Settings, folds: v.Folds, seed: v.Seed, stage: "searching"}
+	if len(all) == 1 {
+		w.stage = "validating"
+	}
+	parts := partsOf(all)
+	for _, part := range parts {
+		w.left += len(part.kernels)
+	}
+	var p *Problem
+	for i, part := range parts {
+		if i == 0 || !part.shares(parts[i-1]) {
+			var err error
+			if p, err = v.Problem(ctx, part.cut, part.embedding); err != nil {
+				return err
+			}
+		}
+		part.inPath(p.Terms())
+		for _, k := range part.kernels { // before any work is done
+			if err := p.suits(k); err != nil {
+				return err
+			}
+		}
+		w.cells, w.s.Scheme, w.computed = part.cells, part.scheme, 0
+		before := p.Cache().Computed
+		err := w.run(ctx, p, part.kernels, func(f *folded, k int, out []*outcome) error {
+			for cell, o := range out {
+				if err := v.keep(ctx, f, o, all, part.at[k][cell], part.kernels[k], done); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		v.DotProducts += p.Cache().Computed - before + w.computed
+		v.Gram, v.Solve = w.gram, w.solve
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep passes on the result of a candidate.
+func (v *Evaluator) keep(
+	ctx context.Context, f *folded, o *outcome, all []tune.Candidate, i int, k kernel.Kernel, done func(int, tune.Point),
+) error {
+	r, err := f.result(ctx, o)
+	if err != nil {
+		return err
+	}
+	if len(all) > 1 {
+		r.ByFold = nil // which may be large
+	}
+	for part, fit := range o.folds {
+		var held, own int64
+		for _, d := range f.parts {
+			switch {
+			case d == part:
+				held++
+			case d >= 0:
+				own++
+			}
+		}
+		v.Separate += own*(own+1)/2 + held*int64(fit.Support)
+	}
+	q := all[i]
+	q.Kernel = k
+	done(i, tune.Point{Candidate: q, Result: r})
+	return nil
+}
+
+// work is a validation of several kernels and cells on one division into folds.
+type work struct {
+	s     Settings
+	cells []model.Regularization
+	folds int
+	seed  uint64
+	stage string // of progress
+	only  []int  // folds, see folded; at most one where each fold has an embedding of its own
+	runs  bool   // folds are those of inRuns
+
+	relay
+	before int64 // problems of kernels that are done
+	left   int   // kernels that are not done
+
+	computed int64 // dot products of problems of its own
+
+	gram, solve time.Duration // computing tiles before, and the rest
+}
+
+// keeper takes what a validation found of a kernel, by cell.
+type keeper func(f *folded, kernel int, out []*outcome) error
+
+// run validates kernels of the problem's embedding, resolved, in an order in which near ones follow
+// each other (inPath), and passes the outcomes of each to keep.
+func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) (err error) {
+	if byFold(p.Embedding()) && !p.apart {
+		return w.apart(ctx, p, kernels, keep)
+	}
+	f, err := p.fold(&w.s, w.folds, w.seed, !p.apart)
+	if err != nil {
+		return err
+	}
+	if w.runs {
+		f.inRuns()
+	}
+	f.only = w.only
+	opt, err := p.solverOptions(Task{w.s, w.folds, len(w.cells)})
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	if err := p.Build(ctx); err != nil {
+		return err
+	}
+	w.gram += time.Since(begin)
+	begin = time.Now()
+	defer func() { w.solve += time.Since(begin) }()
+	p.training.Store(true)
+	defer p.training.Store(false)
+	ctx, report := w.relay.start(ctx, p.opt.Progress)
+	defer report.Finish(&err)
+	opt.Progress = func(s solver.Progress) {
+		w.note(Progress{
+			Stage: w.stage, Done: w.before + int64(s.Solved), Total: w.before + int64(w.left)*int64(s.Problems),
+			Part: s.Done - float64(s.Solved), Solver: s, HitRate: hitRate(s),
+		})
+	}
+	var way path
+	for i, k := range kernels {
+		m, err := f.matrix(ctx, k)
+		if err != nil {
+			return err
+		}
+		found, err := f.validate(ctx, m, w.cells, way.lead(k), opt)
+		if err != nil {
+			return err
+		}
+		w.left--
+		w.before = w.last().Done
+		var out []*outcome
+		for _, v := range found {
+			out = append(out, f.outcome(v))
+		}
+		if err := keep(f, i, out); err != nil {
+			return err
+		}
+		way.add(k, found[w.first()])
+	}
+	return nil
+}
+
+// first is the cell that the solver takes first, whose solution is where the next kernel begins.
+func (w *work) first() int {
+	best := 0
+	for i, c := range w.cells {
+		b := w.cells[best]
+		if cmp.Or(cmp.Compare(c.Nu, b.Nu), cmp.Compare(c.Epsilon, b.Epsilon), cmp.Compare(c.C, b.C)) < 0 {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,175 @@
+package svm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/tune"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+)
+
+// FoldOutcome is what machines predict of a fold that they were trained without, by document of the fold.
+type FoldOutcome struct {
+	Class     []int       `json:",omitempty"`
+	Labels    [][]int     `json:",omitempty"`
+	Values    []float64   `json:",omitempty"`
+	Decisions [][]float64 `json:",omitempty"` // for probabilities and thresholds
+	Missing   []int       `json:",omitempty"` // machines for which there were no documents
+
+	Support    int // different support vectors
+	Iterations int64
+	Unfinished int // machines that didn't reach the tolerance
+}
+
+// outcome is what a validation with one kernel and one cell found.
+type outcome struct {
+	folds []*FoldOutcome // nil for folds that weren't validated
+	busy  time.Duration  // of workers
+}
+
+// held lists the documents of a fold, in the order of f.
+func (f *folded) held(fold int) (docs []int) {
+	for i, part := range f.parts {
+		if part == fold {
+			docs = append(docs, i)
+		}
+	}
+	return docs
+}
+
+// outcome takes what is kept of a validation.
+func (f *folded) outcome(v *solver.Validation) *outcome {
+	o := &outcome{folds: make([]*FoldOutcome, f.folds), busy: v.Busy}
+	for fold := range o.folds {
+		if f.only != nil && !slices.Contains(f.only, fold) {
+			continue
+		}
+		docs, fit := f.held(fold), v.Fits[fold]
+		out := &FoldOutcome{Class: run.Pick(v.Predicted, docs), Labels: run.Pick(v.Sets, docs),
+			Values: run.Pick(v.Values, docs), Decisions: run.Pick(v.Decisions, docs), Support: len(fit.Support())}
+		for m, machine := range fit.Machines {
+			if machine == nil {
+				out.Missing = append(out.Missing, m)
+				continue
+			}
+			out.Iterations += int64(machine.Iterations)
+			if !machine.Converged {
+				out.Unfinished++
+			}
+		}
+		o.folds[fold] = out
+	}
+	return o
+}
+
+// together is what all folds predict, in the order of f.
+type together struct {
+	model.Prediction
+	thresholds *solver.Thresholds
+	fits       []*solver.Classifier // by fold: the machines that there are, without what they decide by
+}
+
+// together puts folds together, and tunes thresholds that settings ask for.
+func (f *folded) together(o *outcome) (t *together, err error) {
+	t = &together{}
+	_, machines := f.s.machines(f.p.bound.classes)
+	for fold, own := range o.folds {
+		docs := f.held(fold)
+		place(&t.Class, len(f.parts), docs, own.Class)
+		place(&t.Labels, len(f.parts), docs, own.Labels)
+		place(&t.Value, len(f.parts), docs, own.Values)
+		place(&t.Decisions, len(f.parts), docs, own.Decisions)
+		fit := &solver.Classifier{Scheme: f.s.Scheme, Classes: len(f.p.corpus.classes),
+			Machines: make([]*solver.Machine, machines)}
+		for m := range fit.Machines {
+			if !slices.Contains(own.Missing, m) {
+				fit.Machines[m] = &solver.Machine{}
+			}
+		}
+		t.fits = append(t.fits, fit)
+	}
+	for i, part := range f.parts {
+		if part < 0 && t.Class != nil {
+			t.Class[i] = -1
+		}
+	}
+	if f.s.Thresholds {
+		t.thresholds, t.Labels, err = solver.TuneThresholds(t.Decisions, f.sets, f.parts)
+	}
+	return t, err
+}
+
+// place puts what was found of the documents of a fold into the list of all n.
+func place[T any](all *[]T, n int, docs []int, found []T) {
+	if found != nil && *all == nil {
+		*all = make([]T, n)
+	}
+	for i := range found {
+		(*all)[docs[i]] = found[i]
+	}
+}
+
+// result scores an outcome.
+func (f *folded) result(ctx context.Context, o *outcome) (*tune.Result, error) {
+	t, err := f.together(o)
+	if err != nil {
+		return nil, err
+	}
+	p := &model.Prediction{Class: inCorpus(f.corpus, t.Class), Labels: inCorpus(f.corpus, t.Labels),
+		Value: inCorpus(f.corpus, t.Value)}
+	r, err := tune.NewResult(f.p.truth(), p, inCorpus(f.corpus, f.parts), f.folds)
+	if err != nil {
+		return nil, err
+	}
+	r.Took = o.busy
+	for _, fit := range o.folds {
+		r.SupportByFold = append(r.SupportByFold, fit.Support)
+		r.Support += float64(fit.Support) / float64(f.folds)
+		r.Iterations += fit.Iterations
+		r.Unfinished += fit.Unfinished
+	}
+	if f.s.Probabilities {
+		_, r.Score.Calibration, _, err = f.calibration(ctx, t)
+	}
+	return r, err
+}
+
+// check reports an outcome of a fold that isn't one of f.
+func (f *folded) check(own *FoldOutcome, fold int) error {
+	n, classes := len(f.held(fold)), len(f.p.corpus.classes)
+	_, machines := f.s.machines(f.p.bound.classes)
+	want := map[string]int{"class": 0, "labels": 0, "values": 0, "decision values": 0}
+	switch {
+	case f.targets != nil:
+		want["values"] = n
+	case f.sets != nil:
+		want["labels"] = n
+	default:
+		want["class"] = n
+	}
+	if (f.s.Probabilities || f.s.Thresholds) && f.targets == nil {
+		want["decision values"] = n
+	}
+	for what, found := range map[string]int{"class": len(own.Class), "labels": len(own.Labels),
+		"values": len(own.Values), "decision values": len(own.Decisions)} {
+		if found != want[what] {
+			return fmt.Errorf("%s of %d documents, expected %d", what, found, want[what])
+		}
+	}
+	bad := func(most int) func(int) bool { return func(c int) bool { return c < 0 || c >= most } }
+	if slices.ContainsFunc(own.Class, bad(classes)) || slices.ContainsFunc(own.Missing, bad(int(machines))) ||
+		slices.ContainsFunc(own.Values, func(v float64) bool { return math.IsNaN(v - v) }) ||
+		slices.ContainsFunc(own.Decisions, func(d []float64) bool { return len(d) != int(machines) }) ||
+		slices.ContainsFunc(own.Labels, func(set []int) bool {
+			increasing := slices.IsSorted(set) && len(slices.Compact(slices.Clone(set))) == len(set)
+			return set == nil || !increasing || slices.ContainsFunc(set, bad(classes))
+		}) || min(own.Support, own.Unfinished) < 0 || own.Iterations < 0 {
+		return fmt.Errorf("predictions of other classes or machines, expected %d classes and %d machines", classes, machines)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package tune
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/musttest"
+	"github.com/gramengine/gram/solver"
+)
+
+// costs are samples of machines that only cost something: in one-vs-one each value of a kernel is read once.
+type costs struct {
+	classes float64
+	room    int // documents; 0 for all
+}
+
+func (m *costs) Open(
+	*Round, func(context.Context, int) (*corpus.Corpus, int64, error), func() (string, int64, int64),
+) (Evaluator, func() error) {
+	return nil, nil
+}
+
+func (m *costs) Fits(kernel.Kernel) error { return nil }
+
+func (m *costs) Room(order []int) int {
+	if m.room > 0 {
+		return m.room
+	}
+	return len(order)
+}
+
+func (m *costs) Training() Work { return Work{2.5, 500 + 150*m.classes} }
+
+func (m *costs) Work(all []Candidate, folds int) (total Work) {
+	for i, q := range all {
+		if i == 0 || q.Kernel.Embedding() != all[i-1].Kernel.Embedding() {
+			total.Add(1, Work{1, 500}, 1)
+		}
+		fit := Work{1, 100 * m.classes}
+		if q.Scheme != solver.OneVsOne {
+			fit = Work{2 + m.classes/25, 50 * m.classes}
+		}
+		total.Add(float64(folds), fit, float64(folds-1)/float64(folds))
+	}
+	return total
+}
+
+// Samples grow, one contains the other, and have the frequencies of the corpus.
+func TestChooseSample(t *testing.T) {
+	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=4000,terms=300,length=10,classes=3,seed=3",
+		corpus.Options{}))(t)
+	on := &costs{classes: 3}
+	h := &choosing{c: c, on: on, from: Candidates{Seed: 1}}
+	if why := h.sample(); why != "" || h.most != 4000 || len(h.order) != 4000 {
+		t.Fatalf("%q, %d of %d", why, h.most, len(h.order))
+	}
+	count := func(documents []int) []float64 {
+		n := make([]float64, 3)
+		for _, i := range documents {
+			n[c.Labels.Of(i)[0]] += 1 / float64(len(documents))
+		}
+		return n
+	}
+	all := count(h.order)
+	for _, n := range []int{500, 1500, 3000} {
+		for k, share := range count(h.order[:n]) {
+			if !(math.Abs(share-all[k]) <= 0.02) {
+				t.Errorf("of %d documents %v are of class %d, of all %v", n, share, k, all[k])
+			}
+		}
+	}
+	for room, want := range map[int]string{2000: "", 100: "there is too little memory to choose on samples"} {
+		on.room, h.order = room, nil
+		if why := h.sample(); why != want || h.most != room {
+			t.Errorf("%q, %d documents of %d", why, h.most, room)
+		}
+	}
+}
+
+// The least sample of documents of many classes, whose machines are many and small, takes no more than
+// a round may: fewer candidates are compared, the first ones, unless a search is asked for.
+func TestChooseWork(t *testing.T) {
+	var kernels []kernel.Kernel
+	for _, spec := range []string{"diffusion:t=2", "linear:embed=tfidf-l2", "diffusion:t=8", "diffusion:t=4"} {
+		kernels = append(kernels, kernel.MustParse(spec))
+	}
+	for _, docs := range []int{600, 3000, 20000} {
+		for _, classes := range []int{2, 20, 200} {
+			h := &choosing{on: &costs{classes: float64(classes)}, order: make([]int, docs), most: docs,
+				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Epsilon: []float64{0}, Cuts: 1, Work: 1,
+					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
+			steps := h.steps()
+			share := h.mayTake(float64(docs)) / float64(len(steps))
+			all, least := []Candidate{{Kernel: kernels[0], Regularization: model.Regularization{C: 10}}}, min(docs, leastSample)
+			for _, at := range steps {
+				wanted := at.extend(all)
+				got, n := h.planned(at, wanted, len(steps), least)
+				over := max(mostOver*share, leastWork)
+				if at.what == "C" { // nearlyAll becomes all
+					over = max(over, 4*share/(nearlyAll*nearlyAll))
+				}
+				if takes := h.on.Work(got, at.folds).On(float64(n)); len(got) > 1 && !(takes <= over) {
+					t.Errorf("%d documents, %d classes: %s takes %g, expected up to %g", docs, classes, at.what, takes, over)
+				}
+				if n < least || !slices.Equal(got, wanted[:len(got)]) {
+					t.Errorf("%d documents, %d classes: %d of %d on %d", docs, classes, len(got), len(wanted), n)
+				}
+				if classes == 2 && docs > 600 && len(got) < len(wanted) {
+					t.Errorf("%d documents, 2 classes: %d of %d are left out", docs, len(wanted)-len(got), len(wanted))
+				}
+				all, least = got, n
+			}
+			h.from.Final = 1
+			if got, _ := h.planned(steps[0], steps[0].extend(all[:1]), 1, least); len(got) != len(kernels) {
+				t.Errorf("a search compares %d kernels", len(got))
+			}
+		}
+	}
+}
+
+// Of several C the least that isn't clearly worse.
+func TestSmallestC(t *testing.T) {
+	k := kernel.MustParse("diffusion")
+	point := func(c float64, figures ...float64) Point {
+		r := &Result{Measure: Accuracy, Figures: figures}
+		r.complete()
+		return Point{Candidate: Candidate{Kernel: k, Regularization: model.Regularization{C: c}}, Result: r}
+	}
+	for want, points := range map[float64][]Point{
+		1:   {point(10, 0.8, 0.9, 0.7), point(1, 0.81, 0.88, 0.69), point(0.1, 0.6, 0.6, 0.6)},
+		10:  {point(10, 0.8, 0.9, 0.7), point(1, 0.79, 0.89, 0.68), point(100, 0.79, 0.9, 0.7)},
+		100: {point(10, 0.7, 0.8, 0.6), point(100, 0.8, 0.9, 0.7)},
+	} {
+		for _, m := range []Measure{Accuracy, MeanSquaredError} {
+			of, best := slices.Clone(points), 0
+			for i := range of {
+				if m == MeanSquaredError {
+					own := *of[i].Result
+					of[i].Result, own.Measure = &own, m
+					of[i].Figures = slices.Clone(of[i].Figures)
+					for fold := range of[i].Figures {
+						of[i].Figures[fold] = 1 - of[i].Figures[fold]
+					}
+				}
+				if of[i].Mean > of[best].Mean {
+					best = i
+				}
+			}
+			if at := smallestC(of, best, math.Inf(1)); of[at].C != want {
+				t.Errorf("%s: C = %v, expected %v", m, of[at].C, want)
+			}
+		}
+	}
+	// A smaller C that is better in each fold is taken, though another stays as what was first.
+	points := []Point{point(100, 0.6, 0.7, 0.5), point(10, 0.61, 0.71, 0.51)}
+	if at := smallestC(points, 0, 0.1); points[at].C != 10 {
+		t.Errorf("C = %v, expected 10", points[at].C)
+	}
+	points[1].Unfinished = 1
+	if at := smallestC(points, 0, 0.1); points[at].C != 100 {
+		t.Errorf("C = %v, expected 100, whose searches ended", points[at].C)
+	}
+	h := &choosing{from: Candidates{Measure: MeanSquaredError}}
+	ended := Point{Result: &Result{Measure: MeanSquaredError, Mean: 2}}
+	less := Point{Result: &Result{Measure: MeanSquaredError, Mean: 1, Unfinished: 3}}
+	if !h.ranks(&ended, &less) || h.ranks(&less, &ended) {
+		t.Error("a search that didn't end is better than one that did")
+	}
+}
+
+func TestStepC(t *testing.T) {
+	for _, q := range []struct {
+		c     float64
+		steps int
+		want  float64
+	}{{1, 1, 3}, {3, 1, 10}, {10, 2, 100}, {1, -1, 0.3}, {0.3, -1, 0.1}, {0.1, -2, 0.01}, {2, 1, 10}, {7, -1, 3}} {
+		if got := stepC(q.c, q.steps); got != q.want {
+			t.Errorf("%d steps from %v: %v, expected %v", q.steps, q.c, got, q.want)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+// Package tune compares candidates by cross-validation: which candidates there are, on which folds they are compared,
+// which are tried next, and what the comparison found. It knows no learner: an [Evaluator] trains and predicts.
+package tune
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/score"
+	"github.com/gramengine/gram/internal/run"
+)
+
+// Measure is the figure by which candidates are compared.
+type Measure string
+
+// The measures: of one class per document, of separate labels, and of regression.
+const (
+	Accuracy         Measure = "accuracy"
+	MicroF1          Measure = "micro_f1"
+	MeanSquaredError Measure = "mean_squared_error"
+)
+
+// Better reports whether figure a is better than b; NaN is worse than any number.
+func (m Measure) Better(a, b float64) bool {
+	switch {
+	case math.IsNaN(a) || math.IsNaN(b):
+		return !math.IsNaN(a)
+	case m == MeanSquaredError:
+		return a < b
+	}
+	return a > b
+}
+
+// String names the figure in a sentence.
+func (m Measure) String() string {
+	switch m {
+	case MicroF1:
+		return "micro F1"
+	case MeanSquaredError:
+		return "mean squared error"
+	}
+	return string(m)
+}
+
+// Format writes a figure as people read it: shares in percent.
+func (m Measure) Format(v float64) string {
+	if m == MeanSquaredError {
+		return fmt.Sprintf("%.6g", v)
+	}
+	return fmt.Sprintf("%.2f%%", 100*v)
+}
+
+// Of returns the figure of a score.
+func (m Measure) Of(s *score.Score) float64 {
+	switch m {
+	case MicroF1:
+		return s.MicroF1
+	case MeanSquaredError:
+		return s.MeanSquaredError
+	}
+	return s.Accuracy
+}
+
+// Result holds the figures of a candidate, on folds that all candidates of a comparison share.
+type Result struct {
+	Measure  Measure
+	Figures  []float64 // the measure by fold
+	Mean, SD float64   // of the figures; the deviation has n-1 in the denominator
+	SE       float64   // standard error of the mean: SD / √folds
+	ToBest   *Difference
+
+	// Score is of all documents together; its Calibration is of probabilities that are fitted on the other folds.
+	Score  *score.Score
+	ByFold []*score.Score // of the documents of each fold; an evaluator may leave it out
+
+	Took time.Duration // of all folds; on shared tiles the time of workers that solved the candidate's problems
+
+	Unfinished int // binary classifiers whose training stopped before it converged
+
+	// Of support vector machines.
+	Iterations    int64
+	Support       float64 // mean number of different support vectors of a fold
+	SupportByFold []int
+}
+
+// NewResult scores predictions of documents by models that were trained without the document's fold. c has the
+// documents' labels, fold[i] is the fold of document i, and -1 leaves it out.
+func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ *Result, err error) {
+	r := &Result{Measure: Accuracy}
+	switch {
+	case p.Value != nil:
+		r.Measure = MeanSquaredError
+	case p.Labels != nil:
+		r.Measure = MicroF1
+	}
+	if r.Score, err = score.Of(c.Classes, p, c); err != nil {
+		return nil, err
+	}
+	for part := range folds {
+		var rows []int
+		truth := &corpus.Corpus{Source: c.Source, Classes: c.Classes}
+		for i, f := range fold {
+			if f == part {
+				rows = append(rows, i)
+				truth.Labels.Add(c.Labels.Of(i)...)
+			}
+		}
+		own := &model.Prediction{Class: run.Pick(p.Class, rows), Labels: run.Pick(p.Labels, rows),
+			Value: run.Pick(p.Value, rows)}
+		s, err := score.Of(c.Classes, own, truth)
+		if err != nil {
+			return nil, err
+		}
+		r.ByFold, r.Figures = append(r.ByFold, s), append(r.Figures, r.Measure.Of(s))
+	}
+	r.complete()
+	return r, nil
+}
+
+// complete fills in what follows from the figures.
+func (r *Result) complete() {
+	r.Mean, r.SD = stat.MeanStdDev(r.Figures, nil)
+	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))
+}
+
+// Ranks reports whether r is better than o: by the mean, by macro F1 of means that are equal up to rounding, by log
+// loss of equal F1.
+func (r *Result) Ranks(o *Result) bool {
+	if !(math.Abs(r.Mean-o.Mean) <= 1e-12*math.Abs(o.Mean)) || r.Score == nil || o.Score == nil {
+		return r.Measure.Better(r.Mean, o.Mean)
+	}
+	a, b := r.Score, o.Score
+	if a.MacroF1 != b.MacroF1 || a.Calibration == nil || b.Calibration == nil {
+		return a.MacroF1 > b.MacroF1
+	}
+	return a.Calibration.LogLoss < b.Calibration.LogLoss
+}
+
+// Difference is the mean of the differences of two candidates' figures, fold by fold.
+type Difference struct {
+	Mean float64
+	SE   float64 // standard error of the mean
+}
+
+// Paired returns the mean of the differences a[i] - b[i] and its standard error.
+func Paired(a, b []float64) Difference {
+	differences := slices.Clone(a)
+	for i, v := range b {
+		differences[i] -= v
+	}
+	mean, sd := stat.MeanStdDev(differences, nil)
+	return Difference{mean, sd / math.Sqrt(float64(len(a)))}
+}

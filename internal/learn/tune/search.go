@@ -1,0 +1,134 @@
+package tune
+
+import (
+	"context"
+	"math"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/solver"
+)
+
+// Candidate is a combination of settings that is compared with others.
+type Candidate struct {
+	Cut    int           // in which way text is cut into terms, counted from 0
+	Kernel kernel.Kernel // nil if the evaluator takes none
+	Scheme solver.Scheme
+
+	model.Regularization
+}
+
+// SameKernel reports whether another candidate has the same kernel on the same terms.
+func (q Candidate) SameKernel(o Candidate) bool {
+	return q.Cut == o.Cut && kernel.Equal(q.Kernel, o.Kernel)
+}
+
+// Same reports whether another candidate is the same.
+func (q Candidate) Same(o Candidate) bool {
+	return q.SameKernel(o) && q.Scheme == o.Scheme && q.Regularization == o.Regularization
+}
+
+// Combine returns all combinations of lists, in their order: cuts, schemes, kernels, nu, epsilon, C.
+func Combine(cuts int, schemes []solver.Scheme, kernels []kernel.Kernel, nu, epsilon, c []float64) (all []Candidate) {
+	for cut := range cuts {
+		for _, scheme := range schemes {
+			for _, k := range kernels {
+				for _, nu := range nu {
+					for _, epsilon := range epsilon {
+						for _, c := range c {
+							all = append(all, Candidate{cut, k, scheme, model.Regularization{C: c, Nu: nu, Epsilon: epsilon}})
+						}
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Point is a candidate with its result.
+type Point struct {
+	Candidate
+	*Result
+}
+
+// Evaluator cross-validates candidates.
+type Evaluator interface {
+	// Evaluate calls done with the number and the result of each candidate that is complete, in any order, one at a
+	// time. An evaluator that resolves a parameter of the kernel sets it in the point.
+	Evaluate(ctx context.Context, all []Candidate, done func(i int, p Point)) error
+}
+
+// Found is what a comparison found.
+type Found struct {
+	Points []Point // that are complete, in the order of the candidates
+	Best   int     // of Points, see [Result.Ranks]; -1 if there is none
+}
+
+// Fits is how many models were trained: one per point and fold.
+func (f *Found) Fits() (n int) {
+	for _, p := range f.Points {
+		n += len(p.Figures)
+	}
+	return n
+}
+
+// Search compares candidates. With leastC the best is the point with the smallest C of those that differ from the best
+// in C alone and aren't worse by more than the standard error of the difference by fold. At the end of ctx, or after
+// another error, the result has the points that are complete. each, if not nil, is called with each point as soon as it
+// is complete.
+func Search(
+	ctx context.Context, e Evaluator, all []Candidate, leastC bool, each func(Point),
+) (*Found, error) {
+	points := make([]*Point, len(all))
+	err := e.Evaluate(ctx, all, func(i int, p Point) {
+		if points[i] = &p; each != nil {
+			each(p)
+		}
+	})
+	f := &Found{Best: -1}
+	for _, p := range points {
+		if p == nil {
+			continue
+		}
+		if f.Points = append(f.Points, *p); f.Best < 0 || p.Ranks(f.Points[f.Best].Result) {
+			f.Best = len(f.Points) - 1
+		}
+	}
+	if leastC && f.Best >= 0 {
+		f.Best = smallestC(f.Points, f.Best, math.Inf(1))
+	}
+	compare(f.Points, f.Best)
+	return f, err
+}
+
+// compare sets the differences to the best of points, if there is one.
+func compare(points []Point, best int) {
+	for i, p := range points {
+		if p.ToBest = nil; i != best {
+			d := Paired(p.Figures, points[best].Figures)
+			p.ToBest = &d
+		}
+	}
+}
+
+// smallestC returns which of some points has the smallest C of those that differ from the best in C alone
+// and aren't clearly worse: whose mean is worse by at most the standard error of the difference by
+// fold, and by no more than most, since few folds say little of that. best is the index of the best point.
+func smallestC(points []Point, best int, most float64) int {
+	top := points[best]
+	for i, p := range points {
+		other := p.Candidate
+		if other.C = top.C; !other.Same(top.Candidate) || p.C >= points[best].C {
+			continue
+		}
+		lost := Paired(top.Figures, p.Figures)
+		if top.Measure == MeanSquaredError {
+			lost.Mean = -lost.Mean
+		}
+		if p.Unfinished <= top.Unfinished && lost.Mean <= min(lost.SE, most) {
+			best = i
+		}
+	}
+	return best
+}
