@@ -19,6 +19,8 @@ import (
 // whose method Declare declares flags, their checks, and the files that they name.
 type Flags struct {
 	*flag.FlagSet
+	Program string // name of the program, for commands that a report suggests
+
 	JSON  bool // print one JSON object instead of text
 	Quiet bool // print neither progress nor messages, nor a report if -o writes the result
 
@@ -50,6 +52,7 @@ func NewFlags(name string) *Flags { return newFlags(name, true) }
 func newFlags(name string, hasJSON bool) *Flags {
 	f := &Flags{
 		FlagSet: flag.NewFlagSet(name, flag.ContinueOnError),
+		Program: "gram",
 		choices: map[string][]string{},
 		grouped: map[string]bool{},
 	}

@@ -197,6 +197,7 @@ func (e *Env) print(write func(io.Writer)) int {
 func (p *Program) execute(ctx context.Context, c *Command, args []string, e *Env) int {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1)) // resets the command's memory limit
 	f, work := c.flags()
+	f.Program = p.Name
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		return e.print(func(w io.Writer) { p.writeHelp(c, w, f) })

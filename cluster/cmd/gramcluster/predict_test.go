@@ -74,7 +74,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// So have those of models of vectors with values below 0 (machines, metrics and multilayer machines) and of
+// So have those of models of vectors with values below 0 and of
 // documents with several labels or none; matrices are refused.
 func TestPredictOthers(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()

@@ -32,8 +32,8 @@ Needs a model of gram train or gather, new documents in the form that it learnt 
 store: a folder that all machines mount, or a bucket.
 
 A task predicts -documents documents. gather -o FILE writes the lines that gram predict -o FILE
-does, to the byte: of machines, landmarks, linear and logistic models, nearest neighbours, metrics
-and multilayer machines. Scores are for gram predict: gather writes lines alone.
+does, to the byte: of machines, landmarks, linear and logistic models and nearest neighbours.
+Scores are for gram predict: gather writes lines alone.
 
 Example:
   gramcluster plan predict -store run -in new.tsv -model news.model > tasks.jsonl

@@ -107,7 +107,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 		warnLabels(e, x.corpus)
 	}
 	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
-		given([]string{"gram", "evaluate"}, r.f, "in", "model"), quoted(r.In), quoted(r.model)), " ")}
+		given([]string{r.f.Program, "evaluate"}, r.f, "in", "model"), quoted(r.In), quoted(r.model)), " ")}
 	out.fill(&x.about, &r.predict, x.predictor) // now, so that explanations don't count
 	held := held(x)
 	var training *sparse.CSR

@@ -67,7 +67,7 @@ func (m *machine) commandLine(others, settings []string) string {
 			}
 		}
 	}
-	words := given([]string{"gram", "train", "-in", quoted(m.In)}, m.f,
+	words := given([]string{m.f.Program, "train", "-in", quoted(m.In)}, m.f,
 		append([]string{"in", "scale", "t", "g", "d", "r", "weight", "set", "type"}, others...)...)
 	if kind != "" && m.f.Given("type") {
 		words = append(words, "-type", kind)

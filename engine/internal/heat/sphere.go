@@ -58,25 +58,6 @@ func (s *Sphere) LogPsi0(form Form, c float64) float64 {
 	return s.a * logSine(c)
 }
 
-// Ratio returns ψ_k/ψ₀ at c, 0 <= k <= order and 0 <= c < 2, in units of time to the power -k. At
-// c = 2 it has a pole of order k, or (n-3)/2 where n is odd and that is less.
-//
-// Accuracy: some 10 float64 ulp of the greatest term of its series in arccos²(1-c), which for c <=
-// 1 is no more than a few times the value of ψ_k/ψ₀ at c = 0.
-func (s *Sphere) Ratio(k int, c float64) float64 {
-	_, y, rest := places(c)
-	return s.ratioAt(k, y, rest)
-}
-
-// ratioAt is Ratio for y = x²/π² and rest = 1-y.
-func (s *Sphere) ratioAt(k int, y, rest float64) float64 {
-	v := math.Ldexp(horner(s.terms(k, y), y), -2*k)
-	for range poleOrder(s.n, k) {
-		v /= rest
-	}
-	return v
-}
-
 // terms returns the coefficients of v_k that count at y. Up to c = 1 a term is worth a sixteenth of
 // the one before it.
 func (s *Sphere) terms(k int, y float64) []float64 {
@@ -93,7 +74,8 @@ func (s *Sphere) terms(k int, y float64) []float64 {
 // for 0 <= c <= 2. The sign is -1, 0 or 1: a truncated sum may well be negative for large t or near
 // the antipode. At c = 2 the logarithm is +Inf unless n = 1, with the sign of the pole.
 //
-// Accuracy: a few float64 ulp of ln ψ₀ and the accuracy of [Sphere.Ratio] for each term, relative
+// Accuracy: a few float64 ulp of ln ψ₀ and, for each term, some 10 float64 ulp of the largest term
+// of its series in arccos²(1-c), which for c <= 1 is a few times ψ_k/ψ₀ at c = 0 at most, relative
 // to the sum of their absolute values.
 func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 	_, y, rest := places(c)
