@@ -14,13 +14,13 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/lab/internal/bounds"
-	"github.com/gramengine/gram/lab/internal/geometry"
 	"github.com/gramengine/gram/lab/internal/hyperbolic"
 	"github.com/gramengine/gram/lab/internal/lmnn"
 	"github.com/gramengine/gram/lab/internal/mkm"
 	"github.com/gramengine/gram/lab/internal/repro"
+	"github.com/gramengine/gram/lab/internal/repro/bounds"
 	"github.com/gramengine/gram/lab/internal/repro/cho"
+	"github.com/gramengine/gram/lab/internal/repro/geometry"
 	"github.com/gramengine/gram/lab/internal/repro/lafferty"
 	"github.com/gramengine/gram/lab/internal/repro/lebanon"
 	"github.com/gramengine/gram/lab/internal/repro/zhang"
@@ -29,7 +29,8 @@ import (
 )
 
 // experiments are the experiments of the papers.
-var experiments = append(cho.Experiments, lafferty.Experiment, zhang.Experiment, lebanon.Experiment)
+var experiments = append(cho.Experiments, geometry.Experiment, lafferty.Experiment, bounds.Experiment,
+	zhang.Experiment, lebanon.Experiment)
 
 // learners are added to those of gram.
 var learners = []*learn.Learner{lmnn.Learner, mkm.Learner, sphere.Learner}
@@ -44,7 +45,7 @@ func newProgram() *cli.Program {
 		About: `
 gramlab is gram with further learners and experiments of papers.`,
 		Commands: append([]*cli.Command{
-			repro.Command(experiments...), bounds.Command, geometry.Command, hyperbolic.Command, selection.Command,
+			repro.Command(experiments...), hyperbolic.Command, selection.Command,
 		}, commands.Commands...),
 		Topics: commands.Topics(),
 		Examples: `

@@ -74,7 +74,8 @@ func (c *command) choose(args []string) ([]string, error) {
 	var all []string
 	for _, row := range params.Help(c.settings) {
 		help := row.Help[:strings.LastIndex(row.Help, ": ")]
-		all = append(all, fmt.Sprintf("%s=%v (%s)", row.Name, params.Get(c.settings, row.Name), help))
+		value := report.Shorten(fmt.Sprint(params.Get(c.settings, row.Name)), 88)
+		all = append(all, fmt.Sprintf("%s=%s (%s)", row.Name, value, help))
 	}
 	b.WriteString("\nSettings:\n")
 	report.Wrap(&b, "  ", strings.Join(all, "; "), 100)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 )
 
@@ -86,4 +87,29 @@ func (l Words) Has(word string) bool { return slices.Contains(l, word) }
 func OneOf(name, value string, all ...string) error {
 	_, err := Words{value}.Of(name, all...)
 	return err
+}
+
+// Kernels is a setting with a list of kernels.
+type Kernels []kernel.Kernel
+
+// String returns the list as UnmarshalText reads it.
+func (l Kernels) String() string {
+	var specs []string
+	for _, k := range l {
+		specs = append(specs, k.String())
+	}
+	return strings.Join(specs, ";")
+}
+
+// UnmarshalText reads a list separated by semicolons.
+func (l *Kernels) UnmarshalText(text []byte) error {
+	*l = nil
+	for spec := range strings.SplitSeq(string(text), ";") {
+		k, err := kernel.Parse(spec)
+		if err != nil {
+			return err
+		}
+		*l = append(*l, k)
+	}
+	return nil
 }

@@ -63,17 +63,17 @@ func check(t *testing.T, spec string, r, d, across, along, s float64) {
 		return
 	}
 	near := func(name string, got float64, want, tol float64) {
-		if !(math.Abs(float64(got)-want) <= tol) {
+		if !(math.Abs(got-want) <= tol) {
 			t.Errorf("%s, d=%v, norm %v: %s is %v, expected %v", spec, d, r, name, got, want)
 		}
 	}
-	near("A", p.Across, across, 1e-7*across)
-	near("B", p.Along, along, 1e-7*along)
+	near("A", p.across, across, 1e-7*across)
+	near("B", p.along, along, 1e-7*along)
 	if s == s {
-		near("S", p.Curvature, s, 1e-6*d*d/(across*r*r)*max(1, float64(p.Opening)))
+		near("S", p.curvature, s, 1e-6*d*d/(across*r*r)*max(1, p.opening))
 	}
 	if along > 0 {
-		near("ln √det g", p.LogVolume, ((d-1)*math.Log(across)+math.Log(along))/2, 1e-7*d)
+		near("ln √det g", p.logVolume, ((d-1)*math.Log(across)+math.Log(along))/2, 1e-7*d)
 	}
 }
 

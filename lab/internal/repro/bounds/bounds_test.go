@@ -156,23 +156,23 @@ func TestSupremum(t *testing.T) {
 func TestBounds(t *testing.T) {
 	m := &engine.Symmetric{N: 4, Data: []float32{1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1}}
 	b := musttest.Get(boundsOf(m, []float64{0, 5}, []float64{1e-3, 1}))(t)
-	c := float64(b.Largest)
+	c := b.largest
 	if !(c >= 1 && c <= 2+1e-9) {
 		t.Errorf("C_K = %v, expected one from 1 to 2", c)
 	}
 	for i, want := range []float64{math.Log(6 * c * math.Sqrt(1.5)), math.Log(6 * c * math.Sqrt(math.Exp(-5)+0.5))} {
-		if got := b.Covering[i]; got.Index != 2 || !(math.Abs(float64(got.Radius)-want) <= 1e-12) {
+		if got := b.coverings[i]; got.index != 2 || !(math.Abs(got.radius-want) <= 1e-12) {
 			t.Errorf("%+v, expected j = 2 and ln ε = %v", got, want)
 		}
 	}
 	// √(s₁² + s₂²)/4 is 0, ½ or 1/√2 for r = 1, with probabilities ¼, ½, ¼: mean 0.427, deviation
 	// of a hundred draws 0.026.
-	if got := float64(b.Averages[1].Mean); !(math.Abs(got-0.25-math.Sqrt(0.5)/4) <= 0.1) {
+	if got := b.averages[1].mean; !(math.Abs(got-0.25-math.Sqrt(0.5)/4) <= 0.1) {
 		t.Errorf("Rademacher average %v, expected about 0.427", got)
 	}
-	for _, a := range b.Averages {
-		want := math.Sqrt(math.Min(float64(a.R), 0.5))
-		if !(math.Abs(float64(a.Bound)-want) <= 1e-12) || !(a.Mean <= a.Bound) {
+	for _, a := range b.averages {
+		want := math.Sqrt(math.Min(a.r, 0.5))
+		if !(math.Abs(a.bound-want) <= 1e-12) || !(a.mean <= a.bound) {
 			t.Errorf("%+v, expected the bound %v", a, want)
 		}
 	}

@@ -24,18 +24,18 @@ import (
 
 // point is the geometry of a surface at documents of one norm.
 type point struct {
-	Across    float64 `json:"metric_across"` // A, the squared length of a unit step across x
-	Along     float64 `json:"metric_along"`  // B, the squared length of a unit step along x; 0 if k ignores norms
-	LogVolume float64 `json:"log_volume"`    // ln √det g; -Inf if Along is 0
-	Curvature float64 `json:"curvature"`     // scalar curvature S; if Along is 0, of a surface of d-1 dimensions
-	Opening   float64 `json:"opening"`       // w′²: 1 if flat, constant on a cone; 0 if Along is 0
+	across    float64 // A, the squared length of a unit step across x
+	along     float64 // B, the squared length of a unit step along x; 0 if k ignores norms
+	logVolume float64 // ln √det g; -Inf if along is 0
+	curvature float64 // scalar curvature S; if along is 0, of a surface of d-1 dimensions
+	opening   float64 // w′²: 1 if flat, constant on a cone; 0 if along is 0
 }
 
 // roughError reports a kernel without a metric: squared distances of documents of norm 1 grow with the
 // angle Δ between them as Factor·Δ^Power. A Power just below 2 may be 2 and a logarithm.
 type roughError struct {
-	Power  float64 `json:"power"`
-	Factor float64 `json:"factor"`
+	Power  float64
+	Factor float64
 }
 
 func (e *roughError) Error() string {
@@ -85,7 +85,7 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	}
 	sides, aside := float64(d-1), float64(d-1)*float64(d-2)
 	if g == 0 {
-		return &point{float64(across), 0, float64(math.Inf(-1)), float64(aside / t), 0}, nil
+		return &point{across, 0, math.Inf(-1), aside / t, 0}, nil
 	}
 	// Derivatives of L = ln T and M = ln G by u: w′² = T L′²/4G, w″/w = (2L″ + L′² - L′M′)/4G.
 	log := func(v, _ float64) float64 { return math.Log(v) }
@@ -106,8 +106,7 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	if math.Abs(curvature) <= tolerance*float64(d*d)/t*max(1, opening) {
 		curvature = 0
 	}
-	return &point{float64(across), float64(along),
-		float64((sides*math.Log(across) + math.Log(along)) / 2), float64(curvature), float64(opening)}, nil
+	return &point{across, along, (sides*math.Log(across) + math.Log(along)) / 2, curvature, opening}, nil
 }
 
 // drop returns k(0) - k(θ) for documents of norm r at the angle θ: half their squared distance.

@@ -14,28 +14,22 @@ import (
 	"github.com/gramengine/gram/engine/spectrum"
 )
 
-// bounds are those of one kernel.
+// bounds are the bounds of one kernel.
 type bounds struct {
-	Kernel   string     `json:"kernel"`
-	Largest  float64    `json:"eigenfunction_max"` // C_K, of eigenvalues above rounding
-	Covering []covering `json:"covering"`
-	Averages []average  `json:"rademacher"`
+	largest   float64 // C_K, the largest value of eigenfunctions with eigenvalues above rounding
+	coverings []covering
+	averages  []average
 }
 
 // covering is Theorem 2 with R = 1: ln N(ε) <= ln n.
 type covering struct {
-	LogN   float64 `json:"ln_n"`
-	Index  int     `json:"j"`
-	Radius float64 `json:"ln_epsilon"`
+	index  int     // j*
+	radius float64 // ln ε*
 }
 
 // average is the Rademacher average of functions of norm up to 1 and mean square up to r, measured
 // over random signs, and its bound in Theorem 5, √(2/n Σ min(r, λ)).
-type average struct {
-	R     float64 `json:"r"`
-	Mean  float64 `json:"mean"`
-	Bound float64 `json:"bound"`
-}
+type average struct{ r, mean, bound float64 }
 
 // draws is the number of random signs that are drawn for each document.
 const draws = 100
@@ -57,10 +51,10 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 			largest = math.Max(largest, math.Sqrt(float64(n))*mat.Norm(columns.ColView(j), math.Inf(1)))
 		}
 	}
-	b := &bounds{Largest: float64(largest)}
+	b := &bounds{largest: largest}
 	for _, l := range logs {
 		j, radius := coveringRadius(lambda, l)
-		b.Covering = append(b.Covering, covering{float64(l), j, float64(radius + math.Log(6*largest))})
+		b.coverings = append(b.coverings, covering{j, radius + math.Log(6*largest)})
 	}
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	signs := mat.NewDense(n, draws, nil)
@@ -82,9 +76,7 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 		for _, v := range lambda {
 			rich += math.Min(r, v)
 		}
-		b.Averages = append(b.Averages, average{
-			float64(r), float64(sum / draws), float64(math.Sqrt(2 / float64(n) * rich)),
-		})
+		b.averages = append(b.averages, average{r, sum / draws, math.Sqrt(2 / float64(n) * rich)})
 	}
 	return b, nil
 }

@@ -1,0 +1,79 @@
+package geometry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/lab/internal/repro"
+)
+
+// Experiment is chapter 6 of Cho's thesis.
+var Experiment = repro.Experiment{
+	Name:  "cho-geometry",
+	Paper: "Cho, Kernel Methods for Deep Learning, PhD thesis, UC San Diego, 2012, Table 6.1",
+	Data:  "nothing",
+	Time:  "a second",
+	Help: `
+A kernel maps documents x of d values to a surface in its feature space. Table 6.1, and for kernels
+and norms ‖x‖ the metric g across x and along x, ln √det g and the scalar curvature S, by
+differences of the kernel: to 3·10⁻⁵ of the terms of S, 10⁻⁶ for norms from ½. With dρ the length
+along x the surface is ds² = dρ² + w(ρ)² dΩ². If κ = (dw/dρ)² is the same at all norms it is a cone,
+flat for κ = 1. A kernel that ignores norms maps to a sphere of d-1 dimensions. A kernel without a
+derivative has no metric; the growth of its distances is noted.`,
+	New: func() repro.Settings {
+		return &settings{repro.Kernels{kernel.MustParse("arccos:n=2")}, repro.Numbers{0.5, 1, 2}, 3}
+	},
+}
+
+// settings are the settings of the experiment.
+type settings struct {
+	Kernels repro.Kernels `param:"kernels" help:"kernels, separated by semicolons"`
+	Norms   repro.Numbers `param:"norms" wants:"positive numbers" help:"norms of documents"`
+	D       int           `param:"d" min:"1" help:"dimensions of documents"`
+}
+
+// formulas are Table 6.1 and what else chapter 6 finds: kernel, metric and curvature. The curvature of
+// arc-cosine kernels is corrected: their surface is the cone ds² = dR² + n²/(2n-1) R² dΩ², R² = (2n-1)!!
+// ‖x‖²ⁿ, and a cone of opening κ has the curvature (d-1)(d-2)(1-κ)/(κR²).
+var formulas = [][]string{
+	{"⟨x,y⟩", "δ", "0"},
+	{"⟨x,y⟩^p", "p‖x‖^(2p-2) (δ + (p-1)xxᵀ/‖x‖²)", "(p-1)(2-d)(d-1) / (p‖x‖^2p)"},
+	{"exp(-‖x-y‖²/σ²)", "(2/σ²) δ", "0"},
+	{"arccos, n >= 1", "n²(2n-3)!!‖x‖^(2n-2) (δ + 2(n-1)xxᵀ/‖x‖²)", "(n-1)²(2-d)(d-1) / (n²(2n-1)!!‖x‖^2n)"},
+	{"arccos, n = 1", "δ", "0"},
+	{"arccos, n = 0", "none: ds² = 2‖dx⊥‖/(π‖x‖)", "none"},
+	{"arccos, n = 0, σ", "(δ - 2xxᵀ/q) / (πσ√q), q = 2‖x‖² + σ²", "no short formula"},
+}
+
+// Run implements repro.Settings.
+func (p *settings) Run(context.Context, *repro.Run) (*repro.Report, error) {
+	if p.Kernels == nil {
+		return nil, cli.Usagef("kernels is empty")
+	}
+	r := &repro.Report{}
+	r.NewTable("6.1", "Table 6.1", "kernel", "metric g", "scalar curvature S").Rows = formulas
+	t := r.NewTable("surfaces", fmt.Sprintf("d = %d", p.D), "kernel", ">‖x‖", ">g across x", ">g along x",
+		">ln √det g", ">S", ">κ")
+	r.Note("The thesis prints three times this S for arccos, n >= 1 (6.16).")
+	for _, k := range p.Kernels {
+		k = kernel.Resolve(k, p.D)
+		for _, norm := range p.Norms {
+			at, err := at(k, norm, p.D)
+			if rough := (*roughError)(nil); errors.As(err, &rough) {
+				r.Note("%s has no derivative, so no metric: %v (6.18)", k, rough)
+				break
+			} else if err != nil {
+				return nil, err
+			}
+			cells := []string{k.String(), fmt.Sprint(norm)}
+			for _, v := range []float64{at.across, at.along, at.logVolume, at.curvature, at.opening} {
+				cells = append(cells, fmt.Sprintf("%.6g", v))
+			}
+			t.Add(cells...)
+		}
+	}
+	return r, nil
+}
