@@ -38,7 +38,9 @@ type ReadOptions struct {
 	Encoding string // encoding of text; default UTF-8, or UTF-16 if there is a byte order mark
 	Strict   bool   // fail on bytes that are invalid in the encoding; default drop them with a warning
 
-	LabelColumn, TextColumn string // columns of a CSV or TSV file; default usual names, or the only two columns
+	LabelColumn, TextColumn string // columns of a CSV or TSV file; default usual names, and all columns by their kinds
+	IDColumn                string // column with names of documents; default a usual name
+	Columns                 string // kinds of columns, such as "zip=category, notes=ignore"; see [corpus.Kind]
 	LabelKey, TextKey       string // keys of JSON lines; default usual names
 	Labels                  string // file with one line of labels per document; default the labels of the source
 	Signed                  bool   // accept negative values
@@ -52,6 +54,7 @@ type ReadOptions struct {
 func (o *ReadOptions) sparse() corpus.Options {
 	return corpus.Options{
 		Form: corpus.Form{Format: o.Format, Encoding: o.Encoding, LabelColumn: o.LabelColumn, TextColumn: o.TextColumn,
+			IDColumn: o.IDColumn, Columns: o.Columns,
 			LabelKey: o.LabelKey, TextKey: o.TextKey, ZeroBased: o.ZeroBased},
 		Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
 		Tokenizer: o.Tokenizer, Strict: o.Strict, Labels: o.Labels, Signed: o.Signed, GroupColumn: o.GroupColumn,
@@ -104,8 +107,9 @@ func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpu
 	return c, nil
 }
 
-// Table makes documents of the rows of a table, each with a field for each of the columns. o.Tokenizer has views of
-// columns, such as "title=words + price=numbers"; other columns are ignored. labels are as for [Texts].
+// Table makes documents of the rows of a table, each with a field for each of the columns. The columns have the kinds of
+// o.Columns, or kinds by their names and values, unless o.Tokenizer has views of columns, such as
+// "title=words + price=numbers". labels are as for [Texts].
 func Table(
 	ctx context.Context, columns []string, rows [][]string, labels []string, o ReadOptions,
 ) (_ *corpus.Corpus, err error) {

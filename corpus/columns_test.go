@@ -142,38 +142,116 @@ func TestNumericTable(t *testing.T) {
 			!reflect.DeepEqual(got.Classes, []string{"x", "y"}) {
 			t.Errorf("%q is cut by %s, expected %s", c.content, got.Tokenizer, want.Tokenizer)
 		}
-		if w := got.Warnings[len(got.Warnings)-1].Message; !strings.HasSuffix(w, "the others read as views "+c.view) {
-			t.Errorf("%q: warning %q", c.content, w)
-		}
 	}
-	const which = "expected to know which is the text, or views of columns such as "
-	const noLabels = "expected labels in one called label, labels, class, category, target, sentiment, topic, " +
-		"else to know which has them"
 	for _, c := range []struct {
 		content, want string
 		opt           Options
 	}{
-		{"a,b,c,class\n1,big car,3,x\n2,3,NA,y\n", which + "b=word + a,c=numbers", Options{}},
-		{"a,b,class\nred,big car,x\n", which + "a=word + b=word", Options{}},
-		{"a,b,d,class\n" + strings.Repeat("red,a car,1,x\nblue,a bike,2,y\nred,a red car,3,x\n", 3) + "red,a boat,1,x\n",
-			which + "b=word + a=categories + d=numbers", Options{}},
-		{"a,b,class\n" + strings.Repeat(strings.Repeat("far ", 17)+",red,x\n", 8), which + "a=word + b=categories",
-			Options{}},
-		{"a,b,c\n1,2,x\n", noLabels, Options{}},                        // no label
-		{"a,target,class\n1,2,x\n", noLabels, Options{}},               // which label?
-		{"1,2,class\n1,2,x\n", which + "price,age=numbers", Options{}}, // numbers of columns
-		// no header
-		{"5.13,NA,x\n4,2,y\n5,3,x\n", which + "price,age=numbers", Options{Form: Form{LabelColumn: "3"}}},
-		{"a,a,class\n1,2,x\n", which + "price,age=numbers", Options{}}, // twice
-		{"a,b,class\n1,2\n", which + "price,age=numbers", Options{}},   // a short record
-		{strings.Repeat("male,third,S,no\nfemale,first,C,yes\n", 9), which + "price,age=numbers", // no header
-			Options{Form: Form{LabelColumn: "4"}}},
-		{"a,b,class\n" + strings.Repeat("1,red,x\n2,blue,y\nlots,red,y\n", 9), which + "a=word + b=categories", Options{}},
-		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Vocabulary: []string{"z"}}}, // of a model of text
-		{"a,b,class\n1,2,x\n", which + "price,age=numbers", Options{Tokenizer: Tokenizer{Digits: true}}},
+		{"a,b,c\n1,2,x\n", "to know which has the labels", Options{}},     // no label
+		{"1,2,class\n1,2,x\n", "to know which has the labels", Options{}}, // numbers of columns
+		{"a,a,class\n1,2,x\n", "to know which has the labels", Options{}}, // twice
+		{"text,a,a\n1,2,x\n", `two columns called "a", expected different names`, Options{}},
+		{"a,b,class\n1,2\n", "2 fields, expected 3, as in the first line", Options{}},
+		{"a,b,class\n1,2,x\n", "to know which is the text", Options{Vocabulary: []string{"z"}}}, // of a model of text
+		{"a,b,class\n1,2,x\n", "the column b as label and as ignore", Options{Form: Form{Columns: "b=label,b=ignore"}}},
+		{"a,b,class\n1,2,x\n", `one called "d"`, Options{Form: Form{Columns: "a=text, d=ignore"}}},
+		{"a,b,class\n1,2,x\n", `found " b=words"`, Options{Form: Form{Columns: "a=text, b=words"}}},
 	} {
-		if got, err := read(c.content, c.opt); err == nil || !strings.Contains(err.Error(), c.want+" (") {
+		if got, err := read(c.content, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, expected %s, found %+v", c.content, err, c.want, got)
+		}
+	}
+}
+
+// Each column has a kind, inferred by name and values or given; none is left out without a word.
+func TestKinds(t *testing.T) {
+	const reds = "red,a car,1,x\nblue,a bike,2,y\nred,a red car,3,x\n"
+	const tickets = "id,subject,body,product,priority,queue\n7,a jam,all of it,A,1,x\n8,toner,is out,B,2,y\n" +
+		"9,paper,none,A,3,x\n10,fire,the printer is on fire,B,1,x\n11,fire,is out,A,2,y\n12,a jam,again,B,NA,x\n" +
+		"13,ink,blue,A,4,x\n14,ink,red,B,5,y\n"
+	for _, c := range []struct {
+		content, want, views string
+		opt                  Options
+	}{
+		{tickets, "label: queue; id: id; text: subject, body; category: product; number: priority; ignored: none",
+			"subject=word + body=word + product=categories + priority=numbers", Options{Form: Form{LabelColumn: "queue"}}},
+		{tickets, "label: queue; id: id; text: body; number: priority; ignored: subject, product",
+			"body=word + priority=numbers", Options{Form: Form{Columns: "queue=label, subject=ignore, product=ignore"}}},
+		{tickets, "label: queue; group: id; text: subject, body, product; ignored: priority",
+			"subject=word + body=word + product=word",
+			Options{Form: Form{Columns: "queue=label,id=group,priority=ignore,product=text"}}},
+		{tickets, "label: queue; id: id; text: body; ignored: subject, product, priority", "",
+			Options{Form: Form{LabelColumn: "queue", TextColumn: "body"}}},
+		{tickets, "label: product; id: id; text: subject; ignored: body, priority, queue", "subject=char_wb:ngrams=3",
+			Options{Form: Form{LabelColumn: "product"}, Tokenizer: Tokenizer{Views: "subject=chars:3"}}},
+		{tickets, "label: queue; id: id; text: subject, body; category: product; number: priority; ignored: none",
+			"subject=word:ngrams=1..2 + body=word:ngrams=1..2 + product=categories + priority=numbers",
+			Options{Form: Form{LabelColumn: "queue"}, Tokenizer: Tokenizer{MinN: 1, MaxN: 2}}},
+		{tickets, "label: queue; id: id; text: subject, body; category: product; number: priority; ignored: none",
+			"subject=word + body=word + 2*subject=char_wb:ngrams=3 + 2*body=char_wb:ngrams=3 + " +
+				"product=categories + priority=numbers",
+			Options{Form: Form{LabelColumn: "queue"}, Tokenizer: Tokenizer{Views: "words + 2*chars:3"}}},
+		{"a,b,c,class\n1,big car,3,x\n2,3,NA,y\n", "label: class; text: b; number: a, c; ignored: none",
+			"b=word + a,c=numbers", Options{}},
+		{"a,b,d,class\n" + strings.Repeat(reds, 3) + "red,a boat,1,x\n",
+			"label: class; text: b; category: a; number: d; ignored: none", "b=word + a=categories + d=numbers", Options{}},
+		{"a,b,class\n" + strings.Repeat(strings.Repeat("far ", 17)+",red,x\n", 8),
+			"label: class; text: a; category: b; ignored: none", "a=word + b=categories", Options{}},
+		{"a,b,class\n" + strings.Repeat("1,red,x\n2,blue,y\nlots,red,y\n", 9),
+			"label: class; text: a; category: b; ignored: none", "a=word + b=categories", Options{}},
+		{"a,target,class\n1,2,x\n", "label: class; number: a, target; ignored: none", "a,target=numbers", Options{}},
+		{"5.13,NA,x\n4,2,y\n5,3,x\n", "label: 3; number: 1, 2; ignored: none", "1,2=numbers",
+			Options{Form: Form{LabelColumn: "3"}}},
+		{strings.Repeat("male,third,S,no\nfemale,first,C,yes\n", 9), "label: 4; category: 1, 2, 3; ignored: none",
+			"1,2,3=categories", Options{Form: Form{LabelColumn: "4"}}},
+		{",b,c,class\n0,NA,a d,x\n1,,e,y\n", `label: class; id: ""; text: c; ignored: b`, "", Options{}},
+		{"customer_id,text,class\n4,a,x\n4,b,y\n", "label: class; text: text; number: customer_id; ignored: none",
+			"text=word + customer_id=numbers", Options{}},
+		{"id,text\n4,a\n5,b\n", "id: id; text: text; ignored: none", "", Options{}},
+		{"a,headline,class\n4,a b,x\n5,c d,y\n", "label: class; text: headline; ignored: a", "",
+			Options{Vocabulary: []string{"z"}}},
+		{"class,code\nx,A\ny,B\n", "label: class; text: code; ignored: none", "", Options{}},
+	} {
+		if c.opt.MinDF = 1; c.opt.Tokenizer.Views != "" {
+			c.opt.Tokenizer = musttest.Get(token.ParseViews(c.opt.Tokenizer.Views))(t)
+		}
+		got, err := ReadFrom(t.Context(), strings.NewReader(c.content), "a.csv", c.opt)
+		if err != nil {
+			t.Errorf("%q: %v", c.content, err)
+			continue
+		}
+		cut := got.Tokenizer.Unfit()
+		if cut.HasColumns() != (c.views != "") || c.views != "" && cut.String() != c.views {
+			t.Errorf("%q is cut by %s, expected %s", c.content, cut, c.views)
+		}
+		if found := got.DescribeTable(); found != c.want {
+			t.Errorf("%q: %s, expected %s", c.content, found, c.want)
+		}
+	}
+}
+
+// Decimal commas and separators of thousands are read as numbers, by the form of the whole column.
+func TestNumberForms(t *testing.T) {
+	for _, c := range []struct {
+		content, want string
+		fields        []string
+	}{
+		{"a;b;class\n1,5;2;x\n-2,25;1.234,5;y\n", "label: class; number: a (1.234,5), b (1.234,5); ignored: none",
+			[]string{"1.5", "2", "-2.25", "1234.5"}},
+		{"a;b;class\n1,234;2;x\n2,345;3;y\n", "label: class; number: a (1.234,5), b (1.234,5); ignored: none",
+			[]string{"1.234", "2", "2.345", "3"}},
+		{"a;b;class\n1.5;2;x\n2,345;3;y\n", "label: class; number: a, b; ignored: none", []string{"1.5", "2", "2345", "3"}},
+		{"a,b,class\n\"1,234\",0.5,x\n\"12,345,678.5\",NA,y\n", "label: class; number: a, b; ignored: none",
+			[]string{"1234", "0.5", "12345678.5", "NA"}},
+		{"a,b,class\n\"1,5\",0.5,x\n\"2,75\",0.25,y\n", "label: class; number: a (1.234,5), b; ignored: none",
+			[]string{"1.5", "0.5", "2.75", "0.25"}},
+		{"a,b,class\n\"1,5\",1,x\n0.75,2,y\n", "label: class; text: a; number: b; ignored: none",
+			[]string{"1,5", "1", "0.75", "2"}},
+	} {
+		got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(c.content), "a.csv",
+			Options{MinDF: 1, KeepTexts: 1 << 20}))(t)
+		if got.DescribeTable() != c.want || !reflect.DeepEqual(append(got.Rows[0], got.Rows[1]...), c.fields) {
+			t.Errorf("%q: %s, rows %q, expected %s, %q", c.content, got.DescribeTable(), got.Rows, c.want, c.fields)
 		}
 	}
 }
@@ -217,7 +295,7 @@ func TestNoNumericTable(t *testing.T) {
 	text := "query,label\n" + strings.Repeat("1234567,x\n", 9000) + "red bike,y\n"
 	_, err := ReadFrom(t.Context(), strings.NewReader(text), "a.csv", Options{})
 	if err == nil || !strings.Contains(err.Error(), `a.csv:9002: "red bike" in the column query`) ||
-		!strings.HasSuffix(err.Error(), "(Options.TextColumn names a column of texts)") {
+		!strings.HasSuffix(err.Error(), "(Options.Columns gives the kind of a column, as in price=text)") {
 		t.Error(err)
 	}
 }

@@ -26,6 +26,8 @@ type Corpus struct {
 	Blank      map[int]string // Blank[i] is a digest of document i, a text without terms of the vocabulary
 	Warnings   []Warning      // what deserves notice, such as empty documents, each kind once
 
+	Table []TableColumn // the columns of a table in its order; nil for other sources
+
 	minDF, maxDF int // of the options that Raw.Rows were read by
 }
 

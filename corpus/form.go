@@ -27,12 +27,17 @@ type Form struct {
 	Encoding string `json:"encoding,omitempty"`
 
 	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its header, or numbers
-	// from 1 if it has no header. By default, columns with usual names (label, class, ...; text,
-	// ...) are used, or else the first and the second of two columns. If there is no text column,
-	// and all other named columns hold numbers in the first 64 KiB, they are read as a view of
-	// numbers, with a warning. A TSV file has a header only if a name is given.
+	// from 1 if it has no header. By default, labels have a usual name (label, class, ...), or are the
+	// first of two columns. With a TextColumn, all other columns are ignored. By default, all columns
+	// are read by their kinds. A TSV file has a header only if a name is given.
 	LabelColumn string `json:"label_column,omitempty"`
 	TextColumn  string `json:"text_column,omitempty"`
+	// IDColumn is a column that names documents. By default it has a usual name (id, name, key, ...,
+	// or a name that ends in _id) and different values.
+	IDColumn string `json:"id_column,omitempty"`
+	// Columns sets kinds of columns, such as "subject=text, zip=category, notes=ignore". See [Kind].
+	// Other kinds are inferred from names and from the values in the first 64 KiB.
+	Columns string `json:"columns,omitempty"`
 	// LabelKey and TextKey are keys of JSON lines. By default, usual names are used.
 	LabelKey string `json:"label_key,omitempty"`
 	TextKey  string `json:"text_key,omitempty"`
@@ -54,6 +59,9 @@ func (f Form) Validate() error {
 		return err
 	}
 	if err := checkZeroBased(f.ZeroBased); err != nil {
+		return err
+	}
+	if _, err := parseColumns(f.Columns); err != nil {
 		return err
 	}
 	return CheckEncoding(f.Encoding)
@@ -95,6 +103,7 @@ func (o *Options) takeLike(extension string) (err error) {
 	o.likeLabels = o.LabelColumn == "" && o.LabelKey == ""
 	o.Format = cmp.Or(o.Format, f.Format)
 	o.LabelColumn, o.TextColumn = cmp.Or(o.LabelColumn, f.LabelColumn), cmp.Or(o.TextColumn, f.TextColumn)
+	o.IDColumn, o.Columns = cmp.Or(o.IDColumn, f.IDColumn), cmp.Or(o.Columns, f.Columns)
 	o.LabelKey, o.TextKey = cmp.Or(o.LabelKey, f.LabelKey), cmp.Or(o.TextKey, f.TextKey)
 	o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
 	if o.Encoding == "" {

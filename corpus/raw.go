@@ -95,8 +95,48 @@ func (r Raw) count(c *termCounter, i int) (missing int, err error) {
 	return 0, nil
 }
 
-// FromRows makes a corpus of rows in memory, each with a field for each of the columns. opt.Tokenizer has views of
-// columns; other columns are ignored. labels are as for [FromTexts], and so are options and errors.
+// FromRows makes a corpus of rows in memory, each with a field for each of the columns. If opt.Tokenizer has no views of
+// columns, kinds of columns are those of opt.Columns or inferred. labels are as for [FromTexts], and so are options and
+// errors.
 func FromRows(ctx context.Context, columns []string, rows [][]string, labels []string, opt Options) (*Corpus, error) {
-	return fromRaw(ctx, Raw{Columns: columns, Rows: rows}, labels, opt)
+	raw := Raw{Columns: columns, Rows: rows}
+	if opt.Tokenizer.HasColumns() {
+		return fromRaw(ctx, raw, labels, opt)
+	}
+	for i, row := range rows {
+		if len(row) != len(columns) {
+			return nil, fmt.Errorf("corpus: row %d: %d fields, expected %d, one for each of the columns %s", i, len(row),
+				len(columns), strings.Join(columns, ", "))
+		}
+	}
+	t := &table{first: columns, near: rows[:min(len(rows), nearRows)], header: true, noLabels: true}
+	if t.find(&opt); t.bad != nil {
+		return nil, t.bad.at("rows", 0)
+	}
+	var names []string
+	for _, row := range rows {
+		if t.row == nil {
+			raw.Texts = append(raw.Texts, row[t.text])
+		}
+		if t.id >= 0 {
+			names = append(names, row[t.id])
+		}
+	}
+	if raw.Rows = nil; t.row != nil {
+		raw.Columns, opt.Tokenizer = t.tokenizer.Columns().Names(), t.tokenizer
+		for _, row := range rows {
+			raw.Rows = append(raw.Rows, t.fields(row))
+		}
+	}
+	c, err := fromRaw(ctx, raw, labels, opt)
+	if err != nil {
+		return nil, err
+	}
+	if c.Table = t.columns; names != nil && distinct(names) {
+		c.Names = names
+	}
+	return c, nil
 }
+
+// nearRows is the number of rows in memory by which kinds of columns are inferred.
+const nearRows = 1000

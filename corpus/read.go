@@ -301,6 +301,9 @@ func (o *Options) check() error {
 	if !utf8.ValidString(o.LabelSeparator) {
 		return fmt.Errorf("corpus: LabelSeparator %q, expected UTF-8", o.LabelSeparator)
 	}
+	if _, err := parseColumns(o.Columns); err != nil {
+		return err
+	}
 	if err := o.Tokenizer.Validate(); err != nil {
 		return fmt.Errorf("corpus: Tokenizer: %w", err)
 	}

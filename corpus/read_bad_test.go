@@ -78,9 +78,8 @@ func TestBadInput(t *testing.T) {
 			":1: a character that the encoding doesn't have at byte 3 of the line in UTF-8",
 			"text (Options.Encoding names another encoding, such as windows-1252)"},
 
-		{"a.csv", "id,subject,x\n1,2,3\n", Options{}, `:1: 3 columns, none of them called text: "id, subject, x"`,
-			"labels in one called label, labels, class, category, target, sentiment, topic, else to know which has them " +
-				"(Options.LabelColumn names or numbers it)"},
+		{"a.csv", "id,subject,x\n1,2,3\n", Options{}, `:1: 3 columns, none of them called label or text: ` +
+			`"id, subject, x"`, "to know which has the labels (Options.LabelColumn names or numbers it)"},
 		{"a.csv", "id,body\n1,2\n", Options{Form: Form{LabelColumn: "class"}}, `:1: the columns "id, body"`,
 			`one called "class" (Options.LabelColumn names or numbers it)`},
 		{"a.csv", "id,body\n1,2\n", Options{Form: Form{TextColumn: "3"}}, ":1: 2 columns",
@@ -90,9 +89,9 @@ func TestBadInput(t *testing.T) {
 			"a quote at its end"},
 		{"a.csv", "label,text\na,a\n\"a,,b\",c\n", Options{}, `:3: label "a,,b"`, label},
 		{"a.csv", "text,text,label\na,b,c\n", Options{}, `:1: two columns called "text"`,
-			"one (Options.TextColumn numbers it)"},
-		{"a.csv", "a,b\n", Options{Form: Form{LabelColumn: "1", TextColumn: "1"}}, ":1: the same column for labels and texts",
-			"two columns (Options.LabelColumn names or numbers another)"},
+			"different names"},
+		{"a.csv", "a,b\n", Options{Form: Form{LabelColumn: "1", TextColumn: "1"}}, ":1: the column 1 as label and as text",
+			"one of them (Options.TextColumn names or numbers it)"},
 		{"a.csv", "label,text\n", Options{}, ": no documents", "records with a label and a text"},
 		{"a.csv", "label,text\na," + strings.Repeat("b", 20) + "\n", Options{MaxLineBytes: 15},
 			":2: a line of more than 15 B",

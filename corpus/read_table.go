@@ -10,8 +10,6 @@ import (
 	"io"
 	"slices"
 	"sync/atomic"
-
-	"github.com/gramengine/gram/corpus/token"
 )
 
 var csvFormat = fileFormat{name: FormatCSV, endings: []string{".csv"}, read: readCSV}
@@ -21,17 +19,18 @@ var csvFormat = fileFormat{name: FormatCSV, endings: []string{".csv"}, read: rea
 const itemBytes, copies = 256, 12
 
 // readTable reads records of fields as encoding/csv does, quotes in the midst of a field allowed.
-// If columns are given by name, or none are given and the first record holds names of textNames, it
-// is the header; of two columns the name of one of labels does, too. The fields of two columns are else label and text,
-// that of one is the text; numbers are a view.
+// [table.find] finds the columns.
 func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table) (*Corpus, error) {
 	if t.bad != nil {
 		return nil, t.bad.at(in.name, 1)
 	}
-	if t.numbers != "" {
-		opt.Tokenizer = token.Tokenizer{Views: t.numbers}
+	if t.tokenizer != (Tokenizer{}) {
+		opt.Tokenizer = t.tokenizer
 	}
-	if t.header != nil {
+	if opt.TextColumn == "" && t.header && t.row == nil && len(t.first) > 2 && !slices.Contains(textNames, t.names[t.text]) {
+		opt.TextColumn = t.first[t.text] // for other sources like it
+	}
+	if t.header {
 		skipped, err := in.skip(t.length)
 		if err != nil {
 			return nil, in.readError(1, err)
@@ -39,13 +38,47 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 		in.line += int64(skipped)
 	}
 	in.quoted = t.separator
-	p := &tableParser{opt.MaxLineBytes, t.separator, t.columns}
+	p := &tableParser{opt.MaxLineBytes, t}
 	c, err := readTexts(ctx, in, opt, m, "records with a label and a text", p.parse)
 	if err != nil {
 		return nil, t.explain(err)
 	}
+	c.Table = t.columns
 	t.warn(c)
 	return c, nil
+}
+
+// nearBytes is the size of the beginning of a table by which columns are found.
+const nearBytes = 64 << 10
+
+// table finds the columns of a table by the options and its beginning, which it leaves unread.
+func (in *input) table(separator byte, opt *Options) (*table, error) {
+	if !opt.Strict {
+		if err := in.notBinary(); err != nil {
+			return nil, err
+		}
+	}
+	opt.rows = true
+	if err := opt.askTokenizer(); err != nil {
+		return nil, err
+	}
+	head, err := in.r.Peek(nearBytes)
+	if err != nil && err != io.EOF {
+		return nil, in.readError(in.line, err)
+	}
+	t, r := &table{separator: separator}, newCSV(bytes.NewReader(head), separator)
+	for {
+		record, bad := r.Read()
+		switch cut := err == nil && int(r.InputOffset()) == len(head); {
+		case bad != nil || cut: // the parser says what is wrong
+			t.find(opt)
+			return t, nil
+		case t.first == nil:
+			t.first, t.length = record, int(r.InputOffset())
+		default:
+			t.near = append(t.near, record)
+		}
+	}
 }
 
 // newCSV returns a reader of records.
@@ -68,9 +101,8 @@ func (in *input) skip(n int) (lines int, err error) {
 
 // tableParser parses records.
 type tableParser struct {
-	maxLine   int
-	separator byte
-	columns
+	maxLine int
+	*table
 }
 
 func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *SyntaxError {
@@ -110,8 +142,8 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 		if len(raw) > p.maxLine+len("\r\n") {
 			return fail(lineTooLong(p.maxLine), line)
 		}
-		if len(record) != p.fields {
-			expected := fmt.Sprintf("%d, as in the first line", p.fields)
+		if len(record) != len(p.columns) {
+			expected := fmt.Sprintf("%d, as in the first line", len(p.columns))
 			return fail(fault(fmt.Sprintf("%d fields", len(record)), expected), line)
 		}
 		if !clean {
@@ -136,17 +168,11 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 		}
 		if p.row == nil {
 			out.add(label, []byte(record[p.text]), int32(line-1))
-		} else {
-			fields := make([]string, len(p.row))
-			for i, column := range p.row {
-				fields[i] = record[column]
-			}
-			if bad := out.addRow(fields, int32(line-1)); bad != nil {
-				return fail(bad, line)
-			}
+		} else if bad := out.addRow(p.fields(record), int32(line-1)); bad != nil {
+			return fail(bad, line)
 		}
-		if p.name >= 0 && record[p.name] != "" {
-			out.names = append(out.names, oneLine([]byte(record[p.name])))
+		if p.id >= 0 && record[p.id] != "" {
+			out.names = append(out.names, oneLine([]byte(record[p.id])))
 		}
 	}
 }
@@ -214,7 +240,7 @@ func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		if t, err = in.table(separator, opt); err != nil {
 			return nil, err
 		}
-		if len(t.first) > 1 && (t.bad == nil && t.header != nil || t.labels >= 0 || t.bad != nil && t.views) {
+		if len(t.first) > 1 && t.header {
 			return readTable(ctx, in, opt, m, t)
 		}
 		first = cmp.Or(first, t)

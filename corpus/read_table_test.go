@@ -177,7 +177,7 @@ func TestSuspicions(t *testing.T) {
 	if w := texts(t, "a.jsonl", lines, Options{}).Warnings; len(w) != 1 || w[0].Option != "LabelKey" {
 		t.Errorf("JSON lines: warnings %v, expected one that names LabelKey", w)
 	}
-	c := texts(t, "a.csv", "id,text,group\n1,a,b\n", Options{})
+	c := texts(t, "a.csv", "id,text,group\n1,a c,b d\n", Options{})
 	if len(c.Warnings) != 1 || c.Warnings[0].Message != "no column of labels: id, text, group" {
 		t.Errorf("warnings %v", c.Warnings)
 	}

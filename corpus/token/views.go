@@ -21,8 +21,8 @@ type View struct {
 	width float64     // of their Gaussian, in knots; 0 where it isn't given, which means 1
 }
 
-// maxViews bounds the views of a tokenizer: terms begin with a byte that numbers their view.
-const maxViews = 9
+// MaxViews bounds the views of a tokenizer: terms begin with a byte that numbers their view.
+const MaxViews = 9
 
 // ParseViews reads [Tokenizer.Views]; one view with the weight 1 is a tokenizer without views.
 func ParseViews(s string) (Tokenizer, error) {
@@ -40,8 +40,8 @@ func (t Tokenizer) Split() ([]View, error) {
 		return nil, nil
 	}
 	parts := splitViews(t.Views)
-	if len(parts) > maxViews {
-		return nil, fmt.Errorf("token: %d views, expected at most %d", len(parts), maxViews)
+	if len(parts) > MaxViews {
+		return nil, fmt.Errorf("token: %d views, expected at most %d", len(parts), MaxViews)
 	}
 	views := make([]View, len(parts))
 	for i, part := range parts {

@@ -173,6 +173,9 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*cor
 	if err != nil {
 		return nil, err
 	}
+	if table := c.DescribeTable(); table != "" {
+		e.Say("%s: %s", c.Source, table)
+	}
 	for _, w := range c.Warnings {
 		text := w.Describe(flagOf)
 		switch {
@@ -252,6 +255,8 @@ func flagOf(field string) string {
 		return "-groups"
 	case "Tokenizer":
 		return "-views"
+	case "IDColumn":
+		return "-id-column"
 	}
 	return "-" + strings.ToLower(wordStart.ReplaceAllString(field, "$1-$2"))
 }

@@ -56,13 +56,20 @@ func (t *textFlags) declare(f *cli.Flags) {
 	f.StringVar(&t.form.LabelColumn, "label-column", "", "the labels of a CSV or TSV file are in this `COLUMN`: a name "+
 		"in its first line, or a number from 1 (default: label, class, ..., or the first of two)")
 	f.StringVar(&t.form.TextColumn, "text-column", "",
-		"the texts are in this `COLUMN` (default: text, ..., or the second of two)")
+		"the texts are in this `COLUMN`, and other columns are ignored (default: all columns, by their kinds)")
+	f.StringVar(&t.form.Columns, "columns", "", "the `KINDS` of columns of a table: text, number, category, label, id, "+
+		"group or ignore, as in 'zip=category, notes=ignore' (default: from names and values)")
+	f.StringVar(&t.form.IDColumn, "id-column", "", "the names of documents are in this `COLUMN` (default: id, name, ..., "+
+		"if all values differ)")
 	f.StringVar(&t.form.LabelKey, "label-key", "", "the labels of JSON lines have this `KEY` (default: label, class, ...)")
 	f.StringVar(&t.form.TextKey, "text-key", "", "the texts of JSON lines have this `KEY` (default: text, content, ...)")
 	f.StringVar(&t.form.LabelSeparator, "label-separator", "", "the separator of several labels, or none: each field "+
 		"is one `LABEL` (default: a comma, with a warning where it may be part of a name)")
 	f.Reads(&t.labels, "labels", "read the labels from `FILE`, one line per document")
 	f.Check(func() error {
+		if err := (corpus.Form{Columns: t.form.Columns}).Validate(); err != nil {
+			return cli.UsageError{Err: fmt.Errorf("-columns: %w", err)}
+		}
 		if err := corpus.CheckEncoding(t.form.Encoding); err != nil {
 			return cli.UsageError{Err: fmt.Errorf("-encoding: %w", err)}
 		}

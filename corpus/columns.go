@@ -1,0 +1,569 @@
+package corpus
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/corpus/token"
+)
+
+// Kind is the kind of a column of a table.
+type Kind string
+
+// The kinds of columns.
+const (
+	KindText     Kind = "text"
+	KindNumber   Kind = "number"
+	KindCategory Kind = "category"
+	KindLabel    Kind = "label"
+	KindID       Kind = "id"    // names of documents
+	KindGroup    Kind = "group" // see Options.GroupColumn
+	KindIgnored  Kind = "ignore"
+)
+
+var kinds = []Kind{KindLabel, KindID, KindGroup, KindText, KindCategory, KindNumber, KindIgnored}
+
+// TableColumn is a column of a table that was read.
+type TableColumn struct {
+	Name  string
+	Kind  Kind
+	Comma bool // its numbers have the form 1.234,5
+}
+
+// DescribeTable lists the columns of a table by kind, such as "label: queue; text: subject, body; number: price;
+// ignored: none"; it is empty for other sources.
+func (c *Corpus) DescribeTable() string {
+	var parts []string
+	for _, kind := range kinds {
+		var names []string
+		for _, column := range c.Table {
+			if column.Kind == kind {
+				name := column.Name
+				if strings.ContainsAny(name, ",;: ") || name == "" {
+					name = strconv.Quote(name)
+				}
+				if column.Comma {
+					name += " (1.234,5)"
+				}
+				names = append(names, name)
+			}
+		}
+		title := string(kind)
+		if kind == KindIgnored {
+			title = "ignored"
+			if names == nil {
+				names = []string{"none"}
+			}
+		}
+		if names != nil {
+			parts = append(parts, title+": "+strings.Join(names, ", "))
+		}
+	}
+	if c.Table == nil {
+		return ""
+	}
+	return strings.Join(parts, "; ")
+}
+
+// parseColumns reads Form.Columns, such as "subject=text, notes=ignore".
+func parseColumns(s string) (columns []TableColumn, err error) {
+	if s == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		at := strings.LastIndexByte(part, '=')
+		c := TableColumn{Name: strings.TrimSpace(part[:max(at, 0)]), Kind: Kind(strings.TrimSpace(part[at+1:]))}
+		if c.Name == "" || !slices.Contains(kinds, c.Kind) {
+			return nil, fmt.Errorf("corpus: Columns %q: found %q, expected COLUMN=KIND with the kind text, number, category, "+
+				"label, id, group or ignore", s, part)
+		}
+		columns = append(columns, c)
+	}
+	return columns, nil
+}
+
+// Names of columns and keys, in lower case, best first.
+var (
+	labelNames = []string{"label", "labels", "class", "category", "target", "sentiment", "topic"}
+	textNames  = []string{"text", "content", "body", "message", "document", "review", "sentence", "comment", "tweet"}
+	idNames    = []string{"id", "name", "key", "uuid", "guid", "index", "nr", ""}
+)
+
+// isID reports whether a column's name, as columnName returns it, is that of an id.
+func isID(name string) bool {
+	return slices.Contains(idNames, name) || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id")
+}
+
+// columnName returns a name in lower case without blanks, quotes and the byte order mark around it.
+func columnName(name string) string {
+	return strings.ToLower(strings.Trim(name, " \t\r\n\u00a0\ufeff\"'`"))
+}
+
+// table is the beginning of a table, and the columns that were found by it.
+type table struct {
+	separator byte
+	first     []string   // the first record; nil if it isn't within nearBytes
+	length    int        // bytes of the first record
+	near      [][]string // further records within nearBytes
+
+	names    []string // of the columns, as columnName returns them
+	header   bool     // the first record has the names
+	guessed  bool     // which is likely, though no name is given
+	columns  []TableColumn
+	comma    bool         // numbers have the form 1.234,5 if they may
+	noLabels bool         // labels come from elsewhere, or there are none
+	bad      *SyntaxError // why there are no columns
+
+	label, text, group, id int       // indices of columns, -1 for none
+	row                    []int     // columns of the tokenizer; nil if text is the document
+	tokenizer              Tokenizer // with views of the columns that were found, else zero
+}
+
+// find finds the columns by the options and the beginning of the table.
+func (t *table) find(opt *Options) {
+	t.label, t.text, t.group, t.id = -1, -1, -1, -1
+	t.columns = make([]TableColumn, len(t.first))
+	for i, name := range t.first {
+		t.names = append(t.names, columnName(name))
+		t.columns[i].Name = strings.Trim(name, "\ufeff")
+	}
+	t.noLabels = t.noLabels || opt.likeLabels && opt.LabelColumn != "" && t.place(opt.LabelColumn) < 0
+	if !t.noLabels {
+		t.take(opt.LabelColumn, KindLabel, "LabelColumn")
+	}
+	t.take(opt.TextColumn, KindText, "TextColumn")
+	group := t.take(opt.GroupColumn, "", "GroupColumn") // which may be the column of labels
+	t.take(opt.IDColumn, KindID, "IDColumn")
+	given, _ := parseColumns(opt.Columns)
+	for _, c := range given {
+		if !opt.likeLabels || t.place(c.Name) >= 0 {
+			t.take(c.Name, c.Kind, "Columns")
+		}
+	}
+	for _, c := range opt.Tokenizer.Columns() {
+		kind := KindText
+		if c.Number {
+			kind = KindNumber
+		} else if c.Category {
+			kind = KindCategory
+		}
+		t.row = append(t.row, t.take(c.Name, kind, "Tokenizer"))
+	}
+	if t.group = max(t.group, group); t.bad == nil {
+		t.infer(opt)
+	}
+	if !t.header {
+		for i := range t.columns {
+			t.columns[i].Name = strconv.Itoa(i + 1)
+		}
+	}
+}
+
+// place returns the index of a column by its name or number, -1 if there is none.
+func (t *table) place(given string) int {
+	if n, err := strconv.Atoi(given); err == nil {
+		if n < 1 || n > len(t.first) && t.first != nil {
+			return -1
+		}
+		return n - 1
+	}
+	if at := slices.Index(t.first, given); at >= 0 {
+		return at
+	}
+	return slices.Index(t.names, columnName(given))
+}
+
+// take sets the kind of a column that an option gives, unless given is empty, and returns its index.
+func (t *table) take(given string, kind Kind, option string) int {
+	if given == "" || t.bad != nil {
+		return -1
+	}
+	at := t.place(given)
+	_, err := strconv.Atoi(given)
+	named := err != nil
+	switch {
+	case at < 0 && !named:
+		t.bad = fault(fmt.Sprintf("%d columns", len(t.first)), "a column "+given)
+	case at < 0:
+		t.bad = fault("the columns "+quoteList(t.first), "one called "+quote(given))
+	case named && t.twice(at):
+		t.bad = fault("two columns called "+quote(t.first[at]), "one")
+	case kind == "":
+		t.header = t.header || named
+		return at
+	case at < len(t.columns) && t.columns[at].Kind != "" && t.columns[at].Kind != kind:
+		t.bad = fault(fmt.Sprintf("the column %s as %s and as %s", given, t.columns[at].Kind, kind), "one of them")
+	default:
+		t.header = t.header || named
+		t.set(at, kind)
+		return at
+	}
+	t.bad.withOption(option, "names or numbers it")
+	return -1
+}
+
+// set sets the kind of a column.
+func (t *table) set(at int, kind Kind) {
+	switch kind {
+	case KindLabel:
+		t.label = at
+	case KindText:
+		t.text = at
+	case KindGroup:
+		t.group = at
+	case KindID:
+		t.id = at
+	}
+	if at < len(t.columns) {
+		t.columns[at].Kind = kind
+	}
+}
+
+// twice reports whether a later column has the same name.
+func (t *table) twice(at int) bool { return slices.Contains(t.first[at+1:], t.first[at]) }
+
+// free returns the first column, in the order of names, that has one of the names and no other kind; -1 for none.
+func (t *table) free(names []string, kind Kind) int {
+	for _, name := range names {
+		at := slices.Index(t.names, name)
+		if at >= 0 && (t.columns[at].Kind == "" || t.columns[at].Kind == kind) {
+			return at
+		}
+	}
+	return -1
+}
+
+// looksNamed reports whether the first record may have the names of columns: none is twice or is a number, and no
+// column of short values but the label has its own name among them.
+func (t *table) looksNamed() bool {
+	for i, name := range t.first {
+		if _, number := token.ParseNumber(name); name != "" && (number || t.twice(i)) {
+			return false
+		}
+		values := t.values(i)
+		if name != "" && i != t.label && slices.Contains(values, name) && isShort(values) {
+			return false
+		}
+	}
+	return len(t.near) > 0
+}
+
+// values returns the values of a column near the beginning of the table.
+func (t *table) values(at int) (values []string) {
+	for _, record := range t.near {
+		if len(record) == len(t.first) {
+			values = append(values, record[at])
+		}
+	}
+	return values
+}
+
+// A column holds categories if its values have at most maxCategoryBytes, each of them occurs minRecurring times in the
+// mean, and at most a share of maxNumbers of them are numbers.
+const maxCategoryBytes, minRecurring, maxNumbers = 64, 4, 0.5
+
+func isShort(values []string) bool {
+	return !slices.ContainsFunc(values, func(v string) bool { return len(v) > maxCategoryBytes })
+}
+
+// infer finds the kinds that no option gives.
+func (t *table) infer(opt *Options) {
+	n, rows, alone := len(t.first), t.row != nil, opt.TextColumn != ""
+	t.comma = t.hasCommas()
+	named := t.free(textNames, KindText)
+	label := t.free(labelNames, KindLabel)
+	if t.label >= 0 {
+		label = t.label
+	}
+	switch {
+	case t.header:
+	case named >= 0 && (n > 2 || n == 2 && t.label < 0):
+		t.header = true
+	case label >= 0 && (n > 2 || n == 2 && !rows && !alone && t.label < 0 &&
+		!slices.Contains(labelNames, t.names[1-label])):
+		t.header = t.looksNamed()
+		t.guessed = t.header
+	}
+	if t.label < 0 && t.header && !t.noLabels && label >= 0 {
+		t.set(label, KindLabel)
+	}
+	if n == 0 && !rows { // a long first record
+		t.columns = make([]TableColumn, 2)
+		t.set(max(t.label, 0), KindLabel)
+		t.set(max(t.text, 1), KindText)
+		return
+	}
+	if t.header {
+		t.inferID()
+	}
+	switch { // of two columns, the one that isn't the label is the text, or the reverse
+	case n != 2 || rows || t.noLabels:
+	case t.label < 0 && t.text >= 0:
+		t.set(1-t.text, KindLabel)
+	case t.label < 0 && named >= 0 && t.header && t.id < 0:
+		t.set(1-named, KindLabel)
+	case t.label < 0 && !t.header:
+		t.set(0, KindLabel)
+	}
+	switch {
+	case rows:
+	case alone:
+	case !t.header && n > 2 && t.label < 0 && opt.Columns == "":
+		t.bad = fault(fmt.Sprintf("%d columns, none of them called label or text: %s", n, quoteList(t.first)),
+			"to know which has the labels").withOption("LabelColumn", "names or numbers it")
+	default:
+		t.inferFeatures(opt)
+	}
+	for i := range t.columns {
+		c := &t.columns[i]
+		if c.Kind == "" && i == t.group {
+			c.Kind = KindGroup
+		}
+		c.Kind = cmp.Or(c.Kind, KindIgnored)
+		if c.Kind == KindNumber {
+			_, all := numbersOf(t.values(i), true)
+			c.Comma = t.comma && all
+		}
+	}
+}
+
+// inferID finds the column that names documents: its name is that of an id, and its values are different.
+func (t *table) inferID() {
+	for i := range t.columns {
+		if t.id >= 0 || t.columns[i].Kind != "" || !isID(t.names[i]) ||
+			len(t.first) == 2 && (t.names[i] == "name" || t.names[i] == "key") { // which may be a class
+			continue
+		}
+		if values := t.values(i); len(values) > 0 && !slices.Contains(values, "") && distinct(values) {
+			t.set(i, KindID)
+		}
+	}
+}
+
+// inferFeatures finds what documents are made of: a text, or columns of several kinds.
+func (t *table) inferFeatures(opt *Options) {
+	var texts, others []int
+	for i := range t.columns {
+		c := &t.columns[i]
+		if t.header && c.Kind != KindIgnored && t.first[i] != "" && t.twice(i) {
+			t.bad = fault("two columns called "+quote(t.first[i]), "different names")
+			return
+		}
+		if c.Kind == "" && i != t.group {
+			c.Kind = t.kindOf(i)
+		}
+		switch c.Kind {
+		case KindText:
+			texts = append(texts, i)
+		case KindNumber, KindCategory:
+			others = append(others, i)
+		}
+	}
+	known := opt.TokenizerLater != nil || opt.VocabularyLater != nil || opt.Vocabulary != nil
+	if all := append(texts, others...); known { // a model of texts
+		if len(texts) > 0 {
+			all = texts
+		}
+		if best := t.free(textNames, KindText); best >= 0 {
+			all = []int{best}
+		}
+		for i := range t.columns {
+			if len(all) == 1 && i != all[0] && i != t.label && i != t.group && i != t.id {
+				t.columns[i].Kind = KindIgnored
+			}
+		}
+		texts, others = all, nil
+	}
+	switch {
+	case len(texts) == 1 && len(others) == 0:
+		t.set(texts[0], KindText)
+	case len(texts)+len(others) == 0 || known:
+		t.bad = fault(fmt.Sprintf("%d columns: %s", len(t.first), quoteList(t.first)), "to know which is the text").
+			withOption("TextColumn", "names or numbers it")
+	default:
+		t.views(opt.Tokenizer, texts, others)
+	}
+}
+
+// kindOf returns the kind of a column of features by its name and its values.
+func (t *table) kindOf(at int) Kind {
+	values := t.values(at)
+	different := map[string]bool{}
+	for _, v := range values {
+		different[v] = true
+	}
+	numbers, all := numbersOf(values, false)
+	if commas, is := numbersOf(values, true); is && t.comma {
+		numbers, all = commas, true
+	}
+	switch {
+	case slices.Contains(textNames, t.names[at]), len(values) == 0, !t.header && len(t.first) <= 2:
+		return KindText
+	case t.header && t.names[at] == "", all && numbers == 0:
+		return KindIgnored
+	case all:
+		return KindNumber
+	case len(t.first) > 2 && isShort(values) && minRecurring*len(different) <= len(values) &&
+		float64(numbers) <= maxNumbers*float64(len(values)):
+		return KindCategory
+	}
+	return KindText
+}
+
+// maxColumnsWeight is the maximum weight of a view.
+const maxColumnsWeight = 1000
+
+// views makes views of the columns: one of each text by the given tokenizer, one of categories and one of numbers.
+// Without texts each column counts the same.
+func (t *table) views(cut Tokenizer, texts, others []int) {
+	var parts []string
+	name := func(i int) string {
+		if !t.header {
+			return strconv.Itoa(i + 1)
+		}
+		return t.first[i]
+	}
+	add := func(v token.View, of ...int) {
+		for _, i := range of {
+			v.Columns = append(v.Columns, name(i))
+		}
+		text := v.String()
+		if v.Weight != 1 {
+			text = strconv.FormatFloat(v.Weight, 'g', -1, 64) + "*" + text
+		}
+		parts = append(parts, text)
+	}
+	views, _ := cut.Split()
+	if views == nil {
+		views = []token.View{{Tokenizer: cut, Weight: 1}}
+	}
+	for _, v := range views {
+		if len(views)*len(texts) > token.MaxViews-2 {
+			add(v, texts...)
+			continue
+		}
+		for _, i := range texts {
+			add(v, i)
+		}
+	}
+	var of [2][]int
+	for _, i := range others {
+		k := 0
+		if t.columns[i].Kind == KindNumber {
+			k = 1
+		}
+		of[k] = append(of[k], i)
+	}
+	for k, analyzer := range []token.Analyzer{token.Categories, token.Numbers} {
+		if of[k] == nil {
+			continue
+		}
+		v := token.View{Tokenizer: Tokenizer{Analyzer: analyzer}, Weight: 1}
+		if len(texts) == 0 && of[1-k] != nil {
+			v.Weight = float64(min(len(of[k]), maxColumnsWeight))
+		}
+		add(v, of[k]...)
+	}
+	t.tokenizer = Tokenizer{Views: strings.Join(parts, " + ")}.WithPairs(true)
+	t.text = -1
+	for _, c := range t.tokenizer.Columns() {
+		t.row = append(t.row, t.place(c.Name))
+	}
+}
+
+// hasCommas reports whether numbers have decimal commas: a column holds numbers in that form alone, or in both forms in
+// a table with semicolons.
+func (t *table) hasCommas() bool {
+	comma, point, either := false, false, false
+	for i := range t.first {
+		values := t.values(i)
+		_, asPoint := numbersOf(values, false)
+		_, asComma := numbersOf(values, true)
+		comma = comma || asComma && !asPoint
+		point = point || asPoint && !asComma
+		either = either || asPoint && asComma && slices.ContainsFunc(values, func(v string) bool {
+			return strings.Contains(v, ",")
+		})
+	}
+	return comma || either && !point && t.separator == ';'
+}
+
+// numbersOf counts the values that are numbers of a form, and reports whether all are numbers or missing.
+func numbersOf(values []string, comma bool) (numbers int, all bool) {
+	all = true
+	for _, v := range values {
+		plain := plainNumber(v, comma)
+		x, ok := token.ParseNumber(plain)
+		if comma && plain == strings.TrimSpace(v) && strings.Contains(v, ".") {
+			ok = false // a decimal point
+		}
+		if all = all && ok; ok && !math.IsNaN(x) {
+			numbers++
+		}
+	}
+	return numbers, all
+}
+
+// plainNumber returns a number without separators of thousands and with a decimal point. The number has the form 1.234,5
+// if comma is set, else 1,234.5. Other text is returned as it is.
+func plainNumber(s string, comma bool) string {
+	thousands, decimal := ",", "."
+	if comma {
+		thousands, decimal = decimal, thousands
+	}
+	s = strings.TrimSpace(s)
+	whole, fraction, found := strings.Cut(s, decimal)
+	groups := strings.Split(whole, thousands)
+	if lead := strings.TrimLeft(groups[0], "+-"); len(groups) > 1 && (len(lead) < 1 || len(lead) > 3 || lead[0] == '0') {
+		return s
+	}
+	for _, g := range groups[1:] {
+		if len(g) != 3 {
+			return s
+		}
+	}
+	if s = strings.Join(groups, ""); found {
+		s += "." + fraction
+	}
+	return s
+}
+
+// fields returns the fields of the tokenizer's columns.
+func (t *table) fields(record []string) []string {
+	fields := make([]string, len(t.row))
+	for i, at := range t.row {
+		fields[i] = record[at]
+		if c := &t.columns[at]; c.Kind == KindNumber && (c.Comma || strings.Contains(record[at], ",")) {
+			fields[i] = plainNumber(record[at], c.Comma)
+		}
+	}
+	return fields
+}
+
+// warn warns of a header that may be a document, and of labels in a column without a usual name.
+func (t *table) warn(c *Corpus) {
+	at, warn := place(c.Source, 1), c.warn()
+	if t.guessed && slices.ContainsFunc(c.Classes, func(name string) bool {
+		return columnName(name) == t.names[t.label]
+	}) {
+		warn.addOption(fmt.Sprintf("the first line, %s, taken for a header, though later documents have the label %s",
+			quoteList(t.first), t.first[t.label]), 1, at, "LabelColumn", strconv.Itoa(t.label+1)+" takes it for a document")
+	}
+	if t.header && t.label < 0 && !t.noLabels && len(t.first) > 2 {
+		warn.addOption("no column of labels: "+strings.Join(t.first, ", "), 1, at, "LabelColumn", "names it")
+	}
+}
+
+// explain adds to an error of reading how a column of inferred kind can be read otherwise.
+func (t *table) explain(err error) error {
+	if bad := (*SyntaxError)(nil); t.tokenizer != (Tokenizer{}) && errors.As(err, &bad) &&
+		strings.Contains(bad.Found, " in the column ") {
+		bad.Option, bad.Remedy = "Columns", "gives the kind of a column, as in price=text"
+	}
+	return err
+}
