@@ -75,10 +75,12 @@ func TestRowsOfTables(t *testing.T) {
 			t.Errorf("%q: %v, expected %v", given, got, want)
 		}
 	}
-	inferred := gram.Must(gram.Table(t.Context(), append([]string{"id"}, columns...), [][]string{{"k7", "red bike", "1", "07"},
-		{"k9", "a house", "9", "x"}}, labels[:2], gram.ReadOptions{Columns: "zip=category"}))
+	withIDs := [][]string{{"k7", "red bike", "1", "07"}, {"k9", "a house", "9", "x"}}
+	inferred := gram.Must(gram.Table(t.Context(), append([]string{"id"}, columns...), withIDs, labels[:2],
+		gram.ReadOptions{Columns: "zip=category"}))
 	if inferred.DescribeTable() != "id: id; text: title; category: zip; number: price; ignored: none" ||
-		inferred.DocumentName(1) != "k9" || !strings.HasPrefix(inferred.Tokenizer.String(), "title=word + zip=categories + ") {
+		inferred.DocumentName(1) != "k9" ||
+		!strings.HasPrefix(inferred.Tokenizer.String(), "title=word + zip=categories + ") {
 		t.Errorf("%s, %s, cut by %s", inferred.DescribeTable(), inferred.Names, inferred.Tokenizer)
 	}
 	row := func(columns []string, row ...string) error {

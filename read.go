@@ -107,8 +107,8 @@ func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpu
 	return c, nil
 }
 
-// Table makes documents of the rows of a table, each with a field for each of the columns. The columns have the kinds of
-// o.Columns, or kinds by their names and values, unless o.Tokenizer has views of columns, such as
+// Table makes documents of the rows of a table, each with a field for each of the columns. Kinds of
+// columns are set by o.Columns or inferred, unless o.Tokenizer has views of columns, such as
 // "title=words + price=numbers". labels are as for [Texts].
 func Table(
 	ctx context.Context, columns []string, rows [][]string, labels []string, o ReadOptions,
