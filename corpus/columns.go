@@ -509,8 +509,8 @@ func numbersOf(values []string, comma bool) (numbers int, all bool) {
 	return numbers, all
 }
 
-// plainNumber returns a number without separators of thousands and with a decimal point. The number has the form 1.234,5
-// if comma is set, else 1,234.5. Other text is returned as it is.
+// plainNumber returns a number without separators of thousands and with a decimal point. The number
+// has the form 1.234,5 if comma is set, else 1,234.5. Other text is returned unchanged.
 func plainNumber(s string, comma bool) string {
 	thousands, decimal := ",", "."
 	if comma {

@@ -95,9 +95,9 @@ func (r Raw) count(c *termCounter, i int) (missing int, err error) {
 	return 0, nil
 }
 
-// FromRows makes a corpus of rows in memory, each with a field for each of the columns. If opt.Tokenizer has no views of
-// columns, kinds of columns are those of opt.Columns or inferred. labels are as for [FromTexts], and so are options and
-// errors.
+// FromRows makes a corpus of rows in memory, each with a field for each of the columns. If
+// opt.Tokenizer has no views of columns, kinds of columns are set by opt.Columns or inferred. labels,
+// options and errors are those of [FromTexts].
 func FromRows(ctx context.Context, columns []string, rows [][]string, labels []string, opt Options) (*Corpus, error) {
 	raw := Raw{Columns: columns, Rows: rows}
 	if opt.Tokenizer.HasColumns() {
