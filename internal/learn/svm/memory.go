@@ -222,14 +222,6 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	return budget{tiles: tiles, rows: left - tiles}, nil
 }
 
-// LeastBytes bounds the Options.MemoryBytes that are enough for one-vs-rest machines of documents
-// before they are embedded, where nothing else is held. With as much training is slow.
-func LeastBytes(s corpus.Size, workers int) int64 {
-	z := sizesOf(s, workers)
-	z.setEngine(s.Terms, s.Longest)
-	return z.need(&Options{}, []Task{{Settings: Settings{Scheme: solver.OneVsRest}}})
-}
-
 // Need estimates the Options.MemoryBytes that are enough for a task on documents, before they are read.
 func Need(s corpus.Size, workers int, t Task) int64 {
 	z := sizesOf(s, workers)
