@@ -20,7 +20,7 @@ var layers = []string{
 	"internal/flagtext internal/params internal/musttest internal/parquet internal/host internal/snake docs",
 	"asm sparse tiles internal/table",
 	"corpus solver engine/device engine/internal internal/matrixio internal/learn/dense internal/learn/lbfgs",
-	"engine/kernel engine/internal/panel engine/internal/nearest internal/learn/archive internal/learn/grouped " +
+	"engine/kernel engine/internal/panel engine/internal/nearest internal/learn/archive " +
 		"internal/chart",
 	"engine/internal/compute internal/report internal/learn/model",
 	"engine/internal/cache engine/spectrum internal/learn/task",

@@ -47,8 +47,8 @@ type spec struct {
 	Folds int                 `json:"folds"`
 }
 
-// tasks divides the search into tasks, and returns its candidates.
-func (s *spec) tasks(c *corpus.Corpus) (*svm.Tasks, []tune.Candidate, error) {
+// evaluator returns an evaluator of the search, without documents, and the candidates.
+func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, error) {
 	if err := job.Within("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
 		return nil, nil, err
 	}
@@ -84,11 +84,16 @@ func (s *spec) tasks(c *corpus.Corpus) (*svm.Tasks, []tune.Candidate, error) {
 		values(lists["nu"], func(s svm.Settings) float64 { return s.Nu }),
 		values(lists["epsilon"], func(s svm.Settings) float64 { return s.Epsilon }),
 		values(lists["c"], func(s svm.Settings) float64 { return s.C }))
-	v := &svm.Evaluator{Settings: settings, Folds: s.Folds, Seed: s.Seed}
-	tasks, err := svm.NewTasks(v, all, func(_ int, e sparse.Embedding) (int, error) {
-		return len(corpus.Fit(e, c).Terms), nil
-	})
-	return tasks, all, err
+	return &svm.Evaluator{Settings: settings, Folds: s.Folds, Seed: s.Seed}, all, nil
+}
+
+// tasks divides the search into tasks.
+func (s *spec) tasks(c *corpus.Corpus) (*svm.Tasks, error) {
+	v, all, err := s.evaluator(c)
+	if err != nil {
+		return nil, err
+	}
+	return svm.NewTasks(v, all, func(_ int, e sparse.Embedding) int { return len(corpus.Fit(e, c).Terms) }), nil
 }
 
 // values returns a value of each of several settings.
@@ -117,7 +122,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 		return nil, 0, err
 	}
 	s := spec{p.Settings, p.Lists, p.folds}
-	tasks, _, err := s.tasks(from.Corpus)
+	tasks, err := s.tasks(from.Corpus)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -137,7 +142,6 @@ type opened struct {
 	isa    string
 	corpus *corpus.Corpus
 	tasks  *svm.Tasks
-	all    []tune.Candidate
 	last   *svm.Problem
 }
 
@@ -150,7 +154,7 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	if o.corpus, err = j.Host.Corpus(ctx, j.Corpus); err != nil {
 		return nil, err
 	}
-	if o.tasks, o.all, err = o.spec.tasks(o.corpus); err != nil {
+	if o.tasks, err = o.spec.tasks(o.corpus); err != nil {
 		return nil, err
 	}
 	if o.tasks.Len() != j.Tasks {
@@ -206,9 +210,12 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
-	whole := o.tasks.Assemble(func(_ int, e sparse.Embedding) (*svm.Problem, error) {
-		return o.problem(ctx, e)
-	}, func(task int) (*svm.TaskOutcome, error) {
+	v, all, err := o.evaluator(o.corpus)
+	if err != nil {
+		return err
+	}
+	v.Problem = func(ctx context.Context, _ int, e sparse.Embedding) (*svm.Problem, error) { return o.problem(ctx, e) }
+	v.Outcomes = func(task int) (*svm.TaskOutcome, error) {
 		b, err := j.Result(ctx, task, nil)
 		if err != nil {
 			return nil, err
@@ -219,10 +226,10 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 		}
 		out.Progress(int64(task+1), int64(j.Tasks))
 		return found, nil
-	})
-	found, err := tune.Search(ctx, whole, o.all, false, nil)
+	}
+	found, err := tune.Search(ctx, v, all, false, nil)
 	if err != nil {
 		return err
 	}
-	return out.File(newTable(&o.spec, found, len(o.all)).write)
+	return out.File(newTable(&o.spec, found, len(all)).write)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/internal/learn/grouped"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -145,7 +145,7 @@ func (t *training) divide() (train, held []int) {
 			strata[at] = int(t.c.Labels.Of(i)[0])
 		}
 	}
-	train, held = grouped.HoldOut(strata, run.Pick(t.c.Groups, t.rows), max(growParts, len(t.rows)/mostHeld), t.s.Seed)
+	train, held = tune.HoldOut(strata, run.Pick(t.c.Groups, t.rows), max(growParts, len(t.rows)/mostHeld), t.s.Seed)
 	return run.Pick(t.rows, train), run.Pick(t.rows, held)
 }
 

@@ -101,8 +101,8 @@ func TestScaledSearchInTasks(t *testing.T) {
 	}
 	p := musttest.Get(NewProblem(t.Context(), c, kernels[0].Embedding(), Options{}))(t)
 	want := musttest.Get(p.Search(t.Context(), s, g, nil))(t)
-	tasks := tasksOf(t, s, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
-	got := musttest.Get(assembled(t, tasks, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+	tasks := tasksOf(t, s, g, func(int, sparse.Embedding) int { return p.Terms() })
+	got := musttest.Get(assembled(t, s, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
 		func(task int) (*TaskOutcome, error) { return tasks.Do(t.Context(), p, task) }))(t)
 	for i := range want.Points {
 		if !reflect.DeepEqual(comparable(&got.Points[i]), comparable(&want.Points[i])) {

@@ -43,13 +43,13 @@ type Evaluator struct {
 	// isn't used any more. It closes what has a device.
 	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
 
-	DotProducts int64 // that were computed
-	// that training and predicting each candidate and fold by itself would have computed: all pairs of
-	// training documents once, and held-out documents with support vectors
-	Separate int64
+	// Outcomes, if not nil, returns the outcome of a task of [NewTasks]. Nothing of a matrix is computed then.
+	Outcomes func(task int) (*TaskOutcome, error)
 
-	Gram  time.Duration // computing tiles
-	Solve time.Duration // the rest
+	DotProducts int64         // that were computed
+	Separate    int64         // that training and predicting each candidate and fold by itself would have computed
+	Gram        time.Duration // computing tiles
+	Solve       time.Duration // the rest
 }
 
 // part is what is validated together: kernels of an embedding with the same cells.
@@ -121,6 +121,7 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 		w.left += len(part.kernels)
 	}
 	var p *Problem
+	tasks := 0 // whose outcomes are known
 	for i, part := range parts {
 		if i == 0 || !part.shares(parts[i-1]) {
 			var err error
@@ -129,56 +130,38 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 			}
 		}
 		part.inPath(p.Terms())
-		for _, k := range part.kernels { // before any work is done
-			if err := p.suits(k); err != nil {
-				return err
-			}
-		}
 		w.cells, w.s.Scheme, w.computed = part.cells, part.scheme, 0
-		before := p.Cache().Computed
-		err := w.run(ctx, p, part.kernels, func(f *folded, k int, out []*outcome) error {
+		keep := func(f *folded, k int, out []*outcome) error {
 			for cell, o := range out {
-				if err := v.keep(ctx, f, o, all, part.at[k][cell], part.kernels[k], done); err != nil {
+				r, err := f.result(ctx, o)
+				if err != nil {
 					return err
 				}
+				if len(all) > 1 {
+					r.ByFold = nil // which may be large
+				}
+				v.Separate += f.separate(o)
+				at := part.at[k][cell]
+				q := all[at]
+				q.Kernel = part.kernels[k]
+				done(at, tune.Point{Candidate: q, Result: r})
 			}
 			return nil
-		})
+		}
+		if v.Outcomes != nil {
+			if err := v.gather(ctx, w, p, part, &tasks, keep); err != nil {
+				return err
+			}
+			continue
+		}
+		before := p.Cache().Computed
+		err := w.run(ctx, p, part.kernels, keep)
 		v.DotProducts += p.Cache().Computed - before + w.computed
 		v.Gram, v.Solve = w.gram, w.solve
 		if err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// keep passes on the result of a candidate.
-func (v *Evaluator) keep(
-	ctx context.Context, f *folded, o *outcome, all []tune.Candidate, i int, k kernel.Kernel, done func(int, tune.Point),
-) error {
-	r, err := f.result(ctx, o)
-	if err != nil {
-		return err
-	}
-	if len(all) > 1 {
-		r.ByFold = nil // which may be large
-	}
-	for part, fit := range o.folds {
-		var held, own int64
-		for _, d := range f.parts {
-			switch {
-			case d == part:
-				held++
-			case d >= 0:
-				own++
-			}
-		}
-		v.Separate += own*(own+1)/2 + held*int64(fit.Support)
-	}
-	q := all[i]
-	q.Kernel = k
-	done(i, tune.Point{Candidate: q, Result: r})
 	return nil
 }
 

@@ -139,37 +139,49 @@ func (f *folded) result(ctx context.Context, o *outcome) (*tune.Result, error) {
 	return r, err
 }
 
+// separate returns how many dot products each fold of an outcome would compute by itself: all pairs of its training
+// documents once, and its held-out documents with support vectors.
+func (f *folded) separate(o *outcome) (n int64) {
+	for fold, own := range o.folds {
+		var held, others int64
+		for _, part := range f.parts {
+			switch {
+			case part == fold:
+				held++
+			case part >= 0:
+				others++
+			}
+		}
+		n += others*(others+1)/2 + held*int64(own.Support)
+	}
+	return n
+}
+
 // check reports an outcome of a fold that isn't one of f.
 func (f *folded) check(own *FoldOutcome, fold int) error {
 	n, classes := len(f.held(fold)), len(f.p.corpus.classes)
-	_, machines := f.s.machines(f.p.bound.classes)
-	want := map[string]int{"class": 0, "labels": 0, "values": 0, "decision values": 0}
-	switch {
-	case f.targets != nil:
-		want["values"] = n
-	case f.sets != nil:
-		want["labels"] = n
-	default:
-		want["class"] = n
-	}
-	if (f.s.Probabilities || f.s.Thresholds) && f.targets == nil {
-		want["decision values"] = n
-	}
-	for what, found := range map[string]int{"class": len(own.Class), "labels": len(own.Labels),
-		"values": len(own.Values), "decision values": len(own.Decisions)} {
-		if found != want[what] {
-			return fmt.Errorf("%s of %d documents, expected %d", what, found, want[what])
+	_, most := f.s.machines(f.p.bound.classes)
+	machines := int(most)
+	number := func(is bool) int {
+		if is {
+			return n
 		}
+		return 0
 	}
+	want := []int{number(f.labels != nil), number(f.sets != nil), number(f.targets != nil),
+		number((f.s.Probabilities || f.s.Thresholds) && f.targets == nil)}
 	bad := func(most int) func(int) bool { return func(c int) bool { return c < 0 || c >= most } }
-	if slices.ContainsFunc(own.Class, bad(classes)) || slices.ContainsFunc(own.Missing, bad(int(machines))) ||
+	set := func(own []int) bool {
+		increasing := slices.IsSorted(own) && len(slices.Compact(slices.Clone(own))) == len(own)
+		return own == nil || !increasing || slices.ContainsFunc(own, bad(classes))
+	}
+	if !slices.Equal([]int{len(own.Class), len(own.Labels), len(own.Values), len(own.Decisions)}, want) ||
+		slices.ContainsFunc(own.Class, bad(classes)) || slices.ContainsFunc(own.Missing, bad(machines)) ||
 		slices.ContainsFunc(own.Values, func(v float64) bool { return math.IsNaN(v - v) }) ||
-		slices.ContainsFunc(own.Decisions, func(d []float64) bool { return len(d) != int(machines) }) ||
-		slices.ContainsFunc(own.Labels, func(set []int) bool {
-			increasing := slices.IsSorted(set) && len(slices.Compact(slices.Clone(set))) == len(set)
-			return set == nil || !increasing || slices.ContainsFunc(set, bad(classes))
-		}) || min(own.Support, own.Unfinished) < 0 || own.Iterations < 0 {
-		return fmt.Errorf("predictions of other classes or machines, expected %d classes and %d machines", classes, machines)
+		slices.ContainsFunc(own.Decisions, func(d []float64) bool { return len(d) != machines }) ||
+		slices.ContainsFunc(own.Labels, set) || min(own.Support, own.Unfinished) < 0 || own.Iterations < 0 {
+		return fmt.Errorf("predictions of another fold, expected %d documents, %d classes and %d machines", n, classes,
+			machines)
 	}
 	return nil
 }

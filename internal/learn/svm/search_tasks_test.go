@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -8,7 +9,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/musttest"
@@ -17,23 +17,27 @@ import (
 )
 
 // tasksOf divides the search of a grid.
-func tasksOf(
-	t *testing.T, s Settings, g Grid, terms func(cut int, e sparse.Embedding) (int, error),
-) *Tasks {
+func tasksOf(t *testing.T, s Settings, g Grid, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t.Helper()
 	v, all, err := g.evaluator(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return musttest.Get(NewTasks(v, all, terms))(t)
+	return NewTasks(v, all, terms)
 }
 
 // assembled puts the outcomes of tasks together.
 func assembled(
-	t *testing.T, tasks *Tasks, problem func(int, sparse.Embedding) (*Problem, error),
+	t *testing.T, s Settings, g Grid, problem func(int, sparse.Embedding) (*Problem, error),
 	outcomes func(int) (*TaskOutcome, error),
 ) (*tune.Found, error) {
-	return tune.Search(t.Context(), tasks.Assemble(problem, outcomes), tasks.all, false, nil)
+	v, all, err := g.evaluator(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Outcomes = outcomes
+	v.Problem = func(_ context.Context, cut int, e sparse.Embedding) (*Problem, error) { return problem(cut, e) }
+	return tune.Search(t.Context(), v, all, false, nil)
 }
 
 // A search in tasks, done in no order on problems of their own and passed on as text, finds the points
@@ -77,8 +81,8 @@ func TestSearchTasks(t *testing.T) {
 				}
 				return problems[e], nil
 			}
-			tasks := tasksOf(t, c.Settings, c.Grid, func(_ int, e sparse.Embedding) (int, error) {
-				return len(e.Fit(corpus.Documents).Terms), nil
+			tasks := tasksOf(t, c.Settings, c.Grid, func(_ int, e sparse.Embedding) int {
+				return len(e.Fit(corpus.Documents).Terms)
 			})
 			if tasks.Len() != c.tasks {
 				t.Fatalf("%d tasks, expected %d", tasks.Len(), c.tasks)
@@ -94,7 +98,7 @@ func TestSearchTasks(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r := musttest.Get(assembled(t, tasks, problemOf, func(task int) (*TaskOutcome, error) {
+			r := musttest.Get(assembled(t, c.Settings, c.Grid, problemOf, func(task int) (*TaskOutcome, error) {
 				out := &TaskOutcome{}
 				return out, json.Unmarshal(texts[task], out)
 			}))(t)
@@ -122,7 +126,7 @@ func TestSearchTasksRefuse(t *testing.T) {
 	corpus := noisy(t)
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), Folds: 2}
 	p := problem(t, corpus, g.Kernels[0], Options{})
-	terms := func(int, sparse.Embedding) (int, error) { return p.Terms(), nil }
+	terms := func(int, sparse.Embedding) int { return p.Terms() }
 	tasks := tasksOf(t, Settings{}, g, terms)
 	var good []*TaskOutcome
 	for task := range tasks.Len() {
@@ -150,15 +154,11 @@ func TestSearchTasksRefuse(t *testing.T) {
 		var bad TaskOutcome
 		musttest.Do(t, json.Unmarshal(text, &bad))
 		spoil(&bad)
-		_, err = assembled(t, tasks, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+		_, err = assembled(t, Settings{}, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
 			func(task int) (*TaskOutcome, error) { return []*TaskOutcome{good[0], &bad}[task], nil })
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
-	}
-	other := problem(t, corpus, kernel.MustParse("linear"), Options{})
-	if _, err := tasks.Do(t.Context(), other, 0); err == nil {
-		t.Error("a problem of another embedding: no error")
 	}
 	if err := tasks.Validate(p); err != nil {
 		t.Error(err)
@@ -174,7 +174,7 @@ func TestSearchTasksRefuse(t *testing.T) {
 		"one_class": {Settings{Type: model.OneClass}, g},
 	} {
 		p := problem(t, few, g.Kernels[0], Options{})
-		tasks := tasksOf(t, c.Settings, c.Grid, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
+		tasks := tasksOf(t, c.Settings, c.Grid, func(int, sparse.Embedding) int { return p.Terms() })
 		if err := tasks.Validate(p); err == nil {
 			t.Errorf("%s: no error", name)
 		} else {
@@ -200,11 +200,11 @@ func TestSearchTasksRefuseOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := Grid{Kernels: kernelsFor("diffusion"), Folds: 2}
 			p := problem(t, corpus, g.Kernels[0], Options{})
-			tasks := tasksOf(t, c.Settings, g, func(int, sparse.Embedding) (int, error) { return p.Terms(), nil })
+			tasks := tasksOf(t, c.Settings, g, func(int, sparse.Embedding) int { return p.Terms() })
 			if err := tasks.Validate(p); err != nil {
 				t.Error(err)
 			}
-			_, err := assembled(t, tasks, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+			_, err := assembled(t, c.Settings, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
 				func(task int) (*TaskOutcome, error) {
 					out, err := tasks.Do(t.Context(), p, task)
 					if err != nil {
@@ -217,33 +217,5 @@ func TestSearchTasksRefuseOthers(t *testing.T) {
 				t.Error("no error")
 			}
 		})
-	}
-}
-
-// Each embedding is counted once, and a problem must have as many terms; that of one embedding says
-// nothing of the tasks of others.
-func TestSearchTasksOfEmbeddings(t *testing.T) {
-	corpus := noisy(t)
-	g := Grid{Kernels: kernelsFor("diffusion", "linear:embed=tfidf-l2", "diffusion:t=1"), Folds: 2}
-	p := problem(t, corpus, g.Kernels[0], Options{})
-	asked := map[sparse.Embedding]int{}
-	tasks := tasksOf(t, Settings{}, g, func(_ int, e sparse.Embedding) (int, error) {
-		if asked[e]++; e == p.Embedding() {
-			return p.Terms(), nil
-		}
-		return p.Terms() - 1, nil
-	})
-	if len(asked) != 2 || asked[p.Embedding()] != 1 {
-		t.Fatalf("terms of embeddings %v, expected each once", asked)
-	}
-	if err := tasks.Validate(p); err != nil {
-		t.Error(err)
-	}
-	other := problem(t, corpus, g.Kernels[1], Options{})
-	for task := range tasks.Len() {
-		_, e := tasks.Needs(task)
-		if _, err := tasks.Do(t.Context(), other, task); err == nil {
-			t.Errorf("task %d of %s on a problem of %d terms: no error", task, e, other.Terms())
-		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/archive"
-	"github.com/gramengine/gram/internal/learn/grouped"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/lab/internal/selection"
 	"github.com/gramengine/gram/lab/internal/width"
@@ -149,7 +149,7 @@ func (t *training) divide() (fit, valid []int) {
 	for i, class := range t.y {
 		classes[i] = int(class)
 	}
-	return grouped.HoldOut(classes, t.c.Groups, t.s.Parts, t.s.Seed)
+	return tune.HoldOut(classes, t.c.Groups, t.s.Parts, t.s.Seed)
 }
 
 // level are documents by the features of a level, of which the first n are fitted to.

@@ -1,4 +1,4 @@
-package grouped
+package tune
 
 import (
 	"slices"
@@ -15,11 +15,11 @@ func TestFolds(t *testing.T) {
 			labels[i] = -1
 		}
 	}
-	parts := Folds(labels, groups, 5, 1)
-	if !slices.Equal(parts, Folds(labels, groups, 5, 1)) || slices.Equal(parts, Folds(labels, groups, 5, 2)) {
+	parts := grouped(labels, groups, 5, 1)
+	if !slices.Equal(parts, grouped(labels, groups, 5, 1)) || slices.Equal(parts, grouped(labels, groups, 5, 2)) {
 		t.Error("the parts don't follow the seed")
 	}
-	if !slices.Equal(Folds(labels, nil, 5, 1), solver.Folds(labels, 5, 1)) {
+	if !slices.Equal(grouped(labels, nil, 5, 1), solver.Folds(labels, 5, 1)) {
 		t.Error("without groups the parts aren't those of Folds")
 	}
 	of, size := map[int64]int{}, [5]int{}
@@ -75,7 +75,7 @@ func TestFoldsOfClasses(t *testing.T) {
 		labels[i], groups[i] = i/5%3, int64(i/5)
 	}
 	var count [5][3]int
-	for i, part := range Folds(labels, groups, 5, 1) {
+	for i, part := range grouped(labels, groups, 5, 1) {
 		count[part][labels[i]]++
 	}
 	for part, have := range count {
