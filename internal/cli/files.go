@@ -104,19 +104,22 @@ func (f *Flags) checkEnding(path *string, name string, endings ...string) {
 	})
 }
 
-// tables are extensions that other programs open as tables or archives.
-var tables = []string{".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods",
-	".gz", ".zst", ".zip", ".bz2", ".xz"}
+// tables are extensions of files that programs open as tables, or unpack.
+var tables = []string{"csv", "tsv", "json", "jsonl", "parquet", "arrow", "feather", "xlsx", "xls", "ods",
+	"gz", "zst", "zip", "bz2", "xz"}
 
-// CheckTable returns an error if the extension of a flag's file is that of a table format other
-// than written. others describes alternatives.
+// Ending returns the extension of a file's name, in lower case and without the point.
+func Ending(path string) string { return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")) }
+
+// CheckTable refuses a name for a flag whose extension promises a table of another format than those that are written.
+// others says what helps beside another name.
 func CheckTable(flag, path, others string, written ...string) error {
-	ending := strings.ToLower(filepath.Ext(path))
+	ending := Ending(path)
 	if slices.Contains(written, ending) || !slices.Contains(tables, ending) {
 		return nil
 	}
-	return Usagef("%s %s: no %s is written, expected a name that ends in %s%s", flag, path, ending,
-		strings.Join(written, " or "), others)
+	return Usagef("%s %s: no .%s is written, expected a name that ends in .%s%s", flag, path, ending,
+		strings.Join(written, " or ."), others)
 }
 
 func (f *Flags) output(value *string, name, usage string, o output) {

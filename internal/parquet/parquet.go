@@ -38,19 +38,41 @@ const (
 
 const magic = "PAR1"
 
-// Write writes a table of so many rows, every column whether it has values or not. Errors: text that isn't UTF-8, or is
-// longer than 1 GiB; those of w and of ctx.
+// Write writes a table of so many rows, every column whether it has values or not. It fails if text isn't UTF-8 or is
+// longer than 1 GiB, if w fails, and when ctx is done.
 func Write(ctx context.Context, w io.Writer, rows int, columns []Column) error {
-	f := &file{w: w}
-	f.write([]byte(magic))
-	var groups []group
-	for first := 0; first < rows && f.err == nil; {
-		last, err := endOf(ctx, first, rows, columns)
+	out := NewWriter(w, columns)
+	if err := out.Rows(ctx, rows); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// Writer writes a table, some rows at a time.
+type Writer struct {
+	file    file
+	columns []Column
+	rows    int
+	groups  []group
+}
+
+// NewWriter begins a table.
+func NewWriter(w io.Writer, columns []Column) *Writer {
+	out := &Writer{file: file{w: w}, columns: columns}
+	out.file.write([]byte(magic))
+	return out
+}
+
+// Rows writes rows 0 to n-1 of the columns, see [Write].
+func (w *Writer) Rows(ctx context.Context, n int) error {
+	f := &w.file
+	for first := 0; first < n && f.err == nil; {
+		last, err := endOf(ctx, first, n, w.columns)
 		if err != nil {
 			return err
 		}
 		g := group{rows: last - first, at: f.at}
-		for _, c := range columns {
+		for _, c := range w.columns {
 			levels, values, null := c.page(first, last)
 			g.chunks, g.null = append(g.chunks, f.at), append(g.null, null)
 			f.write(header(4+len(levels)+len(values), g.rows))
@@ -59,13 +81,19 @@ func Write(ctx context.Context, w io.Writer, rows int, columns []Column) error {
 			f.write(values)
 		}
 		g.end = f.at
-		groups, first = append(groups, g), last
+		w.groups, first = append(w.groups, g), last
 	}
-	end := footer(rows, columns, groups)
-	f.write(end)
-	f.write(binary.LittleEndian.AppendUint32(nil, uint32(len(end))))
-	f.write([]byte(magic))
+	w.rows += n
 	return f.err
+}
+
+// Close ends the table.
+func (w *Writer) Close() error {
+	end := footer(w.rows, w.columns, w.groups)
+	w.file.write(end)
+	w.file.write(binary.LittleEndian.AppendUint32(nil, uint32(len(end))))
+	w.file.write([]byte(magic))
+	return w.file.err
 }
 
 // file counts what is written.

@@ -364,42 +364,8 @@ func FileOf(c *corpus.Corpus, i int) string {
 	return c.Names[i]
 }
 
-// AppendNeighbours appends a line for each neighbour of a document to b: the document, the
-// neighbour (a document of columns), and the value, separated by TABs.
-func AppendNeighbours(b []byte, document string, near []engine.Neighbour, columns *corpus.Corpus) []byte {
-	for _, n := range near {
-		b = append(append(b, document...), '\t')
-		b = append(append(b, ShortName(columns, int(n.Document))...), '\t')
-		b = append(strconv.AppendFloat(b, float64(n.Value), 'g', -1, 32), '\n')
-	}
-	return b
-}
-
-// AppendGroup appends a line for each document of a group to b: the group's number, the document,
-// keep for the first or drop, and text(i) unless text is nil, separated by TABs.
-func AppendGroup(b []byte, c *corpus.Corpus, number int, group []int32, text func(i int32) string) []byte {
-	what := "keep"
-	for _, i := range group {
-		b = fmt.Appendf(b, "%d\t%s\t%s", number, ShortName(c, int(i)), what)
-		if what = "drop"; text != nil {
-			b = append(append(b, '\t'), text(i)...)
-		}
-		b = append(b, '\n')
-	}
-	return b
-}
-
-// ShortName returns the name of document i in tables: from its file or JSON, else its number from
-// 1.
+// ShortName returns the name of document i in tables: that of its file or in JSON, else its number from 1.
 func ShortName(c *corpus.Corpus, i int) string { return cmp.Or(FileOf(c, i), strconv.Itoa(i+1)) }
-
-// JSONName returns [ShortName] for JSON, in which a document number isn't a string.
-func JSONName(c *corpus.Corpus, i int) any {
-	if name := FileOf(c, i); name != "" {
-		return name
-	}
-	return i + 1
-}
 
 // LabelsOf returns the names of the classes of document i.
 func LabelsOf(c *corpus.Corpus, i int) []string {

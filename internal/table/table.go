@@ -2,57 +2,137 @@
 package table
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gramengine/gram/internal/parquet"
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Column is a column of a table.
-type Column = parquet.Column
+// Column is a column of a table of rows: one of its functions returns the value of a row, or false if there is none.
+type Column[R any] struct {
+	Name  string
+	Text  func(r *R) (string, bool)
+	Real  func(r *R) (float64, bool)
+	Whole func(r *R) (int64, bool)
+}
+
+// Text makes a column of texts; an empty text is none.
+func Text[R any](name string, of func(r *R) string) Column[R] {
+	return Column[R]{Name: name, Text: func(r *R) (string, bool) { s := of(r); return s, s != "" }}
+}
+
+// Real makes a column of numbers.
+func Real[R any](name string, of func(r *R) float64) Column[R] {
+	return Column[R]{Name: name, Real: func(r *R) (float64, bool) { return of(r), true }}
+}
+
+// Single makes a column of float32 numbers, see [Short].
+func Single[R any](name string, of func(r *R) float32) Column[R] {
+	return Real(name, func(r *R) float64 { return Short(of(r)) })
+}
+
+// Short returns the number of the fewest digits that reads as v.
+func Short(v float32) float64 {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
+	return short
+}
+
+// Whole makes a column of whole numbers.
+func Whole[R any](name string, of func(r *R) int) Column[R] {
+	return Column[R]{Name: name, Whole: func(r *R) (int64, bool) { return int64(of(r)), true }}
+}
 
 // Formats lists the formats of [Write], which are also file extensions.
 var Formats = []string{"csv", "tsv", "jsonl", "parquet"}
 
-// Write writes a table as csv (RFC 4180), tsv (the same with TABs), jsonl (one JSON object per
-// line) or parquet. In csv and tsv an apostrophe precedes text that spreadsheets would interpret as
-// a formula, such as =1+1, and columns without values are left out. It fails if the format is
-// unknown, if w fails, or if ctx is done.
-func Write(ctx context.Context, w io.Writer, format string, rows int, columns []Column) error {
-	if !slices.Contains(Formats, format) {
-		return fmt.Errorf("table format %q, expected one of %s", format, strings.Join(Formats, ", "))
+// FormatOf returns the format of a file by its name, "" if its extension is none of [Formats].
+func FormatOf(path string) string {
+	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
+	if slices.Contains(Formats, ending) {
+		return ending
+	}
+	return ""
+}
+
+// atOnce is the number of rows that are held for a row group of Parquet.
+const atOnce = 1 << 13
+
+// Write writes a table as csv (RFC 4180), tsv (the same with TABs), jsonl (one JSON object per line) or parquet. In csv
+// and tsv an apostrophe precedes a text that spreadsheets would take for a formula, such as =1+1. Bytes that aren't
+// UTF-8 are replaced.
+func Write[R any](ctx context.Context, w io.Writer, format string, rows iter.Seq[R], columns ...Column[R]) error {
+	for k, c := range columns {
+		if text := c.Text; text != nil {
+			columns[k].Text = func(r *R) (string, bool) {
+				s, is := text(r)
+				return strings.ToValidUTF8(s, string(utf8.RuneError)), is
+			}
+		}
+	}
+	var each func(r *R) error
+	var end func() error
+	out := bufio.NewWriter(w)
+	switch format {
+	case "parquet":
+		each, end = parquetRows(ctx, out, columns)
+	case "jsonl":
+		each, end = lines(out, columns), func() error { return nil }
+	default:
+		each, end = records(out, map[string]rune{"csv": ',', "tsv": '\t'}[format], columns)
+	}
+	n := 0
+	for r := range rows {
+		if n++; n%1024 == 1 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := each(&r); err != nil {
+			return err
+		}
 	}
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	switch format {
-	case "parquet":
-		return parquet.Write(ctx, w, rows, columns)
-	case "jsonl":
-		return writeLines(ctx, w, rows, columns)
+	if err := end(); err != nil {
+		return err
 	}
-	return writeCSV(ctx, w, map[string]rune{"csv": ',', "tsv": '\t'}[format], rows, columns)
+	return out.Flush()
 }
 
-// value returns the value of a column in row i, or nil.
-func value(c *Column, i int) any {
+// WriteAll is [Write] of a slice. In csv and tsv columns without values are left out.
+func WriteAll[R any](ctx context.Context, w io.Writer, format string, rows []R, columns ...Column[R]) error {
+	if format == "csv" || format == "tsv" {
+		columns = slices.DeleteFunc(columns, func(c Column[R]) bool {
+			some := func(r R) bool { v := c.value(&r); return v != nil && v != "" }
+			return len(rows) > 0 && !slices.ContainsFunc(rows, some)
+		})
+	}
+	return Write(ctx, w, format, slices.Values(rows), columns...)
+}
+
+// value returns the value of a row, nil if there is none.
+func (c *Column[R]) value(r *R) any {
 	var v any
 	var is bool
 	switch {
 	case c.Text != nil:
-		v, is = c.Text(i)
+		v, is = c.Text(r)
 	case c.Real != nil:
-		v, is = c.Real(i)
+		v, is = c.Real(r)
 	default:
-		v, is = c.Whole(i)
+		v, is = c.Whole(r)
 	}
 	if !is {
 		return nil
@@ -60,18 +140,52 @@ func value(c *Column, i int) any {
 	return v
 }
 
-func writeLines(ctx context.Context, w io.Writer, rows int, columns []Column) error {
+// parquetRows collects rows for groups.
+func parquetRows[R any](ctx context.Context, w io.Writer, columns []Column[R]) (func(r *R) error, func() error) {
+	var group []R
+	var of []parquet.Column
+	for _, c := range columns {
+		p := parquet.Column{Name: c.Name}
+		switch {
+		case c.Text != nil:
+			p.Text = func(i int) (string, bool) { return c.Text(&group[i]) }
+		case c.Real != nil:
+			p.Real = func(i int) (float64, bool) { return c.Real(&group[i]) }
+		default:
+			p.Whole = func(i int) (int64, bool) { return c.Whole(&group[i]) }
+		}
+		of = append(of, p)
+	}
+	out := parquet.NewWriter(w, of)
+	flush := func() error {
+		err := out.Rows(ctx, len(group))
+		group = group[:0]
+		return err
+	}
+	each := func(r *R) error {
+		if group = append(group, *r); len(group) == atOnce {
+			return flush()
+		}
+		return nil
+	}
+	return each, func() error {
+		if err := flush(); err != nil {
+			return err
+		}
+		return out.Close()
+	}
+}
+
+// lines writes objects.
+func lines[R any](w io.Writer, columns []Column[R]) func(r *R) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	for i := range rows {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+	return func(r *R) error {
 		b.Reset()
 		separator := byte('{')
 		for k := range columns {
-			v := value(&columns[k], i)
+			v := columns[k].value(r)
 			if v == nil {
 				continue
 			}
@@ -83,36 +197,26 @@ func writeLines(ctx context.Context, w io.Writer, rows int, columns []Column) er
 			b.Truncate(b.Len() - 1) // the line end
 			separator = ','
 		}
-		b.WriteString("}\n")
-		if _, err := w.Write(b.Bytes()); err != nil {
-			return err
+		if separator == '{' {
+			b.WriteByte(separator)
 		}
+		b.WriteString("}\n")
+		_, err := w.Write(b.Bytes())
+		return err
 	}
-	return nil
 }
 
-func writeCSV(ctx context.Context, w io.Writer, comma rune, rows int, columns []Column) error {
-	empty := func(c Column) bool {
-		for i := range rows {
-			if v := value(&c, i); v != nil && v != "" {
-				return false
-			}
-		}
-		return rows > 0
-	}
-	columns = slices.DeleteFunc(slices.Clone(columns), empty)
+// records writes a header and a line for each row.
+func records[R any](w io.Writer, comma rune, columns []Column[R]) (each func(r *R) error, end func() error) {
 	out, record := csv.NewWriter(w), make([]string, len(columns))
 	out.Comma = comma
 	for k, c := range columns {
 		record[k] = c.Name
 	}
 	err := out.Write(record)
-	for i := 0; i < rows && err == nil; i++ {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
+	each = func(r *R) error {
 		for k := range columns {
-			switch v := value(&columns[k], i).(type) {
+			switch v := columns[k].value(r).(type) {
 			case string:
 				record[k] = run.PlainCell(v)
 			case float64:
@@ -123,8 +227,7 @@ func writeCSV(ctx context.Context, w io.Writer, comma rune, rows int, columns []
 				record[k] = ""
 			}
 		}
-		err = out.Write(record)
+		return out.Write(record)
 	}
-	out.Flush()
-	return err
+	return each, func() error { out.Flush(); return cmp.Or(err, out.Error()) }
 }

@@ -4,7 +4,6 @@
 package duplicates
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -213,15 +213,6 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) error {
 		return err
 	}
 	return out.File(func(w io.Writer) error {
-		to := bufio.NewWriterSize(w, 1<<16)
-		for k, group := range kept.Groups() {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if _, err := to.Write(source.AppendGroup(to.AvailableBuffer(), o.corpus, k+1, group, nil)); err != nil {
-				return err
-			}
-		}
-		return to.Flush()
+		return table.Write(ctx, w, "tsv", source.Members(kept.Groups()), source.MemberColumns(o.corpus, false)...)
 	})
 }

@@ -1,7 +1,7 @@
 package neighbours
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,9 +9,9 @@ import (
 
 	"github.com/gramengine/gram/cluster/job"
 	"github.com/gramengine/gram/cluster/jobs/blocks"
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/internal/table"
 )
 
 // gather reads each block twice, and holds the lists of a range of documents from all blocks at a
@@ -36,18 +36,24 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 		return err
 	}
 	return out.File(func(w io.Writer) error {
-		b := bufio.NewWriterSize(w, 1<<16)
-		for i := range o.Blocks() {
-			near, err := o.merge(ctx, j, i)
-			if err != nil {
-				return err
+		var failed error
+		rows := func(yield func(source.Near) bool) {
+			for i := range o.Blocks() {
+				near, err := o.merge(ctx, j, i)
+				if err != nil {
+					failed = err
+					return
+				}
+				for r := range source.Pairs(near, o.Span(i)[0]) {
+					if !yield(r) {
+						return
+					}
+				}
+				out.Progress(int64(i+1), int64(o.Blocks()))
 			}
-			if err := lines(ctx, b, c, o.Span(i)[0], near); err != nil {
-				return err
-			}
-			out.Progress(int64(i+1), int64(o.Blocks()))
 		}
-		return b.Flush()
+		err := table.Write(ctx, w, "tsv", rows, source.NearColumns(c, c, "value", false)...)
+		return cmp.Or(failed, err)
 	})
 }
 
@@ -69,18 +75,4 @@ func (o *opened) merge(ctx context.Context, j *job.Job, i int) (*engine.Neighbou
 		parts = append(parts, lists)
 	}
 	return o.engine.MergeNeighbours(ctx, o.kernel, o.Span(i)[0], parts, o.options())
-}
-
-// lines writes a line for each neighbour of the documents from first on.
-func lines(ctx context.Context, w *bufio.Writer, c *corpus.Corpus, first int, near *engine.Neighbours) error {
-	for i := range near.Len() {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		b := source.AppendNeighbours(w.AvailableBuffer(), source.ShortName(c, first+i), near.Of(i), c)
-		if _, err := w.Write(b); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -69,7 +69,7 @@ func (r *evaluate) check() error {
 	if err := r.named("evaluate with"); err != nil {
 		return err
 	}
-	r.to, r.Reread = ending(r.out), append(r.Reread, &r.training)
+	r.to, r.Reread = cli.Ending(r.out), append(r.Reread, &r.training)
 	switch {
 	case r.out != "" && !slices.Contains(table.Formats, r.to):
 		return cli.Usagef("-o %s, expected a name that ends in .csv, .tsv, .jsonl or .parquet", r.out)
@@ -164,7 +164,7 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 			rows[i] = out.Outcomes[i].Row
 		}
 		_, err := matrixio.Make(r.out, func(w io.Writer) error {
-			return table.Write(ctx, w, r.to, len(rows), columnsOf(rows))
+			return table.WriteAll(ctx, w, r.to, rows, predictionColumns()...)
 		})
 		if err != nil {
 			return err

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gramengine/gram/corpus"
@@ -107,9 +105,6 @@ func (r *predict) named(what string) error {
 // keepTexts keeps texts within a quarter of -m.
 func (r *predict) keepTexts() { r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64) }
 
-// ending is that of a file's name, which programs know in capitals, too.
-func ending(file string) string { return strings.ToLower(strings.TrimPrefix(filepath.Ext(file), ".")) }
-
 // outputs are what a line of predictions may hold.
 var outputs = []string{"labels", "probabilities", "decisions"}
 
@@ -124,17 +119,17 @@ func (r *predict) check() error {
 	case bool(r.prob):
 		r.output = "probabilities"
 	}
-	by := ending(r.out)
+	by := cli.Ending(r.out)
 	if r.to == "" && r.output == "" && slices.Contains(table.Formats, by) {
 		r.to = by
 	}
 	switch {
 	case r.to == "" && r.output == "":
-		if err := cli.CheckTable("-o", r.out, ", or -to FORMAT", ".csv", ".tsv", ".jsonl", ".parquet"); err != nil {
+		if err := cli.CheckTable("-o", r.out, ", or -to FORMAT", "csv", "tsv", "jsonl", "parquet"); err != nil {
 			return err
 		}
 	case r.to == "" && r.output != "labels":
-		if err := cli.CheckTable("-o", r.out, ", or no -output", ".csv", ".tsv"); err != nil {
+		if err := cli.CheckTable("-o", r.out, ", or no -output", "csv", "tsv"); err != nil {
 			return err
 		}
 	case r.to == "lines":
@@ -223,7 +218,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	writing := time.Now()
 	lines := &learn.Lines{What: r.output, Of: *of, P: prediction}
 	if r.output != "labels" {
-		lines.Separator = map[string]string{"csv": ",", "tsv": "\t"}[ending(r.out)]
+		lines.Separator = map[string]string{"csv": ",", "tsv": "\t"}[cli.Ending(r.out)]
 	}
 	if r.names {
 		lines.Name = func(i int) string { return cmp.Or(source.FileOf(corpus, i), strconv.Itoa(i+1)) }
@@ -239,7 +234,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 			if err != nil {
 				return err
 			}
-			return table.Write(ctx, w, r.to, len(rows), columnsOf(rows))
+			return table.WriteAll(ctx, w, r.to, rows, predictionColumns()...)
 		}
 	}
 	if r.out != "" {

@@ -1,6 +1,7 @@
 package neighbours
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -20,6 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -29,17 +31,16 @@ var Duplicates = &cli.Command{
 	Summary: "write groups of documents that are nearly the same, with one to keep of each",
 	Help: `
 Goes through the documents in order and drops each whose c = 1 - cosine with a document kept before
-it is at most a bound, exactly. A group is a document that is kept, with those dropped for it.
-Documents are named by their file, by the key name in JSON, or by their number from 1:
-  tsv     number of the group, document, and keep or drop on a line, TABs between
-  jsonl   one object for each group: {"group": 1, "keep": ..., "drop": [...]}
+it is at most a bound, exactly. A group is a document that is kept, with those dropped for it. The
+table (csv, tsv, jsonl, parquet) has a line for each document of a group: number of the group,
+document, keep or drop. Documents are named by their file, by the key name in JSON, or by their
+number from 1.
 Words may hold digits, unlike those of other commands, so that texts which differ in a number
 differ; -digits=false counts letters alone. Equal texts are duplicates, with or without terms.
 -texts adds the beginning of each text. -keep FILE writes the corpus without what is dropped: JSON
 lines (name, label, text) or svmlight lines of vectors, which -in reads. With -of it names the
 documents of -in within the bound of one of -of, such as test documents that leak into training:
-  tsv     document, document of -of, c
-  jsonl   {"document": ..., "of": ..., "c": ...}
+document, neighbour, c.
 c is that of the embedding, by default of √θ; 0.02 is about two words in a hundred. With -of, idf
 is that of -of, and terms that only one of both has count. Texts that differ only in the order of
 their words have c = 0. A pair counts if its c, in float64, is at most bound * (1 + 1e-9).`,
@@ -61,8 +62,8 @@ gram duplicates -within 0 -embed tf -in train.svm`,
 		d.Compute.Declare(f)
 		f.Group("Output", "")
 		f.Writes(&d.out, "o", "write to `FILE` (default: -, standard output)")
-		f.Choose(&d.format, "to", "", "write `FORMAT`: tsv or jsonl (default: from the ending, else tsv)",
-			[]string{"tsv", "jsonl"})
+		f.Choose(&d.format, "to", "", "`FORMAT`: csv, tsv, jsonl or parquet (default: from the name, else tsv)",
+			table.Formats)
 		d.declareTexts(f)
 		f.Writes(&d.keep, "keep", "write the documents that are kept to `FILE`")
 		f.Check(d.check)
@@ -80,37 +81,23 @@ type duplicates struct {
 
 // duplicatesReport is the report of the command duplicates.
 type duplicatesReport struct {
-	Corpus    source.Line  `json:"corpus"`
-	Of        *source.Line `json:"of,omitempty"`
-	Embedding string       `json:"embedding"`
-	Within    float64      `json:"within"`
-	ISA       string       `json:"isa"`
-	Why       string       `json:"backend_reason,omitempty"`
-	Pairs     int64        `json:"pairs_within"`
-	Same      int64        `json:"pairs_of_c_0"`
-	Blank     int          `json:"without_terms,omitempty"` // texts
+	outcome
+	Within  float64 `json:"within"`
+	Pairs   int64   `json:"pairs_within"`
+	Same    int64   `json:"pairs_of_c_0"`
+	Groups  int     `json:"groups"`
+	Grouped int     `json:"documents_in_groups"`
+	Dropped int     `json:"documents_to_drop"`
+	Leaks   int     `json:"documents_near_to_others,omitempty"` // with -of
 
-	Plan      *engine.JoinPlan `json:"plan"`
-	Groups    int              `json:"groups"`
-	Grouped   int              `json:"documents_in_groups"`
-	Dropped   int              `json:"documents_to_drop"`
-	Sizes     []groupSize      `json:"groups_by_size"`
-	Largest   []largestGroup   `json:"largest_groups"`
-	Leaks     int              `json:"documents_near_to_others,omitempty"` // with -of
-	KeptFile  string           `json:"kept_file,omitempty"`
-	KeptBytes int64            `json:"kept_file_bytes,omitempty"`
-	SecondsOf float64          `json:"seconds_pairs"`
-	written
-
-	texts report.Section // of the page
+	sizes   []groupSize
+	largest []largestGroup
+	kept    string         // line about -keep
+	groups  report.Section // of the page
 }
 
 // groupSize counts the groups of some sizes.
-type groupSize struct {
-	From   int `json:"from"`
-	To     int `json:"to"`
-	Groups int `json:"groups"`
-}
+type groupSize struct{ From, To, Groups int }
 
 func (s groupSize) String() string {
 	if s.To > s.From {
@@ -121,8 +108,8 @@ func (s groupSize) String() string {
 
 // largestGroup is one of the largest groups.
 type largestGroup struct {
-	Documents int    `json:"documents"`
-	Keep      string `json:"keep"`
+	Documents int
+	Keep      string
 }
 
 func (r *duplicatesReport) Describe(d *report.Document) {
@@ -133,7 +120,7 @@ func (r *duplicatesReport) Describe(d *report.Document) {
 	d.Line(planned(r.Plan))
 	if r.Of != nil {
 		d.Linef("%s near to one of %s", report.Documents(r.Leaks), r.Of)
-		r.line(d, "pairs", r.SecondsOf)
+		r.line(d, "pairs")
 		return
 	}
 	share := report.Percent(float64(r.Dropped) / float64(max(r.Corpus.Documents, 1)))
@@ -141,26 +128,25 @@ func (r *duplicatesReport) Describe(d *report.Document) {
 		report.Documents(r.Grouped), report.Count(r.Dropped), share)
 	if r.Groups > 0 {
 		t := report.NewTable(">documents in a group", ">groups")
-		for _, s := range r.Sizes {
+		for _, s := range r.sizes {
 			t.Add(s.String(), report.Count(s.Groups))
 		}
 		d.Table(groupSizes, "", t)
 		t = report.NewTable(">the largest", "keep")
-		for _, g := range r.Largest {
+		for _, g := range r.largest {
 			t.Add(report.Count(g.Documents), g.Keep)
 		}
 		d.Table("Largest groups", "", t)
 	}
-	if r.KeptFile != "" {
-		kept := report.Documents(r.Corpus.Documents - r.Dropped)
-		d.Fact(r.KeptFile, "%s kept, %s", kept, report.Bytes(r.KeptBytes))
+	if r.kept != "" {
+		d.Line(r.kept)
 	}
-	r.line(d, "pairs", r.SecondsOf)
+	r.line(d, "pairs")
 }
 
 // check checks that the flags make sense together.
 func (d *duplicates) check() (err error) {
-	if err := d.search.check(map[string]string{"": "tsv", ".tsv": "tsv", ".jsonl": "jsonl"}); err != nil {
+	if err := d.search.check(table.Formats); err != nil {
 		return err
 	}
 	if !(d.within >= 0 && d.within < 1) {
@@ -169,7 +155,7 @@ func (d *duplicates) check() (err error) {
 	if d.of != "" && d.keep != "" {
 		return cli.Usagef("-keep does not apply to -of: nothing is dropped")
 	}
-	if err := cli.CheckTable("-keep", d.keep, "", ".jsonl"); err != nil {
+	if err := cli.CheckTable("-keep", d.keep, "", "jsonl"); err != nil {
 		return err
 	}
 	if d.In == "-" && d.of == "-" {
@@ -217,10 +203,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	if others != nil {
 		return d.leaks(ctx, e, p, c, others)
 	}
-	r := &duplicatesReport{Corpus: source.NewLine(c), Embedding: d.embedding.String(), Within: d.within,
-		Sizes: []groupSize{}, Largest: []largestGroup{},
-		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
-	begin := time.Now()
+	r := d.newReport(c, nil)
 	n := c.Documents.Rows()
 	need := backend.RuntimeBytes + needs(c.Size())
 	if err := d.Fits("duplicates of "+report.Documents(n), need); err != nil {
@@ -230,8 +213,8 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	warnBlank(e, space.Blank)
-	r.Blank, space = space.Blank, nil
+	r.blank(e, space.Blank)
+	space = nil
 	documents := c.Documents
 	if c.Documents = nil; d.keep == "" || c.Kept() {
 		documents = nil
@@ -241,36 +224,32 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	r.count(c, groups)
-	r.texts = d.first(c, groups)
+	r.groups = d.first(c, groups)
 	if d.keep != "" {
 		p.Stage("writing " + filepath.Base(d.keep))
-		r.KeptFile = d.keep
-		if r.KeptBytes, err = writeKept(ctx, d.keep, c, documents, n, groups); err != nil {
+		bytes, err := writeKept(ctx, d.keep, c, documents, n, groups)
+		if err != nil {
 			return err
 		}
+		r.kept = fmt.Sprintf("%s: %s kept, %s", d.keep, report.Documents(n-r.Dropped), report.Bytes(bytes))
 	}
 	p.Stage("writing " + filepath.Base(d.out))
-	return d.written(ctx, e, p, r, begin, len(groups), func(b []byte, k int) ([]byte, error) {
-		return d.lines(b, c, k+1, groups[k])
-	})
+	if err := write(ctx, &r.outcome, source.Members(groups), source.MemberColumns(c, d.texts)); err != nil {
+		return err
+	}
+	p.Clear()
+	return d.Report(e, d.f, r)
+}
+
+// newReport begins a report, with the corpus that is compared with unless that is nil.
+func (d *duplicates) newReport(c, of *corpus.Corpus) *duplicatesReport {
+	r := &duplicatesReport{outcome: d.newOutcome(c, of), Within: d.within}
+	r.Embedding = d.embedding.String()
+	return r
 }
 
 // notTexts are endings of files of vectors and matrices.
 var notTexts = []string{".svm", ".libsvm", ".mtx", ".npy", ".npz"}
-
-// written writes lines, and the report.
-func (d *duplicates) written(
-	ctx context.Context, e *cli.Env, p *cli.Progress, r *duplicatesReport, begin time.Time, n int,
-	lines func(b []byte, k int) ([]byte, error),
-) (err error) {
-	r.FileBytes, err = matrixio.Make(d.out, func(w io.Writer) error { return writeLines(ctx, w, n, lines) })
-	if err != nil {
-		return err
-	}
-	p.Clear()
-	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
-	return d.Report(e, d.f, r)
-}
 
 // find returns the groups, as of [engine.GroupsWithin].
 func (d *duplicates) find(
@@ -281,7 +260,7 @@ func (d *duplicates) find(
 	begin := time.Now()
 	w, err := engine.GroupsWithin(ctx, x, d.within, opt)
 	p.Clear()
-	r.SecondsOf = time.Since(begin).Seconds()
+	r.Searched = time.Since(begin).Seconds()
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +292,7 @@ func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
 			above = above || len(g) > to
 		}
 		if in > 0 {
-			r.Sizes = append(r.Sizes, groupSize{from, to, in})
+			r.sizes = append(r.sizes, groupSize{from, to, in})
 		}
 		if !above {
 			break
@@ -323,33 +302,8 @@ func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
 	largest := slices.Clone(groups)
 	slices.SortStableFunc(largest, func(a, b []int32) int { return len(b) - len(a) })
 	for _, g := range largest[:min(len(largest), mostLargest)] {
-		r.Largest = append(r.Largest, largestGroup{len(g), source.ShortName(c, int(g[0]))})
+		r.largest = append(r.largest, largestGroup{len(g), source.ShortName(c, int(g[0]))})
 	}
-}
-
-// lines appends the lines of a group.
-func (d *duplicates) lines(b []byte, c *corpus.Corpus, number int, group []int32) ([]byte, error) {
-	if d.format == "jsonl" {
-		line := struct {
-			Group int   `json:"group"`
-			Keep  any   `json:"keep"`
-			Drop  []any `json:"drop"`
-		}{Group: number, Keep: d.shown(c, int(group[0]))}
-		for _, i := range group[1:] {
-			line.Drop = append(line.Drop, d.shown(c, int(i)))
-		}
-		text, err := json.Marshal(line)
-		return append(append(b, text...), '\n'), err
-	}
-	return source.AppendGroup(b, c, number, group, d.text(c)), nil
-}
-
-// text is what lines have of a text; nil for nothing.
-func (d *duplicates) text(c *corpus.Corpus) func(i int32) string {
-	if !d.texts {
-		return nil
-	}
-	return func(i int32) string { return beginning(c.Text(int(i))) }
 }
 
 // writeKept writes the documents that no group drops: their texts as JSON lines or, of vectors, documents as
@@ -365,22 +319,30 @@ func writeKept(
 	}
 	var indices []uint64
 	var values []float64
+	line := func(b []byte, i int) []byte {
+		if c.Kept() {
+			return appendObject(b, c, i)
+		}
+		terms, raw := documents.Row(i)
+		indices, values = indices[:0], values[:0]
+		for k, t := range terms {
+			indices, values = append(indices, uint64(t)), append(values, float64(raw[k]))
+		}
+		return matrixio.AppendVector(b, strings.Join(source.LabelsOf(c, i), ","), indices, values, 32)
+	}
 	return matrixio.Make(path, func(w io.Writer) error {
-		return writeLines(ctx, w, n, func(b []byte, i int) ([]byte, error) {
-			if dropped[i] {
-				return b, nil
+		out := bufio.NewWriterSize(w, 1<<16)
+		for i := range n {
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
-			labels := source.LabelsOf(c, i)
-			if c.Kept() {
-				return appendObject(b, c, i), nil
+			if !dropped[i] {
+				if _, err := out.Write(line(out.AvailableBuffer(), i)); err != nil {
+					return err
+				}
 			}
-			terms, raw := documents.Row(i)
-			indices, values = indices[:0], values[:0]
-			for k, t := range terms {
-				indices, values = append(indices, uint64(t)), append(values, float64(raw[k]))
-			}
-			return matrixio.AppendVector(b, strings.Join(labels, ","), indices, values, 32), nil
-		})
+		}
+		return out.Flush()
 	})
 }
 
@@ -413,18 +375,9 @@ func needs(s corpus.Size) int64 {
 	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))
 }
 
-// leak is a document that another one is near to.
-type leak struct {
-	i, of int
-	c     float64
-}
-
 // leaks writes which documents of a corpus are near to one of others.
 func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, docs, others *corpus.Corpus) error {
-	r := &duplicatesReport{Corpus: source.NewLine(docs), Of: new(source.NewLine(others)), Within: d.within,
-		Embedding: d.embedding.String(), Sizes: []groupSize{}, Largest: []largestGroup{},
-		written: written{File: d.out, Format: d.format, LimitBytes: int64(d.Memory)}}
-	begin := time.Now()
+	r := d.newReport(docs, others)
 	need := int64(backend.RuntimeBytes)
 	for _, c := range []*corpus.Corpus{docs, others} {
 		embedded, _ := source.WorkBytes(c.Size())
@@ -437,9 +390,9 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, doc
 	if err != nil {
 		return err
 	}
-	warnBlank(e, space.Blank)
-	r.Blank, space = space.Blank, nil
-	var found []leak
+	r.blank(e, space.Blank)
+	space = nil
+	var found []source.Near
 	pairs := float64(rows.Rows()) * float64(x.Rows())
 	p.Stage("pairs within " + report.Float(d.within))
 	opt := d.Options(d.Pairs(pairs), p)
@@ -452,37 +405,27 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, doc
 				return err
 			}
 		}
-		found = append(found, leak{i, j, c})
+		found = append(found, source.Near{I: i, Of: j, Value: c})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	r.SecondsOf = time.Since(begin).Seconds()
+	r.Searched = time.Since(r.begin).Seconds()
 	r.ISA, r.Why = cmp.Or(opt.ISA, string(asm.Best().ISA)), d.Why()
-	slices.SortFunc(found, func(a, b leak) int {
-		return cmp.Or(cmp.Compare(a.i, b.i), cmp.Compare(a.c, b.c), cmp.Compare(a.of, b.of))
+	slices.SortFunc(found, func(a, b source.Near) int {
+		return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Of, b.Of))
 	})
 	for at, l := range found {
-		if at == 0 || l.i != found[at-1].i {
+		if at == 0 || l.I != found[at-1].I {
 			r.Leaks++
 		}
 	}
-	r.texts = d.nearPairs(docs, others, found)
-	return d.written(ctx, e, p, r, begin, len(found), func(b []byte, k int) ([]byte, error) {
-		l := found[k]
-		if d.format == "jsonl" {
-			text, err := json.Marshal(struct {
-				Document any     `json:"document"`
-				Of       any     `json:"of"`
-				Distance float64 `json:"c"`
-			}{d.shown(docs, l.i), d.shown(others, l.of), l.c})
-			return append(append(b, text...), '\n'), err
-		}
-		b = fmt.Appendf(b, "%s\t%s\t%s", source.ShortName(docs, l.i), source.ShortName(others, l.of), report.Float(l.c))
-		if d.texts {
-			b = fmt.Appendf(b, "\t%s\t%s", beginning(docs.Text(int(l.i))), beginning(others.Text(int(l.of))))
-		}
-		return append(b, '\n'), nil
-	})
+	r.groups = d.nearPairs(docs, others, found)
+	err = write(ctx, &r.outcome, slices.Values(found), source.NearColumns(docs, others, "c", d.texts))
+	if err != nil {
+		return err
+	}
+	p.Clear()
+	return d.Report(e, d.f, r)
 }

@@ -5,7 +5,9 @@ package neighbours
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -17,22 +19,23 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/chart"
 	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/internal/table"
 	"github.com/gramengine/gram/sparse"
 )
 
 // Neighbours is the command that writes the nearest documents of each.
 var Neighbours = &cli.Command{
 	Name:    "neighbours",
-	Summary: "write the nearest documents of each, exactly (TSV, JSON lines, .npz)",
+	Summary: "write the nearest documents of each, exactly: a table or a sparse matrix",
 	Help: `
 Finds the k documents with the greatest kernel value for each document, exactly: it compares all
-pairs, and keeps no matrix. Documents are named by their file, by the key name in JSON, or by their
-number from 1:
-  tsv     document, neighbour and value on a line, the nearest first, TABs between
-  jsonl   an object for each document: {"document": ..., "neighbours": [{"document", "value"}, ...]}
-  npz     a matrix in compressed rows of float32, for scipy.sparse.load_npz
+pairs, and keeps no matrix. A table (csv, tsv, jsonl, parquet) has a line for each neighbour, the
+nearest first: document, neighbour, value. Documents are named by their file, by the key name in
+JSON, or by their number from 1. npz is a matrix in compressed rows of float32, for
+scipy.sparse.load_npz.
 Among equal values the one with the smaller c = 1 - cosine comes first if the kernel falls with c,
 then the one with the smaller number. -min compares in float64, with c or c / (1 + 1e-9). If it
 asks for c below 0.1, a join leaves out nearly all pairs, with the same result. -of finds the
@@ -61,7 +64,7 @@ gram neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 			}
 			return ""
 		})
-		f.Choose(&n.format, "to", "", "write `FORMAT`: tsv, jsonl or npz (default: from the ending, else tsv)", formats)
+		f.Choose(&n.format, "to", "", "`FORMAT`: csv, tsv, jsonl, parquet or npz (default: from the name, else tsv)", formats)
 		n.declareTexts(f)
 		f.Draws(&n.plot, "plot", "plot the distribution of the nearest document's value to `FILE`, an .svg file")
 		f.Check(n.check)
@@ -80,36 +83,23 @@ type neighbours struct {
 
 // neighboursReport is the report of the command neighbours.
 type neighboursReport struct {
-	Corpus     source.Line      `json:"corpus"`
-	Of         *source.Line     `json:"of,omitempty"` // where other documents are the neighbours
-	Kernel     string           `json:"kernel"`
-	Embedding  string           `json:"embedding"`
-	K          int              `json:"k"`
-	Min        *float64         `json:"min,omitempty"`
-	ISA        string           `json:"isa"`
-	Why        string           `json:"backend_reason,omitempty"`
-	Neighbours int64            `json:"neighbours"`
-	Lonely     int              `json:"without_neighbours"`      // documents
-	Blank      int              `json:"without_terms,omitempty"` // texts
-	Nearest    distribution     `json:"nearest_value"`
-	Pairs      int64            `json:"pairs"`
-	PairsPerS  float64          `json:"pairs_per_s"` // while neighbours were found
-	Plan       *engine.JoinPlan `json:"plan,omitempty"`
-	SecondsOf  float64          `json:"seconds_neighbours"`
-	written
+	outcome
+	Kernel     string       `json:"kernel"`
+	K          int          `json:"k"`
+	Min        *float64     `json:"min,omitempty"`
+	Neighbours int64        `json:"neighbours"`
+	Lonely     int          `json:"without_neighbours"` // documents
+	Nearest    distribution `json:"nearest_value"`
+	Pairs      int64        `json:"pairs"`
 
-	nearest []float64 // values
-	from    *writer
+	nearest       []float64 // values
+	near          *engine.Neighbours
+	rows, columns *corpus.Corpus
+	texts         bool
 }
 
-// distribution is that of one value of each document.
-type distribution struct {
-	Min    float64 `json:"least"`
-	Low    float64 `json:"p10"`
-	Median float64 `json:"median"`
-	High   float64 `json:"p90"`
-	Max    float64 `json:"most"`
-}
+// distribution has quantiles of one value of each document.
+type distribution struct{ Min, P10, Median, P90, Max float64 }
 
 func newDistribution(values []float64) distribution {
 	slices.Sort(values)
@@ -128,11 +118,11 @@ func (r *neighboursReport) Describe(d *report.Document) {
 		d.Line(r.Of)
 	}
 	d.Linef("%s, %s of each document, %s in all, %s pairs/s, %s", r.Kernel,
-		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours), report.Rate(float64(r.PairsPerS)),
+		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours), report.Rate(float64(r.Pairs)/max(r.Searched, 1e-9)),
 		backend.WithWhy(r.ISA, r.Why))
 	if r.Neighbours > 0 {
 		d.Fact("the nearest", "from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g", r.Nearest.Min,
-			r.Nearest.Max, r.Nearest.Median, r.Nearest.Low, r.Nearest.High)
+			r.Nearest.Max, r.Nearest.Median, r.Nearest.P10, r.Nearest.P90)
 	}
 	if r.Lonely > 0 {
 		d.Fact("without any", "%s", report.Documents(r.Lonely))
@@ -140,14 +130,13 @@ func (r *neighboursReport) Describe(d *report.Document) {
 	if r.Plan != nil {
 		d.Line(planned(r.Plan))
 	}
-	r.line(d, "neighbours", r.SecondsOf)
+	r.line(d, "neighbours")
 	r.describePage(d)
 }
 
 // check checks that the flags make sense together.
 func (n *neighbours) check() error {
-	err := n.search.check(map[string]string{"": "tsv", ".tsv": "tsv", ".jsonl": "jsonl", ".npz": "npz"})
-	if err != nil {
+	if err := n.search.check(formats); err != nil {
 		return err
 	}
 	if n.k < 1 {
@@ -156,8 +145,8 @@ func (n *neighbours) check() error {
 	if n.In == "-" && n.of == "-" {
 		return cli.Usagef("-in - and -of - are both standard input, expected one of them")
 	}
-	if n.texts && n.format != "tsv" && n.format != "jsonl" {
-		return cli.Usagef("-texts with -to %s, a matrix, expected tsv or jsonl", n.format)
+	if n.texts && n.format == "npz" {
+		return cli.Usagef("-texts with -to npz, a matrix, expected one of %s", report.Join(table.Formats))
 	}
 	n.opt.Count = n.k
 	if n.least != "" {
@@ -181,8 +170,6 @@ func (n *neighbours) check() error {
 func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(false)
 	defer p.Clear()
-	r := &neighboursReport{K: n.k, Min: n.opt.Min,
-		written: written{File: n.out, Format: n.format, LimitBytes: int64(n.Memory)}}
 	n.keepTexts(false)
 	n.Need = n.needs
 	var others *corpus.Corpus
@@ -191,13 +178,11 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		if others, err = n.readOf(ctx, e, p, n.of); err != nil {
 			return err
 		}
-		r.Of = new(source.NewLine(others))
 	}
 	c, err := n.Read(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	r.Corpus = source.NewLine(c)
 	columns := c
 	if others != nil {
 		columns = others
@@ -205,14 +190,13 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	if err := cmp.Or(n.haveTexts(c), n.haveTexts(columns)); err != nil {
 		return err
 	}
-	begin := time.Now()
+	r := &neighboursReport{outcome: n.newOutcome(c, others), K: n.k, Min: n.opt.Min, rows: c, columns: columns,
+		texts: n.texts}
 	space, x, test, err := n.embed(ctx, c, others)
 	if err != nil {
 		return err
 	}
-	if r.Blank = space.Blank; !kernel.UsesNorms(n.kernel) {
-		warnBlank(e, space.Blank)
-	} else {
+	if r.blank(e, space.Blank); kernel.UsesNorms(n.kernel) {
 		source.WarnEmptied(e, columns, x)
 	}
 	k := kernel.Resolve(n.kernel, space.Terms)
@@ -232,38 +216,54 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	if n.k > most {
 		e.Warn("-k %d, and each document has %s", n.k, report.Counted(most, "neighbour", "neighbours"))
 	}
-	near, seconds, err := n.find(ctx, p, x, test, k, r)
-	if err != nil {
+	if r.near, err = n.find(ctx, p, x, test, k, r); err != nil {
 		return err
 	}
 	if n.opt.Min != nil {
-		r.Plan = near.Plan()
+		r.Plan = r.near.Plan()
 	}
-	r.SecondsOf, r.PairsPerS = seconds, float64(float64(r.Pairs)/max(seconds, 1e-9))
-	var nearest []float64
-	for i := range near.Len() {
-		list := near.Of(i)
-		r.Neighbours += int64(len(list))
-		if len(list) == 0 {
-			r.Lonely++
-			continue
+	for i := range r.near.Len() {
+		list := r.near.Of(i)
+		if r.Neighbours += int64(len(list)); len(list) > 0 {
+			r.nearest = append(r.nearest, float64(list[0].Value))
 		}
-		nearest = append(nearest, float64(list[0].Value))
 	}
+	r.Lonely = r.near.Len() - len(r.nearest)
 	p.Stage("writing " + filepath.Base(n.out))
-	w := &writer{search: &n.search, near: near, rows: c, columns: columns, cols: x.Rows()}
-	if r.FileBytes, err = w.save(ctx, n.out, n.format); err != nil {
+	if err := n.write(ctx, r, x.Rows()); err != nil {
 		return err
 	}
 	if n.plot != "" {
-		if err := chart.Save(n.plot, 16, 10, newPlot(r.Kernel, nearest)); err != nil {
+		if err := chart.Save(n.plot, 16, 10, newPlot(r.Kernel, r.nearest)); err != nil {
 			return err
 		}
 	}
 	p.Clear()
-	r.Nearest, r.nearest, r.from = newDistribution(nearest), nearest, w
-	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
+	r.Nearest = newDistribution(r.nearest)
+	r.end()
 	return n.Report(e, n.f, r)
+}
+
+// write writes the neighbours, which are among so many documents.
+func (n *neighbours) write(ctx context.Context, r *neighboursReport, documents int) (err error) {
+	if n.format != "npz" {
+		return write(ctx, &r.outcome, source.Pairs(r.near, 0), source.NearColumns(r.rows, r.columns, "value", n.texts))
+	}
+	var columns []uint32
+	var values []float32
+	row := func(i int) ([]uint32, []float32) { // with ascending columns
+		columns, values = columns[:0], values[:0]
+		byNumber := func(a, b engine.Neighbour) int { return cmp.Compare(a.Document, b.Document) }
+		for _, near := range slices.SortedFunc(slices.Values(r.near.Of(i)), byNumber) {
+			columns, values = append(columns, near.Document), append(values, near.Value)
+		}
+		return columns, values
+	}
+	r.FileBytes, err = matrixio.Make(n.out, func(to io.Writer) error {
+		m := &matrixio.Compressed{Rows: r.near.Len(), Cols: documents, Row: row}
+		return errors.Join(m.WriteNPZ(to), ctx.Err())
+	})
+	return err
 }
 
 // needs bounds the memory of the neighbours of a corpus among its own documents.
@@ -299,10 +299,10 @@ func (n *neighbours) embed(
 // find finds the neighbours of the documents of test, nil for x itself, among those of x.
 func (n *neighbours) find(
 	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, r *neighboursReport,
-) (near *engine.Neighbours, seconds float64, err error) {
+) (*engine.Neighbours, error) {
 	eng, err := n.Engine(x, n.Pairs(float64(r.Pairs)), p)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer eng.Close()
 	r.ISA, r.Why = eng.Info().Backend, n.Why()
@@ -310,7 +310,8 @@ func (n *neighbours) find(
 	begin := time.Now()
 	opt := n.opt
 	opt.Test = test
-	near, err = eng.Neighbours(ctx, k, opt)
+	near, err := eng.Neighbours(ctx, k, opt)
 	p.Clear()
-	return near, time.Since(begin).Seconds(), err
+	r.Searched = time.Since(begin).Seconds()
+	return near, err
 }

@@ -1,12 +1,8 @@
 package neighbours
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
@@ -27,14 +23,14 @@ func TestCount(t *testing.T) {
 	}
 	r := &duplicatesReport{}
 	r.count(&corpus.Corpus{}, groups)
-	if want := []groupSize{{2, 2, 7}, {3, 4, 2}, {5, 8, 2}, {9, 16, 1}}; !slices.Equal(r.Sizes, want) {
-		t.Errorf("sizes %v, expected %v", r.Sizes, want)
+	if want := []groupSize{{2, 2, 7}, {3, 4, 2}, {5, 8, 2}, {9, 16, 1}}; !slices.Equal(r.sizes, want) {
+		t.Errorf("sizes %v, expected %v", r.sizes, want)
 	}
 	if r.Groups != 12 || r.Grouped != 43 || r.Dropped != 31 {
 		t.Errorf("%d groups of %d documents, %d to drop", r.Groups, r.Grouped, r.Dropped)
 	}
-	if len(r.Largest) != mostLargest || r.Largest[0] != (largestGroup{9, "23"}) || r.Largest[1].Documents != 8 {
-		t.Errorf("the largest are %v", r.Largest)
+	if len(r.largest) != mostLargest || r.largest[0] != (largestGroup{9, "23"}) || r.largest[1].Documents != 8 {
+		t.Errorf("the largest are %v", r.largest)
 	}
 }
 
@@ -45,24 +41,6 @@ func TestDraw(t *testing.T) {
 		if err := chart.Save(filepath.Join(t.TempDir(), "x.svg"), 16, 10, p); err != nil {
 			t.Errorf("%v: %v", values, err)
 		}
-	}
-}
-
-// Lines come one after the other, until the context ends or one fails.
-func TestWriteLines(t *testing.T) {
-	line := func(b []byte, i int) ([]byte, error) { return fmt.Appendln(b, i), nil }
-	var out strings.Builder
-	if err := writeLines(t.Context(), &out, 3, line); err != nil || out.String() != "0\n1\n2\n" {
-		t.Errorf("%q, %v", out.String(), err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := writeLines(ctx, &out, 3, line); !errors.Is(err, context.Canceled) {
-		t.Errorf("after its end: %v", err)
-	}
-	failed := errors.New("failed")
-	if err := writeLines(t.Context(), &out, 1, func(b []byte, _ int) ([]byte, error) { return b, failed }); err != failed {
-		t.Errorf("an error came back as %v", err)
 	}
 }
 

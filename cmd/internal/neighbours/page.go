@@ -37,21 +37,20 @@ func (r *neighboursReport) describePage(d *report.Document) {
 		n := r.Nearest
 		d.Figure("Nearest value, median", fmt.Sprintf("%.4g", n.Median), r.Kernel)
 		all := fmt.Sprintf("all from %.4g to %.4g", n.Min, n.Max)
-		d.Figure("Four fifths", fmt.Sprintf("%.4g to %.4g", n.Low, n.High), all)
+		d.Figure("Four fifths", fmt.Sprintf("%.4g to %.4g", n.P10, n.P90), all)
 		d.Figure("Without neighbours", report.Count(r.Lonely), "of "+report.Documents(r.Corpus.Documents))
 		d.Chart("Distribution", newPlot(r.Kernel, r.nearest), all)
 	}
-	w := r.from
-	if !w.texts {
+	if !r.texts {
 		return
 	}
 	s := report.Section{Title: "Documents", Text: fmt.Sprintf("The first %d at most, and their neighbours.", mostShown)}
-	for i := range min(w.near.Len(), mostShown) {
-		near := w.near.Of(i)
-		own := report.Marked{Name: source.ShortName(w.rows, i), Text: beginning(w.rows.Text(i))}
+	for i := range min(r.near.Len(), mostShown) {
+		near := r.near.Of(i)
+		own := report.Marked{Name: source.ShortName(r.rows, i), Text: source.Beginning(r.rows, i)}
 		s.Documents = append(s.Documents, shown(own, len(near), func(k int) []string {
 			j := int(near[k].Document)
-			return []string{source.ShortName(w.columns, j), fmt.Sprintf("%.4f", near[k].Value), beginning(w.columns.Text(j))}
+			return []string{source.ShortName(r.columns, j), fmt.Sprintf("%.4f", near[k].Value), source.Beginning(r.columns, j)}
 		}, "neighbour", ">value", "text"))
 	}
 	d.Page(s)
@@ -71,17 +70,17 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 		d.Figure("Groups", report.Count(r.Groups), "of "+report.Documents(r.Grouped))
 	}
 	d.Figure("Pairs", report.Count(r.Pairs), report.Count(r.Same)+" at c = 0")
-	if len(r.Sizes) > 0 {
+	if len(r.sizes) > 0 {
 		c := chart.New("Sizes of groups", "documents in a group", "groups")
 		var names []string
-		for _, s := range r.Sizes {
+		for _, s := range r.sizes {
 			names = append(names, s.String())
 		}
-		c.Bars(names, []string{""}, func(g, _ int) float64 { return float64(r.Sizes[g].Groups) })
+		c.Bars(names, []string{""}, func(g, _ int) float64 { return float64(r.sizes[g].Groups) })
 		d.Chart(groupSizes, c, "as in the table")
 	}
-	if r.texts.Documents != nil || r.texts.Table != nil {
-		d.Page(r.texts)
+	if r.groups.Documents != nil || r.groups.Table != nil {
+		d.Page(r.groups)
 	}
 }
 
@@ -92,7 +91,7 @@ func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 	for k, g := range groups[:min(len(groups), mostShown)] {
 		if d.f.Page != "" && d.texts {
 			group := shown(report.Marked{Name: fmt.Sprintf("Group %d", k+1)}, len(g),
-				func(i int) []string { return []string{source.ShortName(c, int(g[i])), beginning(c.Text(int(g[i])))} },
+				func(i int) []string { return []string{source.ShortName(c, int(g[i])), source.Beginning(c, int(g[i]))} },
 				"document", "text")
 			group.Tables[0].Open = k < mostOpen
 			s.Documents = append(s.Documents, group)
@@ -102,16 +101,16 @@ func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 }
 
 // nearPairs lists the first documents near to others.
-func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []leak) report.Section {
+func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []source.Near) report.Section {
 	titles := []string{"document", "near to", ">c", "text", "text near to it"}
 	if !d.texts {
 		titles = titles[:3]
 	}
 	t := report.NewTable(titles...)
 	for _, l := range found[:min(len(found), mostRows*mostShown)] {
-		cells := []string{source.ShortName(c, l.i), source.ShortName(others, l.of), fmt.Sprintf("%.4f", l.c)}
+		cells := []string{source.ShortName(c, l.I), source.ShortName(others, l.Of), fmt.Sprintf("%.4f", l.Value)}
 		if d.texts {
-			cells = append(cells, beginning(c.Text(int(l.i))), beginning(others.Text(int(l.of))))
+			cells = append(cells, source.Beginning(c, int(l.I)), source.Beginning(others, int(l.Of)))
 		}
 		t.Add(cells...)
 	}

@@ -1,14 +1,14 @@
 package neighbours
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"maps"
+	"iter"
 	"math"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
@@ -17,6 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/internal/table"
 )
 
 // search is what runs of both commands have: documents, where to compute, and what to write.
@@ -36,25 +37,24 @@ func (s *search) declare(f *cli.Flags) {
 	f.Lookup("min-df").Usage = "leave out terms that fewer than `N` documents have (default: 1, all count)"
 }
 
-// check completes what flags leave open; formats are those of endings, "" of others.
-func (s *search) check(formats map[string]string) error {
-	if s.out == "" {
-		s.out = "-"
-	}
+// formats are the formats of tables, and a matrix.
+var formats = append(slices.Clone(table.Formats), "npz")
+
+// check completes what flags leave open.
+func (s *search) check(formats []string) error {
+	s.out = cmp.Or(s.out, "-")
 	s.StartsOver = !matrixio.IsStream(s.out)
 	if s.format == "" {
-		if err := cli.CheckTable("-o", s.out, ", or -to FORMAT", slices.Sorted(maps.Keys(formats))[1:]...); err != nil {
+		if err := cli.CheckTable("-o", s.out, ", or -to FORMAT", formats...); err != nil {
 			return err
 		}
-		s.format = formats[""]
-		for ending, format := range formats {
-			if ending != "" && strings.HasSuffix(strings.ToLower(s.out), ending) {
-				s.format = format
-			}
+		s.format = "tsv"
+		if ending := cli.Ending(s.out); slices.Contains(formats, ending) {
+			s.format = ending
 		}
 	}
 	if s.MinDF == 0 {
-		s.MinDF = 1 // without the words that tell documents apart, different ones would be the same
+		s.MinDF = 1 // without the words that tell documents apart, different documents would be the same
 	}
 	return nil
 }
@@ -86,38 +86,7 @@ func (s *search) haveTexts(c *corpus.Corpus) error {
 	return nil
 }
 
-// beginning returns the beginning of a text on one line.
-func beginning(text string) string { return report.Excerpt(text, 200) }
-
-// shown is a document of a line of JSON, with its text where that is asked for.
-func (s *search) shown(c *corpus.Corpus, i int) any {
-	if !s.texts {
-		return source.JSONName(c, i)
-	}
-	return struct {
-		Document any    `json:"document"`
-		Text     string `json:"text"`
-	}{source.JSONName(c, i), beginning(c.Text(i))}
-}
-
-// written is what both reports end with.
-type written struct {
-	File       string  `json:"file"`
-	Format     string  `json:"format"`
-	FileBytes  int64   `json:"file_bytes"`
-	Seconds    float64 `json:"seconds"` // from the embedding on
-	PeakBytes  int64   `json:"peak_bytes"`
-	LimitBytes int64   `json:"limit_bytes"`
-}
-
-// warnBlank warns of texts without terms.
-func warnBlank(e *cli.Env, n int) {
-	if n > 0 {
-		e.Warn("%s without terms, which only equal texts are near to", report.Documents(n))
-	}
-}
-
-// planned says how pairs were found.
+// planned describes how pairs were found.
 func planned(p *engine.JoinPlan) string {
 	counted := ""
 	if p.Distinct > 0 {
@@ -127,26 +96,55 @@ func planned(p *engine.JoinPlan) string {
 	return fmt.Sprintf("by %s, since %s%s, %s pairs", p.Method, p.Why, counted, report.Count(p.Pairs))
 }
 
-// line writes the last line of a report, given how long the search took.
-func (r *written) line(d *report.Document, what string, seconds float64) {
-	d.Fact(r.File, "%s, %s; %s %.2f s, in all %.2f s, %s", r.Format, report.Bytes(r.FileBytes), what,
-		seconds, r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+// outcome is what both reports have.
+type outcome struct {
+	Corpus    source.Line      `json:"corpus"`
+	Of        *source.Line     `json:"of,omitempty"`
+	Embedding string           `json:"embedding"`
+	ISA       string           `json:"isa"`
+	Why       string           `json:"backend_reason,omitempty"`
+	Blank     int              `json:"without_terms,omitempty"` // texts
+	Plan      *engine.JoinPlan `json:"plan,omitempty"`
+	File      string           `json:"file"`
+	Format    string           `json:"format"`
+	FileBytes int64            `json:"file_bytes"`
+	Searched  float64          `json:"seconds_search"`
+	Seconds   float64          `json:"seconds"` // from the embedding on
+	PeakBytes int64            `json:"peak_bytes"`
+
+	begin time.Time
+	limit int64
 }
 
-// writeLines writes n items, each of which appends its lines.
-func writeLines(ctx context.Context, to io.Writer, n int, lines func(b []byte, i int) ([]byte, error)) error {
-	b := bufio.NewWriterSize(to, 1<<16)
-	for i := range n {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		text, err := lines(b.AvailableBuffer(), i)
-		if err != nil {
-			return err
-		}
-		if _, err := b.Write(text); err != nil {
-			return err
-		}
+// newOutcome begins a report, with the corpus that is compared with unless that is nil.
+func (s *search) newOutcome(c, of *corpus.Corpus) outcome {
+	o := outcome{Corpus: source.NewLine(c), File: s.out, Format: s.format, begin: time.Now(), limit: int64(s.Memory)}
+	if of != nil {
+		o.Of = new(source.NewLine(of))
 	}
-	return b.Flush()
+	return o
 }
+
+// blank notes texts without terms, and warns of them.
+func (o *outcome) blank(e *cli.Env, n int) {
+	if o.Blank = n; n > 0 {
+		e.Warn("%s without terms, which only equal texts are near to", report.Documents(n))
+	}
+}
+
+// line adds the last line of a report.
+func (o *outcome) line(d *report.Document, what string) {
+	d.Fact(o.File, "%s, %s; %s %.2f s, in all %.2f s, %s", o.Format, report.Bytes(o.FileBytes), what,
+		o.Searched, o.Seconds, report.Peak(o.PeakBytes, o.limit))
+}
+
+// write writes a table to -o, and notes its size and the peak of memory.
+func write[R any](ctx context.Context, o *outcome, rows iter.Seq[R], columns []table.Column[R]) (err error) {
+	o.FileBytes, err = matrixio.Make(o.File, func(w io.Writer) error {
+		return table.Write(ctx, w, o.Format, rows, columns...)
+	})
+	o.end()
+	return err
+}
+
+func (o *outcome) end() { o.Seconds, o.PeakBytes = time.Since(o.begin).Seconds(), backend.PeakBytes() }

@@ -29,9 +29,9 @@ var PCA = &cli.Command{
 	Summary: "kernel principal components of documents, and coordinates of others along them",
 	Help: `
 Finds the directions in a kernel's feature space along which documents vary most, from the leading
-eigenpairs of the centred Gram matrix, and writes each document's coordinates along them: to .csv
-or .tsv with document and label, to .jsonl as {"document", "label", "coordinates"}, to other names
-as npy, a float32 matrix. With -test other documents are projected onto the same components; their
+eigenpairs of the centred Gram matrix, and writes each document's coordinates along them: to .csv,
+.tsv, .jsonl or .parquet as a table of document, label, pc1, pc2, ..., to other names as npy, a
+float32 matrix. With -test other documents are projected onto the same components; their
 terms and idf weights are those of -in. Components that haven't converged within the memory are
 marked: more -m, fewer -components or a greater -tolerance helps. Signs don't vary.
 
@@ -86,7 +86,7 @@ type components struct {
 
 func (c *components) check() error {
 	for flag, path := range map[string]string{"-o": c.out, "-test-o": c.testOut} {
-		if err := cli.CheckTable(flag, path, "", ".npy", ".csv", ".tsv", ".jsonl"); err != nil {
+		if err := cli.CheckTable(flag, path, "", "npy", "csv", "tsv", "jsonl", "parquet"); err != nil {
 			return err
 		}
 	}

@@ -1,15 +1,12 @@
 package spectral
 
 import (
-	"bufio"
+	"cmp"
 	"context"
-	"encoding/csv"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
-	"strconv"
+	"iter"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
@@ -51,54 +48,25 @@ func chosenRows(z *mat.Dense, rows []int) *mat.Dense {
 // savedRows is how many documents are projected and written at a time.
 const savedRows = 4096
 
-// formatOf returns the format of a file of coordinates, by its name: csv, tsv, jsonl or npy.
-func formatOf(path string) string {
-	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
-	if ending != "parquet" && slices.Contains(table.Formats, ending) {
-		return ending
-	}
-	return "npy"
+// formatOf returns the format of a file of coordinates by its name: that of a table, or npy.
+func formatOf(path string) string { return cmp.Or(table.FormatOf(path), "npy") }
+
+// point is a document with its coordinates.
+type point struct {
+	i  int
+	at []float32
 }
 
-// rowWriter returns functions that write the coordinates of document i of c, and the end of the file.
-func rowWriter(
-	to io.Writer, format string, c *corpus.Corpus, cols int,
-) (row func(i int, values []float32) error, end func() error, err error) {
-	switch format {
-	case "npy":
-		w, err := matrixio.NewWriter(format, to, matrixio.Header{Rows: c.Documents.Rows(), Cols: cols})
-		if err != nil {
-			return nil, nil, err
-		}
-		return func(_ int, values []float32) error { return w.WriteRow(values) }, func() error { return nil }, nil
-	case "jsonl":
-		b := bufio.NewWriter(to)
-		e := json.NewEncoder(b)
-		e.SetEscapeHTML(false)
-		return func(i int, values []float32) error {
-			return e.Encode(struct {
-				Document    any       `json:"document"`
-				Label       []string  `json:"label"`
-				Coordinates []float32 `json:"coordinates"`
-			}{source.JSONName(c, i), source.LabelsOf(c, i), values})
-		}, b.Flush, nil
+// pointColumns returns the columns of a table of coordinates.
+func pointColumns(c *corpus.Corpus, count int) []table.Column[point] {
+	columns := []table.Column[point]{
+		table.Text("document", func(p *point) string { return source.ShortName(c, p.i) }),
+		table.Text("label", func(p *point) string { return strings.Join(source.LabelsOf(c, p.i), ",") }),
 	}
-	w := csv.NewWriter(to)
-	if format == "tsv" {
-		w.Comma = '\t'
+	for j := range count {
+		columns = append(columns, table.Single(fmt.Sprint("pc", j+1), func(p *point) float32 { return p.at[j] }))
 	}
-	record := []string{"document", "label"}
-	for j := range cols {
-		record = append(record, fmt.Sprint("pc", j+1))
-	}
-	return func(i int, values []float32) error {
-		record[0] = run.PlainCell(source.ShortName(c, i))
-		record[1] = run.PlainCell(strings.Join(source.LabelsOf(c, i), ","))
-		for j, v := range values {
-			record[2+j] = strconv.FormatFloat(float64(v), 'g', -1, 32)
-		}
-		return w.Write(record)
-	}, func() error { w.Flush(); return w.Error() }, w.Write(record)
+	return columns
 }
 
 // save writes the coordinates of the documents of c, if there is a file for them.
@@ -110,35 +78,50 @@ func (r *componentsReport) save(
 	}
 	p.Stage("writing " + path)
 	n, cols, format := c.Documents.Rows(), len(r.Rows), formatOf(path)
-	values := make([]float32, cols)
-	bytes, err := matrixio.Make(path, func(to io.Writer) error {
-		row, end, err := rowWriter(to, format, c, cols)
-		if err != nil {
-			return err
-		}
+	var failed error
+	points := func(yield func(point) bool) {
 		for lo := 0; lo < n; lo += savedRows {
 			p.Tell("writing "+path, int64(lo), int64(n), nil)
 			z, err := of(ctx, run.Numbers(lo, min(lo+savedRows, n)))
-			if err != nil {
-				return err
+			if failed = err; err != nil {
+				return
 			}
 			for i := range min(savedRows, n-lo) {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
+				x := point{lo + i, make([]float32, cols)}
 				for j, v := range z.RawRowView(i) {
-					values[j] = float32(v)
+					x.at[j] = float32(v)
 				}
-				if err := row(lo+i, values); err != nil {
-					return err
+				if !yield(x) {
+					return
 				}
 			}
 		}
-		return end()
+	}
+	bytes, err := matrixio.Make(path, func(to io.Writer) error {
+		var err error
+		if format == "npy" {
+			err = writeNPY(ctx, to, matrixio.Header{Rows: n, Cols: cols}, points)
+		} else {
+			err = table.Write(ctx, to, format, points, pointColumns(c, cols)...)
+		}
+		return cmp.Or(failed, err)
 	})
 	if err == nil {
 		r.Files = append(r.Files, fmt.Sprintf("%s: %s x %s, %s, %s", path, report.Count(n), report.Count(cols), format,
 			report.Bytes(bytes)))
 	}
 	return err
+}
+
+func writeNPY(ctx context.Context, to io.Writer, h matrixio.Header, points iter.Seq[point]) error {
+	w, err := matrixio.NewWriter("npy", to, h)
+	if err != nil {
+		return err
+	}
+	for x := range points {
+		if err := errors.Join(ctx.Err(), w.WriteRow(x.at)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
