@@ -25,9 +25,9 @@ type Figures struct {
 	Determination *float64 `json:"determination,omitempty"`
 }
 
-// NewFigures returns the figures of a score of regression, label sets or classes.
+// NewFigures returns those of a score of regression, of labels each for itself, or of classes.
 func NewFigures(s *score.Score, regression, labels bool) (f Figures) {
-	of := func(v float64) *float64 { return new(float64(v)) }
+	of := func(v float64) *float64 { return new(v) }
 	if regression {
 		f.MSE, f.R2, f.Determination = of(s.MeanSquaredError), of(s.R2), of(1-s.MeanSquaredError/s.Variance)
 		return f
@@ -46,7 +46,7 @@ func NewFigures(s *score.Score, regression, labels bool) (f Figures) {
 func (f *Figures) DescribeAll(d *report.Document) {
 	text := f.All()
 	if f.Hamming != nil {
-		text = fmt.Sprintf("micro F1 %.4f, %s", float64(*f.MicroF1), text)
+		text = fmt.Sprintf("micro F1 %.4f, %s", *f.MicroF1, text)
 	}
 	if text != "" {
 		d.Fact("all documents", "%s", text)
@@ -58,7 +58,7 @@ func (f *Figures) All() string {
 	var parts []string
 	add := func(name, format string, v *float64) {
 		if v != nil {
-			parts = append(parts, fmt.Sprintf(name+" "+format, float64(*v)))
+			parts = append(parts, fmt.Sprintf(name+" "+format, *v))
 		}
 	}
 	add("macro F1", "%.4f", f.MacroF1)

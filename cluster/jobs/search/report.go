@@ -29,23 +29,17 @@ type row struct {
 	Embedding string `json:"embedding"`
 	Scheme    string `json:"scheme,omitempty"`
 	model.Regularization
-	Mean       float64     `json:"mean"`
-	SD         float64     `json:"standard_deviation"`
-	SE         float64     `json:"standard_error"` // standard error of the mean
-	ToBest     *difference `json:"difference_to_best,omitempty"`
-	Figures    []float64   `json:"figures"` // values of the measure by fold
-	Iterations int64       `json:"iterations"`
-	Unfinished int         `json:"unfinished_machines"`
-	Support    float64     `json:"support_vectors"` // mean over the folds of the number of distinct support vectors
-	Best       bool        `json:"is_best,omitempty"`
+	Mean       float64          `json:"mean"`
+	SD         float64          `json:"standard_deviation"`
+	SE         float64          `json:"standard_error"` // standard error of the mean
+	ToBest     *tune.Difference `json:"difference_to_best,omitempty"`
+	Figures    []float64        `json:"figures"` // values of the measure by fold
+	Iterations int64            `json:"iterations"`
+	Unfinished int              `json:"unfinished_machines"`
+	Support    float64          `json:"support_vectors"` // mean over the folds of the number of distinct support vectors
+	Best       bool             `json:"is_best,omitempty"`
 
 	scores // scores of all documents together
-}
-
-// difference is the mean difference of two points over the folds, with its standard error.
-type difference struct {
-	Mean float64 `json:"mean"`
-	SE   float64 `json:"standard_error"`
 }
 
 func newTable(s *spec, found *tune.Found, points int) *table {
@@ -62,15 +56,9 @@ func newTable(s *spec, found *tune.Found, points int) *table {
 
 func newRow(p tune.Point, t model.Type, best bool) row {
 	r := row{Kernel: p.Kernel.String(), Embedding: p.Kernel.Embedding().String(),
-		Mean: float64(p.Mean), SD: float64(p.SD), SE: float64(p.SE),
+		Mean: p.Mean, SD: p.SD, SE: p.SE, Figures: p.Figures, ToBest: p.ToBest,
 		Iterations: p.Iterations, Unfinished: p.Unfinished, Support: p.Support, Best: best}
 	r.Regularization = t.Used(p.Regularization)
-	for _, f := range p.Figures {
-		r.Figures = append(r.Figures, float64(f))
-	}
-	if d := p.ToBest; d != nil {
-		r.ToBest = &difference{float64(d.Mean), float64(d.SE)}
-	}
 	regression := p.Measure == tune.MeanSquaredError
 	if r.scores = source.NewFigures(p.Score, regression, p.Measure == tune.MicroF1); !regression {
 		r.Scheme = p.Scheme.String()

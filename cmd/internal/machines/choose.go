@@ -90,7 +90,7 @@ func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 	if v == nil {
 		return
 	}
-	r.Linear = float64(v.Mean)
+	r.Linear = v.Mean
 	words := []string{"-type", "linear"}
 	for _, w := range cut {
 		words = append(words, quoted(w))

@@ -27,14 +27,16 @@ type cvReport struct {
 	Mean           float64      `json:"mean"`    // over the folds
 	SD             float64      `json:"standard_deviation"`
 
-	Unfinished  int `json:"unfinished_machines"`
-	*solverLine     // of support vector machines
+	Unfinished  int     `json:"unfinished_machines"`
+	Support     float64 `json:"support_vectors,omitempty"` // mean over the folds of the number of different ones
+	Iterations  int64   `json:"iterations,omitempty"`
+	*solverLine         // of support vector machines
 
 	Seconds      float64 `json:"seconds"` // from the first byte read
 	SecondsRead  float64 `json:"seconds_read"`
 	SecondsSolve float64 `json:"seconds_solve"` // training and predicting all folds
 	PeakBytes    int64   `json:"peak_bytes"`
-	LimitBytes   int64   `json:"limit_bytes"` // what -m allows; 0 where nothing is said
+	LimitBytes   int64   `json:"limit_bytes"` // set by -m; 0 for none
 
 	Rows []foldRow `json:"rows"`
 
@@ -59,7 +61,7 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.score, r.Scored, r.Right = v.Score, v.Score.Documents, v.Score.Right
 	regression, labels := v.Measure == tune.MeanSquaredError, v.Measure == tune.MicroF1
 	r.Figures = source.NewFigures(v.Score, regression, labels)
-	r.Measure, r.Mean, r.SD = v.Measure, float64(v.Mean), float64(v.SD)
+	r.Measure, r.Mean, r.SD = v.Measure, v.Mean, v.SD
 	for fold, score := range v.ByFold {
 		r.Rows = append(r.Rows, foldRow{Fold: fold + 1, Documents: score.Documents, Right: score.Right,
 			Figures: source.NewFigures(score, regression, labels && v.SupportByFold == nil)})
@@ -68,9 +70,8 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 		}
 	}
 	if v.SupportByFold != nil {
-		own := j.solverLine(run.numberOf("tolerance"), v.Support, v.Iterations, v.Gram)
-		own.DotProducts = v.DotProducts
-		r.solverLine, r.SecondsSolve = &own, v.Solve.Seconds()
+		r.Support, r.Iterations, r.solverLine = v.Support, v.Iterations, j.solverLine(v.Gram)
+		r.DotProducts, r.SecondsSolve = v.DotProducts, v.Solve.Seconds()
 		r.computedBy(run, j)
 	}
 	r.SecondsRead = j.read
@@ -91,7 +92,7 @@ func (r *cvReport) Describe(d *report.Document) {
 	d.Line(r.Corpus)
 	d.Line(r.text(foldsText(r.Folds, r.Groups, r.Seed)))
 	d.Table("Folds", "", r.table())
-	writeMean(d, r.Measure, float64(r.Mean), float64(r.SD))
+	writeMean(d, r.Measure, r.Mean, r.SD)
 	r.DescribeAll(d)
 	r.writeLines(d)
 	if r.Curve != nil {
@@ -100,7 +101,7 @@ func (r *cvReport) Describe(d *report.Document) {
 	}
 	var prepared string
 	if r.solverLine != nil {
-		r.Cache.write(d, r.DotProducts)
+		r.solverLine.describe(d)
 		prepared = fmt.Sprintf("preparing %.2f s, matrix %.2f s, ", r.SecondsPrepare, r.SecondsGram)
 	}
 	d.Linef("reading %.2f s, %sfolds %.2f s, in all %.2f s, %s", r.SecondsRead, prepared, r.SecondsSolve,
@@ -109,41 +110,31 @@ func (r *cvReport) Describe(d *report.Document) {
 
 // table lists the folds.
 func (r *cvReport) table() *report.Table {
-	percent := func(v *float64) string { return fmt.Sprintf("%.2f%%", 100*float64(*v)) }
-	four := func(v *float64) string { return fmt.Sprintf("%.4f", float64(*v)) }
-	columns := []struct {
-		title string
-		has   bool
-		cell  func(row *foldRow) string
-	}{
-		{">fold", true, func(row *foldRow) string { return fmt.Sprint(row.Fold) }},
-		{">documents", true, func(row *foldRow) string { return report.Count(row.Documents) }},
-		{">support vectors", r.solverLine != nil, func(row *foldRow) string { return report.Count(*row.Support) }},
-		{">accuracy", r.Measure == tune.Accuracy, func(row *foldRow) string { return percent(row.Accuracy) }},
-		{">all labels right", r.Measure == tune.MicroF1, func(row *foldRow) string { return percent(row.Accuracy) }},
-		{">micro F1", r.MSE == nil && (r.solverLine == nil || r.Measure == tune.MicroF1),
-			func(row *foldRow) string { return four(row.MicroF1) }},
-		{">macro F1", r.MSE == nil, func(row *foldRow) string { return four(row.MacroF1) }},
-		{">mean squared error", r.MSE != nil, func(row *foldRow) string { return fmt.Sprintf("%.6g", float64(*row.MSE)) }},
-		{">squared correlation", r.MSE != nil, func(row *foldRow) string { return four(row.R2) }},
-	}
-	var titles []string
-	for _, c := range columns {
-		if c.has {
-			titles = append(titles, c.title)
-		}
-	}
-	t := report.NewTable(titles...)
-	for i := range r.Rows {
-		var cells []string
-		for _, c := range columns {
-			if c.has {
-				cells = append(cells, c.cell(&r.Rows[i]))
+	figure := func(title, format string, factor float64, has bool, of func(row foldRow) *float64) report.Column[foldRow] {
+		return report.NewColumn(title, func(row foldRow) string {
+			if v := of(row); has && v != nil {
+				return fmt.Sprintf(format, factor**v)
 			}
-		}
-		t.Add(cells...)
+			return ""
+		})
 	}
-	return t
+	accuracy := func(row foldRow) *float64 { return row.Accuracy }
+	return report.TableOf(r.Rows,
+		report.NewColumn(">fold", func(row foldRow) string { return fmt.Sprint(row.Fold) }),
+		report.NewColumn(">documents", func(row foldRow) string { return report.Count(row.Documents) }),
+		report.NewColumn(">support vectors", func(row foldRow) string {
+			if row.Support == nil {
+				return ""
+			}
+			return report.Count(*row.Support)
+		}),
+		figure(">accuracy", "%.2f%%", 100, r.Measure == tune.Accuracy, accuracy),
+		figure(">all labels right", "%.2f%%", 100, r.Measure == tune.MicroF1, accuracy),
+		figure(">micro F1", "%.4f", 1, r.solverLine == nil || r.Measure == tune.MicroF1,
+			func(row foldRow) *float64 { return row.MicroF1 }),
+		figure(">macro F1", "%.4f", 1, true, func(row foldRow) *float64 { return row.MacroF1 }),
+		figure(">mean squared error", "%.6g", 1, true, func(row foldRow) *float64 { return row.MSE }),
+		figure(">squared correlation", "%.4f", 1, true, func(row foldRow) *float64 { return row.R2 }))
 }
 
 // writeMean prints the figure by which a validation is judged.
@@ -154,12 +145,12 @@ func writeMean(d *report.Document, m tune.Measure, mean, sd float64) {
 // writeLines prints what svm-train -v prints: the figures of all documents together.
 func (r *cvReport) writeLines(d *report.Document) {
 	if r.MSE != nil {
-		d.Linef("Cross Validation Mean squared error = %.6g", float64(*r.MSE))
-		d.Linef("Cross Validation Squared correlation coefficient = %.6g", float64(*r.R2))
-		d.Linef("Cross Validation Coefficient of determination = %.6g", float64(*r.Determination))
+		d.Linef("Cross Validation Mean squared error = %.6g", *r.MSE)
+		d.Linef("Cross Validation Squared correlation coefficient = %.6g", *r.R2)
+		d.Linef("Cross Validation Coefficient of determination = %.6g", *r.Determination)
 		return
 	}
-	d.Linef("Cross Validation Accuracy = %.6g%%", 100*float64(*r.Accuracy))
+	d.Linef("Cross Validation Accuracy = %.6g%%", 100**r.Accuracy)
 }
 
 // meanOf names the mean of figures.

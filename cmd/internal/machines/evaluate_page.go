@@ -46,23 +46,23 @@ func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 // addFigures adds what is to be seen first.
 func (r *evaluateReport) addFigures(d *report.Document) {
 	if r.MSE != nil {
-		d.Figure("Mean squared error", fmt.Sprintf("%.6g", float64(*r.MSE)), "")
-		d.Figure("Squared correlation", fmt.Sprintf("%.4f", float64(*r.R2)), "")
-		d.Figure("Determination", fmt.Sprintf("%.4f", float64(*r.Determination)), "0 is the mean for each, 1 no error")
+		d.Figure("Mean squared error", fmt.Sprintf("%.6g", *r.MSE), "")
+		d.Figure("Squared correlation", fmt.Sprintf("%.4f", *r.R2), "")
+		d.Figure("Determination", fmt.Sprintf("%.4f", *r.Determination), "0 is the mean for each, 1 no error")
 		return
 	}
 	scoreFigures(d, r.Score)
 	if r.Hamming != nil {
-		d.Figure("Hamming loss", fmt.Sprintf("%.4f", float64(*r.Hamming)), "labels that are wrong")
+		d.Figure("Hamming loss", fmt.Sprintf("%.4f", *r.Hamming), "labels that are wrong")
 	}
 	if r.ECE != nil {
-		d.Figure("Calibration error", fmt.Sprintf("%.4f", float64(*r.ECE)), fmt.Sprintf("log loss %.4f", float64(*r.LogLoss)))
+		d.Figure("Calibration error", fmt.Sprintf("%.4f", *r.ECE), fmt.Sprintf("log loss %.4f", *r.LogLoss))
 	}
 	if a := r.Rejection; a != nil {
 		d.Figure("Answered", percent(a.Coverage),
 			fmt.Sprintf("by the model's threshold, %s of these rightly; the accuracy counts the others, ?, by the class that "+
 				"they would have",
-				percent(1-float64(a.Error))))
+				percent(1-a.Error)))
 	}
 	if len(r.Answered) > 1 {
 		d.Figure("Coverage with 2 % errors", percent(r.Answered[1].Part), "by a threshold chosen on these documents")

@@ -43,31 +43,22 @@ func (g *grid) train(
 	return err
 }
 
-// partRow is what a part of the terms is worth: see [learn.Worth].
-type partRow struct {
-	Part       string  `json:"part"`
-	With       float64 `json:"best_with"`
-	Without    float64 `json:"best_without"`
-	Difference float64 `json:"difference"`
-	SE         float64 `json:"standard_error"`
-}
-
 // writeParts prints what parts of the terms are worth.
 func (r *gridReport) writeParts(d *report.Document) {
-	if r.Parts == nil {
+	if r.parts == nil {
 		return
 	}
 	t := report.NewTable("terms", ">best with", ">best without", ">difference", ">± error")
-	for _, p := range r.Parts {
-		t.Add(p.Part, r.Measure.Format(float64(p.With)), r.Measure.Format(float64(p.Without)),
-			signed(r.Measure, p.Difference), strings.TrimSuffix(r.Measure.Format(float64(p.SE)), "%"))
+	for _, p := range r.parts {
+		t.Add(p.Part, r.Measure.Format(p.With.Mean), r.Measure.Format(p.Without.Mean), signed(r.Measure, p.Mean),
+			strings.TrimSuffix(r.Measure.Format(p.SE), "%"))
 	}
 	d.Table("What terms are worth", "", t)
 }
 
 // signed formats a difference.
 func signed(m tune.Measure, difference float64) string {
-	text := strings.TrimSuffix(m.Format(float64(difference)), "%")
+	text := strings.TrimSuffix(m.Format(difference), "%")
 	if difference >= 0 {
 		text = "+" + text
 	}

@@ -43,7 +43,7 @@ func (r *gridReport) charts() []*chart.Chart {
 			byName[name], names = at, append(names, name)
 			values, seconds = append(values, nil), append(seconds, nil)
 		}
-		values[at] = append(values[at], chart.Point{X: x, Y: by * float64(row.Mean)})
+		values[at] = append(values[at], chart.Point{X: x, Y: by * row.Mean})
 		seconds[at] = append(seconds[at], chart.Point{X: x, Y: row.Seconds})
 		ticks = append(ticks, x)
 	}

@@ -40,12 +40,12 @@ type gridReport struct {
 	File         string  `json:"file,omitempty"`          // its model
 	FileBytes    int64   `json:"file_bytes,omitempty"`
 	PeakBytes    int64   `json:"peak_bytes"`
-	LimitBytes   int64   `json:"limit_bytes"` // what -m allows; 0 where nothing is said
+	LimitBytes   int64   `json:"limit_bytes"` // set by -m; 0 for none
 
 	Rows   []gridRow     `json:"rows"`             // of a search those of its last round
 	Choice *choiceReport `json:"search,omitempty"` // where values are tried until the best is found
-	Parts  []partRow     `json:"parts,omitempty"`  // of terms, and what they are worth
 
+	parts    []learn.Worth // of terms
 	run      *grid
 	searched *learn.Grid
 	ngrams   []string
@@ -75,22 +75,16 @@ type gridRow struct {
 	brief     string // Terms for people
 	compares  string // what the round compares
 	model.Regularization
-	Mean       float64     `json:"mean"`
-	SD         float64     `json:"standard_deviation"`
-	Figures    []float64   `json:"figures"`        // by fold
-	SE         float64     `json:"standard_error"` // of the mean: the standard deviation divided by √folds
-	ToBest     *difference `json:"difference_to_best,omitempty"`
-	Unfinished int         `json:"unfinished_machines"`
-	Seconds    float64     `json:"seconds"` // see learn.Validation.Took
-	Best       bool        `json:"is_best,omitempty"`
+	Mean       float64         `json:"mean"`
+	SD         float64         `json:"standard_deviation"`
+	Figures    []float64       `json:"figures"`        // by fold
+	SE         float64         `json:"standard_error"` // of the mean: the standard deviation divided by √folds
+	ToBest     *tune.Difference `json:"difference_to_best,omitempty"`
+	Unfinished int             `json:"unfinished_machines"`
+	Seconds    float64         `json:"seconds"` // see learn.Validation.Took
+	Best       bool            `json:"is_best,omitempty"`
 
 	*solvedLine // of support vector machines
-}
-
-// difference is the mean of the differences of two points by fold, and its standard error.
-type difference struct {
-	Mean float64 `json:"mean"`
-	SE   float64 `json:"standard_error"`
 }
 
 // solvedLine is what a row says of support vector machines in addition.
@@ -102,15 +96,9 @@ type solvedLine struct {
 
 // newGridRow describes a point.
 func newGridRow(v *learn.Validation) gridRow {
-	row := gridRow{Kernel: v.Kernel, Regularization: v.Regularization, Mean: float64(v.Mean),
-		SD: float64(v.SD), SE: float64(v.SE),
-		Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
-	for _, f := range v.Figures {
-		row.Figures = append(row.Figures, float64(f))
-	}
-	if d := v.ToBest; d != nil {
-		row.ToBest = &difference{float64(d.Mean), float64(d.SE)}
-	}
+	row := gridRow{Kernel: v.Kernel, Regularization: v.Regularization, Mean: v.Mean,
+		SD: v.SD, SE: v.SE,
+		Figures: v.Figures, ToBest: v.ToBest, Unfinished: v.Ended.Unfinished, Seconds: v.Took.Seconds()}
 	t := model.Type(v.Spec)
 	if !slices.Contains(model.Types, t) {
 		row.Type, row.Scheme = v.Spec, v.About.SchemeName()
@@ -142,10 +130,7 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 	r.Measure, r.Complete = found.Measure, complete
 	r.SecondsSolve = found.Solve.Seconds()
 	var ended learn.Ended
-	for _, w := range found.Worths() {
-		r.Parts = append(r.Parts, partRow{w.Part, float64(w.With.Mean), float64(w.Without.Mean),
-			float64(w.Mean), float64(w.SE)})
-	}
+	r.parts = found.Worths()
 	for _, p := range found.Points {
 		row := newGridRow(p)
 		if r.ngrams != nil {
@@ -326,7 +311,7 @@ func (r *gridReport) writeBest(d *report.Document, name string) {
 
 // cell is a figure with its deviation.
 func (r *gridReport) cell(row *gridRow) string {
-	return r.Measure.Format(float64(row.Mean)) + " ± " + strings.TrimSuffix(r.Measure.Format(float64(row.SD)), "%")
+	return r.Measure.Format(row.Mean) + " ± " + strings.TrimSuffix(r.Measure.Format(row.SD), "%")
 }
 
 // mostPoints is the number of points that text lists; pages and -json have all.
@@ -350,7 +335,7 @@ func (r *gridReport) pointsSection() report.Section {
 func byFigure(rows []gridRow, m tune.Measure) []gridRow {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b gridRow) int {
-		switch x, y := float64(a.Mean), float64(b.Mean); {
+		switch x, y := a.Mean, b.Mean; {
 		case m.Better(x, y):
 			return -1
 		case m.Better(y, x):
@@ -369,7 +354,7 @@ func pointsTable(rows []gridRow, m tune.Measure) *report.Table {
 		}
 		return report.Float(v)
 	}
-	figure := func(v float64) string { return m.Format(float64(v)) }
+	figure := func(v float64) string { return m.Format(v) }
 	column := report.NewColumn[gridRow]
 	return report.TableOf(rows,
 		column("kernel", func(row gridRow) string { return row.Kernel }),

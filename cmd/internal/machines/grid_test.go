@@ -280,7 +280,7 @@ func TestCurves(t *testing.T) {
 // Points are listed from the best to the worst, with the columns that have values.
 func TestPointsTable(t *testing.T) {
 	rows := []gridRow{{Kernel: "a",
-		Regularization: model.Regularization{C: 1}, Mean: 0.5, SD: 0.01, ToBest: &difference{-0.4, 0.02}},
+		Regularization: model.Regularization{C: 1}, Mean: 0.5, SD: 0.01, ToBest: &tune.Difference{Mean: -0.4, SE: 0.02}},
 		{Kernel: "b", Regularization: model.Regularization{C: 10}, Mean: 0.9, SD: 0.1, Best: true}}
 	var b strings.Builder
 	pointsTable(byFigure(rows, tune.Accuracy), tune.Accuracy).Write(&b)

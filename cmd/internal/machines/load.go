@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
@@ -21,7 +20,6 @@ type loaded struct {
 	m         learn.Model
 	about     learn.About
 	predictor learn.Predictor
-	seconds   float64
 	err       error
 }
 
@@ -57,7 +55,6 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	}
 	go func() {
 		out := &loaded{}
-		begin := time.Now()
 		out.m, out.err = learn.Load(ctx, r.model, func(t corpus.Tokenizer, f corpus.Form) {
 			form <- f
 			tokenizer <- t
@@ -77,7 +74,6 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 				ready.err = nil
 			}
 		}
-		ready.seconds = (time.Since(begin) - count.waited).Seconds()
 		if ready.err != nil {
 			cancel()
 		}
@@ -129,20 +125,17 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	case out.predictor != nil:
 		out.predictor = out.predictor.Holding(heldBeside(&out.about) + c.Bytes())
 	default:
-		begin := time.Now()
 		if out.predictor, out.err = makeReady(out, c.Bytes()); out.err != nil {
 			return nil, nil, fmt.Errorf("-model %s: %w", r.model, r.Whole(out.err, c))
 		}
-		out.seconds += time.Since(begin).Seconds()
 	}
 	return out, c, nil
 }
 
 // readDocuments is the number of documents, once they are read: 0 where reading failed.
 type readDocuments struct {
-	n      int
-	done   chan struct{}
-	waited time.Duration // for them, with nothing else to do
+	n    int
+	done chan struct{}
 }
 
 // device copies the support vectors to the GPU if kernel values are computed there; where that
@@ -154,13 +147,11 @@ func (r *predict) device(
 		if !r.Chooses() {
 			return nil, nil
 		}
-		begin := time.Now()
 		select {
 		case <-documents.done:
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		documents.waited += time.Since(begin)
 		if r.Pairs(float64(documents.n)*float64(support.Rows())) != backend.CUDA {
 			return nil, nil
 		}

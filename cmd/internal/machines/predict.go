@@ -168,9 +168,9 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 		return nil, err
 	}
 	x := &found{loaded: loaded, corpus: corpus, report: &predictReport{
-		Corpus:      newPredictedLine(corpus),
+		Corpus: source.Line{Source: corpus.Source, Documents: corpus.Documents.Rows(), Classes: len(corpus.Classes),
+			Values: corpus.Documents.NNZ()},
 		Model:       r.model,
-		SecondsLoad: loaded.seconds,
 		SecondsRead: time.Since(begin).Seconds(),
 	}}
 	if r.output == "probabilities" && !loaded.about.Probabilities {

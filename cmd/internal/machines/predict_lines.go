@@ -33,7 +33,7 @@ func objectsOf(l *learn.Lines) []predictedObject {
 			out[i].Name = l.Name(i)
 		}
 		if l.P.Value != nil {
-			out[i].Value = new(float64(l.P.Value[i]))
+			out[i].Value = new(l.P.Value[i])
 		}
 		switch l.What {
 		case "probabilities":

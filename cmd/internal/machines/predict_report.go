@@ -20,29 +20,25 @@ import (
 
 // predictReport is the report of the command predict.
 type predictReport struct {
-	Corpus  predictedLine `json:"corpus"`
-	Model   string        `json:"model"`
-	Type    string        `json:"type"`
-	Kernel  string        `json:"kernel,omitempty"` // none where a learner has none
-	Scheme  string        `json:"scheme,omitempty"`
-	ISA     string        `json:"isa"`                      // what computed kernel values: an instruction set or a GPU
-	Why     string        `json:"backend_reason,omitempty"` // why -backend auto took it
-	Workers int           `json:"workers"`
+	Corpus  source.Line `json:"corpus"` // without terms and digest
+	Model   string      `json:"model"`
+	Type    string      `json:"type"`
+	Kernel  string      `json:"kernel,omitempty"` // none where a learner has none
+	Scheme  string      `json:"scheme,omitempty"`
+	ISA     string      `json:"isa"`                      // what computed kernel values: an instruction set or a GPU
+	Why     string      `json:"backend_reason,omitempty"` // why -backend auto took it
+	Workers int         `json:"workers"`
 
 	Scored int `json:"documents_scored"` // those whose labels are known
 	Right  int `json:"documents_right"`
 	source.Figures
-	Rejection  *rejected   `json:"rejection,omitempty"`         // by a model that was trained with -reject
-	Interval   []float64   `json:"accuracy_interval,omitempty"` // Wilson's, of 95 %
-	Confusions []confusion `json:"most_confused,omitempty"`
-	Matrix     [][]int     `json:"confusion_matrix,omitempty"` // of the classes in rows: [true][predicted]
+	Rejection *rejected `json:"rejection,omitempty"`         // by a model that was trained with -reject
+	Interval  []float64 `json:"accuracy_interval,omitempty"` // Wilson's, of 95 %
+	Matrix    [][]int   `json:"confusion_matrix,omitempty"`  // of the classes in rows: [true][predicted]
 
-	Seconds        float64 `json:"seconds"`         // from the first byte read to the last written
-	SecondsLoad    float64 `json:"seconds_load"`    // the model, made ready while documents are read
-	SecondsRead    float64 `json:"seconds_read"`    // model and documents
-	SecondsPredict float64 `json:"seconds_predict"` // the next two together
-	SecondsGram    float64 `json:"seconds_gram"`    // kernel values, a worker; those of a GPU are part of the next
-	SecondsSolve   float64 `json:"seconds_solve"`   // embedding, decision values and the rest
+	Seconds        float64 `json:"seconds"`      // from the first byte read to the last written
+	SecondsRead    float64 `json:"seconds_read"` // model and documents
+	SecondsPredict float64 `json:"seconds_predict"`
 	SecondsWrite   float64 `json:"seconds_write"`
 
 	Machines    int   `json:"machines"`
@@ -53,21 +49,10 @@ type predictReport struct {
 	Rows        []score.ClassScore `json:"rows"`
 	Predictions []predictedObject  `json:"predictions,omitempty"`
 
-	columns  int            // of the terminal that the report goes to, 0 where it goes elsewhere
-	weighted bool           // machines decided by weights
-	matrix   *report.Matrix // with the documents of its cells, on pages
-}
-
-// predictedLine says what was predicted.
-type predictedLine struct {
-	Source    string `json:"source"`
-	Documents int    `json:"documents"`
-	Classes   int    `json:"classes"`
-	Values    int64  `json:"values"`
-}
-
-func newPredictedLine(c *corpus.Corpus) predictedLine {
-	return predictedLine{c.Source, c.Documents.Rows(), len(c.Classes), c.Documents.NNZ()}
+	confusions []confusion    // the most frequent
+	columns    int            // of the terminal that the report goes to, 0 where it goes elsewhere
+	weighted   bool           // machines decided by weights
+	matrix     *report.Matrix // with the documents of its cells, on pages
 }
 
 // classTable is the table of rows.
@@ -86,9 +71,8 @@ func cellsOf(k score.ClassScore) []string {
 
 // confusion counts the documents of one class that were given another.
 type confusion struct {
-	Class     string `json:"class"`
-	As        string `json:"predicted"`
-	Documents int    `json:"documents"`
+	Class, As string
+	Documents int
 }
 
 // score compares predictions with the labels of the documents, where these are any that the model
@@ -134,7 +118,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 	}
 	if a := s.Answers; a != nil {
 		n := float64(a.Given)
-		r.Rejection = &rejected{a.Given, n / float64(s.Documents), float64((n - float64(a.Right)) / n)}
+		r.Rejection = &rejected{a.Given, n / float64(s.Documents), (n - float64(a.Right)) / n}
 	}
 	low, high := s.Interval()
 	r.Interval = []float64{low, high}
@@ -143,12 +127,12 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 	for t, row := range s.Confusion {
 		for g, n := range row {
 			if t != g && n > 0 {
-				r.Confusions = append(r.Confusions, confusion{s.Classes[t].Name, s.Classes[g].Name, n})
+				r.confusions = append(r.confusions, confusion{s.Classes[t].Name, s.Classes[g].Name, n})
 			}
 		}
 	}
-	slices.SortStableFunc(r.Confusions, func(a, b confusion) int { return cmp.Compare(b.Documents, a.Documents) })
-	r.Confusions = r.Confusions[:min(len(r.Confusions), mostConfused)]
+	slices.SortStableFunc(r.confusions, func(a, b confusion) int { return cmp.Compare(b.Documents, a.Documents) })
+	r.confusions = r.confusions[:min(len(r.confusions), mostConfused)]
 }
 
 // rejected says what is left with an answer.
@@ -173,7 +157,6 @@ func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
 	if of.Votes {
 		r.Machines = 0
 	}
-	r.SecondsSolve = r.SecondsPredict
 	r.work(run, p)
 	r.PeakBytes = backend.PeakBytes()
 }
@@ -211,20 +194,20 @@ func (r *predictReport) Describe(d *report.Document) {
 // writeScore prints the score, the first line as svm-predict does.
 func (r *predictReport) writeScore(d *report.Document) {
 	if r.MSE != nil {
-		d.Linef("Mean squared error = %g (regression)", run.Round(float64(*r.MSE), 6))
-		d.Linef("Squared correlation coefficient = %g (regression)", run.Round(float64(*r.R2), 6))
+		d.Linef("Mean squared error = %g (regression)", run.Round(*r.MSE, 6))
+		d.Linef("Squared correlation coefficient = %g (regression)", run.Round(*r.R2, 6))
 		d.Linef("Coefficient of determination = %g (0 is the mean for each, 1 no error)",
-			run.Round(float64(*r.Determination), 6))
+			run.Round(*r.Determination, 6))
 		return
 	}
 	if r.Accuracy == nil {
 		return
 	}
-	d.Linef("Accuracy = %g%% (%d/%d) (classification)", run.Round(100*float64(*r.Accuracy), 6), r.Right, r.Scored)
+	d.Linef("Accuracy = %g%% (%d/%d) (classification)", run.Round(100**r.Accuracy, 6), r.Right, r.Scored)
 	if a := r.Rejection; a != nil {
 		d.Fact("Answered by the model's threshold", "%.2f%% (%d/%d), of these wrongly: %.2f%%, right: %.2f%%; "+
 			"the accuracy above counts the others by the class that they would have",
-			100*a.Coverage, a.Answered, r.Scored, 100*float64(a.Error), 100*(1-float64(a.Error)))
+			100*a.Coverage, a.Answered, r.Scored, 100*a.Error, 100*(1-a.Error))
 	}
 	d.Fact("95 % confidence interval of the accuracy", "%.2f to %.2f %%", 100*r.Interval[0], 100*r.Interval[1])
 	hamming := ""
@@ -261,9 +244,9 @@ func (r *predictReport) writeScore(d *report.Document) {
 			Text: readMatrix + " A click on a cell lists its documents: of mistakes the surest first, of others the " +
 				"least sure."})
 	}
-	if len(r.Confusions) > 0 {
+	if len(r.confusions) > 0 {
 		t := report.NewTable("class", "predicted as", ">documents")
-		for _, c := range r.Confusions {
+		for _, c := range r.confusions {
 			t.Add(c.Class, c.As, report.Count(c.Documents))
 		}
 		d.Table("Most confused", "Most confused", t)

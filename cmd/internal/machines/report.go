@@ -64,23 +64,31 @@ func (l *machineLine) text(others ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-// solverLine is what the reports of train and cv say of support vector machines in addition.
+// solverLine describes the work on kernel values of support vector machines.
 type solverLine struct {
-	Tolerance      float64   `json:"tolerance"`
-	Support        float64   `json:"support_vectors"` // of cv the mean over the folds; different ones count once
-	Iterations     int64     `json:"iterations"`
-	SecondsPrepare float64   `json:"seconds_prepare"` // embedding the documents and making the engine
-	SecondsGram    float64   `json:"seconds_gram"`
-	DotProducts    int64     `json:"dot_products"`
-	Cache          cacheLine `json:"cache"`
+	SecondsPrepare float64            `json:"seconds_prepare"` // embedding the documents and making the engine
+	SecondsGram    float64            `json:"seconds_gram"`
+	DotProducts    int64              `json:"dot_products"`
+	Cache          engine.CachedStats `json:"cache"`
 }
 
-func (j *job) solverLine(tolerance, support float64, iterations int64, gram time.Duration) solverLine {
+func (j *job) solverLine(gram time.Duration) *solverLine {
 	stats := j.problem.Cache()
 	if n := int64(j.problem.Len()); stats.Whole && stats.Bytes == 0 {
 		stats.Bytes = 4 * n * n // of the kernel's own values instead of c
 	}
-	return solverLine{tolerance, support, iterations, j.prepare, gram.Seconds(), stats.Computed, newCacheLine(stats)}
+	return &solverLine{j.prepare, gram.Seconds(), stats.Computed, stats}
+}
+
+// describe adds a line about dot products and the cache.
+func (l *solverLine) describe(d *report.Document) {
+	c := l.Cache
+	kept := "the whole matrix kept in " + report.Bytes(c.Bytes)
+	if !c.Whole {
+		kept = fmt.Sprintf("tiles kept in %s, %s of those asked for were there", report.Bytes(c.Bytes),
+			report.Percent(report.Ratio(float64(c.Hits), float64(c.Hits+c.Misses))))
+	}
+	d.Linef("%s, %s", report.Counted(l.DotProducts, "dot product", "dot products"), kept)
 }
 
 // warnOf warns of machines that stopped, and returns how many did.
@@ -112,104 +120,41 @@ func describe(what string, c, nu, epsilon float64) string {
 	return what
 }
 
-// thresholdsLine says what thresholds of labels were found.
-type thresholdsLine struct {
-	Above      []float64 `json:"above"`        // by label
-	AtLeastOne bool      `json:"at_least_one"` // label, the best, where none is above its threshold
-	F1         float64   `json:"micro_f1"`     // on folds, by thresholds of the other folds
-	Sign       float64   `json:"micro_f1_sign"`
-}
-
-// newThresholdsLine describes thresholds; nil stays nil.
-func newThresholdsLine(t *solver.Thresholds) *thresholdsLine {
+// describeThresholds adds a line about thresholds of labels, unless there are none.
+func describeThresholds(d *report.Document, t *solver.Thresholds) {
 	if t == nil {
-		return nil
-	}
-	l := &thresholdsLine{AtLeastOne: t.AtLeastOne, F1: float64(t.F1), Sign: float64(t.Sign)}
-	for _, v := range t.Above {
-		l.Above = append(l.Above, float64(v))
-	}
-	return l
-}
-
-func (l *thresholdsLine) write(d *report.Document) {
-	if l == nil {
 		return
 	}
 	what := "thresholds"
-	if slices.Min(l.Above) == slices.Max(l.Above) {
-		what = fmt.Sprintf("one threshold, %.3g,", float64(l.Above[0]))
+	if slices.Min(t.Above) == slices.Max(t.Above) {
+		what = fmt.Sprintf("one threshold, %.3g,", t.Above[0])
 	}
-	if l.AtLeastOne {
+	if t.AtLeastOne {
 		what += " and at least one label"
 	}
-	d.Linef("%s by micro F1 on folds: %s, by the signs %s", what, tune.MicroF1.Format(float64(l.F1)),
-		tune.MicroF1.Format(float64(l.Sign)))
+	d.Linef("%s by micro F1 on folds: %s, by the signs %s", what, tune.MicroF1.Format(t.F1), tune.MicroF1.Format(t.Sign))
 }
 
-// calibrationLine says how good calibrated probabilities are, by folds.
-type calibrationLine struct {
-	LogLoss float64 `json:"log_loss"`
-	ECE     float64 `json:"expected_calibration_error"`
-	*solver.Temperature
-
-	Rejection *solver.Rejection `json:"rejection,omitempty"`
-	Others    *svm.Alternatives `json:"rejection_alternatives,omitempty"`
-}
-
-// newCalibrationLine describes a calibration; nil stays nil.
-func newCalibrationLine(r *svm.Report) *calibrationLine {
+// describeCalibration adds lines about calibrated probabilities, unless there are none.
+func describeCalibration(d *report.Document, r *svm.Report) {
 	c := r.Calibration
 	if c == nil {
-		return nil
-	}
-	return &calibrationLine{float64(c.LogLoss), float64(c.ECE), r.Temperature, r.Rejection,
-		r.Alternatives}
-}
-
-func (l *calibrationLine) write(d *report.Document) {
-	if l == nil {
 		return
 	}
 	how := "by sigmoids"
-	if l.Temperature != nil {
-		how += fmt.Sprintf(" and a temperature of %.3g", l.T)
+	if r.Temperature != nil {
+		how += fmt.Sprintf(" and a temperature of %.3g", r.Temperature.T)
 	}
-	d.Linef("probabilities %s; on folds log loss %.4f, expected calibration error %.4f", how,
-		float64(l.LogLoss), float64(l.ECE))
-	if r := l.Rejection; r != nil {
+	d.Linef("probabilities %s; on folds log loss %.4f, expected calibration error %.4f", how, c.LogLoss, c.ECE)
+	if j := r.Rejection; j != nil {
 		d.Linef("no answer (%s) below a probability of %.3g; on folds %s are answered, %s of these wrongly",
-			learn.NoAnswer, r.Below, report.Percent(r.Coverage), report.Percent(r.Error))
+			learn.NoAnswer, j.Below, report.Percent(j.Coverage), report.Percent(j.Error))
 	}
-	if o := l.Others; o != nil {
+	if o := r.Alternatives; o != nil {
 		text := fmt.Sprintf("answering everything errs %s on folds", report.Percent(o.ErrorOfAll))
 		for _, t := range o.Targets {
 			text += fmt.Sprintf("; error=%.6g%% would answer %s", 100*t.Error, report.Percent(t.Coverage))
 		}
 		d.Line(text)
 	}
-}
-
-// cacheLine says what the cache of tiles did.
-type cacheLine struct {
-	Whole  bool  `json:"whole"` // the whole matrix is kept
-	Hits   int64 `json:"hits"`
-	Misses int64 `json:"misses"`
-	Bytes  int64 `json:"bytes"`
-	Served int64 `json:"values_served"`
-}
-
-// newCacheLine describes a cache.
-func newCacheLine(s engine.CachedStats) cacheLine {
-	return cacheLine{Whole: s.Whole, Hits: s.Hits, Misses: s.Misses, Bytes: s.Bytes, Served: s.Served}
-}
-
-// write says in a line what was computed, kept and found.
-func (c cacheLine) write(d *report.Document, dots int64) {
-	kept := "the whole matrix kept in " + report.Bytes(c.Bytes)
-	if !c.Whole {
-		kept = fmt.Sprintf("tiles kept in %s, %s of those asked for were there", report.Bytes(c.Bytes),
-			report.Percent(float64(c.Hits)/float64(max(c.Hits+c.Misses, 1))))
-	}
-	d.Linef("%s, %s", report.Counted(dots, "dot product", "dot products"), kept)
 }

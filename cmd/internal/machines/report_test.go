@@ -24,7 +24,7 @@ func TestThresholdsLine(t *testing.T) {
 			"thresholds and at least one label by micro F1 on folds: 50.00%, by the signs 25.00%\n"},
 	} {
 		var got report.Document
-		if newThresholdsLine(c.t).write(&got); got.String() != c.want {
+		if describeThresholds(&got, c.t); got.String() != c.want {
 			t.Errorf("%q, expected %q", got.String(), c.want)
 		}
 	}

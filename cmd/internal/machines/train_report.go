@@ -8,6 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/solver"
@@ -19,35 +20,24 @@ type trainReport struct {
 	Choice *choiceReport `json:"choice,omitempty"`
 
 	machineLine
-	File       string `json:"file"`
-	FileFormat string `json:"file_format"`
-	FileBytes  int64  `json:"file_bytes"`
+	File      string `json:"file"`
+	FileBytes int64  `json:"file_bytes"`
 
-	Machines   int `json:"machines"`
-	Unfinished int `json:"unfinished_machines"`
-	*trainedLine
+	Machines   int         `json:"machines"`
+	Unfinished int         `json:"unfinished_machines"`
+	Training   *svm.Report `json:"training,omitempty"` // of support vector machines
+	*solverLine
 
 	Seconds      float64 `json:"seconds"` // from the first byte read to the last written
 	SecondsRead  float64 `json:"seconds_read"`
 	SecondsSolve float64 `json:"seconds_solve"`
 	SecondsWrite float64 `json:"seconds_write"`
 	PeakBytes    int64   `json:"peak_bytes"`
-	LimitBytes   int64   `json:"limit_bytes"` // what -m allows; 0 where nothing is said and nothing known
+	LimitBytes   int64   `json:"limit_bytes"` // set by -m; 0 for none
 
 	Rows []any `json:"rows"`
 
-	details []string // of other learners than support vector machines
-}
-
-// trainedLine is what a report says of trained support vector machines in addition.
-type trainedLine struct {
-	solverLine
-	Bounded    int             `json:"bounded_coefficients"`
-	Objective  float64         `json:"objective"`
-	Gap        float64         `json:"gap"`
-	Thresholds *thresholdsLine `json:"thresholds,omitempty"`
-
-	Calibration *calibrationLine `json:"calibration,omitempty"`
+	details []string // report lines for learners other than SVMs
 }
 
 // machineRow is one machine: of two classes, of one against the rest, or of the one that there is.
@@ -57,7 +47,6 @@ type machineRow struct {
 	Objective  float64 `json:"objective"`
 	Iterations int     `json:"iterations"`
 	Support    int     `json:"support_vectors"`
-	Bounded    int     `json:"bounded_coefficients"`
 	Rho        float64 `json:"rho"`
 	Gap        float64 `json:"gap"`
 	Converged  bool    `json:"converged"`
@@ -66,7 +55,7 @@ type machineRow struct {
 // fill fills in what is known when the model is trained.
 func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	r.Corpus, r.Corpus.Terms = j.line, a.Terms
-	r.File, r.FileFormat = t.out, t.to
+	r.File = t.out
 	r.machineLine, r.details, r.Rows = t.line(a), a.Text, a.Rows
 	if a.Tried != nil {
 		r.Choice = t.choiceReport(a.Tried, nil)
@@ -94,12 +83,7 @@ func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Traine
 	}
 	s := found.Settings
 	r.Regularization = s.Used()
-	r.trainedLine = &trainedLine{
-		solverLine: j.solverLine(s.Tolerance, float64(found.Support), found.Iterations, found.Gram),
-		Bounded:    found.Bounded, Objective: float64(found.Objective), Gap: float64(found.Gap),
-		Thresholds:  newThresholdsLine(found.Thresholds),
-		Calibration: newCalibrationLine(&found.Report),
-	}
+	r.Training, r.solverLine = &found.Report, j.solverLine(found.Gram)
 	r.computedBy(t, j)
 	r.Machines, r.SecondsSolve = found.Report.Machines, found.Solve.Seconds()
 	if tried := found.Tried; tried != nil {
@@ -119,20 +103,7 @@ func machineRows(m *model.Model) []any {
 	rows := []any{}
 	add := func(i int, class, against string) {
 		if c := m.Classifier.Machines[i]; c != nil {
-			rows = append(
-				rows,
-				machineRow{
-					class,
-					against,
-					float64(c.Objective),
-					c.Iterations,
-					len(c.Support),
-					c.Bounded,
-					float64(c.Rho),
-					float64(c.Gap),
-					c.Converged,
-				},
-			)
+			rows = append(rows, machineRow{class, against, c.Objective, c.Iterations, len(c.Support), c.Rho, c.Gap, c.Converged})
 		}
 	}
 	if !m.Type.Classifies() {
@@ -160,15 +131,15 @@ func (r *trainReport) Describe(d *report.Document) {
 	}
 	machines := report.Counted(r.Machines, "machine", "machines")
 	times := fmt.Sprintf("writing %.2f s, in all %.2f s", r.SecondsWrite, r.Seconds)
-	if of := r.trainedLine; of != nil {
+	if of := r.Training; of != nil {
 		d.Linef("%s\n%s, %s, %s, objective %.8g, greatest gap %.2g", r.text(), machines,
-			report.Counted(int64(of.Support), "support vector", "support vectors"),
-			report.Counted(of.Iterations, "step", "steps"), float64(of.Objective), float64(of.Gap))
-		of.Thresholds.write(d)
-		of.Calibration.write(d)
-		of.Cache.write(d, of.DotProducts)
+			report.Counted(of.Support, "support vector", "support vectors"), report.Counted(of.Iterations, "step", "steps"),
+			of.Objective, of.Gap)
+		describeThresholds(d, of.Thresholds)
+		describeCalibration(d, of)
+		r.solverLine.describe(d)
 		d.Linef("reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, %s", r.SecondsRead,
-			of.SecondsPrepare, of.SecondsGram, r.SecondsSolve, times)
+			r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, times)
 	} else {
 		if r.Machines == 0 {
 			d.Line(r.text())

@@ -14,8 +14,8 @@ import (
 // describePage adds what pages show besides the text.
 func (r *cvReport) describePage(d *report.Document) {
 	d.Title = "Cross-validation on " + filepath.Base(r.Corpus.Source)
-	d.Figure("Mean "+r.Measure.String(), r.Measure.Format(float64(r.Mean)),
-		"± "+r.Measure.Format(float64(r.SD))+" over the folds")
+	d.Figure("Mean "+r.Measure.String(), r.Measure.Format(r.Mean),
+		"± "+r.Measure.Format(r.SD)+" over the folds")
 	if r.Measure == tune.MeanSquaredError {
 		return
 	}
@@ -57,7 +57,7 @@ func (r *cvReport) curveSection() report.Section {
 func (r *gridReport) describePage(d *report.Document) {
 	d.Title = "Search on " + filepath.Base(r.Corpus.Source)
 	if b := r.Best; b != nil {
-		d.Figure("Best "+r.Measure.String(), r.Measure.Format(float64(b.Mean)), describe(b.what(), b.C, b.Nu, b.Epsilon))
+		d.Figure("Best "+r.Measure.String(), r.Measure.Format(b.Mean), describe(b.what(), b.C, b.Nu, b.Epsilon))
 	}
 	train := r.Train
 	if r.Choice != nil {

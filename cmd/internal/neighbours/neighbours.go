@@ -105,9 +105,9 @@ func newDistribution(values []float64) distribution {
 	slices.Sort(values)
 	at := func(share float64) float64 {
 		if len(values) == 0 {
-			return float64(math.NaN())
+			return math.NaN()
 		}
-		return float64(values[int(share*float64(len(values)-1))])
+		return values[int(share*float64(len(values)-1))]
 	}
 	return distribution{at(0), at(0.1), at(0.5), at(0.9), at(1)}
 }

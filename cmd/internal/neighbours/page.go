@@ -110,7 +110,7 @@ func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []source.Near) re
 	for _, l := range found[:min(len(found), mostRows*mostShown)] {
 		cells := []string{source.ShortName(c, l.I), source.ShortName(others, l.Of), fmt.Sprintf("%.4f", l.Value)}
 		if d.texts {
-			cells = append(cells, source.Beginning(c, int(l.I)), source.Beginning(others, int(l.Of)))
+			cells = append(cells, source.Beginning(c, l.I), source.Beginning(others, l.Of))
 		}
 		t.Add(cells...)
 	}

@@ -202,7 +202,7 @@ func (c *call) measure(
 		return nil, err
 	}
 	first, last := r.Largest[0].Value, r.Smallest[0]
-	r.Rounding = float64(spectrum.Rounding(n, math.Max(math.Abs(float64(first)), math.Abs(float64(last.Value)))))
+	r.Rounding = spectrum.Rounding(n, math.Max(math.Abs(first), math.Abs(last.Value)))
 	switch {
 	case !(last.Value >= -r.Rounding): // NaN, too
 		r.Verdict = "not psd"
@@ -238,10 +238,10 @@ func (c *call) whole(
 		return err
 	}
 	for i, v := range values {
-		r.Values = append(r.Values, float64(v))
+		r.Values = append(r.Values, v)
 		if i < c.k {
-			r.Largest = append(r.Largest, eigenvalue{Value: float64(v), Converged: true})
-			r.Smallest = append(r.Smallest, eigenvalue{Value: float64(values[n-1-i]), Converged: true})
+			r.Largest = append(r.Largest, eigenvalue{Value: v, Converged: true})
+			r.Smallest = append(r.Smallest, eigenvalue{Value: values[n-1-i], Converged: true})
 		}
 	}
 	return nil
@@ -274,7 +274,7 @@ func (c *call) extremes(
 	}
 	r.Steps = found.Basis
 	of := func(v spectrum.Value) eigenvalue {
-		return eigenvalue{float64(v.Value), float64(v.Residual), v.Converged}
+		return eigenvalue{v.Value, v.Residual, v.Converged}
 	}
 	for i, v := range found.Largest {
 		r.Largest, r.Smallest = append(r.Largest, of(v)), append(r.Smallest, of(found.Smallest[i]))
@@ -325,7 +325,7 @@ func (r *spectra) Describe(d *report.Document) {
 			method = "extremes, " + report.Counted(row.Steps, "step", "steps")
 		}
 		ends.Add(row.Kernel, row.Definite, digits(row.Largest[0].Value), digits(row.Smallest[0].Value),
-			report.Error(float64(row.Rounding)), row.Verdict, method, fmt.Sprintf("%.2f", row.Seconds))
+			report.Error(row.Rounding), row.Verdict, method, fmt.Sprintf("%.2f", row.Seconds))
 	}
 	d.Table("Spectra", "", ends)
 	d.Line("\nrounding: n·2⁻²⁴·|λ|max; rounding may decide the sign of an eigenvalue nearer to 0")
@@ -345,7 +345,7 @@ func (row *row) writeValues(d *report.Document) {
 		for _, v := range []eigenvalue{row.Largest[i], row.Smallest[i]} {
 			cells = append(cells, digits(v.Value))
 			if row.Steps > 0 {
-				cells = append(cells, report.Error(float64(v.Residual)), map[bool]string{false: "not converged"}[v.Converged])
+				cells = append(cells, report.Error(v.Residual), map[bool]string{false: "not converged"}[v.Converged])
 			}
 		}
 		t.Add(cells...)
@@ -354,4 +354,4 @@ func (row *row) writeValues(d *report.Document) {
 }
 
 // digits writes a number with 7 digits.
-func digits(v float64) string { return fmt.Sprintf("%.7g", float64(v)) }
+func digits(v float64) string { return fmt.Sprintf("%.7g", v) }

@@ -223,7 +223,7 @@ func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.
 	where := func(e extreme) spot {
 		i, j := s.rows[e.row].doc, s.rows[e.row].column(e.col)
 		name := v.corpus.DocumentName
-		return spot{i, j, name(i), name(j), float64(e.got), float64(e.want)}
+		return spot{i, j, name(i), name(j), e.got, e.want}
 	}
 	f.row = kernelRow{
 		ISA: string(isa), Kernel: k.String(), Embedding: k.Embedding().String(), Pairs: s.pairs(),
@@ -234,11 +234,11 @@ func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.
 		err *float64
 		at  *spot
 	}{{&to.MaxAbsErr, &to.AbsAt}, {&to.MaxRelErr, &to.RelAt}, {&to.MaxULP, &to.ULPAt}} {
-		worst := f.best.worst[kind] // -1 if the reference is 0 everywhere
-		*field.err, *field.at = float64(max(worst.err, 0)), where(worst)
+		worst := f.best.worst[kind] // of -1 where the reference is 0 everywhere
+		*field.err, *field.at = max(worst.err, 0), where(worst)
 	}
 	at, c := to.AbsAt, s.rows[f.best.worst[absolute].row].c[f.best.worst[absolute].col]
-	to.Tolerance = float64(kernel.Tolerance(k, c, x.Norms[at.I], x.Norms[at.J]))
+	to.Tolerance = kernel.Tolerance(k, c, x.Norms[at.I], x.Norms[at.J])
 	if !to.Passed {
 		p := where(f.best.failed)
 		to.FailedAt = &p

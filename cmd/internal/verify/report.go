@@ -108,16 +108,16 @@ func (r *verification) Describe(d *report.Document) {
 	for _, e := range r.Embeddings {
 		d.Fact(e.Embedding, "%s in %s, including the %s closest (c up to %.2g), %s",
 			report.Counted(e.Pairs, "pair", "pairs"), report.Counted(e.SampledRows, "row", "rows"),
-			report.Count(e.ClosestPairs), float64(e.GreatestC),
+			report.Count(e.ClosestPairs), e.GreatestC,
 			report.Counted(e.Identical, "identical pair", "identical pairs"))
 	}
 	d.Line("")
 	t := report.NewTable("isa", "kernel", ">max abs err", ">tolerance", "at (i, j)", ">max rel err", ">max ulp",
 		">exact form", "sha256", "")
 	for _, row := range r.Rows {
-		t.Add(row.ISA, report.Shorten(row.shown, 32), report.Error(float64(row.MaxAbsErr)),
-			report.Error(float64(row.Tolerance)), fmt.Sprintf("%d, %d", row.AbsAt.I, row.AbsAt.J),
-			report.Error(float64(row.MaxRelErr)), fmt.Sprintf("%.1f", float64(row.MaxULP)),
+		t.Add(row.ISA, report.Shorten(row.shown, 32), report.Error(row.MaxAbsErr),
+			report.Error(row.Tolerance), fmt.Sprintf("%d, %d", row.AbsAt.I, row.AbsAt.J),
+			report.Error(row.MaxRelErr), fmt.Sprintf("%.1f", row.MaxULP),
 			backend.Recomputed(row.ISA, row.Recomputed), row.Digest[:8], passedText(row.Passed))
 	}
 	d.Table("Kernels", "", t)
@@ -168,7 +168,7 @@ func (r *verification) writeWorst(d *report.Document) {
 				report.Counted(row.Failures, "value", "values"), p.I, p.J, p.Got, p.Want,
 				report.Shorten(p.NameI, 50), report.Shorten(p.NameJ, 50))
 		}
-		if s := float64(row.MaxAbsErr / row.Tolerance); s > share {
+		if s := row.MaxAbsErr / row.Tolerance; s > share {
 			share, nearest = s, row
 		}
 	}
