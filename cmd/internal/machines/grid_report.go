@@ -75,14 +75,14 @@ type gridRow struct {
 	brief     string // Terms for people
 	compares  string // what the round compares
 	model.Regularization
-	Mean       float64         `json:"mean"`
-	SD         float64         `json:"standard_deviation"`
-	Figures    []float64       `json:"figures"`        // by fold
-	SE         float64         `json:"standard_error"` // of the mean: the standard deviation divided by √folds
+	Mean       float64          `json:"mean"`
+	SD         float64          `json:"standard_deviation"`
+	Figures    []float64        `json:"figures"`        // by fold
+	SE         float64          `json:"standard_error"` // of the mean: the standard deviation divided by √folds
 	ToBest     *tune.Difference `json:"difference_to_best,omitempty"`
-	Unfinished int             `json:"unfinished_machines"`
-	Seconds    float64         `json:"seconds"` // see learn.Validation.Took
-	Best       bool            `json:"is_best,omitempty"`
+	Unfinished int              `json:"unfinished_machines"`
+	Seconds    float64          `json:"seconds"` // see learn.Validation.Took
+	Best       bool             `json:"is_best,omitempty"`
 
 	*solvedLine // of support vector machines
 }
