@@ -118,7 +118,8 @@ func (r *neighboursReport) Describe(d *report.Document) {
 		d.Line(r.Of)
 	}
 	d.Linef("%s, %s of each document, %s in all, %s pairs/s, %s", r.Kernel,
-		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours), report.Rate(float64(r.Pairs)/max(r.Searched, 1e-9)),
+		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours),
+		report.Rate(float64(r.Pairs)/max(r.Searched, 1e-9)),
 		backend.WithWhy(r.ISA, r.Why))
 	if r.Neighbours > 0 {
 		d.Fact("the nearest", "from %.4g to %.4g, median %.4g, four fifths from %.4g to %.4g", r.Nearest.Min,
