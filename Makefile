@@ -118,10 +118,12 @@ ptx-check: ## fail where the PTX in git isn't that of its sources
 
 PYTHON_VENV = $(CURDIR)/build/python
 
-# What only this finds: faults of the Python package, of the library as another program loads it, and of comparisons.
-python-check: build libgram ## test the C library from C, and the Python package from the source tree (needs a C compiler, python3 from 3.11 on)
+python-venv:
 	@test -x $(PYTHON_VENV)/bin/pytest || { python3 -m venv $(PYTHON_VENV) && \
 		$(PYTHON_VENV)/bin/pip install -q -r python/test-requirements.txt; }
+
+# What only this finds: faults of the Python package, of the library as another program loads it, and of comparisons.
+python-check: build libgram python-venv ## test the C library from C, and the Python package from the source tree (needs a C compiler, python3 from 3.11 on)
 	CGO_ENABLED=1 $(GO) test -vet=off -timeout 60m ./cmd/libgram
 	cd python && GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(PYTHON_VENV)/bin/python -m pytest -q -p no:cacheprovider tests
 	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(PYTHON_VENV)/bin/python -m pytest -q -p no:cacheprovider lab/bench
@@ -153,6 +155,7 @@ test-gram:
 # One package at a time, beside test-gram's: where tests wait, others have the processors.
 test-modules:
 	cd lab && $(GO) test -vet=off -p 1 -timeout 60m ./...
+	cd lab && $(GO) test -vet=off -tags campaign -run TestFound ./campaign
 	cd cluster && CGO_ENABLED=0 $(GO) test -vet=off -p 1 -tags nocloud -short -timeout 60m ./...
 	cd cluster && CGO_ENABLED=0 $(GO) test -vet=off -p 1 -timeout 60m ./store
 
@@ -198,7 +201,7 @@ bench-python: build libgram ## measure gramengine against MKL, GraphBLAS, SciPy 
 # Two stages at a time, the longest first, since each leaves a part of two processors idle. What comes before them is short
 # or writes files that others compile. Each stage says what it finds and no other does.
 ci: build format tidy generate-check ## everything that continuous integration runs, two stages at a time
-	$(MAKE) -j2 -O vet staticcheck test race cluster-check cluster-test arm64-test cuda-check python-check portable arm64 campaign-short
+	$(MAKE) -j2 -O vet staticcheck test race cluster-check cluster-test arm64-test cuda-check python-check portable arm64 licences campaign-short
 
 check: format tidy vet staticcheck test portable race arm64 generate-check ## the stages that need no more than Go and a C compiler
 
@@ -259,21 +262,53 @@ arm64-test: ## run the tests of what computes for another processor, in an emula
 	@command -v qemu-aarch64 >/dev/null || { echo "arm64-test: no qemu-aarch64; on Debian: apt-get install qemu-user" >&2; exit 1; }
 	CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout 60m -vet=off -skip $(READERS) -exec qemu-aarch64 $(NUMERICAL)
 
-# Hours of kills, damage, faults and hostile input, whose figures are docs/reliability.md; lab/campaign says more. LIBSVM
-# comes from Python's package index into a virtual environment.
-CAMPAIGN_VENV = build/campaign/venv
+# Hours of kills, damage, faults and hostile input; docs/reliability.md has the figures. The solver is compared with
+# LIBSVM, which is part of scikit-learn.
+campaign = cd lab && PYTHON=$(PYTHON_VENV)/bin/python $(GO) test -vet=off -tags campaign $(1) ./campaign $(2) $(ARGS)
 
-campaign: ## try for hours what the program survives, and write docs/reliability.md (ARGS='-only faults -time 1h'; goes on where it was)
-	@test -x $(CAMPAIGN_VENV)/bin/python || { python3 -m venv $(CAMPAIGN_VENV) && $(CAMPAIGN_VENV)/bin/pip install -q scikit-learn==1.9.1; }
-	cd lab && $(GO) run ./campaign $(ARGS); found=$$?; $(GO) run ./campaign report && exit $$found
+campaign: python-venv ## try for hours what the program survives, and write docs/reliability.md (ARGS='-part faults -time 1h')
+	$(call campaign,-timeout 0 -run TestCampaign,-write)
 
 # What a few seconds of each part of the campaign find.
-campaign-short: ## the campaign in three minutes
+campaign-short: python-venv ## the campaign in three minutes
 	$(GO) test -vet=off -tags campaign ./tiles/atomicfile
-	cd lab && $(GO) run ./campaign -short -fresh $(ARGS)
+	$(call campaign,-short -timeout 30m -skip TestPlanted)
 
-campaign-selftest: ## plant a fault for each part of the campaign in a copy of the repository; each must be found (an hour)
-	cd lab && $(GO) run ./campaign $(ARGS) selftest
+campaign-selftest: python-venv ## plant a fault for each part of the campaign in a copy of the repository; each must be found (an hour)
+	$(call campaign,-v -timeout 0 -run TestPlanted)
+
+fuzz: ## run Go's fuzzer on each fuzz target (FUZZTIME=30s)
+	@git grep -oE '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' ':!asm/_gen' | sed 's/:func / /' | while read -r file target; do \
+		echo "$$file $$target"; (cd $$(dirname $$file) && \
+		$(GO) test -vet=off -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),30s) . </dev/null) || exit; done
+
+LIBRARY = . ./asm/... ./engine/... ./solver/... ./sparse/... ./corpus/... ./tiles/... ./internal/...
+
+levels: ## run the library's tests with each instruction set as the highest, and on 1, 2 and 7 threads (an hour)
+	for isa in generic avx2; do \
+		$(GO) test -short -vet=off -ldflags "-X github.com/gramengine/gram/asm.highest=$$isa" $(LIBRARY) || exit; done
+	for n in 1 2 7; do GOMAXPROCS=$$n $(GO) test -count=1 -short -vet=off $(LIBRARY) || exit; done
+	GODEBUG=cpu.all=off $(GO) test -count=1 -short -vet=off $(LIBRARY)
+
+GO_LICENSES = github.com/google/go-licenses@v1.6.0
+CYCLONEDX   = github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
+# licences_of FOLDER,PROGRAM prints messages, most of which are warnings, on an error alone.
+define licences_of
+	cd $(1) && { $(GO) run $(GO_LICENSES) check ./cmd/$(2) --ignore github.com/gramengine/gram \
+		--disallowed_types=forbidden,restricted,unknown && $(GO) run $(GO_LICENSES) save ./cmd/$(2) --force \
+		--ignore github.com/gramengine/gram --save_path $(CURDIR)/dist/licences/$(2); } 2>$(CURDIR)/build/licences.txt || \
+		{ cat $(CURDIR)/build/licences.txt >&2; exit 1; }
+endef
+
+# A module whose licence programs that link it may not have.
+licences: ## check the licences of linked modules, and save their texts in dist/licences
+	@mkdir -p build
+	$(call licences_of,.,gram)
+	$(call licences_of,cluster,gramcluster)
+
+sbom: build ## write a bill of materials, dist/sbom.json
+	@mkdir -p dist
+	$(GO) run $(CYCLONEDX) bin -json -noserial -version devel bin/gram >dist/sbom.json
 
 vulncheck: ## look for known vulnerabilities in what is called (needs Go's database of them; no part of check)
 	@for m in $(MODULES); do echo "in $$m:"; (cd $$m && $(GO) run $(GOVULNCHECK) ./...); \
@@ -282,4 +317,4 @@ vulncheck: ## look for known vulnerabilities in what is called (needs Go's datab
 python-peers: libgram ## run scikit-learn's own tests on the Python package, write docs/python-peers.md (PYTHON has scikit-learn, pytest)
 	GRAMENGINE_LIBRARY=$(CURDIR)/bin/libgram.so $(or $(PYTHON),python3) python/peers.py --write docs/python-peers.md
 
-.PHONY: test-gram test-modules ci avx512-test arm64-test vulncheck campaign campaign-short campaign-selftest python-peers
+.PHONY: test-gram test-modules ci avx512-test arm64-test vulncheck campaign campaign-short campaign-selftest fuzz levels licences sbom python-venv python-peers

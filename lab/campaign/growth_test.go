@@ -1,7 +1,8 @@
-package main
+//go:build campaign
+
+package campaign
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -10,14 +11,14 @@ import (
 
 var growthPart = part{
 	name: "growth", short: 10 * time.Second, long: 30 * time.Minute, prepare: prepareGrowth,
-	about: "one dimension doubled at a time: the fitted exponents of processor time and memory beside what docs promise",
+	about: "one dimension doubled at a time: the fitted exponents of CPU time and memory stay below the promised ones",
 }
 
-// dimension is what grows in a command; N in its words stands for how many there are.
+// dimension is a command whose size N grows.
 type dimension struct {
 	name, args string
 	from       int     // the first of five sizes, each twice the one before
-	promised   float64 // the exponent of time; of memory it is the same or less
+	promised   float64 // the largest exponent of time and of memory
 }
 
 var dimensions = []dimension{
@@ -34,67 +35,51 @@ var dimensions = []dimension{
 	{"folds", "cv -in synthetic:docs=400,terms=2000,length=40,classes=2 -kernel linear -c 1 -folds N", 3, 1},
 }
 
-// more is how far above its promise an exponent may be: of caches that grow too small, and of other work here.
+// more is how far above its promise an exponent may be, because of caches and of other processes.
 const more = 0.35
 
-func prepareGrowth(ctx context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
-	program, err := t.build(ctx, ".", "./cmd/gram")
-	if err != nil {
-		return nil, err
-	}
-	start, err := t.least(ctx, []string{program, "corpus", "-in", "synthetic:docs=2,terms=2,length=2"})
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, number int64) error {
+func prepareGrowth(t *trial) func(number int64) bool {
+	program := t.build("./cmd/gram")
+	start := t.smallest([]string{program, "corpus", "-in", "synthetic:docs=2,terms=2,length=2"})
+	return func(number int64) bool {
 		if number >= int64(len(dimensions)) {
-			return errDone
+			return false
 		}
 		d := dimensions[number]
 		var times, memory [5]float64
 		for i := range times {
 			args := strings.ReplaceAll(d.args, "N", fmt.Sprint(d.from<<i))
-			r, err := t.least(ctx, append([]string{program}, strings.Fields(args+" -workers 1")...))
-			if err != nil {
-				return err
-			}
-			times[i] = max((r.processor - start.processor).Seconds(), 1e-3)
+			r := t.smallest(append([]string{program}, strings.Fields(args+" -workers 1")...))
+			times[i] = max((r.cpu - start.cpu).Seconds(), 1e-3)
 			memory[i] = max(float64(r.peak-start.peak), 1<<20)
 			t.count("sizes", 1)
 		}
 		byTime, byMemory := exponent(times[:]), exponent(memory[:])
-		t.note(d.name, fmt.Sprintf("%d to %d | %.2f | %.2f | %.0f", d.from, d.from<<4, byTime, byMemory, d.promised))
+		t.raise(fmt.Sprintf("exponent of time by %s, at most %.0f:", d.name, d.promised), byTime)
 		if !(byTime <= d.promised+more && byMemory <= d.promised+more) {
 			t.find("%s from %d to %d: time grows by the power %.2f, %v s; memory by %.2f; expected at most %v", d.name,
 				d.from, d.from<<4, byTime, times, byMemory, d.promised)
 		}
-		return nil
-	}, nil
+		return true
+	}
 }
 
-// least runs a command three times, and returns the least time and memory.
-func (t *trial) least(ctx context.Context, argv []string) (best ran, err error) {
+// smallest runs a command three times, and returns the smallest time and memory.
+func (t *trial) smallest(argv []string) (best ran) {
 	for i := range 3 {
-		folder, err := t.folder(map[string][]byte{"x": nil})
-		if err != nil {
-			return best, err
-		}
-		r, err := t.start(ctx, job{folder: folder, argv: argv, within: 5 * time.Minute, alone: true})
-		if err != nil || r.status != 0 {
-			return best, fmt.Errorf("%q: %w, %s", argv[1:], err, r.said())
-		}
+		r := t.succeed(job{folder: t.folder(nil), argv: argv, within: 5 * time.Minute, alone: true})
 		if i == 0 {
 			best = r
 		}
-		best.processor, best.peak = min(best.processor, r.processor), min(best.peak, r.peak)
-		if r.processor > 2*time.Second { // long enough to be sure
+		best.cpu, best.peak = min(best.cpu, r.cpu), min(best.peak, r.peak)
+		if r.cpu > 2*time.Second { // long enough to be sure
 			break
 		}
 	}
-	return best, nil
+	return best
 }
 
-// exponent fits y = a·2^(p·i) to the last three values, by least squares of logarithms, which is the slope between the
+// exponent fits y = a·2^(p·i) to the last three values by least squares of logarithms, which is the slope between the
 // ends, and returns p. In the first values what grows slower hides what grows faster.
 func exponent(y []float64) float64 {
 	n := len(y)

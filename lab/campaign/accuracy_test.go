@@ -1,10 +1,9 @@
-package main
+//go:build campaign
+
+package campaign
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -15,6 +14,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/internal/source"
 	"github.com/gramengine/gram/sparse"
 )
@@ -72,111 +72,72 @@ func hostile(r *rand.Rand, n int) *sparse.CSR {
 	return m
 }
 
-// bins is how many powers of ten below 1 the relations of errors to bounds are counted in, and what is less.
-const bins = 9
-
-func prepareAccuracy(_ context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
-	groups := map[sparse.Embedding][]kernel.Kernel{} // of all kernels, with those that embeddings change
+func prepareAccuracy(t *trial) func(number int64) bool {
+	groups := map[sparse.Embedding][]kernel.Kernel{} // all kernels by their embeddings
 	for _, spec := range slices.Concat(source.Examples(), source.Variants()) {
-		k, err := kernel.Parse(spec)
-		if err != nil {
-			return nil, err
-		}
+		k := kernel.MustParse(spec)
 		groups[k.Embedding()] = append(groups[k.Embedding()], k)
 	}
 	embeddings := slices.SortedFunc(maps.Keys(groups), func(a, b sparse.Embedding) int {
-		return slices.Compare([]byte(a.String()), []byte(b.String()))
+		return strings.Compare(a.String(), b.String())
 	})
-	t.note("instruction sets", fmt.Sprint(asm.Available()))
-	return func(ctx context.Context, number int64) error {
+	return func(number int64) bool {
 		e := embeddings[number%int64(len(embeddings))]
 		m := hostile(t.r, 48)
 		x, err := e.Fit(m).Transform(m)
 		if err != nil {
 			t.count("sets of documents that an embedding refuses", 1)
-			return nil
+			return true
 		}
-		return t.accuracy(ctx, x, groups[e])
-	}, nil
+		t.accuracy(x, groups[e])
+		return true
+	}
 }
 
-// accuracy compares the matrices of kernels on documents.
-func (t *trial) accuracy(ctx context.Context, x *sparse.Embedded, kernels []kernel.Kernel) error {
+// accuracy compares the matrices of kernels on documents with float64.
+func (t *trial) accuracy(x *sparse.Embedded, kernels []kernel.Kernel) {
 	n := x.Rows()
 	ref := engine.NewReference(x)
 	c := make([]float64, n*n)
 	for i := range n {
-		if err := ref.Row(ctx, i, c[i*n:(i+1)*n]); err != nil {
-			return err
-		}
+		musttest.Do(t, ref.Row(t.Context(), i, c[i*n:(i+1)*n]))
 	}
-	var engines []*engine.Engine
 	for _, isa := range asm.Available() {
-		e, err := engine.New(x, engine.Options{ISA: string(isa), Workers: 1})
-		if err != nil {
-			return err
-		}
-		defer e.Close()
-		engines = append(engines, e)
-	}
-	for _, spec := range kernels {
-		k := ref.Resolve(spec)
-		family := cmp.Or(kernel.Family(k), "composed")
-		bounds := make([]float64, n*n)
-		for at := range bounds {
-			if i, j := at/n, at%n; i <= j {
-				bounds[at] = kernel.Tolerance(k, c[at], ref.Norm(i), ref.Norm(j))
-			}
-		}
-		for _, e := range engines {
-			g, err := e.Gram(ctx, spec, nil)
-			if errors.Is(err, engine.ErrNotFinite) {
-				t.count("matrices refused since a value isn't finite", 1)
+		e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), Workers: 1}))(t)
+		for _, spec := range kernels {
+			g, err := e.Gram(t.Context(), spec, nil)
+			if errors.Is(err, engine.ErrNotFinite) || err != nil && strings.Contains(err.Error(), "expected at most") {
+				t.count("matrices refused because of a large norm or value", 1)
 				continue
 			}
-			if err != nil && strings.Contains(err.Error(), "expected at most") {
-				t.count("matrices refused since a norm is too large", 1)
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("%s, %s: %w", e.Info().Kernels.ISA, spec, err)
-			}
+			musttest.Do(t, err)
+			k := ref.Resolve(spec)
 			for i := range n {
 				for j := i; j < n; j++ {
 					want, got := k.Eval(c[i*n+j], ref.Norm(i), ref.Norm(j)), float64(g.Row(i)[j])
-					if !t.compare(family, got, want, bounds[i*n+j]) {
-						t.find("%s, %s: c = %v, norms %v and %v: %v, expected %v within %v", e.Info().Kernels.ISA, spec, c[i*n+j],
-							ref.Norm(i), ref.Norm(j), got, want, bounds[i*n+j])
+					bound := kernel.Tolerance(k, c[i*n+j], ref.Norm(i), ref.Norm(j))
+					if !t.compare(got, want, bound) {
+						t.find("%s, %s: c = %v, norms %v and %v: %v, expected %v within %v", isa, spec, c[i*n+j],
+							ref.Norm(i), ref.Norm(j), got, want, bound)
 					}
 				}
 			}
 		}
+		musttest.Do(t, e.Close())
 	}
-	return nil
 }
 
 // compare reports whether an error is within its bound.
-func (t *trial) compare(family string, got, want, bound float64) bool {
+func (t *trial) compare(got, want, bound float64) bool {
 	if math.IsInf(bound, 1) {
 		t.count("values without a bound", 1)
 		return true
 	}
-	share := math.Abs(got-want) / bound
-	if got == want {
-		share = 0
+	share := 0.0
+	if got != want {
+		share = math.Abs(got-want) / bound
 	}
 	t.count("values", 1)
-	t.raise(family, share)
-	at := 0
-	if share > 0 {
-		at = max(0, min(bins, bins+int(math.Ceil(math.Log10(share)))))
-	}
-	if t.Counts == nil {
-		t.Counts = map[string][]int64{}
-	}
-	if t.Counts["all"] == nil {
-		t.Counts["all"] = make([]int64, bins+1)
-	}
-	t.Counts["all"][at]++
+	t.raise("largest error as a share of its bound", share)
 	return share <= 1
 }

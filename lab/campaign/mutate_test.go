@@ -1,4 +1,6 @@
-package main
+//go:build campaign
+
+package campaign
 
 import (
 	"bytes"
@@ -9,7 +11,7 @@ import (
 	"slices"
 )
 
-// token is what grammars of text are made of.
+// token matches a word or another character.
 var token = regexp.MustCompile(`[\p{L}\p{N}_.+-]+|[^\p{L}\p{N}_.+-]`)
 
 // odd are tokens that readers must refuse or understand, wherever they stand.
@@ -20,8 +22,7 @@ var odd = []string{
 	"\u2028", "é", "e\u0301", "\xc3", "null", "true", "product", "layers", "t", "normalize",
 }
 
-// mutate returns an input near some valid ones: bytes and bits changed, tokens replaced, lines and pieces repeated,
-// removed, or taken from another one.
+// mutate changes bits, bytes and tokens of a valid input, and repeats, removes or inserts lines and pieces.
 func mutate(r *rand.Rand, seeds [][]byte) []byte {
 	data := slices.Clone(seeds[r.IntN(len(seeds))])
 	for n := 1 + r.IntN(1+r.IntN(8)); n > 0 && len(data) > 0; n-- {
@@ -71,8 +72,7 @@ func zip(data []byte) []byte {
 	return b.Bytes()
 }
 
-// signed makes the checksum of a model, at its end, or of an index, after its first line, right again, so that what it
-// is of is looked at.
+// signed corrects the checksum at the end of a model, or after the first line of an index, so that the rest is read.
 func signed(data []byte, index bool) []byte {
 	data = slices.Clone(data)
 	at, of := len(data)-sha256.Size, data[:max(0, len(data)-sha256.Size)]

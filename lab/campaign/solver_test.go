@@ -1,18 +1,16 @@
-package main
+//go:build campaign
+
+package campaign
 
 import (
-	"bytes"
-	"context"
-	_ "embed"
+	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
+	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -20,9 +18,6 @@ var solverPart = part{
 	name: "solver", short: 8 * time.Second, long: 30 * time.Minute, prepare: prepareSolver,
 	about: "random problems of two classes, degenerate ones too, against the bound of duality and LIBSVM's objective",
 }
-
-//go:embed solver.py
-var libsvm string
 
 // problem is one of two classes on a given matrix.
 type problem struct {
@@ -95,15 +90,15 @@ func (t *trial) draw() *problem {
 	return p
 }
 
-// solved is what the project finds: the objective of its coefficients, and how far from the best it may be.
+// solved is the objective of our coefficients, the duality gap, and the machine.
 type solved struct {
 	objective, gap float64
 	machine        *solver.Machine
 }
 
-// solve trains a machine and computes in float64 what it is worth: the dual objective D, and the primal one P, which
-// the dual optimum lies above by weak duality, -P <= D* <= D (D is minimised).
-func (p *problem) solve(ctx context.Context) (*solved, error) {
+// solve trains a machine and computes in float64 its dual objective D and its primal objective P. By weak duality the
+// dual optimum D* is bounded by -P <= D* <= D (D is minimised).
+func (t *trial) solve(p *problem) (*solved, error) {
 	n := len(p.Y)
 	data := make([]float32, 0, n*n)
 	b := solver.Training{Labels: make([]int, n), Classes: 2, Parameters: solver.Parameters{C: p.C}}
@@ -115,11 +110,8 @@ func (p *problem) solve(ctx context.Context) (*solved, error) {
 			b.Labels[i] = 1
 		}
 	}
-	m, err := solver.NewDense(n, data)
-	if err != nil {
-		return nil, err
-	}
-	trained, err := solver.Train(ctx, m, b, solver.Options{Tolerance: tolerance, Workers: 1})
+	m := musttest.Get(solver.NewDense(n, data))(t)
+	trained, err := solver.Train(t.Context(), m, b, solver.Options{Tolerance: tolerance, Workers: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -143,57 +135,38 @@ func (p *problem) solve(ctx context.Context) (*solved, error) {
 	return &solved{d, d + quadratic/2 + p.C*loss, machine}, nil
 }
 
-func prepareSolver(ctx context.Context, t *trial) (func(ctx context.Context, number int64) error, error) {
-	python := os.Getenv("PYTHON")
-	if python == "" {
-		python = filepath.Join(t.root, "build/campaign/venv/bin/python")
-	}
-	if err := exec.CommandContext(ctx, python, "-c", "import sklearn").Run(); err != nil {
-		t.note("LIBSVM", "not compared in the last run: no Python with scikit-learn, whose SVC is LIBSVM")
-		python = ""
-	} else {
-		t.note("LIBSVM", "that of scikit-learn, tolerance 1e-7, at most 10⁶ iterations")
-	}
-	return func(ctx context.Context, _ int64) error {
+func prepareSolver(t *trial) func(number int64) bool {
+	python := cmp.Or(os.Getenv("PYTHON"), "python3") // with scikit-learn, whose SVC is LIBSVM
+	return func(int64) bool {
 		var problems []*problem
 		for range problemsAtOnce {
 			problems = append(problems, t.draw())
 		}
-		var theirs []theirs
-		if python != "" {
-			var err error
-			if theirs, err = askLIBSVM(ctx, python, problems); err != nil {
-				return err
-			}
-		}
+		theirs := t.askLIBSVM(python, problems)
 		for i, p := range problems {
-			ours, err := p.solve(ctx)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
+			ours, err := t.solve(p)
 			if err != nil {
 				t.find("%s, n = %d, C = %g: %v", p.Kind, len(p.Y), p.C, err)
 				continue
 			}
 			t.judge(p, ours)
-			if theirs != nil {
-				t.judgeAgainst(p, ours, theirs[i])
-			}
+			t.judgeAgainst(p, ours, theirs[i])
 		}
-		return nil
-	}, nil
+		return true
+	}
 }
 
-// closeEnough is how far from the best an objective may be, as a share of it, of machines with a tolerance.
+// An objective may be above the optimum by the share closeEnough.
 const (
 	closeEnough = 1e-5
 	tolerance   = 1e-7
 )
 
+// judge checks the objective that the solver reports, and the duality gap.
 func (t *trial) judge(p *problem, s *solved) {
 	t.count("problems", 1)
 	if !s.machine.Converged {
-		t.count("problems whose machine says that it didn't converge", 1)
+		t.count("problems whose machine reports that it didn't converge", 1)
 	}
 	rounding := 1e-6 * (1 + math.Abs(s.objective)) * max(1, p.C*1e-6)
 	if math.IsNaN(s.machine.Gap) || !(math.Abs(s.machine.Objective-s.objective) <= rounding) {
@@ -201,55 +174,43 @@ func (t *trial) judge(p *problem, s *solved) {
 			s.machine.Objective, s.objective, s.machine.Gap)
 	}
 	if p.Convex && s.machine.Converged {
-		// Where no condition is violated by more than the tolerance, no slack is wrong by more.
+		// If no condition is violated by more than the tolerance, no slack is wrong by more.
 		relative := (s.gap - float64(len(p.Y))*p.C*tolerance) / max(math.Abs(s.objective), 1e-300)
-		t.raise("gap of duality beyond n·C times the tolerance, as a share of the objective", relative)
+		t.raise("largest duality gap beyond n·C times the tolerance, as a share of the objective", relative)
 		if !(relative <= closeEnough) {
-			t.find("%s, n = %d, C = %g: gap of duality %v of %v", p.Kind, len(p.Y), p.C, s.gap, s.objective)
+			t.find("%s, n = %d, C = %g: duality gap %v of %v", p.Kind, len(p.Y), p.C, s.gap, s.objective)
 		}
 	}
 }
 
-// theirs is what LIBSVM finds: the dual objective of its coefficients, and whether it ended.
-type theirs struct {
+// answer is LIBSVM's: the dual objective of its coefficients, and whether its search ended.
+type answer struct {
 	Objective float64
 	Ended     bool
 }
 
-func (t *trial) judgeAgainst(p *problem, s *solved, of theirs) {
+// judgeAgainst checks that the objective isn't above LIBSVM's.
+func (t *trial) judgeAgainst(p *problem, s *solved, of answer) {
+	if !p.Convex || !of.Ended || !s.machine.Converged {
+		t.count("problems with several optima, or that one of both doesn't end", 1)
+		return
+	}
 	above := (s.objective - of.Objective) / max(math.Abs(of.Objective), 1e-300)
-	switch {
-	case !p.Convex:
-		t.count("problems of kernels that aren't definite, with several optima", 1)
-	case !of.Ended:
-		t.count("problems that LIBSVM doesn't end", 1)
-	case !s.machine.Converged:
-	default:
-		t.count("objectives compared with LIBSVM's", 1)
-		t.raise("objective above LIBSVM's, as a share", above)
-		if !(above <= closeEnough) {
-			t.find("%s, n = %d, C = %g: objective %v, LIBSVM's %v", p.Kind, len(p.Y), p.C, s.objective, of.Objective)
-		}
+	t.count("objectives compared with LIBSVM's", 1)
+	t.raise("largest objective above LIBSVM's, as a share", above)
+	if !(above <= closeEnough) {
+		t.find("%s, n = %d, C = %g: objective %v, LIBSVM's %v", p.Kind, len(p.Y), p.C, s.objective, of.Objective)
 	}
 }
 
-func askLIBSVM(ctx context.Context, python string, problems []*problem) (all []theirs, err error) {
-	text, err := json.Marshal(problems)
-	if err != nil {
-		return nil, err
+func (t *trial) askLIBSVM(python string, problems []*problem) (all []answer) {
+	file := filepath.Join(t.scratch, "problems.json")
+	musttest.Do(t, os.WriteFile(file, musttest.Get(json.Marshal(problems))(t), 0o666))
+	script := filepath.Join(root, "lab", "campaign", "solver.py")
+	r := t.succeed(job{argv: []string{python, script, file}, within: 10 * time.Minute})
+	musttest.Do(t, json.Unmarshal([]byte(r.stdout), &all))
+	if len(all) != len(problems) {
+		t.Fatalf("%d answers to %d problems", len(all), len(problems))
 	}
-	c := exec.CommandContext(ctx, python, "-c", libsvm)
-	var errs bytes.Buffer
-	c.Stdin, c.Stderr = bytes.NewReader(text), &errs
-	out, err := c.Output()
-	if err == nil {
-		err = json.Unmarshal(out, &all)
-	}
-	if err == nil && len(all) != len(problems) {
-		err = fmt.Errorf("%d answers to %d problems", len(all), len(problems))
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("LIBSVM: %w: %s", err, errs.String()), ctx.Err())
-	}
-	return all, nil
+	return all
 }

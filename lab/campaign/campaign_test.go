@@ -1,0 +1,208 @@
+//go:build campaign
+
+// Package campaign tries for hours what other tests try for seconds: operations on files fail, processes are killed,
+// files are damaged, inputs are random and hostile, time and memory are bounded.
+//
+//	go test -tags campaign -run TestCampaign -timeout 0 ./campaign -part kill,fuzz -time 1h
+//
+// A part prepares numbered cases. A case draws from a generator seeded with -seed and its number, so that -case runs
+// any case again. With -write the results go to results.tsv and the table of docs/reliability.md. TestPlanted plants a
+// fault for each part, which the part must find.
+package campaign
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+var (
+	only     = flag.String("part", "", "run the parts `NAME,…`")
+	seed     = flag.Uint64("seed", 1, "seed `N` of every random choice")
+	limit    = flag.Duration("time", 0, "run each part for the time `D`; default short or long by -short")
+	caseFlag = flag.Int64("case", -1, "run case `N` alone")
+	record   = flag.Bool("write", false, "write results.tsv and docs/reliability.md")
+)
+
+// root is the folder of the repository, binaries the folder of built programs, which parts share.
+var (
+	root, _  = filepath.Abs(filepath.Join("..", ".."))
+	binaries string
+)
+
+// part is one way to try the program.
+type part struct {
+	name, about string
+	short, long time.Duration
+
+	// prepare returns the function that runs a case. It returns false, and does nothing, if there is no such case.
+	prepare func(t *trial) func(number int64) bool
+}
+
+var parts = []part{
+	faultsPart, killPart, flipsPart, fuzzPart, accuracyPart, solverPart, concurrencyPart, memoryPart, growthPart,
+}
+
+// trial is the run of a part: its test, the generator of the present case, and what was tried.
+type trial struct {
+	*testing.T
+	scratch string // a folder of the part
+	r       *rand.Rand
+	number  int64
+	result
+}
+
+// find reports a fault of the program.
+func (t *trial) find(format string, args ...any) {
+	t.Helper()
+	t.found++
+	t.Errorf("FOUND case %d: %s", t.number, fmt.Sprintf(format, args...))
+}
+
+// generator returns the generator of a case.
+func generator(number int64) *rand.Rand { return rand.New(rand.NewPCG(*seed, uint64(number))) }
+
+// children are functions that the test binary runs as processes.
+var children = map[string]func(args []string){"measure": measure, "index": writeIndex}
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "child" {
+		children[os.Args[2]](os.Args[3:])
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestCampaign(t *testing.T) {
+	for name := range strings.SplitSeq(*only, ",") {
+		if name != "" && !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			t.Fatalf("no part %q", name)
+		}
+	}
+	binaries = t.TempDir()
+	for _, p := range parts {
+		if *only == "" || slices.Contains(strings.Split(*only, ","), p.name) {
+			t.Run(p.name, p.run)
+		}
+	}
+}
+
+func newTrial(t *testing.T) *trial {
+	r := result{counts: map[string]int64{}, largest: map[string]float64{}}
+	return &trial{T: t, scratch: t.TempDir(), r: generator(0), result: r}
+}
+
+// run runs cases for the time of the part, at least one.
+func (p part) run(test *testing.T) {
+	t := newTrial(test)
+	duration := p.long
+	if testing.Short() {
+		duration = p.short
+	}
+	if *limit > 0 {
+		duration = *limit
+	}
+	one, begin := p.prepare(t), time.Now()
+	for t.number = max(*caseFlag, 0); t.number == 0 || time.Since(begin) < duration; t.number++ {
+		if t.r = generator(t.number); !one(t.number) || *caseFlag >= 0 {
+			break
+		}
+	}
+	t.seconds = time.Since(begin).Seconds()
+	t.Logf("%s, seed %d: %s; %d found, %.0f s", p.about, *seed, t.tried(), t.found, t.seconds)
+	if *record {
+		t.write(p)
+	}
+}
+
+// result is what a part tried and found.
+type result struct {
+	counts  map[string]int64
+	largest map[string]float64
+	found   int
+	seconds float64
+}
+
+// count adds to the number of what was tried.
+func (r *result) count(what string, n int64) { r.counts[what] += n }
+
+// raise keeps the largest value.
+func (r *result) raise(what string, v float64) {
+	if old, known := r.largest[what]; !known || !(v <= old) {
+		r.largest[what] = v
+	}
+}
+
+// tried lists all counts and largest values.
+func (r *result) tried() string {
+	var out []string
+	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
+		out = append(out, fmt.Sprintf("%d %s", r.counts[what], what))
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.largest)) {
+		out = append(out, fmt.Sprintf("%s %.3g", what, r.largest[what]))
+	}
+	return strings.Join(out, "; ")
+}
+
+// results is a table whose columns TABs separate, and page has the same table in Markdown.
+var results, page = "results.tsv", filepath.Join(root, "docs", "reliability.md")
+
+// write replaces the part's row of the results, and the table of the page.
+func (t *trial) write(p part) {
+	commit := musttest.Get(exec.Command("git", "rev-parse", "--short=12", "HEAD").Output())(t)
+	row := fmt.Sprintf("%s\t%s\t%s\t%d\t%.0f s\t%d\t%s\t%s", p.name, p.about, t.tried(), t.found, t.seconds, *seed,
+		time.Now().UTC().Format(time.DateOnly), bytes.TrimSpace(commit))
+	before, _, after, rows := readPage(t)
+	at := slices.IndexFunc(rows, func(row string) bool { return strings.HasPrefix(row, p.name+"\t") })
+	if at < 0 {
+		at, rows = len(rows), append(rows, "")
+	}
+	rows[at] = row
+	musttest.Do(t, os.WriteFile(results, []byte(strings.Join(rows, "\n")+"\n"), 0o666))
+	musttest.Do(t, os.WriteFile(page, []byte(before+markdown(rows)+after), 0o666))
+}
+
+// markdown returns the table of rows.
+func markdown(rows []string) string {
+	lines := slices.Insert(slices.Clone(rows), 1, strings.Repeat("\t---", strings.Count(rows[0], "\t")+1)[1:])
+	return "| " + strings.ReplaceAll(strings.Join(lines, " |\n| "), "\t", " | ") + " |\n"
+}
+
+// readPage returns the table of the page, the text before and after it, and the rows of the results.
+func readPage(t testing.TB) (before, table, after string, rows []string) {
+	text := string(musttest.Get(os.ReadFile(page))(t))
+	from := strings.Index(text, "| part |")
+	to := from + strings.Index(text[max(from, 0):], "\n\n") + 1
+	if from < 0 || to <= from {
+		t.Fatalf("%s has no table of parts", page)
+	}
+	rows = strings.Split(strings.TrimSpace(string(musttest.Get(os.ReadFile(results))(t))), "\n")
+	return text[:from], text[from:to], text[to:], rows
+}
+
+// The page has the table of the results.
+func TestPage(t *testing.T) {
+	if _, table, _, rows := readPage(t); table != markdown(rows) {
+		t.Errorf("%s has\n%s, expected\n%s", page, table, markdown(rows))
+	}
+}
+
+// must fails a child.
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
