@@ -121,19 +121,6 @@ func (h *Heat) At(r float64) float32 {
 	return float32(math.Exp(h.table.Log(r) - h.shift))
 }
 
-// Eval returns the value at distance r in float64 without the table.
-func (h *Heat) Eval(r float64) float64 { return math.Exp(h.kernel.Log(r) - h.shift) }
-
-// Error bounds |At - Eval|: half a float32 ulp, the error of the table, and a few float64 ulp of
-// the terms, which are up to n²t/4 and r²/4t.
-func (h *Heat) Error(r float64) float64 {
-	const ulp = 0x1p-52
-	const unit, underflow = 0x1p-24, 0x1p-149 // rounding to float32
-	n, t := float64(h.kernel.n), h.kernel.t
-	off := 1e-12*(1+n) + 8*ulp*(r*r/(4*t)+n*n*t/4+math.Abs(h.shift)+n*math.Abs(math.Log(4*math.Pi*t)))
-	return h.Eval(r)*(math.Expm1(off)+unit*math.Exp(off)) + underflow
-}
-
 // Rows writes the values of rows with columns to dst. Values are the same bits from any number of
 // workers, and for (x, y) and (y, x).
 func (h *Heat) Rows(ctx context.Context, workers int, rows, columns []Normal, dst *engine.Dense) error {

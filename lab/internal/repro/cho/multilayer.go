@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/internal/cli"
 	words "github.com/gramengine/gram/internal/report"
@@ -237,50 +239,52 @@ func (p *machines) table(name string, chains []network, found [][][]depth, repor
 		"would be %s", name, low, high, best)
 }
 
-// effects notes by how much errors differ in pairs of results that differ in one thing: the mean
-// over pairs and runs, and the deviation over runs.
+// effects notes by how much errors differ in pairs of results that differ in one thing: the mean over
+// pairs and runs, and the deviation over runs.
 func (p *machines) effects(name string, chains []network, found [][][]depth, report *repro.Report) {
 	type result struct{ chain, layers, final int }
-	tell := func(what string, pairs [][2]result) {
-		if len(pairs) == 0 {
-			return
-		}
-		means := make([]float64, p.Runs)
-		for run := range means {
-			for _, q := range pairs {
-				error := func(of result) float64 { return found[of.chain][run][of.layers-p.from()].wrong[of.final] }
-				means[run] += (error(q[0]) - error(q[1])) / float64(len(pairs))
+	var all []result
+	for at, n := range chains {
+		for l := p.from(); l <= len(n.degrees); l++ {
+			for f := range finals {
+				all = append(all, result{at, l, f})
 			}
 		}
+	}
+	tell := func(what string, differ func(a, b result) bool) {
+		pairs, means := 0, make([]float64, p.Runs)
+		for _, a := range all {
+			for _, b := range all {
+				if !differ(a, b) {
+					continue
+				}
+				pairs++
+				for run := range means {
+					wrong := func(of result) float64 { return found[of.chain][run][of.layers-p.from()].wrong[of.final] }
+					means[run] += wrong(a) - wrong(b)
+				}
+			}
+		}
+		if pairs == 0 {
+			return
+		}
+		floats.Scale(1/float64(pairs), means)
 		m := repro.Measure(means)
 		text := fmt.Sprintf("%+.2f points", m.Mean)
 		if m.N > 1 {
 			text += fmt.Sprintf(" ± %.2f", m.SD)
 		}
-		report.Note("%s: %s: %s, over %s", name, what, text, words.Counted(len(pairs), "pair", "pairs"))
+		report.Note("%s: %s: %s, over %s", name, what, text, words.Counted(pairs, "pair", "pairs"))
 	}
-	var selection, metric, machines [][2]result
-	layers := make([][][2]result, mkm.MostLayers)
-	for at, n := range chains {
-		for l := p.from(); l <= len(n.degrees); l++ {
-			metric = append(metric, [2]result{{at, l, 0}, {at, l, 1}})
-			machines = append(machines, [2]result{{at, l, 2}, {at, l, 0}})
-			for f := range finals {
-				if l > p.from() {
-					layers[l-1] = append(layers[l-1], [2]result{{at, l, f}, {at, l - 1, f}})
-				}
-				for other, o := range chains {
-					if !n.whole && o.whole && slices.Equal(n.degrees, o.degrees) {
-						selection = append(selection, [2]result{{at, l, f}, {other, l, f}})
-					}
-				}
-			}
-		}
-	}
-	tell("selection against all features", selection)
-	tell("lmnn against knn", metric)
-	tell("svm against lmnn", machines)
-	for l, pairs := range layers {
-		tell(fmt.Sprintf("%s against %d", words.Counted(l+1, "layer", "layers"), l), pairs)
+	tell("selection against all features", func(a, b result) bool {
+		n, o := chains[a.chain], chains[b.chain]
+		return !n.whole && o.whole && slices.Equal(n.degrees, o.degrees) && a.layers == b.layers && a.final == b.final
+	})
+	tell("lmnn against knn", func(a, b result) bool { return a == result{b.chain, b.layers, 0} && b.final == 1 })
+	tell("svm against lmnn", func(a, b result) bool { return a == result{b.chain, b.layers, 2} && b.final == 0 })
+	for l := range mkm.MostLayers {
+		tell(fmt.Sprintf("%s against %d", words.Counted(l+1, "layer", "layers"), l), func(a, b result) bool {
+			return a == result{b.chain, b.layers + 1, b.final} && b.layers == l
+		})
 	}
 }

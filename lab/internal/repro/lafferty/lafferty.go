@@ -35,8 +35,8 @@ in Tables 5 and 6. * = lowest with p < 0.05 against both. -report draws the lear
 	New: func() repro.Settings {
 		return &settings{
 			Tables: tables, Features: features, C: repro.Numbers{1, 10, 100},
-			Scales: repro.Numbers{0.5, 1, 2, 3, 4, 5, 7, 10}, Splits: 20, Folds: 5, Training: "balanced", Stories: "topics",
-			ModApte: "topics", Terms: repro.Terms{Digits: true, MinDF: 1},
+			Scales: repro.Numbers{0.5, 1, 2, 3, 4, 5, 7, 10}, Splits: 20, Folds: 5, Training: "balanced",
+			Terms: repro.Terms{Digits: true, MinDF: 1},
 		}
 	},
 }
@@ -58,8 +58,6 @@ type settings struct {
 	// balanced: half of a training set is of the class; equal: half of a test set, too; natural:
 	// neither
 	Training string `param:"training" help:"share of the class: balanced, equal or natural"`
-	Stories  string `param:"stories" help:"stories of Tables 3 and 4: with topics, with one of the five (own), all"`
-	ModApte  string `param:"modapte" help:"stories of Tables 5 and 6: with topics, with one of the ten (own), all"`
 	repro.Terms
 }
 
@@ -123,18 +121,10 @@ func (p *settings) check() (err error) {
 	if p.Features, err = p.Features.Of("features", features...); err != nil {
 		return err
 	}
-	if err = repro.OneOf("training", p.Training, "balanced", "equal", "natural"); err != nil {
-		return err
-	}
-	for name, value := range map[string]string{"stories": p.Stories, "modapte": p.ModApte} {
-		if err := repro.OneOf(name, value, "topics", "own", "all"); err != nil {
-			return err
-		}
-	}
 	if p.Sizes != nil && p.Sizes[0] < 4 {
 		return cli.Usagef("sizes=%s, expected at least 4 documents", p.Sizes)
 	}
-	return nil
+	return repro.OneOf("training", p.Training, "balanced", "equal", "natural")
 }
 
 // Run implements repro.Settings.
@@ -168,11 +158,10 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		}
 		both, train, err := r.ReadReuters(ctx, p.Terms)
 		if err == nil && (p.Tables.Has("3") || p.Tables.Has("4")) {
-			docs := stories(both, p.Stories, reutersTopics)
-			err = p.corpus(ctx, r, "reuters", both.Select(docs), report, agreement)
+			err = p.corpus(ctx, r, "reuters", both.Select(stories(both)), report, agreement)
 		}
 		if err == nil && (p.Tables.Has("5") || p.Tables.Has("6")) {
-			err = p.modApteTables(ctx, r, newModApte(both, train, p.ModApte), report, agreement)
+			err = p.modApteTables(ctx, r, newModApte(both, train), report, agreement)
 		}
 		if err != nil {
 			return report, err

@@ -59,8 +59,8 @@ func TestLaffertyLebanon(t *testing.T) {
 
 func TestLaffertyLebanonRefuses(t *testing.T) {
 	reprotest.Refuses(t, Experiment, reprotest.Topics(t), map[string][]string{
-		"splits=0": {"splits=0"}, "folds=1": {"folds=1"}, "sizes=3": {"sizes=3"}, "modapte=half": {"modapte=half"},
-		"training=half": {"training=half"}, "stories=many": {"stories=many"}, "tables=7": {"tables=7"},
+		"splits=0": {"splits=0"}, "folds=1": {"folds=1"}, "sizes=3": {"sizes=3"},
+		"training=half": {"training=half"}, "tables=7": {"tables=7"},
 		"features=x": {"features=x"}, "too large": {"tables=1", "sizes=358"}, "of memory": {"tables=1"},
 	})
 	reprotest.Refuses(t, Experiment, t.TempDir(), map[string][]string{"all.tsv.gz": {}, "train.tsv.gz": {"tables=5"}})

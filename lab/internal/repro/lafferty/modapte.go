@@ -2,7 +2,6 @@ package lafferty
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/corpus"
-	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/lab/internal/repro"
@@ -27,11 +25,11 @@ type modApte struct {
 	labels      [2][][]int // the topics of training and test stories among the ten
 }
 
-// newModApte returns the stories of a kind. The first n of the corpus are for training.
-func newModApte(c *corpus.Corpus, n int, kind string) *modApte {
+// newModApte returns the stories with a topic. The first n of the corpus are for training.
+func newModApte(c *corpus.Corpus, n int) *modApte {
 	s := &modApte{}
 	var docs [2][]int
-	for _, i := range stories(c, kind, topTen) {
+	for _, i := range stories(c) {
 		have := []int{} // not nil, which would leave the story out of the training
 		for t, topic := range topTen {
 			if repro.HasClass(c, i, topic) {
@@ -84,54 +82,26 @@ func (t *topicResult) f1() float64 {
 // held-out stories by classifiers trained without them.
 type modApteResult struct{ test, held [][]topicResult }
 
-// modApteBase holds c of pairs of training stories, and of test stories (columns) with training
-// stories (rows).
-type modApteBase struct {
-	*pairs
-	cross       *engine.Dense
-	train, test []float32 // norms
-	crossed     matrix    // of the current kernel
-}
+// modApteBase holds the products of training stories with each other, and with test stories (columns),
+// in one embedding.
+type modApteBase struct{ train, cross *products }
 
-// newModApteBase computes the dot products of one embedding.
 func newModApteBase(ctx context.Context, r *repro.Run, s *modApte, e sparse.Embedding,
-	report *repro.Report) (b *modApteBase, err error) {
+	report *repro.Report) (b modApteBase, err error) {
 	fit := e.Fit(s.train)
-	p, err := newPairs(ctx, r, fit, s.train, "dot products of modapte, "+e.String())
+	train, err := fit.Transform(s.train)
 	if err != nil {
-		return nil, err
+		return b, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, p.Close())
-		}
-	}()
-	var x [2]*sparse.Embedded
-	var norms [2][]float32
-	for i, m := range []*sparse.CSR{s.train, s.test} {
-		if x[i], err = fit.Transform(m); err != nil {
-			return nil, err
-		}
-		for _, v := range x[i].Norms {
-			norms[i] = append(norms[i], float32(v))
-		}
-	}
-	test, err := engine.NewContext(ctx, x[1], options(r, "cross products of modapte"))
+	test, err := fit.Transform(s.test)
 	if err != nil {
-		return nil, err
+		return b, err
 	}
-	defer func() { err = errors.Join(err, test.Close()) }()
-	c, err := kernel.ParseIn("c", e)
-	if err != nil {
-		return nil, err
+	if b.train, err = newProducts(ctx, r, train, train, report); err != nil {
+		return b, err
 	}
-	b = &modApteBase{pairs: p, train: norms[0], test: norms[1]}
-	if b.cross, err = test.Rows(ctx, c, engine.Request{Test: x[0]}, nil); err != nil {
-		return nil, err
-	}
-	report.DotProducts += p.engine.Stats().Pairs + test.Stats().Pairs
-	b.crossed = matrix{len(b.test), make([]float32, len(b.train)*len(b.test))}
-	return b, nil
+	b.cross, err = newProducts(ctx, r, train, test, report)
+	return b, err
 }
 
 // rowBytes is the memory for rows of the solver when stories are held out: half the matrix.
@@ -139,16 +109,15 @@ func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
 // measure trains and tests with one kernel, for each C on all training stories and on those that
 // aren't held out.
-func (b *modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool, workers int,
+func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool, workers int,
 	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
-	m, err := b.matrix(ctx, k, workers)
+	m, err := b.train.matrix(ctx, k, loops, workers)
 	if err != nil {
 		return out, err
 	}
-	for i := range b.train {
-		if err := kernel.Apply(k, loops, b.crossed.row(i), b.cross.Row(i), b.train[i:i+1], b.test); err != nil {
-			return out, err
-		}
+	crossed, err := b.cross.matrix(ctx, k, loops, workers)
+	if err != nil {
+		return out, err
 	}
 	dense, err := solver.NewDense(m.n, m.k)
 	if err != nil {
@@ -167,7 +136,7 @@ func (b *modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, 
 		m           matrix
 		only        []bool
 		to          *[][]topicResult
-	}{{all, s.labels[1], b.crossed, nil, &out.test}, {left, all, m, held, &out.held}} {
+	}{{all, s.labels[1], crossed, nil, &out.test}, {left, all, m, held, &out.held}} {
 		training := solver.Training{Sets: on.train, Classes: len(topTen)}
 		for _, c := range cs {
 			training.C = c
@@ -230,9 +199,9 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, 
 	step := r.Counter("tables 5 and 6", 1+2*len(p.Scales))
 	var found [len(kernels)][]modApteResult // by scale
 	for _, suffix := range suffixes {
-		var base *modApteBase
+		var base modApteBase
 		err := p.eachScale("tf", suffix, func(e sparse.Embedding, at int, k kernel.Kernel) (err error) {
-			if base == nil {
+			if base.train == nil {
 				if base, err = newModApteBase(ctx, r, s, e, report); err != nil {
 					return err
 				}
@@ -242,9 +211,6 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, 
 			step()
 			return err
 		})
-		if base != nil {
-			err = errors.Join(err, base.Close())
-		}
 		if err != nil {
 			return err
 		}

@@ -23,71 +23,67 @@ type matrix struct {
 // row returns row i.
 func (m matrix) row(i int) []float32 { return m.k[i*m.n : (i+1)*m.n] }
 
-// pairs holds c = 1 - cosine of all pairs of documents in one embedding, each computed once, from
-// which the matrices of any number of kernels are mapped.
-type pairs struct {
-	engine *engine.Engine
-	cached *engine.Cached
-	m      matrix
+// products holds c = 1 - cosine of documents (rows) with documents (columns) in one embedding, and the
+// matrix of one kernel.
+type products struct {
+	c          []float32
+	rows, cols []float32 // norms
+	m          matrix
 }
 
-// options are those of an engine of a run. stage names the dot products in progress.
-func options(r *repro.Run, stage string) engine.Options {
-	return engine.Options{
+// newProducts computes c, for each pair once if rows and columns are the same documents.
+func newProducts(ctx context.Context, r *repro.Run, rows, cols *sparse.Embedded,
+	report *repro.Report) (p *products, err error) {
+	runtime.GC() // frees the products of another embedding
+	stage := "dot products of " + cols.Embedder.Embedding.String()
+	g, err := engine.NewContext(ctx, cols, engine.Options{
 		ISA: r.ISA, Device: r.Device, Workers: r.Threads(), MemoryBytes: r.MemoryBytes,
 		Progress: func(p engine.Progress) { r.Progress(stage, p.Done, p.Total) },
-	}
-}
-
-// newPairs embeds documents and computes c of all pairs. stage names that in progress.
-func newPairs(ctx context.Context, r *repro.Run, e *sparse.Embedder, docs *sparse.CSR, stage string) (*pairs, error) {
-	runtime.GC() // the pairs of another embedding make room
-	x, err := e.Transform(docs)
+	})
 	if err != nil {
 		return nil, err
 	}
-	g, err := engine.NewContext(ctx, x, options(r, stage))
+	defer func() { err = errors.Join(err, g.Close()) }()
+	c, err := kernel.ParseIn("c", cols.Embedder.Embedding)
 	if err != nil {
 		return nil, err
 	}
-	cached, err := g.Cached(engine.CachedOptions{})
-	if err == nil {
-		err = cached.Build(ctx)
-	}
-	if err != nil {
-		return nil, errors.Join(err, g.Close())
-	}
-	n := g.Len()
-	return &pairs{g, cached, matrix{n, make([]float32, n*n)}}, nil
-}
-
-// Close frees what a device holds of the documents. Nil pairs hold nothing.
-func (p *pairs) Close() error {
-	if p == nil {
-		return nil
-	}
-	return p.engine.Close()
-}
-
-// stripe is how many rows are mapped at a time.
-const stripe = 32
-
-// matrix returns the whole matrix of a kernel, whose embedding is that of the pairs. It is valid
-// until the next call.
-func (p *pairs) matrix(ctx context.Context, kernel kernel.Kernel, workers int) (matrix, error) {
-	n := p.m.n
-	return p.m, run.Tasks(ctx, workers, (n+stripe-1)/stripe, func(ctx context.Context, _, at int) error {
-		var rows []int
-		var dst [][]float32
-		for i := at * stripe; i < min((at+1)*stripe, n); i++ {
-			rows, dst = append(rows, i), append(dst, p.m.row(i))
+	p = &products{rows: single(rows.Norms), cols: single(cols.Norms)}
+	if rows == cols {
+		all, err := g.Gram(ctx, c, nil)
+		if err != nil {
+			return nil, err
 		}
-		return p.cached.Rows(ctx, kernel, rows, [][2]int{{0, n}}, dst)
+		p.c = all.Data
+	} else {
+		all, err := g.Rows(ctx, c, engine.Request{Test: rows}, nil)
+		if err != nil {
+			return nil, err
+		}
+		p.c = all.Data
+	}
+	report.DotProducts += g.Stats().Pairs
+	p.m = matrix{len(p.cols), make([]float32, len(p.c))}
+	return p, nil
+}
+
+func single(v []float64) []float32 {
+	out := make([]float32, len(v))
+	for i := range v {
+		out[i] = float32(v[i])
+	}
+	return out
+}
+
+// matrix returns the matrix of a kernel. It is valid until the next call.
+func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kernels, workers int) (matrix, error) {
+	return p.m, run.Tasks(ctx, workers, len(p.rows), func(_ context.Context, _, i int) error {
+		return kernel.Apply(k, loops, p.m.row(i), p.c[i*p.m.n:(i+1)*p.m.n], p.rows[i:i+1], p.cols)
 	})
 }
 
-// testBlock is how many documents are decided at a time: their part of the rows of several hundred
-// support vectors stays in the second-level cache.
+// testBlock is the number of documents that are decided at a time, so that their part of the rows of
+// several hundred support vectors stays in the second-level cache.
 const testBlock = 512
 
 // decide calls do with the decision values of a machine, Σ Coef[s]·row(s)[j] - Rho for document j,

@@ -2,7 +2,6 @@ package lafferty
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -65,21 +64,23 @@ func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *cor
 
 // measure measures the kernels of one embedding.
 func (p *settings) measure(ctx context.Context, r *repro.Run, docs *sparse.CSR, plan *plan, features, suffix string,
-	found *results, step func(), report *repro.Report) (err error) {
+	found *results, step func(), report *repro.Report) error {
 	loops, err := r.Kernels()
 	if err != nil {
 		return err
 	}
-	var pairs *pairs
-	defer func() { err = errors.Join(err, pairs.Close()) }()
+	var c *products
 	return p.eachScale(features, suffix, func(e sparse.Embedding, at int, k kernel.Kernel) (err error) {
-		if pairs == nil {
-			if pairs, err = newPairs(ctx, r, e.Fit(docs), docs, "dot products, "+e.String()); err != nil {
+		if c == nil {
+			x, err := e.Fit(docs).Transform(docs)
+			if err != nil {
 				return err
 			}
-			report.DotProducts += pairs.engine.Stats().Pairs
+			if c, err = newProducts(ctx, r, x, x, report); err != nil {
+				return err
+			}
 		}
-		m, err := pairs.matrix(ctx, k, r.Threads())
+		m, err := c.matrix(ctx, k, loops, r.Threads())
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package lafferty
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/lab/internal/repro"
@@ -37,11 +36,10 @@ var pairTables = map[string]struct {
 // rest is what a class is against in Tables 1 and 3.
 const rest = "the rest"
 
-// stories returns the stories of a kind: with any topic, with one of own, or all.
-func stories(c *corpus.Corpus, kind string, own []string) (docs []int) {
+// stories returns the stories with a topic.
+func stories(c *corpus.Corpus) (docs []int) {
 	for i := range c.Documents.Rows() {
-		has := slices.ContainsFunc(own, func(topic string) bool { return repro.HasClass(c, i, topic) })
-		if has || kind == "all" || kind == "topics" && len(c.Labels.Of(i)) > 0 {
+		if len(c.Labels.Of(i)) > 0 {
 			docs = append(docs, i)
 		}
 	}
