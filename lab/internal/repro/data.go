@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,4 +141,21 @@ func Hash(name string) uint64 {
 	h := fnv.New64a()
 	io.WriteString(h, name)
 	return h.Sum64()
+}
+
+// Split returns the positive documents and the others, each in random order. The same seed and name
+// give the same order on every platform.
+func Split(seed uint64, name string, docs []int, positive []bool) (own, others []int) {
+	for i, d := range docs {
+		if positive[i] {
+			own = append(own, d)
+		} else {
+			others = append(others, d)
+		}
+	}
+	r := rand.New(rand.NewPCG(seed, Hash(name)))
+	for _, docs := range [][]int{own, others} {
+		r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
+	}
+	return own, others
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,5 +51,29 @@ func TestRequire(t *testing.T) {
 	}
 	if err := (&Run{}).Require(WebKB); err == nil {
 		t.Error("no folder of data is accepted")
+	}
+}
+
+// A split is a permutation of the documents by class, and depends on seed and name.
+func TestSplit(t *testing.T) {
+	docs, positive := make([]int, 40), make([]bool, 40)
+	for i := range docs {
+		docs[i], positive[i] = i, i%3 == 0
+	}
+	own, others := Split(1, "k/0", docs, positive)
+	for _, doc := range own {
+		if !positive[doc] {
+			t.Errorf("document %d isn't positive", doc)
+		}
+	}
+	all := slices.Sorted(slices.Values(slices.Concat(own, others)))
+	if len(own) != 14 || !slices.Equal(all, docs) {
+		t.Errorf("%d positive documents and %d others", len(own), len(others))
+	}
+	again, _ := Split(1, "k/0", docs, positive)
+	other, _ := Split(1, "k/1", docs, positive)
+	seed, _ := Split(2, "k/0", docs, positive)
+	if !slices.Equal(again, own) || slices.Equal(other, own) || slices.Equal(seed, own) {
+		t.Error("splits of the same seed and name are to be equal, others different")
 	}
 }

@@ -53,22 +53,16 @@ type curveWorker struct {
 	m     matrix
 	loops *asm.Kernels
 
-	whole, part []float32 // matrices of training documents
-	trainings   int64
+	part      []float32 // matrix of training documents
+	trainings int64
 }
 
-// split returns the numbers of wrong decisions for all sizes and C of one split of a task. It
-// gathers the matrix of the largest training set, which contains the smaller ones.
+// split returns the numbers of wrong decisions for all sizes and C of one split of a task.
 func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
-	p := w.plan
-	s := newSplit(t, p.seed, number)
-	most := t.sizes[len(t.sizes)-1]
-	positive := s.train(most)
-	docs := slices.Concat(s.positive[:positive], s.negative[:most-positive])
-	w.whole = gather(w.whole, w.m, docs)
+	s := newSplit(t, w.plan.seed, number)
 	for _, size := range t.sizes {
-		set := w.trainingSet(s, size, positive)
-		machines, wrong, err := w.train(ctx, set, most)
+		set := w.trainingSet(s, size)
+		machines, wrong, err := w.train(ctx, set)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -80,9 +74,9 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 		for _, d := range others {
 			sign[d] = -1
 		}
-		count := make([]int, len(p.c))
+		count := make([]int, len(w.plan.c))
 		for c, machine := range machines {
-			row := func(s int) []float32 { return w.m.row(docs[set.places[machine.Support[s]]]) }
+			row := func(s int) []float32 { return w.m.row(set.docs[machine.Support[s]]) }
 			decide(w.loops, machine, w.m.n, row, func(j int, value float64) {
 				if sign[j] == 1 && !(value > 0) || sign[j] == -1 && value > 0 {
 					count[c]++
@@ -96,20 +90,20 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 
 // trainingSet is a training set: the positive documents fold by fold, then the others.
 type trainingSet struct {
-	places []int // in the matrix of the largest training set
+	docs   []int
 	labels []int // 0 for positive, 1 for others
 	parts  []int // folds from 1 on
 }
 
-// trainingSet returns the set of a size. others is the place of the first negative document of the
-// largest set. Folds are dealt out in each class; the documents are in random order already.
-func (w *curveWorker) trainingSet(s *split, size, others int) *trainingSet {
+// trainingSet returns the set of a size. Folds are dealt out in each class; the documents are in random
+// order already.
+func (w *curveWorker) trainingSet(s *split, size int) *trainingSet {
 	set, folds, positive := &trainingSet{}, w.plan.folds, s.train(size)
-	for class, run := range [2][2]int{{0, positive}, {others, size - positive}} {
+	for class, docs := range [][]int{s.positive[:positive], s.negative[:size-positive]} {
 		for f := range folds {
 			fold := (f + class*positive) % folds // the second class deals on where the first ended
-			for i := f; i < run[1]; i += folds {
-				set.places, set.labels = append(set.places, run[0]+i), append(set.labels, class)
+			for i := f; i < len(docs); i += folds {
+				set.docs, set.labels = append(set.docs, docs[i]), append(set.labels, class)
 				set.parts = append(set.parts, 1+fold)
 			}
 		}
@@ -119,9 +113,9 @@ func (w *curveWorker) trainingSet(s *split, size, others int) *trainingSet {
 
 // train returns the classifiers of all C, and for each C the number of errors in the
 // cross-validation.
-func (w *curveWorker) train(ctx context.Context, set *trainingSet, most int) ([]*solver.Machine, []int, error) {
-	p, n := w.plan, len(set.places)
-	w.part = gather(w.part, matrix{most, w.whole}, set.places)
+func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.Machine, []int, error) {
+	p, n := w.plan, len(set.docs)
+	w.part = gather(w.part, w.m, set.docs)
 	dense, err := solver.NewDense(n, w.part)
 	if err != nil {
 		return nil, nil, err

@@ -197,7 +197,7 @@ func (p *settings) table(number string, tasks []*task, found map[string]*results
 			}
 			var curves [2 * len(kernels)]repro.Curve
 			for size, documents := range t.sizes {
-				positive, negative := t.classes().test(documents)
+				positive, negative := newSplit(t, 0, 0).test(documents)
 				var best, byFolds [len(kernels)]choice
 				row := compared{better: -1}
 				row.printed, row.digits, _ = printed(number, t.class, features, documents)

@@ -2,7 +2,6 @@ package lafferty
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/lab/internal/repro"
@@ -106,28 +105,10 @@ type split struct {
 	balanced, equal    bool
 }
 
-// classes returns the documents of a task by class, in order.
-func (t *task) classes() *split {
-	s := &split{balanced: t.balanced, equal: t.equal}
-	for i, d := range t.docs {
-		if t.positive[i] {
-			s.positive = append(s.positive, d)
-		} else {
-			s.negative = append(s.negative, d)
-		}
-	}
-	return s
-}
-
-// newSplit draws split n of a task. The same seed, name and n give the same split on every
-// platform.
+// newSplit draws split n of a task.
 func newSplit(t *task, seed uint64, n int) *split {
-	r := rand.New(rand.NewPCG(seed, repro.Hash(fmt.Sprintf("%s/%d", t.seedName, n))))
-	s := t.classes()
-	for _, docs := range [][]int{s.positive, s.negative} {
-		r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
-	}
-	return s
+	own, others := repro.Split(seed, fmt.Sprintf("%s/%d", t.seedName, n), t.docs, t.positive)
+	return &split{own, others, t.balanced, t.equal}
 }
 
 // train returns the number of positive documents in a training set: half of them, rounded down, or
@@ -163,7 +144,7 @@ func (s *split) test(size int) (positive, negative []int) {
 // check returns an error unless training and test sets of a size have at least two documents of
 // each class.
 func (t *task) check(size int) error {
-	s := t.classes()
+	s := newSplit(t, 0, 0)
 	p, n := len(s.positive), len(s.negative)
 	if p < 4 || n < 4 || s.train(size) > p-2 || size-s.train(size) > n-2 {
 		return fmt.Errorf("%s: training sets of %d documents are too large for %d documents of the class and %d others",

@@ -6,7 +6,6 @@ package lebanon
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/gramengine/gram/corpus"
@@ -230,7 +229,8 @@ func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repr
 	}
 	most := p.Sizes[len(p.Sizes)-1]
 	err := run.Tasks(ctx, r.Threads(), p.Splits, func(ctx context.Context, _, n int) error {
-		positive, negative := t.split(r.Seed, n)
+		name, docs := fmt.Sprintf("%s/%d", t.name, n), run.Numbers(0, len(t.positive))
+		positive, negative := repro.Split(r.Seed, name, docs, t.positive)
 		test := slices.Concat(positive[(most+1)/2:], negative[most/2:])
 		for s, size := range p.Sizes {
 			train := slices.Concat(positive[:(size+1)/2], negative[:size/2])
@@ -249,23 +249,6 @@ func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repr
 	})
 	report.Trainings += int64(p.Splits * len(p.Sizes) * (p.Folds*len(p.C) + 1))
 	return out, err
-}
-
-// split returns the documents of the class and the others in random order. The same seed, task and
-// number give the same split on every platform.
-func (t *task) split(seed uint64, n int) (positive, negative []int) {
-	r := rand.New(rand.NewPCG(seed, repro.Hash(fmt.Sprintf("%s/%d", t.name, n))))
-	for i, is := range t.positive {
-		if is {
-			positive = append(positive, i)
-		} else {
-			negative = append(negative, i)
-		}
-	}
-	for _, docs := range [][]int{positive, negative} {
-		r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
-	}
-	return positive, negative
 }
 
 // choose returns the C with the fewest wrong decisions in the cross-validation, the smallest of

@@ -1,7 +1,6 @@
 package lebanon
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
@@ -33,28 +32,4 @@ func TestLebanonLafferty(t *testing.T) {
 		"folds=1": {"folds=1"}, "sizes=4": {"sizes=4"}, "all.tsv.gz": {},
 	})
 	reprotest.Refuses(t, Experiment, reprotest.Topics(t), map[string][]string{"too few": {"sizes=200"}})
-}
-
-// A split is a permutation of the documents by class, and depends on seed, number and name.
-func TestSplit(t *testing.T) {
-	k := &task{name: "k", positive: make([]bool, 40)}
-	for i := range 15 {
-		k.positive[2*i] = true
-	}
-	positive, negative := k.split(1, 0)
-	for _, doc := range positive {
-		if !k.positive[doc] {
-			t.Errorf("document %d isn't positive", doc)
-		}
-	}
-	all := slices.Sorted(slices.Values(slices.Concat(positive, negative)))
-	if len(positive) != 15 || len(slices.Compact(all)) != 40 {
-		t.Errorf("%d positive documents and %d others", len(positive), len(negative))
-	}
-	again, _ := k.split(1, 0)
-	other, _ := k.split(1, 1)
-	seed, _ := k.split(2, 0)
-	if !slices.Equal(again, positive) || slices.Equal(other, positive) || slices.Equal(seed, positive) {
-		t.Error("splits of the same seed and number are to be equal, others different")
-	}
 }
