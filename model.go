@@ -170,7 +170,7 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *Documen
 	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)
 }
 
-// ExplainRow is [Model.ExplainText] of a row of a table, as [Model.PredictRows] takes rows.
+// ExplainRow is [Model.ExplainText] for a row of a table. columns are the names of its fields.
 func (m *Model) ExplainRow(
 	ctx context.Context, columns, row []string, n int,
 ) (_ *DocumentExplanation, err error) {

@@ -137,11 +137,12 @@ func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Prediction
 	return m.predictRaw(ctx, corpus.Raw{Texts: texts})
 }
 
-// PredictRows predicts rows of a table, each with a field for each of the columns, which are in any order. A column of
-// numbers or categories may be missing, and so may be its fields, which are then empty. Other columns than those of
-// About().Tokenizer.Columns are ignored.
+// PredictRows predicts rows of a table. columns are the names of their fields, in any order. A
+// number or category column may be missing, and so may its values, which are then empty. Columns
+// that aren't in About().Tokenizer.Columns are ignored.
 //
-// Errors: a missing column of text, a field that is no number, those of PredictTexts.
+// It fails if a text column is missing, if a field of a number column isn't a number, or as
+// [Model.PredictTexts] does.
 func (m *Model) PredictRows(ctx context.Context, columns []string, rows [][]string) (_ *Predictions, err error) {
 	defer facade(&err)
 	return m.predictRaw(ctx, corpus.Raw{Columns: columns, Rows: rows})

@@ -107,9 +107,9 @@ func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpu
 	return c, nil
 }
 
-// Table makes documents of the rows of a table, each with a field for each of the columns. Kinds of
-// columns are set by o.Columns or inferred, unless o.Tokenizer has views of columns, such as
-// "title=words + price=numbers". labels are as for [Texts].
+// Table makes a corpus of rows of a table. columns are the names of their fields. o.Tokenizer must
+// have views of columns, such as "title=words + price=numbers"; other columns are ignored. labels
+// are as for [Texts].
 func Table(
 	ctx context.Context, columns []string, rows [][]string, labels []string, o ReadOptions,
 ) (_ *corpus.Corpus, err error) {

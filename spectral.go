@@ -18,7 +18,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernels describes the kernels that specifications name: formula, parameters with their defaults,
 // Kernels describes the available kernels: formula, parameters with their defaults, definiteness
 // and source.
 func Kernels() []kernel.Info { return kernel.Catalogue() }

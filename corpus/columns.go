@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/corpus/token"
 )
 
-// Kind is the kind of a column of a table.
+// Kind is the kind of a table column.
 type Kind string
 
 // The kinds of columns.
@@ -21,22 +21,22 @@ const (
 	KindNumber   Kind = "number"
 	KindCategory Kind = "category"
 	KindLabel    Kind = "label"
-	KindID       Kind = "id"    // names of documents
+	KindID       Kind = "id"    // document names
 	KindGroup    Kind = "group" // see Options.GroupColumn
 	KindIgnored  Kind = "ignore"
 )
 
 var kinds = []Kind{KindLabel, KindID, KindGroup, KindText, KindCategory, KindNumber, KindIgnored}
 
-// TableColumn is a column of a table that was read.
+// TableColumn is a column of the table that was read.
 type TableColumn struct {
 	Name  string
 	Kind  Kind
-	Comma bool // its numbers have the form 1.234,5
+	Comma bool // numbers have the form 1.234,5
 }
 
-// DescribeTable lists the columns of a table by kind, such as "label: queue; text: subject, body; number: price;
-// ignored: none"; it is empty for other sources.
+// DescribeTable lists the columns of a table by kind, such as "label: queue; text: subject, body;
+// number: price; ignored: none". It returns "" for other sources.
 func (c *Corpus) DescribeTable() string {
 	var parts []string
 	for _, kind := range kinds {
@@ -70,7 +70,7 @@ func (c *Corpus) DescribeTable() string {
 	return strings.Join(parts, "; ")
 }
 
-// parseColumns reads Form.Columns, such as "subject=text, notes=ignore".
+// parseColumns parses Form.Columns, such as "subject=text, notes=ignore".
 func parseColumns(s string) (columns []TableColumn, err error) {
 	if s == "" {
 		return nil, nil
@@ -87,44 +87,44 @@ func parseColumns(s string) (columns []TableColumn, err error) {
 	return columns, nil
 }
 
-// Names of columns and keys, in lower case, best first.
+// Usual names of columns and keys, in lower case, best first.
 var (
 	labelNames = []string{"label", "labels", "class", "category", "target", "sentiment", "topic"}
 	textNames  = []string{"text", "content", "body", "message", "document", "review", "sentence", "comment", "tweet"}
 	idNames    = []string{"id", "name", "key", "uuid", "guid", "index", "nr", ""}
 )
 
-// isID reports whether a column's name, as columnName returns it, is that of an id.
+// isID reports whether a name from columnName is usual for an id.
 func isID(name string) bool {
 	return slices.Contains(idNames, name) || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id")
 }
 
-// columnName returns a name in lower case without blanks, quotes and the byte order mark around it.
+// columnName returns a name in lower case, without surrounding blanks, quotes and byte order mark.
 func columnName(name string) string {
 	return strings.ToLower(strings.Trim(name, " \t\r\n\u00a0\ufeff\"'`"))
 }
 
-// table is the beginning of a table, and the columns that were found by it.
+// table is the beginning of a table, and the columns detected in it.
 type table struct {
 	separator byte
-	first     []string   // the first record; nil if it isn't within nearBytes
-	length    int        // bytes of the first record
+	first     []string   // first record; nil if it isn't within nearBytes
+	length    int        // size of the first record in bytes
 	near      [][]string // further records within nearBytes
 
-	names    []string // of the columns, as columnName returns them
-	header   bool     // the first record has the names
-	guessed  bool     // which is likely, though no name is given
+	names    []string // column names, as returned by columnName
+	header   bool     // the first record holds the names
+	guessed  bool     // the header was detected, because no name is given
 	columns  []TableColumn
-	comma    bool         // numbers have the form 1.234,5 if they may
-	noLabels bool         // labels come from elsewhere, or there are none
-	bad      *SyntaxError // why there are no columns
+	comma    bool         // numbers may have the form 1.234,5
+	noLabels bool         // labels come from another source, or there are none
+	bad      *SyntaxError // why the columns are unknown
 
-	label, text, group, id int       // indices of columns, -1 for none
+	label, text, group, id int       // column indices, -1 if there is none
 	row                    []int     // columns of the tokenizer; nil if text is the document
-	tokenizer              Tokenizer // with views of the columns that were found, else zero
+	tokenizer              Tokenizer // with views of detected columns, else zero
 }
 
-// find finds the columns by the options and the beginning of the table.
+// find sets the columns from the options and the beginning of the table.
 func (t *table) find(opt *Options) {
 	t.label, t.text, t.group, t.id = -1, -1, -1, -1
 	t.columns = make([]TableColumn, len(t.first))
@@ -137,7 +137,7 @@ func (t *table) find(opt *Options) {
 		t.take(opt.LabelColumn, KindLabel, "LabelColumn")
 	}
 	t.take(opt.TextColumn, KindText, "TextColumn")
-	group := t.take(opt.GroupColumn, "", "GroupColumn") // which may be the column of labels
+	group := t.take(opt.GroupColumn, "", "GroupColumn") // may also be the label column
 	t.take(opt.IDColumn, KindID, "IDColumn")
 	given, _ := parseColumns(opt.Columns)
 	for _, c := range given {
@@ -164,7 +164,7 @@ func (t *table) find(opt *Options) {
 	}
 }
 
-// place returns the index of a column by its name or number, -1 if there is none.
+// place returns the index of a column by its name or number, or -1.
 func (t *table) place(given string) int {
 	if n, err := strconv.Atoi(given); err == nil {
 		if n < 1 || n > len(t.first) && t.first != nil {
@@ -178,7 +178,8 @@ func (t *table) place(given string) int {
 	return slices.Index(t.names, columnName(given))
 }
 
-// take sets the kind of a column that an option gives, unless given is empty, and returns its index.
+// take sets the kind of the column given by an option, unless given is empty, and returns its
+// index.
 func (t *table) take(given string, kind Kind, option string) int {
 	if given == "" || t.bad != nil {
 		return -1
@@ -190,7 +191,7 @@ func (t *table) take(given string, kind Kind, option string) int {
 	case at < 0 && !named:
 		t.bad = fault(fmt.Sprintf("%d columns", len(t.first)), "a column "+given)
 	case at < 0:
-		t.bad = fault("the columns "+quoteList(t.first), "one called "+quote(given))
+		t.bad = fault("the columns "+quoteList(t.first), "a column called "+quote(given))
 	case named && t.twice(at):
 		t.bad = fault("two columns called "+quote(t.first[at]), "one")
 	case kind == "":
@@ -227,7 +228,8 @@ func (t *table) set(at int, kind Kind) {
 // twice reports whether a later column has the same name.
 func (t *table) twice(at int) bool { return slices.Contains(t.first[at+1:], t.first[at]) }
 
-// free returns the first column, in the order of names, that has one of the names and no other kind; -1 for none.
+// free returns the first column, in the order of names, with one of the names and without a kind,
+// or -1.
 func (t *table) free(names []string, kind Kind) int {
 	for _, name := range names {
 		at := slices.Index(t.names, name)
@@ -238,8 +240,8 @@ func (t *table) free(names []string, kind Kind) int {
 	return -1
 }
 
-// looksNamed reports whether the first record may have the names of columns: none is twice or is a number, and no
-// column of short values but the label has its own name among them.
+// looksNamed reports whether the first record may hold column names: they are distinct and not
+// numbers, and except for the label no column of short values contains its own name.
 func (t *table) looksNamed() bool {
 	for i, name := range t.first {
 		if _, number := token.ParseNumber(name); name != "" && (number || t.twice(i)) {
@@ -253,7 +255,7 @@ func (t *table) looksNamed() bool {
 	return len(t.near) > 0
 }
 
-// values returns the values of a column near the beginning of the table.
+// values returns the values of a column in the beginning of the table.
 func (t *table) values(at int) (values []string) {
 	for _, record := range t.near {
 		if len(record) == len(t.first) {
@@ -263,15 +265,15 @@ func (t *table) values(at int) (values []string) {
 	return values
 }
 
-// A column holds categories if its values have at most maxCategoryBytes, each of them occurs minRecurring times in the
-// mean, and at most a share of maxNumbers of them are numbers.
+// A column holds categories if its values have at most maxCategoryBytes, if each value occurs at
+// least minRecurring times on average, and if at most a share of maxNumbers of them are numbers.
 const maxCategoryBytes, minRecurring, maxNumbers = 64, 4, 0.5
 
 func isShort(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return len(v) > maxCategoryBytes })
 }
 
-// infer finds the kinds that no option gives.
+// infer sets the kinds of columns that no option sets.
 func (t *table) infer(opt *Options) {
 	n, rows, alone := len(t.first), t.row != nil, opt.TextColumn != ""
 	t.comma = t.hasCommas()
@@ -292,7 +294,7 @@ func (t *table) infer(opt *Options) {
 	if t.label < 0 && t.header && !t.noLabels && label >= 0 {
 		t.set(label, KindLabel)
 	}
-	if n == 0 && !rows { // a long first record
+	if n == 0 && !rows { // the first record is longer
 		t.columns = make([]TableColumn, 2)
 		t.set(max(t.label, 0), KindLabel)
 		t.set(max(t.text, 1), KindText)
@@ -301,7 +303,7 @@ func (t *table) infer(opt *Options) {
 	if t.header {
 		t.inferID()
 	}
-	switch { // of two columns, the one that isn't the label is the text, or the reverse
+	switch { // of two columns, one is the label and the other the text
 	case n != 2 || rows || t.noLabels:
 	case t.label < 0 && t.text >= 0:
 		t.set(1-t.text, KindLabel)
@@ -315,7 +317,7 @@ func (t *table) infer(opt *Options) {
 	case alone:
 	case !t.header && n > 2 && t.label < 0 && opt.Columns == "":
 		t.bad = fault(fmt.Sprintf("%d columns, none of them called label or text: %s", n, quoteList(t.first)),
-			"to know which has the labels").withOption("LabelColumn", "names or numbers it")
+			"the name of the label column").withOption("LabelColumn", "names or numbers it")
 	default:
 		t.inferFeatures(opt)
 	}
@@ -332,11 +334,12 @@ func (t *table) infer(opt *Options) {
 	}
 }
 
-// inferID finds the column that names documents: its name is that of an id, and its values are different.
+// inferID finds the column of document names: it has a usual name for an id, and its values are
+// distinct.
 func (t *table) inferID() {
 	for i := range t.columns {
 		if t.id >= 0 || t.columns[i].Kind != "" || !isID(t.names[i]) ||
-			len(t.first) == 2 && (t.names[i] == "name" || t.names[i] == "key") { // which may be a class
+			len(t.first) == 2 && (t.names[i] == "name" || t.names[i] == "key") { // may be a class
 			continue
 		}
 		if values := t.values(i); len(values) > 0 && !slices.Contains(values, "") && distinct(values) {
@@ -345,7 +348,7 @@ func (t *table) inferID() {
 	}
 }
 
-// inferFeatures finds what documents are made of: a text, or columns of several kinds.
+// inferFeatures sets the columns that form documents: a text, or columns of several kinds.
 func (t *table) inferFeatures(opt *Options) {
 	var texts, others []int
 	for i := range t.columns {
@@ -365,7 +368,7 @@ func (t *table) inferFeatures(opt *Options) {
 		}
 	}
 	known := opt.TokenizerLater != nil || opt.VocabularyLater != nil || opt.Vocabulary != nil
-	if all := append(texts, others...); known { // a model of texts
+	if all := append(texts, others...); known { // the model has texts
 		if len(texts) > 0 {
 			all = texts
 		}
@@ -383,14 +386,14 @@ func (t *table) inferFeatures(opt *Options) {
 	case len(texts) == 1 && len(others) == 0:
 		t.set(texts[0], KindText)
 	case len(texts)+len(others) == 0 || known:
-		t.bad = fault(fmt.Sprintf("%d columns: %s", len(t.first), quoteList(t.first)), "to know which is the text").
+		t.bad = fault(fmt.Sprintf("%d columns: %s", len(t.first), quoteList(t.first)), "the name of the text column").
 			withOption("TextColumn", "names or numbers it")
 	default:
 		t.views(opt.Tokenizer, texts, others)
 	}
 }
 
-// kindOf returns the kind of a column of features by its name and its values.
+// kindOf returns the kind of a feature column from its name and values.
 func (t *table) kindOf(at int) Kind {
 	values := t.values(at)
 	different := map[string]bool{}
@@ -415,11 +418,11 @@ func (t *table) kindOf(at int) Kind {
 	return KindText
 }
 
-// maxColumnsWeight is the maximum weight of a view.
+// maxColumnsWeight is the largest weight of a view.
 const maxColumnsWeight = 1000
 
-// views makes views of the columns: one of each text by the given tokenizer, one of categories and one of numbers.
-// Without texts each column counts the same.
+// views makes views of the columns: one of each text by the given tokenizer, one of all categories
+// and one of all numbers. Without texts all columns have the same weight.
 func (t *table) views(cut Tokenizer, texts, others []int) {
 	var parts []string
 	name := func(i int) string {
@@ -476,8 +479,8 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 	}
 }
 
-// hasCommas reports whether numbers have decimal commas: a column holds numbers in that form alone, or in both forms in
-// a table with semicolons.
+// hasCommas reports whether numbers have decimal commas: a column holds only numbers in that form,
+// or, in a table with semicolons, numbers in both forms.
 func (t *table) hasCommas() bool {
 	comma, point, either := false, false, false
 	for i := range t.first {
@@ -493,14 +496,15 @@ func (t *table) hasCommas() bool {
 	return comma || either && !point && t.separator == ';'
 }
 
-// numbersOf counts the values that are numbers of a form, and reports whether all are numbers or missing.
+// numbersOf returns the number of values that are numbers in a form, and reports whether all are
+// numbers or missing.
 func numbersOf(values []string, comma bool) (numbers int, all bool) {
 	all = true
 	for _, v := range values {
 		plain := plainNumber(v, comma)
 		x, ok := token.ParseNumber(plain)
 		if comma && plain == strings.TrimSpace(v) && strings.Contains(v, ".") {
-			ok = false // a decimal point
+			ok = false // decimal point
 		}
 		if all = all && ok; ok && !math.IsNaN(x) {
 			numbers++
@@ -509,7 +513,7 @@ func numbersOf(values []string, comma bool) (numbers int, all bool) {
 	return numbers, all
 }
 
-// plainNumber returns a number without separators of thousands and with a decimal point. The number
+// plainNumber returns a number with a decimal point and without thousands separators. The number
 // has the form 1.234,5 if comma is set, else 1,234.5. Other text is returned unchanged.
 func plainNumber(s string, comma bool) string {
 	thousands, decimal := ",", "."
@@ -545,7 +549,8 @@ func (t *table) fields(record []string) []string {
 	return fields
 }
 
-// warn warns of a header that may be a document, and of labels in a column without a usual name.
+// warn warns of a header that may be a document, and of a possible label column without a usual
+// name.
 func (t *table) warn(c *Corpus) {
 	at, warn := place(c.Source, 1), c.warn()
 	if t.guessed && slices.ContainsFunc(c.Classes, func(name string) bool {
@@ -559,7 +564,7 @@ func (t *table) warn(c *Corpus) {
 	}
 }
 
-// explain adds to an error of reading how a column of inferred kind can be read otherwise.
+// explain adds a remedy to a read error in a column of inferred kind.
 func (t *table) explain(err error) error {
 	if bad := (*SyntaxError)(nil); t.tokenizer != (Tokenizer{}) && errors.As(err, &bad) &&
 		strings.Contains(bad.Found, " in the column ") {

@@ -147,14 +147,14 @@ func TestNumericTable(t *testing.T) {
 		content, want string
 		opt           Options
 	}{
-		{"a,b,c\n1,2,x\n", "to know which has the labels", Options{}},     // no label
-		{"1,2,class\n1,2,x\n", "to know which has the labels", Options{}}, // numbers of columns
-		{"a,a,class\n1,2,x\n", "to know which has the labels", Options{}}, // twice
+		{"a,b,c\n1,2,x\n", "the name of the label column", Options{}},     // no label
+		{"1,2,class\n1,2,x\n", "the name of the label column", Options{}}, // numbers of columns
+		{"a,a,class\n1,2,x\n", "the name of the label column", Options{}}, // twice
 		{"text,a,a\n1,2,x\n", `two columns called "a", expected different names`, Options{}},
 		{"a,b,class\n1,2\n", "2 fields, expected 3, as in the first line", Options{}},
-		{"a,b,class\n1,2,x\n", "to know which is the text", Options{Vocabulary: []string{"z"}}}, // of a model of text
+		{"a,b,class\n1,2,x\n", "the name of the text column", Options{Vocabulary: []string{"z"}}}, // of a model of text
 		{"a,b,class\n1,2,x\n", "the column b as label and as ignore", Options{Form: Form{Columns: "b=label,b=ignore"}}},
-		{"a,b,class\n1,2,x\n", `one called "d"`, Options{Form: Form{Columns: "a=text, d=ignore"}}},
+		{"a,b,class\n1,2,x\n", `a column called "d"`, Options{Form: Form{Columns: "a=text, d=ignore"}}},
 		{"a,b,class\n1,2,x\n", `found " b=words"`, Options{Form: Form{Columns: "a=text, b=words"}}},
 	} {
 		if got, err := read(c.content, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -8,38 +8,37 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Corpus is a set of documents as they were read: raw counts or values, labels, and a vocabulary.
+// Corpus is a set of documents: counts or values, labels, and a vocabulary.
 type Corpus struct {
-	Source     string         // what was read, as the user named it
-	Format     Format         // of the file that was read; empty for folders, texts in memory, and what isn't read
+	Source     string         // name of the source as given by the user
+	Format     Format         // file format; empty for folders, texts in memory, and generated documents
 	Documents  *sparse.CSR    // one row per document: term counts, or the values of a vector file
 	Vocabulary []string       // Vocabulary[t] is the text of term t; nil if the source has indices only
-	Classes    []string       // names of the classes, in the order of their first document
-	Labels     sparse.Labels  // the classes of each document
-	Weights    []float64      // Weights[i] > 0 multiplies the price of document i in training that has one; nil: 1 each
+	Classes    []string       // class names, in order of their first document
+	Labels     sparse.Labels  // classes of each document
+	Weights    []float64      // Weights[i] > 0 is a factor of C for document i, in learners with C; nil: 1 each
 	Names      []string       // Names[i] is the file of document i, or its key name in JSON; nil without names
 	Groups     []int64        // documents with equal Groups[i] are in the same fold; nil for no groups
-	Tokenizer  Tokenizer      // what cut text into terms; the default for vectors
-	Form       Form           // what options said of how the source is read, for others like it
-	Scripts    []Script       // without spaces, of which the tokenizer made characters and pairs of them
-	Raw                       // documents as they were read, for [Corpus.Recut]; none unless Options.KeepTexts asks
+	Tokenizer  Tokenizer      // how text became terms; the default for vectors
+	Form       Form           // format of the source, see Options.Like
+	Scripts    []Script       // scripts without spaces that were divided into characters and character pairs
+	Raw                       // original documents, for [Corpus.Recut]; empty unless Options.KeepTexts is set
 	Blank      map[int]string // Blank[i] is a digest of document i, a text without terms of the vocabulary
-	Warnings   []Warning      // what deserves notice, such as empty documents, each kind once
+	Warnings   []Warning      // warnings such as empty documents, one per kind
 
-	Table []TableColumn // the columns of a table in its order; nil for other sources
+	Table []TableColumn // columns of a table in order; nil for other sources
 
-	minDF, maxDF int // of the options that Raw.Rows were read by
+	minDF, maxDF int // options with which Raw.Rows were read
 }
 
-// KernelRows returns the documents as rows of a Gram matrix that was computed elsewhere: column j
-// has the kernel's value with training document j. A row of LIBSVM's precomputed format (svm-train
-// -t 4, FormatSVMLight),
+// KernelRows returns the documents as rows of a precomputed Gram matrix: column j has the kernel
+// value with training document j. In LIBSVM's precomputed format (svm-train -t 4, FormatSVMLight),
 //
 //	label 0:serial 1:K(x, x₁) 2:K(x, x₂) …
 //
-// begins with a number that is left out, and the others count from 1: read it with Options.ZeroBased. Rows
-// of other formats are what they are. The matrix of c is changed and must not be used any more. An error names the
-// first row without 0:serial.
+// a row begins with a serial number, which is dropped, and the other columns count from 1: read it
+// with Options.ZeroBased. Rows of other formats are unchanged. The matrix of c is modified and must
+// not be used any more. An error names the first row without 0:serial.
 func (c *Corpus) KernelRows() (*sparse.CSR, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -68,17 +67,18 @@ func (c *Corpus) KernelRows() (*sparse.CSR, error) {
 	return out, nil
 }
 
-// Warning is something in what was read that deserves notice.
+// Warning describes a problem of a source that isn't an error.
 type Warning struct {
 	Message string // such as "empty document"
-	Count   int64  // how often
-	Of      int64  // how often it could have, such as words in all; 0 where that says nothing
-	First   string // where it occurred first, such as "train.svm:12"
-	Option  string // the field of Options that mends it, such as "Encoding"; empty where none does
-	Remedy  string // what that field does, such as "names the encoding"
+	Count   int64  // number of occurrences
+	Of      int64  // number of possible occurrences, such as all words; 0 if meaningless
+	First   string // position of the first occurrence, such as "train.svm:12"
+	Option  string // field of Options that avoids the warning, such as "Encoding"; empty if there is none
+	Remedy  string // effect of that field, such as "names the encoding"
 }
 
-// Select returns the corpus of the given documents, in the given order, with the same vocabulary and classes.
+// Select returns the corpus of the given documents in the given order. Vocabulary and classes are
+// unchanged.
 func (c *Corpus) Select(documents []int) *Corpus {
 	out := *c
 	out.Documents = c.Documents.SelectRows(documents)
@@ -101,20 +101,20 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	return &out
 }
 
-// Fold is Select for the training of a cross-validation. Embeddings learn the terms and their document frequencies from
-// all documents of c, and what depends on labels or scales columns from the selected documents.
+// Fold is Select for training in a cross-validation. Embeddings take terms and document frequencies
+// from all documents of c, but fit labels and column scales to the selected documents only.
 func (c *Corpus) Fold(documents []int) *Corpus {
 	out := c.Select(documents)
 	out.Documents = c.Documents.FoldRows(documents)
 	return out
 }
 
-// Validate checks documents as [sparse.CSR.Validate] does and labels as [sparse.Labels.Validate] does, and that
-// there are a term for every column, and a name, a group and a weight for every document, each unless nil.
-// It takes one pass.
+// Validate checks documents as [sparse.CSR.Validate] does, and labels as [sparse.Labels.Validate]
+// does. Unless nil, the vocabulary must have a term per column, and names, groups and weights one
+// element per document. It takes one pass.
 func (c *Corpus) Validate() error {
 	if c == nil {
-		return fmt.Errorf("corpus: no corpus, expected one")
+		return fmt.Errorf("corpus: corpus is nil")
 	}
 	if err := c.Documents.Validate(); err != nil {
 		return err
@@ -144,8 +144,9 @@ func (c *Corpus) Validate() error {
 	return nil
 }
 
-// FitCorpus fits an embedding on the documents of a corpus, and on their labels if the embedding is supervised. The
-// embedder keeps the error of [sparse.Embedding.Fit] or [sparse.Embedding.FitLabels].
+// Fit fits an embedding to the documents of a corpus, and to their labels if the embedding is
+// supervised. The embedder holds the error of [sparse.Embedding.Fit] or
+// [sparse.Embedding.FitLabels].
 func Fit(e sparse.Embedding, c *Corpus) *sparse.Embedder {
 	if c == nil {
 		return e.Fit(nil)

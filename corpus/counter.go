@@ -10,26 +10,27 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Counter turns texts into documents of a vocabulary, such as a model's, as [FromTexts] does, with a tokenizer and an
-// index that are made once. It may be used concurrently.
+// Counter counts the terms of a fixed vocabulary in texts or rows, such as for a model. It prepares
+// tokenizer and index once. It may be used concurrently.
 type Counter struct {
-	index     map[string]uint32      // the column of each term
+	index     map[string]uint32      // column of each term
 	isWord    func(term []byte) bool // see [token.Tokenizer.Words]
-	words     []bool                 // by column
+	words     []bool                 // by column: the term is a word
 	tokenizer Tokenizer
 	spare     sync.Pool // of *counting
 }
 
-// counting is the scratch space of a text.
+// counting is the scratch space for a text.
 type counting struct {
 	scan    token.Scanner
 	count   map[uint32]float32
-	unknown map[string]bool // words
+	unknown map[string]bool // unknown words
 	text    []byte
 	sorter  rowSorter
 }
 
-// NewCounter returns a counter. It fails if the tokenizer is invalid or the vocabulary has a term twice.
+// NewCounter returns a counter. It fails if the tokenizer is invalid or if a term of the vocabulary
+// is repeated.
 func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("corpus: Tokenizer: %w", err)
@@ -49,15 +50,17 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 	return c, nil
 }
 
-// Count counts the terms of texts: row i of the matrix has those of text i, without terms outside of
-// the vocabulary. Bytes that aren't UTF-8 separate terms. It stops within a second when ctx is done.
+// Count counts the terms of texts. Row i of the matrix has the counts of text i; terms outside the
+// vocabulary are dropped. Invalid UTF-8 separates terms. It stops within a second after ctx is
+// done.
 func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error) {
 	m, _, err := c.CountUnknown(ctx, Raw{Texts: texts})
 	return m, err
 }
 
-// CountUnknown is Count for texts or rows, and returns the number of different words of each that are outside of the
-// vocabulary; [token.Tokenizer.Words] reports which terms are words, and [Counter.Known] counts those within.
+// CountUnknown is Count for texts or rows. For each it also returns the number of distinct words
+// outside the vocabulary. [token.Tokenizer.Words] defines words, and [Counter.Known] counts known
+// words.
 func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unknown []int, err error) {
 	if raw, err = raw.cutBy(c.tokenizer); err != nil {
 		return nil, nil, err
@@ -95,11 +98,11 @@ func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unk
 		s.sorter.sort(m.Terms[from:], m.Values[from:])
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	c.spare.Put(s) // after an error it is in the middle of a text
+	c.spare.Put(s) // not reused after an error in the middle of a text
 	return m, unknown, nil
 }
 
-// Known returns how many terms of a document of [Counter.Count] are words.
+// Known returns the number of words among the terms of a document.
 func (c *Counter) Known(terms []uint32) (words int) {
 	for _, t := range terms {
 		if int(t) < len(c.words) && c.words[t] {

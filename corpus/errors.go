@@ -15,28 +15,28 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// SyntaxError tells where a source is not what its format asks for.
+// SyntaxError reports a violation of the source's format.
 type SyntaxError struct {
-	File     string // as the user named it
-	Line     int64  // counted from 1; 0 where the error belongs to the whole file
+	File     string // name as given by the user
+	Line     int64  // line number from 1; 0 for the whole file
 	Found    string // such as "index 7 is not above 9"
 	Expected string // such as "ascending indices"
-	Option   string // the field of Options that decides, such as "Signed"; empty where none does
-	Remedy   string // what that field does, such as "accepts others"
-	// the format and how it was guessed, such as "svmlight from line 1"; empty where it was named
-	// or certain
+	Option   string // field of Options that allows the input, such as "Signed"; empty if there is none
+	Remedy   string // effect of that field, such as "accepts others"
+	// Guessed is the detected format and its evidence, such as "svmlight from line 1". It is empty
+	// if the format was set or is certain.
 	Guessed string
-	Err     error // the error below, such as io.ErrUnexpectedEOF for a truncated compressed file; nil where there is none
+	Err     error // underlying error, such as io.ErrUnexpectedEOF for a truncated compressed file; nil if none
 }
 
-// Error returns "sparse: FILE:LINE: FOUND, expected EXPECTED", and in parentheses what Options
-// could change.
+// Error returns "corpus: FILE:LINE: FOUND, expected EXPECTED", followed in parentheses by a remedy
+// in Options.
 func (e *SyntaxError) Error() string {
 	return e.Describe(nil)
 }
 
-// Describe is Error with the caller's own names for the fields of Options, such as those of its
-// flags; nil stands for "Options." before the field.
+// Describe is Error with other names for the fields of Options, such as flags. If option is nil,
+// names are "Options." and the field.
 func (e *SyntaxError) Describe(option func(field string) string) string {
 	if option == nil {
 		option = fieldOption
@@ -51,11 +51,11 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 	return s
 }
 
-// fieldOption names an option as a field.
+// fieldOption returns the name of a field of Options.
 func fieldOption(field string) string { return "Options." + field }
 
-// Describe returns the message with, in parentheses, what an option could change, by the caller's
-// own names for the fields of Options, as for [SyntaxError.Describe].
+// Describe returns the message, followed in parentheses by a remedy. option names the fields of
+// Options, as for [SyntaxError.Describe].
 func (w Warning) Describe(option func(field string) string) string {
 	if w.Option == "" {
 		return w.Message
@@ -66,10 +66,10 @@ func (w Warning) Describe(option func(field string) string) string {
 	return fmt.Sprintf("%s (%s %s)", w.Message, option(w.Option), w.Remedy)
 }
 
-// Unwrap returns the error below, or nil.
+// Unwrap returns the underlying error, or nil.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// place returns file:line, or the file alone for line 0.
+// place returns file:line, or only the file for line 0.
 func place(file string, line int64) string {
 	if line == 0 {
 		return file
@@ -77,24 +77,24 @@ func place(file string, line int64) string {
 	return file + ":" + strconv.FormatInt(line, 10)
 }
 
-// fault returns a [SyntaxError] whose place is not known yet.
+// fault returns a [SyntaxError] whose position isn't set yet.
 func fault(found, expected string) *SyntaxError {
 	return &SyntaxError{Found: found, Expected: expected}
 }
 
-// withOption sets the field of Options that decides, and what it does.
+// withOption sets the field of Options that allows the input, and its effect.
 func (e *SyntaxError) withOption(field, does string) *SyntaxError {
 	e.Option, e.Remedy = field, does
 	return e
 }
 
-// at sets the file and adds the number of the line from which Line has been counted so far.
+// at sets the file and makes Line relative to the file, given the line number of its origin.
 func (e *SyntaxError) at(file string, line int64) *SyntaxError {
 	e.File, e.Line = file, e.Line+line
 	return e
 }
 
-// rowFault is fault of a [*token.ColumnError].
+// rowFault converts a [*token.ColumnError] to a fault.
 func rowFault(err error) *SyntaxError {
 	var bad *token.ColumnError
 	if !errors.As(err, &bad) {
@@ -103,10 +103,10 @@ func rowFault(err error) *SyntaxError {
 	return fault(bad.Found+" in the column "+bad.Column, bad.Expected)
 }
 
-// quote quotes what was found, cut to a length that a message can bear.
+// quote quotes text, shortened for a message.
 func quote[T ~string | ~[]byte](s T) string { return quoteTo(s, 40) }
 
-// quoteList quotes names with commas between.
+// quoteList quotes names separated by commas.
 func quoteList(names []string) string { return quoteTo(strings.Join(names, ", "), 200) }
 
 func quoteTo[T ~string | ~[]byte](s T, most int) string {
@@ -120,19 +120,19 @@ func quoteTo[T ~string | ~[]byte](s T, most int) string {
 	return strconv.Quote(string(s[:cut])) + "..."
 }
 
-// warnings collects warnings, each kind once.
+// warnings is a list of warnings, one per kind.
 type warnings []Warning
 
-// warn returns the warnings of the corpus, to add to them.
+// warn returns the warnings of the corpus for appending.
 func (c *Corpus) warn() *warnings { return (*warnings)(&c.Warnings) }
 
-// add counts what happened count times, first at the given place; calls come in the order of the
-// source.
+// add adds count occurrences of a warning; first is the position of the first one. Calls must be in
+// the order of the source.
 func (w *warnings) add(message string, count int64, first string) {
 	w.warn(Warning{Message: message, Count: count, First: first})
 }
 
-// warn is add of a whole warning.
+// warn adds a warning.
 func (w *warnings) warn(what Warning) {
 	if what.Count == 0 {
 		return
@@ -146,18 +146,18 @@ func (w *warnings) warn(what Warning) {
 	*w = append(*w, what)
 }
 
-// addOption is add of what a field of Options mends.
+// addOption is add for a warning that a field of Options avoids.
 func (w *warnings) addOption(message string, count int64, first, field, does string) {
 	w.warn(Warning{Message: message, Count: count, First: first, Option: field, Remedy: does})
 }
 
-// badBytes is add of bytes that are not text.
+// badBytes is add for invalid bytes.
 func (w *warnings) badBytes(count int64, first string) {
 	w.addOption("byte that is not text, which separates terms", count, first,
 		"Encoding", "names the encoding, such as windows-1252")
 }
 
-// lines is add of what happened in a block of lines that begins at firstLine.
+// lines is add for a tally of a block of lines that starts at firstLine.
 func (w *warnings) lines(message string, t tally, file string, firstLine int64) {
 	w.add(message, t.count, place(file, firstLine+int64(t.first)))
 }
@@ -165,10 +165,10 @@ func (w *warnings) lines(message string, t tally, file string, firstLine int64) 
 // blankMessage is the warning for blank lines.
 const blankMessage = "blank line, skipped"
 
-// tally counts events in a block and holds the place of the first.
+// tally counts occurrences in a block and holds the position of the first.
 type tally struct {
 	count int64
-	first int32 // line, or document, from 0 in the block
+	first int32 // line or document, from 0 in the block
 }
 
 func (t *tally) add(count int64, at int32) {
@@ -178,7 +178,8 @@ func (t *tally) add(count int64, at int32) {
 	t.count += count
 }
 
-// Number is the number of document i in messages: from 1 in files, as lines have it, from 0 in memory.
+// Number returns the number of document i in messages: from 1 for files, and from 0 for documents
+// in memory.
 func (c *Corpus) Number(i int) int {
 	if c.Format != "" || c.Names != nil {
 		return i + 1
@@ -186,7 +187,8 @@ func (c *Corpus) Number(i int) int {
 	return i
 }
 
-// DocumentName returns the name of document i in messages: that of its file, else "document" and [Corpus.Number].
+// DocumentName returns the name of document i in messages: the name of its file, or "document" and
+// [Corpus.Number].
 func (c *Corpus) DocumentName(i int) string {
 	if i >= 0 && i < len(c.Names) {
 		return c.Names[i]
@@ -194,7 +196,8 @@ func (c *Corpus) DocumentName(i int) string {
 	return fmt.Sprintf("document %d", c.Number(i))
 }
 
-// TermName returns the name of a term in messages: term "text", index i of an svmlight file, or column j, from 0.
+// TermName returns the name of a term in messages: term "text", index i of an svmlight file, or
+// column j, from 0.
 func (c *Corpus) TermName(t uint32) string {
 	switch {
 	case int(t) < len(c.Vocabulary):
@@ -207,8 +210,8 @@ func (c *Corpus) TermName(t uint32) string {
 	return fmt.Sprintf("index %d", int64(t)+1)
 }
 
-// NameValue puts the source, the documents' names and the term's text into an error that is a [sparse.ValueError] or a
-// [sparse.PairError] about the corpus; others stay as they are.
+// NameValue adds the source, document names and term texts to a [sparse.ValueError] or a
+// [sparse.PairError] about the corpus. Other errors are unchanged.
 func (c *Corpus) NameValue(err error) error {
 	var value *sparse.ValueError
 	var pair *sparse.PairError
@@ -223,25 +226,26 @@ func (c *Corpus) NameValue(err error) error {
 	return err
 }
 
-// NamesOnly returns the corpus without its documents, texts and labels, for NameValue.
+// NamesOnly returns the corpus without documents, texts and labels, for NameValue.
 func (c *Corpus) NamesOnly() *Corpus {
 	out := *c
 	out.Documents, out.Raw, out.Labels = nil, Raw{}, sparse.Labels{}
 	return &out
 }
 
-// PanicError says that a function of [Options] panicked, on whichever goroutine: What it was, the Value
-// that it panicked with, which Unwrap returns where it is an error, and the Stack.
+// PanicError reports that a function of [Options] panicked, on any goroutine. What names the
+// function, Value is the panic's value, which Unwrap returns if it is an error, and Stack is the
+// stack of the goroutine.
 type PanicError = run.PanicError
 
-// suspicion gathers what may show that texts were not read as they were meant.
+// suspicion collects evidence that texts may have been misread.
 type suspicion struct {
 	documents             int64
 	labelBytes, textBytes int64
-	label, text           string // of the first document, where they are short
+	label, text           string // of the first document, if short
 }
 
-// see looks at a document.
+// see examines a document.
 func (s *suspicion) see(label, text []byte) {
 	if s.documents == 0 {
 		const short = 40
@@ -253,7 +257,7 @@ func (s *suspicion) see(label, text []byte) {
 	s.textBytes += int64(len(text))
 }
 
-// add adds what a later piece of the file has.
+// add adds the evidence of a later piece of the file.
 func (s *suspicion) add(t *suspicion) {
 	if s.documents == 0 {
 		s.label, s.text = t.label, t.text
@@ -263,8 +267,8 @@ func (s *suspicion) add(t *suspicion) {
 	s.textBytes += t.textBytes
 }
 
-// suspect warns where a first line looks like a header, columns look swapped, or most classes have
-// one document each.
+// suspect warns if the first line looks like a header, if columns look swapped, or if most classes
+// have a single document.
 func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 	count := c.classSizes()
 	warn := c.warn()
@@ -289,7 +293,7 @@ func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 	}
 }
 
-// classSizes returns how many documents each class has.
+// classSizes returns the number of documents of each class.
 func (c *Corpus) classSizes() []int64 {
 	count := make([]int64, len(c.Classes))
 	for _, id := range c.Labels.IDs {
@@ -298,7 +302,7 @@ func (c *Corpus) classSizes() []int64 {
 	return count
 }
 
-// single counts the documents all of whose classes have no other, and returns the first.
+// single counts the documents that are alone in all their classes, and returns the first.
 func (c *Corpus) single(count []int64) (n int64, first int) {
 	first = -1
 	for i := range c.Documents.Rows() {
@@ -320,8 +324,8 @@ func (c *Corpus) numbered() bool {
 	})
 }
 
-// Targets reports whether the labels look like targets of a regression: all are numbers, and most documents are alone
-// in their class. Readers don't warn of such labels.
+// Targets reports whether the labels look like regression targets: all are numbers, and most
+// documents are alone in their class. Readers don't warn of such labels.
 func (c *Corpus) Targets() bool {
 	if !c.numbered() {
 		return false
@@ -330,7 +334,7 @@ func (c *Corpus) Targets() bool {
 	return n >= 4 && 2*n > int64(c.Documents.Rows())
 }
 
-// Numbers returns how many different labels there are if all are numbers, else 0.
+// Numbers returns the number of distinct labels if all labels are numbers, else 0.
 func (c *Corpus) Numbers() int {
 	if !c.numbered() {
 		return 0
@@ -338,7 +342,7 @@ func (c *Corpus) Numbers() int {
 	return len(c.Classes)
 }
 
-// SmallestClass returns the class of the fewest documents, and their number; 0 without classes.
+// SmallestClass returns the class with the fewest documents, and their number; 0 without classes.
 func (c *Corpus) SmallestClass() (name string, documents int) {
 	for id, n := range c.classSizes() {
 		if documents == 0 || int(n) < documents {
@@ -348,8 +352,9 @@ func (c *Corpus) SmallestClass() (name string, documents int) {
 	return name, documents
 }
 
-// CheckClasses returns an error if the labels can't be classes: there are a thousand or more, or fifty numbers, and
-// most documents are alone in their class, as if another column was meant. It also fails if [Corpus.Validate] does.
+// CheckClasses returns an error if the labels can't be classes: there are at least a thousand of
+// them, or fifty if they are numbers, and most documents are alone in their class, as if another
+// column was meant. It also fails if [Corpus.Validate] does.
 func (c *Corpus) CheckClasses() error {
 	const manyNumbers = 50
 	many := 1000

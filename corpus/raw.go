@@ -9,28 +9,29 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Raw holds documents before they are cut into terms: texts, or rows of a table. The zero value holds none.
+// Raw holds documents before they are divided into terms: texts, or rows of a table. The zero value
+// is empty.
 type Raw struct {
 	Texts   []string   // Texts[i] is the text of document i
 	Columns []string   // names of the columns of Rows
-	Rows    [][]string // Rows[i] has the fields of document i, one for each of Columns
+	Rows    [][]string // Rows[i] has the fields of document i, in the order of Columns
 }
 
-// Kept reports whether documents are kept as they were read.
+// Kept reports whether r holds documents.
 func (r Raw) Kept() bool { return r.Texts != nil || r.Rows != nil }
 
 // Len returns the number of documents.
 func (r Raw) Len() int { return max(len(r.Texts), len(r.Rows)) }
 
-// Select returns the given documents, in the given order.
+// Select returns the given documents in the given order.
 func (r Raw) Select(documents []int) Raw {
 	return Raw{run.Pick(r.Texts, documents), r.Columns, run.Pick(r.Rows, documents)}
 }
 
-// Memory of a field and of a row beside its fields, in bytes.
+// Memory of a field, and of a row without its fields, in bytes.
 const fieldBytes, rowBytes = 16, 24
 
-// Bytes returns the memory of the documents.
+// Bytes returns the memory of the documents in bytes.
 func (r Raw) Bytes() (n int64) {
 	for _, text := range r.Texts {
 		n += int64(len(text))
@@ -49,8 +50,8 @@ func bytesOf(row []string) int64 {
 	return int64(n)
 }
 
-// Text returns document i as people read it: its text, or its fields with their columns, as in "title: bike; price: 3".
-// It is empty if documents weren't kept.
+// Text returns document i in readable form: its text, or its fields with their columns, as in
+// "title: bike; price: 3". It is empty if r holds no documents.
 func (r Raw) Text(i int) string {
 	if r.Rows == nil {
 		if r.Texts == nil {
@@ -67,7 +68,8 @@ func (r Raw) Text(i int) string {
 	return strings.Join(parts, "; ")
 }
 
-// cutBy returns the documents as a tokenizer cuts them: texts, or rows with a field for each of its columns.
+// cutBy returns the documents in the form that a tokenizer takes: texts, or rows with a field per
+// column.
 func (r Raw) cutBy(t Tokenizer) (Raw, error) {
 	columns := t.Columns()
 	switch names := columns.Names(); {
@@ -86,7 +88,7 @@ func (r Raw) cutBy(t Tokenizer) (Raw, error) {
 	}
 }
 
-// count counts the terms of document i after those of the same counter, and returns how many numbers are missing.
+// count adds the terms of document i to the counter, and returns the number of missing numbers.
 func (r Raw) count(c *termCounter, i int) (missing int, err error) {
 	if r.Rows != nil {
 		return c.addRow(r.Rows[i])
@@ -95,9 +97,9 @@ func (r Raw) count(c *termCounter, i int) (missing int, err error) {
 	return 0, nil
 }
 
-// FromRows makes a corpus of rows in memory, each with a field for each of the columns. If
-// opt.Tokenizer has no views of columns, kinds of columns are set by opt.Columns or inferred. labels,
-// options and errors are those of [FromTexts].
+// FromRows makes a corpus of rows in memory. Each row has a field per column. opt.Tokenizer must
+// have views of columns; other columns are ignored. labels, options and errors are as for
+// [FromTexts].
 func FromRows(ctx context.Context, columns []string, rows [][]string, labels []string, opt Options) (*Corpus, error) {
 	raw := Raw{Columns: columns, Rows: rows}
 	if opt.Tokenizer.HasColumns() {

@@ -79,9 +79,9 @@ func TestBadInput(t *testing.T) {
 			"text (Options.Encoding names another encoding, such as windows-1252)"},
 
 		{"a.csv", "id,subject,x\n1,2,3\n", Options{}, `:1: 3 columns, none of them called label or text: ` +
-			`"id, subject, x"`, "to know which has the labels (Options.LabelColumn names or numbers it)"},
+			`"id, subject, x"`, "the name of the label column (Options.LabelColumn names or numbers it)"},
 		{"a.csv", "id,body\n1,2\n", Options{Form: Form{LabelColumn: "class"}}, `:1: the columns "id, body"`,
-			`one called "class" (Options.LabelColumn names or numbers it)`},
+			`a column called "class" (Options.LabelColumn names or numbers it)`},
 		{"a.csv", "id,body\n1,2\n", Options{Form: Form{TextColumn: "3"}}, ":1: 2 columns",
 			"a column 3 (Options.TextColumn names or numbers it)"},
 		{"a.csv", "label,text\n1,2\n1,2,3\n", Options{}, ":3: 3 fields", "2, as in the first line"},

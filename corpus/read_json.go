@@ -21,13 +21,14 @@ var jsonlFormat = fileFormat{name: FormatJSONL, endings: []string{".jsonl", ".nd
 		return l[0] == '{' && l[len(l)-1] == '}' || is && (len(array) == 0 || array[0] == '{')
 	}}
 
-// jsonKeys are the keys that are looked for in JSON objects, one object per line or in an array.
+// jsonKeys are the keys to look for in JSON objects, which are one per line or elements of an
+// array.
 type jsonKeys struct {
 	label, text []string
-	group       []string // nil for none
+	group       []string // nil if there is no group
 	labelGiven  bool
-	columns     token.Columns // of rows; nil if a text is the document
-	named       bool          // the key nameKey names documents: it is neither label nor text
+	columns     token.Columns // columns of rows; nil if a text is the document
+	named       bool          // nameKey is the key of document names, because it is neither label nor text
 }
 
 const nameKey = "name"
@@ -79,7 +80,8 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return c, err
 }
 
-// arrayBegins returns how many bytes come before the elements of an array, 0 where the file isn't one.
+// arrayBegins returns the number of bytes before the elements of an array, or 0 if the file isn't
+// an array.
 func (in *input) arrayBegins() (int, error) {
 	head, err := in.r.Peek(4 << 10)
 	if err != nil && err != io.EOF {
@@ -94,9 +96,9 @@ func (in *input) arrayBegins() (int, error) {
 
 const jsonBlanks = " \t\r\n"
 
-// arrayState follows a JSON array from the begin of an element.
+// arrayState tracks a JSON array from the start of an element.
 type arrayState struct {
-	depth             int // of brackets in the element
+	depth             int // number of open brackets in the element
 	inString, escaped bool
 	closed            bool
 }
@@ -122,7 +124,7 @@ func (s *arrayState) ends(c byte) bool {
 	return false
 }
 
-// addArray adds elements of an array, each with the comma or bracket after it.
+// addArray adds elements of an array. Each is followed by a comma or bracket.
 func (k *jsonKeys) addArray(p *textPiece, check textCheck, data []byte, most int) *SyntaxError {
 	clean := check.clean(data)
 	for line := int32(0); len(data) > 0; {
@@ -170,7 +172,7 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 		return nil
 	}
 	if !p.labels.memory.room(itemBytes*int64(bytes.Count(l, []byte{','})) + copies*int64(len(l))) {
-		return nil // the piece isn't looked at
+		return nil // the piece is discarded
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(l, &object); err != nil || object == nil {
@@ -253,7 +255,8 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	return nil
 }
 
-// firstKey returns the value of the first key that the object has, as it is written or else as columns are named.
+// firstKey returns the value of the first key that the object has, either exactly or by its column
+// name.
 func firstKey(object map[string]json.RawMessage, keys []string) (json.RawMessage, bool) {
 	for _, key := range keys {
 		if raw, ok := object[key]; ok {
@@ -270,7 +273,8 @@ func firstKey(object map[string]json.RawMessage, keys []string) (json.RawMessage
 	return nil, false
 }
 
-// decodeNumbers decodes a value that is valid JSON, with numbers as they are written; nil for no value.
+// decodeNumbers decodes a valid JSON value and keeps the text of numbers. It returns nil if raw is
+// empty.
 func decodeNumbers(raw json.RawMessage) (value any) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -278,8 +282,8 @@ func decodeNumbers(raw json.RawMessage) (value any) {
 	return value
 }
 
-// jsonLabels returns the labels of a JSON value: a text, a number or a truth value, several in an
-// array, none for null and "".
+// jsonLabels returns the labels in a JSON value: a string, number or boolean is a label, an array
+// holds several, and null and "" none.
 func jsonLabels(raw json.RawMessage) ([]string, *SyntaxError) {
 	value := decodeNumbers(raw)
 	list, several := value.([]any)

@@ -14,12 +14,12 @@ import (
 
 var csvFormat = fileFormat{name: FormatCSV, endings: []string{".csv"}, read: readCSV}
 
-// Memory while a record or an object is read: that of a field, a key or a label beside its text, in bytes, and how
-// often a text is there, with what is copied while buffers grow.
+// Memory while a record or an object is read: bytes of a field, key or label without its text, and
+// the number of copies of a text, including buffers that grow.
 const itemBytes, copies = 256, 12
 
-// readTable reads records of fields as encoding/csv does, quotes in the midst of a field allowed.
-// [table.find] finds the columns.
+// readTable reads records as encoding/csv does, and allows quotes within a field. [table.find] sets
+// the columns.
 func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table) (*Corpus, error) {
 	if t.bad != nil {
 		return nil, t.bad.at(in.name, 1)
@@ -29,7 +29,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 	}
 	if opt.TextColumn == "" && t.header && t.row == nil && len(t.first) > 2 &&
 		!slices.Contains(textNames, t.names[t.text]) {
-		opt.TextColumn = t.first[t.text] // for other sources like it
+		opt.TextColumn = t.first[t.text] // for similar sources
 	}
 	if t.header {
 		skipped, err := in.skip(t.length)
@@ -49,10 +49,10 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 	return c, nil
 }
 
-// nearBytes is the size of the beginning of a table by which columns are found.
+// nearBytes is the size of the beginning of a table in which columns are detected.
 const nearBytes = 64 << 10
 
-// table finds the columns of a table by the options and its beginning, which it leaves unread.
+// table detects the columns of a table from the options and its beginning, without consuming it.
 func (in *input) table(separator byte, opt *Options) (*table, error) {
 	if !opt.Strict {
 		if err := in.notBinary(); err != nil {
@@ -71,7 +71,7 @@ func (in *input) table(separator byte, opt *Options) (*table, error) {
 	for {
 		record, bad := r.Read()
 		switch cut := err == nil && int(r.InputOffset()) == len(head); {
-		case bad != nil || cut: // the parser says what is wrong
+		case bad != nil || cut: // the parser reports the error
 			t.find(opt)
 			return t, nil
 		case t.first == nil:
@@ -82,14 +82,14 @@ func (in *input) table(separator byte, opt *Options) (*table, error) {
 	}
 }
 
-// newCSV returns a reader of records.
+// newCSV returns a CSV reader.
 func newCSV(r io.Reader, separator byte) *csv.Reader {
 	c := csv.NewReader(r)
 	c.Comma, c.LazyQuotes, c.FieldsPerRecord, c.TrimLeadingSpace = rune(separator), true, -1, separator != '\t'
 	return c
 }
 
-// skip reads so many bytes and returns how many lines they end.
+// skip skips n bytes and returns the number of line ends in them.
 func (in *input) skip(n int) (lines int, err error) {
 	head, err := in.r.Peek(n)
 	if err != nil {
@@ -108,15 +108,15 @@ type tableParser struct {
 
 func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *SyntaxError {
 	separator := []byte{p.separator}
-	fields, long := bytes.Count(data, separator), len(data) // of a record, at most
+	fields, long := bytes.Count(data, separator), len(data) // upper bounds for a record
 	if len(data) <= 2*blockBytes {
-		fields, long = 0, 0 // of a line: a quote that holds many of them is long
+		fields, long = 0, 0 // limits are per line, because a quoted field may hold many lines
 		for l := range bytes.Lines(data) {
 			fields = max(fields, bytes.Count(l, separator))
 		}
 	}
 	if !out.labels.memory.room(itemBytes*int64(fields) + copies*int64(long)) {
-		return nil // the piece isn't looked at
+		return nil // the piece is discarded
 	}
 	clean := check.clean(data)
 	r := newCSV(bytes.NewReader(data), p.separator)
@@ -139,7 +139,7 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 			return fail(fault(err.Error(), "fields as in CSV"), 1)
 		}
 		line, _ := r.FieldPos(0)
-		raw := bytes.TrimLeft(data[begin:r.InputOffset()], "\r\n") // blank lines before it
+		raw := bytes.TrimLeft(data[begin:r.InputOffset()], "\r\n") // without preceding blank lines
 		if len(raw) > p.maxLine+len("\r\n") {
 			return fail(lineTooLong(p.maxLine), line)
 		}
@@ -178,18 +178,18 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 	}
 }
 
-// quoteState follows quotes through records, byte by byte, as encoding/csv reads them.
+// quoteState is the state of quotes in records, as encoding/csv interprets them.
 type quoteState uint8
 
 const (
 	fieldStart quoteState = iota
 	inField
 	inQuotes
-	quoteSeen   // after a quote inside quotes: it may end them
-	quoteReturn // and after a carriage return there
+	quoteSeen   // after a quote in a quoted field, which may end it
+	quoteReturn // after such a quote and a carriage return
 )
 
-// next is the state after a byte. After a line end it is fieldStart exactly if a record ends
+// next returns the state after a byte. After a line end it is fieldStart exactly if a record ends
 // there.
 func (q quoteState) next(c, separator byte) quoteState {
 	switch {
@@ -204,9 +204,9 @@ func (q quoteState) next(c, separator byte) quoteState {
 		return inQuotes
 	case q == quoteSeen && c == '\r':
 		return quoteReturn
-	case q == quoteSeen: // a doubled quote, or one in the midst
+	case q == quoteSeen: // a doubled quote, or a quote within a field
 		return inQuotes
-	case q == fieldStart && separator != '\t' && (c == ' ' || '\t' <= c && c <= '\r'): // is ignored, as newCSV says
+	case q == fieldStart && separator != '\t' && (c == ' ' || '\t' <= c && c <= '\r'): // ignored, see newCSV
 		return fieldStart
 	}
 	return inField
@@ -232,8 +232,9 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return c, err
 }
 
-// readCSV reads a table with commas, semicolons or TABs: the first of these with which the first record is a header. A
-// table without a header has TABs if they cut all records nearby into equally many fields, at least two, else commas.
+// readCSV reads a table separated by commas, semicolons or TABs: the first of these for which the
+// first record is a header. A table without a header is separated by TABs if they divide all
+// records nearby into the same number of fields, at least two, else by commas.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	var first, t *table
 	for _, separator := range []byte(",;\t") {

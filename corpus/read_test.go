@@ -251,7 +251,7 @@ func TestReadFolder(t *testing.T) {
 	}
 	only := writeFile(t, "root/a/1", "\x00")
 	if _, err := Read(t.Context(), filepath.Dir(filepath.Dir(only)), Options{}); err == nil ||
-		!strings.Contains(err.Error(), "nothing but binary data") {
+		!strings.Contains(err.Error(), "only binary files") {
 		t.Errorf("binary data alone: %v", err)
 	}
 }

@@ -25,21 +25,21 @@ var (
 	linesFormat = fileFormat{name: FormatLines, read: readLines}
 )
 
-// textPiece is what one block of a file of texts becomes.
+// textPiece is the result of parsing one block of texts.
 type textPiece struct {
 	counter   *termCounter
 	labels    labelPiece
-	groups    labelPiece // one label or none for each document, if Options.GroupColumn is set
+	groups    labelPiece // at most one label per document, if Options.GroupColumn is set
 	documents []countedDocument
 	lines     []int32 // line of each document, from 0 in the block
 	names     []string
 	blank     tally
-	bad       tally // bytes that aren't text
-	missing   tally // numbers
+	bad       tally // invalid bytes
+	missing   tally // missing numbers
 	look      suspicion
 }
 
-// bytes returns the memory of the piece beside the terms, which their counter counts itself.
+// bytes returns the memory of the piece without the terms, which are counted by their counter.
 func (p *textPiece) bytes() int64 {
 	bytes := p.labels.bytes() + p.groups.bytes()
 	for _, name := range p.names {
@@ -48,7 +48,7 @@ func (p *textPiece) bytes() int64 {
 	return bytes
 }
 
-// add adds a text whose label, the field it stood in, is added.
+// add adds a text and its label.
 func (p *textPiece) add(label, text []byte, line int32) {
 	p.counter.add(text)
 	p.look.see(label, text)
@@ -56,7 +56,7 @@ func (p *textPiece) add(label, text []byte, line int32) {
 	p.lines = append(p.lines, line)
 }
 
-// addRow adds a row, whose label is added. It keeps the fields.
+// addRow adds a row whose label has been added. It keeps the fields.
 func (p *textPiece) addRow(fields []string, line int32) *SyntaxError {
 	missing, err := p.counter.addRow(fields)
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *textPiece) skips(l []byte, line int32) bool {
 	return blank
 }
 
-// addTSV adds a line label[,label...]<TAB>text; further TABs are white space of the text.
+// addTSV adds a line label[,label...]<TAB>text. Further TABs are white space in the text.
 func (p *textPiece) addTSV(l []byte, line int32) *SyntaxError {
 	label, text, tab := bytes.Cut(l, []byte{'\t'})
 	switch {
@@ -93,7 +93,7 @@ func (p *textPiece) addTSV(l []byte, line int32) *SyntaxError {
 	return nil
 }
 
-// notBinary returns an error for a file that begins as binary data do.
+// notBinary returns an error if the file starts like binary data.
 func (in *input) notBinary() error {
 	if !in.binary() {
 		return nil
@@ -113,7 +113,7 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	return readTextLines(ctx, in, opt, m, "lines label<TAB>text", (*textPiece).addTSV)
 }
 
-// readTextLines reads a file of texts whose lines add says how to add.
+// readTextLines reads a file of texts; add adds a line.
 func readTextLines(
 	ctx context.Context, in *input, opt *Options, m *meter, expected string,
 	add func(p *textPiece, l []byte, line int32) *SyntaxError,
@@ -129,7 +129,7 @@ func readTextLines(
 	})
 }
 
-// readTexts reads a file of texts; parse adds whole records to a piece.
+// readTexts reads a file of texts; parse adds complete records to a piece.
 func readTexts(
 	ctx context.Context, in *input, opt *Options, m *meter, expected string,
 	parse func(p *textPiece, check textCheck, data []byte) *SyntaxError,
@@ -143,7 +143,7 @@ func readTexts(
 	if err != nil {
 		return nil, err
 	}
-	var pieces [][]countedDocument // joined once: a slice that grows would be in memory twice again and again
+	var pieces [][]countedDocument // joined once, because a growing slice would be copied repeatedly
 	var lines []int64
 	var names []string
 	var warn warnings
@@ -151,7 +151,7 @@ func readTexts(
 	classes, groups := newClassTable(), newClassTable()
 	check := checkOf(in, opt)
 	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
-		n := 0 // documents of the block before: the next is likely to have as many
+		n := 0 // number of documents of the previous block, as an estimate for the next
 		return func(data []byte) (*textPiece, *SyntaxError) {
 			p := &textPiece{counter: counters[w], labels: opt.labels(false), groups: opt.labels(false)}
 			p.documents, p.lines = make([]countedDocument, 0, n+n/8), make([]int32, 0, n+n/8)
@@ -187,7 +187,7 @@ func readTexts(
 	if len(groups.labels.Offsets) > len(lines) {
 		c.Groups = make([]int64, len(lines))
 		for i := range c.Groups {
-			c.Groups[i] = int64(-1 - i) // a document without a value is a group of its own
+			c.Groups[i] = int64(-1 - i) // a document without a value is a separate group
 			for _, id := range groups.labels.Of(i) {
 				c.Groups[i] = int64(id)
 			}
@@ -204,7 +204,7 @@ func readTexts(
 	return c, nil
 }
 
-// distinct reports whether no two names are equal.
+// distinct reports whether all names are different.
 func distinct(names []string) bool {
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -216,18 +216,18 @@ func distinct(names []string) bool {
 	return true
 }
 
-// fileDocument is a file that is one document.
+// fileDocument is a file with one document.
 type fileDocument struct {
-	path  string // to open
+	path  string // path to open
 	name  string // relative to the root, with slashes
 	class string // "" for none
 	size  int64
 }
 
 // readFolder reads a folder with one sub-folder per class. Every file in a sub-folder, at any
-// depth, is one document of text, in the order of names. Files outside the sub-folders or of binary
-// data, names that begin with a dot, and links to folders are left out with a warning. If there are
-// no files in sub-folders, those outside are documents without a class.
+// depth, is a document. Documents are in the order of names. Files outside the sub-folders, binary
+// files, hidden files, and links to folders are skipped with a warning. If there are no files in
+// sub-folders, the files outside are documents without a class.
 func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	files, loose, warn, err := listFiles(ctx, root, "")
 	switch {
@@ -252,10 +252,11 @@ func (w *warnings) leaveOut(loose []fileDocument) {
 	}
 }
 
-// listFiles lists the files in the folders of root, and apart from them the loose ones in root
-// itself, sorted by name: those with the suffix, or without a suffix those that aren't hidden.
+// listFiles lists the files in the folders of root, and separately the loose files in root, sorted
+// by name. With a suffix only names with that suffix are listed, otherwise all files that aren't
+// hidden.
 func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDocument, warn warnings, err error) {
-	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow a link, as Debian's src of Go is
+	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow links, such as the Go sources of Debian
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("corpus: %w", err)
 	}
@@ -306,11 +307,11 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 	return files, loose, warn, err
 }
 
-// aFileBytes is the memory of a file in lists, beside its path and name.
+// aFileBytes is the memory of a file in lists, without its path and name.
 const aFileBytes = 128
 
-// readFiles reads one document per file. Files of binary data are left out, unless all is to be
-// kept. The error is that of the first bad file, whatever the scheduling of workers.
+// readFiles reads one document per file. Binary files are skipped unless all is set. The error is
+// that of the first file with an error, independent of scheduling.
 func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, all bool) error {
 	counters, err := newCounters(ctx, opt)
 	if err != nil {
@@ -361,25 +362,25 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 		kept++
 	}
 	if kept == 0 {
-		return fault("nothing but binary data", "files of text").at(c.Source, 0)
+		return fault("only binary files", "files of text").at(c.Source, 0)
 	}
 	c.Classes, c.Labels = classes.list, classes.labels
 	return c.fillText(ctx, opt, counters, documents[:kept], func(i int) string { return files[i].path })
 }
 
-// fileReader reads documents that are files of their own, a block of lines at a time.
+// fileReader reads files that are documents, one block of lines at a time.
 type fileReader struct {
 	counter *termCounter
 	meter   *meter
 	opt     *Options
-	all     bool // binary data, too
+	all     bool // including binary files
 	buf     []byte
 	buffer  *bufio.Reader
 }
 
-// read counts the terms of a file in the open document. It reports whether the file holds binary
-// data and wasn't read, and how many bytes aren't text. It ends early, without an error, once
-// memory is spent.
+// read counts the terms of a file in the open document. It reports whether the file is binary, and
+// so wasn't read, and the number of invalid bytes. If memory is exceeded, it stops early without an
+// error.
 func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad int64, err error) {
 	in, err := openInput(ctx, path, r.opt.form, r.meter, r.buffer)
 	if err != nil {
@@ -387,7 +388,7 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 	}
 	defer in.close()
 	if !r.all && in.binary() {
-		if in.packed { // the checksum tells whether damage has made it binary
+		if in.packed { // the checksum shows whether damage has made it binary
 			defer context.AfterFunc(ctx, in.close)()
 			if _, err := io.Copy(io.Discard, in.r); err != nil {
 				return false, 0, in.readError(0, err)
@@ -430,12 +431,12 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 	return false, bad, nil
 }
 
-// gorootFallback is what is read instead where no Go installation is found.
+// gorootFallback is the source if no Go installation is found.
 var gorootFallback = Synthetic{Documents: 7700, Terms: 64000, Length: 400, Classes: 54, Seed: 1}
 
-// readGoroot reads the .go files in the folders of root/src, one per document, labelled by the top
-// folder. In files of Go's tests bytes that are not text separate terms, with a warning. If
-// root is "", since no installation was found, it reads [gorootFallback] with a warning.
+// readGoroot reads the .go files in the folders of root/src as documents labelled by the top
+// folder. Invalid bytes in files of Go's tests separate terms, with a warning. If root is "",
+// because no installation was found, it reads [gorootFallback] with a warning.
 func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	if root == "" {
 		c, err := readSynthetic(ctx, gorootFallback.String(), gorootFallback, opt, m)
@@ -457,8 +458,8 @@ func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corp
 	return c, c.readFiles(ctx, files, &own, m, true)
 }
 
-// gorootPlaces are where a Go installation may be: by the environment variable GOROOT, by the go
-// command, and where the program was built.
+// gorootPlaces returns possible places of a Go installation: the environment variable GOROOT, the
+// go command's answer, and the build's GOROOT.
 func gorootPlaces(ctx context.Context) []func() string {
 	return []func() string{
 		func() string { return os.Getenv("GOROOT") },
@@ -468,7 +469,7 @@ func gorootPlaces(ctx context.Context) []func() string {
 	}
 }
 
-// findGoroot returns the first of the places that holds the source of Go, or "".
+// findGoroot returns the first place with the Go sources, or "".
 func findGoroot(places []func() string) string {
 	for _, place := range places {
 		root := place()
@@ -479,8 +480,8 @@ func findGoroot(places []func() string) string {
 	return ""
 }
 
-// askGoCommand returns what go env GOROOT says without the environment variable, which has been
-// tried, and without a go.mod nearby, which could make it fetch another Go.
+// askGoCommand returns the output of go env GOROOT without the environment variable, which has been
+// tried, and outside of modules, whose go.mod could make it download another Go.
 func askGoCommand(ctx context.Context) string {
 	cmd := exec.CommandContext(ctx, "go", "env", "GOROOT")
 	cmd.Dir = os.TempDir()

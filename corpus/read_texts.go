@@ -10,9 +10,9 @@ import (
 )
 
 // FromTexts makes a corpus of texts in memory. labels[i] are the classes of text i as in a TSV
-// file: one, several with commas between, "-" or "" for none; nil for no labels at all. Options
-// that ask for a format, columns or files are not looked at.
-// Errors of [Read] name text i instead of a file and a line.
+// file: one, several separated by commas, or "-" or "" for none. If labels is nil, there are no
+// labels. Options for formats, columns and files are ignored. Errors are as of [Read], with the
+// number of the text in place of file and line.
 func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpus, error) {
 	return fromRaw(ctx, Raw{Texts: texts}, labels, opt)
 }
@@ -39,7 +39,7 @@ func fromRaw(ctx context.Context, raw Raw, labels []string, opt Options) (*Corpu
 	})
 }
 
-// cut cuts documents into terms.
+// cut divides documents into terms.
 func (opt *Options) cut(
 	ctx context.Context, raw Raw, labels []string, m *meter, name string, at func(i int) string,
 ) (*Corpus, error) {

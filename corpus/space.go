@@ -10,28 +10,29 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// NearTokenizer cuts texts whose near copies are looked for: words may hold digits, since texts that differ in a number
-// differ.
+// NearTokenizer is the tokenizer for finding near copies. Words may contain digits, because texts
+// that differ in a number are different.
 var NearTokenizer = Tokenizer{Digits: true}
 
-// Space is one embedding for the documents of one or two corpora, in which the terms of either count.
+// Space is one embedding for the documents of one or two corpora.
 type Space struct {
 	Embedder *sparse.Embedder
-	Columns  *sparse.CSR // documents that the embedding was fitted on
-	Rows     *sparse.CSR // documents that are compared with them; nil for Columns themselves
-	Terms    int         // columns that were fitted
-	Blank    int         // texts without terms, or whose terms all weigh 0
+	Columns  *sparse.CSR // documents to which the embedding is fitted
+	Rows     *sparse.CSR // documents to compare with them; nil for Columns itself
+	Terms    int         // number of fitted columns
+	Blank    int         // number of texts without terms of nonzero weight
 }
 
-// NewSpace fits an embedding on the documents of columns, to compare documents of rows with them; nil
-// stands for columns.
-// A term that only rows have counts as a term of one document of columns: with idf it weighs log D, learnt from labels
-// next to nothing, and in scaled columns nothing. Both corpora must be text, cut by one tokenizer, or both
-// vectors of as many columns; files in LIBSVM's format don't say how many, and may have fewer. Neither corpus
-// changes.
+// NewSpace fits an embedding to the documents of columns, to which the documents of rows are
+// compared. If rows is nil, they are the documents of columns. A term that occurs only in rows is
+// treated like a term of one document of columns: its idf weight is log D, its weight from labels
+// almost 0, and in scaled columns it is dropped. Both corpora must be text with the same tokenizer,
+// or vectors with the same number of columns. Files in LIBSVM's format don't state that number and
+// may have fewer. Neither corpus is changed.
 //
-// With apart, texts without terms are identical if they are equal, and else have nothing in common. Without it they are
-// zero vectors, as kernels of norms want them, and so are vectors of zeros always.
+// If apart is set, texts without terms are identical if they are equal, and orthogonal otherwise.
+// If it isn't set, they are zero vectors, as kernels of norms require. Vectors of zeros are always
+// zero vectors.
 func NewSpace(e sparse.Embedding, columns, rows *Corpus, apart bool) (*Space, error) {
 	all := []*Corpus{columns}
 	if rows != nil {
@@ -80,12 +81,12 @@ func NewSpace(e sparse.Embedding, columns, rows *Corpus, apart bool) (*Space, er
 	return s, nil
 }
 
-// tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct one of them, so that
-// equal texts are equal and others are orthogonal.
+// tellBlanks counts texts without terms. If apart is set, it adds a column for each distinct one,
+// so that equal texts are equal and others are orthogonal.
 func (s *Space) tellBlanks(all []*Corpus, documents []*sparse.CSR, apart bool) error {
 	cols := documents[0].Cols
 	place, key := map[string]uint32{}, []byte(nil)
-	columns := make([]map[int]uint32, len(all)) // of blank documents
+	columns := make([]map[int]uint32, len(all)) // columns of texts without terms
 	for at, m := range documents {
 		columns[at] = map[int]uint32{}
 		for i := range m.Rows() {
@@ -144,14 +145,15 @@ func (s *Space) tellBlanks(all []*Corpus, documents []*sparse.CSR, apart bool) e
 	return err
 }
 
-// share maps the documents of two corpora to common columns. For text these are the sorted terms of both.
+// share maps the documents of two corpora to common columns. For text these are the sorted terms of
+// both.
 func share(all []*Corpus, documents []*sparse.CSR) error {
 	a, b := all[0], all[1]
 	if (a.Vocabulary == nil) != (b.Vocabulary == nil) {
 		if a.Vocabulary != nil {
 			a, b = b, a
 		}
-		return fmt.Errorf("corpus: %s has vectors and %s text, expected the same of both: columns say nothing about words",
+		return fmt.Errorf("corpus: %s has vectors and %s text, expected the same kind: columns do not identify words",
 			a.Source, b.Source)
 	}
 	if a.Vocabulary == nil {
@@ -189,7 +191,7 @@ func share(all []*Corpus, documents []*sparse.CSR) error {
 			for column < len(terms)-1 && terms[column] < term {
 				column++
 			}
-			if terms[column] != term { // after a vocabulary that isn't sorted
+			if terms[column] != term { // the vocabulary isn't sorted
 				column, _ = slices.BinarySearch(terms, term)
 			}
 			if taken[column] {

@@ -15,53 +15,61 @@ import (
 	"unicode/utf8"
 )
 
-// A tokenizer whose views name columns cuts rows of a table: one field for each of [Tokenizer.Columns].
+// A tokenizer whose views name columns takes rows of a table, with one field for each of
+// [Tokenizer.Columns].
 
-// Numbers is the analyzer of a view whose columns hold numbers. It stands in views alone.
+// Numbers is the analyzer of a view of number columns. It occurs only in views.
 //
-// A number becomes places on a scale of knots, which are up to 9 quantiles of the training documents: with u its
-// place among them, linear between neighbours, the term of knot k counts in proportion to exp(-2(u-k)²/w²), w being
-// the view's width, 1 where it isn't given. The Bhattacharyya product of two numbers is near exp(-(u-u')²/2w²), a
-// Gaussian kernel (rbf) of scaled numbers. Its error is at most .11 with seven or nine knots and .21 with
-// fewer; with w = 1 the product of numbers three or more knots apart is 0. Source: Jebara, Kondor and Howard,
-// JMLR 5 (2004), §3.1.
+// The scale of a column has up to 9 knots, which are quantiles of the training documents. Let u be
+// the position of a number among the knots, by linear interpolation. The term of knot k has a value
+// proportional to exp(-2(u-k)²/w²), where w is the view's width, 1 by default. The Bhattacharyya
+// product of two numbers is approximately exp(-(u-u')²/2w²), a Gaussian kernel (rbf) of scaled
+// numbers. Its error is at most .11 with seven or nine knots, and .21 with fewer. With w = 1 the
+// product of numbers three or more knots apart is 0. Source: Jebara, Kondor and Howard, JMLR 5
+// (2004), §3.1.
 const Numbers Analyzer = "numbers"
 
-// Categories is the analyzer of a view whose columns hold one of some values each, such as countries. It stands in
-// views alone. A value is a term, whatever is in it, but for white space around it, and so is that there is none.
+// Categories is the analyzer of a view of category columns, such as countries. It occurs only in
+// views. Each value is a term, whatever it contains, without surrounding white space. A missing
+// value is a term, too.
 const Categories Analyzer = "categories"
 
-// Knots of a column of numbers, and terms that a number counts.
+// Maximum number of knots of a column, and sum of a number's term counts.
 const maxKnots, numberTerms = 9, 64
 
-// Bounds of a width: below, a number counts a knot or two, and above all of them nearly alike.
+// Bounds of a width: with a smaller width a number has one or two terms, with a larger one all
+// terms are nearly equal.
 const minWidth, maxWidth = 1, 4
 
-// ParseNumber reads a value of a view of numbers, which is NaN where it is missing: empty, NA, N/A, NaN, null, None,
-// <NA>, #N/A or a question mark. It reports whether the value is one of these or a finite number.
+// ParseNumber parses a value of a number column. It returns NaN if the value is missing: empty, NA,
+// N/A, NaN, null, None, <NA>, #N/A or a question mark. ok is true if the value is missing or a
+// finite number.
 func ParseNumber(value string) (x float64, ok bool) {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(value) {
-	case "", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "?": // as pandas has it, and R
+	case "", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "?": // as in pandas and R
 		return math.NaN(), true
 	}
 	x, err := strconv.ParseFloat(value, 64)
 	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// Column is a column of a table, with the kinds of the views that cut it.
+// Column is a column of a table, with the kinds of its views.
 type Column struct {
 	Name                   string
 	Text, Number, Category bool
 }
 
-// MayMiss reports whether an object of JSON or a table may lack the column: its values are then missing.
+// MayMiss reports whether the column may be missing in a JSON object or table. Its values are then
+// missing.
 func (c Column) MayMiss() bool { return c.Number || c.Category }
 
-// Columns are the columns of a tokenizer's views, each once. A row has one field for each, in their order.
+// Columns are the distinct columns of a tokenizer's views. A row has one field for each, in this
+// order.
 type Columns []Column
 
-// Columns returns the columns that the views name, in the order of the views; nil for a tokenizer of texts.
+// Columns returns the columns of the views, in the order of the views, or nil for a tokenizer of
+// texts.
 func (t Tokenizer) Columns() Columns {
 	views, _ := t.Split()
 	var columns Columns
@@ -109,8 +117,8 @@ func (c Columns) HasNumbers() bool {
 	return slices.ContainsFunc(c, func(of Column) bool { return of.Number })
 }
 
-// From returns the index of each column among names, -1 for a column that is missing. It fails if a column of text is
-// missing, or all columns are.
+// From returns the index in names of each column, or -1 for a missing column. It fails if a text
+// column or all columns are missing.
 func (c Columns) From(names []string) ([]int, error) {
 	from, found := make([]int, len(c)), false
 	for i, column := range c {
@@ -124,8 +132,8 @@ func (c Columns) From(names []string) ([]int, error) {
 	return from, nil
 }
 
-// Arrange returns rows with the fields of the columns, from rows that have a field for each of names. Fields of columns
-// that are missing are empty. Errors: those of From, a row of another length.
+// Arrange reorders rows with a field for each of names to rows with a field for each column. Fields
+// of missing columns are empty. It fails if a row has another length, or as From does.
 func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
 	from, err := c.From(names)
 	if err != nil {
@@ -147,8 +155,9 @@ func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
 	return out, nil
 }
 
-// Fields returns the fields of an object of JSON: a string as it is, a number as it is written, true and false in a
-// column of categories, and an empty field for null. Keys that aren't columns are ignored if no column is missing.
+// Fields returns the fields of a JSON object. Strings and numbers keep their text, true and false
+// are values of a category column, and null is an empty field. Keys that aren't columns are ignored
+// if no column is missing.
 func (c Columns) Fields(object map[string]any) ([]string, error) {
 	names := slices.Sorted(maps.Keys(object))
 	from, err := c.From(names)
@@ -158,8 +167,8 @@ func (c Columns) Fields(object map[string]any) ([]string, error) {
 	unknown := slices.IndexFunc(names, func(name string) bool { return c.Index(name) < 0 })
 	fields := make([]string, len(c))
 	for i, column := range c {
-		if from[i] < 0 && unknown >= 0 { // perhaps it is misspelt
-			return nil, &ColumnError{column.Name, "no such key beside " + strconv.Quote(names[unknown]),
+		if from[i] < 0 && unknown >= 0 { // the column's name may be misspelt
+			return nil, &ColumnError{column.Name, "no such key, but an unknown key " + strconv.Quote(names[unknown]),
 				"the keys " + strings.Join(c.Names(), ", ")}
 		}
 		switch v := object[column.Name].(type) {
@@ -179,7 +188,7 @@ func (c Columns) Fields(object map[string]any) ([]string, error) {
 	return fields, nil
 }
 
-// ParseObject returns the fields of a text that is an object of JSON, as Fields does.
+// ParseObject returns the fields of a text that is a JSON object, as Fields does.
 func (c Columns) ParseObject(text []byte) ([]string, error) {
 	var object map[string]any
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -192,26 +201,26 @@ func (c Columns) ParseObject(text []byte) ([]string, error) {
 	return c.Fields(object)
 }
 
-// ColumnError says what is wrong with a column, or with its field in a row.
+// ColumnError reports an error in a column, or in a field of a row.
 type ColumnError struct{ Column, Found, Expected string }
 
 func (e *ColumnError) Error() string {
 	return fmt.Sprintf("column %s: %s, expected %s", e.Column, e.Found, e.Expected)
 }
 
-// cut quotes a value for a message.
+// cut quotes a value and shortens it for a message.
 func cut(value string) string { return fmt.Sprintf("%.60q", value) }
 
-// number returns a field of a column of numbers, NaN if it is missing.
+// number parses a field of a number column. It returns NaN if the field is missing.
 func (c Column) number(field string) (float64, error) {
 	x, ok := ParseNumber(field)
 	if !ok {
-		return 0, &ColumnError{c.Name, cut(field), "a finite number, or nothing where it is missing"}
+		return 0, &ColumnError{c.Name, cut(field), "a finite number, or an empty field"}
 	}
 	return x, nil
 }
 
-// Values returns the values that a column of categories had in training, from a sorted vocabulary.
+// Values returns the values of a category column in a sorted vocabulary.
 func (t Tokenizer) Values(column string, vocabulary []string) (values []string) {
 	views, _ := t.Split()
 	for i, v := range views {
@@ -232,15 +241,16 @@ func (t Tokenizer) Values(column string, vocabulary []string) (values []string) 
 	return values
 }
 
-// Unfitted reports whether there are columns of numbers without a scale; see [Tokenizer.Fit].
+// Unfitted reports whether a number column has no scale; see [Tokenizer.Fit].
 func (t Tokenizer) Unfitted() bool {
 	views, _ := t.Split()
 	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Numbers && v.knots == nil })
 }
 
-// Fit returns the tokenizer with scales for columns of numbers that have none: quantiles of rows. It changes no other.
+// Fit returns the tokenizer with scales for number columns without one: quantiles of rows. Existing
+// scales are unchanged.
 //
-// Errors: a field that is no number, a column without a number.
+// It fails if a field isn't a number, or if a column has no numbers.
 func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
 	if err := t.Validate(); err != nil || !t.Unfitted() {
 		return t, err
@@ -270,7 +280,7 @@ func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
 		for _, name := range v.Columns {
 			x := values[columns.Index(name)]
 			if len(x) == 0 {
-				return t, fmt.Errorf("token: no number in the column %s of %d rows, expected some", name, len(rows))
+				return t, fmt.Errorf("token: no numbers in column %s of %d rows", name, len(rows))
 			}
 			slices.Sort(x)
 			var knots []float64
@@ -284,20 +294,20 @@ func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
 	return t, err
 }
 
-// WidthOpen reports whether a view of numbers gives no width.
+// WidthOpen reports whether a number view has no width.
 func (t Tokenizer) WidthOpen() bool {
 	views, _ := t.Split()
 	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Numbers && v.width == 0 })
 }
 
-// WithWidth returns the tokenizer with the width in views of numbers that give none; without such a view, or where the
-// width isn't one, it is the tokenizer itself.
+// WithWidth returns the tokenizer with the width in number views that have none. It returns t
+// unchanged if there is no such view, or if the width is out of range.
 func (t Tokenizer) WithWidth(width float64) Tokenizer {
 	return t.eachNumbers(func(v *View) { v.width = cmp.Or(v.width, width) })
 }
 
-// Brief returns the text form for people: without scales, and of a view of more than three columns the first and the
-// number of the others, as in "age,… 12 more=numbers:width=2". It can't be read again.
+// Brief returns a short text form: without scales, and with only the first column of views of more
+// than three, as in "age,… 12 more=numbers:width=2". It can't be parsed.
 func (t Tokenizer) Brief() string {
 	views, err := t.Unfit().Split()
 	if err != nil || len(views) == 0 {
@@ -312,10 +322,10 @@ func (t Tokenizer) Brief() string {
 	return strings.NewReplacer(`"… `, "… ", ` more"`, " more").Replace(joinViews(views))
 }
 
-// Unfit returns the tokenizer without the scales of columns of numbers, as people write it.
+// Unfit returns the tokenizer without the scales of number columns.
 func (t Tokenizer) Unfit() Tokenizer { return t.eachNumbers(func(v *View) { v.knots = nil }) }
 
-// eachNumbers changes the views of numbers.
+// eachNumbers returns the tokenizer with changed number views.
 func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
 	views, err := t.Split()
 	some := false
@@ -332,8 +342,8 @@ func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
 	return out
 }
 
-// parseNumbers reads what follows numbers: the width, and of each column the knots, ascending, with | between; "" is
-// neither yet.
+// parseNumbers parses the text after numbers: the width, and the ascending knots of each column,
+// separated by |. "" means that neither is set.
 func (v *View) parseNumbers(s string) error {
 	if width, ok := strings.CutPrefix(s, "width="); ok {
 		width, s, _ = strings.Cut(width, ",")
@@ -400,14 +410,14 @@ func (v View) String() string {
 			if k > 0 {
 				b.WriteByte('|')
 			}
-			b.WriteString(strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "+", "")) // + is between views
+			b.WriteString(strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "+", "")) // + separates views
 		}
 	}
 	return b.String()
 }
 
-// cutColumns cuts the columns off the front of a view's text: names, in quotes where need be, with commas between
-// and = behind.
+// cutColumns splits the columns from the front of a view's text: names, quoted if necessary,
+// separated by commas and followed by =.
 func cutColumns(s string) (columns []string, rest string, err error) {
 	rest = s
 	for {
@@ -424,7 +434,7 @@ func cutColumns(s string) (columns []string, rest string, err error) {
 			return nil, s, errors.New("expected columns, =, and how they are cut, such as title,body=words")
 		}
 		if name == "" || rest == "" || rest[0] != ',' && rest[0] != '=' || slices.Contains(columns, name) {
-			return nil, s, errors.New("expected different names of columns with commas between and = behind, such as " +
+			return nil, s, errors.New("expected distinct column names separated by commas and followed by =, such as " +
 				"title,body=words")
 		}
 		columns = append(columns, name)
@@ -435,7 +445,8 @@ func cutColumns(s string) (columns []string, rest string, err error) {
 	}
 }
 
-// readNumber returns a term of numbers, which has a column and a knot, -1 where it is missing, as people read it.
+// readNumber returns a number term in readable form. The term has a column and a knot, or -1 for a
+// missing number.
 func (v *View) readNumber(term string) string {
 	name, knot, _ := strings.Cut(term, "\x00")
 	k, err := strconv.Atoi(knot)
@@ -449,7 +460,7 @@ func (v *View) readNumber(term string) string {
 	return fmt.Sprintf("%s ≈ %.6g", name, v.knots[column][k])
 }
 
-// readCategory returns a term of categories, which has a column and a value, as people read it.
+// readCategory returns a category term in readable form. The term has a column and a value.
 func readCategory(term string) string {
 	name, value, _ := strings.Cut(term, "\x00")
 	if value == "" {
@@ -461,11 +472,11 @@ func readCategory(term string) string {
 	return name + ": " + value
 }
 
-// numberCounts returns how often a number counts the term of each knot, numberTerms in all.
+// numberCounts returns the counts of each knot's term for a number; their sum is numberTerms.
 func numberCounts(knots []float64, width, x float64) []int {
-	u := 0.0 // the place of x among the knots
+	u := 0.0 // position of x among the knots
 	for k := 1; k < len(knots); k++ {
-		u += min(max((x/2-knots[k-1]/2)/(knots[k]/2-knots[k-1]/2), 0), 1) // halves, which don't overflow
+		u += min(max((x/2-knots[k-1]/2)/(knots[k]/2-knots[k-1]/2), 0), 1) // halves, so that differences don't overflow
 	}
 	var total float64
 	shares := make([]float64, len(knots))
@@ -482,7 +493,7 @@ func numberCounts(knots []float64, width, x float64) []int {
 	return counts
 }
 
-// feedRow hands a row to the views of its columns. It returns how many numbers are missing.
+// feedRow passes a row to the views of its columns. It returns the number of missing numbers.
 func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 	v.at, v.given, v.fields, v.numbers = 0, v.given[:0], v.fields[:0], v.numbers[:0]
 	for i, column := range v.columns {
@@ -496,7 +507,7 @@ func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 			}
 		}
 		if !utf8.ValidString(field) {
-			field = string([]rune(field)) // U+FFFD for each byte that isn't UTF-8
+			field = string([]rune(field)) // U+FFFD for each invalid byte
 		}
 		v.fields, v.numbers = append(v.fields, field), append(v.numbers, x)
 	}
@@ -525,7 +536,7 @@ func (v *viewScanners) feedRow(fields []string) (missing int, err error) {
 	return missing, nil
 }
 
-// giveNumber gives the terms of a number in a view's column, none if the column has no scale.
+// giveNumber adds the terms of a number in a view's column, or none if the column has no scale.
 func (v *viewScanners) giveNumber(view, column int, x float64) {
 	of := &v.views[view]
 	switch {
@@ -539,7 +550,7 @@ func (v *viewScanners) giveNumber(view, column int, x float64) {
 	}
 }
 
-// give gives a term n times.
+// give adds a term n times.
 func (v *viewScanners) give(view int, column, value string, n int) {
 	if n > 0 {
 		v.given = append(v.given, givenTerm{[]byte(prefixOf(view) + column + "\x00" + value), n})

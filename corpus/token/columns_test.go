@@ -128,7 +128,7 @@ func TestCategories(t *testing.T) {
 	}
 	for text, want := range map[string]string{`{"city":["x"],"b c":""}`: "column city: the value \"[x]\"",
 		`{"city":"x","n":true}`:  "column n: the value \"true\"",
-		`{"city":"x","b d":"y"}`: `column b c: no such key beside "b d"`} {
+		`{"city":"x","b d":"y"}`: `column b c: no such key, but an unknown key "b d"`} {
 		if _, err := check(t, fitted, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %s", text, err, want)
 		}
@@ -192,7 +192,7 @@ func TestColumnsScan(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"Bike": "a JSON object", `{"title":"a","price":1}`: "column body: no such", `{}`: "column title: no such",
-		`{"title":"a","body":"b","price":1,"aeg":2,"x":3}`: `column age: no such key beside "aeg"`,
+		`{"title":"a","body":"b","price":1,"aeg":2,"x":3}`: `column age: no such key, but an unknown key "aeg"`,
 		`{"title":["a"],"body":"b","price":1,"age":2}`:     "title",
 		`{"title":"a","body":"b","price":"cheap","age":2}`: `column price: "cheap"`,
 		`{"title":"a","body":"b","price":"Inf","age":2}`:   `column price: "Inf"`, "null": "a JSON object",

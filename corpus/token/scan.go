@@ -9,16 +9,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Scanner cuts documents into terms, one document after another:
+// Scanner divides documents into terms, one document after another:
 //
 //	for each document {
-//		s.Feed(text) // whole lines, as often as there are
+//		s.Feed(text) // whole lines, any number of times
 //		for term := s.Next(); term != nil; term = s.Next() { … }
 //		s.End()
 //	}
 //
-// Terms don't depend on how a document is cut into lines that are fed. A Scanner serves one
-// goroutine. The zero value is that of the default.
+// Terms don't depend on how a document is divided into calls of Feed. A Scanner must be used by one
+// goroutine. The zero value is the scanner of the default tokenizer.
 type Scanner struct {
 	text []byte
 	buf  []byte // holds words that differ from the text
@@ -87,8 +87,8 @@ func (t Tokenizer) NewScanner() (*Scanner, error) {
 	return s, nil
 }
 
-// Feed hands the scanner more of the open document, whole lines, once Next has returned nil. The
-// text must not change until Next returns nil again.
+// Feed passes more of the open document to the scanner: whole lines, after Next has returned nil.
+// The text must not change until Next returns nil again.
 func (s *Scanner) Feed(text []byte) {
 	if s.views != nil {
 		s.views.feed(text)
@@ -97,11 +97,12 @@ func (s *Scanner) Feed(text []byte) {
 	s.text, s.plain = text, plain{}
 }
 
-// FeedRow hands the scanner a row, which is a whole document, with a field for each of [Tokenizer.Columns]. It returns
-// how many numbers are missing. Errors: a [*ColumnError] for a field of a column of numbers that isn't one.
+// FeedRow passes a row, which is a complete document, to the scanner. fields are in the order of
+// [Tokenizer.Columns]. It returns the number of missing numbers, and a [*ColumnError] if a field of
+// a number column isn't a number.
 func (s *Scanner) FeedRow(fields []string) (missing int, err error) { return s.views.feedRow(fields) }
 
-// End ends the open document; the next Feed begins another. What is left of the text is dropped.
+// End ends the open document; the next Feed starts another. Unread text is dropped.
 func (s *Scanner) End() {
 	if s.views != nil {
 		s.views.end()
@@ -112,8 +113,7 @@ func (s *Scanner) End() {
 	s.chars = charState{}
 }
 
-// Next returns the next term, which stays valid until the next call, or nil at the end of what was
-// fed.
+// Next returns the next term, or nil at the end of the text. The term is valid until the next call.
 func (s *Scanner) Next() []byte {
 	if s.views != nil {
 		return s.views.next()

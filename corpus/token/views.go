@@ -11,20 +11,21 @@ import (
 	"unicode/utf8"
 )
 
-// View is one of several sets of terms that a document is cut into: see [Tokenizer.Views].
+// View is one of several sets of terms of a document, see [Tokenizer.Views].
 type View struct {
 	Tokenizer
-	Weight  float64  // share of the document, before shares are divided by their sum
-	Columns []string // of a row that it cuts; nil where documents are texts
+	Weight  float64  // share of the document, relative to the sum of all weights
+	Columns []string // columns of a row; nil if documents are texts
 
-	knots [][]float64 // of columns of numbers; nil where they aren't fitted
-	width float64     // of their Gaussian, in knots; 0 where it isn't given, which means 1
+	knots [][]float64 // knots of number columns; nil if not fitted
+	width float64     // width of the Gaussian, in knots; 0 for the default 1
 }
 
-// MaxViews bounds the views of a tokenizer: terms begin with a byte that numbers their view.
+// MaxViews is the largest number of views: terms begin with a byte that numbers their view.
 const MaxViews = 9
 
-// ParseViews reads [Tokenizer.Views]; one view with the weight 1 is a tokenizer without views.
+// ParseViews parses [Tokenizer.Views]. A single view with the weight 1 gives a tokenizer without
+// views.
 func ParseViews(s string) (Tokenizer, error) {
 	t := Tokenizer{Views: cmp.Or(s, " ")}
 	views, err := t.Split()
@@ -34,7 +35,7 @@ func ParseViews(s string) (Tokenizer, error) {
 	return t.Canonical(), err
 }
 
-// Split returns the views, nil for a tokenizer without.
+// Split returns the views, or nil for a tokenizer without views.
 func (t Tokenizer) Split() ([]View, error) {
 	if t.Views == "" {
 		return nil, nil
@@ -98,10 +99,10 @@ func (v *View) parse(text string) (err error) {
 // Bounds of a view's weight.
 const minWeight, maxWeight = 1e-3, 1e3
 
-// viewNames are the names of how a column is cut.
+// viewNames are the names of analyzers in views.
 var viewNames = []string{"words", "chars", wordName, string(Char), string(CharWB)}
 
-// viewForm turns a view in short, such as words:1..2 or chars:2..5, into a tokenizer's text form.
+// viewForm expands a short view, such as words:1..2 or chars:2..5, to a tokenizer's text form.
 func viewForm(s string) string {
 	name, rest, colon := strings.Cut(s, ":")
 	switch name {
@@ -119,7 +120,7 @@ func viewForm(s string) string {
 	return name + ":" + rest
 }
 
-// splitViews cuts a text at each + outside of quotes.
+// splitViews splits a text at each + outside of quotes.
 func splitViews(s string) (parts []string) {
 	begin := 0
 	for i := 0; i < len(s); {
@@ -135,7 +136,7 @@ func splitViews(s string) (parts []string) {
 	return append(parts, s[begin:])
 }
 
-// joinViews is the text form of views, in one form only.
+// joinViews returns the canonical text form of views.
 func joinViews(views []View) string {
 	parts := make([]string, len(views))
 	for i, v := range views {
@@ -147,7 +148,7 @@ func joinViews(views []View) string {
 	return strings.Join(parts, " + ")
 }
 
-// validateViews checks the views, and that nothing is said beside them.
+// validateViews checks the views, and that no other field is set.
 func (t Tokenizer) validateViews() error {
 	if t != (Tokenizer{Views: t.Views}) {
 		return fmt.Errorf("token: views %q and other fields, expected views alone", t.Views)
@@ -156,8 +157,7 @@ func (t Tokenizer) validateViews() error {
 	return err
 }
 
-// FirstColumns returns where each view's terms begin in a vocabulary, which must be sorted, as those of a
-// corpus are.
+// FirstColumns returns the first column of each view in a sorted vocabulary.
 func (t Tokenizer) FirstColumns(vocabulary []string) ([]int, error) {
 	views, err := t.Split()
 	if err != nil {
@@ -178,11 +178,11 @@ func (t Tokenizer) FirstColumns(vocabulary []string) ([]int, error) {
 	return first, nil
 }
 
-// prefixOf is what the terms of a view begin with.
+// prefixOf returns the prefix of a view's terms.
 func prefixOf(view int) string { return string(rune(1 + view)) }
 
-// Term returns a term of the vocabulary as people read it: without the number of its view, and in quotes
-// where it is a run of characters, such as chars "ing".
+// Term returns a term of the vocabulary in readable form: without the number of its view, and in
+// quotes if it is a character n-gram, such as chars "ing".
 func (t Tokenizer) Term(term string) string {
 	if t.Views == "" || term == "" {
 		return term
@@ -207,9 +207,10 @@ func (t Tokenizer) Term(term string) string {
 	return fmt.Sprintf("%schars %q", column, term[1:])
 }
 
-// Words returns a function that reports whether a term counts as a word of its document: the shortest n-grams of words;
-// of characters the longest n-grams and, of char_wb, whole words; of categories every term. Terms of views count as in
-// their view, but those of numbers only if all views are of numbers.
+// Words returns a function that reports whether a term is a word of its document. Words are the
+// shortest word n-grams; the longest character n-grams and, for char_wb, whole words; and every
+// category term. Terms of several views are classified by their view, but number terms are words
+// only if all views are number views.
 func (t Tokenizer) Words() func(term []byte) bool {
 	views, err := t.Split()
 	if err != nil || len(views) == 0 {
@@ -246,21 +247,21 @@ func (t Tokenizer) words() func(term []byte) bool {
 	}
 }
 
-// viewScanners cut a document into the terms of one view after the other.
+// viewScanners divide a document into the terms of one view after another.
 type viewScanners struct {
 	scanners []*Scanner
-	at       int    // the one that is being asked
-	term     []byte // the last term, its view in front
+	at       int    // index of the current scanner
+	term     []byte // last term, with the prefix of its view
 
 	views   []View
 	columns Columns     // nil if documents are texts
-	of      [][]int     // of each view, the indices of its columns
-	fields  []string    // of the row, in UTF-8
-	numbers []float64   // of the row, NaN if missing
-	given   []givenTerm // of numbers and categories that come
+	of      [][]int     // indices of the columns of each view
+	fields  []string    // fields of the row, in UTF-8
+	numbers []float64   // numbers of the row; NaN if missing
+	given   []givenTerm // remaining number and category terms
 }
 
-// givenTerm is a term that a row has n times.
+// givenTerm is a term of a row with its count n.
 type givenTerm struct {
 	term []byte
 	n    int
@@ -273,7 +274,7 @@ func newViewScanners(views []View) (*viewScanners, error) {
 		for _, name := range v.Columns {
 			out.of[i] = append(out.of[i], out.columns.Index(name))
 		}
-		if v.Analyzer == Numbers || v.Analyzer == Categories { // which the row gives
+		if v.Analyzer == Numbers || v.Analyzer == Categories { // the row has added its terms
 			out.scanners[i] = &Scanner{}
 			continue
 		}

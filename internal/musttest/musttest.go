@@ -1,4 +1,5 @@
-// Package musttest has what many tests write: values without their error, and slices by a function.
+// Package musttest provides helpers for tests: values without their error, and slices by a
+// function.
 package musttest
 
 import (
@@ -33,7 +34,7 @@ func Written(t testing.TB, write func(context.Context, io.Writer) error) string 
 	return b.String()
 }
 
-// Make returns n values, value i as a function of i.
+// Make returns n values: value(0), value(1), ….
 func Make[T any](n int, value func(i int) T) []T {
 	s := make([]T, n)
 	for i := range s {

@@ -35,10 +35,11 @@ func Write(w io.Writer, v any) error {
 	return enc.Encode(Plain(v))
 }
 
-// Plain returns a value of maps, slices, texts and numbers for package encoding/json. Exported fields of structs have
-// the key of their tag json, or else their name in snake case; those of embedded structs count as fields of the outer
-// struct. Times are in seconds, and numbers that aren't finite are null. Types with a method String are texts, unless
-// they are strings, have a method MarshalJSON or are structs with a tag json.
+// Plain converts a value to maps, slices, strings and numbers for package encoding/json. Exported
+// fields of structs have the key of their json tag, or their name in snake case. Fields of embedded
+// structs belong to the outer struct. Times are in seconds, and numbers that aren't finite are
+// null. Types with a method String become strings, unless they are strings, have a method
+// MarshalJSON, or are structs with a json tag.
 func Plain(v any) any { return plain(reflect.ValueOf(v)) }
 
 func plain(v reflect.Value) any {
@@ -110,7 +111,7 @@ func fields(v reflect.Value) map[string]any {
 	return out
 }
 
-// tagged reports whether v is a struct, or points to a struct, with a tag json.
+// tagged reports whether v is a struct with a json tag, or points to one.
 func tagged(v reflect.Value) bool {
 	t := v.Type()
 	if t.Kind() == reflect.Pointer {
@@ -124,7 +125,7 @@ func tagged(v reflect.Value) bool {
 	return false
 }
 
-// embedded returns the fields of an embedded struct without a name of its own, none for a nil pointer.
+// embedded returns the fields of an embedded struct without a tag, or none for a nil pointer.
 func embedded(field reflect.StructField, v reflect.Value) (map[string]any, bool) {
 	if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !field.Anonymous || name != "" {
 		return nil, false

@@ -35,7 +35,7 @@ type Options struct {
 	Seed   uint64        // of what is computed
 	Stage  func(string)  // is told what is under way, by one call at a time; default none
 
-	corrupt func(core int, values []float32) // what a test does to computed values; default nothing
+	corrupt func(core int, values []float32) // modifies computed values in tests; default none
 }
 
 // Report is what was found.
@@ -83,7 +83,7 @@ type Difference struct {
 	Other     int `json:"elsewhere_core"`
 }
 
-// Idle returns an error for a processor that compared no value, because the run was too short.
+// Idle returns an error if a CPU compared no value, because the run was too short.
 func (r *Report) Idle() error {
 	for _, c := range r.Cores {
 		if c.Values == 0 {
@@ -268,7 +268,7 @@ func (s *state) note(ctx context.Context, c *core, t *task, d Difference) {
 	s.mu.Unlock()
 }
 
-// again returns how many of some tries of a task on a core differ.
+// again returns the number of repetitions of a task on a core whose result differs.
 func (s *state) again(ctx context.Context, c *core, t *task) (differs int) {
 	got := make([]float32, t.values)
 	for range tries {

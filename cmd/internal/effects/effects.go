@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Terms is the table of terms by their effect, with slopes where they are known.
+// Terms returns the table of terms by effect, with slopes if they are known.
 func Terms(terms []learn.TermEffect) *report.Table {
 	titles := []string{"term", ">count", ">effect", "speaks for", ">slope"}
 	if !slices.ContainsFunc(terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
@@ -28,8 +28,8 @@ func Terms(terms []learn.TermEffect) *report.Table {
 	return t
 }
 
-// Support is the table of support vectors by their share of the decision value, with the beginnings of the texts
-// of the training documents where these are known.
+// Support returns the table of support vectors by contribution, with the beginnings of their texts
+// if these are known.
 func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
 	classes := slices.ContainsFunc(x.Support, func(s learn.SupportEffect) bool { return s.Class != "" })
 	titles := []string{">document", "class", ">kernel", ">share", "speaks for", "text"}

@@ -111,7 +111,7 @@ func (q *request) parse(body []byte) error {
 	return nil
 }
 
-// parseN reads how many terms or neighbours are asked for.
+// parseN parses the number of terms or neighbours.
 func (q *request) parseN(value []byte) error {
 	var n *float64
 	if json.Unmarshal(value, &n) != nil || n == nil {
@@ -123,7 +123,8 @@ func (q *request) parseN(value []byte) error {
 	return nil
 }
 
-// parseRows reads a body of JSON with rows: an object by column, an array of objects, or {"rows": [...], "n": 10}.
+// parseRows parses a JSON body with rows: an object by column, an array of objects, or {"rows":
+// [...], "n": 10}.
 func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 	bad := func(format string, args ...any) error {
 		return failed(http.StatusBadRequest, "%s, expected an object with the keys %s, or an array of such objects",
@@ -175,7 +176,7 @@ func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 	return nil
 }
 
-// jsonType names the type of a JSON value.
+// jsonType returns the name of a JSON value's type.
 func jsonType(value []byte) string {
 	switch value = bytes.TrimLeft(value, " \t\r\n"); value[0] {
 	case '{':

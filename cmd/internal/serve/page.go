@@ -40,7 +40,7 @@ var policy = func() string {
 // shown is the content of the page. Empty fields are left out.
 type shown struct {
 	Model, Kind, Text, Error string
-	Fields                   []field // by column, of a model of rows
+	Fields                   []field // by column, for a model of rows
 	Style                    template.CSS
 	Answers                  []answer
 }
@@ -115,7 +115,7 @@ func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) erro
 	})
 }
 
-// filled returns what a form asks for, and the page that shows it again.
+// filled returns the documents of a form, and the page that shows the form again.
 func (l *loaded) filled(form url.Values) (corpus.Raw, *shown) {
 	value := func(name string) string {
 		return strings.ToValidUTF8(strings.TrimPrefix(form.Get(name), byteOrderMark), "\ufffd")
