@@ -1,7 +1,6 @@
 package gram_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -423,23 +422,6 @@ func TestPredictTextsOfTerms(t *testing.T) {
 		if strings.Count(all, "PredictTerms") != len(warnings)-empty || strings.Contains(all, "PredictTerms") != want ||
 			strings.Count(all, "no known word in any of the documents") != empty {
 			t.Errorf("%s: warnings %q", term, all)
-		}
-	}
-}
-
-// A model from a file, which doesn't keep the gap of its objective, claims none.
-func TestGapOfFiles(t *testing.T) {
-	for _, kind := range []string{"logistic", "landmark:m=8", "linear"} {
-		m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Type: kind, C: 1}))
-		var b bytes.Buffer
-		musttest.Do(t, m.Write(t.Context(), &b))
-		again := gram.Must(gram.LoadFrom(t.Context(), &b))
-		said := func(m *gram.Model) bool {
-			return strings.Contains(strings.Join(m.About().Report, "\n"), "above the optimum")
-		}
-		if !said(m) || said(again) != (kind == "linear") {
-			t.Errorf("%s: a gap is named after training: %t, of the file: %t; expected true, and only where files have it", kind,
-				said(m), said(again))
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 //
 //	f(x) = Σ_s Coef[s]·K(x, x_Support[s]) - Rho.
 type Machine struct {
-	Support []int     // rows of the matrix, increasing
-	Coef    []float64 // y·α, none of them 0
+	Support []int     `json:",omitempty"` // rows of the matrix, increasing
+	Coef    []float64 `json:",omitempty"` // y·α, none of them 0
 	Rho     float64
 
 	Objective  float64 // of the dual problem, as LIBSVM prints it

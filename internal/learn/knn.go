@@ -88,8 +88,8 @@ func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Option
 func (m neighboursModel) About() About {
 	s := m.Settings
 	a := About{
-		Type: "knn" + params.Spec(s), Scheme: s.Scheme, Probabilities: s.Scheme != solver.Labels, Votes: true,
-		Classes: m.Classes, Machines: m.Classes, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
+		Origin: m.Origin, Type: "knn" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
+		Probabilities: s.Scheme != solver.Labels, Votes: true,
 		Width: m.Documents.Cols, Bytes: m.Bytes(),
 	}
 	if k, err := kernel.Parse(s.Kernel); err == nil {

@@ -153,13 +153,8 @@ func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options)
 
 // landmarkRow is a machine in a report.
 type landmarkRow struct {
-	Class     string  `json:"class"`
-	Objective float64 `json:"objective"`
-	Gap       float64 `json:"gap"`
-	Gradient  float64 `json:"gradient"`
-	Steps     int     `json:"steps"`
-	Converged bool    `json:"converged"`
-	Bias      float64 `json:"bias"`
+	Class string `json:"class"`
+	*landmark.Machine
 	Landmarks int     `json:"landmarks"`
 	Passes    int     `json:"passes"`
 	Residual  float64 `json:"residual_trace"`
@@ -185,30 +180,23 @@ func residual(share float64) string {
 func (m landmarkModel) About() About {
 	s, n := m.Settings, m.Landmarks.Rows()
 	a := About{
-		Type: "landmark" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme,
-		Regularization: model.Regularization{C: s.C},
-		Classes:        m.Classes, Machines: m.Classes, Probabilities: s.Loss == landmark.Logistic, Vocabulary: m.Vocabulary,
-		Tokenizer: m.Tokenizer, Form: m.Form, Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms,
-		Width: m.Embedder.Width(), Bytes: m.Bytes(),
+		Origin: m.Origin, Type: "landmark" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
+		Regularization: model.Regularization{C: s.C}, Probabilities: s.Loss == landmark.Logistic, Bytes: m.Bytes(),
 	}
+	a.Embeds(m.Embedder)
 	value, gap := 0.0, 0.0
 	a.Ended.More = "landmark:passes=N"
 	for k, q := range m.Machines {
 		value, gap = value+q.Objective, gap+q.Gap
 		a.Ended.count(q.Converged, q.Gap, q.Objective)
-		a.Rows = append(a.Rows, landmarkRow{
-			m.Classes[k], q.Objective, q.Gap, q.Gradient, q.Steps, q.Converged, q.Bias, n, m.Passes, m.Residual,
-		})
+		a.Rows = append(a.Rows, landmarkRow{m.Classes[k], q, n, m.Passes, m.Residual})
 	}
 	a.Text = append(a.Text, m.steps...)
 	leave := "leave"
 	if n == 1 {
 		leave = "leaves"
 	}
-	objective := fmt.Sprintf("objective %.8g", value)
-	if gap > 0 { // files don't keep it
-		objective += fmt.Sprintf(", at most %.2g above the optimum", gap)
-	}
+	objective := fmt.Sprintf("objective %.8g, at most %.2g above the optimum", value, gap)
 	a.Text = append(a.Text, fmt.Sprintf("%s, %s of %s, %s %s of the trace; %s", s.Kernel,
 		counted(n, "landmark", "landmarks"), counted(m.Documents, "document", "documents"), leave, residual(m.Residual),
 		counted(m.Passes, "pass", "passes")), objective)

@@ -110,13 +110,14 @@ type Weighted interface {
 
 // About says what a model is.
 type About struct {
+	archive.Origin // of the training documents, with their classes and vocabulary
+
 	Type      string // the learner with all its parameters, as -type takes it
 	Kernel    string // its specification; "" where it has none, or Text names it
 	Embedding string // of the documents; "" where it takes them as they are
 	Scheme    solver.Scheme
 	model.Regularization
 
-	Classes       []string
 	OneClass      bool     // it tells documents like those of training, 1, from others, -1
 	Numbers       bool     // it estimates numbers: regression
 	Machines      []string // names of the decision values
@@ -124,24 +125,22 @@ type About struct {
 	Probabilities bool     // whether predictions have them
 	Below         float64  // documents with a smaller greatest probability get no class; 0 for none
 
-	Vocabulary []string // of the documents that it learnt from; nil for vectors
-	Tokenizer  corpus.Tokenizer
-	Form       corpus.Form // how they were read, where options said so
-	Terms      int         // that it knows
-	Width      int         // columns of the documents that it learnt from; 0 if unknown
-	Columns    []uint32    // of these terms, ascending, not to be changed; nil where all columns count
-	Support    int         // support vectors
-	Bytes      int64       // of memory, about
-
-	Source    string   // of the training documents; "" if unknown
-	Documents int      // number of these; 0 if unknown
-	Digest    [32]byte // their corpus.Corpus.Digest; 0 if unknown
+	Terms   int      // that it knows
+	Width   int      // columns of the documents that it learnt from; 0 if unknown
+	Columns []uint32 // of these terms, ascending, not to be changed; nil where all columns count
+	Support int      // support vectors
+	Bytes   int64    // of memory, about
 
 	Tried *Found   // what the training compared; nil for nothing
 	Ended Ended    // how the searches of the training ended
 	Notes []string // what deserves notice, in sentences without a full stop
 	Text  []string // what was found in training, in lines
 	Rows  []any    // the same for JSON, by machine
+}
+
+// Embeds notes the embedding of the documents and its terms.
+func (a *About) Embeds(e *sparse.Embedder) {
+	a.Embedding, a.Terms, a.Columns, a.Width = e.String(), len(e.Terms), e.Terms, e.Width()
 }
 
 // Known counts the different terms of a document, ascending, that the model knows.

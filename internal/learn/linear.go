@@ -101,33 +101,26 @@ func (m linearModel) Weights() (weights [][]float64, columns []uint32, of string
 
 // linearRow is a machine in a report.
 type linearRow struct {
-	Class     string  `json:"class"`
-	Objective float64 `json:"objective"`
-	Gap       float64 `json:"gap"`
-	Passes    int     `json:"passes"`
-	Support   int     `json:"support_vectors"`
-	Converged bool    `json:"converged"`
-	Bias      float64 `json:"bias"`
+	Class string `json:"class"`
+	*linear.Machine
 }
 
 // About implements Model.
 func (m linearModel) About() About {
 	s := m.Settings
 	a := About{
-		Type: "linear" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme,
+		Origin: m.Origin, Type: "linear" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
 		Regularization: model.Regularization{C: s.C},
-		Classes:        m.Classes, Machines: m.Classes,
-		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
-		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
-		Bytes: 8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
+		Bytes:          8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
 	}
+	a.Embeds(m.Embedder)
 	var passes int
 	var value, gap float64
 	a.Ended.More = "linear:passes=N"
 	for k, q := range m.Machines {
 		passes, value, gap = passes+q.Passes, value+q.Value, gap+q.Gap
 		a.Ended.count(q.Converged, q.Gap, q.Value)
-		a.Rows = append(a.Rows, linearRow{m.Classes[k], q.Value, q.Gap, q.Passes, q.Support, q.Converged, q.Bias})
+		a.Rows = append(a.Rows, linearRow{m.Classes[k], q})
 	}
 	a.Text = append(a.Text, fmt.Sprintf("%d passes, objective %.8g, at most %.2g above the optimum", passes, value, gap))
 	return a

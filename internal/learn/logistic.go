@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/logistic"
@@ -109,43 +108,29 @@ func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string
 
 // regressionRow is a machine in a report.
 type regressionRow struct {
-	Class       string   `json:"class"`
-	Objective   float64  `json:"objective"`
-	Gap         *float64 `json:"gap,omitempty"`
-	Gradient    float64  `json:"gradient"`
-	Iterations  int      `json:"iterations"`
-	Evaluations int      `json:"evaluations"`
-	Converged   bool     `json:"converged"`
-	Bias        float64  `json:"bias"`
+	Class string `json:"class"`
+	*logistic.Machine
 }
 
 // About implements Model.
 func (m *Regression) About() About {
 	s := m.Settings
 	a := About{
-		Type: "logistic" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme,
-		Regularization: model.Regularization{C: s.C}, Classes: m.Classes,
-		Machines: m.Classes, Probabilities: true, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
-		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
+		Origin: m.Origin, Type: "logistic" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
+		Regularization: model.Regularization{C: s.C}, Probabilities: true,
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Tried: m.tried,
 	}
+	a.Embeds(m.Embedder)
 	var steps, passes int
 	var value, gap float64
-	measured := !math.IsInf(s.C, 1)
 	for k, q := range m.Machines {
 		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
 		gap += q.Gap
 		a.Ended.count(q.Converged, q.Gap, q.Value)
-		var told *float64
-		if measured {
-			told = &q.Gap
-		}
-		a.Rows = append(a.Rows, regressionRow{
-			m.Classes[k], q.Value, told, q.Gradient, q.Iterations, q.Evaluations, q.Converged, q.Bias,
-		})
+		a.Rows = append(a.Rows, regressionRow{m.Classes[k], q})
 	}
 	line := fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)
-	if gap > 0 { // measured, and not of a file
+	if gap > 0 {
 		line += fmt.Sprintf(", at most %.2g above the optimum", gap)
 	}
 	a.Text = append(a.Text, line)

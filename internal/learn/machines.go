@@ -38,11 +38,11 @@ func MachinesOf(m Model) (*model.Model, *Trained) {
 // About implements Model.
 func (m Machines) About() About {
 	a := About{
-		Type: string(m.Type), Kernel: m.Kernel,
-		Regularization: m.Type.Used(m.Settings.Regularization), Machines: []string{string(m.Type)},
-		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Support: m.Support.Rows(), Bytes: m.bytes(),
-		Source: m.Source, Documents: m.Documents, Digest: m.Corpus,
+		Origin: m.Origin, Type: string(m.Type), Kernel: m.Kernel, Machines: []string{string(m.Type)},
+		Support: m.Support.Rows(), Bytes: m.bytes(),
 	}
+	s := svm.SettingsOf(m.Model)
+	a.Regularization = s.Used()
 	if m.Embedder != nil {
 		a.Embedding, a.Terms = m.Embedder.String(), len(m.Embedder.Terms)
 		if !m.Embedder.Open || m.Documents > 0 { // a model of LIBSVM knows the columns of its support vectors alone
@@ -52,7 +52,7 @@ func (m Machines) About() About {
 	a.OneClass = m.Type == model.OneClass
 	a.Numbers = !m.Type.Classifies() && !a.OneClass
 	if m.Type.Classifies() {
-		a.Classes, a.Scheme = m.Classes, m.Classifier.Scheme
+		a.Scheme = m.Classifier.Scheme
 		a.Machines, a.Probabilities = m.names(), m.probabilities()
 		if r := m.Classifier.Rejection; r != nil {
 			a.Below = r.Below

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -40,7 +39,7 @@ type frequency struct {
 func (*frequency) Check(learn.Options) error { return nil }
 
 func (f *frequency) Train(_ context.Context, c *corpus.Corpus, _ learn.Options) (learn.Model, error) {
-	m := &frequencyModel{max(f.Rank, 1), c.Classes, make([]int64, len(c.Classes)), c.Vocabulary, c.Tokenizer, c.Form}
+	m := &frequencyModel{archive.OriginOf(c, c.Digest()), *f, make([]int64, len(c.Classes))}
 	for _, id := range c.Labels.IDs {
 		m.Counts[id]++
 	}
@@ -48,20 +47,16 @@ func (f *frequency) Train(_ context.Context, c *corpus.Corpus, _ learn.Options) 
 }
 
 type frequencyModel struct {
-	Rank       int
-	Classes    []string
-	Counts     []int64
-	Vocabulary []string
-	Tokenizer  corpus.Tokenizer
-	Form       corpus.Form
+	archive.Origin
+	frequency
+	Counts []int64
 }
 
 var frequencyForm = archive.Format[frequencyModel]{Package: "frequency", Name: "gram frequency ",
 	Validate: func(*frequencyModel) error { return nil },
 	Describe: func(f *archive.File, m *frequencyModel) {
-		f.Key("rank", &m.Rank)
-		f.Names("classes", &m.Classes)
-		f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
+		f.Parameters(&m.frequency)
+		f.Origin(&m.Origin)
 		archive.Array(f, "counts", &m.Counts, len(m.Classes))
 	}}
 
@@ -70,8 +65,8 @@ func (m *frequencyModel) Write(ctx context.Context, w io.Writer) error {
 }
 
 func (m *frequencyModel) About() learn.About {
-	return learn.About{Type: fmt.Sprintf("frequency:rank=%d", m.Rank), Scheme: solver.OneVsRest, Votes: true,
-		Classes: m.Classes, Machines: m.Classes, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form}
+	return learn.About{Origin: m.Origin, Type: "frequency" + params.Spec(m.frequency), Scheme: solver.OneVsRest,
+		Machines: m.Classes, Votes: true}
 }
 
 func (m *frequencyModel) Predict(_ context.Context, d *sparse.CSR, _ learn.Options) (*model.Prediction, error) {
@@ -81,7 +76,7 @@ func (m *frequencyModel) Predict(_ context.Context, d *sparse.CSR, _ learn.Optio
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Counts[b], m.Counts[a]) })
 	for range d.Rows() {
-		p.Class, p.Decisions = append(p.Class, order[m.Rank-1]), append(p.Decisions, scores)
+		p.Class, p.Decisions = append(p.Class, order[max(m.Rank, 1)-1]), append(p.Decisions, scores)
 	}
 	return p, nil
 }

@@ -123,7 +123,7 @@ func (t *train) checkRoom(j *job) error {
 		return fmt.Errorf("-to %s: LIBSVM's models are one-vs-one, and this one would be %s for %s", t.to,
 			scheme, report.Counted(len(classes), "class", "classes"))
 	}
-	if _, err := (&model.Model{Classes: classes}).Labels(); err != nil {
+	if _, err := model.Labels(classes); err != nil {
 		return fmt.Errorf("-to %s: %w", t.to, err)
 	}
 	return nil

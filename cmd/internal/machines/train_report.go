@@ -77,7 +77,7 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 // fillMachines fills in what is known of support vector machines; the terms and the digest of the
 // corpus are in the model.
 func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Trained, j *job) {
-	r.Corpus.Digest = hex.EncodeToString(m.Corpus[:])
+	r.Corpus.Digest = hex.EncodeToString(m.Digest[:])
 	if t.precomputed() {
 		r.Corpus.Terms = m.Documents
 	}

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"unsafe"
@@ -94,70 +93,4 @@ func (f *File) Offsets(name string, offsets *[]int64, n int, total int64) {
 		*offsets = out
 		return nil
 	})
-}
-
-// Record lists the places of a record's fields, 8 bytes each: *int for a number from 0, *float64, and
-// [Flags].
-type Record []any
-
-// Flags are the places of a field's lowest bits, the first that of the lowest. The others are 0.
-type Flags []*bool
-
-// Records describes n records, each by the places of its fields.
-func Records(f *File, name string, n int, record func(i int) Record) {
-	if n == 0 || f.err != nil {
-		return
-	}
-	each := 8 * len(record(0))
-	f.Part(name, int64(each), int64(n), func(w *Writer) {
-		for i := range n {
-			for _, field := range record(i) {
-				w.Write(binary.LittleEndian.AppendUint64(w.AvailableBuffer(), bitsOf(field)))
-			}
-		}
-	}, func(b []byte) error {
-		for i := range n {
-			for at, field := range record(i) {
-				if err := put(field, binary.LittleEndian.Uint64(b[i*each+8*at:])); err != nil {
-					return fmt.Errorf("record %d: field %d: %w", i, at+1, err)
-				}
-			}
-		}
-		return nil
-	})
-}
-
-func bitsOf(field any) (bits uint64) {
-	switch p := field.(type) {
-	case *int:
-		return uint64(*p)
-	case *float64:
-		return math.Float64bits(*p)
-	}
-	for i, flag := range field.(Flags) {
-		if *flag {
-			bits |= 1 << i
-		}
-	}
-	return bits
-}
-
-func put(field any, bits uint64) error {
-	switch p := field.(type) {
-	case *int:
-		if bits > math.MaxInt {
-			return fmt.Errorf("%d, expected at most %d", bits, math.MaxInt)
-		}
-		*p = int(bits)
-	case *float64:
-		*p = math.Float64frombits(bits)
-	case Flags:
-		if bits>>len(p) != 0 {
-			return fmt.Errorf("flags %#x, expected %d of them", bits, len(p))
-		}
-		for i, flag := range p {
-			*flag = bits>>i&1 == 1
-		}
-	}
-	return nil
 }

@@ -12,10 +12,8 @@
 //	var Form = archive.Format[Model]{
 //		Package: "means", Name: "gram means ", Validate: (*Model).Validate,
 //		Describe: func(f *archive.File, m *Model) {
-//			f.Key("c", &m.Settings.C)
-//			f.Corpus(&m.Source, &m.Corpus)
-//			f.Names("classes", &m.Classes)
-//			f.Text(&m.Vocabulary, &m.Tokenizer)
+//			f.Parameters(&m.Settings)
+//			f.Origin(&m.Origin)
 //			terms := f.Embedding(&m.Embedder)
 //			archive.Array(f, "weights", &m.Weights, len(m.Classes), terms)
 //		},
@@ -23,10 +21,9 @@
 //
 //	func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 //
-// [File] has what a description may say; [Array], [Table] and [Records] are arrays, [File.Part] is for what none
-// of them fits. When a file is read, keys have their values when their statement returns, and arrays theirs when
-// the description has ended and all bytes and the checksum have been checked: only a function given to [Records],
-// [Table] or [File.Part] sees those that stand before its own. A file that says it is larger than it is
+// [Array] and [Table] describe arrays, [File.Part] all others. When a file is read, keys have their values when their
+// statement returns, and arrays theirs when the description has ended and all bytes and the checksum have been checked:
+// only a function passed to [Table] or [File.Part] sees the arrays before its own. A file that says it is larger than it is
 // costs no more memory than what is there.
 //
 // Package archivetest tests such a file in one call, and fuzzes its reader in another.

@@ -23,16 +23,12 @@ type Format[M any] struct {
 	// or a model of zeros that is read.
 	Describe func(*File, *M)
 
-	// Validate refuses what is no model. What is written has passed it, and what is read does.
+	// Validate checks a model that was read.
 	Validate func(*M) error
 }
 
-// Write writes a model. It writes nothing of one that Validate refuses. Other errors are those of w
-// and of ctx.
+// Write writes a model.
 func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
-	if err := f.Validate(m); err != nil {
-		return f.wrap(fmt.Errorf("%w: the model can't be written", err))
-	}
 	described := *m
 	file := &File{writing: true}
 	if f.Describe(file, &described); file.err != nil {

@@ -6,8 +6,92 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/sparse"
 )
+
+// Origin describes the corpus that a model learnt from.
+type Origin struct {
+	Source    string   // name of the corpus, as the user gave it
+	Digest    [32]byte // of the corpus; 0 if unknown
+	Documents int      // number of documents; 0 if unknown
+
+	Classes    []string // names of the classes
+	Vocabulary []string // terms by column; nil for vectors
+	Tokenizer  corpus.Tokenizer
+	Form       corpus.Form // format of the documents
+}
+
+// OriginOf returns the origin of a model that learns from a corpus of a digest.
+func OriginOf(c *corpus.Corpus, digest [32]byte) Origin {
+	return Origin{c.Source, digest, c.Documents.Rows(), slices.Clone(c.Classes), c.Vocabulary, c.Tokenizer, c.Form}
+}
+
+// Origin describes the corpus that a model learnt from.
+func (f *File) Origin(o *Origin) {
+	f.Corpus(&o.Source, &o.Digest)
+	Count(f, "documents", &o.Documents, math.MaxInt)
+	f.Names("classes", &o.Classes)
+	f.Text(&o.Vocabulary, &o.Tokenizer, &o.Form)
+}
+
+// Validate checks that names of classes differ, that the tokenizer exists, and that the vocabulary, if there is one,
+// has different terms, among them all terms of the embedding.
+func (o *Origin) Validate(e *sparse.Embedder) error {
+	if name, twice := Repeated(o.Classes); twice {
+		return fmt.Errorf("two classes are called %q", name)
+	}
+	return Validate(o.Vocabulary, o.Tokenizer, e)
+}
+
+// Parameters describes the parameters of a learner, see package params: an object with their values as texts.
+func (f *File) Parameters(of any) {
+	all := params.Values(of)
+	f.Values("parameters", &all)
+	f.Check(params.SetAll(of, all))
+}
+
+// Values describes a key whose value is an object with lists of texts, which needn't be UTF-8.
+func (f *File) Values(key string, all *map[string][]string) {
+	names := map[string][]Name{}
+	for name, values := range *all {
+		names[name] = Names(values)
+	}
+	f.Key(key, &names)
+	*all = nil
+	for name, values := range names {
+		if *all == nil {
+			*all = map[string][]string{}
+		}
+		(*all)[name] = Strings(values)
+	}
+}
+
+// Documents describes a matrix of documents. It returns the number of rows.
+func (f *File) Documents(name string, docs **sparse.CSR) (rows int) {
+	if !f.writing {
+		*docs = &sparse.CSR{}
+	}
+	d := *docs
+	rows, values := d.Rows(), len(d.Values)
+	f.Object(name, func() {
+		Count(f, "rows", &rows, MostBytes)
+		Count(f, "columns", &d.Cols, math.MaxInt)
+		Count(f, "values", &values, MostBytes)
+	})
+	Array(f, name, &d.Offsets, rows+1)
+	Array(f, name, &d.Terms, values)
+	Array(f, name, &d.Values, values)
+	return rows
+}
+
+// Machines describes a key whose value is a list of n machines, in the JSON of their type.
+func Machines[M any](f *File, machines *[]*M, n int) {
+	f.Key("machines", machines)
+	if f.err == nil && (len(*machines) != n || slices.Contains(*machines, nil)) {
+		f.fail("%d machines for %d classes, expected one for each", len(*machines), n)
+	}
+}
 
 // Text describes a vocabulary, nil for none, the tokenizer that made it and the form that documents were
 // read from. Terms that are read share one string.

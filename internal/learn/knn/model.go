@@ -98,15 +98,8 @@ func (o Options) engine() engine.Options {
 
 // Model is documents with their classes. It is immutable and may be used concurrently.
 type Model struct {
-	Settings Settings
-
-	Source     string   // the training corpus, as the user named it
-	Corpus     [32]byte // its digest
-	Vocabulary []string // text of each term; nil where it had indices only
-	Tokenizer  corpus.Tokenizer
-	Form       corpus.Form // how documents were read
-
-	Classes   []string      // names
+	archive.Origin
+	Settings  Settings
 	Documents *sparse.CSR   // those that have a class, or all of separate labels
 	Labels    sparse.Labels // their classes
 
@@ -122,10 +115,7 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{
-		Settings: s, Source: c.Source, Corpus: c.Digest(), Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Form: c.Form,
-		Classes: c.Classes,
-	}
+	m := &Model{Origin: archive.OriginOf(c, c.Digest()), Settings: s}
 	if err := takes(k, c.Documents, s.Uniform); err != nil {
 		return nil, err
 	}
@@ -133,7 +123,12 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 		return nil, fmt.Errorf("knn: %s has no documents with a class, expected some", c.Source)
 	}
 	m.Documents, m.Labels = c.Documents, c.Labels
-	return m, m.Validate()
+	for i := range m.Documents.Rows() {
+		if n := len(m.Labels.Of(i)); n > 1 && s.Scheme != solver.Labels {
+			return nil, fmt.Errorf("knn: %s has %d classes, expected one", c.DocumentName(i), n)
+		}
+	}
+	return m, nil
 }
 
 // TrainAll is [Train] for each of some settings. A document's neighbours are found once for all models whose kernels
@@ -213,9 +208,7 @@ func labelled(c *corpus.Corpus, scheme solver.Scheme) *corpus.Corpus {
 	return c.Select(have)
 }
 
-// Validate reports the first violation of what a model must be, or nil: settings in range, a valid
-// matrix of documents, a term for each of its columns, labels for each document, one unless labels
-// are decided one by one, and names of classes that differ. It takes one pass.
+// Validate checks what a file may have wrong: the kernel, documents, the vocabulary, labels, names of classes.
 func (m *Model) Validate() error {
 	s, _, err := m.Settings.resolve()
 	if err != nil {
@@ -226,17 +219,15 @@ func (m *Model) Validate() error {
 	}
 	c := &corpus.Corpus{Documents: m.Documents, Vocabulary: m.Vocabulary, Classes: m.Classes, Labels: m.Labels}
 	if err := c.Validate(); err != nil {
-		return fmt.Errorf("knn: %w", err)
+		return err
 	}
-	if len(m.Classes) == 0 || m.Documents.Rows() == 0 {
-		return fmt.Errorf("knn: %d documents of %d classes, expected some", m.Documents.Rows(), len(m.Classes))
-	}
-	if name, twice := archive.Repeated(m.Classes); twice {
-		return fmt.Errorf("knn: two classes are called %q", name)
+	if name, twice := archive.Repeated(m.Classes); twice || len(m.Classes) == 0 || m.Documents.Rows() == 0 {
+		return fmt.Errorf("%d documents of %d classes, %q twice, expected some, and different names", m.Documents.Rows(),
+			len(m.Classes), name)
 	}
 	for i := range m.Documents.Rows() {
 		if n := len(m.Labels.Of(i)); n != 1 && s.Scheme != solver.Labels {
-			return fmt.Errorf("knn: document %d has %d classes, expected 1", i, n)
+			return fmt.Errorf("document %d has %d classes, expected 1", i, n)
 		}
 	}
 	return nil

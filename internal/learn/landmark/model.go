@@ -2,11 +2,10 @@ package landmark
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/archive"
@@ -20,13 +19,13 @@ import (
 
 // Machine tells a class from all others: f(x) = Σⱼ Coefficients[j] k(x, zⱼ) + Bias.
 type Machine struct {
-	Coefficients []float64
-	Bias         float64 // their sum
-	Objective    float64 // ½‖f‖² + C Σℓ
-	Gap          float64 // what that is above its minimum, at most; files don't keep it: 0
-	Gradient     float64 // its length, as a part of that at f = 0
-	Steps        int     // of Newton's method
-	Converged    bool    // whether the gap was at most Settings.Tolerance of the objective
+	Coefficients []float64 `json:"-"`
+	Objective    float64   `json:"objective"` // ½‖f‖² + C Σℓ
+	Gap          float64   `json:"gap"`       // of the objective above its minimum, at most
+	Gradient     float64   `json:"gradient"`  // its length, as a part of that at f = 0
+	Steps        int       `json:"steps"`     // of Newton's method
+	Converged    bool      `json:"converged"` // whether the gap was at most Settings.Tolerance of the objective
+	Bias         float64   `json:"bias"`      // sum of the coefficients
 }
 
 // mirrored returns the machine of the other class of two.
@@ -42,79 +41,40 @@ func (m *Machine) mirrored() *Machine {
 // Model is what was trained on a corpus: landmarks and their coefficients. It is immutable and may be
 // used concurrently. [Model.Validate] says what must hold.
 type Model struct {
-	Settings Settings
-
-	Source    string   // the training corpus, as the user named it
-	Corpus    [32]byte // its digest
-	Documents int      // that were trained on
-	Passes    int      // over them
-	Residual  float64  // share of the trace of k + 1 that the landmarks leave, on a sample
-
-	Vocabulary []string // text of each term of the corpus; nil where it had indices only
-	Tokenizer  corpus.Tokenizer
-	Form       corpus.Form // how documents were read
-	Embedder   *sparse.Embedder
-
-	Classes   []string    // names
-	Machines  []*Machine  // one for each class
-	Landmarks *sparse.CSR // documents
+	archive.Origin // with the number of documents that were trained on
+	Settings       Settings
+	Passes         int     // over these documents
+	Residual       float64 // share of the trace of k + 1 that the landmarks leave, on a sample
+	Embedder       *sparse.Embedder
+	Machines       []*Machine  // one for each class
+	Landmarks      *sparse.CSR // documents
 }
 
-// Validate reports the first violation of what a model must be, or nil: settings in range, an
-// embedding as [sparse.RestoreEmbedder] asks for and that is the kernel's, a vocabulary that holds all
-// terms, each once, a valid matrix of landmarks, names of classes that differ and a machine for each,
-// with a finite coefficient for each landmark. It takes one pass.
+// Validate checks what a file may have wrong: the kernel, another embedding than the kernel's, the vocabulary, names of
+// classes, landmarks, numbers that aren't finite.
 func (m *Model) Validate() error {
 	_, k, err := m.Settings.resolve()
 	if err != nil {
 		return err
 	}
-	if m.Documents < 0 || m.Passes < 0 || !(m.Residual >= 0 && m.Residual <= 1) {
-		return fmt.Errorf("landmark: %d documents, %d passes, a residual of %v, expected numbers from 0, the last up to 1",
-			m.Documents, m.Passes, m.Residual)
-	}
-	if err := archive.Validate(m.Vocabulary, m.Tokenizer, m.Embedder); err != nil {
-		return fmt.Errorf("landmark: %w", err)
+	if err := m.Origin.Validate(m.Embedder); err != nil {
+		return err
 	}
 	if want := k.Embedding(); m.Embedder.Embedding != want {
-		return fmt.Errorf("landmark: embedding %s, expected %s, that of kernel %s", m.Embedder, want, k)
+		return fmt.Errorf("embedding %s, expected %s, that of kernel %s", m.Embedder, want, k)
 	}
 	if err := m.Landmarks.Validate(); err != nil {
-		return fmt.Errorf("landmark: landmarks: %w", err)
+		return fmt.Errorf("landmarks: %w", err)
 	}
 	n := m.Landmarks.Rows()
-	if n == 0 || m.Vocabulary != nil && m.Landmarks.Cols > len(m.Vocabulary) {
-		return fmt.Errorf("landmark: %d landmarks of %d columns for %d terms, expected some, of no more columns",
-			n, m.Landmarks.Cols, len(m.Vocabulary))
-	}
-	if len(m.Classes) == 0 || len(m.Machines) != len(m.Classes) {
-		return fmt.Errorf("landmark: %d machines for %d classes, expected one for each", len(m.Machines), len(m.Classes))
-	}
-	if name, twice := archive.Repeated(m.Classes); twice {
-		return fmt.Errorf("landmark: two classes are called %q", name)
+	if n == 0 || len(m.Classes) == 0 || m.Vocabulary != nil && m.Landmarks.Cols > len(m.Vocabulary) {
+		return fmt.Errorf("%d landmarks of %d columns for %d classes and %d terms, expected some, and no more columns",
+			n, m.Landmarks.Cols, len(m.Classes), len(m.Vocabulary))
 	}
 	for c, machine := range m.Machines {
-		if err := machine.validate(n); err != nil {
-			return fmt.Errorf("landmark: machine of %q: %w", m.Classes[c], err)
-		}
-	}
-	return nil
-}
-
-func (m *Machine) validate(landmarks int) error {
-	if m == nil {
-		return errors.New("it isn't there")
-	}
-	if len(m.Coefficients) != landmarks || m.Steps < 0 {
-		return fmt.Errorf("%d coefficients and %d steps, expected %d, and at least 0", len(m.Coefficients), m.Steps,
-			landmarks)
-	}
-	if !finite(m.Bias) || !finite(m.Objective) || !finite(m.Gradient) {
-		return fmt.Errorf("bias %v, objective %v, gradient %v, expected finite numbers", m.Bias, m.Objective, m.Gradient)
-	}
-	for j, a := range m.Coefficients {
-		if !finite(a) {
-			return fmt.Errorf("coefficient %v of landmark %d, expected a finite number", a, j)
+		if i := slices.IndexFunc(machine.Coefficients, func(v float64) bool { return !finite(v) }); i >= 0 {
+			return fmt.Errorf("coefficient %v of landmark %d of %q, expected a finite number", machine.Coefficients[i], i,
+				m.Classes[c])
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/dense"
 	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/run"
@@ -305,13 +306,13 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 	for i, at := range t.chosen {
 		docs[i] = t.rows[at]
 	}
-	landmarks := t.c.Documents.SelectRows(docs)
+	landmarks, origin := t.c.Documents.SelectRows(docs), archive.OriginOf(t.c, t.c.Digest())
+	origin.Documents = len(t.rows)
 	var out []*Model
 	for which, price := range t.prices {
 		m := &Model{
-			Settings: t.s, Source: t.c.Source, Corpus: t.c.Digest(), Documents: len(t.rows), Passes: t.passes,
-			Residual: residual, Vocabulary: t.c.Vocabulary, Tokenizer: t.c.Tokenizer, Form: t.c.Form,
-			Embedder: kernel.Opened(t.k, t.x.Embedder, t.c.Vocabulary), Classes: slices.Clone(t.c.Classes), Landmarks: landmarks,
+			Origin: origin, Settings: t.s, Passes: t.passes, Residual: residual,
+			Embedder: kernel.Opened(t.k, t.x.Embedder, t.c.Vocabulary), Landmarks: landmarks,
 		}
 		m.Settings.C = price
 		for _, c := range columns {

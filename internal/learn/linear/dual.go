@@ -8,12 +8,12 @@ import (
 
 // Machine is what a training found beside the weights.
 type Machine struct {
-	Bias      float64
-	Value     float64 // P, the objective
-	Gap       float64 // P - D, at least what P is above its optimum
-	Passes    int     // over the documents that weren't left out
-	Support   int     // documents with α above 0
-	Converged bool    // whether the gap is within the tolerance
+	Value     float64 `json:"objective"`       // P, the objective
+	Gap       float64 `json:"gap"`             // P - D, at least what P is above its optimum
+	Passes    int     `json:"passes"`          // over the documents that weren't left out
+	Support   int     `json:"support_vectors"` // documents with α above 0
+	Converged bool    `json:"converged"`       // whether the gap is within the tolerance
+	Bias      float64 `json:"bias"`
 }
 
 // dual is a search for one machine.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/task"
@@ -15,57 +14,25 @@ import (
 // Model is what was trained on a corpus. It is immutable and may be used concurrently.
 // [Model.Validate] says what must hold.
 type Model struct {
+	archive.Origin
 	Settings Settings
-
-	Source    string   // the training corpus, as the user named it
-	Corpus    [32]byte // its digest
-	Documents int      // its documents
-
-	Vocabulary []string // text of each term of the corpus; nil where it had indices only
-	Tokenizer  corpus.Tokenizer
-	Form       corpus.Form // how documents were read
-	Embedder   *sparse.Embedder
-
-	Classes  []string  // names
-	Machines []Machine // one for each class
-	Weights  []float64 // by column of the embedding, one for each class: column·len(Classes) + class
+	Embedder *sparse.Embedder
+	Machines []*Machine // one for each class
+	Weights  []float64  // by column of the embedding, one for each class: column·len(Classes) + class
 }
 
-// Validate reports the first violation of what a model must be, or nil: settings in range, an
-// embedding as [sparse.RestoreEmbedder] asks for, a vocabulary that holds all its terms, each once,
-// names of classes that differ, a machine for each and a weight for each column and class, all of
-// finite numbers. It takes one pass.
+// Validate checks what a file may have wrong: the embedding, the vocabulary, names of classes, numbers that aren't
+// finite.
 func (m *Model) Validate() error {
-	if _, err := m.Settings.resolve(); err != nil {
+	if err := m.Origin.Validate(m.Embedder); err != nil {
 		return err
 	}
-	if m.Documents < 0 {
-		return fmt.Errorf("linear: %d training documents", m.Documents)
-	}
-	if err := archive.Validate(m.Vocabulary, m.Tokenizer, m.Embedder); err != nil {
-		return fmt.Errorf("linear: %w", err)
-	}
-	if m.Embedder.Pairing != sparse.Dot {
-		return fmt.Errorf("linear: embedding %s, expected one of dot products", m.Embedder)
-	}
-	k := len(m.Classes)
-	if k == 0 || len(m.Machines) != k || len(m.Weights) != k*m.Embedder.Cols() {
-		return fmt.Errorf("linear: %d machines and %d weights for %d classes and %d columns, expected one of each",
-			len(m.Machines), len(m.Weights), k, m.Embedder.Cols())
-	}
-	if name, twice := archive.Repeated(m.Classes); twice {
-		return fmt.Errorf("linear: two classes are called %q", name)
-	}
-	for k, q := range m.Machines {
-		if !finite(q.Bias) || !finite(q.Value) || !(q.Gap >= 0) || !finite(q.Gap) || q.Passes < 0 || q.Support < 0 {
-			return fmt.Errorf("linear: machine of %q: bias %v, objective %v, gap %v, %d passes, %d support vectors, "+
-				"expected finite numbers, counts and a gap of at least 0", m.Classes[k], q.Bias, q.Value, q.Gap, q.Passes,
-				q.Support)
-		}
+	if m.Embedder.Pairing != sparse.Dot || len(m.Classes) == 0 {
+		return fmt.Errorf("embedding %s and %d classes, expected dot products and some classes", m.Embedder, len(m.Classes))
 	}
 	for at, w := range m.Weights {
 		if !finite(w) {
-			return fmt.Errorf("linear: weight %v of column %d of %q, expected a finite number", w, at/k, m.Classes[at%k])
+			return fmt.Errorf("weight %v of class %d, expected a finite number", w, at%len(m.Classes))
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -80,12 +81,12 @@ func TrainPath(
 		return nil, fmt.Errorf("linear: a document of %s has the squared length %v, expected a finite one",
 			c.Source, sum)
 	}
+	origin := archive.OriginOf(c, c.Digest())
 	var models []*Model
 	for _, price := range prices {
 		m := &Model{
-			Settings: s, Source: c.Source, Corpus: c.Digest(), Documents: c.Documents.Rows(),
-			Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Form: c.Form, Embedder: f, Classes: slices.Clone(c.Classes),
-			Machines: make([]Machine, len(c.Classes)), Weights: make([]float64, f.Cols()*len(c.Classes)),
+			Origin: origin, Settings: s, Embedder: f, Machines: make([]*Machine, len(c.Classes)),
+			Weights: make([]float64, f.Cols()*len(c.Classes)),
 		}
 		m.Settings.C = price
 		models = append(models, m)
@@ -159,7 +160,7 @@ func trainAll(
 
 // take takes a machine, whose weights are those of a search times a sign.
 func (m *Model) take(k int, found Machine, d *dual, sign float64) {
-	m.Machines[k] = found
+	m.Machines[k] = &found
 	classes := len(m.Classes)
 	for j, at := range d.p.place {
 		m.Weights[j*classes+k] = sign * d.w[at]

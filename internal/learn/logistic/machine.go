@@ -12,15 +12,14 @@ import (
 // Machine is a trained decision function of one class against others; P(class | x) is
 // 1/(1 + e^-f(x)).
 type Machine struct {
-	Weights []float64 // w, by column of the embedding
-	Bias    float64   // b
-
-	Value       float64 // of the objective
-	Gap         float64 // bound of Value minus the minimum for finite C; 0 of a model that was loaded
-	Gradient    float64 // gradient norm
-	Iterations  int
-	Evaluations int  // of objective and gradient
-	Converged   bool // whether the tolerance was reached
+	Weights     []float64 `json:"-"`             // w, by column of the embedding
+	Value       float64   `json:"objective"`     // objective
+	Gap         float64   `json:"gap,omitempty"` // bound of the objective minus its minimum, for finite C
+	Gradient    float64   `json:"gradient"`      // gradient norm
+	Iterations  int       `json:"iterations"`
+	Evaluations int       `json:"evaluations"` // number of evaluations of the objective and its gradient
+	Converged   bool      `json:"converged"`   // whether the tolerance was reached
+	Bias        float64   `json:"bias"`        // b
 }
 
 // train trains a machine on documents of an embedding with the given number of columns for each C

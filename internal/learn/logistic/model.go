@@ -2,11 +2,10 @@ package logistic
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/task"
@@ -17,72 +16,25 @@ import (
 // Model is what was trained on a corpus. It is immutable and may be used concurrently.
 // [Model.Validate] says what must hold.
 type Model struct {
+	archive.Origin
 	Settings Settings
-
-	Source    string   // the training corpus, as the user named it
-	Corpus    [32]byte // its digest
-	Documents int      // its documents
-
-	Vocabulary []string // text of each term of the corpus; nil where it had indices only
-	Tokenizer  corpus.Tokenizer
-	Form       corpus.Form // how documents were read
-	Embedder   *sparse.Embedder
-
-	Classes  []string   // names
+	Embedder *sparse.Embedder
 	Machines []*Machine // one for each class
 }
 
-// Validate reports the first violation of what a model must be, or nil: settings in range, an
-// embedding as [sparse.RestoreEmbedder] asks for, a vocabulary that holds all its terms, each once,
-// names of classes that differ and a machine for each, with finite numbers and as many weights as
-// the embedding has columns. It takes one pass.
+// Validate checks what a file may have wrong: the embedding, the vocabulary, names of classes, weights that aren't
+// finite.
 func (m *Model) Validate() error {
-	if _, err := m.Settings.resolve(); err != nil {
+	if err := m.Origin.Validate(m.Embedder); err != nil {
 		return err
 	}
-	if m.Documents < 0 {
-		return fmt.Errorf("logistic: %d training documents", m.Documents)
+	if m.Embedder.Pairing != sparse.Dot || len(m.Classes) == 0 {
+		return fmt.Errorf("embedding %s and %d classes, expected dot products and some classes", m.Embedder, len(m.Classes))
 	}
-	if err := archive.Validate(m.Vocabulary, m.Tokenizer, m.Embedder); err != nil {
-		return fmt.Errorf("logistic: %w", err)
-	}
-	if m.Embedder.Pairing != sparse.Dot {
-		return fmt.Errorf("logistic: embedding %s, expected one of dot products", m.Embedder)
-	}
-	if len(m.Classes) == 0 || len(m.Machines) != len(m.Classes) {
-		return fmt.Errorf("logistic: %d machines for %d classes, expected one for each", len(m.Machines), len(m.Classes))
-	}
-	if name, twice := archive.Repeated(m.Classes); twice {
-		return fmt.Errorf("logistic: two classes are called %q", name)
-	}
-	for k, machine := range m.Machines {
-		if err := machine.validate(m.Embedder.Cols()); err != nil {
-			return fmt.Errorf("logistic: machine of %q: %w", m.Classes[k], err)
+	for k, q := range m.Machines {
+		if j := slices.IndexFunc(q.Weights, func(v float64) bool { return !finite(v) }); j >= 0 {
+			return fmt.Errorf("weight %v of column %d of %q, expected a finite number", q.Weights[j], j, m.Classes[k])
 		}
-	}
-	return nil
-}
-
-// validate checks a machine.
-func (m *Machine) validate(cols int) error {
-	if m == nil {
-		return errors.New("it isn't there")
-	}
-	if len(m.Weights) != cols {
-		return fmt.Errorf("%d weights, expected %d", len(m.Weights), cols)
-	}
-	for _, v := range []float64{m.Bias, m.Value, m.Gradient} {
-		if !finite(v) {
-			return fmt.Errorf("a number that is %v, expected a finite one", v)
-		}
-	}
-	for j, v := range m.Weights {
-		if !finite(v) {
-			return fmt.Errorf("weight %v of column %d, expected a finite number", v, j)
-		}
-	}
-	if m.Iterations < 0 || m.Evaluations < 0 {
-		return fmt.Errorf("%d iterations, %d evaluations, expected at least 0", m.Iterations, m.Evaluations)
 	}
 	return nil
 }

@@ -3,10 +3,10 @@ package logistic
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/lbfgs"
 	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/run"
@@ -46,13 +46,10 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
+	origin := archive.OriginOf(c, c.Digest())
 	var out []*Model
 	for i, price := range t.prices {
-		m := &Model{
-			Settings: t.s, Source: c.Source, Corpus: c.Digest(), Documents: c.Documents.Rows(),
-			Vocabulary: c.Vocabulary, Tokenizer: c.Tokenizer, Form: c.Form, Embedder: t.x.Embedder,
-			Classes: slices.Clone(c.Classes),
-		}
+		m := &Model{Origin: origin, Settings: t.s, Embedder: t.x.Embedder}
 		m.Settings.C = price
 		for k := range c.Classes {
 			m.Machines = append(m.Machines, machines[k][i])

@@ -16,8 +16,7 @@ var (
 	ErrDamaged   = archive.ErrDamaged
 )
 
-// Write writes the model in the project's own form, in pieces of 256 KiB. It writes nothing of a
-// model that [Model.Validate] refuses. Other errors are those of w and of ctx.
+// Write writes the model to a file of its own format. The same model has the same bytes on every platform.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 
 // Read reads a model that [Model.Write] wrote, to the bit, and checks its checksum and all that

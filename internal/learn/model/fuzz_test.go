@@ -15,12 +15,12 @@ import (
 func small() []*Model {
 	bare, none, regression := tiny(), tiny(), tiny()
 	bare.Vocabulary, bare.Classifier.Scheme = nil, solver.OneVsRest
-	bare.Classes, bare.Settings = []string{"a"}, Settings{}
+	bare.Classes, bare.Parameters = []string{"a"}, nil
 	bare.Classifier.Classes, bare.Classifier.Machines = 1, bare.Classifier.Machines[1:2]
 	bare.SupportClass = []int32{0, 0, 0}
 	none.Classifier = solver.Classifier{Classes: 1, Machines: []*solver.Machine{}}
 	none.Classes, none.SupportClass = []string{"1"}, []int32{-1, 0, 0}
-	regression.Type, regression.Laplace = NuSVR, 0.5
+	regression.Type = NuSVR
 	regression.Classes, regression.SupportClass = nil, []int32{-1, -1, -1}
 	regression.Classifier = solver.Classifier{
 		Scheme: solver.OneVsRest, Classes: 1, Machines: regression.Classifier.Machines[1:2],

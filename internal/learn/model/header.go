@@ -1,13 +1,10 @@
 package model
 
 import (
-	"maps"
-	"math"
-	"slices"
+	"fmt"
 
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/solver"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Form describes the project's own form. The package documentation explains its keys and arrays.
@@ -16,82 +13,63 @@ var Form = archive.Format[Model]{
 }
 
 func describe(f *archive.File, m *Model) {
-	const most = archive.MostBytes
-	if !f.Writing() {
-		m.Support = &sparse.CSR{}
-	}
-	kernel, classes := name(m.Kernel), archive.Names(m.Classes)
+	kernel := archive.Name(m.Kernel)
 	f.Key("type", &m.Type)
 	f.Key("kernel", &kernel)
-	f.Object("settings", func() { describeSettings(f, &m.Settings) })
 	m.Kernel = string(kernel)
-	f.Corpus(&m.Source, &m.Corpus)
-	archive.Count(f, "documents", &m.Documents, math.MaxInt)
-	f.Optional("laplace", &m.Laplace)
-	f.Optional("classes", &classes)
-	m.Classes = archive.Strings(classes)
+	f.Values("parameters", &m.Parameters)
+	f.Origin(&m.Origin)
 	c := &m.Classifier
-	if c.Classes = len(classes); !m.Type.Classifies() {
+	if c.Classes = len(m.Classes); !m.Type.Classifies() {
 		c.Classes = 1
 	}
 	archive.Named(f, "scheme", &c.Scheme, solver.OneVsOne, solver.OneVsRest, solver.Labels)
 	f.Optional("at_least_one", &c.AtLeastOne)
 	f.Optional("temperature", &c.Temperature)
 	f.Optional("rejection", &c.Rejection)
-	machines, coefficients := len(c.Machines), 0
-	for _, machine := range c.Machines {
-		if machine != nil {
-			coefficients += len(machine.Coef)
-		}
-	}
-	archive.Count(f, "machines", &machines, most)
-	archive.Count(f, "coefficients", &coefficients, most)
-	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
 	f.Embedding(&m.Embedder)
-	docs := m.Support
-	vectors, columns, values := docs.Rows(), docs.Cols, len(docs.Values)
-	archive.Count(f, "vectors", &vectors, most)
-	archive.Count(f, "columns", &columns, math.MaxInt)
-	archive.Count(f, "values", &values, most)
-	if !f.Writing() {
-		docs.Cols = columns
-	}
-	archive.Array(f, "support vectors", &docs.Offsets, vectors+1)
-	archive.Array(f, "support vectors", &docs.Terms, values)
-	archive.Array(f, "support vectors", &docs.Values, values)
-	archive.Array(f, "support vectors", &m.SupportDoc, vectors)
-	archive.Array(f, "support vectors", &m.SupportClass, vectors)
-	describeMachines(f, &c.Machines, machines, coefficients)
+	n := f.Documents("support", &m.Support)
+	archive.Array(f, "support", &m.SupportDoc, n)
+	archive.Array(f, "support", &m.SupportClass, n)
+	describeMachines(f, &c.Machines)
 }
 
-func describeSettings(f *archive.File, s *Settings) {
-	f.Optional("c", &s.C)
-	f.Optional("nu", &s.Nu)
-	f.Optional("epsilon", &s.Epsilon)
-	f.Key("tolerance", &s.Tolerance)
-	f.Optional("probabilities", &s.Probabilities)
-	f.Optional("thresholds", &s.Thresholds)
-	f.Optional("seed", &s.Seed)
-	var weights []classWeight // a list, since names of classes needn't be UTF-8
-	for _, class := range slices.Sorted(maps.Keys(s.Weights)) {
-		weights = append(weights, classWeight{name(class), s.Weights[class]})
-	}
-	f.Optional("weights", &weights)
-	if f.Writing() {
-		return
-	}
-	for _, w := range weights {
-		if s.Weights == nil {
-			s.Weights = map[string]float64{}
+// describeMachines describes machines, some of which may be missing, and their coefficients.
+func describeMachines(f *archive.File, machines *[]*solver.Machine) {
+	heads, offsets := []*solver.Machine{}, []int64{0} // without support vectors and coefficients, which are arrays
+	var support []uint32
+	var coef []float64
+	for _, m := range *machines {
+		if m != nil {
+			own := *m
+			own.Support, own.Coef, m = nil, nil, &own
+			for i, s := range (*machines)[len(heads)].Support {
+				support, coef = append(support, uint32(s)), append(coef, (*machines)[len(heads)].Coef[i])
+			}
 		}
-		s.Weights[string(w.Class)] = w.Weight
+		heads, offsets = append(heads, m), append(offsets, int64(len(coef)))
 	}
+	f.Key("machines", &heads)
+	n := len(coef)
+	archive.Count(f, "coefficients", &n, archive.MostBytes)
+	f.Offsets("machines", &offsets, len(heads), int64(n))
+	archive.Array(f, "coefficients", &support, n)
+	archive.Array(f, "coefficients", &coef, n)
+	f.Then("coefficients", func() error {
+		all := make([]int, n)
+		for k, s := range support {
+			all[k] = int(s)
+		}
+		for i, m := range heads {
+			first, end := offsets[i], offsets[i+1]
+			switch {
+			case m == nil && first < end:
+				return fmt.Errorf("machine %d is missing and has %d coefficients", i, end-first)
+			case m != nil:
+				m.Support, m.Coef = all[first:end:end], coef[first:end:end]
+			}
+		}
+		*machines = heads
+		return nil
+	})
 }
-
-type classWeight struct {
-	Class  name    `json:"class"`
-	Weight float64 `json:"weight"`
-}
-
-// name is a text that needn't be UTF-8.
-type name = archive.Name

@@ -130,14 +130,14 @@ func formatFloat(v float64) string {
 }
 
 // Labels returns the number that stands for each class in LIBSVM's files, which know integers only:
-// the name where all names are integers, otherwise 1, 2, … in the order of Classes. Where all names
+// the name if all names are integers, otherwise 1, 2, … in the order of classes. If all names
 // are numbers, they must be different 32-bit integers: files of documents have them as they are.
-func (m *Model) Labels() ([]int32, error) {
-	labels := make([]int32, len(m.Classes))
+func Labels(classes []string) ([]int32, error) {
+	labels := make([]int32, len(classes))
 	all := true
 	var bad error
 	seen := map[int32]string{}
-	for i, name := range m.Classes {
+	for i, name := range classes {
 		v, err := strconv.ParseFloat(name, 64)
 		if err != nil || !finite(v) {
 			all = false

@@ -53,9 +53,6 @@ func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 	}
 	m.Embedder = sparse.Embedding{}.Fit(m.Support)
 	m.Embedder.Open = true
-	if err := m.Validate(); err != nil { // what the form can say wrong was found already, at its line
-		return nil, &SyntaxError{file, l.line, err.Error(), "a model"}
-	}
 	return m, nil
 }
 
@@ -150,11 +147,6 @@ func (l *libsvmReader) understand() error {
 	}
 	l.int("nr_class", 2, 2)
 	rho := l.float("rho")
-	if l.lines["probA"] > 0 {
-		if l.m.Laplace = l.float("probA"); l.m.Laplace < 0 {
-			return l.fail(l.lines["probA"], l.header["probA"][0], "a scale of at least 0")
-		}
-	}
 	l.sizes = []int{l.total}
 	l.m.Classifier = solver.Classifier{Scheme: solver.OneVsRest, Classes: 1, Machines: []*solver.Machine{{Rho: rho}}}
 	return l.err
@@ -189,7 +181,6 @@ func (l *libsvmReader) understandClasses() error {
 	for i, machine := range l.m.Classifier.Machines {
 		machine.Sigmoid = &solver.Sigmoid{A: a[i], B: b[i]}
 	}
-	l.m.Settings.Probabilities = len(rho) > 0
 	return nil
 }
 
@@ -263,7 +254,7 @@ func sum[T int | float64](values []T) (sum T) {
 // to the machine of i and class r, or r+1 from i on.
 func (l *libsvmReader) vectors() error {
 	m := l.m
-	m.Support = &sparse.CSR{Offsets: []int64{0}}
+	m.Support, m.SupportClass = &sparse.CSR{Offsets: []int64{0}}, []int32{}
 	for class, size := range l.sizes {
 		machines := m.Classifier.Machines
 		if m.Type.Classifies() {

@@ -114,12 +114,6 @@ func TestProbabilitiesAgree(t *testing.T) {
 			}
 		}
 	}
-	m := recipe{typ: EpsilonSVR, kernel: "linear"}.train(t)
-	text, _ := libsvmText(t, m, LIBSVMOptions{})
-	if !strings.Contains(text, "\nprobA 0.25\n") {
-		t.Error("the scale of the Laplace distribution isn't written")
-	}
-	predict(t, text, rawFile(points(2, 20, 6, false)), "-b", "1")
 }
 
 // What svm-train writes is read, and decides as svm-predict does.
@@ -203,7 +197,7 @@ func TestReadSVMTrain(t *testing.T) {
 						agree(t, values, predictDecisions(t, string(text), file))
 					}
 					if m.Type.Classifies() {
-						labels := musttest.Get(m.Labels())(t)
+						labels := musttest.Get(Labels(m.Classes))(t)
 						agreeOnClasses(t, m, labels, values, predict(t, string(text), file))
 					}
 				})
@@ -243,7 +237,9 @@ func checkRead(t *testing.T, m *Model, text string, probable bool) {
 	if !slices.Equal(got.rows, want.rows) {
 		t.Errorf("support vectors are written as\n%q, expected\n%q", got.rows, want.rows)
 	}
-	if p := m.Settings.Probabilities || m.Laplace > 0; p != (probable && len(m.Classes) != 1) {
-		t.Errorf("probabilities: %v, expected %v", p, probable)
+	for i, machine := range m.Classifier.Machines {
+		if m.Type.Classifies() && (machine.Sigmoid != nil) != probable {
+			t.Errorf("machine %d has a sigmoid: %v, expected %v", i, machine.Sigmoid != nil, probable)
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads, and returns the
-// number that stands for each of Classes (see [Model.Labels]). The first class is LIBSVM's first,
+// number that stands for each of Classes (see [Labels]). The first class is LIBSVM's first,
 // for which decision values are positive.
 //
 // Column j has index j+1, or j with Form.ZeroBased. The form has no place for an embedding, so it must be tf, the
@@ -28,14 +28,10 @@ import (
 //
 // Errors: a kernel or an embedding that LIBSVM doesn't know, unless opt says Precomputed, and for that a support
 // vector whose document isn't known; one-vs-rest of more classes, and separate labels; names of
-// classes that are numbers but not integers; an index above 2³¹-1; a model that isn't valid; those
-// of w and ctx.
+// classes that are numbers but not integers; an index above 2³¹-1.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions) (labels []int32, err error) {
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM's form: %w", err) }
-	if err := m.Validate(); err != nil {
-		return fail(err)
-	}
-	if labels, err = m.Labels(); err != nil {
+	if labels, err = Labels(m.Classes); err != nil {
 		return fail(err)
 	}
 	l := &libsvmWriter{
@@ -212,8 +208,6 @@ func (l *libsvmWriter) header(labels []int32) {
 			l.line("probB", b...)
 		}
 		l.line("nr_sv", sizes...)
-	} else if l.m.Laplace > 0 {
-		l.line("probA", float(l.m.Laplace))
 	}
 	l.line("SV")
 }

@@ -44,7 +44,6 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 		{one(func(m *Model) { m.Classes = []string{"1", "2", "1.0"} }), false, `classes "1" and "1.0" are the same`},
 		{one(func(m *Model) { m.SupportClass[0] = (m.SupportClass[0] + 1) % 3 }), false, "is of neither"},
 		{one(func(m *Model) { m.SupportDoc[0] = -1 }), true, "support vector 0 is document -1"},
-		{one(func(m *Model) { m.Embedder = nil }), false, "no embedding"},
 		{
 			one(func(m *Model) { m.Embedder.Norm, m.Embedder.Pairing = sparse.NormL1, sparse.ChiSquare }), false,
 			"no place for the embedding tf-l1-chi2, expected tf",

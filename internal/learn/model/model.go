@@ -1,7 +1,7 @@
 package model
 
 import (
-	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -45,16 +45,6 @@ type Regularization struct {
 	Epsilon float64 `json:"epsilon,omitempty"`
 }
 
-// Settings are what a model was trained with, for the record.
-type Settings struct {
-	Regularization
-	Weights       map[string]float64 `json:"weights,omitempty"` // of C, by name of the class
-	Tolerance     float64            `json:"tolerance"`
-	Probabilities bool               `json:"probabilities,omitempty"`
-	Thresholds    bool               `json:"thresholds,omitempty"` // of labels, tuned on folds: part of each rho
-	Seed          uint64             `json:"seed,omitempty"`
-}
-
 // Precomputed is the kernel of a model that was trained on kernel values, here or by LIBSVM, as
 // kernel.Precomputed names it. Predictions need the kernel values with the training documents that
 // SupportDoc names.
@@ -63,31 +53,17 @@ const Precomputed = "precomputed"
 // Model is a trained support vector machine. It is immutable and may be used concurrently.
 // [Model.Validate] says what must hold.
 type Model struct {
-	Type     Type
-	Kernel   string // its specification as package engine reads it, with all parameters; or Precomputed
-	Settings Settings
+	archive.Origin // without classes if the type has none
 
-	Source    string   // the training corpus, as the user named it
-	Corpus    [32]byte // its digest; zero where it isn't known
-	Documents int      // its documents; 0 where they aren't known
-
-	// Vocabulary[t] is the text of term t of the training corpus; nil where it had indices only
-	Vocabulary []string
-	// Tokenizer is what cut the texts into these terms; test documents are cut the same way
-	Tokenizer corpus.Tokenizer
-	Form      corpus.Form      // how the documents were read, for others like them
-	Embedder  *sparse.Embedder // the embedding as it was fitted: terms, document frequencies, weights
-
-	Classes []string // names of the classes in the order of the machines; nil where the type has none
+	Type       Type
+	Kernel     string              // specification, with all parameters; or Precomputed
+	Parameters map[string][]string // of training, as params.Values returns them; nil if unknown
+	Embedder   *sparse.Embedder    // the embedding as it was fitted: terms, document frequencies, weights
 
 	// Classifier holds the machines; their Support are rows of Support below. Types without classes
 	// have one machine, and the scheme OneVsRest of one class. What a machine keeps for a warm
 	// start isn't stored in files.
 	Classifier solver.Classifier
-
-	// Laplace is, for regression with probabilities, the scale σ of the Laplace distribution
-	// e^(-|z|/σ)/2σ of the deviations, in units of the targets; 0 where it isn't known.
-	Laplace float64
 
 	// the support vectors as raw values, terms as in the training corpus; without values for a
 	// precomputed kernel

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -118,12 +119,9 @@ func (r recipe) train(t testing.TB) *Model {
 	const n, dims = 60, 6
 	docs := points(1, n, dims, r.signed)
 	m := &Model{
-		Type: r.typ, Kernel: r.kernel, Settings: Settings{
-			Regularization: Regularization{C: 3, Nu: 0.3, Epsilon: 0.05},
-			Tolerance:      1e-3, Probabilities: r.sigmoids, Seed: 1<<64 - 1,
-		},
-		Source: "a corpus <&>", Corpus: [32]byte{1, 2, 0xff}, Documents: n, Embedder: r.embedding.Fit(docs),
-		Classes: r.classes,
+		Origin: archive.Origin{Source: "a corpus <&>", Digest: [32]byte{1, 2, 0xff}, Documents: n, Classes: r.classes},
+		Type:   r.typ, Kernel: r.kernel, Embedder: r.embedding.Fit(docs),
+		Parameters: map[string][]string{"c": {"3"}, "weight": {"a=1", "a\xff=2", "<b>=0.1"}},
 	}
 	if r.words {
 		m.Vocabulary = []string{"", "be", "bé", "zü\xff", "c", "d", "e"}
@@ -180,16 +178,12 @@ func (r recipe) train(t testing.TB) *Model {
 	case NuSVC, OneClass, NuSVR:
 		training.Nu = 0.3
 	case EpsilonSVR:
-		training.Epsilon, m.Laplace = 0.05, 0.25
-	}
-	if r.typ.Classifies() {
-		m.Settings.Weights = map[string]float64{"a": 1, "a\xff": 2, "<b>": 0.1}
+		training.Epsilon = 0.05
 	}
 	c := musttest.Get(solver.Train(ctx, gram, training, solver.Options{}))(t)
 	rows := c.Support()
 	m.Classifier, m.Support = *c, docs.SelectRows(rows)
 	m.Classifier.AtLeastOne = r.typ.Classifies() && r.scheme == solver.Labels
-	m.Settings.Thresholds = m.Classifier.AtLeastOne
 	place := map[int]int{}
 	for s, row := range rows {
 		place[row] = s

@@ -112,7 +112,7 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, k
 func (w *work) without(ctx context.Context, p *Problem, f *folded, kernels []kernel.Kernel, keep keeper) error {
 	c := p.truth()
 	c.Documents = p.raw(inCorpus(p.corpus.order, run.Numbers(0, p.Len())))
-	c.Vocabulary, c.Tokenizer = p.corpus.vocabulary, p.corpus.tokenizer
+	c.Vocabulary, c.Tokenizer = p.corpus.Vocabulary, p.corpus.Tokenizer
 	var others []int
 	for doc, part := range inCorpus(f.corpus, f.parts) {
 		if part != w.only[0] {

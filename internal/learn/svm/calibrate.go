@@ -117,7 +117,7 @@ func (f *folded) inRuns() {
 
 // calibrates says whether calibrate has enough documents: two of two classes each, or of a first label.
 func (p *Problem) calibrates(s *Settings) bool {
-	return calibrates(p.corpus.labels, p.Len(), len(p.corpus.classes), s)
+	return calibrates(p.corpus.labels, p.Len(), len(p.corpus.Classes), s)
 }
 
 // Calibrates says whether probabilities of a training on a corpus can be calibrated, see [Problem.Train].

@@ -140,7 +140,7 @@ func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, er
 // trial is the validation of f as the solver has it. Thresholds are tuned when all folds are done.
 func (f *folded) trial() *solver.Trial {
 	return &solver.Trial{
-		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.classes), Scheme: f.s.Scheme,
+		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.Classes), Scheme: f.s.Scheme,
 		Parts: f.parts, Decisions: (f.s.Probabilities || f.s.Thresholds) && f.targets == nil, Only: f.only,
 	}
 }
@@ -168,7 +168,7 @@ func (f *folded) validate(
 
 // truth returns the labels, groups and weights of the documents, in the order of the corpus.
 func (p *Problem) truth() *corpus.Corpus {
-	c := &corpus.Corpus{Source: p.corpus.source, Classes: p.corpus.classes, Groups: p.corpus.groups,
+	c := &corpus.Corpus{Source: p.corpus.Source, Classes: p.corpus.Classes, Groups: p.corpus.groups,
 		Weights: inCorpus(p.corpus.order, p.corpus.weights)}
 	for _, i := range inCorpus(p.corpus.order, run.Numbers(0, p.Len())) {
 		c.Labels.Add(p.corpus.labels.Of(i)...)

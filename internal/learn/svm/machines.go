@@ -82,7 +82,7 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 	}
 	whole := &solver.Classifier{Scheme: solver.OneVsRest, Classes: 1}
 	if s.Type.Classifies() {
-		whole.Scheme, whole.Classes = s.Scheme, len(p.corpus.classes)
+		whole.Scheme, whole.Classes = s.Scheme, len(p.corpus.Classes)
 	}
 	for i, part := range parts {
 		if part == nil || part.Scheme != whole.Scheme || part.Classes != whole.Classes {

@@ -84,7 +84,7 @@ func (f *folded) together(o *outcome) (t *together, err error) {
 		place(&t.Labels, len(f.parts), docs, own.Labels)
 		place(&t.Value, len(f.parts), docs, own.Values)
 		place(&t.Decisions, len(f.parts), docs, own.Decisions)
-		fit := &solver.Classifier{Scheme: f.s.Scheme, Classes: len(f.p.corpus.classes),
+		fit := &solver.Classifier{Scheme: f.s.Scheme, Classes: len(f.p.corpus.Classes),
 			Machines: make([]*solver.Machine, machines)}
 		for m := range fit.Machines {
 			if !slices.Contains(own.Missing, m) {
@@ -159,7 +159,7 @@ func (f *folded) separate(o *outcome) (n int64) {
 
 // check reports an outcome of a fold that isn't one of f.
 func (f *folded) check(own *FoldOutcome, fold int) error {
-	n, classes := len(f.held(fold)), len(f.p.corpus.classes)
+	n, classes := len(f.held(fold)), len(f.p.corpus.Classes)
 	_, most := f.s.machines(f.p.bound.classes)
 	machines := int(most)
 	number := func(is bool) int {

@@ -41,7 +41,7 @@ func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Proble
 		return nil, err
 	}
 	var digest sync.WaitGroup
-	digest.Go(func() { p.corpus.digest = c.Digest() })
+	digest.Go(func() { p.corpus.Digest = c.Digest() })
 	p.values, err = square(ctx, m, p.corpus.order)
 	digest.Wait()
 	return p, err

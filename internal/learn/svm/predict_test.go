@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
@@ -80,7 +81,7 @@ func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
 func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 	c := read(t, "synthetic:docs=20,terms=100,length=10,classes=2,seed=3", corpus.Options{})
 	m := &model.Model{Type: model.CSVC, Kernel: DefaultKernel, Embedder: sparse.Sphere.Fit(c.Documents),
-		Classes:    []string{"a", "b"},
+		Origin:     archive.Origin{Classes: []string{"a", "b"}},
 		Classifier: solver.Classifier{Scheme: solver.OneVsOne, Classes: 2, Machines: []*solver.Machine{{Rho: 0.5}}},
 		Support:    &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}}
 	p := predict(t, m, c.Documents, PredictOptions{})

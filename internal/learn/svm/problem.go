@@ -34,18 +34,13 @@ type Problem struct {
 
 // corpus is what is kept of the training corpus beside its documents, which x holds.
 type dataset struct {
-	source     string
-	first      int // number of the first document in messages
-	digest     [32]byte
-	vocabulary []string
-	tokenizer  corpus.Tokenizer
-	form       corpus.Form
-	classes    []string
-	labels     sparse.Labels // in the order of the problem
-	weights    []float64     // so, too; nil for 1 each
-	groups     []int64       // in the order of the corpus; nil without groups
-	order      []int         // order[i] is the number in the corpus of document i of the problem
-	cols       int           // columns of the corpus
+	archive.Origin
+	first   int           // number of the first document in messages
+	labels  sparse.Labels // in the order of the problem
+	weights []float64     // so, too; nil for 1 each
+	groups  []int64       // in the order of the corpus; nil without groups
+	order   []int         // order[i] is the number in the corpus of document i of the problem
+	cols    int           // columns of the corpus
 }
 
 // NewProblem embeds a corpus and makes the engine for it. It computes nothing of the matrix yet. It
@@ -74,9 +69,8 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 		return nil, p.tooLarge()
 	}
 	p.corpus = dataset{
-		source: c.Source, first: c.Number(0), vocabulary: c.Vocabulary, tokenizer: c.Tokenizer, form: c.Form,
-		classes: c.Classes, groups: c.Groups,
-		cols: c.Documents.Cols, order: byClass(c),
+		Origin: archive.OriginOf(c, [32]byte{}), first: c.Number(0), groups: c.Groups, cols: c.Documents.Cols,
+		order: byClass(c),
 	}
 	p.corpus.weights = run.Pick(c.Weights, p.corpus.order)
 	for _, i := range p.corpus.order {
@@ -118,7 +112,7 @@ func (p *Problem) embed(ctx context.Context, c *corpus.Corpus, embedder *sparse.
 	ctx, report := startReporter(ctx, p.opt.Progress, "embedding", 0)
 	defer report.Finish(&err)
 	var digest sync.WaitGroup
-	digest.Go(func() { p.corpus.digest = c.Digest() })
+	digest.Go(func() { p.corpus.Digest = c.Digest() })
 	defer digest.Wait()
 	x, err := embedder.TransformRows(ctx, c.Documents, p.corpus.order, p.opt.Workers)
 	if err != nil {
@@ -158,7 +152,7 @@ func byClass(c *corpus.Corpus) []int {
 // documents on average.
 func (p *Problem) tileColumns() int {
 	const least, most = 512, 4096 // shorter tiles cost more in the search of posting lists than they save
-	classes := len(p.corpus.classes)
+	classes := len(p.corpus.Classes)
 	if classes < 3 {
 		return most
 	}
@@ -169,7 +163,7 @@ func (p *Problem) tileColumns() int {
 func (p *Problem) Len() int { return p.x.Rows() }
 
 // Classes returns the names of the classes.
-func (p *Problem) Classes() []string { return p.corpus.classes }
+func (p *Problem) Classes() []string { return p.corpus.Classes }
 
 // Embedding returns the embedding of the documents.
 func (p *Problem) Embedding() sparse.Embedding { return p.x.Embedder.Embedding }
@@ -206,7 +200,7 @@ func (p *Problem) single() ([]int, error) {
 			labels[i] = int(ids[0])
 		default:
 			return nil, fmt.Errorf("svm: document %d of %s has %d labels, expected one, or a machine for each label",
-				p.corpus.order[i]+p.corpus.first, p.corpus.source, len(ids))
+				p.corpus.order[i]+p.corpus.first, p.corpus.Source, len(ids))
 		}
 	}
 	return labels, nil
@@ -229,12 +223,12 @@ func (p *Problem) targets() ([]float64, error) {
 	if e := p.Embedding(); e.Supervised() {
 		return nil, fmt.Errorf("svm: a regression on the embedding %s, expected one that doesn't learn from classes", e)
 	}
-	values := make([]float64, len(p.corpus.classes))
-	for c, name := range p.corpus.classes {
+	values := make([]float64, len(p.corpus.Classes))
+	for c, name := range p.corpus.Classes {
 		v, err := strconv.ParseFloat(name, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("svm: label %q of %s, expected a finite number: regression estimates the labels",
-				name, p.corpus.source)
+				name, p.corpus.Source)
 		}
 		values[c] = v
 	}
@@ -247,7 +241,7 @@ func (p *Problem) targets() ([]float64, error) {
 		if c < 0 {
 			return nil, fmt.Errorf(
 				"svm: document %d of %s has no label, expected a number: regression estimates the labels",
-				p.corpus.order[i]+p.corpus.first, p.corpus.source)
+				p.corpus.order[i]+p.corpus.first, p.corpus.Source)
 		}
 		targets[i] = values[c]
 	}

@@ -65,6 +65,13 @@ func (s *Settings) numbers() model.Regularization {
 // Used returns the numbers that the type uses.
 func (s *Settings) Used() model.Regularization { return s.Type.Used(s.numbers()) }
 
+// SettingsOf returns the parameters that a model was trained with, as far as they are known.
+func SettingsOf(m *model.Model) Settings {
+	s := Settings{Type: m.Type}
+	_ = params.SetAll(&s, m.Parameters) // a file may have any
+	return s
+}
+
 // rejects says whether some documents get no class.
 func (s *Settings) rejects() bool { return s.Reject != RejectionTarget{} }
 
@@ -202,7 +209,7 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 	for _, i := range machines {
 		wanted[i] = true
 	}
-	read := make([]bool, len(p.corpus.classes))
+	read := make([]bool, len(p.corpus.Classes))
 	for i, pair := range solver.Pairs(len(read)) {
 		if wanted[i] {
 			read[pair[0]], read[pair[1]] = true, true
@@ -223,7 +230,7 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 
 // solverTraining returns what the solver trains on.
 func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
-	t = solver.Training{Classes: len(p.corpus.classes), Scheme: s.Scheme, Alone: s.Alone}
+	t = solver.Training{Classes: len(p.corpus.Classes), Scheme: s.Scheme, Alone: s.Alone}
 	if t.Parameters, err = p.parameters(s); err != nil {
 		return t, err
 	}
@@ -278,17 +285,17 @@ func (p *Problem) classifier(
 func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	par := solver.Parameters{
 		C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
-		ClassNames: p.corpus.classes,
+		ClassNames: p.corpus.Classes,
 	}
 	weights := p.weights(s)
 	if len(weights) == 0 || !s.Type.Classifies() {
 		return par, nil
 	}
-	par.Weights = slices.Repeat([]float64{1}, len(p.corpus.classes))
+	par.Weights = slices.Repeat([]float64{1}, len(p.corpus.Classes))
 	for name, w := range weights {
-		c := slices.Index(p.corpus.classes, name)
+		c := slices.Index(p.corpus.Classes, name)
 		if c < 0 {
-			return par, fmt.Errorf("svm: a weight for class %q, which %s doesn't have", name, p.corpus.source)
+			return par, fmt.Errorf("svm: a weight for class %q, which %s doesn't have", name, p.corpus.Source)
 		}
 		par.Weights[c] = w
 	}
@@ -300,7 +307,7 @@ func (p *Problem) weights(s *Settings) map[string]float64 {
 	if !s.Balanced {
 		return s.Weights
 	}
-	documents := make([]int, len(p.corpus.classes))
+	documents := make([]int, len(p.corpus.Classes))
 	n := 0
 	for i := range p.Len() {
 		own := p.corpus.labels.Of(i)
@@ -316,12 +323,12 @@ func (p *Problem) weights(s *Settings) map[string]float64 {
 		switch {
 		case of == 0 || of == n:
 		case s.Scheme == solver.OneVsOne:
-			out[p.corpus.classes[c]] = float64(n) / (float64(len(documents)) * float64(of))
+			out[p.corpus.Classes[c]] = float64(n) / (float64(len(documents)) * float64(of))
 		default:
-			out[p.corpus.classes[c]] = float64(n-of) / float64(of)
+			out[p.corpus.Classes[c]] = float64(n-of) / float64(of)
 		}
-		if own, ok := s.Weights[p.corpus.classes[c]]; ok { // given beside
-			out[p.corpus.classes[c]] = own
+		if own, ok := s.Weights[p.corpus.Classes[c]]; ok { // given beside
+			out[p.corpus.Classes[c]] = own
 		}
 	}
 	return out
@@ -332,22 +339,16 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	rows := c.Support()
 	at := make(map[int]int, len(rows))
 	out := &model.Model{
-		Type: s.Type, Kernel: s.Kernel.String(),
-		Settings: model.Settings{
-			Regularization: s.numbers(), Weights: s.Weights, Tolerance: s.Tolerance,
-			Probabilities: s.Probabilities, Thresholds: s.Thresholds, Seed: s.Seed,
-		},
-		Source: p.corpus.source, Corpus: p.corpus.digest, Documents: p.Len(),
-		Vocabulary: p.corpus.vocabulary, Tokenizer: p.corpus.tokenizer, Form: p.corpus.form,
-		Embedder: kernel.Opened(s.Kernel, p.x.Embedder, p.corpus.vocabulary),
+		Origin: p.corpus.Origin, Type: s.Type, Kernel: s.Kernel.String(), Parameters: params.Values(s),
+		Embedder: kernel.Opened(s.Kernel, p.x.Embedder, p.corpus.Vocabulary),
 		Support:  p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
 		Classifier: solver.Classifier{
 			Scheme: c.Scheme, Classes: c.Classes, Machines: make([]*solver.Machine, len(c.Machines)),
 			AtLeastOne: c.AtLeastOne, Temperature: c.Temperature, Rejection: c.Rejection,
 		},
 	}
-	if s.Type.Classifies() {
-		out.Classes = p.corpus.classes
+	if !s.Type.Classifies() {
+		out.Classes = nil
 	}
 	for k, i := range rows {
 		at[i] = k

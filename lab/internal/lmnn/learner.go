@@ -111,9 +111,10 @@ func (m metricModel) columns() int {
 func (m metricModel) About() learn.About {
 	s := m.Settings
 	a := learn.About{
-		Type: "lmnn" + params.Spec(s), Scheme: solver.OneVsRest, Classes: m.Classes,
-		Machines: m.Classes, Terms: m.columns(), Width: m.Columns, Bytes: m.Bytes(), Votes: true,
+		Type: "lmnn" + params.Spec(s), Scheme: solver.OneVsRest, Machines: m.Classes, Terms: m.columns(), Width: m.Columns,
+		Bytes: m.Bytes(), Votes: true,
 	}
+	a.Classes = m.Classes
 	for c := range m.Columns {
 		a.Columns = append(a.Columns, uint32(c))
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/lab/internal/lmnn"
-	"github.com/gramengine/gram/sparse"
 )
 
 // Form describes a model's file. Layers and a classifier
@@ -19,10 +18,7 @@ var Form = archive.Format[Model]{
 
 func describe(f *archive.File, m *Model) {
 	f.Object("settings", func() { describeSettings(f, &m.Settings) })
-	f.Corpus(&m.Source, &m.Corpus)
-	archive.Count(f, "documents", &m.Documents, 1<<40)
-	f.Names("classes", &m.Classes)
-	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
+	f.Origin(&m.Origin)
 	f.Key("choices", &m.Choices)
 	columns := len(m.Columns)
 	archive.Count(f, "columns", &columns, 1<<32)
@@ -108,23 +104,11 @@ var layerForm = archive.Format[Layer]{
 	Package: "mkm", Name: "gram mkm layer ",
 	Validate: func(l *Layer) error { return l.validate(0) },
 	Describe: func(f *archive.File, l *Layer) {
-		if l.Base == nil {
-			l.Base = &sparse.CSR{}
-		}
 		f.Key("kernel", &l.Kernel)
 		f.Key("explained", &l.Explained)
 		f.Embedding(&l.Embedder)
-		n, columns, values, width := l.Base.Rows(), l.Base.Cols, len(l.Base.Values), l.Width()
-		archive.Count(f, "documents", &n, 1<<32)
-		archive.Count(f, "columns", &columns, 1<<32)
-		archive.Count(f, "values", &values, 1<<38)
+		n, width := f.Documents("base", &l.Base), l.Width()
 		archive.Count(f, "width", &width, MostWidth)
-		if !f.Writing() {
-			l.Base.Cols = columns
-		}
-		archive.Array(f, "base", &l.Base.Offsets, n+1)
-		archive.Array(f, "base", &l.Base.Terms, values)
-		archive.Array(f, "base", &l.Base.Values, values)
 		archive.Array(f, "map", &l.Map, n, width)
 		archive.Array(f, "map", &l.Offsets, width)
 		archive.Array(f, "map", &l.Components, width)

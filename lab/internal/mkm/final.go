@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/lab/internal/lmnn"
 	"github.com/gramengine/gram/lab/internal/width"
@@ -17,9 +18,9 @@ import (
 func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err error) {
 	l := lv.number
 	m = &Model{
-		Settings: t.s, Source: t.c.Source, Corpus: t.digest, Documents: lv.n, Choices: slices.Clone(t.choices[:l+1]),
-		Classes: t.c.Classes, Vocabulary: t.c.Vocabulary, Tokenizer: t.c.Tokenizer, Form: t.c.Form,
+		Origin: archive.OriginOf(t.c, t.digest), Settings: t.s, Choices: slices.Clone(t.choices[:l+1]),
 	}
+	m.Documents = lv.n
 	for i := range m.Choices { // of other machines of the path
 		if c := &m.Choices[i]; i < l || f != Metric {
 			c.Steps, c.StepsWrong = 0, 0

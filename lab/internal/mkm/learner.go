@@ -11,6 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -124,8 +125,8 @@ type levelRow struct {
 func (m multilayerModel) About() learn.About {
 	s := m.Settings
 	a := learn.About{
-		Type: "mkm" + params.Spec(s), Scheme: solver.OneVsRest, Classes: m.Classes, Machines: m.Classes,
-		Votes: s.Final != Machines, Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form, Bytes: m.Bytes(),
+		Origin: m.Origin, Type: "mkm" + params.Spec(s), Scheme: solver.OneVsRest, Machines: m.Classes,
+		Votes: s.Final != Machines, Bytes: m.Bytes(),
 	}
 	if a.Columns = slices.Sorted(slices.Values(m.Columns)); m.Columns == nil {
 		a.Columns = m.Layers[0].Embedder.Terms
@@ -148,7 +149,7 @@ func (m multilayerModel) About() learn.About {
 		a.Text = append(a.Text, fmt.Sprintf("metric: loss %.6g, %.6g of the Euclidean metric, iterations: %d",
 			m.Metric.Value, m.Metric.Start, m.Metric.Iterations))
 	case m.Machines != nil:
-		a.C = m.Machines.Settings.C
+		a.C = svm.SettingsOf(m.Machines).C
 		a.Text = append(a.Text, fmt.Sprintf("machines: %s, %d support vectors", m.Machines.Kernel,
 			m.Machines.Support.Rows()))
 	}

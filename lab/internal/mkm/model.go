@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -18,14 +17,8 @@ import (
 type Model struct {
 	Settings Settings
 
-	Source     string   // the training corpus, as the user named it
-	Corpus     [32]byte // its digest
-	Documents  int      // that were trained on
-	Vocabulary []string // text of each term of the corpus; nil where it had indices only
-	Tokenizer  corpus.Tokenizer
-	Form       corpus.Form // how documents were read
-	Classes    []string    // names
-	Choices    []Choice    // by level, len(Layers) + 1
+	archive.Origin          // with the number of documents that were trained on
+	Choices        []Choice // by level, len(Layers) + 1
 
 	// Columns are the features of documents that pass, the most informative first; nil where all do and
 	// there is a layer.

@@ -76,24 +76,18 @@ func (m regression) Weights() (weights [][]float64, columns []uint32, of string)
 
 // row is a machine in a report.
 type row struct {
-	Class      string  `json:"class"`
-	Objective  float64 `json:"objective"`
-	Gradient   float64 `json:"gradient"`
-	Iterations int     `json:"iterations"`
-	Converged  bool    `json:"converged"`
-	Theta      float64 `json:"theta"`
-	Bounded    bool    `json:"theta_bounded,omitempty"`
+	Class string `json:"class"`
+	*Machine
 }
 
 func (m regression) About() learn.About {
 	s := m.Settings
 	a := learn.About{
-		Type: "sphere-logistic" + params.Spec(s), Embedding: m.Embedder.String(), Scheme: s.Scheme,
-		Regularization: model.Regularization{C: s.C}, Classes: m.Classes, Machines: m.Classes, Probabilities: true,
-		Vocabulary: m.Vocabulary, Tokenizer: m.Tokenizer, Form: m.Form,
-		Terms: len(m.Embedder.Terms), Columns: m.Embedder.Terms, Width: m.Embedder.Width(),
+		Origin: m.Origin, Type: "sphere-logistic" + params.Spec(s), Scheme: s.Scheme,
+		Regularization: model.Regularization{C: s.C}, Machines: m.Classes, Probabilities: true,
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Ended: learn.Ended{Machines: len(m.Machines)},
 	}
+	a.Embeds(m.Embedder)
 	var steps, passes, bounded int
 	var value float64
 	for k, q := range m.Machines {
@@ -104,7 +98,7 @@ func (m regression) About() learn.About {
 		if q.Bounded {
 			bounded++
 		}
-		a.Rows = append(a.Rows, row{m.Classes[k], q.Value, q.Gradient, q.Iterations, q.Converged, q.Theta, q.Bounded})
+		a.Rows = append(a.Rows, row{m.Classes[k], q})
 	}
 	a.Text = []string{fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)}
 	if bounded > 0 {

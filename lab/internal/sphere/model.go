@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/logistic"
 	"github.com/gramengine/gram/internal/learn/model"
@@ -17,18 +16,9 @@ import (
 
 // Model is what was trained on a corpus. It is immutable and may be used concurrently.
 type Model struct {
+	archive.Origin
 	Settings Settings
-
-	Source    string   // the training corpus, as the user named it
-	Corpus    [32]byte // its digest
-	Documents int      // its documents
-
-	Vocabulary []string // text of each term of the corpus; nil where it had indices only
-	Tokenizer  corpus.Tokenizer
-	Form       corpus.Form // how documents were read
-	Embedder   *sparse.Embedder
-
-	Classes  []string   // names
+	Embedder *sparse.Embedder
 	Machines []*Machine // one for each class
 }
 
@@ -39,13 +29,11 @@ func (m *Model) Validate() error {
 	if _, err := m.Settings.resolve(); err != nil {
 		return err
 	}
-	if err := archive.Validate(m.Vocabulary, m.Tokenizer, m.Embedder); err != nil {
-		return fmt.Errorf("sphere: %w", err)
+	if err := m.Origin.Validate(m.Embedder); err != nil {
+		return err
 	}
-	name, twice := archive.Repeated(m.Classes)
-	if len(m.Classes) == 0 || len(m.Machines) != len(m.Classes) || twice || m.Embedder.Pairing != sparse.Dot {
-		return fmt.Errorf("sphere: %d machines for %d classes, %q twice: %t, embedding %s, expected a machine for each "+
-			"class and dot products", len(m.Machines), len(m.Classes), name, twice, m.Embedder)
+	if len(m.Classes) == 0 || m.Embedder.Pairing != sparse.Dot {
+		return fmt.Errorf("%d classes, embedding %s, expected some, and dot products", len(m.Classes), m.Embedder)
 	}
 	for k, machine := range m.Machines {
 		length, numbers := 0.0, []float64{machine.Bias, machine.Theta, machine.Value, machine.Gradient}
@@ -54,12 +42,12 @@ func (m *Model) Validate() error {
 		}
 		for _, v := range append(numbers, length) {
 			if v-v != 0 {
-				return fmt.Errorf("sphere: machine of %q: %v, expected a finite number", m.Classes[k], v)
+				return fmt.Errorf("machine of %q: %v, expected a finite number", m.Classes[k], v)
 			}
 		}
 		if len(machine.Weights) != m.Embedder.Cols() || machine.Theta < 0 || machine.Iterations < 0 ||
 			machine.Evaluations < 0 || machine.Theta > 0 && !(math.Abs(length-1) <= 1e-9) {
-			return fmt.Errorf("sphere: machine of %q: %d weights of squared length %v, θ %v, expected %d weights of length 1",
+			return fmt.Errorf("machine of %q: %d weights of squared length %v, θ %v, expected %d weights of length 1",
 				m.Classes[k], len(machine.Weights), length, machine.Theta, m.Embedder.Cols())
 		}
 	}
@@ -134,37 +122,10 @@ var Form = archive.Format[Model]{
 }
 
 func describe(f *archive.File, m *Model) {
-	s := &m.Settings
-	if f.Writing() {
-		*s, _ = s.resolve()
-	}
-	archive.Named(f, "scheme", &s.Scheme, solver.OneVsRest, solver.Labels)
-	c := s.C
-	if math.IsInf(c, 1) {
-		c = 0 // no regularisation
-	}
-	f.Optional("c", &c)
-	if s.C = c; c == 0 {
-		s.C = math.Inf(1)
-	}
-	f.Key("tolerance", &s.Tolerance)
-	f.Key("iterations", &s.Iterations)
-	f.Corpus(&m.Source, &m.Corpus)
-	archive.Count(f, "documents", &m.Documents, 1<<38)
-	f.Names("classes", &m.Classes)
-	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
+	f.Parameters(&m.Settings)
+	f.Origin(&m.Origin)
 	terms, k := f.Embedding(&m.Embedder), len(m.Classes)
-	if !f.Writing() {
-		for range m.Classes {
-			m.Machines = append(m.Machines, &Machine{})
-		}
-	}
-	archive.Records(f, "machines", k, func(i int) archive.Record {
-		q := m.Machines[i]
-		return archive.Record{
-			archive.Flags{&q.Converged, &q.Bounded}, &q.Iterations, &q.Evaluations, &q.Bias, &q.Theta, &q.Value, &q.Gradient,
-		}
-	})
+	archive.Machines(f, &m.Machines, k)
 	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/lbfgs"
 	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/params"
@@ -50,16 +51,16 @@ type Options struct {
 // Machine is a trained decision function f of one class against others; P(class | x) is 1/(1 +
 // e^-f(x)).
 type Machine struct {
-	Weights []float64 // û, by column of the embedding
-	Theta   float64   // 0 of a machine that always returns Bias
-	Bias    float64
-
-	Value       float64 // of the objective
-	Gradient    float64 // gradient norm
-	Iterations  int
-	Evaluations int  // of objective and gradient
-	Converged   bool // whether the tolerance was reached, or the value fell no more
-	Bounded     bool // whether θ is at its maximum, because the documents are separable
+	Weights     []float64 `json:"-"`         // û, by column of the embedding
+	Value       float64   `json:"objective"` // objective
+	Gradient    float64   `json:"gradient"`  // gradient norm
+	Iterations  int       `json:"iterations"`
+	Evaluations int       `json:"evaluations"` // number of evaluations of the objective and its gradient
+	Converged   bool      `json:"converged"`   // whether the tolerance was reached, or the value fell no more
+	Theta       float64   `json:"theta"`       // 0 of a machine that always returns Bias
+	// Bounded is set if θ is at its maximum, because the documents are separable.
+	Bounded bool    `json:"theta_bounded,omitempty"`
+	Bias    float64 `json:"bias"`
 }
 
 // Problem is a set of documents to train machines on. It may be used concurrently.
@@ -231,12 +232,10 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
+	origin := archive.OriginOf(c, c.Digest())
 	var out []*Model
 	for i, price := range prices {
-		m := &Model{
-			Settings: s, Source: c.Source, Corpus: c.Digest(), Documents: c.Documents.Rows(), Vocabulary: c.Vocabulary,
-			Tokenizer: c.Tokenizer, Form: c.Form, Embedder: x.Embedder, Classes: slices.Clone(c.Classes),
-		}
+		m := &Model{Origin: origin, Settings: s, Embedder: x.Embedder}
 		m.Settings.C = price
 		for k := range c.Classes {
 			m.Machines = append(m.Machines, machines[k][i])
