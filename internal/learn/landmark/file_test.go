@@ -15,9 +15,6 @@ func trained(t testing.TB, s Settings) *Model {
 	t.Helper()
 	s.Landmarks = 12
 	m := musttest.Get(Train(context.Background(), texts(40, 3, 3, s.Scheme == solver.Labels), s, Options{}))(t)
-	for _, machine := range m.Machines {
-		machine.Gap = 0 // files don't keep it
-	}
 	return m
 }
 
