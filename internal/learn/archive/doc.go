@@ -21,10 +21,10 @@
 //
 //	func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 //
-// [Array] and [Table] describe arrays, [File.Part] all others. When a file is read, keys have their values when their
-// statement returns, and arrays theirs when the description has ended and all bytes and the checksum have been checked:
-// only a function passed to [Table] or [File.Part] sees the arrays before its own. A file that says it is larger than it is
-// costs no more memory than what is there.
+// [Array] and [Table] describe arrays, [File.Part] all others. When a file is read, keys have their values
+// when their statement returns, and arrays when the description has ended and the checksum has been
+// checked: only a function passed to [Table] or [File.Part] sees the arrays before its own. A file that
+// says it is larger than it is costs no more memory than what is there.
 //
 // Package archivetest tests such a file in one call, and fuzzes its reader in another.
 package archive
