@@ -1,7 +1,6 @@
 package repro
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,50 +10,37 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// Numbers is a setting with a list of different positive numbers, in increasing order.
-type Numbers []float64
+// List is a setting with different positive numbers in increasing order.
+type List[T int | float64] []T
+
+// Numbers and Ints are lists.
+type (
+	Numbers = List[float64]
+	Ints    = List[int]
+)
 
 // String returns the list as UnmarshalText reads it.
-func (l Numbers) String() string { return join(l) }
-
-// UnmarshalText reads a list separated by commas.
-func (l *Numbers) UnmarshalText(text []byte) (err error) {
-	*l, err = parseList(string(text), "number", func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
-	return err
-}
-
-// Ints is a setting with a list of different positive integers, in increasing order.
-type Ints []int
-
-// String returns the list as UnmarshalText reads it.
-func (l Ints) String() string { return join(l) }
-
-// UnmarshalText reads a list separated by commas.
-func (l *Ints) UnmarshalText(text []byte) (err error) {
-	*l, err = parseList(string(text), "integer", strconv.Atoi)
-	return err
-}
-
-// parseList reads positive numbers of at most 1e300.
-func parseList[T int | float64](s, what string, parse func(string) (T, error)) (list []T, err error) {
-	for part := range strings.SplitSeq(s, ",") {
-		v, err := parse(strings.TrimSpace(part))
-		if err != nil || !(v > 0) || float64(v) > 1e300 {
-			return nil, fmt.Errorf("%q is not a positive %s", part, what)
-		}
-		list = append(list, v)
-	}
-	slices.Sort(list)
-	return slices.Compact(list), nil
-}
-
-// join returns a list separated by commas.
-func join[T cmp.Ordered](list []T) string {
+func (l List[T]) String() string {
 	var parts []string
-	for _, v := range list {
+	for _, v := range l {
 		parts = append(parts, fmt.Sprint(v))
 	}
 	return strings.Join(parts, ",")
+}
+
+// UnmarshalText reads a list separated by commas.
+func (l *List[T]) UnmarshalText(text []byte) error {
+	*l = nil
+	for part := range strings.SplitSeq(string(text), ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(v > 0) || v > 1e300 || float64(T(v)) != v {
+			return fmt.Errorf("%q is not a positive number of this list", part)
+		}
+		*l = append(*l, T(v))
+	}
+	slices.Sort(*l)
+	*l = slices.Compact(*l)
+	return nil
 }
 
 // Words is a setting with a list of words.

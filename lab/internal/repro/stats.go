@@ -23,7 +23,7 @@ func Measure(values []float64) Measured {
 
 // Test is the result of a test of significance of two methods.
 type Test struct {
-	Statistic float64 // t or z; above 0 where the first method has the greater figure
+	Statistic float64 // t or z; positive if the first method has the larger figure
 	P         float64 // probability of a statistic as far from 0, or further, if there were no difference
 }
 
@@ -31,9 +31,9 @@ type Test struct {
 //
 //	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i],
 //
-// by Student's distribution of n-1 degrees of freedom. Differences that are all 0 give t = 0 and p
-// = 1; all equal otherwise, t = ±Inf and p = 0. Fewer than two pairs give NaN. It panics where the
-// lengths differ. Source: Student, Biometrika 6 (1908).
+// by Student's distribution with n-1 degrees of freedom. If all differences are 0, t is 0 and p is
+// 1; if they are equal otherwise, t is ±Inf and p is 0. Fewer than two pairs give NaN. Source:
+// Student, Biometrika 6 (1908).
 func PairedT(a, b []float64) Test {
 	d := floats.SubTo(make([]float64, len(a)), a, b)
 	if len(d) < 2 {
@@ -50,8 +50,8 @@ func PairedT(a, b []float64) Test {
 	return Test{t, 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.N - 1)}.Survival(math.Abs(t))}
 }
 
-// SignTest is the two-sided micro sign test of two classifiers on the same objects, of which the
-// first alone is right on a and the second alone on b,
+// SignTest is the two-sided micro sign test of two classifiers. On a objects only the first is
+// right, on b only the second,
 //
 //	z = (a - n/2) / √(n/4),  n = a + b,
 //

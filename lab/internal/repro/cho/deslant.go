@@ -9,12 +9,11 @@ import (
 )
 
 // deslant shears each image so that the covariance of x and y becomes 0, and moves its centre of
-// mass to the middle of the image: what is at (x, y) goes to
+// mass to the middle. The pixel at (x, y) goes to
 //
 //	(x - x̄ - (y-ȳ)·cov(x,y)/var(y) + m, y - ȳ + m),  m = (side-1)/2
 //
-// and is shared there among four pixels, linearly in both directions. So an image keeps its sum,
-// but for what leaves it, and values in [0, 1] stay there. An image of one row is moved only.
+// and is divided there among four pixels, linearly in both directions.
 func deslant(c *corpus.Corpus) *corpus.Corpus {
 	const side, middle = larochelle.Side, (larochelle.Side - 1) / 2.
 	from := c.Documents
@@ -56,7 +55,7 @@ func split(x float64) (below int, share float64) {
 	return int(floor), x - floor
 }
 
-// slant returns cov(x,y)/var(y) of an image, 0 where it has no height, and its centre of mass.
+// slant returns cov(x,y)/var(y) of an image, 0 if it has one row, and its centre of mass.
 func slant(terms []uint32, values []float32) (slope, x, y float64) {
 	mass := 0.
 	for k, t := range terms {

@@ -9,14 +9,14 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// row is a row of a table: a kernel, or several of which the best on the validation set is taken.
+// row is a row of a table: a kernel, or the best of several on the validation set.
 type row struct {
 	family string
 	curve  string    // of the family, such as "degree 0"; empty for none
 	x      float64   // place on the curve: layers, factors, the degree, a multiple of the mean norm
-	shown  string    // what stands in the table
+	shown  string    // name in the table
 	specs  []string  // without embedding
-	scales []float64 // of the specs, as they stand in the table; nil where there is one kernel
+	scales []float64 // of the specs; nil if there is one kernel
 }
 
 // The families of kernels, in the order of the tables.
@@ -35,7 +35,7 @@ const (
 
 var families = []string{plain, composed, mixed, square, product, factors, average, degree, bias, smooth}
 
-// The rows of the families of thresholds that take what is best on the validation set.
+// The rows for the best bias and σ on the validation set.
 const bestBias, bestSigma = "degree 0, best bias", "degree 0, best σ"
 
 // axes are the axes of the figures.
@@ -45,9 +45,8 @@ var axes = map[string]string{
 	smooth: "σ / mean norm",
 }
 
-// kernels lists the rows of a set whose embedded training documents have the given mean norm and
-// mean squared norm. Gammas, biases and σ are multiples of what these give, so that they mean the
-// same for images and for texts.
+// kernels returns the rows of a set whose embedded training documents have the given mean norm and
+// mean squared norm.
 func (p *settings) kernels(norm, squared float64) []row {
 	var rows []row
 	for _, family := range p.Kernels {

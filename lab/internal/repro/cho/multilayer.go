@@ -239,8 +239,8 @@ func (p *machines) table(name string, chains []network, found [][][]depth, repor
 		"would be %s", name, low, high, best)
 }
 
-// effects notes by how much errors differ in pairs of results that differ in one thing: the mean over
-// pairs and runs, and the deviation over runs.
+// effects notes by how much errors differ in pairs of results that differ in one thing: the mean
+// over pairs and runs, and the deviation over runs.
 func (p *machines) effects(name string, chains []network, found [][][]depth, report *repro.Report) {
 	type result struct{ chain, layers, final int }
 	var all []result

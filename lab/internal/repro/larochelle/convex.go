@@ -10,19 +10,18 @@ import (
 // A region of an image: its pixels.
 type region [Pixels]bool
 
-// Both classes of Convex have as many pixels, uniformly from regionLeast to regionMost, so that
-// counting them tells nothing. A candidate within regionSlack of the number that was drawn is
-// taken. A region that isn't convex lacks, within its hull, at least one pixel for each hollows
-// that it has (our choices).
+// Both classes have uniformly regionLeast to regionMost pixels, so that counting pixels says
+// nothing. A region within regionSlack of the drawn number is taken. A region that isn't convex
+// lacks at least one pixel of its hull for each hollows pixels that it has (our choices).
 const (
 	regionLeast, regionMost = 60, 450
 	regionSlack             = 0.1
 	hollows                 = 15
 )
 
-// Convex draws a white region on black, which is convex (class 1) or isn't (class 0), each as
-// likely. A convex one is the intersection of 3 to 8 half-planes in random directions, the other
-// the union of two or three such, where that isn't convex.
+// Convex draws a white region on black, with equal probability convex (class 1) or not (class 0). A
+// convex region is the intersection of 3 to 8 random half-planes; the other is the union of two or
+// three such that isn't convex.
 func Convex(r *rand.Rand, image []float32) int {
 	class := r.IntN(2)
 	var at region
@@ -95,7 +94,7 @@ func (g *region) missing() int {
 // point is a pixel.
 type point struct{ x, y int }
 
-// turn is above 0 where a → b → c turns to the left, 0 where they lie on a line.
+// turn is positive if a → b → c turns to the left, and 0 if they lie on a line.
 func turn(a, b, c point) int { return (b.x-a.x)*(c.y-a.y) - (b.y-a.y)*(c.x-a.x) }
 
 // hull returns the corners of the convex hull, turning to the left, by Andrew's monotone chains.

@@ -1,9 +1,9 @@
 // Package larochelle draws images like those of Larochelle, Erhan, Courville, Bergstra and Bengio,
 // ICML 2007: rectangles, convex regions, and digits on noise and on textures.
 //
-// The files of that paper aren't to be had any more where it says. The images are drawn after its
-// description; where that leaves a number open it is chosen here, and said at the function. So they
-// are look-alikes: an error on them is no error on the originals.
+// The files of that paper are no longer available. The images are drawn after its description, with
+// our choice of the numbers that it leaves open. So they are look-alikes: an error on them is no
+// error on the originals.
 package larochelle
 
 import (
@@ -63,8 +63,8 @@ func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*corpus.Co
 // rectangle is a place in an image: rows top to top+height-1, columns left to left+width-1.
 type rectangle struct{ top, left, height, width int }
 
-// drawRectangle draws sides from least to most, uniformly and anew until they differ by at least
-// apart, and a place where they fit. Half of the rectangles are taller than broad.
+// drawRectangle draws sides from least to most that differ by at least apart, and a place where
+// they fit. Half of the rectangles are taller than broad.
 func drawRectangle(r *rand.Rand, least, most, apart int) rectangle {
 	for {
 		h, w := least+r.IntN(most-least+1), least+r.IntN(most-least+1)
@@ -113,9 +113,9 @@ func Textured(r *rand.Rand, image []float32) int {
 	return q.class()
 }
 
-// texture draws a texture: noise on grids of 16, 8, 4 and 2 pixels, interpolated between the points
-// of the grid, each with a random share, around a random grey. Coarse grids have more contrast,
-// about as photographs have: an amplitude in proportion to the wavelength.
+// texture draws noise on grids of 16, 8, 4 and 2 pixels, interpolated between the points of each
+// grid, with random weights around a random grey. As in photographs, coarse grids have more
+// contrast.
 func texture(r *rand.Rand, image []float32) {
 	grey, contrast := 0.2+0.6*r.Float64(), 0.2+0.6*r.Float64()
 	for k := range image {
@@ -144,9 +144,9 @@ func texture(r *rand.Rand, image []float32) {
 	}
 }
 
-// OnNoise returns a kind that sets the digits of a corpus, in the order of documents, on noise: each
-// pixel is the greater of the digit's and a uniform random value from 0 to 1. The class is the
-// digit's.
+// OnNoise returns a kind that puts the digits of a corpus, in the order of documents, on noise:
+// each pixel is the larger of the digit's and a uniform random value from 0 to 1. The class is the
+// digit.
 func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 	return on(digits, documents, func(r *rand.Rand, image []float32) {
 		for k := range image {
@@ -155,11 +155,10 @@ func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 	})
 }
 
-// OnTexture is [OnNoise] with a texture, which stands for the paper's pieces of photographs, in place
-// of noise.
+// OnTexture is [OnNoise] with a texture in place of noise.
 func OnTexture(digits *corpus.Corpus, documents []int) Kind { return on(digits, documents, texture) }
 
-// on returns a kind that draws a ground, and of it and of a digit the greater value of each pixel.
+// on returns a kind whose pixels are the larger values of a background and a digit.
 func on(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Kind {
 	class := make([]int, len(digits.Classes))
 	for id, name := range digits.Classes {

@@ -145,8 +145,8 @@ func TestTexturedRectangle(t *testing.T) {
 	}
 }
 
-// Digits on noise keep their classes, and each pixel is the greater one of digit and noise; the noise
-// has the mean of its distribution.
+// Digits on noise keep their classes, and each pixel is the greater one of digit and noise; the
+// noise has the mean of its distribution.
 func TestOnNoise(t *testing.T) {
 	digits := &corpus.Corpus{
 		Classes: []string{"7", "0"},
