@@ -2,6 +2,7 @@ package learn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,31 +35,6 @@ func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
 		out = append(out, kernel.List{Name: "C", Values: []float64{0.1, 1, 10, 100}})
 	}
 	return out
-}
-
-// checkList checks that a list suits a type, and its values the parameter; those of kernels' own
-// parameters are checked by [kernel.Vary].
-func checkList(t model.Type, list kernel.List) error {
-	least, most, has := 0.0, 1e300, true
-	switch list.Name {
-	case "C":
-		has = t != model.NuSVC
-	case "nu":
-		most, has = 1, t == model.NuSVC || t == model.NuSVR
-	case "epsilon":
-		has = t == model.EpsilonSVR
-	default:
-		return nil
-	}
-	if !has {
-		return flagtext.Errorf("-grid %s: type %s has no %s", list.Name, t, list.Name)
-	}
-	for _, v := range list.Values {
-		if !(v > least && v <= most) {
-			return flagtext.Errorf("-grid %s: %v, expected numbers above %v and at most %v", list.Name, v, least, most)
-		}
-	}
-	return nil
 }
 
 // Grid says which settings are compared. [NewGrid] makes one.
@@ -193,6 +169,7 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 	g := &Grid{machines: t}
 	var kernels []string
 	var numbers []kernel.List
+	var embeddings []Embedding
 	for _, list := range lists {
 		switch list.Name {
 		case "kernel":
@@ -200,20 +177,22 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 		case "embed":
 			g.embeddings = list.Values
 			for _, name := range list.Values {
-				if _, err := sparse.ParseEmbedding(name); err != nil {
+				e, err := sparse.ParseEmbedding(name)
+				if err != nil {
 					return nil, flagtext.Errorf("-grid embed: %w", err)
 				}
+				embeddings = append(embeddings, Embedding{&e})
 			}
 		case "ngrams":
 			g.Cuts = len(list.Values)
 		case "scheme":
 			for _, name := range list.Values {
 				one, err := params.With(t, map[string]any{"scheme": name})
-				switch {
-				case !params.Has(t, "scheme"):
+				if err == nil && one.Scheme == solver.Labels {
+					err = errors.New("labels can't be compared with others, expected one-vs-one, one-vs-rest")
+				}
+				if err != nil {
 					return nil, flagtext.Errorf("-grid scheme with -type %s: %w", t.Type, err)
-				case err != nil || one.Scheme == solver.Labels:
-					return nil, flagtext.Errorf("-grid scheme: %q, expected one-vs-one, one-vs-rest", name)
 				}
 				g.schemes = append(g.schemes, one.Scheme)
 			}
@@ -239,15 +218,10 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 		kernels = []string{t.spec(&o)}
 	}
 	var all []kernel.Kernel
-	embedding := t.Embedding
-	for at := range max(len(g.embeddings), 1) {
-		if len(g.embeddings) > 0 {
-			e, err := sparse.ParseEmbedding(g.embeddings[at])
-			if err != nil {
-				return nil, err
-			}
-			embedding = Embedding{&e}
-		}
+	if embeddings == nil {
+		embeddings = []Embedding{t.Embedding}
+	}
+	for _, embedding := range embeddings {
 		for _, spec := range kernels {
 			k, err := o.kernelOf(spec, embedding)
 			if err != nil {
@@ -256,7 +230,7 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 			all = append(all, k)
 		}
 	}
-	if err := g.vary(t.Type, all, numbers); err != nil {
+	if err := g.vary(t, all, numbers); err != nil {
 		return nil, err
 	}
 	s, err := t.settings(&o)
@@ -281,22 +255,20 @@ func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
 }
 
 // vary fills in the lists of support vector machines.
-func (g *Grid) vary(t model.Type, kernels []kernel.Kernel, lists []kernel.List) error {
+func (g *Grid) vary(t *machines, kernels []kernel.Kernel, lists []kernel.List) error {
 	g.Lists = lists
 	var own []kernel.List
 	for _, list := range lists {
-		if err := checkList(t, list); err != nil {
-			return err
-		}
-		switch list.Name {
-		case "C":
-			g.C = list.Values
-		case "nu":
-			g.nu = list.Values
-		case "epsilon":
-			g.epsilon = list.Values
-		default:
+		to := map[string]*[]float64{"C": &g.C, "nu": &g.nu, "epsilon": &g.epsilon}[list.Name]
+		if to == nil {
 			own = append(own, list)
+			continue
+		}
+		*to = list.Values
+		for _, v := range list.Values {
+			if _, err := params.With(t, map[string]any{strings.ToLower(list.Name): fmt.Sprint(v)}); err != nil {
+				return flagtext.Errorf("-grid %s with -type %s: %w", list.Name, t.Type, err)
+			}
 		}
 	}
 	all, unused, err := kernel.Vary(kernels, own)

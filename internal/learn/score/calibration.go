@@ -11,10 +11,10 @@ type Calibration struct {
 	// decisions, documents × labels. Classes that the model doesn't know count in ECE alone.
 	LogLoss float64
 
-	// ECE is the expected calibration error: the mean over documents of how far, in the document's bin, the
-	// mean of the greatest probability is from the share for which that class is right. The bins are 15
-	// of equal width, (0, 1/15], …, (14/15, 1]. Of separate labels it is that of all decisions. Source: Guo
-	// and others, ICML 2017, section 2.
+	// ECE is the expected calibration error: the mean over documents of how far, in the document's
+	// bin, the mean of the greatest probability is from the share for which that class is right. The
+	// bins are 15 of equal width, (0, 1/15], …, (14/15, 1]. Of separate labels it is that of all
+	// decisions. Source: Guo and others, ICML 2017, section 2.
 	ECE float64
 
 	Bins []Bin `json:"-"` // those of ECE that have documents, ascending
@@ -50,9 +50,9 @@ func (r *Reliability) AddLabels(p []float64, own []int) {
 	}
 }
 
-// Add adds a document with the probabilities of classes and the classes that it has: the most probable class counts if
-// it is among them, else the first. Classes that the model doesn't know have indices after its own. Add returns the
-// greatest probability and whether that class is right.
+// Add adds a document with the probabilities of classes and the classes that it has: the most
+// probable class counts if it is among them, else the first. Classes that the model doesn't know
+// have indices after its own. Add returns the greatest probability and whether that class is right.
 func (r *Reliability) Add(p []float64, own []int) (confidence float64, right bool) {
 	best := 0
 	for k, v := range p {
@@ -98,8 +98,9 @@ func (r *Reliability) Calibration() *Calibration {
 	return c
 }
 
-// probabilities compares probabilities with the labels: p[i][k] is that of document i for class k, and nil leaves the
-// document out, as do missing labels unless labels are separate. It returns nil if no document is left.
+// probabilities compares probabilities with the labels: p[i][k] is that of document i for class k,
+// and nil leaves the document out, as do missing labels unless labels are separate. It returns nil
+// if no document is left.
 func (t *tally) probabilities(p [][]float64, separate bool) *Calibration {
 	r, some := &Reliability{}, false
 	for i, own := range p {

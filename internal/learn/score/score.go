@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// Score compares predictions with the true labels. Figures that its predictions don't have, such as the mean squared
-// error of classes, are NaN.
+// Score compares predictions with the true labels. Figures that its predictions don't have, such as
+// the mean squared error of classes, are NaN.
 type Score struct {
 	Documents int     // documents that have something to be compared with
 	Right     int     // of them, those of which everything was predicted rightly: the class, or all labels and no other
@@ -34,8 +34,8 @@ type Score struct {
 	// targets, as svm-predict prints them.
 	MeanSquaredError, R2 float64
 
-	// Variance of the targets: the mean squared error of their mean as an estimate of each. 1 - MeanSquaredError /
-	// Variance is the coefficient of determination.
+	// Variance of the targets: the mean squared error of their mean as an estimate of each. 1 -
+	// MeanSquaredError / Variance is the coefficient of determination.
 	Variance float64
 
 	Answers *Answers `json:",omitempty"` // of a model with a threshold of probabilities
@@ -43,8 +43,8 @@ type Score struct {
 	Calibration *Calibration `json:",omitempty"` // of probabilities, where there are any
 }
 
-// Answers counts the documents, of those that have something to be compared with, that a threshold of
-// probabilities leaves an answer, and right ones among them.
+// Answers counts the documents, of those that have something to be compared with, that a threshold
+// of probabilities leaves an answer, and right ones among them.
 type Answers struct{ Given, Right int }
 
 // Interval returns Wilson's score interval of 95 % for the accuracy,
@@ -75,13 +75,16 @@ type ClassScore struct {
 	F1        float64 `json:"f1"`        // 2·Right/(Of+Given), 0 if both are 0
 }
 
-// Of compares predictions with the labels of truth, whose documents are the same and which names its classes in any
-// order. It scores numbers if p.Value isn't nil, else separate labels if p.Labels isn't nil, else classes.
+// Of compares predictions with the labels of truth, whose documents are the same and which names
+// its classes in any order. It scores numbers if p.Value isn't nil, else separate labels if
+// p.Labels isn't nil, else classes.
 //
-//   - Classes are indices into classes; -1 leaves a document out, and so do missing labels. A document with several
-//     labels counts as of the predicted class if that is among them, else as of its first.
+//   - Classes are indices into classes; -1 leaves a document out, and so do missing labels. A
+//     document with several labels counts as of the predicted class if that is among them, else as
+//     of its first.
 //   - Separate labels are increasing indices into classes; nil leaves a document out.
-//   - Numbers are compared with labels that are numbers. Documents with none or several are left out.
+//   - Numbers are compared with labels that are numbers. Documents with none or several are left
+//     out.
 //
 // Errors: a label that isn't a number if numbers are scored.
 func Of(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {

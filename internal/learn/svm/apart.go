@@ -19,8 +19,8 @@ func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
 // heldOut trains and predicts as settings say, without each fold in turn.
 func (p *Problem) heldOut(ctx context.Context, s *Settings, folds int, runs bool) (f *folded, t *together, err error) {
-	w := &work{s: *s, cells: []model.Regularization{s.numbers()}, folds: folds, seed: s.Seed, left: 1, runs: runs}
-	w.stage = "training without a part"
+	w := &work{Evaluator: Evaluator{Settings: *s, Folds: folds, Seed: s.Seed}, cells: []model.Regularization{s.numbers()},
+		stage: "training without a part", left: 1, runs: runs}
 	err = w.run(ctx, p, []kernel.Kernel{s.Kernel}, func(g *folded, _ int, out []*outcome) (err error) {
 		f = g
 		t, err = g.together(out[0])
@@ -70,7 +70,7 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 // apart is run where each fold has an embedding of its own: it predicts each in a problem whose embedding has learnt
 // from the documents of the other folds.
 func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) error {
-	f, err := p.divide(&w.s, w.folds, w.seed, false)
+	f, err := p.divide(&w.Settings, w.Folds, w.Seed, false)
 	if err != nil {
 		return err
 	}
@@ -129,6 +129,6 @@ func (w *work) without(ctx context.Context, p *Problem, f *folded, kernels []ker
 	}
 	own.apart = true
 	err = w.run(ctx, own, kernels, keep)
-	w.computed += own.Cache().Computed
+	w.DotProducts += own.Cache().Computed
 	return errors.Join(err, own.Engine().Close())
 }

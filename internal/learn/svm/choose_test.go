@@ -122,33 +122,6 @@ func TestChoose(t *testing.T) {
 	within(t, "accuracy", best.Mean, v.Mean, 0.01)
 }
 
-// What isn't a list of several is kept, and nothing is compared where all is given.
-func TestChooseKeeps(t *testing.T) {
-	c := noisy(t)
-	k := kernel.MustParse("diffusion:t=1")
-	given := Settings{Kernel: k, C: 7, Scheme: solver.OneVsRest, Seed: 5}
-	for _, q := range []struct {
-		from   tune.Candidates
-		rounds int
-	}{
-		{tune.Candidates{}, 0},
-		{tune.Candidates{C: []float64{3}}, 0},
-		{tune.Candidates{C: []float64{1, 10}}, 1},
-		{tune.Candidates{Kernels: choices.Kernels}, 1},
-		{tune.Candidates{Schemes: choices.Schemes}, 1},
-	} {
-		got, err := choose(t.Context(), c, given, q.from, Options{})
-		if err != nil || len(got.Rounds) != q.rounds {
-			t.Fatalf("%+v: %+v, %v", q.from, got, err)
-		}
-		s := got.Settings
-		if q.from.Kernels == nil && s.Kernel != k || q.from.C == nil && s.C != 7 ||
-			q.from.Schemes == nil && s.Scheme != solver.OneVsRest || s.Seed != 5 {
-			t.Errorf("%+v: %+v", q.from, s)
-		}
-	}
-}
-
 // Where even two candidates take too much, nothing is compared, and the choice says why.
 func TestChooseNothing(t *testing.T) {
 	c := read(t, "synthetic:docs=600,terms=300,length=10,classes=200,seed=3", corpus.Options{})

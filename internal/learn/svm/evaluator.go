@@ -27,23 +27,26 @@ func (s *Settings) Measure() tune.Measure {
 
 // Evaluator is a [tune.Evaluator] of support vector machines on shared tiles.
 //
-// idf weights are those of all documents, so that folds can share dot products. Scales of columns and weights from
-// labels are learnt from the other folds alone, and then each fold has dot products of its own.
+// idf weights are those of all documents, so that folds can share dot products. Scales of columns
+// and weights from labels are learnt from the other folds alone, and then each fold has dot
+// products of its own.
 //
-// If the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c, each computed once.
-// Each problem of one kernel and fold is solved for all C on the same rows, each from the solution of the one before.
-// Kernels that differ in one number are taken in its order, from the widest on, and each begins where the solutions
-// before lead to. Figures are those of the candidate alone, up to the tolerance.
+// If the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c,
+// each computed once. Each problem of one kernel and fold is solved for all C on the same rows,
+// each from the solution of the one before. Kernels that differ in one number are taken in its
+// order, from the widest on, and each begins where the solutions before lead to. Figures are those
+// of the candidate alone, up to the tolerance.
 type Evaluator struct {
 	Settings Settings // what candidates don't set, see [Settings.Resolve]
 	Folds    int
 	Seed     uint64 // of the folds
 
-	// Problem is called once for each way in which text is cut and each embedding, when it is needed, and the one before
-	// isn't used any more. It closes what has a device.
+	// Problem is called once for each way in which text is cut and each embedding, when it is needed,
+	// and the one before isn't used any more. It closes what has a device.
 	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
 
-	// Outcomes, if not nil, returns the outcome of a task of [NewTasks]. Nothing of a matrix is computed then.
+	// Outcomes, if not nil, returns the outcome of a task of [NewTasks]. Nothing of a matrix is
+	// computed then.
 	Outcomes func(task int) (*TaskOutcome, error)
 
 	DotProducts int64         // that were computed
@@ -97,8 +100,8 @@ func partsOf(all []tune.Candidate) (parts []*part) {
 // shares reports whether two parts have the same documents.
 func (p *part) shares(o *part) bool { return p.cut == o.cut && p.embedding == o.embedding }
 
-// inPath puts kernels, and their candidates, into the order in which they are validated, with a gamma that their
-// specification left out.
+// inPath puts kernels, and their candidates, into the order in which they are validated, with a
+// gamma that their specification left out.
 func (p *part) inPath(terms int) {
 	for i, k := range p.kernels {
 		p.kernels[i] = kernel.Resolve(k, terms)
@@ -112,7 +115,8 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	w := &work{s: v.Settings, folds: v.Folds, seed: v.Seed, stage: "searching"}
+	w := &work{Evaluator: *v, stage: "searching"}
+	defer func() { v.DotProducts, v.Separate, v.Gram, v.Solve = w.DotProducts, w.Separate, w.Gram, w.Solve }()
 	if len(all) == 1 {
 		w.stage = "validating"
 	}
@@ -130,7 +134,7 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 			}
 		}
 		part.inPath(p.Terms())
-		w.cells, w.s.Scheme, w.computed = part.cells, part.scheme, 0
+		w.cells, w.Settings.Scheme = part.cells, part.scheme
 		keep := func(f *folded, k int, out []*outcome) error {
 			for cell, o := range out {
 				r, err := f.result(ctx, o)
@@ -140,7 +144,7 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 				if len(all) > 1 {
 					r.ByFold = nil // which may be large
 				}
-				v.Separate += f.separate(o)
+				w.Separate += f.separate(o)
 				at := part.at[k][cell]
 				q := all[at]
 				q.Kernel = part.kernels[k]
@@ -149,15 +153,14 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 			return nil
 		}
 		if v.Outcomes != nil {
-			if err := v.gather(ctx, w, p, part, &tasks, keep); err != nil {
+			if err := w.gather(ctx, p, part, &tasks, keep); err != nil {
 				return err
 			}
 			continue
 		}
 		before := p.Cache().Computed
 		err := w.run(ctx, p, part.kernels, keep)
-		v.DotProducts += p.Cache().Computed - before + w.computed
-		v.Gram, v.Solve = w.gram, w.solve
+		w.DotProducts += p.Cache().Computed - before
 		if err != nil {
 			return err
 		}
@@ -167,10 +170,8 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 
 // work is a validation of several kernels and cells on one division into folds.
 type work struct {
-	s     Settings
+	Evaluator
 	cells []model.Regularization
-	folds int
-	seed  uint64
 	stage string // of progress
 	only  []int  // folds, see folded; at most one where each fold has an embedding of its own
 	runs  bool   // folds are those of inRuns
@@ -178,10 +179,6 @@ type work struct {
 	relay
 	before int64 // problems of kernels that are done
 	left   int   // kernels that are not done
-
-	computed int64 // dot products of problems of its own
-
-	gram, solve time.Duration // computing tiles before, and the rest
 }
 
 // keeper takes what a validation found of a kernel, by cell.
@@ -193,7 +190,7 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 	if byFold(p.Embedding()) && !p.apart {
 		return w.apart(ctx, p, kernels, keep)
 	}
-	f, err := p.fold(&w.s, w.folds, w.seed, !p.apart)
+	f, err := p.fold(&w.Settings, w.Folds, w.Seed, !p.apart)
 	if err != nil {
 		return err
 	}
@@ -201,7 +198,7 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 		f.inRuns()
 	}
 	f.only = w.only
-	opt, err := p.solverOptions(Task{w.s, w.folds, len(w.cells)})
+	opt, err := p.solverOptions(Task{w.Settings, w.Folds, len(w.cells)})
 	if err != nil {
 		return err
 	}
@@ -209,9 +206,9 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 	if err := p.Build(ctx); err != nil {
 		return err
 	}
-	w.gram += time.Since(begin)
+	w.Gram += time.Since(begin)
 	begin = time.Now()
-	defer func() { w.solve += time.Since(begin) }()
+	defer func() { w.Solve += time.Since(begin) }()
 	p.training.Store(true)
 	defer p.training.Store(false)
 	ctx, report := w.relay.start(ctx, p.opt.Progress)

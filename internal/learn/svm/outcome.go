@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// FoldOutcome is what machines predict of a fold that they were trained without, by document of the fold.
+// FoldOutcome is what machines predict of a fold that they were trained without, by document of the
+// fold.
 type FoldOutcome struct {
 	Class     []int       `json:",omitempty"`
 	Labels    [][]int     `json:",omitempty"`
@@ -139,8 +140,8 @@ func (f *folded) result(ctx context.Context, o *outcome) (*tune.Result, error) {
 	return r, err
 }
 
-// separate returns how many dot products each fold of an outcome would compute by itself: all pairs of its training
-// documents once, and its held-out documents with support vectors.
+// separate returns how many dot products each fold of an outcome would compute by itself: all pairs
+// of its training documents once, and its held-out documents with support vectors.
 func (f *folded) separate(o *outcome) (n int64) {
 	for fold, own := range o.folds {
 		var held, others int64

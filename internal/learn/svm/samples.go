@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Samples implements [tune.Samples]: machines on samples of a corpus. It computes on the CPU, and ignores
-// Options.Device, Once and CacheBytes.
+// Samples implements [tune.Samples]: machines on samples of a corpus. It computes on the CPU, and
+// ignores Options.Device, Once and CacheBytes.
 type Samples struct {
 	Corpus   *corpus.Corpus
 	Settings Settings // what candidates don't set, see [Settings.Resolve]
@@ -62,8 +62,9 @@ func (o *problems) close() error {
 	return e.Close()
 }
 
-// A regression whose C is too great for noisy targets takes steps without end: a fit of a choice ends after stepsEach
-// for each document, leastSteps at least, and is worse than one that reaches the tolerance.
+// A regression whose C is too great for noisy targets takes steps without end: a fit of a choice
+// ends after stepsEach for each document, leastSteps at least, and is worse than one that reaches
+// the tolerance.
 const stepsEach, leastSteps = 200, 50_000
 
 // Open implements tune.Samples. Probabilities are for the last round of a search.
@@ -100,9 +101,10 @@ var (
 )
 
 // fitWork is the work of a solver. One-vs-one reads each value about once; all classes against the
-// rest three times for 20 classes, and more for more. Each step costs as much as a few hundred values
-// beside: in one-vs-one every document takes part in a machine for each other class, and steps there
-// are short. Measured on 20 Newsgroups, WebKB, and synthetic documents of 4, 20 and 200 classes.
+// rest three times for 20 classes, and more for more. Each step costs as much as a few hundred
+// values beside: in one-vs-one every document takes part in a machine for each other class, and
+// steps there are short. Measured on 20 Newsgroups, WebKB, and synthetic documents of 4, 20 and 200
+// classes.
 func (m *Samples) fitWork(scheme solver.Scheme) tune.Work {
 	k := float64(len(m.Corpus.Classes))
 	switch {
@@ -114,7 +116,8 @@ func (m *Samples) fitWork(scheme solver.Scheme) tune.Work {
 	return tune.Work{Square: 2 + k/25, Linear: 50 * k}
 }
 
-// Training implements tune.Samples: the work of one-vs-one, whose machines read each value about once and a half.
+// Training implements tune.Samples: the work of one-vs-one, whose machines read each value about
+// once and a half.
 func (m *Samples) Training() (total tune.Work) {
 	total.Add(1, dotWork, 1)
 	total.Add(1.5, m.fitWork(solver.OneVsOne), 1)
@@ -149,7 +152,8 @@ func (m *Samples) Work(all []tune.Candidate, folds int) (total tune.Work) {
 	return total
 }
 
-// Fits implements tune.Samples: it refuses documents that memory is too little for to do what comes after the choice.
+// Fits implements tune.Samples: it refuses documents that memory is too little for to do what comes
+// after the choice.
 func (m *Samples) Fits(k kernel.Kernel) error {
 	if m.Options.MemoryBytes == 0 || len(m.Options.Tasks) == 0 {
 		return nil
@@ -174,8 +178,8 @@ func (m *Samples) tasks() (tasks []Task) {
 	return tasks
 }
 
-// Room implements tune.Samples: there is room for tiles, a matrix in the order of folds, and as much again for the
-// rest, and for a problem beside the corpus.
+// Room implements tune.Samples: there is room for tiles, a matrix in the order of folds, and as
+// much again for the rest, and for a problem beside the corpus.
 func (m *Samples) Room(order []int) int {
 	if m.Options.MemoryBytes == 0 {
 		return len(order)

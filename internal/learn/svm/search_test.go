@@ -196,20 +196,6 @@ func TestSearchProgress(t *testing.T) {
 	}
 }
 
-// A validation reports, too, and not only while problems are solved.
-func TestCrossValidateProgress(t *testing.T) {
-	c := noisy(t)
-	k := kernel.MustParse(DefaultKernel)
-	var last Progress
-	stages := map[string]bool{}
-	p := problem(t, c, k, Options{Progress: func(at Progress) { last, stages[at.Stage] = at, true }})
-	crossValidate(t, p, Settings{Kernel: k}, 3, 1)
-	if last.Stage != "validating" || last.Done != 3*6 || last.Total != 3*6 || !stages["computing tiles"] ||
-		stages["training"] {
-		t.Errorf("%+v of %v", last, stages)
-	}
-}
-
 // Lists of nu and epsilon.
 func TestSearchOthers(t *testing.T) {
 	c := noisy(t)
@@ -243,19 +229,6 @@ func TestSearchOthers(t *testing.T) {
 		// Decisions differ by the tolerance, and with them the errors, of about 2, by twice that
 		// product.
 		within(t, "the mean squared error", point.Mean, crossValidate(t, q, s, 3, 0).Mean, 0.02)
-	}
-	for what, wrong := range map[string]struct {
-		Settings
-		Grid
-	}{
-		"another embedding":   {Settings{}, Grid{Kernels: kernelsFor("linear")}},
-		"a negative C":        {Settings{}, Grid{C: []float64{-1}}},
-		"too many folds":      {Settings{}, Grid{Folds: 1000}},
-		"one class, no truth": {Settings{Type: model.OneClass}, Grid{}},
-	} {
-		if _, err := p.Search(ctx, wrong.Settings, wrong.Grid, nil); err == nil {
-			t.Errorf("%s: no error", what)
-		}
 	}
 }
 

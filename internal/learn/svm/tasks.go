@@ -9,16 +9,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Tasks are the parts of an evaluation that can be done by themselves, in any order, on different computers. Each is a
-// fold of a path of kernels, in which each kernel begins at the solutions of the ones before, with all cells.
-// Tasks hold no documents and may be used concurrently.
+// Tasks are the parts of an evaluation that can be done by themselves, in any order, on different
+// computers. Each is a fold of a path of kernels, in which each kernel begins at the solutions of
+// the ones before, with all cells. Tasks hold no documents and may be used concurrently.
 type Tasks struct {
 	v     Evaluator
 	paths []*part // each of as many tasks as there are folds
 }
 
-// NewTasks divides the work of an evaluator. terms returns the number of terms that an embedding keeps of the corpus
-// that is cut in a way, which is what some kernels' default is taken from: [Problem.Terms].
+// NewTasks divides the work of an evaluator. terms returns the number of terms that an embedding
+// keeps of the corpus that is cut in a way, which is what some kernels' default is taken from:
+// [Problem.Terms].
 func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t := &Tasks{v: *v}
 	parts, n := partsOf(all), 0
@@ -32,7 +33,8 @@ func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.E
 	return t
 }
 
-// paths divides the kernels of a part, which are in path, where one has no lead from the one before.
+// paths divides the kernels of a part, which are in path, where one has no lead from the one
+// before.
 func (p *part) paths() (paths []*part) {
 	begin := 0
 	for i := 1; i <= len(p.kernels); i++ {
@@ -71,9 +73,8 @@ type TaskOutcome struct {
 // Do does a task on a problem, whose embedding is that of Needs.
 func (t *Tasks) Do(ctx context.Context, p *Problem, task int) (*TaskOutcome, error) {
 	own, fold := t.paths[task/t.v.Folds], task%t.v.Folds
-	w := &work{s: t.v.Settings, cells: own.cells, folds: t.v.Folds, seed: t.v.Seed, stage: "searching", only: []int{fold},
-		left: len(own.kernels)}
-	w.s.Scheme = own.scheme
+	w := &work{Evaluator: t.v, cells: own.cells, stage: "searching", only: []int{fold}, left: len(own.kernels)}
+	w.Settings.Scheme = own.scheme
 	found := &TaskOutcome{}
 	return found, w.run(ctx, p, own.kernels, func(f *folded, _ int, out []*outcome) error {
 		var fits []*FoldOutcome
@@ -85,8 +86,9 @@ func (t *Tasks) Do(ctx context.Context, p *Problem, task int) (*TaskOutcome, err
 	})
 }
 
-// Validate reports what keeps tasks from being done on a problem, before anything is computed: labels
-// that don't suit the type, fewer documents than folds, a fold without which there is one class alone.
+// Validate reports what keeps tasks from being done on a problem, before anything is computed:
+// labels that don't suit the type, fewer documents than folds, a fold without which there is one
+// class alone.
 func (t *Tasks) Validate(p *Problem) error {
 	for _, own := range t.paths {
 		s, err := p.resolve(t.v.Settings)
@@ -108,17 +110,17 @@ func (t *Tasks) Validate(p *Problem) error {
 	return nil
 }
 
-// gather passes the outcomes of the tasks of a part on, from the number of tasks on. The points are those of a run to
-// the bit, but for the time that was spent on them.
-func (v *Evaluator) gather(ctx context.Context, w *work, p *Problem, part *part, tasks *int, keep keeper) error {
+// gather passes the outcomes of the tasks of a part on, from the number of tasks on. The points are
+// those of a run to the bit, but for the time that was spent on them.
+func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, keep keeper) error {
 	kernels := 0
 	for _, own := range part.paths() {
 		var found []*TaskOutcome // by fold
-		for range v.Folds {
+		for range w.Folds {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			out, err := v.Outcomes(*tasks)
+			out, err := w.Outcomes(*tasks)
 			if err != nil {
 				return err
 			}
@@ -133,7 +135,7 @@ func (v *Evaluator) gather(ctx context.Context, w *work, p *Problem, part *part,
 			}
 			*tasks++
 		}
-		f, err := p.divide(&w.s, v.Folds, v.Seed, found[0].Sorted)
+		f, err := p.divide(&w.Settings, w.Folds, w.Seed, found[0].Sorted)
 		if err != nil {
 			return err
 		}
@@ -143,7 +145,7 @@ func (v *Evaluator) gather(ctx context.Context, w *work, p *Problem, part *part,
 				o := &outcome{}
 				for fold, task := range found {
 					if err := f.check(task.Fits[k][cell], fold); err != nil {
-						return fmt.Errorf("svm: the outcome of task %d: %w", *tasks-v.Folds+fold, err)
+						return fmt.Errorf("svm: the outcome of task %d: %w", *tasks-w.Folds+fold, err)
 					}
 					o.folds = append(o.folds, task.Fits[k][cell])
 				}

@@ -14,120 +14,117 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Candidates are what [Choose] chooses from. Each list has at least one value, which the others are first tried with,
-// and which wins where figures and macro F1 are equal.
+// Candidates are the settings that [Choose] compares. Each list has at least one value. The first
+// value of a list is used while other lists are compared, and wins ties.
 type Candidates struct {
 	Measure Measure
 	Kernels []kernel.Kernel
 	C       []float64
 	Nu      float64
-	Schemes []solver.Scheme // without solver.Labels, unless it is the only one
+	Schemes []solver.Scheme // solver.Labels must be the only one
 	Epsilon []float64
 
-	// Unit is that of C and Epsilon: values of C that a round tries beyond its list are Unit times 0.1, 0.3, 1 and
-	// such. For a regression it is about the standard deviation of the targets.
+	// Unit is the unit of C and Epsilon, for a regression about the standard deviation of the
+	// targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
 	Unit float64
 
-	// Cuts are ways in which the text is cut into terms. Corpus returns the given documents, which ascend,
-	// or all for nil, cut in another way than the corpus, which is number 0. It may
-	// be called again for a cut when samples grow, and with nil when one cut is left. Values,
-	// if not nil, has the number of values per document of each cut, about, as a multiple of that of cut 0:
-	// dot products cost so much more. Counted, if not nil, has the number of terms per document that Corpus
-	// counts.
-	Cuts            int
-	Alike           bool // cuts cost about the same, such as widths of numbers: they come with all kernels at once
-	Corpus          func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
+	// Cuts is the number of ways in which text is cut into terms. The corpus is cut in way 0. Corpus
+	// returns documents cut in another way: the given ones in ascending order, or all for nil.
+	Cuts   int
+	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
+	Alike  bool // cuts cost about the same, such as widths of numbers: all kernels are compared on each cut
+
+	// Values, if not nil, has the approximate number of values per document of each cut, relative to
+	// cut 0. Counted has the number of terms per document that Corpus counts.
 	Values, Counted []float64
 
-	// Near returns the neighbours of a kernel, such as those with half and twice its parameter. If it
-	// isn't nil, kernels near the best one are tried as long as that isn't better than its neighbours,
-	// and so are values of C, where there are several.
+	// Near, if not nil, returns the neighbours of a kernel, such as the kernels with half and twice
+	// its parameter. A round goes on with neighbours of its best kernel, or of its best C, until the
+	// best is better than its neighbours.
 	Near func(k kernel.Kernel) []kernel.Kernel
 
-	// Finer, if not nil, returns kernels near another one, which the round of C compares with the best, on more
-	// documents than the rounds before have.
+	// Finer, if not nil, returns neighbours of the best kernel that the round of C tries, too.
 	Finer func(k kernel.Kernel) []kernel.Kernel
 
-	// Supervised are kernels whose embeddings learn from labels, see [sparse.Embedding.Supervised]. Each fold takes
-	// dot products of its own, so they come last: a round on m of n documents compares up to three of them, with the
-	// first C, with what was chosen, which stays unless one is better by √(n/m) times the standard error of its figure.
-	// Not if Final asks for a last round.
+	// Supervised are kernels whose embeddings learn from labels, see [sparse.Embedding.Supervised].
+	// They are compared last, with the first C, unless Final is set: each fold needs dot products of
+	// its own. On m of n documents one of them is taken only if it is better by √(n/m) standard
+	// errors of its figure.
 	Supervised []kernel.Kernel
 
-	// Final is how many of the best are compared in a last round, and the best on each cut, by Folds folds
-	// of all documents, as far as Work allows; 0: there is no such round.
+	// Final is the number of candidates that a last round compares by Folds folds of all documents,
+	// with the best settings on each cut. If it is 0 there is no such round.
 	Final, Folds int
 
-	// LeastC takes the least of several C that isn't worse than the best by more than the standard
-	// error of their difference, or half that of the figure, and in each round what was first in its list
-	// unless another is better by a quarter of the latter, of cuts by half of it.
+	// LeastC takes the smallest C that isn't worse than the best by more than the standard error of
+	// the difference, or half the standard error of the figure. A round then keeps its first
+	// candidate unless another is better by a quarter of that error, or by half of it between cuts.
 	LeastC bool
 
-	LowMemory bool // documents cut in other ways than the one that is compared aren't kept
+	LowMemory bool // keep only one cut at a time
 
-	Work float64 // what the choice may cost, as a multiple of the training
+	Work float64 // limit, in multiples of the work of one training
 	Seed uint64  // of samples and folds
 }
 
 // ChoiceFolds is the number of folds of a choice, except its last round.
 const ChoiceFolds = 3
 
-// Bounds of a choice: of fewer than fewDocuments it makes none, unless it has a last round: that is
-// a search somebody asked for, not a default. A sample has leastSample documents at
-// least, or all there are, even if that costs more than it may: figures of fewer say little. It has
-// mostSample at most, whose matrix takes 144 MB, and mostFinal in the last round, 1.6 GB.
+// Bounds of a choice. With fewer than fewDocuments nothing is compared, unless there is a last
+// round. A sample has at least leastSample documents, or all, even if that exceeds the work:
+// figures of fewer say little. It has at most mostSample, whose matrix takes 144 MB, and at most
+// mostFinal in the last round, 1.6 GB.
 const leastSample, mostSample, mostFinal, fewDocuments = 600, 6000, 20000, 100
 
-// Samples evaluates candidates on samples, and knows what that costs.
+// Samples evaluates candidates on samples of a corpus, and estimates the work.
 type Samples interface {
-	// Open returns an evaluator for the candidates of a round, and a function that frees what it holds. cut returns the
-	// documents of the sample cut in a way, and the bytes that are held beside a problem of them. The evaluator reports
-	// its progress as stage says.
+	// Open returns an evaluator for a round, and a function that frees its memory. cut returns the
+	// documents of the sample cut in a way, and the bytes that the process holds beside them. The
+	// evaluator reports progress as stage says.
 	Open(
 		r *Round, cut func(ctx context.Context, cut int) (*corpus.Corpus, int64, error), stage func() (string, int64, int64),
 	) (Evaluator, func() error)
 
 	Training() Work                       // the work of a training
 	Work(all []Candidate, folds int) Work // the work of a cross-validation
-	Fits(k kernel.Kernel) error           // refuses kernels that memory is too little for after the choice
-	Room(order []int) int                 // how many documents, from the first on, memory has room for
+	Fits(k kernel.Kernel) error           // fails if there is too little memory for the training that follows
+	Room(order []int) int                 // how many documents, from the first on, fit into memory
 }
 
 // Round is a part of a choice: candidates that were compared on a sample.
 type Round struct {
-	Documents int     // of the sample
-	Folds     int     // of it
+	Documents int     // size of the sample
+	Folds     int     // number of folds
 	Points    []Point // in the order in which they were tried
 	Best      int     // of Points
-	Compares  string  // what it compares: "kernel", "scheme", "epsilon", "C", "terms", "weighting" or "all"
+	Compares  string  // the parameter: "kernel", "scheme", "epsilon", "C", "terms", "weighting" or "all"
 }
 
 // Choice is the result of [Choose].
 type Choice struct {
 	Candidate                // that was chosen
-	Corpus    *corpus.Corpus // all documents cut in that way; nil where Cut is 0, or they weren't cut
-	Rounds    []Round        // empty where nothing was to be compared, or Why says why nothing could be
-	Sample    []int          // the documents of the last round, ascending
-	Why       string         // in a sentence without a full stop
-	Fits      int            // models that were trained
+	Corpus    *corpus.Corpus // all documents cut in way Cut; nil if Cut is 0, or if they weren't cut yet
+	Rounds    []Round        // empty if there was nothing to compare, or Why says why it wasn't compared
+	Sample    []int          // the documents of the last round, in ascending order
+	Why       string         // a sentence without a full stop
+	Fits      int            // number of models that were trained
 }
 
-// Choose chooses kernel, C, scheme and epsilon for a corpus, and how its text is cut, by cross-validation on samples
-// in which classes are as frequent as in the corpus. The best kernels by
-// the first scheme and C are compared by all schemes, and the best of these by all C. All cuts come first, with
-// the first kernel; the second best of them is tried once more with the kernels of the first other family, which
-// stay in later rounds while they are among the best. In a search, which has a last round, all cuts come with all
-// kernels, and again in that round, with the best settings. Each round's sample contains the one before, and fewer
-// candidates make it larger. Kernels that learn from labels come last, on a sample that may be smaller. Cuts that are
-// alike come with all kernels in any case, and in a regression with the best of them and all C.
+// Choose chooses kernel, C, scheme, epsilon and terms for a corpus by cross-validation on
+// stratified samples. Rounds compare one parameter each:
 //
-// The work is bounded by counts, not by time. So the choice is
-// the same from any number of workers and on every run with the same instruction set, unless
-// memory leaves room for smaller samples only.
+//   - terms, with the first kernel;
+//   - kernels, on the best terms, and those of the first other family on the second best;
+//   - schemes, then epsilon, then C, for the best candidates so far;
+//   - kernels that learn from labels, see [Candidates.Supervised].
 //
-// Where documents are too few to choose by, or memory is, the result has the first of the candidates
-// and says why. At the end of ctx, or after another error, the result has the rounds that are complete, and
-// the best of them. Errors: documents of one class, those of evaluations.
+// A search with a last round, and cuts that are alike, compare all kernels on all terms at once.
+// Each sample contains the one before. Rounds of fewer candidates get larger samples.
+//
+// The work is bounded by counts instead of time, so that the choice is the same from any number of
+// workers and from run to run with the same instruction set, unless there is memory for smaller
+// samples only. With too few documents, or too little memory, the result has the first candidates.
+// After an error it has the rounds that are complete. Documents of one class are an error.
 func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) (*Choice, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

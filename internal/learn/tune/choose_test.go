@@ -94,18 +94,18 @@ func TestChooseWork(t *testing.T) {
 			h := &choosing{on: &costs{classes: float64(classes)}, order: make([]int, docs), most: docs,
 				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Epsilon: []float64{0}, Cuts: 1, Work: 1,
 					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
-			steps := h.steps()
-			share := h.mayTake(float64(docs)) / float64(len(steps))
-			all, least := []Candidate{{Kernel: kernels[0], Regularization: model.Regularization{C: 10}}}, min(docs, leastSample)
-			for _, at := range steps {
-				wanted := at.extend(all)
-				got, n := h.planned(at, wanted, len(steps), least)
+			rounds := h.from.rounds()
+			share := h.mayTake(float64(docs)) / float64(len(rounds))
+			best, least := []Candidate{{Kernel: kernels[0], Regularization: model.Regularization{C: 10}}}, min(docs, leastSample)
+			for _, round := range rounds {
+				wanted := h.from.extend(round, best)
+				got, n := h.planned(round, wanted, len(rounds), least)
 				over := max(mostOver*share, leastWork)
-				if at.what == "C" { // nearlyAll becomes all
+				if round == "C" { // nearlyAll becomes all
 					over = max(over, 4*share/(nearlyAll*nearlyAll))
 				}
-				if takes := h.on.Work(got, at.folds).On(float64(n)); len(got) > 1 && !(takes <= over) {
-					t.Errorf("%d documents, %d classes: %s takes %g, expected up to %g", docs, classes, at.what, takes, over)
+				if takes := h.on.Work(got, h.from.folds(round)).On(float64(n)); len(got) > 1 && !(takes <= over) {
+					t.Errorf("%d documents, %d classes: %s takes %g, expected up to %g", docs, classes, round, takes, over)
 				}
 				if n < least || !slices.Equal(got, wanted[:len(got)]) {
 					t.Errorf("%d documents, %d classes: %d of %d on %d", docs, classes, len(got), len(wanted), n)
@@ -113,10 +113,10 @@ func TestChooseWork(t *testing.T) {
 				if classes == 2 && docs > 600 && len(got) < len(wanted) {
 					t.Errorf("%d documents, 2 classes: %d of %d are left out", docs, len(wanted)-len(got), len(wanted))
 				}
-				all, least = got, n
+				best, least = got, n
 			}
 			h.from.Final = 1
-			if got, _ := h.planned(steps[0], steps[0].extend(all[:1]), 1, least); len(got) != len(kernels) {
+			if got, _ := h.planned("kernel", h.from.extend("kernel", best[:1]), 1, least); len(got) != len(kernels) {
 				t.Errorf("a search compares %d kernels", len(got))
 			}
 		}

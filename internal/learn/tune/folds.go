@@ -15,8 +15,8 @@ import (
 // DefaultFolds is the number of folds if none is given.
 const DefaultFolds = 5
 
-// Strata returns the first class of each of n documents. A document without one is of the class after the last if
-// labels are separate, and else of class -1.
+// Strata returns the first class of each of n documents. A document without one is of the class
+// after the last if labels are separate, and else of class -1.
 func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -32,9 +32,9 @@ func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
 	return out
 }
 
-// Folds returns the fold of each of n documents, of which c has labels and groups. Each fold has a part of each class,
-// in a regression of all documents. A document without a class is in fold -1 unless labels are separate. The documents
-// of a group are in one fold.
+// Folds returns the fold of each of n documents, of which c has labels and groups. Each fold has a
+// part of each class, in a regression of all documents. A document without a class is in fold -1
+// unless labels are separate. The documents of a group are in one fold.
 func Folds(c *corpus.Corpus, n int, m Measure, folds int, seed uint64) ([]int, error) {
 	classes := make([]int, n)
 	if m != MeanSquaredError {
@@ -63,9 +63,9 @@ func Folds(c *corpus.Corpus, n int, m Measure, folds int, seed uint64) ([]int, e
 	return grouped(classes, c.Groups, folds, seed), nil
 }
 
-// grouped is [solver.Folds] with all documents of a group in one part. Groups are taken by size, the largest first. The
-// seed orders groups of one size. Each group goes to the part with the smallest share of the group's classes. Ties go
-// to the part with the fewest documents.
+// grouped is [solver.Folds] with all documents of a group in one part. Groups are taken by size,
+// the largest first. The seed orders groups of one size. Each group goes to the part with the
+// smallest share of the group's classes. Ties go to the part with the fewest documents.
 func grouped(labels []int, groups []int64, k int, seed uint64) []int {
 	if groups == nil {
 		return solver.Folds(labels, k, seed)
@@ -109,9 +109,9 @@ func grouped(labels []int, groups []int64, k int, seed uint64) []int {
 	return fold
 }
 
-// HoldOut divides documents by one of several parts: held are its documents, fit the others. Without groups
-// it is the first part; with groups, the first of which may be large, the part whose size is nearest to the mean. If
-// there is one group only, its documents are divided.
+// HoldOut divides documents by one of several parts: held are its documents, fit the others.
+// Without groups it is the first part; with groups, the first of which may be large, the part whose
+// size is nearest to the mean. If there is one group only, its documents are divided.
 func HoldOut(labels []int, groups []int64, parts int, seed uint64) (fit, held []int) {
 	fold := grouped(labels, groups, parts, seed)
 	part, size, total := 0, make([]int, parts), 0

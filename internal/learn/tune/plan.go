@@ -7,7 +7,8 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// Work is an estimate of work on n documents, Square·n² + Linear·n, in values of a kernel by document and document.
+// Work is an estimate of work on n documents, Square·n² + Linear·n, in values of a kernel by
+// document and document.
 type Work struct{ Square, Linear float64 }
 
 // On returns the work on n documents.
@@ -27,72 +28,94 @@ func (w *Work) Add(times float64, of Work, share float64) {
 // How many of the best kernels are compared by scheme, and how many of the best of these by C.
 const keptKernels, keptSchemes = 3, 2
 
-// choiceStep is a round that is planned: what it compares the best of the round before by.
-type choiceStep struct {
-	what   string
-	folds  int
-	extend func(best []Candidate) []Candidate
-}
+// finalRound and weighting are the names of the last round of a search, and of the round of kernels
+// that learn from labels.
+const finalRound, weighting = "all", "weighting"
 
-// steps lists the rounds.
-func (h *choosing) steps() (steps []choiceStep) {
-	g := &h.from
-	add := func(what string, kept, n int, set func(q *Candidate, i int)) {
-		if n > 1 {
-			steps = append(steps, choiceStep{what, ChoiceFolds, func(best []Candidate) []Candidate {
-				return distinct(extended(best, kept, n, set))
-			}})
-		}
-	}
+// rounds lists what the rounds compare.
+func (g *Candidates) rounds() (names []string) {
 	kernels := len(g.Kernels)
-	switch {
-	case g.Alike:
-		add("kernel", 1, g.Cuts*kernels, func(q *Candidate, i int) { q.Cut, q.Kernel = i%g.Cuts, g.Kernels[i/g.Cuts] })
-	case g.Final > 0: // a search tries all of them on all terms
-		add("kernel", 1, g.Cuts*kernels, func(q *Candidate, i int) { q.Cut, q.Kernel = i/kernels, g.Kernels[i%kernels] })
-	default:
-		add("terms", 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })
-		add("kernel", 1, kernels, func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
-		if kernels > 1 {
-			at := &steps[len(steps)-1]
-			onBest := at.extend
-			at.extend = func(best []Candidate) []Candidate {
-				all := onBest(best)
-				return distinct(slices.Insert(all, min(2, len(all)), g.onSecond(best)...))
-			}
-		}
+	if g.Alike || g.Final > 0 { // with all terms
+		kernels *= g.Cuts
+	} else if g.Cuts > 1 {
+		names = append(names, "terms")
 	}
-	add("scheme", keptKernels, len(g.Schemes), func(q *Candidate, i int) { q.Scheme = g.Schemes[i] })
-	add("epsilon", keptSchemes, len(g.Epsilon), func(q *Candidate, i int) { q.Epsilon = g.Epsilon[i] })
-	add("C", keptSchemes, len(g.C), func(q *Candidate, i int) { q.C = g.C[i] })
-	if n := len(steps) - 1; g.Finer != nil && n >= 0 && steps[n].what == "C" {
-		byC := steps[n].extend
-		steps[n].extend = func(best []Candidate) []Candidate {
-			finer := g.Finer(best[0].Kernel)
-			near := extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })
-			for cut := range g.Cuts {
-				if !g.Alike || h.from.Measure != MeanSquaredError || cut == best[0].Cut {
-					continue
-				}
-				other := best[0] // smoother kernels want a greater C
-				other.Cut = cut
-				near = append(near, extended([]Candidate{other}, 1, len(g.C), func(q *Candidate, i int) { q.C = g.C[i] })...)
-			}
-			return distinct(append(byC(best), near...))
+	for i, n := range []int{kernels, len(g.Schemes), len(g.Epsilon), len(g.C)} {
+		if n > 1 {
+			names = append(names, []string{"kernel", "scheme", "epsilon", "C"}[i])
 		}
 	}
 	if g.Final > 0 {
-		steps = append(steps, choiceStep{"all", g.Folds, func(best []Candidate) []Candidate {
-			all := slices.Clone(best[:min(len(best), g.Final)])
-			// The best settings on all terms tell what these are worth.
-			return distinct(append(all, extended(best, 1, g.Cuts, func(q *Candidate, i int) { q.Cut = i })...))
-		}})
+		names = append(names, finalRound)
 	}
-	return steps
+	return names
 }
 
-// onSecond returns the second best terms, if any, with the kernels of the first other family than the one that terms
-// were compared with, since terms that help one don't always help the other.
+// folds returns the number of folds of a round.
+func (g *Candidates) folds(round string) int {
+	if round == finalRound {
+		return g.Folds
+	}
+	return ChoiceFolds
+}
+
+// extend returns what a round compares, by the best candidates of the round before.
+func (g *Candidates) extend(round string, best []Candidate) []Candidate {
+	kernels := len(g.Kernels)
+	cuts := func(q *Candidate, i int) { q.Cut = i }
+	cs := func(q *Candidate, i int) { q.C = g.C[i] }
+	switch round {
+	case "terms":
+		return extended(best, 1, g.Cuts, cuts)
+	case "kernel":
+		switch {
+		case g.Alike:
+			return extended(best, 1, g.Cuts*kernels, func(q *Candidate, i int) {
+				q.Cut, q.Kernel = i%g.Cuts, g.Kernels[i/g.Cuts]
+			})
+		case g.Final > 0:
+			return extended(best, 1, g.Cuts*kernels, func(q *Candidate, i int) {
+				q.Cut, q.Kernel = i/kernels, g.Kernels[i%kernels]
+			})
+		}
+		own := extended(best, 1, kernels, func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
+		return distinct(slices.Insert(own, min(2, len(own)), g.onSecond(best)...))
+	case "scheme":
+		return extended(best, keptKernels, len(g.Schemes), func(q *Candidate, i int) { q.Scheme = g.Schemes[i] })
+	case "epsilon":
+		return extended(best, keptSchemes, len(g.Epsilon), func(q *Candidate, i int) { q.Epsilon = g.Epsilon[i] })
+	case finalRound: // the best settings on all terms tell what these are worth
+		return distinct(append(slices.Clone(best[:min(len(best), g.Final)]), extended(best, 1, g.Cuts, cuts)...))
+	}
+	own := extended(best, keptSchemes, len(g.C), cs)
+	if g.Finer == nil {
+		return own
+	}
+	finer := g.Finer(best[0].Kernel)
+	own = append(own, extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })...)
+	for cut := range g.Cuts {
+		if other := best[0]; g.Alike && g.Measure == MeanSquaredError && cut != other.Cut {
+			other.Cut = cut // smoother kernels need a greater C
+			own = append(own, extended([]Candidate{other}, 1, len(g.C), cs)...)
+		}
+	}
+	return distinct(own)
+}
+
+// extended returns the first of some candidates, each with all values that set sets, without
+// duplicates.
+func extended(all []Candidate, first, values int, set func(q *Candidate, i int)) (out []Candidate) {
+	for _, q := range all[:min(first, len(all))] {
+		for i := range values {
+			set(&q, i)
+			out = append(out, q)
+		}
+	}
+	return distinct(out)
+}
+
+// onSecond returns the second best terms, if any, with the kernels of the second family, because
+// terms that help one family don't always help the other.
 func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Cut != best[0].Cut })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
@@ -111,7 +134,7 @@ func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 	return all
 }
 
-// distinct returns candidates, each once.
+// distinct removes duplicates.
 func distinct(all []Candidate) (out []Candidate) {
 	for _, q := range all {
 		if !slices.ContainsFunc(out, q.Same) {
@@ -121,18 +144,18 @@ func distinct(all []Candidate) (out []Candidate) {
 	return out
 }
 
-// nearlyAll is the share of the documents from which on a sample has all of them.
+// nearlyAll is the share of the documents above which a sample has all of them.
 const nearlyAll = 0.9
 
-// A round whose sample is the least may take mostOver times its share of the work, and leastWork, about
-// a tenth of a second, anyway.
+// A round on the smallest sample may take mostOver times its share of the work, or leastWork, about
+// a tenth of a second.
 const mostOver, leastWork = 2.5, 24e6
 
-// leastTraining is what a training counts for, at least, where terms are chosen, too: about a second of one
-// core; leastAlike where cuts are alike, and as cheap.
+// leastTraining is the minimum work of a training if terms are chosen, about a second of one core;
+// leastAlike if cuts are alike.
 const leastTraining, leastAlike = 6e8, 1.5e8
 
-// mayTake is what the training of so many documents counts for.
+// mayTake returns the work that the training of n documents counts as.
 func (h *choosing) mayTake(n float64) float64 {
 	much := h.on.Training().On(n)
 	switch {
@@ -144,7 +167,8 @@ func (h *choosing) mayTake(n float64) float64 {
 	return much
 }
 
-// least is how many documents the first sample has at least. A choice of terms takes all of at most 2·leastSample.
+// least returns the minimum size of the first sample. A choice of terms takes all of at most
+// 2·leastSample documents.
 func (h *choosing) least() int {
 	if n := len(h.order); h.from.Cuts > 1 && !h.from.Alike && n <= 2*leastSample {
 		return min(n, h.most)
@@ -152,22 +176,23 @@ func (h *choosing) least() int {
 	return min(len(h.order), leastSample)
 }
 
-// planned returns what a round of some candidates compares, and on how many documents, at least those
-// of the round before. Where the least sample is too dear for all candidates, it keeps the first, and then in order
-// each that still fits into the work; a search that somebody asked for keeps all.
-func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([]Candidate, int) {
+// planned returns the candidates that a round compares, and the size of its sample, at least that
+// of the round before. If the smallest sample is too much work for all candidates, the round keeps
+// the first, and then in order each that still fits into the work. A search keeps all.
+func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.from.Work * h.mayTake(n) / float64(rounds)
 	much := share
-	switch at.what {
+	switch round {
 	case "terms", weighting:
-		much *= 2 // small samples are for fewer terms, and for weights from labels
-	case "C", "all":
-		much *= 4 // and for a greater C: these rounds have few candidates, and samples closest to all documents
+		much *= 2 // small samples favour fewer terms, and weights from labels
+	case "C", finalRound:
+		much *= 4 // and a greater C: these rounds have few candidates, and samples closest to all documents
 	}
-	documents := h.on.Work(all, at.folds).documents(much)
+	folds := h.from.folds(round)
+	documents := h.on.Work(some, folds).documents(much)
 	most := mostSample
-	if at.what == "all" {
+	if round == finalRound {
 		most = mostFinal
 	}
 	if documents > nearlyAll*n {
@@ -177,11 +202,11 @@ func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([
 	over := max(mostOver*share, leastWork)
 	forced := h.from.Final == 0 && float64(least) > documents // else the sample was made for all candidates
 	if !forced {
-		return all, least
+		return some, least
 	}
-	kept := all[:1:1]
-	for _, q := range all[1:] {
-		if more := append(kept, q); h.on.Work(more, at.folds).On(float64(least)) <= over {
+	kept := some[:1:1]
+	for _, q := range some[1:] {
+		if more := append(kept, q); h.on.Work(more, folds).On(float64(least)) <= over {
 			kept = more
 		}
 	}
@@ -189,13 +214,13 @@ func (h *choosing) planned(at choiceStep, all []Candidate, rounds, least int) ([
 }
 
 // plan estimates the work of all rounds, as if the first candidates were the best.
-func (h *choosing) plan(steps []choiceStep, all []Candidate) (total float64) {
-	least := h.least()
-	for _, at := range steps {
-		all, least = h.planned(at, at.extend(all), len(steps), least)
-		total += h.on.Work(all, at.folds).On(float64(least))
+func (h *choosing) plan(rounds []string) (total float64) {
+	some, least := []Candidate{h.first()}, h.least()
+	for _, round := range rounds {
+		some, least = h.planned(round, h.from.extend(round, some), len(rounds), least)
+		total += h.on.Work(some, h.from.folds(round)).On(float64(least))
 	}
-	if weighed, least := h.weighted(len(steps)); len(weighed) > 1 {
+	if weighed, least := h.weighted(len(rounds)); len(weighed) > 1 {
 		total += h.on.Work(weighed, ChoiceFolds).On(float64(least))
 	}
 	return total

@@ -1,5 +1,6 @@
-// Package tune compares candidates by cross-validation: which candidates there are, on which folds they are compared,
-// which are tried next, and what the comparison found. It knows no learner: an [Evaluator] trains and predicts.
+// Package tune compares candidates by cross-validation: which candidates there are, on which folds
+// they are compared, which are tried next, and what the comparison found. It knows no learner: an
+// [Evaluator] trains and predicts.
 package tune
 
 import (
@@ -75,7 +76,8 @@ type Result struct {
 	SE       float64   // standard error of the mean: SD / √folds
 	ToBest   *Difference
 
-	// Score is of all documents together; its Calibration is of probabilities that are fitted on the other folds.
+	// Score is of all documents together; its Calibration is of probabilities that are fitted on the
+	// other folds.
 	Score  *score.Score
 	ByFold []*score.Score // of the documents of each fold; an evaluator may leave it out
 
@@ -89,8 +91,8 @@ type Result struct {
 	SupportByFold []int
 }
 
-// NewResult scores predictions of documents by models that were trained without the document's fold. c has the
-// documents' labels, fold[i] is the fold of document i, and -1 leaves it out.
+// NewResult scores predictions of documents by models that were trained without the document's
+// fold. c has the documents' labels, fold[i] is the fold of document i, and -1 leaves it out.
 func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ *Result, err error) {
 	r := &Result{Measure: Accuracy}
 	switch {
@@ -129,8 +131,8 @@ func (r *Result) complete() {
 	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))
 }
 
-// Ranks reports whether r is better than o: by the mean, by macro F1 of means that are equal up to rounding, by log
-// loss of equal F1.
+// Ranks reports whether r is better than o: by the mean, by macro F1 of means that are equal up to
+// rounding, by log loss of equal F1.
 func (r *Result) Ranks(o *Result) bool {
 	if !(math.Abs(r.Mean-o.Mean) <= 1e-12*math.Abs(o.Mean)) || r.Score == nil || o.Score == nil {
 		return r.Measure.Better(r.Mean, o.Mean)

@@ -16,33 +16,31 @@ import (
 
 // run runs the rounds.
 func (h *choosing) run(ctx context.Context) error {
-	g := &h.from
-	all := []Candidate{h.first()}
-	steps := h.steps()
-	h.total = h.plan(steps, all)
-	least := h.least()
-	for _, at := range steps {
-		all, least = h.planned(at, at.extend(all), len(steps), least)
-		if len(all) == 0 || len(all) < 2 && at.what != "all" {
+	g, best, least := &h.from, []Candidate{h.first()}, h.least()
+	rounds := g.rounds()
+	h.total = h.plan(rounds)
+	for _, round := range rounds {
+		best, least = h.planned(round, g.extend(round, best), len(rounds), least)
+		if len(best) < 2 && round != finalRound {
 			continue // the others cost too much
 		}
-		r := &Round{Documents: least, Folds: at.folds, Compares: at.what}
-		if err := h.round(ctx, r, all); err != nil {
+		r := &Round{Documents: least, Folds: g.folds(round), Compares: round}
+		if err := h.round(ctx, r, best); err != nil {
 			return err
 		}
-		all = h.ranked(r.Points)
+		best = h.ranked(r.Points)
 		margin := r.Chance() / 4
-		if at.what == "terms" {
+		if round == "terms" {
 			margin *= 2 // others cost several times as much
 		}
 		if g.LeastC && math.Abs(r.Points[r.Best].Mean-r.Points[0].Mean) <= margin { // what is first stays
 			r.Best = 0
-			first := slices.IndexFunc(all, r.Points[0].Same)
-			all = slices.Insert(slices.Delete(all, first, first+1), 0, r.Points[0].Candidate)
+			first := slices.IndexFunc(best, r.Points[0].Same)
+			best = slices.Insert(slices.Delete(best, first, first+1), 0, r.Points[0].Candidate)
 		}
-		h.conclude(r, all[0])
+		h.conclude(r, best[0])
 	}
-	if len(steps) > 0 && len(h.out.Rounds) == 0 {
+	if len(rounds) > 0 && len(h.out.Rounds) == 0 {
 		h.out.Why = fmt.Sprintf("%d classes are too many for a comparison on %d documents", len(h.c.Classes), len(h.order))
 	}
 	if n := len(h.out.Rounds); g.LeastC && n > 0 {
@@ -52,7 +50,7 @@ func (h *choosing) run(ctx context.Context) error {
 		h.out.Candidate = r.Points[r.Best].Candidate
 	}
 	if len(h.out.Rounds) > 0 {
-		if err := h.weigh(ctx, len(steps)); err != nil {
+		if err := h.weigh(ctx, len(rounds)); err != nil {
 			return err
 		}
 	}
@@ -62,18 +60,17 @@ func (h *choosing) run(ctx context.Context) error {
 	return nil
 }
 
-// mostSupervised is how many kernels whose embeddings learn from labels are compared with what was chosen, and
-// weighting names the round.
-const mostSupervised, weighting = 3, "weighting"
+// mostSupervised is how many kernels that learn from labels are compared with what was chosen.
+const mostSupervised = 3
 
-// weighted returns what was chosen, with kernels whose embeddings learn from labels, that of the t that was chosen and
-// the first ones of the list, and on how many documents a round compares them.
+// weighted returns what was chosen, and kernels that learn from labels: the one with the t that was
+// chosen, then the first of the list. It also returns the size of the sample.
 func (h *choosing) weighted(rounds int) ([]Candidate, int) {
 	kernels := h.from.Supervised
 	if h.from.Final > 0 || len(kernels) == 0 || h.on.Fits(kernels[0]) != nil {
 		return nil, 0
 	}
-	all := []Candidate{h.out.Candidate}
+	some := []Candidate{h.out.Candidate}
 	if t, ok := kernel.ParamOf(h.out.Kernel, "t"); ok {
 		if k, err := kernel.With(kernels[0], "t", t); err == nil {
 			kernels = slices.Concat([]kernel.Kernel{k}, kernels)
@@ -82,28 +79,28 @@ func (h *choosing) weighted(rounds int) ([]Candidate, int) {
 	for _, k := range kernels {
 		q := h.out.Candidate
 		q.Kernel, q.C = k, h.from.C[0]
-		all = append(all, q)
+		some = append(some, q)
 	}
-	all = distinct(all)
-	at := choiceStep{what: weighting, folds: ChoiceFolds}
-	return h.planned(at, all[:min(len(all), 1+mostSupervised)], rounds, h.least())
+	some = distinct(some)
+	return h.planned(weighting, some[:min(len(some), 1+mostSupervised)], rounds, h.least())
 }
 
-// weigh compares what was chosen with kernels whose embeddings learn from labels, as far as work and memory allow.
+// weigh compares what was chosen with kernels that learn from labels, as far as work and memory
+// allow.
 func (h *choosing) weigh(ctx context.Context, rounds int) error {
-	all, documents := h.weighted(rounds)
-	if len(all) < 2 {
+	some, documents := h.weighted(rounds)
+	if len(some) < 2 {
 		return nil
 	}
 	r := &Round{Documents: documents, Folds: ChoiceFolds, Compares: weighting}
-	err := h.round(ctx, r, all)
+	err := h.round(ctx, r, some)
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	// What labels say of terms helps most where documents are few, so a small sample says too much for it.
+	// Weights from labels help most if documents are few, so a small sample favours them.
 	few := math.Sqrt(float64(len(h.order)) / float64(r.Documents))
 	if !(r.Points[r.Best].Mean-r.Points[0].Mean > r.Chance()*few) {
 		r.Best = 0
@@ -112,7 +109,7 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 	return nil
 }
 
-// conclude ends a round with its choice.
+// conclude ends a round with the candidate that it chose.
 func (h *choosing) conclude(r *Round, q Candidate) {
 	compare(r.Points, r.Best)
 	h.out.Candidate = q
@@ -121,13 +118,10 @@ func (h *choosing) conclude(r *Round, q Candidate) {
 	h.out.Rounds = append(h.out.Rounds, *r)
 }
 
-// Chance is the standard error of the best figure: of a share of the documents √(p(1-p)/n), of a mean squared error e
-// √(2/n)·e, that of normal errors. Differences vary by about half as much, since candidates err on the same documents.
-// It is NaN of a round without points or documents.
+// Chance returns the standard error of the best figure: √(p(1-p)/n) of a share p, and √(2/n)·e of a
+// mean squared error e with normal errors. Differences vary by about half as much, because
+// candidates err on the same documents.
 func (r *Round) Chance() float64 {
-	if r.Best < 0 || r.Best >= len(r.Points) {
-		return math.NaN()
-	}
 	p := r.Points[r.Best].Mean
 	if r.Points[r.Best].Measure == MeanSquaredError {
 		return p * math.Sqrt(2/float64(r.Documents))
@@ -135,7 +129,7 @@ func (r *Round) Chance() float64 {
 	return math.Sqrt(max(p*(1-p), 0) / float64(r.Documents))
 }
 
-// ranks says whether point a is better than b.
+// ranks reports whether point a is better than b.
 func (h *choosing) ranks(a, b *Point) bool {
 	if h.from.Measure == MeanSquaredError && (a.Unfinished > 0) != (b.Unfinished > 0) {
 		return b.Unfinished > 0
@@ -143,8 +137,8 @@ func (h *choosing) ranks(a, b *Point) bool {
 	return a.Ranks(b.Result)
 }
 
-// ranked returns the candidates of points, the best first; of equal ones those that were tried first.
-func (h *choosing) ranked(points []Point) (all []Candidate) {
+// ranked returns the candidates of points, the best first. Ties are broken by index.
+func (h *choosing) ranked(points []Point) (out []Candidate) {
 	points = slices.Clone(points)
 	slices.SortStableFunc(points, func(a, b Point) int {
 		switch {
@@ -156,27 +150,15 @@ func (h *choosing) ranked(points []Point) (all []Candidate) {
 		return 0
 	})
 	for _, p := range points {
-		all = append(all, p.Candidate)
-	}
-	return all
-}
-
-// extended returns the first of some candidates, each with all values that set sets.
-func extended(all []Candidate, first, values int, set func(q *Candidate, i int)) []Candidate {
-	var out []Candidate
-	for _, q := range all[:min(first, len(all))] {
-		for i := range values {
-			set(&q, i)
-			out = append(out, q)
-		}
+		out = append(out, p.Candidate)
 	}
 	return out
 }
 
-// mostWider bounds how often a round goes on beyond its best candidate.
+// mostWider bounds how often a round goes on with neighbours of its best candidate.
 const mostWider = 8
 
-// wider returns the neighbours of the best candidate of a round that haven't been tried in it.
+// wider returns the neighbours of the best candidate of a round that the round hasn't tried.
 func (h *choosing) wider(r *Round) (more []Candidate) {
 	stuck := h.from.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too great for such values
 	if h.from.Near == nil && !stuck {
@@ -195,9 +177,9 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 			q.Kernel = k
 			add(q)
 		}
-	case len(h.from.C) > 1 && (r.Compares == "C" || r.Compares == "all"):
+	case len(h.from.C) > 1 && (r.Compares == "C" || r.Compares == finalRound):
 		steps := []int{-2, 2} // powers of 10
-		if r.Compares == "all" {
+		if r.Compares == finalRound {
 			steps = []int{-1, 1}
 		}
 		if stuck {
@@ -217,10 +199,10 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 	return more
 }
 
-// lowestC and highestC bound the values of C, in units, that a choice tries beyond its list.
+// lowestC and highestC bound the values of C beyond a list, in units.
 const lowestC, highestC = 1e-3, 1e4
 
-// stepC goes so many steps along 0.1, 0.3, 1, 3, 10, …, from the nearest of these values.
+// stepC returns the value some steps after the nearest of 0.1, 0.3, 1, 3, 10, …
 func stepC(c float64, steps int) float64 {
 	at := int(math.Round(2*math.Log10(c))) + steps
 	digit := [2]string{"1", "3"}[at&1]
@@ -229,12 +211,12 @@ func stepC(c float64, steps int) float64 {
 }
 
 // round compares candidates on a sample, and then their neighbours.
-func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) (err error) {
+func (h *choosing) round(ctx context.Context, r *Round, some []Candidate) (err error) {
 	docs := slices.Clone(h.order[:r.Documents])
 	slices.Sort(docs)
-	one := !slices.ContainsFunc(all, func(q Candidate) bool { return q.Cut != all[0].Cut })
+	one := !slices.ContainsFunc(some, func(q Candidate) bool { return q.Cut != some[0].Cut })
 	maps.DeleteFunc(h.cuts, func(cut int, _ *corpus.Corpus) bool {
-		return !slices.ContainsFunc(all, func(q Candidate) bool { return q.Cut == cut })
+		return !slices.ContainsFunc(some, func(q Candidate) bool { return q.Cut == cut })
 	})
 	e, free := h.on.Open(r, func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) {
 		sample, err := h.sampleOf(ctx, cut, docs, one)
@@ -254,8 +236,8 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) (err er
 		return stageOf(r), int64(parts * done / h.total), parts
 	})
 	defer func() { err = errors.Join(err, free()) }()
-	for wider := 0; len(all) > 0 && wider <= mostWider; wider++ {
-		if err := h.compare(ctx, r, all, e); err != nil {
+	for wider := 0; len(some) > 0 && wider <= mostWider; wider++ {
+		if err := h.compare(ctx, r, some, e); err != nil {
 			return err
 		}
 		for i, p := range r.Points {
@@ -263,13 +245,13 @@ func (h *choosing) round(ctx context.Context, r *Round, all []Candidate) (err er
 				r.Best = i
 			}
 		}
-		all = h.wider(r)
+		some = h.wider(r)
 	}
 	return nil
 }
 
-// sampleOf returns some documents cut in a way. Where it is the one that is left, as whole says, it cuts all
-// documents, for later rounds and the training.
+// sampleOf returns documents cut in a way. If whole is set, because no other cut is left, it cuts
+// all documents, for later rounds and the training.
 func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool) (*corpus.Corpus, error) {
 	c, n := h.c, h.c.Documents.Rows()
 	if cut > 0 {
@@ -295,16 +277,16 @@ func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool
 }
 
 // compare evaluates candidates on the sample of a round.
-func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, e Evaluator) error {
-	h.now, h.tries = h.on.Work(all, r.Folds).On(float64(r.Documents)), len(all)
+func (h *choosing) compare(ctx context.Context, r *Round, some []Candidate, e Evaluator) error {
+	h.now, h.tries = h.on.Work(some, r.Folds).On(float64(r.Documents)), len(some)
 	h.tried.Store(0)
 	if len(r.Points) > 0 {
 		h.total += h.now // that wasn't planned
 	}
-	h.total = max(h.total, h.done+h.now) // where other terms than the first cost more
-	points := make([]Point, len(all))
-	err := e.Evaluate(ctx, all, func(i int, p Point) {
-		p.Candidate = all[i] // with a gamma that the corpus, not the sample, resolves
+	h.total = max(h.total, h.done+h.now) // other terms than the first may cost more
+	points := make([]Point, len(some))
+	err := e.Evaluate(ctx, some, func(i int, p Point) {
+		p.Candidate = some[i] // with a gamma that the corpus, not the sample, resolves
 		points[i] = p
 		h.tried.Add(1)
 	})
@@ -312,14 +294,14 @@ func (h *choosing) compare(ctx context.Context, r *Round, all []Candidate, e Eva
 		return err
 	}
 	h.done += h.now
-	h.out.Fits += len(all) * r.Folds
+	h.out.Fits += len(some) * r.Folds
 	r.Points = append(r.Points, points...)
 	return nil
 }
 
 // stageOf names a round in progress.
 func stageOf(r *Round) string {
-	if r.Compares == "all" {
+	if r.Compares == finalRound {
 		return "choosing among the best"
 	}
 	return "choosing the " + r.Compares

@@ -28,7 +28,8 @@ func (q Candidate) Same(o Candidate) bool {
 	return q.SameKernel(o) && q.Scheme == o.Scheme && q.Regularization == o.Regularization
 }
 
-// Combine returns all combinations of lists, in their order: cuts, schemes, kernels, nu, epsilon, C.
+// Combine returns all combinations of lists, in their order: cuts, schemes, kernels, nu, epsilon,
+// C.
 func Combine(cuts int, schemes []solver.Scheme, kernels []kernel.Kernel, nu, epsilon, c []float64) (all []Candidate) {
 	for cut := range cuts {
 		for _, scheme := range schemes {
@@ -54,8 +55,9 @@ type Point struct {
 
 // Evaluator cross-validates candidates.
 type Evaluator interface {
-	// Evaluate calls done with the number and the result of each candidate that is complete, in any order, one at a
-	// time. An evaluator that resolves a parameter of the kernel sets it in the point.
+	// Evaluate calls done with the number and the result of each candidate that is complete, in any
+	// order, one at a time. An evaluator that resolves a parameter of the kernel sets it in the
+	// point.
 	Evaluate(ctx context.Context, all []Candidate, done func(i int, p Point)) error
 }
 
@@ -73,10 +75,10 @@ func (f *Found) Fits() (n int) {
 	return n
 }
 
-// Search compares candidates. With leastC the best is the point with the smallest C of those that differ from the best
-// in C alone and aren't worse by more than the standard error of the difference by fold. At the end of ctx, or after
-// another error, the result has the points that are complete. each, if not nil, is called with each point as soon as it
-// is complete.
+// Search compares candidates. With leastC the best is the point with the smallest C of those that
+// differ from the best in C alone and aren't worse by more than the standard error of the
+// difference by fold. At the end of ctx, or after another error, the result has the points that are
+// complete. each, if not nil, is called with each point as soon as it is complete.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, leastC bool, each func(Point),
 ) (*Found, error) {
@@ -112,9 +114,10 @@ func compare(points []Point, best int) {
 	}
 }
 
-// smallestC returns which of some points has the smallest C of those that differ from the best in C alone
-// and aren't clearly worse: whose mean is worse by at most the standard error of the difference by
-// fold, and by no more than most, since few folds say little of that. best is the index of the best point.
+// smallestC returns which of some points has the smallest C of those that differ from the best in C
+// alone and aren't clearly worse: whose mean is worse by at most the standard error of the
+// difference by fold, and by no more than most, since few folds say little of that. best is the
+// index of the best point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
