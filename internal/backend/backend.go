@@ -124,7 +124,7 @@ func (c *Compute) check() error {
 // memory, the processor starts over, with a warning that says why, if it can; otherwise the failure
 // is an error, as it is with -backend cuda.
 func (c *Compute) run(ctx context.Context, e *cli.Env, work cli.Work) error {
-	err := work(ctx, e)
+	err := c.Refusal(work(ctx, e))
 	if !c.lostGPU(ctx, err) {
 		return err
 	}
@@ -135,7 +135,7 @@ func (c *Compute) run(ctx context.Context, e *cli.Env, work cli.Work) error {
 	_ = c.close() // as far as it still can be; it isn't used any more
 	c.Backend, c.gpu.why = "cpu", "the GPU failed"
 	debug.FreeOSMemory() // the second try takes the memory of the first
-	return work(ctx, e)
+	return c.Refusal(work(ctx, e))
 }
 
 // lostGPU reports whether an error is a failure of the GPU where -backend auto took it.

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -152,8 +153,41 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	for _, more := range later {
 		need = max(need, more)
 	}
-	return fmt.Errorf("%s needs %s of memory, %s", what, run.FormatNeed(need), says)
+	return &run.MemoryError{What: what, Need: need, Limit: limit, By: says, Enough: true}
 }
+
+// Refusal has the memory error of a step name the amount for -m, and returns other errors as they are. What the process
+// holds beside the step is the difference of the budget and the step's limit.
+func (l *Limits) Refusal(err error) error {
+	limit, says := l.bound()
+	memory := (*run.MemoryError)(nil)
+	if limit == 0 || !errors.As(err, &memory) || memory.By != "" || memory.Machine {
+		return err
+	}
+	text := err.Error()
+	if at := strings.Index(text, memory.What+" needs "); at >= 0 {
+		text = text[:at]
+	}
+	memory.Need += max(limit-memory.Limit, 0)
+	if memory.Source == "" {
+		memory.Need += memory.Need / stepMargin
+	}
+	memory.Limit, memory.By = limit, says
+	return refusal{text + memory.Error(), err}
+}
+
+// stepMargin divides the need of a step: that part is added for later steps, such as training on all documents after
+// the first fold.
+const stepMargin = 20
+
+// refusal is an error with a different message.
+type refusal struct {
+	text string
+	err  error
+}
+
+func (r refusal) Error() string { return r.text }
+func (r refusal) Unwrap() error { return r.err }
 
 // ProcBytes returns the bytes of a line such as "MemTotal: 8000 kB" of a file below /proc, or 0 if
 // there is no such line.

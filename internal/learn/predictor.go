@@ -51,7 +51,7 @@ func (p *direct) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predicti
 	o := p.o
 	o.MemoryBytes = Left(o.MemoryBytes, o.HeldBytes)
 	out, err := p.m.Predict(ctx, docs, o)
-	return out, Enough(err, o.HeldBytes)
+	return out, err
 }
 
 func (p *direct) Holding(bytes int64) Predictor {
@@ -61,16 +61,6 @@ func (p *direct) Holding(bytes int64) Predictor {
 }
 
 func (p *direct) Close() error { return nil }
-
-// Enough adds to a memory error the value of -m that would suffice, where the process already holds the given
-// number of bytes.
-func Enough(err error, held int64) error {
-	if short := (*run.MemoryError)(nil); errors.As(err, &short) && short.Enough {
-		need := short.Need + held
-		return fmt.Errorf("%w: -m %dM or more", err, (need+need/200)>>20+1) // not below what FormatNeed names
-	}
-	return err
-}
 
 // Left returns how much of a memory limit remains after the bytes already held; 0 means no limit.
 func Left(bound, held int64) int64 {

@@ -11,17 +11,23 @@ type MemoryError struct {
 	What        string // what needs it, such as "engine: the Gram matrix"
 	Source      string // of documents that are being read: where they come from, or file:line; "" for others
 	Need, Limit int64  // bytes
+	By          string // source of the limit in words, such as "-m allows 60 MiB"; "" for an option of a call
 	Machine     bool   // Limit is what the machine, its container or a limit of the process (ulimit) leaves
 	Enough      bool   // Need is enough for the whole work, not only for a step of it
 }
 
 // Error names what needs the memory and both numbers.
 func (e *MemoryError) Error() string {
-	limit := "expected at most "
-	if e.Machine {
-		limit = "the system leaves "
+	limit, more := "expected at most "+FormatBytes(e.Limit), ""
+	switch {
+	case e.By != "":
+		if limit = e.By; e.Source != "" && !e.Enough {
+			more = "more than "
+		}
+	case e.Machine:
+		limit = "the system leaves " + FormatBytes(e.Limit)
 	}
-	return fmt.Sprintf("%s needs %s of memory, %s%s", e.What, FormatNeed(e.Need), limit, FormatBytes(e.Limit))
+	return fmt.Sprintf("%s needs %s%s of memory, %s", e.What, more, FormatNeed(e.Need), limit)
 }
 
 // Fits returns a MemoryError where what is enough for the whole work is above a limit, of which 0 is

@@ -18,7 +18,6 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/report"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -241,7 +240,7 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, 
 	}
 	p.Clear()
 	if err != nil {
-		return nil, d.explainMemory(nameFlags(err))
+		return nil, d.limits.Refusal(nameFlags(err))
 	}
 	return c, nil
 }
@@ -286,34 +285,12 @@ func (d *Documents) Bytes() int64 {
 // Whole sets the need in a memory error of a step to the estimated need of the whole work on a
 // corpus, if that is larger.
 func (d *Documents) Whole(err error, c *corpus.Corpus) error {
-	if memory := (*corpus.MemoryError)(nil); d.Need != nil && errors.As(err, &memory) {
-		memory.Need = max(memory.Need, backend.RuntimeBytes+d.Held+d.Need(c.Size()))
+	if memory := (*corpus.MemoryError)(nil); d.Need != nil && errors.As(err, &memory) && memory.By == "" {
+		held := d.limits.Budget() - memory.Limit
+		memory.Need = max(memory.Need, backend.RuntimeBytes+d.Held+d.Need(c.Size())-held)
 	}
 	return err
 }
-
-// explainMemory adds the program's own memory to the need in a memory error.
-func (d *Documents) explainMemory(err error) error {
-	var memory *corpus.MemoryError
-	if !errors.As(err, &memory) || memory.Source == "" {
-		return err
-	}
-	more := ""
-	if !memory.Enough {
-		more = "more than "
-	}
-	return refusal{fmt.Sprintf("%s needs %s%s of memory, %s", memory.What, more,
-		run.FormatNeed(memory.Need+backend.RuntimeBytes+d.Held), d.limits.Bound()), err}
-}
-
-// refusal is an error with a different message.
-type refusal struct {
-	text string
-	err  error
-}
-
-func (r refusal) Error() string { return r.text }
-func (r refusal) Unwrap() error { return r.err }
 
 // Line is the description of the corpus in all reports.
 type Line struct {

@@ -34,7 +34,7 @@ func (g *grid) train(
 	begin := time.Now()
 	m, err := found.Train(ctx, c, points, j.o)
 	if err != nil {
-		return learn.Enough(c.NameValue(err), j.held)
+		return c.NameValue(err)
 	}
 	size, err := matrixio.Make(g.out, func(w io.Writer) error { return m.Write(ctx, w) })
 	if err == nil {

@@ -26,7 +26,6 @@ type job struct {
 	o      learn.Options
 	line   source.Line // what is known of the corpus before the training
 	begin  time.Time
-	held   int64 // bytes that the process holds beside the work of a learner that keeps its corpus
 
 	problem *svm.Problem // the last of support vector machines that was prepared
 	// Seconds that reading the documents took, and making them ready.
@@ -71,8 +70,8 @@ func (m *machine) prepare(
 	}
 	if m.learner.Type == "" {
 		m.hintLearner(e, corpus, j.o)
-		j.held = backend.RuntimeBytes + corpus.Documents.Bytes()
-		j.o.MemoryBytes, j.o.HeldBytes = learn.Left(m.Budget(), j.held), 0
+		held := backend.RuntimeBytes + corpus.Documents.Bytes()
+		j.o.MemoryBytes, j.o.HeldBytes = learn.Left(m.Budget(), held), 0
 		return j, nil
 	}
 	return j, j.machines(e, p)
@@ -127,8 +126,8 @@ func (j *job) handOver() *corpus.Corpus {
 	return c
 }
 
-// named names documents and terms in a learner's errors, and memory that is enough.
-func (j *job) named(err error) error { return learn.Enough(j.names.NameValue(err), j.held) }
+// named names documents and terms in a learner's errors.
+func (j *job) named(err error) error { return j.names.NameValue(err) }
 
 // checkLabels checks that the labels of a corpus suit what is to be trained, and that its text has
 // terms, and warns of documents without a label.
