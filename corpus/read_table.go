@@ -27,7 +27,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 	if t.tokenizer != (Tokenizer{}) {
 		opt.Tokenizer = t.tokenizer
 	}
-	if opt.TextColumn == "" && t.header && t.row == nil && len(t.first) > 2 &&
+	if opt.TextColumn == "" && t.header && t.row == nil && t.text >= 0 && len(t.first) > 2 &&
 		!slices.Contains(textNames, t.names[t.text]) {
 		opt.TextColumn = t.first[t.text] // for similar sources
 	}

@@ -133,11 +133,6 @@ func (f *fuzzer) bounded(name string, data []byte) {
 	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(allocated)
 	before, began := allocated[0].Value.Uint64(), cpuTime()
-	defer func() {
-		if p := recover(); p != nil {
-			f.find("%s panics, %v: %.1000q", name, p, data)
-		}
-	}()
 	wrong := f.try(f.Context(), name, data)
 	took := cpuTime() - began
 	metrics.Read(allocated)
@@ -160,7 +155,12 @@ func cpuTime() time.Duration {
 }
 
 // try reads an input in several ways, and returns how they differ.
-func (f *fuzzer) try(ctx context.Context, name string, data []byte) error {
+func (f *fuzzer) try(ctx context.Context, name string, data []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
 	switch name {
 	case "kernel":
 		return tryKernel(string(data))
