@@ -84,7 +84,8 @@ func (m *frequencyModel) Predict(_ context.Context, d *sparse.CSR, _ learn.Optio
 // One line registers a learner: it is then parsed, described, cross-validated, searched, written and loaded as others.
 func TestSmallestLearner(t *testing.T) {
 	defer func(all []*learn.Learner) { learn.All = all }(learn.All)
-	learn.All = append(slices.Clip(learn.All), frequencyLearner)
+	learn.All = slices.Clip(learn.All)
+	learn.Register(frequencyLearner)
 	ctx, o := t.Context(), learn.Options{Seed: 1}
 	labels := strings.Split(strings.Repeat("a", 12)+strings.Repeat("b", 8)+strings.Repeat("c", 4), "")
 	c := musttest.Get(corpus.FromTexts(ctx, labels, labels, corpus.Options{MinDF: 1}))(t)

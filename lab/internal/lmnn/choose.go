@@ -9,25 +9,25 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// Choice is how many iterations [Choose] found best.
+// Choice is a result of [Choose].
 type Choice struct {
 	Iterations int
-	Wrong      int // test documents that are classified wrongly by energies then
-	Documents  int // that were tested
+	Wrong      int // test documents that are classified wrongly after these
+	Documents  int // test documents
 }
 
-// enough is how many iterations end the search, if no more are better.
+// enough returns the number of iterations after which the search ends.
 func (c *Choice) enough() int { return 3*c.Iterations + 20 }
 
-// Choose returns how many iterations of [Train] on some documents classify others with the fewest
-// errors; of equal ones the fewest. Of few documents with many columns ε can be made small by what
-// chance tells apart: a metric that was learnt to the end errs more than the Euclidean one then.
+// Choose returns the number of iterations of [Train] with the fewest errors on test documents, the
+// smallest of equals. With few documents of many columns a metric overfits: after all iterations it
+// errs more than the Euclidean metric.
 //
-// It looks after 1, 2, 3, 4, 5, 6, 8, 10, 13, … iterations, each a third further, and ends where three
-// times as many, and 20, found no fewer errors. Memory is that of Train and of Predict. Both corpora
-// must have the same classes and columns; documents that don't have one class are left out. It has the
-// same result from any number of workers. Errors are those of Train, and test documents of other
-// classes or columns, or none.
+// Choose evaluates 1, 2, 3, 4, 5, 6, 8, 10, 13, … iterations, and ends when three times as many as
+// the best, and 20 more, have no fewer errors. It takes the memory of Train and of Predict.
+// Documents that don't have one class are ignored. The result is the same for any number of
+// workers. It fails if Train fails, if there are no test documents, or if their classes or columns
+// differ.
 func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Options) (Choice, error) {
 	rows, labels := single(test)
 	p, m, by, err := prepare(ctx, train, s, o, len(rows))
@@ -81,7 +81,7 @@ func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Optio
 	case err != nil:
 		return Choice{}, err
 	}
-	next = 1 // the end is looked at, too
+	next = 1 // evaluate the end, too
 	if err := look(ctx, max(m.Iterations, 1), m.Transform); err != nil && !errors.Is(err, errEnough) {
 		return Choice{}, err
 	}

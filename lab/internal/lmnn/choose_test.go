@@ -24,8 +24,8 @@ func wrongs(t testing.TB, m *Model, c *corpus.Corpus) (count int) {
 	return count
 }
 
-// The iterations chosen are the first that err least, of trainings of their own that end after 1, 2, 3,
-// 4, 5, 6, 8, …; of few documents with many columns they err less than all there are.
+// The iterations chosen are the first that err least, of trainings of their own that end after 1,
+// 2, 3, 4, 5, 6, 8, …; of few documents with many columns they err less than all there are.
 func TestChoose(t *testing.T) {
 	train, test := drawn(t, 60, 40, 3, 3), drawn(t, 150, 40, 3, 4)
 	got := musttest.Get(Choose(t.Context(), train, test, Settings{}, Options{Workers: 1}))(t)

@@ -28,14 +28,13 @@ func describe(f *archive.File, m *Model) {
 	f.Names("classes", &m.Classes)
 	n := m.Rows()
 	archive.Count(f, "documents", &n, 1<<31)
-	archive.Count(f, "columns", &m.Columns, MostColumns)
+	archive.Count(f, "columns", &m.Columns, MaxColumns)
 	archive.Array(f, "metric", &m.Transform, m.Columns, m.Columns)
 	archive.Array(f, "labels", &m.Labels, n)
 	archive.Array(f, "targets", &m.Targets, n, s.K)
 	archive.Array(f, "documents", &m.Documents, n, m.Columns)
 }
 
-// Write writes the model in a form of its own. The same model has the same
-// bytes on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors
-// are those of w and of ctx.
+// Write writes the model. The same model has the same bytes on every platform. It fails before it
+// writes anything if [Model.Validate] fails.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -39,13 +39,13 @@ func TestGreatMetric(t *testing.T) {
 		Cols: m.Columns, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{math.MaxFloat32},
 	}
 	for i := range m.Transform {
-		m.Transform[i] = mostTransform
+		m.Transform[i] = maxTransform
 	}
 	p, err := m.Predict(t.Context(), docs, Options{})
-	if err != nil || slices.ContainsFunc(p.Energies[0], func(v float64) bool { return math.IsInf(v, 0) || v != v }) {
+	if err != nil || slices.ContainsFunc(p.Decisions[0], func(v float64) bool { return math.IsInf(v, 0) || v != v }) {
 		t.Errorf("%v: %+v, expected finite energies", err, p)
 	}
-	m.Transform[0] = 2 * mostTransform
+	m.Transform[0] = 2 * maxTransform
 	if m.Validate() == nil {
 		t.Error("no error for a metric under which distances overflow")
 	}

@@ -22,7 +22,7 @@ var Learner = &learn.Learner{
 	New: func() learn.Trainer { return &metric{} },
 }
 
-// metric trains metrics.
+// metric implements learn.Trainer.
 type metric struct {
 	params.Record
 	Settings
@@ -47,7 +47,7 @@ func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (
 		fit, valid := divided(c, o.Seed)
 		found, err := Choose(ctx, c.Select(fit), c.Select(valid), s, opt)
 		if err != nil {
-			return nil, fmt.Errorf("choosing iterations, without one document of six: %w", err)
+			return nil, fmt.Errorf("choosing iterations on one document in six: %w", err)
 		}
 		o.Saying("iterations: %d, %.2f%% errors on %d documents", found.Iterations,
 			100*float64(found.Wrong)/float64(found.Documents), found.Documents)
@@ -60,7 +60,7 @@ func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (
 	return metricModel{m}, nil
 }
 
-// divided leaves out one document of six of each class.
+// divided holds out one document in six of each class.
 func divided(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 	var rows, classes []int
 	for i := range c.Documents.Rows() {
@@ -76,25 +76,16 @@ func optionsOf(o learn.Options) Options {
 	return Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
 }
 
-// metricModel is a metric with its documents.
+// metricModel implements learn.Model.
 type metricModel struct{ *Model }
 
-// Predict implements learn.Model: decision values are energies, the sign turned.
+// Predict implements learn.Model.
 func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
-	p, err := m.Model.Predict(ctx, docs, optionsOf(o))
-	if err != nil {
-		return nil, err
-	}
-	for _, energies := range p.Energies {
-		for c := range energies {
-			energies[c] = -energies[c]
-		}
-	}
-	return &model.Prediction{Decisions: p.Energies, Class: p.Class}, nil
+	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
-// columns counts those that documents have values in: where they are numbered from 1, column 0 is
-// empty.
+// columns returns the number of columns with a value. If columns are numbered from 1, column 0 has
+// none.
 func (m metricModel) columns() int {
 	has := make([]bool, m.Columns)
 	count := 0

@@ -1,15 +1,15 @@
-// Package lmnn classifies by nearest neighbours under a metric that is learnt: large margin nearest
-// neighbours. With D(x, y) = ‖L(x - y)‖², the k target neighbours j of each document i are the nearest of
-// its own class before training, and L minimises
+// Package lmnn implements large margin nearest neighbours, which learn a metric. With D(x, y) =
+// ‖L(x - y)‖², the k target neighbours j of each document i are the nearest documents of its class
+// before training, and L minimises
 //
 //	ε(L) = (1-μ) Σ_ij D(i, j) + μ Σ_ij Σ_l max(0, 1 + D(i, j) - D(i, l))
 //
-// over documents i, their targets j and all documents l of other classes. In M = LᵀL that is convex. A
-// document is given the class with the least energy: what ε would have of it, both as i and as l, were
-// it of that class.
+// over documents i, their targets j and all documents l of other classes. ε is convex in M = LᵀL.
+// The energy of a class for a document is the part of ε that the document would add, as i and as l,
+// if it were of that class. A prediction is the class with the smallest energy.
 //
-// The search is L-BFGS in L, on the documents l that may matter, found anew from time to time. ε is the
-// same for documents that are scaled, up to a scale of L.
+// The search is L-BFGS in L, on the documents l in reach of a margin, which are updated from time
+// to time. Scaling the documents scales L, and doesn't change ε.
 //
 // Source: Weinberger and Saul, Distance metric learning for large margin nearest neighbor
 // classification, JMLR 10 (2009).
@@ -26,19 +26,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MostColumns bounds the features: more want to be reduced first, by principal components.
-const MostColumns = 2000
+// MaxColumns is the maximum number of columns. Principal components reduce wider documents.
+const MaxColumns = 2000
 
-// mostTransform bounds the values of L, so that distances of documents of float32 don't overflow.
-const mostTransform = 1e100
+// maxTransform bounds the values of L, so that distances of float32 documents don't overflow.
+const maxTransform = 1e100
 
-// Settings say how a metric is learnt. The zero value works.
+// Settings are the parameters of a metric. The zero value works.
 type Settings struct {
 	K         int     `param:"k" default:"3" min:"1" max:"100" help:"target neighbours"`
 	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
-	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"stop when a round gains less"`
+	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"min. relative gain of a round"`
 
-	// Iterations are as many at most; auto has them chosen by one document in six.
+	// Iterations is the maximum number of iterations; auto chooses it on one document in six.
 	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"iterations at most"`
 }
 
@@ -54,29 +54,22 @@ func (s Settings) resolve() (Settings, error) {
 	return s, nil
 }
 
-// Validate reports settings that make no sense.
-func (s Settings) Validate() error {
-	_, err := s.resolve()
-	return err
-}
-
-// Options say how it is computed, not what. The zero value works.
+// Options are how a metric is computed. The zero value works.
 type Options struct {
-	Workers     int   // goroutines; default one a processor. Results don't depend on it
-	MemoryBytes int64 // bound on what is held beside the documents; default none
+	Workers     int   // goroutines; default one per processor. Results don't depend on it
+	MemoryBytes int64 // memory limit, without the documents; default none
 
-	// Progress, if not nil, is called after each round with the iterations so far, the most there may
-	// be, ε, and how many documents l are within reach of a margin.
-	Progress func(iterations, most int, value float64, near int64)
+	// Progress, if not nil, is called after each round with the number of iterations so far, its
+	// maximum, ε, and the number of pairs of documents in reach of a margin.
+	Progress func(iterations, max int, value float64, near int64)
 }
 
-// fits checks that so many numbers of float64 are within the bound.
+// fits returns an error if so many float64 numbers exceed the memory limit.
 func (o Options) fits(what string, numbers int64) error {
 	return run.Fits(8*numbers, o.MemoryBytes, "lmnn: %s", what)
 }
 
-// Model is a metric and the documents that it was learnt from. It is immutable and may be used
-// concurrently.
+// Model is a metric and its training documents. It is immutable and may be used concurrently.
 type Model struct {
 	Settings Settings
 	Source   string   // the training corpus, as the user named it
@@ -86,37 +79,37 @@ type Model struct {
 	Columns    int       // of documents
 	Transform  []float64 // L, Columns × Columns, row by row
 	Documents  []float32 // x, row by row
-	Labels     []int32   // their classes
-	Targets    []int32   // K of each document, -1 where its class has no more
-	Value      float64   // ε, and
-	Start      float64   // what it was of the metric to begin with, a multiple of the Euclidean
+	Labels     []int32   // class of each document
+	Targets    []int32   // K of each document, -1 if its class has fewer
+	Value      float64   // ε
+	Start      float64   // ε of the initial metric, a multiple of the Euclidean metric
 	Iterations int
 }
 
 // Rows returns the number of documents.
 func (m *Model) Rows() int { return len(m.Labels) }
 
-// Bytes returns about what the model holds.
+// Bytes returns the approximate size of the model in memory.
 func (m *Model) Bytes() int64 {
 	return 8*int64(len(m.Transform)) + 4*int64(len(m.Documents)+len(m.Labels)+len(m.Targets))
 }
 
-// Validate reports the first violation of what a model must be, or nil: settings in range, arrays of
-// fitting lengths, finite numbers, classes and targets that there are.
+// Validate returns an error for the first violation: settings out of range, lengths of arrays that
+// don't fit, numbers that aren't finite, unknown classes and targets.
 func (m *Model) Validate() error {
 	s, err := m.Settings.resolve()
 	if err != nil {
 		return err
 	}
 	n, d := len(m.Labels), m.Columns
-	if n == 0 || d < 1 || d > MostColumns || len(m.Transform) != d*d || len(m.Targets) != n*s.K ||
+	if n == 0 || d < 1 || d > MaxColumns || len(m.Transform) != d*d || len(m.Targets) != n*s.K ||
 		len(m.Documents)%d != 0 || len(m.Documents)/d != n {
 		return fmt.Errorf("lmnn: %d numbers of the metric, %d of documents and %d targets, of %d documents and %d columns",
 			len(m.Transform), len(m.Documents), len(m.Targets), n, d)
 	}
 	for _, v := range m.Transform {
-		if !(math.Abs(v) <= mostTransform) {
-			return fmt.Errorf("lmnn: the metric holds %v, expected a number from -%g to %g", v, mostTransform, mostTransform)
+		if !(math.Abs(v) <= maxTransform) {
+			return fmt.Errorf("lmnn: the metric holds %v, expected a number from -%g to %g", v, maxTransform, maxTransform)
 		}
 	}
 	for _, v := range m.Documents {

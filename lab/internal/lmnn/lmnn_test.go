@@ -102,8 +102,8 @@ func projected(a *mat.SymDense) *mat.SymDense {
 	return out
 }
 
-// ε of L against a slow reference: projected gradient in M, in which ε is convex, over all triples, with
-// steps that shrink. Both values are of the same definition; it finds no less by 10⁻⁴.
+// ε of L against a slow reference: projected gradient in M, in which ε is convex, over all triples,
+// with steps that shrink. Both values are of the same definition; it finds no less by 10⁻⁴.
 func TestAgainstProjectedGradient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the slow reference takes its time and runs alone")
@@ -139,7 +139,8 @@ func TestAgainstProjectedGradient(t *testing.T) {
 	}
 }
 
-// The gradient by L against differences, where ε has no kink near: its error is h², the rounding 2⁻⁵²ε/h.
+// The gradient by L against differences, where ε has no kink near: its error is h², the rounding
+// 2⁻⁵²ε/h.
 func TestGradient(t *testing.T) {
 	m := trained(t, drawn(t, 50, 3, 2, 2), Settings{Iterations: 1})
 	p := &problem{y: m.Labels, targets: m.Targets, k: 3, push: 0.5, workers: 2, soft: 0.5}
@@ -165,8 +166,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// A wide coordinate that says nothing hides the classes from the Euclidean metric, not from this one;
-// energies are what ε would have.
+// A wide coordinate that says nothing hides the classes from the Euclidean metric, not from this
+// one; energies are what ε would have.
 func TestPredict(t *testing.T) {
 	train, test := drawn(t, 300, 6, 3, 3), drawn(t, 200, 6, 3, 4)
 	m := trained(t, train, Settings{})
@@ -189,7 +190,7 @@ func TestPredict(t *testing.T) {
 		t.Errorf("%d right under the metric, %d under the Euclidean one", right(p.Class), right(q.Class))
 	}
 	again, err := m.Predict(t.Context(), test.Documents, Options{Workers: 1})
-	if err != nil || !slices.Equal(again.Class, p.Class) || !slices.Equal(again.Energies[7], p.Energies[7]) {
+	if err != nil || !slices.Equal(again.Class, p.Class) || !slices.Equal(again.Decisions[7], p.Decisions[7]) {
 		t.Errorf("other energies from one worker, %v", err)
 	}
 	// ε with a document added less ε, its targets being its nearest under the metric
@@ -219,7 +220,7 @@ func TestPredict(t *testing.T) {
 					}
 				}
 			}
-			if got := p.Energies[i][c]; !(math.Abs(got-want) <= 1e-9*want) {
+			if got := -p.Decisions[i][c]; !(math.Abs(got-want) <= 1e-9*want) {
 				t.Errorf("document %d, class %d: energy %v, expected %v", i, c, got, want)
 			}
 		}
@@ -254,7 +255,7 @@ func TestRefused(t *testing.T) {
 	}
 	wide := *c
 	documents := *c.Documents
-	documents.Cols = MostColumns + 1
+	documents.Cols = MaxColumns + 1
 	wide.Documents = &documents
 	for name, f := range map[string]func() error{
 		"push": func() error { _, err := Train(t.Context(), c, Settings{Push: 1}, Options{}); return err },

@@ -18,18 +18,18 @@ type problem struct {
 	k       int
 	push    float64
 	workers int
-	soft    float64          // losses below it count as loss²/(2 soft), others as loss - soft/2
-	room    int64            // for documents in reach, 0 for any number
-	near    [][]int32        // of each document: those of other classes that may matter
-	slopes  [parts][]float64 // for the gradients of parts
+	soft    float64          // a loss below it is smoothed to loss²/(2 soft), others to loss - soft/2
+	room    int64            // maximum number of pairs in reach; 0 for no limit
+	near    [][]int32        // documents of other classes in reach of each document
+	slopes  [parts][]float64 // gradients by z
 
 	// look, if not nil, is called with L after each iteration; its error ends the search.
 	look  func(ctx context.Context, iterations int, l []float64) error
 	ended error
 }
 
-// parts is what the documents are divided into. Sums are those of parts, in order, so that their bits
-// don't depend on the workers.
+// parts is the number of parts of the documents. Sums over parts are added in order, so that bits
+// don't depend on the number of workers.
 const parts = 16
 
 // each calls f for each part of the documents.
@@ -40,15 +40,15 @@ func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) erro
 	})
 }
 
-// told is called after each iteration.
+// told calls look after an iteration.
 func (p *problem) told(ctx context.Context, iterations int, l []float64) {
 	if p.look != nil && p.ended == nil {
 		p.ended = p.look(ctx, iterations, l)
 	}
 }
 
-// value is ε on the documents in reach at w, L row by row, and writes its gradient to g: with weights
-// c_ab of the squared distances of pairs in ε, that is 2 Σ c_ab (z_a - z_b)(x_a - x_b)ᵀ, z = Lx.
+// value returns ε on the pairs in reach at w, which is L row by row, and sets g to its gradient
+// 2 Σ c_ab (z_a - z_b)(x_a - x_b)ᵀ, with z = Lx and the weights c_ab of the squared distances in ε.
 func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	if p.ended != nil {
 		return 0, p.ended
@@ -66,7 +66,7 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 		slope, weights := p.slopes[part], make([]float64, n)
 		clear(slope)
 		distances, pulls := make([]float64, p.k), make([]float64, p.k)
-		pair := func(a, b int, weight float64) { // adds weight·2(z_a - z_b) for a, and its opposite for b
+		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) for a, and its negative for b
 			weight *= 2
 			floats.AddScaled(slope[a*d:(a+1)*d], -weight, z.RawRowView(b))
 			floats.AddScaled(slope[b*d:(b+1)*d], -weight, z.RawRowView(a))
@@ -138,8 +138,8 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	return sum, nil
 }
 
-// neighbours fills in targets: the nearest of each document's class by the rows of z, of equal ones the
-// first.
+// neighbours sets targets to the nearest documents of the same class by the rows of z; ties are
+// broken by index.
 func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 	p.targets = make([]int32, len(p.y)*p.k)
 	return p.each(ctx, func(_, lo, hi int) error {
@@ -160,7 +160,7 @@ func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 	})
 }
 
-// nearest are the least of the distances that were offered, the first of equal ones.
+// nearest are the smallest of the distances offered, the first of equals.
 type nearest struct {
 	at       []int32 // -1 for none
 	distance []float64

@@ -4,24 +4,19 @@ import (
 	"context"
 	"math"
 
+	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 	"gonum.org/v1/gonum/mat"
 )
 
-// Prediction is what a model says of documents.
-type Prediction struct {
-	Energies [][]float64 // by document, by class; +Inf for classes without documents
-	Class    []int       // that of the least energy
-}
-
-// Predict classifies documents by the energy of each class. Values in
-// columns that training documents didn't have are left out. It has the same bits from any number of
-// workers. m and docs must be valid. Errors: the end of ctx, by which it stops
-// within a second.
-func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Prediction, error) {
+// Predict classifies documents. Decision values are negative energies, -Inf for classes without
+// documents. Values in columns that training documents didn't have are ignored. The result has the
+// same bits for any number of workers. It fails if memory doesn't suffice, and within a second
+// after ctx is done.
+func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	n := docs.Rows()
-	out := &Prediction{Energies: make([][]float64, n), Class: make([]int, n)}
+	out := &model.Prediction{Decisions: make([][]float64, n), Class: make([]int, n)}
 	if n == 0 {
 		return out, nil
 	}
@@ -38,7 +33,6 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 	if err != nil {
 		return nil, err
 	}
-	// the distances of targets, which don't change
 	margins := make([]float64, len(m.Targets))
 	for t, j := range m.Targets {
 		margins[t] = math.Inf(-1)
@@ -53,29 +47,29 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*Pred
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			out.Energies[i], out.Class[i] = e.of(test.RawRowView(i), z)
+			out.Decisions[i], out.Class[i] = e.of(test.RawRowView(i), z)
 		}
 		return nil
 	})
 	return out, err
 }
 
-// PredictBytes returns what Predict takes for so many documents.
+// PredictBytes returns the memory of Predict for a number of documents.
 func (m *Model) PredictBytes(documents int) int64 {
-	return 8 * predictingNumbers(m.Rows(), max(documents, 0), m.Columns)
+	return 8 * predictingNumbers(m.Rows(), documents, m.Columns)
 }
 
-// predictingNumbers is how many numbers of float64 a prediction holds.
+// predictingNumbers returns the number of float64 values that a prediction holds.
 func predictingNumbers(rows, tests, columns int) int64 { return 2 * int64(rows+tests) * int64(columns) }
 
-// energy is what it takes for one document after the other.
+// energy computes the energies of one document after the other.
 type energy struct {
 	m         *Model
 	s         Settings
-	margins   []float64
+	margins   []float64 // 1 + distance of each target; -Inf for none
 	distances []float64
 	own       []*nearest // by class
-	pushed    []float64  // by class: its documents' losses with this one as an impostor
+	pushed    []float64  // by class: losses of its documents because of this one
 }
 
 func newEnergy(m *Model, s Settings, margins []float64) *energy {
@@ -89,8 +83,8 @@ func newEnergy(m *Model, s Settings, margins []float64) *energy {
 	return e
 }
 
-// of returns the energies of a document, and the class of the least.
-func (e *energy) of(x []float64, z *mat.Dense) (energies []float64, class int) {
+// of returns the negative energies of a document, and the class of the largest.
+func (e *energy) of(x []float64, z *mat.Dense) (values []float64, class int) {
 	for c := range e.own {
 		e.own[c].reset()
 		e.pushed[c] = 0
@@ -108,10 +102,10 @@ func (e *energy) of(x []float64, z *mat.Dense) (energies []float64, class int) {
 			}
 		}
 	}
-	energies = make([]float64, len(e.own))
+	values = make([]float64, len(e.own))
 	for c, own := range e.own {
 		if own.at[0] < 0 {
-			energies[c] = math.Inf(1)
+			values[c] = math.Inf(-1)
 			continue
 		}
 		pull, push := 0.0, pushedAll-e.pushed[c]
@@ -127,10 +121,10 @@ func (e *energy) of(x []float64, z *mat.Dense) (energies []float64, class int) {
 				}
 			}
 		}
-		energies[c] = (1-e.s.Push)*pull + e.s.Push*push
-		if energies[c] < energies[class] || math.IsInf(energies[class], 1) {
+		values[c] = -((1-e.s.Push)*pull + e.s.Push*push)
+		if values[c] > values[class] || math.IsInf(values[class], -1) {
 			class = c
 		}
 	}
-	return energies, class
+	return values, class
 }

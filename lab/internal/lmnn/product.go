@@ -8,14 +8,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// gonum doesn't know of ctx, and products of documents with L take minutes where there are many. So
-// they are made piece by piece. Its sums go in blocks of blasBlock, whatever the pieces, and it goes
-// over to plain sums below four blocks of results: pieces keep to both, so that bits are those of one
-// product.
+// Products with L take minutes for many documents, and gonum has no context, so they are computed
+// in pieces. gonum adds in blocks of blasBlock, and without blocks if there are fewer than four
+// blocks of results. Pieces respect both, so that they have the bits of the whole product.
 const blasBlock = 64
 
-// pieces divides n documents of d columns, by multiples of blasBlock, and calls f for each. It looks at
-// ctx before each.
+// pieces divides n documents of d columns at multiples of blasBlock, and calls f for each piece. It
+// checks ctx before each.
 func pieces(ctx context.Context, n, d int, f func(lo, hi int)) error {
 	size := blasBlock
 	if d <= 3*blasBlock {
@@ -26,7 +25,7 @@ func pieces(ctx context.Context, n, d int, f func(lo, hi int)) error {
 			return context.Cause(ctx)
 		}
 		hi := lo + size
-		if hi+size > n { // the last is no smaller
+		if hi+size > n { // the last piece is at least as large
 			hi = n
 		}
 		f(lo, hi)
@@ -35,7 +34,7 @@ func pieces(ctx context.Context, n, d int, f func(lo, hi int)) error {
 	return nil
 }
 
-// under returns documents x under L: x Lᵀ.
+// under returns x Lᵀ.
 func under(ctx context.Context, x, l *mat.Dense) (*mat.Dense, error) {
 	n, d := x.Dims()
 	z := mat.NewDense(n, d, nil)
@@ -45,7 +44,7 @@ func under(ctx context.Context, x, l *mat.Dense) (*mat.Dense, error) {
 	return z, err
 }
 
-// gather writes aᵀ x to g, row by row.
+// gather sets g to aᵀ x, row by row.
 func gather(ctx context.Context, g []float64, a, x *mat.Dense) error {
 	n, d := x.Dims()
 	to := blas64.General{Rows: d, Cols: d, Stride: d, Data: g}

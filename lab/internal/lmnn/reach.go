@@ -11,8 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// norms returns ‖z‖² of rows: ‖a‖² + ‖b‖² - 2⟨a,b⟩ takes a fraction of the time of ‖a - b‖², and what it
-// rounds off is some 2⁻⁵⁰ of ‖a‖² + ‖b‖². Where equal distances must be equal, [squared] is used.
+// norms returns ‖z‖² of rows. ‖a‖² + ‖b‖² - 2⟨a,b⟩ takes a fraction of the time of ‖a - b‖², and
+// has a rounding error of about 2⁻⁵⁰(‖a‖² + ‖b‖²). [squared] is used if equal distances must be
+// equal.
 func norms(z *mat.Dense) []float64 {
 	n, _ := z.Dims()
 	out := make([]float64, n)
@@ -22,8 +23,8 @@ func norms(z *mat.Dense) []float64 {
 	return out
 }
 
-// reach finds, for each document, those of other classes whose distance is less than slack beyond the
-// margin of a target, and returns how many there are. Products of blocks of documents tell who may be.
+// reach finds for each document the documents of other classes at a distance less than slack beyond
+// the margin of a target, and returns their number. Products of blocks of documents preselect them.
 func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count int64, err error) {
 	n, d := p.x.Dims()
 	z, err := under(ctx, p.x, mat.NewDense(d, d, w))
@@ -57,8 +58,8 @@ func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count 
 				return err
 			}
 			if found := all.Add(int64(found)); p.room > 0 && found > p.room {
-				return fmt.Errorf("lmnn: more than %d pairs of documents violate a margin, for which there is no "+
-					"memory, expected fewer documents, or columns that separate classes better", p.room)
+				return fmt.Errorf("lmnn: memory suffices for %d pairs of documents that violate a margin, found more, "+
+					"expected fewer documents, or columns that separate classes better", p.room)
 			}
 		}
 		return nil
@@ -66,12 +67,12 @@ func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count 
 	return all.Load(), err
 }
 
-// blocks compares documents z, whose ‖z‖² are norms, block by block: rows of them with some columns.
+// blocks compares documents, the rows of z, block by block.
 type blocks struct {
 	z             *mat.Dense
 	norms         []float64
 	rows, columns int
-	by, c         []float64 // of a block the rows and the columns, feature by feature
+	by, c         []float64 // rows and columns of a block, feature by feature
 	dots          []float64
 }
 
@@ -83,10 +84,10 @@ func newBlocks(z *mat.Dense, norms []float64, rows int) *blocks {
 	return b
 }
 
-// below calls visit for rows lo <= i < hi, and for each in order for all columns l whose squared
-// distance may be below the limit of the row. An inner product of d numbers is within d·2⁻⁵³‖a‖‖b‖ of
-// the exact one, whatever its order of sums, so two such distances within 2d·2⁻⁵³(‖a‖² + ‖b‖²) of each
-// other, and a few units of 2⁻⁵³ more.
+// below calls visit for rows lo <= i < hi, and in order for all columns l whose squared distance
+// may be below the limit of the row. An inner product of d numbers has an error of at most
+// d·2⁻⁵³‖a‖‖b‖ in any order of sums, so that two such distances differ by at most 2d·2⁻⁵³(‖a‖² +
+// ‖b‖²), and a few units of 2⁻⁵³ more.
 func (b *blocks) below(ctx context.Context, lo, hi int, limits []float64, visit func(i, l int)) error {
 	n, d := b.z.Dims()
 	wrong := 4 * float64(d+8) * 0x1p-53
@@ -113,7 +114,7 @@ func (b *blocks) below(ctx context.Context, lo, hi int, limits []float64, visit 
 
 var kernels = asm.Best()
 
-// transpose writes rows lo to hi to the first columns of to, which has so many.
+// transpose writes rows lo to hi of z to the first columns of to.
 func transpose(to []float64, columns int, z *mat.Dense, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		for c, v := range z.RawRowView(i) {

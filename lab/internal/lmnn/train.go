@@ -13,21 +13,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// How many iterations are made before the documents in reach are found anew, at first and at most.
-// The metric moves the most at first.
+// Number of iterations before the pairs in reach are updated, at first and at most. The metric
+// changes most at the beginning.
 const (
 	firstIterations = 2
 	roundIterations = 30
 )
 
-// Train learns a metric from a corpus of vectors with few columns. Documents without a class, or with
-// several, are left out. It has the same bits from any number of workers. Time goes as the square of
-// the documents for each round, some ten, and memory as 21 times the documents and 22 times L in
-// float64, and 4 bytes for each pair in reach.
+// Train learns a metric from a corpus of vectors with few columns. Documents without a class, or
+// with several, are ignored. The result has the same bits for any number of workers. There are
+// about ten rounds, each in time quadratic in the number of documents. Memory is 21 times the
+// documents and 22 times L in float64, and 4 bytes for each pair in reach.
 //
-// Errors: settings that [Settings.Validate] refuses, more than MostColumns
-// columns, fewer than two classes, no class of two documents, the end of ctx, by which it stops within
-// a second.
+// It fails for settings out of range, more than MaxColumns columns, fewer than two classes, no
+// class of two documents, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	p, m, by, err := prepare(ctx, c, s, o, 0)
 	if err != nil {
@@ -40,8 +39,8 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return m, nil
 }
 
-// prepare returns ε on the documents of a corpus that have one class, scaled by a number, and a model
-// with L = 1. tests are documents that are predicted meanwhile.
+// prepare returns ε on the documents of a corpus that have one class, scaled by a factor, and a
+// model with L = 1. tests is the number of documents that are predicted during the training.
 func prepare(
 	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
 ) (_ *problem, _ *Model, by float64, _ error) {
@@ -57,9 +56,9 @@ func prepare(
 		return fail(fmt.Errorf("lmnn: two classes of %s are called %q, expected different names", c.Source, name))
 	}
 	m := &Model{Settings: s, Source: c.Source, Corpus: c.Digest(), Classes: c.Classes, Columns: c.Documents.Cols}
-	if m.Columns > MostColumns || m.Columns < 1 {
+	if m.Columns > MaxColumns || m.Columns < 1 {
 		return fail(fmt.Errorf("lmnn: documents of %d columns, expected from 1 to %d: principal components have fewer (pca)",
-			m.Columns, MostColumns))
+			m.Columns, MaxColumns))
 	}
 	rows, labels := single(c)
 	m.Labels = labels
@@ -96,7 +95,7 @@ func prepare(
 	return p, m, by, nil
 }
 
-// single returns the documents that have one class, and those.
+// single returns the documents that have one class, and their classes.
 func single(c *corpus.Corpus) (rows []int, labels []int32) {
 	for i := range c.Documents.Rows() {
 		if of := c.Labels.Of(i); len(of) == 1 {
@@ -106,19 +105,18 @@ func single(c *corpus.Corpus) (rows []int, labels []int32) {
 	return rows, labels
 }
 
-// trainingNumbers is how many numbers of float64 a training holds.
+// trainingNumbers returns the number of float64 values that a training run holds.
 func trainingNumbers(rows, columns int) int64 {
 	n, d := int64(rows), int64(columns)
 	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
 }
 
-// somePairs is for how many pairs of each document there must be room: those in reach of a margin.
+// somePairs is the number of pairs in reach for each document that memory must suffice for.
 const somePairs = 100
 
-// Bytes returns what Train takes with 100 pairs in reach of a margin for each document, or Choose, where
-// there are tests. How many pairs there are isn't known before. Numbers below 0 count as 0.
+// Bytes returns the memory of Train with 100 pairs in reach for each document, or of Choose if
+// there are tests. The number of pairs isn't known before.
 func Bytes(documents, tests, columns int) int64 {
-	documents, tests, columns = max(documents, 0), max(tests, 0), max(columns, 0)
 	numbers := trainingNumbers(documents, columns)
 	if tests > 0 {
 		numbers += predictingNumbers(documents, tests, columns)
@@ -135,8 +133,8 @@ func scaled(l []float64, by float64) []float64 {
 	return out
 }
 
-// scale returns a factor by which targets are at a mean squared distance of 4: a margin of 1 then is
-// neither nothing nor all there is.
+// scale returns the factor for which targets have a mean squared distance of 4, so that a margin of
+// 1 is neither negligible nor dominant.
 func (p *problem) scale() float64 {
 	sum, count := 0.0, 0.0
 	for t, j := range p.targets {
@@ -151,8 +149,8 @@ func (p *problem) scale() float64 {
 	return 1
 }
 
-// soft are the widths of the kinks of ε that are rounded off, one after the other: on kinks L-BFGS ends
-// too early.
+// soft are the widths over which the kinks of ε are smoothed, one after the other, because L-BFGS
+// stops too early at kinks.
 var soft = []float64{1, 0.2, 0.05, 0.01, 0.002}
 
 // learn finds L, from m.Transform.
@@ -177,9 +175,8 @@ func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
 	return err
 }
 
-// rounds makes rounds of L-BFGS on the documents in reach. One that ends where others have come into
-// reach, so that the value is above what it was, is taken back, and the next are shorter and reach
-// further.
+// rounds makes rounds of L-BFGS on the pairs in reach. A round after which ε is larger, because
+// other pairs have come into reach, is undone; the next rounds are shorter and reach further.
 func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 	slack, most := 1.0, roundIterations
 	if m.Iterations == 0 {
@@ -209,7 +206,8 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 			return err
 		}
 		if found.Gradient == 0 && found.Iterations > 0 {
-			// of one column, the first step of length 1 leads to L = 0, where all is flat: half as far
+			// With one column, the first step of length 1 leads to L = 0, where the gradient is 0: halve
+			// it.
 			for i, v := range m.Transform {
 				next[i] = v / 2
 			}
@@ -230,7 +228,7 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 		case gained > m.Settings.Tolerance*m.Value:
 			most = min(2*most, roundIterations)
 		case value == found.Value || most == 1:
-			return nil // and nobody has come into reach
+			return nil // no other pair has come into reach
 		default:
 			most, slack = max(most/2, 1), 2*slack
 			if near, err = p.reach(ctx, m.Transform, slack); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/lmnn"
 )
 
-// Form describes a model's file. Layers and a classifier
-// that is a model of its own are files within the file.
+// Form describes a model's file. Layers, and a classifier that is a model, are files within the
+// file.
 var Form = archive.Format[Model]{
 	Package: "mkm", Name: "gram mkm ", Describe: describe, Validate: (*Model).Validate,
 }
@@ -58,7 +58,7 @@ func describe(f *archive.File, m *Model) {
 	archive.Array(f, "voters", &q.Features, voters, width)
 }
 
-// describeLayers describes layers as files within the file, and returns a function that describes their
+// describeLayers describes the headers of layers, and returns a function that describes their
 // bytes.
 func describeLayers(f *archive.File, to *[]*Layer) (nest func()) {
 	var layers []archive.Inner
@@ -66,8 +66,8 @@ func describeLayers(f *archive.File, to *[]*Layer) (nest func()) {
 		layers = append(layers, f.Inner(func(ctx context.Context, w io.Writer) error { return layerForm.Write(ctx, w, l) }))
 	}
 	f.Key("layers", &layers)
-	if len(layers) > MostLayers {
-		f.Check(fmt.Errorf("%d layers, expected at most %d", len(layers), MostLayers))
+	if len(layers) > MaxLayers {
+		f.Check(fmt.Errorf("%d layers, expected at most %d", len(layers), MaxLayers))
 	}
 	return func() {
 		for i := range layers {
@@ -108,14 +108,13 @@ var layerForm = archive.Format[Layer]{
 		f.Key("explained", &l.Explained)
 		f.Embedding(&l.Embedder)
 		n, width := f.Documents("base", &l.Base), l.Width()
-		archive.Count(f, "width", &width, MostWidth)
+		archive.Count(f, "width", &width, MaxWidth)
 		archive.Array(f, "map", &l.Map, n, width)
 		archive.Array(f, "map", &l.Offsets, width)
 		archive.Array(f, "map", &l.Components, width)
 	},
 }
 
-// Write writes the model in a form of its own. The same model has the same bytes
-// on every platform. It writes nothing of a model that [Model.Validate] refuses. Other errors are those
-// of w and of ctx.
+// Write writes the model. The same model has the same bytes on every platform. It fails before it
+// writes anything if [Model.Validate] fails.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -14,14 +14,14 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// model makes the model of a level, without its layers.
+// model trains the model of a level, without its layers.
 func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err error) {
 	l := lv.number
 	m = &Model{
 		Origin: archive.OriginOf(t.c, t.digest), Settings: t.s, Choices: slices.Clone(t.choices[:l+1]),
 	}
 	m.Documents = lv.n
-	for i := range m.Choices { // of other machines of the path
+	for i := range m.Choices { // without steps of other models of the path
 		if c := &m.Choices[i]; i < l || f != Metric {
 			c.Steps, c.StepsWrong = 0, 0
 		}
@@ -66,7 +66,7 @@ func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err
 	return m, err
 }
 
-// metric are the options of a metric.
+// metric returns the options of a metric.
 func (t *training) metric(lv *level) lmnn.Options {
 	return lmnn.Options{
 		Workers: t.o.Workers, MemoryBytes: t.left(lv.x.Bytes()),
@@ -74,22 +74,22 @@ func (t *training) metric(lv *level) lmnn.Options {
 	}
 }
 
-// steps chooses the iterations of a metric by the documents that are left out.
+// steps chooses the iterations of a metric on the documents held out.
 func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 	test := t.corpus(lv.gather(lv.n, len(lv.y)).csr(), lv.y[lv.n:], len(lv.y)-lv.n)
 	found, err := lmnn.Choose(ctx, t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), test, lmnn.Settings{}, t.metric(lv))
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("mkm: choosing the steps of a metric on %d features of level %d, without one document of %d: %w",
+		err = fmt.Errorf("mkm: choosing the steps of a metric on %d features of level %d and one document in %d: %w",
 			len(lv.columns), lv.number, t.s.Parts, err)
 	}
 	to.Steps, to.StepsWrong = found.Iterations, found.Wrong
 	return err
 }
 
-// prices are the values of C that are tried, in multiples of 1 / mean k(x, x).
+// prices are the values of C to try, in multiples of 1 / mean k(x, x).
 var prices = []float64{1, 10, 100}
 
-// price chooses C by the documents that are left out: the first of the best.
+// price chooses C on the documents held out, the smallest of equals.
 func (t *training) price(ctx context.Context, lv *level) (best float64, err error) {
 	train, test := t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), lv.gather(lv.n, len(lv.y)).csr()
 	least := math.MaxInt
@@ -125,7 +125,7 @@ func (t *training) price(ctx context.Context, lv *level) (best float64, err erro
 	return best, err
 }
 
-// machines calls train with a problem, its settings without C, and 1 / mean k(x, x).
+// machines calls train with a problem, settings without C, and 1 / mean k(x, x).
 func (t *training) machines(
 	ctx context.Context, lv *level, c *corpus.Corpus, train func(*svm.Problem, svm.Settings, float64) error,
 ) error {
@@ -155,14 +155,14 @@ func (t *training) machines(
 	return train(p, svm.Settings{Kernel: k, Scheme: solver.OneVsRest, Seed: t.s.Seed}, 1/mean)
 }
 
-// Nearest are documents that vote: the K nearest of one that is to be classified.
+// Nearest has the documents of which the K nearest vote.
 type Nearest struct {
 	K        int
 	Features []float32 // row by row
 	Labels   []int32
 }
 
-// classes returns the class of each of some documents.
+// classes returns the classes of documents.
 func (q *Nearest) classes(ctx context.Context, x table, o Options) ([]int32, error) {
 	own := table{q.Features, x.cols}
 	return width.Classify(ctx, width.Set{Features: own.dense(), Labels: q.Labels}, x.dense(), x.cols, q.K,

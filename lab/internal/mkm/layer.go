@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Layer is a fitted layer: a document t of the features below has the features
+// Layer is a fitted layer. A document t in the features below has the features
 // Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], w = len(Offsets), over the documents x of Base.
 type Layer struct {
 	Kernel     string
@@ -24,14 +24,14 @@ type Layer struct {
 	Base       *sparse.CSR // documents of the features below
 	Map        []float64   // row by row
 	Offsets    []float64
-	Components []int32 // the principal component behind each feature, from 0; the most informative first
-	Explained  float64 // share of the variance of Base that all components found have
+	Components []int32 // principal component of each feature, counted from 0, the most informative first
+	Explained  float64 // share of the variance of Base in all components
 }
 
-// Width is the number of features.
+// Width returns the number of features.
 func (l *Layer) Width() int { return len(l.Offsets) }
 
-// some is how many documents are projected at a time.
+// some is the number of documents that are projected at a time.
 const some = 4096
 
 // fitted is a layer before features are selected.
@@ -40,8 +40,8 @@ type fitted struct {
 	features []float32 // of all documents, row by row
 }
 
-// fit fits a layer to the first n documents of x, and computes the features of all. rows are their
-// numbers in the corpus.
+// fit fits a layer to the first n documents of x, and computes the features of all documents. rows
+// are their numbers in the corpus.
 func (t *training) fit(
 	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int, rows []int,
 ) (_ *fitted, err error) {
@@ -127,7 +127,7 @@ func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *spar
 	return &running{layer: l, engine: e, kernel: k, a: a, workers: t.o.Workers}, nil
 }
 
-// base draws the documents that components are found on, of n; ascending.
+// base draws the documents on which components are found, ascending.
 func (t *training) base(n int) []int {
 	r := rand.New(rand.NewPCG(t.s.Seed, 0x6d6b6d))
 	base := r.Perm(n)[:min(n, t.s.Base)]
@@ -135,7 +135,7 @@ func (t *training) base(n int) []int {
 	return base
 }
 
-// keep keeps some of the features, in the order given.
+// keep returns the layer with some of the features, in the given order.
 func (l *Layer) keep(columns []uint32) *Layer {
 	out := *l
 	out.Map, out.Offsets, out.Components = make([]float64, 0, l.Base.Rows()*len(columns)), nil, nil
@@ -151,12 +151,12 @@ func (l *Layer) keep(columns []uint32) *Layer {
 	return &out
 }
 
-// Bytes returns about what the layer holds.
+// Bytes returns the approximate size of the layer in memory.
 func (l *Layer) Bytes() int64 {
 	return l.Base.Bytes() + 8*int64(len(l.Map)) + 16*int64(len(l.Offsets)) + 32*int64(len(l.Embedder.Terms))
 }
 
-// running is a layer ready to compute features.
+// running is a layer that computes features.
 type running struct {
 	layer   *Layer
 	engine  *engine.Engine
@@ -165,7 +165,7 @@ type running struct {
 	workers int
 }
 
-// open makes a layer ready. The caller closes its engine.
+// open prepares a layer. The caller closes its engine.
 func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
 	k, err := kernel.Parse(l.Kernel)
 	if err != nil {
@@ -185,7 +185,7 @@ func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
 	}, nil
 }
 
-// features returns those of documents lo to hi-1 of x, row by row.
+// features returns the features of documents lo to hi-1 of x, row by row.
 func (r *running) features(ctx context.Context, x *sparse.CSR, lo, hi int) ([]float32, error) {
 	rows := run.Numbers(lo, hi)
 	test, err := r.layer.Embedder.TransformRows(ctx, x, rows, r.workers)
@@ -209,4 +209,4 @@ func (r *running) features(ctx context.Context, x *sparse.CSR, lo, hi int) ([]fl
 	return out, nil
 }
 
-var errRange = errors.New("the kernel's values are beyond float32, expected a kernel of smaller ones")
+var errRange = errors.New("values of the kernel exceed float32, expected a kernel with smaller values")

@@ -18,22 +18,22 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Learner is the learner
+// Learner is the learner mkm.
 var Learner = &learn.Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: layers of selection and kernel components",
 	Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return multilayerModel{m} }),
 	New: func() learn.Trainer { return &multilayer{} },
 }
 
-// multilayer trains multilayer kernel machines.
+// multilayer implements learn.Trainer.
 type multilayer struct {
 	params.Record
 	Settings
 	Layers string `param:"layers" default:"arccos:n=1;arccos:n=1" help:"kernels, one per layer, or none"`
-	Width  string `param:"width" default:"auto" help:"features that pass: auto, all, or numbers by layer"`
+	Width  string `param:"width" default:"auto" help:"selected features: auto, all, or numbers by layer"`
 }
 
-// settings are those of options.
+// settings returns the settings of the parameters.
 func (t *multilayer) settings(o learn.Options) (Settings, error) {
 	s := t.Settings
 	s.Seed = o.Seed
@@ -54,7 +54,7 @@ func (t *multilayer) settings(o learn.Options) (Settings, error) {
 		for w := range strings.SplitSeq(own.Width, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(w))
 			if err != nil {
-				return s, flagtext.Errorf("-type mkm:width=%q, expected auto, all, or whole numbers, of the documents, then of "+
+				return s, flagtext.Errorf("-type mkm:width=%q, expected auto, all, or whole numbers: of the documents, then of "+
 					"each layer", own.Width)
 			}
 			s.Widths = append(s.Widths, n)
@@ -99,7 +99,7 @@ func (t *multilayer) Train(ctx context.Context, c *corpus.Corpus, o learn.Option
 	return multilayerModel{m}, nil
 }
 
-// multilayerModel is a multilayer kernel machine.
+// multilayerModel implements learn.Model.
 type multilayerModel struct{ *Model }
 
 // Predict implements learn.Model.

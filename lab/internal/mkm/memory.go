@@ -21,7 +21,7 @@ func (o Options) tell(stage string, level int, done, total int64) {
 	}
 }
 
-// chosen hands a choice over.
+// chosen reports a choice.
 func (t *training) chosen(c Choice) {
 	if t.o.Chosen != nil {
 		defer run.Rethrow("mkm: Options.Chosen")
@@ -29,25 +29,26 @@ func (t *training) chosen(c Choice) {
 	}
 }
 
-// held is what a training holds besides its stages: documents, the features of two levels, models.
+// held returns the memory of a training run without its stages: documents, features of two levels,
+// models.
 func (t *training) held(models int64) int64 {
 	return 2*t.c.Documents.Bytes() + 20*int64(len(t.y))*int64(t.s.widest()) + models
 }
 
-// left is what is left for a stage of the work, of the bound: 0 where there is none.
+// left returns the memory left for a stage; 0 for no limit.
 func (t *training) left(stage int64) int64 {
 	if t.o.MemoryBytes == 0 {
 		return 0
 	}
 	models := int64(0)
 	for _, m := range t.models {
-		models += m.Bytes() // of the same layers, but for one
+		models += m.Bytes()
 	}
 	return max(t.o.MemoryBytes-t.held(models)-stage, 1)
 }
 
-// bytes is what a training takes, but for pairs of documents in reach of a margin: the most of its
-// stages, level by level, with the models that are there by then.
+// bytes returns the memory of a training run, without pairs of documents in reach of a margin: the
+// maximum over its stages, level by level, with the models that exist by then.
 func (t *training) bytes() (most int64) {
 	n, docs, workers := len(t.y), t.c.Documents, run.Workers(t.o.Workers)
 	b := min(n, t.s.Base)
@@ -56,7 +57,7 @@ func (t *training) bytes() (most int64) {
 		lengths[i] = docs.Offsets[i+1] - docs.Offsets[i]
 	}
 	slices.Sort(lengths)
-	values := int64(0) // of the longest documents, which may be those that components are found on
+	values := int64(0) // of the longest documents, which may be those of Base
 	for _, length := range lengths[n-b:] {
 		values += length
 	}
@@ -66,14 +67,14 @@ func (t *training) bytes() (most int64) {
 		if wanted := t.s.width(l); wanted > 0 {
 			w = min(columns, wanted)
 		}
-		if t.s.Whole && w < columns { // documents as they are
+		if t.s.Whole && w < columns {
 			w = columns
 		}
 		if l > 0 {
 			layers += dense(b, w) + 8*int64(b+2)*int64(w)
 		}
 		for _, f := range t.finals {
-			if l < t.from || w > MostWidth {
+			if l < t.from || w > MaxWidth {
 				continue
 			}
 			stage, model := below, layers+4*int64(n)*int64(w)
@@ -108,5 +109,5 @@ func (t *training) bytes() (most int64) {
 	return most
 }
 
-// dense is what a sparse matrix takes that has all values.
+// dense returns the size of a sparse matrix without zeros.
 func dense(rows, columns int) int64 { return 8 * (int64(rows)*int64(columns) + int64(rows) + 1) }

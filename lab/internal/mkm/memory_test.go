@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// What a training and a prediction say before the work is enough for all of it, however many layers and
-// classifiers, and with a byte less they don't begin.
+// What a training and a prediction say before the work is enough for all of it, however many layers
+// and classifiers, and with a byte less they don't begin.
 func TestMemoryIsKnownBefore(t *testing.T) {
 	c := drawn(t, 300, 40, 5, 3)
 	two := []string{"arccos:n=1", "rbf:gamma=1"}

@@ -247,8 +247,9 @@ func TestOddDocuments(t *testing.T) {
 	}
 }
 
-// Where all features pass, or so many, those that only all documents together have pass, too: here there
-// are as many components as documents, less one, and fewer of the documents that choosing is fitted to.
+// Where all features pass, or so many, those that only all documents together have pass, too: here
+// there are as many components as documents, less one, and fewer of the documents that choosing is
+// fitted to.
 func TestAllOfAllDocuments(t *testing.T) {
 	c := drawn(t, 24, 40, 3, 1)
 	for name, s := range map[string]Settings{"whole": {Whole: true}, "widths": {Widths: []int{30, 23}}} {

@@ -13,24 +13,25 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Model is a machine that was trained. It is immutable and may be used concurrently.
+// Model is a trained model. It is immutable and may be used concurrently.
 type Model struct {
 	Settings Settings
 
-	archive.Origin          // with the number of documents that were trained on
+	archive.Origin          // with the number of training documents
 	Choices        []Choice // by level, len(Layers) + 1
 
-	// Columns are the features of documents that pass, the most informative first; nil where all do and
+	// Columns are the selected features of documents, the most informative first; nil if all are and
 	// there is a layer.
 	Columns []uint32
 	Layers  []*Layer
 
-	Nearest  *Nearest     // of these one classifies
-	Metric   *lmnn.Model  //
-	Machines *model.Model //
+	// One of these classifies.
+	Nearest  *Nearest
+	Metric   *lmnn.Model
+	Machines *model.Model
 }
 
-// Width is the number of features that are classified.
+// Width returns the number of features that are classified.
 func (m *Model) Width() int {
 	if n := len(m.Layers); n > 0 {
 		return m.Layers[n-1].Width()
@@ -38,7 +39,7 @@ func (m *Model) Width() int {
 	return len(m.Columns)
 }
 
-// Bytes returns about what the model holds.
+// Bytes returns the approximate size of the model in memory.
 func (m *Model) Bytes() int64 {
 	bytes := 4 * int64(len(m.Columns))
 	for _, l := range m.Layers {
@@ -56,9 +57,9 @@ func (m *Model) Bytes() int64 {
 	return bytes
 }
 
-// Validate reports the first violation of what a model must be, or nil: settings in range, layers whose
-// features are those that the next one takes, finite numbers, and the one classifier that the settings
-// name, of as many features and with the same classes.
+// Validate returns an error for the first violation: settings out of range, layers whose numbers of
+// features don't fit, numbers that aren't finite, or a classifier other than that of the settings,
+// of other features or classes.
 func (m *Model) Validate() error {
 	s, _, err := m.Settings.resolve()
 	if err != nil {
@@ -85,7 +86,7 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("mkm: %w", err)
 	}
 	for i, l := range m.Layers {
-		below := 0 // of the documents any number
+		below := 0
 		if i > 0 {
 			below = m.Layers[i-1].Width()
 		}
@@ -93,8 +94,8 @@ func (m *Model) Validate() error {
 			return fmt.Errorf("mkm: layer %d: %w", i+1, err)
 		}
 	}
-	if m.Width() > MostWidth {
-		return fmt.Errorf("mkm: %d features are classified, expected at most %d", m.Width(), MostWidth)
+	if m.Width() > MaxWidth {
+		return fmt.Errorf("mkm: %d features are classified, expected at most %d", m.Width(), MaxWidth)
 	}
 	return m.validateFinal(s)
 }
@@ -122,9 +123,9 @@ func (m *Model) validateFinal(s Settings) error {
 		classes, columns = m.Machines.Classes, m.Machines.Support.Cols
 	case Neighbours:
 		q := m.Nearest
-		if q.K < 1 || q.K > mostNeighbours || len(q.Labels) == 0 || len(q.Features) != w*len(q.Labels) {
+		if q.K < 1 || q.K > maxNeighbours || len(q.Labels) == 0 || len(q.Features) != w*len(q.Labels) {
 			return fmt.Errorf("mkm: %d neighbours of %d documents with %d numbers, expected from 1 to %d, and %d numbers",
-				q.K, len(q.Labels), len(q.Features), mostNeighbours, w*len(q.Labels))
+				q.K, len(q.Labels), len(q.Features), maxNeighbours, w*len(q.Labels))
 		}
 		for i, y := range q.Labels {
 			if y < 0 || int(y) >= len(m.Classes) {
@@ -148,7 +149,7 @@ func (m *Model) validateFinal(s Settings) error {
 	return nil
 }
 
-// class is the number of a class, -1 for none.
+// class returns the number of a class, -1 for none.
 func (m *Model) class(name string) int {
 	for c, own := range m.Classes {
 		if own == name {
@@ -158,10 +159,10 @@ func (m *Model) class(name string) int {
 	return -1
 }
 
-// validate checks a layer on so many features; 0 stands for any number.
+// validate checks a layer on a number of features; 0 stands for any.
 func (l *Layer) validate(below int) error {
 	if l == nil || l.Base == nil || l.Embedder == nil {
-		return errors.New("it isn't there")
+		return errors.New("it is missing")
 	}
 	k, err := kernel.Parse(l.Kernel)
 	if err != nil {
@@ -177,7 +178,7 @@ func (l *Layer) validate(below int) error {
 		return err
 	}
 	n, w := l.Base.Rows(), l.Width()
-	if n < 1 || w < 1 || w > MostWidth || len(l.Map)/w != n || len(l.Map)%w != 0 || len(l.Components) != w ||
+	if n < 1 || w < 1 || w > MaxWidth || len(l.Map)/w != n || len(l.Map)%w != 0 || len(l.Components) != w ||
 		below > 0 && l.Base.Cols != below {
 		return fmt.Errorf("%d documents of %d columns, %d numbers for %d features of %d components", n, l.Base.Cols,
 			len(l.Map), w, len(l.Components))
@@ -197,11 +198,10 @@ func (l *Layer) validate(below int) error {
 	return nil
 }
 
-// Predict classifies documents. Decisions are what decides, the greatest for the class: energies with
-// their sign turned of a metric, decision values of machines, of neighbours 1 for the class. Terms of
-// documents are numbered as in the training corpus. It has the same bits from any number of workers.
-// m and docs must be valid. Errors: values that an embedding refuses, more memory than was allowed, the
-// end of ctx, by which it stops within a second.
+// Predict classifies documents. The class has the largest decision value: negative energies of a
+// metric, decision values of machines, or 1 for the class of neighbours. Terms have the numbers of
+// the training corpus. The result has the same bits for any number of workers. It fails for values
+// that an embedding doesn't take, if memory doesn't suffice, and within a second after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	found, err := PredictAll(ctx, []*Model{m}, docs, o)
 	if err != nil {

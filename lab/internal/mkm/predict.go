@@ -15,10 +15,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// PredictAll is [Model.Predict] of several models, which compute the features of layers that they share
-// once: those of [Path], where each begins with the layers of the one before.
+// PredictAll is [Model.Predict] for several models. Layers that consecutive models share, as those
+// of
+// [Path] do, are computed once.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
-	need, said := int64(0), int64(0) // said: what models before have said of the documents
+	need, said := int64(0), int64(0) // said: predictions of the models before
 	for _, m := range models {
 		need = max(need, said+m.held(docs.Rows())+m.predicting(docs.Rows(), run.Workers(o.Workers)))
 		said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
@@ -27,7 +28,7 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 		return nil, err
 	}
 	var out []*model.Prediction
-	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // which makes errors of panics
+	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // a panic becomes an error
 		p, said := &predictor{o: o}, int64(0)
 		for _, m := range models {
 			found, left := &model.Prediction{}, o
@@ -52,8 +53,8 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 	return out, nil
 }
 
-// held is what a prediction of documents holds beside a stage: the features by each layer, those of a
-// level in two forms more, and what this model says.
+// held returns the memory of a prediction without a stage: the features of each layer, those of a
+// level in two more forms, and the prediction.
 func (m *Model) held(rows int) int64 {
 	n, widest := int64(rows), int64(m.Width())
 	bytes := n * (8*int64(len(m.Classes)) + 32)
@@ -64,7 +65,7 @@ func (m *Model) held(rows int) int64 {
 	return bytes + 24*n*widest
 }
 
-// predicting is what the greatest stage of a prediction takes: a layer, or the classifier.
+// predicting returns the memory of the largest stage of a prediction: a layer, or the classifier.
 func (m *Model) predicting(rows, workers int) (most int64) {
 	for _, l := range m.Layers {
 		projection := 32 * int64(min(rows, some)) * int64(l.Width())
@@ -80,7 +81,7 @@ func (m *Model) predicting(rows, workers int) (most int64) {
 	return most + int64(workers)<<20 // with their scratch space
 }
 
-// predictor has the features of documents by the layers of the last model.
+// predictor has the features of documents in the layers of the last model.
 type predictor struct {
 	o       Options
 	columns []uint32
@@ -88,10 +89,10 @@ type predictor struct {
 	values  []table
 }
 
-// cut leaves the first layers alone.
+// cut removes all but the first layers.
 func (p *predictor) cut(layers int) { p.layers, p.values = p.layers[:layers], p.values[:layers] }
 
-// features returns those that a model classifies.
+// features returns the features that a model classifies.
 func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (table, error) {
 	if len(m.Layers) == 0 {
 		return (&level{x: docs, columns: m.Columns}).gather(0, docs.Rows()), nil
@@ -161,12 +162,7 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows
 		if err != nil {
 			return fmt.Errorf("mkm: %w", err)
 		}
-		for _, energies := range found.Energies {
-			for c := range energies {
-				energies[c] = -energies[c]
-			}
-		}
-		m.take(p, m.Metric.Classes, found.Energies, found.Class)
+		m.take(p, m.Metric.Classes, found.Decisions, found.Class)
 		return nil
 	}
 	q, err := svm.NewPredictor(ctx, m.Machines, svm.PredictOptions{
@@ -184,7 +180,8 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows
 	return nil
 }
 
-// take takes what a classifier says, whose classes may stand in another order, or be fewer.
+// take copies the predictions of a classifier, which may have fewer classes, or another order of
+// them.
 func (m *Model) take(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
 	to := make([]int, len(classes))
 	for c, name := range classes {

@@ -100,8 +100,8 @@ func (r *reference) eigen(k kernel.Kernel, x *mat.Dense, p int) (*mat.Dense, []f
 	return z, gaps
 }
 
-// information is the mutual information of a feature and the class, in ten equal bins, as of all that
-// aren't counts: digits are read as numbers from 0 to 1.
+// information is the mutual information of a feature and the class, in ten equal bins, as of all
+// that aren't counts: digits are read as numbers from 0 to 1.
 func (r *reference) information(x *mat.Dense, c int) float64 {
 	least, most := math.Inf(1), math.Inf(-1)
 	for i := range r.n {
@@ -217,8 +217,9 @@ func rows(c *corpus.Corpus, of []int) (*mat.Dense, []int) {
 	return x, y
 }
 
-// Widths, neighbours, features and classes are those of the reference: with what is chosen, and with
-// all fitted again. Features err by what float32 does to kernels, over the gap of their eigenvalue.
+// Widths, neighbours, features and classes are those of the reference: with what is chosen, and
+// with all fitted again. Features err by what float32 does to kernels, over the gap of their
+// eigenvalue.
 func TestAgainstReference(t *testing.T) {
 	const fits = 200
 	sources := map[string]*corpus.Corpus{"drawn": drawn(t, 300, 16, 3, 4)}
@@ -279,9 +280,9 @@ func TestAgainstReference(t *testing.T) {
 				var d mat.VecDense
 				d.SubVec(a, b)
 				err := mat.Norm(&d, 2) / mat.Norm(b, 2)
-				// The angle of an eigenvector that the matrix's error turns is at most 2‖E‖/gap; ‖E‖ is at most
-				// √n of the greatest eigenvalue per relative error of a value; arc-cosine kernels of degree
-				// 0 and 1 vary by at most as much as twice their arguments.
+				// The angle of an eigenvector that the matrix's error turns is at most 2‖E‖/gap; ‖E‖ is at
+				// most √n of the greatest eigenvalue per relative error of a value; arc-cosine kernels of
+				// degree 0 and 1 vary by at most as much as twice their arguments.
 				tol := 8*math.Sqrt(fits)*input/again.gaps[l-1][component] + 0x1p-22
 				if !(err <= tol) {
 					t.Errorf("%s: layer %d, feature %d: relative error %.3g, expected at most %.3g", name, l, at, err, tol)

@@ -10,46 +10,45 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Final is what classifies the features of the last layer.
+// Final is the classifier of the features of the last layer.
 type Final int
 
 const (
-	Metric     Final = iota // energies under a learnt metric, see package lmnn
-	Neighbours              // the most frequent class of the nearest documents
+	Metric     Final = iota // learnt metric, see package lmnn
+	Neighbours              // votes of the nearest documents
 	Machines                // support vector machines, one-vs-rest
 )
 
 // String names the classifier.
 func (f Final) String() string {
-	names := []string{"lmnn", "knn", "svm"}
-	if f < 0 || int(f) >= len(names) {
+	if f < Metric || f > Machines {
 		return fmt.Sprintf("unknown (%d)", int(f))
 	}
-	return names[f]
+	return []string{"lmnn", "knn", "svm"}[f]
 }
 
-// Bounds of settings.
+// Maximum values of settings.
 const (
-	MostLayers = 16
-	MostWidth  = lmnn.MostColumns // features of a layer
+	MaxLayers = 16
+	MaxWidth  = lmnn.MaxColumns // features of a layer
 
-	mostNeighbours = 1 << 10
+	maxNeighbours = 1 << 10
 )
 
-// Settings say what is trained. The zero value is a metric on selected features, without layers.
+// Settings are what is trained. The zero value is a metric on selected features, without layers.
 type Settings struct {
-	// Layers are the kernels, from the documents up, as [kernel.Parse] takes them. Above the first
-	// layer a kernel that names no embedding takes features as they are.
+	// Layers are the specifications of the kernels, from the documents up. Above the first layer a
+	// kernel without an embedding takes features as they are.
 	Layers []string
 
-	// Widths are how many features pass the selection: of the documents, then of each layer, or one
-	// number for all; fewer where there are fewer. None: the error on a part of the documents chooses.
+	// Widths are the maximum numbers of selected features: of the documents, then of each layer, or
+	// one number for all. Default: chosen on a part of the documents.
 	Widths []int
 
-	Whole      bool // all features pass; Widths must be empty
+	Whole      bool // select all features; Widths must be empty
 	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"components of a layer at most"`
 
-	// Base are the documents, drawn at random, that components are found on.
+	// Base is the number of documents, drawn at random, on which components are found.
 	Base  int `param:"base" default:"6000" min:"2" help:"documents to find components on"`
 	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
 	Parts int `param:"part" default:"6" min:"2" help:"1/N of the documents held out for auto"`
@@ -60,29 +59,29 @@ type Settings struct {
 	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // of Machines
 	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
 
-	Seed uint64 // of the part that chooses, of Base, of the search for components
+	Seed uint64 // of the part held out, of Base, of the search for components
 
 	tolerance float64 // of components, for tests
 }
 
-// resolve fills in defaults and checks what is there.
+// resolve checks the settings and fills in defaults.
 func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	if err := params.Resolve(&s); err != nil {
 		return s, nil, fmt.Errorf("mkm: %w", err)
 	}
 	levels := len(s.Layers) + 1
 	switch {
-	case levels > MostLayers+1:
-		return s, nil, fmt.Errorf("mkm: %d layers, expected at most %d", len(s.Layers), MostLayers)
+	case levels > MaxLayers+1:
+		return s, nil, fmt.Errorf("mkm: %d layers, expected at most %d", len(s.Layers), MaxLayers)
 	case s.Whole && len(s.Widths) > 0:
-		return s, nil, fmt.Errorf("mkm: widths %v, and all features, too, expected one of them", s.Widths)
+		return s, nil, fmt.Errorf("mkm: widths %v and all features, expected one of them", s.Widths)
 	case len(s.Widths) > 1 && len(s.Widths) != levels:
 		return s, nil, fmt.Errorf("mkm: %d widths of %d layers, expected %d: of the documents, then of each layer, "+
 			"or one for all", len(s.Widths), len(s.Layers), levels)
 	}
 	for _, w := range s.Widths {
-		if w < 1 || w > MostWidth {
-			return s, nil, fmt.Errorf("mkm: width %d, expected from 1 to %d", w, MostWidth)
+		if w < 1 || w > MaxWidth {
+			return s, nil, fmt.Errorf("mkm: width %d, expected from 1 to %d", w, MaxWidth)
 		}
 	}
 	var kernels []kernel.Kernel
@@ -99,7 +98,7 @@ func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	return s, kernels, nil
 }
 
-// parse reads the kernel of layer l: those of features take them as they are, unless they say how.
+// parse reads the kernel of layer l.
 func parse(spec string, l int) (kernel.Kernel, error) {
 	if l == 0 {
 		return kernel.Parse(spec)
@@ -107,10 +106,10 @@ func parse(spec string, l int) (kernel.Kernel, error) {
 	return kernel.ParseIn(spec, sparse.Embedding{})
 }
 
-// widest is the greatest width that is tried.
+// widest returns the maximum width that is tried.
 func (s *Settings) widest() int { return max(s.Components, 300) }
 
-// width is the one that was asked for at a level, 0 where it is to be chosen.
+// width returns the width of a level, 0 if it must be chosen.
 func (s *Settings) width(level int) int {
 	switch len(s.Widths) {
 	case 0:
@@ -121,41 +120,39 @@ func (s *Settings) width(level int) int {
 	return s.Widths[level]
 }
 
-// Validate reports settings that make no sense.
+// Validate returns an error for invalid settings.
 func (s Settings) Validate() error {
 	_, _, err := s.resolve()
 	return err
 }
 
-// Options say how it is computed, not what. The zero value works.
+// Options are how a model is computed. The zero value works.
 type Options struct {
 	ISA         string // instruction set; default the best
-	Workers     int    // goroutines; default one a processor. Results don't depend on it
-	MemoryBytes int64  // bound on what is held beside the documents; default none. See Train for what depends on it
+	Workers     int    // goroutines; default one per processor. Results don't depend on it
+	MemoryBytes int64  // memory limit, without the documents; default none
 
-	// Progress, if not nil, is called with how far the work is, never concurrently.
-	Progress func(run.Progress)
+	Progress func(run.Progress) // never called concurrently; nil for none
 
-	// Chosen, if not nil, is called with each choice, level by level.
-	Chosen func(Choice)
+	Chosen func(Choice) // called with each choice, level by level; nil for none
 }
 
-// Choice is the width of a level, and how the documents that choose are classified by their nearest
-// neighbours in these features.
+// Choice is the width of a level, with the errors of nearest neighbours in these features on the
+// documents held out.
 type Choice struct {
 	Level     int    // 0 for the documents, then the layer
 	Kernel    string // of the layer
-	Features  int    // from which the best were taken, in the order of their information
-	Width     int    // features that were taken
-	K         int    // neighbours that vote
+	Features  int    // that were ranked
+	Width     int    // features that were selected
+	K         int    // neighbours
 	Wrong     int    // documents that are classified wrongly
-	Documents int    // that were classified; 0 where nothing had to be chosen
+	Documents int    // documents held out; 0 if nothing was chosen
 
-	Steps      int `json:",omitempty"` // iterations of a metric, where they were chosen
-	StepsWrong int `json:",omitempty"` // documents that it classifies wrongly then
+	Steps      int `json:",omitempty"` // iterations of a metric, if they were chosen
+	StepsWrong int `json:",omitempty"` // documents that the metric classifies wrongly
 }
 
-// String says it in words.
+// String describes the choice.
 func (c Choice) String() string {
 	text := fmt.Sprintf("%d of %d features", c.Width, c.Features)
 	if c.Level == 0 {

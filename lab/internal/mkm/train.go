@@ -16,16 +16,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Train trains a machine on the documents of a corpus that have one class. It neither changes nor keeps
-// the corpus. With b documents of Base, n documents and p Components a layer takes about b²p operations
-// for each of some ten products, and bnp to project; the choice of widths n²p/Parts; memory is 24 np
-// bytes and what the components and the classifier take. The model has the same bits from any number of
-// workers; where MemoryBytes has no room for a layer's matrix sums are rounded in another order, see
+// Train trains a model on the documents of a corpus that have one class. It neither changes nor
+// keeps the corpus. With b documents of Base, n documents and p Components, a layer takes about ten
+// products of b²p operations, and bnp to project; the choice of widths takes n²p/Parts. Memory is
+// 24 np bytes, and that of the components and the classifier. The model has the same bits for any
+// number of workers. Other sums are rounded if a layer's matrix doesn't fit in MemoryBytes, see
 // pca.Fit.
 //
-// Errors: settings that [Settings.Validate] refuses, fewer than two classes,
-// documents that are all the same to a kernel, what embeddings and classifiers refuse, more memory than
-// was allowed, the end of ctx, by which it stops within a second.
+// It fails for invalid settings, fewer than two classes, documents that are equal to a kernel,
+// values that embeddings and classifiers don't take, if memory doesn't suffice, and within a second
+// after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	models, err := train(ctx, c, s, []Final{s.Final}, o, len(s.Layers))
 	if err != nil {
@@ -34,20 +34,20 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return models[0], nil
 }
 
-// Path trains machines of from, from + 1, … and all layers, each with several classifiers, in the order of layers
-// and, of equal ones, of finals: each is that of [Train] with the first layers alone. They share layers,
-// so it takes the time of one machine, and of the classifiers. Errors are those of Train.
+// Path trains models of the first from, from + 1, … and all layers with each of several
+// classifiers, in the order of layers, then of finals. Each is the model of [Train], and layers are
+// trained once. It fails if Train fails.
 func Path(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {
 	if from < 0 || from > len(s.Layers) || len(finals) == 0 {
-		return nil, fmt.Errorf("mkm: machines from %d of %d layers on with %d classifiers, expected from 0, and one at least",
+		return nil, fmt.Errorf("mkm: %d of %d layers at least, %d classifiers, expected 0 or more layers, 1 classifier or more",
 			from, len(s.Layers), len(finals))
 	}
 	return train(ctx, c, s, finals, o, from)
 }
 
-// training is a corpus made ready.
+// training is a training run.
 type training struct {
 	s       Settings
 	kernels []kernel.Kernel
@@ -57,12 +57,12 @@ type training struct {
 	rows    []int // their numbers in the corpus
 	digest  [32]byte
 	finals  []Final
-	from    int // levels from which there are classifiers
+	from    int // first level with classifiers
 
 	choices []Choice  // by level
-	prices  []float64 // C of machines, by level; 0 where there are none
+	prices  []float64 // C of machines, by level; 0 for none
 	models  []*Model
-	columns []uint32 // of the documents, that pass
+	columns []uint32 // selected features of the documents
 }
 
 func train(
@@ -93,12 +93,12 @@ func train(
 		}
 	}
 	t.choices, t.prices = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
-	// Tasks makes errors of panics.
+	// In Tasks a panic becomes an error.
 	err = run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return t.run(ctx) })
 	return t.models, err
 }
 
-// run chooses what is to be chosen on a part of the documents, and fits all to all of them.
+// run makes the choices on a part of the documents, and fits everything to all of them.
 func (t *training) run(ctx context.Context) error {
 	if t.chooses() {
 		fit, valid := t.divide()
@@ -114,7 +114,7 @@ func (t *training) run(ctx context.Context) error {
 	return t.pass(ctx, all, nil, t.finish)
 }
 
-// take takes the documents that have one class.
+// take sets the training documents, those with one class.
 func (t *training) take(c *corpus.Corpus) error {
 	if name, twice := archive.Repeated(c.Classes); twice {
 		return fmt.Errorf("mkm: two classes of %s are called %q, expected different names", c.Source, name)
@@ -137,13 +137,13 @@ func (t *training) take(c *corpus.Corpus) error {
 	return nil
 }
 
-// chooses reports whether there is something that documents choose.
+// chooses reports whether anything is chosen on documents held out.
 func (t *training) chooses() bool {
 	return !t.s.Whole && t.s.Widths == nil || t.s.K == 0 && slices.Contains(t.finals, Neighbours) ||
 		t.s.C == 0 && slices.Contains(t.finals, Machines) || t.s.Steps == 0 && slices.Contains(t.finals, Metric)
 }
 
-// divide leaves out the documents that choose, of each class one of Parts.
+// divide holds out one of Parts documents of each class.
 func (t *training) divide() (fit, valid []int) {
 	classes := make([]int, len(t.y))
 	for i, class := range t.y {
@@ -152,19 +152,19 @@ func (t *training) divide() (fit, valid []int) {
 	return tune.HoldOut(classes, t.c.Groups, t.s.Parts, t.s.Seed)
 }
 
-// level are documents by the features of a level, of which the first n are fitted to.
+// level has documents in the features of a level. Layers are fitted to the first n documents.
 type level struct {
 	number  int
 	n       int
 	x       *sparse.CSR // documents; above level 0 all features
 	y       []int32
-	columns []uint32 // features, the most informative first; those that pass, once they are chosen
+	columns []uint32 // features, the most informative first; later only the selected ones
 	layers  []*Layer // below
 	last    *fitted  // layer that made x
 }
 
-// pass goes from the documents up to the last layer, fitted to some documents. Others may follow along.
-// each is called with each level once its features are in order, and says how many pass.
+// pass fits the layers to some documents, and applies them to these and to valid. each is called
+// with each level, whose features are ranked, and returns the number to select.
 func (t *training) pass(
 	ctx context.Context, fit, valid []int, each func(context.Context, *level) (int, error),
 ) error {
@@ -199,8 +199,7 @@ func (t *training) pass(
 	}
 }
 
-// order puts the features of a level in the order of what they say of the class, where they are
-// selected; else in their own.
+// order ranks the features of a level by information, unless all are selected.
 func (t *training) order(ctx context.Context, lv *level) error {
 	if t.s.Whole {
 		lv.columns, _ = lv.x.TermFrequencies()
@@ -220,7 +219,7 @@ func (t *training) order(ctx context.Context, lv *level) error {
 	return nil
 }
 
-// corpus is a corpus of the first n rows of x.
+// corpus returns a corpus of the first n rows of x.
 func (t *training) corpus(x *sparse.CSR, y []int32, n int) *corpus.Corpus {
 	out := &corpus.Corpus{Source: t.c.Source, Classes: t.c.Classes, Documents: head(x, n)}
 	for _, class := range y[:n] {
@@ -229,13 +228,13 @@ func (t *training) corpus(x *sparse.CSR, y []int32, n int) *corpus.Corpus {
 	return out
 }
 
-// head are the first rows of x.
+// head returns the first rows of x.
 func head(x *sparse.CSR, n int) *sparse.CSR {
 	end := x.Offsets[n]
 	return &sparse.CSR{Cols: x.Cols, Offsets: x.Offsets[:n+1], Terms: x.Terms[:end], Values: x.Values[:end]}
 }
 
-// widths are those that are tried at a level.
+// widths returns the widths to try at a level.
 func (t *training) widths(lv *level) (widths []int) {
 	have := len(lv.columns)
 	if t.s.Whole {
@@ -259,7 +258,7 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	if lv.number > 0 {
 		choice.Kernel = lv.last.Kernel
 	}
-	if most > MostWidth { // of the documents, where all pass
+	if most > MaxWidth { // all features of the documents
 		t.choices[lv.number] = choice
 		t.chosen(choice)
 		return most, nil
@@ -291,12 +290,12 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	return choice.Width, nil
 }
 
-// finish makes the models of a level, with the width that was chosen.
+// finish makes the models of a level with the chosen width.
 func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	choice := &t.choices[lv.number]
-	w := min(choice.Width, len(lv.columns)) // by chance fewer features may be left than were chosen from
+	w := min(choice.Width, len(lv.columns)) // all documents may have fewer features
 	if t.s.Whole || t.s.width(lv.number) > 0 {
-		w = t.widths(lv)[0] // or more
+		w = t.widths(lv)[0] // or more features
 	}
 	if choice.Documents == 0 {
 		*choice = Choice{Level: lv.number, Features: len(lv.columns)}
@@ -311,12 +310,12 @@ func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	if lv.number < t.from {
 		return w, nil
 	}
-	if w > MostWidth {
+	if w > MaxWidth {
 		if lv.number < len(t.kernels) {
 			return w, nil
 		}
-		return 0, fmt.Errorf("mkm: %d features of the documents are to be classified, expected at most %d: fewer by a "+
-			"width, or a layer", w, MostWidth)
+		return 0, fmt.Errorf("mkm: %d features of the documents to classify, expected at most %d: set a width, or "+
+			"add a layer", w, MaxWidth)
 	}
 	at := *lv
 	at.columns = lv.columns[:w]
@@ -344,7 +343,7 @@ type table struct {
 	cols   int
 }
 
-// gather returns the features of documents lo to hi-1 that pass, in their order.
+// gather returns the selected features of documents lo to hi-1, in their order.
 func (lv *level) gather(lo, hi int) table {
 	to := make(map[uint32]int, len(lv.columns))
 	for at, c := range lv.columns {
@@ -382,7 +381,7 @@ func (t table) dense() *mat.Dense {
 func (t table) csr() *sparse.CSR {
 	m, err := sparse.FromDense(t.rows(), t.cols, t.values)
 	if err != nil {
-		panic(err) // features are checked where they are made
+		panic(err) // features were checked
 	}
 	return m
 }

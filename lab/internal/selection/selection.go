@@ -1,16 +1,16 @@
-// Package selection ranks features by what they say of the class: the mutual information of a feature
-// and the label, estimated from histograms.
+// Package selection ranks features by their mutual information with the class, estimated from
+// histograms:
 //
 //	I = Σ_b Σ_y p(b, y) log₂( p(b, y) / (p(b) p(y)) )   bits
 //
-// over the bins b of the feature's values and the classes y, with p the shares of documents. Counts,
-// that is features whose values are whole numbers and none below 0, have a bin for each number, or,
-// where there are greater ones than bins, the bins 0, 1, 2-3, 4-7 and so on; others have equally wide
-// bins from their least value to their greatest. The estimate is never
-// below 0, and for features that say nothing it is about (bins-1)(classes-1)/(2 n ln 2) above 0.
+// over the bins b of the feature's values and the classes y, where p are shares of documents.
+// Counts, which are features with nonnegative integer values, have a bin for each number if no
+// number exceeds the number of bins, else the bins 0, 1, 2-3, 4-7 and so on. Other features have
+// bins of equal width from the smallest value to the largest. The estimate is nonnegative, and
+// about (bins-1)(classes-1)/(2 n ln 2) for independent features of n documents.
 //
-// Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3; Guyon and Elisseeff, JMLR 3
-// (2003); the bias: Miller, Information theory in psychology (1955).
+// Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3; Guyon and Elisseeff,
+// JMLR 3 (2003); the bias: Miller, Information theory in psychology (1955).
 package selection
 
 import (
@@ -26,26 +26,23 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// MostBins bounds Options.Bins.
-const MostBins = 1 << 10
-
-// Options say how information is estimated. The zero value works.
+// Options are how information is estimated. The zero value works.
 type Options struct {
 	Bins    int // equally wide bins of features that aren't counts; default 10
-	Workers int // goroutines; default one a processor. Results don't depend on it
+	Workers int // goroutines; default one per processor. Results don't depend on it
 }
 
-// Ranking are features with their information, the greatest first, of equals that of the least term.
+// Ranking are features by descending information. Ties are broken by column.
 type Ranking struct {
-	Terms     []uint32  // columns that occur
+	Terms     []uint32  // columns with a value in some document
 	Bits      []float64 // mutual information of each
-	Entropy   float64   // of the classes, in bits: no feature says more
-	Documents int       // those with one class, which alone count
+	Entropy   float64   // of the classes in bits, an upper bound of Bits
+	Documents int       // number of documents with one class
 }
 
-// Rank ranks all terms of a corpus that some document has. Documents without a class, or with several,
-// are left out. Time and memory are in proportion to the values. Errors: no
-// documents with one class, options out of range, the end of ctx.
+// Rank ranks the terms of a corpus. Documents without a class, or with several, are ignored. Time
+// and memory are proportional to the number of values. It fails if no document has one class, and
+// when ctx is done.
 func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -54,10 +51,6 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 		opt.Bins = 10
 	}
 	opt.Workers = run.Workers(opt.Workers)
-	if opt.Bins < 2 || opt.Bins > MostBins || opt.Workers < 0 {
-		return nil, fmt.Errorf("selection: %d bins on %d workers, expected from 2 to %d, and no workers below 0", opt.Bins,
-			opt.Workers, MostBins)
-	}
 	r := &Ranking{}
 	classes := make([]int, len(c.Classes))
 	for i := range c.Documents.Rows() {
@@ -100,15 +93,15 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	return r, nil
 }
 
-// turned are the values of a corpus term by term.
+// turned has the values of a corpus term by term.
 type turned struct {
-	terms  []uint32 // that occur, ascending
+	terms  []uint32 // ascending
 	starts []int64
 	values []float32
 	of     []int32 // the class of each value's document
 }
 
-// turn turns the documents that have one class.
+// turn transposes the documents that have one class.
 func turn(c *corpus.Corpus) *turned {
 	terms, _ := c.Documents.TermFrequencies()
 	t := &turned{terms: terms, starts: make([]int64, len(terms)+1)}
@@ -148,8 +141,8 @@ type histogram struct {
 	count     []int // bin by bin, for each class
 }
 
-// information returns the mutual information of a feature with the values given, with their classes,
-// and zeros.
+// information returns the mutual information of a feature with these values other than 0 in
+// documents of these classes.
 func (h *histogram) information(values []float32, of []int32) float64 {
 	least, most, whole := float32(0), float32(0), true
 	if len(values) == h.documents && len(values) > 0 {
@@ -176,7 +169,7 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	classes := len(h.classes)
 	h.count = slices.Grow(h.count[:0], bins*classes)[:bins*classes]
 	clear(h.count)
-	var zero []int // documents that have no value, if there may be some
+	var zero []int // documents with the value 0
 	if len(values) < h.documents {
 		zero = h.count[bin(0)*classes:][:classes]
 	}
@@ -203,17 +196,8 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	return max(sum, 0)
 }
 
-// Best returns the first count terms of the ranking, ascending.
-func (r *Ranking) Best(count int) []uint32 {
-	if r == nil {
-		return nil
-	}
-	best := slices.Clone(r.Terms[:min(max(count, 0), len(r.Terms))])
-	slices.Sort(best)
-	return best
-}
-
-// Keep returns m with the values of some terms alone, which must ascend. Columns keep their numbers.
+// Keep returns m with only the values of some terms, which must be ascending. Columns keep their
+// numbers.
 func Keep(m *sparse.CSR, terms []uint32) *sparse.CSR {
 	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
 	for i := range m.Rows() {

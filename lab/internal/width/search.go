@@ -10,9 +10,9 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// search is a pass over all pairs of a test document and a training document. A task has some test
-// documents, and meets the training documents block by block, in order. Lists of neighbours are those
-// of one task, so that their memory doesn't grow with the documents.
+// search is a pass over all pairs of a test document and a training document. A task compares chunk
+// test documents with the training documents, block by block. Only tasks under way have lists of
+// neighbours, so that their memory doesn't grow with the documents.
 type search struct {
 	train   Set
 	test    *mat.Dense
@@ -21,11 +21,10 @@ type search struct {
 	classes int
 }
 
-// Sizes: test documents of a task, training documents of a block, of which lanes are met at a time.
 const (
-	chunk = 32
-	block = 64
-	lanes = 4
+	chunk = 32 // test documents of a task
+	block = 64 // training documents of a block
+	lanes = 4  // training documents that are compared at a time
 )
 
 func newSearch(train Set, test *mat.Dense, o Options) *search {
@@ -39,8 +38,8 @@ func newSearch(train Set, test *mat.Dense, o Options) *search {
 
 func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }
 
-// run calls decide for each test document i and each width, with the classes for k = 1, 2, …, one call
-// at a time.
+// run calls decide for each test document i and each width with the classes for k = 1, 2, …, never
+// concurrently.
 func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -71,7 +70,8 @@ func (s *search) run(ctx context.Context, decide func(i, width int, classes []in
 	})
 }
 
-// nearest returns the lists of test documents lo to hi, width by width. It looks at ctx at each block.
+// nearest returns the lists of test documents lo to hi, width by width. It checks ctx at each
+// block.
 func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 	widths := len(s.o.Widths)
 	lists := make([]*list, (hi-lo)*widths)
@@ -92,8 +92,8 @@ func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 	return lists, nil
 }
 
-// pack writes training documents to panels of lanes documents, feature by feature. What is missing of
-// the last is that of the first document again.
+// pack writes training documents to panels of lanes documents, feature by feature. The last panel
+// is filled up with the first documents.
 func (s *search) pack(panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := range (count + lanes - 1) / lanes * lanes {
@@ -140,9 +140,9 @@ func distances(d *[lanes]float64, x, panel []float64) {
 	*d = [lanes]float64{d0, d1, d2, d3}
 }
 
-// list are the nearest documents so far, the nearest first, of equal ones the first that came.
+// list has the nearest documents so far, the nearest first. Ties are broken by index.
 type list struct {
-	worst     float64 // only nearer ones have a place
+	worst     float64 // only smaller distances are inserted
 	distances []float64
 	documents []int32
 	most      int
@@ -164,7 +164,7 @@ func (l *list) insert(distance float64, document int32) {
 	}
 }
 
-// votes counts the votes of one list after the other.
+// votes counts the votes of lists.
 type votes struct {
 	s       *search
 	count   []int

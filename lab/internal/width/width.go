@@ -1,18 +1,16 @@
-// Package width searches the number of features and of neighbours that classify best: the k nearest
-// documents by the first w features, for all k up to some number and many w at a time.
+// Package width classifies by the k nearest documents in the first w features, for all k up to a
+// maximum and many widths w in one pass.
 //
-// Features stand in an order, the most useful first: principal components, or a selection. With
+// Features are in order, the most useful first: principal components, or a selection. The distance
 //
 //	D_w(x, y) = Σ_c<w (x_c - y_c)²
 //
-// each distance goes on from the one before, so that one pass over the pairs of documents serves all
-// widths, and the k nearest of a width begin the list for a greater k. The class with the most of k
-// votes wins, of equal ones that of the nearest document; of documents at equal distances the first is
-// the nearest.
+// continues that of a smaller width, and the k nearest documents begin the list for a greater k.
+// The class with the most votes wins; ties are broken by the nearest document, and equal distances
+// by index.
 //
-// Sums are float64, one feature after the other, so distances and with them all results are to the bit
-// those of the formula as it stands. What doesn't live here: the order of features (packages pca and
-// selection), kernels and votes by weight (package knn), a metric that is learnt (package lmnn).
+// Sums are float64, one feature after the other, so that results are bit for bit those of the
+// formula.
 //
 // Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3.
 package width
@@ -26,15 +24,15 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Options say what is searched, and how. The zero value works.
+// Options are what is searched. The zero value works.
 type Options struct {
-	// Widths are numbers of features, ascending; default 10, 20, … up to 300 and to the features there
-	// are, of which the last is one.
+	// Widths are numbers of features, ascending; default 10, 20, … up to the smaller of 300 and the
+	// number of features, which is included.
 	Widths     []int
-	Neighbours int // the greatest k; default 15
-	Workers    int // goroutines; default one a processor. Results don't depend on it
+	Neighbours int // maximum k; default 15
+	Workers    int // goroutines; default one per processor. Results don't depend on it
 
-	// Progress, if not nil, is called now and then with the pairs of documents so far and of all.
+	// Progress, if not nil, is called with the number of pairs of documents so far and in all.
 	Progress func(done, all int64)
 }
 
@@ -54,21 +52,21 @@ func (o Options) resolve(features int) Options {
 	return o
 }
 
-// Set is documents with their classes: a row of features for each. Rows and labels aren't altered.
+// Set are documents with their classes, a row of features for each. It isn't changed.
 type Set struct {
 	Features *mat.Dense
 	Labels   []int32 // classes, from 0 on
 }
 
-// Table are the errors on test documents.
+// Table has the numbers of errors on test documents.
 type Table struct {
 	Widths []int
-	Wrong  [][]int // by width, by k-1: documents that are classified wrongly
-	Test   int     // documents
+	Wrong  [][]int // by width and k-1
+	Test   int     // number of test documents
 }
 
-// Best returns the width and k with the fewest errors, of equal ones the fewest features, then the
-// fewest neighbours.
+// Best returns the width and k with the fewest errors. Ties are broken by the smaller width, then
+// by the smaller k.
 func (t *Table) Best() (width, k, wrong int) {
 	wrong = -1
 	for at, row := range t.Wrong {
@@ -82,12 +80,11 @@ func (t *Table) Best() (width, k, wrong int) {
 }
 
 // Search counts the test documents that their nearest training documents classify wrongly, for each
-// width and each k from 1 to Options.Neighbours; with fewer training documents than k all vote. It
-// takes about a nanosecond for each pair and feature, and memory for a few thousand lists of neighbours
-// on each worker. Results have the same bits from any number of workers. It may be called concurrently.
+// width and each k from 1 to Options.Neighbours. With fewer training documents than k all of them
+// vote. It takes about a nanosecond per pair and feature. Results are the same for any number of
+// workers. It may be called concurrently.
 //
-// Both sets have documents of the same features, which are finite, and a class for each; widths ascend. It ends within
-// a second after ctx is done, with its error.
+// Both sets must have the same finite features. Search fails within a second after ctx is done.
 func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
 	s := newSearch(train, test.Features, o)
 	t := &Table{Widths: slices.Clone(s.o.Widths), Test: len(test.Labels)}
@@ -108,7 +105,7 @@ func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
 }
 
 // Classify returns the class of each row of test by its k nearest training documents in the first
-// width features: what [Search] counts. Errors are those of Search.
+// width features. It fails if Search fails.
 func Classify(
 	ctx context.Context, train Set, test *mat.Dense, width, k int, o Options,
 ) ([]int32, error) {

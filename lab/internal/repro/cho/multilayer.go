@@ -282,7 +282,7 @@ func (p *machines) effects(name string, chains []network, found [][][]depth, rep
 	})
 	tell("lmnn against knn", func(a, b result) bool { return a == result{b.chain, b.layers, 0} && b.final == 1 })
 	tell("svm against lmnn", func(a, b result) bool { return a == result{b.chain, b.layers, 2} && b.final == 0 })
-	for l := range mkm.MostLayers {
+	for l := range mkm.MaxLayers {
 		tell(fmt.Sprintf("%s against %d", words.Counted(l+1, "layer", "layers"), l), func(a, b result) bool {
 			return a == result{b.chain, b.layers + 1, b.final} && b.layers == l
 		})
