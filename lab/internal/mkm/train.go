@@ -41,7 +41,7 @@ func Path(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {
 	if from < 0 || from > len(s.Layers) || len(finals) == 0 {
-		return nil, fmt.Errorf("mkm: %d of %d layers at least, %d classifiers, expected 0 or more layers, 1 classifier or more",
+		return nil, fmt.Errorf("mkm: from %d of %d layers on, %d classifiers, expected 0 or more layers and a classifier",
 			from, len(s.Layers), len(finals))
 	}
 	return train(ctx, c, s, finals, o, from)
