@@ -30,17 +30,14 @@ train. Each run draws the documents anew. The images are look-alikes of the thes
 Figures 5.4 and 5.5 print 6.13 to 7.69 % for mnist-rand and 17.91 to 23.50 % for mnist-image.`,
 	New: func() repro.Settings {
 		return &machines{Sets: repro.Words{"mnist-rand", "mnist-image"}, Networks: repro.Words{"0-0-0", "1-1-1", "2-2-2"},
-			Degrees: repro.Words{"0", "1", "2"}, Deep: 3, Components: 300, Base: 6000, Runs: 5}
+			Components: 300, Base: 6000, Runs: 5}
 	},
 }
 
 // machines are the settings of the experiment of chapter 5.
 type machines struct {
 	Sets       repro.Words `param:"sets" wants:"names of sets of images" help:"sets"`
-	Networks   repro.Words `param:"networks" wants:"degrees of layers" help:"degrees of layers, with all beginnings"`
-	Ablation   bool        `param:"ablation" help:"compare networks of one degree with and without selection"`
-	Degrees    repro.Words `param:"degrees" wants:"degrees" help:"degrees of the ablation"`
-	Deep       int         `param:"deep" min:"1" help:"layers of the ablation"`
+	Networks   repro.Words `param:"networks" wants:"degrees of layers" help:"degrees of layers; after + without selection"`
 	Components int         `param:"components" min:"1" help:"components of a layer at most"`
 	Base       int         `param:"base" min:"1" help:"documents that components are found on"`
 	Steps      int         `param:"steps" min:"0" help:"iterations of lmnn; 0 = chosen"`
@@ -73,29 +70,22 @@ type depth struct {
 // finals are the classifiers.
 var finals = []mkm.Final{mkm.Metric, mkm.Neighbours, mkm.Machines}
 
-// from returns the smallest number of layers. Without layers and selection a metric on all pixels
-// is slow.
+// chains returns the networks.
+func (p *machines) chains() (out []network) {
+	for _, n := range p.Networks {
+		degrees, whole := strings.CutPrefix(n, "+")
+		out = append(out, network{strings.Split(degrees, "-"), whole})
+	}
+	return out
+}
+
+// from returns the smallest number of layers. Without layers and selection a metric on all pixels is
+// slow.
 func (p *machines) from() int {
-	if p.Ablation {
+	if slices.ContainsFunc(p.chains(), func(n network) bool { return n.whole }) {
 		return 1
 	}
 	return 0
-}
-
-// chains returns the networks.
-func (p *machines) chains() (out []network) {
-	if p.Ablation {
-		for _, whole := range []bool{false, true} {
-			for _, n := range p.Degrees {
-				out = append(out, network{slices.Repeat([]string{n}, p.Deep), whole})
-			}
-		}
-		return out
-	}
-	for _, n := range p.Networks {
-		out = append(out, network{strings.Split(n, "-"), false})
-	}
-	return out
 }
 
 // settings returns the settings of a network in a run.

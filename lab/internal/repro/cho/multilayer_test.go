@@ -13,7 +13,7 @@ import (
 // The ablation notes what selection changes, as its table has it.
 func TestChoAblation(t *testing.T) {
 	report := reprotest.Same(t, networks, standIns(t), "sets=mnist", "train=200", "test=100", "components=8",
-		"ablation=true", "degrees=1", "deep=2", "runs=1")
+		"networks=1-1,+1-1", "runs=1")
 	rows := reprotest.Rows(t, report, "mnist")
 	if len(rows) != 4 || rows[0]["selection"] != "yes" || rows[3]["selection"] != "no" || rows[3]["network"] != "1-1" {
 		t.Fatalf("%v", rows)
