@@ -59,7 +59,7 @@ type TrainOptions struct {
 	Reject string `param:"reject"`
 
 	Thresholds bool    `param:"thresholds"` // tune the threshold of each label; always set if C is chosen for labels
-	Tolerance  float64 `param:"tolerance"`  // default of the learner; for SVMs 10⁻³, or 10⁻³ target units
+	Tolerance  float64 `param:"tolerance"`  // stopping tolerance; default: the learner's, for SVMs 10⁻³ (in target units)
 	Seed       uint64  // seed of folds and samples; default 1
 
 	// DocumentWeights multiply C for each document of the corpus,

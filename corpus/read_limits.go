@@ -90,7 +90,7 @@ const (
 	longest     = 12   // length of the longest document divided by the mean
 	margin      = 1.15 // factor of the estimate
 
-	documentBytes = 40 // per document of vectors, without values
+	documentBytes = 40 // memory of a vector without its values
 )
 
 // whole estimates the memory of reading the whole source, and its size, from the share that was

@@ -12,7 +12,7 @@ import (
 // Aliases for types of package device and of the CPU back end.
 type (
 	Device = device.Backend // back end that computes c in place of the CPU
-	Stats  = device.Stats   // counts of work since the engine was made
+	Stats  = device.Stats   // counters of computations since the engine was made
 	Roles  = panel.Roles    // whether rows or columns are dense panels
 )
 

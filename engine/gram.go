@@ -48,7 +48,7 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense
 		return nil, err
 	}
 	if q.Half {
-		return nil, errors.New("engine: Half is set, expected whole rows")
+		return nil, errors.New("engine: Half must not be set for rows")
 	}
 	rows, cols := len(q.Documents), q.Columns[1]-q.Columns[0]
 	if to == nil {

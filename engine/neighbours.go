@@ -127,7 +127,7 @@ func (e *Engine) neighbours(
 	if j != nil {
 		copies := math.MaxInt
 		if opt.Groups == nil {
-			copies = count + 1 // the first of equal documents are chosen
+			copies = count + 1 // a list needs no more copies of a document
 		}
 		err = s.join(ctx, j, rows, plan, copies, func(i, j int, key float32) error {
 			lists.Offer(i, key, j)

@@ -228,7 +228,7 @@ func ParamOf(k Kernel, key string) (value float64, ok bool) {
 func With(k Kernel, key string, value float64) (Kernel, error) {
 	of, i := leafOf(k, key)
 	if i < 0 {
-		return nil, fmt.Errorf("kernel: %v has no parameter %q of its own", k, key)
+		return nil, fmt.Errorf("kernel: %v has no parameter %q", k, key)
 	}
 	if q := of.family.params[i]; !q.allows(value) {
 		return nil, fmt.Errorf("kernel: %s: found %s=%v, expected %s", of.family.Name, q.Key, value, q.Allowed)

@@ -7,7 +7,7 @@ import (
 
 func init() {
 	register(family{
-		Name: "cosine-power", Summary: "max(1-c, 0)^p", What: "whole power of the cosine, 0 for obtuse angles",
+		Name: "cosine-power", Summary: "max(1-c, 0)^p", What: "integer power of the cosine, 0 for obtuse angles",
 		Source: sourceProduct, Examples: []string{"cosine-power:p=2", "cosine-power:p=5"},
 		place: 75, embedding: sparse.Sphere,
 		params: []param{whole("p", "the power", 2, 1, 64)},

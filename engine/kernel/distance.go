@@ -13,25 +13,25 @@ import (
 func init() {
 	beta := func(initial, most float64) []param { return []param{between("beta", "the power", initial, most)} }
 	register(family{
-		Name: "ngd-power", Summary: "-(2 arccos(1-c))^beta", What: "power of the geodesic distance, negative",
+		Name: "ngd-power", Summary: "-(2 arccos(1-c))^beta", What: "negative power of the geodesic distance",
 		Source: sourceProduct, Examples: []string{"ngd-power:beta=0.5"},
 		place: 40, embedding: sparse.Sphere, params: beta(0.5, 1),
 		build: func(v []float64) formula { return geodesic(func(d float64) float64 { return -math.Pow(d, v[0]) }) },
 	})
 	register(family{
-		Name: "ngd-log", Summary: "-ln(1 + 2 arccos(1-c))", What: "logarithm of the geodesic distance, negative",
+		Name: "ngd-log", Summary: "-ln(1 + 2 arccos(1-c))", What: "negative logarithm of the geodesic distance",
 		Source: sourceLog, Examples: []string{"ngd-log"},
 		place: 50, embedding: sparse.Sphere,
 		build: func([]float64) formula { return geodesic(func(d float64) float64 { return -math.Log1p(d) }) },
 	})
 	register(family{
-		Name: "ned", Summary: "-‖x-y‖^beta", What: "Euclidean distance or its power, negative",
+		Name: "ned", Summary: "-‖x-y‖^beta", What: "negative Euclidean distance or negative power of it",
 		Source: sourceZhang + ", §4, for beta = 1", Examples: []string{"ned:beta=1", "ned:beta=0.5"},
 		place: 150, params: beta(1, 2),
 		build: func(v []float64) formula { return euclidean(powerOf(v[0] / 2)) },
 	})
 	register(family{
-		Name: "ned-log", Summary: "-ln(1 + ‖x-y‖)", What: "logarithm of the Euclidean distance, negative",
+		Name: "ned-log", Summary: "-ln(1 + ‖x-y‖)", What: "negative logarithm of the Euclidean distance",
 		Source: sourceLog, Examples: []string{"ned-log"},
 		place: 160,
 		build: func([]float64) formula {

@@ -55,7 +55,7 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 	return worst
 }
 
-// onUnit returns a function of c in [0, 2] that maps compute by a table.
+// onUnit returns a function of c in [0, 2]. Maps evaluate it by a table.
 func onUnit(f func(c float64) float64) *function {
 	return &function{
 		f:     func(c float64) float64 { return f(min(max(c, 0), 2)) },

@@ -376,7 +376,7 @@ func (p *parser) accept(b byte) bool {
 	return false
 }
 
-// want reads spaces and the byte b, and fails with expected if b doesn't follow.
+// want skips spaces and reads the byte b. If b doesn't follow, it fails with the message expected.
 func (p *parser) want(b byte, expected string) {
 	if !p.accept(b) {
 		p.fail(p.pos, p.rest(), expected)

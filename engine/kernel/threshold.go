@@ -111,7 +111,7 @@ func biased(bias, sigma float64) formula {
 	//
 	//	c2 = ((p+q)/2 - k - (√p-√q)²/2) / √(pq)
 	//
-	// where (p+q)/2 - k has a formula of its own. That is fully accurate for steps and equal norms,
+	// where (p+q)/2 - k is computed by a separate formula. It is fully accurate for steps and equal norms,
 	// and otherwise to about 10⁻¹⁶ of p + q. A c2 above ½ is taken from the definition.
 	deficit := &call{func(c, x, y float64) float64 {
 		p, q := value.f(self(x), x, x), value.f(self(y), y, y)

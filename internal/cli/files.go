@@ -196,8 +196,8 @@ func common(a, b []named) (x, y named, ok bool) {
 }
 
 // checkFiles checks, before any file is opened for writing, that no output is an input or another
-// output, even by a symbolic or hard link, and that outputs can be written. For reports it chooses
-// the stream.
+// output, even by a symbolic or hard link, and that outputs can be written. It also decides whether
+// reports go to standard output or standard error.
 func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 	e.reports = e.Stdout
 	var outputs []*output

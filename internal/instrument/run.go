@@ -282,7 +282,7 @@ func (d *dueTime) add(workers int) {
 	d.workers, d.since = d.workers+workers, now
 }
 
-// enough is the share of the due CPU time below which a pass is repeated once.
+// enough is the minimum share of its due CPU time that a pass must get. Otherwise it is repeated once.
 const enough = 0.8
 
 // once is a single measurement of a pass.

@@ -49,11 +49,11 @@ than scikit-learn's. Models keep these settings, and predict splits text as trai
 func (t *textFlags) declare(f *cli.Flags) {
 	f.Group("Text", "text")
 	defer f.Group("Documents", topic)
-	f.StringVar(&t.form.Encoding, "encoding", "", "`NAME` of the encoding of text: utf-8, utf-16, latin-1, windows-1252 "+
-		"or any other of the web's (default: UTF-8, or UTF-16 by its byte order mark)")
+	f.StringVar(&t.form.Encoding, "encoding", "", "`NAME` of the text encoding: utf-8, utf-16, latin-1, windows-1252 "+
+		"or any other web encoding (default: UTF-8, or UTF-16 if there is a byte order mark)")
 	f.BoolVar(&t.strict, "strict", false, "refuse bytes that are not text and files of binary data, which are "+
 		"otherwise left out and counted")
-	f.StringVar(&t.form.LabelColumn, "label-column", "", "the labels of a CSV or TSV file are in this `COLUMN`: a name "+
+	f.StringVar(&t.form.LabelColumn, "label-column", "", "label `COLUMN` of a CSV or TSV file: a name "+
 		"in its first line, or a number from 1 (default: label, class, ..., or the first of two)")
 	f.StringVar(&t.form.TextColumn, "text-column", "",
 		"the texts are in this `COLUMN`, and other columns are ignored (default: all columns, by their kinds)")
@@ -61,8 +61,8 @@ func (t *textFlags) declare(f *cli.Flags) {
 		"group or ignore, as in 'zip=category, notes=ignore' (default: from names and values)")
 	f.StringVar(&t.form.IDColumn, "id-column", "", "the names of documents are in this `COLUMN` (default: id, name, ..., "+
 		"if all values differ)")
-	f.StringVar(&t.form.LabelKey, "label-key", "", "the labels of JSON lines have this `KEY` (default: label, class, ...)")
-	f.StringVar(&t.form.TextKey, "text-key", "", "the texts of JSON lines have this `KEY` (default: text, content, ...)")
+	f.StringVar(&t.form.LabelKey, "label-key", "", "label `KEY` of JSON lines (default: label, class, ...)")
+	f.StringVar(&t.form.TextKey, "text-key", "", "text `KEY` of JSON lines (default: text, content, ...)")
 	f.StringVar(&t.form.LabelSeparator, "label-separator", "", "the separator of several labels, or none: each field "+
 		"is one `LABEL` (default: a comma, with a warning where it may be part of a name)")
 	f.Reads(&t.labels, "labels", "read the labels from `FILE`, one line per document")

@@ -57,11 +57,11 @@ func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	for _, q := range []struct{ flag, name, usage string }{
 		{"landmarks", "m", "train on `M` landmarks"},
-		{"loss", "loss", "`LOSS`: square, logistic, which gives probabilities, or hinge2"},
+		{"loss", "loss", "`LOSS`: square, logistic (gives probabilities) or hinge2"},
 		{"kernel", "kernel", "train with the kernel `SPEC`; see gram kernels"},
 		{"c", "c", "`C`, the regularization parameter"},
-		{"scheme", "scheme", "binary classifiers: one-vs-rest, or labels, one per label: `SCHEME`"},
-		{"tolerance", "tolerance", "end at a gradient of `NUMBER` times the first"},
+		{"scheme", "scheme", "`SCHEME`: one-vs-rest, or labels (one binary classifier per label)"},
+		{"tolerance", "tolerance", "stop when the gradient norm falls below `NUMBER` times the initial norm"},
 		{"passes", "passes", "take at most `N` passes"},
 	} {
 		if text := params.Default(&p.s, q.name); text != "" {

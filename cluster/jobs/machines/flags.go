@@ -35,10 +35,10 @@ var parameters = []struct {
 	{"c", "`C`, the regularization parameter", true},
 	{"nu", "`NU`, a bound on the share of errors", true},
 	{"epsilon", "`WIDTH` of the zone without loss", true},
-	{"weight", "multiply C for a class: `CLASS=W`, several times; balanced: by their sizes", false},
-	{"tolerance", "end when no optimality condition is violated by more than `E`", false},
-	{"shrinking", "leave out documents that can't move for a while, `0|1`", false},
-	{"probabilities", "train for probabilities, too, calibrated on folds, `0|1`", false},
+	{"weight", "factor of C for a class, `CLASS=W`, repeatable; balanced: inversely to class sizes", false},
+	{"tolerance", "stop when no optimality condition is violated by more than `E`", false},
+	{"shrinking", "use the shrinking heuristic, `0|1`", false},
+	{"probabilities", "calibrate probabilities on folds, `0|1`", false},
 	{"thresholds", "tune the threshold of each label on folds, `0|1`", false},
 }
 
@@ -131,7 +131,7 @@ func (f *Flags) Take(c *corpus.Corpus) error {
 	for _, name := range slices.Sorted(maps.Keys(f.Lists)) {
 		values := f.Lists[name]
 		if !f.several && len(values) > 1 && name != "weight" {
-			return errors.New("several values of -kernel, -scheme, -c, -nu or -epsilon, expected one of each: " +
+			return errors.New("-kernel, -scheme, -c, -nu or -epsilon has several values, expected a single value: " +
 				"plan search compares them")
 		}
 		if !params.Has(t, name) {

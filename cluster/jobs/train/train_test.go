@@ -51,7 +51,7 @@ func TestLikeGrambench(t *testing.T) {
 func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model", map[string]string{
 		"-tasks 0":                         "-tasks 0, expected at least 1",
-		"-c 1,2":                           "several values of",
+		"-c 1,2":                           "has several values",
 		"-c -1":                            "-c -1, expected",
 		"-c x":                             "-c x, expected a number above 0",
 		"-nu 2 -type nu_svc":               "-nu 2, expected",
@@ -60,7 +60,7 @@ func TestRefused(t *testing.T) {
 		"-weight nowhere=2":                `-weight for class "nowhere"`,
 		"-weight x":                        "expected CLASS=W",
 		"-kernel x":                        `unknown kernel "x"`,
-		"-kernel diffusion:t=1|2":          "several values of",
+		"-kernel diffusion:t=1|2":          "has several values",
 		"-thresholds 1":                    "-thresholds 1 with one-vs-one",
 		"-probabilities x":                 "expected 0 or 1",
 		"-probabilities 1 -type one_class": "-probabilities does not apply to -type one_class",

@@ -124,7 +124,7 @@ func (b *bench) check() (err error) {
 	case b.explain && b.OnGPU():
 		return cli.Usagef("-explain measures the CPU, expected -backend cpu")
 	case b.explain && !slices.Equal(b.workers, workerList{1}):
-		return cli.Usagef("-explain measures one worker, expected no other -workers")
+		return cli.Usagef("-explain measures one worker, expected -workers 1")
 	case b.explain && len(b.Specs) > 0:
 		return cli.Usagef("-explain takes no -kernel")
 	}

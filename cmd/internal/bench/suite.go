@@ -183,7 +183,7 @@ func (s *suiteReport) Describe(d *report.Document) {
 	d.Fact("GPU", "%s", s.GPU)
 	d.Fact("unknown on this system", "%s", report.Join(m.Unknown))
 	if s.Partial {
-		d.Fact("incomplete", "the run was interrupted, and its results were not checked again after the rounds")
+		d.Fact("incomplete", "the run was interrupted; its results were not checked after the rounds")
 	}
 	d.Fact("rounds", "%s, medians with 95%% intervals; workers pinned: %t", report.Count(s.Rounds), s.Pinned)
 	d.Line("")

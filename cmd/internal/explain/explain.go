@@ -145,8 +145,8 @@ func (x *explanation) Describe(d *report.Document) {
 	d.Linef("%s: %s", x.Model, x.Kind)
 	what := x.what()
 	if x.Documents > 0 {
-		d.Linef("mean effect: what a term adds to the decision value of a document, on average over %s of the %s "+
-			"training documents that the model holds", report.Count(x.Documents), report.Count(x.Held))
+		d.Linef("mean effect: change of the decision value by a term, averaged over %s of the %s "+
+			"training documents in the model", report.Count(x.Documents), report.Count(x.Held))
 	}
 	for _, r := range x.Rows {
 		against := "against it"

@@ -36,7 +36,7 @@ const (
 
 // spread returns evenly spread documents of m. They are at most limit, have at most sameBitsValues
 // values together (but at least 2 documents are returned), and comparing their matrices takes at
-// most room bytes. A room of 0 means no limit.
+// most room bytes. If room is 0, there is no limit.
 func spread(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
