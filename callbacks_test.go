@@ -54,7 +54,8 @@ func TestPanicsOfCallbacks(t *testing.T) {
 	failing := gram.Options{Progress: func(gram.Progress) { panic(errCallback) }, Kernels: []kernel.Kernel{own}}
 	warned := gram.Options{Warn: func(string) { panic(errCallback) }}
 	visit := func() { panic(errCallback) }
-	training := solver.Training{Labels: []int{0, 1, 1}, Classes: 2, Parameters: solver.Parameters{C: 1}}
+	training := solver.Training{Labels: []int{0, 1, 1}, Classes: 2,
+		Parameters: solver.Parameters{Regularization: solver.Regularization{C: 1}}}
 	diffusion := kernel.MustParse("diffusion:t=1")
 	of := func(_ any, err error) error { return err }
 	for at, test := range []struct {

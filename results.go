@@ -7,15 +7,17 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/score"
+	"github.com/gramengine/gram/solver"
 )
 
 // About describes a model.
 type About struct {
-	Type      string  // learner with its parameters, as in TrainOptions.Type
-	Kernel    string  // specification; "" if the learner has no kernel
-	Embedding string  // embedding of the documents; "" if the learner uses them unchanged
-	Scheme    string  // one-vs-one, one-vs-rest or labels; "" for regression, one-class models and votes
-	C         float64 // regularization parameter; 0 if the learner has none
+	solver.Regularization // what the learner doesn't have is 0
+
+	Type      string // learner with its parameters, as in TrainOptions.Type
+	Kernel    string // specification; "" if the learner has no kernel
+	Embedding string // embedding of the documents; "" if the learner uses them unchanged
+	Scheme    string // one-vs-one, one-vs-rest or labels; "" for regression, one-class models and votes
 
 	Classes       []string // class names; nil for regression and one-class models
 	Machines      []string // names of the decision functions, the columns of Predictions.Scores
@@ -40,7 +42,8 @@ type About struct {
 
 func aboutOf(a *learn.About) About {
 	return About{
-		Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, Scheme: a.SchemeName(), C: a.C, Classes: a.Classes,
+		Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, Scheme: a.SchemeName(), Regularization: a.Regularization,
+		Classes:  a.Classes,
 		Machines: a.Machines, OneClass: a.OneClass, Numbers: a.Numbers, Votes: a.Votes, Probabilities: a.Probabilities,
 		Below: a.Below, Tokenizer: a.Tokenizer, Vocabulary: a.Vocabulary, Columns: a.Width, Terms: a.Terms,
 		Support: a.Support, Bytes: a.Bytes, Unfinished: a.Ended.Unfinished, Notes: a.Notes, Report: a.Text, Rows: a.Rows,

@@ -56,11 +56,12 @@ func trainersOf(n int) map[string]func(m Matrix) error {
 		return func(m Matrix) error { _, err := t.Validate(ctx, m, []Parameters{{}}, nil, opt); return err }
 	}
 	return map[string]func(m Matrix) error{
-		"classes":             train(Training{Labels: labels, Classes: 3}),
-		"classes of a few":    train(Training{Labels: few, Classes: 2}),
-		"labels":              train(Training{Sets: sets, Classes: 3}),
-		"regression":          train(Training{Targets: targets}),
-		"one class":           train(Training{Labels: labels, OneClass: true, Parameters: Parameters{Nu: 0.5}}),
+		"classes":          train(Training{Labels: labels, Classes: 3}),
+		"classes of a few": train(Training{Labels: few, Classes: 2}),
+		"labels":           train(Training{Sets: sets, Classes: 3}),
+		"regression":       train(Training{Targets: targets}),
+		"one class": train(Training{Labels: labels, OneClass: true,
+			Parameters: Parameters{Regularization: Regularization{Nu: 0.5}}}),
 		"classes in parts":    validate(Trial{Labels: labels, Classes: 3, Parts: parts}),
 		"regression in parts": validate(Trial{Targets: targets, Parts: parts}),
 	}
@@ -162,10 +163,10 @@ func TestTrainingArguments(t *testing.T) {
 	checkArguments(t, []argument{
 		{"one class", "of 1 class, expected two or more", of(m, n, func(int) bool { return true }, Parameters{})},
 		{"label out of range", "label 2, expected 0 to 1", train(2, Parameters{})},
-		{"C", "C is -1, expected a positive number", binary(Parameters{C: -1})},
+		{"C", "C is -1, expected a positive number", binary(withC(-1))},
 		{"infinite weight", "weight +Inf of class 1", binary(Parameters{Weights: []float64{1, endless}})},
 		{"infeasible ν", "ν is 0.9, expected at most 0.3333",
-			of(m, n, func(i int) bool { return i < 10 }, Parameters{Nu: 0.9})},
+			of(m, n, func(i int) bool { return i < 10 }, Parameters{Regularization: Regularization{Nu: 0.9}})},
 		{"infinite everywhere", "not a finite number", of(matrixOf(t, 2, func(i, j int) float64 {
 			return endless * float64(1-2*((i+j)%2))
 		}), 2, func(i int) bool { return i == 0 }, Parameters{})},
@@ -177,8 +178,9 @@ func TestTrainingArguments(t *testing.T) {
 		}), 4, func(i int) bool { return i < 2 }, Parameters{})},
 		{"weight is NaN", "weight NaN of class 1", binary(Parameters{Weights: []float64{1, nan}})},
 		{"weight overflows", "C = 1e+200 times weight 1e+200 of class 0 is +Inf",
-			binary(Parameters{C: 1e200, Weights: []float64{1e200}})},
-		{"weight underflows", "of class 0 is 0, expected", binary(Parameters{C: 1e-200, Weights: []float64{1e-200}})},
+			binary(Parameters{Regularization: Regularization{C: 1e200}, Weights: []float64{1e200}})},
+		{"weight underflows", "of class 0 is 0, expected", binary(Parameters{Regularization: Regularization{C: 1e-200},
+			Weights: []float64{1e-200}})},
 		{"weights", "3 weights, expected at most 2", binary(Parameters{Weights: []float64{1, 1, 1}})},
 		{"start without coefficients", "machine 0: a start: solver: 2 support vectors with 1 coefficients",
 			train(3, Parameters{}, from([]int{0, 1}, []float64{1}), nil, nil)},
@@ -202,7 +204,7 @@ func TestTrainingArguments(t *testing.T) {
 		{"no target", "no document", regression(nil, nil)},
 		{"infinite target", "target +Inf of document 1", regression([]int{0, 1}, []float64{0, math.Inf(1)})},
 		{"no ν of one class", "ν is 0", oneClass(docs, Parameters{})},
-		{"one class of nothing", "no document", oneClass(nil, Parameters{Nu: 0.5})},
+		{"one class of nothing", "no document", oneClass(nil, Parameters{Regularization: Regularization{Nu: 0.5}})},
 	})
 }
 
@@ -255,7 +257,7 @@ func TestValidationArguments(t *testing.T) {
 			}))},
 
 		{"no choice", "no parameters", validate(trial, nil)},
-		{"C", "C is -1", validate(trial, []Parameters{{C: -1}})},
+		{"C", "C is -1", validate(trial, []Parameters{withC(-1)})},
 		{"few parts", "parts of 59 documents", validate(&Trial{Labels: labels, Classes: 2, Parts: parts[1:]}, pars)},
 		{"few labels", "59 labels", validate(&Trial{Labels: labels[1:], Classes: 2, Parts: parts}, pars)},
 		{"few classes", "has label 1", validate(&Trial{Labels: labels, Classes: 1, Parts: parts}, pars)},
@@ -267,7 +269,7 @@ func TestValidationArguments(t *testing.T) {
 		{"no targets", "no document", validate(regression(func(t *Trial) {
 			t.Targets = slices.Repeat([]float64{math.NaN()}, n)
 		}), pars)},
-		{"ε", "ε is -1", validate(regression(func(*Trial) {}), []Parameters{{Epsilon: -1}})},
+		{"ε", "ε is -1", validate(regression(func(*Trial) {}), []Parameters{{Regularization: Regularization{Epsilon: -1}}})},
 	})
 }
 

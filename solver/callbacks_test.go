@@ -63,7 +63,7 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 			close(on)
 		}
 	}}, Training{
-		Labels: labels, Classes: 3, Parameters: Parameters{C: 10},
+		Labels: labels, Classes: 3, Parameters: withC(10),
 	}, Options{Workers: 2, workingSet: 8, RowBytes: 4 * n * 32, Progress: func(Progress) {
 		if told.Add(1) == 1 {
 			select {
@@ -91,7 +91,8 @@ func TestNoMargin(t *testing.T) {
 		"nothing":  matrixOf(t, n, func(i, j int) float64 { return 0 }),
 	} {
 		for _, nu := range []float64{0.1, 0.37, 1} {
-			got, err := trainBinary(ctx, same, run.Numbers(0, n), signs, Parameters{Nu: nu}, Options{})
+			got, err := trainBinary(ctx, same, run.Numbers(0, n), signs, Parameters{Regularization: Regularization{Nu: nu}},
+				Options{})
 			if err == nil || !strings.Contains(err.Error(), "the margin of class 0 against 1 is 0") {
 				t.Errorf("%s, ν = %v: error %v and %+v, expected that there is no margin", name, nu, err, got)
 			}
@@ -102,7 +103,7 @@ func TestNoMargin(t *testing.T) {
 		for i := range trial.Parts {
 			trial.Parts[i] = i / 2 % 2
 		}
-		if _, err := trial.Validate(ctx, same, []Parameters{{Nu: 0.4}}, nil,
+		if _, err := trial.Validate(ctx, same, []Parameters{{Regularization: Regularization{Nu: 0.4}}}, nil,
 			Options{}); err == nil || !strings.Contains(err.Error(), "the margin of class") {
 			t.Errorf("%s: validation with error %v, expected that there is no margin", name, err)
 		}
@@ -120,7 +121,7 @@ func TestNoMargin(t *testing.T) {
 		return 1
 	})
 	positive := musttest.Make(12, func(i int) bool { return i%2 == 0 })
-	par := Parameters{Nu: 0.88, Probabilities: true}
+	par := Parameters{Regularization: Regularization{Nu: 0.88}, Probabilities: true}
 	some := musttest.Get(trainBinary(ctx, few, run.Numbers(0, 12), positive, par, Options{}))(t)
 	if s := some.Sigmoid; math.IsNaN(s.A) || math.IsNaN(s.B) {
 		t.Errorf("sigmoid %+v", *s)
@@ -128,7 +129,8 @@ func TestNoMargin(t *testing.T) {
 
 	// Where all variables are at their bound none can move: that violates nothing, by 0 and not by
 	// -Inf, which no model file has.
-	got, err := trainBinary(ctx, m, []int{0, 1}, []bool{true, false}, Parameters{Nu: 1}, Options{})
+	got, err := trainBinary(ctx, m, []int{0, 1}, []bool{true, false}, Parameters{Regularization: Regularization{Nu: 1}},
+		Options{})
 	if err != nil || got.Gap != 0 || !got.Converged {
 		t.Errorf("%+v, error %v, expected a gap of 0", got, err)
 	}

@@ -6,14 +6,25 @@ import (
 	"math"
 )
 
-// Parameters says which problem is solved. C and the tolerance scale with the kernel's values.
-type Parameters struct {
-	// C bounds the coefficients: the price of a violated margin, or of a deviation. Default: 1.
-	C float64
+// Regularization weighs the loss on the training documents against the size of the solution.
+type Regularization struct {
+	// C bounds the coefficients; larger fits the training documents more closely. It scales with the kernel's values.
+	// Default: 1.
+	C float64 `json:"c,omitempty"`
 
-	// Epsilon is the deviation of regression that costs nothing, in units of the targets. Default: 0,
+	// Nu, if not 0, asks for ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon: a bound,
+	// from 0 to 1, on the share of documents, by their weights, that violate their margin or lie outside of
+	// the zone without loss, and the minimum share that are support vectors. One class needs it.
+	Nu float64 `json:"nu,omitempty"`
+
+	// Epsilon is the deviation of regression without loss, in units of the targets. Default: 0,
 	// with which every document is a support vector.
-	Epsilon float64
+	Epsilon float64 `json:"epsilon,omitempty"`
+}
+
+// Parameters says which problem is solved.
+type Parameters struct {
+	Regularization
 
 	// Weights multiplies C for the documents of a class, by number of the class, as LIBSVM's -w
 	// does. In one-vs-rest of three classes and more, and for labels, it counts where the class is
@@ -23,11 +34,6 @@ type Parameters struct {
 	// DocumentWeights multiplies C once more, by row of the matrix: a document of the weight w counts as w
 	// equal ones of the weight 1. Rows that take no part have one, too. Default: 1 each.
 	DocumentWeights []float64
-
-	// Nu, if not 0, asks for ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon: a bound,
-	// from 0 to 1, on the share of documents, by their weights, that violate their margin or lie outside of
-	// the zone without loss, and the least share that are support vectors. One class needs it.
-	Nu float64
 
 	// Probabilities asks for a sigmoid with each machine of two classes, for which five more are trained,
 	// each without a fifth of the documents. Default: none.

@@ -62,7 +62,7 @@ func TestBinaryIsOptimal(t *testing.T) {
 	m, x := gaussian(t, 1, 300, 5, 0.2)
 	positive := noisySigns(1, x)
 	for _, c := range []float64{1e-6, 0.1, 1, 10, 1000} {
-		par := Parameters{C: c, Weights: []float64{1, 2}}
+		par := Parameters{Regularization: Regularization{C: c}, Weights: []float64{1, 2}}
 		got := musttest.Get(trainBinary(context.Background(), m, run.Numbers(0, 300), positive, par, Options{}))(t)
 		checkOptimal(t, m, run.Numbers(0, 300), positive, [2]float64{c, 2 * c}, got, defaultTolerance)
 	}
@@ -77,7 +77,7 @@ func TestBinaryOfTwoPoints(t *testing.T) {
 		}
 		return k
 	})
-	par := Parameters{C: 100}
+	par := withC(100)
 	got := musttest.Get(trainBinary(context.Background(), m, []int{0, 1}, []bool{true, false}, par, Options{}))(t)
 	const alpha = 1 / (1 - k)
 	if len(got.Coef) != 2 || !(math.Abs(got.Coef[0]-alpha) <= 1e-12) || !(math.Abs(got.Coef[1]+alpha) <= 1e-12) ||

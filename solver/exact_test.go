@@ -100,7 +100,7 @@ func TestObjectiveAgainstInteriorPoint(t *testing.T) {
 				}
 				want := interiorPoint(t, q, p, y, u)
 				for _, opt := range []Options{{}, {Tolerance: 1e-7}, {workingSet: 4}, {workingSet: 10, KeepAll: true}} {
-					par := Parameters{C: c, Weights: []float64{1, 3}}
+					par := Parameters{Regularization: Regularization{C: c}, Weights: []float64{1, 3}}
 					got := musttest.Get(trainBinary(context.Background(), m, run.Numbers(0, n), positive, par, opt))(t)
 					sum := sizeOf(got)
 					tol := max(opt.Tolerance, map[bool]float64{true: defaultTolerance}[opt.Tolerance == 0])

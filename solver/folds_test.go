@@ -62,7 +62,8 @@ func TestLabels(t *testing.T) {
 	}
 	labels[5] = nil
 	c, err := Train(context.Background(), m,
-		Training{Sets: labels, Classes: 4, Parameters: Parameters{C: 10, Probabilities: true}}, Options{})
+		Training{Sets: labels, Classes: 4, Parameters: Parameters{Regularization: Regularization{C: 10},
+			Probabilities: true}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

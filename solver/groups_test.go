@@ -33,7 +33,7 @@ func TestGroups(t *testing.T) {
 		Training
 		groups, machines int
 	}{
-		"one-vs-one": {m, Training{Labels: labels, Classes: k, Parameters: Parameters{C: 3}}, pairs, pairs},
+		"one-vs-one": {m, Training{Labels: labels, Classes: k, Parameters: withC(3)}, pairs, pairs},
 		"probabilities": {
 			m, Training{Labels: labels, Classes: k, Parameters: Parameters{Probabilities: true}}, pairs, pairs,
 		},
@@ -122,7 +122,8 @@ func TestTrialOnly(t *testing.T) {
 	m, x := gaussian(t, 33, n, 3, 0.5)
 	wide, _ := gaussian(t, 33, n, 3, 0.2)
 	labels := classes(x, 4)
-	pars := []Parameters{{C: 10, Epsilon: 0.1}, {C: 1, Epsilon: 0.1}}
+	pars := []Parameters{{Regularization: Regularization{C: 10, Epsilon: 0.1}}, {Regularization: Regularization{C: 1,
+		Epsilon: 0.1}}}
 	trial := Trial{Labels: labels, Classes: 4, Parts: Folds(labels, 3, 1), Decisions: true}
 	numbers := Trial{Targets: make([]float64, n), Parts: trial.Parts}
 	for i := range numbers.Targets {

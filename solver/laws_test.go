@@ -69,7 +69,7 @@ func TestSameBits(t *testing.T) {
 				context.Background(), m,
 				Training{
 					Labels: labels, Classes: k, Scheme: scheme,
-					Parameters: Parameters{C: 5, Probabilities: true, Seed: 3},
+					Parameters: Parameters{Regularization: Regularization{C: 5}, Probabilities: true, Seed: 3},
 				},
 				opt,
 			))(t)
@@ -113,7 +113,7 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 	for _, matrix := range []Matrix{m, &counted{Dense: m, t: t}} {
 		least := n
 		watch := func(p Progress) { least = min(least, p.Active) }
-		par := Parameters{C: 1000, Weights: []float64{1, 2}}
+		par := Parameters{Regularization: Regularization{C: 1000}, Weights: []float64{1, 2}}
 		old := reportEvery
 		reportEvery = 0
 		opt := Options{Progress: watch, RowBytes: 64 * n * 4}
@@ -136,14 +136,14 @@ func TestPermutationAndScale(t *testing.T) {
 	m, x := gaussian(t, 6, n, 3, 0.5)
 	positive := noisySigns(6, x)
 	fine := Options{Tolerance: 1e-7}
-	want := musttest.Get(trainBinary(context.Background(), m, run.Numbers(0, n), positive, Parameters{C: 2}, fine))(t)
+	want := musttest.Get(trainBinary(context.Background(), m, run.Numbers(0, n), positive, withC(2), fine))(t)
 	perm := rand.New(rand.NewPCG(1, 2)).Perm(n)
 	permuted := matrixOf(t, n, func(i, j int) float64 { return factor * float64(m.Row(perm[i])[perm[j]]) })
 	signs := make([]bool, n)
 	for i, from := range perm {
 		signs[i] = positive[from]
 	}
-	par := Parameters{C: 2. / factor}
+	par := withC(2. / factor)
 	got := musttest.Get(trainBinary(context.Background(), permuted, run.Numbers(0, n), signs, par, fine))(t)
 	size := sizeOf(want)
 	// Each is within 10^-7·Σα of the optimum.
@@ -175,14 +175,14 @@ func TestStrangeProblems(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 9))
 		bad := matrixOf(t, 120, func(i, j int) float64 { return r.NormFloat64() })
 		signs := musttest.Make(120, func(i int) bool { return i%3 == 0 })
-		got := musttest.Get(trainBinary(ctx, bad, run.Numbers(0, 120), signs, Parameters{C: 10}, Options{}))(t)
+		got := musttest.Get(trainBinary(ctx, bad, run.Numbers(0, 120), signs, withC(10), Options{}))(t)
 		checkOptimal(t, bad, run.Numbers(0, 120), signs, [2]float64{10, 10}, got, defaultTolerance)
 	})
 	t.Run("duplicates", func(t *testing.T) {
 		same := matrixOf(t, 40, func(i, j int) float64 { return float64(m.Row(i / 2)[j/2]) })
 		signs := musttest.Make(40, func(i int) bool { return i%2 == 0 }) // the same document in both classes
 		for _, c := range []float64{1e-6, 1, 1e6} {
-			got := musttest.Get(trainBinary(ctx, same, run.Numbers(0, 40), signs, Parameters{C: c}, Options{}))(t)
+			got := musttest.Get(trainBinary(ctx, same, run.Numbers(0, 40), signs, withC(c), Options{}))(t)
 			checkOptimal(t, same, run.Numbers(0, 40), signs, [2]float64{c, c}, got, defaultTolerance)
 			if !(math.Abs(got.Objective+40*c) <= 1e-9*c) { // all at their bound: f is 0 everywhere
 				t.Errorf("C = %v: objective %v, expected %v", c, got.Objective, -40*c)
@@ -190,11 +190,11 @@ func TestStrangeProblems(t *testing.T) {
 		}
 	})
 	t.Run("large C", func(t *testing.T) {
-		got := musttest.Get(trainBinary(ctx, m, docs, positive, Parameters{C: 1e6}, Options{}))(t)
+		got := musttest.Get(trainBinary(ctx, m, docs, positive, withC(1e6), Options{}))(t)
 		checkOptimal(t, m, docs, positive, [2]float64{1e6, 1e6}, got, defaultTolerance)
 	})
 	t.Run("end of iterations", func(t *testing.T) {
-		got, err := trainBinary(ctx, m, docs, positive, Parameters{C: 1e6}, Options{MaxIterations: 7})
+		got, err := trainBinary(ctx, m, docs, positive, withC(1e6), Options{MaxIterations: 7})
 		if err != nil || got.Converged || got.Iterations != 7 {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -211,7 +211,7 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	}}
-	_, err := trainBinary(ctx, slow, run.Numbers(0, n), noisySigns(8, x), Parameters{C: 1e4}, Options{workingSet: 16})
+	_, err := trainBinary(ctx, slow, run.Numbers(0, n), noisySigns(8, x), withC(1e4), Options{workingSet: 16})
 	if err == nil || calls > 3 {
 		t.Errorf("error %v after %d calls, expected the end after 3", err, calls)
 	}

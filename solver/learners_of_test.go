@@ -40,9 +40,9 @@ func learnersOf(x [][]float64) map[string]learner {
 		}
 	}
 	return map[string]learner{
-		"C-SVC": classes(Parameters{C: 3, Probabilities: true}),
+		"C-SVC": classes(Parameters{Regularization: Regularization{C: 3}, Probabilities: true}),
 		"C-SVC from near": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			of := Training{Labels: labels, Classes: 2, Parameters: Parameters{C: 2}}
+			of := Training{Labels: labels, Classes: 2, Parameters: withC(2)}
 			near, err := Train(ctx, m, of, opt)
 			if err != nil {
 				return nil, err
@@ -50,13 +50,14 @@ func learnersOf(x [][]float64) map[string]learner {
 			of.C, of.Start = 3, near
 			return first(Train(ctx, m, of, opt))
 		},
-		"nu-SVC":      classes(Parameters{Nu: 0.4}),
-		"epsilon-SVR": numbers(Parameters{C: 2, Epsilon: 0.05}, 0),
+		"nu-SVC":      classes(Parameters{Regularization: Regularization{Nu: 0.4}}),
+		"epsilon-SVR": numbers(Parameters{Regularization: Regularization{C: 2, Epsilon: 0.05}}, 0),
 		// of many more steps: what is left isn't looked for
-		"epsilon-SVR, both variables of a document": numbers(Parameters{C: 100, Epsilon: 1e-5}, 3000),
-		"nu-SVR": numbers(Parameters{C: 2, Nu: 0.3}, 0),
+		"epsilon-SVR, both variables of a document": numbers(Parameters{Regularization: Regularization{C: 100,
+			Epsilon: 1e-5}}, 3000),
+		"nu-SVR": numbers(Parameters{Regularization: Regularization{C: 2, Nu: 0.3}}, 0),
 		"one class": func(ctx context.Context, m Matrix, opt Options) (*Machine, error) {
-			return trainOneClass(ctx, m, docs, Parameters{Nu: 0.3}, opt)
+			return trainOneClass(ctx, m, docs, Parameters{Regularization: Regularization{Nu: 0.3}}, opt)
 		},
 	}
 }

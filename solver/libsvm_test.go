@@ -108,18 +108,19 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 		Training
 	}{
 		{"C-SVC", signs, []string{"-c", "10", "-w1", "2"},
-			Training{Labels: two, Classes: 2, Parameters: Parameters{C: 10, Weights: []float64{2}}}},
-		{"C-SVC/classes", names, []string{"-c", "3"}, Training{Labels: three, Classes: 3, Parameters: Parameters{C: 3}}},
+			Training{Labels: two, Classes: 2, Parameters: Parameters{Regularization: Regularization{C: 10},
+				Weights: []float64{2}}}},
+		{"C-SVC/classes", names, []string{"-c", "3"}, Training{Labels: three, Classes: 3, Parameters: withC(3)}},
 		{"nu-SVC", signs, []string{"-s", "1", "-n", "0.3"},
-			Training{Labels: two, Classes: 2, Parameters: Parameters{Nu: 0.3}}},
+			Training{Labels: two, Classes: 2, Parameters: Parameters{Regularization: Regularization{Nu: 0.3}}}},
 		{"nu-SVC/classes", names, []string{"-s", "1", "-n", "0.2"},
-			Training{Labels: three, Classes: 3, Parameters: Parameters{Nu: 0.2}}},
+			Training{Labels: three, Classes: 3, Parameters: Parameters{Regularization: Regularization{Nu: 0.2}}}},
 		{"one-class", signs, []string{"-s", "2", "-n", "0.25"},
-			Training{Labels: two, OneClass: true, Parameters: Parameters{Nu: 0.25}}},
+			Training{Labels: two, OneClass: true, Parameters: Parameters{Regularization: Regularization{Nu: 0.25}}}},
 		{"epsilon-SVR", targets, []string{"-s", "3", "-c", "5", "-p", "0.05"},
-			Training{Targets: targets, Parameters: Parameters{C: 5, Epsilon: 0.05}}},
+			Training{Targets: targets, Parameters: Parameters{Regularization: Regularization{C: 5, Epsilon: 0.05}}}},
 		{"nu-SVR", targets, []string{"-s", "4", "-c", "5", "-n", "0.4"},
-			Training{Targets: targets, Parameters: Parameters{C: 5, Nu: 0.4}}},
+			Training{Targets: targets, Parameters: Parameters{Regularization: Regularization{C: 5, Nu: 0.4}}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			objective, rho := svmTrain(t, m, test.targets, test.args...)

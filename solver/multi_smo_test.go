@@ -29,12 +29,14 @@ func TestTeam(t *testing.T) {
 	}
 	docs := run.Numbers(0, n)
 	for name, training := range map[string]Training{
-		"one-vs-rest": {Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: Parameters{C: 5}},
+		"one-vs-rest": {Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: withC(5)},
 		"weights": {
-			Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: Parameters{C: 2, Weights: []float64{1, 3, 0.5}},
+			Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: Parameters{Regularization: Regularization{C: 2},
+				Weights: []float64{1, 3, 0.5}},
 		},
-		"labels": {Sets: sets, Classes: k, Parameters: Parameters{C: 5}},
-		"nu":     {Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: Parameters{Nu: 0.1}},
+		"labels": {Sets: sets, Classes: k, Parameters: withC(5)},
+		"nu": {Labels: labels, Classes: k, Scheme: OneVsRest,
+			Parameters: Parameters{Regularization: Regularization{Nu: 0.1}}},
 	} {
 		opt := Options{Workers: 2, Tolerance: tolerance, RowBytes: 128 * n * 4}
 		together, alone := &counted{Dense: m, t: t}, &counted{Dense: m, t: t}

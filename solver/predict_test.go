@@ -42,7 +42,7 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 	}
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
 		c := musttest.Get(Train(context.Background(), m,
-			Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: Parameters{C: 10}}, Options{}))(t)
+			Training{Labels: labels, Classes: k, Scheme: scheme, Parameters: withC(10)}, Options{}))(t)
 		columns := c.Support()
 		p := musttest.Get(c.NewPredictor(columns, nil))(t)
 		var rows [][]float32

@@ -144,7 +144,8 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 			training[i] = -1
 		}
 	}
-	for _, par := range []Parameters{{C: 1, Probabilities: true}, {Nu: 0.5, Probabilities: true}} {
+	for _, par := range []Parameters{{Regularization: Regularization{C: 1}, Probabilities: true},
+		{Regularization: Regularization{Nu: 0.5}, Probabilities: true}} {
 		of := Training{Labels: training, Classes: k, Parameters: par}
 		c := musttest.Get(Train(context.Background(), m, of, Options{}))(t)
 		opt := musttest.Get(Options{Workers: 1}.resolve())(t)

@@ -50,7 +50,7 @@ func TestStartEndsAtBounds(t *testing.T) {
 		m, _ := gaussian(t, seed, n, 20, 0.01)
 		labels := musttest.Make(n, func(i int) int { return i % 2 })
 		of := func(c float64, start *Classifier) *Classifier {
-			p := Training{Labels: labels, Classes: 2, Parameters: Parameters{C: c}, Start: start}
+			p := Training{Labels: labels, Classes: 2, Parameters: withC(c), Start: start}
 			return musttest.Get(Train(t.Context(), m, p, Options{}))(t)
 		}
 		c := 0.003 * float64(seed+1)

@@ -111,3 +111,10 @@ func first(c *Classifier, err error) (*Machine, error) {
 	}
 	return c.Machines[0], nil
 }
+
+// withC returns parameters with the regularization parameter C.
+func withC(c float64) Parameters {
+	var p Parameters
+	p.C = c
+	return p
+}

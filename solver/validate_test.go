@@ -56,7 +56,8 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 		for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
 			trial := &Trial{Labels: labels, Classes: k, Scheme: scheme, Parts: Folds(labels, 4, 9)}
 			trial.Parts[11] = -1
-			pars := []Parameters{{C: 50}, {C: 0.5}, {C: 2}, {C: 2, Weights: []float64{3, 1, 1, 1}}}
+			pars := []Parameters{withC(50), withC(0.5),
+				withC(2), {Regularization: Regularization{C: 2}, Weights: []float64{3, 1, 1, 1}}}
 			got := musttest.Get(trial.Validate(ctx, matrix, pars, nil, Options{}))(t)
 			for at, v := range got {
 				if v.Predicted[7] != -1 || v.Predicted[11] != -1 {
@@ -142,7 +143,7 @@ func TestValidateStartsNear(t *testing.T) {
 		t.Helper()
 		var pars []Parameters
 		for _, v := range c {
-			pars = append(pars, Parameters{C: v})
+			pars = append(pars, withC(v))
 		}
 		return musttest.Get(trial.Validate(ctx, m, pars, start, Options{}))(t)
 	}
@@ -199,7 +200,7 @@ func TestValidateOthers(t *testing.T) {
 	}
 	sets[5] = nil
 	v := musttest.Get((&Trial{Sets: sets, Classes: 3, Parts: parts}).Validate(ctx, m,
-		[]Parameters{{C: 10}, {C: 1}}, nil, Options{}))(t)
+		[]Parameters{withC(10), withC(1)}, nil, Options{}))(t)
 	for _, own := range v {
 		wrong := 0
 		for i, got := range own.Sets {
@@ -223,8 +224,10 @@ func TestValidateOthers(t *testing.T) {
 	}
 
 	nu := musttest.Get((&Trial{Labels: labels, Classes: 2, Parts: parts}).Validate(ctx, m,
-		[]Parameters{{Nu: 0.3}, {Nu: 0.1}}, nil, Options{}))(t)
-	for at, par := range []Parameters{{Nu: 0.3}, {Nu: 0.1}} {
+		[]Parameters{{Regularization: Regularization{Nu: 0.3}}, {Regularization: Regularization{Nu: 0.1}}}, nil,
+		Options{}))(t)
+	for at, par := range []Parameters{{Regularization: Regularization{Nu: 0.3}},
+		{Regularization: Regularization{Nu: 0.1}}} {
 		own := musttest.Get(Train(ctx, m,
 			Training{Labels: masked(&Trial{Labels: labels, Parts: parts}, 1), Classes: 2, Parameters: par},
 			Options{}))(t)
@@ -260,7 +263,7 @@ func TestValidateWorkers(t *testing.T) {
 	ctx := context.Background()
 	m, x := gaussian(t, 24, n, 2, 1)
 	trial := &Trial{Labels: classes(x, 4), Classes: 4, Parts: Folds(classes(x, 4), 3, 1)}
-	pars := []Parameters{{C: 1}, {C: 30}}
+	pars := []Parameters{withC(1), withC(30)}
 	one := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{Workers: 1}))(t)
 	three := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{Workers: 3}))(t)
 	for c := range one {
@@ -337,7 +340,9 @@ func TestValidateRegression(t *testing.T) {
 		parts[i] = i % 4
 	}
 	parts[9] = -1
-	pars := []Parameters{{C: 10, Epsilon: 0.05}, {C: 0.1, Epsilon: 0.05}, {C: 1, Nu: 0.4}, {C: 5, Epsilon: 0.2}}
+	pars := []Parameters{{Regularization: Regularization{C: 10, Epsilon: 0.05}}, {Regularization: Regularization{C: 0.1,
+		Epsilon: 0.05}}, {Regularization: Regularization{C: 1, Nu: 0.4}}, {Regularization: Regularization{C: 5,
+		Epsilon: 0.2}}}
 	trial := &Trial{Targets: targets, Parts: parts}
 	got := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{}))(t)
 	for at, e := range got {

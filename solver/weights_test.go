@@ -35,13 +35,14 @@ func (w weighing) train(x [][]float64, m Matrix, weights []float64, docs []int, 
 }
 
 var weighings = map[string]weighing{
-	"C-SVC":                {twoClasses, Parameters{C: 3}, 3},
-	"C-SVC, class weights": {twoClasses, Parameters{C: 0.7, Weights: []float64{2, 0.5}}, 1.4},
-	"C-SVC, one bound":     {twoClasses, Parameters{C: 1e-3}, 1e-3}, // where most are at their bound
-	"nu-SVC":               {twoClasses, Parameters{Nu: 0.4}, 0.4},
-	"epsilon-SVR":          {regression, Parameters{C: 2, Epsilon: 0.05}, 4},
-	"nu-SVR":               {regression, Parameters{C: 2, Nu: 0.3}, 0.6},
-	"one class":            {oneClass, Parameters{Nu: 0.3}, 0.3},
+	"C-SVC": {twoClasses, withC(3), 3},
+	"C-SVC, class weights": {twoClasses, Parameters{Regularization: Regularization{C: 0.7}, Weights: []float64{2, 0.5}},
+		1.4},
+	"C-SVC, one bound": {twoClasses, withC(1e-3), 1e-3}, // where most are at their bound
+	"nu-SVC":           {twoClasses, Parameters{Regularization: Regularization{Nu: 0.4}}, 0.4},
+	"epsilon-SVR":      {regression, Parameters{Regularization: Regularization{C: 2, Epsilon: 0.05}}, 4},
+	"nu-SVR":           {regression, Parameters{Regularization: Regularization{C: 2, Nu: 0.3}}, 0.6},
+	"one class":        {oneClass, Parameters{Regularization: Regularization{Nu: 0.3}}, 0.3},
 }
 
 // decision returns f of document i of a matrix.
@@ -149,7 +150,8 @@ func TestWeightsInParts(t *testing.T) {
 		}
 	}
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
-		pars := []Parameters{{C: 0.5, DocumentWeights: weights}, {C: 3, DocumentWeights: weights}}
+		pars := []Parameters{{Regularization: Regularization{C: 0.5}, DocumentWeights: weights},
+			{Regularization: Regularization{C: 3}, DocumentWeights: weights}}
 		trial := &Trial{Labels: labels, Classes: 3, Scheme: scheme, Parts: parts}
 		found := musttest.Get(trial.Validate(t.Context(), m, pars, nil, opt))(t)
 		for p, par := range pars {
@@ -182,7 +184,8 @@ func TestWeightsInParts(t *testing.T) {
 		}
 	}
 	numbers := []Parameters{
-		{C: 0.5, Epsilon: 0.1, DocumentWeights: weights}, {C: 3, Epsilon: 0.1, DocumentWeights: weights},
+		{Regularization: Regularization{C: 0.5, Epsilon: 0.1}, DocumentWeights: weights},
+		{Regularization: Regularization{C: 3, Epsilon: 0.1}, DocumentWeights: weights},
 	}
 	trial := &Trial{Targets: targets, Parts: parts}
 	found := musttest.Get(trial.Validate(t.Context(), m, numbers, nil, opt))(t)
@@ -231,7 +234,7 @@ func TestWeightsOfTheRest(t *testing.T) {
 	}
 	train := func(s Scheme, classes int) []*Machine {
 		return musttest.Get(Train(t.Context(), m, Training{Labels: labels, Classes: classes, Scheme: s,
-			Parameters: Parameters{C: 2, Weights: []float64{3, 0.2}}}, Options{}))(t).Machines
+			Parameters: Parameters{Regularization: Regularization{C: 2}, Weights: []float64{3, 0.2}}}, Options{}))(t).Machines
 	}
 	pair := train(OneVsOne, 2)[0]
 	near := func(a *Machine) bool { return math.Abs(a.Objective-pair.Objective) <= 1e-3*math.Abs(pair.Objective) }
@@ -247,7 +250,7 @@ func TestWeightsOfTheRest(t *testing.T) {
 	for i, l := range labels {
 		sets[i] = []int{l}
 	}
-	par := Parameters{C: 2, Weights: []float64{3, 0.2}}
+	par := Parameters{Regularization: Regularization{C: 2}, Weights: []float64{3, 0.2}}
 	separate := musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: 2, Parameters: par}, Options{}))(t)
 	if machine := separate.Machines[0]; near(machine) {
 		t.Errorf("of two labels the rest has a weight: objective %v", machine.Objective)

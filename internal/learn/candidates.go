@@ -46,7 +46,7 @@ const mostPairs = 6000
 
 // Given holds the settings that the caller fixed; the others are chosen.
 type Given struct {
-	model.Regularization // 0 if chosen
+	solver.Regularization // 0 if chosen
 
 	Kernel     string   // a specification, or a name whose t or gamma is chosen; "" for any
 	Embeddings []string // the only ones; nil for those that suit

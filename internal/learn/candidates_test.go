@@ -104,7 +104,7 @@ func TestCandidatesOfRegression(t *testing.T) {
 			got.Supervised != nil || len(got.Schemes) != 1 {
 			t.Errorf("%s: %+v, %v, expected the unit %v", name, got, err, of.unit)
 		}
-		fixed := &Given{Regularization: model.Regularization{C: 3, Epsilon: 5}}
+		fixed := &Given{Regularization: solver.Regularization{C: 3, Epsilon: 5}}
 		given, err := fixed.Candidates(c, svm.Settings{Type: model.EpsilonSVR, Epsilon: 5})
 		if err != nil || len(given.C) != 1 || given.C[0] != 3 || !slices.Equal(given.Epsilon, []float64{5}) {
 			t.Errorf("%s: C and epsilon that are given are %v and %v, %v", name, given.C, given.Epsilon, err)

@@ -78,7 +78,7 @@ type Point struct {
 	Spec    string // the learner with the values that were tried, as -type takes it
 
 	Scheme solver.Scheme // of support vector machines
-	model.Regularization
+	solver.Regularization
 	Cut int // in which way text is cut
 }
 

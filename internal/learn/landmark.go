@@ -181,7 +181,7 @@ func (m landmarkModel) About() About {
 	s, n := m.Settings, m.Landmarks.Rows()
 	a := About{
 		Origin: m.Origin, Type: "landmark" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
-		Regularization: model.Regularization{C: s.C}, Probabilities: s.Loss == landmark.Logistic, Bytes: m.Bytes(),
+		Regularization: solver.Regularization{C: s.C}, Probabilities: s.Loss == landmark.Logistic, Bytes: m.Bytes(),
 	}
 	a.Embeds(m.Embedder)
 	value, gap := 0.0, 0.0

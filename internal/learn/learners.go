@@ -116,7 +116,7 @@ type About struct {
 	Kernel    string // its specification; "" where it has none, or Text names it
 	Embedding string // of the documents; "" where it takes them as they are
 	Scheme    solver.Scheme
-	model.Regularization
+	solver.Regularization
 
 	OneClass      bool     // it tells documents like those of training, 1, from others, -1
 	Numbers       bool     // it estimates numbers: regression

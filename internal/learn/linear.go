@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/linear"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -110,7 +111,7 @@ func (m linearModel) About() About {
 	s := m.Settings
 	a := About{
 		Origin: m.Origin, Type: "linear" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
-		Regularization: model.Regularization{C: s.C},
+		Regularization: solver.Regularization{C: s.C},
 		Bytes:          8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
 	}
 	a.Embeds(m.Embedder)

@@ -10,6 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -117,7 +118,7 @@ func (m *Regression) About() About {
 	s := m.Settings
 	a := About{
 		Origin: m.Origin, Type: "logistic" + params.Spec(s), Scheme: s.Scheme, Machines: m.Classes,
-		Regularization: model.Regularization{C: s.C}, Probabilities: true,
+		Regularization: solver.Regularization{C: s.C}, Probabilities: true,
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Tried: m.tried,
 	}
 	a.Embeds(m.Embedder)

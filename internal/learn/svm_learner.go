@@ -51,7 +51,7 @@ func machinesLike(t model.Type) *machines { return &machines{Settings: svm.Setti
 
 // Hidden implements params.Hiding: the parameters that the type doesn't have.
 func (t *machines) Hidden() (names []string) {
-	used := t.Type.Used(model.Regularization{C: 1, Nu: 1, Epsilon: 1})
+	used := t.Type.Used(solver.Regularization{C: 1, Nu: 1, Epsilon: 1})
 	for name, has := range map[string]bool{
 		"c": used.C > 0, "nu": used.Nu > 0, "epsilon": used.Epsilon > 0, "weight": t.Type == model.CSVC,
 		"balanced": t.Type == model.CSVC, "scheme": t.Type.Classifies(), "probabilities": t.Type.Classifies(),
@@ -164,7 +164,7 @@ func (o *Options) problem(
 func (t *machines) given(o *Options, embeddings []string) *Given {
 	g := &Given{
 		Kernel: t.Kernel, Embeddings: embeddings,
-		Regularization: model.Regularization{C: t.C, Epsilon: t.Epsilon}, Scheme: t.Given("scheme"),
+		Regularization: solver.Regularization{C: t.C, Epsilon: t.Epsilon}, Scheme: t.Given("scheme"),
 		Work: o.Work,
 		Seed: o.Seed, Vectors: t.ofVectors(o) && !o.Vectors.weights && (len(embeddings) == 0 || t.Given("embed")),
 	}

@@ -101,7 +101,8 @@ type solved struct {
 func (t *trial) solve(p *problem) (*solved, error) {
 	n := len(p.Y)
 	data := make([]float32, 0, n*n)
-	b := solver.Training{Labels: make([]int, n), Classes: 2, Parameters: solver.Parameters{C: p.C}}
+	b := solver.Training{Labels: make([]int, n), Classes: 2,
+		Parameters: solver.Parameters{Regularization: solver.Regularization{C: p.C}}}
 	for i, row := range p.K {
 		for _, v := range row {
 			data = append(data, float32(v))

@@ -7,6 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/snake"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/solver"
 )
 
 // table is the output of gather, with the same keys as the output of gram grid -json.
@@ -28,7 +29,7 @@ type row struct {
 	Kernel    string `json:"kernel"`
 	Embedding string `json:"embedding"`
 	Scheme    string `json:"scheme,omitempty"`
-	model.Regularization
+	solver.Regularization
 	Mean       float64          `json:"mean"`
 	SD         float64          `json:"standard_deviation"`
 	SE         float64          `json:"standard_error"` // standard error of the mean

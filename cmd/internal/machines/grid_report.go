@@ -15,6 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/report"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/solver"
 )
 
 // gridReport is the report of the command grid.
@@ -74,7 +75,7 @@ type gridRow struct {
 	Terms     string `json:"terms,omitempty"`
 	brief     string // Terms for people
 	compares  string // what the round compares
-	model.Regularization
+	solver.Regularization
 	Mean       float64          `json:"mean"`
 	SD         float64          `json:"standard_deviation"`
 	Figures    []float64        `json:"figures"`        // by fold

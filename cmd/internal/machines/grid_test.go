@@ -10,9 +10,9 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/cli"
 	"github.com/gramengine/gram/internal/learn"
-	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/solver"
 )
 
 // Lists of exponents as grid.py has them.
@@ -191,7 +191,7 @@ func TestTrainCommand(t *testing.T) {
 	}
 	r.In = "my mail's"
 	best := &gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)",
-		Regularization: model.Regularization{C: 1e-3, Epsilon: 0.25}}
+		Regularization: solver.Regularization{C: 1e-3, Epsilon: 0.25}}
 	got := r.trainCommand(false, (&gridReport{run: r}).settingsOf(best))
 	want := `gram train -in 'my mail'\''s' -e 0.01 -format tsv -gpu-tensor -h 0 -m 2G -min-df 3 ` +
 		`-scheme one-vs-rest -signed -weight 1=5 -weight cats=0.5 ` +
@@ -207,13 +207,13 @@ func TestTrainCommand(t *testing.T) {
 		{"-set k=3 -type knn -grid uniform=0,1", "-type knn:k=3,uniform=true", gridRow{Type: "knn:k=3,uniform=true"}},
 		{"-set c=3 -set tolerance=0.1 -type linear -grid loss=hinge,squared-hinge",
 			"-set tolerance=0.1 -type linear:loss=hinge -c 3",
-			gridRow{Type: "linear:loss=hinge", Regularization: model.Regularization{C: 3}}},
+			gridRow{Type: "linear:loss=hinge", Regularization: solver.Regularization{C: 3}}},
 		// and nothing of -type's list is lost
 		{"-type linear:loss=hinge,tolerance=0.1,weight=1=2,balanced=true -grid C=1,2",
 			"-set tolerance=0.1 -weight 1=2 -weight balanced -type linear:loss=hinge -c 2",
-			gridRow{Type: "linear:loss=hinge", Regularization: model.Regularization{C: 2}}},
+			gridRow{Type: "linear:loss=hinge", Regularization: solver.Regularization{C: 2}}},
 		{"-type nu_svc:nu=0.1,tolerance=0.1 -kernel ngd|linear", "-type nu_svc -set tolerance=0.1 -kernel ngd -nu 0.1",
-			gridRow{Kernel: "ngd", Regularization: model.Regularization{Nu: 0.1}}},
+			gridRow{Kernel: "ngd", Regularization: solver.Regularization{Nu: 0.1}}},
 	} {
 		r, _, err := parseGrid(q.line)
 		if err != nil {
@@ -240,10 +240,10 @@ func TestGridEdges(t *testing.T) {
 		best gridRow
 		want string
 	}{
-		{gridRow{Kernel: "diffusion:t=1", Regularization: model.Regularization{C: 10}}, ""},
-		{gridRow{Kernel: "diffusion:t=2", Regularization: model.Regularization{C: 10}}, "greatest t of the search, 2"},
-		{gridRow{Kernel: "diffusion:t=0.5", Regularization: model.Regularization{C: 10}}, "least t of the search, 0.5"},
-		{gridRow{Kernel: "ngd", Regularization: model.Regularization{C: 100}}, "greatest C of the search, 100"},
+		{gridRow{Kernel: "diffusion:t=1", Regularization: solver.Regularization{C: 10}}, ""},
+		{gridRow{Kernel: "diffusion:t=2", Regularization: solver.Regularization{C: 10}}, "greatest t of the search, 2"},
+		{gridRow{Kernel: "diffusion:t=0.5", Regularization: solver.Regularization{C: 10}}, "least t of the search, 0.5"},
+		{gridRow{Kernel: "ngd", Regularization: solver.Regularization{C: 100}}, "greatest C of the search, 100"},
 	} {
 		got := strings.Join(edges(lists, &c.best), "; ")
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, ";") {
@@ -255,7 +255,7 @@ func TestGridEdges(t *testing.T) {
 // A chart of a search has a curve for each value of the other parameters, over the longest list.
 func TestCurves(t *testing.T) {
 	row := gridRow{Kernel: "rbf:gamma=2,embed=tf-l2", Scheme: "one-vs-rest", NGrams: "1..2",
-		Regularization: model.Regularization{C: 10, Epsilon: 0.5}}
+		Regularization: solver.Regularization{C: 10, Epsilon: 0.5}}
 	for _, c := range []struct {
 		lists []kernel.List
 		over  string
@@ -280,8 +280,8 @@ func TestCurves(t *testing.T) {
 // Points are listed from the best to the worst, with the columns that have values.
 func TestPointsTable(t *testing.T) {
 	rows := []gridRow{{Kernel: "a",
-		Regularization: model.Regularization{C: 1}, Mean: 0.5, SD: 0.01, ToBest: &tune.Difference{Mean: -0.4, SE: 0.02}},
-		{Kernel: "b", Regularization: model.Regularization{C: 10}, Mean: 0.9, SD: 0.1, Best: true}}
+		Regularization: solver.Regularization{C: 1}, Mean: 0.5, SD: 0.01, ToBest: &tune.Difference{Mean: -0.4, SE: 0.02}},
+		{Kernel: "b", Regularization: solver.Regularization{C: 10}, Mean: 0.9, SD: 0.1, Best: true}}
 	var b strings.Builder
 	pointsTable(byFigure(rows, tune.Accuracy), tune.Accuracy).Write(&b)
 	const want = "kernel   C  accuracy  ± over folds     to the best  ± error\n" +

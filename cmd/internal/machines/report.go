@@ -25,7 +25,7 @@ type machineLine struct {
 	Kernel    string `json:"kernel,omitempty"`
 	Embedding string `json:"embedding,omitempty"`
 	Scheme    string `json:"scheme,omitempty"`
-	model.Regularization
+	solver.Regularization
 	ISA     string `json:"isa"`
 	Why     string `json:"backend_reason,omitempty"` // why -backend auto took it
 	Workers int    `json:"workers"`

@@ -26,23 +26,16 @@ var Types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 
 // Used returns the numbers that the type uses, and 0 for the others.
-func (t Type) Used(n Regularization) Regularization {
+func (t Type) Used(n solver.Regularization) solver.Regularization {
 	switch t {
 	case NuSVC, OneClass:
-		return Regularization{Nu: n.Nu}
+		return solver.Regularization{Nu: n.Nu}
 	case NuSVR:
-		return Regularization{C: n.C, Nu: n.Nu}
+		return solver.Regularization{C: n.C, Nu: n.Nu}
 	case EpsilonSVR:
-		return Regularization{C: n.C, Epsilon: n.Epsilon}
+		return solver.Regularization{C: n.C, Epsilon: n.Epsilon}
 	}
-	return Regularization{C: n.C}
-}
-
-// Regularization holds the regularization parameter, and nu and the width of the zone without loss; 0 if there is none.
-type Regularization struct {
-	C       float64 `json:"c,omitempty"`
-	Nu      float64 `json:"nu,omitempty"`
-	Epsilon float64 `json:"epsilon,omitempty"`
+	return solver.Regularization{C: n.C}
 }
 
 // Precomputed is the kernel of a model that was trained on kernel values, here or by LIBSVM, as

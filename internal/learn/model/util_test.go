@@ -164,7 +164,8 @@ func (r recipe) train(t testing.TB) *Model {
 		}
 	}
 	training := solver.Training{
-		Classes: len(m.Classes), Scheme: r.scheme, Parameters: solver.Parameters{C: 3, Probabilities: r.sigmoids},
+		Classes: len(m.Classes), Scheme: r.scheme,
+		Parameters: solver.Parameters{Regularization: solver.Regularization{C: 3}, Probabilities: r.sigmoids},
 	}
 	switch {
 	case !r.typ.Classifies() && r.typ != OneClass:

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
@@ -19,7 +18,7 @@ func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
 // heldOut trains and predicts as settings say, without each fold in turn.
 func (p *Problem) heldOut(ctx context.Context, s *Settings, folds int, runs bool) (f *folded, t *together, err error) {
-	w := &work{Evaluator: Evaluator{Settings: *s, Folds: folds, Seed: s.Seed}, cells: []model.Regularization{s.numbers()},
+	w := &work{Evaluator: Evaluator{Settings: *s, Folds: folds, Seed: s.Seed}, cells: []solver.Regularization{s.numbers()},
 		stage: "training without a part", left: 1, runs: runs}
 	err = w.run(ctx, p, []kernel.Kernel{s.Kernel}, func(g *folded, _ int, out []*outcome) (err error) {
 		f = g

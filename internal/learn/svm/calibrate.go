@@ -77,7 +77,7 @@ func (p *Problem) inParts(
 		return nil, nil, err
 	}
 	near := solver.WarmStart{Of: &solver.Validation{Fits: slices.Repeat([]*solver.Classifier{c}, f.folds)}, By: 1}
-	v, err := f.validate(ctx, m, []model.Regularization{s.numbers()}, []solver.WarmStart{near}, opt)
+	v, err := f.validate(ctx, m, []solver.Regularization{s.numbers()}, []solver.WarmStart{near}, opt)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,7 +44,7 @@ func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64)
 	s = musttest.Get(p.withKernel(s).Resolve())(t)
 	s.Kernel = kernel.Resolve(s.Kernel, p.Terms())
 	own := Evaluator{Settings: s, Folds: folds, Seed: seed}
-	w := &work{Evaluator: own, cells: []model.Regularization{s.numbers()}, stage: "validating", left: 1}
+	w := &work{Evaluator: own, cells: []solver.Regularization{s.numbers()}, stage: "validating", left: 1}
 	v, before := &validated{}, p.Cache().Computed
 	musttest.Do(t, w.run(t.Context(), p, []kernel.Kernel{s.Kernel}, func(f *folded, _ int, out []*outcome) error {
 		o, err := f.together(out[0])

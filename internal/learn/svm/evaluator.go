@@ -60,7 +60,7 @@ type part struct {
 	cut       int
 	embedding sparse.Embedding
 	scheme    solver.Scheme
-	cells     []model.Regularization
+	cells     []solver.Regularization
 	kernels   []kernel.Kernel
 	at        [][]int // by kernel and cell: the candidate
 }
@@ -171,7 +171,7 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 // work is a validation of several kernels and cells on one division into folds.
 type work struct {
 	Evaluator
-	cells []model.Regularization
+	cells []solver.Regularization
 	stage string // of progress
 	only  []int  // folds, see folded; at most one where each fold has an embedding of its own
 	runs  bool   // folds are those of inRuns

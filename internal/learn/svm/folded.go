@@ -147,7 +147,7 @@ func (f *folded) trial() *solver.Trial {
 
 // validate trains and predicts folds for all cells. near are multiples of validations with other kernels.
 func (f *folded) validate(
-	ctx context.Context, m solver.Matrix, cells []model.Regularization, near []solver.WarmStart, opt solver.Options,
+	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
 ) ([]*solver.Validation, error) {
 	var pars []solver.Parameters
 	for _, c := range cells {

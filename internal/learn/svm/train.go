@@ -58,12 +58,12 @@ func (s Shrinking) String() string {
 	return "0"
 }
 
-func (s *Settings) numbers() model.Regularization {
-	return model.Regularization{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon}
+func (s *Settings) numbers() solver.Regularization {
+	return solver.Regularization{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon}
 }
 
 // Used returns the numbers that the type uses.
-func (s *Settings) Used() model.Regularization { return s.Type.Used(s.numbers()) }
+func (s *Settings) Used() solver.Regularization { return s.Type.Used(s.numbers()) }
 
 // SettingsOf returns the parameters that a model was trained with, as far as they are known.
 func SettingsOf(m *model.Model) Settings {
@@ -284,7 +284,7 @@ func (p *Problem) classifier(
 // name.
 func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	par := solver.Parameters{
-		C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
+		Regularization: s.numbers(), DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
 		ClassNames: p.corpus.Classes,
 	}
 	weights := p.weights(s)

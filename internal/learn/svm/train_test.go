@@ -50,7 +50,8 @@ func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solv
 		}
 	}
 	ctx := context.Background()
-	par := solver.Parameters{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon, Probabilities: s.Probabilities, Seed: s.Seed}
+	par := solver.Parameters{Regularization: solver.Regularization{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon},
+		Probabilities: s.Probabilities, Seed: s.Seed}
 	if s.Weights != nil {
 		for _, name := range c.Classes {
 			w, ok := s.Weights[name]

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -167,7 +166,7 @@ type choosing struct {
 func (h *choosing) first() Candidate {
 	g := &h.from
 	return Candidate{Kernel: g.Kernels[0], Scheme: g.Schemes[0],
-		Regularization: model.Regularization{C: g.C[0], Nu: g.Nu, Epsilon: g.Epsilon[0]}}
+		Regularization: solver.Regularization{C: g.C[0], Nu: g.Nu, Epsilon: g.Epsilon[0]}}
 }
 
 // sample puts the documents into an order of which each beginning is a sample, in which classes are

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/solver"
 )
@@ -96,7 +95,8 @@ func TestChooseWork(t *testing.T) {
 					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
 			rounds := h.from.rounds()
 			share := h.mayTake(float64(docs)) / float64(len(rounds))
-			best, least := []Candidate{{Kernel: kernels[0], Regularization: model.Regularization{C: 10}}}, min(docs, leastSample)
+			best := []Candidate{{Kernel: kernels[0], Regularization: solver.Regularization{C: 10}}}
+			least := min(docs, leastSample)
 			for _, round := range rounds {
 				wanted := h.from.extend(round, best)
 				got, n := h.planned(round, wanted, len(rounds), least)
@@ -129,7 +129,7 @@ func TestSmallestC(t *testing.T) {
 	point := func(c float64, figures ...float64) Point {
 		r := &Result{Measure: Accuracy, Figures: figures}
 		r.complete()
-		return Point{Candidate: Candidate{Kernel: k, Regularization: model.Regularization{C: c}}, Result: r}
+		return Point{Candidate: Candidate{Kernel: k, Regularization: solver.Regularization{C: c}}, Result: r}
 	}
 	for want, points := range map[float64][]Point{
 		1:   {point(10, 0.8, 0.9, 0.7), point(1, 0.81, 0.88, 0.69), point(0.1, 0.6, 0.6, 0.6)},

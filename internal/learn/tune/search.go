@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/gramengine/gram/engine/kernel"
-	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -15,7 +14,7 @@ type Candidate struct {
 	Kernel kernel.Kernel // nil if the evaluator takes none
 	Scheme solver.Scheme
 
-	model.Regularization
+	solver.Regularization
 }
 
 // SameKernel reports whether another candidate has the same kernel on the same terms.
@@ -37,7 +36,7 @@ func Combine(cuts int, schemes []solver.Scheme, kernels []kernel.Kernel, nu, eps
 				for _, nu := range nu {
 					for _, epsilon := range epsilon {
 						for _, c := range c {
-							all = append(all, Candidate{cut, k, scheme, model.Regularization{C: c, Nu: nu, Epsilon: epsilon}})
+							all = append(all, Candidate{cut, k, scheme, solver.Regularization{C: c, Nu: nu, Epsilon: epsilon}})
 						}
 					}
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -84,7 +85,7 @@ func (m regression) About() learn.About {
 	s := m.Settings
 	a := learn.About{
 		Origin: m.Origin, Type: "sphere-logistic" + params.Spec(s), Scheme: s.Scheme,
-		Regularization: model.Regularization{C: s.C}, Machines: m.Classes, Probabilities: true,
+		Regularization: solver.Regularization{C: s.C}, Machines: m.Classes, Probabilities: true,
 		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Ended: learn.Ended{Machines: len(m.Machines)},
 	}
 	a.Embeds(m.Embedder)

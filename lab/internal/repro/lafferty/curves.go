@@ -122,7 +122,7 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.Ma
 	}
 	var pars []solver.Parameters
 	for _, c := range p.c {
-		pars = append(pars, solver.Parameters{C: c})
+		pars = append(pars, solver.Parameters{Regularization: solver.Regularization{C: c}})
 	}
 	// Part 0 has no documents: what is trained without it is trained on all.
 	trial := solver.Trial{Labels: set.labels, Classes: 2, Parts: set.parts}

@@ -56,7 +56,8 @@ func TestMeasure(t *testing.T) {
 	}
 	wrong := func(train, test []int, c float64) (count int) {
 		training := solver.Training{
-			Labels: slices.Repeat([]int{-1}, n), Classes: 2, Parameters: solver.Parameters{C: c},
+			Labels: slices.Repeat([]int{-1}, n), Classes: 2,
+			Parameters: solver.Parameters{Regularization: solver.Regularization{C: c}},
 		}
 		for _, d := range train {
 			if training.Labels[d] = 1; positive[d] {
