@@ -45,6 +45,8 @@ var concurrencyPart = part{
 const (
 	callers = 16
 	calls   = 30 // of each caller in a case
+
+	kindsOfCalls = 7 * 4
 )
 
 // shared is what all callers use.
@@ -126,8 +128,6 @@ func (s *shared) call(ctx context.Context, number int) (uint64, error) {
 	fmt.Fprint(h, values, text)
 	return h.Sum64(), nil
 }
-
-const kindsOfCalls = 7 * 4
 
 // Calls give the same bits among others as alone, end when they are cancelled, and leave no goroutine.
 func TestCalls(t *testing.T) {

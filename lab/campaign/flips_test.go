@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,23 +56,16 @@ func (t *trial) saved() map[string][]byte {
 	return files
 }
 
-// damage flips a bit, or cuts a file.
-func damage(r *rand.Rand, data []byte) (bad []byte, what string) {
-	at := r.IntN(len(data))
-	if r.IntN(10) == 0 {
-		return data[:at], fmt.Sprintf("cut at byte %d of %d", at, len(data))
-	}
-	bad = bytes.Clone(data)
-	bad[at] ^= 1 << r.IntN(8)
-	return bad, fmt.Sprintf("a bit flipped in byte %d of %d", at, len(data))
-}
-
 func prepareFlips(t *trial) func(number int64) bool {
 	files := t.saved()
 	names := slices.Sorted(maps.Keys(files))
 	return func(number int64) bool {
 		name := names[number%int64(len(names))]
-		bad, what := damage(t.r, files[name])
+		bad, what := bytes.Clone(files[name]), "a bit flipped"
+		at := t.r.IntN(len(bad))
+		if bad[at] ^= 1 << t.r.IntN(8); t.r.IntN(10) == 0 {
+			bad, what = bad[:at], "cut"
+		}
 		path := filepath.Join(t.folder(map[string][]byte{name: bad}), name)
 		var err error
 		if name == "x.index" {
@@ -83,7 +75,7 @@ func prepareFlips(t *trial) func(number int64) bool {
 		}
 		t.count("flips and cuts", 1)
 		if err == nil || !strings.Contains(err.Error(), name) {
-			t.find("%s, %s: error %v, expected that it is damaged", name, what, err)
+			t.find("%s, %s at byte %d: error %v, expected that it is damaged", name, what, at, err)
 		}
 		return true
 	}

@@ -62,10 +62,9 @@ var formats = map[string]corpus.Format{"a.ft": corpus.FormatFastText, "a.txt": c
 // fuzzer reads inputs. An input that ends the process is left in a file.
 type fuzzer struct {
 	*trial
-	seeds map[string][][]byte // valid inputs by the name that gives their format
-	names []string
-	work  string // a folder
-
+	seeds      map[string][][]byte // valid inputs by the name that gives their format
+	names      []string
+	work       string      // a folder
 	beginnings []beginning // of all seeds below 4 KiB
 }
 
@@ -256,14 +255,11 @@ func (f *fuzzer) tryCorpus(ctx context.Context, name string, data []byte) error 
 		text = matrixio.AppendVector(text, "1", indices, values, 32)
 	}
 	again, err := gram.ReadFrom(ctx, bytes.NewReader(text), "x.svm", gram.ReadOptions{MinDF: 1, Signed: true})
-	if err != nil || !slices.Equal(again.Documents.Values, withoutZeros(m.Values)) {
+	nonzero := slices.DeleteFunc(slices.Clone(m.Values), func(v float32) bool { return v == 0 })
+	if err != nil || !slices.Equal(again.Documents.Values, nonzero) {
 		return fmt.Errorf("written as vectors and read again: %w", err)
 	}
 	return nil
-}
-
-func withoutZeros(values []float32) []float32 {
-	return slices.DeleteFunc(slices.Clone(values), func(v float32) bool { return v == 0 })
 }
 
 // testdata/found has the inputs of former findings, in files named by the grammar and, after a dash, by the fault. They
