@@ -25,15 +25,11 @@ type input struct {
 	files func(ctx context.Context) []string // paths to open; missing ones are skipped
 }
 
-// output is a flag that names a file to write, or several files of a folder.
+// output is a flag that names a file to write, or a stream.
 type output struct {
-	flag  string
-	value *string
-	place func() (folder string, owns func(name string) bool) // files that may be replaced or removed
-	probe bool                                                // the flag names a file that matrixio writes
-	alone bool                                                // place has a single file, which the flag names
-	info  os.FileInfo                                         // stream without a path
-
+	flag   string
+	value  *string
+	info   os.FileInfo   // stream without a path
 	binary func() string // name of the binary format, or "" if the output is text; nil for text
 }
 
@@ -51,13 +47,13 @@ func (f *Flags) ReadsFiles(value *string, name string, files func(ctx context.Co
 // Writes declares a flag that names a file to write. The file is written under a temporary name
 // first.
 func (f *Flags) Writes(path *string, name, usage string) {
-	f.output(path, name, usage, output{place: onlyFile(path), probe: true, alone: true})
+	f.output(path, name, usage, nil)
 }
 
 // WritesBinary is Writes for output that may be binary, which isn't written to a terminal. binary
 // returns the name of the format, or "" for text.
 func (f *Flags) WritesBinary(path *string, name, usage string, binary func() string) {
-	f.output(path, name, usage, output{place: onlyFile(path), probe: true, alone: true, binary: binary})
+	f.output(path, name, usage, binary)
 }
 
 // Draws declares a flag that names an image file to write, PNG or SVG.
@@ -79,20 +75,6 @@ func (f *Flags) WritePage(r report.Report) error {
 	}
 	_, err := matrixio.Make(f.Page, func(w io.Writer) error { return report.WriteHTML(w, f.Name(), r) })
 	return err
-}
-
-// DrawsSeveral declares a flag that names an image file to write, PNG or SVG, or the common prefix
-// of several.
-func (f *Flags) DrawsSeveral(path *string, name, usage string) {
-	f.output(path, name, usage, output{probe: true, place: func() (string, func(string) bool) {
-		base := filepath.Base(*path)
-		ending := filepath.Ext(base)
-		stem := strings.TrimSuffix(base, ending) + "-"
-		return filepath.Dir(*path), func(name string) bool {
-			return name == base || strings.HasPrefix(name, stem) && strings.HasSuffix(name, ending)
-		}
-	}})
-	f.checkEnding(path, name, ".svg")
 }
 
 func (f *Flags) checkEnding(path *string, name string, endings ...string) {
@@ -122,17 +104,9 @@ func CheckTable(flag, path, others string, written ...string) error {
 		strings.Join(written, " or ."), others)
 }
 
-func (f *Flags) output(value *string, name, usage string, o output) {
+func (f *Flags) output(value *string, name, usage string, binary func() string) {
 	f.StringVar(value, name, "", usage)
-	o.flag, o.value = "-"+name, value
-	f.outputs = append(f.outputs, o)
-}
-
-func onlyFile(path *string) func() (string, func(string) bool) {
-	return func() (string, func(string) bool) {
-		base := filepath.Base(*path)
-		return filepath.Dir(*path), func(name string) bool { return name == base }
-	}
+	f.outputs = append(f.outputs, output{flag: "-" + name, value: value, binary: binary})
 }
 
 // named is an existing file.
@@ -153,34 +127,22 @@ func there(paths ...string) []named {
 	return out
 }
 
-// there returns the existing files of an output.
+// there returns the existing file of an output, if any.
 func (o *output) there() []named {
-	switch {
-	case o.info != nil:
+	if o.info != nil {
 		return []named{{"", o.info}}
-	case o.alone:
-		return there(*o.value)
 	}
-	folder, owns := o.place()
-	entries, _ := os.ReadDir(folder) // errors are reported when the folder is opened
-	var paths []string
-	for _, entry := range entries {
-		if owns(entry.Name()) {
-			paths = append(paths, filepath.Join(folder, entry.Name()))
-		}
-	}
-	return there(paths...)
+	return there(*o.value)
 }
 
-// names reports whether the only file of another output, existing or not, belongs to o.
+// names reports whether two outputs, existing or not, are the same name in the same folder.
 func (o *output) names(other *output) bool {
-	if o.info != nil || !other.alone {
+	if o.info != nil || other.info != nil || filepath.Base(*o.value) != filepath.Base(*other.value) {
 		return false
 	}
-	folder, owns := o.place()
-	a, errA := os.Stat(folder)
+	a, errA := os.Stat(filepath.Dir(*o.value))
 	b, errB := os.Stat(filepath.Dir(*other.value))
-	return errA == nil && errB == nil && os.SameFile(a, b) && owns(filepath.Base(*other.value))
+	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
 // common returns a pair of names for the same file.
@@ -214,7 +176,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 			return Usagef("%s %s is a terminal, and %s is binary: expected a file or a pipe", o.flag, *o.value,
 				o.binary())
 		}
-		if !o.probe || !matrixio.IsStdout(*o.value) {
+		if !matrixio.IsStdout(*o.value) {
 			outputs = append(outputs, o)
 			continue
 		}
@@ -247,7 +209,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		return err
 	}
 	for _, o := range outputs {
-		if o.probe && !matrixio.IsStream(*o.value) { // a FIFO's reader would take the probe for the end of the data
+		if !matrixio.IsStream(*o.value) { // a FIFO's reader would take the probe for the end of the data
 			if err := writable(*o.value); err != nil {
 				return err
 			}
@@ -343,11 +305,8 @@ func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
 			if x, y, ok := common(files[i], files[j]); ok {
 				return o.overwrites(x.path, y.path, "which is "+other.flag)
 			}
-			switch {
-			case o.names(other):
+			if o.names(other) {
 				return o.overwrites("", *other.value, "which is "+other.flag)
-			case other.names(o):
-				return other.overwrites("", *o.value, "which is "+o.flag)
 			}
 		}
 	}

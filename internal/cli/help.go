@@ -47,18 +47,6 @@ func (f *Flags) collect() {
 	})
 }
 
-// Assign moves declared flags without a group to a group, see [Flags.Group].
-func (f *Flags) Assign(title, topic string, names ...string) {
-	g := &group{title: title, topic: topic}
-	for _, name := range names {
-		if fl := f.Lookup(name); fl != nil && !f.grouped[name] {
-			f.grouped[name] = true
-			g.flags = append(g.flags, fl)
-		}
-	}
-	f.groups = append(f.groups, g)
-}
-
 // StringVar declares a flag as package flag does. Groups list flags in the order of declaration.
 func (f *Flags) StringVar(p *string, name, value, usage string) {
 	f.FlagSet.StringVar(p, name, value, usage)

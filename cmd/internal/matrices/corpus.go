@@ -94,14 +94,14 @@ func (c *dataset) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
 // corpusReport is the report of the command corpus.
 type corpusReport struct {
 	source.Line
-	Unlabelled    int             `json:"documents_without_class"`
-	MultiLabelled int             `json:"documents_of_several_classes"`
-	Length        quantiles       `json:"values_per_document"`
-	Matches       int64           `json:"matching_terms"` // over all pairs i < j
-	MatchesAPair  float64         `json:"matching_terms_per_pair"`
-	Warnings      []corpusWarning `json:"warnings"`
-	Rows          []classRow      `json:"rows"`
-	Vectors       *vectorFile     `json:"vectors,omitempty"`
+	Unlabelled    int              `json:"documents_without_class"`
+	MultiLabelled int              `json:"documents_of_several_classes"`
+	Length        quantiles        `json:"values_per_document"`
+	Matches       int64            `json:"matching_terms"` // over all pairs i < j
+	MatchesAPair  float64          `json:"matching_terms_per_pair"`
+	Warnings      []corpus.Warning `json:"warnings"`
+	Rows          []classRow       `json:"rows"`
+	Vectors       *vectorFile      `json:"vectors,omitempty"`
 
 	listed int // number of classes to print
 }
@@ -117,13 +117,6 @@ type quantiles struct {
 	Mean   float64 `json:"mean"`
 }
 
-// corpusWarning is what a reader noticed.
-type corpusWarning struct {
-	Message string `json:"message"`
-	Count   int64  `json:"count"`
-	First   string `json:"first"`
-}
-
 // classRow is one class with its number of documents.
 type classRow struct {
 	Class     string `json:"class"`
@@ -131,7 +124,7 @@ type classRow struct {
 }
 
 func newCorpusReport(c *corpus.Corpus) *corpusReport {
-	r := &corpusReport{Line: source.NewLine(c), Warnings: []corpusWarning{}, Rows: []classRow{}}
+	r := &corpusReport{Line: source.NewLine(c), Warnings: c.Warnings, Rows: []classRow{}}
 	r.countClasses(c)
 	r.countLengths(c.Documents)
 	_, df := c.Documents.TermFrequencies()
@@ -140,9 +133,6 @@ func newCorpusReport(c *corpus.Corpus) *corpusReport {
 	}
 	if pairs := float64(r.Documents) * float64(r.Documents-1) / 2; pairs > 0 {
 		r.MatchesAPair = float64(r.Matches) / pairs
-	}
-	for _, w := range c.Warnings {
-		r.Warnings = append(r.Warnings, corpusWarning{w.Message, w.Count, w.First})
 	}
 	return r
 }

@@ -88,34 +88,16 @@ type kernelRow struct {
 	Formula string `json:"formula,omitempty"`
 	What    string `json:"what,omitempty"`
 	// what stands between the parentheses of a kernel that is made of others
-	Parts    string       `json:"parts,omitempty"`
-	Params   []kernelKey  `json:"parameters,omitempty"`
-	Source   string       `json:"source,omitempty"`
-	Variants []kernelSpec `json:"variants"` // examples, or the specification that was asked for
+	Parts    string         `json:"parts,omitempty"`
+	Params   []kernel.Param `json:"parameters,omitempty"`
+	Source   string         `json:"source,omitempty"`
+	Variants []kernelSpec   `json:"variants"` // examples, or the specification that was asked for
 }
 
-// kernelKey is a parameter.
-type kernelKey struct {
-	Key     string   `json:"key"`
-	Aliases []string `json:"aliases,omitempty"`
-	Default string   `json:"default"`
-	Range   string   `json:"range"`
-	Summary string   `json:"summary"`
-}
-
-// kernelSpec is what is known of one specification.
+// kernelSpec has the known properties of one specification.
 type kernelSpec struct {
-	Spec             string `json:"spec"`
-	Definite         string `json:"definite"`
-	Condition        string `json:"condition,omitempty"`
-	Source           string `json:"definite_source,omitempty"`
-	UsesNorms        bool   `json:"uses_norms"`
-	NonNegative      bool   `json:"non_negative"`
-	PositiveDiagonal bool   `json:"positive_diagonal"`
-}
-
-func newKernelSpec(spec string, p kernel.Properties) kernelSpec {
-	return kernelSpec{spec, p.Definite.String(), p.Condition, p.Source, p.UsesNorms, p.NonNegative, p.PositiveDiagonal}
+	Spec string
+	kernel.Properties
 }
 
 // newKernelsReport describes all kernels, or the one that args names or specifies.
@@ -148,24 +130,16 @@ func newKernelsReport(args []string) (*kernelsReport, error) {
 			}
 		}
 	}
-	row.Variants = []kernelSpec{newKernelSpec(k.String(), kernel.PropertiesOf(k))}
+	row.Variants = []kernelSpec{{k.String(), kernel.PropertiesOf(k)}}
 	r.Rows = []kernelRow{row}
 	return r, nil
 }
 
 func newKernelRow(info kernel.Info) kernelRow {
-	row := kernelRow{
-		Name:    info.Name,
-		Formula: info.Summary,
-		What:    info.What,
-		Parts:   info.Parts,
-		Source:  info.Source,
-	}
-	for _, q := range info.Params {
-		row.Params = append(row.Params, kernelKey{q.Key, q.Aliases, q.Default, q.Allowed, q.Summary})
-	}
+	row := kernelRow{Name: info.Name, Formula: info.Summary, What: info.What, Parts: info.Parts, Params: info.Params,
+		Source: info.Source}
 	for _, spec := range info.Examples {
-		row.Variants = append(row.Variants, newKernelSpec(spec, kernel.PropertiesOf(kernel.MustParse(spec))))
+		row.Variants = append(row.Variants, kernelSpec{spec, kernel.PropertiesOf(kernel.MustParse(spec))})
 	}
 	return row
 }
@@ -209,7 +183,7 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 		if q.Key == "embed" && !detail && row.Parts != "" {
 			continue // that of the parts
 		}
-		text := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Range
+		text := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Allowed
 		if len(q.Aliases) > 0 {
 			text += "; also called " + strings.Join(q.Aliases, ", ")
 		}
@@ -239,7 +213,7 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 
 // known says what is known of definiteness, on what condition, and from where.
 func (v kernelSpec) known() string {
-	text := v.Definite
+	text := v.Definite.String()
 	if v.Condition != "" {
 		text += ": " + v.Condition
 	}

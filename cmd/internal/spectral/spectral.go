@@ -87,28 +87,21 @@ type spectra struct {
 
 // row is one matrix.
 type row struct {
-	Kernel    string       `json:"kernel"`
-	Embedding string       `json:"embedding"`
-	ISA       string       `json:"isa"`
-	Why       string       `json:"backend_reason,omitempty"` // why -backend auto took it
-	Documents int          `json:"documents"`
-	Definite  string       `json:"definite"` // what is known of the kernel
-	Condition string       `json:"condition,omitempty"`
-	Steps     int          `json:"steps,omitempty"` // of Lanczos; 0 if all eigenvalues were computed
-	Rounding  float64      `json:"rounding"`        // n·2⁻²⁴·|λ|max
-	Verdict   string       `json:"verdict"`
-	Largest   []eigenvalue `json:"largest"`
-	Smallest  []eigenvalue `json:"smallest"`
-	Values    []float64    `json:"eigenvalues,omitempty"` // all of them, the largest first
-	Seconds   float64      `json:"seconds"`
-	PeakBytes int64        `json:"peak_bytes"`
-}
-
-// eigenvalue is one of the extremes.
-type eigenvalue struct {
-	Value     float64 `json:"value"`
-	Residual  float64 `json:"residual"` // 0 if all eigenvalues were computed
-	Converged bool    `json:"converged"`
+	Kernel    string           `json:"kernel"`
+	Embedding string           `json:"embedding"`
+	ISA       string           `json:"isa"`
+	Why       string           `json:"backend_reason,omitempty"` // why -backend auto took it
+	Documents int              `json:"documents"`
+	Definite  string           `json:"definite"` // what is known of the kernel
+	Condition string           `json:"condition,omitempty"`
+	Steps     int              `json:"steps,omitempty"` // of Lanczos; 0 if all eigenvalues were computed
+	Rounding  float64          `json:"rounding"`        // n·2⁻²⁴·|λ|max
+	Verdict   string           `json:"verdict"`
+	Largest   []spectrum.Value `json:"largest"`
+	Smallest  []spectrum.Value `json:"smallest"`
+	Values    []float64        `json:"eigenvalues,omitempty"` // all of them, the largest first
+	Seconds   float64          `json:"seconds"`
+	PeakBytes int64            `json:"peak_bytes"`
 }
 
 func (c *call) run(ctx context.Context, e *cli.Env) error {
@@ -240,8 +233,8 @@ func (c *call) whole(
 	for i, v := range values {
 		r.Values = append(r.Values, v)
 		if i < c.k {
-			r.Largest = append(r.Largest, eigenvalue{Value: v, Converged: true})
-			r.Smallest = append(r.Smallest, eigenvalue{Value: values[n-1-i], Converged: true})
+			r.Largest = append(r.Largest, spectrum.Value{Value: v, Converged: true})
+			r.Smallest = append(r.Smallest, spectrum.Value{Value: values[n-1-i], Converged: true})
 		}
 	}
 	return nil
@@ -273,12 +266,7 @@ func (c *call) extremes(
 		return err
 	}
 	r.Steps = found.Basis
-	of := func(v spectrum.Value) eigenvalue {
-		return eigenvalue{v.Value, v.Residual, v.Converged}
-	}
-	for i, v := range found.Largest {
-		r.Largest, r.Smallest = append(r.Largest, of(v)), append(r.Smallest, of(found.Smallest[i]))
-	}
+	r.Largest, r.Smallest = found.Largest, found.Smallest
 	return nil
 }
 
@@ -342,7 +330,7 @@ func (row *row) writeValues(d *report.Document) {
 	}
 	for i := range row.Largest {
 		cells := []string{fmt.Sprint(i + 1)}
-		for _, v := range []eigenvalue{row.Largest[i], row.Smallest[i]} {
+		for _, v := range []spectrum.Value{row.Largest[i], row.Smallest[i]} {
 			cells = append(cells, digits(v.Value))
 			if row.Steps > 0 {
 				cells = append(cells, report.Error(v.Residual), map[bool]string{false: "not converged"}[v.Converged])

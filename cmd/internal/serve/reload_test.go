@@ -1,0 +1,142 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gramengine/gram"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// running runs the command until cancel is called: the lines that it says, and how it ended.
+func running(t *testing.T, r *run) (lines *bufio.Scanner, cancel func(), ended chan error) {
+	said, stderr := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	r.body, r.timeout, ended = 1<<20, time.Minute, make(chan error, 1)
+	go func() { ended <- r.run(ctx, &cli.Env{Program: "gram", Stdout: io.Discard, Stderr: stderr}) }()
+	return bufio.NewScanner(said), cancel, ended
+}
+
+// The command reads a model file that was replaced, or when it gets SIGHUP, while requests are under way, and none is
+// lost; it keeps the old model if the new one can't be read, says so once, and ends with its context.
+func TestReload(t *testing.T) {
+	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
+	swapped, _ := saveOf(t, slices.Concat(labels[3:], labels[:3]), gram.TrainOptions{Kernel: "linear", C: 1})
+	files := [2][]byte{gram.Must(os.ReadFile(model)), gram.Must(os.ReadFile(swapped))}
+	answers := [2]string{"spice", "colour"}
+	lines, cancel, ended := running(t, &run{model: model, addr: "localhost:0"})
+	next := func(want string) string {
+		t.Helper()
+		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
+			t.Fatalf("it says %q, expected %q", lines.Text(), want)
+		}
+		return lines.Text()
+	}
+	line := next("serving " + model + " on http://127.0.0.1:")
+	address := line[strings.Index(line, "http:"):]
+
+	var answered atomic.Int64
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
+	predict := func(want ...string) { // one of these
+		r, err := client.Post(address+"/predict", "text/plain", strings.NewReader("salt"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer r.Body.Close()
+		var got struct{ Predictions []prediction }
+		if err := json.NewDecoder(r.Body).Decode(&got); err != nil || r.StatusCode != 200 || len(got.Predictions) != 1 ||
+			!slices.Contains(want, got.Predictions[0].Labels[0]) {
+			t.Errorf("%s: %+v, %v, expected %v", r.Status, got, err, want)
+		}
+		answered.Add(1)
+	}
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					predict(answers[:]...)
+				}
+			}
+		})
+	}
+	hangUp := func() {
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Signal(syscall.SIGHUP)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	predict(answers[0])
+	current := 0
+	for range 2 { // its classes change places each time
+		current = 1 - current
+		other := filepath.Join(t.TempDir(), "other")
+		musttest.Do(t, errors.Join(os.WriteFile(other, files[current], 0o600), os.Rename(other, model)))
+		before := answered.Load()
+		next("read " + model + " again, linear")
+		predict(answers[current])
+		for answered.Load() < before+8 {
+			predict(answers[current])
+		}
+	}
+	for _, bad := range []string{"", string(files[0][:len(files[0])/2]), "svm_type c_svc\n"} {
+		musttest.Do(t, os.WriteFile(model, []byte(bad), 0o600))
+		next("still serving what was read at ")
+		predict(answers[current])
+	}
+	musttest.Do(t, os.Remove(model))
+	next("no such file or directory; still serving what was read at ")
+	for range 2 {
+		hangUp()
+		next("still serving what was read at ")
+	}
+	musttest.Do(t, os.WriteFile(model, files[current], 0o600))
+	next("read " + model + " again, linear")
+	close(stop)
+	clients.Wait()
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := client.Get(address + "/healthz"); err == nil {
+		t.Error("it answers after its end")
+	}
+}
+
+// An address beyond this machine is served with a warning.
+func TestServesOthersWithAWarning(t *testing.T) {
+	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
+	lines, cancel, ended := running(t, &run{model: model, addr: "0.0.0.0:0"})
+	if lines.Scan(); !strings.Contains(lines.Text(), "whoever reaches this machine can use the model") {
+		t.Errorf("it says %q", lines.Text())
+	}
+	if lines.Scan(); !strings.Contains(lines.Text(), "serving "+model) {
+		t.Errorf("it says %q", lines.Text())
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
