@@ -121,7 +121,8 @@ type table struct {
 
 	label, text, group, id int       // column indices, -1 if there is none
 	row                    []int     // columns of the tokenizer; nil if text is the document
-	tokenizer              Tokenizer // with views of detected columns, else zero
+	tokenizer              Tokenizer // with views of the columns that were found, else zero
+	inferred               bool      // texts have the default terms
 }
 
 // find sets the columns from the options and the beginning of the table.
@@ -473,6 +474,7 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 		add(v, of[k]...)
 	}
 	t.tokenizer = Tokenizer{Views: strings.Join(parts, " + ")}.WithPairs(true)
+	t.inferred = cut.WithPairs(false) == Tokenizer{}
 	t.text = -1
 	for _, c := range t.tokenizer.Columns() {
 		t.row = append(t.row, t.place(c.Name))

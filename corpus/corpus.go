@@ -26,7 +26,8 @@ type Corpus struct {
 	Blank      map[int]string // Blank[i] is a digest of document i, a text without terms of the vocabulary
 	Warnings   []Warning      // warnings such as empty documents, one per kind
 
-	Table []TableColumn // columns of a table in order; nil for other sources
+	Table    []TableColumn // the columns of a table in its order; nil for other sources
+	Inferred bool          // the tokenizer has default views of the columns
 
 	minDF, maxDF int // options with which Raw.Rows were read
 }

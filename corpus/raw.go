@@ -134,7 +134,7 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 	if err != nil {
 		return nil, err
 	}
-	if c.Table = t.columns; names != nil && distinct(names) {
+	if c.Table, c.Inferred = t.columns, t.inferred; names != nil && distinct(names) {
 		c.Names = names
 	}
 	return c, nil

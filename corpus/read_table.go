@@ -44,7 +44,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 	if err != nil {
 		return nil, t.explain(err)
 	}
-	c.Table = t.columns
+	c.Table, c.Inferred = t.columns, t.inferred
 	t.warn(c)
 	return c, nil
 }

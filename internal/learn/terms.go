@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/corpus/token"
@@ -30,7 +33,7 @@ func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 		read = c.Tokenizer
 	}
 	if read.HasColumns() {
-		return widths(read, 2)
+		return append(widths(read, 2), textTerms(c)...)
 	}
 	words := read
 	words.MinN, words.MaxN = 1, 2
@@ -51,11 +54,38 @@ func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 	return terms
 }
 
+// textTerms returns other terms of columns of text: words with pairs of words, and these with
+// characters within words. It returns none if no column has text, or if views were given.
+func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
+	views, _ := c.Tokenizer.Split()
+	if !c.Inferred || !slices.ContainsFunc(c.Tokenizer.Columns(), func(of token.Column) bool { return of.Text }) {
+		return nil
+	}
+	pairs := corpus.Tokenizer{MinN: 1, MaxN: 2}
+	for _, cuts := range [][]corpus.Tokenizer{{pairs}, {pairs, {Analyzer: token.CharWB, MinN: 2, MaxN: 5}}} {
+		var parts []string
+		for _, v := range views {
+			if v.Analyzer == token.Numbers || v.Analyzer == token.Categories {
+				parts = append(parts, fmt.Sprintf("%v*%s", v.Weight, v))
+				continue
+			}
+			for _, cut := range cuts { // which share the weight of the column
+				own := token.View{Columns: v.Columns, Tokenizer: cut.WithPairs(v.Pairs)}
+				parts = append(parts, fmt.Sprintf("%v*%s", v.Weight/float64(len(cuts)), own))
+			}
+		}
+		if t := (corpus.Tokenizer{Views: strings.Join(parts, " + ")}).Canonical(); t.Validate() == nil {
+			terms = append(terms, corpus.Terms{Tokenizer: t})
+		}
+	}
+	return terms
+}
+
 // searchTerms are what a search compares: those of [DefaultTerms], with terms of one document and without, or more
 // widths of numbers.
 func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	if c.Tokenizer.HasColumns() {
-		return widths(c.Tokenizer, 2, 3)
+		return append(widths(c.Tokenizer, 2, 3), textTerms(c)...)
 	}
 	terms := DefaultTerms(c)
 	for _, t := range terms[:len(terms):len(terms)] {
@@ -124,7 +154,7 @@ func over(
 		counted = append(counted, count/float64(n))
 	}
 	from.Cuts, from.Values, from.Counted, terms = len(tried), values, counted, tried
-	from.Alike = c.Tokenizer.HasColumns() // widths of numbers
+	from.Alike = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0 // widths of numbers
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 		return c.Recut(ctx, documents, cutBy(terms[cut], opt))
 	}

@@ -297,3 +297,28 @@ func TestLineAlternative(t *testing.T) {
 		t.Errorf("linear machines %+v beside a regression by %s", own.Linear, own.Tried.Measure)
 	}
 }
+
+// Texts of a table whose kinds were inferred are tried in other terms, too, which keep the weights of columns; views that
+// were given stay.
+func TestTermsOfColumns(t *testing.T) {
+	columns, rows := []string{"title", "price"}, [][]string{{"a b", "1"}, {"c", "2"}}
+	for views, want := range map[string][]string{
+		"": {"title=word + price=numbers:1|2", "title=word + price=numbers:width=2,1|2",
+			"title=word:ngrams=1..2 + price=numbers:1|2",
+			"0.5*title=word:ngrams=1..2 + 0.5*title=char_wb:ngrams=2..5 + price=numbers:1|2"},
+		"title=words + price=numbers": {"title=word + price=numbers:1|2", "title=word + price=numbers:width=2,1|2"},
+	} {
+		opt := corpus.Options{MinDF: 1}
+		if views != "" {
+			opt.Tokenizer = musttest.Get(token.ParseViews(views))(t)
+		}
+		c := musttest.Get(corpus.FromRows(t.Context(), columns, rows, nil, opt))(t)
+		var got []string
+		for _, terms := range DefaultTerms(c) {
+			got = append(got, terms.Tokenizer.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("views %q: %q, expected %q", views, got, want)
+		}
+	}
+}
