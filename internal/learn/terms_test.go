@@ -298,8 +298,8 @@ func TestLineAlternative(t *testing.T) {
 	}
 }
 
-// Texts of a table whose kinds were inferred are tried in other terms, too, which keep the weights of columns; views that
-// were given stay.
+// Texts of a table whose kinds were inferred are tried in other terms, too, which keep the weights of
+// columns. Views that were given stay.
 func TestTermsOfColumns(t *testing.T) {
 	columns, rows := []string{"title", "price"}, [][]string{{"a b", "1"}, {"c", "2"}}
 	for views, want := range map[string][]string{
