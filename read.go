@@ -38,10 +38,9 @@ type ReadOptions struct {
 	Encoding string // encoding of text; default UTF-8, or UTF-16 if there is a byte order mark
 	Strict   bool   // fail on bytes that are invalid in the encoding; default drop them with a warning
 
-	LabelColumn, TextColumn string // columns of a CSV or TSV file; default usual names, and all columns by their kinds
+	LabelColumn, TextColumn string // columns of a table or keys of JSON; default usual names, and all columns
 	IDColumn                string // column with names of documents; default a usual name
 	Columns                 string // kinds of columns, such as "zip=category, notes=ignore"; see [corpus.Kind]
-	LabelKey, TextKey       string // keys of JSON lines; default usual names
 	Labels                  string // file with one line of labels per document; default the labels of the source
 	Signed                  bool   // accept negative values
 	GroupColumn             string // column, key, or qid; documents with equal values are in the same fold
@@ -55,7 +54,7 @@ func (o *ReadOptions) sparse() corpus.Options {
 	return corpus.Options{
 		Form: corpus.Form{Format: o.Format, Encoding: o.Encoding, LabelColumn: o.LabelColumn, TextColumn: o.TextColumn,
 			IDColumn: o.IDColumn, Columns: o.Columns,
-			LabelKey: o.LabelKey, TextKey: o.TextKey, ZeroBased: o.ZeroBased},
+			ZeroBased: o.ZeroBased},
 		Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
 		Tokenizer: o.Tokenizer, Strict: o.Strict, Labels: o.Labels, Signed: o.Signed, GroupColumn: o.GroupColumn,
 		Like: o.like, MemoryBytes: o.MemoryBytes, KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),

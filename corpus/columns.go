@@ -111,9 +111,12 @@ type table struct {
 	length    int        // size of the first record in bytes
 	near      [][]string // further records within nearBytes
 
-	names    []string // column names, as returned by columnName
-	header   bool     // the first record holds the names
-	guessed  bool     // the header was detected, because no name is given
+	keys     bool              // columns are keys of JSON objects
+	known    map[string]bool   // keys of the first objects
+	ignored  func(at int) bool // reports whether a column is read only if an option names it; or nil
+	names    []string          // of the columns, as columnName returns them
+	header   bool              // the first record has the names
+	guessed  bool              // which is likely, though no name is given
 	columns  []TableColumn
 	comma    bool         // numbers may have the form 1.234,5
 	noLabels bool         // labels come from another source, or there are none
@@ -167,7 +170,7 @@ func (t *table) find(opt *Options) {
 
 // place returns the index of a column by its name or number, or -1.
 func (t *table) place(given string) int {
-	if n, err := strconv.Atoi(given); err == nil {
+	if n, err := strconv.Atoi(given); err == nil && !t.keys {
 		if n < 1 || n > len(t.first) && t.first != nil {
 			return -1
 		}
@@ -187,7 +190,7 @@ func (t *table) take(given string, kind Kind, option string) int {
 	}
 	at := t.place(given)
 	_, err := strconv.Atoi(given)
-	named := err != nil
+	named := err != nil || t.keys
 	switch {
 	case at < 0 && !named:
 		t.bad = fault(fmt.Sprintf("%d columns", len(t.first)), "a column "+given)
@@ -304,8 +307,8 @@ func (t *table) infer(opt *Options) {
 	if t.header {
 		t.inferID()
 	}
-	switch { // of two columns, one is the label and the other the text
-	case n != 2 || rows || t.noLabels:
+	switch { // of two columns, the one that isn't the label is the text, or the reverse
+	case n != 2 || rows || t.noLabels || t.keys:
 	case t.label < 0 && t.text >= 0:
 		t.set(1-t.text, KindLabel)
 	case t.label < 0 && named >= 0 && t.header && t.id < 0:
@@ -316,7 +319,7 @@ func (t *table) infer(opt *Options) {
 	switch {
 	case rows:
 	case alone:
-	case !t.header && n > 2 && t.label < 0 && opt.Columns == "":
+	case (!t.header && n > 2 || t.keys && named < 0) && t.label < 0 && opt.Columns == "":
 		t.bad = fault(fmt.Sprintf("%d columns, none of them called label or text: %s", n, quoteList(t.first)),
 			"the name of the label column").withOption("LabelColumn", "names or numbers it")
 	default:
@@ -408,6 +411,8 @@ func (t *table) kindOf(at int) Kind {
 	switch {
 	case slices.Contains(textNames, t.names[at]), len(values) == 0, !t.header && len(t.first) <= 2:
 		return KindText
+	case t.ignored != nil && t.ignored(at):
+		return KindIgnored
 	case t.header && t.names[at] == "", all && numbers == 0:
 		return KindIgnored
 	case all:

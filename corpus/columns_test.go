@@ -230,6 +230,32 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// Objects of JSON have columns as tables do, in lines and in an array; what is nested or rare is ignored.
+func TestKindsOfObjects(t *testing.T) {
+	lines := []string{
+		`{"id":7,"subject":"a jam","product":"A","priority":1.50,"queue":"x","tags":["u"],"rare":1}`,
+		`{"id":8,"Subject":"toner","product":"B","priority":null,"queue":"y","tags":[]}`,
+		`{"queue":"x","id":9,"subject":"paper","product":"A","priority":"3"}`,
+		`{"id":10,"subject":null,"product":true,"queue":"y"}`,
+	}
+	const want = "label: queue; id: id; text: subject; category: product; number: priority; ignored: tags, rare"
+	opt := Options{MinDF: 1, KeepTexts: 1 << 20, Form: Form{LabelColumn: "queue", Columns: "product=category"}}
+	for _, content := range []string{strings.Join(lines, "\n"), " [" + strings.Join(lines, ",\n") + "]\n"} {
+		c := musttest.Get(ReadFrom(t.Context(), strings.NewReader(content), "a.json", opt))(t)
+		rows := [][]string{{"a jam", "A", "1.50"}, {"toner", "B", ""}, {"paper", "A", "3"}, {"", "true", ""}}
+		if c.DescribeTable() != want || !reflect.DeepEqual(c.Rows, rows) ||
+			!reflect.DeepEqual(c.Names, []string{"7", "8", "9", "10"}) {
+			t.Errorf("%s, rows %q, names %q, expected %s, %q", c.DescribeTable(), c.Rows, c.Names, want, rows)
+		}
+		again := Options{TokenizerLater: func() (Tokenizer, error) { return c.Tokenizer, nil }, Vocabulary: c.Vocabulary,
+			Form: opt.Form}
+		got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(content), "a.json", again))(t)
+		if !reflect.DeepEqual(got.Documents, c.Documents) {
+			t.Error("read again by the tokenizer it has other documents")
+		}
+	}
+}
+
 // Decimal commas and separators of thousands are read as numbers, by the form of the whole column.
 func TestNumberForms(t *testing.T) {
 	for _, c := range []struct {

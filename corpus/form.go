@@ -26,8 +26,8 @@ type Form struct {
 	// a warning.
 	Encoding string `json:"encoding,omitempty"`
 
-	// LabelColumn and TextColumn are columns of a CSV or TSV file: names in its header, or numbers
-	// from 1 if it has no header. By default, labels have a usual name (label, class, ...), or are the
+	// LabelColumn and TextColumn are keys of JSON objects, or columns of a CSV or TSV file: names in
+	// its header, or numbers from 1 if it has no header. By default, labels have a usual name (label, class, ...), or are the
 	// first of two columns. With a TextColumn, all other columns are ignored. By default, all columns
 	// are read by their kinds. A TSV file has a header only if a name is given.
 	LabelColumn string `json:"label_column,omitempty"`
@@ -38,9 +38,6 @@ type Form struct {
 	// Columns sets kinds of columns, such as "subject=text, zip=category, notes=ignore". See [Kind].
 	// Other kinds are inferred from names and from the values in the first 64 KiB.
 	Columns string `json:"columns,omitempty"`
-	// LabelKey and TextKey are keys of JSON lines. By default, usual names are used.
-	LabelKey string `json:"label_key,omitempty"`
-	TextKey  string `json:"text_key,omitempty"`
 
 	// LabelSeparator separates several labels of a text, or of a line of Options.Labels. "none"
 	// means that each field is a single label. The default is a comma, with a warning if it could
@@ -100,11 +97,10 @@ func (o *Options) takeLike(extension string) (err error) {
 	if f.Extension != extension {
 		return nil
 	}
-	o.likeLabels = o.LabelColumn == "" && o.LabelKey == ""
+	o.likeLabels = o.LabelColumn == ""
 	o.Format = cmp.Or(o.Format, f.Format)
 	o.LabelColumn, o.TextColumn = cmp.Or(o.LabelColumn, f.LabelColumn), cmp.Or(o.TextColumn, f.TextColumn)
 	o.IDColumn, o.Columns = cmp.Or(o.IDColumn, f.IDColumn), cmp.Or(o.Columns, f.Columns)
-	o.LabelKey, o.TextKey = cmp.Or(o.LabelKey, f.LabelKey), cmp.Or(o.TextKey, f.TextKey)
 	o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
 	if o.Encoding == "" {
 		o.Encoding = f.Encoding
@@ -118,7 +114,7 @@ func (o *Options) takeLike(extension string) (err error) {
 // column). Else, for a .tsv file whose first line names a text, labels and more, it sets these
 // columns.
 func (in *input) takeColumns(o *Options) {
-	if o.LabelColumn+o.TextColumn+o.LabelKey+o.TextKey != "" || o.Format == FormatFolder {
+	if o.LabelColumn+o.TextColumn != "" || o.Format == FormatFolder {
 		return
 	}
 	head, _ := in.r.Peek(32 << 10) // an error recurs when the file is read
@@ -127,8 +123,8 @@ func (in *input) takeColumns(o *Options) {
 	tabs, json := bytes.IndexByte(line, '\t') >= 0, len(line) > 0 && (line[0] == '{' || line[0] == '[')
 	if json {
 		has := func(name string) bool { return name != "" && bytes.Contains(head, []byte(strconv.Quote(name))) }
-		if has(f.TextKey) || f.TextKey == "" && has(f.LabelKey) {
-			o.LabelKey, o.TextKey, o.likeLabels = f.LabelKey, f.TextKey, true
+		if has(f.TextColumn) || f.TextColumn == "" && has(f.LabelColumn) {
+			o.LabelColumn, o.TextColumn, o.likeLabels = f.LabelColumn, f.TextColumn, true
 			o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
 		}
 		return

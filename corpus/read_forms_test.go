@@ -53,7 +53,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	for content, want := range map[string]string{
-		"[{\"text\":\"a\"},\n\n{\"b\":1,\"a\":2}]":          `a.json:3: no key text, .* among "a, b", expected an object`,
+		"[{\"text\":\"a\"},\n\n{\"b\":1,\"a\":2}]":          `a.json:3: no key text among "b, a|a, b", expected an object`,
 		"[{\"text\":\"a\"},\n]":                             `a.json:2: "]", expected a JSON object`,
 		"[{\"text\":\"a\"},\n":                              `a.json:2: an array that isn't closed`,
 		"[{\"text\":\"a\"}\n":                               `a.json:2: an array that isn't closed`,
@@ -225,7 +225,7 @@ func TestLike(t *testing.T) {
 			t.Errorf("%s %q: read %q, expected %q", c.file, c.content, got, c.want)
 		}
 	}
-	keys := Form{Format: FormatJSONL, LabelKey: "y", TextKey: "t"}
+	keys := Form{Format: FormatJSONL, LabelColumn: "y", TextColumn: "t"}
 	if got := show(texts(t, "b", `{"t":"purr"}`, Options{Like: keys})); got != " purr:1\n" {
 		t.Errorf("JSON without labels: read %q", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -21,40 +22,33 @@ var jsonlFormat = fileFormat{name: FormatJSONL, endings: []string{".jsonl", ".nd
 		return l[0] == '{' && l[len(l)-1] == '}' || is && (len(array) == 0 || array[0] == '{')
 	}}
 
-// jsonKeys are the keys to look for in JSON objects, which are one per line or elements of an
-// array.
+// jsonKeys are the keys of JSON objects that are read, one object per line or in an array.
 type jsonKeys struct {
-	label, text []string
-	group       []string // nil if there is no group
-	labelGiven  bool
-	columns     token.Columns // columns of rows; nil if a text is the document
-	named       bool          // nameKey is the key of document names, because it is neither label nor text
+	label, text, group, id []string // the first that an object has; nil for none
+	labelGiven             bool
+	columns                token.Columns   // of rows; nil if a text is the document
+	known                  map[string]bool // names of the columns that an object near the beginning has
 }
 
-const nameKey = "name"
-
 func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	opt.rows = true
-	if err := opt.askTokenizer(); err != nil {
-		return nil, err
-	}
-	keys := &jsonKeys{label: labelNames, text: textNames, labelGiven: opt.LabelKey != "" && !opt.likeLabels,
-		columns: opt.Tokenizer.Columns()}
-	if opt.LabelKey != "" {
-		keys.label = []string{opt.LabelKey}
-	}
-	if opt.GroupColumn != "" {
-		keys.group = []string{opt.GroupColumn}
-	}
-	if opt.TextKey != "" {
-		keys.text = []string{opt.TextKey}
-	}
-	isName := func(key string) bool { return columnName(key) == nameKey }
-	keys.named = !slices.ContainsFunc(slices.Concat(keys.label, keys.text, keys.columns.Names()), isName)
 	before, err := in.arrayBegins()
 	if err != nil {
 		return nil, err
 	}
+	t, err := in.keys(before, opt)
+	if err != nil {
+		return nil, err
+	}
+	keys := &jsonKeys{label: labelNames, text: textNames, columns: opt.Tokenizer.Columns(),
+		labelGiven: opt.LabelColumn != "" && !opt.likeLabels, known: t.known}
+	of := func(at int, default_ []string) []string {
+		if at < 0 || at >= len(t.first) {
+			return default_
+		}
+		return t.first[at : at+1]
+	}
+	keys.label, keys.text = of(t.label, keys.label), of(t.text, keys.text)
+	keys.group, keys.id = of(t.group, nil), of(t.id, nil)
 	var c *Corpus
 	if before > 0 {
 		skipped, bad := in.skip(before)
@@ -70,14 +64,78 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	} else {
 		c, err = readTextLines(ctx, in, opt, m, "lines that are JSON objects", keys.add)
 	}
-	if err == nil {
-		for i := range c.Warnings {
-			if w := &c.Warnings[i]; w.Option == "LabelColumn" {
-				w.Option, w.Remedy = "LabelKey", "names the key of labels"
+	if err != nil {
+		return nil, t.explain(err)
+	}
+	c.Table, c.Inferred = t.columns, t.inferred
+	return c, nil
+}
+
+// keys detects the columns of JSON objects, which begin after so many bytes. A column that at most
+// half of the first objects have, or that holds arrays or objects, is ignored unless an option names it.
+func (in *input) keys(before int, opt *Options) (*table, error) {
+	if err := in.begin(opt); err != nil {
+		return nil, err
+	}
+	head, err := in.r.Peek(nearBytes)
+	if err != nil && err != io.EOF {
+		return nil, in.readError(in.line, err)
+	}
+	t, place, nested := &table{header: true, keys: true, known: map[string]bool{}}, map[string]int{}, map[int]bool{}
+	column := func(key string) int {
+		at, ok := place[columnName(key)]
+		if !ok {
+			at, t.first = len(t.first), append(t.first, key)
+			place[columnName(key)] = at
+		}
+		return at
+	}
+	has := map[int]int{}
+	for head = head[before:]; ; {
+		head = bytes.TrimLeft(head, jsonBlanks+",")
+		var object map[string]json.RawMessage
+		d := json.NewDecoder(bytes.NewReader(head))
+		if d.Decode(&object) != nil {
+			break
+		}
+		order := json.NewDecoder(bytes.NewReader(head[:d.InputOffset()]))
+		head = head[d.InputOffset():]
+		order.Token()
+		for range object {
+			key, _ := order.Token()
+			name, _ := key.(string)
+			at := column(name)
+			order.Decode(new(json.RawMessage))
+			has[at]++
+			t.known[columnName(name)] = true
+		}
+		record := make([]string, len(t.first))
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			at := column(key)
+			switch v := decodeNumbers(object[key]).(type) {
+			case nil:
+			case []any, map[string]any:
+				nested[at] = true
+			default:
+				record[at] = fmt.Sprint(v)
 			}
 		}
+		t.near = append(t.near, record)
 	}
-	return c, err
+	for _, c := range opt.Tokenizer.Columns() { // numbers and categories may be missing
+		column(c.Name)
+	}
+	for i := range t.near {
+		t.near[i] = append(t.near[i], make([]string, len(t.first)-len(t.near[i]))...)
+	}
+	t.ignored = func(at int) bool { return nested[at] || 2*has[at] <= len(t.near) }
+	if t.find(opt); t.bad != nil && t.near != nil {
+		return nil, t.bad.at(in.name, in.line)
+	}
+	if t.tokenizer != (Tokenizer{}) {
+		opt.Tokenizer = t.tokenizer
+	}
+	return t, nil
 }
 
 // arrayBegins returns the number of bytes before the elements of an array, or 0 if the file isn't
@@ -193,17 +251,19 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	var text string
 	var fields []string
 	if k.columns != nil {
-		row := map[string]any{}
+		row, some := map[string]any{}, false
 		for _, column := range k.columns {
 			raw, ok := firstKey(object, []string{column.Name})
 			switch {
 			case ok:
-				row[column.Name] = decodeNumbers(raw)
-			case !column.MayMiss():
+				row[column.Name], some = decodeNumbers(raw), true
+			case !column.MayMiss() && !k.known[columnName(column.Name)]:
 				return missing([]string{column.Name}, "Tokenizer")
+			case !column.MayMiss():
+				row[column.Name] = nil
 			}
 		}
-		if len(row) == 0 {
+		if !some {
 			return missing(k.columns.Names(), "Tokenizer")
 		}
 		var err error
@@ -213,7 +273,7 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	} else {
 		raw, ok := firstKey(object, k.text)
 		if !ok {
-			return missing(k.text, "TextKey")
+			return missing(k.text, "TextColumn")
 		}
 		if err := json.Unmarshal(raw, &text); err != nil {
 			return fault("the text "+quote(raw), "a JSON string")
@@ -221,7 +281,7 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	}
 	raw, ok := firstKey(object, k.label)
 	if !ok && k.labelGiven {
-		return missing(k.label, "LabelKey")
+		return missing(k.label, "LabelColumn")
 	}
 	names, bad := jsonLabels(raw)
 	if bad != nil {
@@ -248,8 +308,8 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 	} else if bad := p.addRow(fields, line); bad != nil {
 		return bad
 	}
-	var name string
-	if raw, ok := object[nameKey]; ok && k.named && json.Unmarshal(raw, &name) == nil && name != "" {
+	raw, _ = firstKey(object, k.id)
+	if name := fmt.Sprint(decodeNumbers(raw)); len(raw) > 0 && name != "" && name != "<nil>" {
 		p.names = append(p.names, oneLine([]byte(name)))
 	}
 	return nil

@@ -52,15 +52,20 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 // nearBytes is the size of the beginning of a table in which columns are detected.
 const nearBytes = 64 << 10
 
-// table detects the columns of a table from the options and its beginning, without consuming it.
-func (in *input) table(separator byte, opt *Options) (*table, error) {
+// begin prepares the reading of rows.
+func (in *input) begin(opt *Options) error {
 	if !opt.Strict {
 		if err := in.notBinary(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	opt.rows = true
-	if err := opt.askTokenizer(); err != nil {
+	return opt.askTokenizer()
+}
+
+// table finds the columns of a table by the options and its beginning, which it leaves unread.
+func (in *input) table(separator byte, opt *Options) (*table, error) {
+	if err := in.begin(opt); err != nil {
 		return nil, err
 	}
 	head, err := in.r.Peek(nearBytes)

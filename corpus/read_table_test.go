@@ -53,7 +53,8 @@ func TestTables(t *testing.T) {
 		{"a.jsonl", `{"label":"pos","text":"Good fine"}` + "\n\n" + `{"text":"b\u0061d","label":["neg"]}` + "\n" +
 			`{"id":3,"label":"pos","text":"good\nother line"}` + "\n" + `{"label":null,"text":"say"}`, Options{}},
 		{"a", `{"y":"pos","t":"Good fine"}` + "\n" + `{"t":"bad","y":"neg"}` + "\n" +
-			`{"y":"pos","t":"good other line"}` + "\n" + `{"y":"","t":"say"}`, Options{Form: Form{LabelKey: "y", TextKey: "t"}}},
+			`{"y":"pos","t":"good other line"}` + "\n" + `{"y":"","t":"say"}`,
+			Options{Form: Form{LabelColumn: "y", TextColumn: "t"}}},
 	} {
 		got := show(texts(t, c.file, c.content, c.opt))
 		if got = strings.Replace(got, "bad:2", "bad:1", 1); got != want {
@@ -104,9 +105,9 @@ func TestNamesOfObjects(t *testing.T) {
 		{"[" + strings.Replace(two, "\n", ",\n", 1) + "]", Options{}, []string{"d/1.txt", "2 b"}},
 		{two + "\n" + `{"name":"2 b","text":"x"}`, Options{}, nil},
 		{two + "\n" + `{"text":"x"}`, Options{}, nil},
-		{two + "\n" + `{"text":"x","name":3}`, Options{}, nil},
-		{two, Options{Form: Form{LabelKey: "Name"}}, nil},
-		{two, Options{Form: Form{TextKey: "name"}}, nil},
+		{two + "\n" + `{"text":"x","name":3}`, Options{}, []string{"d/1.txt", "2 b", "3"}},
+		{two, Options{Form: Form{LabelColumn: "Name"}}, nil},
+		{two, Options{Form: Form{TextColumn: "name"}}, nil},
 		{two, columns, nil},
 		{table, Options{}, []string{"d/1.txt", "2 b"}},
 		{table + "2 b,a,x\n", Options{}, nil},
@@ -174,8 +175,8 @@ func TestSuspicions(t *testing.T) {
 	for _, label := range "abcde" {
 		lines += fmt.Sprintf(`{"label":"%c","text":"x y"}`+"\n", label)
 	}
-	if w := texts(t, "a.jsonl", lines, Options{}).Warnings; len(w) != 1 || w[0].Option != "LabelKey" {
-		t.Errorf("JSON lines: warnings %v, expected one that names LabelKey", w)
+	if w := texts(t, "a.jsonl", lines, Options{}).Warnings; len(w) != 1 || w[0].Option != "LabelColumn" {
+		t.Errorf("JSON lines: warnings %v, expected one that names LabelColumn", w)
 	}
 	c := texts(t, "a.csv", "id,text,group\n1,a c,b d\n", Options{})
 	if len(c.Warnings) != 1 || c.Warnings[0].Message != "no column of labels: id, text, group" {

@@ -137,7 +137,7 @@ int32_t gram_free(gram_object object, const gram_call *call);
 /* ---- Documents -------------------------------------------------------------------------------------------------- */
 
 /* Reads a file or folder, as gram does. Options: format, min_df, max_df, tokenizer, encoding, strict,
- * label_column, text_column, id_column, columns, label_key, text_key, group_column, labels, signed, zero_based ("true"
+ * label_column, text_column, id_column, columns, group_column, labels, signed, zero_based ("true"
  * or "false"), vocabulary (an array), keep_texts. */
 int32_t gram_read(const char *source, int64_t source_size, const char *options, int64_t options_size,
                   gram_object *corpus, const gram_call *call);

@@ -53,16 +53,14 @@ func (t *textFlags) declare(f *cli.Flags) {
 		"or any other web encoding (default: UTF-8, or UTF-16 if there is a byte order mark)")
 	f.BoolVar(&t.strict, "strict", false, "refuse bytes that are not text and files of binary data, which are "+
 		"otherwise left out and counted")
-	f.StringVar(&t.form.LabelColumn, "label-column", "", "label `COLUMN` of a CSV or TSV file: a name "+
-		"in its first line, or a number from 1 (default: label, class, ..., or the first of two)")
+	f.StringVar(&t.form.LabelColumn, "label-column", "", "label `COLUMN` of a table: a name "+
+		"in its first line, a key of JSON objects, or a number from 1 (default: label, class, ..., or the first of two)")
 	f.StringVar(&t.form.TextColumn, "text-column", "",
 		"the texts are in this `COLUMN`, and other columns are ignored (default: all columns, by their kinds)")
 	f.StringVar(&t.form.Columns, "columns", "", "the `KINDS` of columns of a table: text, number, category, label, id, "+
 		"group or ignore, as in 'zip=category, notes=ignore' (default: from names and values)")
 	f.StringVar(&t.form.IDColumn, "id-column", "", "the names of documents are in this `COLUMN` (default: id, name, ..., "+
 		"if all values differ)")
-	f.StringVar(&t.form.LabelKey, "label-key", "", "label `KEY` of JSON lines (default: label, class, ...)")
-	f.StringVar(&t.form.TextKey, "text-key", "", "text `KEY` of JSON lines (default: text, content, ...)")
 	f.StringVar(&t.form.LabelSeparator, "label-separator", "", "the separator of several labels, or none: each field "+
 		"is one `LABEL` (default: a comma, with a warning where it may be part of a name)")
 	f.Reads(&t.labels, "labels", "read the labels from `FILE`, one line per document")

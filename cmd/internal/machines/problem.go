@@ -159,8 +159,8 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 		line := "" // what a line of text looks like
 		if c.Vocabulary != nil {
 			line = "label<TAB>text in a line has one, "
-			if c.Format == corpus.FormatJSONL {
-				line = "-label-key names the key of labels, by default label, class, ..., "
+			if c.Table != nil {
+				line = "-label-column names the column of labels, by default label, class, ..., "
 			}
 		}
 		return fmt.Errorf("%s has no labels, expected classes to tell apart (%s-labels FILE reads those of documents, "+
