@@ -27,9 +27,9 @@ type Form struct {
 	Encoding string `json:"encoding,omitempty"`
 
 	// LabelColumn and TextColumn are keys of JSON objects, or columns of a CSV or TSV file: names in
-	// its header, or numbers from 1 if it has no header. By default, labels have a usual name (label, class, ...), or are the
-	// first of two columns. With a TextColumn, all other columns are ignored. By default, all columns
-	// are read by their kinds. A TSV file has a header only if a name is given.
+	// its header, or numbers from 1 if it has no header. By default, labels have a usual name (label,
+	// class, ...), or are the first of two columns. With a TextColumn, all other columns are ignored.
+	// By default, all columns are read by their kinds. A TSV file has a header only if a name is given.
 	LabelColumn string `json:"label_column,omitempty"`
 	TextColumn  string `json:"text_column,omitempty"`
 	// IDColumn is a column that names documents. By default it has a usual name (id, name, key, ...,
