@@ -123,6 +123,11 @@ func (t *landmarks) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 	return &own, nil
 }
 
+// Need implements Sizer.
+func (t *landmarks) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
+	return documents + landmark.Need(s, t.Settings, count, workers)
+}
+
 // TrainAll implements Together.
 func (t *landmarks) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
 	s, err := t.settings(o)

@@ -34,10 +34,6 @@ func (l *lines) settings(o Options) linear.Settings {
 	return s
 }
 
-func (o *Options) linear() linear.Options {
-	return linear.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
-}
-
 // lineEmbedding is the one that was asked for, or one that suits lines and the corpus.
 func lineEmbedding(c *corpus.Corpus, e Embedding, o Options) sparse.Embedding {
 	switch {
@@ -69,16 +65,21 @@ func checkLine(e Embedding) error {
 
 // Train implements Trainer.
 func (l *lines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
-	m, err := linear.Train(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), o.linear())
+	m, err := linear.Train(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), o.Task())
 	if err != nil {
 		return nil, err
 	}
 	return linearModel{m}, nil
 }
 
+// Need implements Sizer.
+func (l *lines) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
+	return documents + linear.Need(s, count, workers)
+}
+
 // TrainAll implements Together.
 func (l *lines) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
-	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), prices(all), o.linear())
+	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), prices(all), o.Task())
 	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
 }
 
@@ -87,7 +88,7 @@ type linearModel struct{ *linear.Model }
 
 // Predict implements Model.
 func (m linearModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, o.linear())
+	return m.Model.Predict(ctx, docs, o.Task())
 }
 
 // Weights implements Weighted.

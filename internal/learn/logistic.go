@@ -34,10 +34,6 @@ var (
 	triedOn = 3
 )
 
-func (o *Options) logistic() logistic.Options {
-	return logistic.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
-}
-
 // Check implements Trainer.
 func (r *regression) Check(Options) error { return checkLine(r.Embedding) }
 
@@ -52,7 +48,7 @@ func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mo
 		}
 		s.C = tried.Points[tried.Best].C
 	}
-	m, err := logistic.Train(ctx, c, lineEmbedding(c, r.Embedding, o), s, o.logistic())
+	m, err := logistic.Train(ctx, c, lineEmbedding(c, r.Embedding, o), s, o.Task())
 	if err != nil {
 		return nil, err
 	}
@@ -82,9 +78,14 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 	return found, nil
 }
 
+// Need implements Sizer.
+func (r *regression) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
+	return documents + logistic.Need(s, count, workers)
+}
+
 // TrainAll implements Together.
 func (r *regression) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
-	models, err := logistic.TrainPath(ctx, c, lineEmbedding(c, r.Embedding, o), r.Settings, prices(all), o.logistic())
+	models, err := logistic.TrainPath(ctx, c, lineEmbedding(c, r.Embedding, o), r.Settings, prices(all), o.Task())
 	return each(models, func(m *logistic.Model) Model { return &Regression{m, nil} }), err
 }
 
@@ -96,7 +97,7 @@ type Regression struct {
 
 // Predict implements Model.
 func (m *Regression) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, o.logistic())
+	return m.Model.Predict(ctx, docs, o.Task())
 }
 
 // Weights implements Weighted.

@@ -12,6 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
 	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -96,6 +97,11 @@ func (o *Options) Tell(stage string, done, total int64, details ...string) {
 	if o.Progress != nil {
 		o.Progress(stage, done, total, details...)
 	}
+}
+
+// Task returns the options of learners that use package task.
+func (o *Options) Task() task.Options {
+	return task.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
 }
 
 // told is Tell for a learner.

@@ -64,6 +64,11 @@ func (t *machines) Hidden() (names []string) {
 	return names
 }
 
+// Need implements Sizer.
+func (t *machines) Need(s corpus.Size, _ int64, count, folds, workers int) int64 {
+	return svm.Need(s, workers, svm.Task{Settings: svm.Settings{Type: t.Type}, Folds: folds, Cells: count})
+}
+
 // kernelOf returns the kernel of a specification: one that the program brings, or one that package
 // engine knows, in an embedding.
 func (o *Options) kernelOf(spec string, e Embedding) (kernel.Kernel, error) {

@@ -48,10 +48,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), m.Settings.Scheme)
-	pass := task.Pass{
-		Name: "linear", Embedder: m.Embedder, Bytes: int64(16*k + 56),
-		Most: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress,
-	}
+	pass := task.Pass{Options: opt, Name: "linear", Embedder: m.Embedder, Bytes: int64(16*k + 56)}
 	err := pass.Run(ctx, docs, func(_ int, x *sparse.Embedded, first int) error {
 		values := make([]float64, k*x.Rows())
 		for i := range x.Rows() {

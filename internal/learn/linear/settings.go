@@ -3,8 +3,8 @@ package linear
 import (
 	"fmt"
 
+	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/params"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -73,11 +73,5 @@ func (s Settings) Validate() error {
 // mostC bounds C times the weight of a document, so that sums over documents stay finite.
 const mostC = 1e12
 
-// Options say how it is computed, not what. The zero value works.
-type Options struct {
-	Workers     int   // goroutines; default one a processor. Results don't depend on it
-	MemoryBytes int64 // bound on what training or prediction holds beside the corpus; default none
-
-	// Progress is called with how far the work is, never concurrently. Default: none.
-	Progress func(run.Progress)
-}
+// Options are those of package task.
+type Options = task.Options

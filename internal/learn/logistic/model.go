@@ -51,10 +51,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	s, _ := m.Settings.resolve()
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)
 	out.Probabilities = make([][]float64, docs.Rows())
-	pass := task.Pass{
-		Name: "logistic", Embedder: m.Embedder, Bytes: int64(16*k + 80),
-		Most: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress,
-	}
+	pass := task.Pass{Options: opt, Name: "logistic", Embedder: m.Embedder, Bytes: int64(16*k + 80)}
 	err := pass.Run(ctx, docs, func(_ int, x *sparse.Embedded, first int) error {
 		values := make([]float64, 2*k*x.Rows())
 		for i := range x.Rows() {

@@ -3,8 +3,8 @@ package logistic
 import (
 	"fmt"
 
+	"github.com/gramengine/gram/internal/learn/task"
 	"github.com/gramengine/gram/internal/params"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 )
 
@@ -41,11 +41,5 @@ func (s Settings) resolve() (Settings, error) {
 	return s, err
 }
 
-// Options say how it is computed, not what. The zero value works.
-type Options struct {
-	Workers     int   // goroutines; default one a processor. Results don't depend on it
-	MemoryBytes int64 // bound on what training or prediction holds beside the corpus; default none
-
-	// Progress is called with how far the work is, never concurrently. Default: none.
-	Progress func(run.Progress)
-}
+// Options are those of package task.
+type Options = task.Options

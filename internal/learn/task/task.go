@@ -135,19 +135,23 @@ func Decide(p *model.Prediction, i int, f []float64) {
 // chunk is how many documents are embedded at a time.
 const chunk = 512
 
+// Options say how training and predictions are computed. Results don't depend on them.
+type Options struct {
+	Workers     int                // number of goroutines; 0 for one per processor
+	MemoryBytes int64              // bound on memory in addition to the corpus; 0 for none
+	Progress    func(run.Progress) // called with the progress, never concurrently; nil for none
+}
+
 // Pass passes documents to a model, embedded and a chunk at a time.
 type Pass struct {
+	Options
 	Name     string // of the package
 	Embedder *sparse.Embedder
 	Bytes    int64 // that are kept by document
-
-	Most        int // goroutines; 0 for one a processor
-	MemoryBytes int64
-	Progress    func(run.Progress)
 }
 
-// Workers returns on how many goroutines Run passes n documents.
-func (p *Pass) Workers(n int) int { return min(run.Workers(p.Most), (n+chunk-1)/chunk) }
+// Goroutines returns the number of goroutines on which Run passes n documents.
+func (p *Pass) Goroutines(n int) int { return min(run.Workers(p.Workers), (n+chunk-1)/chunk) }
 
 // Run embeds documents and passes them to each, which workers call at the same time: x are those from first on.
 // docs must be valid.
@@ -155,7 +159,7 @@ func (p *Pass) Run(
 	ctx context.Context, docs *sparse.CSR, each func(worker int, x *sparse.Embedded, first int) error,
 ) (err error) {
 	n := docs.Rows()
-	workers := p.Workers(n)
+	workers := p.Goroutines(n)
 	longest := int64(docs.LongestRow() + p.Embedder.Filled())
 	need := int64(n)*p.Bytes + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*longest)
 	if err := run.Fits(need, p.MemoryBytes, "%s: predicting %d documents", p.Name, n); err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/params"
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -34,17 +33,10 @@ func (t *trainer) embedding() sparse.Embedding {
 	return *t.Embedding.Embedding
 }
 
-func optionsOf(o learn.Options) Options {
-	return Options{
-		Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: func(p run.Progress) { o.Tell(p.Stage, p.Done, p.Total, p.Details...) },
-	}
-}
-
 func (t *trainer) Check(learn.Options) error { return nil }
 
 func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
-	m, err := Train(ctx, c, t.embedding(), t.Settings, optionsOf(o))
+	m, err := Train(ctx, c, t.embedding(), t.Settings, o.Task())
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +46,7 @@ func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) 
 func (t *trainer) TrainPath(
 	ctx context.Context, c *corpus.Corpus, o learn.Options, prices []float64,
 ) (out []learn.Model, err error) {
-	models, err := TrainPath(ctx, c, t.embedding(), t.Settings, prices, optionsOf(o))
+	models, err := TrainPath(ctx, c, t.embedding(), t.Settings, prices, o.Task())
 	for _, m := range models {
 		out = append(out, regression{m})
 	}
@@ -65,7 +57,7 @@ func (t *trainer) TrainPath(
 type regression struct{ *Model }
 
 func (m regression) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, optionsOf(o))
+	return m.Model.Predict(ctx, docs, o.Task())
 }
 
 func (m regression) Weights() (weights [][]float64, columns []uint32, of string) {

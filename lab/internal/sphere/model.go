@@ -63,15 +63,12 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	s, _ := m.Settings.resolve()
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)
 	out.Probabilities = make([][]float64, docs.Rows())
-	pass := task.Pass{
-		Name: "sphere", Embedder: m.Embedder, Bytes: int64(16*k + 80),
-		Most: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress,
-	}
+	pass := task.Pass{Options: opt, Name: "sphere", Embedder: m.Embedder, Bytes: int64(16*k + 80)}
 	planes := make([]*Hyperplane, k)
 	for c, machine := range m.Machines {
 		planes[c] = NewHyperplane(machine.Weights)
 	}
-	scratch := make([]Scratch, pass.Workers(docs.Rows()))
+	scratch := make([]Scratch, pass.Goroutines(docs.Rows()))
 	err := pass.Run(ctx, docs, func(worker int, x *sparse.Embedded, first int) error {
 		if err := check(x, first); err != nil {
 			return err

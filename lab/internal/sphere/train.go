@@ -41,12 +41,8 @@ func (s Settings) resolve() (Settings, error) {
 	return s, err
 }
 
-// Options are how a model is computed. The zero value works.
-type Options struct {
-	Workers     int                // goroutines; default one per processor. Results don't depend on it
-	MemoryBytes int64              // limit of what training or prediction holds beside the corpus; default none
-	Progress    func(run.Progress) // never called concurrently; nil for none
-}
+// Options are those of package task.
+type Options = task.Options
 
 // Machine is a trained decision function f of one class against others; P(class | x) is 1/(1 +
 // e^-f(x)).
