@@ -39,7 +39,7 @@ func Write(w io.Writer, v any) error {
 // fields of structs have the key of their json tag, or their name in snake case. Fields of embedded
 // structs belong to the outer struct. Times are in seconds, and numbers that aren't finite are
 // null. Types with a method String become strings, unless they are strings, have a method
-// MarshalJSON, or are structs with a json tag.
+// MarshalJSON, or are structs with a key in a json tag.
 func Plain(v any) any { return plain(reflect.ValueOf(v)) }
 
 func plain(v reflect.Value) any {
@@ -111,14 +111,14 @@ func fields(v reflect.Value) map[string]any {
 	return out
 }
 
-// tagged reports whether v is a struct with a json tag, or points to one.
+// tagged reports whether v is a struct with a key in a json tag, or points to one.
 func tagged(v reflect.Value) bool {
 	t := v.Type()
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
-		if _, is := t.Field(i).Tag.Lookup("json"); is {
+		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); key != "" {
 			return true
 		}
 	}

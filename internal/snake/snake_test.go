@@ -13,6 +13,18 @@ type word int
 
 func (word) String() string { return "<word>" }
 
+type text struct {
+	S string `json:",omitempty"`
+}
+
+func (text) String() string { return "<text>" }
+
+type keyed struct {
+	S string `json:"key"`
+}
+
+func (keyed) String() string { return "<keyed>" }
+
 func TestWrite(t *testing.T) {
 	var b bytes.Buffer
 	of := struct {
@@ -20,6 +32,8 @@ func TestWrite(t *testing.T) {
 		Both    string
 		MinDF   time.Duration
 		Word    word
+		Text    text
+		Keyed   keyed
 		NaN     [2]float64
 		Omitted []int          `json:",omitempty"`
 		Hidden  int            `json:"-"`
@@ -32,6 +46,9 @@ func TestWrite(t *testing.T) {
 	want := `{
   "a": null,
   "both": "outer",
+  "keyed": {
+    "key": ""
+  },
   "list": [],
   "min_df": 0.001,
   "na_n": [
@@ -45,6 +62,7 @@ func TestWrite(t *testing.T) {
       "both": 2
     }
   },
+  "text": "<text>",
   "word": "<word>"
 }
 `
