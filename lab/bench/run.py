@@ -45,20 +45,20 @@ def main(args: list[str]) -> int:
     parser.add_argument("--rounds", type=int, metavar="N", help="runs of each program")
     parser.add_argument("--skip", action="append", default=[], metavar="NAME",
                         help="text: leave out programs that end in NAME, such as grid or searched")
-    given = parser.parse_args(args)
-    rounds = COMPARISONS[given.comparison][0] if given.rounds is None else given.rounds
-    if given.threads < 1 or rounds < 1:
+    options = parser.parse_args(args)
+    rounds = COMPARISONS[options.comparison][0] if options.rounds is None else options.rounds
+    if options.threads < 1 or rounds < 1:
         parser.error("--threads and --rounds must be at least 1")
     try:
-        gram = shutil.which(given.gram)
+        gram = shutil.which(options.gram)
         if gram is None:
-            raise Failure(f"no program {given.gram}; make build builds it")
+            raise Failure(f"no program {options.gram}; make build builds it")
         with tempfile.TemporaryDirectory() as folder:
-            bench = Bench(os.path.abspath(gram), given.data, Path(folder), given.threads, rounds, given.only)
-            print(f"{datetime.date.today()}, {processor()}, {given.threads} threads, load {os.getloadavg()[0]:.1f}, "
+            bench = Bench(os.path.abspath(gram), options.data, Path(folder), options.threads, rounds, options.only)
+            print(f"{datetime.date.today()}, {processor()}, {options.threads} threads, load {os.getloadavg()[0]:.1f}, "
                   f"Python {platform.python_version()}; {rounds} rounds")
-            module = importlib.import_module("python_package" if given.comparison == "python" else given.comparison)
-            module.main(bench, given.skip) if given.comparison == "text" else module.main(bench)
+            module = importlib.import_module("python_package" if options.comparison == "python" else options.comparison)
+            module.main(bench, options.skip) if options.comparison == "text" else module.main(bench)
     except Failure as failure:
         print(f"run.py: {failure}", file=sys.stderr)
         return 1

@@ -93,10 +93,10 @@ def parts(bench: Bench, corpus: Corpus) -> list[Part]:
 def scores(predicted: list[list[str]], truth: list[list[str]]) -> dict[str, float]:
     """Accuracy of whole label sets, micro F1, and macro F1 over all labels that are true or predicted."""
     right, sizes = Counter(), Counter()
-    for given, expected in zip(predicted, truth, strict=True):
-        right.update(set(given) & set(expected))
-        sizes.update(given + expected)
-    return {"accuracy": mean(set(g) == set(e) for g, e in zip(predicted, truth)),
+    for found, expected in zip(predicted, truth, strict=True):
+        right.update(set(found) & set(expected))
+        sizes.update(found + expected)
+    return {"accuracy": mean(set(p) == set(e) for p, e in zip(predicted, truth)),
             "micro": 2 * right.total() / sizes.total(), "macro": mean(2 * right[name] / sizes[name] for name in sizes)}
 
 
