@@ -156,8 +156,8 @@ func (l *Limits) Fits(what string, need int64, later ...int64) error {
 	return &run.MemoryError{What: what, Need: need, Limit: limit, By: says, Enough: true}
 }
 
-// Refusal has the memory error of a step name the amount for -m, and returns other errors as they are. What the process
-// holds beside the step is the difference of the budget and the step's limit.
+// Refusal has the memory error of a step name the amount for -m, and returns other errors as they
+// are. What the process holds beside the step is the difference of the budget and the step's limit.
 func (l *Limits) Refusal(err error) error {
 	limit, says := l.bound()
 	memory := (*run.MemoryError)(nil)
@@ -176,8 +176,8 @@ func (l *Limits) Refusal(err error) error {
 	return refusal{text + memory.Error(), err}
 }
 
-// stepMargin divides the need of a step: that part is added for later steps, such as training on all documents after
-// the first fold.
+// stepMargin divides the need of a step: that part is added for later steps, such as training on
+// all documents after the first fold.
 const stepMargin = 20
 
 // refusal is an error with a different message.

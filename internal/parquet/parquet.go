@@ -1,8 +1,9 @@
-// Package parquet writes tables in the format Parquet (parquet.apache.org), which programs of data science read with
-// types and nulls.
+// Package parquet writes tables in the format Parquet (parquet.apache.org), which programs of data
+// science read with types and nulls.
 //
-// It knows flat tables of texts, numbers and whole numbers, in plain encoding and without compression: the library that
-// knows more adds ten megabytes to a program and two to its memory. That others read what it writes is tested in lab.
+// It knows flat tables of texts, numbers and whole numbers, in plain encoding and without
+// compression: the library that knows more adds ten megabytes to a program and two to its memory.
+// That others read what it writes is tested in lab.
 package parquet
 
 import (
@@ -14,7 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// Column is a column of a table: one of its functions returns the value of row i, or false where there is none.
+// Column is a column of a table: one of its functions returns the value of row i, or false where
+// there is none.
 type Column struct {
 	Name  string
 	Text  func(i int) (string, bool) // UTF-8
@@ -30,7 +32,8 @@ const (
 	encodingPlain, encodingRLE           = 0, 3
 )
 
-// Rows are written in groups of so many at most, and of so many bytes of text in a column, which are held twice.
+// Rows are written in groups of so many at most, and of so many bytes of text in a column, which
+// are held twice.
 const (
 	groupRows = 1 << 16
 	groupText = 4 << 20
@@ -38,8 +41,8 @@ const (
 
 const magic = "PAR1"
 
-// Write writes a table of so many rows, every column whether it has values or not. It fails if text isn't UTF-8 or is
-// longer than 1 GiB, if w fails, and when ctx is done.
+// Write writes a table of so many rows, every column whether it has values or not. It fails if text
+// isn't UTF-8 or is longer than 1 GiB, if w fails, and when ctx is done.
 func Write(ctx context.Context, w io.Writer, rows int, columns []Column) error {
 	out := NewWriter(w, columns)
 	if err := out.Rows(ctx, rows); err != nil {
@@ -152,7 +155,8 @@ func (c *Column) kind() int64 {
 	return typeInt64
 }
 
-// page returns which values of some rows there are, as runs, these values, and how many there aren't.
+// page returns which values of some rows there are, as runs, these values, and how many there
+// aren't.
 func (c *Column) page(first, last int) (levels, values []byte, null int) {
 	run, before := 0, false
 	end := func() {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// MemoryError says that a computation needs more memory than was allowed or than the system leaves to
-// the program, before it takes that memory.
+// MemoryError says that a computation needs more memory than was allowed or than the system leaves
+// to the program, before it takes that memory.
 type MemoryError struct {
 	What        string // what needs it, such as "engine: the Gram matrix"
 	Source      string // of documents that are being read: where they come from, or file:line; "" for others
@@ -30,8 +30,8 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%s needs %s%s of memory, %s", e.What, more, FormatNeed(e.Need), limit)
 }
 
-// Fits returns a MemoryError where what is enough for the whole work is above a limit, of which 0 is
-// none. what names the work, with its package.
+// Fits returns a MemoryError where what is enough for the whole work is above a limit, of which 0
+// is none. what names the work, with its package.
 func Fits(need, limit int64, what string, args ...any) error {
 	if limit == 0 || need <= limit {
 		return nil
@@ -62,6 +62,6 @@ func FormatBytes(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, unit)
 }
 
-// FormatNeed is [FormatBytes] of an amount that is to be enough: half a unit of the third digit more,
-// at least, so that rounding never makes it less.
+// FormatNeed is [FormatBytes] of an amount that is to be enough: half a unit of the third digit
+// more, at least, so that rounding never makes it less.
 func FormatNeed(n int64) string { return FormatBytes(n + min(n/200, math.MaxInt64-n)) }

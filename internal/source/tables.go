@@ -15,8 +15,8 @@ type Near struct {
 	Value float64
 }
 
-// NearColumns returns the columns of a table of near documents: their names, the value, and with texts the beginnings
-// of their texts.
+// NearColumns returns the columns of a table of near documents: their names, the value, and with
+// texts the beginnings of their texts.
 func NearColumns(rows, columns *corpus.Corpus, value string, texts bool) []table.Column[Near] {
 	all := []table.Column[Near]{
 		table.Text("document", func(r *Near) string { return ShortName(rows, r.I) }),
@@ -49,8 +49,8 @@ type Member struct {
 	Keep     bool
 }
 
-// MemberColumns returns the columns of a table of groups: number of the group, document, keep or drop, and with texts
-// the beginning of its text.
+// MemberColumns returns the columns of a table of groups: number of the group, document, keep or
+// drop, and with texts the beginning of its text.
 func MemberColumns(c *corpus.Corpus, texts bool) []table.Column[Member] {
 	all := []table.Column[Member]{
 		table.Whole("group", func(r *Member) int { return r.Group }),

@@ -1,4 +1,5 @@
-// Package table writes tables as CSV, TSV, JSON lines or Parquet, each from the same list of columns.
+// Package table writes tables as CSV, TSV, JSON lines or Parquet, each from the same list of
+// columns.
 package table
 
 import (
@@ -21,7 +22,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Column is a column of a table of rows: one of its functions returns the value of a row, or false if there is none.
+// Column is a column of a table of rows: one of its functions returns the value of a row, or false
+// if there is none.
 type Column[R any] struct {
 	Name  string
 	Text  func(r *R) (string, bool)
@@ -70,9 +72,9 @@ func FormatOf(path string) string {
 // atOnce is the number of rows that are held for a row group of Parquet.
 const atOnce = 1 << 13
 
-// Write writes a table as csv (RFC 4180), tsv (the same with TABs), jsonl (one JSON object per line) or parquet. In csv
-// and tsv an apostrophe precedes a text that spreadsheets would take for a formula, such as =1+1. Bytes that aren't
-// UTF-8 are replaced.
+// Write writes a table as csv (RFC 4180), tsv (the same with TABs), jsonl (one JSON object per
+// line) or parquet. In csv and tsv an apostrophe precedes a text that spreadsheets would take for a
+// formula, such as =1+1. Bytes that aren't UTF-8 are replaced.
 func Write[R any](ctx context.Context, w io.Writer, format string, rows iter.Seq[R], columns ...Column[R]) error {
 	for k, c := range columns {
 		if text := c.Text; text != nil {

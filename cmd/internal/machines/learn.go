@@ -63,8 +63,8 @@ type several struct{ *parameter }
 
 func (several) Several() {}
 
-// parameterFlags are the flags that set parameters of support vector machines: the learner that a default is from, and
-// svm-train's letter for the flag, if any.
+// parameterFlags are the flags that set parameters of support vector machines: the learner that a
+// default is from, and svm-train's letter for the flag, if any.
 var parameterFlags = []struct{ name, letter, of, value, usage string }{
 	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels, a classifier per label"},
 	{"c", "", "c_svc", "C", "regularization; larger fits the training data more closely"},
@@ -87,7 +87,8 @@ func (m *machine) declareParameters(names ...string) {
 	}
 }
 
-// declareParameter declares a flag for a parameter, whose default is that of a learner; "" for no default.
+// declareParameter declares a flag for a parameter, whose default is that of a learner; "" for no
+// default.
 func (m *machine) declareParameter(flag, name, of, usage string) {
 	p := &parameter{m: m, flag: flag, name: name}
 	if of != "" {

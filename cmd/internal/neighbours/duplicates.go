@@ -306,8 +306,8 @@ func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
 	}
 }
 
-// writeKept writes the documents that no group drops: their texts as JSON lines or, of vectors, documents as
-// svmlight lines.
+// writeKept writes the documents that no group drops: their texts as JSON lines or, of vectors,
+// documents as svmlight lines.
 func writeKept(
 	ctx context.Context, path string, c *corpus.Corpus, documents *sparse.CSR, n int, groups [][]int32,
 ) (int64, error) {

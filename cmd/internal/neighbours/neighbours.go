@@ -273,7 +273,8 @@ func (n *neighbours) needs(s corpus.Size) int64 {
 	return max(s.Bytes()+embedded, inEngine+engine.NeighboursBytes(s.Documents, min(n.k, s.Documents)))
 }
 
-// embed embeds documents and, unless nil, the others that are their neighbours, within the memory that there is.
+// embed embeds documents and, unless nil, the others that are their neighbours, within the memory
+// that there is.
 func (n *neighbours) embed(
 	ctx context.Context, c, others *corpus.Corpus,
 ) (space *corpus.Space, x, test *sparse.Embedded, err error) {

@@ -29,8 +29,8 @@ func shown(d report.Marked, all int, row func(i int) []string, titles ...string)
 	return d
 }
 
-// describePage adds what pages show besides the text: the distribution and, with -texts, the neighbours of
-// the first documents.
+// describePage adds what pages show besides the text: the distribution and, with -texts, the
+// neighbours of the first documents.
 func (r *neighboursReport) describePage(d *report.Document) {
 	d.Title = "Neighbours in " + filepath.Base(r.Corpus.Source)
 	if r.Neighbours > 0 {
@@ -59,7 +59,8 @@ func (r *neighboursReport) describePage(d *report.Document) {
 // groupSizes is the title of the table that the chart is about.
 const groupSizes = "Groups by size"
 
-// describePage adds what pages show besides the text: the sizes of groups, and the texts that there are.
+// describePage adds what pages show besides the text: the sizes of groups, and the texts that there
+// are.
 func (r *duplicatesReport) describePage(d *report.Document) {
 	d.Title = "Duplicates in " + filepath.Base(r.Corpus.Source)
 	of := "of " + report.Documents(r.Corpus.Documents)

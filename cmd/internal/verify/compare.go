@@ -230,13 +230,10 @@ func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.
 		Failures: f.best.failures, Passed: f.best.failures == 0, Digest: hex.EncodeToString(f.hash.Sum(nil)),
 	}
 	to := &f.row
-	for kind, field := range []struct {
-		err *float64
-		at  *spot
-	}{{&to.MaxAbsErr, &to.AbsAt}, {&to.MaxRelErr, &to.RelAt}, {&to.MaxULP, &to.ULPAt}} {
-		worst := f.best.worst[kind] // of -1 where the reference is 0 everywhere
-		*field.err, *field.at = max(worst.err, 0), where(worst)
-	}
+	// An error is -1 if the reference is 0 everywhere.
+	worst := f.best.worst
+	to.MaxAbsErr, to.AbsAt = max(worst[absolute].err, 0), where(worst[absolute])
+	to.MaxRelErr, to.MaxULP = max(worst[relative].err, 0), max(worst[ulps].err, 0)
 	at, c := to.AbsAt, s.rows[f.best.worst[absolute].row].c[f.best.worst[absolute].col]
 	to.Tolerance = kernel.Tolerance(k, c, x.Norms[at.I], x.Norms[at.J])
 	if !to.Passed {

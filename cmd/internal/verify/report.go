@@ -31,8 +31,7 @@ type embeddingLine struct {
 	Pairs        int64   `json:"pairs"`
 	SampledRows  int     `json:"rows_computed"`
 	ClosestPairs int     `json:"closest_pairs"`
-	Identical    int64   `json:"identical_pairs"` // number of pairs i < j of identical documents in the corpus
-	LeastC       float64 `json:"least_c_above_0"`
+	Identical    int64   `json:"identical_pairs"`    // number of pairs i < j of identical documents in the corpus
 	GreatestC    float64 `json:"greatest_closest_c"` // largest c among the closest pairs
 }
 
@@ -46,9 +45,7 @@ type kernelRow struct {
 	AbsAt      spot    `json:"max_abs_err_at"`
 	Tolerance  float64 `json:"tolerance"` // at the position of the largest absolute error
 	MaxRelErr  float64 `json:"max_rel_err"`
-	RelAt      spot    `json:"max_rel_err_at"`
 	MaxULP     float64 `json:"max_err_ulp"`
-	ULPAt      spot    `json:"max_err_ulp_at"`
 	Failures   int64   `json:"out_of_tolerance"`
 	FailedAt   *spot   `json:"first_out_of_tolerance_at,omitempty"`
 	Recomputed int64   `json:"recomputed_pairs"` // number of pairs recomputed while c was compared

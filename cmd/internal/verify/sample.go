@@ -278,9 +278,6 @@ func (s *sample) describe(x *sparse.Embedded) embeddingLine {
 	e := embeddingLine{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), Pairs: s.pairs(),
 		SampledRows: len(s.rows), ClosestPairs: len(s.closest), Identical: s.twins}
 	for _, p := range s.closest {
-		if e.LeastC == 0 {
-			e.LeastC = float64(p.c)
-		}
 		e.GreatestC = float64(p.c)
 	}
 	return e

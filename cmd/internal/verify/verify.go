@@ -42,7 +42,7 @@ that (i, j) and (j, i) have the same bits, and that a matrix of up to ` +
 bits from 1, 2 and 7 workers, in stripes, by rows and with test documents as rows.
 
 The table has the greatest errors: absolute, with its indices and tolerance, relative, and in units
-in the last place (ulp) of float32; -json has the indices of all three, and digests in full.`,
+in the last place (ulp) of float32; -json has the documents of the first, and digests in full.`,
 	Examples: `
 grambench verify
 grambench verify -in train.svm -kernel diffusion:t=0.1 -kernel rbf:gamma=1,embed=tfidf-l2
