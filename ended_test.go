@@ -76,7 +76,7 @@ func TestEnded(t *testing.T) {
 		{cached.Rows, k, []int{0}, [][2]int{{0, e.Len()}}, [][]float32{make([]float32, e.Len())}},
 		{spectrum.All, square, 2},
 		{svm.NewProblem, c, embedding, opt}, {p.Build}, {p.Train, s},
-		{(&svm.Evaluator{Settings: s, Folds: 5}).Evaluate, []tune.Candidate{{Kernel: k}}},
+		{(&svm.Evaluator{Settings: s}).Evaluate, []tune.Candidate{{Kernel: k}}},
 		{predictor.Predict, c.Documents}, {lines.Predict, c.Documents},
 		{logistic.Train, c, dot},
 		{curves.Predict, c.Documents}, {near.Predict, c.Documents},

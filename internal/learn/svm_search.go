@@ -60,7 +60,7 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 		}
 		return last, err
 	}
-	v := &svm.Evaluator{Settings: s, Folds: g.Folds, Seed: o.Seed, Problem: problem}
+	v := &svm.Evaluator{Settings: s, Division: tune.Division{Folds: g.Folds, Seed: o.Seed}, Problem: problem}
 	found, err := tune.Search(ctx, v, g.all, g.LeastC, func(p tune.Point) {
 		if g.Each != nil {
 			g.Each(validationOf(t.Type, p))

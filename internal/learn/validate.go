@@ -150,8 +150,8 @@ func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	v.fold, err = tune.Folds(v.c, v.c.Documents.Rows(), v.measure, v.folds, v.o.Seed)
-	if err != nil {
+	d := tune.Division{Folds: v.folds, Seed: v.o.Seed}
+	if v.fold, _, err = d.Divide(v.c, v.c.Documents.Rows(), v.measure); err != nil {
 		return err
 	}
 	for len(v.rows) < len(all) {

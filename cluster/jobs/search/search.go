@@ -84,7 +84,7 @@ func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, er
 		values(lists["nu"], func(s svm.Settings) float64 { return s.Nu }),
 		values(lists["epsilon"], func(s svm.Settings) float64 { return s.Epsilon }),
 		values(lists["c"], func(s svm.Settings) float64 { return s.C }))
-	return &svm.Evaluator{Settings: settings, Folds: s.Folds, Seed: s.Seed}, all, nil
+	return &svm.Evaluator{Settings: settings, Division: tune.Division{Folds: s.Folds, Seed: s.Seed}}, all, nil
 }
 
 // tasks divides the search into tasks.

@@ -7,19 +7,20 @@ import (
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
-// byFold says whether an embedding learns so much from documents, scales of columns or what their labels say, that
-// each fold needs an embedding of the others.
+// byFold says whether an embedding learns so much from documents, scales of columns or what their
+// labels say, that each fold needs an embedding of the others.
 func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
 // heldOut trains and predicts as settings say, without each fold in turn.
-func (p *Problem) heldOut(ctx context.Context, s *Settings, folds int, runs bool) (f *folded, t *together, err error) {
-	w := &work{Evaluator: Evaluator{Settings: *s, Folds: folds, Seed: s.Seed}, cells: []solver.Regularization{s.numbers()},
-		stage: "training without a part", left: 1, runs: runs}
+func (p *Problem) heldOut(ctx context.Context, s *Settings, d tune.Division) (f *folded, t *together, err error) {
+	w := &work{Evaluator: Evaluator{Settings: *s, Division: d}, cells: []solver.Regularization{s.numbers()},
+		stage: "training without a part", left: 1}
 	err = w.run(ctx, p, []kernel.Kernel{s.Kernel}, func(g *folded, _ int, out []*outcome) (err error) {
 		f = g
 		t, err = g.together(out[0])
@@ -28,15 +29,16 @@ func (p *Problem) heldOut(ctx context.Context, s *Settings, folds int, runs bool
 	return f, t, err
 }
 
-// ofOthers is what machines say of documents that neither they nor their embedding have learnt from.
+// ofOthers is what machines say of documents that neither they nor their embedding have learnt
+// from.
 type ofOthers struct {
 	thresholds *solver.Thresholds
 	parts      *folded // for a calibration; nil where that trains on the matrix of all
 	found      *together
 }
 
-// supervised trains without parts of the documents, where an embedding that learns from labels must not have those of
-// the parts: for thresholds and for a calibration.
+// supervised trains without parts of the documents, where an embedding that learns from labels must
+// not have those of the parts: for thresholds and for a calibration.
 func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) (known ofOthers, err error) {
 	if !p.Embedding().Supervised() {
 		return known, nil
@@ -46,7 +48,7 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 			"them together, on two documents of two classes each, five in all, and at most 2^27 decision values", p.Embedding())
 	}
 	if s.Thresholds && s.Scheme == solver.Labels {
-		_, out, err := p.heldOut(ctx, s, thresholdFolds, false)
+		_, out, err := p.heldOut(ctx, s, tune.Division{Folds: thresholdFolds, Seed: s.Seed})
 		if err != nil {
 			return known, err
 		}
@@ -55,26 +57,17 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 	if calibrated {
 		own := *s
 		own.Thresholds, own.Probabilities = false, true
-		f, err := p.divide(&own, calibrationFolds, s.Seed, false)
-		if err != nil {
-			return known, err
-		}
-		f.inRuns() // perhaps fewer
-		known.parts, known.found, err = p.heldOut(ctx, &own, f.folds, true)
-		return known, err
+		known.parts, known.found, err = p.heldOut(ctx, &own, calibrationRuns)
 	}
-	return known, nil
+	return known, err
 }
 
-// apart is run where each fold has an embedding of its own: it predicts each in a problem whose embedding has learnt
-// from the documents of the other folds.
+// apart is run where each fold has an embedding of its own: it predicts each in a problem whose
+// embedding has learnt from the documents of the other folds.
 func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) error {
-	f, err := p.divide(&w.Settings, w.Folds, w.Seed, false)
+	f, err := p.divide(&w.Settings, w.Division, false)
 	if err != nil {
 		return err
-	}
-	if w.runs {
-		f.inRuns()
 	}
 	folds := w.only
 	if folds == nil {

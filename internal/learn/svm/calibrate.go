@@ -7,6 +7,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/score"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
@@ -14,15 +15,19 @@ import (
 // calibrationFolds is how many parts documents are divided into for calibrated probabilities.
 const calibrationFolds = 5
 
+// calibrationRuns divides documents for calibrated probabilities.
+var calibrationRuns = tune.Division{Folds: calibrationFolds, Runs: true}
+
 // thresholdFolds is the number of folds on which the thresholds of labels are tuned.
 const thresholdFolds = 3
 
-// calibrate makes the probabilities of trained machines from decision values of documents that machines
-// were trained without, on the same matrix, and the threshold that settings ask for. It says what is known
-// of them by other parts.
+// calibrate makes the probabilities of trained machines from decision values of documents that
+// machines were trained without, on the same matrix, and the threshold that settings ask for. It
+// says what is known of them by other parts.
 //
-// A part is a run of each class's documents in the order of the corpus: what stands side by side there, such
-// as the messages of a thread or of a week, is mostly on one side, and so are new documents, later.
+// A part is a run of each class's documents in the order of the corpus: what stands side by side
+// there, such as the messages of a thread or of a week, is mostly on one side, and so are new
+// documents, later.
 func (p *Problem) calibrate(
 	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier, known ofOthers,
 ) (*score.Calibration, *Alternatives, error) {
@@ -62,16 +67,16 @@ func (p *Problem) calibrate(
 	return found, others, nil
 }
 
-// inParts returns decision values for a calibration, of machines on the matrix of all that start at c.
+// inParts returns decision values for a calibration, of machines on the matrix of all that start at
+// c.
 func (p *Problem) inParts(
 	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
 ) (*folded, *together, error) {
 	s.Thresholds, s.Probabilities = false, true
-	f, err := p.divide(&s, calibrationFolds, s.Seed, false)
+	f, err := p.divide(&s, calibrationRuns, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	f.inRuns()
 	opt, err := p.solverOptions(Task{Settings: s, Folds: f.folds})
 	if err != nil {
 		return nil, nil, err
@@ -85,45 +90,17 @@ func (p *Problem) inParts(
 	return f, out, err
 }
 
-// inRuns makes each part a run of the documents of each class, in place of a draw; of labels by the first.
-func (f *folded) inRuns() {
-	stratum := func(i int) int {
-		switch {
-		case f.sets == nil:
-			return f.labels[i]
-		case len(f.sets[i]) > 0:
-			return f.sets[i][0]
-		}
-		return -1
-	}
-	count, at := map[int]int{}, map[int]int{}
-	most := 1
-	for i, part := range f.parts {
-		if part >= 0 {
-			k := stratum(i)
-			count[k]++
-			most = max(most, count[k])
-		}
-	}
-	f.folds = min(f.folds, most) // no part is empty
-	for i, part := range f.parts {
-		if part >= 0 {
-			k := stratum(i)
-			f.parts[i] = at[k] * f.folds / count[k]
-			at[k]++
-		}
-	}
-}
-
-// calibrates says whether calibrate has enough documents: two of two classes each, or of a first label.
+// calibrates says whether calibrate has enough documents: two of two classes each, or of a first
+// label.
 func (p *Problem) calibrates(s *Settings) bool {
 	return calibrates(p.corpus.labels, p.Len(), len(p.corpus.Classes), s)
 }
 
-// Calibrates says whether probabilities of a training on a corpus can be calibrated, see [Problem.Train].
+// Calibrates says whether probabilities of a training on a corpus can be calibrated, see
+// [Problem.Train].
 func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 	s := &Settings{Type: model.CSVC, Scheme: scheme}
-	return c.Validate() == nil && calibrates(c.Labels, c.Documents.Rows(), len(c.Classes), s)
+	return calibrates(c.Labels, c.Documents.Rows(), len(c.Classes), s)
 }
 
 func calibrates(labels sparse.Labels, documents, classes int, s *Settings) bool {
@@ -142,12 +119,12 @@ func calibrates(labels sparse.Labels, documents, classes int, s *Settings) bool 
 		(several > 1 || several > 0 && s.Scheme == solver.Labels)
 }
 
-// ways are the ways in which decision values become probabilities: by a sigmoid for each machine, coupled;
-// and, with a temperature, of these or of the log odds.
+// ways are the ways in which decision values become probabilities: by a sigmoid for each machine,
+// coupled; and, with a temperature, of these or of the log odds.
 var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
-// calibration returns the way of the least log loss, and what it gives, where each part's probabilities
-// are fitted on the others, with the most probable classes if settings reject some.
+// calibration returns the way of the least log loss, and what it gives, where each part's
+// probabilities are fitted on the others, with the most probable classes if settings reject some.
 func (f *folded) calibration(
 	ctx context.Context, o *together,
 ) (way int, found *score.Calibration, answers []answer, err error) {
@@ -195,8 +172,8 @@ func (f *folded) calibration(
 	return way, found, answers, nil
 }
 
-// fit returns a classifier with sigmoids that are fitted to the decision values of all parts but one, -1
-// for all.
+// fit returns a classifier with sigmoids that are fitted to the decision values of all parts but
+// one, -1 for all.
 func (f *folded) fit(
 	ctx context.Context, c *solver.Classifier, decisions [][]float64, without int,
 ) (*solver.Classifier, error) {

@@ -43,7 +43,7 @@ func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64)
 	t.Helper()
 	s = musttest.Get(p.withKernel(s).Resolve())(t)
 	s.Kernel = kernel.Resolve(s.Kernel, p.Terms())
-	own := Evaluator{Settings: s, Folds: folds, Seed: seed}
+	own := Evaluator{Settings: s, Division: tune.Division{Folds: folds, Seed: seed}}
 	w := &work{Evaluator: own, cells: []solver.Regularization{s.numbers()}, stage: "validating", left: 1}
 	v, before := &validated{}, p.Cache().Computed
 	musttest.Do(t, w.run(t.Context(), p, []kernel.Kernel{s.Kernel}, func(f *folded, _ int, out []*outcome) error {

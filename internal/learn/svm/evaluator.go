@@ -38,8 +38,7 @@ func (s *Settings) Measure() tune.Measure {
 // of the candidate alone, up to the tolerance.
 type Evaluator struct {
 	Settings Settings // what candidates don't set, see [Settings.Resolve]
-	Folds    int
-	Seed     uint64 // of the folds
+	tune.Division
 
 	// Problem is called once for each way in which text is cut and each embedding, when it is needed,
 	// and the one before isn't used any more. It closes what has a device.
@@ -174,7 +173,6 @@ type work struct {
 	cells []solver.Regularization
 	stage string // of progress
 	only  []int  // folds, see folded; at most one where each fold has an embedding of its own
-	runs  bool   // folds are those of inRuns
 
 	relay
 	before int64 // problems of kernels that are done
@@ -190,12 +188,9 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 	if byFold(p.Embedding()) && !p.apart {
 		return w.apart(ctx, p, kernels, keep)
 	}
-	f, err := p.fold(&w.Settings, w.Folds, w.Seed, !p.apart)
+	f, err := p.fold(&w.Settings, w.Division, !p.apart)
 	if err != nil {
 		return err
-	}
-	if w.runs {
-		f.inRuns()
 	}
 	f.only = w.only
 	opt, err := p.solverOptions(Task{w.Settings, w.Folds, len(w.cells)})

@@ -39,11 +39,11 @@ type folded struct {
 // mappedBytes is the memory that a matrix of n documents in the order of folds takes.
 func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
 
-// fold divides a problem. With together the documents of a fold stand together in their class, where
-// there is room for rows in that order.
-func (p *Problem) fold(s *Settings, folds int, seed uint64, together bool) (*folded, error) {
+// fold divides a problem. With together the documents of a fold stand together in their class,
+// where there is room for rows in that order.
+func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, error) {
 	inMemory := p.cached.Whole() && p.spare() >= mappedBytes(int64(p.Len()))
-	f, err := p.divide(s, folds, seed, inMemory && together)
+	f, err := p.divide(s, d, inMemory && together)
 	if err == nil {
 		f.inMemory = inMemory
 	}
@@ -53,8 +53,8 @@ func (p *Problem) fold(s *Settings, folds int, seed uint64, together bool) (*fol
 // divide divides a problem: it shuffles the documents of each class, or all where targets are
 // numbers, by the seed, and deals them out in turn. The folds depend on the corpus, its order and
 // the seed alone, what is kept by document on sorted, too.
-func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*folded, error) {
-	f := &folded{p: p, s: s, folds: folds, sorted: sorted}
+func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, error) {
+	f := &folded{p: p, s: s, sorted: sorted}
 	n, separate := p.Len(), s.Scheme == solver.Labels
 	var err error
 	switch {
@@ -71,8 +71,8 @@ func (p *Problem) divide(s *Settings, folds int, seed uint64, sorted bool) (*fol
 	if err != nil {
 		return nil, err
 	}
-	part, err := tune.Folds(p.truth(), n, s.Measure(), folds, seed)
-	if err != nil {
+	part, folds, err := d.Divide(p.truth(), n, s.Measure())
+	if f.folds = folds; err != nil {
 		return nil, err
 	}
 	for i := range n {
@@ -145,7 +145,8 @@ func (f *folded) trial() *solver.Trial {
 	}
 }
 
-// validate trains and predicts folds for all cells. near are multiples of validations with other kernels.
+// validate trains and predicts folds for all cells. near are multiples of validations with other
+// kernels.
 func (f *folded) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
 ) ([]*solver.Validation, error) {
@@ -176,7 +177,8 @@ func (p *Problem) truth() *corpus.Corpus {
 	return c
 }
 
-// inCorpus brings values into the order of the corpus: at[i] is the document of value i. It is nil for no values.
+// inCorpus brings values into the order of the corpus: at[i] is the document of value i. It is nil
+// for no values.
 func inCorpus[T any](at []int, values []T) []T {
 	if values == nil {
 		return nil

@@ -85,7 +85,7 @@ func (m *Samples) Open(
 	if s.Measure() == tune.MeanSquaredError {
 		s.steps = max(leastSteps, stepsEach*r.Documents)
 	}
-	e := &Evaluator{Settings: s, Folds: r.Folds, Seed: m.From.Seed, Problem: own.next}
+	e := &Evaluator{Settings: s, Division: tune.Division{Folds: r.Folds, Seed: m.From.Seed}, Problem: own.next}
 	return e, func() error {
 		m.DotProducts += e.DotProducts
 		return own.close()

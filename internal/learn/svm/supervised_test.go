@@ -218,7 +218,7 @@ func TestCalibrates(t *testing.T) {
 	for i := range single.Labels.IDs {
 		single.Labels.IDs[i] = int32(i)
 	}
-	for want, of := range map[bool][]*corpus.Corpus{true: {c}, false: {few, single, nil}} {
+	for want, of := range map[bool][]*corpus.Corpus{true: {c}, false: {few, single}} {
 		for i, c := range of {
 			if got := Calibrates(c, solver.OneVsOne); got != want {
 				t.Errorf("corpus %d: %v, expected %v", i, got, want)

@@ -96,7 +96,7 @@ func (t *Tasks) Validate(p *Problem) error {
 			return err
 		}
 		s.Scheme = own.scheme
-		f, err := p.divide(&s, t.v.Folds, t.v.Seed, false)
+		f, err := p.divide(&s, t.v.Division, false)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, k
 			}
 			*tasks++
 		}
-		f, err := p.divide(&w.Settings, w.Folds, w.Seed, found[0].Sorted)
+		f, err := p.divide(&w.Settings, w.Division, found[0].Sorted)
 		if err != nil {
 			return err
 		}

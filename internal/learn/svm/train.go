@@ -8,6 +8,7 @@ import (
 
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/tune"
 	"github.com/gramengine/gram/internal/params"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/solver"
@@ -247,7 +248,7 @@ func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	}
 	t.Sets = p.several()
 	if s.Thresholds {
-		f, err := p.divide(s, thresholdFolds, s.Seed, false)
+		f, err := p.divide(s, tune.Division{Folds: thresholdFolds, Seed: s.Seed}, false)
 		if err != nil {
 			return t, err
 		}

@@ -145,7 +145,8 @@ func (g Grid) evaluator(s Settings) (*Evaluator, []tune.Candidate, error) {
 		g.Schemes = []solver.Scheme{s.Scheme}
 	}
 	all := tune.Combine(1, g.Schemes, g.Kernels, list(g.Nu, s.Nu), list(g.Epsilon, s.Epsilon), list(g.C, s.C))
-	return &Evaluator{Settings: s, Folds: cmp.Or(g.Folds, tune.DefaultFolds), Seed: g.Seed}, all, nil
+	d := tune.Division{Folds: cmp.Or(g.Folds, tune.DefaultFolds), Seed: g.Seed}
+	return &Evaluator{Settings: s, Division: d}, all, nil
 }
 
 // Search compares the points of a grid, whose kernels have the problem's embedding.

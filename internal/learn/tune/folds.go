@@ -32,13 +32,25 @@ func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
 	return out
 }
 
-// Folds returns the fold of each of n documents, of which c has labels and groups. Each fold has a
-// part of each class, in a regression of all documents. A document without a class is in fold -1
-// unless labels are separate. The documents of a group are in one fold.
-func Folds(c *corpus.Corpus, n int, m Measure, folds int, seed uint64) ([]int, error) {
+// Division says how documents are divided into folds.
+type Division struct {
+	Folds int
+	Seed  uint64
+	Runs  bool // a fold is a run of the documents of each class, in their order, instead of a random part
+}
+
+// Divide returns the fold of each of n documents, of which c has labels and groups, and the number
+// of folds. Each fold has a part of each class, in a regression of all documents. A document
+// without a class is in fold -1 unless labels are separate. The documents of a group are in one
+// fold. Runs ignore groups, and are fewer than Folds if all classes have fewer documents.
+func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds int, err error) {
 	classes := make([]int, n)
 	if m != MeanSquaredError {
 		classes = Strata(c.Labels, n, len(c.Classes), m == MicroF1)
+	}
+	if d.Runs {
+		fold, folds = runs(classes, d.Folds)
+		return fold, folds, nil
 	}
 	usable, what, seen := 0, "labelled documents", map[int64]bool{}
 	for i, class := range classes {
@@ -56,11 +68,33 @@ func Folds(c *corpus.Corpus, n int, m Measure, folds int, seed uint64) ([]int, e
 	}
 	switch {
 	case usable < 2:
-		return nil, fmt.Errorf("tune: %s: %s: %d, expected at least 2, for as many folds", c.Source, what, usable)
-	case folds < 2 || folds > usable:
-		return nil, fmt.Errorf("tune: %s: %d folds of %d %s, expected 2 to %d", c.Source, folds, usable, what, usable)
+		err = fmt.Errorf("tune: %s: %s: %d, expected at least 2, for as many folds", c.Source, what, usable)
+	case d.Folds < 2 || d.Folds > usable:
+		err = fmt.Errorf("tune: %s: %d folds of %d %s, expected 2 to %d", c.Source, d.Folds, usable, what, usable)
+	default:
+		fold = grouped(classes, c.Groups, d.Folds, d.Seed)
 	}
-	return grouped(classes, c.Groups, folds, seed), nil
+	return fold, d.Folds, err
+}
+
+// runs divides the documents of each class into runs, of which none is empty for the largest class.
+func runs(classes []int, folds int) ([]int, int) {
+	count, at, fold := map[int]int{}, map[int]int{}, make([]int, len(classes))
+	most := 1
+	for _, k := range classes {
+		if k >= 0 {
+			count[k]++
+			most = max(most, count[k])
+		}
+	}
+	folds = min(folds, most)
+	for i, k := range classes {
+		if fold[i] = -1; k >= 0 {
+			fold[i] = at[k] * folds / count[k]
+			at[k]++
+		}
+	}
+	return fold, folds
 }
 
 // grouped is [solver.Folds] with all documents of a group in one part. Groups are taken by size,
