@@ -556,3 +556,34 @@ func (v *viewScanners) give(view int, column, value string, n int) {
 		v.given = append(v.given, givenTerm{[]byte(prefixOf(view) + column + "\x00" + value), n})
 	}
 }
+
+// Parts returns the columns of the view whose terms can be told apart: each column of numbers or
+// categories, and all columns of a text together.
+func (v View) Parts() (parts [][]string) {
+	if v.Analyzer != Numbers && v.Analyzer != Categories {
+		return [][]string{v.Columns}
+	}
+	for _, name := range v.Columns {
+		parts = append(parts, []string{name})
+	}
+	return parts
+}
+
+// Range returns the smallest and the largest number of a column in training.
+func (v View) Range(column string) (lo, hi float64) {
+	at := slices.Index(v.Columns, column)
+	if at < 0 || at >= len(v.knots) {
+		return math.Inf(-1), math.Inf(1)
+	}
+	return v.knots[at][0], v.knots[at][len(v.knots[at])-1]
+}
+
+// TermPart returns the part of [View.Parts] that a term of the view belongs to, without the byte that
+// numbers the view.
+func (v View) TermPart(term string) []string {
+	if v.Analyzer != Numbers && v.Analyzer != Categories {
+		return v.Columns
+	}
+	name, _, _ := strings.Cut(term, "\x00")
+	return []string{name}
+}

@@ -4,11 +4,15 @@ package effects
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/report"
 )
+
+// roundedSlope is the share of the largest slope below which a slope is a rounding error.
+const roundedSlope = 1e-9
 
 // Terms returns the table of terms by effect, with slopes if they are known.
 func Terms(terms []learn.TermEffect) *report.Table {
@@ -16,11 +20,19 @@ func Terms(terms []learn.TermEffect) *report.Table {
 	if !slices.ContainsFunc(terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
 		titles = titles[:4]
 	}
+	largest := 0.0
+	for _, e := range terms {
+		if e.Slope != nil {
+			largest = max(largest, math.Abs(*e.Slope))
+		}
+	}
 	t := report.NewTable(titles...)
 	for _, e := range terms {
 		slope := ""
 		if e.Slope != nil {
-			slope = fmt.Sprintf("%+.4g", *e.Slope)
+			if slope = fmt.Sprintf("%+.4g", *e.Slope); math.Abs(*e.Slope) <= roundedSlope*largest {
+				slope = "0"
+			}
 		}
 		cells := []string{e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), e.For, slope}
 		t.Add(cells[:len(titles)]...)

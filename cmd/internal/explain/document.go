@@ -23,7 +23,8 @@ type documentReport struct {
 	Model    string `json:"model"`
 	Document string `json:"document"`
 	*learn.DocumentExplanation
-	Marks []learn.Mark `json:"marks,omitempty"` // decisive words of the text
+	Columns []learn.ColumnEffect `json:"columns,omitempty"` // of a row, by what they add
+	Marks   []learn.Mark         `json:"marks,omitempty"`   // decisive words of the text
 
 	text     string
 	terminal bool   // the report is written to a terminal
@@ -55,6 +56,9 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 	}
 	if o.Ready, err = learn.Ready(ctx, m, o); err == nil {
 		out.DocumentExplanation, err = learn.ExplainDocument(ctx, m, c.Documents, i, r.n, o)
+	}
+	if err == nil && c.Rows != nil {
+		out.Columns, err = learn.ExplainColumns(ctx, m, c.Documents, c.Raw, i, o)
 	}
 	if err == nil && c.Texts != nil {
 		out.text, out.terminal = c.Texts[i], cli.Columns(e.Stdout) > 0 && os.Getenv("TERM") != "dumb"
@@ -158,6 +162,18 @@ func (x *documentReport) Describe(d *report.Document) {
 	}
 	if len(x.Marks) > 0 {
 		d.Linef("\n%s", x.marked())
+	}
+	if len(x.Columns) > 0 {
+		t := report.NewTable("column", ">effect", "speaks for")
+		for _, c := range x.Columns {
+			name := fmt.Sprintf("%s = %s", c.Column, report.Excerpt(c.Value, 60))
+			if c.Note != "" {
+				name += " (" + c.Note + ")"
+			}
+			t.Add(name, fmt.Sprintf("%+.4g", c.Effect+0), c.For)
+		}
+		d.Line("")
+		d.Table("Columns", "", t)
 	}
 	if len(x.Terms) > 0 {
 		d.Line("")
