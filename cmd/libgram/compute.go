@@ -33,13 +33,13 @@ func (*dataset) close() error { return nil }
 
 func (o *dataset) about() any {
 	return struct {
-		Source, Tokenizer          string
+		Source, Tokenizer, Table   string
 		Documents, Columns, Stored int
 		Text, TextsKept, Labelled  bool
 		Classes                    []string
 		Warnings                   []corpus.Warning
-	}{o.Source, o.Tokenizer.String(), o.Documents.Rows(), o.Documents.Cols, len(o.Documents.Values), o.Vocabulary != nil,
-		o.Kept(), len(o.Labels.IDs) > 0, o.Classes, o.Warnings}
+	}{o.Source, o.Tokenizer.String(), o.DescribeTable(), o.Documents.Rows(), o.Documents.Cols, len(o.Documents.Values),
+		o.Vocabulary != nil, o.Kept(), len(o.Labels.IDs) > 0, o.Classes, o.Warnings}
 }
 
 func (o *dataset) arrays() map[string]arrayMaker {

@@ -273,7 +273,7 @@ typedef struct gram_view {
  * "json" has
  *
  *   corpus        source, documents, columns, stored, text (it has terms, else vectors), texts_kept, tokenizer,
- *                 labelled, classes, warnings
+ *                 table (its columns by kind; "" for other sources), labelled, classes, warnings
  *   model         type, kernel, embedding, scheme, c, classes, machines (the names of decision values), numbers
  *                 (regression), one_class, votes, probabilities, below (documents of a smaller probability get no
  *                 class), text, tokenizer, columns (of vectors; 0 if unknown), vocabulary (number of terms of texts),

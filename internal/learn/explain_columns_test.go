@@ -16,7 +16,8 @@ import (
 func TestExplainColumns(t *testing.T) {
 	columns := []string{"title", "body", "zip", "price"}
 	rows := [][]string{{"red bike", "for sale", "07", "1"}, {"a house", "wanted", "11", "9"},
-		{"blue bike", "sale", "07", ""}, {"flat", "is wanted", "11", "8"}, {"bike", "old", "", "2"}, {"house", "big", "11", "7"}}
+		{"blue bike", "sale", "07", ""}, {"flat", "is wanted", "11", "8"}, {"bike", "old", "", "2"},
+		{"house", "big", "11", "7"}}
 	opt := corpus.Options{MinDF: 1, Tokenizer: musttest.Get(token.ParseViews(
 		"title,body=words + zip=categories + price=numbers"))(t)}
 	c := musttest.Get(corpus.FromRows(t.Context(), columns, rows, strings.Fields("a b a b a b"), opt))(t)
@@ -27,7 +28,9 @@ func TestExplainColumns(t *testing.T) {
 	m := musttest.Get(trainer.Train(t.Context(), c, Options{}))(t)
 	a := m.About()
 	counter := musttest.Get(corpus.NewCounter(a.Tokenizer, a.Vocabulary))(t)
-	for _, row := range [][]string{{"red bike", "wanted", "07", "5"}, {"a bike", "", "99", "30"}, {"a house", "x", "", ""}} {
+	for _, row := range [][]string{
+		{"red bike", "wanted", "07", "5"}, {"a bike", "", "99", "30"}, {"a house", "x", "", ""},
+	} {
 		raw := corpus.Raw{Columns: a.Tokenizer.Columns().Names(), Rows: [][]string{row}}
 		docs, _, err := counter.CountUnknown(t.Context(), raw)
 		if err != nil {

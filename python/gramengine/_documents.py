@@ -224,8 +224,9 @@ class Corpus:
     def read(cls, source: str | os.PathLike[str], **read: Any) -> "Corpus":
         """Reads a file or folder as gram does: text, CSV, JSON lines, svmlight, NumPy, SciPy and others.
 
-        Options are ``format``, ``min_df``, ``max_df``, ``tokenizer``, ``encoding``, ``label_column``, ``text_column``, …
-        as in ``gram.h``.
+        Options are ``format``, ``min_df``, ``max_df``, ``tokenizer``, ``encoding``, ``label_column``, ``columns``, … as in
+        ``gram.h``. Columns of a table have kinds, inferred or given by ``columns="zip=category, notes=ignore"``;
+        ``about["table"]`` lists them.
         """
         name = str(source).encode()
         return cls._of(Object("gram_read", name, len(name), *options(**read)))
