@@ -183,7 +183,7 @@ func (m *Model) explainRaw(ctx context.Context, raw corpus.Raw, n int) (*Documen
 	if err != nil {
 		return nil, err
 	}
-	return m.explain(ctx, docs, 0, n)
+	return m.explain(ctx, docs, raw, 0, n)
 }
 
 // ExplainDocument is [Model.ExplainText] for document i of a corpus. It fails if there is no such
@@ -196,17 +196,23 @@ func (m *Model) ExplainDocument(
 	if err != nil {
 		return nil, err
 	}
-	x, err := m.explain(ctx, docs, i, n)
+	x, err := m.explain(ctx, docs, c.Raw, i, n)
 	return x, c.NameValue(err)
 }
 
-func (m *Model) explain(ctx context.Context, docs *sparse.CSR, i, n int) (_ *DocumentExplanation, err error) {
+func (m *Model) explain(
+	ctx context.Context, docs *sparse.CSR, raw corpus.Raw, i, n int,
+) (_ *DocumentExplanation, err error) {
 	o := m.o.learn()
 	if o.Ready, err = m.predictor(ctx); err != nil {
 		return nil, err
 	}
 	x, err := learn.ExplainDocument(ctx, m.m, docs, i, n, o)
-	return documentExplanationOf(x), err
+	var columns []learn.ColumnEffect
+	if err == nil && raw.Rows != nil {
+		columns, err = learn.ExplainColumns(ctx, m.m, docs, raw, i, o)
+	}
+	return documentExplanationOf(x, columns), err
 }
 
 // Write writes the model in the format of model files, for [LoadFrom].

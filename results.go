@@ -167,8 +167,18 @@ type DocumentExplanation struct {
 	Value   float64 `json:"value"`             // f(x)
 	Known   int     `json:"terms_known"`       // number of distinct terms of the document that the model knows
 
+	Columns []ColumnEffect  `json:"columns,omitempty"`         // descending by |Effect|; of a row of a table
 	Terms   []TermEffect    `json:"terms"`                     // descending by |Effect|
 	Support []SupportEffect `json:"support_vectors,omitempty"` // descending by |Effect|; for SVMs
+}
+
+// ColumnEffect is the effect of a column of a row on f: f(x) - f(x without the terms of the column).
+type ColumnEffect struct {
+	Column string  `json:"column"` // several columns of one view of text have commas between
+	Value  string  `json:"value"`
+	Note   string  `json:"note,omitempty"` // if the value is missing, or not in training
+	Effect float64 `json:"effect"`
+	For    string  `json:"-"` // as in [TermEffect]
 }
 
 // TermEffect is the effect of a term on f: f(x) - f(x without the term). It is positive if the term
@@ -190,11 +200,12 @@ type SupportEffect struct {
 	For      string  `json:"-"` // see TermEffect
 }
 
-func documentExplanationOf(x *learn.DocumentExplanation) *DocumentExplanation {
+func documentExplanationOf(x *learn.DocumentExplanation, columns []learn.ColumnEffect) *DocumentExplanation {
 	if x == nil {
 		return nil
 	}
 	return &DocumentExplanation{x.Label, x.Against, x.Value, x.Known,
+		each(columns, func(e learn.ColumnEffect) ColumnEffect { return ColumnEffect(e) }),
 		each(x.Terms, func(e learn.TermEffect) TermEffect { return TermEffect(e) }),
 		each(x.Support, func(e learn.SupportEffect) SupportEffect { return SupportEffect(e) })}
 }
@@ -270,7 +281,7 @@ func evaluationOf(v *learn.Evaluation) *Evaluation {
 		out.Curves = append(out.Curves, Curve{c.Class, c.Documents, c.AUC, c.AveragePrecision, c.ROC, c.Precision})
 	}
 	for _, m := range v.Mistakes {
-		out.Mistakes = append(out.Mistakes, Mistake{m.Index, m.Wrong, documentExplanationOf(m.Why),
+		out.Mistakes = append(out.Mistakes, Mistake{m.Index, m.Wrong, documentExplanationOf(m.Why, nil),
 			each(m.Marks, func(k learn.Mark) Mark { return Mark{k.From, k.To, k.Effect} })})
 	}
 	return out

@@ -104,7 +104,9 @@ func ExplainColumns(
 func columnOf(name string, names []string, raw corpus.Raw, i int) ColumnEffect {
 	var values []string
 	for _, n := range names {
-		values = append(values, raw.Rows[i][slices.Index(raw.Columns, n)])
+		if at := slices.Index(raw.Columns, n); at >= 0 {
+			values = append(values, raw.Rows[i][at])
+		}
 	}
 	return ColumnEffect{Column: name, Value: strings.TrimSpace(strings.Join(values, "; "))}
 }

@@ -40,6 +40,19 @@ func Terms(terms []learn.TermEffect) *report.Table {
 	return t
 }
 
+// Columns returns the table of a row's columns by effect.
+func Columns(columns []learn.ColumnEffect) *report.Table {
+	t := report.NewTable("column", ">effect", "speaks for")
+	for _, c := range columns {
+		name := fmt.Sprintf("%s = %s", c.Column, report.Excerpt(c.Value, 60))
+		if c.Note != "" {
+			name += " (" + c.Note + ")"
+		}
+		t.Add(name, fmt.Sprintf("%+.4g", c.Effect+0), c.For) // + 0: -0 is 0
+	}
+	return t
+}
+
 // Support returns the table of support vectors by contribution, with the beginnings of their texts
 // if these are known.
 func Support(x *learn.DocumentExplanation, texts []string) *report.Table {

@@ -164,16 +164,8 @@ func (x *documentReport) Describe(d *report.Document) {
 		d.Linef("\n%s", x.marked())
 	}
 	if len(x.Columns) > 0 {
-		t := report.NewTable("column", ">effect", "speaks for")
-		for _, c := range x.Columns {
-			name := fmt.Sprintf("%s = %s", c.Column, report.Excerpt(c.Value, 60))
-			if c.Note != "" {
-				name += " (" + c.Note + ")"
-			}
-			t.Add(name, fmt.Sprintf("%+.4g", c.Effect+0), c.For)
-		}
 		d.Line("")
-		d.Table("Columns", "", t)
+		d.Table("Columns", "", effects.Columns(x.Columns))
 	}
 	if len(x.Terms) > 0 {
 		d.Line("")

@@ -195,6 +195,14 @@ func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err
 	for _, e := range why.Terms {
 		terms = append(terms, learn.TermEffect(e))
 	}
+	if why.Columns != nil {
+		var columns []learn.ColumnEffect
+		for _, e := range why.Columns {
+			columns = append(columns, learn.ColumnEffect(e))
+		}
+		out = append(out, answer{"Columns", "The effect of a column is the margin minus the margin without its terms.",
+			effects.Columns(columns)})
+	}
 	return append(out, answer{"Decisive terms", "The effect of a term is the margin minus the margin without the term.",
 		effects.Terms(terms)}), nil
 }

@@ -123,7 +123,8 @@ func TestPageOfRows(t *testing.T) {
 	form := url.Values{"subject": {"invoice <late>"}, "product": {"shop"}, "priority": {"5"}}.Encode()
 	page = bodyOf(t, ask(s, "POST", "/", formType, form))
 	for _, want := range []string{"<h2>money</h2>", "invoice &lt;late&gt;</textarea>",
-		`<option value="shop" selected>shop</option>`, `value="5">`, "product: shop"} {
+		`<option value="shop" selected>shop</option>`, `value="5">`, "product: shop",
+		"<td>priority = 5</td>", "<td>subject = invoice &lt;late&gt;</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s:\n%s", want, page)
 		}
