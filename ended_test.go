@@ -50,7 +50,7 @@ func TestEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	predictor := gram.Must(svm.NewPredictor(t.Context(), machines, svm.PredictOptions{Workers: 2}))
+	predictor := gram.Must(svm.NewPredictor(t.Context(), machines, svm.Options{Workers: 2}))
 	dot := gram.Must(sparse.ParseEmbedding("tf-l2"))
 	lines := gram.Must(linear.Train(live, few, dot, linear.Settings{}, linear.Options{}))
 	curves := gram.Must(logistic.Train(live, few, dot, logistic.Settings{}, logistic.Options{}))

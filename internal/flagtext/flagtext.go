@@ -15,7 +15,7 @@ import (
 var toFields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kernel ", "Kernel ",
 	"-embed ", "Embedding ", "-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ",
 	"-reject ", "Reject ",
-	"PredictOptions.Kernels[", "Kernels[", "PredictOptions.Kernels", "Model.With(Options{Kernels: ...})")
+	"by Options.Kernels", "by Model.With(Options{Kernels: ...})")
 
 // Words are the program's own words, which may name flags: in the arguments of [Errorf] fields stand for these, too.
 type Words string

@@ -120,12 +120,16 @@ func (m Machines) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mo
 	return p.Predict(ctx, docs)
 }
 
-func (m Machines) ready(ctx context.Context, o Options) (Predictor, error) {
-	p, err := svm.NewPredictor(ctx, m.Model, svm.PredictOptions{
+// machines returns the options of package svm.
+func (o *Options) machines() svm.Options {
+	return svm.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Device: o.Device,
-		Kernels:  o.Kernels,
-		Progress: func(s svm.Progress) { o.Tell(s.Stage, s.Done, s.Total) },
-	})
+		Kernels: o.Kernels, Progress: func(s svm.Progress) { o.Tell(s.Stage, s.Done, s.Total) },
+	}
+}
+
+func (m Machines) ready(ctx context.Context, o Options) (Predictor, error) {
+	p, err := svm.NewPredictor(ctx, m.Model, o.machines())
 	if err != nil {
 		return nil, err
 	}

@@ -131,14 +131,11 @@ func (t *machines) Check(o Options) error {
 
 // options are the options of package svm, for tasks.
 func (t *machines) options(o *Options, tasks ...svm.Task) svm.Options {
-	progress := o.Solver
-	if progress == nil {
-		progress = func(p svm.Progress) { o.Tell(p.Stage, p.Done, p.Total) }
+	own := o.machines()
+	if own.Tasks, own.Unnamed = tasks, t.Kernel == "" || t.proposed(o); o.Solver != nil {
+		own.Progress = o.Solver
 	}
-	return svm.Options{
-		ISA: o.ISA, Workers: o.Workers, Device: o.Device, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Tasks: tasks,
-		Progress: progress, Unnamed: t.Kernel == "" || t.proposed(o),
-	}
+	return own
 }
 
 // proposed reports whether the kernel is one that [Proposes] allows.

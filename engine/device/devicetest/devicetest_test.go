@@ -110,7 +110,7 @@ func TestEngineOnABackend(t *testing.T) {
 		good("NewProblem", err)
 		m, _, err := p.Train(t.Context(), svm.Settings{Kernel: k, C: 10})
 		good("Train", err)
-		predictor, err := svm.NewPredictor(t.Context(), m, svm.PredictOptions{Device: opt.Device})
+		predictor, err := svm.NewPredictor(t.Context(), m, svm.Options{Device: opt.Device})
 		good("NewPredictor", err)
 		out, err := predictor.Predict(t.Context(), docs.Documents)
 		good("Predict", err)

@@ -60,7 +60,7 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				predictor := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{}))(t)
+				predictor := musttest.Get(NewPredictor(t.Context(), m, Options{}))(t)
 				found := musttest.Get(predictor.Predict(t.Context(), c.Select(test).Documents))(t)
 				tol := func(int) float64 { return 1e-4 } // both are within the tolerance of one optimum
 				if w := predictor.Weights(); w != nil {  // and kernel values of the validation are float32's

@@ -39,7 +39,7 @@ func TestCalibrated(t *testing.T) {
 				if err != nil || !bytes.Equal(bytesOf(t, m), file) {
 					t.Fatalf("another model from its file, %v", err)
 				}
-				p := predict(t, m, other.Documents, PredictOptions{})
+				p := predict(t, m, other.Documents, Options{})
 				found := musttest.Get(score.Of(m.Classes, p, other))(t).Calibration
 				return found, lossesOf(m.Classes, p.Probabilities, scheme == solver.Labels, other), report
 			}
@@ -136,7 +136,7 @@ func TestCalibratedThresholds(t *testing.T) {
 	var first [][]float64
 	for _, tuned := range []bool{false, true} {
 		m, report := train(t, c, Settings{Scheme: solver.Labels, Calibrated: true, Thresholds: tuned}, Options{})
-		p := predict(t, m, c.Documents, PredictOptions{}).Probabilities
+		p := predict(t, m, c.Documents, Options{}).Probabilities
 		if !tuned {
 			first = p
 			continue
@@ -177,7 +177,7 @@ func TestCalibratedOfFew(t *testing.T) {
 			if (report.Calibration != nil) != want {
 				t.Errorf("%d documents, %s: calibration %+v", n+2, scheme, report.Calibration)
 			}
-			if p := predict(t, m, c.Documents, PredictOptions{}).Probabilities; p == nil {
+			if p := predict(t, m, c.Documents, Options{}).Probabilities; p == nil {
 				t.Errorf("%d documents, %s: no probabilities", n+2, scheme)
 			}
 		}
@@ -197,7 +197,7 @@ func TestReject(t *testing.T) {
 	if err != nil || m.Classifier.Rejection == nil || *m.Classifier.Rejection != *r {
 		t.Fatalf("%+v, %v, expected %+v", m, err, r)
 	}
-	p := predict(t, m, other.Documents, PredictOptions{})
+	p := predict(t, m, other.Documents, Options{})
 	some, votes := 0, 0
 	for i, own := range p.Probabilities {
 		if own[p.Class[i]] != slices.Max(own) {

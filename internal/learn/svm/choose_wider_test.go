@@ -114,7 +114,7 @@ func TestLogLoss(t *testing.T) {
 		trainOn, test := halves(c)
 		m, _ := train(t, trainOn, s, Options{})
 		sum, n := 0.0, 0
-		for i, own := range predict(t, m, test.Documents, PredictOptions{}).Probabilities {
+		for i, own := range predict(t, m, test.Documents, Options{}).Probabilities {
 			for k, v := range own {
 				is := int(test.Labels.Of(i)[0]) == k
 				switch {

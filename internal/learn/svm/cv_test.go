@@ -98,7 +98,7 @@ func TestCrossValidateByHand(t *testing.T) {
 				t.Errorf("fold %d has %d documents", fold, len(held))
 			}
 			m, _ := train(t, c.Select(rest), s, Options{})
-			own := predict(t, m, c.Select(held).Documents, PredictOptions{})
+			own := predict(t, m, c.Select(held).Documents, Options{})
 			rightHere := 0
 			for r, i := range held {
 				if int(c.Labels.Of(i)[0]) == v.Class[i] {
@@ -254,7 +254,7 @@ func TestCrossValidateOthers(t *testing.T) {
 	m, _ := train(t, several.Select(without(v, 1)), s, Options{})
 	differ := 0
 	_, held := divide(v, 1)
-	own := predict(t, m, several.Select(held).Documents, PredictOptions{})
+	own := predict(t, m, several.Select(held).Documents, Options{})
 	for r, i := range held {
 		if !slices.Equal(own.Labels[r], v.Labels[i]) {
 			differ++

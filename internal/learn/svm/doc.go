@@ -9,6 +9,6 @@
 // # Devices
 //
 // With Options.Device another back end than the processor computes kernel values, such as a GPU
-// (package cuda). PredictOptions.Device is the same for predictions. The caller must close a problem
-// or a predictor with a device: Problem.Engine().Close, Predictor.Close.
+// (package cuda). The caller must close a problem or a predictor with a device: Problem.Engine().Close,
+// Predictor.Close.
 package svm

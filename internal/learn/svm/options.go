@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/solver"
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options says how a problem is computed, not which. The zero value works.
+// Options says how a problem or a prediction is computed, not which. The zero value works.
 type Options struct {
 	ISA     string // instruction set; default the best that the processor can run
 	Workers int    // goroutines; default one a processor. Results don't depend on it
@@ -16,6 +17,10 @@ type Options struct {
 	// Device makes the back end that computes c and kernels in place of the processor, see
 	// engine.Options. The problem's Engine closes it. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
+
+	// Kernels are the program's own (kernel.New), for predictions: a model names such a kernel by its String. Default:
+	// none, for models of kernels that kernel.Parse knows.
+	Kernels []kernel.Kernel
 
 	// MemoryBytes bounds what the problem holds at a time: documents, engine, tiles, rows,
 	// gradients, models. With HeldBytes it bounds the whole process. Default: none.

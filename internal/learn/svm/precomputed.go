@@ -172,7 +172,7 @@ func (p *Predictor) kernel() (kernel.Kernel, error) {
 	}
 	k, err := kernel.Parse(spec, p.opt.Kernels...)
 	if name, _, _ := strings.Cut(spec, ":"); err != nil && !slices.Contains(kernel.Names(), name) {
-		return nil, flagtext.Errorf("svm: the model's kernel %q is unknown: give it by PredictOptions.Kernels", spec)
+		return nil, flagtext.Errorf("svm: the model's kernel %q is unknown: give it by Options.Kernels", spec)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("svm: the model's kernel: %w", err)

@@ -133,7 +133,7 @@ func near(t *testing.T, what string, got, want *model.Prediction, tolerance func
 
 func predictions(t *testing.T, m *model.Model, docs *sparse.CSR) *model.Prediction {
 	t.Helper()
-	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{MemoryBytes: 64 << 20}))(t)
+	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{MemoryBytes: 64 << 20}))(t)
 	out := musttest.Get(p.Predict(context.Background(), docs))(t)
 	return out
 }
@@ -201,7 +201,7 @@ func TestPrecomputedErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{}))(t)
+	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{}))(t)
 	if _, err := predictor.Predict(ctx, docs(1, 3, 1, 1, 1).Documents); err == nil ||
 		!strings.Contains(err.Error(), "rows of 3 kernel values, expected 2") {
 		t.Errorf("%v for a row of 3 values", err)
@@ -225,11 +225,11 @@ func TestOwnKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	m = reread(t, m, false)
-	_, err = svm.NewPredictor(t.Context(), m, svm.PredictOptions{Kernels: []kernel.Kernel{own("student-2")}})
+	_, err = svm.NewPredictor(t.Context(), m, svm.Options{Kernels: []kernel.Kernel{own("student-2")}})
 	if err == nil || !strings.Contains(err.Error(), `"student-1"`) || !strings.Contains(err.Error(), "Kernels") {
 		t.Errorf("without the kernel: %v", err)
 	}
-	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{
+	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{
 		Kernels: []kernel.Kernel{own("student-2"), own("student-1")}}))(t)
 	if _, err := predictor.Predict(ctx, p.test.Documents); err != nil {
 		t.Fatal(err)

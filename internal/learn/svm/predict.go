@@ -18,35 +18,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// PredictOptions says how predictions are computed, not what. The zero value works.
-type PredictOptions struct {
-	ISA     string // instruction set; default the best that the processor can run
-	Workers int    // goroutines; default one a processor. Results don't depend on it
-
-	// Device makes the back end that computes kernel values in place of the processor, see
-	// engine.Options. [Predictor.Close] closes it. It isn't made where the model has no support
-	// vectors. Predictions then have the bits of the device's values, within its tolerance. Default: none.
-	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
-
-	// Kernels are kernels of the program's own (kernel.New). A model that was trained with one
-	// names it by its String and wants the one that is called so here. Default: none, for models of
-	// kernels that kernel.Parse knows.
-	Kernels []kernel.Kernel
-
-	// MemoryBytes bounds what predictor and predictions hold, and HeldBytes: what the process holds
-	// beside them, such as model and documents. Default: none.
-	MemoryBytes, HeldBytes int64
-
-	// Progress is called with how far the work is, at least once a second, never concurrently. If
-	// it panics, the prediction ends with an *engine.PanicError. Default: none.
-	Progress func(Progress)
-}
-
 // Predictor predicts with a model. It may be used concurrently, but then calls
-// PredictOptions.Progress concurrently, too.
+// Options.Progress concurrently, too.
 type Predictor struct {
 	m   *model.Model
-	opt PredictOptions
+	opt Options
 	k   kernel.Kernel
 	p   *solver.Predictor // its columns are the support vectors
 	w   *Weights          // of machines that are linear in a document; nil where kernel values decide
@@ -60,7 +36,7 @@ type Predictor struct {
 // without a device, adds up their [Weights], where memory has room for these and an engine. It fails if neither
 // package engine nor opt knows the kernel, if the documents of support vectors of a precomputed kernel aren't known,
 // if more memory is needed than allowed, if the device fails, and within a second after ctx is done.
-func NewPredictor(ctx context.Context, m *model.Model, opt PredictOptions) (*Predictor, error) {
+func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor, error) {
 	p := &Predictor{m: m, opt: opt, own: &supportEngine{}}
 	k, err := p.kernel()
 	if err != nil {

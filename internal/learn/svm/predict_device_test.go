@@ -43,9 +43,9 @@ func TestPredictOnDevice(t *testing.T) {
 			learn, test := halves(tc.c)
 			tc.s.Kernel = kernel.MustParse(tc.kernel)
 			m, _ := train(t, learn, tc.s, Options{})
-			want := predict(t, m, test.Documents, PredictOptions{})
+			want := predict(t, m, test.Documents, Options{})
 			d := &slowDevice{}
-			p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: newSlowDevice(d)}))(t)
+			p := musttest.Get(NewPredictor(t.Context(), m, Options{Device: newSlowDevice(d)}))(t)
 			got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
 			if !slices.Equal(d.requests, []int{test.Documents.Rows()}) {
 				t.Errorf("the device was asked for rows %v, expected one call for %d", d.requests,
@@ -99,10 +99,10 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", corpus.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})
 	n := test.Documents.Rows()
-	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{}), Workers: 1})
+	want := predict(t, m, test.Documents, Options{Device: newSlowDevice(&slowDevice{}), Workers: 1})
 	for _, workers := range []int{1, 2, 5} {
 		d := &slowDevice{}
-		p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: newSlowDevice(d), Workers: workers}))(t)
+		p := musttest.Get(NewPredictor(t.Context(), m, Options{Device: newSlowDevice(d), Workers: workers}))(t)
 		least := p.needs(test.Documents, p.Engine().Info().Kernels.Panel, p.Engine())
 		if whole := p.needs(test.Documents, batchRows, p.Engine()); whole <= least {
 			t.Fatalf("%d bytes for all documents at a time, %d for a panel", whole, least)
@@ -131,10 +131,10 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 func TestPredictOnSmallDevice(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", corpus.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})
-	want := predict(t, m, test.Documents, PredictOptions{Device: newSlowDevice(&slowDevice{})})
+	want := predict(t, m, test.Documents, Options{Device: newSlowDevice(&slowDevice{})})
 	for _, most := range []int{449, 250, 100, 64} {
 		d := &slowDevice{}
-		p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: func(
+		p := musttest.Get(NewPredictor(t.Context(), m, Options{Device: func(
 			ctx context.Context, x *sparse.Embedded,
 		) (engine.Device, error) {
 			own, err := newSlowDevice(d)(ctx, x)
@@ -158,7 +158,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 			t.Errorf("room for %d documents: the device computed %v", most, d.requests)
 		}
 	}
-	p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: func(
+	p := musttest.Get(NewPredictor(t.Context(), m, Options{Device: func(
 		ctx context.Context, x *sparse.Embedded,
 	) (engine.Device, error) {
 		own, err := newSlowDevice(&slowDevice{})(ctx, x)
@@ -190,19 +190,19 @@ func TestPredictWithoutDevice(t *testing.T) {
 	none := func(err error) func(context.Context, *sparse.Embedded) (engine.Device, error) {
 		return func(context.Context, *sparse.Embedded) (engine.Device, error) { return nil, err }
 	}
-	if _, err := NewPredictor(t.Context(), m, PredictOptions{Device: none(broken)}); !errors.Is(err, broken) {
+	if _, err := NewPredictor(t.Context(), m, Options{Device: none(broken)}); !errors.Is(err, broken) {
 		t.Errorf("error %v, expected the device's", err)
 	}
-	want := predict(t, m, test.Documents, PredictOptions{})
-	if got := predict(t, m, test.Documents, PredictOptions{Device: none(nil)}); fmt.Sprint(got) != fmt.Sprint(want) {
+	want := predict(t, m, test.Documents, Options{})
+	if got := predict(t, m, test.Documents, Options{Device: none(nil)}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Error("without a device predictions aren't those of the processor")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewPredictor(ctx, m, PredictOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := NewPredictor(ctx, m, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, expected that of the context", err)
 	}
-	p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{Device: func(
+	p := musttest.Get(NewPredictor(t.Context(), m, Options{Device: func(
 		ctx context.Context, x *sparse.Embedded,
 	) (engine.Device, error) {
 		d, err := newSlowDevice(&slowDevice{})(ctx, x)

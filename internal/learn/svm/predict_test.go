@@ -26,7 +26,7 @@ func TestDecisionsAreTheSum(t *testing.T) {
 			t.Run(spec+"/"+scheme.String(), func(t *testing.T) {
 				k := kernel.MustParse(spec)
 				m, _ := train(t, learn, Settings{Kernel: k, Scheme: scheme, C: 10}, Options{})
-				got := predict(t, m, test.Documents, PredictOptions{})
+				got := predict(t, m, test.Documents, Options{})
 				support := musttest.Get(m.Embedder.Transform(m.Support))(t)
 				x := musttest.Get(m.Embedder.Transform(test.Documents))(t)
 				c := distances(x, support)
@@ -61,9 +61,9 @@ func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=2500,terms=3000,length=30,classes=4,seed=2", corpus.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})
 	for _, isa := range asm.Available() {
-		want := predict(t, m, test.Documents, PredictOptions{ISA: string(isa), Workers: 1})
+		want := predict(t, m, test.Documents, Options{ISA: string(isa), Workers: 1})
 		for _, workers := range []int{2, 5} {
-			got := predict(t, m, test.Documents, PredictOptions{ISA: string(isa), Workers: workers})
+			got := predict(t, m, test.Documents, Options{ISA: string(isa), Workers: workers})
 			for i := range want.Decisions {
 				if !slices.Equal(got.Decisions[i], want.Decisions[i]) {
 					t.Fatalf("%s, %d workers: decision values of document %d differ", isa, workers, i)
@@ -71,7 +71,7 @@ func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
 			}
 		}
 		last := test.Documents.Rows() - 1
-		alone := predict(t, m, test.Documents.SelectRows([]int{last}), PredictOptions{ISA: string(isa)})
+		alone := predict(t, m, test.Documents.SelectRows([]int{last}), Options{ISA: string(isa)})
 		if !slices.Equal(alone.Decisions[0], want.Decisions[last]) {
 			t.Errorf("%s: a document alone has other decision values than among others", isa)
 		}
@@ -84,7 +84,7 @@ func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 		Origin:     archive.Origin{Classes: []string{"a", "b"}},
 		Classifier: solver.Classifier{Scheme: solver.OneVsOne, Classes: 2, Machines: []*solver.Machine{{Rho: 0.5}}},
 		Support:    &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}}
-	p := predict(t, m, c.Documents, PredictOptions{})
+	p := predict(t, m, c.Documents, Options{})
 	for i, d := range p.Decisions {
 		if d[0] != -0.5 || p.Class[i] != 1 {
 			t.Fatalf("document %d: %v, class %d, expected -0.5 and class 1", i, d, p.Class[i])
@@ -95,11 +95,11 @@ func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 func TestPredictSaysWhatItNeeds(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=600,terms=500,length=20,classes=2,seed=4", corpus.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})
-	if _, err := NewPredictor(t.Context(), m, PredictOptions{MemoryBytes: 1000}); err == nil ||
+	if _, err := NewPredictor(t.Context(), m, Options{MemoryBytes: 1000}); err == nil ||
 		!strings.Contains(err.Error(), "expected at most") {
 		t.Errorf("error %v, expected one that says what it needs", err)
 	}
-	p, err := NewPredictor(t.Context(), m, PredictOptions{MemoryBytes: 1 << 20, HeldBytes: 600 << 10})
+	p, err := NewPredictor(t.Context(), m, Options{MemoryBytes: 1 << 20, HeldBytes: 600 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestPredictSaysWhatItNeeds(t *testing.T) {
 		!strings.Contains(err.Error(), "expected at most 1 MiB") {
 		t.Errorf("error %v, expected one that says what it needs", err)
 	}
-	p, err = NewPredictor(t.Context(), m, PredictOptions{MemoryBytes: 64 << 20, HeldBytes: 60 << 20})
+	p, err = NewPredictor(t.Context(), m, Options{MemoryBytes: 64 << 20, HeldBytes: 60 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestPredictTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{}))(t)
+	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{}))(t)
 	want := musttest.Get(p.Predict(ctx, c.Documents))(t)
 	counter := musttest.Get(corpus.NewCounter(m.Tokenizer, m.Vocabulary))(t)
 	var group sync.WaitGroup

@@ -31,7 +31,7 @@ func TestShiftedKernels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.PredictOptions{}))(t)
+			predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{}))(t)
 			out := musttest.Get(predictor.Predict(t.Context(), c.Documents))(t)
 			for _, d := range out.Decisions {
 				decisions[k] = append(decisions[k], d[0])

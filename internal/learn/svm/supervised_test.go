@@ -98,7 +98,7 @@ func TestSupervisedByHand(t *testing.T) {
 		rest, held := divide(v, fold)
 		m, _ := train(t, c.Select(rest), s, Options{})
 		differ := 0
-		for i, class := range predict(t, m, c.Select(held).Documents, PredictOptions{}).Class {
+		for i, class := range predict(t, m, c.Select(held).Documents, Options{}).Class {
 			if class != v.Class[held[i]] {
 				differ++
 			}

@@ -147,7 +147,7 @@ func TestTrainEveryType(t *testing.T) {
 			if len(want) != len(m.Classifier.Machines) {
 				t.Fatalf("%d machines, expected %d", len(m.Classifier.Machines), len(want))
 			}
-			got := predict(t, m, test.c.Documents, PredictOptions{})
+			got := predict(t, m, test.c.Documents, Options{})
 			var sum float64
 			for j, machine := range want {
 				within(t, fmt.Sprintf("objective of machine %d", j), m.Classifier.Machines[j].Objective,

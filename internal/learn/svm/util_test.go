@@ -56,7 +56,7 @@ func train(t testing.TB, c *corpus.Corpus, s Settings, opt Options) (*model.Mode
 }
 
 // predict predicts with a model.
-func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt PredictOptions) *model.Prediction {
+func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt Options) *model.Prediction {
 	t.Helper()
 	p := musttest.Get(NewPredictor(t.Context(), m, opt))(t)
 	out := musttest.Get(p.Predict(context.Background(), docs))(t)

@@ -19,7 +19,7 @@ import (
 )
 
 // byKernelValues predicts as without weights.
-func byKernelValues(t *testing.T, m *model.Model, docs *sparse.CSR, opt PredictOptions) *model.Prediction {
+func byKernelValues(t *testing.T, m *model.Model, docs *sparse.CSR, opt Options) *model.Prediction {
 	t.Helper()
 	before := mostWeights
 	mostWeights = 0
@@ -87,17 +87,17 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 			learn, test := halves(tc.c)
 			tc.s.Kernel = kernel.MustParse(tc.kernel)
 			m, _ := train(t, learn, tc.s, Options{})
-			got := predict(t, m, test.Documents, PredictOptions{Workers: 1})
-			if p, err := NewPredictor(t.Context(), m, PredictOptions{}); err != nil || p.Weights() == nil || p.Engine() != nil {
+			got := predict(t, m, test.Documents, Options{Workers: 1})
+			if p, err := NewPredictor(t.Context(), m, Options{}); err != nil || p.Weights() == nil || p.Engine() != nil {
 				t.Fatalf("weights %v, engine %v, error %v, expected weights alone", p.Weights(), p.Engine(), err)
 			}
 			for _, workers := range []int{2, 5} {
-				again := predict(t, m, test.Documents, PredictOptions{Workers: workers, ISA: "generic"})
+				again := predict(t, m, test.Documents, Options{Workers: workers, ISA: "generic"})
 				if fmt.Sprint(again) != fmt.Sprint(got) {
 					t.Errorf("other predictions from %d workers", workers)
 				}
 			}
-			want := byKernelValues(t, m, test.Documents, PredictOptions{})
+			want := byKernelValues(t, m, test.Documents, Options{})
 			support := musttest.Get(m.Embedder.Transform(m.Support))(t)
 			x := musttest.Get(m.Embedder.Transform(test.Documents))(t)
 			c := distances(x, support)
@@ -117,7 +117,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 					within(t, place+", kernel values", got.Decisions[i][j], want.Decisions[i][j], (1e-6+8*0x1p-24)*size)
 				}
 			}
-			p := musttest.Get(NewPredictor(t.Context(), m, PredictOptions{}))(t)
+			p := musttest.Get(NewPredictor(t.Context(), m, Options{}))(t)
 			rows := musttest.Get(p.KernelRows(t.Context(), test.Documents))(t)
 			for i := range c {
 				for s, v := range rows.Row(i) {
@@ -139,10 +139,10 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 func TestWeightsLeaveRoom(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=300,terms=3000,length=30,classes=20,seed=1", corpus.Options{}))
 	m, _ := train(t, learn, Settings{Kernel: kernel.MustParse("linear:embed=tfidf-l2")}, Options{})
-	want := predict(t, m, test.Documents, PredictOptions{})
+	want := predict(t, m, test.Documents, Options{})
 	seen := map[bool]bool{}
 	for memory := int64(1 << 18); memory <= 1<<24; memory += memory / 8 {
-		p, err := NewPredictor(t.Context(), m, PredictOptions{MemoryBytes: memory, Workers: 1})
+		p, err := NewPredictor(t.Context(), m, Options{MemoryBytes: memory, Workers: 1})
 		if err != nil {
 			continue // as without weights
 		}

@@ -101,7 +101,7 @@ func (t *training) price(ctx context.Context, lv *level) (best float64, err erro
 			if err != nil {
 				return err
 			}
-			q, err := svm.NewPredictor(ctx, m, svm.PredictOptions{ISA: t.o.ISA, Workers: t.o.Workers})
+			q, err := svm.NewPredictor(ctx, m, svm.Options{ISA: t.o.ISA, Workers: t.o.Workers})
 			if err != nil {
 				return err
 			}

@@ -165,7 +165,7 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows
 		m.take(p, m.Metric.Classes, found.Decisions, found.Class)
 		return nil
 	}
-	q, err := svm.NewPredictor(ctx, m.Machines, svm.PredictOptions{
+	q, err := svm.NewPredictor(ctx, m.Machines, svm.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
 	})
 	if err != nil {

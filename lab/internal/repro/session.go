@@ -91,7 +91,7 @@ func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus)
 		r.Warn(fmt.Sprintf("%s, C = %g: %d of %d binary classifiers did not converge", s.Kernel, s.C,
 			trained.Unfinished, trained.Machines))
 	}
-	p, err := svm.NewPredictor(ctx, m, svm.PredictOptions{ISA: r.ISA, Device: r.Device, Workers: r.Threads()})
+	p, err := svm.NewPredictor(ctx, m, svm.Options{ISA: r.ISA, Device: r.Device, Workers: r.Threads()})
 	if err != nil {
 		return out, err
 	}
