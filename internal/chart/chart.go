@@ -112,9 +112,6 @@ func (c *Chart) Points(name string, of Color, shape Shape, radius float64, point
 // Area fills a polygon.
 func (c *Chart) Area(of Color, points ...Point) { c.add(mark{points: points, color: of, area: true}) }
 
-// Text writes a text right of a point.
-func (c *Chart) Text(text string, at Point) { c.add(mark{points: []Point{at}, text: text}) }
-
 // Bars draws groups of bars, one of each series, from 0 on. If there are several series, the legend names them.
 func (c *Chart) Bars(groups, series []string, value func(group, series int) float64) {
 	const wide = 0.8 // of the room that a group has

@@ -193,10 +193,8 @@ func (d *drawing) mark(m mark, b box) {
 	}
 	switch {
 	case len(at) == 0:
-	case m.text != "" && m.middle:
+	case m.middle:
 		d.text(at[0].X, at[0].Y+0.35*textSize, "middle", m.text, fmt.Sprintf(` fill="%s"`, d.of(m.color)))
-	case m.text != "":
-		d.text(at[0].X+gap, at[0].Y+0.35*textSize, "start", m.text, "")
 	case m.area:
 		d.area(m.color, at)
 	case m.line > 0:

@@ -234,7 +234,6 @@ func (s *suiteReport) Describe(d *report.Document) {
 		d.Table("Scaling", "More workers against one", t)
 	}
 	s.against(d)
-	s.roofline(d)
 	s.scaling(d)
 }
 
