@@ -176,8 +176,8 @@ func (l *Limits) Refusal(err error) error {
 	return refusal{text + memory.Error(), err}
 }
 
-// stepMargin divides the need of a step: that part is added for later steps, such as training on
-// all documents after the first fold.
+// stepMargin is the inverse of the margin that is added to the need of a step for later steps, such
+// as training on all documents after the first fold.
 const stepMargin = 20
 
 // refusal is an error with a different message.

@@ -80,7 +80,7 @@ type pairsRound struct {
 	SpeedUp       float64 `json:"speed_up"`        // relative to the first number of workers
 	PeakPerS      float64 `json:"peak_madd_per_s"` // peak rate of all workers; the largest of all rounds
 	HeadPerS      float64 `json:"head_madd_per_s"`
-	MaddsPerS     float64 `json:"madd_per_s"` // of head and tail, over the whole time
+	MaddsPerS     float64 `json:"madd_per_s"` // multiply-adds of head and tail per second of the whole time
 	BytesPerS     float64 `json:"moved_bytes_per_s"`
 	MapValuesPerS float64 `json:"map_values_per_s"`
 
@@ -130,7 +130,7 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 // prepare makes the rows of the report and their engines.
 func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe, error) {
 	n := b.corpus.Documents.Rows()
-	// The memory bandwidth is measured in the matrix if it is large enough.
+	// The matrix is the buffer for measuring memory bandwidth if it is large enough.
 	what, floats := "measuring memory bandwidth", instrument.MemoryFloats()
 	if slices.ContainsFunc(b.specs, func(s spec) bool { return s.pass == nil }) {
 		what, floats = "a Gram matrix of "+report.Documents(n), max(n*n, floats)

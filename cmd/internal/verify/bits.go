@@ -98,9 +98,9 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 	return nil
 }
 
-// anyWorkers computes the matrix with one worker and again with several, and returns a description
-// of numbers of workers that give other bits. It returns the engine with the most workers; the
-// caller closes it.
+// anyWorkers computes the matrix with one worker and again with several, and describes
+// which numbers of workers give other bits. It returns the engine with the most workers; the caller
+// closes it.
 func (v *verifier) anyWorkers(
 	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c kernel.Kernel, first, again *engine.Symmetric,
 ) (eng *engine.Engine, differ string, err error) {
