@@ -14,12 +14,12 @@ import (
 
 // Learner is the learner sphere-logistic.
 var Learner = &learn.Learner{
-	Name: "sphere-logistic", Summary: "logistic regression with margins on the positive sphere; -c is 10 by default",
-	Weighs: true, Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return regression{m} }),
+	Name: "sphere-logistic", Summary: "logistic regression on the positive sphere; without -c, train chooses C by folds",
+	Weighs: true, Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return regression{m, nil} }),
 	New: func() learn.Trainer { return &trainer{} },
 }
 
-// trainer implements learn.PathTrainer.
+// trainer implements learn.Together.
 type trainer struct {
 	params.Record
 	Settings
@@ -35,26 +35,67 @@ func (t *trainer) embedding() sparse.Embedding {
 
 func (t *trainer) Check(learn.Options) error { return nil }
 
+// Train implements learn.Trainer. If C isn't set, it is chosen by folds.
 func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
-	m, err := Train(ctx, c, t.embedding(), t.Settings, o.Task())
+	s, tried := t.Settings, (*learn.Found)(nil)
+	if !t.Given("c") && o.Work > 0 && c.Documents.Rows() >= 2*folds {
+		var err error
+		if tried, err = t.choose(ctx, c, o); err != nil {
+			return nil, err
+		}
+		s.C = tried.Points[tried.Best].C
+	}
+	m, err := Train(ctx, c, t.embedding(), s, o.Task())
 	if err != nil {
 		return nil, err
 	}
-	return regression{m}, nil
+	return regression{m, tried}, nil
 }
 
-func (t *trainer) TrainPath(
-	ctx context.Context, c *corpus.Corpus, o learn.Options, prices []float64,
+// folds is the number of folds on which C is chosen.
+const folds = 3
+
+// choose cross-validates values of C, with few iterations.
+func (t *trainer) choose(ctx context.Context, c *corpus.Corpus, o learn.Options) (*learn.Found, error) {
+	rough := *t
+	rough.Iterations, rough.Tolerance = 100, max(t.Tolerance, 1e-3)
+	own := o
+	own.Progress = func(_ string, done, total int64, details ...string) {
+		o.Tell("choosing C", done, total, details...)
+	}
+	prices := []float64{0.1, 1, 10, 100, 1000}
+	points := []learn.Point{{Trainer: &rough, Spec: Learner.Name}}
+	found, err := learn.Search(ctx, c, &learn.Grid{Points: points, C: prices, Folds: folds}, own)
+	if err != nil {
+		return nil, err
+	}
+	found.Fits = len(found.Points) * folds
+	found.Rounds = []learn.Round{{
+		Documents: c.Documents.Rows(), Folds: folds, Compares: "C", Points: found.Points, Best: found.Best,
+	}}
+	return found, nil
+}
+
+// TrainAll implements learn.Together.
+func (t *trainer) TrainAll(
+	ctx context.Context, c *corpus.Corpus, o learn.Options, all []learn.Trainer,
 ) (out []learn.Model, err error) {
+	var prices []float64
+	for _, one := range all {
+		prices = append(prices, params.Get(one, "c").(float64))
+	}
 	models, err := TrainPath(ctx, c, t.embedding(), t.Settings, prices, o.Task())
 	for _, m := range models {
-		out = append(out, regression{m})
+		out = append(out, regression{m, nil})
 	}
 	return out, err
 }
 
 // regression implements learn.Model and learn.Weighted.
-type regression struct{ *Model }
+type regression struct {
+	*Model
+	tried *learn.Found // values of C; nil if it was set
+}
 
 func (m regression) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
 	return m.Model.Predict(ctx, docs, o.Task())
@@ -78,7 +119,8 @@ func (m regression) About() learn.About {
 	a := learn.About{
 		Origin: m.Origin, Type: "sphere-logistic" + params.Spec(s), Scheme: s.Scheme,
 		Regularization: solver.Regularization{C: s.C}, Machines: m.Classes, Probabilities: true,
-		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Ended: learn.Ended{Machines: len(m.Machines)},
+		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Tried: m.tried,
+		Ended: learn.Ended{Machines: len(m.Machines)},
 	}
 	a.Embeds(m.Embedder)
 	var steps, passes, bounded int
