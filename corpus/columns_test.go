@@ -271,11 +271,16 @@ func TestNumberForms(t *testing.T) {
 			[]string{"1234", "0.5", "12345678.5", "NA"}},
 		{"a,b,class\n\"1,5\",0.5,x\n\"2,75\",0.25,y\n", "label: class; number: a (1.234,5), b; ignored: none",
 			[]string{"1.5", "0.5", "2.75", "0.25"}},
+		{"1,5;2;x\n2,25;3;y\n", "label: 3; number: 1 (1.234,5), 2 (1.234,5); ignored: none",
+			[]string{"1.5", "2", "2.25", "3"}},
 		{"a,b,class\n\"1,5\",1,x\n0.75,2,y\n", "label: class; text: a; number: b; ignored: none",
 			[]string{"1,5", "1", "0.75", "2"}},
 	} {
-		got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(c.content), "a.csv",
-			Options{MinDF: 1, KeepTexts: 1 << 20}))(t)
+		opt := Options{MinDF: 1, KeepTexts: 1 << 20}
+		if !strings.Contains(c.content, "class") {
+			opt.LabelColumn = "3"
+		}
+		got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(c.content), "a.csv", opt))(t)
 		if got.DescribeTable() != c.want || !reflect.DeepEqual(append(got.Rows[0], got.Rows[1]...), c.fields) {
 			t.Errorf("%q: %s, rows %q, expected %s, %q", c.content, got.DescribeTable(), got.Rows, c.want, c.fields)
 		}

@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -239,22 +238,29 @@ func readLines(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 
 // readCSV reads a table separated by commas, semicolons or TABs: the first of these for which the
 // first record is a header. A table without a header is separated by TABs if they divide all
-// records nearby into the same number of fields, at least two, else by commas.
+// records nearby into the same number of fields, at least two, else by commas, or by semicolons if
+// commas don't give the columns that options name.
 func readCSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	var first, t *table
-	for _, separator := range []byte(",;\t") {
-		var err error
-		if t, err = in.table(separator, opt); err != nil {
+	tables := make([]*table, 3)
+	for i, separator := range []byte(",;\t") {
+		t, err := in.table(separator, opt)
+		if err != nil {
 			return nil, err
 		}
 		if len(t.first) > 1 && t.header {
 			return readTable(ctx, in, opt, m, t)
 		}
-		first = cmp.Or(first, t)
+		tables[i] = t
 	}
-	fields := len(t.first)
-	if fields < 2 || slices.ContainsFunc(t.near, func(record []string) bool { return len(record) != fields }) {
-		t = first
+	cuts := func(t *table) bool {
+		return len(t.first) > 1 &&
+			!slices.ContainsFunc(t.near, func(record []string) bool { return len(record) != len(t.first) })
 	}
-	return readTable(ctx, in, opt, m, t)
+	switch {
+	case cuts(tables[2]):
+		return readTable(ctx, in, opt, m, tables[2])
+	case tables[0].bad != nil && tables[1].bad == nil && cuts(tables[1]):
+		return readTable(ctx, in, opt, m, tables[1])
+	}
+	return readTable(ctx, in, opt, m, tables[0])
 }
