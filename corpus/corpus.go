@@ -17,7 +17,7 @@ type Corpus struct {
 	Classes    []string       // class names, in order of their first document
 	Labels     sparse.Labels  // classes of each document
 	Weights    []float64      // Weights[i] > 0 is a factor of C for document i, in learners with C; nil: 1 each
-	Names      []string       // Names[i] is the file of document i, or its key name in JSON; nil without names
+	Names      []string       // Names[i] is the file of document i, or its id in a table; nil without names
 	Groups     []int64        // documents with equal Groups[i] are in the same fold; nil for no groups
 	Tokenizer  Tokenizer      // how text became terms; the default for vectors
 	Form       Form           // format of the source, see Options.Like

@@ -111,8 +111,8 @@ func (o *Options) takeLike(extension string) (err error) {
 
 // takeColumns sets the unset columns or keys from Options.Like, for a source with another extension
 // or a stream, if the first line has the text column (or the label column, if Like has no text
-// column). Else, for a .tsv file whose first line names a text, labels and more, it sets these
-// columns.
+// column). Else, for a .tsv file whose first line names a text, labels and more, it sets the label
+// column.
 func (in *input) takeColumns(o *Options) {
 	if o.LabelColumn+o.TextColumn != "" || o.Format == FormatFolder {
 		return
@@ -146,9 +146,8 @@ func (in *input) takeColumns(o *Options) {
 		o.LabelColumn, o.TextColumn, o.likeLabels = f.LabelColumn, f.TextColumn, true
 		o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
 	case extension == ".tsv" && len(names) > 2:
-		text, label := slices.IndexFunc(textNames, has), slices.IndexFunc(labelNames, has)
-		if text >= 0 && label >= 0 {
-			o.TextColumn, o.LabelColumn = textNames[text], labelNames[label]
+		if label := slices.IndexFunc(labelNames, has); label >= 0 && slices.ContainsFunc(textNames, has) {
+			o.LabelColumn = labelNames[label]
 		}
 		return
 	default:
