@@ -94,7 +94,9 @@ func TestRowsOfTables(t *testing.T) {
 	_, text := m.PredictTexts(t.Context(), []string{"bike"})
 	_, made := gram.Table(t.Context(), columns, [][]string{{"a", "1"}}, nil, read)
 	_, none := gram.Table(t.Context(), nil, nil, nil, read)
+	_, empty := gram.Table(t.Context(), nil, [][]string{{}}, nil, gram.ReadOptions{})
 	for want, err := range map[string]error{
+		"rows: no columns, expected at least one":        empty,
 		"gram: column title: no such column among price": row([]string{"price"}, "1"),
 		`"cheap" in the column price`:                    row(columns, "a", "cheap", ""),
 		"row 0: 2 fields, expected 3":                    row(columns, "a", "1"),

@@ -172,7 +172,7 @@ func (t *table) find(opt *Options) {
 func (t *table) place(given string) int {
 	if n, err := strconv.Atoi(given); err == nil && !t.keys {
 		if n < 1 || n > len(t.first) && t.first != nil {
-			return -1
+			return slices.Index(t.first, given) // such as a year
 		}
 		return n - 1
 	}
@@ -190,7 +190,7 @@ func (t *table) take(given string, kind Kind, option string) int {
 	}
 	at := t.place(given)
 	_, err := strconv.Atoi(given)
-	named := err != nil || t.keys
+	named := err != nil || t.keys || at >= 0 && strconv.Itoa(at+1) != given
 	switch {
 	case at < 0 && !named:
 		t.bad = fault(fmt.Sprintf("%d columns", len(t.first)), "a column "+given)
@@ -409,11 +409,13 @@ func (t *table) kindOf(at int) Kind {
 		numbers, all = commas, true
 	}
 	switch {
+	case t.header && t.names[at] == "":
+		return KindIgnored
 	case slices.Contains(textNames, t.names[at]), len(values) == 0, !t.header && len(t.first) <= 2:
 		return KindText
 	case t.ignored != nil && t.ignored(at):
 		return KindIgnored
-	case t.header && t.names[at] == "", all && numbers == 0:
+	case all && numbers == 0:
 		return KindIgnored
 	case all:
 		return KindNumber
@@ -483,6 +485,11 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 	t.text = -1
 	for _, c := range t.tokenizer.Columns() {
 		t.row = append(t.row, t.place(c.Name))
+	}
+	for _, i := range slices.Concat(texts, others) {
+		if t.place(name(i)) != i { // the number of another column
+			t.bad = fault("a column called "+quote(t.first[i]), "a name that isn't the number of another column")
+		}
 	}
 }
 

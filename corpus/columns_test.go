@@ -150,6 +150,7 @@ func TestNumericTable(t *testing.T) {
 		{"a,b,c\n1,2,x\n", "the name of the label column", Options{}},     // no label
 		{"1,2,class\n1,2,x\n", "the name of the label column", Options{}}, // numbers of columns
 		{"a,a,class\n1,2,x\n", "the name of the label column", Options{}}, // twice
+		{"text,1,class\nx y,b c,x\n", `a column called "1", expected a name that isn't the number`, Options{}},
 		{"text,a,a\n1,2,x\n", `two columns called "a", expected different names`, Options{}},
 		{"a,b,class\n1,2\n", "2 fields, expected 3, as in the first line", Options{}},
 		{"a,b,class\n1,2,x\n", "the name of the text column", Options{Vocabulary: []string{"z"}}}, // of a model of text
@@ -205,6 +206,8 @@ func TestKinds(t *testing.T) {
 		{strings.Repeat("male,third,S,no\nfemale,first,C,yes\n", 9), "label: 4; category: 1, 2, 3; ignored: none",
 			"1,2,3=categories", Options{Form: Form{LabelColumn: "4"}}},
 		{",b,c,class\n0,NA,a d,x\n1,,e,y\n", `label: class; id: ""; text: c; ignored: b`, "", Options{}},
+		{"text,2020,2021,class,\na,1,9,x,\nb,2,8,y,\n",
+			`label: class; text: text; number: 2020, 2021; ignored: ""`, "text=word + 2020,2021=numbers", Options{}},
 		{"customer_id,text,class\n4,a,x\n4,b,y\n", "label: class; text: text; number: customer_id; ignored: none",
 			"text=word + customer_id=numbers", Options{}},
 		{"id,text\n4,a\n5,b\n", "id: id; text: text; ignored: none", "", Options{}},

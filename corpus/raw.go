@@ -105,6 +105,9 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 	if opt.Tokenizer.HasColumns() {
 		return fromRaw(ctx, raw, labels, opt)
 	}
+	if len(columns) == 0 {
+		return nil, fault("no columns", "at least one").at("rows", 0)
+	}
 	for i, row := range rows {
 		if len(row) != len(columns) {
 			return nil, fmt.Errorf("corpus: row %d: %d fields, expected %d, one for each of the columns %s", i, len(row),

@@ -67,7 +67,9 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	if err != nil {
 		return nil, t.explain(err)
 	}
-	c.Table, c.Inferred = t.columns, t.inferred
+	if t.near != nil {
+		c.Table, c.Inferred = t.columns, t.inferred
+	}
 	return c, nil
 }
 

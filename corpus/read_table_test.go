@@ -305,7 +305,8 @@ func TestFromTexts(t *testing.T) {
 func FuzzReadCSV(f *testing.F) {
 	fuzzReader(f, readCSV, Options{}, "label,text\na,\"b\nc\"\n", "a,b\n\nc,d\"e\n", "text\nx", "a,b,label,text\n", "\"",
 		"a\tb\r\n", ",\n,", "label;text\na;\"b;\nc\"\n", "a\tb,c\nd\t\"e\tf\"\n", "label, \"text\"\na, \"b,\nc\"\n",
-		"a,b,class\n1,2.5,x\nNA,-1e3,y\n", "topic;\"a\"\nx;1\ny;?\n", "\"a\", \"b\", \"class\"\n1, \"2\", \"x\"\n")
+		"a,b,class\n1,2.5,x\nNA,-1e3,y\n",
+		",text ,00\n", "topic;\"a\"\nx;1\ny;?\n", "\"a\", \"b\", \"class\"\n1, \"2\", \"x\"\n")
 }
 
 func FuzzReadJSONL(f *testing.F) {
