@@ -103,7 +103,7 @@ func (in *input) keys(before int, opt *Options) (*table, error) {
 		order := json.NewDecoder(bytes.NewReader(head[:d.InputOffset()]))
 		head = head[d.InputOffset():]
 		order.Token()
-		for range object {
+		for order.More() { // also a key that is there twice
 			key, _ := order.Token()
 			name, _ := key.(string)
 			at := column(name)
