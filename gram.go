@@ -48,7 +48,7 @@ import (
 	"github.com/gramengine/gram/engine"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/flagtext"
-	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
@@ -120,10 +120,10 @@ func (o *Options) warn(format string, args ...any) {
 // Errors that [Load], [LoadFrom], [LoadIndex] and [ReadIndex] wrap, for [errors.Is]. Errors of
 // models in LIBSVM's text format wrap none of them.
 var (
-	ErrFormat    = model.ErrFormat    // the file is neither a model nor an index
-	ErrVersion   = model.ErrVersion   // the file was written by another version of the program
-	ErrDamaged   = model.ErrDamaged   // checksum mismatch, invalid contents, or truncated file
-	ErrTruncated = model.ErrTruncated // the file ends early; wraps ErrDamaged
+	ErrFormat    = archive.ErrFormat    // the file is neither a model nor an index
+	ErrVersion   = archive.ErrVersion   // the file was written by another version of the program
+	ErrDamaged   = archive.ErrDamaged   // checksum mismatch, invalid contents, or truncated file
+	ErrTruncated = archive.ErrTruncated // the file ends early; wraps ErrDamaged
 )
 
 // fieldError is an error of a lower package with the prefix "gram: ".

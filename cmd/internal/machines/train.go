@@ -181,7 +181,7 @@ func (t *train) write(ctx context.Context, e *cli.Env, m learn.Model) (int64, er
 		if t.to == "gram" || own == nil {
 			return m.Write(ctx, w)
 		}
-		labels, err := own.WriteLIBSVM(ctx, w, model.LIBSVMOptions{Precomputed: t.to == "libsvm-precomputed"})
+		labels, err := own.WriteLIBSVM(ctx, w, t.to == "libsvm-precomputed")
 		if err != nil {
 			return err
 		}

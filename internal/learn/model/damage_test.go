@@ -94,7 +94,7 @@ func TestContentsAreChecked(t *testing.T) {
 	} {
 		if _, err := Read(
 			ctx, bytes.NewReader(withHeader(t, tiny(), change)),
-		); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
+		); !errors.Is(err, archive.ErrDamaged) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
@@ -106,7 +106,7 @@ func TestContentsAreChecked(t *testing.T) {
 	} {
 		bad := bytes.Clone(file)
 		change(bad)
-		if _, err := Read(ctx, bytes.NewReader(signed(bad))); !errors.Is(err, ErrDamaged) ||
+		if _, err := Read(ctx, bytes.NewReader(signed(bad))); !errors.Is(err, archive.ErrDamaged) ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}

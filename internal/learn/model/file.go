@@ -3,17 +3,6 @@ package model
 import (
 	"context"
 	"io"
-
-	"github.com/gramengine/gram/internal/learn/archive"
-)
-
-// Errors that [Read] wraps for a file that isn't a model ([ErrFormat]), is of another version, ends too
-// early, or is damaged otherwise. ErrTruncated wraps ErrDamaged.
-var (
-	ErrFormat    = archive.ErrFormat
-	ErrVersion   = archive.ErrVersion
-	ErrTruncated = archive.ErrTruncated
-	ErrDamaged   = archive.ErrDamaged
 )
 
 // Write writes the model to a file of its own format. The same model has the same bytes on every platform.
@@ -26,6 +15,6 @@ func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Writ
 // highest byte first as much again. A file that claims to be larger than it is makes Read allocate no
 // more than what is there.
 //
-// Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged] and name the part that is damaged, or are those
+// Errors wrap the errors of package archive and name the part that is damaged, or are those
 // of r, or ctx.Err() within a second of cancellation, unless r blocks.
 func Read(ctx context.Context, r io.Reader) (*Model, error) { return Form.Read(ctx, r) }

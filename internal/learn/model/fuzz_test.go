@@ -39,7 +39,7 @@ func TestModelFile(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
 		var text strings.Builder
-		if _, err := m.WriteLIBSVM(ctx, &text, LIBSVMOptions{Precomputed: true}); err == nil {
+		if _, err := m.WriteLIBSVM(ctx, &text, true); err == nil {
 			if _, err := readText(text.String()); err != nil {
 				t.Fatalf("%v in\n%s", err, text.String())
 			}
@@ -74,7 +74,7 @@ func FuzzReadLIBSVM(f *testing.F) {
 		// Written again, support vectors lose stored zeros, and what follows from them: the
 		// columns.
 		var b strings.Builder
-		if _, err := m.WriteLIBSVM(ctx, &b, LIBSVMOptions{}); err != nil {
+		if _, err := m.WriteLIBSVM(ctx, &b, false); err != nil {
 			t.Fatal(err)
 		}
 		back, err := readText(b.String())
@@ -82,7 +82,7 @@ func FuzzReadLIBSVM(f *testing.F) {
 			t.Fatalf("%v in\n%s", err, b.String())
 		}
 		var again strings.Builder
-		if _, err := back.WriteLIBSVM(ctx, &again, LIBSVMOptions{}); err != nil {
+		if _, err := back.WriteLIBSVM(ctx, &again, false); err != nil {
 			t.Fatal(err)
 		}
 		if again.String() != b.String() {

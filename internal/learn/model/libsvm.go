@@ -22,16 +22,6 @@ func IsLIBSVM(begin []byte) bool {
 	return len(words) > 0 && slices.Contains(keywords, string(words[0]))
 }
 
-// LIBSVMOptions says how [Model.WriteLIBSVM] writes a model. The zero value works for kernels that
-// LIBSVM knows.
-type LIBSVMOptions struct {
-	// Precomputed writes the model for kernel values that the user brings. Any kernel can be
-	// written so; a support vector is the number of its training document, from 1. svm-predict then
-	// wants, for each test document, its kernel values with all training documents in their order.
-	// Default: LIBSVM computes the kernel.
-	Precomputed bool
-}
-
 // SyntaxError says where a file isn't a LIBSVM model.
 type SyntaxError struct {
 	File     string // as the user named it

@@ -227,9 +227,9 @@ func kernelFile(values [][]float64) string {
 }
 
 // libsvmText returns the model in LIBSVM's form.
-func libsvmText(t testing.TB, m *Model, opt LIBSVMOptions) (string, []int32) {
+func libsvmText(t testing.TB, m *Model, precomputed bool) (string, []int32) {
 	t.Helper()
 	var b bytes.Buffer
-	labels := musttest.Get(m.WriteLIBSVM(ctx, &b, opt))(t)
+	labels := musttest.Get(m.WriteLIBSVM(ctx, &b, precomputed))(t)
 	return b.String(), labels
 }

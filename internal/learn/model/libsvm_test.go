@@ -38,7 +38,7 @@ func TestSVMPredictAgrees(t *testing.T) {
 	for _, r := range all {
 		t.Run(r.String(), func(t *testing.T) {
 			m := r.train(t)
-			text, labels := libsvmText(t, m, LIBSVMOptions{})
+			text, labels := libsvmText(t, m, false)
 			docs := points(2, 20, 6, r.signed)
 			file := rawFile(docs)
 			got := decisions(t, m, docs)
@@ -76,7 +76,7 @@ func TestPrecomputed(t *testing.T) {
 	} {
 		m := r.train(t)
 		train, docs := points(1, 60, 6, false), points(2, 20, 7, false)
-		text, labels := libsvmText(t, m, LIBSVMOptions{Precomputed: true})
+		text, labels := libsvmText(t, m, true)
 		x := musttest.Get(m.Embedder.Transform(docs))(t)
 		y := musttest.Get(m.Embedder.Transform(train))(t)
 		file := kernelFile(evaluate(t, r.kernel, x, y))
@@ -97,7 +97,7 @@ func TestProbabilitiesAgree(t *testing.T) {
 	program(t, "svm-predict")
 	for _, classes := range [][]string{{"1", "2"}, nil} {
 		m := recipe{typ: CSVC, kernel: "rbf:gamma=0.25", sigmoids: true, classes: classes}.train(t)
-		text, labels := libsvmText(t, m, LIBSVMOptions{})
+		text, labels := libsvmText(t, m, false)
 		docs := points(2, 20, 6, false)
 		lines := predict(t, text, rawFile(docs), "-b", "1")
 		if want := fmt.Sprintf("[labels %s]", strings.Trim(fmt.Sprint(labels), "[]")); fmt.Sprint(lines[0]) != want {
@@ -216,7 +216,7 @@ func checkRead(t *testing.T, m *Model, text string, probable bool) {
 			t.Errorf("kernel %q, %v", m.Kernel, err)
 		}
 	}
-	again, _ := libsvmText(t, m, LIBSVMOptions{})
+	again, _ := libsvmText(t, m, false)
 	back := musttest.Get(ReadLIBSVM(ctx, strings.NewReader(again), "again"))(t)
 	same(t, back, m)
 	own := musttest.Get(Read(ctx, strings.NewReader(string(encode(t, m)))))(t)

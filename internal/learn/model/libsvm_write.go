@@ -26,10 +26,14 @@ import (
 // second is its mirror image, to the tolerance of the training. Classes without documents are left
 // out. Sigmoids are written if all machines have one, without a temperature.
 //
-// Errors: a kernel or an embedding that LIBSVM doesn't know, unless opt says Precomputed, and for that a support
+// If precomputed, it writes the model for kernel values that the user brings: any kernel can be written so, and a
+// support vector is the number of its training document, from 1. svm-predict then expects, for each test document, its
+// kernel values with all training documents in their order.
+//
+// Errors: a kernel or an embedding that LIBSVM doesn't know, unless precomputed, and for that a support
 // vector whose document isn't known; one-vs-rest of more classes, and separate labels; names of
 // classes that are numbers but not integers; an index above 2³¹-1.
-func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions) (labels []int32, err error) {
+func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) (labels []int32, err error) {
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM's form: %w", err) }
 	if labels, err = Labels(m.Classes); err != nil {
 		return fail(err)
@@ -38,7 +42,7 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, opt LIBSVMOptions)
 		m: m, kernel: libsvmKernel{typ: Precomputed},
 		w: bufio.NewWriterSize(archive.BoundWriter{Ctx: ctx, W: w}, archive.PieceBytes),
 	}
-	if !opt.Precomputed {
+	if !precomputed {
 		if m.Embedder.Views != nil {
 			return fail(fmt.Errorf("LIBSVM doesn't know views, expected one set of terms, or a precomputed kernel"))
 		}

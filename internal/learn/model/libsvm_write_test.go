@@ -51,7 +51,7 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 	} {
 		var b strings.Builder
 		if labels, err := c.m.WriteLIBSVM(
-			ctx, &b, LIBSVMOptions{Precomputed: c.precomputed},
+			ctx, &b, c.precomputed,
 		); err == nil || !strings.Contains(err.Error(), c.want) || labels != nil {
 			t.Errorf("%v, %v, expected %q", labels, err, c.want)
 		}
@@ -59,7 +59,7 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	var b strings.Builder
-	if _, err := one(func(*Model) {}).WriteLIBSVM(ended, &b, LIBSVMOptions{}); err == nil || b.Len() > 0 {
+	if _, err := one(func(*Model) {}).WriteLIBSVM(ended, &b, false); err == nil || b.Len() > 0 {
 		t.Errorf("after the end: %v and %q", err, b.String())
 	}
 }
@@ -71,7 +71,7 @@ func TestLIBSVMText(t *testing.T) {
 	m.SupportDoc[2] = 4
 	m.SupportClass[0], m.SupportClass[2] = 2, 0
 	m.Classifier.Machines[1].Coef = []float64{-0.1, 10}
-	text, labels := libsvmText(t, m, LIBSVMOptions{Precomputed: true})
+	text, labels := libsvmText(t, m, true)
 	if fmt.Sprint(labels) != "[1 2 3]" {
 		t.Errorf("labels %v", labels)
 	}
@@ -98,7 +98,7 @@ func TestLargeLIBSVMText(t *testing.T) {
 	}
 	m.Embedder = sparse.Embedding{}.Fit(m.Support)
 	m.Embedder.Open = true
-	text, _ := libsvmText(t, m, LIBSVMOptions{})
+	text, _ := libsvmText(t, m, false)
 	if len(text) < 2*archive.PieceBytes {
 		t.Fatalf("%d bytes", len(text))
 	}

@@ -145,7 +145,7 @@ func reread(t *testing.T, m *model.Model, libsvm bool) *model.Model {
 		return musttest.Get(model.Read(t.Context(), strings.NewReader(musttest.Written(t, m.Write))))(t)
 	}
 	var b bytes.Buffer
-	musttest.Get(m.WriteLIBSVM(t.Context(), &b, model.LIBSVMOptions{}))(t)
+	musttest.Get(m.WriteLIBSVM(t.Context(), &b, false))(t)
 	return musttest.Get(model.ReadLIBSVM(t.Context(), &b, "m.libsvm"))(t)
 }
 
