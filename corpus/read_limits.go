@@ -14,10 +14,11 @@ import (
 )
 
 // MemoryError reports that a computation exceeds a memory limit. What is the part that needs
-// memory, Need and Limit are in bytes. Machine is true if the limit is the free memory of the
-// machine, its container or ulimit. Enough is true if Need suffices for all of the work. For
-// reading, Source is the file, or file:line. Reading fails before it starts if the size is known by
-// then, otherwise when it exceeds the limit.
+// memory, Need and Limit are in bytes. By is the source of the limit in words, such as "-m allows
+// 60 MiB", or "". Machine is true if the limit is the free memory of the machine, its container or
+// ulimit. Enough is true if Need suffices for all of the work. For reading, Source is the file, or
+// file:line. Reading fails before it starts if the size is known by then, otherwise when it exceeds
+// the limit.
 type MemoryError = run.MemoryError
 
 // short returns a MemoryError for a source or a position in it.

@@ -11,7 +11,7 @@ import (
 )
 
 // MemoryError reports that a computation needs more memory than is allowed or free. It is returned
-// before the computation starts. Its fields What, Need, Limit, Machine, Enough and Source are
+// before the computation starts. Its fields What, Need, Limit, By, Machine, Enough and Source are
 // described at [corpus.MemoryError].
 type MemoryError = run.MemoryError
 
