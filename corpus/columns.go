@@ -115,6 +115,8 @@ type table struct {
 	known    map[string]bool   // keys of the first objects
 	ignored  func(at int) bool // reports whether a column is read only if an option names it; or nil
 	names    []string          // of the columns, as columnName returns them
+	indices  [2]map[string]int // first index of each name, in first and in names
+	repeated map[string]bool   // names that occur more than once in first
 	header   bool              // the first record has the names
 	guessed  bool              // which is likely, though no name is given
 	columns  []TableColumn
@@ -132,9 +134,17 @@ type table struct {
 func (t *table) find(opt *Options) {
 	t.label, t.text, t.group, t.id = -1, -1, -1, -1
 	t.columns = make([]TableColumn, len(t.first))
+	t.indices, t.repeated = [2]map[string]int{{}, {}}, map[string]bool{}
 	for i, name := range t.first {
 		t.names = append(t.names, columnName(name))
 		t.columns[i].Name = strings.Trim(name, "\ufeff")
+		for k, name := range []string{name, t.names[i]} {
+			if _, is := t.indices[k][name]; !is {
+				t.indices[k][name] = i
+			} else if k == 0 {
+				t.repeated[name] = true
+			}
+		}
 	}
 	t.noLabels = t.noLabels || opt.likeLabels && opt.LabelColumn != "" && t.place(opt.LabelColumn) < 0
 	if !t.noLabels {
@@ -172,14 +182,22 @@ func (t *table) find(opt *Options) {
 func (t *table) place(given string) int {
 	if n, err := strconv.Atoi(given); err == nil && !t.keys {
 		if n < 1 || n > len(t.first) && t.first != nil {
-			return slices.Index(t.first, given) // such as a year
+			return index(t.indices[0], given) // such as a year
 		}
 		return n - 1
 	}
-	if at := slices.Index(t.first, given); at >= 0 {
+	if at := index(t.indices[0], given); at >= 0 {
 		return at
 	}
-	return slices.Index(t.names, columnName(given))
+	return index(t.indices[1], columnName(given))
+}
+
+// index returns the index of a name, or -1.
+func index(of map[string]int, name string) int {
+	if at, is := of[name]; is {
+		return at
+	}
+	return -1
 }
 
 // take sets the kind of the column given by an option, unless given is empty, and returns its
@@ -229,14 +247,14 @@ func (t *table) set(at int, kind Kind) {
 	}
 }
 
-// twice reports whether a later column has the same name.
-func (t *table) twice(at int) bool { return slices.Contains(t.first[at+1:], t.first[at]) }
+// twice reports whether another column has the same name.
+func (t *table) twice(at int) bool { return t.repeated[t.first[at]] }
 
 // free returns the first column, in the order of names, with one of the names and without a kind,
 // or -1.
 func (t *table) free(names []string, kind Kind) int {
 	for _, name := range names {
-		at := slices.Index(t.names, name)
+		at := index(t.indices[1], name)
 		if at >= 0 && (t.columns[at].Kind == "" || t.columns[at].Kind == kind) {
 			return at
 		}

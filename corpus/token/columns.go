@@ -73,11 +73,13 @@ type Columns []Column
 func (t Tokenizer) Columns() Columns {
 	views, _ := t.Split()
 	var columns Columns
+	indices := map[string]int{}
 	for _, v := range views {
 		for _, name := range v.Columns {
-			at := columns.Index(name)
-			if at < 0 {
+			at, ok := indices[name]
+			if !ok {
 				at, columns = len(columns), append(columns, Column{Name: name})
+				indices[name] = at
 			}
 			c := &columns[at]
 			switch v.Analyzer {
@@ -99,9 +101,13 @@ func (t Tokenizer) HasColumns() bool {
 	return err == nil && len(views) > 0 && views[0].Columns != nil
 }
 
-// Index returns the index of the column called name, or -1.
-func (c Columns) Index(name string) int {
-	return slices.IndexFunc(c, func(of Column) bool { return of.Name == name })
+// indicesOf returns the first index of each name.
+func indicesOf(names []string) map[string]int {
+	indices := make(map[string]int, len(names))
+	for i, name := range slices.Backward(names) {
+		indices[name] = i
+	}
+	return indices
 }
 
 // Names returns the names of the columns.
@@ -120,9 +126,12 @@ func (c Columns) HasNumbers() bool {
 // From returns the index in names of each column, or -1 for a missing column. It fails if a text
 // column or all columns are missing.
 func (c Columns) From(names []string) ([]int, error) {
-	from, found := make([]int, len(c)), false
+	from, found, indices := make([]int, len(c)), false, indicesOf(names)
 	for i, column := range c {
-		from[i] = slices.Index(names, column.Name)
+		from[i] = -1
+		if at, ok := indices[column.Name]; ok {
+			from[i] = at
+		}
 		found = found || from[i] >= 0
 		if from[i] < 0 && (!column.MayMiss() || !found && i == len(c)-1) {
 			return nil, &ColumnError{column.Name, "no such column among " + strings.Join(names, ", "),
@@ -164,7 +173,8 @@ func (c Columns) Fields(object map[string]any) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	unknown := slices.IndexFunc(names, func(name string) bool { return c.Index(name) < 0 })
+	known := indicesOf(c.Names())
+	unknown := slices.IndexFunc(names, func(name string) bool { _, ok := known[name]; return !ok })
 	fields := make([]string, len(c))
 	for i, column := range c {
 		if from[i] < 0 && unknown >= 0 { // the column's name may be misspelt
@@ -272,13 +282,14 @@ func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
 		}
 	}
 	views, err := t.Split()
+	indices := indicesOf(columns.Names())
 	for i := range views {
 		v := &views[i]
 		if v.Analyzer != Numbers || v.knots != nil {
 			continue
 		}
 		for _, name := range v.Columns {
-			x := values[columns.Index(name)]
+			x := values[indices[name]]
 			if len(x) == 0 {
 				return t, fmt.Errorf("token: no numbers in column %s of %d rows", name, len(rows))
 			}
@@ -420,6 +431,7 @@ func (v View) String() string {
 // separated by commas and followed by =.
 func cutColumns(s string) (columns []string, rest string, err error) {
 	rest = s
+	seen := map[string]bool{}
 	for {
 		var name string
 		rest = strings.TrimLeft(rest, " ")
@@ -433,11 +445,11 @@ func cutColumns(s string) (columns []string, rest string, err error) {
 		} else {
 			return nil, s, errors.New("expected columns, =, and how they are cut, such as title,body=words")
 		}
-		if name == "" || rest == "" || rest[0] != ',' && rest[0] != '=' || slices.Contains(columns, name) {
+		if name == "" || rest == "" || rest[0] != ',' && rest[0] != '=' || seen[name] {
 			return nil, s, errors.New("expected distinct column names separated by commas and followed by =, such as " +
 				"title,body=words")
 		}
-		columns = append(columns, name)
+		columns, seen[name] = append(columns, name), true
 		if rest[0] == '=' {
 			return columns, rest[1:], nil
 		}

@@ -270,9 +270,10 @@ type givenTerm struct {
 func newViewScanners(views []View) (*viewScanners, error) {
 	out := &viewScanners{scanners: make([]*Scanner, len(views)), views: views, of: make([][]int, len(views))}
 	out.columns = Tokenizer{Views: joinViews(views)}.Columns()
+	indices := indicesOf(out.columns.Names())
 	for i, v := range views {
 		for _, name := range v.Columns {
-			out.of[i] = append(out.of[i], out.columns.Index(name))
+			out.of[i] = append(out.of[i], indices[name])
 		}
 		if v.Analyzer == Numbers || v.Analyzer == Categories { // the row has added its terms
 			out.scanners[i] = &Scanner{}

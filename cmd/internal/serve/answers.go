@@ -141,7 +141,7 @@ func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 		var fields map[string]json.RawMessage
 		json.Unmarshal(body, &fields)
 		rows, wrapped := fields["rows"]
-		if !wrapped || columns.Index("rows") >= 0 {
+		if !wrapped || slices.Contains(columns.Names(), "rows") {
 			break
 		}
 		if jsonType(rows) != "an array" {
