@@ -116,7 +116,7 @@ type table struct {
 	ignored  func(at int) bool // reports whether a column is read only if an option names it; or nil
 	names    []string          // of the columns, as columnName returns them
 	indices  [2]map[string]int // first index of each name, in first and in names
-	repeated map[string]bool   // names that occur more than once in first
+	count    map[string]int    // number of columns with each name in first
 	header   bool              // the first record has the names
 	guessed  bool              // which is likely, though no name is given
 	columns  []TableColumn
@@ -134,18 +134,13 @@ type table struct {
 func (t *table) find(opt *Options) {
 	t.label, t.text, t.group, t.id = -1, -1, -1, -1
 	t.columns = make([]TableColumn, len(t.first))
-	t.indices, t.repeated = [2]map[string]int{{}, {}}, map[string]bool{}
+	t.count = map[string]int{}
 	for i, name := range t.first {
 		t.names = append(t.names, columnName(name))
 		t.columns[i].Name = strings.Trim(name, "\ufeff")
-		for k, name := range []string{name, t.names[i]} {
-			if _, is := t.indices[k][name]; !is {
-				t.indices[k][name] = i
-			} else if k == 0 {
-				t.repeated[name] = true
-			}
-		}
+		t.count[name]++
 	}
+	t.indices = [2]map[string]int{token.Indices(t.first), token.Indices(t.names)}
 	t.noLabels = t.noLabels || opt.likeLabels && opt.LabelColumn != "" && t.place(opt.LabelColumn) < 0
 	if !t.noLabels {
 		t.take(opt.LabelColumn, KindLabel, "LabelColumn")
@@ -248,7 +243,7 @@ func (t *table) set(at int, kind Kind) {
 }
 
 // twice reports whether another column has the same name.
-func (t *table) twice(at int) bool { return t.repeated[t.first[at]] }
+func (t *table) twice(at int) bool { return t.count[t.first[at]] > 1 }
 
 // free returns the first column, in the order of names, with one of the names and without a kind,
 // or -1.
@@ -450,7 +445,7 @@ const maxColumnsWeight = 1000
 // views makes views of the columns: one of each text by the given tokenizer, one of all categories
 // and one of all numbers. Without texts all columns have the same weight.
 func (t *table) views(cut Tokenizer, texts, others []int) {
-	var parts []string
+	var out []token.View
 	name := func(i int) string {
 		if !t.header {
 			return strconv.Itoa(i + 1)
@@ -461,11 +456,7 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 		for _, i := range of {
 			v.Columns = append(v.Columns, name(i))
 		}
-		text := v.String()
-		if v.Weight != 1 {
-			text = strconv.FormatFloat(v.Weight, 'g', -1, 64) + "*" + text
-		}
-		parts = append(parts, text)
+		out = append(out, v)
 	}
 	views, _ := cut.Split()
 	if views == nil {
@@ -480,25 +471,20 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 			add(v, i)
 		}
 	}
-	var of [2][]int
-	for _, i := range others {
-		k := 0
-		if t.columns[i].Kind == KindNumber {
-			k = 1
+	for _, kind := range []Kind{KindCategory, KindNumber} {
+		of := slices.DeleteFunc(slices.Clone(others), func(i int) bool { return t.columns[i].Kind != kind })
+		v := token.View{Tokenizer: Tokenizer{Analyzer: token.Categories}, Weight: 1}
+		if kind == KindNumber {
+			v.Analyzer = token.Numbers
 		}
-		of[k] = append(of[k], i)
+		if len(texts) == 0 && len(of) < len(others) {
+			v.Weight = float64(min(len(of), maxColumnsWeight))
+		}
+		if len(of) > 0 {
+			add(v, of...)
+		}
 	}
-	for k, analyzer := range []token.Analyzer{token.Categories, token.Numbers} {
-		if of[k] == nil {
-			continue
-		}
-		v := token.View{Tokenizer: Tokenizer{Analyzer: analyzer}, Weight: 1}
-		if len(texts) == 0 && of[1-k] != nil {
-			v.Weight = float64(min(len(of[k]), maxColumnsWeight))
-		}
-		add(v, of[k]...)
-	}
-	t.tokenizer = Tokenizer{Views: strings.Join(parts, " + ")}.WithPairs(true)
+	t.tokenizer = token.OfViews(out).WithPairs(true)
 	t.inferred = cut.WithPairs(false) == Tokenizer{}
 	t.text = -1
 	for _, c := range t.tokenizer.Columns() {
@@ -567,6 +553,14 @@ func plainNumber(s string, comma bool) string {
 		s += "." + fraction
 	}
 	return s
+}
+
+// tokenizerOr returns the tokenizer with views of the columns, or else if there are none.
+func (t *table) tokenizerOr(other Tokenizer) Tokenizer {
+	if t.tokenizer == (Tokenizer{}) {
+		return other
+	}
+	return t.tokenizer
 }
 
 // fields returns the fields of the tokenizer's columns.

@@ -383,3 +383,22 @@ func TestViewsWithoutTerms(t *testing.T) {
 		}
 	}
 }
+
+// A row of another length is an error, not a panic.
+func TestShortRow(t *testing.T) {
+	tokenizer := musttest.Get(token.Parse("a=word + b=word"))(t)
+	const want = "row 1: 1 fields, expected 2"
+	for _, columns := range [][]string{{"a", "b"}, {"b", "a"}} {
+		rows := [][]string{{"x", "y"}, {"z"}}
+		for _, opt := range []Options{{}, {Tokenizer: tokenizer}} {
+			if _, err := FromRows(t.Context(), columns, rows, nil, opt); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("columns %v, tokenizer %s: %v", columns, opt.Tokenizer, err)
+			}
+		}
+		counter := musttest.Get(NewCounter(tokenizer, nil))(t)
+		_, _, err := counter.CountUnknown(t.Context(), Raw{Columns: columns, Rows: rows})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("columns %v, counter: %v", columns, err)
+		}
+	}
+}

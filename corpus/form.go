@@ -52,23 +52,17 @@ type Form struct {
 
 // Validate returns an error if the format, the encoding or ZeroBased is invalid.
 func (f Form) Validate() error {
-	if err := checkFormat(f.Format); err != nil {
-		return err
+	if names := Formats(); f.Format != FormatAuto && !slices.Contains(names, string(f.Format)) {
+		return fmt.Errorf("corpus: format %q, expected one of %s", string(f.Format), strings.Join(names, ", "))
 	}
-	if err := checkZeroBased(f.ZeroBased); err != nil {
-		return err
+	if f.ZeroBased != "" && f.ZeroBased != "true" && f.ZeroBased != "false" {
+		return fmt.Errorf("corpus: ZeroBased is %q, expected true or false", f.ZeroBased)
 	}
-	if _, err := parseColumns(f.Columns); err != nil {
-		return err
+	if _, err := charset.Lookup(f.Encoding); err != nil {
+		return fmt.Errorf("corpus: %w", err)
 	}
-	return CheckEncoding(f.Encoding)
-}
-
-func checkZeroBased(value string) error {
-	if value != "" && value != "true" && value != "false" {
-		return fmt.Errorf("corpus: ZeroBased is %q, expected true or false", value)
-	}
-	return nil
+	_, err := parseColumns(f.Columns)
+	return err
 }
 
 // extensionOf returns the extension of a file's name in lower case, without that of a compressed
@@ -120,42 +114,31 @@ func (in *input) takeColumns(o *Options) {
 	head, _ := in.r.Peek(32 << 10) // an error recurs when the file is read
 	f, extension := o.Like, extensionOf(in.name)
 	line, _, _ := bytes.Cut(head, []byte("\n"))
-	tabs, json := bytes.IndexByte(line, '\t') >= 0, len(line) > 0 && (line[0] == '{' || line[0] == '[')
-	if json {
-		has := func(name string) bool { return name != "" && bytes.Contains(head, []byte(strconv.Quote(name))) }
-		if has(f.TextColumn) || f.TextColumn == "" && has(f.LabelColumn) {
-			o.LabelColumn, o.TextColumn, o.likeLabels = f.LabelColumn, f.TextColumn, true
-			o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
-		}
-		return
-	}
-	separators := ",;"
-	if tabs {
-		separators = "\t"
+	json := len(line) > 0 && (line[0] == '{' || line[0] == '[')
+	separators, format := ",;", FormatCSV
+	if bytes.IndexByte(line, '\t') >= 0 {
+		separators, format = "\t", FormatTSV
 	}
 	names := strings.FieldsFunc(string(line), func(c rune) bool { return strings.ContainsRune(separators, c) })
 	for i := range names {
 		names[i] = columnName(names[i])
 	}
-	has := func(name string) bool { return name != "" && slices.Contains(names, columnName(name)) }
-	switch {
-	case len(names) < 2 || o.Format != FormatAuto && o.Format != FormatCSV && o.Format != FormatTSV:
-		return
-	case (len(names) > 2 || has(f.LabelColumn) || !tabs) &&
-		(has(f.TextColumn) || f.TextColumn == "" && has(f.LabelColumn)):
+	has := func(name string) bool {
+		if json {
+			return name != "" && bytes.Contains(head, []byte(strconv.Quote(name)))
+		}
+		return name != "" && slices.Contains(names, columnName(name))
+	}
+	table := !json && len(names) > 1 && (o.Format == FormatAuto || o.Format == FormatCSV || o.Format == FormatTSV)
+	table = table && (len(names) > 2 || has(f.LabelColumn) || format == FormatCSV)
+	if (json || table) && (has(f.TextColumn) || f.TextColumn == "" && has(f.LabelColumn)) {
 		o.LabelColumn, o.TextColumn, o.likeLabels = f.LabelColumn, f.TextColumn, true
 		o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
-	case extension == ".tsv" && len(names) > 2:
-		if label := slices.IndexFunc(labelNames, has); label >= 0 && slices.ContainsFunc(textNames, has) {
-			o.LabelColumn = labelNames[label]
+		if table && o.Format == FormatAuto && extension != ".csv" && extension != ".tsv" {
+			o.Format = format
 		}
-		return
-	default:
-		return
-	}
-	if o.Format == FormatAuto && extension != ".csv" && extension != ".tsv" {
-		if o.Format = FormatCSV; tabs {
-			o.Format = FormatTSV
-		}
+	} else if label := slices.IndexFunc(labelNames, has); table && extension == ".tsv" && len(names) > 2 &&
+		label >= 0 && slices.ContainsFunc(textNames, has) {
+		o.LabelColumn = labelNames[label]
 	}
 }

@@ -82,12 +82,10 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 		}
 		for name := range bytes.SplitSeq(s, separator) {
 			if name = bytes.TrimSpace(name); len(name) == 0 || string(name) == noLabel {
-				p.ids = p.ids[:start]
 				return fault("label "+quote(s), labelExpected)
 			}
 			if p.numeric {
 				if v, err := strconv.ParseFloat(string(name), 64); err == nil && v-v != 0 {
-					p.ids = p.ids[:start]
 					return fault("label "+quote(name), "a name or a finite number")
 				}
 				name = []byte(canonicalNumber(string(name)))
@@ -130,7 +128,6 @@ func (p *labelPiece) put(name []byte, start int) *SyntaxError {
 		}
 	}
 	if at := p.at[id]; at >= start && at < len(p.ids) && p.ids[at] == id {
-		p.ids = p.ids[:start]
 		return fault("label "+quote(name)+" twice", "every label of a document once")
 	}
 	p.at[id] = len(p.ids)
@@ -194,14 +191,6 @@ func canonicalNumber(name string) string {
 
 // addNone appends a document without a label.
 func (p *labelPiece) addNone() { p.end(len(p.ids)) }
-
-// dropLast removes the document that was added last.
-func (p *labelPiece) dropLast() {
-	n := len(p.counts) - 1
-	p.ids = p.ids[:len(p.ids)-int(p.counts[n])]
-	p.counts = p.counts[:n]
-	p.last, p.lastN = append(p.last[:0], noLabel...), 0
-}
 
 // aName is the memory of a name in the slices and maps of a piece and of the corpus, beside its text, where these
 // have just grown.

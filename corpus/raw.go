@@ -53,11 +53,11 @@ func bytesOf(row []string) int64 {
 // Text returns document i in readable form: its text, or its fields with their columns, as in
 // "title: bike; price: 3". It is empty if r holds no documents.
 func (r Raw) Text(i int) string {
-	if r.Rows == nil {
-		if r.Texts == nil {
-			return ""
-		}
+	switch {
+	case r.Texts != nil:
 		return r.Texts[i]
+	case r.Rows == nil:
+		return ""
 	}
 	var parts []string
 	for k, field := range r.Rows[i] {
@@ -68,10 +68,32 @@ func (r Raw) Text(i int) string {
 	return strings.Join(parts, "; ")
 }
 
+// fields returns the fields of document i, or its text as the only field.
+func (r Raw) fields(i int) []string {
+	if r.Rows == nil {
+		return r.Texts[i : i+1]
+	}
+	return r.Rows[i]
+}
+
+// checkRows returns an error if a row doesn't have a field per column.
+func (r Raw) checkRows() error {
+	for i, row := range r.Rows {
+		if len(row) != len(r.Columns) {
+			return fmt.Errorf("corpus: row %d: %d fields, expected %d, one for each of the columns %s", i, len(row),
+				len(r.Columns), strings.Join(r.Columns, ", "))
+		}
+	}
+	return nil
+}
+
 // cutBy returns the documents in the form that a tokenizer takes: texts, or rows with a field per
 // column.
 func (r Raw) cutBy(t Tokenizer) (Raw, error) {
 	columns := t.Columns()
+	if err := r.checkRows(); err != nil {
+		return r, err
+	}
 	switch names := columns.Names(); {
 	case columns == nil && r.Rows != nil:
 		return r, fmt.Errorf("corpus: rows with the columns %s, expected texts", strings.Join(r.Columns, ", "))
@@ -88,15 +110,6 @@ func (r Raw) cutBy(t Tokenizer) (Raw, error) {
 	}
 }
 
-// count adds the terms of document i to the counter, and returns the number of missing numbers.
-func (r Raw) count(c *termCounter, i int) (missing int, err error) {
-	if r.Rows != nil {
-		return c.addRow(r.Rows[i])
-	}
-	c.add([]byte(r.Texts[i]))
-	return 0, nil
-}
-
 // FromRows makes a corpus of rows in memory. Each row has a field per column. opt.Tokenizer must
 // have views of columns; other columns are ignored. labels, options and errors are as for
 // [FromTexts].
@@ -108,28 +121,23 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 	if len(columns) == 0 {
 		return nil, fault("no columns", "at least one").at("rows", 0)
 	}
-	for i, row := range rows {
-		if len(row) != len(columns) {
-			return nil, fmt.Errorf("corpus: row %d: %d fields, expected %d, one for each of the columns %s", i, len(row),
-				len(columns), strings.Join(columns, ", "))
-		}
+	if err := raw.checkRows(); err != nil {
+		return nil, err
 	}
 	t := &table{first: columns, near: rows[:min(len(rows), nearRows)], header: true, noLabels: true}
 	if t.find(&opt); t.bad != nil {
 		return nil, t.bad.at("rows", 0)
 	}
+	opt.Tokenizer = t.tokenizerOr(opt.Tokenizer)
+	raw = Raw{Columns: opt.Tokenizer.Columns().Names()}
 	var names []string
 	for _, row := range rows {
-		if t.row == nil {
-			raw.Texts = append(raw.Texts, row[t.text])
-		}
 		if t.id >= 0 {
 			names = append(names, row[t.id])
 		}
-	}
-	if raw.Rows = nil; t.row != nil {
-		raw.Columns, opt.Tokenizer = t.tokenizer.Columns().Names(), t.tokenizer
-		for _, row := range rows {
+		if t.row == nil {
+			raw.Texts = append(raw.Texts, row[t.text])
+		} else {
 			raw.Rows = append(raw.Rows, t.fields(row))
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -281,7 +280,7 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 
 // check returns an error if options are out of range or contradict each other.
 func (o *Options) check() error {
-	if err := checkFormat(o.Format); err != nil {
+	if err := o.Form.Validate(); err != nil {
 		return err
 	}
 	names := [...]string{"Workers", "MinDF", "MaxDF", "MaxLineBytes", "MemoryBytes"}
@@ -301,42 +300,18 @@ func (o *Options) check() error {
 	if !utf8.ValidString(o.LabelSeparator) {
 		return fmt.Errorf("corpus: LabelSeparator %q, expected UTF-8", o.LabelSeparator)
 	}
-	if _, err := parseColumns(o.Columns); err != nil {
-		return err
-	}
 	if err := o.Tokenizer.Validate(); err != nil {
 		return fmt.Errorf("corpus: Tokenizer: %w", err)
 	}
 	if o.TokenizerLater != nil && o.Tokenizer.Canonical() != (Tokenizer{}) {
 		return fmt.Errorf("corpus: Tokenizer and TokenizerLater must not both be set")
 	}
-	if err := checkZeroBased(o.ZeroBased); err != nil {
-		return err
-	}
 	if err := o.Like.Validate(); err != nil {
 		return fmt.Errorf("%w: Like", err)
 	}
-	var err error
-	if o.form.charset, err = charset.Lookup(o.Encoding); err != nil {
-		return fmt.Errorf("corpus: %w", err)
-	}
-	_, err = columnsOf(&intern.Table{}, o.Vocabulary)
+	o.form.charset, _ = charset.Lookup(o.Encoding)
+	_, err := columnsOf(&intern.Table{}, o.Vocabulary)
 	return err
-}
-
-func checkFormat(format Format) error {
-	if names := Formats(); format != FormatAuto && !slices.Contains(names, string(format)) {
-		return fmt.Errorf("corpus: format %q, expected one of %s", string(format), strings.Join(names, ", "))
-	}
-	return nil
-}
-
-// CheckEncoding returns an error if an encoding is unknown.
-func CheckEncoding(name string) error {
-	if _, err := charset.Lookup(name); err != nil {
-		return fmt.Errorf("corpus: %w", err)
-	}
-	return nil
 }
 
 // askTokenizer calls TokenizerLater or, without it, adds pairs to Tokenizer, at the first call.

@@ -137,21 +137,18 @@ func (in *input) detect() (format Format, guessed string, err error) {
 			line++
 			continue
 		}
-		if found := findFormat(func(f *fileFormat) bool { return f.line != nil && f.line(l) }); found != nil {
+		found := findFormat(func(f *fileFormat) bool { return f.line != nil && f.line(l) })
+		switch unnamed := in.stream && extension == ""; {
+		case found != nil:
 			format = found.name
-		}
-		if format == FormatAuto && in.stream && extension == "" && isHeader(bytes.TrimSpace(l)) {
+		case unnamed && isHeader(bytes.TrimSpace(l)):
 			format = FormatCSV
-		}
-		if format == FormatAuto && (extension == ".txt" || in.stream && extension == "") && bytes.IndexByte(head, '\t') < 0 {
+		case (extension == ".txt" || unnamed) && bytes.IndexByte(head, '\t') < 0:
 			format = FormatLines
-		}
-		if format == FormatAuto {
-			return "", "", &SyntaxError{
-				File: in.name, Line: line, Found: quote(bytes.TrimSpace(l)),
-				Expected: "label index:value ..., label<TAB>text, JSON objects, or a MatrixMarket banner",
-				Option:   "Format", Remedy: "lines takes it for texts without labels, csv for a table",
-			}
+		default:
+			return "", "", fault(quote(bytes.TrimSpace(l)),
+				"label index:value ..., label<TAB>text, JSON objects, or a MatrixMarket banner").
+				withOption("Format", "lines takes it for texts without labels, csv for a table").at(in.name, line)
 		}
 		return format, fmt.Sprintf("%s from line %d", format, line), nil
 	}

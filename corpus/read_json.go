@@ -39,23 +39,20 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	if err != nil {
 		return nil, err
 	}
-	keys := &jsonKeys{label: labelNames, text: textNames, columns: opt.Tokenizer.Columns(),
-		labelGiven: opt.LabelColumn != "" && !opt.likeLabels, known: t.known}
-	of := func(at int, default_ []string) []string {
+	of := func(at int, usual []string) []string {
 		if at < 0 || at >= len(t.first) {
-			return default_
+			return usual
 		}
 		return t.first[at : at+1]
 	}
-	keys.label, keys.text = of(t.label, keys.label), of(t.text, keys.text)
-	keys.group, keys.id = of(t.group, nil), of(t.id, nil)
+	keys := &jsonKeys{label: of(t.label, labelNames), text: of(t.text, textNames), group: of(t.group, nil),
+		id: of(t.id, nil), columns: opt.Tokenizer.Columns(), known: t.known,
+		labelGiven: opt.LabelColumn != "" && !opt.likeLabels}
 	var c *Corpus
 	if before > 0 {
-		skipped, bad := in.skip(before)
-		if bad != nil {
-			return nil, in.readError(1, bad)
+		if err := in.skip(before); err != nil {
+			return nil, err
 		}
-		in.line += int64(skipped)
 		in.quoted = '['
 		c, err = readTexts(ctx, in, opt, m, "an array of objects",
 			func(p *textPiece, check textCheck, data []byte) *SyntaxError {
@@ -76,12 +73,9 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 // keys detects the columns of JSON objects, which begin after so many bytes. A column that at most
 // half of the first objects have, or that holds arrays or objects, is ignored unless an option names it.
 func (in *input) keys(before int, opt *Options) (*table, error) {
-	if err := in.begin(opt); err != nil {
+	head, err := in.beginRows(opt)
+	if err != nil {
 		return nil, err
-	}
-	head, err := in.r.Peek(nearBytes)
-	if err != nil && err != io.EOF {
-		return nil, in.readError(in.line, err)
 	}
 	t, place, nested := &table{header: true, keys: true, known: map[string]bool{}}, map[string]int{}, map[int]bool{}
 	column := func(key string) int {
@@ -134,9 +128,7 @@ func (in *input) keys(before int, opt *Options) (*table, error) {
 	if t.find(opt); t.bad != nil && t.near != nil {
 		return nil, t.bad.at(in.name, in.line)
 	}
-	if t.tokenizer != (Tokenizer{}) {
-		opt.Tokenizer = t.tokenizer
-	}
+	opt.Tokenizer = t.tokenizerOr(opt.Tokenizer)
 	return t, nil
 }
 

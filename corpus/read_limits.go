@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
-	"sort"
 	"sync/atomic"
 
 	"github.com/gramengine/gram/internal/run"
@@ -215,30 +214,21 @@ func (o *Options) bound(m *meter) {
 // rows warns of rows without terms, and of values that may have been rounded to float32. at returns
 // the position of a row.
 func (w *warnings) rows(m *sparse.CSR, at func(row int) string) {
-	count, first := int64(0), 0
+	const whole = 1 << 24 // the first whole number whose successor isn't a float32
+	var empty, rounded tally
 	for i := range m.Rows() {
 		_, values := m.Row(i)
 		if !slices.ContainsFunc(values, func(v float32) bool { return v != 0 }) {
-			if count++; count == 1 {
-				first = i
+			empty.add(1, int32(i))
+		}
+		for _, v := range values {
+			if v >= whole || v <= -whole {
+				rounded.add(1, int32(i))
 			}
 		}
 	}
-	if count > 0 {
-		w.add("document without terms, kept as an empty row", count, at(first))
-	}
-	const whole = 1 << 24 // the first whole number whose successor isn't a float32
-	count = 0
-	for k, v := range m.Values {
-		if v >= whole || v <= -whole {
-			if count++; count == 1 {
-				first = sort.Search(m.Rows(), func(i int) bool { return m.Offsets[i+1] > int64(k) })
-			}
-		}
-	}
-	if count > 0 {
-		w.add("value beyond ±16,777,215, where float32 rounds whole numbers", count, at(first))
-	}
+	w.add("document without terms, kept as an empty row", empty.count, at(int(empty.first)))
+	w.add("value beyond ±16,777,215, where float32 rounds whole numbers", rounded.count, at(int(rounded.first)))
 }
 
 // vectorCorpus makes a corpus of vectors without labels. what is the name of a column in messages.

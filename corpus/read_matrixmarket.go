@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -340,18 +339,8 @@ func joinEntries(
 			}
 		}
 	}
-	return m, run.Chunks(ctx, opt.Workers, m.Rows(), func(_, lo, hi int) error {
-		var s rowSorter
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			terms, values := m.Row(i)
-			s.sort(terms, values)
-			for k := 1; k < len(terms); k++ {
-				if terms[k] == terms[k-1] {
-					return h.repeated(file, uint32(i), terms[k], pieces)
-				}
-			}
-		}
-		return nil
+	return m, sortRows(ctx, opt.Workers, m, func(row int, column uint32) error {
+		return h.repeated(file, uint32(row), column, pieces)
 	})
 }
 

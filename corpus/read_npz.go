@@ -122,18 +122,10 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 		return nil, r.fail(fmt.Sprintf("%d columns (indices) and %d values (data)", len(out.Terms), len(out.Values)),
 			fmt.Sprintf("%d each, as indptr says", n))
 	}
-	var s rowSorter
-	for i := range out.Rows() {
-		terms, values := out.Row(i)
-		s.sort(terms, values)
-		for k := 1; k < len(terms); k++ {
-			if terms[k] == terms[k-1] {
-				return nil, r.fail(fmt.Sprintf("row %d: column %d twice", i, terms[k]),
-					"each once, as matrix.sum_duplicates() leaves them")
-			}
-		}
-	}
-	return out, nil
+	return out, sortRows(r.ctx, r.opt.Workers, out, func(row int, column uint32) error {
+		return r.fail(fmt.Sprintf("row %d: column %d twice", row, column),
+			"each once, as matrix.sum_duplicates() leaves them")
+	})
 }
 
 // directoryBytes bounds what opening a .npz file reads of it: the end and the list of its members, of

@@ -1,7 +1,6 @@
 package corpus
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"strconv"
@@ -111,13 +110,7 @@ func parseFloat(token []byte) (float32, *SyntaxError) {
 		return v, nil
 	}
 	const expected = "a finite number"
-	unsigned := bytes.TrimLeft(token, "+-")
-	if len(unsigned) > 0 && (unsigned[0]|0x20 == 'n' || unsigned[0]|0x20 == 'i') {
-		if _, err := strconv.ParseFloat(string(token), 32); err == nil {
-			return 0, fault("value "+string(token), expected)
-		}
-	}
-	// ParseFloat also reads hexadecimal numbers and underscores, which these formats don't have.
+	// ParseFloat also reads NaN, Inf, hexadecimal numbers and underscores.
 	for _, c := range token {
 		if !('0' <= c && c <= '9' || c == '.' || c == '-' || c == '+' || c|0x20 == 'e') {
 			return 0, fault("value "+quote(token), expected)

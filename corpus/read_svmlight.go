@@ -118,7 +118,6 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *SyntaxErr
 		bad = fault("no qid", "label qid:N index:value ...").withOption("GroupColumn", "asks for it")
 	}
 	if bad != nil {
-		out.labels.dropLast()
 		return bad
 	}
 	if p.groups {

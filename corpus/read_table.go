@@ -23,19 +23,15 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 	if t.bad != nil {
 		return nil, t.bad.at(in.name, 1)
 	}
-	if t.tokenizer != (Tokenizer{}) {
-		opt.Tokenizer = t.tokenizer
-	}
+	opt.Tokenizer = t.tokenizerOr(opt.Tokenizer)
 	if opt.TextColumn == "" && t.header && t.row == nil && t.text >= 0 && len(t.first) > 2 &&
 		!slices.Contains(textNames, t.names[t.text]) {
 		opt.TextColumn = t.first[t.text] // for similar sources
 	}
 	if t.header {
-		skipped, err := in.skip(t.length)
-		if err != nil {
-			return nil, in.readError(1, err)
+		if err := in.skip(t.length); err != nil {
+			return nil, err
 		}
-		in.line += int64(skipped)
 	}
 	in.quoted = t.separator
 	p := &tableParser{opt.MaxLineBytes, t}
@@ -51,30 +47,34 @@ func readTable(ctx context.Context, in *input, opt *Options, m *meter, t *table)
 // nearBytes is the size of the beginning of a table in which columns are detected.
 const nearBytes = 64 << 10
 
-// begin prepares the reading of rows.
-func (in *input) begin(opt *Options) error {
+// beginRows prepares the reading of rows, and returns the beginning of the file.
+func (in *input) beginRows(opt *Options) ([]byte, error) {
 	if !opt.Strict {
 		if err := in.notBinary(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	opt.rows = true
-	return opt.askTokenizer()
-}
-
-// table finds the columns of a table by the options and its beginning, which it leaves unread.
-func (in *input) table(separator byte, opt *Options) (*table, error) {
-	if err := in.begin(opt); err != nil {
+	if err := opt.askTokenizer(); err != nil {
 		return nil, err
 	}
 	head, err := in.r.Peek(nearBytes)
 	if err != nil && err != io.EOF {
 		return nil, in.readError(in.line, err)
 	}
+	return head, nil
+}
+
+// table finds the columns of a table by the options and its beginning, which it leaves unread.
+func (in *input) table(separator byte, opt *Options) (*table, error) {
+	head, err := in.beginRows(opt)
+	if err != nil {
+		return nil, err
+	}
 	t, r := &table{separator: separator}, newCSV(bytes.NewReader(head), separator)
 	for {
 		record, bad := r.Read()
-		switch cut := err == nil && int(r.InputOffset()) == len(head); {
+		switch cut := len(head) == nearBytes && int(r.InputOffset()) == len(head); {
 		case bad != nil || cut: // the parser reports the error
 			t.find(opt)
 			return t, nil
@@ -93,15 +93,15 @@ func newCSV(r io.Reader, separator byte) *csv.Reader {
 	return c
 }
 
-// skip skips n bytes and returns the number of line ends in them.
-func (in *input) skip(n int) (lines int, err error) {
+// skip skips the first n bytes, which have been peeked at.
+func (in *input) skip(n int) error {
 	head, err := in.r.Peek(n)
 	if err != nil {
-		return 0, err
+		return in.readError(1, err)
 	}
-	lines = bytes.Count(head, []byte{'\n'})
-	_, err = in.r.Discard(n)
-	return lines, err
+	in.line += int64(bytes.Count(head, []byte{'\n'}))
+	in.r.Discard(n)
+	return nil
 }
 
 // tableParser parses records.
@@ -135,12 +135,8 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 			bad.Line += int64(line) - 1
 			return bad
 		}
-		var parse *csv.ParseError
-		switch {
-		case errors.As(err, &parse):
+		if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
 			return fail(fault(parse.Err.Error(), "fields as in CSV"), parse.Line)
-		case err != nil:
-			return fail(fault(err.Error(), "fields as in CSV"), 1)
 		}
 		line, _ := r.FieldPos(0)
 		raw := bytes.TrimLeft(data[begin:r.InputOffset()], "\r\n") // without preceding blank lines
@@ -151,11 +147,8 @@ func (p *tableParser) parse(out *textPiece, check textCheck, data []byte) *Synta
 			expected := fmt.Sprintf("%d, as in the first line", len(p.columns))
 			return fail(fault(fmt.Sprintf("%d fields", len(record)), expected), line)
 		}
-		if !clean {
-			if bad := check.fault(raw); bad != nil && check.strict {
-				return fail(bad, line)
-			}
-			out.bad.add(check.count(raw), int32(line-1))
+		if bad := check.look(out, clean, raw, int32(line-1)); bad != nil {
+			return fail(bad, line)
 		}
 		var label []byte
 		if p.label >= 0 {

@@ -51,21 +51,12 @@ func (opt *Options) cut(
 		return nil, err
 	}
 	check, bad := textCheck{strict: opt.Strict}, make([]int64, raw.Len())
-	look := func(i int, text string) error {
-		if data := []byte(text); !check.clean(data) {
-			if bad[i] += check.count(data); check.strict {
-				return check.fault(data).at(at(i), 0)
-			}
-		}
-		return nil
-	}
 	documents, err := opt.countRaw(ctx, counters, raw, m, at, func(i int) error {
-		if raw.Rows == nil {
-			return look(i, raw.Texts[i])
-		}
-		for _, field := range raw.Rows[i] {
-			if err := look(i, field); err != nil {
-				return err
+		for _, field := range raw.fields(i) {
+			if data := []byte(field); !check.clean(data) {
+				if bad[i] += check.count(data); check.strict {
+					return check.fault(data).at(at(i), 0)
+				}
 			}
 		}
 		return nil
@@ -102,7 +93,9 @@ func (o *Options) countRaw(
 		if err := check(i); err != nil {
 			return err
 		}
-		if _, err := raw.count(counters[w], i); err != nil {
+		if raw.Rows == nil {
+			counters[w].add([]byte(raw.Texts[i]))
+		} else if _, err := counters[w].addRow(raw.Rows[i]); err != nil {
 			return rowFault(err).at(at(i), 0)
 		}
 		documents[i] = counters[w].endDocument()

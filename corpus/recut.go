@@ -48,17 +48,16 @@ func (k *keptTexts) of(documents []countedDocument, columns []string) (raw Raw) 
 	if k == nil || k.left.Load() < 0 {
 		return raw
 	}
-	if documents[0].row != nil {
-		raw.Columns, raw.Rows = columns, make([][]string, len(documents))
-	} else {
+	if documents[0].row == nil {
 		raw.Texts = make([]string, len(documents))
-	}
-	for i := range documents {
-		if raw.Rows != nil {
-			raw.Rows[i] = documents[i].row
-		} else {
+		for i := range documents {
 			raw.Texts[i] = documents[i].text
 		}
+		return raw
+	}
+	raw.Columns, raw.Rows = columns, make([][]string, len(documents))
+	for i := range documents {
+		raw.Rows[i] = documents[i].row
 	}
 	return raw
 }

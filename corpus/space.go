@@ -186,14 +186,9 @@ func share(all []*Corpus, documents []*sparse.CSR) error {
 	}
 	var sorter rowSorter
 	for at, c := range all {
-		to, taken, column := make([]uint32, len(c.Vocabulary)), make([]bool, len(terms)), 0
+		to, taken := make([]uint32, len(c.Vocabulary)), make([]bool, len(terms))
 		for j, term := range c.Vocabulary {
-			for column < len(terms)-1 && terms[column] < term {
-				column++
-			}
-			if terms[column] != term { // the vocabulary isn't sorted
-				column, _ = slices.BinarySearch(terms, term)
-			}
+			column, _ := slices.BinarySearch(terms, term)
 			if taken[column] {
 				return fmt.Errorf("corpus: the vocabulary of %s holds %s twice, expected distinct terms", c.Source, quote(term))
 			}

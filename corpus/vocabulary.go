@@ -406,6 +406,24 @@ func (s *rowSorter) sort(terms []uint32, values []float32) {
 	}
 }
 
+// sortRows sorts each row of a matrix by term. It returns the error of repeated for the first row
+// with a repeated term.
+func sortRows(ctx context.Context, workers int, m *sparse.CSR, repeated func(row int, term uint32) error) error {
+	return run.Chunks(ctx, workers, m.Rows(), func(_, lo, hi int) error {
+		var s rowSorter
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			terms, values := m.Row(i)
+			s.sort(terms, values)
+			for k := 1; k < len(terms); k++ {
+				if terms[k] == terms[k-1] {
+					return repeated(i, terms[k])
+				}
+			}
+		}
+		return nil
+	})
+}
+
 // columns makes the vocabulary unless it is set, and returns the column of each term of each
 // counter, or leftOut for a term without one. Documents without any column get a digest of their
 // terms. It frees the counters' terms.

@@ -101,8 +101,8 @@ func (t Tokenizer) HasColumns() bool {
 	return err == nil && len(views) > 0 && views[0].Columns != nil
 }
 
-// indicesOf returns the first index of each name.
-func indicesOf(names []string) map[string]int {
+// Indices returns the first index of each name.
+func Indices(names []string) map[string]int {
 	indices := make(map[string]int, len(names))
 	for i, name := range slices.Backward(names) {
 		indices[name] = i
@@ -123,10 +123,10 @@ func (c Columns) HasNumbers() bool {
 	return slices.ContainsFunc(c, func(of Column) bool { return of.Number })
 }
 
-// From returns the index in names of each column, or -1 for a missing column. It fails if a text
+// from returns the index in names of each column, or -1 for a missing column. It fails if a text
 // column or all columns are missing.
-func (c Columns) From(names []string) ([]int, error) {
-	from, found, indices := make([]int, len(c)), false, indicesOf(names)
+func (c Columns) from(names []string) ([]int, error) {
+	from, found, indices := make([]int, len(c)), false, Indices(names)
 	for i, column := range c {
 		from[i] = -1
 		if at, ok := indices[column.Name]; ok {
@@ -142,18 +142,14 @@ func (c Columns) From(names []string) ([]int, error) {
 }
 
 // Arrange reorders rows with a field for each of names to rows with a field for each column. Fields
-// of missing columns are empty. It fails if a row has another length, or as From does.
+// of missing columns are empty. It fails if a text column or all columns are missing.
 func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
-	from, err := c.From(names)
+	from, err := c.from(names)
 	if err != nil {
 		return nil, err
 	}
 	out := make([][]string, len(rows))
 	for i, row := range rows {
-		if len(row) != len(names) {
-			return nil, fmt.Errorf("row %d: %d fields, expected %d, one for each of the columns %s", i, len(row), len(names),
-				strings.Join(names, ", "))
-		}
 		out[i] = make([]string, len(c))
 		for k, at := range from {
 			if at >= 0 {
@@ -169,11 +165,11 @@ func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
 // if no column is missing.
 func (c Columns) Fields(object map[string]any) ([]string, error) {
 	names := slices.Sorted(maps.Keys(object))
-	from, err := c.From(names)
+	from, err := c.from(names)
 	if err != nil {
 		return nil, err
 	}
-	known := indicesOf(c.Names())
+	known := Indices(c.Names())
 	unknown := slices.IndexFunc(names, func(name string) bool { _, ok := known[name]; return !ok })
 	fields := make([]string, len(c))
 	for i, column := range c {
@@ -282,7 +278,7 @@ func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
 		}
 	}
 	views, err := t.Split()
-	indices := indicesOf(columns.Names())
+	indices := Indices(columns.Names())
 	for i := range views {
 		v := &views[i]
 		if v.Analyzer != Numbers || v.knots != nil {
@@ -301,8 +297,7 @@ func (t Tokenizer) Fit(rows [][]string) (Tokenizer, error) {
 			v.knots = append(v.knots, slices.Compact(knots))
 		}
 	}
-	t.Views = joinViews(views)
-	return t, err
+	return OfViews(views), err
 }
 
 // WidthOpen reports whether a number view has no width.
@@ -330,7 +325,7 @@ func (t Tokenizer) Brief() string {
 			v.Columns = []string{v.Columns[0], fmt.Sprintf("… %d more", more)}
 		}
 	}
-	return strings.NewReplacer(`"… `, "… ", ` more"`, " more").Replace(joinViews(views))
+	return strings.NewReplacer(`"… `, "… ", ` more"`, " more").Replace(OfViews(views).Views)
 }
 
 // Unfit returns the tokenizer without the scales of number columns.
@@ -346,11 +341,10 @@ func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
 			some = true
 		}
 	}
-	out := t
-	if out.Views = joinViews(views); err != nil || !some || out.Validate() != nil {
-		return t
+	if out := OfViews(views); err == nil && some && out.Validate() == nil {
+		return out
 	}
-	return out
+	return t
 }
 
 // parseNumbers parses the text after numbers: the width, and the ascending knots of each column,

@@ -196,7 +196,7 @@ func (t Tokenizer) WithPairs(pairs bool) Tokenizer {
 		for i := range views {
 			views[i].Tokenizer = views[i].Tokenizer.WithPairs(pairs)
 		}
-		t.Views = joinViews(views)
+		t.Views = OfViews(views).Views
 		return t
 	}
 	t.Pairs = pairs && t.cutsWords()
@@ -260,6 +260,7 @@ func parseOne(s string) (Tokenizer, error) {
 		return Tokenizer{}, fmt.Errorf("token: tokenizer %q: found %q, expected ngrams=1..2, digits, case, pairs, "+
 			"normalize=NFKC, accents=strip, pattern=\"…\" or stop=\"…\", each once, with commas between", s, part)
 	}
+	flags := map[string]*bool{"digits": &t.Digits, "case": &t.KeepCase, "pairs": &t.Pairs}
 	seen := map[string]bool{}
 	for more := colon; more; {
 		at := strings.IndexAny(rest, "=,")
@@ -285,34 +286,28 @@ func parseOne(s string) (Tokenizer, error) {
 				return fail(key + "=")
 			}
 		}
-		ok := !seen[key] && (value == "") == (key == "digits" || key == "case" || key == "pairs")
-		seen[key] = true
+		ok, flag := true, flags[key]
 		switch key {
 		case "ngrams":
-			var good bool
-			t.MinN, t.MaxN, good = ParseRange(value)
-			ok = ok && good
-		case "digits":
-			t.Digits = true
-		case "case":
-			t.KeepCase = true
-		case "pairs":
-			t.Pairs = true
+			t.MinN, t.MaxN, ok = ParseRange(value)
 		case "normalize":
 			t.Normalize = strings.ToUpper(value)
 		case "accents":
 			t.StripAccents = true
-			ok = ok && value == "strip"
+			ok = value == "strip"
 		case "pattern":
 			t.Pattern = value
 		case "stop":
 			t.StopWords = value
 		default:
-			ok = false
+			if ok = flag != nil; ok {
+				*flag = true
+			}
 		}
-		if !ok {
+		if !ok || seen[key] || (value == "") != (flag != nil) {
 			return fail(key)
 		}
+		seen[key] = true
 	}
 	return t, t.Validate()
 }
@@ -338,13 +333,11 @@ func ParseRange(s string) (least, most int, ok bool) {
 // equal values.
 func (t Tokenizer) Canonical() Tokenizer {
 	if views, err := t.Split(); err == nil && views != nil {
-		t.Views = joinViews(views)
+		t.Views = OfViews(views).Views
 		return t
 	}
-	if least, most := t.ngrams(); most == 1 && least == 1 {
+	if t.MinN, t.MaxN = t.ngrams(); t.MinN == 1 && t.MaxN == 1 {
 		t.MinN, t.MaxN = 0, 0
-	} else {
-		t.MinN, t.MaxN = least, most
 	}
 	t.StopWords = strings.Join(slices.Compact(slices.Sorted(strings.FieldsSeq(t.StopWords))), " ")
 	return t

@@ -74,21 +74,19 @@ func (v *View) parse(text string) (err error) {
 		return err
 	}
 	form = strings.TrimSpace(form)
-	if name, scale, _ := strings.Cut(form, ":"); v.Columns != nil && name == string(Numbers) {
+	switch name, options, colon := strings.Cut(form, ":"); {
+	case form == "":
+		return errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")
+	case v.Columns == nil || slices.Contains(viewNames, name):
+	case name == string(Numbers):
 		v.Analyzer = Numbers
-		return v.parseNumbers(scale)
-	}
-	if v.Columns != nil && form == string(Categories) {
+		return v.parseNumbers(options)
+	case name == string(Categories) && colon:
+		return fmt.Errorf("%q after categories, expected nothing", options)
+	case name == string(Categories):
 		v.Analyzer = Categories
 		return nil
-	}
-	if name, options, _ := strings.Cut(form, ":"); v.Columns != nil && name == string(Categories) {
-		return fmt.Errorf("%q after categories, expected nothing", options)
-	}
-	if form == "" {
-		return errors.New("expected a tokenizer, such as words:1..2 or chars:2..5")
-	}
-	if name, _, _ := strings.Cut(form, ":"); v.Columns != nil && !slices.Contains(viewNames, name) {
+	default:
 		return fmt.Errorf("%q, expected words, chars, numbers or categories, as in title=words:1..2", name)
 	}
 	one, err := parseOne(viewForm(form))
@@ -136,8 +134,8 @@ func splitViews(s string) (parts []string) {
 	return append(parts, s[begin:])
 }
 
-// joinViews returns the canonical text form of views.
-func joinViews(views []View) string {
+// OfViews returns the tokenizer with the given views.
+func OfViews(views []View) Tokenizer {
 	parts := make([]string, len(views))
 	for i, v := range views {
 		if v.Weight != 1 {
@@ -145,7 +143,7 @@ func joinViews(views []View) string {
 		}
 		parts[i] += v.String()
 	}
-	return strings.Join(parts, " + ")
+	return Tokenizer{Views: strings.Join(parts, " + ")}
 }
 
 // validateViews checks the views, and that no other field is set.
@@ -269,8 +267,8 @@ type givenTerm struct {
 
 func newViewScanners(views []View) (*viewScanners, error) {
 	out := &viewScanners{scanners: make([]*Scanner, len(views)), views: views, of: make([][]int, len(views))}
-	out.columns = Tokenizer{Views: joinViews(views)}.Columns()
-	indices := indicesOf(out.columns.Names())
+	out.columns = OfViews(views).Columns()
+	indices := Indices(out.columns.Names())
 	for i, v := range views {
 		for _, name := range v.Columns {
 			out.of[i] = append(out.of[i], indices[name])

@@ -68,7 +68,7 @@ func (t *textFlags) declare(f *cli.Flags) {
 		if err := (corpus.Form{Columns: t.form.Columns}).Validate(); err != nil {
 			return cli.UsageError{Err: fmt.Errorf("-columns: %w", err)}
 		}
-		if err := corpus.CheckEncoding(t.form.Encoding); err != nil {
+		if err := (corpus.Form{Encoding: t.form.Encoding}).Validate(); err != nil {
 			return cli.UsageError{Err: fmt.Errorf("-encoding: %w", err)}
 		}
 		return nil
