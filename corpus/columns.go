@@ -491,7 +491,10 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 		t.row = append(t.row, t.place(c.Name))
 	}
 	for _, i := range slices.Concat(texts, others) {
-		if t.place(name(i)) != i { // the number of another column
+		if name(i) == "" {
+			t.bad = fault(fmt.Sprintf("column %d without a name, to be read as %s", i+1, t.columns[i].Kind),
+				"a name in the first line").withOption("Columns", fmt.Sprintf("with %d=ignore leaves it out", i+1))
+		} else if t.place(name(i)) != i { // the number of another column
 			t.bad = fault("a column called "+quote(t.first[i]), "a name that isn't the number of another column")
 		}
 	}
