@@ -37,7 +37,7 @@ func TestCaches(t *testing.T) {
 	}
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	planner := gram.Kind.Declare(flags)
-	musttest.Do(t, flags.Parse([]string{"-kernel", "diffusion:t=0.5", "-rows", "128", "-columns", "256"}))
+	musttest.Do(t, flags.Parse([]string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}))
 	spec, tasks, err := planner.Plan(t.Context(), &job.Planning{Corpus: c})
 	if err != nil {
 		t.Fatal(err)

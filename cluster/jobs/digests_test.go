@@ -87,8 +87,8 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 	model := filepath.Join(t.TempDir(), "model")
 	done := map[string]bool{}
 	for _, c := range []struct{ kind, out, flags string }{
-		{"gram", "K.npy", "-kernel diffusion:t=0.5 -rows 128 -columns 256"},
-		{"gram", "K.npy", "-kernel rbf:gamma=0.5 -rows 128 -columns 256"},
+		{"gram", "K.npy", "-kernel diffusion:t=0.5 -block-rows 128 -block-columns 256"},
+		{"gram", "K.npy", "-kernel rbf:gamma=0.5 -block-rows 128 -block-columns 256"},
 		{"train", "m.model", "-kernel diffusion:t=0.5 -c 10"},
 		{"train", "m.model", "-kernel linear -scheme one-vs-rest"},
 		{"search", "s.json", "-kernel diffusion:t=0.1|0.5 -c 1,10 -folds 3"},

@@ -67,7 +67,7 @@ func numbersOf(t *testing.T, text []byte, yield func(path string, n json.Number,
 func TestHugeNumbers(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "model")
 	for _, c := range []struct{ kind, out, flags string }{
-		{"gram", "K.npy", "-kernel diffusion:t=0.5 -rows 128 -columns 256"},
+		{"gram", "K.npy", "-kernel diffusion:t=0.5 -block-rows 128 -block-columns 256"},
 		{"train", "m.model", "-kernel diffusion:t=0.5 -c 10"},
 		{"train", "m.model", "-kernel diffusion:t=0.5 -type nu_svc -nu 0.3"},
 		{"search", "s.json", "-kernel diffusion:t=0.1|0.5 -c 1,10 -folds 3"},

@@ -64,8 +64,8 @@ func TestIndexes(t *testing.T) {
 		return string(out)
 	}
 	run(build)
-	lines := run(exec.Command(program, "plan", "gram", "-q", "-store", store, "-rows", "128", "-columns", "256",
-		"-in", "synthetic:docs=900,terms=500,length=20,classes=2,seed=5"))
+	lines := run(exec.Command(program, "plan", "gram", "-q", "-store", store, "-block-rows", "128",
+		"-block-columns", "256", "-in", "synthetic:docs=900,terms=500,length=20,classes=2,seed=5"))
 	digest, _, _ := strings.Cut(strings.TrimPrefix(lines, `{"job":"`), `"`)
 	args := j.Spec.Template.Spec.Containers[0].Command
 	for i, arg := range args {

@@ -114,7 +114,10 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 			return nil
 		})
 	}
-	mapped := func(ctx context.Context) ([]float32, error) { err := pass(ctx); return dst[0], err }
+	mapped := func(ctx context.Context) ([]float32, error) {
+		err := pass(ctx)
+		return slices.MaxFunc(dst, func(a, b []float32) int { return len(a) - len(b) }), err // of any worker that had a task
+	}
 	return &job{
 		units: block * blocks * times, pass: pass,
 		digest: func(ctx context.Context) (digest uint64, err error) {

@@ -116,8 +116,8 @@ func TestGram(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()
 	const in = "synthetic:docs=700,terms=900,length=30,classes=3,seed=4"
 	for i, c := range []struct{ block, of string }{
-		{"-rows 128 -columns 256", "-kernel diffusion:t=0.5"},
-		{"-rows 128 -columns 384", "-kernel linear -embed tfidf-l2 -isa generic"}, {"", "-kernel rbf"},
+		{"-block-rows 128 -block-columns 256", "-kernel diffusion:t=0.5"},
+		{"-block-rows 128 -block-columns 384", "-kernel linear -embed tfidf-l2 -isa generic"}, {"", "-kernel rbf"},
 	} {
 		of, block := strings.Fields(c.of), append([]string{"-store", filepath.Join(dir, fmt.Sprint("store", i)), "-in", in},
 			strings.Fields(c.block)...)
@@ -227,10 +227,10 @@ func TestRefusals(t *testing.T) {
 		{"", "plan gram -store " + dir + " more yet", cli.Misuse, `argument "yet"`},
 		{"", "plan gram -store ftp://x -in goroot", cli.Failed, "expected file, s3, gs or azblob"},
 		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -kernel nonsense", cli.Failed, "nonsense"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -rows 100", cli.Failed,
-			"-rows 100, expected a multiple of 128"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -columns 2048", cli.Failed,
-			"-columns 2048, expected a multiple"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -block-rows 100", cli.Failed,
+			"-block-rows 100, expected a multiple of 128"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -block-columns 2048", cli.Failed,
+			"-block-columns 2048, expected a multiple"},
 		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -isa nonsense", cli.Misuse, "-isa"},
 		{"", "plan gram -store " + dir + " -in /nowhere", cli.Failed, "/nowhere"},
 		{"", "plan gram -store " + dir + " -in goroot -m nonsense", cli.Misuse, "is not a size"},

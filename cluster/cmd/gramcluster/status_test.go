@@ -19,7 +19,7 @@ import (
 func TestWatch(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store")
 	const in = "synthetic:docs=500,terms=90,length=9,classes=2,seed=4"
-	tasks := must(t, "", "plan", "gram", "-q", "-store", store, "-in", in, "-rows", "128", "-columns", "256")
+	tasks := must(t, "", "plan", "gram", "-q", "-store", store, "-in", in, "-block-rows", "128", "-block-columns", "256")
 	lines := strings.SplitAfter(strings.TrimSuffix(tasks, "\n"), "\n")
 	n := len(lines)
 	watch := func() (out *bufio.Scanner, ended chan int, said *bytes.Buffer) {

@@ -24,7 +24,7 @@ import (
 var kills = flag.Int("kills", 10, "TestKilled: how many runs")
 
 // long has 42 tasks that take some milliseconds each.
-var long = &kind{"gram", []string{"-kernel", "diffusion:t=0.5", "-rows", "128", "-columns", "256"}, "K.npy",
+var long = &kind{"gram", []string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}, "K.npy",
 	[]string{"matrix", "-kernel", "diffusion:t=0.5"}, "synthetic:docs=1500,terms=9000,length=400,classes=4,seed=5"}
 
 // TestKilled has two processes work on the same tasks, and kills both at random moments, up to three times each, after

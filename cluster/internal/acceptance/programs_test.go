@@ -74,7 +74,7 @@ func (k *kind) source() string { return cmp.Or(k.in, documents) }
 
 // kinds are small jobs.
 var kinds = []*kind{
-	{"gram", []string{"-kernel", "diffusion:t=0.5", "-rows", "128", "-columns", "256"}, "K.npy",
+	{"gram", []string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}, "K.npy",
 		[]string{"matrix", "-kernel", "diffusion:t=0.5"}, ""},
 	{"train", []string{"-kernel", "diffusion:t=0.5", "-c", "10"}, "m.model",
 		[]string{"train", "-kernel", "diffusion:t=0.5", "-c", "10"}, ""},

@@ -131,7 +131,7 @@ func (g *gramJob) gather(t *testing.T, s *store.Store) ([]byte, error) {
 // TestNthOperation has the n-th operation of the store fail, for n up to 200, in one of all ways. A second try of
 // what has failed then succeeds, and what is gathered is right.
 func TestNthOperation(t *testing.T) {
-	g := newGramJob(t, 11*128, "-rows", "128", "-columns", "256")
+	g := newGramJob(t, 11*128, "-block-rows", "128", "-block-columns", "256")
 	faults := []storetest.Fault{
 		storetest.Before, storetest.After, storetest.Torn, storetest.Again, storetest.Turned, storetest.Stale,
 	}
@@ -183,7 +183,7 @@ func TestNthOperation(t *testing.T) {
 // TestFlippedBytes changes every byte of a small store once, and ends every object early at every length. That is found
 // when the object is read, and the error names it; of every fourth, planning and working again mend it.
 func TestFlippedBytes(t *testing.T) {
-	g := newGramJob(t, 5, "-rows", "128", "-columns", "256")
+	g := newGramJob(t, 5, "-block-rows", "128", "-block-columns", "256")
 	whole := &storetest.Memory{}
 	musttest.Do(t, g.work(t, store.New(whole), g.plan(t, store.New(whole))))
 	keys, bytesInAll, rng := whole.Keys(), 0, rand.New(rand.NewPCG(3, 4))

@@ -30,8 +30,8 @@ var Kind = job.Kind{
 	Help: `
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
-A task is a block of -rows x -columns values of the symmetric half, at most. gather -o K.npy writes
-what gram matrix -o K.npy does, to the byte.
+A task computes at most -block-rows x -block-columns values of the symmetric half. gather -o K.npy
+writes the same bytes as gram matrix -o K.npy.
 
 Example:
   gramcluster plan gram -store run -in train.svm -kernel diffusion:t=0.5 > tasks.jsonl
@@ -60,8 +60,9 @@ func declare(f *flag.FlagSet) job.Planner {
 	f.StringVar(&p.kernel, "kernel", "diffusion:t=0.5", "compute the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: as the kernel wants)")
-	f.IntVar(&p.rows, "rows", 2048, "a task is a block of `N` rows, a multiple of 128, at best of 512")
-	f.IntVar(&p.columns, "columns", 8192, "and of at most `N` columns, a multiple of 128 and at least twice -rows")
+	f.IntVar(&p.rows, "block-rows", 2048, "each task computes `N` rows, a multiple of 128, preferably of 512")
+	f.IntVar(&p.columns, "block-columns", 8192,
+		"each task computes at most `N` columns, a multiple of 128 and at least twice -block-rows")
 	return p
 }
 
@@ -83,7 +84,8 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	}
 	tasks := s.tasks()
 	if tasks > job.MostTasks {
-		return nil, 0, fmt.Errorf("%d tasks, expected at most %d: set greater -rows and -columns", tasks, job.MostTasks)
+		return nil, 0, fmt.Errorf("%d tasks, expected at most %d: set larger -block-rows and -block-columns", tasks,
+			job.MostTasks)
 	}
 	return s, tasks, nil
 }
@@ -91,11 +93,11 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 // checkSides checks the height and width of blocks.
 func checkSides(rows, columns int) error {
 	if rows < device.Columns || rows > mostSide || rows%device.Columns != 0 {
-		return fmt.Errorf("-rows %d, expected a multiple of %d up to %d", rows, device.Columns, mostSide)
+		return fmt.Errorf("-block-rows %d, expected a multiple of %d up to %d", rows, device.Columns, mostSide)
 	}
 	if columns < 2*rows || columns > mostSide || columns%device.Columns != 0 {
-		return fmt.Errorf("-columns %d, expected a multiple of %d from twice -rows, %d, to %d", columns, device.Columns,
-			2*rows, mostSide)
+		return fmt.Errorf("-block-columns %d, expected a multiple of %d from twice -block-rows, %d, to %d", columns,
+			device.Columns, 2*rows, mostSide)
 	}
 	return nil
 }

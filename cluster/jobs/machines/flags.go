@@ -35,7 +35,7 @@ var parameters = []struct {
 	{"c", "`C`, the regularization parameter", true},
 	{"nu", "`NU`, a bound on the share of errors", true},
 	{"epsilon", "`WIDTH` of the zone without loss", true},
-	{"weight", "factor of C for a class, `CLASS=W`, repeatable; balanced: inversely to class sizes", false},
+	{"weight", "factor of C for a class, `CLASS=W`, repeatable; balanced: inverse class sizes", false},
 	{"tolerance", "stop when no optimality condition is violated by more than `E`", false},
 	{"shrinking", "use the shrinking heuristic, `0|1`", false},
 	{"probabilities", "calibrate probabilities on folds, `0|1`", false},
