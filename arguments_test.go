@@ -151,7 +151,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"1", index.Remove(1, 1)},
 		{"-1", of(m.Explain(ctx, -1))},
 		{"0 terms to name, expected 1 or more", of(m.ExplainText(ctx, "red", 0))},
-		{"document 6 to explain, expected one from 0 to 5", of(m.ExplainDocument(ctx, c, 6, 3))},
+		{"document index 6, expected 0 to 5", of(m.ExplainDocument(ctx, c, 6, 3))},
 		{"mmx", of(m.With(other).Predict(ctx, c))},
 		{"corpus", of(m.Evaluate(ctx, nil, gram.EvaluateOptions{}))},
 		{"vectors", of(m.Evaluate(ctx, vectors, gram.EvaluateOptions{}))},

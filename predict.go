@@ -125,8 +125,8 @@ func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, e
 	return reordered(c, m.columnsOf(a.Vocabulary), len(a.Vocabulary))
 }
 
-// PredictTexts predicts texts, which are tokenised as in training; for a model of [Terms], into
-// words.
+// PredictTexts predicts texts, which are tokenised as in training. For a model trained on [Terms],
+// texts are split into words.
 //
 // It warns if most terms of the model can't be words of a text; use [Model.PredictTerms] for such a
 // model. It also warns if the model knows no term of any text.
@@ -137,9 +137,9 @@ func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Prediction
 	return m.predictRaw(ctx, corpus.Raw{Texts: texts})
 }
 
-// PredictRows predicts rows of a table. columns are the names of their fields, in any order. A
-// number or category column may be missing, and so may its values, which are then empty. Columns
-// that aren't in About().Tokenizer.Columns are ignored.
+// PredictRows predicts rows of a table. columns are the names of their fields, in any order. Number
+// and category columns may be missing, and so may their values; a missing value is treated as an
+// empty field. Columns that aren't in About().Tokenizer.Columns are ignored.
 //
 // It fails if a text column is missing, if a field of a number column isn't a number, or as
 // [Model.PredictTexts] does.
@@ -187,7 +187,7 @@ func (m *Model) counts() (*corpus.Counter, error) {
 	if m.counter == nil {
 		a := m.is()
 		if a.Vocabulary == nil {
-			return nil, errors.New("gram: texts for a model that learnt from vectors, and knows no words")
+			return nil, errors.New("gram: the model was trained on vectors, expected a model trained on texts")
 		}
 		if term, err := notWord(a.Tokenizer, a.Vocabulary); err != nil {
 			return nil, err
@@ -236,7 +236,7 @@ func (m *Model) PredictTerms(ctx context.Context, documents [][]string) (_ *Pred
 	}
 	vocabulary := m.is().Vocabulary
 	if vocabulary == nil {
-		return nil, errors.New("gram: terms for a model that learnt from vectors, and knows no words")
+		return nil, errors.New("gram: the model was trained on vectors, expected a model trained on terms")
 	}
 	column := m.columnsOf(vocabulary)
 	r := NewRows(len(vocabulary))

@@ -62,7 +62,7 @@ func (o *ReadOptions) sparse() corpus.Options {
 	}
 }
 
-// keepTexts returns the limit of the texts that are kept so that [Train] can choose terms.
+// keepTexts returns how many bytes of text to keep, so that [Train] can choose terms; 0 keeps none.
 func (o *ReadOptions) keepTexts() int64 {
 	if !o.KeepTexts && (o.Tokenizer != (corpus.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
 		return 0

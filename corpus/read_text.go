@@ -165,7 +165,8 @@ func readTexts(
 			lines = append(lines, firstLine+int64(line))
 		}
 		warn.lines(blankMessage, p.blank, in.name, firstLine)
-		warn.lines("number missing, a term of its own where training had one missing", p.missing, in.name, firstLine)
+		warn.lines("number missing; the column's term for missing numbers is used if it occurred in training", p.missing,
+			in.name, firstLine)
 		warn.badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first)))
 		classes.append(&p.labels)
 		groups.append(&p.groups)

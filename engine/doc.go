@@ -33,5 +33,4 @@
 //
 // Package corpus reads documents, package sparse embeds them, and package tiles stores tiles.
 // Package gram trains models on engines.
-// on engines.
 package engine

@@ -167,12 +167,12 @@ func (e *Engine) tileSeconds(pairs float64) float64 {
 // float64, as a join does.
 const closeC = device.CloseC - 2*device.ErrorC
 
-// checker decides which pairs of a join are wanted, and computes their keys.
+// checker recomputes c in float64 for the candidate pairs of a join.
 type checker struct {
 	s     *search
 	exact func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
 	dot   bool
-	most  float64    // bound on ‖x - y‖² of float32 values
+	most  float64    // upper bound on ‖x - y‖² for float32 values, see farthest
 	units []unitRows // by worker
 	mu    sync.Mutex
 }
@@ -197,7 +197,8 @@ func (s *search) checker() *checker {
 	return c
 }
 
-// c returns c of a pair in float64; ok is false if c exceeds the bound.
+// c returns c of a pair in float64. For embeddings compared by dot products, ok is false if the
+// distance of the float32 values already shows that c exceeds the bound. Otherwise ok is true.
 func (k *checker) c(w, i, j int) (c float64, ok bool) {
 	x, y := k.s.rows, k.s.e.c.X
 	s, a := x.Row(i)
@@ -213,8 +214,8 @@ func (k *checker) c(w, i, j int) (c float64, ok bool) {
 	return k.exact(s, u.a, t, u.b), true
 }
 
-// farthest bounds ‖x - y‖² of float32 values with c of at most a bound. Rounding moves each unit
-// vector by at most 2⁻²⁴ of its length.
+// farthest returns an upper bound on ‖x - y‖² for vectors of float32 values whose c is at most the
+// argument. Rounding moves each unit vector by at most 2⁻²⁴ of its length.
 func farthest(c float64) float64 {
 	far := math.Sqrt(2*c) + 0x1p-22
 	return far * far

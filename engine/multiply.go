@@ -15,8 +15,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Each pair of the symmetric matrix is computed once, for both of its products. The partial sums
-// depend only on the number of documents, and are added in order.
+// Each pair of the symmetric matrix is computed once and used for both of its products. The split
+// into partial sums depends only on the number of documents. Partial sums are added in a fixed order,
+// so the result is the same for any number of workers.
 
 // maxParts bounds the number of parts of the symmetric half, and so the number of useful workers.
 const maxParts = 64
@@ -29,9 +30,9 @@ const maxParts = 64
 // engine's documents. V has p columns. v and dst have p columns and must not overlap.
 // [Rectangle.Multiply] serves repeated products.
 //
-// Values of K are those of [Engine.Gram]. Sums are float64 and within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ)
-// v[j][c]| of the exact sums, with the same bits from any number of workers; a device sums in its
-// own order. Multiply allocates MultiplyBytes. After an error dst is undefined.
+// K has the values of [Engine.Gram]. Sums are float64, within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of
+// the exact sums, and bit-identical for any number of workers. A device sums in its own order.
+// Multiply allocates MultiplyBytes. After an error dst is undefined.
 func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, v, dst *mat.Dense) (err error) {
 	if test != nil {
 		r, err := e.Rectangle(k, test, 0)

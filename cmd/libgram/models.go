@@ -407,7 +407,7 @@ func (c *call) explained(m *gram.Model, x *documents, i, n int) (*gram.DocumentE
 		return nil, err
 	}
 	if i < 0 || i >= len(texts) {
-		return nil, fmt.Errorf("gram: document %d to explain, expected a number from 0 to %d", i, len(texts)-1)
+		return nil, fmt.Errorf("gram: document index %d, expected 0 to %d", i, len(texts)-1)
 	}
 	return m.ExplainText(c.ctx, strings.Clone(texts[i]), n)
 }

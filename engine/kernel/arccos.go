@@ -18,8 +18,8 @@ func init() {
 		"standard deviation of normally smoothed thresholds, in units of the norms; only for n=0", 0)
 	register(family{
 		Name: "arccos", Summary: "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π",
-		What: "inner product of infinitely many threshold units of any degree, in one " +
-			"layer or several",
+		What: "kernel of an infinitely wide network of threshold units of any degree, with one or more " +
+			"layers",
 		Source: sourceCho + ", ch. 2 to 4, app. A",
 		Examples: []string{"arccos:n=0", "arccos:n=1", "arccos:n=2", "arccos:n=1,layers=3", "arccos:n=3",
 			"arccos:n=0.5", "arccos:n=-0.25", "arccos:n=0,sigma=0.5", "arccos:n=0,bias=0.3"},
@@ -112,7 +112,7 @@ func init() {
 	known.NonNegative = false
 	register(family{
 		Name: "arcsine", Summary: "(2/π) arcsin(1-c)",
-		What:   "inner product of infinitely many threshold units that are 1 or -1",
+		What:   "kernel of an infinitely wide network of threshold units with values 1 and -1",
 		Source: sourceCho + ", eq. 2.19; Williams, Neural Computation 10 (1998)", Examples: []string{"arcsine"},
 		place: 185,
 		build: func([]float64) formula {

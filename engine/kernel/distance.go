@@ -19,19 +19,19 @@ func init() {
 		build: func(v []float64) formula { return geodesic(func(d float64) float64 { return -math.Pow(d, v[0]) }) },
 	})
 	register(family{
-		Name: "ngd-log", Summary: "-ln(1 + 2 arccos(1-c))", What: "negative logarithm of the geodesic distance",
+		Name: "ngd-log", Summary: "-ln(1 + 2 arccos(1-c))", What: "negative logarithm of 1 plus the geodesic distance",
 		Source: sourceLog, Examples: []string{"ngd-log"},
 		place: 50, embedding: sparse.Sphere,
 		build: func([]float64) formula { return geodesic(func(d float64) float64 { return -math.Log1p(d) }) },
 	})
 	register(family{
-		Name: "ned", Summary: "-‖x-y‖^beta", What: "negative Euclidean distance or negative power of it",
+		Name: "ned", Summary: "-‖x-y‖^beta", What: "negative power of the Euclidean distance",
 		Source: sourceZhang + ", §4, for beta = 1", Examples: []string{"ned:beta=1", "ned:beta=0.5"},
 		place: 150, params: beta(1, 2),
 		build: func(v []float64) formula { return euclidean(powerOf(v[0] / 2)) },
 	})
 	register(family{
-		Name: "ned-log", Summary: "-ln(1 + ‖x-y‖)", What: "negative logarithm of the Euclidean distance",
+		Name: "ned-log", Summary: "-ln(1 + ‖x-y‖)", What: "negative logarithm of 1 plus the Euclidean distance",
 		Source: sourceLog, Examples: []string{"ned-log"},
 		place: 160,
 		build: func([]float64) formula {

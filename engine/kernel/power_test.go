@@ -9,7 +9,7 @@ import (
 
 // Powers of exponentials are positive definite whatever the power.
 func TestDivisible(t *testing.T) {
-	// A root of a square is nowhere below 0.
+	// A root of a square is never negative.
 	if v := MustParse("power(power(linear):p=2):p=0.5").Eval(1.5, 1, 1); v != 0.5 {
 		t.Errorf("the root of the square of -0.5 is %v", v)
 	}

@@ -301,7 +301,7 @@ func (o *once) short() bool {
 // once measures a pass of a row.
 func (m *measuring) once(ctx context.Context, row *Row, j *job) (o once, err error) {
 	o.mhz, _ = meanMHz(m.pinned(ctx, &dueTime{since: time.Now()}), row.Workers)
-	runtime.GC() // so that the pass doesn't collect garbage of others
+	runtime.GC() // so that the pass doesn't pay for earlier garbage
 	if j.engine != nil {
 		o.did = j.engine.Stats()
 	}

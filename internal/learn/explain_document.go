@@ -63,7 +63,7 @@ func ExplainDocument(
 ) (*DocumentExplanation, error) {
 	switch {
 	case i < 0 || i >= docs.Rows():
-		return nil, fmt.Errorf("learn: document %d to explain, expected one from 0 to %d", i, docs.Rows()-1)
+		return nil, fmt.Errorf("learn: document index %d, expected 0 to %d", i, docs.Rows()-1)
 	case n < 1:
 		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
 	}

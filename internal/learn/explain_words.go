@@ -31,7 +31,7 @@ const (
 // ExplainText explains the prediction of a text by its words, and marks them: the n without which f changes most, in
 // the text's order. An effect is f(x) - f(the text without the word, wherever it stands), whatever terms the model
 // makes of words. The first 400 different words are tried, at a prediction each. The result is nil for a text of more
-// than 64 KiB. Errors: those of [ExplainDocument], a model that learnt from vectors or from rows.
+// than 64 KiB. Errors: those of [ExplainDocument], a model trained on vectors or on rows of kernel values.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {
@@ -40,7 +40,7 @@ func ExplainText(
 	}
 	a := m.About()
 	if a.Vocabulary == nil {
-		return nil, nil, errors.New("learn: a text for a model that learnt from vectors, and knows no words")
+		return nil, nil, errors.New("learn: the model was trained on vectors, expected a model trained on texts")
 	}
 	counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
 	if err != nil {

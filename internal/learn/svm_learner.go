@@ -49,7 +49,7 @@ type machines struct {
 // machinesLike returns a trainer of a type.
 func machinesLike(t model.Type) *machines { return &machines{Settings: svm.Settings{Type: t}} }
 
-// Hidden implements params.Hiding: the parameters that the type doesn't have.
+// Hidden implements params.Hiding. It returns the parameters that this type of SVM doesn't have.
 func (t *machines) Hidden() (names []string) {
 	used := t.Type.Used(solver.Regularization{C: 1, Nu: 1, Epsilon: 1})
 	for name, has := range map[string]bool{
@@ -400,8 +400,8 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	trained.Report = *report
 	if n := int(m.Documents); t.Type == model.EpsilonSVR && n > 0 && trained.Tried == nil {
 		if bounded := m.Classifier.Machines[0].Bounded; bounded >= n-n/10 {
-			o.Warning("%d of %d documents are at the bound C = %g, which may be small for values as far apart as these: "+
-				"a search over C and epsilon (grid) tries greater ones", bounded, n, s.C)
+			o.Warning("%d of %d documents are at the bound C = %g, which may be too small for the range of these values; "+
+				"search over larger C and epsilon with grid", bounded, n, s.C)
 		}
 	}
 	return Machines{m, trained}, nil

@@ -179,7 +179,7 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*cor
 		text := w.Describe(flagOf)
 		switch {
 		case w.Of > 0:
-			text += fmt.Sprintf(" (%s times of %s, %.1f %%)", report.Count(w.Count), report.Count(w.Of),
+			text += fmt.Sprintf(" (%s of %s, %.1f%%)", report.Count(w.Count), report.Count(w.Of),
 				100*float64(w.Count)/float64(w.Of))
 		case w.Count > 1:
 			text += " (" + report.Count(w.Count) + " times)"

@@ -25,7 +25,7 @@ type textFlags struct {
 	digits, keepCase, stripAccents                  bool
 }
 
-// TextTopic is the help topic of text.
+// TextTopic is the help topic "text".
 var TextTopic = cli.Topic{Name: "text", Summary: "how text is read and split into terms", Text: `
 Text is UTF-8, or UTF-16 by its byte order mark; -encoding names another encoding. Bytes that are
 not text separate terms and are counted in a warning, files of binary data in a folder are left

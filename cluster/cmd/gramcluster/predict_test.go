@@ -59,7 +59,7 @@ func TestPredict(t *testing.T) {
 	bench("train", "-q", "-in", vectors, "-o", other)
 	for args, want := range map[string]string{
 		"-in " + vectors + " -model " + filepath.Join(dir, "model0"):     "holds vectors, expected text",
-		"-in " + news + " -model " + other:                               "knows no words",
+		"-in " + news + " -model " + other:                               "was trained on vectors",
 		"-in " + news:                                                    "-model FILE is missing",
 		"-model " + other:                                                "expected -in SOURCE",
 		"-in " + news + " -model " + news:                                "new.tsv",

@@ -38,8 +38,8 @@ var parameters = []struct {
 	{"weight", "factor of C for a class, `CLASS=W`, repeatable; balanced: inverse class sizes", false},
 	{"tolerance", "stop when no optimality condition is violated by more than `E`", false},
 	{"shrinking", "use the shrinking heuristic, `0|1`", false},
-	{"probabilities", "calibrate probabilities on folds, `0|1`", false},
-	{"thresholds", "tune the threshold of each label on folds, `0|1`", false},
+	{"probabilities", "calibrate probabilities by cross-validation, `0|1`", false},
+	{"thresholds", "tune the threshold of each label by cross-validation, `0|1`", false},
 }
 
 // Declare declares the flags. several is true for a search over lists.

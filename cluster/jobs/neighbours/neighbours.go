@@ -1,4 +1,4 @@
-// Package neighbours is the kind of job that finds the nearest documents of each, exactly: a task is a
+// Package neighbours is the kind of job that finds the exact nearest neighbours of each document: a task is a
 // block of the matrix and finds the nearest of its rows among its columns and the other way round.
 package neighbours
 
@@ -19,7 +19,7 @@ import (
 
 // Kind is the kind of job.
 var Kind = job.Kind{
-	Name: "neighbours", Summary: "the nearest documents of each, a block a task",
+	Name: "neighbours", Summary: "find the exact nearest neighbours of each document, one block per task",
 	Declare: declare,
 	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
 	Gather:  gather,

@@ -1,6 +1,6 @@
 // Package predict is the kind of job that predicts documents with a model, some documents per task.
-// Each task has its own corpus, so that a worker reads no other documents, and only the planning
-// host needs memory for all. A result consists of the lines of the task's documents.
+// Each task has its own corpus, so a worker reads only its own documents, and only the planning host
+// needs memory for all of them. A result consists of the lines of the task's documents.
 package predict
 
 import (
@@ -98,7 +98,7 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // unchanged
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
-			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s was trained on vectors and knows no words",
+			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s was trained on vectors",
 				p.model)
 		}
 		return about.Vocabulary, nil
@@ -125,7 +125,7 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 			p.model)
 	case c.Vocabulary == nil && about.Vocabulary != nil:
 		return nil, 0, fmt.Errorf(
-			"%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words",
+			"%s holds vectors, expected text: %s was trained on text",
 			c.Source, p.model)
 	}
 	s := spec{Output: p.output, Names: p.names, Pieces: []string{}, First: []int{}}

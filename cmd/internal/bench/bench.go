@@ -38,7 +38,7 @@ lists on one core, LIBSVM's way. Every round runs the merge, then every instruct
 and number of workers. Figures are medians over the rounds, ratios are of the same round.
 
 The kernel "tiles" computes c = 1 - cosine of all pairs and stores nothing, "neighbours" finds the
-10 nearest documents of each, "digest" sums hashes of c; all others fill whole matrices.
+10 nearest neighbours of each document, "digest" sums hashes of c; all others fill whole matrices.
 The head's multiply-adds are compared with those that the machine does in registers ("useful": for
 terms that both documents have), and bytes, which are counted, with the bandwidth of memory.`,
 	Examples: `
@@ -122,9 +122,9 @@ func (b *bench) check() (err error) {
 	case b.docs < 0:
 		return cli.Usagef("-docs %d is below 0", b.docs)
 	case b.explain && b.OnGPU():
-		return cli.Usagef("-explain measures the CPU, expected -backend cpu")
+		return cli.Usagef("-explain measures the CPU: use -backend cpu")
 	case b.explain && !slices.Equal(b.workers, workerList{1}):
-		return cli.Usagef("-explain measures one worker, expected -workers 1")
+		return cli.Usagef("-explain measures a single worker: use -workers 1")
 	case b.explain && len(b.Specs) > 0:
 		return cli.Usagef("-explain takes no -kernel")
 	}

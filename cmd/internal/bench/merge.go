@@ -29,9 +29,8 @@ func mergeDot(at []uint32, av []float32, bt []uint32, bv []float32) (sum float64
 	return sum
 }
 
-// mergeRow returns the row of the baseline, which computes c for a sample of pairs. The pairs are
-// pieces of rows of the matrix, one document against a run of others, because rows are computed in
-// that order.
+// mergeRow returns the baseline's report row. The baseline computes c for a random sample of pairs.
+// It compares a document with many consecutive documents, in the order of a row of the matrix.
 func mergeRow(x *sparse.Embedded, seed uint64) *pairsRow {
 	const rows, run = 512, 512
 	n := x.Rows()

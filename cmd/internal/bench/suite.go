@@ -85,7 +85,7 @@ func (b *bench) checkSuite() error {
 	case s.size == "":
 		return nil
 	case b.OnGPU():
-		return cli.Usagef("-suite measures the CPU, expected -backend cpu")
+		return cli.Usagef("-suite measures the CPU: use -backend cpu")
 	}
 	wrong := ""
 	b.f.Visit(func(fl *flag.Flag) {

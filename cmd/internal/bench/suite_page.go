@@ -33,7 +33,7 @@ func (s *suiteReport) against(d *report.Document) {
 		}
 		return 0
 	})
-	d.Chart("Workloads", c, "the index is their geometric mean")
+	d.Chart("Workloads", c, "index: geometric mean over the workloads")
 }
 
 // scaling plots the efficiency per worker.

@@ -78,7 +78,7 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About) (*corpus.Corpus, int, error) {
 	if r.document == 0 {
 		if a.Vocabulary == nil {
-			return nil, 0, fmt.Errorf("-text with %s, which was trained on vectors and knows no words, expected -in SOURCE "+
+			return nil, 0, fmt.Errorf("-text with %s, which was trained on vectors, expected -in SOURCE "+
 				"-document N", r.model)
 		}
 		counter, err := corpus.NewCounter(a.Tokenizer, a.Vocabulary)
@@ -101,7 +101,7 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 	r.TokenizerLater = func() (corpus.Tokenizer, error) { return a.Tokenizer, nil }
 	r.VocabularyLater = func() ([]string, error) {
 		if a.Vocabulary == nil {
-			return nil, fmt.Errorf("%s holds text, expected vectors: %s was trained on vectors and knows no words",
+			return nil, fmt.Errorf("%s holds text, expected vectors: %s was trained on vectors",
 				r.In, r.model)
 		}
 		return a.Vocabulary, nil

@@ -180,13 +180,13 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 // readTraining reads the training documents as the model's terms.
 func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*corpus.Corpus, error) {
 	if x.about.Kernel == model.Precomputed {
-		return nil, cli.Usagef("-training compares documents, and %s learnt from rows of kernel values", r.model)
+		return nil, cli.Usagef("-training compares documents, and %s was trained on rows of kernel values", r.model)
 	}
 	d := r.Like(r.training, x.corpus)
 	d.TokenizerLater = func() (corpus.Tokenizer, error) { return x.about.Tokenizer, nil }
 	c, err := d.Read(ctx, e, p)
 	if err == nil && (c.Vocabulary == nil) != (x.corpus.Vocabulary == nil) {
-		err = fmt.Errorf("-training %s: one of it and %s holds text and the other vectors, expected the same of both",
+		err = fmt.Errorf("-training %s and %s: one holds text and the other vectors, expected the same kind",
 			r.training, r.In)
 	}
 	return c, err
@@ -199,8 +199,8 @@ func (r *evaluateReport) Describe(d *report.Document) {
 	r.addFigures(d)
 	r.predictReport.Describe(d)
 	if a := r.Answered; len(a) == 4 {
-		d.Linef("coverage by a threshold chosen on these documents, at an error rate of at most 1%%: %s, 2%%: %s, "+
-			"5%%: %s, 10%%: %s",
+		d.Linef("coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s "+
+			"(threshold tuned on these documents)",
 			report.Percent(a[0].Part), report.Percent(a[1].Part), report.Percent(a[2].Part), report.Percent(a[3].Part))
 	}
 	if c := r.Curves; len(c) > 1 {
@@ -217,8 +217,9 @@ func (r *evaluateReport) Describe(d *report.Document) {
 			report.Percent(report.Ratio(float64(r.Apart.Right), float64(r.Apart.Documents))))
 	}
 	if r.Coverage != nil {
-		s := report.Section{Title: "Confidence", Charts: r.charts(), Text: "How errors fall when only the surest " +
-			"predictions are answered; where there are probabilities, how often predictions of each are right."}
+		s := report.Section{Title: "Confidence", Charts: r.charts(), Text: "Error rate if only the most " +
+			"confident predictions are answered. If the model has probabilities: the share of correct predictions by " +
+			"probability."}
 		d.Page(s)
 	}
 	if r.Curves != nil {
@@ -226,8 +227,9 @@ func (r *evaluateReport) Describe(d *report.Document) {
 	}
 	if r.Novel != nil {
 		d.Add(report.Section{Title: "Novelty", Heading: "Novelty: documents by rank among training documents",
-			Text: "Documents by the rank of their greatest kernel value to a training " +
-				"document among these documents' own. Of documents like those of training, the shares are as expected.",
+			Text: "Each document's largest kernel value to a training document, ranked among the training documents' " +
+				"largest kernel values to each other. If documents are like the training documents, the shares equal " +
+				"the expected ones.",
 			Table: r.noveltyTable()})
 		d.Page(r.mostNovelSection())
 	}

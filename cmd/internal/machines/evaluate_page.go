@@ -65,7 +65,7 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 				percent(1-a.Error)))
 	}
 	if len(r.Answered) > 1 {
-		d.Figure("Coverage with 2 % errors", percent(r.Answered[1].Part), "by a threshold chosen on these documents")
+		d.Figure("Coverage with 2% errors", percent(r.Answered[1].Part), "threshold tuned on these documents")
 	}
 	if r.Apart != nil {
 		d.Figure("Near copies in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s others right",

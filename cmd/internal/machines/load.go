@@ -23,13 +23,12 @@ type loaded struct {
 	err       error
 }
 
-// What is estimated before documents and model are read: the memory of predicting with a model as a multiple of its
-// file, and that of a text for each of its values.
+// Estimates before documents and model are read: the memory of a prediction in multiples of the
+// model file's size, and the memory of a text in bytes per value.
 const engineOfModel, textBytes = 5, 10
 
-// load reads the model and the documents at the same time: a gzipped file keeps one processor busy,
-// and the other makes the model ready. Only when the words of text are to be numbered its reader
-// waits for the model's vocabulary.
+// load reads the model and the documents concurrently, because reading a gzipped file uses only one
+// CPU. The reader of a text waits for the model's vocabulary before it numbers words.
 func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loaded, *corpus.Corpus, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -44,7 +43,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	// error
 	r.Signed = true
 	if info, err := os.Stat(r.model); err == nil {
-		r.Held = info.Size() // the model, whose file is about as large
+		r.Held = info.Size() // estimate: a model takes about as much memory as its file
 		r.Need = func(s corpus.Size) int64 {
 			need := s.Bytes() + engineOfModel*r.Held
 			if r.KeepTexts > 0 {
@@ -103,22 +102,15 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	case out.err != nil:
 		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
 	case errors.Is(readErr, errKind) && out.about.Kernel == model.Precomputed:
-		return nil, nil, fmt.Errorf("%s holds text, expected rows of kernel values: %s learnt from a precomputed kernel",
+		return nil, nil, fmt.Errorf("%s holds text, expected rows of kernel values: %s was trained on a precomputed kernel",
 			r.In, r.model)
 	case errors.Is(readErr, errKind):
-		return nil, nil, fmt.Errorf(
-			"%s holds text, expected vectors as in svmlight files: %s learnt from vectors and knows no words",
-			r.In,
-			r.model,
-		)
+		return nil, nil, fmt.Errorf("%s holds text, expected vectors as in svmlight files: %s was trained on vectors",
+			r.In, r.model)
 	case readErr != nil:
 		return nil, nil, readErr
 	case c.Vocabulary == nil && out.about.Vocabulary != nil:
-		return nil, nil, fmt.Errorf(
-			"%s holds vectors, expected text: %s learnt from text, and indices say nothing about its words",
-			r.In,
-			r.model,
-		)
+		return nil, nil, fmt.Errorf("%s holds vectors, expected text: %s was trained on text", r.In, r.model)
 	case r.ZeroBased == "true" && out.about.Form.ZeroBased == "false":
 		return nil, nil, fmt.Errorf("-zero-based true: the indices of %s, a model of LIBSVM, count from 1, as no support "+
 			"vector has index 0", r.model)

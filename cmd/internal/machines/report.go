@@ -127,12 +127,13 @@ func describeThresholds(d *report.Document, t *solver.Thresholds) {
 	}
 	what := "thresholds"
 	if slices.Min(t.Above) == slices.Max(t.Above) {
-		what = fmt.Sprintf("one threshold, %.3g,", t.Above[0])
+		what = fmt.Sprintf("one threshold, %.3g", t.Above[0])
 	}
 	if t.AtLeastOne {
 		what += " and at least one label"
 	}
-	d.Linef("%s by micro F1 on folds: %s, by the signs %s", what, tune.MicroF1.Format(t.F1), tune.MicroF1.Format(t.Sign))
+	d.Linef("%s: micro F1 in cross-validation %s; %s with threshold 0", what,
+		tune.MicroF1.Format(t.F1), tune.MicroF1.Format(t.Sign))
 }
 
 // describeCalibration adds lines about calibrated probabilities, unless there are none.
@@ -145,13 +146,13 @@ func describeCalibration(d *report.Document, r *svm.Report) {
 	if r.Temperature != nil {
 		how += fmt.Sprintf(" and a temperature of %.3g", r.Temperature.T)
 	}
-	d.Linef("probabilities %s; on folds log loss %.4f, expected calibration error %.4f", how, c.LogLoss, c.ECE)
+	d.Linef("probabilities %s; in cross-validation log loss %.4f, expected calibration error %.4f", how, c.LogLoss, c.ECE)
 	if j := r.Rejection; j != nil {
-		d.Linef("no answer (%s) below a probability of %.3g; on folds %s are answered, %s of these wrongly",
+		d.Linef("predicts %s below a probability of %.3g; in cross-validation %s are answered, %s of these wrongly",
 			learn.NoAnswer, j.Below, report.Percent(j.Coverage), report.Percent(j.Error))
 	}
 	if o := r.Alternatives; o != nil {
-		text := fmt.Sprintf("answering everything errs %s on folds", report.Percent(o.ErrorOfAll))
+		text := fmt.Sprintf("answering everything errs %s in cross-validation", report.Percent(o.ErrorOfAll))
 		for _, t := range o.Targets {
 			text += fmt.Sprintf("; error=%.6g%% would answer %s", 100*t.Error, report.Percent(t.Coverage))
 		}

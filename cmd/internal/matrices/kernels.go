@@ -230,7 +230,7 @@ func (v kernelSpec) traits() string {
 		text = "; uses norms"
 	}
 	if v.NonNegative {
-		text += "; nowhere below 0"
+		text += "; never negative"
 	}
 	if v.PositiveDiagonal {
 		text += "; k(x, x) > 0"

@@ -26,10 +26,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Neighbours is the command that writes the nearest documents of each.
+// Neighbours is the command that finds the exact nearest neighbours of each document.
 var Neighbours = &cli.Command{
 	Name:    "neighbours",
-	Summary: "write the nearest documents of each, exactly: a table or a sparse matrix",
+	Summary: "find the exact k nearest neighbours of each document, as a table or a sparse matrix",
 	Help: `
 Finds the k documents with the greatest kernel value for each document, exactly: it compares all
 pairs, and keeps no matrix. A table (csv, tsv, jsonl, parquet) has a line for each neighbour, the

@@ -264,7 +264,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	out := &loaded{name: r.model, model: m.With(o), classes: map[string]int{}, read: time.Now()}
 	a := m.About()
 	if a.Vocabulary == nil {
-		return nil, fmt.Errorf("-model %s learnt from vectors, expected a model of texts", r.model)
+		return nil, fmt.Errorf("-model %s was trained on vectors, expected a model of texts", r.model)
 	}
 	for i, class := range a.Classes {
 		out.classes[class] = i

@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Kernels   *asm.Kernels
 	Workers   int   // number of goroutines
-	KeptBytes int64 // memory limit of dense columns, for requests of few documents
+	KeptBytes int64 // max. bytes of the dense copy of the columns, which speeds up repeated requests for few documents
 	HeadTerms int   // number of terms in the dense head; negative for none, 0 for the cost model's choice
 	Roles     Roles // which documents are dense; DenseColumns is used only if possible
 }

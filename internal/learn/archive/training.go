@@ -88,8 +88,13 @@ func (f *File) Documents(name string, docs **sparse.CSR) (rows int) {
 // Machines describes a key whose value is a list of n machines, in the JSON of their type.
 func Machines[M any](f *File, machines *[]*M, n int) {
 	f.Key("machines", machines)
-	if f.err == nil && (len(*machines) != n || slices.Contains(*machines, nil)) {
-		f.fail("%d machines for %d classes, expected one for each", len(*machines), n)
+	at := slices.Index(*machines, nil)
+	switch {
+	case f.err != nil:
+	case len(*machines) != n:
+		f.fail("%d decision functions for %d classes, expected one per class", len(*machines), n)
+	case at >= 0:
+		f.fail("decision function %d is null", at)
 	}
 }
 

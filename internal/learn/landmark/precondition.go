@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// preconditioner has, for each C, the factor of I + C w n/m TTᵀ: what the Hessian in u is where
-// KₙₘᵀDKₙₘ is w n/m Kₘₘ².
+// preconditioner holds the factor of I + C w n/m TTᵀ for each C. This is the Hessian in u if
+// KₙₘᵀDKₙₘ = w n/m Kₘₘ².
 type preconditioner struct {
 	t       *training
 	factors []*dense.Square

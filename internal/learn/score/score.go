@@ -129,7 +129,7 @@ func ofValues(values []float64, truth *corpus.Corpus) (*Score, error) {
 		name := truth.Classes[own[0]]
 		target, err := strconv.ParseFloat(name, 64)
 		if err != nil || math.IsNaN(target) || math.IsInf(target, 0) {
-			return nil, fmt.Errorf("score: label %q of document %d of %s, expected a finite number: the model estimates numbers",
+			return nil, fmt.Errorf("score: label %q of document %d of %s isn't a finite number, which a regression model needs",
 				name, truth.Number(i), truth.Source)
 		}
 		s.Documents++

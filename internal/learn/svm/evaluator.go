@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Measure returns the figure by which settings are judged in a validation.
+// Measure returns the measure by which a validation compares settings.
 func (s *Settings) Measure() tune.Measure {
 	switch {
 	case s.Type == model.EpsilonSVR || s.Type == model.NuSVR:
@@ -27,17 +27,17 @@ func (s *Settings) Measure() tune.Measure {
 
 // Evaluator is a [tune.Evaluator] of support vector machines on shared tiles.
 //
-// idf weights are those of all documents, so that folds can share dot products. Scales of columns
-// and weights from labels are learnt from the other folds alone, and then each fold has dot
-// products of its own.
+// idf weights are computed from all documents, so that folds can share dot products. Column scales
+// and weights from labels are computed from the other folds only, so folds can't share dot products
+// then.
 //
 // If the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c,
-// each computed once. Each problem of one kernel and fold is solved for all C on the same rows,
-// each from the solution of the one before. Kernels that differ in one number are taken in its
-// order, from the widest on, and each begins where the solutions before lead to. Figures are those
-// of the candidate alone, up to the tolerance.
+// each computed once. Each problem of a kernel and a fold is solved for all C on the same rows; each
+// C warm-starts from the solution for the previous C. Kernels that differ in one number are evaluated
+// in its order, widest first, and warm-start from the previous solutions. Results equal those of a
+// candidate evaluated alone, up to the tolerance.
 type Evaluator struct {
-	Settings Settings // what candidates don't set, see [Settings.Resolve]
+	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	tune.Division
 
 	// Problem is called once for each way in which text is cut and each embedding, when it is needed,

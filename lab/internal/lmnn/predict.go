@@ -54,12 +54,12 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 	return out, err
 }
 
-// PredictBytes returns the memory of Predict for a number of documents.
+// PredictBytes returns the memory in bytes that Predict needs for a number of documents.
 func (m *Model) PredictBytes(documents int) int64 {
 	return 8 * predictingNumbers(m.Rows(), documents, m.Columns)
 }
 
-// predictingNumbers returns the number of float64 values that a prediction holds.
+// predictingNumbers returns the number of float64 values that Predict keeps in memory.
 func predictingNumbers(rows, tests, columns int) int64 { return 2 * int64(rows+tests) * int64(columns) }
 
 // energy computes the energies of one document after the other.
