@@ -558,7 +558,7 @@ func plainNumber(s string, comma bool) string {
 	return s
 }
 
-// tokenizerOr returns the tokenizer with views of the columns, or else if there are none.
+// tokenizerOr returns the tokenizer with views of the columns, or other if there are no views.
 func (t *table) tokenizerOr(other Tokenizer) Tokenizer {
 	if t.tokenizer == (Tokenizer{}) {
 		return other

@@ -279,7 +279,7 @@ func (c *Corpus) suspect(s *suspicion, at func(i int) string) {
 		warn.addOption(fmt.Sprintf("the first line, %s and %s, looks like a header and is read as a document",
 			quote(s.label), quote(s.text)), 1, at(0), "LabelColumn", s.label+" takes it for one")
 	}
-	single, first := c.single(count)
+	single, first := c.single()
 	switch {
 	case single < 4 || 2*single <= int64(c.Documents.Rows()) || c.numbered(): // see Targets
 	case s.labelBytes > 2*s.textBytes:
@@ -303,12 +303,12 @@ func (c *Corpus) classSizes() []int64 {
 }
 
 // single counts the documents that are alone in all their classes, and returns the first.
-func (c *Corpus) single(count []int64) (n int64, first int) {
-	first = -1
+func (c *Corpus) single() (n int64, first int) {
+	count := c.classSizes()
 	for i := range c.Documents.Rows() {
 		ids := c.Labels.Of(i)
 		if len(ids) > 0 && !slices.ContainsFunc(ids, func(id int32) bool { return count[id] > 1 }) {
-			if n++; first < 0 {
+			if n++; n == 1 {
 				first = i
 			}
 		}
@@ -330,7 +330,7 @@ func (c *Corpus) Targets() bool {
 	if !c.numbered() {
 		return false
 	}
-	n, _ := c.single(c.classSizes())
+	n, _ := c.single()
 	return n >= 4 && 2*n > int64(c.Documents.Rows())
 }
 
@@ -356,15 +356,14 @@ func (c *Corpus) SmallestClass() (name string, documents int) {
 // them, or fifty if they are numbers, and most documents are alone in their class, as if another
 // column was meant. It also fails if [Corpus.Validate] does.
 func (c *Corpus) CheckClasses() error {
-	const manyNumbers = 50
-	many := 1000
-	if err := c.Validate(); err != nil || len(c.Classes) < manyNumbers {
+	if err := c.Validate(); err != nil {
 		return err
 	}
+	many := 1000
 	if c.numbered() {
-		many = manyNumbers
+		many = 50
 	}
-	n, _ := c.single(c.classSizes())
+	n, _ := c.single()
 	if len(c.Classes) < many || 2*n <= int64(c.Documents.Rows()) {
 		return nil
 	}

@@ -85,22 +85,19 @@ func (o *Options) formOf(extension string) Form {
 }
 
 // takeLike sets unset options from Options.Like, for a source with that extension.
-func (o *Options) takeLike(extension string) (err error) {
+func (o *Options) takeLike(extension string) {
 	f := o.Like
 	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // for all extensions, because columns are the model's
 	if f.Extension != extension {
-		return nil
+		return
 	}
 	o.likeLabels = o.LabelColumn == ""
 	o.Format = cmp.Or(o.Format, f.Format)
 	o.LabelColumn, o.TextColumn = cmp.Or(o.LabelColumn, f.LabelColumn), cmp.Or(o.TextColumn, f.TextColumn)
 	o.IDColumn, o.Columns = cmp.Or(o.IDColumn, f.IDColumn), cmp.Or(o.Columns, f.Columns)
 	o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
-	if o.Encoding == "" {
-		o.Encoding = f.Encoding
-		o.form.charset, err = charset.Lookup(f.Encoding)
-	}
-	return err
+	o.Encoding = cmp.Or(o.Encoding, f.Encoding)
+	o.form.charset, _ = charset.Lookup(o.Encoding)
 }
 
 // takeColumns sets the unset columns or keys from Options.Like, for a source with another extension

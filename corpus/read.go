@@ -151,9 +151,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
 		end, stop := run.Stream(ctx, "corpus: the reader", countingReader{r, m})
 		defer stop()
-		if err := opt.takeLike(extensionOf(name)); err != nil {
-			return nil, err
-		}
+		opt.takeLike(extensionOf(name))
 		in := &input{name: name, file: io.NopCloser(end), line: 1, stream: true, form: opt.form, meter: m}
 		if err := in.decode(end, nil); err != nil {
 			return nil, err
@@ -222,9 +220,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	if !info.IsDir() {
 		extension = extensionOf(source)
 	}
-	if err := opt.takeLike(extension); err != nil {
-		return nil, err
-	}
+	opt.takeLike(extension)
 	if info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatIDX) {
 		switch images := findIDX(source); {
 		case images != "":

@@ -161,8 +161,9 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 			buf = buf[:len(buf)+n]
 		}
 		if err == io.EOF {
-			if records.last(buf[seen:]); records.open() {
-				return nil, records.unclosed().at(c.in.name, 0)
+			records.last(buf[seen:])
+			if bad := records.unclosed(); bad != nil {
+				return nil, bad.at(c.in.name, 0)
 			}
 			c.in.line += int64(bytes.Count(buf, []byte{'\n'}))
 			return buf, err
@@ -244,18 +245,15 @@ func (r *recordEnds) inBlank(c byte) bool {
 	return unicode.IsSpace(blank)
 }
 
-// open reports whether a quote or an array is open.
-func (r *recordEnds) open() bool {
-	return r.state == inQuotes || r.state == quoteReturn || r.separator == '[' && r.array == arrayState{}
-}
-
+// unclosed returns the error of an open quote or array at the end of the file, or nil.
 func (r *recordEnds) unclosed() *SyntaxError {
-	if r.separator == '[' {
-		return &SyntaxError{Found: "an array that isn't closed", Expected: "] at its end", Line: r.line}
+	switch {
+	case r.separator == '[' && r.array == arrayState{}:
+		return fault("an array that isn't closed", "] at its end").at("", r.line)
+	case r.state == inQuotes || r.state == quoteReturn:
+		return fault("a quote that opens a field and isn't closed", "a quote at its end").at("", r.opened)
 	}
-	bad := fault("a quote that opens a field and isn't closed", "a quote at its end")
-	bad.Line = r.opened
-	return bad
+	return nil
 }
 
 func lineTooLong(most int) *SyntaxError {

@@ -94,21 +94,20 @@ func (in *input) keys(before int, opt *Options) (*table, error) {
 		if d.Decode(&object) != nil {
 			break
 		}
-		order := json.NewDecoder(bytes.NewReader(head[:d.InputOffset()]))
+		members := json.NewDecoder(bytes.NewReader(head[:d.InputOffset()]))
 		head = head[d.InputOffset():]
-		order.Token()
-		for order.More() { // also a key that is there twice
-			key, _ := order.Token()
+		var record []string
+		members.Token()
+		for members.More() { // a repeated key has its last value
+			key, _ := members.Token()
 			name, _ := key.(string)
 			at := column(name)
-			order.Decode(new(json.RawMessage))
+			record = append(record, make([]string, len(t.first)-len(record))...)
 			has[at]++
 			t.known[columnName(name)] = true
-		}
-		record := make([]string, len(t.first))
-		for _, key := range slices.Sorted(maps.Keys(object)) {
-			at := column(key)
-			switch v := decodeNumbers(object[key]).(type) {
+			var value json.RawMessage
+			members.Decode(&value)
+			switch v := decodeNumbers(value).(type) {
 			case nil:
 			case []any, map[string]any:
 				nested[at] = true
@@ -198,17 +197,17 @@ func (k *jsonKeys) addArray(p *textPiece, check textCheck, data []byte, most int
 		case bad == nil:
 			first, bad = line, fault(quote(data[max(end, 0):]), "a JSON object")
 		}
-		if bad == nil && end < 0 {
+		data = data[end+1:]
+		rest := bytes.Trim(data, jsonBlanks)
+		switch {
+		case bad != nil:
+		case end < 0:
 			first, bad = line, fault("an array that isn't closed", "] at its end")
-		}
-		if bad == nil {
-			if data = data[end+1:]; state.closed {
-				if rest := bytes.Trim(data, jsonBlanks); len(rest) > 0 {
-					line += int32(bytes.Count(data[:bytes.Index(data, rest)], []byte{'\n'}))
-					first, bad = line, fault(quote(rest)+" after the array", "the end of the file")
-				}
-				data = nil
-			}
+		case state.closed && len(rest) > 0:
+			first = line + int32(bytes.Count(data[:bytes.Index(data, rest)], []byte{'\n'}))
+			bad = fault(quote(rest)+" after the array", "the end of the file")
+		case state.closed:
+			return nil
 		}
 		if bad != nil {
 			bad.Line = int64(first)
@@ -278,28 +277,27 @@ func (k *jsonKeys) add(p *textPiece, l []byte, line int32) *SyntaxError {
 		return missing(k.label, "LabelColumn")
 	}
 	names, bad := jsonLabels(raw)
-	if bad != nil {
-		return bad
+	if bad == nil {
+		bad = p.labels.addNames(names)
 	}
-	if bad := p.labels.addNames(names); bad != nil {
-		return bad
-	}
-	if k.group != nil {
+	if bad == nil && k.group != nil {
 		raw, ok := firstKey(object, k.group)
 		if !ok {
 			return missing(k.group, "GroupColumn")
 		}
-		group, bad := jsonLabels(raw)
-		if bad == nil {
+		var group []string
+		if group, bad = jsonLabels(raw); bad == nil {
 			bad = p.groups.addGroup(strings.Join(group, ","))
 		}
-		if bad != nil {
-			return bad
-		}
 	}
-	if k.columns == nil {
+	switch {
+	case bad != nil:
+	case k.columns == nil:
 		p.add([]byte(strings.Join(names, ",")), []byte(text), line)
-	} else if bad := p.addRow(fields, line); bad != nil {
+	default:
+		bad = p.addRow(fields, line)
+	}
+	if bad != nil {
 		return bad
 	}
 	raw, _ = firstKey(object, k.id)

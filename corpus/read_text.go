@@ -407,12 +407,7 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 		}
 		clean := check.clean(data)
 		if !clean && check.strict || len(data) > most {
-			fault := eachLine(data, most, func(l []byte, _ int32) *SyntaxError {
-				if !check.strict {
-					return nil
-				}
-				return check.fault(l)
-			})
+			fault := eachLine(data, most, func(l []byte, _ int32) *SyntaxError { return check.fault(l) })
 			if fault != nil {
 				return false, bad, fault.at(path, firstLine)
 			}

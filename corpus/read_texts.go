@@ -54,8 +54,9 @@ func (opt *Options) cut(
 	documents, err := opt.countRaw(ctx, counters, raw, m, at, func(i int) error {
 		for _, field := range raw.fields(i) {
 			if data := []byte(field); !check.clean(data) {
-				if bad[i] += check.count(data); check.strict {
-					return check.fault(data).at(at(i), 0)
+				bad[i] += check.count(data)
+				if bad := check.fault(data); bad != nil {
+					return bad.at(at(i), 0)
 				}
 			}
 		}

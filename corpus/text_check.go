@@ -41,8 +41,11 @@ func (c textCheck) count(text []byte) (n int64) {
 	return n
 }
 
-// fault says why a line isn't text, or returns nil.
+// fault returns an error if the check is strict and a line isn't text.
 func (c textCheck) fault(l []byte) (bad *SyntaxError) {
+	if !c.strict {
+		return nil
+	}
 	c.find(l, func(at int) bool {
 		switch {
 		case l[at] == 0:
@@ -60,13 +63,12 @@ func (c textCheck) fault(l []byte) (bad *SyntaxError) {
 	return bad
 }
 
-// look counts in p what isn't text of a line, or returns the fault of it; clean says that all lines are text.
+// look counts the invalid bytes of a line in p, or returns the error of a strict check. If clean is
+// set, all lines are text.
 func (c textCheck) look(p *textPiece, clean bool, l []byte, line int32) *SyntaxError {
-	if !clean && c.strict {
-		return c.fault(l)
+	if clean {
+		return nil
 	}
-	if !clean {
-		p.bad.add(c.count(l), line)
-	}
-	return nil
+	p.bad.add(c.count(l), line)
+	return c.fault(l)
 }

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -483,10 +484,7 @@ func (c *Corpus) columns(
 
 // commonTerms returns the terms within MinDF and MaxDF in sorted order.
 func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
-	least := uint64(defaultTextMinDF)
-	if o.MinDF > 0 {
-		least = uint64(o.MinDF)
-	}
+	least := uint64(cmp.Or(o.MinDF, defaultTextMinDF))
 	terms := []string{}
 	for id, n := range df {
 		if n >= least && (o.MaxDF == 0 || n <= uint64(o.MaxDF)) {
@@ -518,17 +516,14 @@ const unknownMessage = "word outside the vocabulary, left out"
 // ViewsOf returns the views that a tokenizer makes of a sorted vocabulary, for [sparse.CSR], or nil
 // if the tokenizer has no views. It fails if the vocabulary isn't the tokenizer's.
 func ViewsOf(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
-	split, err := t.Split()
-	if err != nil || split == nil {
-		return nil, err
-	}
 	first, err := t.FirstColumns(vocabulary)
 	if err != nil {
 		return nil, fmt.Errorf("corpus: %w", err)
 	}
-	views := make([]sparse.View, len(split))
+	var views []sparse.View
+	split, _ := t.Split()
 	for i, v := range split {
-		views[i] = sparse.View{First: uint32(first[i]), Weight: v.Weight}
+		views = append(views, sparse.View{First: uint32(first[i]), Weight: v.Weight})
 	}
 	return views, nil
 }

@@ -382,43 +382,32 @@ func (v *View) parseNumbers(s string) error {
 
 // String returns the text form of a view without its weight.
 func (v View) String() string {
-	var b strings.Builder
+	columns := make([]string, len(v.Columns))
 	for i, name := range v.Columns {
-		if i > 0 {
-			b.WriteByte(',')
-		}
+		columns[i] = name
 		if strings.ContainsAny(name, ",=+*:\"\\ ") || strconv.Quote(name) != `"`+name+`"` {
-			name = strconv.Quote(name)
+			columns[i] = strconv.Quote(name)
 		}
-		b.WriteString(name)
 	}
-	if v.Columns != nil {
-		b.WriteByte('=')
-	}
-	switch v.Analyzer {
-	case Numbers:
-	case Categories:
-		return b.String() + string(Categories)
-	default:
-		return b.String() + v.Tokenizer.String()
-	}
-	b.WriteString(string(Numbers))
-	sign := ":"
+	var options []string // width and scales of numbers
 	if v.width > 0 {
-		fmt.Fprintf(&b, ":width=%v", v.width)
-		sign = ","
+		options = append(options, fmt.Sprintf("width=%v", v.width))
 	}
 	for _, knots := range v.knots {
-		b.WriteString(sign)
-		sign = ","
+		scale := make([]string, len(knots))
 		for k, x := range knots {
-			if k > 0 {
-				b.WriteByte('|')
-			}
-			b.WriteString(strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "+", "")) // + separates views
+			scale[k] = strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "+", "") // + separates views
 		}
+		options = append(options, strings.Join(scale, "|"))
 	}
-	return b.String()
+	form := v.Tokenizer.String()
+	if options != nil {
+		form += ":" + strings.Join(options, ",")
+	}
+	if v.Columns == nil {
+		return form
+	}
+	return strings.Join(columns, ",") + "=" + form
 }
 
 // cutColumns splits the columns from the front of a view's text: names, quoted if necessary,
