@@ -250,7 +250,7 @@ func TestKernelOfModelUnknown(t *testing.T) {
 func TestNoRows(t *testing.T) {
 	var zero gram.Rows
 	err := zero.Add([]uint32{0}, []float64{1})
-	if err == nil || err.Error() != "gram: zero Rows, expected those of NewRows" {
+	if err == nil || err.Error() != "gram: Rows is zero, expected a result of NewRows" {
 		t.Errorf("zero Rows: %v", err)
 	}
 	if c := new(gram.Rows).Corpus(); c.Documents.Rows() != 0 || c.Documents.Cols != 0 {

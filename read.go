@@ -117,7 +117,7 @@ func Table(
 	return o.told(c, err)
 }
 
-// told passes on the warnings of a corpus.
+// told reports the warnings of a corpus.
 func (o *ReadOptions) told(c *corpus.Corpus, err error) (*corpus.Corpus, error) {
 	if err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func NewRows(columns int) *Rows {
 func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error {
 	m := r.c.Documents
 	if m == nil {
-		return errors.New("gram: zero Rows, expected those of NewRows")
+		return errors.New("gram: Rows is zero, expected a result of NewRows")
 	}
 	if len(columns) != len(values) {
 		return fmt.Errorf("gram: document %d: %d columns and %d values, expected as many", m.Rows(), len(columns),

@@ -14,23 +14,23 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// DocumentExplanation says why a model predicts what it does of one document x. It is about one number
-// f(x), which is greater the more speaks for Label: of machines for pairs of classes, the decision value
-// of Label against Against; of machines for a class each, Label's value less that of Against; of labels
-// each for itself and regression, the value alone; of one class, it with the sign that says what is predicted.
+// DocumentExplanation explains a model's prediction for a document x by a number f(x), which is larger the more
+// x favours Label. With one-vs-one, f is the decision value of Label against Against. With one-vs-rest, f is Label's
+// decision value minus Against's. With separate labels and in regression, f is the decision value. For a one-class
+// model, f is the decision value times the predicted sign.
 type DocumentExplanation struct {
 	Label   string  `json:"label"`             // what is predicted
 	Against string  `json:"against,omitempty"` // the class that comes second; "" where f is of Label alone
 	Value   float64 `json:"value"`             // f(x)
 	Known   int     `json:"terms_known"`       // different terms of the document that the model knows
 
-	// Terms are those without which f changes most, and Support the support vectors with the greatest
-	// share of f, with their signs; the latter of support vector machines alone.
+	// Terms are the terms without which f changes most. Support lists the support vectors with the largest
+	// shares of f, with their signs; only support vector machines have them.
 	Terms   []TermEffect    `json:"terms"`
 	Support []SupportEffect `json:"support_vectors,omitempty"`
 }
 
-// TermEffect is what a term does to f: f(x) - f(x without the term). Above 0 it speaks for the label.
+// TermEffect is the effect of a term on f: f(x) - f(x without the term). A positive effect favours the label.
 type TermEffect struct {
 	Term   string  `json:"term"`
 	Count  float64 `json:"count"` // in the document
@@ -44,20 +44,21 @@ type TermEffect struct {
 
 // SupportEffect is a support vector s with its share α·k(s, x) of f.
 type SupportEffect struct {
-	Document int64   `json:"document"` // of the training corpus, from 1; 0 where that isn't known
+	Document int64   `json:"document"` // number in the training corpus, from 1; 0 if unknown
 	Class    string  `json:"class,omitempty"`
 	Kernel   float64 `json:"kernel"` // k(s, x)
 	Effect   float64 `json:"effect"`
 	For      string  `json:"-"` // as in TermEffect
 }
 
-// ExplainDocument explains the prediction of document i: the n terms without which f changes most, and
-// the n support vectors with the greatest share of it. A term's effect isn't an estimate: the model
-// predicts the document without the term. So it works for every learner and kernel, costs a
-// prediction per term, and is as accurate as predictions are; of linear machines, and machines of a linear
-// kernel, sums of the document give all effects in the time of one. Effects of terms don't add up to f.
+// ExplainDocument explains the prediction of document i by the n terms without which f changes most, and by
+// the n support vectors with the largest shares of f. To compute a term's effect, the model predicts the
+// document without the term. This works for every learner and kernel, takes one prediction per term, and
+// is as accurate as predictions. Linear models compute all effects in the time of one prediction. Effects
+// don't add up to f.
 //
-// Errors: n below 1, no document i, a model of sets or of a precomputed kernel, those of predictions.
+// It fails if n is below 1, if there is no document i, if the model is a model of sets or has a precomputed
+// kernel, or if a prediction fails.
 func ExplainDocument(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n int, o Options,
 ) (*DocumentExplanation, error) {
@@ -183,7 +184,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	return out, out.support(ctx, m, ready.Predictor, alpha, x.whole, x.n)
 }
 
-// line is f as a function of the embedded document but for what it adds to each, nil where it isn't linear.
+// line returns f, without its constant, as a linear function of the embedded document; nil if f isn't linear.
 func (x *explaining) line(f *margin) *task.Line {
 	var w []float64
 	line, machines := &task.Line{}, 0
@@ -232,7 +233,7 @@ func (f *margin) of(p *model.Prediction, i int) float64 {
 	return f.sign * v
 }
 
-// marginOf says what f is of document i, which was predicted.
+// marginOf returns the margin of document i from its prediction.
 func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 	f := &margin{less: -1, second: -1, sign: 1}
 	if a.OneClass || a.Numbers {
@@ -350,7 +351,7 @@ func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) 
 	return effects, nil
 }
 
-// strongest returns the places of the n effects of the greatest size other than 0, those of equal ones in their order.
+// strongest returns the indices of the n effects of largest absolute value, without zeros. Ties are broken by index.
 func strongest(effects []float64, n int) []int {
 	var order []int
 	for j, v := range effects {
@@ -392,7 +393,7 @@ func (x *DocumentExplanation) side(number bool, effect float64) string {
 	return cmp.Or(x.Against, "against it")
 }
 
-// support lists the support vectors with the greatest share of f, Σ αₛ k(s, x); it changes alpha.
+// support lists the support vectors with the largest shares of f, Σ αₛ k(s, x); it changes alpha.
 func (x *DocumentExplanation) support(
 	ctx context.Context, m Machines, p *svm.Predictor, alpha []float64, whole *sparse.CSR, n int,
 ) error {

@@ -14,24 +14,25 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Mark is a place in a text where a word stands, with the word's effect.
+// Mark is an occurrence of a word in a text, with the word's effect.
 type Mark struct {
 	From   int     `json:"from"` // bytes of the text
 	To     int     `json:"to"`
 	Effect float64 `json:"effect"`
 }
 
-// What is explained of a text: the first so many different words, and nothing of longer texts, which would be counted
-// that often.
+// Limits of an explanation: the number of distinct words, and the bytes of a text, because each word takes one
+// prediction of the whole text.
 const (
 	mostWords   = 400
 	longestText = 64 << 10
 )
 
-// ExplainText explains the prediction of a text by its words, and marks them: the n without which f changes most, in
-// the text's order. An effect is f(x) - f(the text without the word, wherever it stands), whatever terms the model
-// makes of words. The first 400 different words are tried, at a prediction each. The result is nil for a text of more
-// than 64 KiB. Errors: those of [ExplainDocument], a model trained on vectors or on rows of kernel values.
+// ExplainText explains the prediction of a text by the n words without which f changes most. It also returns their
+// occurrences, in the text's order. The effect of a word is f(x) - f(the text without all its occurrences), whatever
+// terms the model makes of words. It tries the first 400 distinct words, with one prediction each. The result is nil
+// for a text of more than 64 KiB. It fails if the model was trained on vectors or on rows of kernel values, or as
+// [ExplainDocument] does.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {
@@ -105,7 +106,7 @@ func explainWords(
 	return out, marks, nil
 }
 
-// place is where a word stands in a text.
+// place is an occurrence of a word in a text.
 type place struct{ word, from, to int }
 
 // unspaced are the scripts without spaces, each of whose letters is a word.

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Novelty says how new documents x are to a model: with training documents s₁, …, sₙ,
+// Novelty measures how much documents x differ from a model's training documents. With training documents s₁, …, sₙ,
 //
 //	v(x) = max k(x, sᵢ),   v(sᵢ) = max k(sᵢ, sⱼ) over j ≠ i,   rank(x) = (1 + #{i: v(sᵢ) <= v(x)}) / (n + 1)
 //
@@ -158,8 +158,8 @@ func (n *Novelty) nearest(
 	return nil
 }
 
-// Add adds the documents' v(x) and rank(x) to their prediction, NaN and 0 for those without a known term. It
-// takes as many kernel values as a prediction. Errors: those of predictions.
+// Add adds v(x) and rank(x) to the documents' prediction, NaN and 0 for documents without known terms. It computes
+// as many kernel values as a prediction, and fails as a prediction does.
 func (n *Novelty) Add(ctx context.Context, p *model.Prediction, docs *sparse.CSR) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

@@ -190,14 +190,14 @@ func (t *machines) spec(o *Options) string {
 	return cmp.Or(t.Kernel, svm.DefaultKernel)
 }
 
-// mayChoose reports whether kernel, C, scheme and epsilon may be chosen, as far as they aren't given.
+// mayChoose reports whether unset parameters (kernel, C, scheme and epsilon) may be selected.
 func (t *machines) mayChoose(o *Options) bool {
 	return o.Work > 0 && Chooses(t.Type) && t.Kernel != model.Precomputed &&
 		!o.own(t.Kernel) && !(t.Given("c") && t.given(o, nil).Fixed())
 }
 
-// Chooses reports whether a training of the type may choose what isn't given: nu_svc has no C, and predictions of
-// one_class have nothing to compare with.
+// Chooses reports whether training of the type may select unset parameters. nu_svc has no C, and one_class has no
+// labels to validate predictions with.
 func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR }
 
 // candidates are what settings are chosen from, and the settings that they are tried with.
@@ -215,14 +215,14 @@ func (t *machines) candidates(
 	return from, s, err
 }
 
-// short reports whether an error is one of memory.
+// short reports whether an error is a corpus.MemoryError.
 func short(err error) bool {
 	memory := (*corpus.MemoryError)(nil)
 	return errors.As(err, &memory)
 }
 
-// choose chooses what isn't given, how text is cut if texts were kept, and returns the documents cut in the way
-// that was chosen, nil for the corpus itself.
+// choose selects unset parameters and, if texts were kept, the tokenizer. It returns the documents as tokenised by
+// the selected tokenizer; nil stands for c.
 func (t *machines) choose(
 	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
 ) (cut *corpus.Corpus, err error) {
@@ -282,7 +282,7 @@ func (t *machines) choose(
 // lowers it.
 var longFrom = 20_000
 
-// chosenProblem chooses what isn't given, and makes the documents ready for training with that.
+// chosenProblem selects unset parameters, and prepares the documents for training with them.
 func (t *machines) chosenProblem(
 	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
 ) (*svm.Problem, error) {
@@ -348,8 +348,8 @@ func (t *machines) lineAlternative(
 	return v, nil
 }
 
-// linesFor trains linear machines in place of kernel machines that memory is too little for, as cause says;
-// where it is too little for these, too, the error is the one that names less.
+// linesFor trains linear machines because memory doesn't suffice for kernel machines; cause is the error that
+// says so. If it doesn't suffice for linear machines either, linesFor returns the error with the smaller need.
 func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
 	held := o.HeldBytes + c.Documents.Bytes()
 	o.MemoryBytes = Left(o.MemoryBytes, held)
@@ -367,9 +367,9 @@ func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, ca
 	return m, err
 }
 
-// Train implements Trainer. Where memory is too little for a kernel machine that nothing asks for, of text it
-// trains linear machines, with a warning. Of text, and of vectors that are no counts, it chooses what isn't given. It
-// lets go of the corpus before it computes the matrix.
+// Train implements Trainer. For text, and for vectors that aren't counts, it selects unset parameters. If no
+// parameter asks for a kernel machine, and memory doesn't suffice to train one on text, it trains linear machines
+// and warns. It releases the corpus before it computes the matrix.
 func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(&o)
 	if err == nil {

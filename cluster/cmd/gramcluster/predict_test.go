@@ -111,7 +111,7 @@ func TestPredictOthers(t *testing.T) {
 		"-o-labels", path("K.tsv"))
 	bench("train", "-q", "-t", "4", "-in", path("K.npy"), "-labels", path("K.tsv"), "-o", path("matrix.model"))
 	for args, want := range map[string]string{
-		"plan predict -in " + path("x.svm") + " -model " + path("matrix.model"):                 "from a precomputed kernel",
+		"plan predict -in " + path("x.svm") + " -model " + path("matrix.model"):                 "on a precomputed kernel",
 		"plan predict -in " + path("x.tsv") + " -output probabilities -model " + path("model2"): "holds no probabilities",
 		"gather -to tsv -o " + path("other"):                                                    `-to "tsv", expected none`,
 	} {

@@ -21,7 +21,7 @@ import (
 
 // Kind is the kind of job.
 var Kind = job.Kind{
-	Name: "landmarks", Summary: "machines on landmarks: a job per pass, some documents a task",
+	Name: "landmarks", Summary: "train machines on landmarks: a job per pass, some documents per task",
 	Declare: declare,
 	Open:    open,
 	Gather:  gather,

@@ -23,12 +23,12 @@ import (
 
 // Kind is the kind of job.
 var Kind = job.Kind{
-	Name: "predict", Summary: "predictions with a model, some documents a task",
+	Name: "predict", Summary: "predict documents with a model, some documents per task",
 	Declare: declare,
 	Open:    open,
 	Gather:  gather,
 	Help: `
-Needs a model of gram train or gather, new documents in the form that it learnt from, and a
+Needs a model of gram train or gather, new documents in the format of the training documents, and a
 store: a folder that all machines mount, or a bucket.
 
 A task predicts -documents documents. gather -o FILE writes the lines that gram predict -o FILE
@@ -160,7 +160,7 @@ func read(ctx context.Context, b []byte) (learn.Model, error) {
 		return nil, err
 	}
 	if m.About().Kernel == model.Precomputed {
-		return nil, errors.New("it learnt from a precomputed kernel, expected one of documents")
+		return nil, errors.New("the model was trained on a precomputed kernel, expected a model trained on documents")
 	}
 	return m, nil
 }

@@ -68,10 +68,10 @@ func (s *suite) declare(f *cli.Flags) {
 		"on one worker and on all) or full (20 minutes on 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
 	f.Writes(&s.out, "o", "write the result of -suite to `FILE`, JSON")
 	f.Reads(&s.compare, "compare", "compare the result in `FILE` with that in the file that follows")
-	f.Float64Var(&s.below, "fail-below", 0, "fail where a rate differs and is below `PART` of the first file's")
+	f.Float64Var(&s.below, "fail-below", 0, "fail if a rate differs and is below `PART` of the first file's rate")
 }
 
-// checkSuite checks which flags are given with the flags of the suite.
+// checkSuite checks which flags are set together with the suite's flags.
 func (b *bench) checkSuite() error {
 	s, may := &b.suite, "suite o workers isa json q report backend"
 	switch {

@@ -23,15 +23,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Evaluate is the command that says how good a model is.
+// Evaluate is the command that scores a model on labelled documents.
 var Evaluate = &cli.Command{
 	Name:    "evaluate",
 	Summary: "how good a model is, where it errs and why: a table or a page",
 	Args:    "[SOURCE MODEL]",
 	Help: `
-Predicts labelled documents and scores the predictions: accuracy with its 95 % confidence interval,
+Predicts labelled documents and scores the predictions: accuracy with its 95% confidence interval,
 figures by class, the confusion matrix, coverage at a given error rate, calibration, and the worst
-mistakes, those of the greatest confidence, with the words that decided. A word's effect is the
+mistakes, the most confident first, with the words that decided. A word's effect is the
 decision value minus the one without the word.
 
 -report writes all of it as a page: one file, which fetches nothing. A click sorts by a column, or
@@ -252,7 +252,7 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 	title = "The worst mistakes, and what decided them"
 	columns := []string{"document", "class", "predicted", ">confidence", "by"}
 	if r.MSE != nil {
-		title, columns[1], columns[3] = "The greatest errors, and what speaks for a greater value", "value", ">error"
+		title, columns[1], columns[3] = "The largest errors, and the words that favour a larger value", "value", ">error"
 	}
 	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
 	if several { // confidence is in the label that is wrong, and so is what decided it

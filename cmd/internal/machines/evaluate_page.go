@@ -106,7 +106,7 @@ func (r *evaluateReport) pageMatrix() *report.Matrix {
 	return m
 }
 
-// sure says how sure a prediction is.
+// sure describes the confidence of a prediction.
 func (r *evaluateReport) sure(x *learn.Outcome) string {
 	text := fmt.Sprintf("decision value %.3g", x.Margin)
 	if x.Probability != nil {
@@ -121,13 +121,14 @@ func (r *evaluateReport) sure(x *learn.Outcome) string {
 	return text
 }
 
-// curvesSection draws the curves of all decisions and of the classes of the least AUC, and lists all.
+// curvesSection draws the curves of all decisions and of the classes with the smallest AUC. Its table
+// lists all classes.
 func curvesSection(curves []learn.Curve) report.Section {
 	worst := slices.Clone(curves[1:])
 	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
 	s := report.Section{Title: "Curves", Text: "How well the score of a class, its probability or decision value, tells " +
-		"its documents from others over all thresholds: of the decisions of all classes (micro) and of the classes of " +
-		"the least area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
+		"its documents from others over all thresholds: of the decisions of all classes (micro) and of the classes " +
+		"with the smallest area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
 	roc := chart.New("ROC", "of the others above the threshold, %", "of the class above the threshold, %")
 	precision := chart.New("Precision and recall", "recall, %", "precision, %")
 	roc.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
@@ -178,7 +179,8 @@ func (r *evaluateReport) noveltyTable() *report.Table {
 
 // mostNovelSection lists the documents of the lowest ranks.
 func (r *evaluateReport) mostNovelSection() report.Section {
-	s := report.Section{Title: "The most novel documents", Text: fmt.Sprintf("At most %d, of the lowest rank.", mostNovel)}
+	s := report.Section{Title: "The most novel documents",
+		Text: fmt.Sprintf("Up to %d documents of lowest rank.", mostNovel)}
 	order := run.Numbers(0, len(r.Outcomes))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
 	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
@@ -231,15 +233,15 @@ func (r *evaluateReport) charts() []report.Chart {
 	return append(out, report.Chart{Chart: p, Description: strings.Join(parts, "; ")})
 }
 
-// mistakesSection has the worst mistakes with what decided them.
+// mistakesSection returns the worst mistakes with the words that decided.
 func (r *evaluateReport) mistakesSection() report.Section {
 	texts := r.trainingTexts()
-	s := report.Section{Title: "Worst mistakes", Text: "Wrong predictions of the greatest confidence. Words with a " +
-		"solid line speak for what was predicted, those with a dashed line against it: the effect is the decision " +
-		"value less what it is without the word."}
+	s := report.Section{Title: "Worst mistakes", Text: "The most confident wrong predictions. Words with a " +
+		"solid line favour the prediction, words with a dashed line speak against it: the effect is the decision " +
+		"value minus its value without the word."}
 	if r.MSE != nil {
-		s.Title, s.Text = "Greatest errors", "Words with a solid line speak for a greater value, those with a dashed line "+
-			"for a smaller one: the effect is the prediction less what it is without the word."
+		s.Title, s.Text = "Largest errors", "Words with a solid line favour a larger value, words with a dashed line "+
+			"a smaller value: the effect is the prediction minus its value without the word."
 	}
 	for i := range r.Mistakes {
 		m := &r.Mistakes[i]
@@ -257,7 +259,7 @@ func (r *evaluateReport) mistakesSection() report.Section {
 			d.Tables = append(d.Tables,
 				report.Details{Title: "Terms that decided", Table: effects.Terms(m.Why.Terms), Open: len(d.Parts) == 0})
 			if len(m.Why.Support) > 0 {
-				d.Tables = append(d.Tables, report.Details{Title: "Training documents with the greatest share",
+				d.Tables = append(d.Tables, report.Details{Title: "Training documents with the largest share",
 					Table: effects.Support(m.Why, texts)})
 			}
 		}
@@ -269,7 +271,7 @@ func (r *evaluateReport) mistakesSection() report.Section {
 // named writes labels that may be none.
 func named(labels string) string { return cmp.Or(labels, "none") }
 
-// given writes what was predicted.
+// given formats the prediction.
 func (r *evaluateReport) given(m *learn.Mistake) string {
 	if r.MSE != nil {
 		return fmt.Sprintf("%.6g", r.Outcomes[m.Index].Margin)
@@ -303,8 +305,8 @@ func parts(m *learn.Mistake) (out []report.Part) {
 	return out
 }
 
-// trainingTexts returns the texts of -training where its documents are those that the model learnt from: their
-// numbers are those of support vectors then.
+// trainingTexts returns the texts of -training if its documents are the model's training documents, so that numbers
+// of support vectors refer to them. Otherwise it returns nil.
 func (r *evaluateReport) trainingTexts() []string {
 	a := r.found.m.About()
 	if c := r.training; a.Support > 0 && c != nil && a.Documents == c.Documents.Rows() &&
@@ -340,7 +342,7 @@ func (r *evaluateReport) copiesSection() report.Section {
 	return s
 }
 
-// modelSection says what the model is, and the command.
+// modelSection returns the section about the model and the command.
 func (r *evaluateReport) modelSection(x *found) report.Section {
 	a := &x.about
 	s := report.Section{Title: "Model", Code: r.Command}

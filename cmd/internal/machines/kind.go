@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ready makes a model ready for predictions, in a process that holds so many bytes beside it.
+// ready prepares a model for predictions. held is the other memory of the process in bytes.
 func (r *predict) ready(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *readDocuments, held int64,
 ) (learn.Predictor, error) {
@@ -32,7 +32,7 @@ func (r *predict) ready(
 	return learn.Ready(ctx, m, o)
 }
 
-// work says what a predictor has computed.
+// work reports the work of a predictor.
 func (r *predictReport) work(run *predict, p learn.Predictor) {
 	r.ISA, r.Workers = run.ISA, run.NumWorkers()
 	own, computing := p.(learn.Computing)
@@ -49,5 +49,5 @@ func (r *predictReport) work(run *predict, p learn.Predictor) {
 	}
 }
 
-// heldBeside is what the process holds beside documents while it predicts.
+// heldBeside returns the memory of the process in bytes, without documents, while it predicts.
 func heldBeside(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }

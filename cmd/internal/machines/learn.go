@@ -25,7 +25,7 @@ parameter=value. predict recognises their models. -grid takes lists of their par
 ` + learn.Help()}
 }
 
-// learner is what -type names.
+// learner is the learner that -type names.
 type learner struct {
 	*learn.Learner
 	trainer learn.Trainer
@@ -35,7 +35,7 @@ type learner struct {
 type parameter struct {
 	m          *machine
 	flag, name string
-	text       string // the default, until it is given
+	text       string // value; the default until the flag is set
 }
 
 // assigned is a parameter that a flag or -type's list sets, and how that was written.
@@ -87,8 +87,8 @@ func (m *machine) declareParameters(names ...string) {
 	}
 }
 
-// declareParameter declares a flag for a parameter, whose default is that of a learner; "" for no
-// default.
+// declareParameter declares a flag for a parameter, with the default of the learner named of. If of is
+// "", there is no default.
 func (m *machine) declareParameter(flag, name, of, usage string) {
 	p := &parameter{m: m, flag: flag, name: name}
 	if of != "" {
@@ -118,7 +118,7 @@ func (s set) Set(text string) error {
 	return nil
 }
 
-// setOnce notes where each parameter is set, and checks that it has one value.
+// setOnce records which flag sets each parameter, and checks that no parameter is set twice.
 func (m *machine) setOnce() error {
 	_, list, _ := strings.Cut(m.kind, ":")
 	own, err := params.Split(list)
@@ -195,7 +195,7 @@ func (m *machine) setParameters() error {
 	return nil
 }
 
-// numberOf returns a parameter of support vector machines as it was given, or its default.
+// numberOf returns the value of a parameter of support vector machines: as set, or its default.
 func (m *machine) numberOf(name string) float64 {
 	own := svm.Settings{}
 	if m.learner.trainer.Given(name) {

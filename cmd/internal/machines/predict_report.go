@@ -23,7 +23,7 @@ type predictReport struct {
 	Corpus  source.Line `json:"corpus"` // without terms and digest
 	Model   string      `json:"model"`
 	Type    string      `json:"type"`
-	Kernel  string      `json:"kernel,omitempty"` // none where a learner has none
+	Kernel  string      `json:"kernel,omitempty"` // empty if the learner has no kernel
 	Scheme  string      `json:"scheme,omitempty"`
 	ISA     string      `json:"isa"`                      // what computed kernel values: an instruction set or a GPU
 	Why     string      `json:"backend_reason,omitempty"` // why -backend auto took it
@@ -50,7 +50,7 @@ type predictReport struct {
 	Predictions []predictedObject  `json:"predictions,omitempty"`
 
 	confusions []confusion    // the most frequent
-	columns    int            // of the terminal that the report goes to, 0 where it goes elsewhere
+	columns    int            // width of the terminal that the report goes to; 0 if it goes elsewhere
 	weighted   bool           // machines decided by weights
 	matrix     *report.Matrix // with the documents of its cells, on pages
 }
@@ -69,7 +69,7 @@ func cellsOf(k score.ClassScore) []string {
 		fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1)}
 }
 
-// confusion counts the documents of one class that were given another.
+// confusion counts the documents of a class for which another class was predicted.
 type confusion struct {
 	Class, As string
 	Documents int
@@ -135,7 +135,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 	r.confusions = r.confusions[:min(len(r.confusions), mostConfused)]
 }
 
-// rejected says what is left with an answer.
+// rejected describes the documents that are answered.
 type rejected struct {
 	Answered int     `json:"documents_answered"`
 	Coverage float64 `json:"coverage"` // their share
@@ -161,8 +161,8 @@ func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
 	r.PeakBytes = backend.PeakBytes()
 }
 
-// widestMatrix is the number of classes up to which the confusion matrix is printed, where a
-// terminal has the columns.
+// widestMatrix is the maximum number of classes for which the confusion matrix is printed, if the
+// terminal is wide enough.
 const widestMatrix = 20
 
 func (r *predictReport) Describe(d *report.Document) {
@@ -222,7 +222,7 @@ func (r *predictReport) writeScore(d *report.Document) {
 	classes := report.Section{Title: "Classes", Table: classTable(r.Rows)}
 	rows := r.Rows
 	if len(rows) > widestMatrix {
-		classes.Heading = fmt.Sprintf("The %d classes of the least F1 of %d; -json has all", widestMatrix, len(rows))
+		classes.Heading = fmt.Sprintf("The %d classes with the smallest F1 of %d; -json has all", widestMatrix, len(rows))
 		rows = slices.Clone(rows)
 		slices.SortStableFunc(rows, func(a, b score.ClassScore) int { return cmp.Compare(a.F1, b.F1) })
 		rows = rows[:widestMatrix]

@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// machineLine is what the reports of train, cv and grid say about what was trained.
+// machineLine describes the trained model in the reports of train, cv and grid.
 type machineLine struct {
 	Type      string `json:"type"`
 	Kernel    string `json:"kernel,omitempty"`
@@ -31,7 +31,7 @@ type machineLine struct {
 	Workers int    `json:"workers"`
 }
 
-// line says what a model is, and what -isa and -workers ask for.
+// line describes a model, with the values of -isa and -workers.
 func (m *machine) line(a *learn.About) machineLine {
 	l := machineLine{Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, Regularization: a.Regularization,
 		ISA: cmp.Or(m.ISA, string(asm.Best().ISA)), Workers: m.NumWorkers()}
@@ -107,7 +107,7 @@ func describeKernel(kernel, embedding string) string {
 	return kernel + ", " + embedding
 }
 
-// describe names settings: what is trained, and those of a problem's numbers that it has.
+// describe returns what, followed by those of C, nu and epsilon that aren't 0.
 func describe(what string, c, nu, epsilon float64) string {
 	for _, q := range []struct {
 		name string

@@ -100,7 +100,7 @@ type kernelSpec struct {
 	kernel.Properties
 }
 
-// newKernelsReport describes all kernels, or the one that args names or specifies.
+// newKernelsReport describes all kernels, or the kernel that args names or specifies.
 func newKernelsReport(args []string) (*kernelsReport, error) {
 	r := &kernelsReport{detail: len(args) > 0}
 	for _, info := range kernel.Catalogue() {
@@ -211,7 +211,7 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 	}
 }
 
-// known says what is known of definiteness, on what condition, and from where.
+// known describes the definiteness, with its condition and source.
 func (v kernelSpec) known() string {
 	text := v.Definite.String()
 	if v.Condition != "" {

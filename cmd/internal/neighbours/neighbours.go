@@ -31,16 +31,16 @@ var Neighbours = &cli.Command{
 	Name:    "neighbours",
 	Summary: "find the exact k nearest neighbours of each document, as a table or a sparse matrix",
 	Help: `
-Finds the k documents with the greatest kernel value for each document, exactly: it compares all
-pairs, and keeps no matrix. A table (csv, tsv, jsonl, parquet) has a line for each neighbour, the
+Finds the k documents with the largest kernel values for each document, exactly: it compares all
+pairs, and stores no matrix. A table (csv, tsv, jsonl, parquet) has a line for each neighbour, the
 nearest first: document, neighbour, value. Documents are named by their file, by the key name in
-JSON, or by their number from 1. npz is a matrix in compressed rows of float32, for
+JSON, or by their number from 1. npz is a compressed sparse row matrix of float32, for
 scipy.sparse.load_npz.
-Among equal values the one with the smaller c = 1 - cosine comes first if the kernel falls with c,
-then the one with the smaller number. -min compares in float64, with c or c / (1 + 1e-9). If it
+Ties are broken by c = 1 - cosine, smaller first, if the kernel decreases in c, and then by document
+number. -min compares in float64, with c or c / (1 + 1e-9). If it
 asks for c below 0.1, a join leaves out nearly all pairs, with the same result. -of finds the
-neighbours of -in's documents among other documents; terms that only one of both has count, and idf
-is that of -of. Texts without terms are near to equal texts alone, if the kernel looks at c alone.
+neighbours of -in's documents among other documents; terms that only one source has count, and idf
+is computed from -of. Texts without terms are near only to each other if the kernel depends on c alone.
 -plot draws the distribution of the nearest document's value: duplicates are the spike at its end.`,
 	Examples: `
 gram neighbours -k 10 -in mail/ -o near.tsv
@@ -55,7 +55,7 @@ gram neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 		f.Group("Neighbours", "")
 		n.Kernels.Declare(f, "bhattacharyya, the cosine of √θ")
 		f.IntVar(&n.k, "k", 10, "find `N` neighbours of each document")
-		f.StringVar(&n.least, "min", "", "leave out neighbours whose kernel value is below `VALUE`")
+		f.StringVar(&n.least, "min", "", "leave out neighbours with a kernel value below `VALUE`")
 		n.Compute.Declare(f)
 		f.Group("Output", "")
 		f.WritesBinary(&n.out, "o", "write to `FILE` (default: -, standard output)", func() string {
@@ -298,7 +298,7 @@ func (n *neighbours) embed(
 	return source.EmbedTogether(ctx, columns, rows, n.kernel.Embedding(), !kernel.UsesNorms(n.kernel), n.Workers)
 }
 
-// find finds the neighbours of the documents of test, nil for x itself, among those of x.
+// find finds the neighbours of test documents, or of x if test is nil, among the documents of x.
 func (n *neighbours) find(
 	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, r *neighboursReport,
 ) (*engine.Neighbours, error) {

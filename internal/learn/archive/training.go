@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Origin describes the corpus that a model learnt from.
+// Origin describes a model's training corpus.
 type Origin struct {
 	Source    string   // name of the corpus, as the user gave it
 	Digest    [32]byte // of the corpus; 0 if unknown
@@ -22,12 +22,12 @@ type Origin struct {
 	Form       corpus.Form // format of the documents
 }
 
-// OriginOf returns the origin of a model that learns from a corpus of a digest.
+// OriginOf returns the origin of a model that is trained on c, whose digest is known.
 func OriginOf(c *corpus.Corpus, digest [32]byte) Origin {
 	return Origin{c.Source, digest, c.Documents.Rows(), slices.Clone(c.Classes), c.Vocabulary, c.Tokenizer, c.Form}
 }
 
-// Origin describes the corpus that a model learnt from.
+// Origin describes a model's training corpus.
 func (f *File) Origin(o *Origin) {
 	f.Corpus(&o.Source, &o.Digest)
 	Count(f, "documents", &o.Documents, math.MaxInt)
@@ -170,7 +170,7 @@ func (f *File) terms(vocabulary *[]string, size textSize) {
 	})
 }
 
-// Embedding describes an embedding with what it learnt from documents. It returns its number of terms.
+// Embedding describes a fitted embedding. It returns its number of terms.
 func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	var raw sparse.Embedder
 	var name string

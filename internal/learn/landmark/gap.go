@@ -8,19 +8,19 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// settle bounds how far the objective P of columns is above its minimum, by duality and without a
-// pass; those where that is at most the tolerance times P have converged. For every a,
+// settle computes an upper bound on the duality gap of each column, without a pass over Kₙₘ. A column
+// has converged if the bound is at most the tolerance times its objective P. For every a,
 //
 //	min P ≥ D(a) = -½‖Φᵀa‖² - C Σᵢ ℓ*(-aᵢ/C),  Φ = KₙₘT⁻¹,
 //
-// with ℓ* the conjugate of ℓ by f, and C times the weight of a document for C where it has one. At
-// aᵢ = -Cℓ'(fᵢ), P - D is ½‖g‖² with the gradient g by u. Rows of Φ at landmarks
-// are those of Tᵀ; so with b added to a there
+// where ℓ* is the conjugate of ℓ with respect to f. If documents have weights, C is multiplied by the
+// document's weight. At aᵢ = -Cℓ'(fᵢ), P - D is ½‖g‖², where g is the gradient with respect to u.
+// The rows of Φ at landmarks are the rows of Tᵀ. So if b is added to a at the landmarks,
 //
 //	P - D(a + b) = ½‖g - Tb‖² + C Σⱼ (ℓ(fⱼ) + ℓ*(qⱼ) - qⱼfⱼ),  qⱼ = ℓ'(fⱼ) - bⱼ/C.
 //
 // The preconditioner gives b: Cℓ”Tᵀ(AᵀA)⁻¹g, times the number that is best for losses that ℓ” bends.
-// The gap is the least of that, of ½‖g‖² and of P, since D(0) = 0.
+// The bound is the minimum of this value, ½‖g‖², and P, because D(0) = 0.
 func (t *training) settle(
 	ctx context.Context, columns []*column, gradients [][]float64, p *preconditioner,
 ) error {

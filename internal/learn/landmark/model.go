@@ -38,8 +38,8 @@ func (m *Machine) mirrored() *Machine {
 	return &out
 }
 
-// Model is what was trained on a corpus: landmarks and their coefficients. It is immutable and may be
-// used concurrently. [Model.Validate] says what must hold.
+// Model is a trained model: landmarks and their coefficients. It is immutable and may be
+// used concurrently. [Model.Validate] checks its invariants.
 type Model struct {
 	archive.Origin // with the number of documents that were trained on
 	Settings       Settings
@@ -154,8 +154,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// probabilities returns 1/(1 + e^-f) of each class, of one class per document divided by their sum.
-// Where all are 0 they are equal.
+// probabilities returns 1/(1 + e^-f) for each class. If together is set, because each document has one
+// class, they are divided by their sum; if all are 0, classes have equal probabilities.
 func probabilities(f []float64, together bool) []float64 {
 	p, sum := make([]float64, len(f)), 0.0
 	for c, v := range f {

@@ -17,7 +17,7 @@ type preconditioner struct {
 	weights []float64 // w
 }
 
-// stale is how far the mean weight of documents falls before a factor is made anew.
+// stale is the ratio of mean weights below which a factor is recomputed.
 const stale = 0.25
 
 // suit makes the factors that columns need.
@@ -47,8 +47,8 @@ func (p *preconditioner) suit(ctx context.Context, columns []*column) error {
 	return nil
 }
 
-// each calls f for the factor of each C with the vectors of its columns side by side, and hands them
-// back.
+// each calls f for the factor of each C, with the concatenated vectors of that C's columns. It returns
+// the vectors as f has changed them.
 func (p *preconditioner) each(
 	ctx context.Context, columns []*column, r [][]float64, f func(a *dense.Square, b []float64) error,
 ) (out [][]float64, err error) {

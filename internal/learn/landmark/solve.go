@@ -20,9 +20,9 @@ type column struct {
 	first      float64   // its length
 	mean       float64   // weight ℓ'' of a document
 	steps      int       // of Newton's
-	gap        float64   // what the objective is above its minimum, at most
+	gap        float64   // upper bound on objective - minimum
 	converged  bool      // whether the gap is within the tolerance
-	from, step []float64 // where the last step began, and where it leads; nil before the first
+	from, step []float64 // start and direction of the last step; nil before the first
 	size       float64   // the part of the step that was gone
 	before     float64   // the objective there
 	slope      float64   // its derivative along the step there, below 0
@@ -169,7 +169,7 @@ func (t *training) gradients(
 	return g, nil
 }
 
-// weight is that of a row, a multiple of its loss.
+// weight returns the factor of a row's loss.
 func (t *training) weight(row int) float64 {
 	if t.c.Weights == nil {
 		return 1

@@ -11,24 +11,24 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// Score compares predictions with the true labels. Figures that its predictions don't have, such as
+// Score compares predictions with the true labels. Figures that don't apply to the predictions, such as
 // the mean squared error of classes, are NaN.
 type Score struct {
-	Documents int     // documents that have something to be compared with
-	Right     int     // of them, those of which everything was predicted rightly: the class, or all labels and no other
-	Accuracy  float64 // Right / Documents; NaN where there are none. Of labels this is the subset accuracy
+	Documents int     // number of scored documents
+	Right     int     // number of documents with the right class, or with exactly the right labels
+	Accuracy  float64 // Right / Documents, NaN without documents; for several labels, the subset accuracy
 
-	// Classes counts by class: first those of the model, in its order, then those that only the
-	// documents have, in theirs.
+	// Classes counts by class: the model's classes in its order, then classes that only the documents
+	// have, in their order.
 	Classes []ClassScore
 
 	// Confusion[t][p] counts the documents of class t that were predicted as p, a class of the
 	// model; nil for separate labels.
 	Confusion [][]int
 
-	MicroF1 float64 // 2·right / (of + given), summed over the classes; of one class a document it is the accuracy
-	MacroF1 float64 // mean F1 of the classes that any document has or was given
-	Hamming float64 // labels: part of all decisions, documents × classes, that are wrong
+	MicroF1 float64 // 2·right / (of + given), summed over the classes; the accuracy if documents have one class
+	MacroF1 float64 // mean F1 of the classes that are any document's true or predicted class
+	Hamming float64 // labels: share of wrong decisions, of documents × classes
 
 	// Regression: mean squared error, and the squared correlation coefficient of estimates and
 	// targets, as svm-predict prints them.
@@ -40,7 +40,7 @@ type Score struct {
 
 	Answers *Answers `json:",omitempty"` // of a model with a threshold of probabilities
 
-	Calibration *Calibration `json:",omitempty"` // of probabilities, where there are any
+	Calibration *Calibration `json:",omitempty"` // of probabilities; nil without probabilities
 }
 
 // Answers counts the documents, of those that have something to be compared with, that a threshold

@@ -40,21 +40,21 @@ type Evaluator struct {
 	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	tune.Division
 
-	// Problem is called once for each way in which text is cut and each embedding, when it is needed,
-	// and the one before isn't used any more. It closes what has a device.
+	// Problem returns the problem for a tokenizer (by index) and an embedding. It is called once for
+	// each pair, when the previous problem is no longer in use. It may close that problem's device.
 	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
 
-	// Outcomes, if not nil, returns the outcome of a task of [NewTasks]. Nothing of a matrix is
-	// computed then.
+	// Outcomes, if not nil, returns the outcome of a task of [NewTasks], so that no matrix is
+	// computed.
 	Outcomes func(task int) (*TaskOutcome, error)
 
-	DotProducts int64         // that were computed
-	Separate    int64         // that training and predicting each candidate and fold by itself would have computed
-	Gram        time.Duration // computing tiles
-	Solve       time.Duration // the rest
+	DotProducts int64         // number of computed dot products
+	Separate    int64         // number of dot products if each candidate and fold were computed separately
+	Gram        time.Duration // time for tiles
+	Solve       time.Duration // all other time
 }
 
-// part is what is validated together: kernels of an embedding with the same cells.
+// part is a set of kernels that are validated together: they share an embedding and cells.
 type part struct {
 	cut       int
 	embedding sparse.Embedding
@@ -90,7 +90,7 @@ func partsOf(all []tune.Candidate) (parts []*part) {
 		parts[at].kernels, parts[at].at = append(parts[at].kernels, o.kernels...), append(parts[at].at, o.at...)
 	}
 	order := slices.Clone(parts)
-	slices.SortStableFunc(order, func(a, b *part) int { // those of a problem follow each other
+	slices.SortStableFunc(order, func(a, b *part) int { // parts of a problem follow each other
 		return cmp.Compare(slices.IndexFunc(parts, a.shares), slices.IndexFunc(parts, b.shares))
 	})
 	return order
@@ -172,7 +172,7 @@ type work struct {
 	Evaluator
 	cells []solver.Regularization
 	stage string // of progress
-	only  []int  // folds, see folded; at most one where each fold has an embedding of its own
+	only  []int  // folds, see folded; at most one if each fold has its own embedding
 
 	relay
 	before int64 // problems of kernels that are done
@@ -238,7 +238,7 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 	return nil
 }
 
-// first is the cell that the solver takes first, whose solution is where the next kernel begins.
+// first returns the cell that the solver takes first. The next kernel warm-starts from its solution.
 func (w *work) first() int {
 	best := 0
 	for i, c := range w.cells {
