@@ -18,17 +18,17 @@ var Command = &cli.Command{
 	Name:    "explain",
 	Summary: "the terms by which a model decides: overall, or for one document",
 	Help: `
-Prints the terms that speak most for and against each class. Logistic regression, linear machines
-and linear kernels have weights: the effect of one unit of the embedded document. Other kernels have
-mean effects: the decision value of a training document that the model holds, minus that of the
-document without the term, on average over these. One-vs-one machines are averaged by class; -class
-CLASS prints each machine of a class.
+Prints the terms with the largest effects for and against each class. Logistic regression, linear
+machines and linear kernels have weights: the effect of one unit of the embedded document. Other
+kernels have mean effects: the decision value of a training document that the model holds, minus
+that of the document without the term, on average over these. One-vs-one machines are averaged by
+class; -class CLASS prints each machine of a class.
 
 With -text TEXT, or -in SOURCE -document N, it explains what a model of any kind predicts for that
 document. The decision value f is that of the predicted class against the second class. A term's
 effect is f minus the f that the model predicts for the document without the term. For support
 vector machines it also gives the slope, the derivative of f along the term's count, and the
-training documents with the greatest shares of f. Deciding words of a text are marked: in a
+training documents with the largest shares of f. Deciding words of a text are marked: in a
 terminal, bold for what is predicted and underlined against it; elsewhere, by [+ ] and [- ].`,
 	Examples: `
 gram explain news.model

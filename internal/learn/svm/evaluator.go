@@ -41,7 +41,7 @@ type Evaluator struct {
 	tune.Division
 
 	// Problem returns the problem for a tokenizer (by index) and an embedding. It is called once for
-	// each pair, when the previous problem is no longer in use. It may close that problem's device.
+	// each pair, when the previous problem is no longer in use, and closes the previous problem's engine.
 	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
 
 	// Outcomes, if not nil, returns the outcome of a task of [NewTasks], so that no matrix is
