@@ -72,7 +72,7 @@ var parameterFlags = []struct{ name, letter, of, value, usage string }{
 	{"epsilon", "p", "epsilon_svr", "WIDTH", "width of the zone without loss, for epsilon_svr"},
 	{"weight", "", "", "CLASS=W", "multiply C by W for a class, or balanced, by class sizes; repeatable"},
 	{"probabilities", "b", "", "0|1", "also train for probabilities, with five more training runs per classifier"},
-	{"thresholds", "", "", "0|1", "tune the threshold of each label by cross-validation (default: 1 if train selects C)"},
+	{"thresholds", "", "", "0|1", "tune label thresholds by cross-validation (default: 1 if C is selected)"},
 	{"tolerance", "e", "c_svc", "E", "stop if optimality conditions are violated by at most E"},
 	{"shrinking", "h", "c_svc", "0|1", "set aside documents whose coefficients are at a bound"},
 	{"reject", "", "", "TARGET", "predict ? when unsure; threshold tuned for error=2% or coverage=90%"},

@@ -37,10 +37,10 @@ nearest first: document, neighbour, value. Documents are named by their file, by
 JSON, or by their number from 1. npz is a compressed sparse row matrix of float32, for
 scipy.sparse.load_npz.
 Ties are broken by c = 1 - cosine, smaller first, if the kernel decreases in c, and then by document
-number. -min compares in float64, with c or c / (1 + 1e-9). If it
-asks for c below 0.1, a join leaves out nearly all pairs, with the same result. -of finds the
-neighbours of -in's documents among other documents; terms that only one source has count, and idf
-is computed from -of. Texts without terms are near only to each other if the kernel depends on c alone.
+number. -min compares in float64, with c or c / (1 + 1e-9). If it asks for c below 0.1, a join
+leaves out nearly all pairs, with the same result. -of finds the neighbours of -in's documents among
+other documents; terms that only one source has count, and idf is computed from -of. Texts without
+terms are near only to each other if the kernel depends on c alone.
 -plot draws the distribution of the nearest document's value: duplicates are the spike at its end.`,
 	Examples: `
 gram neighbours -k 10 -in mail/ -o near.tsv
