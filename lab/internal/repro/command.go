@@ -74,7 +74,10 @@ func (c *command) choose(args []string) ([]string, error) {
 	var all []string
 	for _, row := range params.Help(c.settings) {
 		help := row.Help[:strings.LastIndex(row.Help, ": ")]
-		value := report.Shorten(fmt.Sprint(params.Get(c.settings, row.Name)), 88)
+		value := fmt.Sprint(params.Get(c.settings, row.Name))
+		if len(value) > 85 && !strings.Contains(value, ",") { // it can't be wrapped
+			value = value[:85] + "…"
+		}
 		all = append(all, fmt.Sprintf("%s=%s (%s)", row.Name, value, help))
 	}
 	b.WriteString("\nSettings:\n")

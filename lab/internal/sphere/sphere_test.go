@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,20 @@ func of(c *corpus.Corpus, k int32) []bool {
 		positive[i] = c.Labels.Of(i)[0] == k
 	}
 	return positive
+}
+
+// A machine depends on its own C only, not on the smaller ones that are trained before.
+func TestEachPriceAlone(t *testing.T) {
+	c := texts(t, 60, 3, 2)
+	p := problem(t, c)
+	prices := []float64{1e-3, 0.1, 10}
+	all := musttest.Get(p.Train(t.Context(), of(c, 1), prices, Settings{}, 1))(t)
+	for i, price := range prices {
+		one := musttest.Get(p.Train(t.Context(), of(c, 1), []float64{price}, Settings{}, 1))(t)
+		if !reflect.DeepEqual(all[i], one[0]) {
+			t.Errorf("C = %v: θ is %v in a list and %v alone", price, all[i].Theta, one[0].Theta)
+		}
+	}
 }
 
 // The gradient of both objectives is that of differences, at random points.

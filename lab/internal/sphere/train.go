@@ -102,10 +102,9 @@ func check(x *sparse.Embedded, first int) error {
 	return nil
 }
 
-// Train trains a machine for each C of prices, ascending, each from the one before; nil stands for
-// Settings.C. positive reports by document whether it is of the class. If no document is, or each,
-// the machine has θ = 0 and the bias at which it is right for n+1 of n+2 documents (Laplace's rule
-// of succession).
+// Train trains a machine for each C of prices; nil stands for Settings.C. positive reports by
+// document whether it is of the class. If no document is, or each, the machine has θ = 0 and the
+// bias at which it is right for n+1 of n+2 documents (Laplace's rule of succession).
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, prices []float64, s Settings, workers int,
 ) ([]*Machine, error) {
@@ -148,11 +147,11 @@ func (p *Problem) train(
 		Gradient: s.Tolerance * 2 * reference, Gained: s.Tolerance * gained, Iterations: s.Iterations,
 	}
 	w := make([]float64, len(p.Terms))
-	for i, c := range prices {
-		if o.c = c; i == 0 {
-			if err := o.start(ctx, w, reference); err != nil {
-				return nil, err
-			}
+	for _, c := range prices {
+		clear(w)
+		o.c = c
+		if err := o.start(ctx, w, reference); err != nil { // a search from a solution near 0 stays there
+			return nil, err
 		}
 		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
 		if err != nil {
@@ -186,8 +185,7 @@ func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings
 	return models[0], nil
 }
 
-// TrainPath is [Train] for each C of prices, ascending, each machine from the one before; nil
-// stands for Settings.C.
+// TrainPath is [Train] for each C of prices; nil stands for Settings.C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) (_ []*Model, err error) {
