@@ -63,8 +63,7 @@ const (
 )
 
 // arccos is the arc-cosine kernel of degree n > -½, see package arccosine. Degree.Deficit is
-// accurate for small c. If n < 0, documents without terms get 0, because the formula would divide
-// by their norm.
+// accurate for small c. If n < 0, documents without terms get 0: their norm is a divisor.
 func arccos(n float64) formula {
 	of := arccosine.New(n)
 	g, deficit := func(c float64) float64 { return of.J(c) / math.Pi }, of.Deficit

@@ -130,8 +130,7 @@ func (f *family) param(key string) int {
 	return slices.IndexFunc(f.params, func(q param) bool { return q.Key == key || slices.Contains(q.Aliases, key) })
 }
 
-// Bounds of parameters. Maps compute in float32, where a product with a value beyond them could
-// overflow or underflow.
+// Bounds of parameters. A float32 product with a value beyond them could overflow or underflow.
 const tiny, huge = 1e-18, 1e18
 
 // positive returns a parameter with a positive number as value.

@@ -40,8 +40,7 @@ func init() {
 	})
 }
 
-// geodesic returns the kernel f(2 arccos(1-c)), a function of the geodesic distance on the sphere
-// of radius 2.
+// geodesic returns the kernel f(2 arccos(1-c)) of the geodesic distance on the sphere of radius 2.
 func geodesic(f func(d float64) float64) formula {
 	value := onUnit(func(c float64) float64 { return f(2 * angle(c)) })
 	return formula{

@@ -318,8 +318,7 @@ func (e *expr) power() (p float64, separable bool) {
 	return last.x, last.ok && last.x == last.y
 }
 
-// simple reports whether the expression consists of float64 arithmetic, which is faster than a
-// table.
+// simple reports whether the expression is float64 arithmetic, which is faster than a table.
 func (e *expr) simple() bool {
 	for _, n := range e.nodes {
 		if n.op == opCall || n.op == opFunc && !n.f.wide() {

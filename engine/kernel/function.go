@@ -140,8 +140,7 @@ func wholePower(n int) *function {
 	}
 }
 
-// powerOf returns a writer of v^p, p > 0. If p is fractional, rounding can make v slightly
-// negative.
+// powerOf returns a writer of v^p, p > 0. v may be slightly negative by rounding.
 func powerOf(p float64) func(a at, v ref) ref {
 	n, rest := math.Modf(p)
 	if rest != 0 && p <= table.MaxPower {

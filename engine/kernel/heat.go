@@ -66,8 +66,7 @@ const (
 	heatConstant
 )
 
-// refuseDiffusion returns a parameter that has no effect or isn't meaningful, and the allowed
-// values.
+// refuseDiffusion returns a parameter without effect or meaning, and the allowed values.
 func refuseDiffusion(v []float64) (int, string) {
 	psi := v[heatOrder] >= 0
 	printed := heat.Form(v[heatForm]) == heat.Printed

@@ -100,8 +100,7 @@ func byRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 	}
 }
 
-// maxProduct bounds products of norms in float32. Above it the error has no bound, because products
-// with 0 are NaN.
+// maxProduct bounds products of norms in float32. Above it, products with 0 are NaN.
 const maxProduct = math.MaxFloat32 * (1 - unit)
 
 // ofAffine is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. It multiplies x y

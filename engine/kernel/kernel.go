@@ -125,8 +125,7 @@ const ToleranceReason = "an error of min(2.7e-6, 2.7e-5·c) in c and of one floa
 // with δ = device.SlackC(c) and the rounding of a norm to float32, u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰).
 // Kernels are assumed to be monotone or convex in each variable over so small a box, so that the
 // maximum is at a corner. Kernels of the distance use a perturbed ‖x-y‖² instead, rounded to
-// float32 from float64 norms. Tolerance is +Inf if there is no bound, see [Kernel].Error, and never
-// NaN.
+// float32 from float64 norms. Tolerance is +Inf if there is no bound, and never NaN.
 func Tolerance(k Kernel, c, x, y float64) float64 {
 	v := k.Eval(c, x, y)
 	delta := device.SlackC(c)

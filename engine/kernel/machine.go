@@ -7,8 +7,7 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// chunk is the number of columns that a pass evaluates, so that intermediate results stay in the
-// first-level cache.
+// chunk is the number of columns of a pass. Its intermediate results fit the first-level cache.
 const chunk = 256
 
 // plan assigns registers to the nodes of an expression.
@@ -19,8 +18,7 @@ type plan struct {
 	count    int    // number of registers
 }
 
-// newPlan gives each node a register. Registers of nodes that differ by row are reused after the last
-// use of their node.
+// newPlan gives each node a register. If a node differs by row, its register is reused afterwards.
 func newPlan(e *expr) *plan {
 	n := len(e.nodes)
 	p := &plan{e: e, register: make([]int, n), column: make([]bool, n)}
@@ -71,8 +69,7 @@ func (n *node) operands() []ref {
 	return []ref{n.a, n.b}
 }
 
-// machine evaluates an expression for a block of a tile: up to chunk columns of a row, or several whole
-// rows.
+// machine evaluates an expression for up to chunk columns of a row, or several whole rows.
 type machine struct {
 	k         *asm.Kernels
 	registers [][chunk]float64

@@ -422,8 +422,7 @@ func (p *parser) fail(pos int, found, expected string) {
 	panic(&SpecError{Spec: p.spec, Column: pos + 1, Found: found, Expected: expected})
 }
 
-// parseNumber reads a finite decimal number or pi. What else strconv reads (inf, nan, hexadecimal,
-// underscores) is refused.
+// parseNumber reads a finite decimal number or pi. It refuses inf, nan, hexadecimal and underscores.
 func parseNumber(s string) (float64, bool) {
 	if s == "pi" {
 		return math.Pi, true

@@ -101,8 +101,7 @@ func ngd(shift float64) formula {
 	return f
 }
 
-// arcsine returns arcsin(1-c) = π/2 - arccos(1-c), accurately near c = 1, where the difference
-// cancels.
+// arcsine returns arcsin(1-c) = π/2 - arccos(1-c) without cancellation near c = 1.
 func arcsine(c float64) float64 {
 	if c > 0.5 && c < 1.5 {
 		return math.Asin(1 - c)

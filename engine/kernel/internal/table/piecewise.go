@@ -98,8 +98,7 @@ func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecew
 	return nil
 }
 
-// fill computes the rows for t.Bits. With strict it stops, and returns false, at the first
-// inaccurate row.
+// fill computes the rows for t.Bits. With strict it returns false at the first inaccurate row.
 func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	t.Rows, t.far = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
 	t.Rows[len(t.Rows)-1] = noValue
@@ -200,8 +199,7 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	return row, ok
 }
 
-// chunk is the number of values that are mapped together, so that they stay in the first-level
-// cache.
+// chunk is the number of values that are mapped together. They fit the first-level cache.
 const chunk = 1024
 
 var scratch = sync.Pool{New: func() any { return new([chunk]float32) }}
