@@ -300,7 +300,7 @@ static void models(const char *folder)
 	OK(gram_free(o[2], fresh()));
 	OK(gram_explain(o[0], NULL, 0, 2, &o[2], fresh()));
 	HAS(o[2], "\"terms_for\":[{");
-	INVALID("document 24 to explain", gram_explain(o[0], &from_matrix, 24, 2, &o[3], fresh()));
+	INVALID("document index 24", gram_explain(o[0], &from_matrix, 24, 2, &o[3], fresh()));
 
 	OK(gram_train(&from_matrix, NONE, &o[3], fresh()));
 	OK(gram_cross_validate(&from_matrix, TEXT("{\"folds\": 3}"), &o[4], fresh()));
