@@ -130,7 +130,7 @@ def main(bench: Bench) -> None:
             run = bench.run_gram("duplicates", "-in", source, "-within", corpus.within, "-embed", corpus.embedding,
                                  "-o", bench.folder / "groups", *corpus.flags)
             found = run.result["pairs_within"]
-            return run._replace(seconds=run.result["seconds_pairs"], result={"found": found, "right": found})
+            return run._replace(seconds=run.result["seconds_search"], result={"found": found, "right": found})
 
         contenders = [Contender("gram duplicates", ours)]
         for peer, module in PEERS.items():

@@ -77,7 +77,7 @@ def main(bench: Bench) -> None:
 
         def ours() -> Run:
             run = bench.run_gram("neighbours", "-in", source, "-min-df", 2, "-k", K, "-o", near)
-            return run._replace(seconds=run.result["seconds_neighbours"])
+            return run._replace(seconds=run.result["seconds_search"])
 
         contenders = [Contender("gram neighbours", ours)]
         for name, module in PEERS.items():

@@ -124,7 +124,7 @@ class Engine(BaseEstimator):
             self.n_features_in_ = about["columns"]
         if hasattr(self, "_names"):
             self._names(about)
-        known = {k: about[k] for k in ("type", "c", "scheme", "kernel", "probabilities")}
+        known = {k: about[k] for k in ("type", "c", "scheme", "kernel", "probabilities") if k in about}
         known |= {"terms": about["tokenizer"], "choose_work": -1} if about["text"] else {}
         known |= {} if about["kernel"] else {"embedding": about["embedding"]}
         self.set_params(**{k: v for k, v in parameters(type(self), known).items() if k not in given})
