@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash"
 	"math"
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -347,82 +346,6 @@ func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 		columns[id] = uint32(t)
 	}
 	return columns, nil
-}
-
-// denseRow collects a row whose values arrive in any order.
-type denseRow struct {
-	values []float32 // by column
-	bits   []uint64  // columns that are set
-	some   []uint64  // nonzero words of bits
-}
-
-// grow makes room for cols columns.
-func (r *denseRow) grow(cols int) {
-	if len(r.values) < cols {
-		words := (cols + 63) / 64
-		*r = denseRow{make([]float32, cols), make([]uint64, words), make([]uint64, (words+63)/64)}
-	}
-}
-
-// set sets the value of an unset column.
-func (r *denseRow) set(column uint32, value float32) {
-	r.values[column] = value
-	r.bits[column/64] |= 1 << (column % 64)
-	r.some[column/4096] |= 1 << (column / 64 % 64)
-}
-
-// take moves the row to a list sorted by column, whose length is known.
-func (r *denseRow) take(terms []uint32, values []float32) {
-	k := 0
-	for i, some := range r.some {
-		for ; some != 0; some &= some - 1 {
-			word := 64*i + bits.TrailingZeros64(some)
-			for set := r.bits[word]; set != 0; set &= set - 1 {
-				column := 64*word + bits.TrailingZeros64(set)
-				terms[k], values[k] = uint32(column), r.values[column]
-				k++
-			}
-			r.bits[word] = 0
-		}
-		r.some[i] = 0
-	}
-}
-
-// rowSorter sorts rows by term.
-type rowSorter struct {
-	pairs []uint64 // term and bits of the value in one word, so that they move together
-}
-
-func (s *rowSorter) sort(terms []uint32, values []float32) {
-	if slices.IsSorted(terms) {
-		return
-	}
-	s.pairs = s.pairs[:0]
-	for k, t := range terms {
-		s.pairs = append(s.pairs, uint64(t)<<32|uint64(math.Float32bits(values[k])))
-	}
-	slices.Sort(s.pairs)
-	for k, x := range s.pairs {
-		terms[k], values[k] = uint32(x>>32), math.Float32frombits(uint32(x))
-	}
-}
-
-// sortRows sorts each row of a matrix by term. It returns the error of repeated for the first row
-// with a repeated term.
-func sortRows(ctx context.Context, workers int, m *sparse.CSR, repeated func(row int, term uint32) error) error {
-	return run.Chunks(ctx, workers, m.Rows(), func(_, lo, hi int) error {
-		var s rowSorter
-		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			terms, values := m.Row(i)
-			s.sort(terms, values)
-			for k := 1; k < len(terms); k++ {
-				if terms[k] == terms[k-1] {
-					return repeated(i, terms[k])
-				}
-			}
-		}
-		return nil
-	})
 }
 
 // columns makes the vocabulary unless it is set, and returns the column of each term of each
