@@ -47,8 +47,8 @@ type TermWeight struct {
 	Weight float64 `json:"weight"`
 }
 
-// explained says which models have weights.
-const explained flagtext.Words = "logistic regression, -type linear or a support vector machine"
+// explained describes models with weights.
+const explained flagtext.Words = "a model with weights, such as -type linear or an SVM with -kernel linear"
 
 // Explain returns the n terms that speak most for each class, and as many against it; ties are broken by column. Of
 // one-vs-one machines the function of a class is the mean of its machines' functions; if class isn't "",

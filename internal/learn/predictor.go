@@ -10,8 +10,10 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/archive"
 	"github.com/gramengine/gram/internal/learn/model"
 	"github.com/gramengine/gram/internal/learn/score"
 	"github.com/gramengine/gram/internal/run"
@@ -122,6 +124,9 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 	l := machineLearners[0] // its error says that the file isn't a model
 	if at := slices.IndexFunc(All, func(l *Learner) bool { return bytes.HasPrefix(begin, []byte(l.Form)) }); at >= 0 {
 		l = All[at]
+	} else if rest, is := strings.CutPrefix(string(begin), "gram "); is {
+		kind, _, _ := strings.Cut(rest, " ")
+		return nil, fmt.Errorf("%w: a file of the kind %.20q isn't a model of this program", archive.ErrFormat, kind)
 	}
 	return l.Read(ctx, b, size, early)
 }

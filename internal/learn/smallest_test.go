@@ -114,8 +114,11 @@ func TestLoadErrors(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")
 	musttest.Do(t, os.WriteFile(text, []byte("svm_typo c_svc\n"), 0o600))
+	other := filepath.Join(dir, "other")
+	musttest.Do(t, os.WriteFile(other, []byte("gram metric 1\n"), 0o600))
 	for path, want := range map[string]string{dir: "is a directory", filepath.Join(dir, "none"): "no such file",
-		text: text + `: wrong file format: it begins with "svm_typo`} {
+		text:  text + `: wrong file format: it begins with "svm_typo`,
+		other: other + `: wrong file format: a file of the kind "metric" isn't a model of this program`} {
 		if _, err := learn.Load(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", path, err, want)
 		}
