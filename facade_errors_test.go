@@ -115,7 +115,7 @@ func TestErrorsNameFields(t *testing.T) {
 	c := few(t)
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "knn:k=1"}))
 	_, explained := m.Explain(t.Context(), 1)
-	if explained == nil || !strings.Contains(explained.Error(), "regression, Type linear or") {
+	if explained == nil || !strings.Contains(explained.Error(), "such as Type linear or") {
 		t.Errorf("error %v, expected one that names Type", explained)
 	}
 	var warnings []string
