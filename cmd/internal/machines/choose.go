@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// mostChooseTime bounds -choose-time.
+// mostChooseTime is the maximum of -choose-time.
 const mostChooseTime = 1000
 
 // declareChoice declares -choose-time.
@@ -24,7 +24,7 @@ func (m *machine) declareChoice(work float64, usage string) {
 	for _, name := range []string{"c", "epsilon"} {
 		m.f.Lookup(name).DefValue += ", or chosen"
 	}
-	kernel := m.f.Lookup("kernel") // on one line of the help
+	kernel := m.f.Lookup("kernel") // keeps the flag's help on one line
 	kernel.Usage = strings.Replace(kernel.Usage, "(default: ", "(default: chosen for text, else ", 1)
 	kernel.Usage = strings.Replace(kernel.Usage, "the kernel ", "", 1)
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
@@ -36,7 +36,7 @@ func (m *machine) declareChoice(work float64, usage string) {
 	})
 }
 
-// keepTexts keeps texts where terms are chosen, too, and rows where the width of numbers may be.
+// If automatic selection is on, keepTexts keeps rows, and texts if no flag sets the terms.
 func (m *machine) keepTexts() {
 	if !learn.Chooses(m.learner.Type) || m.chooseTime == 0 {
 		return
@@ -47,7 +47,7 @@ func (m *machine) keepTexts() {
 	}
 }
 
-// settingsOf are the flags that fix a choice; ngrams is "" unless it compares them.
+// settingsOf returns the flags that set the chosen values. -ngrams is left out if ngrams is empty.
 func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 	s := &found.Chosen.Settings
 	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C)}
@@ -59,7 +59,7 @@ func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 	default:
 		words = append(words, "-scheme", s.Scheme.String())
 	}
-	if s.Tolerance != 1e-3 && !m.f.Given("tolerance", "e") { // it was chosen, too
+	if s.Tolerance != 1e-3 && !m.f.Given("tolerance", "e") { // the tolerance was chosen as well
 		words = append(words, "-tolerance", fmt.Sprint(s.Tolerance))
 	}
 	if ngrams != "" {
@@ -72,7 +72,7 @@ func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 	return words
 }
 
-// cutFlags are the flags that fix terms.
+// cutFlags returns the flags that set the chosen tokenizer and minimum document frequency.
 func cutFlags(found *learn.Found) []string {
 	if found.Chosen.Cut == 0 || found.Terms == nil {
 		return nil
@@ -85,7 +85,7 @@ func cutFlags(found *learn.Found) []string {
 	return flags
 }
 
-// linear names linear machines that are as good as what was chosen, if there are any.
+// linear adds a hint if a linear SVM, validated in v, scored as well as the choice.
 func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 	if v == nil {
 		return
@@ -99,7 +99,7 @@ func (r *choiceReport) linear(v *learn.Validation, cut []string) {
 		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
-// choiceReport reports a choice. The cuts are n-grams, or terms, or there is one.
+// choiceReport reports an automatic selection. ngrams is nil or has a value per cut.
 func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceReport {
 	if c := found.Chosen; c != nil && c.Why != "" {
 		return &choiceReport{Why: c.Why}
@@ -123,7 +123,7 @@ func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceRepor
 	return r
 }
 
-// oneAnswer says so where all documents get the same class.
+// oneAnswer returns a hint if the best point predicts the same class for all documents.
 func (m *machine) oneAnswer(s *score.Score) string {
 	same := func(c score.ClassScore) bool { return c.Given == s.Documents }
 	i := slices.IndexFunc(s.Classes, same)
@@ -137,23 +137,23 @@ func (m *machine) oneAnswer(s *score.Score) string {
 	return fmt.Sprintf("the best takes all documents for %s: %s the others from it", s.Classes[i].Name, ways)
 }
 
-// choiceReport is what train and grid report of a choice.
+// choiceReport describes an automatic selection in the reports of train and grid.
 type choiceReport struct {
-	Why         string       `json:"why,omitempty"` // nothing was compared
+	Why         string       `json:"why,omitempty"` // reason why nothing was compared
 	Measure     tune.Measure `json:"measure,omitempty"`
 	Rows        []gridRow    `json:"rows,omitempty"`
 	DotProducts int64        `json:"dot_products"`
 	Fits        int          `json:"fits"`
 	Seconds     float64      `json:"seconds"`
 	Hint        string       `json:"hint,omitempty"`
-	Linear      float64      `json:"linear,omitempty"` // the figure of linear machines that are as good and far cheaper
-	Train       string       `json:"train,omitempty"`  // the command that fixes what was chosen
+	Linear      float64      `json:"linear,omitempty"` // score of a linear SVM that is as good and much cheaper
+	Train       string       `json:"train,omitempty"`  // command that repeats the training with the chosen settings
 }
 
-// shownRows and shownOfRound bound the rows that are printed, the best ones of each round; -json has all.
+// The text report lists at most shownRows points, and shownOfRound per round; -json has all points.
 const shownRows, shownOfRound = 10, 5
 
-// Describe adds the best of each round and the command.
+// Describe adds the best points of each round, and the command.
 func (r *choiceReport) Describe(d *report.Document) {
 	if r.Why != "" {
 		d.Linef("nothing was compared: %s; the first candidate is taken:", r.Why)
@@ -192,7 +192,7 @@ func (r *choiceReport) Describe(d *report.Document) {
 	}
 }
 
-// round returns the rows of a round, the best first.
+// round returns the rows of a round, best first.
 func (r *choiceReport) round(number int) []gridRow {
 	other := func(row gridRow) bool { return row.Round != number }
 	return byFigure(slices.DeleteFunc(slices.Clone(r.Rows), other), r.Measure)

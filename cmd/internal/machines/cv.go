@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// CV is the command that cross-validates.
+// CV is the command cv, cross-validation.
 var CV = &cli.Command{
 	Name:    "cv",
 	Summary: "cross-validate a support vector machine",
@@ -39,7 +39,7 @@ gram cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 	},
 }
 
-// validation is one run of the command.
+// validation holds the flags of cv.
 type validation struct {
 	*machine
 	folds int
@@ -56,7 +56,7 @@ func (v *validation) declareFolds(f *cli.Flags) {
 	f.IntVar(&v.folds, "v", tune.DefaultFolds, "`N`: same as -folds")
 }
 
-// check checks that the flags make sense together.
+// check checks combinations of flags.
 func (v *validation) check() error {
 	if v.learner.Type != "" {
 		if _, err := v.kernelOf(nil); err != nil {
@@ -66,7 +66,7 @@ func (v *validation) check() error {
 	return v.checkFolds()
 }
 
-// checkFolds checks what is known of the folds before anything is read.
+// checkFolds checks -folds and -type before documents are read.
 func (v *validation) checkFolds() error {
 	switch {
 	case v.folds < 2:
@@ -78,7 +78,7 @@ func (v *validation) checkFolds() error {
 	return nil
 }
 
-// run reads, validates and reports.
+// run reads the documents, cross-validates and reports.
 func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(true)
 	defer p.Clear()
@@ -108,7 +108,7 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	r.fill(v, j, found)
 	if v.f.Quiet && !v.f.JSON {
 		var d report.Document
-		r.writeLines(&d) // what svm-train -q -v prints
+		r.writeLines(&d) // same output as svm-train -q -v
 		io.WriteString(e.Stdout, d.String())
 		return v.f.WritePage(r)
 	}

@@ -22,21 +22,21 @@ type cvReport struct {
 
 	Scored         int          `json:"documents_scored"`
 	Right          int          `json:"documents_right"`
-	source.Figures              // of all documents together
-	Measure        tune.Measure `json:"measure"` // which figure the next two and the rows have
-	Mean           float64      `json:"mean"`    // over the folds
+	source.Figures              // over all documents
+	Measure        tune.Measure `json:"measure"` // measure of Mean, SD and Rows
+	Mean           float64      `json:"mean"`    // mean over the folds
 	SD             float64      `json:"standard_deviation"`
 
 	Unfinished  int     `json:"unfinished_machines"`
-	Support     float64 `json:"support_vectors,omitempty"` // mean over the folds of the number of different ones
+	Support     float64 `json:"support_vectors,omitempty"` // distinct support vectors, mean over the folds
 	Iterations  int64   `json:"iterations,omitempty"`
-	*solverLine         // of support vector machines
+	*solverLine         // nil for learners other than SVMs
 
-	Seconds      float64 `json:"seconds"` // from the first byte read
+	Seconds      float64 `json:"seconds"` // time since reading began
 	SecondsRead  float64 `json:"seconds_read"`
-	SecondsSolve float64 `json:"seconds_solve"` // training and predicting all folds
+	SecondsSolve float64 `json:"seconds_solve"` // time for training and prediction on all folds
 	PeakBytes    int64   `json:"peak_bytes"`
-	LimitBytes   int64   `json:"limit_bytes"` // set by -m; 0 for none
+	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
 	Rows []foldRow `json:"rows"`
 
@@ -45,16 +45,16 @@ type cvReport struct {
 	score *score.Score
 }
 
-// foldRow is one fold.
+// foldRow holds the figures of one fold.
 type foldRow struct {
-	Fold      int  `json:"fold"` // from 1
+	Fold      int  `json:"fold"` // number of the fold, from 1
 	Documents int  `json:"documents"`
-	Support   *int `json:"support_vectors,omitempty"` // of support vector machines
+	Support   *int `json:"support_vectors,omitempty"` // nil for learners other than SVMs
 	Right     int  `json:"documents_right"`
 	source.Figures
 }
 
-// fill fills in what is known when all folds are done.
+// fill sets the fields that are known after validation.
 func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.machineLine = run.line(&v.About)
 	r.Folds, r.Groups, r.Seed = run.folds, run.GroupColumn, run.seed
@@ -79,7 +79,7 @@ func (r *cvReport) fill(run *validation, j *job, v *learn.Validation) {
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
-// foldsText describes folds, by the column of their groups if there is one.
+// foldsText describes the folds: their number, the column for grouping if any, and the seed.
 func foldsText(folds int, groups string, seed uint64) string {
 	if groups != "" {
 		groups = " by " + groups
@@ -108,7 +108,7 @@ func (r *cvReport) Describe(d *report.Document) {
 		r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
-// table lists the folds.
+// table returns a table with a row per fold.
 func (r *cvReport) table() *report.Table {
 	figure := func(title, format string, factor float64, has bool, of func(row foldRow) *float64) report.Column[foldRow] {
 		return report.NewColumn(title, func(row foldRow) string {
@@ -137,12 +137,12 @@ func (r *cvReport) table() *report.Table {
 		figure(">squared correlation", "%.4f", 1, true, func(row foldRow) *float64 { return row.R2 }))
 }
 
-// writeMean prints the figure by which a validation is judged.
+// writeMean adds a line with the mean and the standard deviation over the folds.
 func writeMean(d *report.Document, m tune.Measure, mean, sd float64) {
 	d.Linef("%s %s, standard deviation %s over the folds", meanOf(m), m.Format(mean), m.Format(sd))
 }
 
-// writeLines prints what svm-train -v prints: the figures of all documents together.
+// writeLines adds the lines that svm-train -v prints, with scores over all documents.
 func (r *cvReport) writeLines(d *report.Document) {
 	if r.MSE != nil {
 		d.Linef("Cross Validation Mean squared error = %.6g", *r.MSE)
@@ -153,9 +153,9 @@ func (r *cvReport) writeLines(d *report.Document) {
 	d.Linef("Cross Validation Accuracy = %.6g%%", 100**r.Accuracy)
 }
 
-// meanOf names the mean of figures.
+// meanOf returns the measure's name after "mean".
 func meanOf(m tune.Measure) string {
-	if m == tune.MeanSquaredError { // one already
+	if m == tune.MeanSquaredError { // the measure itself is a mean
 		return m.String()
 	}
 	return "mean " + m.String()

@@ -23,7 +23,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Evaluate is the command that scores a model on labelled documents.
+// Evaluate is the command evaluate, which scores a model on labelled documents.
 var Evaluate = &cli.Command{
 	Name:    "evaluate",
 	Summary: "how good a model is, where it errs and why: a table or a page",
@@ -57,14 +57,14 @@ gram evaluate -o predicted.csv -json test.tsv.gz news.model`,
 	},
 }
 
-// evaluate is one run of the command.
+// evaluate holds the flags of evaluate.
 type evaluate struct {
 	predict
 	training string
 	mistakes int
 }
 
-// check checks that the flags make sense together.
+// check checks combinations of flags.
 func (r *evaluate) check() error {
 	if err := r.named("evaluate with"); err != nil {
 		return err
@@ -79,24 +79,24 @@ func (r *evaluate) check() error {
 	return nil
 }
 
-// evaluateReport is the report of the command evaluate.
+// evaluateReport is the report of evaluate.
 type evaluateReport struct {
 	*predictReport
 	Reliability []score.Bin `json:"reliability,omitempty"`
 	*learn.Evaluation
-	Command string `json:"command"` // that made this
+	Command string `json:"command"` // command line of this evaluation
 
 	corpus, training *corpus.Corpus
 	found            *found
 }
 
-// run reads, predicts, compares, writes and reports.
+// run predicts the documents, scores the predictions, writes files and reports.
 func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	p := e.Progress(false)
 	defer p.Clear()
 	if r.keepTexts(); r.out != "" {
-		r.KeepTexts = math.MaxInt64 // or what memory lacks is an error
+		r.KeepTexts = math.MaxInt64 // if memory is too small, reading fails
 	}
 	x, err := r.predict.predict(ctx, e, p)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	}
 	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
 		given([]string{r.f.Program, "evaluate"}, r.f, "in", "model"), quoted(r.In), quoted(r.model)), " ")}
-	out.fill(&x.about, &r.predict, x.predictor) // now, so that explanations don't count
+	out.fill(&x.about, &r.predict, x.predictor) // before explanations add to the dot products
 	held := held(x)
 	var training *sparse.CSR
 	if r.training != "" {
@@ -144,10 +144,10 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	if r.f.Quiet && !r.f.JSON && r.f.Page+r.out != "" {
 		return nil
 	}
-	return report.Write(e.Reports(), r.Timed(out), r.f.JSON) // the page is written
+	return report.Write(e.Reports(), r.Timed(out), r.f.JSON) // the page was written by r.write
 }
 
-// warnTexts warns if there is text that wasn't kept.
+// warnTexts warns if the texts were dropped for lack of memory.
 func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 	if c.Kept() || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
 		return
@@ -156,7 +156,7 @@ func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 		r.In)
 }
 
-// write writes the files that are asked for.
+// write writes the files of -o and -report.
 func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) error {
 	if r.out != "" {
 		rows := make([]learn.Row, len(out.Outcomes))
@@ -177,7 +177,7 @@ func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) err
 	return r.f.WritePage(out)
 }
 
-// readTraining reads the training documents as the model's terms.
+// readTraining reads the documents of -training with the model's tokenizer.
 func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*corpus.Corpus, error) {
 	if x.about.Kernel == model.Precomputed {
 		return nil, cli.Usagef("-training compares documents, and %s was trained on rows of kernel values", r.model)
@@ -247,7 +247,7 @@ func (r *evaluateReport) Describe(d *report.Document) {
 	d.Page(r.modelSection(r.found))
 }
 
-// mistakesTable lists the worst mistakes under a title.
+// mistakesTable returns a table of the worst mistakes, and its title.
 func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 	title = "The worst mistakes, and what decided them"
 	columns := []string{"document", "class", "predicted", ">confidence", "by"}
@@ -255,7 +255,7 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 		title, columns[1], columns[3] = "The largest errors, and the words that favour a larger value", "value", ">error"
 	}
 	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
-	if several { // confidence is in the label that is wrong, and so is what decided it
+	if several { // confidence and deciding terms refer to the wrong label
 		columns = slices.Insert(columns, 3, "wrong")
 	}
 	t = report.NewTable(columns...)
@@ -270,7 +270,7 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 	return title, t
 }
 
-// deciding lists the terms that speak most for what was predicted.
+// deciding returns up to most terms with the largest positive effects on the prediction.
 func deciding(x *learn.DocumentExplanation, most int) string {
 	var terms []string
 	if x != nil {

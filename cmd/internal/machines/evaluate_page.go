@@ -16,15 +16,15 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// What a page has of an evaluation at most.
+// Maximum sizes of a page's parts.
 const (
 	mostText   = 4000 // bytes of a mistake's text
 	mostCopies = 200
 	mostNovel  = 50
-	mostCurves = 4 // of classes
+	mostCurves = 4 // classes with curves
 )
 
-// termsSection lists the terms with the largest weights by class.
+// termsSection returns a table of the terms with the largest weights per class.
 func (r *evaluateReport) termsSection() report.Section {
 	t := report.NewTable("class", "speaks most for it", "speaks most against it")
 	title := "Terms by class"
@@ -43,7 +43,7 @@ func (r *evaluateReport) termsSection() report.Section {
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 
-// addFigures adds what is to be seen first.
+// addFigures adds the main figures at the top of the page.
 func (r *evaluateReport) addFigures(d *report.Document) {
 	if r.MSE != nil {
 		d.Figure("Mean squared error", fmt.Sprintf("%.6g", *r.MSE), "")
@@ -81,7 +81,7 @@ func scoreFigures(d *report.Document, s *score.Score) {
 	d.Figure("Macro F1", fmt.Sprintf("%.4f", s.MacroF1), fmt.Sprintf("micro %.4f", s.MicroF1))
 }
 
-// newMatrix is the confusion matrix of a score.
+// newMatrix returns the confusion matrix of a score.
 func newMatrix(s *score.Score) *report.Matrix {
 	m := &report.Matrix{Counts: s.Confusion}
 	for _, k := range s.Classes {
@@ -93,7 +93,7 @@ func newMatrix(s *score.Score) *report.Matrix {
 const readMatrix = "A row for each class, a column for each class predicted, by number; the stronger a cell's " +
 	"colour, the greater its part of the row."
 
-// pageMatrix is the confusion matrix with the documents of its cells.
+// pageMatrix returns the confusion matrix with the documents of each cell.
 func (r *evaluateReport) pageMatrix() *report.Matrix {
 	m := newMatrix(r.Score)
 	for i, x := range r.Outcomes {
@@ -121,8 +121,8 @@ func (r *evaluateReport) sure(x *learn.Outcome) string {
 	return text
 }
 
-// curvesSection draws the curves of all decisions and of the classes with the smallest AUC. Its table
-// lists all classes.
+// curvesSection draws ROC and precision-recall curves: the micro average and the classes with the
+// smallest AUC. Its table lists all classes.
 func curvesSection(curves []learn.Curve) report.Section {
 	worst := slices.Clone(curves[1:])
 	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
@@ -157,7 +157,7 @@ func curvesSection(curves []learn.Curve) report.Section {
 	return s
 }
 
-// noveltyTable counts documents by rank, each in one row.
+// noveltyTable returns the number of documents per interval of ranks.
 func (r *evaluateReport) noveltyTable() *report.Table {
 	t := report.NewTable(">rank above", ">up to", ">documents", ">share", ">expected", ">right")
 	above, all := 0.0, 0
@@ -177,7 +177,7 @@ func (r *evaluateReport) noveltyTable() *report.Table {
 	return t
 }
 
-// mostNovelSection lists the documents of the lowest ranks.
+// mostNovelSection returns a table of the documents with the lowest ranks.
 func (r *evaluateReport) mostNovelSection() report.Section {
 	s := report.Section{Title: "The most novel documents",
 		Text: fmt.Sprintf("Up to %d documents of lowest rank.", mostNovel)}
@@ -195,12 +195,12 @@ func (r *evaluateReport) mostNovelSection() report.Section {
 	return s
 }
 
-// hundred are the ticks of an axis in percent.
+// hundred holds the ticks of an axis in percent.
 var hundred = []float64{0, 20, 40, 60, 80, 100}
 
-// charts draws errors by coverage, and how often probabilities are right.
+// charts draws error rate against coverage and, if there are probabilities, a reliability diagram.
 func (r *evaluateReport) charts() []report.Chart {
-	const steps = 200 // as many points can be told apart
+	const steps = 200 // more points would look the same
 	var points []chart.Point
 	for _, c := range r.Coverage {
 		if k := len(points); c.Part >= 0.02 && (k == 0 || c.Part == 1 || c.Part-points[k-1].X/100 >= 1.0/steps) {
@@ -233,7 +233,7 @@ func (r *evaluateReport) charts() []report.Chart {
 	return append(out, report.Chart{Chart: p, Description: strings.Join(parts, "; ")})
 }
 
-// mistakesSection returns the worst mistakes with the words that decided.
+// mistakesSection returns the worst mistakes with the words that decided them.
 func (r *evaluateReport) mistakesSection() report.Section {
 	texts := r.trainingTexts()
 	s := report.Section{Title: "Worst mistakes", Text: "The most confident wrong predictions. Words with a " +
@@ -268,7 +268,7 @@ func (r *evaluateReport) mistakesSection() report.Section {
 	return s
 }
 
-// named writes labels that may be none.
+// named returns labels, or "none" if there are none.
 func named(labels string) string { return cmp.Or(labels, "none") }
 
 // given formats the prediction.
@@ -279,7 +279,7 @@ func (r *evaluateReport) given(m *learn.Mistake) string {
 	return named(m.Prediction)
 }
 
-// parts cuts the text of a mistake where marks begin and end.
+// parts splits the text of a mistake at the bounds of its marks.
 func parts(m *learn.Mistake) (out []report.Part) {
 	end := len(m.Text)
 	if end > mostText {
@@ -305,8 +305,8 @@ func parts(m *learn.Mistake) (out []report.Part) {
 	return out
 }
 
-// trainingTexts returns the texts of -training if its documents are the model's training documents, so that numbers
-// of support vectors refer to them. Otherwise it returns nil.
+// trainingTexts returns the texts of -training if its documents are those of the model, so that
+// support vector numbers refer to them. Otherwise it returns nil.
 func (r *evaluateReport) trainingTexts() []string {
 	a := r.found.m.About()
 	if c := r.training; a.Support > 0 && c != nil && a.Documents == c.Documents.Rows() &&
@@ -324,7 +324,7 @@ func joinTerms(terms []learn.TermWeight) string {
 	return strings.Join(names, ", ")
 }
 
-// copiesSection lists documents with near copies in training.
+// copiesSection returns a table of the documents with near copies in the training set.
 func (r *evaluateReport) copiesSection() report.Section {
 	s := report.Section{Title: "Near copies in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
 		"training document, by the square roots of their terms' shares. The first %d at most:",

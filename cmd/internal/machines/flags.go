@@ -1,5 +1,5 @@
-// Package machines has the commands that train support vector machines and predict with them:
-// train, cv, grid, predict.
+// Package machines implements the commands train, cv, grid, predict and evaluate for support vector
+// machines and other learners.
 package machines
 
 import (
@@ -18,24 +18,24 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// machine are the flags of a command that trains: documents, kernel, problem, how to compute.
+// machine holds the flags of commands that train: documents, kernel, problem, and computation.
 type machine struct {
 	source.Documents
 	source.Kernels
 	backend.Compute
 	f *cli.Flags
 
-	kind     string              // -type or -s
-	assigned []assigned          // parameters, but those of -kernel, -embed and -scale
-	places   map[string]assigned // all of them, by name
+	kind     string              // value of -type or -s
+	assigned []assigned          // parameters set by other flags than -kernel, -embed and -scale
+	places   map[string]assigned // all parameters that are set, by name
 	seed     uint64
 	letters
 
-	learner learner // what -type names
+	learner learner // learner named by -type
 
-	chooseTime float64 // what a choice may cost
+	chooseTime float64 // time budget for automatic selection, in training runs
 
-	scale   string         // of columns
+	scale   string         // value of -scale
 	vectors *learn.Vectors // defaults for vectors that aren't counts; nil for text and counts
 }
 
@@ -64,7 +64,7 @@ func (m *machine) declare(f *cli.Flags) {
 	f.Check(m.check)
 }
 
-// check checks what can be checked before anything is read.
+// check checks the flags before documents are read.
 func (m *machine) check() error {
 	var err error
 	if m.learner.Learner, m.learner.trainer, err = learn.Parse(m.kind); err != nil {
@@ -99,7 +99,7 @@ func (m *machine) check() error {
 	return err
 }
 
-// named checks that a source is named: no command learns from documents that nobody named.
+// named fails if no source is named.
 func (m *machine) named() error {
 	if m.In == "" {
 		return source.Missing("learn from")
@@ -107,8 +107,8 @@ func (m *machine) named() error {
 	return nil
 }
 
-// kernelsOf returns the kernels that were asked for, at least one. The corpus, which may be nil for
-// a check, gives -t its default gamma: one divided by the greatest index, as svm-train has it.
+// kernelsOf returns the kernels that flags name, at least one. The corpus gives -t its default
+// gamma of 1/columns, as in svm-train; it may be nil during flag checks.
 func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	if m.precomputed() {
 		return []kernel.Kernel{kernel.Precomputed()}, nil
@@ -125,7 +125,7 @@ func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	return m.Parse(svm.DefaultKernel)
 }
 
-// kernelOf returns the one kernel that was asked for.
+// kernelOf returns the kernel that flags name, and fails if they name several.
 func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	kernels, err := m.kernelsOf(c)
 	if err != nil {
@@ -137,7 +137,7 @@ func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	return kernels[0], nil
 }
 
-// options are what the flags say to a learner, whose parameters are suited to the corpus. It may be nil for a check.
+// options returns a learner's options, adapted to c, which is nil during flag checks.
 func (m *machine) options(c *corpus.Corpus) (o learn.Options, err error) {
 	o = learn.Options{Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Work: m.chooseTime, Vectors: m.vectors}
 	if m.f.Given("s", "t", "g", "d", "r", "n", "p") {

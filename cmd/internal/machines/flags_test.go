@@ -17,16 +17,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// parseSVM parses an argument list as a command with two arguments of its own would.
+// parseSVM parses line as arguments of a command with two positional arguments.
 func parseSVM(line string) (*train, error) {
 	f, s := cli.NewFlags("train"), &train{}
 	s.declare(f)
 	f.MaxArgs = 2
-	s.In = "some" // for lines that name no source
+	s.In = "some" // default for lines without a source
 	return s, f.Parse(strings.Fields(line))
 }
 
-// threeClasses is a corpus of vectors with columns 1 to 4 and the classes 1, -1 and cats.
+// threeClasses returns a corpus of vectors with columns 1 to 4 and the classes 1, -1 and cats.
 func threeClasses() *corpus.Corpus {
 	c := &corpus.Corpus{
 		Source: "three.svm", Classes: []string{"1", "-1", "cats"},
@@ -44,7 +44,7 @@ func threeClasses() *corpus.Corpus {
 	return c
 }
 
-// What svm-train's letters mean, in its own writing: the kernel's specification and the settings.
+// svm-train's flags set the same kernel and settings as in svm-train.
 func TestSVMTrainLetters(t *testing.T) {
 	for line, want := range map[string]struct {
 		kernel string
@@ -52,7 +52,7 @@ func TestSVMTrainLetters(t *testing.T) {
 	}{
 		"-t 0 a":                   {"linear", func(s *train) bool { return s.Signed }},
 		"-t 1 -g 0.5 -d 2 -r -1 a": {"polynomial:gamma=0.5,r=-1,degree=2", nil},
-		"-t 1 a":                   {"polynomial:gamma=0.2,r=0,degree=3", nil}, // one divided by the number of columns
+		"-t 1 a":                   {"polynomial:gamma=0.2,r=0,degree=3", nil}, // gamma is 1/columns by default
 		"-t 2 -g 7 a":              {"rbf:gamma=7", nil},
 		"-g 7 a":                   {"rbf:gamma=7", nil},
 		"-t 2 -g 0 a":              {"rbf:gamma=0.2", nil},
@@ -95,7 +95,7 @@ func TestSVMTrainLetters(t *testing.T) {
 func TestSVMWeights(t *testing.T) {
 	for line, want := range map[string]map[string]float64{
 		"-w1 5 -w-1 2 a": {"1": 5, "-1": 2},
-		// numbers are the same class however they are written
+		// different spellings of a number name the same class
 		"-w+1 5 -wcats 0.5 a":                         {"1": 5, "cats": 0.5},
 		"-w1=5 -weight cats=3 --weight=-1=2 a":        {"1": 5, "cats": 3, "-1": 2},
 		"-workers 1 -c 3 a":                           nil,
@@ -118,7 +118,7 @@ func TestSVMWeights(t *testing.T) {
 	}
 }
 
-// Documents with several labels get a machine a label, unless another scheme was asked for.
+// The default scheme for documents with several labels is one classifier per label.
 func TestSVMScheme(t *testing.T) {
 	several := threeClasses()
 	several.Labels = sparse.Labels{Offsets: []int64{0, 1, 3, 3}, IDs: []int32{0, 1, 2}}

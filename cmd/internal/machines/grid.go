@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Grid is the command that searches for kernel and parameters.
+// Grid is the command grid, a search for kernel and parameters.
 var Grid = &cli.Command{
 	Name:    "grid",
 	Summary: "search for the best kernel and parameters by cross-validation",
@@ -56,23 +56,23 @@ gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 	},
 }
 
-// grid is one run of the command.
+// grid holds the flags of grid.
 type grid struct {
 	validation
 	lists     gridLists
 	plot, out string
 	oneSE     bool
-	samples   bool // there are no lists
-	prices    int  // values of C that are compared
+	samples   bool // there are no lists, so that the search runs on samples
+	prices    int  // number of values of C
 }
 
-// declare declares the flags of machine. Lists in kernels are expanded before these are checked.
+// declare declares the flags. Lists in kernels are expanded before the checks of machine.
 func (g *grid) declare(f *cli.Flags) {
 	f.Check(g.expand)
 	g.machine.declare(f)
 }
 
-// expand makes all kernels that -kernel stands for.
+// expand replaces each kernel with a list of values by one kernel per value.
 func (g *grid) expand() error {
 	var specs []string
 	for _, spec := range g.Specs {
@@ -86,7 +86,7 @@ func (g *grid) expand() error {
 	return nil
 }
 
-// check checks that the flags make sense together.
+// check checks combinations of flags.
 func (g *grid) check() error {
 	if err := g.checkFolds(); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (g *grid) check() error {
 	return err
 }
 
-// sets reports whether the specification of a kernel that isn't made of others gives a parameter a value.
+// sets reports whether spec, a kernel without base kernels, sets the parameter called name.
 func sets(spec, name string) bool {
 	k, err := kernel.Parse(spec)
 	if err != nil {
@@ -123,7 +123,7 @@ func sets(spec, name string) bool {
 	return has && err == nil && slices.ContainsFunc(given, func(p params.Setting) bool { return p.Name == name })
 }
 
-// checkNGrams checks the list of n-grams. The first ones are those that the documents are read with.
+// checkNGrams checks the n-gram ranges. The documents are first read with the first range.
 func (g *grid) checkNGrams() error {
 	l := &g.lists
 	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {
@@ -137,8 +137,8 @@ func (g *grid) checkNGrams() error {
 	return nil
 }
 
-// options are what the flags say to a learner. Samples are for text and counts, and for kernels of
-// vectors, on the processor.
+// options returns the learner's options. Selection on samples needs text, counts, or a kernel for
+// vectors, and runs only on the CPU.
 func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
 	o, err := g.machine.options(c)
 	if g.Signed && !g.unnamed() || g.plot != "" || g.f.Given("backend") {
@@ -147,7 +147,7 @@ func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
 	return o, err
 }
 
-// points returns what is to be searched; the corpus may be nil for a check.
+// points returns the grid to search; the corpus is nil during flag checks.
 func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	o, err := g.options(c)
 	if err != nil {
@@ -165,7 +165,7 @@ func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	return out, nil
 }
 
-// run reads, searches and reports. The end of ctx leaves what is complete.
+// run searches and reports. If ctx is done, it reports the points that are complete.
 func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	p := e.Progress(true)
 	defer p.Clear()
@@ -214,17 +214,17 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	return errors.Join(g.Report(e, g.f, r), err)
 }
 
-// gridWatch knows how far a search is, for the one who waits.
+// gridWatch tracks the progress of a search.
 type gridWatch struct {
 	total int
 
 	mu    sync.Mutex
 	done  int
 	best  *learn.Validation
-	begin time.Time // when machines were first trained
+	begin time.Time // start of the first training run
 }
 
-// point is the callback for a point that is complete.
+// point records a complete point.
 func (w *gridWatch) point(p *learn.Validation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -234,7 +234,7 @@ func (w *gridWatch) point(p *learn.Validation) {
 	}
 }
 
-// details says how far the search is: points, the best so far, the time that is left.
+// details formats the progress of the search: points, the best score, and the time left.
 func (w *gridWatch) details(s svm.Progress) []string {
 	if s.Solver.Problems == 0 {
 		return details(s)

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// search searches, and returns the corpus if a model is to be trained on it.
+// search runs the search. It also returns the corpus if a model will be trained on it.
 func (g *grid) search(
 	ctx context.Context, j *job, points *learn.Grid,
 ) (_ *learn.Found, kept *corpus.Corpus, err error) {
@@ -27,7 +27,7 @@ func (g *grid) search(
 	return found, kept, err
 }
 
-// train trains the best on all documents and writes its model.
+// train trains the best point on all documents and writes the model.
 func (g *grid) train(
 	ctx context.Context, r *gridReport, c *corpus.Corpus, found *learn.Found, points *learn.Grid, j *job,
 ) error {
@@ -43,7 +43,7 @@ func (g *grid) train(
 	return err
 }
 
-// writeParts prints what parts of the terms are worth.
+// writeParts adds a table of the gain from each part of the terms.
 func (r *gridReport) writeParts(d *report.Document) {
 	if r.parts == nil {
 		return
@@ -56,7 +56,7 @@ func (r *gridReport) writeParts(d *report.Document) {
 	d.Table("What terms are worth", "", t)
 }
 
-// signed formats a difference.
+// signed formats a difference with its sign.
 func signed(m tune.Measure, difference float64) string {
 	text := strings.TrimSuffix(m.Format(difference), "%")
 	if difference >= 0 {
@@ -65,7 +65,7 @@ func signed(m tune.Measure, difference float64) string {
 	return text
 }
 
-// writeModel says what was trained.
+// writeModel adds a line about the trained model.
 func (r *gridReport) writeModel(d *report.Document) {
 	if r.File != "" {
 		which := "the best"

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/learn"
 )
 
-// settingsOf are the flags of a point.
+// settingsOf returns the flags of a point.
 func (r *gridReport) settingsOf(best *gridRow) []string {
 	var settings []string
 	for _, q := range [][2]string{{"-type", best.Type}, {"-kernel", best.Kernel}} {
@@ -38,8 +38,8 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 	return settings
 }
 
-// trainCommand is the command that trains with the settings of a point, for a shell: with the flags
-// that were given, but for those of the search.
+// trainCommand returns the train command for a point's settings, quoted for a shell. It keeps the
+// user's flags except those for the search.
 func (g *grid) trainCommand(samples bool, settings []string) string {
 	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "groups", "plot", "report",
 		"choose-time", "one-se", "q", "json"}
@@ -52,12 +52,12 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 	return g.commandLine(searched, settings)
 }
 
-// commandLine is a train command, for a shell: with the flags that were given, but for the kernel,
-// C and others that are named, and after them the settings. What -type's list and -set say follows by -set.
+// commandLine returns a train command, quoted for a shell: the user's flags without those for
+// kernel, C and others, then -set for parameters of -type and -set, then settings.
 func (m *machine) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
-	kind, shown := m.learner.Name, m.learner.New() // shown has the parameters in the settings' -type
-	// flags, each with its value, which may have been given with another
+	kind, shown := m.learner.Name, m.learner.New() // shown gets the parameters of -type in settings
+	// settings alternates flags and values; they replace the user's
 	for i := 0; i < len(settings); i += 2 {
 		others = append(others, settings[i][1:])
 		if settings[i] == "-type" {
@@ -83,7 +83,7 @@ func (m *machine) commandLine(others, settings []string) string {
 			words = append(words, "-set", quoted(a.name+"="+a.text))
 		}
 	}
-	if m.Signed && !m.f.Given("signed") { // as -t has it
+	if m.Signed && !m.f.Given("signed") { // -t implies -signed
 		words = append(words, "-signed")
 	}
 	for _, w := range settings {
@@ -92,7 +92,7 @@ func (m *machine) commandLine(others, settings []string) string {
 	return strings.Join(words, " ")
 }
 
-// given appends the flags that were given, but for others, as a shell reads them.
+// given appends the flags that the user set, except others, quoted for a shell.
 func given(words []string, f *cli.Flags, others ...string) []string {
 	f.Visit(func(fl *flag.Flag) {
 		switch {
@@ -106,7 +106,7 @@ func given(words []string, f *cli.Flags, others ...string) []string {
 	return words
 }
 
-// quoted writes a word so that a shell reads it as it is.
+// quoted quotes w for a shell if needed.
 func quoted(w string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

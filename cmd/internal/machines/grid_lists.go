@@ -12,12 +12,12 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// gridLists is the flag -grid, which may be given several times: lists of numbers, and lists of
-// embeddings, schemes and n-grams.
+// gridLists is the value of -grid, which is repeatable: lists of numbers, embeddings, schemes,
+// n-grams and other parameters of the learner.
 type gridLists struct {
 	numbers                    []kernel.List
 	embeds, schemes, ngramList []string
-	words                      []learn.Words // for parameters of learners
+	words                      []learn.Words // other parameters of the learner
 }
 
 func (g *gridLists) String() string { return "" }
@@ -44,7 +44,7 @@ func (g *gridLists) Set(v string) error {
 	return err
 }
 
-// addTexts reads a list of words.
+// addTexts splits values at commas and appends them to list.
 func addTexts(list *[]string, name, values string) error {
 	if *list != nil {
 		return fmt.Errorf("%s a second time, expected all its values in one list", name)
@@ -78,7 +78,7 @@ func (g *gridLists) has(name string) bool {
 		slices.ContainsFunc(g.words, func(other learn.Words) bool { return other.Name == name })
 }
 
-// all are all lists.
+// all returns all lists as words.
 func (g *gridLists) all() []learn.Words {
 	lists := slices.Clone(g.words)
 	for _, list := range g.numbers {
@@ -96,7 +96,7 @@ func (g *gridLists) all() []learn.Words {
 	return lists
 }
 
-// log2Flag is a flag of LIBSVM's grid.py, -log2c or -log2g.
+// log2Flag is the flag -log2c or -log2g of LIBSVM's grid.py.
 type log2Flag struct {
 	lists *gridLists
 	name  string
@@ -107,7 +107,7 @@ func (l log2Flag) String() string { return "" }
 // Set implements flag.Value.
 func (l log2Flag) Set(v string) error { return l.lists.add(log2List(l.name, v)) }
 
-// log2List reads what LIBSVM's grid.py has for -log2c and -log2g: BEGIN,END,STEP, exponents of 2.
+// log2List parses BEGIN,END,STEP, exponents of 2, as in -log2c and -log2g of LIBSVM's grid.py.
 func log2List(name, s string) (kernel.List, error) {
 	var numbers []float64
 	for part := range strings.SplitSeq(s, ",") {

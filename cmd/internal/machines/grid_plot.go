@@ -21,8 +21,8 @@ func (r *gridReport) plotted() string {
 	return name
 }
 
-// charts draws the measure, and the seconds that a point took, over a parameter, with a curve for each choice of
-// everything else.
+// charts plots the measure and the time of a point against a parameter, with a curve per
+// combination of the other settings.
 func (r *gridReport) charts() []*chart.Chart {
 	over, by := r.plotted(), 100.0
 	best := chart.New(r.Corpus.Source, over, r.Measure.String()+", %")
@@ -62,7 +62,7 @@ func (r *gridReport) charts() []*chart.Chart {
 	return []*chart.Chart{best, took}
 }
 
-// distinct returns names without the parts at the beginning that all have.
+// distinct removes the prefix that all names share, up to a comma.
 func distinct(names []string) []string {
 	for len(names) > 1 {
 		first, _, more := strings.Cut(names[0], ", ")
@@ -77,7 +77,7 @@ func distinct(names []string) []string {
 	return names
 }
 
-// curveOf returns the value of a parameter at a point, and the name of the other settings.
+// curveOf returns the value of a parameter at a point, and the name of its other settings.
 func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string) {
 	name = strings.TrimSpace(row.Type + " " + row.Kernel)
 	c, nu, epsilon := row.C, row.Nu, row.Epsilon
@@ -101,11 +101,11 @@ func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string)
 	return x, name
 }
 
-// without takes a parameter out of what -type says, and returns its number.
+// without removes a parameter from a learner's specification and returns its value.
 func without(name, parameter string) (value float64, rest string) {
 	before, after, _ := strings.Cut(name, parameter+"=")
 	end := strings.IndexAny(after+" ", ", ")
-	value, _ = strconv.ParseFloat(after[:end], 64) // of a list of numbers
+	value, _ = strconv.ParseFloat(after[:end], 64) // lists hold only numbers
 	rest = before + strings.TrimPrefix(after[end:], ",")
 	return value, strings.NewReplacer(", ", " ", ": ", " ").Replace(strings.TrimRight(rest, ":,"))
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gridReport is the report of the command grid.
+// gridReport is the report of grid.
 type gridReport struct {
 	Corpus source.Line `json:"corpus"`
 	machineLine
@@ -28,71 +28,71 @@ type gridReport struct {
 	Measure tune.Measure `json:"measure"`
 
 	Complete bool     `json:"complete"`
-	Points   int      `json:"points"` // of the whole search
+	Points   int      `json:"points"` // number of points in the search
 	Best     *gridRow `json:"best,omitempty"`
-	Train    string   `json:"train_command,omitempty"` // trains with the best settings
+	Train    string   `json:"train_command,omitempty"` // command that trains with the best settings
 	Hints    []string `json:"hints,omitempty"`
 	*searchedLine
 
-	Seconds      float64 `json:"seconds"` // from the first byte read
+	Seconds      float64 `json:"seconds"` // time since reading began
 	SecondsRead  float64 `json:"seconds_read"`
-	SecondsSolve float64 `json:"seconds_solve"`           // training and predicting
-	SecondsTrain float64 `json:"seconds_train,omitempty"` // the best
-	File         string  `json:"file,omitempty"`          // its model
+	SecondsSolve float64 `json:"seconds_solve"`           // time for training and prediction
+	SecondsTrain float64 `json:"seconds_train,omitempty"` // time to train the best point on all documents
+	File         string  `json:"file,omitempty"`          // file of the model
 	FileBytes    int64   `json:"file_bytes,omitempty"`
 	PeakBytes    int64   `json:"peak_bytes"`
-	LimitBytes   int64   `json:"limit_bytes"` // set by -m; 0 for none
+	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
-	Rows   []gridRow     `json:"rows"`             // of a search those of its last round
-	Choice *choiceReport `json:"search,omitempty"` // where values are tried until the best is found
+	Rows   []gridRow     `json:"rows"`             // for a search on samples: rows of its last round
+	Choice *choiceReport `json:"search,omitempty"` // set if the search ran on samples
 
-	parts    []learn.Worth // of terms
+	parts    []learn.Worth // contributions of parts of the terms
 	run      *grid
 	searched *learn.Grid
 	ngrams   []string
 }
 
-// searchedLine is what a report says of a search for support vector machines in addition.
+// searchedLine holds additional fields for a search over support vector machines.
 type searchedLine struct {
 	Tolerance   float64 `json:"tolerance"`
-	Fits        int     `json:"fits"` // classifiers that were trained: one a point and fold
+	Fits        int     `json:"fits"` // number of training runs: one per point and fold
 	DotProducts int64   `json:"dot_products"`
-	// those that training and predicting each fit by itself would have computed in addition
+	// dot products avoided, compared with computing them separately for each training run
 	Saved       int64   `json:"dot_products_saved"`
 	SecondsGram float64 `json:"seconds_gram"`
 }
 
-// gridRow is one point.
+// gridRow describes one point.
 type gridRow struct {
-	Round     int    `json:"round,omitempty"`     // of a choice
-	Documents int    `json:"documents,omitempty"` // of its sample
+	Round     int    `json:"round,omitempty"`     // number of the round, for a search on samples
+	Documents int    `json:"documents,omitempty"` // size of the round's sample
 	Folds     int    `json:"folds,omitempty"`
-	Type      string `json:"type,omitempty"` // of other learners than support vector machines
+	Type      string `json:"type,omitempty"` // learner, if it isn't an SVM
 	Kernel    string `json:"kernel,omitempty"`
 	Embedding string `json:"embedding,omitempty"`
 	Scheme    string `json:"scheme,omitempty"`
 	NGrams    string `json:"ngrams,omitempty"`
 	Terms     string `json:"terms,omitempty"`
-	brief     string // Terms for people
+	brief     string // short form of Terms
 	compares  string // what the round compares
 	solver.Regularization
 	Mean       float64          `json:"mean"`
 	SD         float64          `json:"standard_deviation"`
-	Figures    []float64        `json:"figures"`        // by fold
-	SE         float64          `json:"standard_error"` // of the mean: the standard deviation divided by √folds
+	Figures    []float64        `json:"figures"`        // measure per fold
+	SE         float64          `json:"standard_error"` // standard error of the mean: SD divided by √folds
 	ToBest     *tune.Difference `json:"difference_to_best,omitempty"`
 	Unfinished int              `json:"unfinished_machines"`
-	Seconds    float64          `json:"seconds"` // see learn.Validation.Took
+	Seconds    float64          `json:"seconds"` // learn.Validation.Took in seconds
 	Best       bool             `json:"is_best,omitempty"`
 
-	*solvedLine // of support vector machines
+	*solvedLine // nil for learners other than SVMs
 }
 
-// solvedLine is what a row says of support vector machines in addition.
+// solvedLine holds additional fields for support vector machines.
 type solvedLine struct {
 	Iterations     int64   `json:"iterations"`
-	Support        float64 `json:"support_vectors"` // mean over the folds of the number of different ones
-	source.Figures         // of all documents together
+	Support        float64 `json:"support_vectors"` // distinct support vectors, mean over the folds
+	source.Figures         // over all documents
 }
 
 // newGridRow describes a point.
@@ -114,7 +114,7 @@ func newGridRow(v *learn.Validation) gridRow {
 	return row
 }
 
-// newGridReport begins a report with what is to be searched.
+// newGridReport returns a report with the fields that are known before the search.
 func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridReport {
 	r := &gridReport{
 		Corpus: source.NewLine(j.corpus), Folds: g.Folds, Groups: run.GroupColumn,
@@ -125,7 +125,7 @@ func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridRepor
 	return r
 }
 
-// fill fills in what was found.
+// fill adds the results.
 func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool) {
 	run := r.run
 	r.Measure, r.Complete = found.Measure, complete
@@ -167,7 +167,7 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
-// fillSamples fills in what a search on samples found.
+// fillSamples adds the results of a search on samples.
 func (r *gridReport) fillSamples(found *learn.Found) {
 	run, chosen := r.run, found.Chosen
 	r.Choice = run.choiceReport(found, r.ngrams)
@@ -191,8 +191,8 @@ func (r *gridReport) fillSamples(found *learn.Found) {
 	}
 }
 
-// edges says where the best point has the least or the greatest value of a list, so that a better
-// one may lie beyond.
+// edges returns a hint for each parameter whose best value is at an end of its list, because a
+// value beyond may be better.
 func edges(lists []kernel.List, best *gridRow) []string {
 	var hints []string
 	for _, list := range lists {
@@ -262,7 +262,7 @@ func (r *gridReport) Describe(d *report.Document) {
 		r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
-// writeSearch prints a search without lists.
+// writeSearch adds the lines for a search without lists.
 func (r *gridReport) writeSearch(d *report.Document) {
 	d.Line(r.Corpus)
 	d.Line(r.text(fmt.Sprintf("seed %d", r.Seed)))
@@ -291,7 +291,7 @@ func (r *gridReport) writeSearch(d *report.Document) {
 		report.Peak(r.PeakBytes, r.LimitBytes))
 }
 
-// what names the learner, or the kernel with its embedding.
+// what returns the name of the learner, or of the kernel with its embedding.
 func (row *gridRow) what() string {
 	if row.Type != "" {
 		return strings.TrimSpace(row.Type + " " + row.Kernel)
@@ -299,7 +299,7 @@ func (row *gridRow) what() string {
 	return describeKernel(row.Kernel, row.Embedding)
 }
 
-// writeBest prints the figures of the best.
+// writeBest adds a line with the best point's score.
 func (r *gridReport) writeBest(d *report.Document, name string) {
 	all := ""
 	if r.Best.solvedLine != nil {
@@ -310,15 +310,15 @@ func (r *gridReport) writeBest(d *report.Document, name string) {
 	d.Fact("best", "%s: %s %s%s", name, r.Measure, r.cell(r.Best), all)
 }
 
-// cell is a figure with its deviation.
+// cell formats the mean and standard deviation of a row.
 func (r *gridReport) cell(row *gridRow) string {
 	return r.Measure.Format(row.Mean) + " ± " + strings.TrimSuffix(r.Measure.Format(row.SD), "%")
 }
 
-// mostPoints is the number of points that text lists; pages and -json have all.
+// mostPoints is the maximum number of points in the text report; pages and -json list all.
 const mostPoints = 20
 
-// pointsSection lists and draws the points of a search, the best first.
+// pointsSection lists the points of a search, best first, with charts.
 func (r *gridReport) pointsSection() report.Section {
 	rows := byFigure(r.Rows, r.Measure)
 	s := report.Section{Title: "Points", Table: pointsTable(rows, r.Measure), Brief: pointsTable(rows, r.Measure)}
@@ -332,7 +332,7 @@ func (r *gridReport) pointsSection() report.Section {
 	return s
 }
 
-// byFigure returns rows in descending order of quality.
+// byFigure returns a copy of rows, best first.
 func byFigure(rows []gridRow, m tune.Measure) []gridRow {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b gridRow) int {
@@ -347,7 +347,7 @@ func byFigure(rows []gridRow, m tune.Measure) []gridRow {
 	return rows
 }
 
-// pointsTable lists points with their settings and figures.
+// pointsTable returns a table of points with settings and scores.
 func pointsTable(rows []gridRow, m tune.Measure) *report.Table {
 	number := func(v float64) string {
 		if v == 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Lists of exponents as grid.py has them.
+// -log2c and -log2g take lists of exponents as in grid.py.
 func TestLog2Lists(t *testing.T) {
 	if got, err := log2List("C", "-1,3,2"); err != nil || !slices.Equal(got.Values, []float64{0.5, 2, 8}) {
 		t.Errorf("-log2c: %v, %v", got, err)
@@ -57,8 +57,8 @@ func TestGridAlternatives(t *testing.T) {
 	}
 }
 
-// No list makes the readers panic or go on for ever, and what they read is as many finite numbers
-// as allowed, all different.
+// Parsers of lists neither panic nor hang. They return distinct finite numbers, at most the allowed
+// count.
 func FuzzGridList(f *testing.F) {
 	for _, s := range []string{"1,10,1", "3,-15,-9", "0,1e9,1", "diffusion:t=1|2,b=3|4"} {
 		f.Add(s)
@@ -81,7 +81,7 @@ func FuzzGridList(f *testing.F) {
 	})
 }
 
-// parseGrid parses an argument list of the command grid, and returns the kernels and the run.
+// parseGrid parses line as arguments of grid, and returns the command and its kernels.
 func parseGrid(line string) (*grid, []string, error) {
 	f, r := cli.NewFlags("grid"), &grid{validation: validation{machine: &machine{}, folds: 5}}
 	r.declare(f)
@@ -89,7 +89,7 @@ func parseGrid(line string) (*grid, []string, error) {
 	f.Var(log2Flag{&r.lists, "gamma"}, "log2g", "")
 	f.Var(log2Flag{&r.lists, "C"}, "log2c", "")
 	f.Check(r.check)
-	r.In = "some" // for lines that name no source
+	r.In = "some" // default for lines without a source
 	if err := f.Parse(strings.Fields(line)); err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +173,7 @@ func TestGridKernels(t *testing.T) {
 	}
 }
 
-// The command for training is one that the shell and train take as they stand.
+// The train command can be pasted into a shell and is accepted by train.
 func TestTrainCommand(t *testing.T) {
 	_, _, err := parseGrid(
 		"-in my_mail -min-df 3 " +
@@ -203,12 +203,12 @@ func TestTrainCommand(t *testing.T) {
 		line, want string
 		best       gridRow
 	}{
-		// what -set says isn't said again
+		// a parameter in -set isn't repeated
 		{"-set k=3 -type knn -grid uniform=0,1", "-type knn:k=3,uniform=true", gridRow{Type: "knn:k=3,uniform=true"}},
 		{"-set c=3 -set tolerance=0.1 -type linear -grid loss=hinge,squared-hinge",
 			"-set tolerance=0.1 -type linear:loss=hinge -c 3",
 			gridRow{Type: "linear:loss=hinge", Regularization: solver.Regularization{C: 3}}},
-		// and nothing of -type's list is lost
+		// the command keeps all parameters of -type
 		{"-type linear:loss=hinge,tolerance=0.1,weight=1=2,balanced=true -grid C=1,2",
 			"-set tolerance=0.1 -weight 1=2 -weight balanced -type linear:loss=hinge -c 2",
 			gridRow{Type: "linear:loss=hinge", Regularization: solver.Regularization{C: 2}}},
@@ -230,7 +230,7 @@ func TestTrainCommand(t *testing.T) {
 	}
 }
 
-// Where the best is at the end of a list, that is said.
+// A hint is printed if the best value is at an end of its list.
 func TestGridEdges(t *testing.T) {
 	lists := []kernel.List{
 		{Name: "C", Values: []float64{1, 10, 100}}, {Name: "t", Values: []float64{0.5, 1, 2}},
@@ -252,7 +252,7 @@ func TestGridEdges(t *testing.T) {
 	}
 }
 
-// A chart of a search has a curve for each value of the other parameters, over the longest list.
+// A chart has a curve per combination of the other parameters, over the longest list.
 func TestCurves(t *testing.T) {
 	row := gridRow{Kernel: "rbf:gamma=2,embed=tf-l2", Scheme: "one-vs-rest", NGrams: "1..2",
 		Regularization: solver.Regularization{C: 10, Epsilon: 0.5}}
@@ -277,7 +277,7 @@ func TestCurves(t *testing.T) {
 	}
 }
 
-// Points are listed from the best to the worst, with the columns that have values.
+// The table lists points best first, with only the columns that have values.
 func TestPointsTable(t *testing.T) {
 	rows := []gridRow{{Kernel: "a",
 		Regularization: solver.Regularization{C: 1}, Mean: 0.5, SD: 0.01, ToBest: &tune.Difference{Mean: -0.4, SE: 0.02}},

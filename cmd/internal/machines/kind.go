@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ready prepares a model for predictions. held is the other memory of the process in bytes.
+// ready prepares a model for predictions. held is the memory in bytes of all but the engine.
 func (r *predict) ready(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *readDocuments, held int64,
 ) (learn.Predictor, error) {
@@ -24,7 +24,7 @@ func (r *predict) ready(
 		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,
 		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
 	}
-	if own, _ := learn.MachinesOf(m); r.OnGPU() || own == nil || !svm.Linear(own) { // weights need no device
+	if own, _ := learn.MachinesOf(m); r.OnGPU() || own == nil || !svm.Linear(own) { // a linear SVM needs no device
 		o.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 			return r.device(ctx, x, documents)
 		}
@@ -32,7 +32,7 @@ func (r *predict) ready(
 	return learn.Ready(ctx, m, o)
 }
 
-// work reports the work of a predictor.
+// work sets the fields about the computation: instruction set or GPU, workers and dot products.
 func (r *predictReport) work(run *predict, p learn.Predictor) {
 	r.ISA, r.Workers = run.ISA, run.NumWorkers()
 	own, computing := p.(learn.Computing)
@@ -42,12 +42,12 @@ func (r *predictReport) work(run *predict, p learn.Predictor) {
 		}
 		return
 	}
-	r.ISA = string(asm.Generic) // nothing to compute
+	r.ISA = string(asm.Generic) // there are no kernel values to compute
 	if e := own.Engine(); e != nil {
 		r.ISA, r.Workers, r.Why = e.Info().Backend, e.Info().Workers, run.Why()
 		r.DotProducts = e.Stats().Pairs
 	}
 }
 
-// heldBeside returns the memory of the process in bytes, without documents, while it predicts.
+// heldBeside returns the memory of a process that predicts, in bytes, without documents and engine.
 func heldBeside(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }

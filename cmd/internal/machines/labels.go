@@ -9,13 +9,13 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// warnLabels warns of rare labels that differ from a frequent one by a letter, by two adjacent letters in another order
-// or by case, such as "shiping" beside "shipping".
+// warnLabels warns of rare labels that differ from a frequent label only by case, one letter or two
+// swapped adjacent letters, such as "shiping" and "shipping".
 func warnLabels(e *cli.Env, c *corpus.Corpus) {
 	const (
-		most  = 5  // warnings
-		times = 10 // as many documents as the rare label has
-		least = 4  // letters of the frequent label
+		most  = 5  // maximum number of warnings
+		times = 10 // minimum ratio of documents: frequent label to rare label
+		least = 4  // minimum length of the frequent label in letters
 	)
 	count := make([]int, len(c.Classes))
 	for _, id := range c.Labels.IDs {
@@ -36,8 +36,8 @@ func warnLabels(e *cli.Env, c *corpus.Corpus) {
 	}
 }
 
-// nearLabels reports whether a and b are equal but for case, a letter, or the order of two adjacent letters. Digits and
-// other signs tell labels apart.
+// nearLabels reports whether a and b differ only by case, one letter or two swapped adjacent
+// letters. A difference in digits or punctuation is never near.
 func nearLabels(a, b string) bool {
 	if strings.EqualFold(a, b) {
 		return a != b

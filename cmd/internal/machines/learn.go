@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// LearnersTopic returns the help on learners, all that are registered.
+// LearnersTopic returns the help topic on all registered learners.
 func LearnersTopic() cli.Topic {
 	return cli.Topic{Name: "learners", Summary: "what -type names, other than support vector machines", Text: `
 For train, cv and grid, -type also names learners other than support vector machines, with their
@@ -25,20 +25,20 @@ parameter=value. predict recognises their models. -grid takes lists of their par
 ` + learn.Help()}
 }
 
-// learner is the learner that -type names.
+// learner is the learner named by -type, with its parameters.
 type learner struct {
 	*learn.Learner
 	trainer learn.Trainer
 }
 
-// parameter is the value of a flag that sets a parameter of the learner.
+// parameter is a flag that sets a parameter of the learner.
 type parameter struct {
 	m          *machine
 	flag, name string
-	text       string // value; the default until the flag is set
+	text       string // value, or the default until the flag is set
 }
 
-// assigned is a parameter that a flag or -type's list sets, and how that was written.
+// assigned is a parameter that is set by a flag or in -type. place is its text on the command line.
 type assigned struct{ flag, name, text, place string }
 
 func (p *parameter) String() string { return p.text }
@@ -50,7 +50,7 @@ func (p *parameter) Set(text string) error {
 	return nil
 }
 
-// assign sets a parameter when the learner is known.
+// assign records a parameter, which is set after -type is known.
 func (m *machine) assign(flag, name, text, place string) {
 	if name == "weight" && text == "balanced" {
 		name, text = "balanced", "true"
@@ -58,13 +58,13 @@ func (m *machine) assign(flag, name, text, place string) {
 	m.assigned = append(m.assigned, assigned{flag, name, text, place})
 }
 
-// several is a parameter that may be set several times.
+// several is a repeatable parameter flag.
 type several struct{ *parameter }
 
 func (several) Several() {}
 
-// parameterFlags are the flags that set parameters of support vector machines: the learner that a
-// default is from, and svm-train's letter for the flag, if any.
+// parameterFlags lists flags for SVM parameters. The default is from the learner of, letter is
+// svm-train's flag, if any.
 var parameterFlags = []struct{ name, letter, of, value, usage string }{
 	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels, a classifier per label"},
 	{"c", "", "c_svc", "C", "regularization; larger fits the training data more closely"},
@@ -87,8 +87,8 @@ func (m *machine) declareParameters(names ...string) {
 	}
 }
 
-// declareParameter declares a flag for a parameter, with the default of the learner named of. If of is
-// "", there is no default.
+// declareParameter declares a flag for a parameter. Its default is the default in the learner
+// called of; there is none if of is "".
 func (m *machine) declareParameter(flag, name, of, usage string) {
 	p := &parameter{m: m, flag: flag, name: name}
 	if of != "" {
@@ -153,7 +153,7 @@ func (m *machine) setOnce() error {
 	return nil
 }
 
-// setTwice is the error of a parameter that is set in two places.
+// setTwice returns an error for a parameter that is set in two places.
 func setTwice(name, one, other string) error {
 	return cli.Usagef("%s is set by %s and by %s, expected one of them", name, one, other)
 }
@@ -195,7 +195,7 @@ func (m *machine) setParameters() error {
 	return nil
 }
 
-// numberOf returns the value of a parameter of support vector machines: as set, or its default.
+// numberOf returns an SVM parameter: the value that was set, or else its default.
 func (m *machine) numberOf(name string) float64 {
 	own := svm.Settings{}
 	if m.learner.trainer.Given(name) {

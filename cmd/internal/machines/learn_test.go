@@ -2,7 +2,7 @@ package machines
 
 import "testing"
 
-// A parameter is taken out of what -type says, wherever it stands.
+// A parameter is removed at any position in a learner's specification.
 func TestWithout(t *testing.T) {
 	for name, want := range map[string]string{
 		"landmark:m=256":                        "landmark",

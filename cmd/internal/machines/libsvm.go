@@ -12,20 +12,20 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// letters are the flags of svm-train that name a kernel.
+// letters holds svm-train's flags for kernels.
 type letters struct {
-	number        int // -t; -1 where it isn't given
+	number        int // value of -t; -1 if it isn't set
 	gamma, offset float64
 	degree        int
-	gammas        bool // -g has a list
+	gammas        bool // -grid has a list for gamma
 }
 
-// kernelNames are the kernels in the order of svm-train's -t.
+// kernelNames lists the kernels in the order of svm-train's -t.
 var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", model.Precomputed}
 
 const topic = "svm-train"
 
-// Topic is what help says of svm-train's letters.
+// Topic is the help topic on svm-train's flags.
 var Topic = cli.Topic{Name: topic, Summary: "the one-letter flags that train, cv and grid share with LIBSVM", Text: `
 svm-train's one-letter flags mean the same in train, cv and grid; -wCLASS W is -weight CLASS=W. The
 source follows the flags, and the model follows the source. -m bounds the memory of the whole
@@ -36,7 +36,7 @@ documents.
 With -s, -t, -g, -d, -r, -n or -p train chooses nothing itself.`,
 	Declare: func(f *cli.Flags) { (&machine{f: f}).declareLetters(f) }}
 
-// declareLetters declares svm-train's letters.
+// declareLetters declares svm-train's flags.
 func (m *machine) declareLetters(f *cli.Flags) {
 	f.Group("As in svm-train", topic)
 	m.number = -1
@@ -57,7 +57,7 @@ func (m *machine) declareLetters(f *cli.Flags) {
 	f.Rewrite = m.rewrite
 }
 
-// choice is a flag that takes a number from 0 to below n.
+// choice is a flag that takes an integer in [0, n).
 type choice struct {
 	set  func(int)
 	n    int
@@ -81,7 +81,7 @@ func (c *choice) Set(v string) error {
 	return nil
 }
 
-// checkLetters checks that letters suit the kernel.
+// checkLetters checks that svm-train's flags suit the kernel.
 func (m *machine) checkLetters() error {
 	if m.number < 0 && (m.f.Given("g") || m.gammas) && len(m.Specs) == 0 {
 		m.number = 2
@@ -102,7 +102,7 @@ func (m *machine) checkLetters() error {
 	return nil
 }
 
-// spec is the specification of the kernel that -t names; the corpus may be nil.
+// spec returns the specification of the kernel of -t; the corpus may be nil.
 func (m *machine) spec(c *corpus.Corpus) string {
 	if m.precomputed() {
 		return model.Precomputed
@@ -128,8 +128,8 @@ func (m *machine) spec(c *corpus.Corpus) string {
 	return kernelNames[m.number] + ":" + strings.Join(parameters, ",")
 }
 
-// rewrite brings svm-train's forms that package flag doesn't know into its own: -wCLASS WEIGHT, and
-// -h, which is help unless 0 or 1 follows.
+// rewrite converts svm-train's flags that package flag can't parse: -wCLASS WEIGHT, and -h, which
+// means help unless 0 or 1 follows.
 func (m *machine) rewrite(args []string) ([]string, error) {
 	var out []string
 	for i := 0; i < len(args); i++ {

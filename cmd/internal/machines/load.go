@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// loaded is a model made ready.
+// loaded is a model with its predictor.
 type loaded struct {
 	m         learn.Model
 	about     learn.About
@@ -23,24 +23,23 @@ type loaded struct {
 	err       error
 }
 
-// Estimates before documents and model are read: the memory of a prediction in multiples of the
-// model file's size, and the memory of a text in bytes per value.
+// Estimates used before documents and model are read: memory of a prediction as a multiple of the
+// model file's size, and memory of a text in bytes per value.
 const engineOfModel, textBytes = 5, 10
 
-// load reads the model and the documents concurrently, because reading a gzipped file uses only one
-// CPU. The reader of a text waits for the model's vocabulary before it numbers words.
+// load reads the model and the documents concurrently, because decompression uses only one CPU. The
+// reader of a text waits for the model's vocabulary before it numbers words.
 func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loaded, *corpus.Corpus, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	alone := make(chan *loaded, 1)   // the model, for its vocabulary
-	readied := make(chan *loaded, 1) // all of it
+	alone := make(chan *loaded, 1)   // model without predictor
+	readied := make(chan *loaded, 1) // model with predictor
 	tokenizer, form := make(chan corpus.Tokenizer, 1), make(chan corpus.Form, 1)
 	count := &readDocuments{done: make(chan struct{})}
 	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
 		return r.ready(ctx, p, out.m, count, heldBeside(&out.about)+documents)
 	}
-	// whether the model takes negative values isn't known yet; if it doesn't, embedding them is an
-	// error
+	// The model may not accept negative values, which isn't known yet. If so, embedding them fails.
 	r.Signed = true
 	if info, err := os.Stat(r.model); err == nil {
 		r.Held = info.Size() // estimate: a model takes about as much memory as its file
@@ -61,13 +60,13 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		close(form)
 		close(tokenizer)
 		if out.err != nil {
-			cancel() // there is no use in reading on
+			cancel() // reading further is useless
 		} else {
 			out.about = out.m.About()
 		}
 		alone <- out
 		ready := *out
-		if ready.err == nil && r.Memory == 0 { // else it is made ready when the documents' memory is known
+		if ready.err == nil && r.Memory == 0 { // otherwise prepared when the documents' memory is known
 			ready.predictor, ready.err = makeReady(out, r.Bytes()/2)
 			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
 				ready.err = nil
@@ -78,7 +77,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		}
 		readied <- &ready
 	}()
-	r.TokenizerLater = func() (corpus.Tokenizer, error) { return <-tokenizer, nil } // the default where there is none
+	r.TokenizerLater = func() (corpus.Tokenizer, error) { return <-tokenizer, nil } // nil means the default tokenizer
 	r.VocabularyLater = func() ([]string, error) {
 		out := <-alone
 		if out.err != nil {
@@ -124,14 +123,14 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	return out, c, nil
 }
 
-// readDocuments is the number of documents, once they are read: 0 where reading failed.
+// readDocuments holds the number of documents after done is closed; 0 if reading failed.
 type readDocuments struct {
 	n    int
 	done chan struct{}
 }
 
-// device copies the support vectors to the GPU if kernel values are computed there; where that
-// depends on how many documents there are it waits for these.
+// device copies the support vectors to the GPU if kernel values are computed there. If the choice
+// of back end depends on the number of documents, it waits until they are read.
 func (r *predict) device(
 	ctx context.Context, support *sparse.Embedded, documents *readDocuments,
 ) (engine.Device, error) {
@@ -151,5 +150,5 @@ func (r *predict) device(
 	return r.Load(ctx, support)
 }
 
-// errKind says that a source holds text, of which the model knows nothing.
+// errKind is returned for a source of text if the model was trained on vectors.
 var errKind = errors.New("text for a model of vectors")

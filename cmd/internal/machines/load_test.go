@@ -9,8 +9,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Only where -backend auto has a choice a model waits for the documents, before their number
-// decides.
+// device waits for the number of documents only if -backend auto can choose between CPU and GPU.
 func TestPredictWaitsForCUDA(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -22,7 +21,7 @@ func TestPredictWaitsForCUDA(t *testing.T) {
 		{"cpu", "", false}, {"auto", "generic", false}, {"auto", "", cuda.Built},
 	} {
 		r := &predict{Compute: backend.Compute{Backend: tc.backend, ISA: tc.isa}}
-		d, err := r.device(ended, support, &readDocuments{done: make(chan struct{})}) // which never come
+		d, err := r.device(ended, support, &readDocuments{done: make(chan struct{})}) // done is never closed
 		if d != nil || (err != nil) != tc.waits {
 			t.Errorf("-backend %s -isa %q: device %v, error %v, expected to wait: %v", tc.backend, tc.isa, d, err,
 				tc.waits)

@@ -11,13 +11,13 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// precomputed reports whether the source is a Gram matrix that was computed elsewhere.
+// precomputed reports whether the source is a precomputed Gram matrix.
 func (m *machine) precomputed() bool {
 	return m.number == slices.Index(kernelNames, model.Precomputed) ||
 		len(m.Specs) == 1 && m.Specs[0] == model.Precomputed
 }
 
-// checkPrecomputed checks that other flags suit a Gram matrix.
+// checkPrecomputed checks that other flags are valid with a precomputed Gram matrix.
 func (m *machine) checkPrecomputed() error {
 	for flag, given := range map[string]bool{
 		"embed": m.Embedding != "", "min-df": m.MinDF > 0,
@@ -30,11 +30,11 @@ func (m *machine) checkPrecomputed() error {
 	return nil
 }
 
-// Read reads the corpus; of a Gram matrix, the documents are its rows.
+// Read reads the corpus. If the source is a Gram matrix, each row is a document.
 func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpus.Corpus, error) {
 	documents := m.Documents
 	if m.precomputed() {
-		documents.ZeroBased = "true" // of a row 0:serial 1:value ...
+		documents.ZeroBased = "true" // rows begin with 0:serial
 	}
 	c, err := documents.Read(ctx, e, p)
 	switch {
@@ -46,7 +46,7 @@ func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpu
 	return c, kernelRows(c)
 }
 
-// kernelRows makes the documents of a corpus rows of kernel values.
+// kernelRows converts the documents of a corpus to rows of kernel values.
 func kernelRows(c *corpus.Corpus) (err error) {
 	if c.Vocabulary != nil {
 		return fmt.Errorf("%s holds text, expected the rows of a Gram matrix: lines of svm-train -t 4, or .npy", c.Source)

@@ -23,7 +23,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predict is the command that predicts with a model.
+// Predict is the command predict.
 var Predict = &cli.Command{
 	Name:    "predict",
 	Summary: "predict the classes of documents with a model, and score them where they are known",
@@ -65,7 +65,7 @@ printf 'the engine stalls at idle\n' | gram predict -in - news.model`,
 	},
 }
 
-// predict is one run of the command.
+// predict holds the flags of predict.
 type predict struct {
 	source.Documents
 	backend.Compute
@@ -78,8 +78,8 @@ type predict struct {
 	texts      bool
 }
 
-// declare declares the flags of documents and of the model, whose group and use it is given. An argument may follow
-// the two that stand for them.
+// declare declares the flags for documents and the model. group and use are for the help on -model;
+// others lists positional arguments after source and model.
 func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.DeclareInput(r.f, "", &r.Limits)
 	r.f.Arguments(append([]cli.Argument{source.Argument, {Flag: "model", What: "model"}}, others...)...)
@@ -88,7 +88,7 @@ func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.f.Reads(&r.model, "model", use+" the model in `FILE`, - for standard input")
 }
 
-// named checks that documents to do something with and a model are named.
+// named fails unless documents and a model are named; what completes its error.
 func (r *predict) named(what string) error {
 	switch {
 	case r.In == "":
@@ -98,17 +98,17 @@ func (r *predict) named(what string) error {
 	case r.model == "-":
 		r.model = "/dev/stdin"
 	}
-	r.StartsOver, r.Reread = true, []*string{&r.In, &r.model} // what is found is written when all is known
+	r.StartsOver, r.Reread = true, []*string{&r.In, &r.model} // output is written after all input is read
 	return nil
 }
 
-// keepTexts keeps texts within a quarter of -m.
+// keepTexts limits the memory of texts to a quarter of -m.
 func (r *predict) keepTexts() { r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64) }
 
-// outputs are what a line of predictions may hold.
+// outputs lists the values of -output.
 var outputs = []string{"labels", "probabilities", "decisions"}
 
-// check checks that the flags make sense together.
+// check checks combinations of flags.
 func (r *predict) check() error {
 	if err := r.named("predict"); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (r *predict) check() error {
 	return nil
 }
 
-// found is what a model has predicted of documents.
+// found holds the predictions for a corpus.
 type found struct {
 	*loaded
 	corpus     *corpus.Corpus
@@ -154,7 +154,7 @@ type found struct {
 	report     *predictReport
 }
 
-// predict reads and predicts.
+// predict reads the model and the documents, and predicts.
 func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*found, error) {
 	begin := time.Now()
 	loaded, corpus, err := r.load(ctx, e, p)
@@ -202,13 +202,13 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 	return x, nil
 }
 
-// run reads, predicts, writes and reports.
+// run predicts, writes the predictions and reports.
 func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	p := e.Progress(false)
 	defer p.Clear()
 	if r.texts {
-		r.KeepTexts = math.MaxInt64 // or what memory lacks is an error
+		r.KeepTexts = math.MaxInt64 // if memory is too small, reading fails
 	}
 	x, err := r.predict(ctx, e, p)
 	if err != nil {
@@ -265,10 +265,10 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	return r.Report(e, r.f, out)
 }
 
-// held is what a process holds beside an engine on other documents.
+// held returns the memory of the process in bytes, without an engine on other documents.
 func held(x *found) int64 { return heldBeside(&x.about) + x.corpus.Bytes() }
 
-// addNovelty adds to the prediction how near its documents are to those of training; nil for those of the model.
+// addNovelty ranks documents by similarity to training (nil: the model's own documents).
 func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {
 	p.Stage("comparing")
 	defer p.Clear()
@@ -280,7 +280,7 @@ func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, tra
 	return errors.Join(n.Add(ctx, x.prediction, x.corpus.Documents), n.Close())
 }
 
-// objects makes the documents rows of kernel values if the model was trained on a precomputed matrix.
+// objects converts documents to rows of kernel values if the model was trained on such rows.
 func (r *predict) objects(of learn.Model, c *corpus.Corpus) (*corpus.Corpus, error) {
 	if of.About().Kernel == model.Precomputed {
 		return c, kernelRows(c)

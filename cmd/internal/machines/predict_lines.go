@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn"
 )
 
-// writeLines writes the header, where there is one, and a line for each document.
+// writeLines writes the header, if there is one, and a line per document.
 func writeLines(ctx context.Context, w io.Writer, l *learn.Lines) error {
 	if _, err := io.WriteString(w, l.Header()); err != nil {
 		return err
@@ -15,16 +15,16 @@ func writeLines(ctx context.Context, w io.Writer, l *learn.Lines) error {
 	return l.Write(ctx, w)
 }
 
-// predictedObject is the prediction of one document in JSON.
+// predictedObject is the prediction for a document in the JSON report.
 type predictedObject struct {
-	Name          string    `json:"name,omitempty"` // with -names
+	Name          string    `json:"name,omitempty"` // set by -names
 	Labels        []string  `json:"labels"`
-	Value         *float64  `json:"value,omitempty"` // regression: the estimate; one_class: the decision value
+	Value         *float64  `json:"value,omitempty"` // regression: estimate; one_class: decision value
 	Probabilities []float64 `json:"probabilities,omitempty"`
 	Decisions     []float64 `json:"decisions,omitempty"`
 }
 
-// objectsOf returns what the lines say, for JSON.
+// objectsOf converts predictions to JSON objects.
 func objectsOf(l *learn.Lines) []predictedObject {
 	out := make([]predictedObject, l.Documents())
 	for i := range out {

@@ -18,26 +18,26 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// predictReport is the report of the command predict.
+// predictReport is the report of predict.
 type predictReport struct {
-	Corpus  source.Line `json:"corpus"` // without terms and digest
+	Corpus  source.Line `json:"corpus"` // without Terms and Digest
 	Model   string      `json:"model"`
 	Type    string      `json:"type"`
 	Kernel  string      `json:"kernel,omitempty"` // empty if the learner has no kernel
 	Scheme  string      `json:"scheme,omitempty"`
-	ISA     string      `json:"isa"`                      // what computed kernel values: an instruction set or a GPU
-	Why     string      `json:"backend_reason,omitempty"` // why -backend auto took it
+	ISA     string      `json:"isa"`                      // instruction set or GPU for kernel values
+	Why     string      `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
 	Workers int         `json:"workers"`
 
-	Scored int `json:"documents_scored"` // those whose labels are known
+	Scored int `json:"documents_scored"` // documents with labels that the model knows
 	Right  int `json:"documents_right"`
 	source.Figures
-	Rejection *rejected `json:"rejection,omitempty"`         // by a model that was trained with -reject
-	Interval  []float64 `json:"accuracy_interval,omitempty"` // Wilson's, of 95 %
-	Matrix    [][]int   `json:"confusion_matrix,omitempty"`  // of the classes in rows: [true][predicted]
+	Rejection *rejected `json:"rejection,omitempty"`         // nil unless the model was trained with -reject
+	Interval  []float64 `json:"accuracy_interval,omitempty"` // 95% Wilson confidence interval
+	Matrix    [][]int   `json:"confusion_matrix,omitempty"`  // counts [true class][predicted class]
 
-	Seconds        float64 `json:"seconds"`      // from the first byte read to the last written
-	SecondsRead    float64 `json:"seconds_read"` // model and documents
+	Seconds        float64 `json:"seconds"`      // time from the start of reading to the end of writing
+	SecondsRead    float64 `json:"seconds_read"` // time for model and documents
 	SecondsPredict float64 `json:"seconds_predict"`
 	SecondsWrite   float64 `json:"seconds_write"`
 
@@ -49,13 +49,13 @@ type predictReport struct {
 	Rows        []score.ClassScore `json:"rows"`
 	Predictions []predictedObject  `json:"predictions,omitempty"`
 
-	confusions []confusion    // the most frequent
-	columns    int            // width of the terminal that the report goes to; 0 if it goes elsewhere
-	weighted   bool           // machines decided by weights
-	matrix     *report.Matrix // with the documents of its cells, on pages
+	confusions []confusion    // most frequent confusions
+	columns    int            // terminal width; 0 if the output is not a terminal
+	weighted   bool           // the model is a linear SVM, evaluated by weight vectors
+	matrix     *report.Matrix // with the documents of each cell, for pages
 }
 
-// classTable is the table of rows.
+// classTable returns a table of scores per class.
 func classTable(rows []score.ClassScore) *report.Table {
 	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
 	for _, k := range rows {
@@ -75,8 +75,8 @@ type confusion struct {
 	Documents int
 }
 
-// score compares predictions with the labels of the documents, where these are any that the model
-// knows.
+// score compares predictions with the labels of the documents, if the model knows any of the
+// labels.
 func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, c *corpus.Corpus) {
 	r.Rows = []score.ClassScore{}
 	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
@@ -86,7 +86,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 		return
 	}
 	if of.OneClass && !anyKnown([]string{"1", "-1"}, c.Classes) {
-		return // labels say nothing about what is like the training documents
+		return // the labels don't describe similarity to the training documents
 	}
 	s, err := of.Score(p, c)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, 
 	r.scored(e, s, of, c)
 }
 
-// scored fills in a score of documents, and warns of classes that the model can't predict.
+// scored sets the fields of a score, and warns of classes that the model can't predict.
 func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *corpus.Corpus) {
 	warnNone(e, c, of.Scheme)
 	if known := len(of.Classes); known > 0 && !of.OneClass && len(s.Classes) > known {
@@ -135,22 +135,22 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 	r.confusions = r.confusions[:min(len(r.confusions), mostConfused)]
 }
 
-// rejected describes the documents that are answered.
+// rejected describes the documents whose best class is above the model's threshold.
 type rejected struct {
 	Answered int     `json:"documents_answered"`
-	Coverage float64 `json:"coverage"` // their share
-	Error    float64 `json:"error"`    // the share of wrong ones among them
+	Coverage float64 `json:"coverage"` // fraction of documents that are answered
+	Error    float64 `json:"error"`    // error rate among answered documents
 }
 
-// mostConfused is how many pairs of classes are listed.
+// mostConfused is the maximum number of confused pairs in the report.
 const mostConfused = 10
 
-// anyKnown reports whether any name is among those that are known.
+// anyKnown reports whether known contains any of names.
 func anyKnown(known, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, name) })
 }
 
-// fill fills in what model and predictor tell.
+// fill sets the fields about model and predictor.
 func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
 	r.Type, r.Kernel, r.Scheme = of.Type, of.Kernel, of.SchemeName()
 	r.Machines, r.Support = len(of.Machines), of.Support
@@ -161,8 +161,7 @@ func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
 	r.PeakBytes = backend.PeakBytes()
 }
 
-// widestMatrix is the maximum number of classes for which the confusion matrix is printed, if the
-// terminal is wide enough.
+// widestMatrix is the maximum number of classes for which the text report has a confusion matrix.
 const widestMatrix = 20
 
 func (r *predictReport) Describe(d *report.Document) {
@@ -184,14 +183,14 @@ func (r *predictReport) Describe(d *report.Document) {
 	d.Linef("%s, %s", backend.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
 	r.writeScore(d)
 	dots := ""
-	if r.Support > 0 && !r.weighted { // other models count none
+	if r.Support > 0 && !r.weighted { // other models don't count dot products
 		dots = report.Counted(r.DotProducts, "dot product", "dot products") + ", "
 	}
 	d.Linef("reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %speak memory %s",
 		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, dots, report.Bytes(r.PeakBytes))
 }
 
-// writeScore prints the score, the first line as svm-predict does.
+// writeScore adds the scores. The first line is the same as in svm-predict.
 func (r *predictReport) writeScore(d *report.Document) {
 	if r.MSE != nil {
 		d.Linef("Mean squared error = %g (regression)", run.Round(*r.MSE, 6))
@@ -254,8 +253,8 @@ func (r *predictReport) writeScore(d *report.Document) {
 	d.Line("")
 }
 
-// mean returns the means of the rows' precision, recall and F1 over the classes that documents are of or were
-// given.
+// mean returns weighted means of precision, recall and F1, over the classes that occur in labels or
+// predictions.
 func (r *predictReport) mean(weight func(k score.ClassScore) float64) (out score.ClassScore) {
 	sum := 0.0
 	for _, k := range r.Rows {
@@ -270,7 +269,7 @@ func (r *predictReport) mean(weight func(k score.ClassScore) float64) (out score
 	return out
 }
 
-// matrixTable returns the confusion matrix with numbered columns, or nil if it is too large for text.
+// matrixTable returns the confusion matrix, or nil if it is too large for text.
 func (r *predictReport) matrixTable() *report.Table {
 	if len(r.Matrix) > widestMatrix {
 		return nil
@@ -292,7 +291,7 @@ func (r *predictReport) matrixTable() *report.Table {
 		t.Add(cells...)
 	}
 	if r.columns > 0 && t.Width() > r.columns {
-		return nil // the most confused classes say it, too
+		return nil // the list of most confused classes remains
 	}
 	return t
 }

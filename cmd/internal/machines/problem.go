@@ -18,22 +18,22 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// job is a corpus that a learner is trained on.
+// job is a training job: a corpus and the options to train on it.
 type job struct {
 	m      *machine
-	corpus *corpus.Corpus // nil once it is handed over, where it is let go of
-	names  *corpus.Corpus // names the documents in errors
+	corpus *corpus.Corpus // nil after handOver if the learner is an SVM
+	names  *corpus.Corpus // names of documents and terms for error messages
 	o      learn.Options
-	line   source.Line // what is known of the corpus before the training
+	line   source.Line // description of the corpus before training
 	begin  time.Time
 
-	problem *svm.Problem // the last of support vector machines that was prepared
-	// Seconds that reading the documents took, and making them ready.
+	problem *svm.Problem // SVM problem that was prepared last
+	// time for reading and for preparing the documents, in seconds
 	read, prepare float64
 }
 
-// prepare reads the documents and checks that they have labels to learn. may reports whether they may say
-// what suits them.
+// prepare reads the documents and checks that their labels suit the learner. If may is set, the
+// default kernel and embedding depend on the documents.
 func (m *machine) prepare(
 	ctx context.Context, e *cli.Env, p *cli.Progress, may bool, prices, folds int,
 ) (*job, error) {
@@ -77,7 +77,7 @@ func (m *machine) prepare(
 	return j, j.machines(e, p)
 }
 
-// machines says how support vector machines are trained.
+// machines sets the options for support vector machines.
 func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 	m := j.m
 	var choosing time.Time
@@ -116,8 +116,8 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 	return nil
 }
 
-// handOver returns the corpus. Support vector machines let go of it before the matrix is computed, which
-// needs the room.
+// handOver returns the corpus. For SVMs, j drops its reference, so that the memory is free for the
+// matrix.
 func (j *job) handOver() *corpus.Corpus {
 	c := j.corpus
 	if j.m.learner.Type != "" {
@@ -126,18 +126,18 @@ func (j *job) handOver() *corpus.Corpus {
 	return c
 }
 
-// named names documents and terms in a learner's errors.
+// named adds names of documents and terms to a learner's error.
 func (j *job) named(err error) error { return j.names.NameValue(err) }
 
-// checkLabels checks that the labels of a corpus suit what is to be trained, and that its text has
-// terms, and warns of documents without a label.
+// checkLabels checks that the labels suit the learner and that a text has terms. It warns of
+// documents without a label.
 func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Scheme) error {
 	switch {
 	case t != "" && c.Vocabulary != nil && c.Documents.NNZ() == 0:
 		return fmt.Errorf("%s has no terms, expected some to learn from (-digits keeps numbers, -min-df 1 words of one "+
 			"document)", c.Source)
 	case t == model.OneClass:
-		return nil // looks at no labels
+		return nil // one_class ignores labels
 	case t == "" || t.Classifies():
 		return checkClasses(e, c, scheme)
 	}
@@ -148,15 +148,15 @@ func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Schem
 	return nil
 }
 
-// checkClasses checks that there are classes to tell apart, or a label, and warns of documents
-// without one.
+// checkClasses checks that there are enough classes for the scheme, and warns of documents without
+// a label.
 func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	least := 2
 	if scheme == solver.Labels {
 		least = 1
 	}
 	if len(c.Classes) == 0 {
-		line := "" // what a line of text looks like
+		line := "" // hint on how a line of text names its label
 		if c.Vocabulary != nil {
 			line = "label<TAB>text in a line has one, "
 			if c.Table != nil {
@@ -185,8 +185,8 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	return nil
 }
 
-// warnNone warns of documents without a label where each label is decided for itself: they count as having none
-// of the labels, while other schemes leave them out.
+// warnNone warns of documents without a label if the scheme has a classifier per label: they are
+// negative examples for all labels. Other schemes ignore such documents.
 func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
 	if n, first := unlabelled(c); n > 0 && scheme == solver.Labels {
 		e.Warn("no label (%s), first at %s: counted as having none of the labels; leave out documents of unknown labels",
@@ -194,7 +194,7 @@ func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
 	}
 }
 
-// unlabelled counts the documents without a label.
+// unlabelled returns the number of documents without a label, and the index of the first.
 func unlabelled(c *corpus.Corpus) (count, first int) {
 	for i := c.Documents.Rows() - 1; i >= 0; i-- {
 		if len(c.Labels.Of(i)) == 0 {

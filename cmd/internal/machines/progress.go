@@ -10,12 +10,12 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// training returns the callback for package svm.
+// training returns the progress callback for package svm.
 func training(p *cli.Progress, details func(svm.Progress) []string) func(svm.Progress) {
 	return func(s svm.Progress) { p.TellPart(s.Stage, s.Done, s.Total, s.Part, details(s)) }
 }
 
-// details says what a bar doesn't show by itself, the most important first.
+// details formats the solver's progress, most important first.
 func details(s svm.Progress) []string {
 	var parts []string
 	at := s.Solver
@@ -35,8 +35,8 @@ func details(s svm.Progress) []string {
 	return parts
 }
 
-// wait says how long the rest of a stage takes at the rate so far, once that says something: the first
-// parts of a stage also wait for what all of it needs.
+// wait estimates the time left for a stage. It returns nil below 3%, because the first items also
+// wait for shared preparation.
 func wait(begin time.Time, s svm.Progress) []string {
 	const says = 0.03
 	if s.Done <= 0 || float64(s.Done) < says*float64(s.Total) || s.Total <= s.Done {

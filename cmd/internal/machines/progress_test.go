@@ -12,13 +12,12 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// underWay is a moment of a training that tells all there is to tell.
+// underWay is a progress report with all fields set.
 var underWay = svm.Progress{Stage: "training", Done: 12, Total: 190, HitRate: 0.875, Solver: solver.Progress{
 	Problems: 190, Solved: 12, Iterations: 123456, Gap: 0.0123, Objective: -4567.25, Active: 1000, Documents: 1131,
 }}
 
-// Where standard error is no terminal a long training writes a line now and then, and a short one
-// none.
+// If standard error is no terminal, a long training run logs a line now and then, a short one none.
 func TestTrainingWritesLog(t *testing.T) {
 	defer func(d time.Duration) { cli.LogEvery = d }(cli.LogEvery)
 	var b strings.Builder
@@ -47,7 +46,7 @@ func TestTrainingWritesLog(t *testing.T) {
 	}
 }
 
-// The time left is told from 3 % of a stage on, and not at its end.
+// The time left is shown from 3% of a stage on, and not at its end.
 func TestWait(t *testing.T) {
 	for done, want := range map[int64]bool{0: false, 2: false, 3: true, 50: true, 99: true, 100: false} {
 		got := wait(time.Now().Add(-time.Minute), svm.Progress{Done: done, Total: 100})
@@ -57,7 +56,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// The bar of a single machine moves while that is trained.
+// The progress bar moves during the training of a single classifier.
 func TestPartShows(t *testing.T) {
 	var lines []string
 	cli.Watch = func(what string) { lines = append(lines, what) }

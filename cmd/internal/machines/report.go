@@ -27,7 +27,7 @@ type machineLine struct {
 	Scheme    string `json:"scheme,omitempty"`
 	solver.Regularization
 	ISA     string `json:"isa"`
-	Why     string `json:"backend_reason,omitempty"` // why -backend auto took it
+	Why     string `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
 	Workers int    `json:"workers"`
 }
 
@@ -41,13 +41,13 @@ func (m *machine) line(a *learn.About) machineLine {
 	return l
 }
 
-// computedBy fills in the engine.
+// computedBy sets the fields about the engine.
 func (l *machineLine) computedBy(m interface{ Why() string }, j *job) {
 	e := j.problem.Engine()
 	l.ISA, l.Why, l.Workers = e.Info().Backend, m.Why(), e.Info().Workers
 }
 
-// text says in a line what was trained, with other facts before what computed it.
+// text describes the model in a line; others is inserted before the engine.
 func (l *machineLine) text(others ...string) string {
 	what := l.Type
 	switch {
@@ -64,9 +64,9 @@ func (l *machineLine) text(others ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-// solverLine describes the work on kernel values of support vector machines.
+// solverLine describes the computation of kernel values for support vector machines.
 type solverLine struct {
-	SecondsPrepare float64            `json:"seconds_prepare"` // embedding the documents and making the engine
+	SecondsPrepare float64            `json:"seconds_prepare"` // time for embedding the documents and creating the engine
 	SecondsGram    float64            `json:"seconds_gram"`
 	DotProducts    int64              `json:"dot_products"`
 	Cache          engine.CachedStats `json:"cache"`
@@ -75,7 +75,7 @@ type solverLine struct {
 func (j *job) solverLine(gram time.Duration) *solverLine {
 	stats := j.problem.Cache()
 	if n := int64(j.problem.Len()); stats.Whole && stats.Bytes == 0 {
-		stats.Bytes = 4 * n * n // of the kernel's own values instead of c
+		stats.Bytes = 4 * n * n // the matrix holds kernel values instead of c
 	}
 	return &solverLine{j.prepare, gram.Seconds(), stats.Computed, stats}
 }
@@ -91,7 +91,7 @@ func (l *solverLine) describe(d *report.Document) {
 	d.Linef("%s, %s", report.Counted(l.DotProducts, "dot product", "dot products"), kept)
 }
 
-// warnOf warns of machines that stopped, and returns how many did.
+// warnOf warns of classifiers that stopped before convergence, and returns their number.
 func warnOf(e *cli.Env, d learn.Ended) int {
 	if d.Unfinished > 0 {
 		e.Warn("%s", d)
@@ -99,7 +99,7 @@ func warnOf(e *cli.Env, d learn.Ended) int {
 	return d.Unfinished
 }
 
-// describeKernel names a kernel together with its embedding.
+// describeKernel returns a kernel's name together with its embedding.
 func describeKernel(kernel, embedding string) string {
 	if strings.Contains(kernel, "embed=") || kernel == model.Precomputed {
 		return kernel
@@ -107,7 +107,7 @@ func describeKernel(kernel, embedding string) string {
 	return kernel + ", " + embedding
 }
 
-// describe returns what, followed by those of C, nu and epsilon that aren't 0.
+// describe appends to what those of C, nu and epsilon that aren't 0.
 func describe(what string, c, nu, epsilon float64) string {
 	for _, q := range []struct {
 		name string
@@ -120,7 +120,7 @@ func describe(what string, c, nu, epsilon float64) string {
 	return what
 }
 
-// describeThresholds adds a line about thresholds of labels, unless there are none.
+// describeThresholds adds a line about label thresholds, if there are any.
 func describeThresholds(d *report.Document, t *solver.Thresholds) {
 	if t == nil {
 		return
@@ -136,7 +136,7 @@ func describeThresholds(d *report.Document, t *solver.Thresholds) {
 		tune.MicroF1.Format(t.F1), tune.MicroF1.Format(t.Sign))
 }
 
-// describeCalibration adds lines about calibrated probabilities, unless there are none.
+// describeCalibration adds lines about calibrated probabilities, if there are any.
 func describeCalibration(d *report.Document, r *svm.Report) {
 	c := r.Calibration
 	if c == nil {

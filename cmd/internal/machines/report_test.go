@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Equal thresholds are one, whose value is said.
+// If all thresholds are equal, the report has their value.
 func TestThresholdsLine(t *testing.T) {
 	for _, c := range []struct {
 		t    *solver.Thresholds
@@ -30,7 +30,7 @@ func TestThresholdsLine(t *testing.T) {
 	}
 }
 
-// Linear machines that are as good as what was chosen are named with the flags that train them.
+// The hint on an equally good linear SVM has the flags to train it.
 func TestChoiceNamesLinear(t *testing.T) {
 	var r choiceReport
 	r.linear(nil, nil)

@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Train is the command that trains a support vector machine.
+// Train is the command train.
 var Train = &cli.Command{
 	Name:    "train",
 	Summary: "train a support vector machine and write its model",
@@ -55,17 +55,17 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 	},
 }
 
-// train is one run of the command.
+// train holds the flags of train.
 type train struct {
 	machine
 	out, to string
-	folds   int // of -v
+	folds   int // value of -v
 }
 
-// modelFormats are the forms in which a model is written.
+// modelFormats lists the values of -to.
 var modelFormats = []string{"gram", "libsvm", "libsvm-precomputed"}
 
-// check checks that the flags make sense together.
+// check checks combinations of flags.
 func (t *train) check() error {
 	if t.f.Given("v") {
 		t.out = "" // no model is written
@@ -82,14 +82,13 @@ func (t *train) check() error {
 	return t.checkKernel()
 }
 
-// defaultModel names the model of a source, in the present folder, as svm-train does.
+// defaultModel returns the default model file, in the current directory as in svm-train.
 func defaultModel(source string) string {
 	name, _, _ := strings.Cut(source, ":") // synthetic:docs=...
 	return filepath.Base(filepath.Clean(name)) + ".model"
 }
 
-// checkKernel checks that there is one kernel, and that LIBSVM knows it where it shall read the
-// model.
+// checkKernel checks that there is one kernel and, with -to libsvm, that LIBSVM supports it.
 func (t *train) checkKernel() error {
 	if t.learner.Type == "" {
 		return nil
@@ -113,7 +112,7 @@ func (t *train) checkKernel() error {
 	return nil
 }
 
-// checkRoom checks before the training that LIBSVM's form has room for what is trained.
+// checkRoom checks before training that LIBSVM's format can represent the model.
 func (t *train) checkRoom(j *job) error {
 	if t.to == "gram" || !t.learner.Type.Classifies() {
 		return nil
@@ -129,10 +128,10 @@ func (t *train) checkRoom(j *job) error {
 	return nil
 }
 
-// validation is the cross-validation that svm-train has for -v.
+// validation returns the cross-validation for -v.
 func (t *train) validation() *validation { return &validation{machine: &t.machine, folds: t.folds} }
 
-// run reads, trains, writes and reports.
+// run reads the documents, trains, writes the model and reports.
 func (t *train) run(ctx context.Context, e *cli.Env) error {
 	if t.f.Given("v") {
 		return t.validation().run(ctx, e)
@@ -174,7 +173,7 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	return t.Report(e, t.f, r)
 }
 
-// write writes the model and returns the size of its file.
+// write writes the model and returns the file size.
 func (t *train) write(ctx context.Context, e *cli.Env, m learn.Model) (int64, error) {
 	return matrixio.Make(t.out, func(w io.Writer) error {
 		own, _ := learn.MachinesOf(m)

@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// trainReport is the report of the command train.
+// trainReport is the report of train.
 type trainReport struct {
 	Corpus source.Line   `json:"corpus"`
 	Choice *choiceReport `json:"choice,omitempty"`
@@ -25,25 +25,25 @@ type trainReport struct {
 
 	Machines   int         `json:"machines"`
 	Unfinished int         `json:"unfinished_machines"`
-	Training   *svm.Report `json:"training,omitempty"` // of support vector machines
+	Training   *svm.Report `json:"training,omitempty"` // nil for learners other than SVMs
 	*solverLine
 
-	Seconds      float64 `json:"seconds"` // from the first byte read to the last written
+	Seconds      float64 `json:"seconds"` // time from the start of reading to the end of writing
 	SecondsRead  float64 `json:"seconds_read"`
 	SecondsSolve float64 `json:"seconds_solve"`
 	SecondsWrite float64 `json:"seconds_write"`
 	PeakBytes    int64   `json:"peak_bytes"`
-	LimitBytes   int64   `json:"limit_bytes"` // set by -m; 0 for none
+	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
 	Rows []any `json:"rows"`
 
 	details []string // report lines for learners other than SVMs
 }
 
-// machineRow is one machine: of two classes, of one against the rest, or of the one that there is.
+// machineRow describes a decision function. Class is empty if the model has only one.
 type machineRow struct {
 	Class      string  `json:"class,omitempty"`
-	Against    string  `json:"against,omitempty"` // in one-vs-one
+	Against    string  `json:"against,omitempty"` // other class in one-vs-one
 	Objective  float64 `json:"objective"`
 	Iterations int     `json:"iterations"`
 	Support    int     `json:"support_vectors"`
@@ -52,7 +52,7 @@ type machineRow struct {
 	Converged  bool    `json:"converged"`
 }
 
-// fill fills in what is known when the model is trained.
+// fill sets the fields that are known after training.
 func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	r.Corpus, r.Corpus.Terms = j.line, a.Terms
 	r.File = t.out
@@ -65,7 +65,7 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	}
 	if own, found := learn.MachinesOf(m); own != nil {
 		r.fillMachines(t, own, found, j)
-	} else if j.corpus != nil { // else linear machines took the place of others
+	} else if j.corpus != nil { // otherwise automatic selection trained a linear SVM
 		digest := j.corpus.Digest()
 		r.Corpus.Digest = hex.EncodeToString(digest[:])
 	}
@@ -74,8 +74,8 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *job) {
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
-// fillMachines fills in what is known of support vector machines; the terms and the digest of the
-// corpus are in the model.
+// fillMachines sets the fields for support vector machines, whose model has the terms and the
+// digest of the corpus.
 func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Trained, j *job) {
 	r.Corpus.Digest = hex.EncodeToString(m.Digest[:])
 	if t.precomputed() {
@@ -98,7 +98,7 @@ func (r *trainReport) fillMachines(t *train, m *model.Model, found *learn.Traine
 	r.Rows = machineRows(m)
 }
 
-// machineRows lists the machines of a model in their order.
+// machineRows returns a row for each decision function of a model.
 func machineRows(m *model.Model) []any {
 	rows := []any{}
 	add := func(i int, class, against string) {

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// describePage adds what pages show besides the text.
+// describePage adds sections that only pages have.
 func (r *cvReport) describePage(d *report.Document) {
 	d.Title = "Cross-validation on " + filepath.Base(r.Corpus.Source)
 	d.Figure("Mean "+r.Measure.String(), r.Measure.Format(r.Mean),
@@ -26,7 +26,7 @@ func (r *cvReport) describePage(d *report.Document) {
 	}
 }
 
-// curveSection lists and draws the points of the learning curve.
+// curveSection returns a table and a chart of the learning curve.
 func (r *cvReport) curveSection() report.Section {
 	t := report.NewTable("part of training", ">documents", ">mean "+r.Measure.String(), ">± over folds", ">s")
 	p := chart.New("Learning curve", "documents of training", r.Measure.String()+", %")
@@ -53,7 +53,7 @@ func (r *cvReport) curveSection() report.Section {
 	return s
 }
 
-// describePage adds the points of a search, and the command.
+// describePage adds the best score and the train command.
 func (r *gridReport) describePage(d *report.Document) {
 	d.Title = "Search on " + filepath.Base(r.Corpus.Source)
 	if b := r.Best; b != nil {

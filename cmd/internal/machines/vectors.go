@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// takeScale makes -scale an embedding.
+// takeScale converts -scale to an embedding.
 func (m *machine) takeScale() error {
 	if m.scale == "" {
 		return nil
@@ -27,8 +27,8 @@ func (m *machine) takeScale() error {
 	return nil
 }
 
-// unnamed reports whether no flag says anything of the kernel but how columns are scaled, so that the
-// documents may ask for one.
+// unnamed reports whether the default kernel may depend on the documents, because no flag sets
+// kernel or embedding. For SVMs, -scale doesn't count.
 func (m *machine) unnamed() bool {
 	if m.learner.Type == "" {
 		return len(m.Specs) == 0 && m.Embedding == "" && params.Has(m.learner.trainer, "embed")
@@ -36,8 +36,8 @@ func (m *machine) unnamed() bool {
 	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "")
 }
 
-// readVectors reads the documents. If may is set and they are vectors that aren't counts, it keeps the
-// defaults for them and accepts negative values.
+// readVectors reads the documents. If may is set and they are vectors that aren't counts, it sets
+// default options for such vectors and accepts negative values.
 func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*corpus.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may
@@ -54,7 +54,7 @@ func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, 
 	return c, nil
 }
 
-// hintScale warns of columns that want to be scaled where they are taken as they are.
+// hintScale warns if columns have very different scales and the embedding doesn't scale them.
 func (m *machine) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embedding) {
 	asIs := embedding.Norm == sparse.NormNone && !embedding.Scales()
 	if c.Vocabulary != nil || !asIs || m.precomputed() {
@@ -65,7 +65,7 @@ func (m *machine) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embed
 	}
 }
 
-// hintLearner is hintScale for what a learner embeds documents in.
+// hintLearner calls hintScale with the embedding of a learner.
 func (m *machine) hintLearner(e *cli.Env, c *corpus.Corpus, o learn.Options) {
 	t := m.learner.trainer
 	spec, _ := params.Get(t, "kernel").(string)
@@ -73,13 +73,13 @@ func (m *machine) hintLearner(e *cli.Env, c *corpus.Corpus, o learn.Options) {
 	var embedding sparse.Embedding
 	switch k, err := kernel.Parse(spec); {
 	case !params.Has(t, "embed"):
-		return // takes them as they are
+		return // the learner uses vectors without an embedding
 	case own.Embedding != nil:
 		embedding = *own.Embedding
 	case err == nil:
 		embedding = k.Embedding()
 	case params.Has(t, "kernel"):
-		return // its default suits
+		return // the default kernel suits the documents
 	case o.Vectors != nil:
 		embedding = o.Vectors.Embedding
 	}
