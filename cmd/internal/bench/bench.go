@@ -1,6 +1,5 @@
-// Package bench implements the command bench, which measures the engine, compared with a merge of
-// sorted lists and with the peak performance of the machine. Each report has a file: pairs, heads
-// (-explain) and the suite.
+// Package bench implements the command bench, which compares the engine with a merge of sorted
+// lists and with the computer's peak performance. Other reports are -explain and -suite.
 package bench
 
 import (
@@ -66,7 +65,7 @@ grambench bench -kernel arccos:n=0.5 -kernel ngd -isa avx2`,
 	},
 }
 
-// bench is one call of the command.
+// bench holds the flags of bench.
 type bench struct {
 	source.Documents
 	source.Kernels
@@ -93,7 +92,7 @@ type setting struct {
 	workers, headTerms int
 }
 
-// header is the start of all reports.
+// header holds the first fields of all reports.
 type header struct {
 	Corpus  source.Line `json:"corpus"`
 	CPU     string      `json:"cpu"`
@@ -111,7 +110,7 @@ func (h header) Describe(d *report.Document) {
 		report.Counted(h.Rounds, "round", "rounds"))
 }
 
-// check returns usage errors before anything is read.
+// check returns usage errors before documents are read.
 func (b *bench) check() (err error) {
 	if err := b.checkSuite(); err != nil || b.suite.size != "" || b.suite.compare != "" {
 		return err
@@ -185,7 +184,7 @@ type spec struct {
 // pass is a computation on all pairs that stores almost nothing.
 type pass func(ctx context.Context, e *engine.Engine, k kernel.Kernel) error
 
-// passes are the available passes by name. Their kernel is c, or decreases in c.
+// passes lists the available passes. Each kernel is c, or decreasing in c.
 var passes = []struct {
 	name, kernel string
 	pass         pass
@@ -203,7 +202,7 @@ var passes = []struct {
 	}},
 }
 
-// parse parses the kernels of the flags, or the default.
+// parse parses the kernels of -kernel, or the default kernels.
 func (b *bench) parse() (out []spec, err error) {
 	names := b.Specs
 	if len(names) == 0 {
@@ -227,7 +226,7 @@ func (b *bench) parse() (out []spec, err error) {
 	return out, nil
 }
 
-// best returns the fastest of the requested instruction sets.
+// best returns the fastest instruction set that -isa allows.
 func (b *bench) best() asm.ISA {
 	if b.ISA != "" {
 		return asm.ISA(b.ISA)
@@ -235,8 +234,7 @@ func (b *bench) best() asm.ISA {
 	return asm.Best().ISA
 }
 
-// engine returns an engine on the documents, and the documents in the engine's form. It is made
-// once.
+// engine returns the engine for s and its embedded documents. It creates them on first use.
 func (b *bench) engine(ctx context.Context, s setting) (e *engine.Engine, x *sparse.Embedded, err error) {
 	if x = b.embedded[s.embedding]; x == nil {
 		if x, err = source.Embed(ctx, b.corpus, s.embedding, 0); err != nil {
@@ -256,8 +254,8 @@ func (b *bench) engine(ctx context.Context, s setting) (e *engine.Engine, x *spa
 	return e, x, b.take("the engines for "+report.Documents(x.Rows()), e.Info().Bytes)
 }
 
-// memory returns memory for a number of values. It writes to every page, so that no measured time
-// includes page faults.
+// memory allocates float32 values. It touches every page, so that no measured time includes page
+// faults.
 func (b *bench) memory(what string, floats int) ([]float32, error) {
 	if err := b.take(what, 4*int64(floats)); err != nil {
 		return nil, err
@@ -267,7 +265,7 @@ func (b *bench) memory(what string, floats int) ([]float32, error) {
 	return buffer, nil
 }
 
-// take counts bytes as used, and checks that they are within the budget.
+// take adds bytes to the memory in use, and fails beyond the limit.
 func (b *bench) take(what string, bytes int64) error {
 	b.held += bytes
 	if err := b.Fits(what, b.held); err != nil {
@@ -297,7 +295,7 @@ func (l *workerList) Set(s string) error {
 			n = runtime.GOMAXPROCS(0)
 		}
 		if named := strings.Contains(s, "all"); slices.Contains(list, n) && named {
-			continue // the machine has fewer CPUs
+			continue // the computer has fewer CPUs
 		} else if slices.Contains(list, n) {
 			return fmt.Errorf("%q names %d goroutines twice", s, n)
 		}

@@ -22,11 +22,11 @@ type headsReport struct {
 	AboveBest   float64   `json:"chosen_above_best_percent"`
 }
 
-// headRow is one head, measured with one worker.
+// headRow describes a head size, measured with one worker.
 type headRow struct {
 	Terms     int     `json:"head_terms"`
 	Segments  int     `json:"segments"`
-	Predicted float64 `json:"predicted_seconds"` // predicted time of the dot products
+	Predicted float64 `json:"predicted_seconds"` // prediction for the dot products
 	headRound
 	Min    float64 `json:"seconds_least"`
 	Max    float64 `json:"seconds_most"`
@@ -36,7 +36,7 @@ type headRow struct {
 	rounds []headRound
 }
 
-// headRound is one round of a head, or the medians of all rounds.
+// headRound is one round for a head size, or the medians of all rounds.
 type headRound struct {
 	Seconds float64 `json:"seconds"`
 	Head    float64 `json:"head_seconds"`
@@ -44,8 +44,8 @@ type headRound struct {
 	ToBest  float64 `json:"ratio_to_best"`
 }
 
-// thin returns about most of the heads: none, the chosen one and its neighbours, and others at even
-// steps.
+// thin returns about most of the heads: the smallest, the largest, the chosen one and its
+// neighbours, and others at even steps.
 func thin(heads []engine.Head, chosen, most int) []engine.Head {
 	step := max((len(heads)+most-4)/(most-3), 1)
 	var out []engine.Head

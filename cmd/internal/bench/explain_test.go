@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A machine that slows down to a third halfway changes times, but not which choice is best and by
-// how much.
+// If the computer slows down to a third halfway, times change, but not the best head or its ratio.
 func TestHeadsSummary(t *testing.T) {
 	r := &headsReport{Rows: []headRow{
 		{Terms: 0, rounds: []headRound{{Seconds: 4}, {Seconds: 12}, {Seconds: 12}}},
@@ -17,7 +16,7 @@ func TestHeadsSummary(t *testing.T) {
 	if r.BestTerms != 10 || r.ChosenS != 3 {
 		t.Errorf("best of %d terms, chosen one takes %v s; expected 10 terms and 3 s", r.BestTerms, r.ChosenS)
 	}
-	// Quotients of three roundings each.
+	// tolerance for quotients with three roundings
 	for i, want := range []float64{5, 1, 1.25} {
 		if got := r.Rows[i].ToBest; !(math.Abs(got-want) <= 1e-14) {
 			t.Errorf("row %d: %v times the best, expected %v", i, got, want)

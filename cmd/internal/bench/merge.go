@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The baseline merges the sorted lists of two documents, as LIBSVM's Kernel::dot does. Results
-// don't use it.
+// The baseline merges the sorted lists of two documents, as in LIBSVM's Kernel::dot. Only
+// benchmarks use it.
 
 // mergeDot returns the inner product of two documents.
 func mergeDot(at []uint32, av []float32, bt []uint32, bv []float32) (sum float64) {
@@ -29,8 +29,8 @@ func mergeDot(at []uint32, av []float32, bt []uint32, bv []float32) (sum float64
 	return sum
 }
 
-// mergeRow returns the baseline's report row. The baseline computes c for a random sample of pairs.
-// It compares a document with many consecutive documents, in the order of a row of the matrix.
+// mergeRow returns the baseline's report row. It computes c for random documents, each paired with
+// consecutive documents as in a row of the matrix.
 func mergeRow(x *sparse.Embedded, seed uint64) *pairsRow {
 	const rows, run = 512, 512
 	n := x.Rows()
@@ -55,7 +55,7 @@ func mergeRow(x *sparse.Embedded, seed uint64) *pairsRow {
 				sink += 1 - mergeDot(at, av, bt, bv)
 			}
 		}
-		runtime.KeepAlive(sink) // prevents the compiler from removing the loop
+		runtime.KeepAlive(sink) // so that the compiler keeps the loop
 		return nil
 	}
 	row.merge = row

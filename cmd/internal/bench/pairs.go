@@ -16,17 +16,17 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// pairsReport is the report of the command bench.
+// pairsReport is the report of bench on pairs.
 type pairsReport struct {
 	header
 	Memory []memoryRow `json:"memory"`
-	Merge  *pairsRow   `json:"merge"` // baseline, on the first kernel's documents
+	Merge  *pairsRow   `json:"merge"` // baseline, on documents with the first kernel's embedding
 	Rows   []*pairsRow `json:"rows"`
 
 	kernels int
 }
 
-// memoryRow is the memory bandwidth of a number of workers.
+// memoryRow is the memory bandwidth for a number of workers.
 type memoryRow struct {
 	Workers int   `json:"workers"`
 	Buffer  int64 `json:"buffer_bytes"`
@@ -35,8 +35,7 @@ type memoryRow struct {
 	rounds []instrument.Bandwidth
 }
 
-// pairsRow is one instruction set, kernel and number of workers, or the baseline. Rates count pairs
-// i < j.
+// pairsRow is an instruction set, kernel and number of workers, or the baseline. Pairs have i < j.
 type pairsRow struct {
 	ISA       string `json:"isa"`
 	Kernel    string `json:"kernel"`
@@ -50,37 +49,37 @@ type pairsRow struct {
 	HeadTerms int `json:"head_terms"`
 	Panel     int `json:"panel_documents"`
 	instrument.Work
-	HeadShare   float64 `json:"head_peak_share"` // share of the peak
+	HeadShare   float64 `json:"head_peak_share"` // fraction of the peak
 	UsefulShare float64 `json:"head_useful_peak_share"`
 	ReadShare   float64 `json:"read_bandwidth_share"`
 	CopyShare   float64 `json:"copy_bandwidth_share"`
-	PeakBytes   int64   `json:"peak_bytes"` // peak memory of the process during the row
+	PeakBytes   int64   `json:"peak_bytes"` // peak memory of the process
 	Recomputed  int64   `json:"recomputed_pairs"`
-	Found       int64   `json:"found,omitempty"`   // pairs that a neighbour search found, and pairs entered into lists,
-	Entered     int64   `json:"entered,omitempty"` // in the last round, see engine.Stats
+	Found       int64   `json:"found,omitempty"`   // pairs that a neighbour search found
+	Entered     int64   `json:"entered,omitempty"` // pairs entered into lists
 
 	run    func(ctx context.Context) error
 	engine *engine.Engine // nil for the baseline
 	table  *asm.Kernels   // nil for the baseline and the GPU
-	useful int64          // number of multiply-adds in the head
+	useful int64          // multiply-adds of the head for terms in both documents
 	values int64          // number of stored values
 	mapped bool           // the kernel isn't c
 
-	first, merge *pairsRow // row of the first number of workers, and the baseline
+	first, merge *pairsRow // row with the first number of workers; baseline
 	memory       *memoryRow
 	rounds       []pairsRound
 }
 
-// pairsRound is one round of a row, or the medians of all rounds. Rates of stages are totals of all
-// workers during the stage. Shares are fractions of workers times seconds.
+// pairsRound is one round of a row, or the medians of all rounds. Rates of stages are totals over
+// all workers. Shares are fractions of workers times seconds.
 type pairsRound struct {
 	Seconds       float64 `json:"seconds"`
 	PairsPerS     float64 `json:"pairs_per_s"`
 	RatioToMerge  float64 `json:"ratio_to_merge"`
 	SpeedUp       float64 `json:"speed_up"`        // relative to the first number of workers
-	PeakPerS      float64 `json:"peak_madd_per_s"` // peak rate of all workers; the largest of all rounds
+	PeakPerS      float64 `json:"peak_madd_per_s"` // peak of all workers; in medians, the maximum over the rounds
 	HeadPerS      float64 `json:"head_madd_per_s"`
-	MaddsPerS     float64 `json:"madd_per_s"` // multiply-adds of head and tail per second of the whole time
+	MaddsPerS     float64 `json:"madd_per_s"` // multiply-adds of head and tail, per second of the whole time
 	BytesPerS     float64 `json:"moved_bytes_per_s"`
 	MapValuesPerS float64 `json:"map_values_per_s"`
 
@@ -90,7 +89,7 @@ type pairsRound struct {
 	Close float64 `json:"close_share"`
 	Map   float64 `json:"map_share"`
 	Store float64 `json:"store_share"`
-	Idle  float64 `json:"idle_share"` // remaining share
+	Idle  float64 `json:"idle_share"` // remainder
 }
 
 // all returns the baseline and the rows in the order of measurement.
@@ -127,10 +126,10 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 	return r, nil
 }
 
-// prepare makes the rows of the report and their engines.
+// prepare creates the rows and their engines.
 func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe, error) {
 	n := b.corpus.Documents.Rows()
-	// The matrix is the buffer for measuring memory bandwidth if it is large enough.
+	// The memory bandwidth is measured on the matrix if it is large enough.
 	what, floats := "measuring memory bandwidth", instrument.MemoryFloats()
 	if slices.ContainsFunc(b.specs, func(s spec) bool { return s.pass == nil }) {
 		what, floats = "a Gram matrix of "+report.Documents(n), max(n*n, floats)
@@ -139,7 +138,7 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 	if err != nil {
 		return nil, err
 	}
-	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // all rows
+	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // all rows share it
 	for _, s := range b.specs {
 		for _, isa := range b.All() {
 			for i, workers := range b.workers {
@@ -200,11 +199,11 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	}
 	to.SpeedUp = s.PairsPerS / row.first.rounds[round].PairsPerS
 	if row.table == nil {
-		return nil // only the CPU has stages
+		return nil // only the CPU measures stages
 	}
 	row.Panel, row.Recomputed = row.table.Panel, did.Recomputed
 	row.Found, row.Entered = did.Found, did.Entered
-	row.Work = instrument.NewWork(did, row.Panel, row.useful, row.values) // the same in every round
+	row.Work = instrument.NewWork(did, row.Panel, row.useful, row.values) // equal in every round
 	workers := float64(row.Workers)
 	to.HeadPerS = workers * report.Ratio(float64(row.HeadMadds), did.Head.Seconds())
 	to.MaddsPerS, to.BytesPerS = float64(row.Madds())/seconds, float64(row.Bytes)/seconds
@@ -228,15 +227,14 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 // perSecond is the title of the table to which the chart belongs.
 const perSecond = "Pairs per second"
 
-// summarise sets the medians.
+// summarise sets the medians and shares.
 func (row *pairsRow) summarise() {
 	least, most := instrument.Ends(row.rounds)
 	row.pairsRound, row.PairsPerSLeast, row.PairsPerSMost = instrument.Medians(row.rounds), least.PairsPerS, most.PairsPerS
 	if row.table == nil {
 		return
 	}
-	// The peak is the largest of all rounds, because other work on the machine can only lower a
-	// measured peak.
+	// The maximum over the rounds, because other load can only lower a measured peak.
 	row.PeakPerS = most.PeakPerS
 	row.HeadShare = report.Ratio(row.HeadPerS, row.PeakPerS)
 	row.UsefulShare = row.HeadShare * report.Ratio(float64(row.HeadUseful), float64(row.HeadMadds))
@@ -266,7 +264,7 @@ func (r *pairsReport) Describe(d *report.Document) {
 		return cells
 	}, ">pairs/s", ">min", ">max", ">x merge", ">speed-up", ">seconds", ">peak memory", ">exact form")
 
-	// The GPU's figures are measured by cuda/check.sh.
+	// cuda/check.sh measures the GPU.
 	onProcessor := slices.DeleteFunc(slices.Clone(r.Rows), func(row *pairsRow) bool { return row.table == nil })
 	const against = "Against the machine: multiply-adds/s of the head stage, bytes as counted"
 	table("Against the machine", against, onProcessor, func(row *pairsRow) []string {

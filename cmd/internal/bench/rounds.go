@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/internal/backend"
 )
 
-// A machine changes its speed while it is measured. So all that is compared is measured once in
-// each round, ratios are of figures of one round, and medians over the rounds are reported.
+// The speed of a computer varies over time. So each round measures everything once, ratios compare
+// values of one round, and reports have medians over the rounds.
 
-// rounds measures n things once in each round.
+// rounds measures n things once per round.
 func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error) error {
 	for round := range b.count {
 		for i := range n {
@@ -26,11 +26,11 @@ func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error
 	return nil
 }
 
-// timed returns how long a computation takes, and what an engine, which may be nil, does for it.
+// timed returns the time of run and the engine's work during it. e may be nil.
 func timed(
 	ctx context.Context, e *engine.Engine, run func(context.Context) error,
 ) (seconds float64, did engine.Stats, err error) {
-	runtime.GC() // what others left is no part of this one's memory or time
+	runtime.GC() // so that earlier garbage affects neither memory nor time
 	var before engine.Stats
 	if e != nil {
 		before = e.Stats()

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// Every round measures each thing once, in order, and the first error ends all.
+// Every round measures each thing once, in order. The first error ends all rounds.
 func TestRounds(t *testing.T) {
 	fails := errors.New("fails")
 	for at, want := range map[int][]int{-1: {0, 1, 0, 1, 0, 1}, 3: {0, 1, 0, 1}} {

@@ -50,13 +50,13 @@ func suiteNames() string {
 	return report.Join(names)
 }
 
-// suite are the flags of the suite.
+// suite holds the flags for the suite.
 type suite struct {
 	size, out, compare string
 	below              float64
 }
 
-// sizes are the sizes of the suite: time limit of the rounds, and numbers of workers.
+// sizes holds the time limit and the numbers of workers for each value of -suite.
 var sizes = map[string]struct {
 	bound   time.Duration
 	workers string
@@ -71,7 +71,7 @@ func (s *suite) declare(f *cli.Flags) {
 	f.Float64Var(&s.below, "fail-below", 0, "fail if a rate differs and is below `PART` of the first file's rate")
 }
 
-// checkSuite checks which flags are set together with the suite's flags.
+// checkSuite checks the combination of the suite's flags with other flags.
 func (b *bench) checkSuite() error {
 	s, may := &b.suite, "suite o workers isa json q report backend"
 	switch {
@@ -99,7 +99,7 @@ func (b *bench) checkSuite() error {
 	return nil
 }
 
-// suiteReport is the report of bench -suite: its file and derived figures.
+// suiteReport is the report of bench -suite: the result file and derived figures.
 type suiteReport struct {
 	*instrument.Result
 	Reference string              `json:"reference"`
@@ -122,7 +122,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	defer b.progress.Clear()
 	workers := b.workers
 	if !b.f.Given("workers") {
-		_ = workers.Set(size.workers) // workerList always accepts its own lists
+		_ = workers.Set(size.workers) // sizes has only valid lists
 	}
 	slices.Sort(workers)
 	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), Workers: workers, Pin: len(workers) > 1,
@@ -130,7 +130,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	if r == nil {
 		return err
 	}
-	interrupted := err // nil for a complete run
+	interrupted := err // nil if the run is complete
 	b.progress.Clear()
 	if b.suite.out != "" {
 		if _, err := matrixio.Make(b.suite.out, r.Write); err != nil {
@@ -292,8 +292,8 @@ func (c *compareReport) Describe(d *report.Document) {
 	d.Fact("differs", "%s", map[bool]string{true: "yes", false: "not more than repeated runs on one machine"}[c.Differs])
 }
 
-// expand replaces ... between two numbers by the numbers between them, doubling from the first, and
-// all by the number of CPUs.
+// expand replaces "..." between two numbers by the numbers that double from the first, below the
+// second.
 func expand(s string) (parts []string) {
 	list := strings.Split(strings.ReplaceAll(s, "…", "..."), ",")
 	for i, part := range list {

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// against plots the rate of each workload in percent of the reference machine's rate with one
+// against plots the rate of each workload in percent of the reference computer's rate with one
 // worker.
 func (s *suiteReport) against(d *report.Document) {
 	var names, workers []string

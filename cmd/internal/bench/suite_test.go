@@ -13,11 +13,11 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// A report of the suite has the index, what isn't known and the noise; its page has charts; its JSON is a result's
-// file.
+// A report has the index, unknown properties and the noise. Its page has charts. Its JSON is a
+// result file.
 func TestSuiteReport(t *testing.T) {
 	r := musttest.Get(machines.Load(machines.Reference))(t)
-	for _, row := range slices.Clone(r.Rows) { // the same on twice the workers, none of which gains anything
+	for _, row := range slices.Clone(r.Rows) { // twice the workers, without any speed-up
 		more := *row
 		more.Workers, more.Short = 2, 1
 		r.Rows = append(r.Rows, &more)

@@ -16,8 +16,8 @@ func TestThin(t *testing.T) {
 		}
 		for chosen := range n {
 			got := thin(heads, chosen, 12)
-			// The ends, the chosen one and its neighbours are there; others at even steps, at most
-			// 12 and these.
+			// The result has the ends, the chosen head and its neighbours, and up to 12 others at
+			// even steps.
 			for _, want := range []int{0, chosen - 1, chosen, chosen + 1, n - 1} {
 				if want >= 0 && want < n && !slices.Contains(got, heads[want]) {
 					t.Errorf("%d of %d chosen: choice %d is left out", chosen, n, want)

@@ -1,5 +1,5 @@
-// Package effects has the tables that explain a prediction: of terms, and of support vectors, by their effect. The
-// commands explain, evaluate and serve show them.
+// Package effects builds tables that explain a prediction by terms, columns and support vectors,
+// for the commands explain, evaluate and serve.
 package effects
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// roundedSlope is the share of the largest slope below which a slope is a rounding error.
+// Slopes smaller than roundedSlope times the largest slope are printed as 0.
 const roundedSlope = 1e-9
 
-// Terms returns the table of terms by effect, with slopes if they are known.
+// Terms returns a table of terms in the given order, with slopes if they are known.
 func Terms(terms []learn.TermEffect) *report.Table {
 	titles := []string{"term", ">count", ">effect", "speaks for", ">slope"}
 	if !slices.ContainsFunc(terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
@@ -40,7 +40,7 @@ func Terms(terms []learn.TermEffect) *report.Table {
 	return t
 }
 
-// Columns returns the table of a row's columns by effect.
+// Columns returns a table of a row's columns and their effects.
 func Columns(columns []learn.ColumnEffect) *report.Table {
 	t := report.NewTable("column", ">effect", "speaks for")
 	for _, c := range columns {
@@ -48,13 +48,13 @@ func Columns(columns []learn.ColumnEffect) *report.Table {
 		if c.Note != "" {
 			name += " (" + c.Note + ")"
 		}
-		t.Add(name, fmt.Sprintf("%+.4g", c.Effect+0), c.For) // + 0: -0 is 0
+		t.Add(name, fmt.Sprintf("%+.4g", c.Effect+0), c.For) // + 0 turns -0 into 0
 	}
 	return t
 }
 
-// Support returns the table of support vectors by contribution, with the beginnings of their texts
-// if these are known.
+// Support returns a table of support vectors and their contributions. If texts isn't nil, it has
+// the beginning of each text.
 func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
 	classes := slices.ContainsFunc(x.Support, func(s learn.SupportEffect) bool { return s.Class != "" })
 	titles := []string{">document", "class", ">kernel", ">share", "speaks for", "text"}

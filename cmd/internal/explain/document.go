@@ -23,18 +23,18 @@ type documentReport struct {
 	Model    string `json:"model"`
 	Document string `json:"document"`
 	*learn.DocumentExplanation
-	Columns []learn.ColumnEffect `json:"columns,omitempty"` // of a row, by what they add
-	Marks   []learn.Mark         `json:"marks,omitempty"`   // decisive words of the text
+	Columns []learn.ColumnEffect `json:"columns,omitempty"` // a row's columns by effect
+	Marks   []learn.Mark         `json:"marks,omitempty"`   // words with the largest effects
 
 	text     string
 	terminal bool   // the report is written to a terminal
 	source   string // source of the training documents
 }
 
-// engineOfModel is the memory of explaining with a model, as a multiple of the model.
+// engineOfModel is the memory to explain a prediction, as a multiple of the model's memory.
 const engineOfModel = 4
 
-// one explains the prediction of a model for one document.
+// one explains the model's prediction for one document.
 func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 	p := e.Progress(false)
 	defer p.Clear()
@@ -97,7 +97,7 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 		return &corpus.Corpus{Documents: docs, Vocabulary: a.Vocabulary, Raw: raw}, 0, err
 	}
 	r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
-	r.Form, r.Signed = a.Form, true // an error of the embedding if the model refuses negative values
+	r.Form, r.Signed = a.Form, true // embedding fails if the model requires non-negative values
 	r.TokenizerLater = func() (corpus.Tokenizer, error) { return a.Tokenizer, nil }
 	r.VocabularyLater = func() ([]string, error) {
 		if a.Vocabulary == nil {
@@ -118,7 +118,7 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 	return c, r.document - 1, nil
 }
 
-// marked returns the text with its marks, without terminal control characters.
+// marked returns the text with its marks. Control characters become spaces.
 func (x *documentReport) marked() string {
 	var b strings.Builder
 	clean := func(text string) {

@@ -55,7 +55,7 @@ gram train -type logistic mail/ && gram explain mail.model`,
 	},
 }
 
-// run is one call of the command.
+// run holds the flags of explain.
 type run struct {
 	source.Documents
 	limits                   backend.Limits
@@ -86,13 +86,12 @@ func (r *run) check() error {
 	return nil
 }
 
-// explanation is the report.
+// explanation is the report on a whole model.
 type explanation struct {
 	Model string `json:"model"`
 	*learn.Explanation
 }
 
-// run executes the command.
 func (r *run) run(ctx context.Context, e *cli.Env) error {
 	if r.model == "-" {
 		r.model = "/dev/stdin"
@@ -125,7 +124,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	return report.Write(e.Stdout, out, r.f.JSON)
 }
 
-// what returns the name of the weights.
+// what returns the term for the numbers: mean effect or weight.
 func (x *explanation) what() string {
 	if x.Documents > 0 {
 		return "mean effect"

@@ -6,10 +6,10 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 )
 
-// mostPanels is how many machines are drawn: more can't be read.
+// mostPanels is the maximum number of decision functions in a plot.
 const mostPanels = 8
 
-// draw draws the weights as bars, one panel for each machine, the greatest at the top.
+// draw plots the weights as bars, largest at the top, with a panel per decision function.
 func (x *explanation) draw(path string) error {
 	var panels []*chart.Chart
 	longest := 1

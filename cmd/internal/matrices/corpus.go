@@ -1,4 +1,4 @@
-// Package matrices has the commands about documents, kernels and their matrices: corpus, matrix, kernels.
+// Package matrices implements the commands corpus, matrix and kernels.
 package matrices
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Corpus is the command that describes documents, and writes them as vectors.
+// Corpus is the command corpus, which describes documents and writes them as vectors.
 var Corpus = &cli.Command{
 	Name:    "corpus",
 	Summary: "what was read: documents, classes, terms, values, document frequencies",
@@ -66,12 +66,12 @@ gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 	},
 }
 
-// corpus is one run of the command.
+// dataset holds the flags of corpus.
 type dataset struct {
 	source.Documents
-	source.Kernels // -embed
+	source.Kernels // for -embed
 	backend.Limits
-	listed    int // number of classes to print
+	listed    int // value of -classes
 	out, like string
 }
 
@@ -91,22 +91,22 @@ func (c *dataset) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
 	return r, err
 }
 
-// corpusReport is the report of the command corpus.
+// corpusReport is the report of corpus.
 type corpusReport struct {
 	source.Line
 	Unlabelled    int              `json:"documents_without_class"`
 	MultiLabelled int              `json:"documents_of_several_classes"`
 	Length        quantiles        `json:"values_per_document"`
-	Matches       int64            `json:"matching_terms"` // over all pairs i < j
+	Matches       int64            `json:"matching_terms"` // terms that two documents share, summed over all pairs
 	MatchesAPair  float64          `json:"matching_terms_per_pair"`
 	Warnings      []corpus.Warning `json:"warnings"`
 	Rows          []classRow       `json:"rows"`
 	Vectors       *vectorFile      `json:"vectors,omitempty"`
 
-	listed int // number of classes to print
+	listed int // value of -classes
 }
 
-// quantiles describes the number of values a document has.
+// quantiles describes the distribution of values per document.
 type quantiles struct {
 	Min    int64   `json:"min"`
 	Q25    int64   `json:"q25"`
@@ -117,7 +117,7 @@ type quantiles struct {
 	Mean   float64 `json:"mean"`
 }
 
-// classRow is one class with its number of documents.
+// classRow is a class with its number of documents.
 type classRow struct {
 	Class     string `json:"class"`
 	Documents int    `json:"documents"`
@@ -137,8 +137,8 @@ func newCorpusReport(c *corpus.Corpus) *corpusReport {
 	return r
 }
 
-// countClasses fills the rows, the largest class first and classes of one size in the order of
-// their first document.
+// countClasses counts documents per class. Rows are in descending order of size; ties keep the
+// order of c.Classes.
 func (r *corpusReport) countClasses(c *corpus.Corpus) {
 	count := make([]int, len(c.Classes))
 	for i := range c.Documents.Rows() {

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// A far column in a tiny file must not cost memory in proportion to it.
+// The memory for a report doesn't grow with the largest column index.
 func TestCorpusReportOfFarColumns(t *testing.T) {
 	c := &corpus.Corpus{Documents: &sparse.CSR{
 		Cols: math.MaxUint32, Offsets: []int64{0, 2, 3}, Terms: []uint32{1, math.MaxUint32 - 1, 1},

@@ -14,15 +14,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vectorFile is the file of vectors that the command corpus writes.
+// vectorFile describes the file of vectors that corpus wrote.
 type vectorFile struct {
 	File      string `json:"file"`
-	Embedding string `json:"embedding"` // "" for values as they were read
+	Embedding string `json:"embedding"` // empty for values as read
 	Bytes     int64  `json:"file_bytes"`
 }
 
-// read reads the documents, and before them the source that they shall be like, whose vocabulary is
-// then theirs.
+// read reads the source of -like, if any, and then the documents with its vocabulary. Without
+// -like, model is documents.
 func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documents, model *corpus.Corpus, err error) {
 	if c.like != "" {
 		training := c.Documents
@@ -39,8 +39,8 @@ func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (docume
 	return documents, model, err
 }
 
-// write writes the documents of c in svmlight form, embedded as -embed says. model is what c is
-// like, or c itself.
+// write writes the documents of c as svmlight vectors, with the embedding of -embed. The embedding
+// is fitted to model, which is c without -like.
 func (w *dataset) write(
 	ctx context.Context, e *cli.Env, p *cli.Progress, c, model *corpus.Corpus, to *vectorFile,
 ) error {
@@ -76,7 +76,7 @@ func (w *dataset) write(
 		row = func(i int, indices []uint64, values []float64) ([]uint64, []float64) {
 			columns, _ := x.Row(i)
 			for _, column := range columns {
-				term := uint64(model.Documents.Cols) // the last column, of documents without known terms
+				term := uint64(model.Documents.Cols) // extra column for documents without known terms
 				if int(column) < len(x.Embedder.Terms) {
 					term = uint64(x.Embedder.Terms[column])
 				}
@@ -111,8 +111,7 @@ func (w *dataset) write(
 	return err
 }
 
-// sameClasses returns c with its classes numbered as those of model, classes that model doesn't
-// have after them.
+// sameClasses returns c with the class numbers of model. Classes that model doesn't have follow.
 func sameClasses(c, model *corpus.Corpus) *corpus.Corpus {
 	if c == model || len(c.Classes) == 0 {
 		return c

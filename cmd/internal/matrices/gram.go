@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Matrix is the command that writes a Gram matrix.
+// Matrix is the command matrix, which writes a Gram matrix.
 var Matrix = &cli.Command{
 	Name:    "matrix",
 	Summary: "write a Gram matrix (.npy, LIBSVM precomputed, MatrixMarket)",
@@ -63,26 +63,26 @@ gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 trai
 	},
 }
 
-// gramReport is the report of the command matrix.
+// gramReport is the report of matrix.
 type gramReport struct {
 	Corpus source.Line  `json:"corpus"`
 	Test   *source.Line `json:"test,omitempty"`
 	Rows   []gramRow    `json:"rows"`
 }
 
-// gramRow is one matrix that was written.
+// gramRow describes a matrix file.
 type gramRow struct {
 	File      string  `json:"file"`
 	Format    string  `json:"format"`
 	Kernel    string  `json:"kernel"`
 	Embedding string  `json:"embedding"`
 	ISA       string  `json:"isa"`
-	Why       string  `json:"backend_reason,omitempty"` // why -backend auto took it
+	Why       string  `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
 	Method    string  `json:"method"`                   // "matrix" or "stripes"
-	Documents int     `json:"documents"`                // the rows
-	Columns   int     `json:"columns,omitempty"`        // training documents, where the rows are others
+	Documents int     `json:"documents"`                // number of rows
+	Columns   int     `json:"columns,omitempty"`        // number of training documents; 0 for a square matrix
 	FileBytes int64   `json:"file_bytes"`
-	Seconds   float64 `json:"seconds"` // computing and writing, without reading
+	Seconds   float64 `json:"seconds"` // time for computing and writing, without reading
 	PeakBytes int64   `json:"peak_bytes"`
 }
 
@@ -102,7 +102,7 @@ func (r *gramRow) Describe(d *report.Document) {
 		backend.WithWhy(r.ISA, r.Why), r.Seconds, report.Bytes(r.PeakBytes))
 }
 
-// gram is one run of the command.
+// gram holds the flags of matrix.
 type gram struct {
 	source.Documents
 	source.Kernels
@@ -112,8 +112,7 @@ type gram struct {
 	kernel                    kernel.Kernel
 }
 
-// check checks that the flags make sense together, and takes the format from the file's name where
-// no flag gives it.
+// check checks combinations of flags. If -to isn't set, the format follows from the file name.
 func (g *gram) check() error {
 	if g.out == "" {
 		return cli.Usagef("-o FILE is missing")
@@ -127,7 +126,7 @@ func (g *gram) check() error {
 				g.out)
 		}
 	}
-	g.StartsOver = !matrixio.IsStream(g.out) // what is written there can't be taken back
+	g.StartsOver = !matrixio.IsStream(g.out) // output to a stream can't be taken back
 	h := matrixio.Header{}
 	if g.test != "" {
 		h.Cols = 1
@@ -181,7 +180,7 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	names := corpus.NamesOnly()
-	corpus = nil // the matrix needs the room
+	corpus = nil // free its memory for the matrix
 	if test != nil {
 		line := source.NewLine(test)
 		r.Test = &line
@@ -193,23 +192,23 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 	return g.Report(e, g.f, r)
 }
 
-// needs bounds the memory of the matrix of a corpus.
+// needs returns an upper bound of the memory for the Gram matrix of a corpus, in bytes.
 func (g *gram) needs(s corpus.Size) int64 {
 	_, inEngine := source.WorkBytes(s)
 	return max(inEngine, source.EngineBytes(s, g.NumWorkers())+partsBytes(64, s.Documents))
 }
 
-// gramOf names the matrix of n documents.
+// gramOf describes the matrix of n documents, for error messages.
 func gramOf(n int) string {
 	return fmt.Sprintf("a Gram matrix of %s", report.Documents(n))
 }
 
-// wholeBytes is the size up to which a matrix is computed before it is written. Larger ones are
-// written while they are computed, which costs little time, since the disk is slower than the
-// engine, and no memory.
+// wholeBytes is the maximum size of a matrix that is computed before it is written. Larger matrices
+// are written during the computation, which saves memory and costs little time, because the disk is
+// slower than the engine.
 const wholeBytes = 256 << 20
 
-// write computes and writes the matrix.
+// write computes the matrix and writes it.
 func (g *gram) write(
 	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k kernel.Kernel, f *matrixFile,
 ) ([]gramRow, error) {
@@ -237,7 +236,7 @@ func (g *gram) write(
 	return []gramRow{row}, err
 }
 
-// writeSquare computes and writes the matrix of the engine's documents, whole or in parts.
+// writeSquare writes the Gram matrix of the engine's documents, computed as a whole or in parts.
 func (g *gram) writeSquare(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, f *matrixFile, row *gramRow,
 ) error {
@@ -272,7 +271,7 @@ func stageOf(k kernel.Kernel, first, rows, n int) string {
 		report.Count(n))
 }
 
-// partRows returns the number of rows of a part: as many as suit the workers, or fewer if memory is bounded.
+// partRows returns the number of rows per part, which is smaller if memory is short.
 func (g *gram) partRows(eng *engine.Engine, rows int, what string, need func(rows int) int64) (int, error) {
 	about := eng.Info()
 	panel := about.Kernels.Panel
@@ -283,10 +282,10 @@ func (g *gram) partRows(eng *engine.Engine, rows int, what string, need func(row
 	return rows, g.Fits(what, need(rows))
 }
 
-// partsBytes is the memory of two parts: one is computed while the other is written.
+// partsBytes returns the memory of two parts in bytes: one is computed while the other is written.
 func partsBytes(rows, n int) int64 { return 2 * engine.MatrixBytes(min(rows, n), n) }
 
-// inParts computes m rows of n values, some rows at a time, and writes each part while the next is computed.
+// inParts computes an m x n matrix in parts of rows, and writes each part while computing the next.
 func inParts(
 	ctx context.Context, m, n, rows int, compute func(ctx context.Context, first int, part *engine.Dense) error,
 	writeRow func([]float32) error,
@@ -313,7 +312,7 @@ func inParts(
 	return nil
 }
 
-// writeRows writes n rows one after the other, and calls done after each.
+// writeRows writes n rows in order, and calls done after each row.
 func writeRows(n int, row func(int) []float32, write func([]float32) error, done func(int)) error {
 	for i := range n {
 		if err := write(row(i)); err != nil {
@@ -324,8 +323,8 @@ func writeRows(n int, row func(int) []float32, write func([]float32) error, done
 	return nil
 }
 
-// save writes the file of the row: write hands the rows of the matrix to writeRow in order. The
-// file is there when all of it is.
+// save creates the row's file. write must pass the rows of the matrix to writeRow in order. If it
+// fails, there is no file.
 func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeRow func([]float32) error) error) error {
 	var err error
 	r.FileBytes, err = matrixio.Make(r.File, func(to io.Writer) error {

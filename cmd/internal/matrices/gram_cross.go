@@ -17,14 +17,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// matrixFile is a matrix to be written: of training documents, or of test documents with these.
+// matrixFile describes a matrix to write: square, or test documents by training documents.
 type matrixFile struct {
 	header matrixio.Header
-	test   *corpus.Corpus // nil for the square matrix
+	test   *corpus.Corpus // nil for a square matrix
 }
 
-// readTest reads the test documents, nil where there are none. Their terms are those of the training
-// documents.
+// readTest reads the test documents with the terms of the training documents. Without -test it
+// returns nil.
 func (g *gram) readTest(
 	ctx context.Context, e *cli.Env, p *cli.Progress, train *corpus.Corpus,
 ) (*corpus.Corpus, error) {
@@ -43,7 +43,7 @@ func (g *gram) readTest(
 	return test, nil
 }
 
-// file describes the matrix to write, and writes the file of labels.
+// file returns the description of the matrix, and writes the labels of -o-labels.
 func (g *gram) file(e *cli.Env, k kernel.Kernel, train, test *corpus.Corpus) (*matrixFile, error) {
 	f := &matrixFile{test: test, header: matrixio.Header{Rows: train.Documents.Rows(),
 		Comment: fmt.Sprintf("%s of %s", k, filepath.Base(train.Source))}}
@@ -76,7 +76,7 @@ func (g *gram) room(path string, h matrixio.Header) error {
 	return nil
 }
 
-// writeCross computes and writes the matrix of test documents with the engine's, some rows at a time.
+// writeCross writes the matrix of test by training documents, computed in parts of rows.
 func (g *gram) writeCross(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, embedder *sparse.Embedder, k kernel.Kernel, f *matrixFile,
 	row *gramRow,
@@ -102,17 +102,17 @@ func (g *gram) writeCross(
 	})
 }
 
-// testBytes bounds what is the least for comparing test documents with others, before there is an
-// engine of these.
+// testBytes returns the minimum memory to compare test documents with others, in bytes, as an
+// estimate before there is an engine.
 func testBytes(docs, others *sparse.CSR) int64 {
-	const rows = 64 // a panel, at most
+	const rows = 64 // size of a panel, at most
 	values := rows * int64(docs.LongestRow())
 	return sparse.EmbeddedBytes(rows, values) + engine.NewBytes(rows, others.MaxTerms()+1, values) +
 		2*4*rows*int64(others.Rows())
 }
 
-// crossBytes is what comparing so many test documents at a time takes at most: their values, in
-// embedded form and in that of the engine.
+// crossBytes returns an upper bound of the memory to compare test documents in parts of rows: their
+// embedded values, their engine form and two parts of the matrix.
 func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	most := int64(0)
 	for first := 0; first < docs.Rows(); first += rows {

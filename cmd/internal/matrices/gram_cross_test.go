@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Where the engine fails, no file is written: rows of zeros would look like results.
+// If the engine fails, no file remains, because rows of zeros would look like results.
 func TestCrossOfFailingEngine(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=20,terms=50,length=10", corpus.Options{}))(t)
 	embedder := sparse.Sphere.Fit(c.Documents)
@@ -37,7 +37,7 @@ func TestCrossOfFailingEngine(t *testing.T) {
 	}
 }
 
-// A matrix that the disk can't hold isn't begun; its labels aren't written either.
+// If the disk is too small, neither matrix nor labels are written.
 func TestNoRoom(t *testing.T) {
 	huge := &corpus.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 1<<24)}}
 	small := &corpus.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 11)}}

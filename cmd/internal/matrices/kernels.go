@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Kernels is the command that lists the kernels.
+// Kernels is the command kernels, which lists the kernels.
 var Kernels = &cli.Command{
 	Name:    "kernels",
 	Summary: "the kernels: formula, parameters, definiteness and source",
@@ -44,7 +44,7 @@ gram kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json`,
 	},
 }
 
-// embeddings ends the list of kernels.
+// embeddings is the end of the list of kernels.
 const embeddings = `
 c = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. Sums may also be written
 0.5*diffusion:t=0.5 + 0.5*linear. The parts of a kernel share one embedding, by default that of the
@@ -59,8 +59,8 @@ sigmoid and arccos.
 
 gram kernels NAME shows one kernel in detail.`
 
-// minusFirst keeps a specification that begins with a negative weight, such as -1*c, from being
-// taken for a flag: no flag begins with a digit.
+// minusFirst inserts -- before a specification that begins with a negative weight, such as -1*c, so
+// that it isn't parsed as a flag. No flag begins with a digit.
 func minusFirst(args []string) ([]string, error) {
 	var out []string
 	for i, a := range args {
@@ -76,25 +76,25 @@ func minusFirst(args []string) ([]string, error) {
 	return out, nil
 }
 
-// kernelsReport is the report of the command kernels.
+// kernelsReport is the report of kernels.
 type kernelsReport struct {
 	Rows   []kernelRow `json:"rows"`
 	detail bool
 }
 
-// kernelRow is one kernel, or one specification of it.
+// kernelRow is a kernel, or one specification of a kernel.
 type kernelRow struct {
 	Name    string `json:"kernel"`
 	Formula string `json:"formula,omitempty"`
 	What    string `json:"what,omitempty"`
-	// what stands between the parentheses of a kernel that is made of others
+	// syntax between the parentheses of a composed kernel
 	Parts    string         `json:"parts,omitempty"`
 	Params   []kernel.Param `json:"parameters,omitempty"`
 	Source   string         `json:"source,omitempty"`
-	Variants []kernelSpec   `json:"variants"` // examples, or the specification that was asked for
+	Variants []kernelSpec   `json:"variants"` // examples, or the specification in the argument
 }
 
-// kernelSpec has the known properties of one specification.
+// kernelSpec is a specification with its known properties.
 type kernelSpec struct {
 	Spec string
 	kernel.Properties
@@ -144,7 +144,7 @@ func newKernelRow(info kernel.Info) kernelRow {
 	return row
 }
 
-// Where names end and text begins, and how wide a line is.
+// Width of the column of names, and of a line.
 const kernelIndent, kernelWidth = 17, 100
 
 func (r *kernelsReport) Describe(d *report.Document) {
@@ -181,7 +181,7 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 	}
 	for _, q := range row.Params {
 		if q.Key == "embed" && !detail && row.Parts != "" {
-			continue // that of the parts
+			continue // embed belongs to the base kernels
 		}
 		text := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Allowed
 		if len(q.Aliases) > 0 {
@@ -197,7 +197,7 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 			line(known + v.traits())
 		case detail:
 			line("example " + v.Spec + ": " + known + v.traits())
-		case known != last: // the first stands for the others that the same is known of
+		case known != last: // print a property once for consecutive examples
 			if last != "" || row.Parts != "" {
 				line(v.Spec + ": " + known)
 			} else {
@@ -223,7 +223,7 @@ func (v kernelSpec) known() string {
 	return text
 }
 
-// traits returns the other known properties.
+// traits describes the other known properties.
 func (v kernelSpec) traits() string {
 	text := "; of the cosine alone"
 	if v.UsesNorms {

@@ -14,14 +14,14 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// numericLabels returns the class of each document as a number, see [classNumbers]. Documents of a
-// corpus without classes get none.
+// numericLabels returns the class number of each document, see [classNumbers]. It returns nil for a
+// corpus without classes.
 func numericLabels(c *corpus.Corpus, e *cli.Env) ([]string, error) {
 	return numbersOf(c, classNumbers(c.Classes, e), "")
 }
 
-// classNumbers returns a number for each class: the name itself where all names are numbers,
-// otherwise 1, 2, ... in their order, which is then told to the user.
+// classNumbers returns a number per class: the names if all are numbers, otherwise 1, 2, ..., with
+// a message for each class.
 func classNumbers(names []string, e *cli.Env) []string {
 	numbered := false
 	for _, name := range names {
@@ -40,8 +40,8 @@ func classNumbers(names []string, e *cli.Env) []string {
 	return numbers
 }
 
-// numbersOf returns the number of each document's class, none where it has no class, or an error
-// where that is empty.
+// numbersOf returns the number of each document's class, or none for a document without class. It
+// fails for a document of several classes, or if none is needed but empty.
 func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil
@@ -62,8 +62,8 @@ func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error
 	return labels, nil
 }
 
-// writeLabels writes a line for each document: its labels, with commas between, or - for none, a
-// TAB, and its file or number.
+// writeLabels writes a line per document: its labels, separated by commas, or - without labels; a
+// TAB; and its file or number.
 func writeLabels(w io.Writer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		var names []string

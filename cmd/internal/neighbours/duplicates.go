@@ -25,7 +25,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Duplicates is the command that finds documents which are nearly the same.
+// Duplicates is the command duplicates, which finds groups of nearly equal documents.
 var Duplicates = &cli.Command{
 	Name:    "duplicates",
 	Summary: "write groups of documents that are nearly the same, with one to keep of each",
@@ -71,7 +71,7 @@ gram duplicates -within 0 -embed tf -in train.svm`,
 	},
 }
 
-// duplicates is one run of the command.
+// duplicates holds the flags of duplicates.
 type duplicates struct {
 	search
 	within    float64
@@ -79,7 +79,7 @@ type duplicates struct {
 	of, keep  string
 }
 
-// duplicatesReport is the report of the command duplicates.
+// duplicatesReport is the report of duplicates.
 type duplicatesReport struct {
 	outcome
 	Within  float64 `json:"within"`
@@ -88,15 +88,15 @@ type duplicatesReport struct {
 	Groups  int     `json:"groups"`
 	Grouped int     `json:"documents_in_groups"`
 	Dropped int     `json:"documents_to_drop"`
-	Leaks   int     `json:"documents_near_to_others,omitempty"` // with -of
+	Leaks   int     `json:"documents_near_to_others,omitempty"` // documents of -in near to one of -of
 
 	sizes   []groupSize
 	largest []largestGroup
-	kept    string         // line about -keep
-	groups  report.Section // of the page
+	kept    string         // line about the file of -keep
+	groups  report.Section // section of the page
 }
 
-// groupSize counts the groups of some sizes.
+// groupSize is the number of groups with From to To documents.
 type groupSize struct{ From, To, Groups int }
 
 func (s groupSize) String() string {
@@ -106,7 +106,7 @@ func (s groupSize) String() string {
 	return strconv.Itoa(s.From)
 }
 
-// largestGroup is one of the largest groups.
+// largestGroup is a row in the table of the largest groups.
 type largestGroup struct {
 	Documents int
 	Keep      string
@@ -144,7 +144,7 @@ func (r *duplicatesReport) Describe(d *report.Document) {
 	r.line(d, "pairs")
 }
 
-// check checks that the flags make sense together.
+// check checks combinations of flags.
 func (d *duplicates) check() (err error) {
 	if err := d.search.check(table.Formats); err != nil {
 		return err
@@ -241,17 +241,17 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	return d.Report(e, d.f, r)
 }
 
-// newReport begins a report, with the corpus that is compared with unless that is nil.
+// newReport returns a report for c; of is the corpus of -of, or nil.
 func (d *duplicates) newReport(c, of *corpus.Corpus) *duplicatesReport {
 	r := &duplicatesReport{outcome: d.newOutcome(c, of), Within: d.within}
 	r.Embedding = d.embedding.String()
 	return r
 }
 
-// notTexts are endings of files of vectors and matrices.
+// notTexts lists extensions of vector and matrix files.
 var notTexts = []string{".svm", ".libsvm", ".mtx", ".npy", ".npz"}
 
-// find returns the groups, as of [engine.GroupsWithin].
+// find returns the groups of [engine.GroupsWithin].
 func (d *duplicates) find(
 	ctx context.Context, p *cli.Progress, x *sparse.Embedded, r *duplicatesReport,
 ) ([][]int32, error) {
@@ -269,10 +269,10 @@ func (d *duplicates) find(
 	return w.Groups, nil
 }
 
-// mostLargest is how many of the largest groups are listed.
+// mostLargest is the maximum number of groups in the table of the largest groups.
 const mostLargest = 10
 
-// count fills in what the report says of groups.
+// count sets the fields about groups.
 func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
 	r.Groups = len(groups)
 	for _, g := range groups {
@@ -306,8 +306,8 @@ func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
 	}
 }
 
-// writeKept writes the documents that no group drops: their texts as JSON lines or, of vectors,
-// documents as svmlight lines.
+// writeKept writes the documents that aren't dropped: texts as JSON lines, vectors as svmlight
+// lines.
 func writeKept(
 	ctx context.Context, path string, c *corpus.Corpus, documents *sparse.CSR, n int, groups [][]int32,
 ) (int64, error) {
@@ -346,7 +346,7 @@ func writeKept(
 	})
 }
 
-// appendObject appends a line with a JSON object of a document's name, labels, and text or columns.
+// appendObject appends a JSON line with a document's name, labels, and text or columns.
 func appendObject(b []byte, c *corpus.Corpus, i int) []byte {
 	sign := byte('{')
 	add := func(key string, value any) {
@@ -369,13 +369,13 @@ func appendObject(b []byte, c *corpus.Corpus, i int) []byte {
 	return append(b, "}\n"...)
 }
 
-// needs bounds the memory of groups of near documents.
+// needs returns an upper bound of the memory to find groups, in bytes.
 func needs(s corpus.Size) int64 {
 	embedded, _ := source.WorkBytes(s)
 	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))
 }
 
-// leaks writes which documents of a corpus are near to one of others.
+// leaks writes the pairs of a document in docs and a near document in others.
 func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, docs, others *corpus.Corpus) error {
 	r := d.newReport(docs, others)
 	need := int64(backend.RuntimeBytes)
@@ -400,7 +400,7 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, doc
 		if r.Pairs++; c == 0 {
 			r.Same++
 		}
-		if len(found) == cap(found) { // it grows, at most to twice its length, by a copy
+		if len(found) == cap(found) { // append will copy the list to one of up to twice its length
 			if err := d.Fits("the list of pairs within "+report.Float(d.within), need+72*int64(len(found))); err != nil {
 				return err
 			}

@@ -1,5 +1,5 @@
-// Package neighbours holds the commands that find what is near to each document: neighbours and
-// duplicates. A file each has the command, what it writes, and the picture.
+// Package neighbours implements the commands neighbours and duplicates, which find similar
+// documents.
 package neighbours
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Neighbours is the command that finds the exact nearest neighbours of each document.
+// Neighbours is the command neighbours, which finds the exact nearest neighbours of documents.
 var Neighbours = &cli.Command{
 	Name:    "neighbours",
 	Summary: "find the exact k nearest neighbours of each document, as a table or a sparse matrix",
@@ -72,7 +72,7 @@ gram neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
 	},
 }
 
-// neighbours is one run of the command.
+// neighbours holds the flags of neighbours.
 type neighbours struct {
 	search
 	of, least, plot string
@@ -81,24 +81,24 @@ type neighbours struct {
 	opt             engine.NeighbourOptions
 }
 
-// neighboursReport is the report of the command neighbours.
+// neighboursReport is the report of neighbours.
 type neighboursReport struct {
 	outcome
 	Kernel     string       `json:"kernel"`
 	K          int          `json:"k"`
 	Min        *float64     `json:"min,omitempty"`
 	Neighbours int64        `json:"neighbours"`
-	Lonely     int          `json:"without_neighbours"` // documents
+	Lonely     int          `json:"without_neighbours"` // number of documents
 	Nearest    distribution `json:"nearest_value"`
 	Pairs      int64        `json:"pairs"`
 
-	nearest       []float64 // values
+	nearest       []float64 // values of the nearest neighbours
 	near          *engine.Neighbours
 	rows, columns *corpus.Corpus
 	texts         bool
 }
 
-// distribution has quantiles of one value of each document.
+// distribution holds quantiles of the nearest neighbours' values.
 type distribution struct{ Min, P10, Median, P90, Max float64 }
 
 func newDistribution(values []float64) distribution {
@@ -135,7 +135,7 @@ func (r *neighboursReport) Describe(d *report.Document) {
 	r.describePage(d)
 }
 
-// check checks that the flags make sense together.
+// check checks combinations of flags.
 func (n *neighbours) check() error {
 	if err := n.search.check(formats); err != nil {
 		return err
@@ -201,7 +201,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		source.WarnEmptied(e, columns, x)
 	}
 	k := kernel.Resolve(n.kernel, space.Terms)
-	c.Documents, columns.Documents, space = nil, nil, nil // lists need the room
+	c.Documents, columns.Documents, space = nil, nil, nil // free memory for the lists
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
 	rows := x.Rows()
@@ -212,7 +212,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	}
 	most := x.Rows()
 	if test == nil {
-		most-- // not the document itself
+		most-- // a document isn't its own neighbour
 	}
 	if n.k > most {
 		e.Warn("-k %d, and each document has %s", n.k, report.Counted(most, "neighbour", "neighbours"))
@@ -245,14 +245,14 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	return n.Report(e, n.f, r)
 }
 
-// write writes the neighbours, which are among so many documents.
+// write writes the neighbours. documents is the number of columns of a matrix.
 func (n *neighbours) write(ctx context.Context, r *neighboursReport, documents int) (err error) {
 	if n.format != "npz" {
 		return write(ctx, &r.outcome, source.Pairs(r.near, 0), source.NearColumns(r.rows, r.columns, "value", n.texts))
 	}
 	var columns []uint32
 	var values []float32
-	row := func(i int) ([]uint32, []float32) { // with ascending columns
+	row := func(i int) ([]uint32, []float32) { // columns must ascend
 		columns, values = columns[:0], values[:0]
 		byNumber := func(a, b engine.Neighbour) int { return cmp.Compare(a.Document, b.Document) }
 		for _, near := range slices.SortedFunc(slices.Values(r.near.Of(i)), byNumber) {
@@ -267,14 +267,14 @@ func (n *neighbours) write(ctx context.Context, r *neighboursReport, documents i
 	return err
 }
 
-// needs bounds the memory of the neighbours of a corpus among its own documents.
+// needs returns an upper bound of the memory for neighbours within one corpus, in bytes.
 func (n *neighbours) needs(s corpus.Size) int64 {
 	embedded, inEngine := source.WorkBytes(s)
 	return max(s.Bytes()+embedded, inEngine+engine.NeighboursBytes(s.Documents, min(n.k, s.Documents)))
 }
 
-// embed embeds documents and, unless nil, the others that are their neighbours, within the memory
-// that there is.
+// embed embeds c and, unless nil, others, if both fit into memory. x are the candidate neighbours,
+// and test is c if there are others.
 func (n *neighbours) embed(
 	ctx context.Context, c, others *corpus.Corpus,
 ) (space *corpus.Space, x, test *sparse.Embedded, err error) {
@@ -298,7 +298,7 @@ func (n *neighbours) embed(
 	return source.EmbedTogether(ctx, columns, rows, n.kernel.Embedding(), !kernel.UsesNorms(n.kernel), n.Workers)
 }
 
-// find finds the neighbours of test documents, or of x if test is nil, among the documents of x.
+// find returns the nearest neighbours in x of the test documents, or of x itself if test is nil.
 func (n *neighbours) find(
 	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, r *neighboursReport,
 ) (*engine.Neighbours, error) {

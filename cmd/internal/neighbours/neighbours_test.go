@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 )
 
-// The report counts groups by size, in steps that double, and names the largest.
+// The report counts groups by size, in intervals that double, and lists the largest.
 func TestCount(t *testing.T) {
 	var groups [][]int32
 	document := int32(0)
@@ -34,7 +34,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// A picture is drawn of whatever values there are.
+// Any values can be plotted.
 func TestDraw(t *testing.T) {
 	for _, values := range [][]float64{nil, {1, 1, 1}, {0}, {-1e30, 1e30}, {0.1, 0.3, 0.2, 1}, {1, 1 + 1e-16}} {
 		p := newPlot("bhattacharyya", values)

@@ -10,14 +10,14 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// What a page has at most.
+// Maximum sizes of a page's parts.
 const (
 	mostShown = 100 // documents or groups
-	mostRows  = 20  // of each
-	mostOpen  = 3   // groups whose tables are open
+	mostRows  = 20  // rows per table
+	mostOpen  = 3   // groups with open tables
 )
 
-// shown adds the first rows of a table to a document.
+// shown adds a table with the first rows to d.
 func shown(d report.Marked, all int, row func(i int) []string, titles ...string) report.Marked {
 	t := report.NewTable(titles...)
 	for i := range min(all, mostRows) {
@@ -29,8 +29,8 @@ func shown(d report.Marked, all int, row func(i int) []string, titles ...string)
 	return d
 }
 
-// describePage adds what pages show besides the text: the distribution and, with -texts, the
-// neighbours of the first documents.
+// describePage adds the parts of a page: the distribution and, with -texts, the neighbours of the
+// first documents.
 func (r *neighboursReport) describePage(d *report.Document) {
 	d.Title = "Neighbours in " + filepath.Base(r.Corpus.Source)
 	if r.Neighbours > 0 {
@@ -56,11 +56,11 @@ func (r *neighboursReport) describePage(d *report.Document) {
 	d.Page(s)
 }
 
-// groupSizes is the title of the table that the chart is about.
+// groupSizes is the title of the table of groups, to which the chart belongs.
 const groupSizes = "Groups by size"
 
-// describePage adds what pages show besides the text: the sizes of groups, and the texts that there
-// are.
+// describePage adds the parts of a page: a chart of group sizes, and the section of groups or
+// pairs.
 func (r *duplicatesReport) describePage(d *report.Document) {
 	d.Title = "Duplicates in " + filepath.Base(r.Corpus.Source)
 	of := "of " + report.Documents(r.Corpus.Documents)
@@ -85,7 +85,7 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 	}
 }
 
-// first returns the first groups where texts are asked for.
+// first returns a section with the first groups. It lists texts with -texts.
 func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
 		Text: fmt.Sprintf("The first %d at most. The document to keep comes first.", mostShown)}
@@ -101,7 +101,7 @@ func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 	return s
 }
 
-// nearPairs lists the first documents near to others.
+// nearPairs returns a table of the first pairs.
 func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []source.Near) report.Section {
 	titles := []string{"document", "near to", ">c", "text", "text near to it"}
 	if !d.texts {

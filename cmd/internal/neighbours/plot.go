@@ -7,10 +7,10 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 )
 
-// bins is the number of bars of the picture.
+// bins is the number of bars in the plot.
 const bins = 100
 
-// newPlot draws how many documents have a nearest neighbour of which value.
+// newPlot draws a histogram of the nearest neighbours' values.
 func newPlot(kernel string, nearest []float64) *chart.Chart {
 	p := chart.New("The nearest document", "value of "+kernel, "documents")
 	if len(nearest) > 0 {

@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// search is what runs of both commands have: documents, where to compute, and what to write.
+// search holds the flags that both commands have.
 type search struct {
 	source.Documents
 	source.Kernels
@@ -30,17 +30,17 @@ type search struct {
 	texts       bool
 }
 
-// declare declares the flags of documents.
+// declare declares the flags for documents.
 func (s *search) declare(f *cli.Flags) {
 	s.f = f
 	s.Documents.Declare(f, "goroot", &s.Limits)
 	f.Lookup("min-df").Usage = "leave out terms that fewer than `N` documents have (default: 1, all count)"
 }
 
-// formats are the formats of tables, and a matrix.
+// formats lists the formats for tables, and npz for a matrix.
 var formats = append(slices.Clone(table.Formats), "npz")
 
-// check completes what flags leave open.
+// check sets defaults for flags that aren't set.
 func (s *search) check(formats []string) error {
 	s.out = cmp.Or(s.out, "-")
 	s.StartsOver = !matrixio.IsStream(s.out)
@@ -54,12 +54,12 @@ func (s *search) check(formats []string) error {
 		}
 	}
 	if s.MinDF == 0 {
-		s.MinDF = 1 // without the words that tell documents apart, different documents would be the same
+		s.MinDF = 1 // rare words tell documents apart
 	}
 	return nil
 }
 
-// readOf reads the documents of -of, as those of -in are read.
+// readOf reads the documents of -of with the flags for those of -in.
 func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of string) (*corpus.Corpus, error) {
 	from := s.Documents
 	from.In = of
@@ -71,14 +71,14 @@ func (s *search) declareTexts(f *cli.Flags) {
 	f.Pages()
 }
 
-// keepTexts keeps texts that are read where they are shown, or always.
+// keepTexts keeps the texts if -texts or always is set.
 func (s *search) keepTexts(always bool) {
 	if s.texts || always {
 		s.KeepTexts = math.MaxInt64
 	}
 }
 
-// haveTexts checks that there are the texts that are to be shown.
+// haveTexts fails if -texts is set and c has no texts.
 func (s *search) haveTexts(c *corpus.Corpus) error {
 	if s.texts && !c.Kept() {
 		return fmt.Errorf("-texts: %s holds no text", c.Source)
@@ -86,7 +86,7 @@ func (s *search) haveTexts(c *corpus.Corpus) error {
 	return nil
 }
 
-// planned describes how pairs were found.
+// planned describes the method that found the pairs.
 func planned(p *engine.JoinPlan) string {
 	counted := ""
 	if p.Distinct > 0 {
@@ -96,27 +96,27 @@ func planned(p *engine.JoinPlan) string {
 	return fmt.Sprintf("by %s, since %s%s, %s pairs", p.Method, p.Why, counted, report.Count(p.Pairs))
 }
 
-// outcome is what both reports have.
+// outcome holds the fields of both reports.
 type outcome struct {
 	Corpus    source.Line      `json:"corpus"`
 	Of        *source.Line     `json:"of,omitempty"`
 	Embedding string           `json:"embedding"`
 	ISA       string           `json:"isa"`
 	Why       string           `json:"backend_reason,omitempty"`
-	Blank     int              `json:"without_terms,omitempty"` // texts
+	Blank     int              `json:"without_terms,omitempty"` // number of texts
 	Plan      *engine.JoinPlan `json:"plan,omitempty"`
 	File      string           `json:"file"`
 	Format    string           `json:"format"`
 	FileBytes int64            `json:"file_bytes"`
 	Searched  float64          `json:"seconds_search"`
-	Seconds   float64          `json:"seconds"` // from the embedding on
+	Seconds   float64          `json:"seconds"` // time since embedding began
 	PeakBytes int64            `json:"peak_bytes"`
 
 	begin time.Time
 	limit int64
 }
 
-// newOutcome begins a report, with the corpus that is compared with unless that is nil.
+// newOutcome returns an outcome for c; of is the corpus of -of, or nil.
 func (s *search) newOutcome(c, of *corpus.Corpus) outcome {
 	o := outcome{Corpus: source.NewLine(c), File: s.out, Format: s.format, begin: time.Now(), limit: int64(s.Memory)}
 	if of != nil {
@@ -125,7 +125,7 @@ func (s *search) newOutcome(c, of *corpus.Corpus) outcome {
 	return o
 }
 
-// blank notes texts without terms, and warns of them.
+// blank records the number of texts without terms, and warns if there are any.
 func (o *outcome) blank(e *cli.Env, n int) {
 	if o.Blank = n; n > 0 {
 		e.Warn("%s without terms, which only equal texts are near to", report.Documents(n))
@@ -138,7 +138,7 @@ func (o *outcome) line(d *report.Document, what string) {
 		o.Searched, o.Seconds, report.Peak(o.PeakBytes, o.limit))
 }
 
-// write writes a table to -o, and notes its size and the peak of memory.
+// write writes a table to -o, and records its size, the time and the peak memory.
 func write[R any](ctx context.Context, o *outcome, rows iter.Seq[R], columns []table.Column[R]) (err error) {
 	o.FileBytes, err = matrixio.Make(o.File, func(w io.Writer) error {
 		return table.Write(ctx, w, o.Format, rows, columns...)

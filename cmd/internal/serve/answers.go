@@ -21,10 +21,10 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Limits of a request: texts, terms or neighbours in the answer, and bytes of a text to explain.
+// Maximum texts per request, terms or neighbours per answer, bytes of a text to explain.
 const mostTexts, mostNamed, mostExplained = 1000, 1000, 64 << 10
 
-// request is the body of a request.
+// request is the decoded body of a request.
 type request struct {
 	corpus.Raw
 	n int // number of terms or neighbours
@@ -33,7 +33,7 @@ type request struct {
 // byteOrderMark is ignored at the start of a body.
 const byteOrderMark = "\ufeff"
 
-// decode decodes a body in JSON or plain text, for a model of texts or of columns.
+// decode decodes a JSON or plain-text body. columns is nil if the model takes texts.
 func decode(contentType string, body []byte, columns corpus.Columns) (*request, error) {
 	kind, parameters, err := mime.ParseMediaType(contentType)
 	charset := strings.ToLower(parameters["charset"])
@@ -59,7 +59,7 @@ func decode(contentType string, body []byte, columns corpus.Columns) (*request, 
 	return nil, failed(http.StatusUnsupportedMediaType, "content type %s, expected application/json or text/plain", kind)
 }
 
-// parse parses a body in JSON.
+// parse parses a JSON body with texts.
 func (q *request) parse(body []byte) error {
 	bad := func(format string, args ...any) error {
 		return failed(http.StatusBadRequest, `expected {"text": "..."} or {"texts": ["...", ...]}, found `+format, args...)
@@ -111,7 +111,7 @@ func (q *request) parse(body []byte) error {
 	return nil
 }
 
-// parseN parses the number of terms or neighbours.
+// parseN parses n, the number of terms or neighbours.
 func (q *request) parseN(value []byte) error {
 	var n *float64
 	if json.Unmarshal(value, &n) != nil || n == nil {
@@ -123,8 +123,8 @@ func (q *request) parseN(value []byte) error {
 	return nil
 }
 
-// parseRows parses a JSON body with rows: an object by column, an array of objects, or {"rows":
-// [...], "n": 10}.
+// parseRows parses a JSON body with rows: an object with a key per column, an array of such
+// objects, or {"rows": [...], "n": 10}.
 func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 	bad := func(format string, args ...any) error {
 		return failed(http.StatusBadRequest, "%s, expected an object with the keys %s, or an array of such objects",
@@ -193,7 +193,7 @@ func jsonType(value []byte) string {
 	return "a number"
 }
 
-// computing returns the handler of a path that answers requests with a body.
+// computing returns the handler for a path whose requests have a body.
 func computing(answer func(context.Context, *loaded, *request, *output) error, explains bool) func(
 	*service, http.ResponseWriter, *http.Request, *output) error {
 	return func(s *service, w http.ResponseWriter, r *http.Request, out *output) error {
@@ -208,23 +208,23 @@ func computing(answer func(context.Context, *loaded, *request, *output) error, e
 	}
 }
 
-// prediction is the prediction for a text. Regressions have no labels, and label sets have no
-// second class.
+// prediction is the prediction for a text or row. Regressions have no labels, and multi-label
+// models have no second class.
 type prediction struct {
 	Labels      []string `json:"labels"`
 	Probability *float64 `json:"probability,omitempty"` // probability of the first label
 	Value       *float64 `json:"value,omitempty"`       // estimate of a regression
-	Margin      *float64 `json:"margin,omitempty"`      // difference of the decision values of the first and second class
+	Margin      *float64 `json:"margin,omitempty"`      // decision value of the first class minus that of the second
 	Second      string   `json:"second,omitempty"`
 	Known       int      `json:"words_known"`
 	Words       int      `json:"words"`
-	Note        string   `json:"note,omitempty"` // such as: no known word, no answer
-	// Without an answer, Probability is that of Second and below Threshold.
+	Note        string   `json:"note,omitempty"` // for example, the text has no known word
+	// If the prediction is rejected, Probability is the probability of Second, and below Threshold.
 	Threshold float64 `json:"threshold,omitempty"`
 }
 
-// atOnce is the number of texts per prediction. Decision values of many classes take more memory
-// than the texts.
+// atOnce is the number of texts predicted at a time. It is small because decision values of many
+// classes take more memory than the texts.
 const atOnce = 64
 
 func predict(ctx context.Context, l *loaded, q *request, out *output) error {
@@ -259,7 +259,7 @@ func (l *loaded) predict(ctx context.Context, raw corpus.Raw) (*gram.Predictions
 	return l.model.PredictTexts(ctx, raw.Texts)
 }
 
-// explain explains the first text or row.
+// explain explains the prediction for the first text or row.
 func (l *loaded) explain(ctx context.Context, raw corpus.Raw, n int) (*gram.DocumentExplanation, error) {
 	if raw.Rows != nil {
 		return l.model.ExplainRow(ctx, raw.Columns, raw.Rows[0], n)
@@ -295,8 +295,8 @@ func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 	return out
 }
 
-// refusal returns why a text has no answer, or "" if it has one. The probability is rounded down
-// and the threshold up, so that the printed probability is below the threshold, too.
+// refusal returns why a prediction was rejected, or "" if it wasn't. It rounds the probability down
+// and the threshold up, so that the printed probability stays below the threshold.
 func (p *prediction) refusal() string {
 	if p.Threshold == 0 || p.Probability == nil {
 		return ""
@@ -320,7 +320,7 @@ func explain(ctx context.Context, l *loaded, q *request, out *output) error {
 	return out.json(why)
 }
 
-// neighbour is a nearest document from -of.
+// neighbour is a near document of -of.
 type neighbour struct {
 	Document string   `json:"document"` // file, or number from 1
 	Labels   []string `json:"labels,omitempty"`

@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Of a text that is refused an answer says what it would be, and how likely that is.
+// A rejected prediction names the most probable class and its probability.
 func TestRefused(t *testing.T) {
 	s, _, _ := serving(t, 3, 40, 20, gram.TrainOptions{Kernel: "linear", C: 1, Reject: "coverage=50%"})
 	l := s.current.Load()
@@ -40,7 +40,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Words are counted over all views, so in whatever order these are: all known, none, and half of them.
+// Words are counted over all views, in any order of the views: all known, none, or half of them.
 func TestWordsOfAllViews(t *testing.T) {
 	const half = "less than half of the words"
 	for _, form := range []string{
@@ -67,7 +67,7 @@ func TestWordsOfAllViews(t *testing.T) {
 				t.Errorf("views %q, %q: %d of %d words known; %q", form, text, got.Known, got.Words, shown[0].Note)
 			}
 		}
-		// Swapped views count the same.
+		// swapped views give the same counts
 		if one, other, ok := strings.Cut(form, " + "); ok {
 			count := func(form string) (known, words int) {
 				read.Tokenizer = gram.Must(token.ParseViews(form))

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A request is told to come again if too much memory is held or its turn doesn't come.
+// A request gets status 503 and Retry-After if memory is used up or it waits too long for a slot.
 func TestOverload(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	refused := func(path, what string) {
@@ -35,7 +35,7 @@ func TestOverload(t *testing.T) {
 	}
 	s.memory.used.Store(0)
 	many := `{"texts": [` + strings.Repeat(`"red",`, 99) + `"red"]}`
-	s.memory.limit.Store((bodyTimes + workTimes) * int64(len(many))) // the body, but not the answer
+	s.memory.limit.Store((bodyTimes + workTimes) * int64(len(many))) // enough for the body, but not for the answer
 	if r := ask(s, "POST", "/predict", asJSON, many); r.StatusCode != 503 {
 		t.Errorf("no room for the answer: %s", r.Status)
 	}
@@ -43,7 +43,7 @@ func TestOverload(t *testing.T) {
 	for range cap(s.slots) {
 		s.slots <- struct{}{}
 	}
-	const answers = 200 * time.Millisecond // in which whoever has a turn answers
+	const answers = 200 * time.Millisecond // enough time for a request that has a slot
 	s.timeout = answers
 	refused("/predict", "all compute")
 	refused("/explain", "all compute")
@@ -52,7 +52,7 @@ func TestOverload(t *testing.T) {
 	}
 	s.timeout = time.Minute
 	for range cap(s.reasons) {
-		s.reasons <- struct{}{} // explanations leave room for predictions
+		s.reasons <- struct{}{} // explanations leave slots for predictions
 	}
 	s.timeout = answers
 	refused("/explain", "all explain")
@@ -63,7 +63,7 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// Requests get what the model leaves of -m, and a -max-body beyond that is refused at the start.
+// Requests may use what the model leaves of -m. A -max-body that needs more fails at the start.
 func TestRequestsStayWithinMemory(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	r := &run{body: 1 << 20}
@@ -79,7 +79,7 @@ func TestRequestsStayWithinMemory(t *testing.T) {
 	}
 }
 
-// An answer counts until its client has read it.
+// An answer's memory is counted until the client has read it.
 func TestAnswersCountUntilTheyAreWritten(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	r := httptest.NewRequest("POST", "/predict", strings.NewReader(`{"texts": [`+strings.Repeat(`"red",`, 99)+`"red"]}`))
@@ -94,7 +94,7 @@ func TestAnswersCountUntilTheyAreWritten(t *testing.T) {
 	}
 }
 
-// An output keeps what is written to it, in parts that it counts, and fails beyond the limit.
+// An output stores what is written in parts, counts their memory, and fails beyond the limit.
 func TestOutput(t *testing.T) {
 	m := &memory{}
 	m.limit.Store(300 << 10)
@@ -121,14 +121,14 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// listen has a service listen, and returns its address.
+// listen starts the service and returns its address.
 func listen(t testing.TB, s *service) string {
 	t.Helper()
 	s.errors = log.New(io.Discard, "", 0)
 	return listenBy(t, s.server())
 }
 
-// Clients that send half a header, half a body or nothing, or don't read, hold nobody up.
+// Slow clients, which send partial requests or don't read, don't block others.
 func TestSlowClients(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	addr := listen(t, s)
@@ -150,12 +150,12 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// Beyond the bound, a new connection ends the longest idle one, with a line in the log; if none is idle, itself.
+// Beyond the limit, the connection that is idle longest is closed, or the new one if none is idle.
 func TestConnectionsAreBounded(t *testing.T) {
 	s := newService(1, 1, time.Second)
 	var said strings.Builder
 	s.errors = log.New(&said, "", 0)
-	s.memory.limit.Store(2 * 3 * connectionBytes) // half has room for three
+	s.memory.limit.Store(2 * 3 * connectionBytes) // half of it is for three connections
 	var all []net.Conn
 	isOpen := func(c net.Conn) bool { return c.SetDeadline(time.Now().Add(time.Hour)) == nil }
 	dial := func() net.Conn {
@@ -168,7 +168,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	first, second, third := dial(), dial(), dial()
 	s.connection(first, http.StateActive)
 	s.connection(second, http.StateActive)
-	s.connection(first, http.StateIdle) // and third, longer
+	s.connection(first, http.StateIdle) // third is idle longest
 	for i, longest := range []net.Conn{third, first} {
 		if before := said.Len(); isOpen(longest) {
 			c := dial()
@@ -196,19 +196,19 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// A body that doesn't arrive in time is given up, and the connection with it.
+// A request whose body doesn't arrive in time gets status 408, and its connection is closed.
 func TestSlowBodyEnds(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	s.timeout = time.Second
 	s.errors = log.New(io.Discard, "", 0)
 	server := s.server()
-	server.ReadHeaderTimeout = time.Minute // a busy machine doesn't end the request before its body is waited for
+	server.ReadHeaderTimeout = time.Minute // long, so that the header doesn't time out on a busy computer
 	c := musttest.Get(net.Dial("tcp", listenBy(t, server)))(t)
 	defer c.Close()
 	if _, err := io.WriteString(c, "POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nred"); err != nil {
 		t.Fatal(err)
 	}
-	all, err := io.ReadAll(c) // to its end
+	all, err := io.ReadAll(c) // until the connection is closed
 	if err != nil || !bytes.HasPrefix(all, []byte("HTTP/1.1 408 ")) {
 		t.Errorf("%q, %v", all, err)
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// connections are the open ones. Those that wait for a request, or for the rest of its header, are idle.
+// connections tracks open connections; idle ones wait for a request or its header.
 type connections struct {
 	mu     sync.Mutex
 	n      int
-	idle   list.List // of net.Conn, the longest idle first
+	idle   list.List // net.Conn, longest idle first
 	places map[net.Conn]*list.Element
 
-	closed int       // for others, since said
-	said   time.Time // in the log
+	closed int       // connections closed for lack of space since the last log line
+	said   time.Time // time of the last log line
 }
 
 func (c *connections) count() int64 {
@@ -27,10 +27,10 @@ func (c *connections) count() int64 {
 	return int64(c.n)
 }
 
-// crowdedEvery is the least time between two lines of the log about too many connections.
+// crowdedEvery is the minimum time between log lines about too many connections.
 const crowdedEvery = time.Minute
 
-// connection is [http.Server.ConnState]: of too many connections it closes the longest idle.
+// connection implements [http.Server.ConnState]. Beyond the limit it closes the longest idle.
 func (s *service) connection(conn net.Conn, state http.ConnState) {
 	c := &s.open
 	c.mu.Lock()
@@ -55,7 +55,7 @@ func (s *service) connection(conn net.Conn, state http.ConnState) {
 	}
 	c.places[conn] = c.idle.PushBack(conn)
 	if most := s.maxConnections(); state == http.StateNew && c.n > most {
-		longest := c.idle.Remove(c.idle.Front()).(net.Conn) // the new one if no other is idle
+		longest := c.idle.Remove(c.idle.Front()).(net.Conn) // the new connection if no other is idle
 		delete(c.places, longest)
 		_ = longest.Close()
 		s.set.GetOrCreateCounter("gram_connections_closed_total").Inc()
@@ -67,7 +67,7 @@ func (s *service) connection(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// maxConnections is the largest number of connections: they take half of the memory at most.
+// maxConnections returns the connection limit. Connections may use half of the memory.
 func (s *service) maxConnections() int {
 	return int(max(min(maxConnections, s.memory.limit.Load()/2/connectionBytes), 1))
 }

@@ -26,8 +26,8 @@ import (
 
 var soak = flag.Int("soak", 2000, "requests of TestSoak")
 
-// topics are texts of classes by word: half of the words are the class's own, of a few thousand each, and they
-// fall off as words of a language do.
+// topics returns random texts with a heavy-tailed word distribution. Half of the words are from a
+// vocabulary of the text's class.
 func topics(classes, each, length int) (texts, labels []string) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range classes * each {
@@ -48,7 +48,7 @@ func topics(classes, each, length int) (texts, labels []string) {
 	return texts, labels
 }
 
-// serving trains a model of so many classes and returns its service.
+// serving trains a model with the given number of classes and returns a service for it.
 func serving(t testing.TB, classes, each, length int, o gram.TrainOptions) (s *service, r *run, texts []string) {
 	t.Helper()
 	texts, labels := topics(classes, each, length)
@@ -63,9 +63,9 @@ func serving(t testing.TB, classes, each, length int, o gram.TrainOptions) (s *s
 	return s, r, texts
 }
 
-// BenchmarkServe predicts a text per request, over connections that stay: clients and service share the
-// processors. p99-ms is the 99th percentile of what a client waits, cpu-ms/op the processor time of both sides,
-// which other work on the machine doesn't change.
+// BenchmarkServe predicts a text per request over persistent connections; clients and service share
+// the CPUs. p99-ms is the 99th percentile of the latency. cpu-ms/op is the CPU time of clients and
+// service, which doesn't depend on other load.
 func BenchmarkServe(b *testing.B) {
 	for _, o := range []gram.TrainOptions{
 		{Kernel: "diffusion:t=0.5", C: 10, Scheme: "one-vs-rest"}, {Kernel: "diffusion:t=0.5", C: 10, Scheme: "one-vs-one"},
@@ -116,7 +116,7 @@ func BenchmarkServe(b *testing.B) {
 	}
 }
 
-// post sends a request and returns the status of the answer, 0 for none.
+// post sends a request and returns the status, or 0 if there is no answer.
 func post(client *http.Client, address, kind, body string) int {
 	r, err := client.Post(address, kind, strings.NewReader(body))
 	if err != nil {
@@ -129,17 +129,17 @@ func post(client *http.Client, address, kind, body string) int {
 	return r.StatusCode
 }
 
-// held is the memory of the process after collections: what objects take, and what the system counts.
+// held returns the heap and the resident memory of the process after garbage collection.
 func held() (heap, resident int64) {
 	debug.FreeOSMemory()
-	debug.FreeOSMemory() // what pools keep over one collection
+	debug.FreeOSMemory() // a pool keeps its contents for one collection
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc), backend.ProcBytes("/proc/self/status", "VmRSS:")
 }
 
-// Requests, a tenth of them malformed, leave nothing behind: after -soak of them the service holds what it held
-// after as many before. So do models that were replaced.
+// The heap doesn't grow with requests, of which a tenth are malformed, nor with reloads of the
+// model.
 func TestSoak(t *testing.T) {
 	s, r, texts := serving(t, 20, 20, 30, gram.TrainOptions{Kernel: "diffusion:t=0.5", C: 10})
 	addr := listen(t, s)
@@ -171,7 +171,7 @@ func TestSoak(t *testing.T) {
 		}
 		all.Wait()
 		client.CloseIdleConnections()
-		for s.open.count() > 0 { // each holds buffers
+		for s.open.count() > 0 { // open connections hold buffers
 			time.Sleep(time.Millisecond)
 		}
 		if answered.Load() != int64(n-n/10) {
@@ -184,19 +184,19 @@ func TestSoak(t *testing.T) {
 			s.use(l)
 		}
 	}
-	// Without connections and pools the heap's noise is 10 KB, of 2,000 requests 5 bytes each; what a request leaves
-	// is an object of at least 16, or 2 KiB of a buffer. A model takes 100 KB.
+	// After connections are closed and pools emptied, heap noise is 10 KB, or 5 bytes per request.
+	// A leaked object has at least 16 bytes, a buffer 2 KiB, a model 100 KB.
 	for _, q := range []struct {
 		what string
 		do   func(n int)
 		n    int
-		most int64 // bytes that each may leave
+		most int64 // maximum growth in bytes per call
 	}{{"requests", send, max(*soak, 1000), 16}, {"swaps", swap, max(*soak/10000, 10), 4 << 10}} {
-		q.do(q.n) // pools fill, and counters of paths and errors come to be
+		q.do(q.n) // fills pools, and creates counters for paths and errors
 		held()
 		q.do(q.n)
 		heap, resident := held()
-		const tries = 3 // what leaks does so each time, and noise doesn't
+		const tries = 3 // a leak shows in each try, noise doesn't
 		for try := 1; ; try++ {
 			q.do(q.n)
 			after, then := held()

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// memory counts the bytes that connections and requests hold. A request that would exceed the limit gets status 503.
+// memory counts bytes of connections and requests. Requests beyond the limit get status 503.
 type memory struct{ used, limit atomic.Int64 }
 
-// share is the part of the memory that a request holds.
+// share is the memory held by one request.
 type share struct {
 	of *memory
 	n  int64
@@ -27,26 +27,26 @@ func (h *share) take(n int64) error {
 	return nil
 }
 
-// free gives the share back.
+// free releases the share.
 func (h *share) free() {
 	h.of.used.Add(-h.n)
 	h.n = 0
 }
 
-// The first buffer of an output is counted with its connection, so that errors and /healthz are answered when the
-// memory is used up. Later ones are as large as all before them, up to maxPart.
+// The first part of an output is counted with its connection, so that errors and /healthz can be
+// answered when memory is used up. Each later part doubles the size, up to maxPart.
 const freePart, maxPart = 4 << 10, 64 << 10
 
-// output is an answer. It holds its memory until the client has read it.
+// output is an answer. Its memory is counted until the client has read it.
 type output struct {
 	kind    string // content type
-	refused error  // that the answer shows
+	refused error  // error that the answer reports
 	parts   [][]byte
 	size    int
 	held    share
 }
 
-// Write implements [io.Writer]. It fails, as all later calls do, if the answer takes too much memory.
+// Write implements [io.Writer]. After a write failed for lack of memory, all later calls fail.
 func (o *output) Write(p []byte) (n int, err error) {
 	if o.refused != nil {
 		return 0, o.refused
@@ -72,7 +72,7 @@ func (o *output) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// add writes v as JSON between two texts.
+// add writes v as JSON, between before and after.
 func (o *output) add(before string, v any, after string) error {
 	b, err := json.Marshal(v)
 	if err == nil {
@@ -84,16 +84,16 @@ func (o *output) add(before string, v any, after string) error {
 	return err
 }
 
-// json writes an answer in JSON.
+// json writes v as a JSON line.
 func (o *output) json(v any) error { return o.add("", v, "\n") }
 
-// reset drops what was written.
+// reset discards the output and frees its memory.
 func (o *output) reset() {
 	o.parts, o.size, o.refused = nil, 0, nil
 	o.held.free()
 }
 
-// fail replaces the answer by an error.
+// fail replaces the output by an error in JSON.
 func (o *output) fail(err error) {
 	o.reset()
 	text, _ := json.Marshal(map[string]string{"error": failureOf(err).text})

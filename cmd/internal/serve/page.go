@@ -30,7 +30,7 @@ var (
 	style  = report.Style + own
 )
 
-// policy is a content security policy that forbids scripts, and anything outside the page.
+// policy is a content security policy that forbids scripts and resources from elsewhere.
 var policy = func() string {
 	digest := sha256.Sum256([]byte(style))
 	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'self'; "+
@@ -40,18 +40,18 @@ var policy = func() string {
 // shown is the content of the page. Empty fields are left out.
 type shown struct {
 	Model, Kind, Text, Error string
-	Fields                   []field // by column, for a model of rows
+	Fields                   []field // one per column, if the model takes rows
 	Style                    template.CSS
 	Answers                  []answer
 }
 
-// field is a column of the form.
+// field is a form field for a column.
 type field struct {
 	Name, Kind, Value string
-	Values            []string // values of a category, without the missing value
+	Values            []string // values of a categorical column, without the empty value
 }
 
-// fields returns the form's fields with the values of a row; row may be nil.
+// fields returns the form's fields, filled with the values of row unless it is nil.
 func (l *loaded) fields(row []string) (fields []field) {
 	a := l.model.About()
 	for i, column := range l.columns {
@@ -78,7 +78,7 @@ func (l *loaded) fields(row []string) (fields []field) {
 	return fields
 }
 
-// answer is a part of the page: a table, and the sentence above it.
+// answer is a section of the page: a table with a title and a note.
 type answer struct {
 	Title, Note string
 	Table       *report.Table
@@ -87,7 +87,7 @@ type answer struct {
 // formType is the content type of the page's form.
 const formType = "application/x-www-form-urlencoded"
 
-// page handles the page: a form, and the prediction for the submitted text.
+// page handles GET with an empty form, and POST with the prediction for the submitted form.
 func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) error {
 	h := w.Header()
 	if r.Method != http.MethodPost {
@@ -115,7 +115,7 @@ func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) erro
 	})
 }
 
-// filled returns the documents of a form, and the page that shows the form again.
+// filled returns the form's text or row, and a page that shows the same form.
 func (l *loaded) filled(form url.Values) (corpus.Raw, *shown) {
 	value := func(name string) string {
 		return strings.ToValidUTF8(strings.TrimPrefix(form.Get(name), byteOrderMark), "\ufffd")
@@ -146,7 +146,7 @@ func (s *service) show(h http.Header, l *loaded, p *shown, out *output) error {
 	return parsed.Execute(out, p)
 }
 
-// answers returns the prediction for a text or row and its explanation.
+// answers returns the sections with the prediction for a text or row, and its explanation.
 func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err error) {
 	found, err := l.predict(ctx, raw)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// running runs the command until cancel is called: the lines that it says, and how it ended.
+// running starts the command. It returns its output, a function to cancel it, and its result.
 func running(t *testing.T, r *run) (lines *bufio.Scanner, cancel func(), ended chan error) {
 	said, stderr := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -31,8 +31,8 @@ func running(t *testing.T, r *run) (lines *bufio.Scanner, cancel func(), ended c
 	return bufio.NewScanner(said), cancel, ended
 }
 
-// The command reads a model file that was replaced, or when it gets SIGHUP, while requests are under way, and none is
-// lost; it keeps the old model if the new one can't be read, says so once, and ends with its context.
+// The command reloads a replaced model file, also on SIGHUP, without losing requests. If the new
+// file can't be read, it keeps the old model and reports the error once.
 func TestReload(t *testing.T) {
 	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
 	swapped, _ := saveOf(t, slices.Concat(labels[3:], labels[:3]), gram.TrainOptions{Kernel: "linear", C: 1})
@@ -51,7 +51,7 @@ func TestReload(t *testing.T) {
 
 	var answered atomic.Int64
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
-	predict := func(want ...string) { // one of these
+	predict := func(want ...string) { // want lists the acceptable labels
 		r, err := client.Post(address+"/predict", "text/plain", strings.NewReader("salt"))
 		if err != nil {
 			t.Error(err)
@@ -90,7 +90,7 @@ func TestReload(t *testing.T) {
 	}
 	predict(answers[0])
 	current := 0
-	for range 2 { // its classes change places each time
+	for range 2 { // the classes swap each time
 		current = 1 - current
 		other := filepath.Join(t.TempDir(), "other")
 		musttest.Do(t, errors.Join(os.WriteFile(other, files[current], 0o600), os.Rename(other, model)))
@@ -125,7 +125,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// An address beyond this machine is served with a warning.
+// An address that isn't loopback causes a warning.
 func TestServesOthersWithAWarning(t *testing.T) {
 	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
 	lines, cancel, ended := running(t, &run{model: model, addr: "0.0.0.0:0"})

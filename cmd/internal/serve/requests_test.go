@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A bad request gets the status that says why, and an error in JSON.
+// A bad request gets a specific status and a JSON error.
 func TestBadRequests(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	for _, q := range []struct {
@@ -71,14 +71,14 @@ func TestBadRequests(t *testing.T) {
 			t.Errorf("host %q is local: %v", host, !local)
 		}
 	}
-	s.local = true // and example.com is httptest's
+	s.local = true // httptest uses the host example.com
 	if r := ask(s, "GET", "/healthz", "", ""); r.StatusCode != 403 {
 		t.Errorf("a request to %s", r.Status)
 	}
 }
 
-// JSON is read as by JSON services: keys are exact, a number is a number however it is written, null is no text. Errors
-// name JSON's types.
+// JSON is parsed strictly: keys are exact, null isn't a text, and numbers may be written in any
+// way. Errors name JSON types.
 func TestJSONForms(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	for body, want := range map[string]string{
@@ -118,7 +118,7 @@ func TestJSONForms(t *testing.T) {
 	}
 }
 
-// A body that can't be read is its client's fault.
+// A malformed body gets a 4xx status.
 func TestMalformedBodies(t *testing.T) {
 	addr := listen(t, start(t, gram.TrainOptions{Type: "linear"}))
 	for path, kind := range map[string]string{"/predict": "text/plain", "/": formType} {
@@ -135,7 +135,7 @@ func TestMalformedBodies(t *testing.T) {
 	}
 }
 
-// Whatever the body is, it is refused with a status of the client's, or has texts within bounds.
+// Any body is either refused with a 4xx status, or has texts within the limits.
 func FuzzDecode(f *testing.F) {
 	for _, kind := range []string{"", "text/plain", asJSON, "application/json; charset=utf-8", "a/b", ";"} {
 		for _, body := range []string{

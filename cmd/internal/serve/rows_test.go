@@ -15,7 +15,7 @@ import (
 
 var ticketColumns = []string{"subject", "product", "priority"}
 
-// tickets makes a service of a model of rows, with these rows to find neighbours among.
+// tickets returns a service for a model of rows, which are also the candidates for neighbours.
 func tickets(t testing.TB) *service {
 	t.Helper()
 	rows := [][]string{
@@ -33,7 +33,7 @@ func tickets(t testing.TB) *service {
 	return s
 }
 
-// Rows are objects by column, alone, in an array, or beside n; each is predicted as package gram does.
+// Rows are sent as an object, an array, or with n. Predictions are the same as in package gram.
 func TestRows(t *testing.T) {
 	s := tickets(t)
 	m := s.current.Load().model
@@ -73,7 +73,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// What is wrong with a row is said by its column, and never by a type of Go.
+// Errors in a row name the column, and never a Go type.
 func TestBadRows(t *testing.T) {
 	s := tickets(t)
 	const keys = "expected an object with the keys subject, product, priority"
@@ -106,7 +106,7 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
-// The page has a field for each column, by its kind, which keeps what was sent.
+// The form has a field per column, of a suitable kind, and keeps the submitted values.
 func TestPageOfRows(t *testing.T) {
 	s := tickets(t)
 	page := bodyOf(t, ask(s, "GET", "/", "", ""))
@@ -135,7 +135,7 @@ func TestPageOfRows(t *testing.T) {
 	}
 }
 
-// Whatever the body is, it is refused with a status of the client's, or has rows within bounds.
+// Any body is either refused with a 4xx status, or has rows within the limits.
 func FuzzRows(f *testing.F) {
 	for _, body := range []string{`{"subject": "a"}`, `[{"subject": 1, "priority": null}]`, `{"rows": [], "n": 1}`, "1"} {
 		f.Add([]byte(body))

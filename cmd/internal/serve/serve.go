@@ -1,5 +1,5 @@
-// Package serve has the command serve, which answers requests over HTTP by a model. Package gram predicts;
-// what is here reads requests, bounds what they may take, writes answers, and changes the model for another.
+// Package serve implements the command serve, which answers HTTP requests with a model. It parses
+// and limits requests, and reloads the model. Package gram predicts.
 package serve
 
 import (
@@ -52,7 +52,7 @@ gram train train.tsv.gz news.model      serve notices the new file`,
 		f.Reads(&r.model, "model", "serve the model in `FILE`")
 		f.StringVar(&r.of, "of", "", "find neighbours among the texts of `SOURCE` (default: none)")
 		f.ReadsFiles(&r.of, "of", func(ctx context.Context) []string {
-			files, _ := corpus.Files(ctx, r.of, "") // what can't be listed can't be read, which is reported then
+			files, _ := corpus.Files(ctx, r.of, "") // a listing error shows up again when the texts are read
 			return files
 		})
 		f.Arguments(cli.Argument{Flag: "model", What: "model"})
@@ -69,7 +69,7 @@ gram train train.tsv.gz news.model      serve notices the new file`,
 	},
 }
 
-// run is one run of the command.
+// run holds the flags of serve.
 type run struct {
 	model, of, addr string
 	body            cli.ByteSize
@@ -92,13 +92,13 @@ func (r *run) check() error {
 	return nil
 }
 
-// ending is how long requests may take to end after ^C: less than [cli.Grace].
+// ending is the time for pending requests after ^C. It is shorter than [cli.Grace].
 const ending = 500 * time.Millisecond
 
-// run serves until ctx ends.
+// run serves until ctx is done.
 func (r *run) run(ctx context.Context, e *cli.Env) error {
 	r.limits.Limit()
-	// Until here SIGHUP ends the program, as it ends any command.
+	// Before this point, SIGHUP ends the program, as in every command.
 	signal.Reset(syscall.SIGHUP)
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGHUP)
@@ -127,7 +127,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	} else {
 		e.Warn("-addr %s: whoever reaches this machine can use the model, without a password or encryption", r.addr)
 	}
-	tell := func(format string, args ...any) { // Say says each text once
+	tell := func(format string, args ...any) { // e.Say would print a repeated text only once
 		if !e.Quiet {
 			fmt.Fprintf(e.Stderr, "%s: %s\n", e.Program, fmt.Sprintf(format, args...))
 		}
@@ -136,7 +136,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
-	done := make(chan func(), 1) // tells how reading ended
+	done := make(chan func(), 1) // functions that report the result of a reload
 	read := func() {
 		next, err := r.load(ctx)
 		done <- func() {
@@ -155,7 +155,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	}
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	asked, looks := again, tick.C // nil while a model is read: a pipe may keep that waiting
+	asked, looks := again, tick.C // nil during a reload, which may block on a pipe
 	for {
 		wanted := false
 		select {
@@ -172,7 +172,7 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
 			defer cancel()
 			if err := server.Shutdown(ctx); err != nil {
-				err = server.Close() // who is still there is slow
+				err = server.Close() // the remaining requests are too slow
 				return err
 			}
 			return nil
@@ -185,23 +185,23 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	}
 }
 
-// lookEvery is how often the service looks whether the model's file was replaced.
+// lookEvery is the time between checks whether the model file was replaced.
 const lookEvery = 500 * time.Millisecond
 
-// watcher looks at a file.
+// watcher detects that a file was replaced.
 type watcher struct {
 	file       string
 	read, last os.FileInfo // nil if there is no such file
 }
 
-// reading notes the state of the file that is about to be read.
+// reading records the state of the file before it is read.
 func (w *watcher) reading() {
 	w.read, _ = os.Stat(w.file)
 	w.last = w.read
 }
 
-// replaced reports whether the file differs from the one that was read and hasn't changed since the last look, when it
-// may have been half written. A pipe is read on SIGHUP only.
+// replaced reports whether the file differs from the one that was read, and hasn't changed since
+// the last call, when it may have been incomplete. Pipes never count as replaced.
 func (w *watcher) replaced() bool {
 	now, _ := os.Stat(w.file)
 	settled := sameFile(now, w.last)
@@ -216,8 +216,8 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// bound leaves connections and requests three quarters of what -m leaves beside the model that is in use, and the
-// garbage collector the rest. It returns an error if one request of -max-body may take more.
+// bound limits connections and requests to three quarters of what the model leaves of -m, because
+// of garbage. It fails if a single request of -max-body may need more.
 func (r *run) bound(s *service) error {
 	budget := r.limits.Budget()
 	if budget == 0 {
@@ -232,7 +232,7 @@ func (r *run) bound(s *service) error {
 	return r.limits.Fits(fmt.Sprintf("-max-body %s", &r.body), budget+(one-limit)/3*4)
 }
 
-// reason is what is wrong with an address, without the address.
+// reason returns the cause of a listen error, without the address.
 func reason(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -241,26 +241,26 @@ func reason(err error) error {
 	return err
 }
 
-// loaded is what answers come from. It doesn't change.
+// loaded is an immutable model with the texts for neighbours.
 type loaded struct {
 	name    string
 	model   *gram.Model
-	classes map[string]int // numbers of the classes in the model
-	columns corpus.Columns // of the model's rows; nil for texts
-	below   float64        // documents with a smaller greatest probability get no class
+	classes map[string]int // class numbers
+	columns corpus.Columns // columns of the model's rows; nil if it takes texts
+	below   float64        // documents with a smaller maximum probability are rejected
 
-	index *gram.Index    // of the texts of -of, nil without them
-	texts *corpus.Corpus // their names and classes
+	index *gram.Index    // index of the texts of -of, or nil
+	texts *corpus.Corpus // names and classes of the texts of -of
 	read  time.Time
 }
 
-// load reads the model and the texts, and makes them ready.
+// load reads the model and the texts, and prepares them.
 func (r *run) load(ctx context.Context) (*loaded, error) {
 	m, err := gram.Load(r.model)
 	if err != nil {
 		return nil, fmt.Errorf("-model %w", err)
 	}
-	o := gram.Options{Workers: 1, MemoryBytes: r.limits.Budget()} // requests share the processors
+	o := gram.Options{Workers: 1, MemoryBytes: r.limits.Budget()} // requests share the CPUs
 	out := &loaded{name: r.model, model: m.With(o), classes: map[string]int{}, read: time.Now()}
 	a := m.About()
 	if a.Vocabulary == nil {
@@ -299,7 +299,7 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	return out, nil
 }
 
-// kind says what the model is, in a line.
+// kind describes the model in a line.
 func (l *loaded) kind() string {
 	a := l.model.About()
 	words := []string{cmp.Or(a.Kernel, a.Type), report.Counted(len(a.Vocabulary), "term", "terms")}
@@ -309,7 +309,7 @@ func (l *loaded) kind() string {
 	return strings.Join(words, ", ")
 }
 
-// server is the HTTP server, with bounds on all that a client may be slow with.
+// server returns the HTTP server, with timeouts for slow clients.
 func (s *service) server() *http.Server {
 	return &http.Server{
 		Handler: s, ErrorLog: s.errors, ConnState: s.connection,

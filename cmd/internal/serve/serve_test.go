@@ -26,13 +26,13 @@ var (
 	labels = []string{"colour", "colour", "colour", "spice", "spice", "spice"}
 )
 
-// save trains a model of the texts and writes it, and the texts, to a folder.
+// save trains a model on the default texts, and writes the model and the texts to a folder.
 func save(t testing.TB, o gram.TrainOptions) (model, source string) {
 	t.Helper()
 	return saveOf(t, labels, o)
 }
 
-// saveOf does so with other labels.
+// saveOf does the same with the given labels.
 func saveOf(t testing.TB, labels []string, o gram.TrainOptions) (model, source string) {
 	t.Helper()
 	folder := t.TempDir()
@@ -47,7 +47,7 @@ func saveOf(t testing.TB, labels []string, o gram.TrainOptions) (model, source s
 	return model, source
 }
 
-// start makes a service of a small model.
+// start returns a service for a small model.
 func start(t testing.TB, o gram.TrainOptions) *service {
 	t.Helper()
 	model, source := save(t, o)
@@ -77,7 +77,7 @@ func bodyOf(t testing.TB, r *http.Response) string {
 
 const asJSON = "application/json"
 
-// Answers are those of package gram.
+// Answers are the same as those of package gram.
 func TestAnswers(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "logistic"})
 	m := s.current.Load().model
@@ -122,7 +122,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// The page shows what came with the form as text, fetches nothing and runs no script.
+// The page escapes the submitted text, loads nothing and runs no script.
 func TestPage(t *testing.T) {
 	s := start(t, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1})
 	r := ask(s, "POST", "/", formType, "text=%3Cscript%3Ered%3C/script%3E%20green")
@@ -147,7 +147,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// What fails here has its status, on the page as well, and is told to the log alone; the page says what it leaves out.
+// Internal errors get status 500, also on the page. Details are only in the log.
 func TestInternalErrors(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	s.body = 1 << 20

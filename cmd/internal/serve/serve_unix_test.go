@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A model that isn't there yet, in a pipe or on a disk that hangs, doesn't keep the service from ending.
+// The service can be stopped while it waits for a model, for example from a pipe.
 func TestEndsWhileAModelIsRead(t *testing.T) {
 	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
 	lines, cancel, ended := running(t, &run{model: model, addr: "localhost:0"})
@@ -24,7 +24,7 @@ func TestEndsWhileAModelIsRead(t *testing.T) {
 	musttest.Do(t, syscall.Mkfifo(pipe, 0o600))
 	musttest.Do(t, os.Rename(pipe, model))
 	musttest.Do(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	writer := musttest.Get(os.OpenFile(model, os.O_WRONLY, 0))(t) // comes when the service reads
+	writer := musttest.Get(os.OpenFile(model, os.O_WRONLY, 0))(t) // returns when the service opens the pipe
 	defer writer.Close()
 	cancel()
 	if err := <-ended; err != nil {

@@ -24,31 +24,31 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Each request computes on one processor, and as many at a time as there are workers.
+// Each request computes on one CPU; the number of concurrent requests is the number of workers.
 const (
 	maxConnections  = 4096
-	connectionBytes = 32 << 10 // buffers, stacks, and an answer of up to freePart
-	unboundedBytes  = 1 << 30  // for connections and requests where no bound on memory is known
+	connectionBytes = 32 << 10 // buffers, stacks, and an answer of up to freePart bytes
+	unboundedBytes  = 1 << 30  // limit for connections and requests if the memory limit is unknown
 )
 
-// Memory of a request per byte of its body: while the body is read and parsed, and beside that while it is answered.
+// Memory per byte of a request's body: to read and parse it, and in addition to answer it.
 const bodyTimes, workTimes = 5, 27
 
-// buckets are bounds of seconds: a text takes half a millisecond.
+// buckets are histogram bounds in seconds; predicting a text takes half a millisecond.
 var buckets = metrics.ExponentialBuckets(0.0005, 2, 15)
 
-// service is what the handlers share.
+// service is the state that all handlers share.
 type service struct {
 	current atomic.Pointer[loaded]
-	body    int64         // max. bytes of a request
-	timeout time.Duration // until it is there, and until it is answered
-	local   bool          // it serves this machine alone
-	errors  *log.Logger   // of what clients are told nothing about
+	body    int64         // maximum size of a request body in bytes
+	timeout time.Duration // for reading a request, and for answering it
+	local   bool          // the address is loopback
+	errors  *log.Logger   // internal errors, which clients don't see
 	origins *http.CrossOriginProtection
 
-	slots   chan struct{} // one per request that computes
-	reasons chan struct{} // one per request that explains, fewer: others go on meanwhile
-	waiting atomic.Int64  // requests for a slot
+	slots   chan struct{} // one per computing request
+	reasons chan struct{} // one per explanation; fewer, so that predictions still get slots
+	waiting atomic.Int64  // requests that wait for a slot
 	memory  memory
 	open    connections
 	set     *metrics.Set
@@ -71,17 +71,17 @@ func newService(workers int, body int64, timeout time.Duration) *service {
 	return s
 }
 
-// use has the requests to come answered by what was loaded. Those under way end with what they began with.
+// use makes l the model for new requests. Pending requests finish with the old model.
 func (s *service) use(l *loaded) {
 	s.current.Store(l)
-	debug.FreeOSMemory() // the old model's, so that the next one has room
+	debug.FreeOSMemory() // frees the old model, so that the next one fits
 }
 
 func reloadsName(result string) string { return fmt.Sprintf("gram_reloads_total{result=%q}", result) }
 
 func (s *service) reloads(result string) { s.set.GetOrCreateCounter(reloadsName(result)).Inc() }
 
-// failure is an error with its status.
+// failure is an error with its HTTP status.
 type failure struct {
 	status int
 	text   string
@@ -93,7 +93,7 @@ func failed(status int, format string, args ...any) *failure {
 	return &failure{status, fmt.Sprintf(format, args...)}
 }
 
-// route is what a path takes.
+// route holds the methods and the handler of a path.
 type route struct {
 	methods []string
 	handle  func(s *service, w http.ResponseWriter, r *http.Request, out *output) error
@@ -119,7 +119,7 @@ var paths = slices.Sorted(maps.Keys(routes))
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began, path := time.Now(), r.URL.Path
 	out := &output{kind: "application/json", held: share{of: &s.memory}}
-	defer out.reset() // after the client has read it
+	defer out.reset() // after the client has read the answer
 	status := http.StatusOK
 	if err := s.answer(w, r, out); err != nil {
 		out.fail(err)
@@ -149,13 +149,13 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 	for _, part := range out.parts {
 		if _, err := w.Write(part); err != nil {
-			return // a client that has gone is none of ours
+			return // the client has disconnected
 		}
 	}
 }
 
-// answer finds who answers a request. A page of another site that the user's browser shows gets nothing: by
-// its origin or, where its name was made to lead to this machine, by that name.
+// answer calls the handler for the path. It refuses cross-origin requests and, on a loopback
+// address, requests for other host names, because of DNS rebinding.
 func (s *service) answer(w http.ResponseWriter, r *http.Request, out *output) error {
 	at, known := routes[r.URL.Path]
 	switch {
@@ -174,7 +174,7 @@ func (s *service) answer(w http.ResponseWriter, r *http.Request, out *output) er
 	return at.handle(s, w, r, out)
 }
 
-// isLocal reports whether a host is this machine by a name that nobody else can give to it.
+// isLocal reports whether host is localhost or a loopback address.
 func isLocal(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -187,7 +187,7 @@ func isLocal(host string) bool {
 func failureOf(err error) *failure {
 	var f *failure
 	var tooLarge *http.MaxBytesError
-	var row *corpus.SyntaxError // of a text that isn't a row of the model's columns
+	var row *corpus.SyntaxError // an object that doesn't match the model's columns
 	switch {
 	case errors.As(err, &f):
 		return f
@@ -202,11 +202,11 @@ func failureOf(err error) *failure {
 	case errors.Is(err, context.Canceled), errors.Is(err, io.ErrUnexpectedEOF):
 		return failed(http.StatusBadRequest, "the request broke off")
 	}
-	return failed(http.StatusInternalServerError, "internal error") // it may say what is no client's business
+	return failed(http.StatusInternalServerError, "internal error") // details could be confidential
 }
 
-// compute reads a body and calls work with it, when it is its turn. Who doesn't send its body is waited for
-// without a slot. Work that explains takes a prediction per term.
+// compute reads the body, waits for a slot, and calls work. It doesn't hold a slot while it reads.
+// Explanations also need one of the fewer slots in reasons.
 func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	work func(ctx context.Context, body []byte, l *loaded) error,
 ) error {
@@ -245,7 +245,7 @@ func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	return work(ctx, body, s.current.Load())
 }
 
-// unread is the failure of a body that can't be read: the client's, whatever it is.
+// unread returns the failure for an unreadable body, always with a 4xx status.
 func unread(err error) error {
 	if f := failureOf(err); f.status != http.StatusInternalServerError {
 		return f
@@ -253,7 +253,7 @@ func unread(err error) error {
 	return failed(http.StatusBadRequest, "the body can't be read: %v", err)
 }
 
-// bodyReader reads a body and counts the memory that the request takes for it.
+// bodyReader reads a body and counts the memory for it.
 type bodyReader struct {
 	r    io.Reader
 	held share
@@ -267,13 +267,13 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// health says what is served.
+// health reports the model that is served.
 func (s *service) health(_ http.ResponseWriter, _ *http.Request, out *output) error {
 	l := s.current.Load()
 	return out.json(map[string]any{"status": "ok", "model": l.name, "kind": l.kind(), "read": l.read.UTC()})
 }
 
-// metrics writes the counts, and those of Go and of the process.
+// metrics writes the service's metrics, and those of the Go runtime and the process.
 func (s *service) metrics(_ http.ResponseWriter, _ *http.Request, out *output) error {
 	out.kind = "text/plain; version=0.0.4; charset=utf-8"
 	s.set.WritePrometheus(out)

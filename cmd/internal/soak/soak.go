@@ -1,5 +1,5 @@
-// Package soak is the command that looks for cores that compute wrong bits: flags, one call of package internal/soak,
-// and its report.
+// Package soak implements the command soak, which looks for CPU cores that compute wrong results,
+// with package internal/soak.
 package soak
 
 import (
@@ -48,7 +48,7 @@ grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 	},
 }
 
-// work is a call of the command.
+// work holds the flags of soak.
 type work struct {
 	f   *cli.Flags
 	o   soak.Options
@@ -85,7 +85,7 @@ func (s *work) run(ctx context.Context, e *cli.Env) error {
 	progress.Clear()
 	found := &soakReport{r, r.Found == 0 && r.Idle() == nil}
 	if err := errors.Join(s.f.WritePage(found), report.Write(e.Stdout, found, s.f.JSON)); err != nil {
-		return err // the page first: standard output may be full
+		return err // page first, because standard output may fail
 	}
 	switch {
 	case r.Found == 0 && r.Interrupted:
@@ -96,7 +96,7 @@ func (s *work) run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// soakReport is the report of the command.
+// soakReport is the report of soak.
 type soakReport struct {
 	*soak.Report
 	Passed bool `json:"passed"`
@@ -162,7 +162,7 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 		"; again: how many of 3 tries differ there, and on another core", t)
 }
 
-// setCores reads -cores.
+// setCores parses -cores.
 func (s *work) setCores(text string) error {
 	s.o.Cores = nil
 	for part := range strings.SplitSeq(text, ",") {

@@ -23,7 +23,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// PCA is the command that computes kernel principal components.
+// PCA is the command pca, kernel principal component analysis.
 var PCA = &cli.Command{
 	Name:    "pca",
 	Summary: "kernel principal components of documents, and coordinates of others along them",
@@ -71,7 +71,7 @@ gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 	},
 }
 
-// components is a call of the command.
+// components holds the flags of pca.
 type components struct {
 	source.Documents
 	source.Kernels
@@ -117,7 +117,7 @@ func (c *components) check() error {
 	return nil
 }
 
-// componentsReport is the report of the command.
+// componentsReport is the report of pca.
 type componentsReport struct {
 	Corpus     source.Line  `json:"corpus"`
 	Test       *source.Line `json:"test,omitempty"`
@@ -126,29 +126,29 @@ type componentsReport struct {
 	Why        string       `json:"backend_reason,omitempty"`
 	Kept       bool         `json:"matrix_kept"`
 	Landmarks  int          `json:"landmarks,omitempty"`
-	Left       float64      `json:"left_by_landmarks,omitempty"` // share of the variance
-	Basis      int          `json:"vectors"`                     // of the space that was made
+	Left       float64      `json:"left_by_landmarks,omitempty"` // fraction of the variance
+	Basis      int          `json:"vectors"`                     // dimension of the search space
 	Converged  int          `json:"converged"`
-	Total      float64      `json:"eigenvalue_sum"` // of the centred matrix
+	Total      float64      `json:"eigenvalue_sum"` // trace of the centred matrix
 	Rows       []component  `json:"rows"`
 	Files      []string     `json:"files"`
-	Seconds    float64      `json:"seconds"` // from the embedding on
+	Seconds    float64      `json:"seconds"` // time since embedding began
 	PeakBytes  int64        `json:"peak_bytes"`
 	LimitBytes int64        `json:"limit_bytes"`
 
-	plots []*chart.Chart // of -plot and -report
+	plots []*chart.Chart // for -plot and -report
 }
 
-// component is one of them.
+// component describes a principal component.
 type component struct {
 	Eigenvalue float64 `json:"eigenvalue"`
 	Residual   float64 `json:"residual"`
 	Converged  bool    `json:"converged"`
-	Share      float64 `json:"explained"` // of the variance
+	Share      float64 `json:"explained"` // fraction of the variance
 	Sum        float64 `json:"explained_so_far"`
 }
 
-// shown is how many components are printed.
+// shown is the maximum number of leading components in the text report.
 const shown = 10
 
 func (r *componentsReport) Describe(d *report.Document) {
@@ -271,16 +271,16 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 	return c.Report(e, c.f, r)
 }
 
-// found are components, and what other documents are projected by.
+// found holds components, and what is needed to project other documents.
 type found struct {
 	*pca.Components
 	eng      *engine.Engine
 	embedder *sparse.Embedder
 	kernel   kernel.Kernel
-	held     int64 // bytes, with the engine
+	held     int64 // memory in bytes, including the engine
 }
 
-// find finds components, of whole matrices or by landmarks.
+// find finds the components, from the whole matrix or with landmarks.
 func (c *components) find(
 	ctx context.Context, e *cli.Env, p *cli.Progress, docs *corpus.Corpus, held int64,
 ) (*found, error) {
@@ -311,7 +311,7 @@ func (c *components) find(
 	return f, nil
 }
 
-// needs bounds the memory of the components of a corpus.
+// needs returns an upper bound of the memory for the components of a corpus, in bytes.
 func (c *components) needs(s corpus.Size) int64 {
 	opt := pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
 	n, documents := s.Documents, s.Bytes()
@@ -324,12 +324,12 @@ func (c *components) needs(s corpus.Size) int64 {
 		pca.LeastBytes(s.Documents, c.NumWorkers(), opt))
 }
 
-// fit finds the components within the memory that is left.
+// fit finds the components within the remaining memory.
 func (c *components) fit(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
 ) (*pca.Components, error) {
 	opt := pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
-	// the coordinates are written from float64 copies
+	// memory for the float64 coordinates
 	after := 8 * int64(x.Rows()) * int64(min(c.count, x.Rows()))
 	least, _ := pca.Bytes(eng, opt)
 	what := fmt.Sprintf("%d components of %s", c.count, report.Documents(x.Rows()))
@@ -352,7 +352,7 @@ func (c *components) fit(
 	return found, err
 }
 
-// take fills the rows.
+// take sets the fields about the components.
 func (r *componentsReport) take(c *pca.Components) {
 	r.Kept, r.Basis, r.Total = c.Kept, c.Basis, c.Total
 	r.Landmarks, r.Left = c.Landmarks, c.Residual/c.Total

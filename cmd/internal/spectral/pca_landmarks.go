@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// sketch finds components by landmarks.
+// sketch finds components with landmarks.
 func (c *components) sketch(
 	ctx context.Context, e *cli.Env, p *cli.Progress, documents *corpus.Corpus, held int64,
 ) (*found, error) {
@@ -47,7 +47,7 @@ func (c *components) sketch(
 	return f, nil
 }
 
-// project makes the components of landmarks z.
+// project computes the components from the landmarks z, in a pass over docs.
 func (c *components) project(
 	ctx context.Context, p *cli.Progress, f *found, z *sparse.Embedded, docs *sparse.CSR, what string,
 ) (*pca.Components, error) {

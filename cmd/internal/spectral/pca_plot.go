@@ -8,13 +8,13 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-const width = 15 // of a plot, in centimeters
+const width = 15 // width of a plot in centimetres
 
-// mostPoints is how many documents are drawn: more hide each other.
+// mostPoints is the maximum number of documents in a plot; more would hide each other.
 const mostPoints = 5000
 
-// draw plots documents by their first two components, in the colours of their classes, and the
-// explained shares.
+// draw returns two charts: documents by their first two components, coloured by class, and the
+// explained variance.
 func (r *componentsReport) draw(
 	ctx context.Context, c *corpus.Corpus, of coordinates,
 ) ([]*chart.Chart, error) {
@@ -31,7 +31,7 @@ func (r *componentsReport) draw(
 	if len(r.Rows) > 1 {
 		cloud.Y.Label = "component 2, " + report.Percent(r.Rows[1].Share)
 	}
-	classes := make([][]chart.Point, len(c.Classes)+1) // the last: without one, or with several
+	classes := make([][]chart.Point, len(c.Classes)+1) // last: documents with no class or several
 	for k, i := range rows {
 		class, at := len(c.Classes), chart.Point{X: z.At(k, 0)}
 		if of := c.Labels.Of(i); len(of) == 1 {
@@ -49,7 +49,7 @@ func (r *componentsReport) draw(
 		name, of, shape := "other", chart.Gray, chart.Cross
 		if class < len(c.Classes) {
 			name, of = report.Shorten(c.Classes[class], 20), chart.Colors[class%len(chart.Colors)]
-			shape = chart.Shape(class / len(chart.Colors) % int(chart.Cross)) // beyond the colours there are shapes
+			shape = chart.Shape(class / len(chart.Colors) % int(chart.Cross)) // when colours repeat, shapes differ
 		}
 		if len(c.Classes) > 20 || len(c.Classes) == 0 {
 			name = ""

@@ -20,10 +20,10 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// coordinates returns those of some documents.
+// coordinates returns the coordinates of the given documents, a row each.
 type coordinates func(ctx context.Context, rows []int) (*mat.Dense, error)
 
-// ofDocuments projects documents.
+// ofDocuments returns a function that projects documents.
 func (c *components) ofDocuments(f *found, of *corpus.Corpus) coordinates {
 	return func(ctx context.Context, rows []int) (*mat.Dense, error) {
 		x, err := f.embedder.TransformRows(ctx, of.Documents, rows, c.Workers)
@@ -35,7 +35,7 @@ func (c *components) ofDocuments(f *found, of *corpus.Corpus) coordinates {
 	}
 }
 
-// chosenRows returns some rows of a matrix.
+// chosenRows returns a copy of some rows of z.
 func chosenRows(z *mat.Dense, rows []int) *mat.Dense {
 	_, cols := z.Dims()
 	out := mat.NewDense(len(rows), cols, nil)
@@ -45,13 +45,13 @@ func chosenRows(z *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// savedRows is how many documents are projected and written at a time.
+// savedRows is the number of documents that are projected and written at a time.
 const savedRows = 4096
 
-// formatOf returns the format of a file of coordinates by its name: that of a table, or npy.
+// formatOf returns the format for a file name: a table format, or else npy.
 func formatOf(path string) string { return cmp.Or(table.FormatOf(path), "npy") }
 
-// point is a document with its coordinates.
+// point is a document's index with its coordinates.
 type point struct {
 	i  int
 	at []float32
@@ -69,7 +69,7 @@ func pointColumns(c *corpus.Corpus, count int) []table.Column[point] {
 	return columns
 }
 
-// save writes the coordinates of the documents of c, if there is a file for them.
+// save writes the coordinates of the documents in c to path, unless path is empty.
 func (r *componentsReport) save(
 	ctx context.Context, p *cli.Progress, path string, c *corpus.Corpus, of coordinates,
 ) error {

@@ -1,4 +1,4 @@
-// Package spectral has the commands that compute eigenvalues of Gram matrices: spectrum and pca.
+// Package spectral implements the commands spectrum and pca, eigenvalues of Gram matrices.
 package spectral
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// maxWhole is the number of documents up to which all eigenvalues are computed by default.
+// maxWhole is the maximum number of documents for which all eigenvalues are computed by default.
 const maxWhole = 1000
 
 // Command is the command spectrum.
@@ -56,7 +56,7 @@ gram spectrum -in large.svm -kernel arccos:n=1 -kernel linear -k 20 -json`,
 	},
 }
 
-// call is a call of the command.
+// call holds the flags of spectrum.
 type call struct {
 	source.Documents
 	source.Kernels
@@ -78,28 +78,28 @@ func (c *call) check() (err error) {
 	return err
 }
 
-// spectra is the report of the command.
+// spectra is the report of spectrum.
 type spectra struct {
 	Corpus  source.Line `json:"corpus"`
 	Centred bool        `json:"centred"`
 	Rows    []*row      `json:"rows"`
 }
 
-// row is one matrix.
+// row describes the spectrum of a matrix.
 type row struct {
 	Kernel    string           `json:"kernel"`
 	Embedding string           `json:"embedding"`
 	ISA       string           `json:"isa"`
-	Why       string           `json:"backend_reason,omitempty"` // why -backend auto took it
+	Why       string           `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
 	Documents int              `json:"documents"`
-	Definite  string           `json:"definite"` // what is known of the kernel
+	Definite  string           `json:"definite"` // known definiteness of the kernel
 	Condition string           `json:"condition,omitempty"`
-	Steps     int              `json:"steps,omitempty"` // of Lanczos; 0 if all eigenvalues were computed
+	Steps     int              `json:"steps,omitempty"` // Lanczos steps; 0 if all eigenvalues were computed
 	Rounding  float64          `json:"rounding"`        // n·2⁻²⁴·|λ|max
 	Verdict   string           `json:"verdict"`
 	Largest   []spectrum.Value `json:"largest"`
 	Smallest  []spectrum.Value `json:"smallest"`
-	Values    []float64        `json:"eigenvalues,omitempty"` // all of them, the largest first
+	Values    []float64        `json:"eigenvalues,omitempty"` // all eigenvalues in descending order
 	Seconds   float64          `json:"seconds"`
 	PeakBytes int64            `json:"peak_bytes"`
 }
@@ -156,7 +156,7 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 	return c.Report(e, c.f, r)
 }
 
-// what names the computation, for errors.
+// what describes the computation, for error messages.
 func (c *call) what(n int) string {
 	of := " eigenvalues of a Gram matrix of " + report.Documents(n)
 	if c.all {
@@ -169,7 +169,7 @@ func (c *call) options() spectrum.Options {
 	return spectrum.Options{K: c.k, Smallest: true, Vectors: c.steps, Seed: 1}
 }
 
-// bytes returns the least memory beside the documents and the engine.
+// bytes returns the minimum memory in bytes, besides the documents and the engine.
 func (c *call) bytes(n int) int64 {
 	if c.all {
 		return 4*int64(n)*int64(n) + spectrum.AllBytes(n)
@@ -177,7 +177,7 @@ func (c *call) bytes(n int) int64 {
 	return spectrum.LanczosBytes(n, c.options()) + int64(c.NumWorkers()+1)*(8*int64(n)+1<<20)
 }
 
-// measure computes the eigenvalues of one matrix; held are bytes beside the engine.
+// measure computes the eigenvalues of a matrix. held is the memory in bytes besides the engine.
 func (c *call) measure(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
 ) (*row, error) {
@@ -197,7 +197,7 @@ func (c *call) measure(
 	first, last := r.Largest[0].Value, r.Smallest[0]
 	r.Rounding = spectrum.Rounding(n, math.Max(math.Abs(first), math.Abs(last.Value)))
 	switch {
-	case !(last.Value >= -r.Rounding): // NaN, too
+	case !(last.Value >= -r.Rounding): // true for NaN
 		r.Verdict = "not psd"
 	case !last.Converged:
 		r.Verdict = "not converged"
@@ -240,8 +240,8 @@ func (c *call) whole(
 	return nil
 }
 
-// extremes finds the largest and the smallest eigenvalues by products with the matrix, which is
-// kept if there is enough memory.
+// extremes finds the largest and smallest eigenvalues with Lanczos. The matrix is stored if there
+// is enough memory.
 func (c *call) extremes(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64, r *row,
 ) error {
@@ -259,7 +259,7 @@ func (c *call) extremes(
 		return err
 	}
 	p.Stage("Lanczos for " + r.Kernel)
-	defer p.Hold()() // the progress of a product isn't shown
+	defer p.Hold()() // hides the progress of each product
 	opt.Progress = func(vectors, most int, _ float64) { p.Update(int64(vectors), int64(most)) }
 	found, err := spectrum.Lanczos(ctx, a, opt)
 	if err != nil {
@@ -270,11 +270,11 @@ func (c *call) extremes(
 	return nil
 }
 
-// product is a Gram matrix, centred if asked, by its products with vectors.
+// product is a Gram matrix, optionally centred, as an operator.
 type product struct {
 	eng    *engine.Engine
 	k      kernel.Kernel
-	kept   *engine.Rectangle // nil: the matrix is computed for each product
+	kept   *engine.Rectangle // nil if the matrix is recomputed for each product
 	centre bool
 }
 
@@ -322,7 +322,7 @@ func (r *spectra) Describe(d *report.Document) {
 	}
 }
 
-// writeValues prints both ends of the spectrum.
+// writeValues adds a table of the largest and smallest eigenvalues.
 func (row *row) writeValues(d *report.Document) {
 	t := report.NewTable(">", ">largest", ">smallest")
 	if row.Steps > 0 {
@@ -341,5 +341,5 @@ func (row *row) writeValues(d *report.Document) {
 	d.Table(row.Kernel, row.Kernel, t)
 }
 
-// digits writes a number with 7 digits.
+// digits formats a number with 7 significant digits.
 func digits(v float64) string { return fmt.Sprintf("%.7g", v) }

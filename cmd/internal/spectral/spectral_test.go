@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// The extremes of the matrix are those of all eigenvalues, centred or not, kept or not.
+// Lanczos agrees with a full decomposition, with or without centring and storage.
 func TestProduct(t *testing.T) {
 	const n = 333
 	c := musttest.Get(corpus.Read(t.Context(), fmt.Sprintf("synthetic:docs=%d,terms=300,length=40", n),
@@ -34,7 +34,7 @@ func TestProduct(t *testing.T) {
 		found := musttest.Get(spectrum.Lanczos(t.Context(), a, spectrum.Options{K: 3, Smallest: true, Vectors: n}))(t)
 		for i, l := range found.Largest {
 			s := found.Smallest[i]
-			tol := 64 * n * 0x1p-53 * values[0] // rounding in float64, beside the residual
+			tol := 64 * n * 0x1p-53 * values[0] // float64 rounding, in addition to the residual
 			if !(math.Abs(l.Value-values[i]) <= l.Residual+tol) ||
 				!(math.Abs(s.Value-values[n-1-i]) <= s.Residual+tol) {
 				t.Errorf("centred %v: value %d is %v and %v, expected %v and %v", a.centre, i, l, s, values[i], values[n-1-i])
