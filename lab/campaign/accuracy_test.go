@@ -24,8 +24,8 @@ var accuracyPart = part{
 	about: "hostile pairs of documents, on every kernel and instruction set, against float64 and the bound on the error",
 }
 
-// hostile draws documents: near duplicates one count apart, proportional ones, counts at opposite ends of float32,
-// denormal weights, and now and then one with very many terms.
+// hostile draws documents that are numerically difficult: near duplicates, proportional counts,
+// very large and denormal values, and occasionally very many terms.
 func hostile(r *rand.Rand, n int) *sparse.CSR {
 	m := &sparse.CSR{Offsets: []int64{0}}
 	terms := 1 << (1 + r.IntN(12))
@@ -41,16 +41,16 @@ func hostile(r *rand.Rand, n int) *sparse.CSR {
 				counts[uint32(float64(terms)*math.Pow(r.Float64(), 3))]++
 			}
 			scale = 1
-		case kind == 4: // one count more
+		case kind == 4: // increase one count
 			counts[uint32(r.IntN(terms))] += scale
 		case kind == 5:
 			scale = float32(math.Exp2(float64(r.IntN(60) - 30)))
 			for t := range counts {
 				counts[t] *= scale
 			}
-		case kind == 6: // far more of one term than of others
+		case kind == 6: // one very large count
 			counts[uint32(r.IntN(terms))] = float32(math.Exp2(float64(r.IntN(40))))
-		case kind == 7: // next to nothing of one term
+		case kind == 7: // a denormal value
 			counts[uint32(r.IntN(terms))] = math.Float32frombits(1 + r.Uint32N(1<<22))
 		case kind == 8:
 			for t := range counts {
@@ -73,7 +73,7 @@ func hostile(r *rand.Rand, n int) *sparse.CSR {
 }
 
 func prepareAccuracy(t *trial) func(number int64) bool {
-	groups := map[sparse.Embedding][]kernel.Kernel{} // all kernels by their embeddings
+	groups := map[sparse.Embedding][]kernel.Kernel{} // all kernels by embedding
 	for _, spec := range slices.Concat(source.Examples(), source.Variants()) {
 		k := kernel.MustParse(spec)
 		groups[k.Embedding()] = append(groups[k.Embedding()], k)
@@ -94,7 +94,7 @@ func prepareAccuracy(t *trial) func(number int64) bool {
 	}
 }
 
-// accuracy compares the matrices of kernels on documents with float64.
+// accuracy compares kernel matrices of the documents with float64 references.
 func (t *trial) accuracy(x *sparse.Embedded, kernels []kernel.Kernel) {
 	n := x.Rows()
 	ref := engine.NewReference(x)

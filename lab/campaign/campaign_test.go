@@ -1,13 +1,13 @@
 //go:build campaign
 
-// Package campaign tries for hours what other tests try for seconds: operations on files fail, processes are killed,
-// files are damaged, inputs are random and hostile, time and memory are bounded.
+// Package campaign runs for hours what other tests run for seconds: file operations fail, processes
+// are killed, files are damaged, inputs are random and hostile, and time and memory are bounded.
 //
 //	go test -tags campaign -run TestCampaign -timeout 0 ./campaign -part kill,fuzz -time 1h
 //
-// A part prepares numbered cases. A case draws from a generator seeded with -seed and its number, so that -case runs
-// any case again. With -write the results go to results.tsv and the table of docs/reliability.md. TestPlanted plants a
-// fault for each part, which the part must find.
+// A part of the campaign numbers its cases. Each case uses a generator seeded with -seed and its
+// number, so that -case repeats it. With -write the results go to results.tsv and the table in
+// docs/reliability.md. TestPlanted checks that each part finds a planted fault.
 package campaign
 
 import (
@@ -41,7 +41,7 @@ var (
 	binaries string
 )
 
-// part is one way to try the program.
+// part is one part of the campaign.
 type part struct {
 	name, about string
 	short, long time.Duration
@@ -54,7 +54,7 @@ var parts = []part{
 	faultsPart, killPart, flipsPart, fuzzPart, accuracyPart, solverPart, concurrencyPart, memoryPart, growthPart,
 }
 
-// trial is the run of a part: its test, the generator of the present case, and what was tried.
+// trial is a run of a part: the test, the generator of the current case, and counts.
 type trial struct {
 	*testing.T
 	scratch string // a folder of the part
@@ -73,7 +73,7 @@ func (t *trial) find(format string, args ...any) {
 // generator returns the generator of a case.
 func generator(number int64) *rand.Rand { return rand.New(rand.NewPCG(*seed, uint64(number))) }
 
-// children are functions that the test binary runs as processes.
+// children are functions that run in child processes of the test binary.
 var children = map[string]func(args []string){"measure": measure, "index": writeIndex}
 
 func TestMain(m *testing.M) {
@@ -103,7 +103,7 @@ func newTrial(t *testing.T) *trial {
 	return &trial{T: t, scratch: t.TempDir(), r: generator(0), result: r}
 }
 
-// run runs cases for the time of the part, at least one.
+// run runs cases until the part's time is over, but at least one.
 func (p part) run(test *testing.T) {
 	t := newTrial(test)
 	duration := p.long
@@ -126,7 +126,7 @@ func (p part) run(test *testing.T) {
 	}
 }
 
-// result is what a part tried and found.
+// result holds the counts and findings of a part.
 type result struct {
 	counts  map[string]int64
 	largest map[string]float64
@@ -134,17 +134,17 @@ type result struct {
 	seconds float64
 }
 
-// count adds to the number of what was tried.
+// count adds n to the count called what.
 func (r *result) count(what string, n int64) { r.counts[what] += n }
 
-// raise keeps the largest value.
+// raise updates a maximum.
 func (r *result) raise(what string, v float64) {
 	if old, known := r.largest[what]; !known || !(v <= old) {
 		r.largest[what] = v
 	}
 }
 
-// tried lists all counts and largest values.
+// tried lists all counts and maxima.
 func (r *result) tried() string {
 	var out []string
 	for _, what := range slices.Sorted(maps.Keys(r.counts)) {
@@ -156,10 +156,10 @@ func (r *result) tried() string {
 	return strings.Join(out, "; ")
 }
 
-// results is a table whose columns TABs separate, and page has the same table in Markdown.
+// results is the path of a tab-separated table; page contains the same table in Markdown.
 var results, page = "results.tsv", filepath.Join(root, "docs", "reliability.md")
 
-// write replaces the part's row of the results, and the table of the page.
+// write replaces the part's row in results and the table in page.
 func (t *trial) write(p part) {
 	commit := musttest.Get(exec.Command("git", "rev-parse", "--short=12", "HEAD").Output())(t)
 	row := fmt.Sprintf("%s\t%s\t%s\t%d\t%.0f s\t%d\t%s\t%s", p.name, p.about, t.tried(), t.found, t.seconds, *seed,
@@ -174,13 +174,13 @@ func (t *trial) write(p part) {
 	musttest.Do(t, os.WriteFile(page, []byte(before+markdown(rows)+after), 0o666))
 }
 
-// markdown returns the table of rows.
+// markdown formats rows as a table.
 func markdown(rows []string) string {
 	lines := slices.Insert(slices.Clone(rows), 1, strings.Repeat("\t---", strings.Count(rows[0], "\t")+1)[1:])
 	return "| " + strings.ReplaceAll(strings.Join(lines, " |\n| "), "\t", " | ") + " |\n"
 }
 
-// readPage returns the table of the page, the text before and after it, and the rows of the results.
+// readPage returns the table in page, the text before and after it, and the rows of results.
 func readPage(t testing.TB) (before, table, after string, rows []string) {
 	text := string(musttest.Get(os.ReadFile(page))(t))
 	from := strings.Index(text, "| part |")
@@ -192,14 +192,14 @@ func readPage(t testing.TB) (before, table, after string, rows []string) {
 	return text[:from], text[from:to], text[to:], rows
 }
 
-// The page has the table of the results.
+// The table in page matches results.tsv.
 func TestPage(t *testing.T) {
 	if _, table, _, rows := readPage(t); table != markdown(rows) {
 		t.Errorf("%s has\n%s, expected\n%s", page, table, markdown(rows))
 	}
 }
 
-// must fails a child.
+// must ends a child process if err isn't nil.
 func must(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

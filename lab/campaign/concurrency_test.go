@@ -44,12 +44,12 @@ var concurrencyPart = part{
 
 const (
 	callers = 16
-	calls   = 30 // of each caller in a case
+	calls   = 30 // per caller and case
 
 	kindsOfCalls = 7 * 4
 )
 
-// shared is what all callers use.
+// shared holds the data that all callers use.
 type shared struct {
 	x       *sparse.Embedded
 	corpus  *corpus.Corpus
@@ -73,7 +73,7 @@ func newShared(t *testing.T) *shared {
 	return s
 }
 
-// call makes a call by its number, and returns a digest of its result.
+// call makes the call with this number, and returns a digest of its result.
 func (s *shared) call(ctx context.Context, number int) (uint64, error) {
 	k := s.kernels[number%len(s.kernels)]
 	n := s.engine.Len()
@@ -129,7 +129,7 @@ func (s *shared) call(ctx context.Context, number int) (uint64, error) {
 	return h.Sum64(), nil
 }
 
-// Calls give the same bits among others as alone, end when they are cancelled, and leave no goroutine.
+// Concurrent calls return the same bits as single ones, can be cancelled, and leak no goroutines.
 func TestCalls(t *testing.T) {
 	s, number := newShared(t), max(*caseFlag, 0)
 	want := make([]uint64, kindsOfCalls)

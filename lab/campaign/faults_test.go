@@ -44,7 +44,7 @@ var killPart = part{
 	},
 }
 
-// writer is a command that writes files. A run with old in the place of $ leaves files that a run with new replaces.
+// writer is a command that writes files. $ in args stands for old, then for new.
 type writer struct{ name, args, old, new string }
 
 var writers = []writer{
@@ -84,14 +84,14 @@ func vectorLines(n int) string {
 	return b.String()
 }
 
-// operation is a line that tiles/atomicfile writes to the file GRAM_OPERATIONS in a build with the tag campaign.
+// operation is a line that tiles/atomicfile logs to $GRAM_OPERATIONS (build tag campaign).
 type operation struct {
 	Name, Path, To string
 	File, Inode    uint64
 	Failed         bool
 }
 
-// recording is a run of a writer without a fault: the files before and after it, and its operations.
+// recording is a run of a writer without a fault: its files before and after, and its operations.
 type recording struct {
 	writer
 	argv          []string
@@ -100,7 +100,7 @@ type recording struct {
 	folder        uint64 // its inode
 }
 
-// recordings runs each writer in a folder without its files, and where it replaces them.
+// recordings runs each writer in an empty folder, and in one whose files it replaces.
 func (t *trial) recordings() (all []*recording) {
 	program := t.build("./cmd/gram")
 	argv := func(args, value string) []string {
@@ -147,8 +147,8 @@ func (t *trial) recordings() (all []*recording) {
 	return all
 }
 
-// checkSyncs checks that a power failure leaves whole files: each is synced between its last write and its rename, and
-// the folder after the last rename.
+// checkSyncs checks that a power failure leaves complete files: each file is synced between its
+// last write and its rename, and the folder after the last rename.
 func (t *trial) checkSyncs(w *recording) {
 	files, unsynced, renamed := map[string]uint64{}, map[uint64]bool{}, false
 	for _, o := range w.operations {
@@ -172,7 +172,7 @@ func (t *trial) checkSyncs(w *recording) {
 	}
 }
 
-// faults returns cases that let each operation of each writer go wrong in each way.
+// faults returns a case for each operation of each writer and each kind of fault.
 func (t *trial) faults(all []*recording, ways ...string) func(number int64) bool {
 	var cases []func()
 	for _, w := range all {
@@ -195,7 +195,7 @@ func (t *trial) faults(all []*recording, ways ...string) func(number int64) bool
 	}
 }
 
-// fault runs a writer whose n-th operation goes wrong, and then again without a fault.
+// fault runs a writer whose n-th operation fails, and then again without a fault.
 func (t *trial) fault(w *recording, how string, n int) {
 	folder := t.folder(w.before)
 	where := fmt.Sprintf("%s, operation %d of %d: %s", w.name, n, len(w.operations), how)

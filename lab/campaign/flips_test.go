@@ -26,14 +26,14 @@ var flipsPart = part{
 
 func init() { learn.Register(lmnn.Learner, mkm.Learner) }
 
-// kinds are settings that train models of all kinds.
+// kinds are training options that cover all types of model.
 var kinds = []gram.TrainOptions{
 	{Kernel: "diffusion", C: 1, Probabilities: true}, {Kernel: "linear", Scheme: "labels"},
 	{Type: "one_class", Kernel: "ngd"}, {Type: "logistic", C: 1}, {Type: "linear"}, {Type: "knn:k=3"},
 	{Type: "landmark:m=8", C: 1}, {Type: "lmnn:iterations=3"}, {Type: "mkm:components=3,layers=arccos:n=1"},
 }
 
-// saved returns a model of each kind and an index, by file name.
+// saved returns the files of an index and of a model of each type, by name.
 func (t *trial) saved() map[string][]byte {
 	folder := t.folder(map[string][]byte{"a.tsv": []byte(corpusLines(24)), "a.svm": []byte(vectorLines(24))})
 	texts := musttest.Get(gram.Read(t.Context(), filepath.Join(folder, "a.tsv"), gram.ReadOptions{}))(t)

@@ -28,7 +28,7 @@ var fuzzPart = part{
 	about: "mutated files and specifications, read in several ways, which must agree, within bounds of time and memory",
 }
 
-// Bounds of reading an input: bytes allocated beyond twice its length, and CPU time. A corpus is read three times.
+// Limits per input: bytes allocated beyond twice its length, and CPU time.
 const (
 	maxAllocated = 96 << 20
 	maxCPU       = 2 * time.Second
@@ -39,7 +39,7 @@ func npy(descr, shape, values string) string {
 	return fmt.Sprintf("\x93NUMPY\x01\x00\x76\x00%-117s\n%s", header, values)
 }
 
-// grammars are valid files by the name that gives their format.
+// grammars are valid files by format.
 var grammars = map[string][]string{
 	"a.svm": {vectorLines(5), "1,2 qid:1 1:0.5 3:1e-3 # note\n-1 qid:2 2:7\n", "0.5 1:1\n1e3 2:2 900:3\n"},
 	"a.tsv": {corpusLines(6), "a,b\tone two\nc\tÜber straße 東京\n", "label\ttext\na\tone\nb\ttwo\n"},
@@ -59,13 +59,13 @@ var grammars = map[string][]string{
 
 var formats = map[string]corpus.Format{"a.ft": corpus.FormatFastText, "a.txt": corpus.FormatLines}
 
-// fuzzer reads inputs. An input that ends the process is left in a file.
+// fuzzer reads inputs. If an input ends the process, it remains in a file.
 type fuzzer struct {
 	*trial
-	seeds      map[string][][]byte // valid inputs by the name that gives their format
+	seeds      map[string][][]byte // valid inputs by format
 	names      []string
 	work       string      // a folder
-	beginnings []beginning // of all seeds below 4 KiB
+	beginnings []beginning // of all seeds shorter than 4 KiB
 }
 
 type beginning struct {
@@ -108,7 +108,7 @@ func prepareFuzz(t *trial) func(number int64) bool {
 	}
 }
 
-// input returns an input. Every other one is a beginning of a valid input, until all were tried.
+// input returns an input. Inputs alternate between prefixes of valid files and mutations.
 func (f *fuzzer) input(number int64) (name string, data []byte) {
 	if number%2 == 0 && number/2 < int64(len(f.beginnings)) {
 		f.count("beginnings of files", 1)
@@ -117,7 +117,7 @@ func (f *fuzzer) input(number int64) (name string, data []byte) {
 		return b.name, b.data
 	}
 	name = f.names[f.r.IntN(len(f.names))]
-	if f.r.IntN(8) > 0 && (name == "model" || name == "index") { // which cost most
+	if f.r.IntN(8) > 0 && (name == "model" || name == "index") { // the slowest formats
 		name = f.names[f.r.IntN(len(f.names))]
 	}
 	data = mutate(f.r, f.seeds[name])
@@ -127,7 +127,7 @@ func (f *fuzzer) input(number int64) (name string, data []byte) {
 	return name, data
 }
 
-// bounded tries an input and checks its time and memory.
+// bounded tries an input within the time and memory limits.
 func (f *fuzzer) bounded(name string, data []byte) {
 	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(allocated)
@@ -153,7 +153,7 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// try reads an input in several ways, and returns how they differ.
+// try reads an input in several ways, and returns an error if the results differ or on a panic.
 func (f *fuzzer) try(ctx context.Context, name string, data []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -195,7 +195,7 @@ func tryKernel(spec string) error {
 	return nil
 }
 
-// trySaved checks that a file which can be read is saved, read and saved with the same bytes.
+// trySaved checks that saving a loaded file, loading it and saving it again gives equal bytes.
 func (f *fuzzer) trySaved(data []byte, load func(path string) (save func(path string) error, err error)) error {
 	path := filepath.Join(f.work, "input")
 	musttest.Do(f, os.WriteFile(path, data, 0o666))
@@ -219,7 +219,7 @@ func (f *fuzzer) trySaved(data []byte, load func(path string) (save func(path st
 	return nil
 }
 
-// tryCorpus reads a file with one worker, with two, and compressed; its vectors are written and read again.
+// tryCorpus reads a file with one and two workers and compressed, and re-reads its vectors.
 func (f *fuzzer) tryCorpus(ctx context.Context, name string, data []byte) error {
 	read := func(data []byte, workers int) (*corpus.Corpus, string) {
 		o := gram.ReadOptions{Format: formats[name], MinDF: 1, Signed: true, Options: gram.Options{Workers: workers}}
@@ -262,8 +262,8 @@ func (f *fuzzer) tryCorpus(ctx context.Context, name string, data []byte) error 
 	return nil
 }
 
-// testdata/found has the inputs of former findings, in files named by the grammar and, after a dash, by the fault. They
-// are read with all valid inputs, and some mutations of each.
+// testdata/found contains the inputs of former findings, named FORMAT-FAULT. The test reads them,
+// all valid inputs, and some mutations of each.
 func TestFound(t *testing.T) {
 	f := newFuzzer(newTrial(t))
 	for _, file := range musttest.Get(filepath.Glob(filepath.Join("testdata", "found", "*")))(t) {

@@ -14,7 +14,7 @@ import (
 // token matches a word or another character.
 var token = regexp.MustCompile(`[\p{L}\p{N}_.+-]+|[^\p{L}\p{N}_.+-]`)
 
-// odd are tokens that readers must refuse or understand, wherever they stand.
+// odd are tokens that readers must either reject or parse, at any position.
 var odd = []string{
 	"", "0", "-0", "1", "-1", "+1", "1e38", "1e39", "1e-46", "1e400", "nan", "inf", "0x10", "1_0", ".", "1.", "007",
 	"2147483648", "4294967296", "18446744073709551616", "9223372036854775807", "qid", "\x00", "\t", "\n", "\r", "\r\n",
@@ -22,7 +22,7 @@ var odd = []string{
 	"\u2028", "é", "e\u0301", "\xc3", "null", "true", "product", "layers", "t", "normalize",
 }
 
-// mutate changes bits, bytes and tokens of a valid input, and repeats, removes or inserts lines and pieces.
+// mutate returns a seed after one or more random changes to bits, bytes, tokens and lines.
 func mutate(r *rand.Rand, seeds [][]byte) []byte {
 	data := slices.Clone(seeds[r.IntN(len(seeds))])
 	for n := 1 + r.IntN(1+r.IntN(8)); n > 0 && len(data) > 0; n-- {
@@ -35,14 +35,14 @@ func mutate(r *rand.Rand, seeds [][]byte) []byte {
 			data[at] = byte(r.IntN(256))
 		case 2:
 			data = data[:at]
-		case 3: // a piece is removed
+		case 3: // remove a segment
 			data = slices.Delete(data, at, end)
-		case 4: // or repeated
+		case 4: // repeat it
 			data = slices.Insert(data, at, bytes.Repeat(data[at:end], 1+r.IntN(1+r.IntN(20)))...)
-		case 5: // or taken from another
+		case 5: // append the end of another seed
 			other := seeds[r.IntN(len(seeds))]
 			data = append(data[:at:at], other[r.IntN(len(other)+1):]...)
-		case 6, 7: // a token is replaced, by an odd one or by another of the same
+		case 6, 7: // replace a token by an odd one or by another of the input
 			tokens := token.FindAllIndex(data, -1)
 			if len(tokens) == 0 {
 				continue
@@ -53,7 +53,7 @@ func mutate(r *rand.Rand, seeds [][]byte) []byte {
 				by = slices.Clone(data[from[0]:from[1]])
 			}
 			data = slices.Replace(data, to[0], to[1], by...)
-		case 8: // lines change places, or are repeated
+		case 8: // swap two lines and repeat one
 			lines := bytes.SplitAfter(data, []byte("\n"))
 			i, j := r.IntN(len(lines)), r.IntN(len(lines))
 			lines[i], lines[j] = lines[j], lines[i]
@@ -63,7 +63,7 @@ func mutate(r *rand.Rand, seeds [][]byte) []byte {
 	return data[:min(len(data), 1<<17)]
 }
 
-// zip compresses an input.
+// zip compresses data.
 func zip(data []byte) []byte {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
@@ -72,7 +72,7 @@ func zip(data []byte) []byte {
 	return b.Bytes()
 }
 
-// signed corrects the checksum at the end of a model, or after the first line of an index, so that the rest is read.
+// signed recomputes the checksum of a mutated model or index, so that the reader accepts it.
 func signed(data []byte, index bool) []byte {
 	data = slices.Clone(data)
 	at, of := len(data)-sha256.Size, data[:max(0, len(data)-sha256.Size)]

@@ -20,16 +20,16 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// job is a process to run.
+// job describes a process to run.
 type job struct {
 	folder string
 	env    []string
-	within time.Duration // a process that takes longer hangs; default a minute
+	within time.Duration // time limit; default one minute
 	argv   []string
-	alone  bool // measure the peak memory of the process alone
+	alone  bool // measure the peak memory of this process only
 }
 
-// ran is how a process ended.
+// ran is the outcome of a process.
 type ran struct {
 	status         int // -1 if a signal ended it
 	stdout, stderr string
@@ -38,7 +38,7 @@ type ran struct {
 	hung           bool
 }
 
-// start runs a process to its end.
+// start runs a process and waits for it.
 func (t *trial) start(j job) ran {
 	if j.within == 0 {
 		j.within = time.Minute
@@ -66,8 +66,8 @@ func (t *trial) start(j job) ran {
 	return r
 }
 
-// measure runs a process for [trial.start] and writes its largest resident memory to a file. Linux counts the memory of
-// the process that starts it until then, so a small process starts it.
+// measure runs a process for [trial.start] and writes its peak resident memory to a file. Until
+// exec, Linux counts the memory of the parent process, so a small process starts it.
 func measure(args []string) {
 	runtime.LockOSThread() // Pdeathsig is sent when the thread ends
 	c := exec.Command(args[1], args[2:]...)
@@ -80,7 +80,7 @@ func measure(args []string) {
 	os.Exit(c.ProcessState.ExitCode())
 }
 
-// succeed runs a process that must succeed.
+// succeed runs a process and fails the test unless the process succeeds.
 func (t *trial) succeed(j job) ran {
 	t.Helper()
 	r := t.start(j)
@@ -90,7 +90,7 @@ func (t *trial) succeed(j job) ran {
 	return r
 }
 
-// build builds a program once, as make build does, but with the faults of tiles/atomicfile.
+// build builds a program once, like make build, but with fault injection in tiles/atomicfile.
 func (t *trial) build(pkg string, flags ...string) string {
 	to := filepath.Join(binaries, filepath.Base(pkg)+strings.ReplaceAll(strings.Join(flags, ""), "/", "-"))
 	if _, err := os.Stat(to); err == nil {
@@ -101,19 +101,19 @@ func (t *trial) build(pkg string, flags ...string) string {
 	return to
 }
 
-// crashed reports whether a process ended as no input and no fault may end it.
+// crashed reports whether a process hung, panicked or ended with a fatal error of the runtime.
 func (r ran) crashed() bool {
 	return r.hung || r.status == 2 && strings.Contains(r.stderr, "goroutine ") || strings.Contains(r.stderr, "panic:") ||
 		strings.Contains(r.stderr, "fatal error:")
 }
 
-// said returns the exit status and the end of standard error.
+// said returns the exit status and the last lines of standard error.
 func (r ran) said() string {
 	text := strings.TrimSpace(r.stderr)
 	return fmt.Sprintf("exit status %d: %s", r.status, text[max(0, len(text)-400):])
 }
 
-// folder makes the work folder anew, with files.
+// folder replaces the contents of the work folder by files.
 func (t *trial) folder(files map[string][]byte) string {
 	folder := filepath.Join(t.scratch, "work")
 	musttest.Do(t, os.RemoveAll(folder))
@@ -124,10 +124,10 @@ func (t *trial) folder(files map[string][]byte) string {
 	return folder
 }
 
-// varying are times, and charts of times.
+// varying matches times, and charts of times.
 var varying = regexp.MustCompile(`(?s)<svg.*?</svg>|[0-9.]+`)
 
-// contents returns the files of a folder, pages without their numbers.
+// contents returns the files of a folder, without the numbers in HTML pages.
 func contents(folder string) map[string][]byte {
 	files := map[string][]byte{}
 	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

@@ -14,7 +14,7 @@ var memoryPart = part{
 	about: "random commands, documents, kernels and -m; the system counts the peak. Also under ulimit -v",
 }
 
-// commands have D for random documents, and K for a random kernel.
+// commands are gram commands. D stands for random documents, K for a random kernel.
 var commands = []string{
 	"corpus -in D", "matrix -in D -kernel K -o out.npy", "matrix -in D -kernel K -o out.svm",
 	"train -in D -kernel K -c 1 -o out",
@@ -25,7 +25,7 @@ var commands = []string{
 	"grid -in D -kernel K -grid C=1,10",
 }
 
-// A run may be above -m by a quarter, and two of five runs may be above, because a busy machine delays the collector.
+// Peak memory may exceed -m by 25%, and in two of five runs by more (a busy CPU delays the GC).
 const (
 	slow     = 1.25
 	slowRuns = 2
@@ -51,7 +51,7 @@ func prepareMemory(t *trial) func(number int64) bool {
 	}
 }
 
-// within checks the peak of a run, and that a run which fails names memory.
+// within checks the peak memory of a run, and that a failing run mentions memory.
 func (t *trial) within(argv []string, limit int) {
 	t.count("settings", 1)
 	above := 0
@@ -76,9 +76,9 @@ func (t *trial) within(argv []string, limit int) {
 	}
 }
 
-// refused runs a command in an address space that may be too small, which it must report itself.
+// refused runs a command in a limited address space, in which it must succeed or report the limit.
 func (t *trial) refused(argv []string, limit int) {
-	space := 1<<10*1300 + limit<<10*t.r.IntN(4) // KiB; Go's runtime reserves some 1.2 GiB
+	space := 1<<10*1300 + limit<<10*t.r.IntN(4) // KiB; Go's runtime reserves about 1.2 GiB
 	argv = append([]string{"bash", "-c", fmt.Sprintf(`ulimit -v %d && exec "$@"`, space), "bash"}, argv...)
 	r := t.start(job{folder: t.folder(nil), argv: argv, within: 5 * time.Minute})
 	t.count("runs under ulimit -v", 1)
@@ -96,11 +96,11 @@ var growthPart = part{
 	about: "one dimension doubled at a time: the fitted exponents of CPU time and memory stay below the promised ones",
 }
 
-// dimension is a command whose size N grows.
+// dimension is a command whose size N is doubled repeatedly.
 type dimension struct {
 	name, args string
-	from       int     // the first of five sizes, each twice the one before
-	promised   float64 // the largest exponent of time and of memory
+	from       int     // the first of five sizes
+	promised   float64 // maximum exponent of time and of memory
 }
 
 var dimensions = []dimension{
@@ -117,7 +117,7 @@ var dimensions = []dimension{
 	{"folds", "cv -in synthetic:docs=400,terms=2000,length=40,classes=2 -kernel linear -c 1 -folds N", 3, 1},
 }
 
-// more is how far above its promise an exponent may be, because of caches and of other processes.
+// more is the tolerance of measured exponents, because of caches and other processes.
 const more = 0.35
 
 func prepareGrowth(t *trial) func(number int64) bool {
@@ -146,7 +146,7 @@ func prepareGrowth(t *trial) func(number int64) bool {
 	}
 }
 
-// smallest runs a command three times, and returns the smallest time and memory.
+// smallest runs a command up to three times, and returns the minimum time and memory.
 func (t *trial) smallest(argv []string) (best ran) {
 	for i := range 3 {
 		r := t.succeed(job{folder: t.folder(nil), argv: argv, within: 5 * time.Minute, alone: true})
@@ -154,15 +154,15 @@ func (t *trial) smallest(argv []string) (best ran) {
 			best = r
 		}
 		best.cpu, best.peak = min(best.cpu, r.cpu), min(best.peak, r.peak)
-		if r.cpu > 2*time.Second { // long enough to be sure
+		if r.cpu > 2*time.Second { // long enough for an accurate measurement
 			break
 		}
 	}
 	return best
 }
 
-// exponent fits y = a·2^(p·i) to the last three values by least squares of logarithms, which is the slope between the
-// ends, and returns p. In the first values what grows slower hides what grows faster.
+// exponent fits y = a·2^(p·i) to the last three values by least squares of the logarithms, and
+// returns p. In the first values slowly growing terms hide faster ones.
 func exponent(y []float64) float64 {
 	n := len(y)
 	return (math.Log2(y[n-1]) - math.Log2(y[n-3])) / 2

@@ -19,10 +19,10 @@ var solverPart = part{
 	about: "random problems of two classes, degenerate ones too, against the bound of duality and LIBSVM's objective",
 }
 
-// problem is one of two classes on a given matrix.
+// problem is a binary classification problem with a given kernel matrix.
 type problem struct {
 	Kind   string      `json:"-"`
-	K      [][]float64 // of values that float32 has
+	K      [][]float64 // rounded to float32
 	Y      []float64   // ±1
 	C      float64
 	Convex bool `json:"-"`
@@ -87,14 +87,14 @@ func (t *trial) draw() *problem {
 	return p
 }
 
-// solved is the objective of our coefficients, the duality gap, and the machine.
+// solved holds the dual objective of our coefficients, the duality gap, and the trained classifier.
 type solved struct {
 	objective, gap float64
 	machine        *solver.Machine
 }
 
-// solve trains a machine and computes in float64 its dual objective D and its primal objective P. By weak duality the
-// dual optimum D* is bounded by -P <= D* <= D (D is minimised).
+// solve trains a classifier and computes in float64 its dual objective D and its primal objective
+// P. By weak duality the optimum D* satisfies -P <= D* <= D (D is minimised).
 func (t *trial) solve(p *problem) (*solved, error) {
 	n := len(p.Y)
 	data := make([]float32, 0, n*n)
@@ -114,7 +114,7 @@ func (t *trial) solve(p *problem) (*solved, error) {
 		return nil, err
 	}
 	machine := trained.Machines[0]
-	values := make([]float64, n) // of the decision function, without rho
+	values := make([]float64, n) // of the decision function plus rho
 	var quadratic, linear float64
 	for s, i := range machine.Support {
 		linear += math.Abs(machine.Coef[s])
@@ -154,11 +154,11 @@ func prepareSolver(t *trial) func(number int64) bool {
 	}
 }
 
-// An objective may be above the optimum by the share closeEnough.
+// closeEnough bounds by how much an objective may exceed the optimum, as a fraction of it.
 const (
 	closeEnough    = 1e-5
 	tolerance      = 1e-7
-	problemsAtOnce = 25 // in a run of LIBSVM
+	problemsAtOnce = 25 // per run of LIBSVM
 )
 
 // judge checks the objective that the solver reports, and the duality gap.
@@ -170,7 +170,7 @@ func (t *trial) judge(p *problem, s *solved) {
 			s.machine.Objective, s.objective, s.machine.Gap)
 	}
 	if p.Convex && s.machine.Converged {
-		// If no condition is violated by more than the tolerance, no slack is wrong by more.
+		// Violations up to the tolerance change each slack variable by at most the tolerance.
 		relative := (s.gap - float64(len(p.Y))*p.C*tolerance) / max(math.Abs(s.objective), 1e-300)
 		t.raise("largest duality gap beyond n·C times the tolerance, as a share of the objective", relative)
 		if !(relative <= closeEnough) {
@@ -179,16 +179,16 @@ func (t *trial) judge(p *problem, s *solved) {
 	}
 }
 
-// answer is LIBSVM's: the dual objective of its coefficients, and whether its search ended.
+// answer contains the dual objective of LIBSVM's coefficients, and whether its search converged.
 type answer struct {
 	Objective float64
 	Ended     bool
 }
 
-// judgeAgainst checks that the objective isn't above LIBSVM's.
+// judgeAgainst checks that our objective doesn't exceed LIBSVM's.
 func (t *trial) judgeAgainst(p *problem, s *solved, of answer) {
 	if !p.Convex || !of.Ended || !s.machine.Converged {
-		return // several optima, or a search that didn't end
+		return // several optima, or no convergence
 	}
 	above := (s.objective - of.Objective) / max(math.Abs(of.Objective), 1e-300)
 	t.count("objectives compared with LIBSVM's", 1)

@@ -1,9 +1,9 @@
-// Command gramlab is gram with the learners of the papers that its kernels come from. It repeats
-// their experiments.
+// Command gramlab is gram with additional learners, from the papers that its kernels come from. It
+// also repeats the experiments of these papers.
 //
 //	gramlab COMMAND [flags]
 //
-// It is a module of its own: who uses gram doesn't build it.
+// It is a separate module, so that users of gram don't build it.
 package main
 
 import (
@@ -55,7 +55,7 @@ gramlab repro zhang-chen-lee -data DIR`,
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the whole program.
+// run runs the command line and returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	return backend.Run(program, args, stdout, stderr)
 }

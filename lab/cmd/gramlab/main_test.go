@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The command repro declares which of its flags name files. The help of commands and experiments fits on a screen.
+// The command repro declares which of its flags are file names. Help texts fit on one screen.
 func TestHelp(t *testing.T) {
 	clitest.FitsOnAScreen(t, "help", clitest.Helped(t, run, "help"))
 	for _, c := range program.Commands {
@@ -28,7 +28,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// What a command sets for the whole program ends with it: a bound of memory doesn't hold for the next.
+// The memory limit of one command doesn't apply to the next command of the process.
 func TestMemoryLimitEndsWithCommand(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	file := filepath.Join(t.TempDir(), "t.svm")

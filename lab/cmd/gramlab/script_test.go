@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// for -backend auto no job is too small for the GPU
+	// so that -backend auto uses the GPU even for small jobs
 	testscript.Main(m, clitest.Programs("gramlab", main, func() { backend.AutoSeconds = 0 }))
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Command is gramlab hyperbolic.
+// Command implements gramlab hyperbolic.
 var Command = &cli.Command{
 	Name:    "hyperbolic",
 	Summary: "the matrix of the hyperbolic kernel on sets of points, for train -kernel precomputed",
@@ -70,16 +70,16 @@ func (c *command) check() error {
 	return nil
 }
 
-// sample is the sets of points of a file.
+// sample holds the sets of points in a file.
 type sample struct {
 	points  int
-	columns []uint32 // of the coordinates
-	normals []Normal // by set
-	classes []string // by set
+	columns []uint32 // coordinates
+	normals []Normal // one per set
+	classes []string // one per set
 }
 
-// read reads points and estimates the distributions of their sets. columns are the coordinates, nil
-// for all with values.
+// read reads points and estimates the distribution of each set. columns are the coordinates; nil
+// selects all columns with values.
 func (c *command) read(ctx context.Context, path string, columns []uint32) (*sample, error) {
 	docs, err := corpus.Read(ctx, path, corpus.Options{Signed: true, GroupColumn: "qid", Workers: c.NumWorkers()})
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *command) read(ctx context.Context, path string, columns []uint32) (*sam
 	return s, nil
 }
 
-// result is the report of the command.
+// result is the report that the command prints.
 type result struct {
 	Points      int    `json:"points"`
 	Sets        int    `json:"sets"`
@@ -141,7 +141,7 @@ func (r *result) Describe(d *report.Document) {
 		r.File, report.Count(r.Rows), report.Count(r.Sets), report.Bytes(r.Bytes))
 }
 
-// stripe is the number of rows that are computed before they are written.
+// stripe is the number of rows computed before each write.
 const stripe = 256
 
 func (c *command) run(ctx context.Context, e *cli.Env) error {

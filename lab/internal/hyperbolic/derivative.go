@@ -9,13 +9,12 @@ type derivatives struct{ p, g []float64 }
 //
 //	g_m = (-d/dv)^m f / f,   f = exp(-r²/4t),  v = cosh r
 //
-// for m >= 0, r >= 0, t > 0, accurate to some m float64 ulp of g_m. It takes O(m²) operations.
+// for m >= 0, r >= 0, t > 0, with an error of about m float64 ulp of g_m, in O(m²) operations.
 //
-// Everything is kept in units of powers of v+1, which take all that is exponential in r with them:
-// p_i/i! is p[i]/(v+1)^(i+1), g_j/j! is (λ/(v+1))^j g[j]. The Taylor series of f about v has the
-// branch point -1 as its nearest singularity, so that p[i] is of moderate size for all i, while
-// g_j/j! goes like (p[0]/4t)^j/j! where t is small: λ = 1 + e p[0]/(4tm) keeps g[m] and all before
-// it within float64.
+// Values are scaled by powers of v+1, which cancel the exponential growth in r: p_i/i! is
+// p[i]/(v+1)^(i+1), and g_j/j! is (λ/(v+1))^j g[j]. The nearest singularity of the Taylor series of
+// f about v is the branch point -1, so all p[i] are of moderate size. For small t, g_j/j! grows
+// like (p[0]/4t)^j/j!; λ = 1 + e p[0]/(4tm) keeps g[0] to g[m] within float64.
 func (d *derivatives) log(m int, t, r float64) float64 {
 	if m == 0 {
 		return 0
@@ -44,9 +43,9 @@ func (d *derivatives) log(m int, t, r float64) float64 {
 //
 //	T(i+1) p[i+1] = (2i+1)(1+T)/2 p[i] - i p[i-1],   T p[1] = (1+T)/2 p[0] - 2
 //
-// Besides the solution that is wanted, which goes like 1/√i, the recurrence has one that grows like
-// T^-i. Forwards it is good while that doesn't count; otherwise the solution that is wanted is the
-// one that is left when it is run backwards from far enough with any start.
+// The wanted solution behaves like 1/√i; a second solution of the recurrence grows like T^-i. The
+// recurrence runs forwards while this growth is negligible. Otherwise it runs backwards from a
+// large index with arbitrary start values, which converges to the wanted solution.
 func (d *derivatives) legendre(m int, r float64) {
 	tanh := math.Tanh(r / 2)
 	t := tanh * tanh
