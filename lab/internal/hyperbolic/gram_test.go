@@ -13,24 +13,24 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// unit is the rounding to float32.
+// unit is the float32 rounding unit.
 const unit = 0x1p-24
 
 // eval returns the value at distance r in float64 without the table.
 func (h *Heat) eval(r float64) float64 { return math.Exp(h.kernel.Log(r) - h.shift) }
 
-// bound bounds |At - eval|: half a float32 ulp, the error of the table, and a few float64 ulp of
-// the terms, which are up to n²t/4 and r²/4t.
+// bound bounds |At - eval|: half a float32 ulp, the table's error, and a few float64 ulp of the
+// terms, which are up to n²t/4 and r²/4t.
 func (h *Heat) bound(r float64) float64 {
 	const ulp = 0x1p-52
-	const underflow = 0x1p-149 // rounding to float32
+	const underflow = 0x1p-149 // of float32
 	n, t := float64(h.kernel.n), h.kernel.t
 	off := 1e-12*(1+n) + 8*ulp*(r*r/(4*t)+n*n*t/4+math.Abs(h.shift)+n*math.Abs(math.Log(4*math.Pi*t)))
 	return h.eval(r)*(math.Expm1(off)+unit*math.Exp(off)) + underflow
 }
 
-// clouds draws sets of points in R^p about means, each set with its own deviation. Column 0 stays
-// empty.
+// clouds draws sets of points in R^p, each around its own mean and with its own deviation. Column 0
+// stays empty.
 func clouds(sets, p int, seed uint64) (*sparse.CSR, [][]int) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	m, members := &sparse.CSR{Cols: p + 1, Offsets: []int64{0}}, make([][]int, sets)
@@ -68,8 +68,8 @@ func gramOf(t *testing.T, h *Heat, workers int, x []Normal) *engine.Dense {
 	return k
 }
 
-// The kernel of H³ has the closed form K = (4πt)^(-3/2) r/sinh r exp(-t-r²/4t). Here the distance
-// of two sets is computed from sums over their points.
+// The kernel of H³ has the closed form K = (4πt)^(-3/2) r/sinh r exp(-t-r²/4t). This test computes
+// distances of sets from sums over their points.
 func TestThreeDimensions(t *testing.T) {
 	m, members := clouds(40, 2, 1)
 	mean, square, count := make([][2]float64, 40), make([]float64, 40), make([]float64, 40)
@@ -111,8 +111,8 @@ func TestThreeDimensions(t *testing.T) {
 	}
 }
 
-// Values are the definition's, rounded, in any dimension, with the same bits from any number of
-// workers and in both orders. For n > P no eigenvalue is negative but by rounding.
+// Values equal the rounded definition in any dimension, bit for bit for any number of workers and
+// in both orders. For n > P eigenvalues are nonnegative, up to rounding.
 func TestGram(t *testing.T) {
 	for _, c := range []struct {
 		time float64

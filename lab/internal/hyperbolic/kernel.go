@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// MaxDimension is the largest dimension of a space. For small t the g_j rise up to e^(n/2e) above
-// the last one, which is outside of float64 beyond n = 3,800. A value takes O(n²) operations, for
-// even n at every point of a quadrature.
+// MaxDimension is the largest supported dimension. For small t, g_0 to g_m can exceed g_m by a
+// factor of e^(n/2e), which overflows float64 for n > 3,800. A value takes O(n²) operations, for
+// even n at each point of a quadrature.
 const MaxDimension = 2000
 
 // Kernel is the heat kernel of Hⁿ of curvature -1 at one time. It is immutable and may be used
@@ -15,14 +15,14 @@ const MaxDimension = 2000
 type Kernel struct {
 	n, m     int     // n = 2m+1 or 2m+2
 	t        float64 // time
-	constant float64 // logarithm of what stands before exp(-r²/4t)
+	constant float64 // logarithm of the factors before exp(-r²/4t)
 }
 
-// Times within which the terms r²/4t and n²t/4 of ln K are float64 numbers, whatever r a distance
-// of float64 numbers is.
+// Range of times for which r²/4t and n²t/4 in ln K don't overflow float64 at any distance r of
+// float64 points.
 const minTime, maxTime = 1e-290, 1e290
 
-// New returns the heat kernel of Hⁿ, 1 <= n <= [MaxDimension], at a time t from 10⁻²⁹⁰ to 10²⁹⁰ in
+// New returns the heat kernel of Hⁿ, 1 <= n <= [MaxDimension], at time t from 10⁻²⁹⁰ to 10²⁹⁰ in
 // squared units of r.
 func New(n int, t float64) (*Kernel, error) {
 	if n < 1 || n > MaxDimension {
@@ -43,9 +43,9 @@ func New(n int, t float64) (*Kernel, error) {
 
 // Log returns ln K(t, r) for r >= 0.
 //
-// Accuracy: some n float64 ulp of 1, and a few of r²/4t and of n²t/4. It takes O(n²) operations for
-// odd n, and the same at each of some 20 to 300 points of a quadrature for even n; [Table] is for
-// many r.
+// Accuracy: about n float64 ulp of 1, plus a few ulp of r²/4t and of n²t/4. It takes O(n²)
+// operations for odd n, and as many at each of about 20 to 300 quadrature points for even n.
+// [Table] is faster for many r.
 func (k *Kernel) Log(r float64) float64 {
 	return k.constant - r*r/(4*k.t) + k.logFactor(r)
 }
@@ -59,8 +59,7 @@ func (k *Kernel) logFactor(r float64) float64 {
 	return k.logIntegral(func(s float64) float64 { return d.log(k.m+1, k.t, s) }, r, k.step())
 }
 
-// step returns the step of the quadrature in logIntegral: half the width of its integrand. See
-// there.
+// step returns the quadrature step of logIntegral: half the width of the integrand.
 func (k *Kernel) step() float64 { return 0.5 / math.Sqrt(1/(2*k.t)+float64(k.m+1)/2+0.5) }
 
 // logIntegral returns the logarithm of
@@ -72,17 +71,17 @@ func (k *Kernel) step() float64 { return 0.5 / math.Sqrt(1/(2*k.t)+float64(k.m+1
 //
 //	y² = 2 sinh((s+r)/2) sinh((s-r)/2),   s-r = q²/(s+r),   dy/dq = q sinh s/(2sy)
 //
-// So the integrand is even and analytic in a strip about the real axis, and falls like a Gaussian:
-// the trapezoidal rule converges geometrically. The widths are √(2t), of exp(-q²/4t), and some
-// √(2/(m+1)), of g, which goes like (1 + cosh s)^-(m+1). With half the width of the product for a
-// step the error of a Gaussian is e^(-8π²), and the nearest singularity, s = iπ, allows e^(-4π²). A
-// test holds it against other steps.
+// So the integrand is even, analytic in a strip around the real axis, and decays like a Gaussian:
+// the trapezoidal rule converges geometrically. The widths are √(2t), of exp(-q²/4t), and about
+// √(2/(m+1)), of g, which behaves like (1 + cosh s)^-(m+1). A step of half the width of the product
+// gives an error of e^(-8π²) for a Gaussian, and e^(-4π²) because of the nearest singularity, s =
+// iπ. TestQuadratureStep compares other steps.
 func (k *Kernel) logIntegral(logG func(s float64) float64, r, step float64) float64 {
-	slope := -math.Ln2 / 2 // ln dy/dq for q = 0, where it is √(sinh r/2r)
+	slope := -math.Ln2 / 2 // ln dy/dq at q = 0, where dy/dq = √(sinh r/2r)
 	if r > 0 {
 		slope = (logSinh(r) - math.Log(2*r)) / 2
 	}
-	// Terms are taken relative to the first one, the greatest up to a factor of moderate size.
+	// Terms are computed relative to the first, which is the largest up to a moderate factor.
 	first := logG(r) + slope
 	sum := 0.5
 	for i := 1; ; i++ {

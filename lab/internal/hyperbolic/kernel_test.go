@@ -18,8 +18,8 @@ var (
 	distances = []float64{0, 1e-5, 0.02, 0.3, 1, 2.2, 5, 9}
 )
 
-// Odd dimensions against equation (5) as it stands, with its derivatives in 3000 bits. cosh r is
-// exact here, so that r carries its rounding.
+// Odd dimensions agree with equation (5), with its derivatives computed in 3000 bits. cosh r is
+// exact here; r is rounded.
 func TestOddDimensions(t *testing.T) {
 	dimensions := []int{1, 3, 11, 61}
 	if testing.Short() {
@@ -43,7 +43,7 @@ func TestOddDimensions(t *testing.T) {
 	}
 }
 
-// The plane against the integral (6) with the substitution s = r + w², by Simpson's rule.
+// The plane agrees with the integral (6) after the substitution s = r + w², by Simpson's rule.
 func TestPlane(t *testing.T) {
 	for _, tm := range times4 {
 		k := kernel(t, 2, tm)
@@ -67,8 +67,8 @@ func TestPlane(t *testing.T) {
 	}
 }
 
-// Every dimension follows from the second one below it, even and odd alike: K_{n+2} = -exp(-nt)/(2π
-// sinh r) ∂K_n/∂r.
+// Each dimension, even or odd, follows from the dimension two below: K_{n+2} = -exp(-nt)/(2π sinh
+// r) ∂K_n/∂r.
 func TestRecursion(t *testing.T) {
 	for n := 1; n <= 12; n++ {
 		for _, tm := range times4 {
@@ -84,7 +84,7 @@ func TestRecursion(t *testing.T) {
 	}
 }
 
-// Heat isn't lost: K integrates to 1 over Hⁿ.
+// Heat is conserved: K integrates to 1 over Hⁿ.
 func TestMass(t *testing.T) {
 	for n := 1; n <= 13; n++ {
 		for _, tm := range times4 {
@@ -97,7 +97,7 @@ func TestMass(t *testing.T) {
 				}
 				return math.Exp(k.Log(r) + sphere + float64(n-1)*logSinh(r))
 			}
-			// Heat spreads at the speed n-1, and by √(2t) about that.
+			// The heat front moves at speed n-1 and has a width of √(2t).
 			top := 2*float64(n-1)*tm + 14*math.Sqrt(2*tm) + 3*math.Sqrt(2*tm*float64(n))
 			if mass := simpson(f, 0, top, 1000); !(math.Abs(mass-1) <= 1e-8) {
 				t.Errorf("n = %d, t = %v: the mass is %v, expected 1", n, tm, mass)
@@ -106,8 +106,8 @@ func TestMass(t *testing.T) {
 	}
 }
 
-// Equation (6) as it is printed, with √(4πt³) for (4πt)^(3/2), of the plane: its mass is 4π, not 1.
-// Its integral is taken with s = r + w², by Simpson's rule.
+// Equation (6) as printed, with √(4πt³) for (4πt)^(3/2), has mass 4π in the plane, not 1. The
+// integral uses s = r + w² and Simpson's rule.
 func TestPrintedPlane(t *testing.T) {
 	const tm = 0.5
 	mass := simpson(func(r float64) float64 {

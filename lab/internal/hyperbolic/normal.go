@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Normal is the spherical normal distribution N(Mean, Sigma² I) on R^p, p = len(Mean) >= 1, Sigma >
-// 0: a point of the hyperbolic space of dimension p+1.
+// Normal is the spherical normal distribution N(Mean, Sigma² I) on R^p with p = len(Mean) >= 1 and
+// Sigma > 0. It is a point of the hyperbolic space of dimension p+1.
 type Normal struct {
 	Mean  []float64
 	Sigma float64
@@ -21,15 +21,15 @@ type Normal struct {
 // Distance returns the hyperbolic distance of two distributions on the same space R^p, in units of
 // curvature -1,
 //
-//	cosh r = 1 + (‖μ-μ′‖²/2p + (σ-σ′)²) / 2σσ′,   which is   r = 2 arsinh √(that quotient/2)
+//	cosh r = 1 + (‖μ-μ′‖²/2p + (σ-σ′)²) / 2σσ′,   or   r = 2 arsinh √(that quotient/2)
 //
-// The Fisher distance is √(2p) r. The value has the same bits in either order. Source: Lafferty and
-// Lebanon, JMLR 6 (2005), §3.1; Ratcliffe, Foundations of Hyperbolic Manifolds (2019), theorem
+// The Fisher distance is √(2p) r. Both orders of the arguments give the same bits. Source: Lafferty
+// and Lebanon, JMLR 6 (2005), §3.1; Ratcliffe, Foundations of Hyperbolic Manifolds (2019), theorem
 // 4.6.1.
 func Distance(a, b Normal) float64 {
 	square := squaredDistance(a.Mean, b.Mean)
 	spread := a.Sigma - b.Sigma
-	// Both are divided by the larger deviation, so that no term leaves float64.
+	// Divide both by the larger deviation, so that no term overflows.
 	lo, hi := min(a.Sigma, b.Sigma), max(a.Sigma, b.Sigma)
 	across := math.Sqrt(square/float64(2*len(a.Mean))) / hi
 	return 2 * math.Asinh(math.Hypot(across, spread/hi)*(math.Sqrt(hi)/math.Sqrt(lo))/2)
@@ -54,11 +54,11 @@ func squaredDistance(a, b []float64) float64 {
 	return sum[0] + sum[1] + (sum[2] + sum[3])
 }
 
-// Fit returns the maximum-likelihood estimate from some rows of a matrix,
+// Fit returns the maximum-likelihood estimate from the given rows of a matrix,
 //
 //	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //
-// in the given columns, increasing. It fails if the points are equal, since σ must be positive.
+// in the given columns, ascending. It fails if the points are equal, because σ must be positive.
 func Fit(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 	n := Normal{Mean: make([]float64, len(columns))}
 	x := mat.NewDense(len(rows), len(columns), nil)
@@ -83,7 +83,7 @@ func Fit(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 		}
 	}
 	n.Sigma = math.Sqrt(sum / float64(len(rows)) / float64(len(columns)))
-	// The mean of equal points may be off by a rounding, which is no spread.
+	// The mean of equal points may have a rounding error, which isn't a deviation.
 	if !different || !(n.Sigma > 0) || math.IsInf(n.Sigma, 1) {
 		return n, fmt.Errorf("%d points without a spread, expected different points", len(rows))
 	}

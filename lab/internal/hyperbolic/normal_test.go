@@ -16,8 +16,8 @@ func random(r *rand.Rand, p int) Normal {
 	return n
 }
 
-// Straight up the distance is |ln σ/σ′|; in general it is the arcosh of the definition; and it is
-// the same bits in either order.
+// For equal means the distance is |ln σ/σ′|, in general the arcosh of the definition. Both orders
+// give the same bits.
 func TestDistance(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	for range 300 {
@@ -38,7 +38,7 @@ func TestDistance(t *testing.T) {
 		if got, want := Distance(a, up), math.Abs(math.Log(a.Sigma/b.Sigma)); !(math.Abs(got-want) <= 1e-14*(1+want)) {
 			t.Errorf("deviations %v and %v: distance %v, expected %v", a.Sigma, b.Sigma, got, want)
 		}
-		// Shifting and scaling the data changes nothing.
+		// The distance is invariant under shifts and scaling of the data.
 		scaled := func(n Normal) Normal {
 			m := Normal{Sigma: 8 * n.Sigma}
 			for _, v := range n.Mean {
@@ -50,7 +50,7 @@ func TestDistance(t *testing.T) {
 			t.Errorf("shifted and scaled, the distance %v becomes %v", got, moved)
 		}
 	}
-	// Near points keep their digits, far ones their range.
+	// Small distances keep their relative accuracy, and large distances don't overflow.
 	near := Normal{[]float64{1e-9, 0}, 1}
 	if got, want := Distance(Normal{[]float64{0, 0}, 1}, near), 0.5e-9; !(math.Abs(got-want) <= 1e-15*want) {
 		t.Errorf("near points have the distance %v, expected %v", got, want)
@@ -61,8 +61,8 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// The estimate of four corners of a square far from 0, in columns among others, and of points
-// without a spread.
+// The estimate is correct for four corners of a square far from 0 with other columns between, and
+// fails for points without a spread.
 func TestFit(t *testing.T) {
 	of := func(columns []uint32, points ...[]float32) (Normal, error) {
 		m := &sparse.CSR{Cols: 4, Offsets: []int64{0}}
@@ -88,7 +88,7 @@ func TestFit(t *testing.T) {
 			t.Errorf("%v have the estimate %v", points, n)
 		}
 	}
-	// Of many points, the estimate tends to what they were drawn from.
+	// For many points the estimate converges to the distribution that they were drawn from.
 	r := rand.New(rand.NewPCG(8, 8))
 	var points [][]float32
 	for range 20000 {

@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// The oracle of these tests: the derivatives of equation (5) by differences in so many digits that
-// they are exact in float64.
+// The oracle of these tests computes the derivatives of equation (5) by differences, with so many
+// digits that the results are exact in float64.
 
 const oracleBits = 3000
 
@@ -20,8 +20,8 @@ func times(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(oracleBit
 
 func over(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(oracleBits).Quo(a, b) }
 
-// arcosh returns ln(v + √(v²-1)) for v >= 1: k times 2 artanh of a small number, the logarithm of a
-// k-th root.
+// arcosh returns ln(v + √(v²-1)) for v >= 1. It takes a k-th root and multiplies the logarithm of
+// the root, 2 artanh of a small number, by k.
 func arcosh(v *big.Float) *big.Float {
 	root := func(x *big.Float) *big.Float { return new(big.Float).SetPrec(oracleBits).Sqrt(x) }
 	x := add(v, root(sub(times(v, v), real(1))))

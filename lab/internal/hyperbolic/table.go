@@ -15,12 +15,12 @@ type Table struct {
 	sum *pieces
 }
 
-// NewTable samples k from 0 to top, at 14 places per unit of r.
+// NewTable samples k from 0 to top, at 14 points per unit of r or more.
 func NewTable(k *Kernel, top float64) *Table { return &Table{k, newPieces(k.logFactor, top)} }
 
-// Log returns ln K(t, r) for r >= 0, from the kernel itself beyond the table.
+// Log returns ln K(t, r) for r >= 0. It calls the kernel if r is beyond the end of the table.
 //
-// Accuracy: that of [Kernel.Log] and 10⁻¹² (1+n).
+// Accuracy: the error of [Kernel.Log] plus 10⁻¹² (1+n).
 func (t *Table) Log(r float64) float64 {
 	v, ok := t.sum.at(r)
 	if !ok {
@@ -29,7 +29,7 @@ func (t *Table) Log(r float64) float64 {
 	return t.k.constant - r*r/(4*t.k.t) + v
 }
 
-// pieces is a function interpolated on intervals of equal width by Chebyshev polynomials.
+// pieces interpolates a function by Chebyshev polynomials on intervals of equal width.
 type pieces struct {
 	width float64
 	sum   [][degree + 1]float64
@@ -39,8 +39,8 @@ type pieces struct {
 // the error on intervals of width 1 falls by 12.5 with each degree, so 13 degrees reach 10⁻¹⁴.
 const degree = 13
 
-// newPieces interpolates f from 0 to top. It halves all intervals while the last coefficients are
-// too large.
+// newPieces interpolates f from 0 to top. It halves all intervals until the last coefficients are
+// small enough.
 func newPieces(f func(float64) float64, top float64) *pieces {
 	for width := 1.0; ; width /= 2 {
 		p := &pieces{width: width}
@@ -48,7 +48,7 @@ func newPieces(f func(float64) float64, top float64) *pieces {
 		for lo := 0.0; lo == 0 || lo < top; lo += width {
 			c := interpolate(f, lo, width)
 			p.sum = append(p.sum, c)
-			// The tolerance is above the rounding of f.
+			// The tolerance exceeds the rounding error of f.
 			good = good && math.Abs(c[degree])+math.Abs(c[degree-1]) <= 1e-13*(1+math.Abs(c[0]))
 		}
 		if good || width < 0x1p-6 {
@@ -57,8 +57,8 @@ func newPieces(f func(float64) float64, top float64) *pieces {
 	}
 }
 
-// interpolate returns the Chebyshev coefficients that take f's values at the degree+1 nodes of
-// [lo, lo+width].
+// interpolate returns the Chebyshev coefficients of the polynomial through f at the degree+1 nodes
+// of [lo, lo+width].
 func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]float64) {
 	const nodes = degree + 1
 	for i := range nodes {
@@ -72,7 +72,7 @@ func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]floa
 	return c
 }
 
-// at returns the value at r, by Clenshaw's recurrence, unless r is beyond the last piece.
+// at returns the value at r by Clenshaw's recurrence, or false beyond the last piece.
 func (p *pieces) at(r float64) (float64, bool) {
 	place := r / p.width
 	i := int(place)
@@ -89,8 +89,7 @@ func (p *pieces) at(r float64) (float64, bool) {
 }
 
 // Heat is the kernel K(t, r)/K(t, 0) on normal distributions, where r is their [Distance]. It is
-// positive definite if the dimension of the space is above that of the points. It may be used
-// concurrently.
+// positive definite if n exceeds the dimension p of the points. It may be used concurrently.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6).
 type Heat struct {
@@ -99,14 +98,14 @@ type Heat struct {
 	shift  float64 // ln K(t, 0)
 }
 
-// NewHeat makes a table for all distances among the distributions of x. It fails if n or t is out
-// of range.
+// NewHeat tabulates the kernel for all distances between the distributions x. It fails if n or t is
+// out of range.
 func NewHeat(t float64, n int, x []Normal) (*Heat, error) {
 	kernel, err := New(n, t)
 	if err != nil {
 		return nil, err
 	}
-	far := 0.0 // by the triangle inequality, no distance is above twice this
+	far := 0.0 // by the triangle inequality, distances are at most twice this
 	for _, y := range x {
 		far = max(far, Distance(x[0], y))
 	}
@@ -121,7 +120,7 @@ func (h *Heat) At(r float64) float32 {
 	return float32(math.Exp(h.table.Log(r) - h.shift))
 }
 
-// Rows writes the values of rows with columns to dst. Values are the same bits from any number of
+// Rows writes the values of rows with columns to dst. Values have the same bits for any number of
 // workers, and for (x, y) and (y, x).
 func (h *Heat) Rows(ctx context.Context, workers int, rows, columns []Normal, dst *engine.Dense) error {
 	return run.Tasks(ctx, workers, len(rows), func(ctx context.Context, _, i int) error {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A table is as good as the kernel, between its nodes and beyond its end, for dimensions and times
-// of every kind.
+// A table is as accurate as the kernel, between its nodes and beyond its end, for small and large
+// dimensions and times.
 func TestTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 2, 3, 4, 7, 10, 101, 102, 785} {
@@ -21,7 +21,7 @@ func TestTable(t *testing.T) {
 				at = append(at, 1.2*top*r.Float64())
 				v := at[min(i, len(at)-1)]
 				got, want := table.Log(v), k.Log(v)
-				// Besides the interpolation, the sum with the constant and r²/4t is rounded.
+				// Adding the constant and r²/4t causes a rounding error, too.
 				tol := 1e-12*float64(1+n) + 0x1p-51*(math.Abs(k.constant)+v*v/tm)
 				if err := math.Abs(got - want); !(err <= tol) {
 					t.Errorf("n = %d, t = %v, r = %v: ln K = %v, expected %v, error %.3g, tolerance %.3g", n, tm, v,
@@ -37,8 +37,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A function too rough for intervals of width 1 makes them narrower; one that no interval of
-// sensible width holds ends the search, too.
+// If a function is too rough for intervals of width 1, they become narrower. The halving also ends
+// for a function that no width can resolve.
 func TestTableHalves(t *testing.T) {
 	p := newPieces(func(r float64) float64 { return 1 / (0.01 + (r-0.7)*(r-0.7)) }, 2)
 	if !(p.width <= 0.125) {
@@ -53,7 +53,7 @@ func TestTableHalves(t *testing.T) {
 	newPieces(func(r float64) float64 { return math.Sin(1e9 * r) }, 1)
 }
 
-// Half, and two thirds, of the step give the same integral.
+// Half and two thirds of the step give the same integral.
 func TestQuadratureStep(t *testing.T) {
 	for _, n := range []int{2, 4, 10, 100, 1000} {
 		for _, tm := range []float64{1e-6, 1e-3, 0.05, 0.7, 12, 1e4, 1e12} {
@@ -78,7 +78,7 @@ func TestQuadratureStep(t *testing.T) {
 	}
 }
 
-// No dimension, time or distance makes an infinity or a NaN of a logarithm.
+// No dimension, time or distance gives an infinite or NaN logarithm.
 func TestExtremes(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 100, 401, MaxDimension - 1, MaxDimension} {
 		for _, tm := range []float64{1e-12, 1e-3, 1, 1e12} {

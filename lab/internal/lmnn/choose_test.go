@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// wrongs counts the documents that a model classifies wrongly.
+// wrongs counts the documents that a model misclassifies.
 func wrongs(t testing.TB, m *Model, c *corpus.Corpus) (count int) {
 	t.Helper()
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
@@ -24,8 +24,8 @@ func wrongs(t testing.TB, m *Model, c *corpus.Corpus) (count int) {
 	return count
 }
 
-// The iterations chosen are the first that err least, of trainings of their own that end after 1,
-// 2, 3, 4, 5, 6, 8, …; of few documents with many columns they err less than all there are.
+// Choose finds the same iterations as separate training runs of 1, 2, 3, 4, 5, 6, 8, … iterations.
+// With few documents of many columns fewer are misclassified than after all iterations.
 func TestChoose(t *testing.T) {
 	train, test := drawn(t, 60, 40, 3, 3), drawn(t, 150, 40, 3, 4)
 	got := musttest.Get(Choose(t.Context(), train, test, Settings{}, Options{Workers: 1}))(t)
@@ -45,7 +45,7 @@ func TestChoose(t *testing.T) {
 	if again, err := Choose(t.Context(), train, test, Settings{}, Options{Workers: 3}); err != nil || again != got {
 		t.Errorf("%+v from three workers, %+v from one: %v", again, got, err)
 	}
-	// where the search ends before, the end is looked at
+	// also evaluated if the search ends before 1, 2, 3, …
 	one, err := Choose(t.Context(), train, test, Settings{Iterations: 1}, Options{})
 	if err != nil || one.Iterations != 1 {
 		t.Errorf("%+v of one iteration: %v", one, err)

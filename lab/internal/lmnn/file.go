@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 )
 
-// Form describes a model's file.
+// Form describes the model file.
 var Form = archive.Format[Model]{
 	Package: "lmnn", Name: "gram lmnn ", Describe: describe, Validate: (*Model).Validate,
 }
@@ -35,6 +35,6 @@ func describe(f *archive.File, m *Model) {
 	archive.Array(f, "documents", &m.Documents, n, m.Columns)
 }
 
-// Write writes the model. The same model has the same bytes on every platform. It fails before it
+// Write writes the model. Equal models have equal bytes on every platform. It fails before it
 // writes anything if [Model.Validate] fails.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -32,7 +32,7 @@ func FuzzRead(f *testing.F) {
 	}, fitted(f))
 }
 
-// Distances may be great, but have to be numbers: of the nearest documents there is always one.
+// Distances may be very large but must be finite, so that a nearest document always exists.
 func TestGreatMetric(t *testing.T) {
 	m := fitted(t)
 	docs := &sparse.CSR{

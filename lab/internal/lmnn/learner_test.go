@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The documents held out to choose the iterations share no group with those for training.
+// No group has documents both in training and among those held out to choose the iterations.
 func TestDividedByGroups(t *testing.T) {
 	c := &corpus.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 91)}, Classes: []string{"a", "b"}}
 	for i := range 90 {

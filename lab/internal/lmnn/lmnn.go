@@ -5,11 +5,11 @@
 //	ε(L) = (1-μ) Σ_ij D(i, j) + μ Σ_ij Σ_l max(0, 1 + D(i, j) - D(i, l))
 //
 // over documents i, their targets j and all documents l of other classes. ε is convex in M = LᵀL.
-// The energy of a class for a document is the part of ε that the document would add, as i and as l,
-// if it were of that class. A prediction is the class with the smallest energy.
+// The energy of a class for a document is what the document would add to ε, as i and as l, if it
+// belonged to that class. The predicted class has the smallest energy.
 //
-// The search is L-BFGS in L, on the documents l in reach of a margin, which are updated from time
-// to time. Scaling the documents scales L, and doesn't change ε.
+// The search is L-BFGS in L over the documents l in reach of a margin; this set is updated after
+// each round. Scaling the documents scales L, and doesn't change ε.
 //
 // Source: Weinberger and Saul, Distance metric learning for large margin nearest neighbor
 // classification, JMLR 10 (2009).
@@ -32,13 +32,13 @@ const MaxColumns = 2000
 // maxTransform bounds the values of L, so that distances of float32 documents don't overflow.
 const maxTransform = 1e100
 
-// Settings are the parameters of a metric. The zero value works.
+// Settings are the parameters of a metric. The zero value uses the defaults.
 type Settings struct {
 	K         int     `param:"k" default:"3" min:"1" max:"100" help:"target neighbours"`
 	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"min. relative gain of a round"`
 
-	// Iterations is the maximum number of iterations; auto chooses it on one document in six.
+	// Iterations is the maximum number of iterations; auto chooses it on held-out documents.
 	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"iterations at most"`
 }
 
@@ -54,7 +54,7 @@ func (s Settings) resolve() (Settings, error) {
 	return s, nil
 }
 
-// Options are how a metric is computed. The zero value works.
+// Options configure a computation. The zero value uses the defaults.
 type Options struct {
 	Workers     int   // goroutines; default one per processor. Results don't depend on it
 	MemoryBytes int64 // memory limit, without the documents; default none
@@ -64,7 +64,7 @@ type Options struct {
 	Progress func(iterations, max int, value float64, near int64)
 }
 
-// fits returns an error if so many float64 numbers exceed the memory limit.
+// fits returns an error if this many float64 numbers exceed the memory limit.
 func (o Options) fits(what string, numbers int64) error {
 	return run.Fits(8*numbers, o.MemoryBytes, "lmnn: %s", what)
 }
@@ -73,7 +73,7 @@ func (o Options) fits(what string, numbers int64) error {
 type Model struct {
 	Settings Settings
 	Source   string   // the training corpus, as the user named it
-	Corpus   [32]byte // its digest
+	Corpus   [32]byte // digest of the training corpus
 	Classes  []string // names
 
 	Columns    int       // of documents

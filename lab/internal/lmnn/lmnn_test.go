@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// drawn makes a corpus of classes that differ in some coordinates, and not in one that is wide.
+// drawn makes a corpus of classes that differ in some coordinates; another one has large variance.
 func drawn(t testing.TB, n, d, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 9))
@@ -48,7 +48,7 @@ func trained(t testing.TB, c *corpus.Corpus, s Settings) *Model {
 	return m
 }
 
-// objective is ε of M by its definition, over all triples, with its gradient by M.
+// objective returns ε of M by its definition, over all triples, and its gradient with respect to M.
 func objective(m *Model, metric *mat.SymDense) (float64, *mat.SymDense) {
 	n, d := m.Rows(), m.Columns
 	s, _ := m.Settings.resolve()
@@ -85,7 +85,7 @@ func objective(m *Model, metric *mat.SymDense) (float64, *mat.SymDense) {
 	return sum, slope
 }
 
-// projected is the nearest matrix without eigenvalues below 0.
+// projected returns the nearest positive semidefinite matrix.
 func projected(a *mat.SymDense) *mat.SymDense {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
@@ -102,8 +102,8 @@ func projected(a *mat.SymDense) *mat.SymDense {
 	return out
 }
 
-// ε of L against a slow reference: projected gradient in M, in which ε is convex, over all triples,
-// with steps that shrink. Both values are of the same definition; it finds no less by 10⁻⁴.
+// ε of L against a slow reference: projected gradient descent in M, in which ε is convex, over all
+// triples with decreasing steps. The reference improves ε by at most 10⁻⁴.
 func TestAgainstProjectedGradient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the slow reference takes its time and runs alone")
@@ -139,8 +139,8 @@ func TestAgainstProjectedGradient(t *testing.T) {
 	}
 }
 
-// The gradient by L against differences, where ε has no kink near: its error is h², the rounding
-// 2⁻⁵²ε/h.
+// The gradient with respect to L agrees with differences, away from kinks of ε. The error is h²
+// plus the rounding error 2⁻⁵²ε/h.
 func TestGradient(t *testing.T) {
 	m := trained(t, drawn(t, 50, 3, 2, 2), Settings{Iterations: 1})
 	p := &problem{y: m.Labels, targets: m.Targets, k: 3, push: 0.5, workers: 2, soft: 0.5}
@@ -166,8 +166,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// A wide coordinate that says nothing hides the classes from the Euclidean metric, not from this
-// one; energies are what ε would have.
+// A coordinate with large variance and no information hides the classes from the Euclidean metric,
+// not from the learnt one. Energies agree with their definition.
 func TestPredict(t *testing.T) {
 	train, test := drawn(t, 300, 6, 3, 3), drawn(t, 200, 6, 3, 4)
 	m := trained(t, train, Settings{})
@@ -193,7 +193,7 @@ func TestPredict(t *testing.T) {
 	if err != nil || !slices.Equal(again.Class, p.Class) || !slices.Equal(again.Decisions[7], p.Decisions[7]) {
 		t.Errorf("other energies from one worker, %v", err)
 	}
-	// ε with a document added less ε, its targets being its nearest under the metric
+	// ε with the document less ε without it; its targets are the nearest documents under the metric
 	l := mat.NewDense(6, 6, m.Transform)
 	var z, x mat.Dense
 	z.Mul(wide(m.Documents, 6), l.T())
@@ -272,7 +272,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// One column, two documents of one class and one of another are enough; one of each aren't.
+// One column and two documents of one class plus one of another suffice; one of each class doesn't.
 func TestFewest(t *testing.T) {
 	c := &corpus.Corpus{Source: "few", Classes: []string{"a", "b"}}
 	var err error
@@ -283,7 +283,7 @@ func TestFewest(t *testing.T) {
 	c.Labels.Add(0)
 	c.Labels.Add(1)
 	m := trained(t, c, Settings{K: 1})
-	// 1/3 at L² = 1/3, where one loss has its kink, which is rounded off by 0.002/2, times push
+	// 1/3 at L² = 1/3, where one loss has its kink, which is smoothed by 0.002/2, times Push
 	if !(math.Abs(m.Value-1.0/3) <= 5e-4) {
 		t.Errorf("ε is %v, expected 1/3", m.Value)
 	}

@@ -10,26 +10,26 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// problem is ε on documents.
+// problem is the objective ε for given documents.
 type problem struct {
 	x       *mat.Dense // documents as rows
 	y       []int32
-	targets []int32 // k of each
+	targets []int32 // k per document
 	k       int
 	push    float64
 	workers int
 	soft    float64          // a loss below it is smoothed to loss²/(2 soft), others to loss - soft/2
 	room    int64            // maximum number of pairs in reach; 0 for no limit
 	near    [][]int32        // documents of other classes in reach of each document
-	slopes  [parts][]float64 // gradients by z
+	slopes  [parts][]float64 // gradients with respect to z, by part
 
 	// look, if not nil, is called with L after each iteration; its error ends the search.
 	look  func(ctx context.Context, iterations int, l []float64) error
 	ended error
 }
 
-// parts is the number of parts of the documents. Sums over parts are added in order, so that bits
-// don't depend on the number of workers.
+// parts is the number of parts of the documents. Sums over parts are added in a fixed order, so
+// that the bits don't depend on the number of workers.
 const parts = 16
 
 // each calls f for each part of the documents.
@@ -40,15 +40,15 @@ func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) erro
 	})
 }
 
-// told calls look after an iteration.
+// told calls look after an iteration, until look returns an error.
 func (p *problem) told(ctx context.Context, iterations int, l []float64) {
 	if p.look != nil && p.ended == nil {
 		p.ended = p.look(ctx, iterations, l)
 	}
 }
 
-// value returns ε on the pairs in reach at w, which is L row by row, and sets g to its gradient
-// 2 Σ c_ab (z_a - z_b)(x_a - x_b)ᵀ, with z = Lx and the weights c_ab of the squared distances in ε.
+// value returns ε at w, which is L row by row, for the pairs in reach. It sets g to the gradient 2
+// Σ c_ab (z_a - z_b)(x_a - x_b)ᵀ, with z = Lx and the weights c_ab of the squared distances in ε.
 func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	if p.ended != nil {
 		return 0, p.ended
@@ -138,7 +138,7 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	return sum, nil
 }
 
-// neighbours sets targets to the nearest documents of the same class by the rows of z; ties are
+// neighbours sets targets to the nearest documents of the same class, by the rows of z; ties are
 // broken by index.
 func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 	p.targets = make([]int32, len(p.y)*p.k)
@@ -160,7 +160,7 @@ func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 	})
 }
 
-// nearest are the smallest of the distances offered, the first of equals.
+// nearest holds the smallest distances seen so far; of equal ones the first.
 type nearest struct {
 	at       []int32 // -1 for none
 	distance []float64

@@ -11,9 +11,9 @@ import (
 )
 
 // Predict classifies documents. Decision values are negative energies, -Inf for classes without
-// documents. Values in columns that training documents didn't have are ignored. The result has the
-// same bits for any number of workers. It fails if memory doesn't suffice, and within a second
-// after ctx is done.
+// documents. Columns without values in the training documents are ignored. The result has the same
+// bits for any number of workers. It fails if memory doesn't suffice, and within a second after ctx
+// is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	n := docs.Rows()
 	out := &model.Prediction{Decisions: make([][]float64, n), Class: make([]int, n)}
@@ -62,14 +62,14 @@ func (m *Model) PredictBytes(documents int) int64 {
 // predictingNumbers returns the number of float64 values that Predict keeps in memory.
 func predictingNumbers(rows, tests, columns int) int64 { return 2 * int64(rows+tests) * int64(columns) }
 
-// energy computes the energies of one document after the other.
+// energy computes energies, one document at a time.
 type energy struct {
 	m         *Model
 	s         Settings
 	margins   []float64 // 1 + distance of each target; -Inf for none
 	distances []float64
 	own       []*nearest // by class
-	pushed    []float64  // by class: losses of its documents because of this one
+	pushed    []float64  // by class: increase of its documents' losses because of this document
 }
 
 func newEnergy(m *Model, s Settings, margins []float64) *energy {
@@ -83,7 +83,7 @@ func newEnergy(m *Model, s Settings, margins []float64) *energy {
 	return e
 }
 
-// of returns the negative energies of a document, and the class of the largest.
+// of returns the negative energies of a document, and the predicted class.
 func (e *energy) of(x []float64, z *mat.Dense) (values []float64, class int) {
 	for c := range e.own {
 		e.own[c].reset()

@@ -8,13 +8,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Products with L take minutes for many documents, and gonum has no context, so they are computed
-// in pieces. gonum adds in blocks of blasBlock, and without blocks if there are fewer than four
-// blocks of results. Pieces respect both, so that they have the bits of the whole product.
+// Products with L take minutes for many documents, and gonum takes no context, so they are computed
+// in pieces. gonum sums in blocks of blasBlock, but without blocks if the result has fewer than
+// four blocks. Pieces respect both rules, so that they give the bits of the whole product.
 const blasBlock = 64
 
-// pieces divides n documents of d columns at multiples of blasBlock, and calls f for each piece. It
-// checks ctx before each.
+// pieces divides n documents of d columns at multiples of blasBlock and calls f for each piece. It
+// checks ctx before each call.
 func pieces(ctx context.Context, n, d int, f func(lo, hi int)) error {
 	size := blasBlock
 	if d <= 3*blasBlock {

@@ -23,7 +23,7 @@ func normal(n, d int, seed uint64) *mat.Dense {
 	return out
 }
 
-// Products by pieces have the bits of one.
+// Products computed in pieces have the same bits as a single product.
 func TestPieces(t *testing.T) {
 	for _, d := range []int{1, 3, 63, 64, 65, 130, 192, 193, 260} {
 		for _, n := range []int{1, 63, 65, 130, 255, 256, 511, 512, 515, 900} {
@@ -33,7 +33,7 @@ func TestPieces(t *testing.T) {
 			slope.Mul(a.T(), x)
 			z, err := under(t.Context(), x, l)
 			g := make([]float64, d*d)
-			g[0] = 7 // what is there before doesn't count
+			g[0] = 7 // previous values are overwritten
 			musttest.Do(t, errors.Join(err, gather(t.Context(), g, a, x)))
 			if !mat.Equal(z, &want) || !slices.Equal(g, slope.RawMatrix().Data) {
 				t.Errorf("%d documents of %d columns: other bits", n, d)
@@ -42,7 +42,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// soon is a context that ends once it was looked at so often.
+// soon is a context that is done after a number of calls of Err.
 type soon struct {
 	context.Context
 	left int
@@ -55,8 +55,8 @@ func (c *soon) Err() error {
 	return nil
 }
 
-// A product looks at its context each time that it has taken fewer than 2·256·192² or 2·64 d²
-// multiply-adds, half a thousand million for the most columns there may be.
+// Products check their context at least every 2·256·192² or 2·64 d² multiply-adds, which is half a
+// billion for the maximum number of columns.
 func TestProductsEnd(t *testing.T) {
 	for _, c := range []struct{ n, d, looks int }{{2600, 3, 10}, {2600, 192, 10}, {2600, 193, 40}} {
 		x, l := mat.NewDense(c.n, c.d, nil), mat.NewDense(c.d, c.d, nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Blocks lose nobody who is in reach: against all pairs, one after the other, of documents about 0
-// and far from it, where limits are those of other pairs' distances, so that rounding decides.
+// reach finds exactly the same documents as a loop over all pairs, near 0 and far from it. Limits
+// equal distances of other pairs, so that rounding decides.
 func TestReach(t *testing.T) {
 	for _, shape := range [][2]int{{2, 1}, {63, 3}, {64, 8}, {65, 17}, {1000, 5}, {2200, 40}} {
 		n, d := shape[0], shape[1]

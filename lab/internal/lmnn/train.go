@@ -13,20 +13,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Number of iterations before the pairs in reach are updated, at first and at most. The metric
+// Number of iterations before the pairs in reach are updated: initial and maximum. The metric
 // changes most at the beginning.
 const (
 	firstIterations = 2
 	roundIterations = 30
 )
 
-// Train learns a metric from a corpus of vectors with few columns. Documents without a class, or
-// with several, are ignored. The result has the same bits for any number of workers. There are
-// about ten rounds, each in time quadratic in the number of documents. Memory is 21 times the
-// documents and 22 times L in float64, and 4 bytes for each pair in reach.
+// Train learns a metric from a corpus of vectors with few columns. Documents that don't have
+// exactly one class are ignored. The result has the same bits for any number of workers. Training
+// takes about ten rounds, each quadratic in the number of documents. Memory is 21 times the
+// documents plus 22 times L in float64, plus 4 bytes per pair in reach.
 //
-// It fails for settings out of range, more than MaxColumns columns, fewer than two classes, no
-// class of two documents, and within a second after ctx is done.
+// It fails if settings are out of range, for more than MaxColumns columns, for fewer than two
+// classes, if no class has two documents, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	p, m, by, err := prepare(ctx, c, s, o, 0)
 	if err != nil {
@@ -39,8 +39,8 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return m, nil
 }
 
-// prepare returns ε on the documents of a corpus that have one class, scaled by a factor, and a
-// model with L = 1. tests is the number of documents that are predicted during the training.
+// prepare returns ε for the documents of a corpus with exactly one class, scaled by the factor by,
+// and a model with L = 1. tests is the number of documents that are classified during training.
 func prepare(
 	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
 ) (_ *problem, _ *Model, by float64, _ error) {
@@ -95,7 +95,7 @@ func prepare(
 	return p, m, by, nil
 }
 
-// single returns the documents that have one class, and their classes.
+// single returns the documents with exactly one class, and their classes.
 func single(c *corpus.Corpus) (rows []int, labels []int32) {
 	for i := range c.Documents.Rows() {
 		if of := c.Labels.Of(i); len(of) == 1 {
@@ -111,11 +111,11 @@ func trainingNumbers(rows, columns int) int64 {
 	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
 }
 
-// somePairs is the number of pairs in reach for each document that memory must suffice for.
+// somePairs is the number of pairs in reach per document for which memory is reserved.
 const somePairs = 100
 
-// Bytes returns the memory of Train with 100 pairs in reach for each document, or of Choose if
-// there are tests. The number of pairs isn't known before.
+// Bytes returns the memory of Train with 100 pairs in reach per document, or of Choose if tests >
+// 0. The number of pairs isn't known in advance.
 func Bytes(documents, tests, columns int) int64 {
 	numbers := trainingNumbers(documents, columns)
 	if tests > 0 {
@@ -133,8 +133,8 @@ func scaled(l []float64, by float64) []float64 {
 	return out
 }
 
-// scale returns the factor for which targets have a mean squared distance of 4, so that a margin of
-// 1 is neither negligible nor dominant.
+// scale returns the factor that gives targets a mean squared distance of 4, so that a margin of 1
+// is neither negligible nor dominant.
 func (p *problem) scale() float64 {
 	sum, count := 0.0, 0.0
 	for t, j := range p.targets {
@@ -149,11 +149,11 @@ func (p *problem) scale() float64 {
 	return 1
 }
 
-// soft are the widths over which the kinks of ε are smoothed, one after the other, because L-BFGS
-// stops too early at kinks.
+// soft holds the widths over which the kinks of ε are smoothed, in turn, because L-BFGS stops too
+// early at kinks.
 var soft = []float64{1, 0.2, 0.05, 0.01, 0.002}
 
-// learn finds L, from m.Transform.
+// learn minimises ε, starting from m.Transform.
 func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
 	gradient := make([]float64, len(m.Transform))
 	exact := func() (float64, error) {
@@ -175,8 +175,8 @@ func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
 	return err
 }
 
-// rounds makes rounds of L-BFGS on the pairs in reach. A round after which ε is larger, because
-// other pairs have come into reach, is undone; the next rounds are shorter and reach further.
+// rounds runs rounds of L-BFGS over the pairs in reach. If ε is larger after a round, because other
+// pairs have come into reach, the round is undone; the next rounds are shorter and reach further.
 func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 	slack, most := 1.0, roundIterations
 	if m.Iterations == 0 {
@@ -206,8 +206,8 @@ func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
 			return err
 		}
 		if found.Gradient == 0 && found.Iterations > 0 {
-			// With one column, the first step of length 1 leads to L = 0, where the gradient is 0: halve
-			// it.
+			// With one column, a first step of length 1 leads to L = 0, where the gradient is 0; so
+			// halve L.
 			for i, v := range m.Transform {
 				next[i] = v / 2
 			}
