@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/width"
 )
 
-// If the context is done, long work returns its error before it allocates what the work takes.
+// If the context is already done, long functions return its error before they allocate much memory.
 func TestEnded(t *testing.T) {
 	read := func(source string) *corpus.Corpus {
 		return musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)

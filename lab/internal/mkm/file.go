@@ -10,8 +10,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/lmnn"
 )
 
-// Form describes a model's file. Layers, and a classifier that is a model, are files within the
-// file.
+// Form describes the model file. Layers, metrics and SVMs are nested files.
 var Form = archive.Format[Model]{
 	Package: "mkm", Name: "gram mkm ", Describe: describe, Validate: (*Model).Validate,
 }
@@ -59,7 +58,7 @@ func describe(f *archive.File, m *Model) {
 }
 
 // describeLayers describes the headers of layers, and returns a function that describes their
-// bytes.
+// contents.
 func describeLayers(f *archive.File, to *[]*Layer) (nest func()) {
 	var layers []archive.Inner
 	for _, l := range *to {
@@ -99,7 +98,7 @@ func describeSettings(f *archive.File, s *Settings) {
 	f.Optional("seed", &s.Seed)
 }
 
-// layerForm describes the file of a layer.
+// layerForm describes the nested file of a layer.
 var layerForm = archive.Format[Layer]{
 	Package: "mkm", Name: "gram mkm layer ",
 	Validate: func(l *Layer) error { return l.validate(0) },
@@ -115,6 +114,6 @@ var layerForm = archive.Format[Layer]{
 	},
 }
 
-// Write writes the model. The same model has the same bytes on every platform. It fails before it
+// Write writes the model. Equal models have equal bytes on every platform. It fails before it
 // writes anything if [Model.Validate] fails.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// trained is a model of each kind, of two layers, and one of text.
+// trained returns models of each kind without and with two layers, and a text model.
 func trained(t testing.TB) (models []*Model) {
 	t.Helper()
 	c := drawn(t, 40, 4, 2, 8)

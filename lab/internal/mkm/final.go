@@ -21,7 +21,7 @@ func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err
 		Origin: archive.OriginOf(t.c, t.digest), Settings: t.s, Choices: slices.Clone(t.choices[:l+1]),
 	}
 	m.Documents = lv.n
-	for i := range m.Choices { // without steps of other models of the path
+	for i := range m.Choices { // only Choices[l].Steps belongs to this model
 		if c := &m.Choices[i]; i < l || f != Metric {
 			c.Steps, c.StepsWrong = 0, 0
 		}
@@ -74,7 +74,7 @@ func (t *training) metric(lv *level) lmnn.Options {
 	}
 }
 
-// steps chooses the iterations of a metric on the documents held out.
+// steps chooses the iterations of a metric on the held-out documents.
 func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 	test := t.corpus(lv.gather(lv.n, len(lv.y)).csr(), lv.y[lv.n:], len(lv.y)-lv.n)
 	found, err := lmnn.Choose(ctx, t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), test, lmnn.Settings{}, t.metric(lv))
@@ -86,10 +86,10 @@ func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
 	return err
 }
 
-// prices are the values of C to try, in multiples of 1 / mean k(x, x).
+// prices are the candidates for C, in multiples of 1 / mean k(x, x).
 var prices = []float64{1, 10, 100}
 
-// price chooses C on the documents held out, the smallest of equals.
+// price chooses C on the held-out documents; ties go to the smallest.
 func (t *training) price(ctx context.Context, lv *level) (best float64, err error) {
 	train, test := t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), lv.gather(lv.n, len(lv.y)).csr()
 	least := math.MaxInt
@@ -125,7 +125,7 @@ func (t *training) price(ctx context.Context, lv *level) (best float64, err erro
 	return best, err
 }
 
-// machines calls train with a problem, settings without C, and 1 / mean k(x, x).
+// machines calls train with an SVM problem, settings without C, and 1 / mean k(x, x).
 func (t *training) machines(
 	ctx context.Context, lv *level, c *corpus.Corpus, train func(*svm.Problem, svm.Settings, float64) error,
 ) error {
@@ -155,14 +155,14 @@ func (t *training) machines(
 	return train(p, svm.Settings{Kernel: k, Scheme: solver.OneVsRest, Seed: t.s.Seed}, 1/mean)
 }
 
-// Nearest has the documents of which the K nearest vote.
+// Nearest holds the training documents of a classifier by K nearest neighbours.
 type Nearest struct {
 	K        int
 	Features []float32 // row by row
 	Labels   []int32
 }
 
-// classes returns the classes of documents.
+// classes returns the predicted classes of documents.
 func (q *Nearest) classes(ctx context.Context, x table, o Options) ([]int32, error) {
 	own := table{q.Features, x.cols}
 	return width.Classify(ctx, width.Set{Features: own.dense(), Labels: q.Labels}, x.dense(), x.cols, q.K,

@@ -16,12 +16,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Layer is a fitted layer. A document t in the features below has the features
-// Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], w = len(Offsets), over the documents x of Base.
+// Layer is a fitted layer. It maps a document t, in the features below, to the features Σ_j k(t,
+// xⱼ) Map[j·w + i] - Offsets[i], w = len(Offsets), over the documents x of Base.
 type Layer struct {
 	Kernel     string
 	Embedder   *sparse.Embedder
-	Base       *sparse.CSR // documents of the features below
+	Base       *sparse.CSR // in the features below
 	Map        []float64   // row by row
 	Offsets    []float64
 	Components []int32 // principal component of each feature, counted from 0, the most informative first
@@ -31,17 +31,17 @@ type Layer struct {
 // Width returns the number of features.
 func (l *Layer) Width() int { return len(l.Offsets) }
 
-// some is the number of documents that are projected at a time.
+// some is the number of documents that are projected together.
 const some = 4096
 
-// fitted is a layer before features are selected.
+// fitted is a layer before selection.
 type fitted struct {
 	*Layer
 	features []float32 // of all documents, row by row
 }
 
 // fit fits a layer to the first n documents of x, and computes the features of all documents. rows
-// are their numbers in the corpus.
+// are the indices of the documents in the corpus.
 func (t *training) fit(
 	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int, rows []int,
 ) (_ *fitted, err error) {
@@ -50,7 +50,7 @@ func (t *training) fit(
 		var value *sparse.ValueError
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case level == 1 && errors.As(err, &value): // of a document of the corpus
+		case level == 1 && errors.As(err, &value): // the row index refers to x
 			value.Row = rows[value.Row]
 			err = fmt.Errorf("mkm: layer 1, %s: %w", spec, err)
 		case errors.As(err, &value):
@@ -78,7 +78,7 @@ func (t *training) fit(
 	return out, nil
 }
 
-// find finds the components of a layer. The caller closes the engine.
+// find computes the components of a layer. The caller closes the engine.
 func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int) (_ *running, err error) {
 	first := run.Numbers(0, n)
 	l := &Layer{Kernel: k.String(), Embedder: k.Embedding().Fit(x.SelectRows(first))}
@@ -135,7 +135,7 @@ func (t *training) base(n int) []int {
 	return base
 }
 
-// keep returns the layer with some of the features, in the given order.
+// keep returns the layer with only the given features, in that order.
 func (l *Layer) keep(columns []uint32) *Layer {
 	out := *l
 	out.Map, out.Offsets, out.Components = make([]float64, 0, l.Base.Rows()*len(columns)), nil, nil
@@ -165,7 +165,7 @@ type running struct {
 	workers int
 }
 
-// open prepares a layer. The caller closes its engine.
+// open prepares a layer for use. The caller closes its engine.
 func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
 	k, err := kernel.Parse(l.Kernel)
 	if err != nil {

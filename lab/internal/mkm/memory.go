@@ -21,7 +21,7 @@ func (o Options) tell(stage string, level int, done, total int64) {
 	}
 }
 
-// chosen reports a choice.
+// chosen calls Options.Chosen.
 func (t *training) chosen(c Choice) {
 	if t.o.Chosen != nil {
 		defer run.Rethrow("mkm: Options.Chosen")
@@ -29,8 +29,8 @@ func (t *training) chosen(c Choice) {
 	}
 }
 
-// held returns the memory of a training run without its stages: documents, features of two levels,
-// models.
+// held returns the memory that a training run holds between stages: documents, features of two
+// levels, and models.
 func (t *training) held(models int64) int64 {
 	return 2*t.c.Documents.Bytes() + 20*int64(len(t.y))*int64(t.s.widest()) + models
 }
@@ -47,8 +47,8 @@ func (t *training) left(stage int64) int64 {
 	return max(t.o.MemoryBytes-t.held(models)-stage, 1)
 }
 
-// bytes returns the memory of a training run, without pairs of documents in reach of a margin: the
-// maximum over its stages, level by level, with the models that exist by then.
+// bytes returns the memory of a training run without pairs of documents in reach of a margin. It is
+// the maximum over the stages, level by level, each with the models that exist by then.
 func (t *training) bytes() (most int64) {
 	n, docs, workers := len(t.y), t.c.Documents, run.Workers(t.o.Workers)
 	b := min(n, t.s.Base)
@@ -57,7 +57,7 @@ func (t *training) bytes() (most int64) {
 		lengths[i] = docs.Offsets[i+1] - docs.Offsets[i]
 	}
 	slices.Sort(lengths)
-	values := int64(0) // of the longest documents, which may be those of Base
+	values := int64(0) // of the longest documents, which could all be in Base
 	for _, length := range lengths[n-b:] {
 		values += length
 	}
@@ -109,5 +109,5 @@ func (t *training) bytes() (most int64) {
 	return most
 }
 
-// dense returns the size of a sparse matrix without zeros.
+// dense returns the size of a sparse matrix without zero values.
 func dense(rows, columns int) int64 { return 8 * (int64(rows)*int64(columns) + int64(rows) + 1) }

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// What a training and a prediction say before the work is enough for all of it, however many layers
-// and classifiers, and with a byte less they don't begin.
+// The memory computed in advance suffices for training and prediction with any number of layers and
+// classifiers. With one byte less, neither begins.
 func TestMemoryIsKnownBefore(t *testing.T) {
 	c := drawn(t, 300, 40, 5, 3)
 	two := []string{"arccos:n=1", "rbf:gamma=1"}
@@ -62,7 +62,7 @@ func TestMemoryIsKnownBefore(t *testing.T) {
 	}
 }
 
-// The heap of a training stays within what it says, for a size at which this is most of it.
+// The heap of a training run stays within its computed memory; at this size data dominate the heap.
 func TestMemoryIsEnough(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -78,7 +78,7 @@ func TestMemoryIsEnough(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	most, stages := int64(0), map[string]bool{}
 	_, err := Train(t.Context(), c, s, Options{MemoryBytes: memory.Need, Workers: 2, Progress: func(p run.Progress) {
-		runtime.GC() // what is reachable: how much garbage there is depends on what else the machine does
+		runtime.GC() // count reachable memory only, because the amount of garbage varies
 		runtime.ReadMemStats(&now)
 		if held := int64(now.HeapAlloc) - int64(before.HeapAlloc); held > most {
 			most = held

@@ -24,7 +24,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// drawn draws vectors of some classes: centres, and as many columns of noise as of meaning.
+// drawn draws vectors of several classes: half of the columns depend on the class, half are noise.
 func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -58,7 +58,7 @@ func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
 	return c
 }
 
-// One layer without selection, classified by neighbours, is kernel PCA and k-NN.
+// One layer without selection, classified by neighbours, equals kernel PCA followed by k-NN.
 func TestOneLayerIsComponentsAndNeighbours(t *testing.T) {
 	c := drawn(t, 150, 8, 3, 1)
 	known, others := c.Select(span(0, 100)), c.Select(span(100, 150))
@@ -88,7 +88,7 @@ func TestOneLayerIsComponentsAndNeighbours(t *testing.T) {
 			wrong++
 		}
 	}
-	if wrong > 20 { // by chance 33
+	if wrong > 20 { // 33 expected by chance
 		t.Errorf("%d errors on 50 documents that differ", wrong)
 	}
 	if m.Columns != nil || m.Choices[0].Documents != 0 || m.Layers[0].Width() != 7 {
@@ -96,7 +96,7 @@ func TestOneLayerIsComponentsAndNeighbours(t *testing.T) {
 	}
 }
 
-// A metric has the iterations that were asked for, which none are chosen for.
+// If Steps is set, the metric has this number of iterations, and nothing is chosen.
 func TestSteps(t *testing.T) {
 	m := musttest.Get(Train(t.Context(), drawn(t, 60, 8, 3, 1), Settings{Widths: []int{4}, Steps: 3}, Options{}))(t)
 	if m.Metric.Iterations != 3 || m.Choices[0].Steps != 0 || m.Choices[0].Documents != 0 {
@@ -107,7 +107,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Any number of workers makes the same model, and a path the models of Train.
+// The number of workers doesn't change the model. The models of a path equal those of Train.
 func TestSameModels(t *testing.T) {
 	c := drawn(t, 140, 12, 3, 2)
 	s := Settings{Layers: []string{"arccos:n=0", "rbf:gamma=1"}, Components: 25, Base: 60, Seed: 9}
@@ -152,11 +152,11 @@ func TestSameModels(t *testing.T) {
 	}
 }
 
-// Models predict together as alone also where they share columns, but no layers.
+// Joint and separate predictions are equal if models share columns but no layers.
 func TestPredictAllOfOthers(t *testing.T) {
 	c := drawn(t, 60, 6, 2, 5)
 	for i := range c.Labels.IDs {
-		c.Labels.IDs[i] = int32(i % 2) // so that a document's nearest one alone tells its class
+		c.Labels.IDs[i] = int32(i % 2) // so that only a document's nearest neighbour, itself, determines its class
 	}
 	var models []*Model
 	for _, kernel := range []string{"arccos:n=0", "rbf:gamma=0.1"} {
@@ -183,7 +183,7 @@ func TestPredictAllOfOthers(t *testing.T) {
 	}
 }
 
-// Odd corpora have a clear error, or a machine.
+// Unusual corpora give a clear error or a model.
 func TestOddDocuments(t *testing.T) {
 	same := musttest.Get(sparse.FromDense(12, 2, slicesOf(12, 1, 2)))(t)
 	none := &sparse.CSR{Cols: 2, Offsets: make([]int64, 13)}
@@ -229,7 +229,7 @@ func TestOddDocuments(t *testing.T) {
 			t.Errorf("%s: %v, expected %q", name, err, try.want)
 		}
 	}
-	// Copies of documents and columns of nothing change no more than the copies' votes.
+	// Duplicate documents and empty columns cause no error.
 	c := drawn(t, 60, 4, 2, 8)
 	c.Documents.Cols = 9
 	twice := c.Select(append(span(0, 60), span(0, 60)...))
@@ -247,9 +247,9 @@ func TestOddDocuments(t *testing.T) {
 	}
 }
 
-// Where all features pass, or so many, those that only all documents together have pass, too: here
-// there are as many components as documents, less one, and fewer of the documents that choosing is
-// fitted to.
+// If all features are selected, or at least as many as there are, then those that only exist with
+// all documents are selected, too. Here there are as many components as documents, less one, so
+// fewer without held-out documents.
 func TestAllOfAllDocuments(t *testing.T) {
 	c := drawn(t, 24, 40, 3, 1)
 	for name, s := range map[string]Settings{"whole": {Whole: true}, "widths": {Widths: []int{30, 23}}} {
@@ -271,7 +271,7 @@ func slicesOf(n int, values ...float32) (out []float32) {
 	return out
 }
 
-// Training ends within a second of its context, and within its memory.
+// Training ends after cancellation, and fails if memory doesn't suffice.
 func TestCancelAndMemory(t *testing.T) {
 	c := drawn(t, 500, 40, 5, 3)
 	s := Settings{Layers: []string{"arccos:n=1", "arccos:n=1"}, Base: 300}
@@ -295,7 +295,7 @@ func TestCancelAndMemory(t *testing.T) {
 	}
 }
 
-// Features of documents that a layer was fitted to have the scale that is promised.
+// The features of the documents that a layer was fitted to have a mean square of 1.
 func TestScale(t *testing.T) {
 	c := drawn(t, 90, 6, 3, 4)
 	m := musttest.Get(Train(t.Context(), c, Settings{
@@ -304,13 +304,13 @@ func TestScale(t *testing.T) {
 	p := &predictor{}
 	z := musttest.Get(p.features(t.Context(), m, c.Documents))(t)
 	norm := mat.Norm(z.dense(), 2)
-	// rounding of 90·5 numbers to float32, and residuals of components up to 10⁻⁴
+	// rounding of 90·5 numbers to float32, and component residuals of up to 10⁻⁴
 	if !(norm*norm/90 > 1-1e-3 && norm*norm/90 < 1+1e-3) {
 		t.Errorf("mean square %v, expected 1", norm*norm/90)
 	}
 }
 
-// No group is in both parts that divide makes.
+// No group has documents in both parts of divide.
 func TestDivideByGroups(t *testing.T) {
 	c := drawn(t, 120, 4, 2, 3)
 	for i := range 120 {

@@ -20,18 +20,18 @@ type Model struct {
 	archive.Origin          // with the number of training documents
 	Choices        []Choice // by level, len(Layers) + 1
 
-	// Columns are the selected features of documents, the most informative first; nil if all are and
-	// there is a layer.
+	// Columns are the selected features of the documents, the most informative first; nil if all
+	// are selected and there is a layer.
 	Columns []uint32
 	Layers  []*Layer
 
-	// One of these classifies.
+	// Exactly one of these is set: the classifier.
 	Nearest  *Nearest
 	Metric   *lmnn.Model
 	Machines *model.Model
 }
 
-// Width returns the number of features that are classified.
+// Width returns the number of features that the classifier takes.
 func (m *Model) Width() int {
 	if n := len(m.Layers); n > 0 {
 		return m.Layers[n-1].Width()
@@ -58,8 +58,8 @@ func (m *Model) Bytes() int64 {
 }
 
 // Validate returns an error for the first violation: settings out of range, layers whose numbers of
-// features don't fit, numbers that aren't finite, or a classifier other than that of the settings,
-// of other features or classes.
+// features don't match, numbers that aren't finite, or a classifier that doesn't match the
+// settings, features or classes.
 func (m *Model) Validate() error {
 	s, _, err := m.Settings.resolve()
 	if err != nil {
@@ -149,7 +149,7 @@ func (m *Model) validateFinal(s Settings) error {
 	return nil
 }
 
-// class returns the number of a class, -1 for none.
+// class returns the index of a class, -1 if it doesn't exist.
 func (m *Model) class(name string) int {
 	for c, own := range m.Classes {
 		if own == name {
@@ -159,7 +159,7 @@ func (m *Model) class(name string) int {
 	return -1
 }
 
-// validate checks a layer on a number of features; 0 stands for any.
+// validate checks a layer with a number of input features; 0 allows any.
 func (l *Layer) validate(below int) error {
 	if l == nil || l.Base == nil || l.Embedder == nil {
 		return errors.New("it is missing")
@@ -198,10 +198,10 @@ func (l *Layer) validate(below int) error {
 	return nil
 }
 
-// Predict classifies documents. The class has the largest decision value: negative energies of a
-// metric, decision values of machines, or 1 for the class of neighbours. Terms have the numbers of
-// the training corpus. The result has the same bits for any number of workers. It fails for values
-// that an embedding doesn't take, if memory doesn't suffice, and within a second after ctx is done.
+// Predict classifies documents. The largest decision value wins: negative energies of a metric,
+// decision values of SVMs, or 1 for the class of neighbours. Columns are those of the training
+// corpus. The result has the same bits for any number of workers. It fails for values that an
+// embedding doesn't accept, if memory doesn't suffice, and within a second after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	found, err := PredictAll(ctx, []*Model{m}, docs, o)
 	if err != nil {

@@ -15,11 +15,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// PredictAll is [Model.Predict] for several models. Layers that consecutive models share, as those
-// of
-// [Path] do, are computed once.
+// PredictAll is [Model.Predict] for several models. Layers that consecutive models share, such as
+// the models of [Path], are computed once.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
-	need, said := int64(0), int64(0) // said: predictions of the models before
+	need, said := int64(0), int64(0) // said: memory of the predictions of the models before
 	for _, m := range models {
 		need = max(need, said+m.held(docs.Rows())+m.predicting(docs.Rows(), run.Workers(o.Workers)))
 		said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
@@ -53,8 +52,8 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 	return out, nil
 }
 
-// held returns the memory of a prediction without a stage: the features of each layer, those of a
-// level in two more forms, and the prediction.
+// held returns the memory that a prediction holds between stages: the features of each layer, two
+// more copies of the widest level, and the prediction.
 func (m *Model) held(rows int) int64 {
 	n, widest := int64(rows), int64(m.Width())
 	bytes := n * (8*int64(len(m.Classes)) + 32)
@@ -65,7 +64,7 @@ func (m *Model) held(rows int) int64 {
 	return bytes + 24*n*widest
 }
 
-// predicting returns the memory of the largest stage of a prediction: a layer, or the classifier.
+// predicting returns the memory of the largest stage of a prediction: a layer or the classifier.
 func (m *Model) predicting(rows, workers int) (most int64) {
 	for _, l := range m.Layers {
 		projection := 32 * int64(min(rows, some)) * int64(l.Width())
@@ -78,10 +77,10 @@ func (m *Model) predicting(rows, workers int) (most int64) {
 		s := m.Machines.Support
 		most = max(most, engine.NewBytes(s.Rows(), m.Machines.Embedder.Cols(), s.NNZ()))
 	}
-	return most + int64(workers)<<20 // with their scratch space
+	return most + int64(workers)<<20 // scratch space of the workers
 }
 
-// predictor has the features of documents in the layers of the last model.
+// predictor caches the features of the documents in the layers of the last model.
 type predictor struct {
 	o       Options
 	columns []uint32
@@ -92,7 +91,7 @@ type predictor struct {
 // cut removes all but the first layers.
 func (p *predictor) cut(layers int) { p.layers, p.values = p.layers[:layers], p.values[:layers] }
 
-// features returns the features that a model classifies.
+// features returns the features that the classifier of a model takes.
 func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (table, error) {
 	if len(m.Layers) == 0 {
 		return (&level{x: docs, columns: m.Columns}).gather(0, docs.Rows()), nil
@@ -180,8 +179,8 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows
 	return nil
 }
 
-// take copies the predictions of a classifier, which may have fewer classes, or another order of
-// them.
+// take copies the predictions of a classifier, which may have fewer classes or another order of
+// classes.
 func (m *Model) take(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
 	to := make([]int, len(classes))
 	for c, name := range classes {

@@ -15,20 +15,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// reference is a machine as the formulas have it: dense float64 matrices, all eigenvectors, all
-// distances. It keeps features of all documents, those that it was fitted to first.
+// reference implements the formulas directly: dense float64 matrices, all eigenvectors, all
+// distances. It keeps features of all documents; the first n are those that it is fitted to.
 type reference struct {
 	s       Settings
 	y       []int
-	n       int // documents that are fitted to
+	n       int // documents that it is fitted to
 	widths  []int
 	k       int
-	levels  []*mat.Dense // features that pass, by level
-	columns [][]int      // which these are, of those below
-	gaps    [][]float64  // of the eigenvalue behind each feature, relative to the greatest
+	levels  []*mat.Dense // selected features, by level
+	columns [][]int      // their indices in the level below
+	gaps    [][]float64  // gaps of the eigenvalues of the features, relative to the largest eigenvalue
 }
 
-// eigen returns the features of all documents, by a kernel on those of x.
+// eigen returns the features of all documents by a kernel on the features x.
 func (r *reference) eigen(k kernel.Kernel, x *mat.Dense, p int) (*mat.Dense, []float64) {
 	all, _ := x.Dims()
 	value := func(i, j int) float64 {
@@ -38,7 +38,7 @@ func (r *reference) eigen(k kernel.Kernel, x *mat.Dense, p int) (*mat.Dense, []f
 			dot, na, nb = dot+a[c]*b[c], na+a[c]*a[c], nb+b[c]*b[c]
 		}
 		na, nb = math.Sqrt(na), math.Sqrt(nb)
-		switch { // a document without features is unlike all others
+		switch { // a document without features is orthogonal to all others
 		case na == 0 && nb == 0:
 			return k.Eval(0, 0, 0)
 		case na == 0 || nb == 0:
@@ -100,8 +100,8 @@ func (r *reference) eigen(k kernel.Kernel, x *mat.Dense, p int) (*mat.Dense, []f
 	return z, gaps
 }
 
-// information is the mutual information of a feature and the class, in ten equal bins, as of all
-// that aren't counts: digits are read as numbers from 0 to 1.
+// information returns the mutual information of a feature and the class, with ten equal bins, which
+// is the default for features that aren't counts: digits are read as numbers from 0 to 1.
 func (r *reference) information(x *mat.Dense, c int) float64 {
 	least, most := math.Inf(1), math.Inf(-1)
 	for i := range r.n {
@@ -124,7 +124,7 @@ func (r *reference) information(x *mat.Dense, c int) float64 {
 	return sum
 }
 
-// classify returns the class of document i by its k nearest fitted ones.
+// classify returns the class of document i by its k nearest documents among the first n.
 func (r *reference) classify(x *mat.Dense, i, w, k int) int {
 	distance := make([]float64, r.n)
 	order := make([]int, r.n)
@@ -149,7 +149,7 @@ func (r *reference) classify(x *mat.Dense, i, w, k int) int {
 	return -1
 }
 
-// run goes through the levels; widths nil chooses them on documents n to end-1.
+// run computes all levels. If widths is nil, it chooses them on documents n to end-1.
 func (r *reference) run(x *mat.Dense, widths []int, end int) {
 	for l := 0; ; l++ {
 		rows, have := x.Dims()
@@ -160,7 +160,7 @@ func (r *reference) run(x *mat.Dense, widths []int, end int) {
 				order = append(order, c)
 			}
 		}
-		slices.SortStableFunc(order, func(a, b int) int { // of equal ones the first, rounding aside
+		slices.SortStableFunc(order, func(a, b int) int { // ties, up to rounding, are broken by index
 			if math.Abs(bits[a]-bits[b]) < 1e-12 {
 				return a - b
 			}
@@ -217,9 +217,9 @@ func rows(c *corpus.Corpus, of []int) (*mat.Dense, []int) {
 	return x, y
 }
 
-// Widths, neighbours, features and classes are those of the reference: with what is chosen, and
-// with all fitted again. Features err by what float32 does to kernels, over the gap of their
-// eigenvalue.
+// Widths, neighbours, features and classes agree with the reference, both for the choice and for
+// the fit to all documents. The error of a feature is the float32 error of the kernel over the gap
+// of the feature's eigenvalue.
 func TestAgainstReference(t *testing.T) {
 	const fits = 200
 	sources := map[string]*corpus.Corpus{"drawn": drawn(t, 300, 16, 3, 4)}
@@ -263,7 +263,7 @@ func TestAgainstReference(t *testing.T) {
 		x, again.y = rows(c, span(0, 300))
 		again.run(x, chosen.widths, fits)
 		p := &predictor{}
-		input := 0x1p-22 // relative error of features below, and of kernel values of float32
+		input := 0x1p-22 // relative float32 error of the features below and of kernel values
 		for l := 1; l <= len(s.Layers); l++ {
 			part := &Model{Columns: m.Columns, Layers: m.Layers[:l]}
 			got := musttest.Get(p.features(t.Context(), part, c.Documents))(t)
@@ -280,9 +280,9 @@ func TestAgainstReference(t *testing.T) {
 				var d mat.VecDense
 				d.SubVec(a, b)
 				err := mat.Norm(&d, 2) / mat.Norm(b, 2)
-				// The angle of an eigenvector that the matrix's error turns is at most 2‖E‖/gap; ‖E‖ is at
-				// most √n of the greatest eigenvalue per relative error of a value; arc-cosine kernels of
-				// degree 0 and 1 vary by at most as much as twice their arguments.
+				// An error E of the matrix turns an eigenvector by at most 2‖E‖/gap. Relative to
+				// the largest eigenvalue, ‖E‖ is at most √n times the error of a value, which for
+				// arc-cosine kernels of degree 0 and 1 is at most twice the error of the arguments.
 				tol := 8*math.Sqrt(fits)*input/again.gaps[l-1][component] + 0x1p-22
 				if !(err <= tol) {
 					t.Errorf("%s: layer %d, feature %d: relative error %.3g, expected at most %.3g", name, l, at, err, tol)
@@ -308,7 +308,7 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// span is first, first+1, …, end-1.
+// span returns first, first+1, …, end-1.
 func span(first, end int) []int {
 	out := make([]int, end-first)
 	for i := range out {

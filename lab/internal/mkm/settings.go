@@ -15,7 +15,7 @@ type Final int
 
 const (
 	Metric     Final = iota // learnt metric, see package lmnn
-	Neighbours              // votes of the nearest documents
+	Neighbours              // vote of the nearest documents
 	Machines                // support vector machines, one-vs-rest
 )
 
@@ -35,20 +35,20 @@ const (
 	maxNeighbours = 1 << 10
 )
 
-// Settings are what is trained. The zero value is a metric on selected features, without layers.
+// Settings describe a model. The zero value trains a metric on selected features, without layers.
 type Settings struct {
-	// Layers are the specifications of the kernels, from the documents up. Above the first layer a
-	// kernel without an embedding takes features as they are.
+	// Layers are the specifications of the kernels, from the documents up. Above the first layer, a
+	// kernel without an embedding takes features unchanged.
 	Layers []string
 
 	// Widths are the maximum numbers of selected features: of the documents, then of each layer, or
-	// one number for all. Default: chosen on a part of the documents.
+	// one number for all levels. Default: chosen on held-out documents.
 	Widths []int
 
 	Whole      bool // select all features; Widths must be empty
 	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"components of a layer at most"`
 
-	// Base is the number of documents, drawn at random, on which components are found.
+	// Base is the number of randomly drawn documents on which components are found.
 	Base  int `param:"base" default:"6000" min:"2" help:"documents to find components on"`
 	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
 	Parts int `param:"part" default:"6" min:"2" help:"1/N of the documents held out for auto"`
@@ -59,7 +59,7 @@ type Settings struct {
 	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // of Machines
 	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
 
-	Seed uint64 // of the part held out, of Base, of the search for components
+	Seed uint64 // seeds the held-out part, Base, and the search for components
 
 	tolerance float64 // of components, for tests
 }
@@ -106,7 +106,7 @@ func parse(spec string, l int) (kernel.Kernel, error) {
 	return kernel.ParseIn(spec, sparse.Embedding{})
 }
 
-// widest returns the maximum width that is tried.
+// widest returns the maximum width to try.
 func (s *Settings) widest() int { return max(s.Components, 300) }
 
 // width returns the width of a level, 0 if it must be chosen.
@@ -126,30 +126,30 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// Options are how a model is computed. The zero value works.
+// Options configure a computation. The zero value uses the defaults.
 type Options struct {
 	ISA         string // instruction set; default the best
 	Workers     int    // goroutines; default one per processor. Results don't depend on it
 	MemoryBytes int64  // memory limit, without the documents; default none
 
-	Progress func(run.Progress) // never called concurrently; nil for none
+	Progress func(run.Progress) // optional; never called concurrently
 
-	Chosen func(Choice) // called with each choice, level by level; nil for none
+	Chosen func(Choice) // optional; called with each choice, level by level
 }
 
-// Choice is the width of a level, with the errors of nearest neighbours in these features on the
-// documents held out.
+// Choice is the width of a level. Errors are those of nearest neighbours in these features, on the
+// held-out documents.
 type Choice struct {
 	Level     int    // 0 for the documents, then the layer
 	Kernel    string // of the layer
-	Features  int    // that were ranked
-	Width     int    // features that were selected
+	Features  int    // number of ranked features
+	Width     int    // number of selected features
 	K         int    // neighbours
-	Wrong     int    // documents that are classified wrongly
-	Documents int    // documents held out; 0 if nothing was chosen
+	Wrong     int    // misclassified documents
+	Documents int    // held-out documents; 0 if nothing was chosen
 
-	Steps      int `json:",omitempty"` // iterations of a metric, if they were chosen
-	StepsWrong int `json:",omitempty"` // documents that the metric classifies wrongly
+	Steps      int `json:",omitempty"` // iterations of a metric, if chosen
+	StepsWrong int `json:",omitempty"` // documents misclassified by the metric
 }
 
 // String describes the choice.

@@ -16,16 +16,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Train trains a model on the documents of a corpus that have one class. It neither changes nor
-// keeps the corpus. With b documents of Base, n documents and p Components, a layer takes about ten
-// products of b²p operations, and bnp to project; the choice of widths takes n²p/Parts. Memory is
-// 24 np bytes, and that of the components and the classifier. The model has the same bits for any
-// number of workers. Other sums are rounded if a layer's matrix doesn't fit in MemoryBytes, see
+// Train trains a model on the documents of a corpus with exactly one class. It neither changes nor
+// keeps the corpus. With n documents, b documents of Base and p Components, a layer takes about ten
+// products of b²p operations, and bnp for the projection; choosing widths takes n²p/Parts. Memory
+// is 24 np bytes plus the components and the classifier. The model has the same bits for any number
+// of workers. If a layer's matrix doesn't fit in MemoryBytes, sums are rounded differently, see
 // pca.Fit.
 //
-// It fails for invalid settings, fewer than two classes, documents that are equal to a kernel,
-// values that embeddings and classifiers don't take, if memory doesn't suffice, and within a second
-// after ctx is done.
+// It fails for invalid settings, fewer than two classes, documents that are all equal to a kernel,
+// values that embeddings and classifiers don't accept, if memory doesn't suffice, and within a
+// second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	models, err := train(ctx, c, s, []Final{s.Final}, o, len(s.Layers))
 	if err != nil {
@@ -34,9 +34,9 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return models[0], nil
 }
 
-// Path trains models of the first from, from + 1, … and all layers with each of several
-// classifiers, in the order of layers, then of finals. Each is the model of [Train], and layers are
-// trained once. It fails if Train fails.
+// Path trains a model for each number of layers from from to len(s.Layers) and each classifier, in
+// this order. Each model equals the result of [Train], but layers are trained once. It fails if
+// Train fails.
 func Path(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
 ) ([]*Model, error) {
@@ -54,7 +54,7 @@ type training struct {
 	o       Options
 	c       *corpus.Corpus // documents with one class
 	y       []int32
-	rows    []int // their numbers in the corpus
+	rows    []int // their indices in the corpus
 	digest  [32]byte
 	finals  []Final
 	from    int // first level with classifiers
@@ -98,7 +98,7 @@ func train(
 	return t.models, err
 }
 
-// run makes the choices on a part of the documents, and fits everything to all of them.
+// run makes the choices on a part of the documents, then fits everything to all of them.
 func (t *training) run(ctx context.Context) error {
 	if t.chooses() {
 		fit, valid := t.divide()
@@ -114,7 +114,7 @@ func (t *training) run(ctx context.Context) error {
 	return t.pass(ctx, all, nil, t.finish)
 }
 
-// take sets the training documents, those with one class.
+// take sets the training documents: those with exactly one class.
 func (t *training) take(c *corpus.Corpus) error {
 	if name, twice := archive.Repeated(c.Classes); twice {
 		return fmt.Errorf("mkm: two classes of %s are called %q, expected different names", c.Source, name)
@@ -137,7 +137,7 @@ func (t *training) take(c *corpus.Corpus) error {
 	return nil
 }
 
-// chooses reports whether anything is chosen on documents held out.
+// chooses reports whether anything is chosen on held-out documents.
 func (t *training) chooses() bool {
 	return !t.s.Whole && t.s.Widths == nil || t.s.K == 0 && slices.Contains(t.finals, Neighbours) ||
 		t.s.C == 0 && slices.Contains(t.finals, Machines) || t.s.Steps == 0 && slices.Contains(t.finals, Metric)
@@ -152,19 +152,19 @@ func (t *training) divide() (fit, valid []int) {
 	return tune.HoldOut(classes, t.c.Groups, t.s.Parts, t.s.Seed)
 }
 
-// level has documents in the features of a level. Layers are fitted to the first n documents.
+// level holds documents in the features of a level. Layers are fitted to the first n documents.
 type level struct {
 	number  int
 	n       int
-	x       *sparse.CSR // documents; above level 0 all features
+	x       *sparse.CSR // documents; above level 0 with all features
 	y       []int32
-	columns []uint32 // features, the most informative first; later only the selected ones
+	columns []uint32 // features, the most informative first; later the selected ones only
 	layers  []*Layer // below
 	last    *fitted  // layer that made x
 }
 
-// pass fits the layers to some documents, and applies them to these and to valid. each is called
-// with each level, whose features are ranked, and returns the number to select.
+// pass fits the layers to the documents fit, and applies them to fit and valid. It calls each for
+// every level after ranking its features; each returns the number of features to select.
 func (t *training) pass(
 	ctx context.Context, fit, valid []int, each func(context.Context, *level) (int, error),
 ) error {
@@ -199,7 +199,7 @@ func (t *training) pass(
 	}
 }
 
-// order ranks the features of a level by information, unless all are selected.
+// order ranks the features of a level by mutual information, unless all are selected.
 func (t *training) order(ctx context.Context, lv *level) error {
 	if t.s.Whole {
 		lv.columns, _ = lv.x.TermFrequencies()
@@ -228,7 +228,7 @@ func (t *training) corpus(x *sparse.CSR, y []int32, n int) *corpus.Corpus {
 	return out
 }
 
-// head returns the first rows of x.
+// head returns the first n rows of x.
 func head(x *sparse.CSR, n int) *sparse.CSR {
 	end := x.Offsets[n]
 	return &sparse.CSR{Cols: x.Cols, Offsets: x.Offsets[:n+1], Terms: x.Terms[:end], Values: x.Values[:end]}
@@ -250,7 +250,7 @@ func (t *training) widths(lv *level) (widths []int) {
 	return append(widths, most)
 }
 
-// choose chooses the width of a level and the number of neighbours, the steps of a metric, and C.
+// choose chooses the width and number of neighbours of a level, the steps of a metric, and C.
 func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	widths := t.widths(lv)
 	most := widths[len(widths)-1]
@@ -290,12 +290,12 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	return choice.Width, nil
 }
 
-// finish makes the models of a level with the chosen width.
+// finish trains the models of a level with the chosen width.
 func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	choice := &t.choices[lv.number]
 	w := min(choice.Width, len(lv.columns)) // all documents may have fewer features
 	if t.s.Whole || t.s.width(lv.number) > 0 {
-		w = t.widths(lv)[0] // or more features
+		w = t.widths(lv)[0] // or more
 	}
 	if choice.Documents == 0 {
 		*choice = Choice{Level: lv.number, Features: len(lv.columns)}

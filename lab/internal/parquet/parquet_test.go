@@ -1,5 +1,5 @@
-// Package parquet tests that what the program writes as Parquet is what others read, by a library that only this
-// module needs.
+// Package parquet tests that another library, a dependency of this module only, reads the Parquet
+// files that gram writes.
 package parquet
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/internal/parquet"
 )
 
-// row is a row of the table that is tried; what is nil there is null.
+// row is a row of the tested table; nil is null.
 type row struct {
 	Text  *string  `parquet:"text,optional"`
 	Real  *float64 `parquet:"real,optional"`
@@ -106,7 +106,7 @@ func TestOthersReadIt(t *testing.T) {
 				null++
 			}
 		}
-		at := int64(4) // behind the magic number
+		at := int64(4) // after the magic number
 		for _, g := range f.Metadata().RowGroups {
 			null -= int(g.Columns[0].MetaData.Statistics.NullCount)
 			begin := at
@@ -137,7 +137,7 @@ func bits(v *float64) *uint64 {
 	return &b
 }
 
-// Many columns have sizes that take more than four bits.
+// The sizes of many columns take more than four bits.
 func TestManyColumns(t *testing.T) {
 	for n := 13; n <= 18; n++ {
 		var columns []parquet.Column

@@ -1,5 +1,5 @@
-// Package bounds computes covering numbers and Rademacher averages of kernels on documents, as §4
-// of Lafferty and Lebanon, JMLR 6 (2005), defines them: from the eigenvalues λ of K/n and the
+// Package bounds computes covering numbers and Rademacher averages of kernels on documents, as
+// defined in §4 of Lafferty and Lebanon, JMLR 6 (2005), from the eigenvalues λ of K/n and the
 // eigenfunctions, which are √n times the eigenvectors. Eigenvalues of K/n estimate those of the
 // kernel's integral operator.
 package bounds
@@ -16,7 +16,7 @@ import (
 
 // bounds are the bounds of one kernel.
 type bounds struct {
-	largest   float64 // C_K, the largest value of eigenfunctions with eigenvalues above rounding
+	largest   float64 // C_K, the maximum of eigenfunctions whose eigenvalues exceed rounding errors
 	coverings []covering
 	averages  []average
 }
@@ -28,14 +28,14 @@ type covering struct {
 }
 
 // average is the Rademacher average of functions of norm up to 1 and mean square up to r, measured
-// over random signs, and its bound in Theorem 5, √(2/n Σ min(r, λ)).
+// with random signs, and its bound by Theorem 5, √(2/n Σ min(r, λ)).
 type average struct{ r, mean, bound float64 }
 
-// draws is the number of random signs that are drawn for each document.
+// draws is the number of random sign vectors.
 const draws = 100
 
-// boundsOf computes the bounds of the matrix a for each ln n and r. Eigenvalues up to rounding
-// count as 0.
+// boundsOf computes the bounds of the matrix a for each ln n and r. Eigenvalues within rounding
+// errors count as 0.
 func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
@@ -44,7 +44,7 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	values, columns, n := e.Values(nil), &mat.Dense{}, a.SymmetricDim()
 	e.VectorsTo(columns)
 	rounding := spectrum.Rounding(n, math.Max(math.Abs(values[0]), math.Abs(values[n-1])))
-	largest, lambda := 0.0, make([]float64, n) // of K/n, the largest first
+	largest, lambda := 0.0, make([]float64, n) // of K/n, in descending order
 	for j, v := range values {
 		if v > rounding {
 			lambda[n-1-j] = v / float64(n)
@@ -86,9 +86,9 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 //
 //	ε = 6 C R √(j (λ_1 … λ_j/n²)^(1/j) + Σ_{i>=j} λ_i)
 //
-// less the factor 6 C R: C is the largest absolute value of the eigenfunctions. index is j, the
-// smallest j for which λ_{j+1} < (λ_1 … λ_j/n²)^(1/j). Eigenvalues are those of K/n, the largest
-// first; beyond them, and below 0, they count as 0. Source: Theorem 2, after Guo et al. (2002).
+// without the factor 6 C R; C is the largest absolute value of the eigenfunctions. index is j, the
+// smallest j for which λ_{j+1} < (λ_1 … λ_j/n²)^(1/j). Eigenvalues of K/n are in descending order;
+// missing and negative ones count as 0. Source: Theorem 2, after Guo et al. (2002).
 func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius float64) {
 	at := func(j int) float64 { // λ_{j+1}
 		if j < len(eigenvalues) && eigenvalues[j] > 0 {
@@ -99,17 +99,17 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 	if at(0) == 0 {
 		return 0, math.Inf(-1)
 	}
-	product, mean := 0.0, 0.0 // logarithms of λ_1 … λ_j, and of its root
+	product, mean := 0.0, 0.0 // logarithms of λ_1 … λ_j and of its root
 	for more := true; more; more = at(index) > 0 && !(math.Log(at(index)) < mean) {
 		product += math.Log(at(index))
 		index++
 		mean = (product - 2*logN) / float64(index)
 	}
-	rest := 0.0 // the smallest first
+	rest := 0.0 // sum from the smallest up
 	for i := len(eigenvalues) - 1; i >= index-1; i-- {
 		rest += at(i)
 	}
-	// The root of exp(a) + exp(b), in logarithms.
+	// ln √(exp(a) + exp(b))
 	a, b := math.Log(float64(index))+mean, math.Log(rest)
 	most := math.Max(a, b)
 	return index, (most + math.Log1p(math.Exp(math.Min(a, b)-most))) / 2
@@ -119,12 +119,12 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 // kernel's Hilbert space whose mean square on the n points is at most r > 0. signs[j] is vᵀσ of the
 // eigenvector v of λ_j.
 //
-// With f = Σ a_j √(n λ_j) v_j it is that of Σ a_j √(λ_j/n) signs[j] over Σ a_j² <= 1 and Σ λ_j a_j²
-// <= r, which by duality is the minimum of
+// With f = Σ a_j √(n λ_j) v_j it is the supremum of Σ a_j √(λ_j/n) signs[j] over Σ a_j² <= 1 and Σ
+// λ_j a_j² <= r. By duality this is the minimum of
 //
 //	√(Σ λ_j signs[j]² / n / (θ + (1-θ) λ_j/r)),   0 <= θ <= 1
 //
-// found by bisection, as its square is convex in θ. Source: Theorem 5, after Mendelson (2003).
+// found by bisection, because its square is convex in θ. Source: Theorem 5, after Mendelson (2003).
 func supremum(eigenvalues, signs []float64, r float64) float64 {
 	at := func(theta float64) (value, slope float64) { // the square and its derivative
 		for j, v := range eigenvalues {

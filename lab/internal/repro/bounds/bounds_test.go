@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// byDefinition computes the covering radius as it is defined.
+// byDefinition computes the covering radius by its definition.
 func byDefinition(values []float64, n float64) (int, float64) {
 	for j := 1; ; j++ {
 		product := 1.0
@@ -37,7 +37,7 @@ func TestCoveringRadius(t *testing.T) {
 			if want := math.Log(radius); index != j || !(math.Abs(got-want) <= 1e-13*(1+math.Log(n))) {
 				t.Errorf("%v, n = %g: j = %d, ln ε = %v, expected %d, %v", values, n, index, got, j, want)
 			}
-			// After the end, and below 0, there is nothing.
+			// Zero and negative eigenvalues after the last one change nothing.
 			if i, v := coveringRadius(append(append([]float64{}, values...), 0, -1e-9), math.Log(n)); i != index || v != got {
 				t.Errorf("%v, n = %g, with eigenvalues of rounding: %d, %v, expected %d, %v", values, n, i, v, index, got)
 			}
@@ -53,15 +53,15 @@ func TestCoveringRadius(t *testing.T) {
 	}
 }
 
-// Theorem 4 on the circle, d = 1, whose eigenvalues are 1 and twice each exp(-j²t): ln N grows as
-// t^(-1/2) for a given ε and as ln^(3/2)(1/ε) for a given t. With j up to J = j*/2, both signs, the
+// Theorem 4 on the circle, d = 1, with eigenvalues 1 and twice each exp(-j²t): ln N grows like
+// t^(-1/2) for fixed ε and like ln^(3/2)(1/ε) for fixed t. With j up to J = j*/2 of both signs, the
 // definition of j* is 2 ln n = 4/3 t J³ and ε is about exp(-tJ²/2), so that
 //
 //	ln n = 2/3 (2 ln 1/ε)^(3/2) t^(-1/2)
 //
-// but for terms of the order of 1/J and ln J/(tJ²).
+// up to terms of order 1/J and ln J/(tJ²).
 func TestCoveringOfTheCircle(t *testing.T) {
-	logN := func(tm, logInverse float64) float64 { // ln n of the least n with ε <= exp(-logInverse)
+	logN := func(tm, logInverse float64) float64 { // ln n of the smallest n with ε <= exp(-logInverse)
 		values := []float64{1}
 		for j := 1.0; j*j*tm < 700; j++ {
 			values = append(values, math.Exp(-j*j*tm), math.Exp(-j*j*tm))
@@ -92,8 +92,7 @@ func TestCoveringOfTheCircle(t *testing.T) {
 	}
 }
 
-// The supremum is attained by a function that is allowed, no other is above it, and it is below
-// what bounds it.
+// An admissible function attains the supremum, no other exceeds it, and it stays below its bound.
 func TestSupremum(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 5, 40} {
@@ -103,7 +102,7 @@ func TestSupremum(t *testing.T) {
 			signs[j] = random.NormFloat64()
 		}
 		if n > 3 {
-			values[n-1] = -1e-9 // of rounding
+			values[n-1] = -1e-9 // rounding error
 		}
 		of := func(a []float64, r float64) (value, norm, square float64) {
 			for j, v := range values {
@@ -122,7 +121,7 @@ func TestSupremum(t *testing.T) {
 				bound += 2 * math.Min(r, math.Max(v, 0)) * signs[j] * signs[j] / float64(n)
 			}
 			a := make([]float64, n)
-			// The maximum for some θ, in steps of ln θ/(1-θ) which change each a by at most 0.1 %.
+			// The maximum over θ, in steps of ln θ/(1-θ) that change each a by at most 0.1 %.
 			for k := 0; k <= 40000; k++ {
 				theta := 1 / (1 + math.Exp(-20+float64(k)/1000))
 				for j, v := range values {
@@ -150,9 +149,9 @@ func TestSupremum(t *testing.T) {
 }
 
 // Two orthogonal pairs of equal documents: λ of K/4 are ½, ½, 0, 0 with eigenfunctions √2 on one
-// pair and 0 on the other, or any of their rotations, whose greatest value is at most 2. For n = 1
-// j* is 2 (λ_2 = ½ isn't below λ_1), and ε is 6 C √(2·½ + ½). For r >= ½ the supremum is the norm
-// of ½(s₁, s₂)/√2, where s is the sum of the signs of a pair: 0 or ±2.
+// pair and 0 on the other, or rotations of them, whose maximum is at most 2. For n = 1, j* is 2
+// (λ_2 = ½ isn't below λ_1), and ε is 6 C √(2·½ + ½). For r >= ½ the supremum is the norm of ½(s₁,
+// s₂)/√2, where s is the sum of the signs of a pair: 0 or ±2.
 func TestBounds(t *testing.T) {
 	m := &engine.Symmetric{N: 4, Data: []float32{1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1}}
 	b := musttest.Get(boundsOf(m, []float64{0, 5}, []float64{1e-3, 1}))(t)
@@ -165,8 +164,8 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%+v, expected j = 2 and ln ε = %v", got, want)
 		}
 	}
-	// √(s₁² + s₂²)/4 is 0, ½ or 1/√2 for r = 1, with probabilities ¼, ½, ¼: mean 0.427, deviation
-	// of a hundred draws 0.026.
+	// For r = 1, √(s₁² + s₂²)/4 is 0, ½ or 1/√2 with probabilities ¼, ½, ¼: mean 0.427; the mean of
+	// a hundred draws has deviation 0.026.
 	if got := b.averages[1].mean; !(math.Abs(got-0.25-math.Sqrt(0.5)/4) <= 0.1) {
 		t.Errorf("Rademacher average %v, expected about 0.427", got)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// Experiment is §4 of the paper.
+// Experiment computes the bounds of §4 of the paper.
 var Experiment = repro.Experiment{
 	Name:  "lafferty-bounds",
 	Paper: "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §4",
@@ -90,7 +90,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// read reads some of the pages of WebKB or training stories of Reuters-21578.
+// read reads a sample of the pages of WebKB or of the training stories of Reuters-21578.
 func (p *settings) read(ctx context.Context, r *repro.Run) (c *corpus.Corpus, err error) {
 	n, all := 0, repro.Terms{Digits: p.Digits, MinDF: 1}
 	if p.Set == repro.WebKB.Name {
@@ -113,5 +113,5 @@ func (p *settings) read(ctx context.Context, r *repro.Run) (c *corpus.Corpus, er
 	return p.Terms.Apply(c.Select(some)), nil
 }
 
-// digits returns a number with four digits.
+// digits formats a number with four significant digits.
 func digits(v float64) string { return fmt.Sprintf("%.4g", v) }

@@ -1,6 +1,6 @@
 // Package cho repeats the experiments of Cho, Kernel Methods for Deep Learning, PhD thesis, 2012,
-// chapters 2 to 5: arc-cosine kernels of several degrees, layers, factors, biases and thresholds
-// beside linear and Gaussian kernels, and multilayer kernel machines.
+// chapters 2 to 5: arc-cosine kernels of several degrees, layers, factors, biases and thresholds,
+// compared with linear and Gaussian kernels, and multilayer kernel machines.
 package cho
 
 import (
@@ -89,7 +89,7 @@ func defaults() *settings {
 	return p
 }
 
-// choose returns the chosen sets. It checks that their files are there.
+// choose returns the chosen sets. It fails if their files are missing.
 func choose(r *repro.Run, names *repro.Words) (chosen []set, err error) {
 	var all []string
 	for _, s := range sets {
@@ -146,14 +146,14 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// printedTSV has the errors of Table 3.1, and those of Table 2.2 that can be assigned to a kernel.
-// In our copy Table 2.2 has lost the order of its columns; in five rows Table 3.1 has the other
-// three numbers.
+// printedTSV contains the errors of Table 3.1, and those of Table 2.2 that can be assigned to a
+// kernel. In our copy Table 2.2 has lost the order of its columns; for five rows Table 3.1 contains
+// the other three numbers.
 //
 //go:embed printed.tsv
 var printedTSV string
 
-// printed returns an error in percent that is printed in the thesis, or false.
+// printed returns an error in percent as printed in the thesis, or false.
 func printed(set, kernel string) (percent float64, ok bool) {
 	_, rest, ok := strings.Cut(printedTSV, "\n"+set+"\t"+kernel+"\t")
 	if ok {

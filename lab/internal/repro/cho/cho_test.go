@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// layers is the experiment of chapter 4, which has all sets and families in tests.
+// layers is the experiment of chapter 4; the tests run it with all sets and families.
 var layers = Experiments[1]
 
-// Each set from its files, or its generator, to a table whose errors are below chance.
+// Each set, read or generated, gives a table with errors below chance.
 func TestChoSets(t *testing.T) {
 	var names []string
 	for _, s := range sets {
@@ -31,7 +31,7 @@ func TestChoSets(t *testing.T) {
 		case s.source != nil:
 			classes = 10
 		}
-		chance := 1 - 1/classes // of 100 documents, in the mean, with the deviation of as many throws
+		chance := 1 - 1/classes // expected error; the bound is two standard deviations of 100 documents below it
 		most := 100 * (chance - 2*math.Sqrt(chance*(1-chance)/100))
 		if len(rows) != 2 || !(reprotest.Number(t, rows[1]["test"]) < most) {
 			t.Errorf("%s: %v, expected two rows and an error below %v %%", s.name, rows, most)
@@ -42,13 +42,13 @@ func TestChoSets(t *testing.T) {
 	}
 }
 
-// All families. Rows that share a kernel and C share their training.
+// A run of all families. Rows with the same kernel and C share one training run.
 func TestCho(t *testing.T) {
 	whole := reprotest.Same(t, layers, standIns(t), "sets=20news-bydate,convex", "train=60", "test=40", "c=1,100",
 		"kernels="+strings.Join(families, ","), "layers=3", "factors=2", "fractions=0.5,1", "biases=0.5", "sigmas=0.5",
 		"gammas=0.5,2")
-	// 2 plain; 3·3 composed, 2·2 mixed, 3 square; 3·1 products, 2·1 by degree 0, 5 averages; 4
-	// degrees; a bias, a σ and the best of each.
+	// 2 plain; 3·3 composed, 2·2 mixed, 3 square; 3·1 products, 2·1 times degree 0, 5 averages; 4
+	// degrees; a bias, a σ, and the best of each.
 	const rows = 2 + 9 + 4 + 3 + 3 + 2 + 5 + 4 + 2 + 2
 	for _, set := range []string{"20news-bydate", "convex"} {
 		got := reprotest.Rows(t, whole, set)
@@ -63,9 +63,9 @@ func TestCho(t *testing.T) {
 			}
 		}
 	}
-	// Degrees 0, 1 and 2 of one layer are in several families. 31 kernels with 2 C, the Gaussian
-	// with 4, then as many once more, except where two rows share a kernel. 3 and 1 pairs of
-	// classes.
+	// Several families share degrees 0, 1 and 2 of one layer. Validation trains 30 kernels with 2
+	// values of C and the Gaussian with 4; the test trains 31, without shared kernels. The two sets
+	// have 3 and 1 pairs of classes.
 	if want := int64((30*2 + 4 + 31) * (3 + 1)); whole.Trainings != want {
 		t.Errorf("%d machines, expected %d", whole.Trainings, want)
 	}
@@ -83,7 +83,7 @@ func TestChoRefuses(t *testing.T) {
 	reprotest.Refuses(t, layers, t.TempDir(), map[string][]string{"train-images": {}})
 }
 
-// Printed errors are those of Tables 2.2 and 3.1, and stand beside errors of whole training sets.
+// Printed errors are those of Tables 2.2 and 3.1; the table shows them for complete training sets.
 func TestChoPrinted(t *testing.T) {
 	for of, want := range map[[2]string]float64{
 		{"rectangles", bestBias}: 2.48, {"convex", "Gaussian"}: 18.76, {"mnist-image", "degree 0, 1 layer"}: 23.81,

@@ -13,14 +13,14 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/larochelle"
 )
 
-// set is a set of documents.
+// set describes a set of documents.
 type set struct {
 	name               string
 	source             *repro.Source // nil if the set needs no files
-	train, valid, test int           // documents; valid of train validate; 0 for all, of which a fifth validates
+	train, valid, test int           // valid of train validate; 0 for all, of which a fifth validates
 	draw               larochelle.Kind
 	ground             ground // background of digits
-	shuffled           bool   // divide training and test documents anew
+	shuffled           bool   // divide all documents randomly into training and test documents
 	deslanted          bool
 	families           []string // of kernels, see parts
 }
@@ -28,13 +28,13 @@ type set struct {
 // ground puts digits on a background.
 type ground func(digits *corpus.Corpus, documents []int) larochelle.Kind
 
-// generated reports whether images are drawn.
+// generated reports whether the set's images are generated.
 func (s *set) generated() bool { return s.draw != nil || s.ground != nil }
 
-// text reports whether documents are texts.
+// text reports whether the documents are texts.
 func (s *set) text() bool { return s.source == &repro.Newsgroups }
 
-// sets are the sets. The sizes of the generated ones are those of Table 2.1 of the thesis.
+// sets are all sets. The sizes of generated sets are from Table 2.1 of the thesis.
 var sets = []set{
 	{name: "mnist", source: &repro.MNIST, train: 60000, valid: 10000, test: 10000},
 	{name: "20news-bydate", source: &repro.Newsgroups},
@@ -46,11 +46,11 @@ var sets = []set{
 	{name: "mnist-image", source: &repro.MNIST, train: 12000, valid: 2000, test: 50000, ground: larochelle.OnTexture},
 }
 
-// chapter4 are the families of chapter 4, whose digits are deslanted (§4.3.1).
+// chapter4 are the families of chapter 4, which uses deslanted digits (§4.3.1).
 var chapter4 = []string{composed, mixed, square, product, factors, average}
 
-// parts returns a set with its families of kernels. MNIST has two parts, raw and deslanted digits
-// of the same documents.
+// parts returns a set with its families of kernels. MNIST becomes two sets: raw and deslanted
+// digits of the same documents.
 func (p *settings) parts(s *set) []set {
 	raw, straight := *s, *s
 	raw.families = p.Kernels
@@ -69,21 +69,21 @@ func (p *settings) parts(s *set) []set {
 	return slices.DeleteFunc([]set{raw, straight}, func(s set) bool { return len(s.families) == 0 })
 }
 
-// data is a set in two parts with the same terms and classes.
+// data is a set divided into training and test documents with the same terms and classes.
 type data struct {
 	train, test *corpus.Corpus
-	fit, valid  []int // documents of train: those that are trained on to choose C, and those that judge it
+	fit, valid  []int // documents of train: to train on when choosing C, and to validate on
 }
 
 // bytes returns the size of the corpora in bytes.
 func (d *data) bytes() int64 { return d.train.Documents.Bytes() + d.test.Documents.Bytes() }
 
-// less returns the smallest of the positive sizes.
+// less returns the smallest positive size.
 func less(sizes ...int) int {
 	return slices.Min(slices.DeleteFunc(sizes, func(n int) bool { return n == 0 }))
 }
 
-// read reads or draws a set of at most the given numbers of documents; 0 for all.
+// read reads or draws a set with at most the given numbers of documents; 0 for no limit.
 func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, test int) (*data, error) {
 	d := &data{}
 	origin := strings.TrimSuffix(s.name, "-deslanted")
@@ -133,11 +133,11 @@ func (s *set) read(ctx context.Context, r *repro.Run, text repro.Terms, train, t
 	return d, nil
 }
 
-// lastOfEach divides documents into the last of each class, in proportion and about k altogether,
-// and the others. Both lists are increasing.
+// lastOfEach returns the last documents of each class, in proportion and about k in total, and the
+// other documents. Both lists are ascending.
 func lastOfEach(c *corpus.Corpus, k int) (last, others []int) {
 	n := c.Documents.Rows()
-	left := make([]int, len(c.Classes)) // of each class
+	left := make([]int, len(c.Classes)) // documents of each class
 	for i := range n {
 		left[c.Labels.Of(i)[0]]++
 	}
@@ -167,7 +167,7 @@ func readImages(ctx context.Context, r *repro.Run, k int) (*corpus.Corpus, error
 	return c, err
 }
 
-// draw draws k of n numbers. Both lists are increasing.
+// draw draws k of the numbers below n. Both lists are ascending.
 func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	in := make([]bool, n)
 	for _, i := range rand.New(rand.NewPCG(seed, repro.Hash(what))).Perm(n)[:k] {
@@ -183,7 +183,7 @@ func draw(seed uint64, what string, n, k int) (chosen, others []int) {
 	return chosen, others
 }
 
-// cut draws documents if there are more than one of the positive sizes.
+// cut samples the corpus down to the smallest positive size.
 func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corpus {
 	have := c.Documents.Rows()
 	n := less(append(sizes, have)...)
@@ -194,8 +194,8 @@ func cut(r *repro.Run, what string, c *corpus.Corpus, sizes ...int) *corpus.Corp
 	return c.Select(chosen)
 }
 
-// drawImages draws a set. Training documents begin a sequence; test documents begin at a fixed
-// place.
+// drawImages draws a set. Training documents are the first of a sequence; test documents start at
+// s.train.
 func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test int) (err error) {
 	n, tests := less(train, s.train), less(test, s.test)
 	from := s.sequence(r, n+tests)
@@ -206,7 +206,7 @@ func (s *set) drawImages(ctx context.Context, r *repro.Run, d *data, train, test
 	return err
 }
 
-// sequence returns the sequence of a set, of which n images will be drawn.
+// sequence returns the sequence of a set, from which n images will be drawn.
 func (s *set) sequence(r *repro.Run, n int) larochelle.Sequence {
 	return larochelle.Sequence{Name: s.name, Seed: r.Seed ^ repro.Hash(s.name), Step: r.Counter("drawing "+s.name, n)}
 }

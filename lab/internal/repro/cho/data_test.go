@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What is held out is part of the training set, the test set is none of it, and a smaller set is
-// part of the whole.
+// Held-out documents are part of the training set, test documents aren't, and the size of both sets
+// can be limited.
 func TestChoData(t *testing.T) {
 	folder := standIns(t)
 	for _, s := range sets {
@@ -45,22 +45,22 @@ func TestChoData(t *testing.T) {
 			checkLast(t, s.name, d)
 		}
 		for i := range 40 {
-			// The outlines are few, so some occur twice.
+			// There are few outlines, so some occur twice.
 			if in[fmt.Sprint(d.test.Documents.Row(i))] && s.name != "rectangles" {
 				t.Errorf("%s: test document %d is among the training documents", s.name, i)
 			}
 		}
 	}
 	// mnist-rand draws its test set from the test digits and the 240 - 100 training digits that
-	// aren't trained on.
+	// aren't in the training set.
 	i := slices.IndexFunc(sets, func(s set) bool { return s.name == "mnist-rand" })
 	d, err := sets[i].read(t.Context(), &repro.Run{Data: folder, Seed: 1}, repro.Terms{}, 100, 0)
 	if err != nil || d.test.Documents.Rows() != 120+140 {
 		t.Fatalf("%v, %d test documents", err, d.test.Documents.Rows())
 	}
 	checkDrawnDigits(t, folder, &sets[i])
-	// The noise of no digit is that of another: the first of the training digits and of both parts
-	// of the test digits agree in few pixels, strokes that meet.
+	// Each digit has its own noise: the first training digit and the first digits of both parts of
+	// the test set agree in few pixels, where strokes overlap.
 	first := []map[uint32]float32{}
 	for _, row := range []struct {
 		of *sparse.CSR
@@ -91,15 +91,15 @@ func TestChoData(t *testing.T) {
 	for i := range d.test.Documents.Rows() {
 		digits[d.test.Classes[d.test.Labels.Of(i)[0]]]++
 	}
-	for digit, n := range digits { // of each 24 and 12 in the files
+	for digit, n := range digits { // 24 and 12 per digit in the files
 		if n != 36 {
 			t.Errorf("digit %s %d times, expected 36", digit, n)
 		}
 	}
 }
 
-// checkLast checks that no document of a class that is tried with lies after one that judges, and
-// that classes are judged in proportion.
+// checkLast checks that the validation documents are the last of each class, and that each class
+// contributes in proportion.
 func checkLast(t *testing.T, name string, d *data) {
 	t.Helper()
 	class := func(i int) string { return d.train.Classes[d.train.Labels.Of(i)[0]] }
@@ -116,15 +116,15 @@ func checkLast(t *testing.T, name string, d *data) {
 		}
 	}
 	share := float64(len(d.valid)) / float64(len(d.valid)+len(d.fit))
-	for c, n := range all { // rounded, and the share of all is that of rounded numbers
+	for c, n := range all { // rounded, and the total is a sum of rounded numbers
 		if !(math.Abs(judged[c]-share*n) <= 1) {
 			t.Errorf("%s: %v of %v documents of class %s judge, expected a share of %v", name, judged[c], n, c, share)
 		}
 	}
 }
 
-// checkDrawnDigits checks that mnist-rand draws digits by the seed, and doesn't take the
-// first ones.
+// checkDrawnDigits checks that mnist-rand draws digits depending on the seed, instead of the first
+// ones.
 func checkDrawnDigits(t *testing.T, folder string, s *set) {
 	t.Helper()
 	classes := func(seed uint64, test int) string {
@@ -139,7 +139,7 @@ func checkDrawnDigits(t *testing.T, folder string, s *set) {
 		return string(out)
 	}
 	var first []byte
-	for i := range 40 { // of the test file, as standIns numbers them
+	for i := range 40 { // of the test file, in the order of standIns
 		first = append(first, '0'+byte((i*7+1)%10))
 	}
 	a, b := classes(1, 40), classes(2, 40)

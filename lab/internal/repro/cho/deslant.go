@@ -9,11 +9,11 @@ import (
 )
 
 // deslant shears each image so that the covariance of x and y becomes 0, and moves its centre of
-// mass to the middle. The pixel at (x, y) goes to
+// mass to the centre. The pixel at (x, y) moves to
 //
 //	(x - x̄ - (y-ȳ)·cov(x,y)/var(y) + m, y - ȳ + m),  m = (side-1)/2
 //
-// and is divided there among four pixels, linearly in both directions.
+// and is distributed over four pixels by bilinear interpolation.
 func deslant(c *corpus.Corpus) *corpus.Corpus {
 	const side, middle = larochelle.Side, (larochelle.Side - 1) / 2.
 	from := c.Documents
@@ -49,7 +49,7 @@ func deslant(c *corpus.Corpus) *corpus.Corpus {
 	return &straight
 }
 
-// split returns the whole number below x, and x less it.
+// split returns the integer part of x, rounded down, and the fraction.
 func split(x float64) (below int, share float64) {
 	floor := math.Floor(x)
 	return int(floor), x - floor
@@ -71,7 +71,7 @@ func slant(terms []uint32, values []float32) (slope, x, y float64) {
 		v, dy := float64(values[k]), float64(t/larochelle.Side)-y
 		xy, yy = xy+v*dy*(float64(t%larochelle.Side)-x), yy+v*dy*dy
 	}
-	if !(yy > 1e-9*mass) { // one row: what is left is rounding
+	if !(yy > 1e-9*mass) { // one row: yy is a rounding error
 		return 0, x, y
 	}
 	return xy / yy, x, y

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// deslanted returns the image that deslant makes of one.
+// deslanted returns the deslanted image.
 func deslanted(t *testing.T, image []float32) []float32 {
 	t.Helper()
 	m := &sparse.CSR{Cols: larochelle.Pixels, Offsets: []int64{0}}
@@ -32,12 +32,12 @@ func deslanted(t *testing.T, image []float32) []float32 {
 	return out
 }
 
-// An image's rows are moved so that their mean columns lie in the middle, and its centre of mass
-// with them; the mass of what is well inside stays. What is upright in the middle, and nothing at
-// all, stay as they are; what lies askew in the corners stays in [0, 1].
+// deslant moves the mean column of each row and the centre of mass to the centre, and keeps the
+// mass if nothing leaves the image. Upright centred images and empty ones don't change; values stay
+// in [0, 1] even for pixels in the corners.
 func TestDeslant(t *testing.T) {
 	const side = larochelle.Side
-	line := func(x, y, slope float64) []float32 { // 11 rows about (x, y), a pixel thick, on two columns each
+	line := func(x, y, slope float64) []float32 { // 11 rows around (x, y), each a pixel distributed over two columns
 		image := make([]float32, larochelle.Pixels)
 		for d := -5.; d <= 5; d++ {
 			left, share := math.Modf(x + slope*d)
@@ -47,7 +47,7 @@ func TestDeslant(t *testing.T) {
 		}
 		return image
 	}
-	centred := make([]float32, larochelle.Pixels) // two rows and columns, the same again after them
+	centred := make([]float32, larochelle.Pixels) // two rows and columns, mirrored
 	for k, v := range []float32{0.25, 0.75, 0.5, 1} {
 		at := (11+k/2)*side + 11 + k%2
 		centred[at], centred[at+5-2*(k%2)] = v, v
@@ -83,8 +83,8 @@ func TestDeslant(t *testing.T) {
 			for k, v := range got[y*side : (y+1)*side] {
 				here, x = here+float64(v), x+float64(k)*float64(v)
 			}
-			// The mean column of a row is on the line, so the shear is that of the line. Pixels
-			// have float32 values.
+			// The mean column of each row is on the line, so the shear equals the line's slope.
+			// Pixels are float32.
 			if x /= here; here > 0 && !(math.Abs(x-(side-1)/2.) <= math.Exp2(-16)) {
 				t.Errorf("%s, row %d: at column %v, expected the middle", name, y, x)
 			}
@@ -106,8 +106,8 @@ func TestDeslant(t *testing.T) {
 	}
 }
 
-// Chapter 4's families have deslanted digits, the others raw ones of the same documents. With
-// slanted all have raw ones.
+// Families of chapter 4 use deslanted digits, the others raw digits of the same documents. With
+// slanted, all use raw digits.
 func TestDeslantedDigits(t *testing.T) {
 	folder := standIns(t)
 	p := &settings{Kernels: families}
@@ -133,7 +133,7 @@ func TestDeslantedDigits(t *testing.T) {
 			}
 		}
 	}
-	if !(after < 0.75*before) { // much of these images reaches the border, and leaves them
+	if !(after < 0.75*before) { // parts of many of these images are near the border and leave the image
 		t.Errorf("slopes of %v in the mean became %v", before/150, after/150)
 	}
 	p.Slanted = true

@@ -13,40 +13,40 @@ import (
 type row struct {
 	family string
 	curve  string    // of the family, such as "degree 0"; empty for none
-	x      float64   // place on the curve: layers, factors, the degree, a multiple of the mean norm
+	x      float64   // x value on the curve: layers, factors, the degree, or a multiple of the mean norm
 	shown  string    // name in the table
 	specs  []string  // without embedding
-	scales []float64 // of the specs; nil if there is one kernel
+	scales []float64 // parameter value of each spec; nil if there is one kernel
 }
 
 // The families of kernels, in the order of the tables.
 const (
 	plain    = "plain"    // linear, Gaussian
 	composed = "composed" // layers of the same degree
-	mixed    = "mixed"    // a layer of degree 0 or 2, degree 1 above it
-	square   = "square"   // layers of degree 2 as they are
+	mixed    = "mixed"    // one layer of degree 0 or 2, then layers of degree 1
+	square   = "square"   // layers of degree 2, not normalised
 	product  = "product"  // powers of a kernel
 	factors  = "factors"  // a kernel times powers of degree 0
 	average  = "average"  // sums of kernels
 	degree   = "degree"   // fractional degrees
-	bias     = "bias"     // thresholds moved
-	smooth   = "smooth"   // thresholds smoothed
+	bias     = "bias"     // biases (moved thresholds)
+	smooth   = "smooth"   // smoothed thresholds
 )
 
 var families = []string{plain, composed, mixed, square, product, factors, average, degree, bias, smooth}
 
-// The rows for the best bias and σ on the validation set.
+// The rows for the best bias and the best σ by the validation set.
 const bestBias, bestSigma = "degree 0, best bias", "degree 0, best σ"
 
-// axes are the axes of the figures.
+// axes are the x axis titles of the charts.
 var axes = map[string]string{
 	composed: "layers", mixed: "layers, of degree 1 from the second on", square: "layers", product: "factors",
 	factors: "factors, of degree 0 from the second on", degree: "degree", bias: "bias / mean norm",
 	smooth: "σ / mean norm",
 }
 
-// kernels returns the rows of a set whose embedded training documents have the given mean norm and
-// mean squared norm.
+// kernels returns the rows of a set. norm and squared are the mean norm and the mean squared norm
+// of the embedded training documents.
 func (p *settings) kernels(norm, squared float64) []row {
 	var rows []row
 	for _, family := range p.Kernels {
@@ -72,7 +72,7 @@ func (p *settings) kernels(norm, squared float64) []row {
 					add("degree "+n, float64(l), shown, spec)
 				}
 			}
-		case mixed: // degree 1 above degree 1 is composed of the same
+		case mixed: // degree 1 above degree 1 is in composed
 			for _, n := range p.Degrees {
 				for l := 2; l <= p.Layers && n != "1"; l++ {
 					add("degree "+n, float64(l), fmt.Sprintf("degree %s, then 1, %d layers", n, l),
@@ -84,7 +84,7 @@ func (p *settings) kernels(norm, squared float64) []row {
 				add("degree 2", float64(l), fmt.Sprintf("degree 2, %s, as it is", report.Counted(l, "layer", "layers")),
 					fmt.Sprintf("arccos:n=2,layers=%d", l))
 			}
-		case product, factors: // one factor is one layer; degree 0 times degree 0 is its power
+		case product, factors: // one factor is one layer; degree 0 times degree 0 is in product
 			for _, n := range p.Degrees {
 				by := n
 				if family == factors {
@@ -122,15 +122,15 @@ func (p *settings) kernels(norm, squared float64) []row {
 	return rows
 }
 
-// squareFits reports whether float32 holds k(x,x) = 3^(2^l-1) |x|^(2·2^l), l layers of degree 2,
-// with some room for documents of another norm than the mean.
+// squareFits reports whether float32 can hold k(x,x) = 3^(2^l-1) |x|^(2·2^l) for l layers of degree
+// 2 and documents of up to 1.5 times the mean norm.
 func squareFits(norm float64, layers int) bool {
 	power := math.Exp2(float64(layers))
 	return (power-1)*math.Log(3)+2*power*math.Log(1.5*norm) < math.Log(math.MaxFloat32)
 }
 
-// averages are sums over degrees, over layers and over factors, of kernels with k(x,x) = 1; how
-// much each counts is the same, and C goes by the mean of k(x,x).
+// averages returns sums over degrees, layers and factors of kernels normalised to k(x,x) = 1, with
+// equal weights; C is divided by the mean of k(x,x).
 func (p *settings) averages() (rows []row) {
 	add := func(shown string, parts []string) {
 		if len(parts) > 1 {
@@ -159,8 +159,8 @@ func (p *settings) averages() (rows []row) {
 	return rows
 }
 
-// curveFamilies are the families with a curve through the row. The single layer of the composed
-// kernels also begins the curves of mixed ones and products.
+// curveFamilies returns the families whose curves contain the row. A single composed layer also
+// starts the curves of mixed kernels and products.
 func (r *row) curveFamilies() []string {
 	switch {
 	case r.curve == "":

@@ -12,15 +12,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The kernels are what their names say, on vectors of a given norm and angle.
+// The kernels agree with their formulas for vectors of given norms and angle.
 func TestChoKernels(t *testing.T) {
 	p := &settings{
 		Kernels: families, Degrees: repro.Words{"0", "1", "2"}, Layers: 3, Factors: 3, Gammas: repro.Numbers{2},
 		Fractions: repro.Numbers{1}, Biases: repro.Numbers{0.5}, Sigmas: repro.Numbers{0.5},
 	}
 	const x, y, c = 1.5, 2, 0.3 // norms, and 1 - cosine
-	// J_n as the thesis has it, of an angle, over π; and composition by the angle of the layer
-	// below.
+	// J_n of the thesis as a function of the angle, divided by π; layers are composed with the
+	// angle of the layer below.
 	j := func(n int, a float64) float64 {
 		s, co := math.Sincos(a)
 		switch n {
@@ -40,7 +40,7 @@ func TestChoKernels(t *testing.T) {
 		}
 		return kxy
 	}
-	normalised := func(degrees ...int) float64 { // the norms fall out where x and y have the same
+	normalised := func(degrees ...int) float64 { // normalised layers don't depend on the norms
 		kxy, a := 0., math.Acos(1-c)
 		for _, n := range degrees {
 			kxy = j(n, a) / j(n, 0)
@@ -77,7 +77,7 @@ func TestChoKernels(t *testing.T) {
 			continue
 		}
 		found++
-		// some ten operations in float64 on both sides, at most 3 layers deep
+		// about ten float64 operations on both sides, at most 3 layers
 		if got := k.Eval(c, x, y); !(math.Abs(got-v) <= 1e-12*math.Abs(v)) {
 			t.Errorf("%s, %s: %v, expected %v", row.shown, row.specs[0], got, v)
 		}
@@ -85,7 +85,7 @@ func TestChoKernels(t *testing.T) {
 	if found != len(want) {
 		t.Errorf("%d of %d kernels were there", found, len(want))
 	}
-	for norm, layers := range map[float64]int{1: 5, 9.2: 3, 1e5: 1} { // of degree 2 that float32 holds
+	for norm, layers := range map[float64]int{1: 5, 9.2: 3, 1e5: 1} { // maximum layers within float32
 		if !squareFits(norm, layers) || squareFits(norm, layers+1) {
 			t.Errorf("norm %v: expected room for %d layers", norm, layers)
 		}

@@ -27,18 +27,17 @@ type measurement struct {
 	norms     []float64 // of the embedded training documents
 }
 
-// tried is a kernel with a C, its error on the validation set and its result on the test set.
+// tried is a kernel with a C, its validation error and its test result.
 type tried struct {
 	row
 	spec   string
 	scale  string  // gamma, bias or σ
 	c      float64 // in multiples of 1 / mean k(x,x)
-	failed float64 // share of the validation set; NaN if nothing was chosen
+	failed float64 // share of the validation set that is misclassified; NaN if nothing was chosen
 	repro.Outcome
 }
 
-// run chooses C for all kernels on a matrix without the validation set, then measures the test
-// errors.
+// run chooses C for all kernels on the validation set, then measures the test errors.
 func (m *measurement) run(ctx context.Context) error {
 	s := m.set
 	d, err := s.read(ctx, m.r, m.p.Terms, m.p.Train, m.p.Test)
@@ -82,7 +81,7 @@ func (m *measurement) run(ctx context.Context) error {
 	return err
 }
 
-// test trains a kernel and tests it, unless outcomes has its result.
+// test trains and tests a kernel, unless outcomes already has the result.
 func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried, test *corpus.Corpus,
 	outcomes map[string]repro.Outcome) (out repro.Outcome, err error) {
 	k, err := kernel.ParseIn(t.spec, m.embedding)
@@ -105,7 +104,7 @@ func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried
 	return out, err
 }
 
-// validate chooses scale and C of each row by the error on the validation set, the first of equals.
+// validate chooses scale and C of each row by the validation error; ties go to the first.
 func (m *measurement) validate(ctx context.Context, d *data, rows []row) (chosen []tried, err error) {
 	test := d.train.Select(d.valid)
 	session := m.r.NewSession(m.set.name+", validation", func() *corpus.Corpus { return d.train.Select(d.fit) },
@@ -181,7 +180,7 @@ func (m *measurement) table(chosen []tried) {
 	}
 }
 
-// draw adds the chart of a family if it has a curve.
+// draw adds a chart of a family if it has a curve of two points or more.
 func (m *measurement) draw(family string, chosen []tried) {
 	var curves []repro.Curve
 	for _, t := range chosen {
@@ -200,8 +199,8 @@ func (m *measurement) draw(family string, chosen []tried) {
 	}
 }
 
-// noteBest notes which kernel of some families is best on the validation set, as the figures of the
-// thesis do.
+// noteBest notes which kernel of the families is best on the validation set, like the figures of
+// the thesis.
 func (m *measurement) noteBest(chosen []tried, of ...string) {
 	rows := slices.DeleteFunc(slices.Clone(chosen), func(t tried) bool {
 		return !slices.Contains(of, t.family) || math.IsNaN(t.failed)

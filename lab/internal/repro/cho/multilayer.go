@@ -46,7 +46,7 @@ type machines struct {
 	Test       int         `param:"test" min:"0" help:"test documents; 0 = all"`
 }
 
-// network is a chain of layers. All its beginnings are measured.
+// network is a sequence of layers. All its prefixes are measured.
 type network struct {
 	degrees []string // of the arc-cosine kernels
 	whole   bool     // select no features
@@ -59,11 +59,11 @@ func (n network) name(layers int) string {
 	return strings.Join(n.degrees[:layers], "-")
 }
 
-// depth is the result of a network of some layers in one run.
+// depth is the result of a network with a number of layers in one run.
 type depth struct {
-	width  int       // features that are classified
-	failed float64   // error of neighbours in percent on the documents that choose, NaN for none
-	wrong  []float64 // test error in percent by classifier
+	width  int       // features that the classifier takes
+	failed float64   // validation error of neighbours in percent, NaN for none
+	wrong  []float64 // test error in percent, by classifier
 	steps  int       // iterations of the metric
 }
 
@@ -79,8 +79,8 @@ func (p *machines) chains() (out []network) {
 	return out
 }
 
-// from returns the smallest number of layers. Without layers and selection a metric on all pixels is
-// slow.
+// from returns the minimum number of layers: 1 if a network selects no features, because without
+// layers LMNN would run on all pixels, which is slow.
 func (p *machines) from() int {
 	if slices.ContainsFunc(p.chains(), func(n network) bool { return n.whole }) {
 		return 1
@@ -123,7 +123,7 @@ func (p *machines) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 	return report, nil
 }
 
-// measure measures all networks on a set.
+// measure runs all networks on a set.
 func (p *machines) measure(ctx context.Context, r *repro.Run, s *set, report *repro.Report) error {
 	chains := p.chains()
 	found := make([][][]depth, len(chains)) // by chain, run, layers
@@ -153,7 +153,7 @@ func (p *machines) measure(ctx context.Context, r *repro.Run, s *set, report *re
 	return nil
 }
 
-// network trains a network and all its beginnings, and tests them.
+// network trains and tests all prefixes of a network.
 func (p *machines) network(ctx context.Context, r *repro.Run, d *data, n network) ([]depth, error) {
 	o := mkm.Options{ISA: r.ISA, Workers: r.Workers, Progress: func(q engine.Progress) {
 		r.Progress("network "+n.name(len(n.degrees))+", "+q.Stage, q.Done, q.Total)
@@ -187,7 +187,7 @@ func (p *machines) network(ctx context.Context, r *repro.Run, d *data, n network
 	return out, nil
 }
 
-// table adds the table of a set: mean and deviation over the runs.
+// table adds the table of a set, with means and deviations over the runs.
 func (p *machines) table(name string, chains []network, found [][][]depth, report *repro.Report) {
 	t := report.NewTable(name, name+": multilayer kernel machines, test error in %", "selection", "network", ">layers",
 		">width", ">validation, k-NN", ">lmnn", ">knn", ">svm", ">steps of lmnn", ">runs")
@@ -229,8 +229,8 @@ func (p *machines) table(name string, chains []network, found [][][]depth, repor
 		"would be %s", name, low, high, best)
 }
 
-// effects notes by how much errors differ in pairs of results that differ in one thing: the mean
-// over pairs and runs, and the deviation over runs.
+// effects notes the mean error difference between results that differ in one setting, over pairs
+// and runs, with the deviation over runs.
 func (p *machines) effects(name string, chains []network, found [][][]depth, report *repro.Report) {
 	type result struct{ chain, layers, final int }
 	var all []result

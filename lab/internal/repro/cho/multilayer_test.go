@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// The ablation notes what selection changes, as its table has it.
+// The effect of selection in the notes agrees with the table.
 func TestChoAblation(t *testing.T) {
 	report := reprotest.Same(t, networks, standIns(t), "sets=mnist", "train=200", "test=100", "components=8",
 		"networks=1-1,+1-1", "runs=1")
@@ -24,7 +24,7 @@ func TestChoAblation(t *testing.T) {
 			sum += (reprotest.Number(t, rows[row][final]) - reprotest.Number(t, rows[row+2][final])) / 6
 		}
 	}
-	// chance is 90 %, with a deviation of 3 of 100 documents
+	// chance is 90 %, with a standard deviation of 3 points for 100 documents
 	if e := reprotest.Number(t, rows[2]["lmnn"]); !(e < 75) {
 		t.Errorf("error %v %%", e)
 	}
@@ -47,7 +47,7 @@ func TestChoAblation(t *testing.T) {
 	})
 }
 
-// All beginnings of networks have a row, each once, with mean and deviation over the runs.
+// Each prefix of a network has exactly one row, with mean and deviation over the runs.
 func TestChoNetworks(t *testing.T) {
 	p := &machines{Networks: repro.Words{"1-0", "1-1"}, Runs: 2}
 	runs := func(wrong ...float64) (out [][]depth) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// writeIDX writes an idx file of MNIST, gzipped.
+// writeIDX writes a gzipped idx file of MNIST.
 func writeIDX(t testing.TB, folder string, file int, content []byte, sizes ...uint32) {
 	t.Helper()
 	head := []byte{0, 0, 8, byte(len(sizes))}
@@ -20,8 +20,8 @@ func writeIDX(t testing.TB, folder string, file int, content []byte, sizes ...ui
 	reprotest.Write(t, folder, repro.MNIST, repro.MNIST.Files[file], append(head, content...))
 }
 
-// standIns writes digits in the form of MNIST, and texts in that of 20 Newsgroups. A digit d is a
-// bar whose place and direction say which it is, of random length and brightness, among spots.
+// standIns writes digits in MNIST's format and texts in the format of 20 Newsgroups. The position
+// and direction of a bar encode the digit; its length and brightness are random. Spots are noise.
 func standIns(t testing.TB) string {
 	folder := reprotest.Groups(t)
 	r := rand.New(rand.NewPCG(5, 6))
