@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// sample has a value of each kind that a file may hold.
+// sample has one field of each kind that a file can hold.
 type sample struct {
 	Power      int
 	Kind       kind
@@ -62,7 +62,7 @@ var form = archive.Format[sample]{
 	},
 }
 
-func init() { form.Describe = describe } // which refers to it
+func init() { form.Describe = describe } // breaks an initialization cycle
 
 func describe(f *archive.File, m *sample) {
 	f.Key("power", &m.Power)
@@ -132,7 +132,6 @@ func FuzzRead(f *testing.F) {
 	archivetest.Fuzz(f, form, func(*testing.T, *sample) {}, m, m.Part)
 }
 
-// A description that asks for another shape than the model has writes nothing.
 func TestShape(t *testing.T) {
 	m := example(t)
 	m.Weights = m.Weights[1:]
@@ -146,7 +145,7 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// What no model can have is refused, though the checksum is right: in the header, and in arrays.
+// The reader refuses invalid contents despite a correct checksum, in the header and in arrays.
 func TestContents(t *testing.T) {
 	file := archivetest.Bytes(t, form, example(t).Part)
 	file = file[:len(file)-sha256.Size]
@@ -185,11 +184,11 @@ func TestContents(t *testing.T) {
 		check(want, bytes.Replace(file, []byte(change[0]), []byte(change[1]), 1))
 	}
 	bad := bytes.Clone(file)
-	copy(bad[len(file)-4*8-3*8:], "\xff\xff\xff\xff\xff\xff\xff\xff") // before the values of all machines
+	copy(bad[len(file)-4*8-3*8:], "\xff\xff\xff\xff\xff\xff\xff\xff") // before the values of all binary classifiers
 	check("row 0 has -1 values", bad)
 }
 
-// A file whose header says that it is much larger takes no more memory than it has bytes.
+// Reading a file whose header claims a huge size allocates no more than the file's own size.
 func TestLoadOfHugeHeader(t *testing.T) {
 	file := archivetest.Bytes(t, form, example(t).Part)
 	huge := bytes.Replace(file, []byte(`"rows":3`), []byte(`"rows":35184372088832`), 1) // 256 TiB of offsets
@@ -199,7 +198,7 @@ func TestLoadOfHugeHeader(t *testing.T) {
 	}
 }
 
-// endless is a line without an end.
+// endless is a line that never ends.
 type endless struct{ read int }
 
 func (r *endless) Read(p []byte) (int, error) {
@@ -212,8 +211,8 @@ func (r *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Of a reader that never ends no more is taken than its first line may have, and at most a MiB at a
-// time, so that the end of a context is found soon.
+// Read stops at the maximum length of the first line. It reads at most 1 MiB at a time, so that it
+// checks ctx often.
 func TestEndless(t *testing.T) {
 	if _, err := form.Read(t.Context(), &endless{}); !errors.Is(err, archive.ErrFormat) {
 		t.Errorf("%v, expected an error for another format", err)
@@ -224,8 +223,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// Arrays that stand one after the other in the file are arrays of their own: one that grows leaves
-// the next as it is.
+// Appending to one array leaves the array that follows it in the file unchanged.
 func TestArraysOfTheirOwn(t *testing.T) {
 	m := musttest.Get(form.Read(t.Context(), bytes.NewReader(archivetest.Bytes(t, form, example(t)))))(t)
 	next := slices.Clone(m.Machines[1].All)
@@ -235,7 +233,7 @@ func TestArraysOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A vocabulary has all terms of the embedding, each once, in any order; documents of numbers have none.
+// The vocabulary must have all terms of the embedding, in any order and without duplicates.
 func TestValidate(t *testing.T) {
 	m := example(t) // terms 0 and 1
 	for what, c := range map[string]struct {
@@ -254,7 +252,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// After the end of a context nothing more is written.
+// Nothing is written once ctx is done.
 func TestBoundWriter(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var b bytes.Buffer

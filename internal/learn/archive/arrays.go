@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// part is an array of a file.
+// part is an array in a file.
 type part struct {
 	name  string
 	bytes int64
@@ -14,9 +14,8 @@ type part struct {
 	take  func([]byte) error
 }
 
-// Part describes an array of n elements of some bytes each, by a function that writes it and one that
-// takes it, in the order of the parts. It is named by errors for a file that ends early; several
-// arrays may have one name.
+// Part describes an array of n elements of each bytes. Parts are written by write and read by take,
+// in the order of the calls. Errors for a truncated file contain the name, which needn't be unique.
 func (f *File) Part(name string, each, n int64, write func(*Writer), take func([]byte) error) {
 	if f.err == nil && (n < 0 || n > MostBytes/each || n*each > MostBytes-f.total) {
 		f.fail("%s: %d elements of %d bytes, expected at most %d bytes in all", name, n, each, int64(MostBytes))
@@ -27,7 +26,7 @@ func (f *File) Part(name string, each, n int64, write func(*Writer), take func([
 	}
 }
 
-// product returns how many elements an array has, -1 where that is no number of them.
+// product returns the number of elements, or -1 if it is negative or overflows int64.
 func product(shape []int) int64 {
 	n := int64(1)
 	for _, d := range shape {
@@ -39,7 +38,7 @@ func product(shape []int) int64 {
 	return n
 }
 
-// Array describes an array of a shape. Its place holds as many values when the file is written.
+// Array describes an array of the given shape. When writing, *values must have that many elements.
 func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 	n, v := product(shape), *values
 	if f.writing && int64(len(v)) != n {
@@ -51,8 +50,8 @@ func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 	})
 }
 
-// Table describes n arrays of one length, one after the other. These are read when the parts before have been,
-// and row is called then, for the place of each.
+// Table describes n consecutive arrays of the same length. When reading, it calls row(i) for the
+// destination of array i, after the preceding parts have been read.
 func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) {
 	f.Part(name, int64(unsafe.Sizeof(*new(T))), product([]int{n, length}), func(w *Writer) {
 		for i := range n {
@@ -67,9 +66,9 @@ func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) 
 	})
 }
 
-// Offsets describes where the rows of something begin and, at the last place, end: of n rows a file
-// has their lengths, as int64, whose sum is total. No offsets, when the file is written, stand for
-// empty rows.
+// Offsets describes the offsets of n rows: row i occupies offsets[i] to offsets[i+1], and
+// offsets[n] = total. The file stores the row lengths as int64. When writing, nil offsets mean that
+// all rows are empty.
 func (f *File) Offsets(name string, offsets *[]int64, n int, total int64) {
 	from := *offsets
 	f.Part(name, 8, int64(n), func(w *Writer) {

@@ -1,13 +1,13 @@
-// Package archive is the mechanism of model files. A file is
+// Package archive reads and writes model files. A file consists of
 //
-//	gram linear 1                    the name of its form and the version
+//	gram linear 1                    the name of the format and its version
 //	{"loss":"hinge",…}               the header, a JSON object in one line
 //	arrays                           without gaps, little-endian
-//	32 bytes                         the SHA-256 of all bytes before them
+//	32 bytes                         the SHA-256 of all preceding bytes
 //
-// A learner describes its file once, and the same statements write and read it: a [Format] has a function
-// that names, in the order of the file, the keys of the header and then the arrays, each with the place of the
-// model that it is of. For example
+// A learner describes its file once, for both reading and writing: the Describe function of a
+// [Format] lists the keys of the header and then the arrays, in file order, each with a pointer to
+// the field of the model that holds it. For example
 //
 //	var Form = archive.Format[Model]{
 //		Package: "means", Name: "gram means ", Validate: (*Model).Validate,
@@ -21,10 +21,10 @@
 //
 //	func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 //
-// [Array] and [Table] describe arrays, [File.Part] all others. When a file is read, keys have their values
-// when their statement returns, and arrays when the description has ended and the checksum has been
-// checked: only a function passed to [Table] or [File.Part] sees the arrays before its own. A file that
-// says it is larger than it is costs no more memory than what is there.
+// [Array] and [Table] describe arrays, [File.Part] any other data. When reading, a key's value is
+// set when its statement returns. Arrays are set after Describe has returned and the checksum has
+// been verified; only functions passed to [Table] or [File.Part] can use the preceding arrays. A
+// file whose header claims a huge size never allocates more than the file's own size.
 //
-// Package archivetest tests such a file in one call, and fuzzes its reader in another.
+// Package archivetest tests and fuzzes such a format.
 package archive

@@ -14,25 +14,25 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// File takes the statements of a description, which write a file or read one. After an error the rest
-// of them have no effect.
+// File is passed to a Describe function, whose statements write or read a file. After an error,
+// further statements have no effect.
 type File struct {
 	writing bool
 	written []string                   // "key":value of each key
-	keys    map[string]json.RawMessage // those that no statement has read
+	keys    map[string]json.RawMessage // keys that no statement has read yet
 
 	parts []part
-	total int64 // bytes of them
+	total int64 // size of parts in bytes
 
-	tokenizer corpus.Tokenizer // that [File.Text] has read
-	form      corpus.Form      // the same
-	err       error            // the first
+	tokenizer corpus.Tokenizer // set by [File.Text]
+	form      corpus.Form      // set by [File.Text]
+	err       error            // the first error
 }
 
-// Writing reports whether the file is written.
+// Writing reports whether the file is being written.
 func (f *File) Writing() bool { return f.writing }
 
-// Check makes an error, if it isn't nil, that of the file.
+// Check records err as the file's error, unless an earlier error was recorded.
 func (f *File) Check(err error) {
 	if f.err == nil {
 		f.err = err
@@ -41,8 +41,8 @@ func (f *File) Check(err error) {
 
 func (f *File) fail(format string, args ...any) { f.Check(fmt.Errorf(format, args...)) }
 
-// Key describes a key of the header and the place of its value, which encoding/json writes and reads.
-// A key that isn't there is read as a zero.
+// Key describes a key of the header and a pointer to its value, which is encoded by encoding/json.
+// When reading, a missing key sets the value to zero.
 func (f *File) Key(key string, value any) {
 	if f.err != nil {
 		return
@@ -65,7 +65,7 @@ func (f *File) Key(key string, value any) {
 	}
 }
 
-// Optional is a [File.Key] that isn't written for a value of zero.
+// Optional is like [File.Key], but doesn't write a zero value or an empty slice.
 func (f *File) Optional(key string, value any) {
 	v := reflect.ValueOf(value).Elem()
 	if empty := v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0; !f.writing || !empty {
@@ -73,7 +73,7 @@ func (f *File) Optional(key string, value any) {
 	}
 }
 
-// Object describes a key whose value is an object, by a function that names its keys.
+// Object describes a key whose value is an object; describe describes the keys of that object.
 func (f *File) Object(key string, describe func()) {
 	written, keys := f.written, f.keys
 	f.written, f.keys = nil, nil
@@ -91,19 +91,19 @@ func (f *File) Object(key string, describe func()) {
 	f.written, f.keys = written, keys
 }
 
-// object returns what was written as an object.
+// object returns the keys written so far as a JSON object.
 func (f *File) object() string { return "{" + strings.Join(f.written, ",") + "}" }
 
-// unknown makes a key that no statement has read an error.
+// unknown fails if the header has keys that no statement has read.
 func (f *File) unknown() {
 	for _, key := range slices.Sorted(maps.Keys(f.keys)) {
 		f.fail("key %q is unknown", key)
 	}
 }
 
-// Count describes a key whose value is from 0 to most, and an int.
+// Count describes a key whose value is an integer from 0 to most.
 func Count[T int | int64](f *File, key string, n *T, most int64) {
-	wide := int64(*n) // also where an int is narrower
+	wide := int64(*n) // int64 also if int has 32 bits
 	f.Key(key, &wide)
 	if most = min(most, math.MaxInt); f.err == nil && (wide < 0 || wide > most) {
 		f.fail("%d %s, expected 0 to %d", wide, key, most)
@@ -113,7 +113,7 @@ func Count[T int | int64](f *File, key string, n *T, most int64) {
 	}
 }
 
-// Named describes a key whose value is one of some that have names.
+// Named describes a key whose value is the name of one of all.
 func Named[T interface {
 	comparable
 	fmt.Stringer
@@ -131,15 +131,14 @@ func Named[T interface {
 	*value = all[at]
 }
 
-// Names describes a key whose value is a list of texts, which needn't be UTF-8.
+// Names describes a key whose value is a list of strings, which needn't be UTF-8.
 func (f *File) Names(key string, names *[]string) {
 	raw := Names(*names)
 	f.Key(key, &raw)
 	*names = Strings(raw)
 }
 
-// Corpus describes the corpus that a model was trained on: its name, which needn't be UTF-8, and its
-// digest.
+// Corpus describes the training corpus: its name, which needn't be UTF-8, and its digest.
 func (f *File) Corpus(source *string, digest *[32]byte) {
 	name, text := Name(*source), hex.EncodeToString(digest[:])
 	f.Key("source", &name)

@@ -11,23 +11,22 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// Version is the version of all model files.
+// Version is the format version of all model files.
 const Version = "1"
 
-// Format is a form of file for models of type M.
+// Format is a file format for models of type M.
 type Format[M any] struct {
-	Package string // with which errors begin
+	Package string // prefix of errors
 	Name    string // the first line is Name + Version
 
-	// Describe names keys and arrays in their order. It is given a copy of the model that is written,
-	// or a model of zeros that is read.
+	// Describe describes keys and arrays in file order. Its model is a copy of the model to write,
+	// or a zero model to read into.
 	Describe func(*File, *M)
 
-	// Validate checks a model that was read.
+	// Validate checks a model after reading.
 	Validate func(*M) error
 }
 
-// Write writes a model.
 func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 	described := *m
 	file := &File{writing: true}
@@ -44,9 +43,9 @@ func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 	return nil
 }
 
-// Read reads a model that [Format.Write] wrote, to the bit, and checks its checksum and all that
-// Validate asks for. It reads to the end of r. Errors wrap [ErrFormat], [ErrVersion],
-// [ErrTruncated] or [ErrDamaged], or are those of r and of ctx, within a second.
+// Read reads a model that [Format.Write] wrote, bit for bit. It checks the checksum, calls
+// Validate, and reads r to its end. Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or
+// [ErrDamaged], or are errors of r. It fails within a second after ctx is done.
 func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 	m, err := f.ReadSized(ctx, r, -1, nil)
 	if err != nil {
@@ -55,8 +54,9 @@ func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 	return m, nil
 }
 
-// ReadSized is [Format.Read] from a reader of size bytes, -1 if unknown. It calls early, if not nil, with the model's
-// tokenizer, zero if it has none, as soon as that is known; it may fail after that. Its errors don't name the package.
+// ReadSized is [Format.Read] for a reader of size bytes, or -1 if unknown. It calls early, if not
+// nil, as soon as the tokenizer is known, even if reading fails later. The tokenizer is zero if the
+// model has none. Errors lack the package prefix.
 func (f *Format[M]) ReadSized(
 	ctx context.Context, r io.Reader, size int64, early func(corpus.Tokenizer, corpus.Form),
 ) (*M, error) {
@@ -91,7 +91,7 @@ func (f *Format[M]) ReadSized(
 	return m, nil
 }
 
-// describe returns the model that a header describes, without its arrays.
+// describe returns the model of a header, without arrays.
 func (f *Format[M]) describe(line []byte) (*M, *File, error) {
 	m, file := new(M), &File{}
 	if err := json.Unmarshal(line, &file.keys); err != nil {
@@ -105,7 +105,7 @@ func (f *Format[M]) describe(line []byte) (*M, *File, error) {
 	return m, file, nil
 }
 
-// Size returns how many bytes of arrays follow a header, or the error for one that is wrong.
+// Size returns the size in bytes of the arrays that follow a header.
 func (f *Format[M]) Size(header []byte) (int64, error) {
 	_, file, err := f.describe(header)
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *Format[M]) Size(header []byte) (int64, error) {
 	return file.total, nil
 }
 
-// wrap puts the name of the package before an error that doesn't begin with it.
+// wrap prefixes err with the package name, if it isn't there already.
 func (f *Format[M]) wrap(err error) error {
 	if strings.HasPrefix(err.Error(), f.Package+": ") {
 		return err

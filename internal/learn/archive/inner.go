@@ -7,20 +7,20 @@ import (
 	"io"
 )
 
-// Inner is a file within a file. As a key of the header it is its number of bytes.
+// Inner is a file within a file. Its JSON value is its size in bytes.
 type Inner struct {
 	size  int
 	bytes []byte
 }
 
-// Inner returns what a function writes, when the file is written.
+// Inner returns an Inner with the output of write. It must only be called when writing.
 func (f *File) Inner(write func(context.Context, io.Writer) error) Inner {
 	var b bytes.Buffer
-	f.Check(write(context.Background(), &b)) // to memory
+	f.Check(write(context.Background(), &b)) // can't be cancelled, because it writes to memory
 	return Inner{b.Len(), b.Bytes()}
 }
 
-// Nest describes the bytes of a file within the file, and the function that reads it.
+// Nest describes the contents of an inner file, and the function that reads it.
 func (f *File) Nest(name string, in *Inner, read func(context.Context, io.Reader) error) {
 	Array(f, name, &in.bytes, in.size)
 	f.Then(name, func() error { return read(context.Background(), bytes.NewReader(in.bytes)) })

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Name is a text: a JSON string where that can hold it, else an object with its bytes in base64.
+// Name is a string that needn't be UTF-8: other bytes become an object with base64 in JSON.
 type Name string
 
 type rawName struct {
@@ -31,7 +31,7 @@ func (n *Name) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Names returns texts as names.
+// Names converts strings to names.
 func Names(texts []string) []Name {
 	out := make([]Name, len(texts))
 	for i, s := range texts {
@@ -40,7 +40,7 @@ func Names(texts []string) []Name {
 	return out
 }
 
-// Strings returns names as texts, nil for none.
+// Strings converts names to strings; it returns nil if there are none.
 func Strings(names []Name) (out []string) {
 	for _, n := range names {
 		out = append(out, string(n))

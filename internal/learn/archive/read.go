@@ -15,9 +15,9 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Readers wrap one of these errors.
+// Errors that readers wrap.
 var (
-	// ErrFormat reports that the file begins with other bytes than its format.
+	// ErrFormat reports that the file has another format.
 	ErrFormat = errors.New("wrong file format")
 	// ErrVersion reports that another version of the program wrote the file.
 	ErrVersion = errors.New("another version of this program wrote it")
@@ -27,13 +27,13 @@ var (
 	ErrTruncated = fmt.Errorf("%w: truncated", ErrDamaged)
 )
 
-// Bounds on what is taken from a reader that never ends.
+// Limits for untrusted input.
 const (
-	mostHeader = 256 << 20 // header, in bytes
-	MostBytes  = 1 << 49   // all arrays
+	mostHeader = 256 << 20 // maximum size of the header in bytes
+	MostBytes  = 1 << 49   // maximum size of all arrays in bytes
 )
 
-// readArrays reads parts and checksum, which follow two lines.
+// readArrays reads the parts and the checksum, which follow the first two lines.
 func readArrays(
 	ctx context.Context, in io.Reader, size int64, parts []part, first, line []byte,
 ) ([][]byte, error) {
@@ -44,12 +44,12 @@ func readArrays(
 	}
 	have := begin
 	next := func(n int64) (b []byte, err error) {
-		if size == total { // so much is known to be there
+		if size == total { // the size is known to be correct, so allocate at once
 			b = make([]byte, n)
 			n, err := io.ReadFull(in, b)
 			b, have = b[:n], have+int64(n)
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				err = nil // the length says it
+				err = nil // the caller detects truncation by the length
 			}
 			return b, err
 		}
@@ -94,7 +94,7 @@ func readArrays(
 	return arrays, nil
 }
 
-// where names the part in which a truncated file of so many bytes ends.
+// where names the part in which a file truncated to size bytes ends.
 func where(parts []part, begin, size int64) string {
 	for _, p := range parts {
 		if begin += p.bytes; size < begin {
@@ -104,12 +104,11 @@ func where(parts []part, begin, size int64) string {
 	return "checksum"
 }
 
-// damaged returns an error that wraps [ErrDamaged].
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// BoundReader reads no more after the end of ctx, and so little at a time that this is soon found.
+// BoundReader fails once Ctx is done. It reads at most 1 MiB at a time, to check Ctx often.
 type BoundReader struct {
 	Ctx context.Context
 	R   io.Reader
@@ -123,7 +122,7 @@ func (b BoundReader) Read(p []byte) (int, error) {
 	return b.R.Read(p[:min(len(p), 1<<20)])
 }
 
-// firstLine reads the first line, which has the version.
+// firstLine reads and checks the first line, which contains the format's name and version.
 func firstLine(in *bufio.Reader, name string) ([]byte, error) {
 	begin, err := in.Peek(len(name) + len(Version) + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -144,7 +143,7 @@ func firstLine(in *bufio.Reader, name string) ([]byte, error) {
 	return line, nil
 }
 
-// readLine reads a line of the header with its end.
+// readLine reads a line of at most most bytes, including its end.
 func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 	for {
 		piece, err := in.ReadSlice('\n')
@@ -162,8 +161,8 @@ func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 	}
 }
 
-// Values returns the numbers of an array's bytes. They stay where they were read if they lie there as
-// the processor has them.
+// Values decodes little-endian numbers. It returns a view of b if b is aligned and the CPU is
+// little-endian.
 func Values[T Number](b []byte) []T {
 	var zero T
 	n := len(b) / int(unsafe.Sizeof(zero))
@@ -172,7 +171,7 @@ func Values[T Number](b []byte) []T {
 	if n == 0 || !aligned || binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		values = make([]T, n)
 		if _, err := binary.Decode(b, binary.LittleEndian, values); err != nil {
-			panic(err) // n was counted
+			panic(err) // impossible, because n is computed from len(b)
 		}
 	}
 	return values

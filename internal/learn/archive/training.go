@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Origin describes a model's training corpus.
+// Origin describes the training corpus of a model.
 type Origin struct {
-	Source    string   // name of the corpus, as the user gave it
-	Digest    [32]byte // of the corpus; 0 if unknown
+	Source    string   // name of the corpus, as passed by the user
+	Digest    [32]byte // digest of the corpus; 0 if unknown
 	Documents int      // number of documents; 0 if unknown
 
 	Classes    []string // names of the classes
@@ -22,7 +22,7 @@ type Origin struct {
 	Form       corpus.Form // format of the documents
 }
 
-// OriginOf returns the origin of a model that is trained on c, whose digest is known.
+// OriginOf returns the origin of a model trained on c, with the given digest of c.
 func OriginOf(c *corpus.Corpus, digest [32]byte) Origin {
 	return Origin{c.Source, digest, c.Documents.Rows(), slices.Clone(c.Classes), c.Vocabulary, c.Tokenizer, c.Form}
 }
@@ -35,8 +35,8 @@ func (f *File) Origin(o *Origin) {
 	f.Text(&o.Vocabulary, &o.Tokenizer, &o.Form)
 }
 
-// Validate checks that names of classes differ, that the tokenizer exists, and that the vocabulary, if there is one,
-// has different terms, among them all terms of the embedding.
+// Validate checks that class names are unique and the tokenizer is valid. A vocabulary, if not nil,
+// must have unique terms and include all terms of e.
 func (o *Origin) Validate(e *sparse.Embedder) error {
 	if name, twice := Repeated(o.Classes); twice {
 		return fmt.Errorf("two classes are called %q", name)
@@ -44,14 +44,14 @@ func (o *Origin) Validate(e *sparse.Embedder) error {
 	return Validate(o.Vocabulary, o.Tokenizer, e)
 }
 
-// Parameters describes the parameters of a learner, see package params: an object with their values as texts.
+// Parameters describes an object with the learner's parameters as strings, see package params.
 func (f *File) Parameters(of any) {
 	all := params.Values(of)
 	f.Values("parameters", &all)
 	f.Check(params.SetAll(of, all))
 }
 
-// Values describes a key whose value is an object with lists of texts, which needn't be UTF-8.
+// Values describes an object of string lists. Strings needn't be UTF-8.
 func (f *File) Values(key string, all *map[string][]string) {
 	names := map[string][]Name{}
 	for name, values := range *all {
@@ -67,7 +67,7 @@ func (f *File) Values(key string, all *map[string][]string) {
 	}
 }
 
-// Documents describes a matrix of documents. It returns the number of rows.
+// Documents describes a matrix of documents. It returns its number of rows.
 func (f *File) Documents(name string, docs **sparse.CSR) (rows int) {
 	if !f.writing {
 		*docs = &sparse.CSR{}
@@ -85,7 +85,7 @@ func (f *File) Documents(name string, docs **sparse.CSR) (rows int) {
 	return rows
 }
 
-// Machines describes a key whose value is a list of n machines, in the JSON of their type.
+// Machines describes a key whose value is a list of n binary classifiers, encoded as JSON.
 func Machines[M any](f *File, machines *[]*M, n int) {
 	f.Key("machines", machines)
 	at := slices.Index(*machines, nil)
@@ -98,10 +98,10 @@ func Machines[M any](f *File, machines *[]*M, n int) {
 	}
 }
 
-// Text describes a vocabulary, nil for none, the tokenizer that made it and the form that documents were
-// read from. Terms that are read share one string.
+// Text describes a vocabulary (nil if there is none), its tokenizer, and the format of the
+// documents. When reading, all terms share the memory of one string.
 func (f *File) Text(vocabulary *[]string, tokenizer *corpus.Tokenizer, form *corpus.Form) {
-	var size *textSize // of documents that were texts
+	var size *textSize // nil if there is no vocabulary
 	if terms := *vocabulary; terms != nil {
 		size = &textSize{Terms: int64(len(terms))}
 		for t, term := range terms {
@@ -130,7 +130,7 @@ func (f *File) Text(vocabulary *[]string, tokenizer *corpus.Tokenizer, form *cor
 	}
 }
 
-// textSize is how large a vocabulary is.
+// textSize is the size of a vocabulary.
 type textSize struct {
 	Terms int64 `json:"terms"`
 	Bytes int64 `json:"bytes"`
@@ -170,7 +170,7 @@ func (f *File) terms(vocabulary *[]string, size textSize) {
 	})
 }
 
-// Embedding describes a fitted embedding. It returns its number of terms.
+// Embedding describes a fitted embedding. It returns the embedding's number of terms.
 func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	var raw sparse.Embedder
 	var name string
@@ -207,13 +207,13 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	return terms
 }
 
-// Then describes what is done when the parts before have been read.
+// Then runs do after the preceding parts have been read.
 func (f *File) Then(name string, do func() error) {
 	f.Part(name, 1, 0, func(*Writer) {}, func([]byte) error { return do() })
 }
 
-// Validate checks a tokenizer that exists, an embedding as [sparse.RestoreEmbedder] asks for, and a
-// vocabulary of different terms that holds all of the embedding's; nil stands for none.
+// Validate checks t and e (see [sparse.RestoreEmbedder]). A vocabulary, if not nil, must have
+// unique terms and include all terms of e.
 func Validate(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -233,9 +233,9 @@ func Validate(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error
 	return nil
 }
 
-// Repeated returns a name that is there twice.
+// Repeated returns a name that occurs twice, and whether there is one.
 func Repeated(names []string) (string, bool) {
-	if !slices.IsSorted(names) { // as vocabularies of text are
+	if !slices.IsSorted(names) { // vocabularies of text are sorted already
 		names = slices.Sorted(slices.Values(names))
 	}
 	for i := 1; i < len(names); i++ {

@@ -12,14 +12,14 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Writer writes a file, in pieces of 256 KiB. It keeps an error, which close returns.
+// Writer writes a file in pieces of 256 KiB. It remembers the first error, which close returns.
 type Writer struct {
 	*bufio.Writer
 	w    io.Writer
 	hash hash.Hash
 }
 
-// newWriter begins a file with its two lines.
+// newWriter creates a writer and writes the first line and the header.
 func newWriter(ctx context.Context, w io.Writer, first, header string) *Writer {
 	out := &Writer{w: w, hash: sha256.New()}
 	out.Writer = bufio.NewWriterSize(io.MultiWriter(out.hash, BoundWriter{ctx, w}), PieceBytes)
@@ -27,16 +27,16 @@ func newWriter(ctx context.Context, w io.Writer, first, header string) *Writer {
 	return out
 }
 
-// close writes what is left, and the checksum. It returns the first error of all.
+// close writes buffered data and the checksum. It returns the first error of the writer.
 func (w *Writer) close() error {
-	err := w.Flush() // which tells what went wrong before
+	err := w.Flush() // returns any earlier error, too
 	if err == nil {
 		_, err = w.w.Write(w.hash.Sum(nil))
 	}
 	return err
 }
 
-// BoundWriter writes no more after the end of ctx.
+// BoundWriter is a writer that fails once Ctx is done.
 type BoundWriter struct {
 	Ctx context.Context
 	W   io.Writer
@@ -50,18 +50,18 @@ func (b BoundWriter) Write(p []byte) (int, error) {
 	return b.W.Write(p)
 }
 
-// PieceBytes is how much is written at a time.
+// PieceBytes is the size of the writer's buffer in bytes.
 const PieceBytes = 256 << 10
 
-// Number is what arrays hold.
+// Number is the constraint for the elements of arrays.
 type Number interface {
 	uint8 | uint32 | int32 | int64 | float32 | float64
 }
 
-// Numbers writes the values of an array. The writer keeps an error.
+// Numbers writes values in little-endian order. The writer remembers any error.
 func Numbers[T Number](w *Writer, values []T) {
 	for piece := range slices.Chunk(values, 2048) {
-		b, _ := binary.Append(w.AvailableBuffer(), binary.LittleEndian, piece) // of a type that it knows
+		b, _ := binary.Append(w.AvailableBuffer(), binary.LittleEndian, piece) // can't fail for these types
 		w.Write(b)
 	}
 }

@@ -1,10 +1,10 @@
-// Package dense factorises symmetric matrices of float64 that a machine holds: Cholesky's
-// decomposition, the product of a triangular factor with its transpose, and triangular systems. All
-// is in blocks, whose products package asm computes, on several workers, and has the same bits from
-// any number of them.
+// Package dense factorises symmetric float64 matrices in memory: Cholesky decomposition, the
+// product of a triangular factor with its transpose, and triangular systems. All algorithms are
+// blocked, use the products of package asm, and run on several workers. Results are bit-identical
+// for any number of workers.
 //
-// gonum's LAPACK is the reference in tests. With AVX-512 it takes about five times as long for 1,024
-// rows on one core (go test -bench . ./solver/internal/dense).
+// Tests compare with gonum's LAPACK, which takes about five times as long for 1,024 rows on one
+// core with AVX-512 (go test -bench . ./internal/learn/dense).
 package dense
 
 import (
@@ -16,48 +16,48 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Square is a matrix of N×N: a symmetric one, or a triangular factor T with upper[k][i] = T[k][i],
-// i >= k, whose transpose stands below the diagonal, so that both can be read by rows.
+// Square is an N×N matrix, either symmetric or a triangular factor T with upper[k][i] = T[k][i] for
+// i >= k. A factor also stores its transpose below the diagonal, so that both can be read by rows.
 type Square struct {
 	N      int
 	stride int
 	data   []float64
 }
 
-// stride is the distance of rows: were it a power of 2 they would all fall on the same few lines of a
-// cache.
+// stride returns the distance between rows. It is no power of 2, because then all rows would map to
+// the same few cache lines.
 func stride(n int) int { return (n+7)/8*8 + 8 }
 
-// Bytes returns the memory of a matrix of n×n.
+// Bytes returns the memory of an n×n matrix in bytes.
 func Bytes(n int) int64 { return 8 * int64(n) * int64(stride(n)) }
 
-// New returns a matrix of zeros.
+// New returns an n×n matrix of zeros.
 func New(n int) *Square { return &Square{n, stride(n), make([]float64, n*stride(n))} }
 
-// Row returns row i, which shares the matrix's values.
+// Row returns row i without copying it.
 func (s *Square) Row(i int) []float64 { return s.data[i*s.stride:][:s.N:s.N] }
 
-// from returns the values from row i and column j on.
+// from returns the values from row i, column j on.
 func (s *Square) from(i, j int) []float64 { return s.data[i*s.stride+j:] }
 
-// Do says how it is computed, not what.
+// Do sets the kernels and the number of workers. Results don't depend on Workers.
 type Do struct {
 	Kernels *asm.Kernels
 	Workers int
 }
 
-// Sizes of blocks: rows that are factorised at a time, that are eliminated at a time within them, and
-// rows of a product that are a worker's at a time.
+// Block sizes: rows that are factorised at a time, rows that are eliminated at a time within them,
+// and rows of a product per task.
 const (
 	block = 128
 	strip = 8
 	bar   = 64
 )
 
-// Cholesky replaces a symmetric matrix A by its factor, A = TᵀT with T upper triangular, and returns
-// the numbers of the rows that it kept: a row and its column are left out where nothing but least of
-// the diagonal value is left when those before it are eliminated, as of a copy of one of them. Then N
-// is smaller. Only values on and above the diagonal are read. It takes N³/6 multiply-adds.
+// Cholesky replaces a symmetric matrix A by its factor, A = TᵀT with T upper triangular, and
+// returns the indices of the rows kept. It drops row and column i, and decreases N, if A[i][i]
+// falls below least·A[i][i] when the rows before it are eliminated, as for a copy of such a row. It
+// reads only the upper triangle, and takes N³/6 multiply-adds.
 func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {
@@ -82,7 +82,7 @@ func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int
 			lo := b1 + part*wide
 			hi := min(lo+wide, s.N)
 			s.eliminate(do, b0, b1, lo, hi, nil)
-			for k := b0; k < b1; k++ { // -T[k][i], for products that subtract
+			for k := b0; k < b1; k++ { // -T[k][i], because MultiplyWide adds
 				from, to := s.from(k, 0), packed[(k-b0)*s.N:]
 				for i := lo; i < hi; i++ {
 					to[i] = -from[i]
@@ -107,8 +107,9 @@ func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int
 	return kept, nil
 }
 
-// eliminate makes rows b0 <= k < b1 of the factor, columns lo to hi: those on the diagonal, whose
-// least values are given, or others, once those are there. A row that isn't kept becomes 0.
+// eliminate computes rows b0 <= k < b1 of the factor in columns lo to hi. It is called first for
+// the diagonal block, with the smallest pivots allowed in least, then for others. A dropped row
+// becomes 0.
 func (s *Square) eliminate(do Do, b0, b1, lo, hi int, least []float64) {
 	var by [block * strip]float64
 	for s0 := b0; s0 < b1; s0 += strip {
@@ -154,7 +155,7 @@ func (s *Square) eliminate(do Do, b0, b1, lo, hi int, least []float64) {
 	}
 }
 
-// keep leaves out rows and columns, and puts the transpose below the diagonal.
+// keep removes all other rows and columns, and stores the transpose below the diagonal.
 func (s *Square) keep(kept []int) {
 	if len(kept) < s.N {
 		for to, k := range kept {
@@ -176,7 +177,7 @@ func (s *Square) keep(kept []int) {
 	}
 }
 
-// Ridge returns I + γ T Tᵀ of a factor T, on and above the diagonal. It takes N³/6 multiply-adds.
+// Ridge returns the upper triangle of I + γTTᵀ for a factor T. It takes N³/6 multiply-adds.
 func (s *Square) Ridge(ctx context.Context, do Do, gamma float64) (*Square, error) {
 	out := New(s.N)
 	type piece struct{ v, i int }
@@ -189,7 +190,7 @@ func (s *Square) Ridge(ctx context.Context, do Do, gamma float64) (*Square, erro
 	err := run.Tasks(ctx, do.Workers, len(pieces), func(_ context.Context, _, task int) error {
 		v0, i0 := pieces[task].v, pieces[task].i
 		v1, i1 := min(v0+bar, s.N), min(i0+block, s.N)
-		// Row k of the lower half has T[i][k], i <= k: the first rows are cut off at the diagonal.
+		// Row k of the lower triangle has T[i][k], i <= k: the first rows end at the diagonal.
 		corner, by := make([]float64, block*block), make([]float64, block*bar)
 		for k0 := i0; k0 < s.N; k0 += block {
 			k1 := min(k0+block, s.N)
@@ -217,8 +218,8 @@ func (s *Square) Ridge(ctx context.Context, do Do, gamma float64) (*Square, erro
 	return out, err
 }
 
-// Forward solves Tᵀ x = b for several b, which lie one after the other, in their place, and Back
-// T x = b. They take N²/2 multiply-adds each.
+// Forward solves Tᵀx = b in place, for several concatenated vectors b. It takes N²/2 multiply-adds
+// per vector.
 func (s *Square) Forward(ctx context.Context, do Do, b []float64) error {
 	return s.solve(ctx, do, b, func(b []float64, count int) {
 		by := make([]float64, bar*count)
@@ -242,7 +243,7 @@ func (s *Square) Forward(ctx context.Context, do Do, b []float64) error {
 	})
 }
 
-// Back is described at Forward.
+// Back solves Tx = b in place, like Forward.
 func (s *Square) Back(ctx context.Context, do Do, b []float64) error {
 	return s.solve(ctx, do, b, func(b []float64, count int) {
 		by := make([]float64, bar*count)
@@ -264,8 +265,8 @@ func (s *Square) Back(ctx context.Context, do Do, b []float64) error {
 	})
 }
 
-// Times returns Tx, or Tᵀx, for several x, which lie one after the other. It takes N²/2 multiply-adds
-// each.
+// Times returns Tx, or Tᵀx if transposed, for several concatenated vectors x. It takes N²/2
+// multiply-adds per vector.
 func (s *Square) Times(ctx context.Context, do Do, x []float64, transposed bool) ([]float64, error) {
 	out := make([]float64, len(x))
 	return out, run.Tasks(ctx, do.Workers, (s.N+bar-1)/bar, func(_ context.Context, _, part int) error {
@@ -282,7 +283,7 @@ func (s *Square) Times(ctx context.Context, do Do, x []float64, transposed bool)
 	})
 }
 
-// solve divides vectors among workers.
+// solve splits the vectors between workers.
 func (s *Square) solve(ctx context.Context, do Do, b []float64, some func(b []float64, count int)) error {
 	if s.N == 0 {
 		return nil

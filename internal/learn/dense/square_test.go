@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// definite draws XᵀX + I and its condition number.
+// definite returns a random matrix XᵀX + I and a bound on its condition number.
 func definite(n int, seed uint64) (a *mat.SymDense, condition float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := mat.NewDense(n, n, nil)
@@ -25,7 +25,7 @@ func definite(n int, seed uint64) (a *mat.SymDense, condition float64) {
 	for i := range n {
 		a.SetSym(i, i, a.At(i, i)+1)
 	}
-	return a, 5 // ‖XᵀX‖ < (1+1)²+…, and the least eigenvalue is above 1
+	return a, 5 // ‖XᵀX‖ < (1+1)²+…, and the smallest eigenvalue is above 1
 }
 
 func of(a mat.Symmetric) *Square {
@@ -41,8 +41,8 @@ func of(a mat.Symmetric) *Square {
 	return s
 }
 
-// Factors, ridges and solutions are those of gonum within n·2⁻⁵² times the condition number, and have
-// the same bits from any number of workers.
+// Factors, ridges and solutions agree with gonum within n·2⁻⁵² times the condition number, and are
+// bit-identical for any number of workers.
 func TestFactor(t *testing.T) {
 	for _, isa := range asm.Available() {
 		k := musttest.Get(asm.For(isa))(t)
@@ -115,11 +115,11 @@ func TestFactor(t *testing.T) {
 	}
 }
 
-// Rows that repeat others are left out, wherever they stand, and the factor is that of the rest.
+// Duplicate rows are dropped at any position, and the factor is the factor of the remaining rows.
 func TestDependent(t *testing.T) {
 	const n = 300
 	a, _ := definite(n, 9)
-	from := make([]int, n) // whose copy a row is
+	from := make([]int, n) // row from[i] is the original of row i
 	var want []int
 	for i := range from {
 		if from[i] = i; i%7 == 3 || i > 200 && i < 280 {

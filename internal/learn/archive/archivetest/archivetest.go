@@ -1,5 +1,5 @@
-// Package archivetest tests a form of model files: [Check] what is written and damaged, [Fuzz] whatever
-// else a reader may meet. A learner's tests call both with models that it trained.
+// Package archivetest tests a model file format: [Check] tests valid and damaged files, [Fuzz]
+// tests arbitrary headers and arrays. A learner's tests call both with trained models.
 package archivetest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 )
 
-// Bytes returns the file of a model.
+// Bytes returns the model's file contents.
 func Bytes[M any](t testing.TB, form archive.Format[M], m *M) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -25,9 +25,9 @@ func Bytes[M any](t testing.TB, form archive.Format[M], m *M) []byte {
 	return b.Bytes()
 }
 
-// Check checks that each model is read from its file as it was written, and is then written in the same
-// bytes; that the tokenizer is known early; and that a file in which a bit was
-// changed, or that ends early or late, is damaged.
+// Check checks that reading a model's file gives an equal model, that writing this model gives the
+// same bytes, that the tokenizer is reported early, and that a file with a flipped bit, a truncated
+// file and a file with trailing bytes return ErrDamaged.
 func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 	t.Helper()
 	for i, m := range models {
@@ -52,7 +52,7 @@ func damage[M any](t *testing.T, form archive.Format[M], data []byte) {
 	t.Helper()
 	check := func(what string, at int, bad []byte) {
 		t.Helper()
-		for _, size := range []int64{-1, int64(len(bad))} { // of a pipe, of a file
+		for _, size := range []int64{-1, int64(len(bad))} { // as from a pipe, and as from a file
 			m, err := form.ReadSized(t.Context(), bytes.NewReader(bad), size, nil)
 			first := at <= len(form.Name+archive.Version) &&
 				(errors.Is(err, archive.ErrFormat) || errors.Is(err, archive.ErrVersion))
@@ -70,9 +70,9 @@ func damage[M any](t *testing.T, form archive.Format[M], data []byte) {
 	check("a byte after byte", len(data), append(bytes.Clone(data), 0))
 }
 
-// Fuzz checks, for any header and any arrays after it, cut or filled up to the length that the header
-// says, with a right checksum, that there is no panic, that an error says the file is damaged, and that
-// what was read can be used, written, and read again as the same.
+// Fuzz reads files with arbitrary headers and arrays and a correct checksum; arrays are truncated
+// or padded to the length in the header. It checks that reading doesn't panic, that errors wrap
+// ErrDamaged, and that a model that was read can be used, written and read again unchanged.
 func Fuzz[M any](f *testing.F, form archive.Format[M], use func(*testing.T, *M), models ...*M) {
 	for _, m := range models {
 		lines := bytes.SplitN(Bytes(f, form, m), []byte("\n"), 3)
