@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// texts makes documents of some classes, whose terms differ in frequency, some without terms or
-// twice there; several gives documents none to two labels.
+// texts makes documents whose terms have other frequencies in each class. Some documents are empty
+// or duplicates. With several, documents have up to two labels.
 func texts(n int, seed uint64, several bool) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(seed, 1))
 	c := &corpus.Corpus{
@@ -54,7 +54,7 @@ func texts(n int, seed uint64, several bool) *corpus.Corpus {
 	return c
 }
 
-// Votes are those of a Gram matrix, counted one by one.
+// Predictions equal votes counted from a Gram matrix.
 func TestPredict(t *testing.T) {
 	ctx := t.Context()
 	for _, s := range []Settings{
@@ -118,7 +118,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// Of equal votes the class of the nearest wins; where nobody votes, the commonest.
+// A tie goes to the class of the nearest neighbour. Without votes, the most frequent class wins.
 func TestTies(t *testing.T) {
 	c := &corpus.Corpus{
 		Documents: &sparse.CSR{
@@ -132,10 +132,10 @@ func TestTies(t *testing.T) {
 	m := musttest.Get(Train(c, Settings{K: 2, Uniform: true}))(t)
 	docs := &sparse.CSR{Cols: 3, Offsets: []int64{0, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1}}
 	p, err := m.Predict(t.Context(), docs, Options{})
-	if err != nil || p.Class[0] != 0 { // the document in the middle is the same, the first one has a vote, too
+	if err != nil || p.Class[0] != 0 { // the middle document is identical, but the first document votes, too
 		t.Errorf("class %v, %v, expected that of the nearest", p.Class, err)
 	}
-	// Nearest to a document without terms, by number, is the one of the rare class.
+	// The neighbour with the smallest index has the rare class.
 	if m, err = Train(c.Select([]int{1, 0, 2}), Settings{K: 2}); err != nil {
 		t.Fatal(err)
 	}
@@ -145,17 +145,17 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// Models that are trained together predict as each does alone.
+// Models trained together predict the same as models trained alone.
 func TestTrainAll(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		c := texts(150, 3, several)
 		r := rand.New(rand.NewPCG(4, 1))
-		for i := range c.Documents.Values { // no two neighbours are equally near, as rounding would decide between them
+		for i := range c.Documents.Values { // no ties between neighbours, because rounding would decide them
 			c.Documents.Values[i] *= 1 + r.Float32()
 		}
 		parts := make([]int, 150)
 		for i := range parts {
-			parts[i] = i*7%5 - i%31/30 // some are left out
+			parts[i] = i*7%5 - i%31/30 // some are excluded
 		}
 		settings := []Settings{
 			{K: 1}, {K: 200}, {K: 8, Kernel: "diffusion:t=0.2"}, {K: 3, Uniform: true}, {K: 5, Kernel: "linear"},

@@ -1,10 +1,10 @@
-// Package knn classifies documents by their nearest neighbours: the k training documents of the
-// greatest kernel values vote for their classes, each by its value. There is nothing to train, a
-// model is its documents; neighbours come from engine.Neighbours, all pairs compared.
+// Package knn classifies documents by their nearest neighbours: the k training documents with the
+// largest kernel values vote for their classes, weighted by these values. A model consists of its
+// documents. Package engine finds the neighbours by comparing all pairs.
 //
-// It is the baseline that metrics are compared with. Models of any numbers of neighbours and any kernels of c find
-// neighbours once ([TrainAll]): they are the same for all of these kernels, and those for a smaller k begin the list
-// for a greater one.
+// It is a baseline for comparing metrics. [TrainAll] finds neighbours once for several numbers of
+// neighbours and kernels: kernels that fall with c have the same neighbours, and the list for a
+// smaller k is a prefix of the list for a larger k.
 //
 // Source: Cover and Hart, IEEE Trans. Inf. Theory 13 (1967); weighted votes: Dudani, IEEE Trans.
 // SMC 6 (1976).
@@ -25,22 +25,22 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Settings say how documents are classified.
+// Settings are the parameters of the classifier.
 type Settings struct {
 	K      int    `param:"k" default:"5" min:"1" max:"1048576" help:"neighbours that vote"`
-	Kernel string `param:"kernel" default:"bhattacharyya" flag:""` // specification, as kernel.Parse takes it
+	Kernel string `param:"kernel" default:"bhattacharyya" flag:""` // specification for kernel.Parse
 
-	// Uniform gives each neighbour one vote, in place of its kernel value. Values that aren't above 0
-	// are no votes, so kernels that have no others, such as ngd, need it.
+	// Uniform gives each neighbour one vote instead of its kernel value. Kernels such as ngd need
+	// it, because all their values are negative or 0, and only positive values are votes.
 	Uniform bool `param:"uniform" help:"one vote for each, in place of the kernel's value"`
 
-	// Scheme is solver.Labels for labels that are decided one by one: a document gets those with
-	// more than half of the votes. Otherwise it gets the class with the most, of equal ones that of
-	// the nearest neighbour.
+	// Scheme is solver.Labels for independent labels: a document gets all labels with more than
+	// half of the votes. Otherwise it gets the class with the most votes; ties go to the nearest
+	// neighbour's class.
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 }
 
-// resolve fills in defaults and checks what is there.
+// resolve sets defaults and checks the settings.
 func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	if err := params.Resolve(&s); err != nil {
 		return s, nil, fmt.Errorf("knn: %w", err)
@@ -60,8 +60,8 @@ func nobody(k kernel.Kernel, where string) error {
 		"kernel, or one vote for each neighbour (Uniform)", k, where)
 }
 
-// votes reports whether values of a kernel may be above 0, as far as that is known without documents:
-// of one that falls with c alone by its value at c = 0, which is the greatest.
+// votes reports whether kernel values can be positive. It is true if that is unknown without
+// documents. A kernel that falls with c has its largest value at c = 0.
 func votes(k kernel.Kernel) bool {
 	switch p := kernel.PropertiesOf(k); {
 	case p.NonPositive:
@@ -78,17 +78,17 @@ func votes(k kernel.Kernel) bool {
 	return err != nil || value[0] > 0
 }
 
-// Validate reports settings that make no sense.
+// Validate checks the settings.
 func (s Settings) Validate() error {
 	_, _, err := s.resolve()
 	return err
 }
 
-// Options say how neighbours are found, not which. The zero value works.
+// Options are the options of Predict. Only the memory error depends on them.
 type Options struct {
-	ISA         string                // instruction set; default the best
-	Workers     int                   // goroutines; default one a processor. Results don't depend on it
-	MemoryBytes int64                 // bound on what is held beside the documents; default none
+	ISA         string                // instruction set; default the fastest
+	Workers     int                   // number of goroutines; default one per CPU
+	MemoryBytes int64                 // limit on memory in addition to the documents; default none
 	Progress    func(engine.Progress) // see engine.Options; default none
 }
 
@@ -96,20 +96,20 @@ func (o Options) engine() engine.Options {
 	return engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.Progress}
 }
 
-// Model is documents with their classes. It is immutable and may be used concurrently.
+// Model is a trained model. It is immutable and may be used concurrently.
 type Model struct {
 	archive.Origin
 	Settings  Settings
-	Documents *sparse.CSR   // those that have a class, or all of separate labels
-	Labels    sparse.Labels // their classes
+	Documents *sparse.CSR   // documents with a class, or all documents with independent labels
+	Labels    sparse.Labels // classes of Documents
 
-	shared *shared // nil of a model by itself
+	shared *shared // nil unless made by TrainAll
 }
 
-// Train makes a model of a corpus, whose documents it keeps; they must stay unchanged. Of one class
-// for each document, those without one are left out. Errors: settings that [Settings.Validate]
-// refuses, values that the kernel's embedding refuses, no documents,
-// several classes of a document where it may have one.
+// Train makes a model of a corpus, and keeps its documents, which must not be changed. Documents
+// without a class are left out, except with independent labels. Train fails if the settings are
+// invalid, if the embedding refuses a value, if there are no documents, or if a document has
+// several classes but labels aren't independent.
 func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	s, k, err := s.resolve()
 	if err != nil {
@@ -131,8 +131,8 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	return m, nil
 }
 
-// TrainAll is [Train] for each of some settings. A document's neighbours are found once for all models whose kernels
-// fall with c and have the same embedding, if they predict the same matrix of documents one after the other.
+// TrainAll is [Train] for several settings. Models whose kernels fall with c and have the same
+// embedding share the neighbours, if they predict the same matrix of documents in succession.
 func TrainAll(c *corpus.Corpus, settings []Settings) (out []*Model, err error) {
 	by := map[sparse.Embedding]*shared{}
 	for _, s := range settings {
@@ -155,10 +155,9 @@ func TrainAll(c *corpus.Corpus, settings []Settings) (out []*Model, err error) {
 	return out, nil
 }
 
-// takes reports the first value that a kernel's embedding doesn't take, the first document whose
-// value with itself isn't finite, and a kernel by which no document would vote, not even for itself,
-// where nothing is above that: for norms given it falls with c, and of two norms the greater has it.
-// It embeds some documents at a time.
+// takes checks that the kernel's embedding accepts all values, that k(x, x) is finite for all
+// documents and, for kernels that are largest at x = y, that some k(x, x) is positive: otherwise no
+// document would vote. It embeds a few thousand documents at a time.
 func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 	const some = 4096
 	fitted := k.Embedding().Fit(docs)
@@ -194,7 +193,7 @@ func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 	return nil
 }
 
-// labelled returns the corpus without documents that have nothing to say.
+// labelled returns the corpus without unlabelled documents, unless labels are independent.
 func labelled(c *corpus.Corpus, scheme solver.Scheme) *corpus.Corpus {
 	var have []int
 	for i := range c.Documents.Rows() {
@@ -208,7 +207,7 @@ func labelled(c *corpus.Corpus, scheme solver.Scheme) *corpus.Corpus {
 	return c.Select(have)
 }
 
-// Validate checks what a file may have wrong: the kernel, documents, the vocabulary, labels, names of classes.
+// Validate checks the model after reading: settings, documents, vocabulary, labels and class names.
 func (m *Model) Validate() error {
 	s, _, err := m.Settings.resolve()
 	if err != nil {
@@ -233,10 +232,10 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Bytes returns about what the model holds.
+// Bytes estimates the memory of the model in bytes.
 func (m *Model) Bytes() int64 { return m.Documents.Bytes() + 16*int64(m.Documents.Rows()) }
 
-// commonest returns the class of the most documents, the first of equals.
+// commonest returns the class with the most documents. Ties are broken by index.
 func commonest(count []int) int {
 	best := 0
 	for k, n := range count {

@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// newPrediction makes room for n documents. Decisions are shares of the votes, 0 where there are none,
-// which are the probabilities of one class per document.
+// newPrediction allocates the prediction of n documents. Decisions are shares of the votes, 0
+// without votes. They are also the probabilities, unless labels are independent.
 func newPrediction(n int, scheme solver.Scheme) *model.Prediction {
 	p := task.NewPrediction(n, scheme)
 	if p.Class != nil {
@@ -25,8 +25,8 @@ func newPrediction(n int, scheme solver.Scheme) *model.Prediction {
 	return p
 }
 
-// vote counts the votes of document i's neighbours and decides. fallback is the class where nobody
-// votes.
+// vote counts the votes of document i's neighbours and decides. fallback is the class if there are
+// no votes.
 func vote(
 	p *model.Prediction, i int, s *Settings, list []engine.Neighbour, labels sparse.Labels, classes, fallback int,
 ) {
@@ -70,10 +70,10 @@ func vote(
 	}
 }
 
-// Predict classifies documents by the shares of their neighbours' votes, Decisions, which are
-// Probabilities, too, of one class per document. Terms are numbered as in the training corpus;
-// others count as [kernel.Opened] says. Results have the same bits from any number of workers.
-// m and docs must be valid.
+// Predict classifies documents by the shares of their neighbours' votes, which are Decisions and,
+// unless labels are independent, Probabilities. Terms are numbered as in the training corpus;
+// [kernel.Opened] defines the effect of other terms. Results are bit-identical for any number of
+// workers. m and docs must be valid.
 //
 // Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
 // is done.
@@ -100,14 +100,14 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 	return p, nil
 }
 
-// found are neighbours of documents.
+// found holds the neighbours of documents.
 type found struct {
 	lists *engine.Neighbours
 	table *asm.Kernels
-	terms int // of the embedding
+	terms int // number of terms of the embedding
 }
 
-// valued gives the neighbours of a document, found by c, their kernel values.
+// valued returns a document's neighbours with their kernel values, computed from c.
 func (f *found) valued(list []engine.Neighbour, k kernel.Kernel, row int) ([]engine.Neighbour, error) {
 	list, k = slices.Clone(list), kernel.Resolve(k, f.terms)
 	values := make([]float32, len(list))
@@ -125,11 +125,11 @@ func (f *found) valued(list []engine.Neighbour, k kernel.Kernel, row int) ([]eng
 	return list, nil
 }
 
-// shared holds the neighbours, by c, that models of the same documents and embedding have found last.
+// shared caches the last neighbours that models with the same documents and embedding have found.
 type shared struct {
 	mu   sync.Mutex
-	most int         // neighbours of the model that wants most
-	docs *sparse.CSR // whose neighbours they are
+	most int         // largest K of the models
+	docs *sparse.CSR // documents whose neighbours are cached
 	found
 }
 
@@ -170,7 +170,7 @@ func (m *Model) neighbours(ctx context.Context, k kernel.Kernel, docs *sparse.CS
 	return &f, nil
 }
 
-// embed embeds documents as a kernel wants them.
+// embed embeds training documents for a kernel.
 func embed(
 	ctx context.Context, k kernel.Kernel, docs *sparse.CSR, vocabulary []string, o Options,
 ) (*sparse.Embedded, error) {

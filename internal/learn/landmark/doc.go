@@ -1,32 +1,31 @@
-// Package landmark trains kernel machines on some of the documents, the landmarks, so that a million
-// documents fit one machine.
+// Package landmark trains kernel classifiers that are expanded in a subset of the documents, the
+// landmarks, so that a million documents fit on one computer.
 //
 // # The problem
 //
-// A machine tells a class from all others, y = ±1, by
+// A binary classifier separates a class from all others, y = ±1, by
 //
 //	f(x) = Σⱼ αⱼ (k(x, zⱼ) + 1),  j = 1, …, m,
 //
-// with the landmarks zⱼ: the bias is Σⱼ αⱼ, and the kernel k + 1. Over all such f, training minimises
+// with landmarks zⱼ. The kernel is k + 1, so that the bias is Σⱼ αⱼ. Training minimises
 //
 //	½‖f‖² + C Σᵢ sᵢ ℓ(yᵢ, f(xᵢ)),  ‖f‖² = αᵀKₘₘα,
 //
-// with the weights s of documents (Corpus.Weights), mostly 1, where ℓ(y, f) is ½(y-f)²,
-// log(1 + e^(-yf)) or ½ max(0, 1-yf)². C has the same meaning as for support
-// vector machines. Falkon minimises the mean loss plus λ‖f‖², with λ = 1/(C n). If all documents are
-// landmarks, the squared loss is ridge regression, which solves (K + I/C) α = y.
+// where sᵢ is the weight of a document (Corpus.Weights, 1 by default) and ℓ(y, f) is ½(y-f)², log(1
+// + e^(-yf)) or ½ max(0, 1-yf)². C has the same meaning as for SVMs. Falkon minimises the mean loss
+// plus λ‖f‖², with λ = 1/(C n). If all documents are landmarks, the squared loss gives kernel ridge
+// regression, (K + I/C) α = y.
 //
 // # How it is computed
 //
-// A landmark is dropped if its squared distance to the span of the landmarks before it is below 10⁻⁵
-// of its squared length, the size of rounding errors of kernel values. Copies of other landmarks are
-// dropped in this way. With the rest Kₘₘ = TᵀT, and u = Tα. The gradient u + C T⁻ᵀKₙₘᵀℓ'(KₙₘT⁻¹u)
-// takes one pass over Kₙₘ for all classes and all C together. engine.Rectangle stores the rows of Kₙₘ
-// that fit into memory and recomputes the others. Newton's steps are solved by conjugate
-// gradients with Falkon's preconditioner. D holds the loss's second derivatives. KₙₘᵀDKₙₘ ≈ w n/m Kₘₘ²
-// for the mean weight w, so the Hessian in u is approximately I + C w n/m TTᵀ, which is the
-// preconditioner (precondition.go). The squared loss takes one Newton step. The search stops when the
-// duality gap is small enough (gap.go).
+// A landmark is dropped if its squared distance from the span of the previous landmarks is below
+// 10⁻⁵ of its squared length, the size of rounding errors. So duplicates are dropped. The others
+// have Kₘₘ = TᵀT, and u = Tα. The gradient u + C T⁻ᵀKₙₘᵀℓ'(KₙₘT⁻¹u) takes one pass over Kₙₘ for all
+// classes, and for all C with the squared loss. engine.Rectangle stores the rows of Kₙₘ that fit
+// into memory and recomputes the others. Newton steps are computed by conjugate gradients with
+// Falkon's preconditioner: the second derivatives D have KₙₘᵀDKₙₘ ≈ w n/m Kₘₘ² with their mean w,
+// so the Hessian in u is approximately I + C w n/m TTᵀ (precondition.go). The squared loss needs
+// one Newton step. The search stops at a duality gap (gap.go).
 //
 // All m×m matrices are float64. Results are bit-identical for any number of workers.
 //

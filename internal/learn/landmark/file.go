@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 )
 
-// Form describes a model's file. docs/formats.md explains its keys and arrays.
+// Form is the format of model files. docs/formats.md explains its keys and arrays.
 var Form = archive.Format[Model]{
 	Package: "landmark", Name: "gram landmark ", Describe: describe, Validate: (*Model).Validate,
 }

@@ -36,7 +36,7 @@ func FuzzRead(f *testing.F) {
 	}, trained(f, Settings{Loss: Logistic}))
 }
 
-// What makes no sense is refused with what was found and expected.
+// Errors for invalid input contain the value found and the values allowed.
 func TestRefused(t *testing.T) {
 	c := texts(40, 3, 3, false)
 	one, none, several := texts(40, 1, 3, false), texts(40, 2, 3, false), texts(40, 3, 3, true)

@@ -8,19 +8,19 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// settle computes an upper bound on the duality gap of each column, without a pass over Kₙₘ. A column
-// has converged if the bound is at most the tolerance times its objective P. For every a,
+// settle bounds the duality gap of each column from above, without a pass over Kₙₘ. A column has
+// converged if the bound is at most Tolerance times its objective P. For every a,
 //
 //	min P ≥ D(a) = -½‖Φᵀa‖² - C Σᵢ ℓ*(-aᵢ/C),  Φ = KₙₘT⁻¹,
 //
-// where ℓ* is the conjugate of ℓ with respect to f. If documents have weights, C is multiplied by the
-// document's weight. At aᵢ = -Cℓ'(fᵢ), P - D is ½‖g‖², where g is the gradient with respect to u.
-// The rows of Φ at landmarks are the rows of Tᵀ. So if b is added to a at the landmarks,
+// where ℓ* is the conjugate of ℓ in f, and C is multiplied by the document's weight. If aᵢ =
+// -Cℓ'(fᵢ), then P - D = ½‖g‖² for the gradient g in u. The rows of Φ at landmarks are the rows of
+// Tᵀ, so adding b to a at the landmarks gives
 //
 //	P - D(a + b) = ½‖g - Tb‖² + C Σⱼ (ℓ(fⱼ) + ℓ*(qⱼ) - qⱼfⱼ),  qⱼ = ℓ'(fⱼ) - bⱼ/C.
 //
-// The preconditioner gives b: Cℓ”Tᵀ(AᵀA)⁻¹g, times the number that is best for losses that ℓ” bends.
-// The bound is the minimum of this value, ½‖g‖², and P, because D(0) = 0.
+// The preconditioner gives b = Cℓ”Tᵀ(AᵀA)⁻¹g, scaled by the best factor if ℓ” isn't constant. The
+// result is the minimum of this value, ½‖g‖², and P, because D(0) = 0.
 func (t *training) settle(
 	ctx context.Context, columns []*column, gradients [][]float64, p *preconditioner,
 ) error {
@@ -75,12 +75,12 @@ func (t *training) settle(
 	return nil
 }
 
-// dual returns the slope that is nearest to q among those that ℓ* is finite for, and ℓ(f) + ℓ*(q) - qf
-// there, which is 0 at ℓ'(f).
+// dual returns the slope nearest to q for which ℓ* is finite, and ℓ(f) + ℓ*(q) - qf at this slope,
+// which is 0 if it equals ℓ'(f).
 func (l Loss) dual(y, f, q float64) (slope, apart float64) {
 	p, margin := -y*q, y*f
 	switch l {
-	case Logistic: // the divergence of p from 1/(1 + e^margin)
+	case Logistic: // KL divergence of p and 1/(1 + e^margin)
 		p = min(max(p, 0), 1)
 		for _, v := range [][2]float64{{p, margin}, {1 - p, -margin}} {
 			if v[0] > 0 { // log(1 + e^m) without overflow

@@ -16,14 +16,14 @@ import (
 // Growth is a step of [Grow].
 type Growth struct {
 	Landmarks int
-	Right     float64 // share of the validation's decisions that are right: classes, or labels one by one
-	Gain      float64 // over the step before
+	Right     float64 // share of correct decisions in validation: by document, or by document and label
+	Gain      float64 // increase of Right in this step
 	Error     float64 // standard error of the gain
 	Seconds   float64
-	Stop      string // why it was the last step, where that is a bound on work
+	Stop      string // limit that ended the search; "" if none did
 }
 
-// String says what was found.
+// String summarises the step.
 func (g Growth) String() string {
 	text := fmt.Sprintf("%d landmarks: %.2f%%, %.1f s", g.Landmarks, 100*g.Right, g.Seconds)
 	if g.Landmarks > firstLandmarks {
@@ -35,24 +35,24 @@ func (g Growth) String() string {
 	return text
 }
 
-// What Grow begins with, and how it divides documents: a tenth of them, or about so many, validate.
+// Validation uses about a tenth of the documents, or about mostHeld if that is less.
 const (
 	firstLandmarks = 256
 	growParts      = 10
 	mostHeld       = 10000
 )
 
-// Grow trains with 256 landmarks, then 512 and so on, and validates each on documents that are held
-// out, until that gains no more than its standard error, all documents are landmarks, Settings.Landmarks
-// are reached unless it is 0, memory doesn't suffice, or a bound would be exceeded by the next step and
-// training with as many landmarks. Then it trains on all documents, with as many landmarks as gained
-// last. told, if not nil, is called after each step.
+// Grow trains with 256, 512, … landmarks and validates each model on held-out documents. It stops
+// if the gain is at most its standard error, at all documents or Settings.Landmarks (0 for no
+// limit), without enough memory, or if the next step and the final training would exceed a limit.
+// Then it trains on all documents with the best number of landmarks. It calls told, if not nil,
+// after each step.
 //
-// Bounds, 0 for none, are on the multiply-adds of all steps, as the passes of the step before predict
-// them, and on time: a step takes four times as long as the one before at most.
+// The limits, 0 for none, are on multiply-adds (work), predicted from the previous step's passes,
+// and on time: a step takes at most four times as long as the previous one.
 //
-// Errors are those of [Train], and fewer than 20 documents. Without a time the result has the same
-// bits from any number of workers.
+// Grow fails if there are fewer than 20 documents, or if [Train] fails. Without a time limit,
+// results are bit-identical for any number of workers.
 func Grow(
 	ctx context.Context, c *corpus.Corpus, s Settings, opt Options, work float64, limit time.Duration, told func(Growth),
 ) (*Model, []Growth, error) {
@@ -128,16 +128,15 @@ func Grow(
 	return m, steps, err
 }
 
-// work predicts the multiply-adds of training m landmarks in so many passes: kernel values once, since
-// those that aren't kept are computed faster than others are multiplied, and two factors.
+// work predicts the multiply-adds of training m landmarks: kernel values once (recomputing is
+// faster than the products), the products of all passes, and two factors.
 func (t *training) work(m, passes int) float64 {
 	n, p, k := float64(len(t.rows)), float64(t.machines()), min(float64(m), float64(len(t.rows)))
 	values := float64(t.c.Documents.NNZ()) / float64(t.c.Documents.Rows())
 	return n*k*values + k*k*k/2 + float64(passes)*2*k*p*(n+k)
 }
 
-// divide returns the rows that are trained on and those that are held out, with the same share of each
-// class.
+// divide returns the rows for training and for validation, with the same share of each class.
 func (t *training) divide() (train, held []int) {
 	strata := make([]int, len(t.rows))
 	for at, i := range t.rows {
@@ -149,7 +148,7 @@ func (t *training) divide() (train, held []int) {
 	return run.Pick(t.rows, train), run.Pick(t.rows, held)
 }
 
-// validate trains on some rows and says how much of each of others is right, and the passes it took.
+// validate trains on train. It returns the share correct for each of held, and the passes.
 func validate(
 	ctx context.Context, c *corpus.Corpus, s Settings, opt Options, train, held []int,
 ) (right []float64, passes int, err error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Grow doubles until nothing is gained, or as far as time goes, and the model is that of Train with
-// as many landmarks.
+// Grow doubles the landmarks until there is no gain or no time. The model equals Train's with the
+// same number of landmarks.
 func TestGrow(t *testing.T) {
 	for _, scheme := range []solver.Scheme{solver.OneVsRest, solver.Labels} {
 		c := texts(1500, 3, 8, scheme == solver.Labels)
@@ -54,7 +54,7 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// Growth is measured on documents of other groups than those of training, whose copies have random labels here.
+// Training and validation have different groups. Here, copies have random labels.
 func TestGrowByGroups(t *testing.T) {
 	one := texts(150, 2, 9, false)
 	r, rows, groups := rand.New(rand.NewPCG(9, 9)), []int(nil), []int64(nil)

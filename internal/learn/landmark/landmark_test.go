@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// texts makes documents of some classes, whose terms overlap; one in ten has none, and one in seven is
-// the one before again. several gives documents none to two labels.
+// texts makes documents of classes with overlapping terms. One in ten is empty, and one in seven is
+// a copy of the previous one. With several, documents have up to two labels.
 func texts(n, classes int, seed uint64, several bool) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(seed, 1))
 	c := &corpus.Corpus{Source: "texts", Documents: &sparse.CSR{Cols: 60, Offsets: []int64{0}}}
@@ -61,11 +61,11 @@ func texts(n, classes int, seed uint64, several bool) *corpus.Corpus {
 	return c
 }
 
-// reference has the matrices of a training in float64, from the engine's own float32 values: with k +
-// 1, between documents and landmarks, and between landmarks.
+// reference holds matrices of k + 1 in float64, computed from the engine's float32 values: between
+// documents and landmarks, and between landmarks.
 type reference struct {
 	nm, mm *mat.Dense
-	y      []float64 // of the first class
+	y      []float64 // targets of the first class
 }
 
 func referenceOf(t *testing.T, c *corpus.Corpus, m *Model) reference {
@@ -95,7 +95,7 @@ func referenceOf(t *testing.T, c *corpus.Corpus, m *Model) reference {
 	return r
 }
 
-// gradient returns Kₘₘα + C Kᵀℓ'(Kα), the objective and K α, in dense float64.
+// gradient returns Kₘₘα + C Kᵀℓ'(Kα), the objective and Kα, in dense float64.
 func (r *reference) gradient(m *Model, c float64) (g *mat.VecDense, objective float64, f *mat.VecDense) {
 	alpha := mat.NewVecDense(len(m.Machines[0].Coefficients), m.Machines[0].Coefficients)
 	var w, first mat.VecDense
@@ -115,9 +115,9 @@ func (r *reference) gradient(m *Model, c float64) (g *mat.VecDense, objective fl
 	return g, objective, &w
 }
 
-// At a tolerance of 10⁻⁸ the gradient in dense float64 is 0 up to that, the objective is the one that
-// was told, and predictions are Kα, for all losses and kernels, and
-// several C at once.
+// With a tolerance of 10⁻⁸, the gradient in dense float64 is 0 within this tolerance, the objective
+// is the reported one, and predictions are Kα. This holds for all losses and kernels, and for
+// several C.
 func TestOptimal(t *testing.T) {
 	c := texts(300, 3, 1, false)
 	for _, loss := range []Loss{Square, Logistic, Hinge2} {
@@ -138,8 +138,8 @@ func TestOptimal(t *testing.T) {
 				if !(mat.Norm(g, 2) <= 1e-6*mat.Norm(begin, 2)) {
 					t.Errorf("%s, C=%v: gradient %v, at the beginning %v", name, prices[i], mat.Norm(g, 2), mat.Norm(begin, 2))
 				}
-				// Where landmarks were left out, kernel values are those of an engine of the rest: each is
-				// right to 10⁻⁶ of the greatest, which moves αᵀKα by that times (Σ|α|)².
+				// If landmarks were dropped, another engine computed the kernel values, within 10⁻⁶
+				// of the largest. This changes αᵀKα by at most (Σ|α|)² times as much.
 				size := mat.Norm(mat.NewVecDense(len(own.Coefficients), own.Coefficients), 1)
 				if !(math.Abs(objective-own.Objective) <= 1e-9*objective+1e-6*size*size) {
 					t.Errorf("%s: objective %v, in dense float64 %v", name, own.Objective, objective)
@@ -155,8 +155,8 @@ func TestOptimal(t *testing.T) {
 	}
 }
 
-// Where all documents are landmarks, squares give kernel ridge regression, (K + 1 + I/C) α = y, whose
-// predictions don't depend on copies being left out.
+// With all documents as landmarks, the squared loss gives kernel ridge regression, (K + 1 + I/C) α
+// = y. Dropping copies doesn't change predictions.
 func TestRidge(t *testing.T) {
 	c := texts(200, 2, 2, false)
 	const price = 2.0
@@ -187,15 +187,15 @@ func TestRidge(t *testing.T) {
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
 	for i, d := range p.Decisions {
 		want := y.AtVec(i) - alpha.AtVec(i)/price
-		// What was left out is 10⁻⁵ of the kernel's diagonal, and moves predictions by its square root at
-		// most; copies are exact.
+		// The dropped part is at most 10⁻⁵ of the kernel's diagonal, and 0 for copies. It changes
+		// predictions by at most its square root.
 		if !(math.Abs(d[0]-want) <= 1e-5) || d[1] != -d[0] {
 			t.Fatalf("document %d: %v, expected %v", i, d, want)
 		}
 	}
 }
 
-// The residual is the trace of what Nyström's approximation leaves.
+// The residual is the trace of the error of Nyström's approximation.
 func TestResidual(t *testing.T) {
 	c := texts(300, 2, 3, false)
 	m := musttest.Get(Train(t.Context(), c, Settings{Landmarks: 60, Iterations: 1}, Options{}))(t)
@@ -204,7 +204,7 @@ func TestResidual(t *testing.T) {
 	musttest.Do(t, solution.Solve(r.mm, r.nm.T()))
 	var left, all float64
 	for i := range 300 {
-		all += 2 // diffusion and 1 of a document with itself
+		all += 2 // k(x, x) + 1 = 2 for the diffusion kernel
 		left += 2 - mat.Dot(r.nm.RowView(i), solution.ColView(i))
 	}
 	if want := left / all; !(math.Abs(m.Residual-want) <= 1e-6) {
@@ -212,7 +212,7 @@ func TestResidual(t *testing.T) {
 	}
 }
 
-// Models have the same bits from any number of workers and however much is kept.
+// Models are bit-identical for any number of workers and any number of stored rows.
 func TestDetermined(t *testing.T) {
 	c := texts(700, 3, 4, true)
 	for _, loss := range []Loss{Square, Logistic} {
@@ -234,7 +234,7 @@ func TestDetermined(t *testing.T) {
 	}
 }
 
-// Every instruction set finds the same solution.
+// All instruction sets give the same solution.
 func TestInstructionSets(t *testing.T) {
 	c := texts(200, 2, 6, false)
 	var first *Model
@@ -252,7 +252,7 @@ func TestInstructionSets(t *testing.T) {
 	}
 }
 
-// Landmarks are different documents, at most all of them.
+// Landmarks are distinct, and at most all documents.
 func TestChoose(t *testing.T) {
 	for m, want := range map[int]int{40: 40, 1000: 300} {
 		got := Choose(300, m, 3)

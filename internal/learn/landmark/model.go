@@ -17,18 +17,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Machine tells a class from all others: f(x) = Σⱼ Coefficients[j] k(x, zⱼ) + Bias.
+// Machine is the binary classifier of a class: f(x) = Σⱼ Coefficients[j] k(x, zⱼ) + Bias.
 type Machine struct {
 	Coefficients []float64 `json:"-"`
 	Objective    float64   `json:"objective"` // ½‖f‖² + C Σℓ
-	Gap          float64   `json:"gap"`       // of the objective above its minimum, at most
-	Gradient     float64   `json:"gradient"`  // its length, as a part of that at f = 0
-	Steps        int       `json:"steps"`     // of Newton's method
+	Gap          float64   `json:"gap"`       // upper bound on Objective minus its minimum
+	Gradient     float64   `json:"gradient"`  // gradient norm, relative to the norm at f = 0
+	Steps        int       `json:"steps"`     // number of Newton steps
 	Converged    bool      `json:"converged"` // whether the gap was at most Settings.Tolerance of the objective
 	Bias         float64   `json:"bias"`      // sum of the coefficients
 }
 
-// mirrored returns the machine of the other class of two.
+// mirrored returns the classifier of the other of two classes.
 func (m *Machine) mirrored() *Machine {
 	out := *m
 	out.Bias, out.Coefficients = -m.Bias, make([]float64, len(m.Coefficients))
@@ -41,17 +41,17 @@ func (m *Machine) mirrored() *Machine {
 // Model is a trained model: landmarks and their coefficients. It is immutable and may be
 // used concurrently. [Model.Validate] checks its invariants.
 type Model struct {
-	archive.Origin // with the number of documents that were trained on
+	archive.Origin // Documents is the number of training documents
 	Settings       Settings
-	Passes         int     // over these documents
-	Residual       float64 // share of the trace of k + 1 that the landmarks leave, on a sample
+	Passes         int     // number of passes over the training documents
+	Residual       float64 // share of the trace of k + 1 that the landmarks don't explain, on a sample
 	Embedder       *sparse.Embedder
-	Machines       []*Machine  // one for each class
+	Machines       []*Machine  // one per class
 	Landmarks      *sparse.CSR // documents
 }
 
-// Validate checks what a file may have wrong: the kernel, another embedding than the kernel's, the vocabulary, names of
-// classes, landmarks, numbers that aren't finite.
+// Validate checks the model after reading: kernel, embedding, vocabulary, class names and
+// landmarks, and that all numbers are finite.
 func (m *Model) Validate() error {
 	_, k, err := m.Settings.resolve()
 	if err != nil {
@@ -82,17 +82,17 @@ func (m *Model) Validate() error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Bytes returns about what the model holds.
+// Bytes estimates the memory of the model in bytes.
 func (m *Model) Bytes() int64 {
 	return m.Landmarks.Bytes() + 8*int64(m.Landmarks.Rows())*int64(len(m.Machines)) + 32*int64(m.Embedder.Cols())
 }
 
-// chunk is how many documents are embedded at a time.
+// chunk is the number of documents that are embedded at a time.
 const chunk = 8192
 
-// Predict predicts documents. Terms have the numbers of the training corpus.
-// Columns that training never had count only for kernels of the distance, see [kernel.Opened].
-// Values don't depend on the number of workers, bit for bit. m and docs must be valid.
+// Predict predicts documents, whose terms are numbered as in the training corpus. New columns only
+// matter for kernels of the distance, see [kernel.Opened]. Results are bit-identical for any number
+// of workers. m and docs must be valid.
 //
 // Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
 // is done.
@@ -154,8 +154,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// probabilities returns 1/(1 + e^-f) for each class. If together is set, because each document has one
-// class, they are divided by their sum; if all are 0, classes have equal probabilities.
+// probabilities returns 1/(1 + e^-f) for each class. If together is set, because each document has
+// one class, it divides them by their sum; if all are 0, classes have equal probabilities.
 func probabilities(f []float64, together bool) []float64 {
 	p, sum := make([]float64, len(f)), 0.0
 	for c, v := range f {

@@ -9,10 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// pass goes over all documents once, for vectors u: f is handed each row of W = (Kₙₘ+1) T⁻¹u and puts
-// R in its place, and T⁻ᵀ(Kₙₘ+1)ᵀR comes back. f also adds to figures of the row's part, as many as
-// are asked for, whose sums come back, too; parts are added in the order of rows. q says the same to
-// Options.Pass, which f isn't called for.
+// pass computes T⁻ᵀ(Kₙₘ+1)ᵀR in one pass over the documents, where f replaces each row of W =
+// (Kₙₘ+1)T⁻¹u by a row of R. f also adds to the row's figures, of which pass returns the sums,
+// added in row order. If Options.Pass is set, it computes the same from q, and f isn't called.
 func (t *training) pass(
 	ctx context.Context, u [][]float64, q *Request, figures int, f func(row int, w, figures []float64),
 ) (g [][]float64, sums []float64, err error) {
@@ -52,7 +51,7 @@ func (t *training) pass(
 	return g, sums[p:], nil
 }
 
-// over takes a pass over the rows of a matrix for vectors, the columns of v.
+// over makes a pass over the rows of a matrix, for the vectors in the columns of v.
 func (t *training) over(
 	ctx context.Context, matrix *engine.Rectangle, v *mat.Dense, figures int, f func(row int, w, figures []float64),
 ) (*Sums, error) {

@@ -9,18 +9,18 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// preconditioner holds the factor of I + C w n/m TTᵀ for each C. This is the Hessian in u if
+// preconditioner holds the factor of I + C w n/m TTᵀ for each C, which is the Hessian in u if
 // KₙₘᵀDKₙₘ = w n/m Kₘₘ².
 type preconditioner struct {
 	t       *training
 	factors []*dense.Square
-	weights []float64 // w
+	weights []float64 // mean weights w of the factors
 }
 
 // stale is the ratio of mean weights below which a factor is recomputed.
 const stale = 0.25
 
-// suit makes the factors that columns need.
+// suit computes the missing and stale factors for columns.
 func (p *preconditioner) suit(ctx context.Context, columns []*column) error {
 	t := p.t
 	if p.factors == nil {
@@ -47,8 +47,8 @@ func (p *preconditioner) suit(ctx context.Context, columns []*column) error {
 	return nil
 }
 
-// each calls f for the factor of each C, with the concatenated vectors of that C's columns. It returns
-// the vectors as f has changed them.
+// each calls f for the factor of each C, with the concatenated vectors of its columns. It returns
+// the vectors after f has changed them.
 func (p *preconditioner) each(
 	ctx context.Context, columns []*column, r [][]float64, f func(a *dense.Square, b []float64) error,
 ) (out [][]float64, err error) {
@@ -65,7 +65,7 @@ func (p *preconditioner) each(
 		if len(of) == 0 {
 			continue
 		}
-		if a != nil { // without weights there is nothing to condition
+		if a != nil { // with zero weights the factor is the identity
 			if err := f(a, b); err != nil {
 				return nil, err
 			}
@@ -77,7 +77,7 @@ func (p *preconditioner) each(
 	return out, nil
 }
 
-// solve returns (AᵀA)⁻¹r for vectors of columns.
+// solve returns (AᵀA)⁻¹r for the vectors of columns.
 func (p *preconditioner) solve(ctx context.Context, columns []*column, r [][]float64) ([][]float64, error) {
 	return p.each(ctx, columns, r, func(a *dense.Square, b []float64) error {
 		if err := a.Forward(ctx, p.t.do, b); err != nil {
@@ -97,8 +97,8 @@ func (p *preconditioner) lengths(ctx context.Context, columns []*column, r [][]f
 	return out, err
 }
 
-// firsts fills in the lengths of the gradients at f = 0, where a search begins unless one for a lesser
-// C has.
+// firsts computes the gradient norms at f = 0. Their columns start there, unless they are
+// warm-started from a smaller C.
 func (p *preconditioner) firsts(ctx context.Context, columns []*column, gradients [][]float64) error {
 	var r [][]float64
 	for i, c := range columns {

@@ -17,20 +17,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// PassRows is how many documents the sums of a block are over; those of blocks are added in order.
+// PassRows is the number of documents per block. Sums of blocks are added in order.
 const PassRows = 512
 
-// Request says what a pass over the documents sums, for whoever takes it in place of [Train]. With
-// K the n × m kernel values between documents and landmarks, plus 1, it is Kᵀ ℓ'(K At) for a gradient,
-// and Kᵀ (ℓ”(K At) ∘ K Step) for a step, with ℓ” = 1 where At is empty; ℓ
-// of a document is times its weight.
+// Request describes the sums of a pass over the documents that another process computes. K is the
+// n×m matrix of kernel values between documents and landmarks, plus 1. A gradient needs Kᵀℓ'(K At),
+// a step Kᵀ(ℓ”(K At) ∘ K Step), with ℓ” = 1 if At is empty. Losses are multiplied by the documents'
+// weights.
 type Request struct {
-	Rows      int       `json:"rows"`              // documents that are trained on
-	Landmarks []int     `json:"landmarks"`         // numbers of documents
-	Classes   []int     `json:"classes,omitempty"` // of each vector of At
-	At        []float64 `json:"at,omitempty"`      // vectors of a value a landmark, one after the other
-	Step      []float64 `json:"step,omitempty"`    // as At; empty for a gradient
-	Of        []int     `json:"of,omitempty"`      // the vector of At that each of Step belongs to
+	Rows      int       `json:"rows"`              // number of training documents
+	Landmarks []int     `json:"landmarks"`         // indices of documents
+	Classes   []int     `json:"classes,omitempty"` // class of each vector of At
+	At        []float64 `json:"at,omitempty"`      // concatenated vectors with a value per landmark
+	Step      []float64 `json:"step,omitempty"`    // like At; empty for a gradient
+	Of        []int     `json:"of,omitempty"`      // index of the vector of At for each vector of Step
 }
 
 // Blocks returns the number of blocks of [PassRows] documents.
@@ -41,19 +41,19 @@ func (q *Request) Blocks() int {
 	return (q.Rows-1)/PassRows + 1
 }
 
-// Sums are those over a block of documents.
+// Sums holds the sums over a block of documents.
 type Sums struct {
-	Products []float64 // Kᵀ R without the ones of K, vectors as those of the request
-	Parts    []Part    // ascending
+	Products []float64 // KᵀR for K without the added 1, one vector per vector of the request
+	Parts    []Part    // by ascending First
 }
 
-// Part is sums over some rows of a block: of R, and for a gradient of ℓ and of ℓ” for each vector.
+// Part holds sums over some rows of a block: of R and, for a gradient, of ℓ and ℓ” for each vector.
 type Part struct {
-	First int // row
+	First int // first row
 	Sums  []float64
 }
 
-// vectors returns how many vectors are multiplied, and how many sums a part has.
+// vectors returns the number of vectors to multiply, and the number of sums in a part.
 func (q *Request) vectors() (p, sums int) {
 	if len(q.Step) > 0 {
 		p = len(q.Step) / max(len(q.Landmarks), 1)
@@ -62,7 +62,7 @@ func (q *Request) vectors() (p, sums int) {
 	return len(q.Classes), 3 * len(q.Classes)
 }
 
-// Check returns an error for sums that aren't those of a block of the request.
+// Check returns an error if s can't be the sums of this block of the request.
 func (q *Request) Check(block int, s *Sums) error {
 	if block < 0 || block >= q.Blocks() {
 		return fmt.Errorf("landmark: block %d, expected one from 0 to %d", block, q.Blocks()-1)
@@ -86,7 +86,7 @@ func (q *Request) Check(block int, s *Sums) error {
 	return nil
 }
 
-// validate checks a request against the documents that there are.
+// validate checks a request against the corpus.
 func (q *Request) validate(c *corpus.Corpus, rows int) error {
 	m, classes := len(q.Landmarks), len(c.Classes)
 	outside := func(list []int, n int) bool {
@@ -114,14 +114,14 @@ func (q *Request) validate(c *corpus.Corpus, rows int) error {
 	return nil
 }
 
-// Passing computes sums of one request. It may be used concurrently.
+// Passing computes the sums of a request. It may be used concurrently.
 type Passing struct {
 	t *training
 	q *Request
 }
 
-// NewPassing makes documents ready, the corpus and the settings being those of the training that asks.
-// The instruction set of opt decides bits. Errors: a request that doesn't fit, and those of [Train].
+// NewPassing prepares documents. Corpus and settings must be the training's; opt.ISA affects bits.
+// It fails if the request doesn't fit, or if [Train] would fail.
 func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*Passing, error) {
 	s, k, err := s.resolve()
 	if err != nil {
@@ -143,7 +143,7 @@ func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, o
 	if err != nil {
 		return nil, err
 	}
-	t.x = z // for its embedder
+	t.x = z // only its Embedder is used
 	t.e, err = engine.NewContext(ctx, z, engine.Options{ISA: opt.ISA, Workers: 1, MemoryBytes: opt.MemoryBytes})
 	if err != nil {
 		return nil, err
@@ -151,11 +151,11 @@ func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, o
 	return &Passing{t, q}, nil
 }
 
-// Close gives memory back.
+// Close releases the engine.
 func (p *Passing) Close() error { return p.t.e.Close() }
 
-// Block returns the sums over a block of documents, of the same bits as those of [Train] on one
-// machine. Errors: a number that isn't one of a block, the end of ctx.
+// Block returns the sums over a block of documents, bit-identical to those of [Train]. It fails if
+// there is no such block, or if ctx is done.
 func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
 	q, t, m := p.q, p.t, len(p.q.Landmarks)
 	if block < 0 || block >= q.Blocks() {
@@ -169,7 +169,7 @@ func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
 	}
 	var keep int64
 	if len(q.At) > 0 && len(q.Step) > 0 {
-		keep = math.MaxInt32 // two products, of one block
+		keep = math.MaxInt32 // the block is multiplied twice
 	}
 	matrix, err := t.e.Rectangle(t.k, x, keep)
 	if err != nil {
@@ -203,7 +203,7 @@ func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
 	return s.from(lo), err
 }
 
-// from moves parts to where their block begins.
+// from converts row numbers in the block to row numbers in the request.
 func (s *Sums) from(row int) *Sums {
 	if s != nil {
 		for i := range s.Parts {
@@ -213,7 +213,7 @@ func (s *Sums) from(row int) *Sums {
 	return s
 }
 
-// columnsOf has vectors, one after the other, as columns of a matrix.
+// columnsOf returns the concatenated vectors v as the columns of a matrix with m rows.
 func columnsOf(v []float64, m int) *mat.Dense {
 	p := len(v) / m
 	d := mat.NewDense(m, p, nil)
@@ -223,7 +223,7 @@ func columnsOf(v []float64, m int) *mat.Dense {
 	return d
 }
 
-// request fills in vectors: of a gradient, or else of a step.
+// request completes a request with the landmarks and the vectors.
 func (t *training) request(q *Request, alpha []float64) *Request {
 	q.Rows = len(t.rows)
 	for _, at := range t.chosen {
@@ -237,7 +237,7 @@ func (t *training) request(q *Request, alpha []float64) *Request {
 	return q
 }
 
-// elsewhere has a pass taken by Options.Pass, and adds up blocks in their order.
+// elsewhere delegates a pass to Options.Pass, and adds the blocks in order.
 func (t *training) elsewhere(ctx context.Context, q *Request) (total *Sums, err error) {
 	p, _ := q.vectors()
 	total = &Sums{Products: make([]float64, p*len(q.Landmarks))}

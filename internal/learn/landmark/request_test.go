@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Passes that are taken elsewhere make the same model, to the bit.
+// With Options.Pass, the model is bit-identical.
 func TestPassElsewhere(t *testing.T) {
 	for loss := Square; loss <= Hinge2; loss++ {
 		c, s := texts(1300, 3, 7, false), Settings{Landmarks: 70, Loss: loss, C: 3}

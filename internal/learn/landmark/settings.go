@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Loss is what a machine pays for a document.
+// Loss is the loss of a document.
 type Loss int
 
 // The losses: ½(y-f)², log(1 + e^(-yf)) and ½ max(0, 1-yf)².
@@ -20,7 +20,7 @@ const (
 	Hinge2
 )
 
-// String names the loss.
+// String returns the name of the loss.
 func (l Loss) String() string {
 	names := []string{"square", "logistic", "hinge2"}
 	if l < 0 || int(l) >= len(names) {
@@ -29,25 +29,25 @@ func (l Loss) String() string {
 	return names[l]
 }
 
-// MostLandmarks bounds Settings.Landmarks: matrices of m×m float64 are held.
+// MostLandmarks bounds Settings.Landmarks, because m×m float64 matrices must fit into memory.
 const MostLandmarks = 1 << 17
 
-// Settings say what is trained. The zero value works.
+// Settings are the parameters of training. The zero value works.
 type Settings struct {
 	Landmarks int           `param:"m" default:"4096" min:"1" max:"131072" auto:"-1" help:"landmarks"`
 	Loss      Loss          `param:"loss" max:"2" help:"loss; logistic gives probabilities"`
-	Kernel    string        `param:"kernel" default:"diffusion:t=0.5" flag:""` // as kernel.Parse takes it
-	C         float64       `param:"c" default:"1" above:"0" flag:""`          // of the losses against ½‖f‖²
+	Kernel    string        `param:"kernel" default:"diffusion:t=0.5" flag:""` // specification for kernel.Parse
+	C         float64       `param:"c" default:"1" above:"0" flag:""`          // regularization parameter
 	Scheme    solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Tolerance is a part of the objective: a search ends when the objective is at most that above its
-	// minimum, and the gradient at most that part of that at f = 0.
+	// Tolerance stops the search when the duality gap is at most Tolerance times the objective and
+	// the gradient norm at most Tolerance times its value at f = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
 	Iterations int     `param:"passes" default:"100" min:"1" help:"passes over the documents at most"`
-	Seed       uint64  // of the landmarks
+	Seed       uint64  // seed of the landmarks
 }
 
-// resolve checks the settings and fills in defaults.
+// resolve checks the settings and sets defaults.
 func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	if err := params.Resolve(&s); err != nil {
 		return s, nil, fmt.Errorf("landmark: %w", err)
@@ -66,23 +66,23 @@ func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	return s, k, nil
 }
 
-// Validate reports settings that make no sense.
+// Validate checks the settings.
 func (s Settings) Validate() error {
 	_, _, err := s.resolve()
 	return err
 }
 
-// Options say how it is computed, not what. The zero value works.
+// Options don't affect the results. The zero value works.
 type Options struct {
-	ISA         string // instruction set; default the best
-	Workers     int    // goroutines; default one a processor. Results don't depend on it
-	MemoryBytes int64  // bound on what is held beside the corpus; default what the machine has left
-	KeptBytes   int64  // bound on rows and documents kept from pass to pass; default what memory leaves
+	ISA         string // instruction set; default the fastest
+	Workers     int    // number of goroutines; default one per CPU
+	MemoryBytes int64  // memory limit in addition to the corpus; default the available memory
+	KeptBytes   int64  // limit on rows and documents kept between passes; default what MemoryBytes leaves
 
-	// Progress is called with how far the work is, never concurrently. Default: none.
+	// Progress is called with the progress, never concurrently. Default: none.
 	Progress func(run.Progress)
 
-	// Pass takes passes over the documents in place of this process: it hands the sums of all blocks to
-	// add, in their order, as [Passing] makes them. The model has the same bits. Default: none.
+	// Pass replaces the passes of this process: it calls add for all blocks in order, with the sums
+	// that [Passing] computes. The model stays bit-identical. Default: none.
 	Pass func(ctx context.Context, q *Request, add func(block int, s *Sums) error) error
 }

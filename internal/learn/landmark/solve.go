@@ -8,28 +8,28 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// column is a search, in u = Tα: for a class and a C.
+// column is a search for one class and one C, in u = Tα.
 type column struct {
-	at, class, which int // its number among those that are searched together, its class, the number of its C
+	at, class, which int // index among columns searched together, class, index of C
 	price            float64
 
 	u          []float64
 	objective  float64
-	gradient   float64   // its length by the preconditioner, as a part of that at f = 0
-	zero       []float64 // that gradient by C
-	first      float64   // its length
-	mean       float64   // weight ℓ'' of a document
-	steps      int       // of Newton's
+	gradient   float64   // preconditioned gradient norm, relative to the norm at f = 0
+	zero       []float64 // gradient at f = 0, divided by C
+	first      float64   // preconditioned norm of the gradient at f = 0
+	mean       float64   // mean ℓ'' over the documents
+	steps      int       // number of Newton steps
 	gap        float64   // upper bound on objective - minimum
 	converged  bool      // whether the gap is within the tolerance
 	from, step []float64 // start and direction of the last step; nil before the first
-	size       float64   // the part of the step that was gone
-	before     float64   // the objective there
-	slope      float64   // its derivative along the step there, below 0
+	size       float64   // step length as a fraction of step
+	before     float64   // objective at from
+	slope      float64   // derivative along step at from; negative
 }
 
-// What ends a step of Newton's: the part of the gradient that is left, or so many passes. A step is
-// halved where the objective falls by less than a part of what its slope promises.
+// A Newton step's inner iterations end at the relative gradient forcing or after stepPasses. A step
+// is halved if the objective falls by less than enough times the predicted decrease.
 const (
 	forcing     = 0.1
 	stepPasses  = 15
@@ -37,7 +37,7 @@ const (
 	leastOfStep = 1e-3
 )
 
-// fit searches for all classes and all C.
+// fit runs the searches for all classes and all C.
 func (t *training) fit(ctx context.Context) ([]*column, error) {
 	var all []*column
 	for which, price := range t.prices {
@@ -52,7 +52,7 @@ func (t *training) fit(ctx context.Context) ([]*column, error) {
 	return all, t.searches(ctx, all)
 }
 
-// searches searches for squares all at once, else for one C after the other.
+// searches searches all columns together with the squared loss, otherwise one C after the other.
 func (t *training) searches(ctx context.Context, all []*column) error {
 	if t.s.Loss == Square {
 		return t.search(ctx, all)
@@ -73,9 +73,9 @@ func (t *training) searches(ctx context.Context, all []*column) error {
 	return nil
 }
 
-// search takes Newton's steps for all columns at once, until gradient and gap of each are within the
-// tolerance or the passes are spent; the last pass says where columns are, back from a step that was too
-// long. Squares need one step.
+// search takes Newton steps for all columns together until the gradient and gap of each are within
+// the tolerance, or until no passes are left; the last pass evaluates the final columns, undoing
+// steps that are too long. The squared loss needs one step.
 func (t *training) search(ctx context.Context, columns []*column) error {
 	var weights []float32 // ℓ'' of each document and column
 	if t.s.Loss != Square {
@@ -128,7 +128,7 @@ func (t *training) search(ctx context.Context, columns []*column) error {
 	return nil
 }
 
-// walk goes a part of the step.
+// walk sets u to the given fraction of the step.
 func (c *column) walk(size float64) {
 	c.size = size
 	for i, s := range c.step {
@@ -136,7 +136,7 @@ func (c *column) walk(size float64) {
 	}
 }
 
-// gradients takes a pass for the gradients of columns, their objectives and the weights of documents.
+// gradients makes a pass for gradients, objectives and the weights of documents.
 func (t *training) gradients(
 	ctx context.Context, columns []*column, weights []float32, stride int,
 ) ([][]float64, error) {
@@ -169,7 +169,7 @@ func (t *training) gradients(
 	return g, nil
 }
 
-// weight returns the factor of a row's loss.
+// weight returns the weight of a row's loss.
 func (t *training) weight(row int) float64 {
 	if t.c.Weights == nil {
 		return 1
@@ -177,8 +177,8 @@ func (t *training) weight(row int) float64 {
 	return t.c.Weights[t.rows[row]]
 }
 
-// losses puts ℓ' of a row in the place of w, adds up ℓ and ℓ”, and hands ℓ” of each class to weigh; all of them
-// times the weight of the row.
+// losses replaces w of a row by ℓ', adds ℓ and ℓ” to figures, and calls weigh with ℓ” for each
+// class. All are multiplied by the row's weight.
 func (t *training) losses(classes []int, row int, w, figures []float64, weigh func(i int, second float64)) {
 	s := t.weight(row)
 	for i, class := range classes {
@@ -190,7 +190,7 @@ func (t *training) losses(classes []int, row int, w, figures []float64, weigh fu
 	}
 }
 
-// sign is y of a row.
+// sign returns y of a row.
 func (t *training) sign(row, class int) float64 {
 	if slices.Contains(t.c.Labels.Of(t.rows[row]), int32(class)) {
 		return 1
@@ -198,8 +198,8 @@ func (t *training) sign(row, class int) float64 {
 	return -1
 }
 
-// newton solves (I + C T⁻ᵀKᵀDK T⁻¹) d = -g by preconditioned conjugate gradients, for all columns at
-// once, and takes the steps d. Of squares it is settled here whether they have converged.
+// newton solves (I + C T⁻ᵀKᵀDK T⁻¹) d = -g for all columns by preconditioned conjugate gradients,
+// and takes the steps d. With the squared loss it also checks convergence.
 func (t *training) newton(
 	ctx context.Context, columns []*column, gradients [][]float64, p *preconditioner, weights []float32, stride, last int,
 ) error {
@@ -254,7 +254,7 @@ func (t *training) newton(
 					near = append(near, s)
 				}
 			}
-			cs, rs := of(near) // r is -g, which makes no difference
+			cs, rs := of(near) // r is -g, and the sign doesn't matter
 			if err := t.settle(ctx, cs, rs, p); err != nil {
 				return err
 			}

@@ -18,18 +18,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// independent is the part of a landmark's squared length that must be left when those before it are
-// eliminated. Kernel values are right to about 10⁻⁶, which makes four times as much of what is left
-// of a near copy.
+// independent is the share of a landmark's squared length that must remain after eliminating the
+// previous landmarks. Kernel values have errors of about 10⁻⁶, which count fourfold in the
+// remainder of a near copy.
 const independent = 1e-5
 
-// Train trains a model on the labelled documents of a corpus; for separate labels on those without
-// any, too. It neither changes nor keeps the corpus. The model has the same bits from any number of
+// Train trains a model on the labelled documents of a corpus, or on all documents with independent
+// labels. It neither changes nor keeps the corpus. Models are bit-identical for any number of
 // workers.
 //
-// Errors: a corpus without documents or with fewer
-// classes than can be told apart, what the embedding refuses, settings and options out of range, more
-// memory than was allowed, the end of ctx, within a second.
+// It fails if the corpus has no documents or too few classes, if the embedding refuses a value, if
+// settings or options are out of range, if it needs more memory than allowed, and within a second
+// after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, s, nil, opt)
 	if err != nil {
@@ -39,16 +39,16 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Mod
 }
 
 // TrainPath is [Train] for each C of prices, ascending, with the same landmarks; nil stands for
-// Settings.C. Machines of squares share each pass over the documents, others begin where those of the
-// lesser C ended.
+// Settings.C. With the squared loss, all classifiers share each pass over the documents; otherwise
+// each warm-starts from the next smaller C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
 	return trainPath(ctx, c, s, prices, nil, opt)
 }
 
-// trainPath is TrainPath on some documents, nil for all that can be learnt from. Embeddings learn from
-// all.
+// trainPath is TrainPath on the given documents, or on all training documents if rows is nil. The
+// embedding is fitted on the whole corpus.
 func trainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, rows []int, opt Options,
 ) ([]*Model, error) {
@@ -59,7 +59,7 @@ func trainPath(
 	return t.train(ctx)
 }
 
-// train trains a model of each C.
+// train trains a model for each C.
 func (t *training) train(ctx context.Context) ([]*Model, error) {
 	if err := t.ready(ctx); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (t *training) train(ctx context.Context) ([]*Model, error) {
 	return t.models(ctx, columns)
 }
 
-// training is a corpus made ready.
+// training is the state of a training run.
 type training struct {
 	c      *corpus.Corpus
 	s      Settings
@@ -80,20 +80,20 @@ type training struct {
 	opt    Options
 	do     dense.Do
 	prices []float64
-	rows   []int            // documents that are trained on
-	x      *sparse.Embedded // these
+	rows   []int            // training documents
+	x      *sparse.Embedded // embedded training documents
 
-	chosen []int // landmarks, as places in rows
+	chosen []int // landmarks, as indices of rows
 	e      *engine.Engine
 	matrix *engine.Rectangle
-	factor *dense.Square // of k + 1 between landmarks
+	factor *dense.Square // factor of k + 1 between landmarks
 	passes int
 
-	point   *Request  // where the last gradients were taken
-	pointOf []*column // and of what
+	point   *Request  // request of the last gradients
+	pointOf []*column // columns of point
 }
 
-// newTraining checks what there is to train on, and embeds it.
+// newTraining checks the arguments and embeds the training documents.
 func newTraining(
 	ctx context.Context, c *corpus.Corpus, s Settings, prices []float64, rows []int, opt Options,
 ) (*training, error) {
@@ -111,7 +111,7 @@ func newTraining(
 	if t.do, err = opt.do(); err != nil {
 		return nil, err
 	}
-	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // any embedding does
+	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // any embedding passes
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
 	for _, i := range t.rows {
@@ -141,7 +141,7 @@ func newTraining(
 	return t, err
 }
 
-// limit is the memory that may be taken, 0 where nobody says.
+// limit returns the memory limit in bytes, or 0 if it is unknown.
 func (o Options) limit() int64 {
 	if o.MemoryBytes > 0 {
 		return o.MemoryBytes
@@ -150,7 +150,7 @@ func (o Options) limit() int64 {
 	return left
 }
 
-// do resolves what all parts need.
+// do returns the kernels and the number of workers.
 func (o Options) do() (dense.Do, error) {
 	do := dense.Do{Kernels: asm.Best(), Workers: run.Workers(o.Workers)}
 	if o.ISA == "" {
@@ -163,8 +163,8 @@ func (o Options) do() (dense.Do, error) {
 	return do, err
 }
 
-// machines is the number of searches: of two classes the second machine is the first with the other
-// sign.
+// machines returns the number of searches. Of two classes, the second classifier is the negated
+// first.
 func (t *training) machines() int {
 	if len(t.c.Classes) == 2 && t.s.Scheme != solver.Labels {
 		return 1
@@ -172,15 +172,15 @@ func (t *training) machines() int {
 	return len(t.c.Classes)
 }
 
-// bytes is the memory that training takes beside the corpus, see [Need].
+// bytes returns the memory of training in addition to the corpus, see [Need].
 func (t *training) bytes() int64 {
 	s := t.c.Size()
 	s.Documents, s.Classes = len(t.rows), t.machines()
 	return Need(s, t.s, len(t.prices), t.do.Workers)
 }
 
-// Need bounds the memory that training takes beside the corpus, without rows of the matrix that are kept:
-// embedded documents, matrices of landmarks, vectors of the search, what a pass allocates.
+// Need bounds the memory of training in addition to the corpus, without kept rows: embedded
+// documents, landmark matrices, vectors of the search, and the buffers of a pass.
 func Need(s corpus.Size, q Settings, prices, workers int) int64 {
 	n, m, p := int64(s.Documents), int64(min(max(q.Landmarks, 1), s.Documents)), int64(s.Classes)
 	if q.Loss == Square {
@@ -203,7 +203,7 @@ func (o Options) tell(p run.Progress) error {
 	return run.Guard("landmark: Options.Progress", func() error { o.Progress(p); return nil })
 }
 
-// embed embeds some of the training's rows.
+// embed embeds the training documents rows[at].
 func (t *training) embed(ctx context.Context, at []int) (*sparse.Embedded, error) {
 	docs := make([]int, len(at))
 	for i, row := range at {
@@ -212,7 +212,7 @@ func (t *training) embed(ctx context.Context, at []int) (*sparse.Embedded, error
 	return t.x.Embedder.TransformRows(ctx, t.c.Documents, docs, t.do.Workers)
 }
 
-// engine makes an engine for some documents, which reports passes.
+// engine makes an engine for x that reports progress.
 func (t *training) engine(ctx context.Context, x *sparse.Embedded) (*engine.Engine, error) {
 	o := engine.Options{ISA: t.opt.ISA, Workers: t.do.Workers}
 	if f := t.opt.Progress; f != nil {
@@ -223,7 +223,7 @@ func (t *training) engine(ctx context.Context, x *sparse.Embedded) (*engine.Engi
 	return engine.NewContext(ctx, x, o)
 }
 
-// ready chooses landmarks and factorises their matrix.
+// ready chooses the landmarks and factorises their matrix.
 func (t *training) ready(ctx context.Context) error {
 	if err := t.opt.tell(run.Progress{Stage: "landmarks"}); err != nil {
 		return err
@@ -280,8 +280,8 @@ func (t *training) take(ctx context.Context, chosen []int) error {
 
 const unsaidBytes = 1 << 30
 
-// room is how many bytes of rows of the matrix may be kept: nine tenths of what is left of what was
-// allowed, since garbage stays for a while, or half of what the machine has left; where it doesn't say, unsaidBytes.
+// room returns the limit on kept rows in bytes: 90% of the remaining budget, because garbage is
+// freed late; without a limit half of the available memory, or unsaidBytes if that is unknown.
 func (t *training) room() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
 		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
@@ -296,7 +296,7 @@ func (t *training) room() (bytes int64) {
 	return bytes
 }
 
-// models makes a model of each C.
+// models returns the model of each C.
 func (t *training) models(ctx context.Context, columns []*column) ([]*Model, error) {
 	residual, err := t.residual(ctx)
 	if err != nil {
@@ -332,7 +332,7 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 	return out, nil
 }
 
-// machine makes a machine of a search's end.
+// machine makes the binary classifier from the result of a search.
 func (t *training) machine(ctx context.Context, c *column) (*Machine, error) {
 	m := &Machine{
 		Coefficients: slices.Clone(c.u), Objective: c.objective, Gap: c.gap, Gradient: c.gradient,

@@ -1,5 +1,5 @@
-// Package lbfgs minimises functions of many variables by their gradients, and has the loops over
-// vectors that this takes.
+// Package lbfgs minimises functions of many variables by L-BFGS, with the vector operations that
+// this needs.
 package lbfgs
 
 import (
@@ -7,38 +7,38 @@ import (
 	"math"
 )
 
-// Function is what is minimised: it returns the value at w and writes the gradient to g.
+// Function returns the value of a function at w and sets g to its gradient.
 type Function func(ctx context.Context, w, g []float64) (float64, error)
 
-// Minimum is where a search ended.
+// Minimum is the result of a search.
 type Minimum struct {
 	W           []float64
 	Value       float64
-	Gradient    float64 // its length
+	Gradient    float64 // gradient norm
 	Iterations  int
 	Evaluations int
-	Converged   bool // the gradient is as short as was asked for, or the value falls no more
+	Converged   bool // a criterion of Stopping was met, or no step decreases the value
 }
 
-// Stopping says when a search ends.
+// Stopping holds the stopping criteria of a search.
 type Stopping struct {
-	Gradient   float64 // at a gradient of at most this length
-	Gained     float64 // where lookBack steps gain at most this part of the value
-	Iterations int     // after so many at the latest
-	Told       func()  // called for each step
+	Gradient   float64 // maximum gradient norm
+	Gained     float64 // relative decrease of the value in lookBack steps
+	Iterations int     // maximum number of iterations
+	Told       func()  // called before each step; nil for none
 
-	// Settled, if not nil, reports whether a search that may end by Gradient or Gained has converged, too.
+	// Settled, if not nil, must also return true for a search to end by Gradient or Gained.
 	Settled func(*Minimum) bool
 
-	values [lookBack]float64 // of the last steps
+	values [lookBack]float64 // values before the last lookBack steps
 	n      int
 }
 
-// lookBack is the number of steps over which a search must gain. At a kink of a function the gradient norm may stay
+// lookBack is the number of steps for Gained. At a kink of the function the gradient norm may stay
 // large.
 const lookBack = 10
 
-// At takes the state before a step, and reports whether the search is at its end.
+// At is called before each step. It reports whether the search must end.
 func (s *Stopping) At(m *Minimum) bool {
 	if s.Told != nil {
 		s.Told()
@@ -51,26 +51,26 @@ func (s *Stopping) At(m *Minimum) bool {
 	return m.Converged || m.Iterations >= s.Iterations || math.IsNaN(m.Gradient)
 }
 
-// Memory is the number of steps that a direction is made of.
+// Memory is the number of steps from which a direction is computed.
 const Memory = 7
 
-// Of the line search: a step must gain a part of what the slope promises.
+// Constants of the line search.
 const (
 	gain    = 1e-4
-	Halving = 30 // steps that are tried
+	Halving = 30 // maximum number of step lengths tried
 
-	// mostFailed is how often a search begins anew where no step gained. Margins with the paper's
-	// boundary aren't continuous.
+	// mostFailed is the maximum number of restarts after a failed line search. Some functions, such
+	// as the margins of package sphere, aren't continuous.
 	mostFailed = 3
 )
 
-// Minimise searches by L-BFGS from w, which it changes, with steps that are halved, or cut to the
-// minimum of a parabola, until they gain enough. A step along which the gradient doesn't grow isn't
-// kept, so directions always lead down, on functions that aren't convex, too.
+// Minimise minimises f from w by L-BFGS. It changes w. Step lengths are halved, or shortened to the
+// minimum of a parabola, until the value decreases enough. Steps with too little curvature aren't
+// stored, so that directions always descend, even if f isn't convex.
 //
-// On the sphere a point w stands for û = w/‖w‖ and θ = ‖w‖. Gradients by w lie in the tangent space
-// at û, but for what is along it, and û + v, scaled to length 1, is the retraction of the paper's
-// step; so steps need no transport.
+// On the sphere, w represents û = w/‖w‖ and θ = ‖w‖. Gradients with respect to w are in the tangent
+// space at û, except for the component along û. Scaling û + v to length 1 is the retraction, so
+// that steps need no transport.
 //
 // Source: Nocedal and Wright, Numerical Optimization, 2006, algorithms 7.4 and 7.5.
 func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Minimum, error) {
@@ -78,7 +78,7 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 	m := Minimum{W: w}
 	g, d := make([]float64, n), make([]float64, n)
 	next, gNext := make([]float64, n), make([]float64, n)
-	var s, y [][]float64 // steps and differences of gradients, the oldest first
+	var s, y [][]float64 // steps and gradient differences, oldest first
 	var rho []float64
 	var err error
 	if m.Value, err = f(ctx, w, g); err != nil {
@@ -106,7 +106,7 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 		}
 		slope := -Product(g, d)
 		if !(slope < 0) {
-			s, y, rho = nil, nil, nil // a direction that rounding has spoilt: begin anew
+			s, y, rho = nil, nil, nil // rounding has spoilt the direction: restart
 			copy(d, g)
 			Scale(d, 1/m.Gradient)
 			slope = -m.Gradient
@@ -125,7 +125,7 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 				ok = true
 				break
 			}
-			shorter := -slope * t * t / (2 * (value - m.Value - t*slope)) // the minimum of a parabola
+			shorter := -slope * t * t / (2 * (value - m.Value - t*slope)) // minimum of the parabola
 			if !(shorter >= 0.1*t) {
 				shorter = 0.1 * t
 			}
@@ -133,7 +133,7 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 		}
 		if !ok {
 			if s == nil || failed == mostFailed {
-				m.Converged = true // no value is lower, up to rounding or to the next kink
+				m.Converged = true // no lower value, up to rounding or the next kink
 				return m, nil
 			}
 			failed++
@@ -180,7 +180,6 @@ func Product(a, b []float64) float64 {
 	return (p + q) + (r + s)
 }
 
-// Add adds f·b to a.
 func Add(a []float64, f float64, b []float64) {
 	b = b[:len(a)]
 	for k := range a {
@@ -188,7 +187,6 @@ func Add(a []float64, f float64, b []float64) {
 	}
 }
 
-// Scale multiplies a by f.
 func Scale(a []float64, f float64) {
 	for k := range a {
 		a[k] *= f

@@ -9,14 +9,14 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// rosenbrock has its minimum 0 at (1, 1), at the end of a bent valley.
+// rosenbrock has its minimum 0 at (1, 1), in a curved valley.
 func rosenbrock(_ context.Context, w, g []float64) (float64, error) {
 	a, b := 1-w[0], w[1]-w[0]*w[0]
 	g[0], g[1] = -2*a-400*b*w[0], 200*b
 	return a*a + 100*b*b, nil
 }
 
-// ellipsoid is Σ c_j (w_j - j)²/2 - 1.
+// ellipsoid returns Σ c_j (w_j - j)²/2 - 1.
 func ellipsoid(c ...float64) Function {
 	return func(_ context.Context, w, g []float64) (float64, error) {
 		sum := -1.0
@@ -29,8 +29,8 @@ func ellipsoid(c ...float64) Function {
 	}
 }
 
-// Minima are found to the gradient that was asked for, in about as many evaluations as SciPy's L-BFGS-B
-// takes with as much memory (46 for the valley, 156 for the ellipsoid).
+// Minimise reaches the gradient tolerance in about as many evaluations as SciPy's L-BFGS-B with the
+// same memory (46 for rosenbrock, 156 for ellipsoid).
 func TestMinimise(t *testing.T) {
 	for name, c := range map[string]struct {
 		f           Function
@@ -50,7 +50,7 @@ func TestMinimise(t *testing.T) {
 		if err != nil || !m.Converged || !(m.Gradient <= 1e-7) || told != m.Iterations+1 {
 			t.Errorf("%s: %+v, told %d times, %v", name, m, told, err)
 		}
-		for j, w := range c.want { // an error of the gradient over the least second derivative
+		for j, w := range c.want { // error of the gradient divided by the smallest second derivative
 			if !(math.Abs(m.W[j]-w) <= 1e-6) {
 				t.Errorf("%s: ends at %v, expected %v", name, m.W, c.want)
 				break
@@ -62,7 +62,7 @@ func TestMinimise(t *testing.T) {
 	}
 }
 
-// A search ends after so many steps, where the value falls no more, at a kink, and with an error.
+// A search ends after Iterations, when the value no longer decreases, at a kink, and on an error.
 func TestEnds(t *testing.T) {
 	for _, steps := range []int{0, 1, 7} {
 		m, err := Minimise(t.Context(), rosenbrock, []float64{-1.2, 1}, Stopping{Gradient: 1e-9, Iterations: steps})
@@ -113,7 +113,7 @@ func TestLoops(t *testing.T) {
 			a[k], b[k] = float64(k+1), float64(2*k-3)
 			want += a[k] * b[k]
 		}
-		if got := Product(a, b); got != want { // whole numbers
+		if got := Product(a, b); got != want { // exact, because values are integers
 			t.Errorf("product of %d: %v, expected %v", n, got, want)
 		}
 		Add(a, 3, b)

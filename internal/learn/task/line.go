@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// AddProducts adds to each f[k] the inner product of row i of embedded documents, in the given length, with the weights
-// w[column·len(f) + k]: sums in float64 along the row, each operation rounded by itself.
+// AddProducts adds to each f[k] the inner product of row i, scaled to the given length, and the
+// weights w[column·len(f) + k]. Sums are in float64 in column order, without fused multiply-adds.
 func AddProducts(f, w []float64, x *sparse.Embedded, i int, length float64) {
 	terms, unit := x.Row(i)
 	for at, t := range terms {
@@ -20,22 +20,22 @@ func AddProducts(f, w []float64, x *sparse.Embedded, i int, length float64) {
 	}
 }
 
-// Line is a function ⟨w, x⟩ of an embedded document x, or of x in length 1.
+// Line is a function ⟨w, x⟩ of an embedded document x, or of x scaled to length 1.
 type Line struct {
 	Embedder *sparse.Embedder
 	Weight   func(column uint32) float64
 	Unit     bool
 }
 
-// Effects returns for each term of a document, the first row of docs, ⟨w, x⟩ less what it is without the term, by
-// sums of the whole document. Without a column j, what remains is scaled to its norm again: with e such that
-// Σ|xₖ|ᵉ = 1 under the embedding, Sᵥ = Σ|xₖ|ᵉ and Dᵥ = Σ wₖxₖ over j's view v, it is
+// Effects returns, for each term of the first document in docs, the decrease of ⟨w, x⟩ if the term
+// is removed. Removing column j rescales the others to the norm. If the embedding has Σ|xₖ|ᵉ = 1,
+// with Sᵥ = Σ|xₖ|ᵉ and Dᵥ = Σ wₖxₖ over the view v of j, the view's part becomes
 //
 //	(Dᵥ - wⱼxⱼ) (Sᵥ / (Sᵥ - |xⱼ|ᵉ))^(1/e)
 //
-// and what follows of the others, whose shares don't change unless the view had no other column. Cost: three passes.
-// The result is nil of embeddings of which this isn't so: open ones, scaled columns, other pairings than the dot
-// product, and views with other norms than 1. Errors: those of [sparse.Embedder.Transform].
+// The other views' shares only change if the view had no other column. It takes three passes. The
+// result is nil if the embedding is open, has scaled columns, isn't compared by dot products, or
+// has a view with a norm other than 1. Errors are those of [sparse.Embedder.Transform].
 func (l *Line) Effects(ctx context.Context, docs *sparse.CSR) ([]float64, error) {
 	f := l.Embedder
 	e, ok := l.exponent()
@@ -44,7 +44,7 @@ func (l *Line) Effects(ctx context.Context, docs *sparse.CSR) ([]float64, error)
 	}
 	terms, counts := docs.Row(0)
 	both := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0, int64(len(terms)), int64(len(terms))}, Terms: terms,
-		Values: counts, Views: docs.Views} // with a document without terms
+		Values: counts, Views: docs.Views} // and a document without terms
 	x, err := f.TransformRows(ctx, both, nil, 1)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (l *Line) Effects(ctx context.Context, docs *sparse.CSR) ([]float64, error)
 	columns, _ := x.Row(0)
 	values, none := l.vector(x, 0), l.vector(x, 1)
 	views := make([]view, max(len(f.Views), 1))
-	at, place := make([]int, len(columns)), make(map[uint32]int, len(columns)) // view and place of columns
+	at, place := make([]int, len(columns)), make(map[uint32]int, len(columns)) // view and index of each column
 	var whole, all float64
 	for j, column := range columns {
 		place[column] = j
@@ -83,13 +83,13 @@ func (l *Line) Effects(ctx context.Context, docs *sparse.CSR) ([]float64, error)
 		switch {
 		case len(columns) == 1:
 			effects[i] = whole - l.Weight(uint32(len(f.Terms)))*none[0]
-		case v.columns == 1: // the others share all
+		case v.columns == 1: // the other views take its share
 			effects[i] = whole - (whole-v.product)*math.Pow(all/(all-v.mass), 1/e)
 		default:
 			left := view{}
 			if mass := math.Pow(math.Abs(values[j]), e); mass < v.mass/2 {
 				left.mass, left.product = v.mass-mass, v.product-float64(l.Weight(column)*values[j])
-			} else { // differences would lose digits, of one column at most
+			} else { // avoids cancellation; at most one column has such a mass
 				for k := v.first; k < v.first+v.columns; k++ {
 					if k != j {
 						left.add(values[k], l.Weight(columns[k]), e)
@@ -105,7 +105,7 @@ func (l *Line) Effects(ctx context.Context, docs *sparse.CSR) ([]float64, error)
 	return effects, nil
 }
 
-// view has the sums of a view of a document.
+// view holds the sums of one view of a document.
 type view struct {
 	columns, first int
 	mass, product  float64
@@ -116,7 +116,7 @@ func (v *view) add(value, weight, e float64) {
 	v.product += float64(weight * value)
 }
 
-// exponent returns e with Σ|xₖ|ᵉ = 1, 0 where nothing is scaled.
+// exponent returns e with Σ|xₖ|ᵉ = 1, or 0 if nothing is scaled.
 func (l *Line) exponent() (e float64, ok bool) {
 	f, power := l.Embedder, l.Embedder.Power
 	if power == 0 {
@@ -134,7 +134,7 @@ func (l *Line) exponent() (e float64, ok bool) {
 	return e, f.Pairing == sparse.Dot && !f.Open && !f.Scales() && (len(f.Views) < 2 || e == 2)
 }
 
-// vector returns row i as it counts.
+// vector returns row i, in length 1 if l.Unit is set.
 func (l *Line) vector(x *sparse.Embedded, i int) []float64 {
 	if l.Unit {
 		return x.Unit64(i, nil)

@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Effects are ⟨w, x⟩ less what it is of the document embedded without each term, in every embedding: of one term, of
-// one in a view, of one that outweighs the others, of terms that aren't known, that all documents have, and of count 0.
-// Views round scaled counts to float32, which moves a value by 2⁻²⁴, and 2⁻²² where damped counts differ from 1.
+// Effects agree with ⟨w, x⟩ minus its value without the term, in every embedding, for documents
+// with one term, one term in a view, a dominant term, unknown terms, a term of all documents, or a
+// zero count. Views round to float32, which changes values by 2⁻²⁴, with damped counts by 2⁻²².
 func TestEffects(t *testing.T) {
 	const columns, split = 24, 10
 	r := rand.New(rand.NewPCG(3, 4))
@@ -41,7 +41,7 @@ func TestEffects(t *testing.T) {
 	var training [][]uint32
 	for range 30 {
 		terms, _ := document(1, columns, columns, 1)
-		training = append(training, append([]uint32{0}, terms...)) // all have term 0
+		training = append(training, append([]uint32{0}, terms...)) // all documents have term 0
 	}
 	compared := 0
 	for _, e := range []string{"tf", "tfidf", "tf-l1", "tfidf-l2", "logtfidf-l2", "tf-l1-sqrt", "tfidf-l1-sqrt",
@@ -75,13 +75,13 @@ func TestEffects(t *testing.T) {
 						terms, counts = document(0, columns+4, columns, 1)
 					case 1:
 						terms, counts = document(3, 8, 1, 2)
-					case 2: // outweighs the others
+					case 2: // a dominant term
 						terms, counts = document(0, columns, columns, 3e4)
-					case 3: // one in a view
+					case 3: // one term in a view
 						terms, counts = document(1, 4, 1, 1)
 						more, times := document(split, columns, columns, 2)
 						terms, counts = append(terms, more...), append(counts, times...)
-					case 4: // none is known
+					case 4: // only unknown terms
 						terms, counts = []uint32{columns + 1, columns + 2}, []float32{1, 2}
 					case 5:
 						terms, counts = document(0, columns, columns, 1)

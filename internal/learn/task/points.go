@@ -9,22 +9,22 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Points are documents to train on, by rows and by columns, so that a pass over either is a gather.
-// Columns are the terms that any of the documents has, the most frequent first, so that what a pass
-// reads most lies together.
+// Points are training documents stored by rows and by columns, so that both passes are gathers.
+// Columns are the terms that occur in the documents, by decreasing frequency, so that the most used
+// weights are adjacent.
 type Points struct {
 	Rows    *sparse.CSR // columns are indices of Terms
-	Columns *sparse.CSR // transposed: row j has the documents with Terms[j]
-	Terms   []uint32    // columns of the embedding
-	Weights []float64   // multiples of the losses of rows; nil for 1 each
+	Columns *sparse.CSR // transposed: row j lists the documents with Terms[j]
+	Terms   []uint32    // columns of the embedding, by column of Rows
+	Weights []float64   // weights of the rows' losses; nil for 1 each
 
-	RowBlocks, ColumnBlocks []int // first row or column of each block, and the end of the last block
+	RowBlocks, ColumnBlocks []int // first row or column of each block, followed by the number of rows or columns
 }
 
-// blockValues is about the number of values of a block, the unit of work.
+// blockValues is the approximate number of values per block, the unit of work.
 const blockValues = 1 << 14
 
-// NewPoints copies some rows of embedded documents.
+// NewPoints copies the given rows of embedded documents.
 func NewPoints(x *sparse.Embedded, docs []int) *Points {
 	df := make([]uint32, x.Cols)
 	values := int64(0)
@@ -76,11 +76,11 @@ func NewPoints(x *sparse.Embedded, docs []int) *Points {
 	return p
 }
 
-// blocks divides a matrix into runs of rows with about blockValues values.
+// blocks divides a matrix into blocks of consecutive rows with about blockValues values.
 func blocks(m *sparse.CSR) []int {
 	at := []int{0}
 	for i := range m.Rows() {
-		// Rows cost a little beside their values.
+		// Each row costs about as much as 8 values in addition to its own.
 		if last := at[len(at)-1]; m.Offsets[i+1]-m.Offsets[last]+8*int64(i-last) >= blockValues {
 			at = append(at, i+1)
 		}
@@ -91,7 +91,7 @@ func blocks(m *sparse.CSR) []int {
 	return at
 }
 
-// Weight returns the multiple of the losses of row i.
+// Weight returns the weight of row i's loss.
 func (p *Points) Weight(i int) float64 {
 	if p.Weights == nil {
 		return 1
@@ -109,7 +109,7 @@ func (p *Points) Gather(ctx context.Context, workers int, coef, g []float64) err
 	})
 }
 
-// EachBlock calls work for each block, on several workers.
+// EachBlock calls work once per block, concurrently on several workers.
 func EachBlock(
 	ctx context.Context, workers int, blocks []int, work func(worker, block, lo, hi int),
 ) error {
@@ -131,7 +131,7 @@ func EachBlock(
 	return ctx.Err()
 }
 
-// Dot returns ⟨x,w⟩ of a row.
+// Dot returns the inner product of a row and w.
 func Dot(terms []uint32, values []float32, w []float64) float64 {
 	values = values[:len(terms)]
 	var a, b, c, d float64

@@ -1,5 +1,5 @@
-// Package task is what learners with one machine per class have in common: which documents of a
-// corpus they learn from, what each machine tells apart, and what follows from decision values.
+// Package task contains code shared by learners with one binary classifier per class: the selection
+// of training documents, class weights, and predictions from decision values.
 package task
 
 import (
@@ -18,9 +18,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Check returns the documents of a corpus to learn from: those with a class, or all for separate
-// labels. Errors: no such documents, classes of one name, fewer of them than can be told apart, an embedding that
-// isn't compared by dot products.
+// Check returns the training documents: documents with a class, or all documents with independent
+// labels. It fails if there are none, if class names repeat, if there are too few classes, or if
+// the embedding isn't compared by dot products.
 func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
 	if c.Documents.Rows() == 0 {
 		return nil, errors.New("the corpus has no documents, expected at least one")
@@ -50,7 +50,7 @@ func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme sol
 	return rows, nil
 }
 
-// Of says which of some documents are of class k.
+// Of reports for each of rows whether the document has class k.
 func Of(c *corpus.Corpus, k int, rows []int) []bool {
 	positive := make([]bool, len(rows))
 	for at, i := range rows {
@@ -59,7 +59,7 @@ func Of(c *corpus.Corpus, k int, rows []int) []bool {
 	return positive
 }
 
-// DocumentWeights returns those of some documents, nil for 1 each.
+// DocumentWeights returns the weights of rows, or nil if the corpus has no weights.
 func DocumentWeights(c *corpus.Corpus, rows []int) (weights []float64) {
 	if c.Weights != nil {
 		for _, i := range rows {
@@ -69,9 +69,9 @@ func DocumentWeights(c *corpus.Corpus, rows []int) (weights []float64) {
 	return weights
 }
 
-// Weights returns the multiples of C of the documents of each class: those that are given by name, finite and
-// above 0; of other classes 1, or where balanced says so what makes up for their sizes. Of n documents, nₖ of
-// them of class k, that is n / (classes · nₖ), or with a machine for each label (n - nₖ) / nₖ.
+// Weights returns the factor of C for the documents of each class: given[name], which must be
+// positive and finite, else 1. If balanced is set, class k with nₖ of n documents gets n / (classes
+// · nₖ) instead of 1, or (n - nₖ) / nₖ with independent labels.
 func Weights(
 	c *corpus.Corpus, rows []int, given map[string]float64, balanced bool, scheme solver.Scheme,
 ) ([]float64, error) {
@@ -102,7 +102,7 @@ func Weights(
 	return out, nil
 }
 
-// CheckPrices checks values of C.
+// CheckPrices checks that values of C are positive and strictly increasing.
 func CheckPrices(prices []float64) error {
 	for i, c := range prices {
 		if !(c > 0) || i > 0 && !(c > prices[i-1]) {
@@ -112,7 +112,7 @@ func CheckPrices(prices []float64) error {
 	return nil
 }
 
-// NewPrediction makes room for the predictions of n documents.
+// NewPrediction allocates the prediction of n documents.
 func NewPrediction(n int, scheme solver.Scheme) *model.Prediction {
 	p := &model.Prediction{Decisions: make([][]float64, n)}
 	if scheme == solver.Labels {
@@ -123,7 +123,7 @@ func NewPrediction(n int, scheme solver.Scheme) *model.Prediction {
 	return p
 }
 
-// Decide takes the decision values of document i, and what follows from them.
+// Decide sets the decision values of document i, and the class or labels that follow from them.
 func Decide(p *model.Prediction, i int, f []float64) {
 	if p.Decisions[i] = f; p.Labels != nil {
 		p.Labels[i] = Positive(f)
@@ -132,7 +132,7 @@ func Decide(p *model.Prediction, i int, f []float64) {
 	}
 }
 
-// chunk is how many documents are embedded at a time.
+// chunk is the number of documents that are embedded at a time.
 const chunk = 512
 
 // Options say how training and predictions are computed. Results don't depend on them.
@@ -142,18 +142,18 @@ type Options struct {
 	Progress    func(run.Progress) // called with the progress, never concurrently; nil for none
 }
 
-// Pass passes documents to a model, embedded and a chunk at a time.
+// Pass embeds documents in chunks and passes them to a model.
 type Pass struct {
 	Options
-	Name     string // of the package
+	Name     string // package name, for errors
 	Embedder *sparse.Embedder
-	Bytes    int64 // that are kept by document
+	Bytes    int64 // memory that the model needs per document
 }
 
-// Goroutines returns the number of goroutines on which Run passes n documents.
+// Goroutines returns the number of goroutines that Run uses for n documents.
 func (p *Pass) Goroutines(n int) int { return min(run.Workers(p.Workers), (n+chunk-1)/chunk) }
 
-// Run embeds documents and passes them to each, which workers call at the same time: x are those from first on.
+// Run embeds documents and calls each concurrently with chunks x, which start at document first.
 // docs must be valid.
 func (p *Pass) Run(
 	ctx context.Context, docs *sparse.CSR, each func(worker int, x *sparse.Embedded, first int) error,
@@ -185,7 +185,7 @@ func (p *Pass) Run(
 	})
 }
 
-// Greatest returns the place of the greatest value, the first of equals.
+// Greatest returns the index of the largest value. Ties are broken by index.
 func Greatest(f []float64) int {
 	top := 0
 	for k, v := range f {
@@ -196,7 +196,7 @@ func Greatest(f []float64) int {
 	return top
 }
 
-// Positive returns the places of values above 0, increasing.
+// Positive returns the indices of positive values, ascending.
 func Positive(f []float64) []int {
 	found := []int{}
 	for k, v := range f {

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// corpus has three documents: of class a, of none, of a and b.
+// dataset has three documents: with class a, without a class, and with both a and b.
 func dataset() *corpus.Corpus {
 	c := &corpus.Corpus{
 		Source: "three", Classes: []string{"a", "b"},
