@@ -1,16 +1,17 @@
-// Package linear trains linear machines on documents by dual coordinate descent: what LIBLINEAR and
-// scikit-learn's LinearSVC compute.
+// Package linear trains linear classifiers on documents by dual coordinate descent, like LIBLINEAR
+// and scikit-learn's LinearSVC.
 //
 // # The problem
 //
-// A machine tells a class from all others by f(x) = ⟨w,x⟩ + b, with b = B·v for a term that every
-// document has with the value B (Settings.Intercept), so that b is regularised, too. It minimises
+// A binary classifier separates a class from all others by f(x) = ⟨w,x⟩ + b. The bias is b = B·v
+// for a term with value B in all documents (Settings.Intercept), so it is regularised. Training
+// minimises
 //
 //	P = (‖w‖² + v²)/2 + Σᵢ Cᵢ ℓ(yᵢf(xᵢ)), yᵢ = ±1,
 //
-// where Cᵢ is C times the weights of the document (Corpus.Weights) and of its class (Settings.Weights),
-// with ℓ(m) = max(0, 1-m)², the squared hinge (L2 loss), or max(0, 1-m), the hinge (L1 loss). Its dual
-// maximises, over α,
+// where Cᵢ is C times the weights of the document (Corpus.Weights) and of its class
+// (Settings.Weights), and ℓ(m) is the squared hinge max(0, 1-m)² (L2 loss) or the hinge max(0, 1-m)
+// (L1 loss). The dual problem is to maximise, over α,
 //
 //	D = Σᵢ αᵢ - (‖w‖² + v²)/2 - Σᵢ αᵢ²/4Cᵢ,  0 ≤ αᵢ         for the squared hinge,
 //	D = Σᵢ αᵢ - (‖w‖² + v²)/2,               0 ≤ αᵢ ≤ Cᵢ    for the hinge,
@@ -19,16 +20,17 @@
 //
 // # How it is computed
 //
-// One α at a time goes to its optimum, documents in random order; a step takes O(values of the
-// document), since w is kept (dual.go). Documents whose α stays at a bound are left out until the rest
-// is settled. Training ends when P - D, computed anew from α alone, is at most Settings.Tolerance of P:
-// a bound on what is left to gain, and 2(P - D) one on the squared distance from the optimal (w, v).
+// A step optimises one αᵢ, with documents in random order, in O(values of the document), because w
+// is updated (dual.go). Documents whose α stays at a bound are skipped until the rest has
+// converged. Training ends when P - D, recomputed from α, is at most Settings.Tolerance times P. P
+// minus its minimum is at most P - D; the squared distance from the optimal (w, v) is at most 2(P -
+// D).
 //
-// Classes are trained side by side, for ascending C each from the one before. A machine's order of
-// documents depends on seed and class alone, so that results have the same bits from any number of
-// workers.
+// Classes are trained concurrently. For ascending C, each search is warm-started from the previous
+// one. The order of documents depends only on the seed and the class, so that results are
+// bit-identical for any number of workers.
 //
 // Source: Hsieh, Chang, Lin, Keerthi and Sundararajan, A Dual Coordinate Descent Method for
-// Large-scale Linear SVM, ICML 2008. There, a tolerance bounds the range of projected gradients; here,
-// it is the next finer one until the gap is small enough.
+// Large-scale Linear SVM, ICML 2008. They stop at a range of projected gradients. Here, that range
+// is reduced until the gap is small enough.
 package linear

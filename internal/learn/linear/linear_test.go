@@ -21,7 +21,7 @@ import (
 
 var tfidf = sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
 
-// texts draws documents of a number of classes, whose words overlap. One has no words.
+// texts draws documents of several classes with overlapping words. One document is empty.
 func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -50,7 +50,7 @@ func trained(t testing.TB, c *corpus.Corpus, s Settings, workers int) *Model {
 	return m
 }
 
-// vectors returns dense documents with the intercept after their columns.
+// vectors returns dense documents, with the intercept as last column.
 func vectors(t testing.TB, c *corpus.Corpus, b float64) [][]float64 {
 	t.Helper()
 	x := musttest.Get(tfidf.Fit(c.Documents).Transform(c.Documents))(t)
@@ -83,9 +83,8 @@ var kinds = map[string]Settings{
 	"weighted hinge": {Tolerance: 1e-6, Loss: Hinge, Weights: map[string]float64{"class1": 3, "class2": 0.25}},
 }
 
-// The objective that a machine has, computed from its weights by other code, is the one that it
-// says, and at most its gap above the optimum, which accelerated projected gradients on the dense
-// dual find.
+// The objective, recomputed from the weights, equals the reported one. It exceeds the optimum,
+// which is found by accelerated projected gradients on the dense dual, by at most the reported gap.
 func TestOptimum(t *testing.T) {
 	c := texts(t, 60, 3, 1)
 	for name, s := range kinds {
@@ -116,7 +115,7 @@ func TestOptimum(t *testing.T) {
 				}
 				primal += prices[i] * loss
 			}
-			// Sums of 60 terms of float64, in another order.
+			// Sums of 60 float64 terms, in another order.
 			if !(math.Abs(primal-q.Value) <= 1e-12*primal) {
 				t.Errorf("%s, class %d: objective %v, computed anew %v", name, k, q.Value, primal)
 			}
@@ -131,7 +130,7 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// dualOptimum maximises D, with a C for each document.
+// dualOptimum maximises D, with one C per document.
 func dualOptimum(x [][]float64, y, prices []float64, s Settings) float64 {
 	n := len(x)
 	q, trace := make([][]float64, n), 0.0
@@ -160,7 +159,7 @@ func dualOptimum(x [][]float64, y, prices []float64, s Settings) float64 {
 			turned += (from[i] - next[i]) * (next[i] - alpha[i])
 		}
 		if turned > 0 {
-			m = 1 // begin anew
+			m = 1 // restart
 		}
 		for i := range next {
 			from[i] = next[i] + (momentum-1)/m*(next[i]-alpha[i])
@@ -177,8 +176,8 @@ func dualOptimum(x [][]float64, y, prices []float64, s Settings) float64 {
 	return d
 }
 
-// A model has the same bits from any number of workers, and predictions have. Another seed gives
-// another order, and the same machine within the gaps: P is strongly convex, ‖w-w'‖² ≤ 4·gap.
+// Models and predictions are bit-identical for any number of workers. Another seed gives the same
+// classifier within the gaps, because P is strongly convex, ‖w-w'‖² ≤ 4·gap.
 func TestDeterminism(t *testing.T) {
 	c := texts(t, 90, 4, 2)
 	for name, s := range kinds {
@@ -211,7 +210,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// Decision values are the definition's.
+// Decision values agree with their definition.
 func TestPredict(t *testing.T) {
 	c := texts(t, 60, 3, 5)
 	m := trained(t, c, Settings{}, 2)
@@ -233,7 +232,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// Each machine of a path is as good as one that was trained alone, and of the squared hinge they need
+// Each classifier of a path is as good as one trained alone. With the squared hinge a path takes
 // fewer passes.
 func TestPath(t *testing.T) {
 	c := texts(t, 120, 3, 3)
@@ -260,7 +259,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// Of two classes the second machine is the first with the other sign.
+// With two classes, the second classifier is the negated first.
 func TestTwoClasses(t *testing.T) {
 	m := trained(t, texts(t, 40, 2, 4), Settings{}, 1)
 	for j := 0; j < len(m.Weights); j += 2 {
@@ -273,7 +272,7 @@ func TestTwoClasses(t *testing.T) {
 	}
 }
 
-// Labels that all documents have, or none; documents without terms, bias or labels.
+// Labels of all documents or of none, and documents without terms, bias or labels.
 func TestLabels(t *testing.T) {
 	c := texts(t, 40, 2, 6)
 	c.Classes = append(c.Classes, "all", "none")
@@ -298,7 +297,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// What can't be trained on is refused.
+// Invalid input gives an error.
 func TestRefused(t *testing.T) {
 	ctx := context.Background()
 	c := texts(t, 20, 2, 7)
@@ -339,7 +338,7 @@ func TestRefused(t *testing.T) {
 			}
 			_, err := Train(ctx, &great, sparse.Embedding{}, Settings{C: 1e12}, Options{})
 			if err == nil {
-				err = errors.New("squared length: so few documents are finite") // 20 of 1e78
+				err = errors.New("squared length: so few documents are finite") // because 20 documents of 1e78 are finite
 			}
 			return err
 		}},
@@ -350,7 +349,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A search ends soon after its context.
+// A search ends soon after ctx is done.
 func TestCancel(t *testing.T) {
 	c := texts(t, 4000, 2, 8)
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
@@ -365,7 +364,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A search for less than rounding ends, and doesn't say that it converged.
+// A search with a tolerance below rounding ends, and reports that it hasn't converged.
 func TestBelowRounding(t *testing.T) {
 	for _, loss := range []Loss{Hinge, SquaredHinge} {
 		s := Settings{Loss: loss, Tolerance: 1e-30, Iterations: 1 << 20}
@@ -378,7 +377,7 @@ func TestBelowRounding(t *testing.T) {
 	}
 }
 
-// Documents are embedded by chunks: the one after the last whole chunk is there, too.
+// The chunk after the last whole chunk is embedded, too.
 func TestChunks(t *testing.T) {
 	for _, n := range []int{chunk - 1, chunk, chunk + 1} {
 		c := texts(t, n, 2, 9)
@@ -399,8 +398,8 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// Balanced weights are scikit-learn's, n / (classes · nₖ), of both classes where there are two, or what makes a
-// label's documents weigh as much as the others; names count more.
+// Balanced weights equal scikit-learn's n / (classes · nₖ), or balance a label's documents with the
+// others. Weights by name take precedence.
 func TestBalanced(t *testing.T) {
 	c := texts(t, 60, 3, 1).Select([]int{0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 12, 13, 15, 18, 21, 24, 27, 30, 33, 36})
 	two := texts(t, 40, 2, 4).Select([]int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24})

@@ -11,18 +11,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Model is what was trained on a corpus. It is immutable and may be used concurrently.
-// [Model.Validate] says what must hold.
+// Model is a trained model. It is immutable and may be used concurrently. [Model.Validate] checks
+// its invariants.
 type Model struct {
 	archive.Origin
 	Settings Settings
 	Embedder *sparse.Embedder
-	Machines []*Machine // one for each class
-	Weights  []float64  // by column of the embedding, one for each class: column·len(Classes) + class
+	Machines []*Machine // one per class
+	Weights  []float64  // weight of a column for a class, at column·len(Classes) + class
 }
 
-// Validate checks what a file may have wrong: the embedding, the vocabulary, names of classes, numbers that aren't
-// finite.
+// Validate checks the model after reading: embedding, vocabulary and class names, and that all
+// numbers are finite.
 func (m *Model) Validate() error {
 	if err := m.Origin.Validate(m.Embedder); err != nil {
 		return err
@@ -40,9 +40,8 @@ func (m *Model) Validate() error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Predict predicts documents. Terms have the numbers of the training corpus.
-// Other terms are ignored.
-// Values don't depend on the number of workers, bit for bit. m and docs must be valid.
+// Predict predicts documents, whose terms are numbered as in the training corpus. Other terms are
+// ignored. Results are bit-identical for any number of workers. m and docs must be valid.
 //
 // Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within a second after ctx
 // is done.
@@ -64,7 +63,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// decide computes f of a row for each class.
+// decide sets f to the decision values of row i.
 func (m *Model) decide(x *sparse.Embedded, i int, f []float64) {
 	for k := range f {
 		f[k] = m.Machines[k].Bias

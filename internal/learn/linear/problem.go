@@ -9,31 +9,31 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// entry is a value of a document.
+// entry is a nonzero value of a document.
 type entry struct {
 	column uint32
 	value  float32
 }
 
-// problem is the documents to train on. Its columns are those of the embedding, the most frequent
-// first: so the weights that are used most lie together.
+// problem holds the training documents. Columns are sorted by decreasing frequency, so that the
+// most used weights are adjacent.
 type problem struct {
 	entries []entry
-	begin   []int64   // of each document's values
-	count   []uint32  // of them
-	norm2   []float64 // Σ value² of each document, without the intercept
-	place   []uint32  // of each column of the embedding
+	begin   []int64   // first entry by document
+	count   []uint32  // number of entries by document
+	norm2   []float64 // Σ value² by document, without the intercept
+	place   []uint32  // column of the problem by column of the embedding
 }
 
-// chunk is how many documents are embedded at a time.
+// chunk is the number of documents that are embedded at a time.
 const chunk = 512
 
-// bytesOf is the memory of a problem of so many documents, values and columns.
+// bytesOf returns the memory of a problem in bytes.
 func bytesOf(rows int, values int64, cols int) int64 {
 	return 8*(values+int64(rows)) + 20*int64(rows) + 8*int64(cols)
 }
 
-// newProblem embeds some rows of documents. It holds a chunk of them per worker beside the result.
+// newProblem embeds the documents rows. It needs a chunk per worker in addition to the result.
 func newProblem(ctx context.Context, docs *sparse.CSR, rows []int, f *sparse.Embedder, workers int) (*problem, error) {
 	n := len(rows)
 	p := &problem{
@@ -50,7 +50,7 @@ func newProblem(ctx context.Context, docs *sparse.CSR, rows []int, f *sparse.Emb
 	values := int64(0)
 	for at, i := range rows {
 		p.begin[at] = values
-		values += max(docs.Offsets[i+1]-docs.Offsets[i], 1) + int64(f.Filled()) // one without terms has a value, too
+		values += max(docs.Offsets[i+1]-docs.Offsets[i], 1) + int64(f.Filled()) // at least 1
 	}
 	p.entries = make([]entry, values)
 	return p, run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, _, part int) error {
@@ -78,13 +78,13 @@ func (p *problem) rows() int { return len(p.norm2) }
 
 func (p *problem) row(i int) []entry { return p.entries[p.begin[i]:][:p.count[i]] }
 
-// patience counts values between looks at a context.
+// patience counts values, to check ctx only now and then.
 type patience struct {
 	ctx  context.Context
 	seen int
 }
 
-// after says that so many values were worked on, and returns the context's error now and then.
+// after counts values. It returns the error of ctx about once per million values.
 func (p *patience) after(values int) error {
 	if p.seen += values + 8; p.seen < 1<<20 {
 		return nil
@@ -93,7 +93,6 @@ func (p *patience) after(values int) error {
 	return p.ctx.Err()
 }
 
-// dot returns ⟨x,w⟩.
 func dot(x []entry, w []float64) float64 {
 	var a, b, c, d float64
 	for ; len(x) >= 4; x = x[4:] {

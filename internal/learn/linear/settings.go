@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Loss is the price of a margin m = y·f(x).
+// Loss is the loss of a margin m = y·f(x).
 type Loss int
 
 const (
@@ -16,7 +16,7 @@ const (
 	Hinge                    // max(0, 1-m)
 )
 
-// String names the loss.
+// String returns the name of the loss.
 func (l Loss) String() string {
 	if l == Hinge {
 		return "hinge"
@@ -24,31 +24,31 @@ func (l Loss) String() string {
 	return "squared-hinge"
 }
 
-// Settings say what is trained. The zero value works.
+// Settings are the parameters of training. The zero value works.
 type Settings struct {
 	Loss   Loss          `param:"loss" max:"1" help:"loss of a margin"`
-	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // sums over documents stay finite
+	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // sums stay finite
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights multiply C, by name of the class, for the documents of the class in the machine that tells it from
-	// others, and of two classes for those of both: LIBLINEAR's -wi. Balanced weighs classes that Weights don't
-	// name by what makes up for their sizes, as scikit-learn's class_weight='balanced': by n / (classes · nₖ) for
-	// nₖ of n documents; a label's machine by (n - nₖ) / nₖ. Models don't keep them. Default: 1.
+	// Weights are factors of C by class name, for the class's documents in its binary classifier,
+	// or for both classes of two: LIBLINEAR's -wi. Balanced weights the other classes by n /
+	// (classes · nₖ) for nₖ of n documents, like scikit-learn's class_weight='balanced', or by (n -
+	// nₖ) / nₖ with independent labels. Models don't store them. Default: 1.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
-	// Intercept is B, the value that every document has for a term of its own, whose weight times B
-	// is b. Default 1, as LIBLINEAR -B 1 and scikit-learn's intercept_scaling have it.
+	// Intercept is B, the value of an additional term of every document; b is its weight times B.
+	// Default 1, as with LIBLINEAR -B 1 and in scikit-learn's intercept_scaling.
 	Intercept float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value that stands for the bias"`
 	NoBias    bool    `param:"origin" help:"no bias: hyperplanes go through the origin"` // as LIBLINEAR -B -1
 
-	// Tolerance ends training when P - D is at most this part of P.
+	// Tolerance stops training when P - D is at most Tolerance times P.
 	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
 	Iterations int     `param:"passes" default:"1000" min:"1" help:"passes over the documents at most"`
-	Seed       uint64  // of the order of documents
+	Seed       uint64  // seed of the order of documents
 }
 
-// resolve checks the settings and fills in defaults.
+// resolve checks the settings and sets defaults.
 func (s Settings) resolve() (Settings, error) {
 	given := s.Intercept
 	err := params.Resolve(&s)
@@ -64,14 +64,14 @@ func (s Settings) resolve() (Settings, error) {
 	return s, nil
 }
 
-// Validate reports settings that make no sense.
+// Validate checks the settings.
 func (s Settings) Validate() error {
 	_, err := s.resolve()
 	return err
 }
 
-// mostC bounds C times the weight of a document, so that sums over documents stay finite.
+// mostC bounds C times a document's weight, so that sums over documents stay finite.
 const mostC = 1e12
 
-// Options are those of package task.
+// Options are the options of package task.
 type Options = task.Options

@@ -14,14 +14,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Train trains a model on the labelled documents of a corpus; for separate labels those without any
-// count, too. It neither changes nor keeps the corpus. The model has the same bits from any number of
-// workers. Beside the corpus it holds 8 bytes per value and, per document, 36, and 13 for each class
-// under way.
+// Train trains a model on the labelled documents of a corpus, or on all documents with independent
+// labels. It neither changes nor keeps the corpus. Models are bit-identical for any number of
+// workers. In addition to the corpus it needs 8 bytes per value, 36 per document, and 13 per
+// document and concurrently trained class.
 //
-// Train fails if the corpus has no documents or fewer than two classes, if the embedding is one of histograms
-// or refuses a value, if a setting or an option is out of range, if a sum of squares overflows float64, if it
-// needs more memory than allowed, and within a second after ctx is done.
+// It fails if the corpus has no documents or too few classes, if documents of e aren't compared by
+// dot products, if e refuses a value, if a setting or option is out of range, if a squared norm
+// overflows, if it needs more memory than allowed, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {
@@ -30,8 +30,8 @@ func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings
 	return models[0], nil
 }
 
-// TrainPath is [Train] for each C of prices, ascending, each machine from the one before; none stands
-// for Settings.C.
+// TrainPath is [Train] for each C of prices, ascending, each warm-started from the previous one;
+// nil stands for Settings.C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
@@ -66,7 +66,7 @@ func TrainPath(
 	workers := run.Workers(opt.Workers)
 	f := corpus.Fit(e, c)
 	size := c.Size()
-	size.Terms, size.Longest = f.Cols(), size.Longest+f.Filled() // of scaled columns
+	size.Terms, size.Longest = f.Cols(), size.Longest+f.Filled() // columns that scaling fills
 	size.Values += int64(size.Documents) * int64(f.Filled())
 	err = run.Fits(Need(size, len(prices), workers), opt.MemoryBytes,
 		"linear: training on %d documents of %d values", c.Documents.Rows(), c.Documents.NNZ())
@@ -94,7 +94,7 @@ func TrainPath(
 	return models, trainAll(ctx, c, p, rows, weights, models, workers, opt.Progress)
 }
 
-// largest returns the greatest squared length of a document.
+// largest returns the largest squared norm of a document.
 func (p *problem) largest() float64 {
 	most := 0.0
 	for _, v := range p.norm2 {
@@ -103,7 +103,7 @@ func (p *problem) largest() float64 {
 	return most
 }
 
-// Need bounds the memory that training takes beside the corpus.
+// Need bounds the memory that training needs in addition to the corpus, in bytes.
 func Need(s corpus.Size, prices, workers int) int64 {
 	rows, cols := int64(s.Documents), int64(s.Terms+1)
 	embedding := int64(run.Workers(workers)) * sparse.EmbeddedBytes(chunk, chunk*int64(s.Longest))
@@ -111,8 +111,8 @@ func Need(s corpus.Size, prices, workers int) int64 {
 		8*cols*int64(s.Classes*prices) + (13*rows+8*cols)*int64(min(run.Workers(workers), s.Classes))
 }
 
-// trainAll trains the machines of all classes, several at a time. Of two classes the second is the
-// first with the other sign.
+// trainAll trains the binary classifiers of all classes, several at a time. With two classes, the
+// second one is the negated first.
 func trainAll(
 	ctx context.Context, c *corpus.Corpus, p *problem, rows []int, weights []float64, models []*Model, workers int,
 	told func(run.Progress),
@@ -158,7 +158,7 @@ func trainAll(
 	})
 }
 
-// take takes a machine, whose weights are those of a search times a sign.
+// take stores a binary classifier with the weights of a search, times sign.
 func (m *Model) take(k int, found Machine, d *dual, sign float64) {
 	m.Machines[k] = &found
 	classes := len(m.Classes)

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 )
 
-// Form describes a model's file. docs/formats.md explains its keys and arrays.
+// Form is the format of model files. docs/formats.md explains its keys and arrays.
 var Form = archive.Format[Model]{
 	Package: "logistic", Name: "gram logistic ", Describe: describe, Validate: (*Model).Validate,
 }
@@ -20,6 +20,6 @@ func describe(f *archive.File, m *Model) {
 	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
 }
 
-// Write writes the model to a file of its own format, see docs/formats.md. The same model has the same bytes on every
-// platform.
+// Write writes the model in the package's own file format, see docs/formats.md. A model's file has
+// the same bytes on every platform.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

@@ -7,18 +7,18 @@ import (
 	"github.com/gramengine/gram/internal/learn/lbfgs"
 )
 
-// bound raises dual, which the minimum of F is never below, to the value of a dual
-// point near the coefficients cᵢ = -sᵢyᵢpᵢ of the last pass, pᵢ = 1/(1 + e^(yᵢf(xᵢ))), with the weights sᵢ
-// of the losses. It costs half a pass, and overwrites the coefficients.
+// bound raises dual, a lower bound on F, to the value of a dual point near the coefficients cᵢ =
+// -sᵢyᵢpᵢ of the last pass, pᵢ = 1/(1 + e^(yᵢf(xᵢ))), with the losses' weights sᵢ. It takes half a
+// pass and overwrites the coefficients.
 //
-// For every p from 0 to 1 and every margin m, log(1 + e^-m) ≥ H(p) - pm with the entropy
-// H(p) = -p log p - (1-p) log(1-p). Summed over documents, at the w for which the right side is least:
+// For all p in [0, 1] and all margins m, log(1 + e^-m) ≥ H(p) - pm with the entropy H(p) = -p log p
+// - (1-p) log(1-p). Summing over documents and minimising the right side over w,
 //
 //	F(w, b) ≥ D(p) - b Σᵢ sᵢyᵢpᵢ,  D(p) = Σᵢ sᵢH(pᵢ) - C/2 ‖Σᵢ sᵢyᵢpᵢxᵢ‖².
 //
-// So D(p) bounds F for all w, without b or where Σᵢ sᵢyᵢpᵢ = 0. Newton's step for b, pᵢ ∓ δpᵢ(1-pᵢ), gets
-// there, and stays between 0 and 1 for |δ| ≤ 1; beyond, the dual stays as it is, at least D(0) = 0.
-// At the optimum F = D. Without b the gap F - D is C/2 ‖∇F‖².
+// So D(p) is a lower bound without b, or if Σᵢ sᵢyᵢpᵢ = 0. Newton's step for b, pᵢ ∓ δpᵢ(1-pᵢ),
+// makes this sum 0, and keeps pᵢ in [0, 1] if |δ| ≤ 1; otherwise dual stays unchanged, at least
+// D(0) = 0. At the optimum F = D. Without b the gap F - D is C/2 ‖∇F‖².
 func (o *objective) bound(ctx context.Context) error {
 	if !o.s.NoBias {
 		off, bend := 0.0, 0.0

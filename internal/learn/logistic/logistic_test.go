@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// texts draws documents of a number of classes, whose words overlap.
+// texts draws documents of several classes with overlapping words.
 func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -45,7 +45,7 @@ func points(t testing.TB, c *corpus.Corpus) *task.Points {
 	return task.NewPoints(x, run.Numbers(0, x.Rows()))
 }
 
-// of says which documents are of class k.
+// of reports for each document whether it has class k.
 func of(c *corpus.Corpus, k int32) []bool {
 	positive := make([]bool, c.Documents.Rows())
 	for i := range positive {
@@ -58,7 +58,7 @@ var kinds = map[string]Settings{
 	"bias": {C: 3}, "no bias": {C: 3, NoBias: true}, "weighted": {C: 3, prices: [2]float64{0.5, 3}},
 }
 
-// The gradient of the objective is that of differences, at random points.
+// The gradient agrees with difference quotients of the objective, at random points.
 func TestObjectiveGradient(t *testing.T) {
 	c := texts(t, 40, 2, 1)
 	for name, s := range kinds {
@@ -90,8 +90,8 @@ func TestObjectiveGradient(t *testing.T) {
 	}
 }
 
-// Models and predictions have the same bits from any number of workers, and a path ends where its
-// last C alone does.
+// Models and predictions are bit-identical for any number of workers. A path ends at the same model
+// as its last C alone.
 func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 	c := texts(t, 2000, 3, 4)
 	e, _ := sparse.ParseEmbedding("tf-l1-sqrt")
@@ -139,7 +139,7 @@ func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// What can't be trained on is refused by name; what is odd has defined results.
+// Invalid input gives an error that names it. Unusual input gives defined results.
 func TestOddInput(t *testing.T) {
 	ctx := context.Background()
 	root, _ := sparse.ParseEmbedding("tf-l1-sqrt")
@@ -172,8 +172,8 @@ func TestOddInput(t *testing.T) {
 		t.Errorf("%v, expected the end of the context", err)
 	}
 
-	// A class that every document has, and one that none has; a document without terms; separable
-	// documents without regularisation.
+	// A class of all documents and one of none, a document without terms, and separable documents
+	// without regularisation.
 	odd := c.Select([]int{0, 1, 2, 3, 4, 5})
 	odd.Classes = append(odd.Classes[:2:2], "all", "none")
 	labels := sparse.Labels{}
@@ -198,7 +198,7 @@ func TestOddInput(t *testing.T) {
 	}
 }
 
-// Of two classes one machine is the other with the other sign, and so are the probabilities.
+// With two classes, the second classifier and its probabilities mirror the first.
 func TestTwoClasses(t *testing.T) {
 	ctx := context.Background()
 	c := texts(t, 60, 2, 9)
@@ -212,8 +212,8 @@ func TestTwoClasses(t *testing.T) {
 	}
 }
 
-// A class of the weight 3 counts like one whose documents are there three times, to the gap; balanced classes of
-// the same size have the weight 1.
+// Weight 3 for a class is equivalent to three copies of its documents, within the gap. Balanced
+// classes of the same size have weight 1.
 func TestWeights(t *testing.T) {
 	ctx := context.Background()
 	for _, classes := range []int{2, 3} {

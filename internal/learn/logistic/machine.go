@@ -9,12 +9,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Machine is a trained decision function of one class against others; P(class | x) is
-// 1/(1 + e^-f(x)).
+// Machine is the binary classifier of a class; P(class | x) is 1/(1 + e^-f(x)).
 type Machine struct {
 	Weights     []float64 `json:"-"`             // w, by column of the embedding
-	Value       float64   `json:"objective"`     // objective
-	Gap         float64   `json:"gap,omitempty"` // bound of the objective minus its minimum, for finite C
+	Value       float64   `json:"objective"`     // value of the objective
+	Gap         float64   `json:"gap,omitempty"` // upper bound on the objective minus its minimum, for finite C
 	Gradient    float64   `json:"gradient"`      // gradient norm
 	Iterations  int       `json:"iterations"`
 	Evaluations int       `json:"evaluations"` // number of evaluations of the objective and its gradient
@@ -22,10 +21,10 @@ type Machine struct {
 	Bias        float64   `json:"bias"`        // b
 }
 
-// train trains a machine on documents of an embedding with the given number of columns for each C
-// of prices, ascending, each from the one before. positive says by document whether it is of the
-// class. A class that has no document, or all of them, gets a machine with weights 0 and the bias
-// at which it is right for n+1 of n+2 documents (Laplace's rule of succession).
+// train trains the binary classifier of a class for each C of prices, ascending, with warm starts.
+// columns is the number of columns of the embedding, and positive reports for each document whether
+// it has the class. If no or every document has it, the weights are 0, and the bias gives
+// probability (n+1)/(n+2) to the correct answer (Laplace's rule of succession).
 func train(
 	ctx context.Context, p *task.Points, columns int, positive []bool, prices []float64, s Settings, workers int,
 	told func(),
@@ -71,8 +70,7 @@ func train(
 	return out, nil
 }
 
-// search finds a machine from w, of which the gap is within the tolerance, too. Without
-// regularisation there is no gap to measure.
+// search runs L-BFGS from w. If C is finite, the gap must be within the tolerance, too.
 func (o *objective) search(ctx context.Context, w []float64, stop lbfgs.Stopping, columns int) (*Machine, error) {
 	if o.s.Loose || math.IsInf(o.s.C, 1) {
 		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
@@ -81,7 +79,7 @@ func (o *objective) search(ctx context.Context, w []float64, stop lbfgs.Stopping
 	o.dual = 0
 	settled := func(m *lbfgs.Minimum) bool { return m.Value-o.dual <= o.s.Tolerance*m.Value }
 	stop.Settled = func(m *lbfgs.Minimum) bool {
-		return o.bound(ctx) == nil && settled(m) // the next pass, or the last, returns the error
+		return o.bound(ctx) == nil && settled(m) // the next pass, or the call below, returns the error
 	}
 	m, err := lbfgs.Minimise(ctx, o.value, w, stop)
 	if err == nil {
@@ -93,7 +91,7 @@ func (o *objective) search(ctx context.Context, w []float64, stop lbfgs.Stopping
 	return machine, err
 }
 
-// reference returns the gradient norm at w = 0 with the best b.
+// reference returns the gradient norm at w = 0 with the optimal b.
 func (o *objective) reference(ctx context.Context) (float64, error) {
 	sum := o.sides()
 	positive := o.prices[1] * sum[1]
@@ -112,10 +110,10 @@ func (o *objective) reference(ctx context.Context) (float64, error) {
 	return math.Sqrt(length), err
 }
 
-// gainedPart is the part of the tolerance of the gradient that the value must gain in ten steps.
+// gainedPart times Tolerance is the relative decrease at which a search may end.
 const gainedPart = 1e-3
 
-// machine reads the result of a search.
+// machine converts the result of a search.
 func (o *objective) machine(m lbfgs.Minimum, columns int) *Machine {
 	out := &Machine{
 		Weights: make([]float64, columns), Value: m.Value, Gradient: m.Gradient, Iterations: m.Iterations,
@@ -130,7 +128,7 @@ func (o *objective) machine(m lbfgs.Minimum, columns int) *Machine {
 	return out
 }
 
-// decide returns f of row i of embedded documents.
+// decide returns f for row i.
 func (m *Machine) decide(x *sparse.Embedded, i int) float64 {
 	terms, values := x.Row(i)
 	return task.Dot(terms, values, m.Weights)*x.Norms[i] + m.Bias

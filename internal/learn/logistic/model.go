@@ -13,17 +13,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Model is what was trained on a corpus. It is immutable and may be used concurrently.
-// [Model.Validate] says what must hold.
+// Model is a trained model. It is immutable and may be used concurrently. [Model.Validate] checks
+// its invariants.
 type Model struct {
 	archive.Origin
 	Settings Settings
 	Embedder *sparse.Embedder
-	Machines []*Machine // one for each class
+	Machines []*Machine // one per class
 }
 
-// Validate checks what a file may have wrong: the embedding, the vocabulary, names of classes, weights that aren't
-// finite.
+// Validate checks the model after reading: embedding, vocabulary and class names, and that weights
+// are finite.
 func (m *Model) Validate() error {
 	if err := m.Origin.Validate(m.Embedder); err != nil {
 		return err
@@ -41,9 +41,8 @@ func (m *Model) Validate() error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Predict predicts documents. Terms have the numbers of the training corpus.
-// Other terms are ignored.
-// Values don't depend on the number of workers, bit for bit. m and docs must be valid.
+// Predict predicts documents, whose terms are numbered as in the training corpus. Other terms are
+// ignored. Results are bit-identical for any number of workers. m and docs must be valid.
 //
 // Predict fails if the embedding refuses a value, if it needs more memory than allowed, and within
 // a second after ctx is done.
@@ -71,8 +70,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// Probabilities sets p to the probabilities of decision values f. If a document has one class, they
-// sum to 1.
+// Probabilities sets p to the probabilities for decision values f. If one is set, because each
+// document has one class, they sum to 1.
 func Probabilities(p, f []float64, one bool) {
 	sum := 0.0
 	for k, v := range f {
@@ -85,7 +84,7 @@ func Probabilities(p, f []float64, one bool) {
 		for k := range p {
 			p[k] /= sum
 		}
-	default: // all of them are too small for float64
+	default: // the sum underflows to 0
 		clear(p)
 		p[task.Greatest(f)] = 1
 	}

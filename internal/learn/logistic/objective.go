@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/task"
 )
 
-// objective is the function that a machine minimises, see the package documentation. A point is w
-// and b after it.
+// objective is the function that training minimises, see the package documentation. A point
+// consists of w and then b.
 type objective struct {
 	*task.Points
 	s        *Settings
@@ -17,13 +17,13 @@ type objective struct {
 	prices   [2]float64
 	workers  int
 
-	coef   []float64 // derivatives of the losses by f
-	losses []float64 // by block of documents
-	biases []float64 // Σ coef, by block
-	dual   float64   // the minimum is at least that, see bound
+	coef   []float64 // derivatives of the losses with respect to f
+	losses []float64 // sums of losses by block of documents
+	biases []float64 // sums of coef by block
+	dual   float64   // lower bound on the minimum, see bound
 }
 
-// newObjective makes the objective of one class against others.
+// newObjective makes the objective of a class.
 func newObjective(p *task.Points, s *Settings, positive []bool, workers int) *objective {
 	o := &objective{Points: p, s: s, positive: positive, workers: workers, coef: make([]float64, p.Rows.Rows())}
 	if o.prices = s.prices; o.prices == [2]float64{} {
@@ -33,7 +33,7 @@ func newObjective(p *task.Points, s *Settings, positive []bool, workers int) *ob
 	return o
 }
 
-// size is the number of variables.
+// size returns the number of variables.
 func (o *objective) size() int {
 	if o.s.NoBias {
 		return len(o.Terms)
@@ -41,7 +41,7 @@ func (o *objective) size() int {
 	return len(o.Terms) + 1
 }
 
-// loss returns log(1 + e^-m) and its derivative by m.
+// loss returns log(1 + e^-m) and its derivative with respect to m.
 func loss(m float64) (value, derivative float64) {
 	if m > 0 {
 		e := math.Exp(-m)
@@ -51,7 +51,7 @@ func loss(m float64) (value, derivative float64) {
 	return math.Log1p(e) - m, -1 / (1 + e)
 }
 
-// price is the multiple of the loss of a document.
+// price returns the weight of the loss of document i.
 func (o *objective) price(i int) float64 {
 	s := o.prices[0]
 	if o.positive[i] {
@@ -60,7 +60,7 @@ func (o *objective) price(i int) float64 {
 	return s * o.Weight(i)
 }
 
-// sides returns the weights of the documents that aren't positive, and of those that are.
+// sides returns the total weights of negative and of positive documents.
 func (o *objective) sides() (sum [2]float64) {
 	for i, is := range o.positive {
 		if is {
@@ -72,7 +72,7 @@ func (o *objective) sides() (sum [2]float64) {
 	return sum
 }
 
-// lossOf is the loss of a document, and its derivative by f.
+// lossOf returns the loss of document i and its derivative with respect to f.
 func (o *objective) lossOf(i int, f float64) (value, derivative float64) {
 	s := o.price(i)
 	if o.positive[i] {
@@ -90,8 +90,8 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// value computes the objective at w and its gradient g. Sums over documents go by fixed blocks, so
-// that the bits don't depend on workers.
+// value returns the objective at w and sets g to its gradient. Sums over documents are by fixed
+// blocks, so that they are bit-identical for any number of workers.
 func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) {
 	n, b := len(o.Terms), 0.0
 	if !o.s.NoBias {

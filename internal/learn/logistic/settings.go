@@ -8,31 +8,31 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Settings say what is trained. The zero value works.
+// Settings are the parameters of training. The zero value works.
 type Settings struct {
-	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
+	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularization
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights multiply the losses of documents by name of their class in the machine that tells it
-	// from others, and of two classes those of both. Balanced weighs classes that Weights don't name
-	// as linear.Settings says. Models don't keep them, and [Problem.Train] ignores them. Default: 1.
+	// Weights are factors of the losses by class name, for the documents of this class in its
+	// binary classifier, or for both classes if there are two. Balanced weights the other classes
+	// as in linear.Settings. Models don't store them. Default: 1.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
-	prices   [2]float64         // multiples of the losses of a machine, of positive documents the second; zero for 1
+	prices   [2]float64         // weights of negative and positive documents' losses; zero for 1
 
-	// NoBias sets b = 0, so that hyperplanes go through the origin.
+	// NoBias sets b = 0.
 	NoBias bool `param:"origin" help:"hyperplanes go through the origin"`
 
-	// Tolerance stops the search when the gradient norm falls below Tolerance times its norm at w = 0
-	// and, if C is finite, the value is at most Tolerance times itself above its minimum.
+	// Tolerance stops the search when the gradient norm falls below Tolerance times its norm at w =
+	// 0 and, if C is finite, the duality gap is at most Tolerance times the objective.
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 
 	Iterations int `param:"iterations" default:"1000" min:"1" help:"iterations of a search at most"`
 
-	Loose bool // searches end by their gradients alone: their machines are compared, and none says that it has converged
+	Loose bool // searches end without a duality gap, and don't report convergence; for comparing models
 }
 
-// resolve checks the settings and fills in defaults.
+// resolve checks the settings and sets defaults.
 func (s Settings) resolve() (Settings, error) {
 	err := params.Resolve(&s)
 	if err != nil {
@@ -41,5 +41,5 @@ func (s Settings) resolve() (Settings, error) {
 	return s, err
 }
 
-// Options are those of package task.
+// Options are the options of package task.
 type Options = task.Options

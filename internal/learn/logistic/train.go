@@ -14,13 +14,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Train trains a model on the labelled documents of a corpus; for separate labels those without any
-// count, too. It neither changes nor keeps the corpus. The model has the same bits from any number
-// of workers.
+// Train trains a model on the labelled documents of a corpus, or on all documents with independent
+// labels. It neither changes nor keeps the corpus. Models are bit-identical for any number of
+// workers.
 //
-// It fails for a corpus without documents or with fewer classes than the scheme needs, an embedding
-// that isn't compared by dot products or refuses a value, settings out of range, a memory limit
-// that doesn't suffice, and within a second after ctx is done.
+// It fails if the corpus has no documents or too few classes, if documents of e aren't compared by
+// dot products, if e refuses a value, if a setting is out of range, if it needs more memory than
+// allowed, and within a second after ctx is done.
 func Train(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options,
 ) (*Model, error) {
@@ -31,8 +31,8 @@ func Train(
 	return models[0], nil
 }
 
-// TrainPath is [Train] for each C of prices, ascending, each machine from the one before; nil
-// stands for Settings.C.
+// TrainPath is [Train] for each C of prices, ascending, each warm-started from the previous one;
+// nil stands for Settings.C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) ([]*Model, error) {
@@ -59,16 +59,16 @@ func TrainPath(
 	return out, nil
 }
 
-// training is a corpus made ready.
+// training is the state of a training run.
 type training struct {
 	c      *corpus.Corpus
 	s      Settings
 	opt    Options
 	prices []float64
 	x      *sparse.Embedded
-	rows   []int // those that are trained on
+	rows   []int // training documents
 
-	weights []float64 // by class
+	weights []float64 // class weights
 }
 
 func newTraining(
@@ -103,9 +103,9 @@ func newTraining(
 	return t, err
 }
 
-// Need bounds the memory that training takes beside the corpus: embedded documents, those of the
-// problem by rows and by columns, a machine for each class and C, and the vectors of the searches
-// under way.
+// Need bounds the memory that training needs in addition to the corpus, in bytes: embedded
+// documents, their copies by rows and by columns, a binary classifier per class and C, and the
+// vectors of concurrent searches.
 func Need(s corpus.Size, prices, workers int) int64 {
 	const vectors = 2*lbfgs.Memory + 8
 	rows, n := int64(s.Documents), int64(s.Terms+1)
@@ -113,8 +113,8 @@ func Need(s corpus.Size, prices, workers int) int64 {
 		8*n*int64(s.Classes*prices) + 8*(vectors*n+8*rows)*int64(min(run.Workers(workers), s.Classes))
 }
 
-// trainAll trains the machines of all classes, for each price: several at a time, each on its share
-// of the workers. Of two classes the second machine is the first with the other sign.
+// trainAll trains the binary classifiers of all classes for each C, several at a time, each on its
+// share of the workers. With two classes, the second one is the negated first.
 func (t *training) trainAll(ctx context.Context, p *task.Points) (out [][]*Machine, err error) {
 	n := len(t.c.Classes)
 	mirrored := n == 2 && t.s.Scheme == solver.OneVsRest
@@ -160,7 +160,7 @@ func (t *training) trainAll(ctx context.Context, p *task.Points) (out [][]*Machi
 	return out, err
 }
 
-// mirrored returns the machine of the other class of two.
+// mirrored returns the classifier of the other of two classes.
 func (m *Machine) mirrored() *Machine {
 	out := *m
 	out.Bias = -m.Bias

@@ -17,37 +17,37 @@ import (
 )
 
 const (
-	// independent is the part of k(z, z) that must be left of a landmark when those before it are
-	// eliminated, since values of the kernel are right to about 10⁻⁶.
+	// independent is the share of k(z, z) that must remain after eliminating the previous
+	// landmarks, because kernel values have errors of about 10⁻⁶.
 	independent = 1e-5
 
-	passRows = 512 // documents of a pass at a time, at most
-	bar      = 64  // rows of S that are a worker's at a time
+	passRows = 512 // maximum number of documents per block of a pass
+	bar      = 64  // rows of S per task
 )
 
-// atOnce is how many vectors are multiplied by triangular factors of m rows between looks at ctx: in
-// 10¹⁰ multiply-adds, half a second of one core.
+// atOnce returns the number of vectors that are multiplied by triangular factors of m rows between
+// checks of ctx: 10¹⁰ multiply-adds take half a second on one core.
 func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), passRows) }
 
-// FitLandmarks finds the leading components of the documents docs with the matrix of Nyström instead
-// of K, which m landmarks z, the engine's documents, tell:
+// FitLandmarks finds the leading components of the documents docs, with Nyström's approximation of
+// K. The engine's documents are the m landmarks z:
 //
 //	K̃ = C W⁻¹ Cᵀ = Φ Φᵀ,  W = k(z, z) = TᵀT,  C = k(x, z),  Φ = C T⁻¹
 //
-// Components are those of the rows of Φ, centred: with S = Φᵀ P Φ, S uᵢ = λᵢ uᵢ and φ̄ the rows' mean, a
-// document t has the coordinates zᵢ(t) = uᵢᵀ (T⁻ᵀ k(z, t) - φ̄), be it of docs or not: see
+// Components are the principal components of the rows of Φ. With S = Φᵀ P Φ, S uᵢ = λᵢ uᵢ and the
+// rows' mean φ̄, a document t, in docs or not, has coordinates zᵢ(t) = uᵢᵀ (T⁻ᵀ k(z, t) - φ̄), see
 // [Components.Project].
 //
-// No value λᵢ is above K's, nor below it by more than Residual = Σ_x k(x, x) - k̃(x, x), but for rounding,
-// since P (K - K̃) P has no eigenvalue below 0 and none above its trace. Landmarks that the ones before
-// them tell are left out of W; with all documents as landmarks, the residual is 10⁻⁵ of Σ k(x, x) at
-// most. Total is λ's sum and Residual; that is at most ‖K - K̃‖ too much, so shares are rather too small.
+// Up to rounding, λᵢ is at most K's eigenvalue, and at least this value minus Residual = Σ_x k(x,
+// x) - k̃(x, x), because P (K - K̃) P is positive semidefinite and its trace is at most Residual.
+// Landmarks that depend linearly on previous ones are dropped. If all documents are landmarks,
+// Residual is at most 10⁻⁵ of Σ k(x, x). Total is Σλ + Residual, too large by at most ‖K - K̃‖.
 //
-// It takes a pass over docs with m² multiply-adds and m values of the kernel for each, and
-// LandmarkBytes. The same bits come from any number of workers. z and docs must have been embedded by
-// z's embedder, docs are embedded here, some at a time; there is at least one of each. Errors: a kernel of
-// another embedding or one that is positive definite conditionally only, options below 0, less memory
-// than LandmarkBytes says, what the engine returns, the end of ctx, by which it stops within a second.
+// It takes one pass over docs, with m² multiply-adds and m kernel values per document, and
+// LandmarkBytes of memory. Results are bit-identical for any number of workers. docs and z aren't
+// empty; z's embedder has embedded z, and embeds docs. It fails if k has another embedding or is
+// only conditionally positive definite, if an option is negative, if MemoryBytes is below
+// LandmarkBytes, if the engine fails, and within a second after ctx is done.
 //
 // Source: Williams and Seeger, Using the Nyström method to speed up kernel machines, NIPS 2000.
 func FitLandmarks(
@@ -82,7 +82,7 @@ func FitLandmarks(
 	return s.components(ctx, o)
 }
 
-// LandmarkBytes returns the memory that FitLandmarks takes beside landmarks and engine.
+// LandmarkBytes returns the memory that FitLandmarks needs in addition to landmarks and engine.
 func LandmarkBytes(eng *engine.Engine, opt Options) int64 {
 	o, err := opt.leading(eng.Len())
 	if err != nil {
@@ -93,7 +93,7 @@ func LandmarkBytes(eng *engine.Engine, opt Options) int64 {
 	return run.AddBytes(pass, spectrum.LanczosBytes(m, o))
 }
 
-// sketch is a call of FitLandmarks.
+// sketch is the state of a call of FitLandmarks.
 type sketch struct {
 	eng    *engine.Engine
 	kernel kernel.Kernel
@@ -103,14 +103,14 @@ type sketch struct {
 	do     dense.Do
 
 	factor *dense.Square // T
-	kept   []int         // landmarks of W
+	kept   []int         // landmarks that weren't dropped
 	s      blas64.General
 	mean   []float64 // φ̄
 	norm   float64   // ‖K̃‖
 	left   float64   // Σ k(x, x) - k̃(x, x)
 }
 
-// factorise makes T.
+// factorise computes T.
 func (s *sketch) factorise(ctx context.Context) error {
 	w, err := s.eng.Gram(ctx, s.kernel, nil)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *sketch) factorise(ctx context.Context) error {
 	return nil
 }
 
-// pass adds up S, and what it takes of docs besides.
+// pass computes S, φ̄ and the residual in a pass over docs.
 func (s *sketch) pass(ctx context.Context) error {
 	m, n := len(s.kept), s.docs.Rows()
 	stride := (m+7)/8*8 + 8 // see package dense
@@ -183,7 +183,7 @@ func (s *sketch) pass(ctx context.Context) error {
 	return s.centre(ctx)
 }
 
-// centre takes the means off S, whose upper half is there, and makes both halves.
+// centre centres S, of which only the upper triangle is set, and fills both triangles.
 func (s *sketch) centre(ctx context.Context) error {
 	m, n := len(s.kept), float64(s.docs.Rows())
 	floats.Scale(1/n, s.mean)
@@ -206,7 +206,7 @@ func (s *sketch) centre(ctx context.Context) error {
 	return nil
 }
 
-// components finds the eigenpairs of S, and what they make of values of the kernel.
+// components converts the eigenpairs of S to coefficients of kernel values.
 func (s *sketch) components(ctx context.Context, o spectrum.Options) (*Components, error) {
 	m, n := s.eng.Len(), s.docs.Rows()
 	o.K, o.Block = min(o.K, len(s.kept)), min(o.Block, len(s.kept))
@@ -245,13 +245,13 @@ func (s *sketch) components(ctx context.Context, o spectrum.Options) (*Component
 	return c, nil
 }
 
-// square is a matrix that is there, by its products.
+// square is a matrix as an operator.
 type square struct{ m mat.Dense }
 
-// Len is spectrum.Operator's.
+// Len implements spectrum.Operator.
 func (s *square) Len() int { n, _ := s.m.Dims(); return n }
 
-// Apply is spectrum.Operator's. Some rows are multiplied at a time, between looks at ctx.
+// Apply implements spectrum.Operator. It checks ctx after every 256 rows.
 func (s *square) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	const some = 256
 	n, p := src.Dims()

@@ -17,9 +17,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// sketched are documents, and an engine of some of them.
+// sketched holds documents and an engine of some of them.
 type sketched struct {
-	x   *sparse.Embedded // all
+	x   *sparse.Embedded // all documents
 	z   *sparse.Embedded
 	eng *engine.Engine
 	k   kernel.Kernel
@@ -60,7 +60,7 @@ func sequence(n int) []int {
 	return all
 }
 
-// gram returns the whole matrix of the documents in float64.
+// gram returns the Gram matrix of all documents in float64.
 func (s *sketched) gram(t *testing.T) *mat.Dense {
 	t.Helper()
 	g := musttest.Get(newEngine(t, s.x, 2).Gram(t.Context(), s.k, nil))(t)
@@ -73,7 +73,7 @@ func (s *sketched) gram(t *testing.T) *mat.Dense {
 	return out
 }
 
-// centredValues returns P K P, and its eigenpairs, the greatest last.
+// centredValues returns the eigenpairs of P K P, in ascending order.
 func centredValues(k *mat.Dense) (values []float64, vectors *mat.Dense) {
 	n, _ := k.Dims()
 	p := mat.NewDense(n, n, nil)
@@ -98,9 +98,9 @@ func centredValues(k *mat.Dense) (values []float64, vectors *mat.Dense) {
 	return e.Values(nil), vectors
 }
 
-// Components from landmarks against the whole matrix of Nyström by gonum, which inverts W, in float64
-// from the same float32 values. Coordinates of documents, which are more than a block has, are those of
-// eigenvectors, with the mean 0, whether they belong to the landmarks or not.
+// Components from landmarks agree with Nyström's matrix computed by gonum with an inverse of W in
+// float64, from the same float32 values. There are more documents than a block has. Coordinates
+// agree with eigenvectors, with mean 0, for landmarks and for other documents.
 func TestLandmarks(t *testing.T) {
 	for _, spec := range []string{"arccos:n=0", "linear:embed=tfidf-l2"} {
 		at := []int{}
@@ -149,7 +149,7 @@ func TestLandmarks(t *testing.T) {
 			}
 			theirs := vectors.ColView(n - 1 - i)
 			sign := math.Copysign(math.Sqrt(want), mat.Dot(theirs, z.ColView(i)))
-			gap := math.Inf(1) // errors of vectors go with the nearest other value
+			gap := math.Inf(1) // errors of eigenvectors grow with the inverse of this gap
 			for _, other := range values {
 				if other != want {
 					gap = min(gap, math.Abs(other-want))
@@ -166,8 +166,8 @@ func TestLandmarks(t *testing.T) {
 	}
 }
 
-// With all documents as landmarks components are those of Fit, but for what is left of the trace, and
-// what values of 2⁻²⁰ of accuracy make of Φ Φᵀ: twice their norm. With fewer, no value is above.
+// With all documents as landmarks, components agree with Fit up to the residual and twice the norm
+// of Φ Φᵀ times the accuracy of kernel values, 2⁻²⁰. With fewer, no eigenvalue is larger.
 func TestAllLandmarks(t *testing.T) {
 	for _, spec := range []string{"arccos:n=1", "diffusion:t=0.5", "linear"} {
 		const n, p = 300, 10
@@ -193,7 +193,7 @@ func TestAllLandmarks(t *testing.T) {
 						c.Residual)
 				}
 			}
-			// the total is too much by the greatest eigenvalue of what is left at most
+			// the total is too large by at most the largest eigenvalue of the residual matrix
 			if !(c.Total >= exact.Total-rounding) || !(c.Total <= exact.Total+c.Residual+rounding) {
 				t.Errorf("%s: with %d landmarks the total is %v, expected %v", spec, m, c.Total, exact.Total)
 			}
@@ -201,7 +201,7 @@ func TestAllLandmarks(t *testing.T) {
 	}
 }
 
-// Of 200 landmarks in 12 dimensions those are left out that are rounding: the others' components are exact.
+// 200 landmarks in 12 dimensions: dependent ones are dropped, and the components are exact.
 func TestLandmarksOfLowRank(t *testing.T) {
 	const n = 200
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=200,terms=12,length=8,seed=1", corpus.Options{}))(t)
@@ -227,7 +227,7 @@ func TestLandmarksOfLowRank(t *testing.T) {
 	}
 }
 
-// Landmarks that come twice are as good as once; the same bits come from any number of workers.
+// Duplicate landmarks change nothing. Results are bit-identical for any number of workers.
 func TestLandmarksTwice(t *testing.T) {
 	at := []int{5, 17, 100, 250, 3, 77, 180}
 	once := newSketched(t, "diffusion:t=0.5", 300, 1, at)
@@ -237,7 +237,7 @@ func TestLandmarksTwice(t *testing.T) {
 	za := musttest.Get(a.Project(t.Context(), once.eng, once.x))(t)
 	zb := musttest.Get(b.Project(t.Context(), twice.eng, twice.x))(t)
 	zb.Sub(za, zb)
-	// values of k are right to 10⁻⁶ in any engine, and so are the sums of seven times that with W near 1
+	// kernel values differ by 10⁻⁶ between engines, and W is close to 1, so sums of seven do, too
 	if most := mat.Norm(zb, math.Inf(1)); !(most <= 1e-5) {
 		t.Errorf("landmarks that come twice change coordinates by %v", most)
 	}
@@ -278,12 +278,12 @@ func TestLandmarksRefused(t *testing.T) {
 		t.Errorf("progress was %v", at)
 	}
 	at = nil
-	whole := newSketched(t, "diffusion:t=0.5", passRows, 1, sequence(20)) // nothing after the last block
+	whole := newSketched(t, "diffusion:t=0.5", passRows, 1, sequence(20)) // the last block is full
 	whole.fit(t, Options{Passed: func(done, all int) { at = append(at, done, all) }})
 	if !slices.Equal(at, []int{512, 512}) {
 		t.Errorf("progress was %v", at)
 	}
-	// between the blocks and the rows of products
+	// Fit ends between blocks and between rows of products.
 	ctx, stop := context.WithCancel(t.Context())
 	err := call(ctx, s.k, s.csr, Options{Passed: func(int, int) { stop() }})()
 	if !errors.Is(err, context.Canceled) {

@@ -2,9 +2,9 @@ package pca
 
 import "gonum.org/v1/gonum/mat"
 
-// Map returns what [Components.Project] computes with: the coordinates of a document t are
-// Σ_j k(t, xⱼ) a[j][i] - b[i] over the engine's documents x. a has a row for each of them and a column
-// for each component; both are the caller's.
+// Map returns the coefficients that [Components.Project] uses: the coordinates of a document t are
+// Σ_j k(t, xⱼ) a[j][i] - b[i] over the engine's documents x. The caller owns a, with a row per
+// document and a column per component, and b.
 func (c *Components) Map() (a *mat.Dense, b []float64) {
 	a, b = mat.NewDense(c.rows(), len(c.Values), nil), make([]float64, len(c.Values))
 	for i, by := range c.lengths {

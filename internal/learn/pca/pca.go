@@ -1,16 +1,14 @@
-// Package pca has kernel principal components: the directions in a kernel's feature space along which
-// documents vary most, and the coordinates of documents along them.
+// Package pca computes kernel principal components: the directions in a kernel's feature space with
+// the largest variance of the documents, and the documents' coordinates along them.
 //
-// With K the Gram matrix, P = I - 11ᵀ/n and the eigenpairs P K P vᵢ = λᵢ vᵢ, the variance of n documents
-// along component i is λᵢ/n, and their coordinates and those of a new document t are
+// With the Gram matrix K, P = I - 11ᵀ/n and the eigenpairs P K P vᵢ = λᵢ vᵢ, the variance of n
+// documents along component i is λᵢ/n. Their coordinates and those of a new document t are
 //
 //	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
 //
-// since the values of vᵢ add to 0. Eigenpairs come from package spectrum by blocks of products with K,
-// which are those of tiles: K is kept only where there is room for all of it. Where even its products
-// take too long, [FitLandmarks] takes the matrix that some documents tell instead of K.
-//
-// What doesn't live here: the kernels, reading and writing, plots.
+// because the entries of vᵢ sum to 0. Package spectrum finds eigenpairs from products of K with
+// blocks of vectors, tile by tile: K is stored only if it fits into memory. If these products take
+// too long, [FitLandmarks] approximates K from a subset of the documents.
 //
 // Source: Schölkopf, Smola and Müller, Nonlinear component analysis as a kernel eigenvalue problem,
 // Neural Computation 10 (1998).
@@ -31,18 +29,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Options say how components are found. The zero value works.
+// Options are the options of Fit and FitLandmarks. The zero value works.
 type Options struct {
-	Components  int     // default 2; fewer where the matrix has a smaller rank
-	Tolerance   float64 // of residuals, relative to each eigenvalue; default that of spectrum.Lanczos
-	MemoryBytes int64   // bound on what is held beside documents and engine; 0: none
-	Seed        uint64  // of the first block
+	Components  int     // default 2; fewer if the matrix has a smaller rank
+	Tolerance   float64 // of residuals, relative to each eigenvalue; default as in spectrum.Lanczos
+	MemoryBytes int64   // limit on memory in addition to documents and engine; 0 for none
+	Seed        uint64  // seed of the first block
 
-	// Progress, if not nil, is called after each product with the size of the space so far, the
-	// greatest it may have, and the greatest relative residual, NaN where it isn't known yet.
+	// Progress, if not nil, is called after each product with the number of vectors, its maximum,
+	// and the largest relative residual, or NaN if that is unknown.
 	Progress func(vectors, most int, worst float64)
 
-	// Passed, if not nil, is called by FitLandmarks with the documents so far and of all.
+	// Passed, if not nil, is called by FitLandmarks with the number of documents done and in total.
 	Passed func(done, all int)
 }
 
@@ -63,22 +61,22 @@ func (o Options) leading(n int) (spectrum.Options, error) {
 // Components are the principal components of documents. They are immutable and may be used
 // concurrently.
 type Components struct {
-	Values    []spectrum.Value // λ, the largest first, all above rounding
-	Total     float64          // the sum of all eigenvalues: n times the variance of all
+	Values    []spectrum.Value // λ in descending order, without values that are rounding errors
+	Total     float64          // sum of all eigenvalues: n times the total variance
 	Documents int
-	Basis     int     // vectors that it took
-	Kept      bool    // K was
-	Landmarks int     // that tell K; 0: it is K itself
-	Residual  float64 // what they leave of Total
+	Basis     int     // number of vectors that the search used
+	Kept      bool    // whether K was stored
+	Landmarks int     // number of landmarks; 0 for the exact K
+	Residual  float64 // part of Total that the landmarks don't explain
 
 	kernel  kernel.Kernel
-	vectors *mat.Dense // of the engine's documents, as columns: z(t) = (k(t)ᵀ vectors - offset) / lengths
+	vectors *mat.Dense // by document of the engine, as columns: z(t) = (k(t)ᵀ vectors - offset) / lengths
 	offset  []float64
 	lengths []float64 // √λ, or 1
 }
 
-// Bytes returns the memory that Fit takes beside documents and engine where it doesn't keep the
-// matrix: least is what it can do with, most what it would like.
+// Bytes returns the memory that Fit needs in addition to documents and engine if it doesn't store
+// the matrix: the minimum, and the amount for the fastest search.
 func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	o, err := opt.leading(eng.Len())
 	if err != nil {
@@ -91,8 +89,8 @@ func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
 	return run.AddBytes(least, pass), run.AddBytes(most, pass)
 }
 
-// LeastBytes bounds the least of Bytes for so many documents and workers, before there is an engine of
-// them. Numbers below 0 count as 0.
+// LeastBytes returns an upper bound on Bytes' minimum, before there is an engine. Negative numbers
+// count as 0.
 func LeastBytes(documents, workers int, opt Options) int64 {
 	documents, workers = max(documents, 0), max(workers, 0)
 	o, err := opt.leading(documents)
@@ -101,19 +99,19 @@ func LeastBytes(documents, workers int, opt Options) int64 {
 	}
 	o.Vectors = 2 * o.K
 	sums := int64(workers+1) * 8 * int64(documents) * int64(o.Block+1)
-	return run.AddBytes(spectrum.LanczosBytes(documents, o), sums+int64(workers)<<20) // and the values of a block
+	return run.AddBytes(spectrum.LanczosBytes(documents, o), sums+int64(workers)<<20) // for kernel values of a block
 }
 
-// Fit finds the leading components of an engine's documents x. Components whose eigenvalue is no more
-// than rounding are left out: 2⁻²⁴·‖K‖, as much as errors of 2⁻²⁴ of each value, which is a float32,
-// may shift an eigenvalue (Weyl), with the Frobenius norm estimated from the first product.
-// Conditionally positive definite kernels are as good as others, since K is centred.
+// Fit finds the leading components of an engine's documents x. It drops components with eigenvalues
+// up to 2⁻²⁴·‖K‖: rounding each value to float32 may shift an eigenvalue by as much (Weyl). The
+// Frobenius norm is estimated from the first product. The kernel may be conditionally positive
+// definite, because K is centred.
 //
-// The relative error of an eigenvalue is about the square of Tolerance, see spectrum.Lanczos. Results have
-// the same bits for any number of workers. If MemoryBytes is at least 4·Len² more than Bytes, the matrix is
-// kept; sums are then rounded in another order.
+// The relative error of an eigenvalue is about Tolerance², see spectrum.Lanczos. Results are
+// bit-identical for any number of workers. If MemoryBytes is at least 4·Len² more than Bytes, Fit
+// stores the matrix, and rounding differs.
 //
-// x has at least one document. Fit fails if the kernel has another embedding, if an option is below 0, if
+// x must not be empty. Fit fails if k has another embedding, if an option is negative, if
 // MemoryBytes is less than Bytes, if the engine fails, and within a second after ctx is done.
 func Fit(
 	ctx context.Context, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, opt Options,
@@ -160,7 +158,7 @@ func Fit(
 	return c, nil
 }
 
-// take takes the eigenvalues that are above rounding of a matrix of a norm.
+// take takes the eigenvalues above rounding, for a matrix with the given norm.
 func (c *Components) take(found *spectrum.Pairs, norm float64) error {
 	c.Basis = found.Basis
 	for _, v := range found.Largest {
@@ -175,7 +173,7 @@ func (c *Components) take(found *spectrum.Pairs, norm float64) error {
 	return nil
 }
 
-// place decides whether there is room for the matrix, and how large the space may grow.
+// place decides whether to store the matrix, and bounds the number of vectors.
 func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spectrum.Options) error {
 	n := a.eng.Len()
 	least, most := Bytes(a.eng, opt)
@@ -202,11 +200,11 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 	return nil
 }
 
-// keptBytes is what may be taken without a bound.
+// keptBytes is the maximum size of a stored matrix if there is no memory limit.
 const keptBytes = 1 << 30
 
-// Coordinates returns those of the training documents, Documents × len(Values). Of components by
-// landmarks it returns nil: [Components.Project] has them.
+// Coordinates returns the coordinates of the training documents, Documents × len(Values), or nil if
+// there are landmarks: use [Components.Project].
 func (c *Components) Coordinates() *mat.Dense {
 	if c.Landmarks > 0 {
 		return nil
@@ -221,9 +219,9 @@ func (c *Components) Coordinates() *mat.Dense {
 	return z
 }
 
-// Project returns the coordinates of other documents, a row for each. eng must be the engine of Fit or
-// FitLandmarks, and test embedded by the same embedder. A document's coordinates don't depend on the others. It may
-// be called concurrently.
+// Project returns the coordinates of other documents, one row each. eng must be the engine of Fit
+// or FitLandmarks, and the same embedder must have embedded test. A document's coordinates don't
+// depend on the others. Project may be called concurrently.
 func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *sparse.Embedded) (*mat.Dense, error) {
 	z := &mat.Dense{}
 	if test.Rows() == 0 {
@@ -244,7 +242,7 @@ func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *spar
 	return z, nil
 }
 
-// rows is the number of the engine's documents.
+// rows returns the number of the engine's documents.
 func (c *Components) rows() int {
 	if c.Landmarks > 0 {
 		return c.Landmarks
@@ -252,20 +250,20 @@ func (c *Components) rows() int {
 	return c.Documents
 }
 
-// centred is P K P by its products.
+// centred is P K P as an operator.
 type centred struct {
 	eng    *engine.Engine
 	kernel kernel.Kernel
-	kept   *engine.Rectangle // K, where there is room
-	means  []float64         // K 1/n, and
-	norm   float64           // about ‖K‖, both from the first product
+	kept   *engine.Rectangle // K, if it is stored
+	means  []float64         // K 1/n, from the first product
+	norm   float64           // estimate of ‖K‖, from the first product
 }
 
-// Len is spectrum.Operator's.
+// Len implements spectrum.Operator.
 func (a *centred) Len() int { return a.eng.Len() }
 
-// Apply is spectrum.Operator's. Columns of src add to 0 already, but for rounding, all but
-// those of the first block: the space is P K P's.
+// Apply implements spectrum.Operator. Except in the first block, columns of src have mean 0 up to
+// rounding already, because they are in the range of P K P.
 func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	n, width := src.Dims()
 	extra := 0
@@ -293,7 +291,7 @@ func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	if extra > 0 {
 		a.means = mat.Col(nil, width, to)
 		of := to.Slice(0, n, 0, width)
-		// the columns multiplied are at right angles, of length 1, and else random
+		// the columns are orthonormal and random
 		a.norm = math.Hypot(mat.Norm(of, 2)*math.Sqrt(float64(n)/float64(width)),
 			floats.Norm(a.means, 2)*math.Sqrt(float64(n)))
 		dst.Copy(of)

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// documents reads and embeds documents for a kernel.
+// documents reads documents and embeds them for a kernel.
 func documents(t *testing.T, source, spec string, n int) (*sparse.Embedded, kernel.Kernel) {
 	t.Helper()
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
@@ -39,8 +39,8 @@ func newEngine(t *testing.T, x *sparse.Embedded, workers int) *engine.Engine {
 	return eng
 }
 
-// Components of 500 documents against the eigenvectors that gonum finds of the whole centred matrix:
-// eigenvalues to 10⁻⁶, spaces to 10⁻⁵. Tiles are the same float32 values either way.
+// Components of 500 documents agree with gonum's eigenvectors of the centred matrix: eigenvalues
+// within 10⁻⁶, subspaces within 10⁻⁵. Both use the same float32 values.
 func TestAgainstDense(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the dense reference takes its time and runs alone")
@@ -78,7 +78,7 @@ func TestAgainstDense(t *testing.T) {
 					t.Errorf("%s: eigenvalue %d is %+v, expected %v", spec, i, v, w)
 				}
 			}
-			if !(math.Abs(c.Total-total) <= 1e-6*total) { // the diagonal in float64 instead of float32
+			if !(math.Abs(c.Total-total) <= 1e-6*total) { // diagonal in float64 instead of float32
 				t.Errorf("%s: the eigenvalues add up to %v, expected %v", spec, c.Total, total)
 			}
 			var all, products, rest mat.Dense
@@ -102,8 +102,8 @@ func TestAgainstDense(t *testing.T) {
 	}
 }
 
-// Documents that were trained on are projected to where they are, as test documents, and each alone.
-// What the eigenvalue equation leaves is the residual over √λ.
+// Projecting training documents gives their coordinates, together or one by one. The eigenvalue
+// equation has an error of the residual over √λ.
 func TestProject(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=300,terms=200,length=30,seed=5", "arccos:n=1", 300)
 	eng := newEngine(t, x, 2)
@@ -118,7 +118,7 @@ func TestProject(t *testing.T) {
 			}
 		}
 	}
-	// their squared lengths are eigenvalues, and their means 0
+	// Squared norms are eigenvalues, and means are 0.
 	for j, v := range c.Values {
 		column := own.ColView(j)
 		if length := mat.Dot(column, column); !(math.Abs(length-v.Value) <= 1e-9*v.Value) {
@@ -134,7 +134,7 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// The same bits from any number of workers; a matrix that isn't kept gives the same up to rounding.
+// Workers never change bits; a matrix that is not stored changes only rounding.
 func TestBitsAndMemory(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=700,terms=200,length=30,seed=6", "diffusion", 700)
 	var before *Components
@@ -157,7 +157,7 @@ func TestBitsAndMemory(t *testing.T) {
 			t.Errorf("with %d bytes: kept %v, a space of %d", bytes, c.Kept, c.Basis)
 		}
 		for i, v := range c.Values {
-			// the value of a smaller space is below that of its rank; one that has converged is it
+			// a value from a smaller space is too small, unless it has converged
 			w := before.Values[i].Value
 			if !(v.Value <= w*(1+1e-7)) || v.Converged && !(v.Value >= w*(1-1e-7)) || bytes == most && !v.Converged {
 				t.Errorf("with %d bytes: value %d is %v, expected %v", bytes, i, v, w)
@@ -169,7 +169,7 @@ func TestBitsAndMemory(t *testing.T) {
 	}
 }
 
-// What a kernel takes from the documents, as rbf does γ, needn't be filled in.
+// Parameters that depend on the documents, such as γ of rbf, are filled in.
 func TestResolves(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=80,terms=50,length=20", "rbf", 80)
 	eng := newEngine(t, x, 1)
@@ -180,7 +180,7 @@ func TestResolves(t *testing.T) {
 	}
 }
 
-// Fewer components than asked for where the rank is smaller, none where all documents are the same.
+// Fewer components are found if the rank is smaller, and none if all documents are equal.
 func TestRank(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=100,terms=12,length=8,seed=1", "linear", 100)
 	eng := newEngine(t, x, 1)
@@ -202,9 +202,9 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// Components count as far as rounding of K allows, in proportion to K's size and not to the number of
-// documents or the greatest eigenvalue: of features with variances n/4, 4·10⁻⁶ n and 10⁻⁸ n, 2⁻²⁴·‖K‖
-// = 1.4·10⁻⁷ n leaves two.
+// The cutoff for components is proportional to the norm of K, not to the number of documents or the
+// largest eigenvalue: of features with variances n/4, 4·10⁻⁶ n and 10⁻⁸ n, 2⁻²⁴·‖K‖ = 1.4·10⁻⁷ n
+// leaves two.
 func TestRounding(t *testing.T) {
 	const n = 1000
 	var values []float32
@@ -225,7 +225,7 @@ func TestRounding(t *testing.T) {
 	}
 }
 
-// Of all directions, the norm that the first product tells is that of K to rounding.
+// With a product in all directions, the norm estimate equals the norm of K up to rounding.
 func TestNorm(t *testing.T) {
 	const n = 90
 	x, k := documents(t, "synthetic:docs=90,terms=40,length=20,seed=2", "linear", n)
@@ -258,7 +258,7 @@ func TestAnotherEmbedding(t *testing.T) {
 	}
 }
 
-// Project computes with what Map returns.
+// Project agrees with Map.
 func TestMap(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=60,terms=80,length=20,seed=2", "arccos:n=1", 60)
 	eng := newEngine(t, x, 2)
