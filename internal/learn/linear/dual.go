@@ -6,33 +6,33 @@ import (
 	"math/rand/v2"
 )
 
-// Machine is what a training found beside the weights.
+// Machine is a binary classifier's training result, except the weights.
 type Machine struct {
 	Value     float64 `json:"objective"`       // P, the objective
-	Gap       float64 `json:"gap"`             // P - D, at least what P is above its optimum
-	Passes    int     `json:"passes"`          // over the documents that weren't left out
-	Support   int     `json:"support_vectors"` // documents with α above 0
+	Gap       float64 `json:"gap"`             // upper bound P - D on P minus its minimum
+	Passes    int     `json:"passes"`          // number of passes over the documents that aren't skipped
+	Support   int     `json:"support_vectors"` // number of documents with α > 0
 	Converged bool    `json:"converged"`       // whether the gap is within the tolerance
 	Bias      float64 `json:"bias"`
 }
 
-// dual is a search for one machine.
+// dual is a search for one binary classifier.
 type dual struct {
 	p        *problem
 	positive []bool
-	weights  [2]float64 // multiples of C, of positive documents the second
-	own      []float64  // further ones by document; nil for 1 each
+	weights  [2]float64 // factors of C: for negative documents, for positive documents
+	own      []float64  // factors of C by document; nil for 1 each
 	hinge    bool
 	b        float64 // B
-	limit    int     // passes
-	told     func()  // of a pass; may be nil
+	limit    int     // maximum number of passes
+	told     func()  // called after each pass; nil for none
 	r        *rand.Rand
 
 	c     float64
 	alpha []float64
-	w     []float64 // by column of the problem
+	w     []float64 // weights by column of the problem
 	v     float64
-	order []uint32 // documents; those before active aren't left out
+	order []uint32 // documents; the first active ones aren't skipped
 	wait  patience
 }
 
@@ -49,8 +49,8 @@ func newDual(ctx context.Context, p *problem, positive []bool, s *Settings, clas
 	return d
 }
 
-// bounds returns the greatest α of documents of the weight 1 and the term 1/2C of the diagonal, which one of the
-// losses has: a document of the weight s has s·C in place of C.
+// bounds returns the maximum α (hinge) and 1/2C, the diagonal term (squared hinge), for documents
+// of weight 1. A document of weight s has s·C instead of C.
 func (d *dual) bounds() (most, diagonal float64) {
 	if d.hinge {
 		return d.c, 0
@@ -58,7 +58,7 @@ func (d *dual) bounds() (most, diagonal float64) {
 	return math.Inf(1), 1 / (2 * d.c)
 }
 
-// weight is the multiple of C.
+// weight returns the factor of C of document i.
 func (d *dual) weight(i int) float64 {
 	s := d.weights[0]
 	if d.positive[i] {
@@ -70,7 +70,7 @@ func (d *dual) weight(i int) float64 {
 	return s
 }
 
-// sign is y.
+// sign returns yᵢ.
 func (d *dual) sign(i uint32) float64 {
 	if d.positive[i] {
 		return 1
@@ -78,9 +78,9 @@ func (d *dual) sign(i uint32) float64 {
 	return -1
 }
 
-// The first range of projected gradients that ends a search, if the gap is small enough then; each
-// further one is a part of the one before. Gradients of up to settled are left as they are, so that a
-// range of twice that is always reached: the last one, from leastRange on, is above it.
+// A search ends at the range firstRange of projected gradients if the gap is small enough, else at
+// finerRange times this range, and so on. Gradients up to settled are ignored, so that every range
+// above 2·settled is reached.
 const (
 	firstRange = 0.1
 	finerRange = 0.3
@@ -88,14 +88,14 @@ const (
 	leastRange = 3 * settled / finerRange
 )
 
-// search goes on with the α that are there until P - D is at most a part of P, and the machine has
-// converged, or until steps or passes end.
+// search continues from the current α until P - D is at most tolerance times P, or until the range
+// or the passes are exhausted.
 func (d *dual) search(c, tolerance float64) (m Machine, err error) {
 	if err := d.begin(c); err != nil {
 		return m, err
 	}
 	active, within := len(d.order), firstRange
-	above, below := math.Inf(1), math.Inf(-1) // projected gradients beyond these were left out
+	above, below := math.Inf(1), math.Inf(-1) // documents with projected gradients beyond these are skipped
 	for m.Passes < d.limit {
 		full := active == len(d.order)
 		left, most, least, err := d.pass(active, above, below)
@@ -119,7 +119,7 @@ func (d *dual) search(c, tolerance float64) (m Machine, err error) {
 			if err := d.measure(&m); err != nil {
 				return m, err
 			}
-			// below leastRange steps are rounding, and the gap stays as it is
+			// below leastRange, steps are rounding errors and the gap stays the same
 			if m.Converged = m.Gap <= tolerance*m.Value; m.Converged || within < leastRange {
 				return m, nil
 			}
@@ -132,8 +132,8 @@ func (d *dual) search(c, tolerance float64) (m Machine, err error) {
 	return m, err
 }
 
-// begin sets C, and scales the α of a search with another one by the factor that makes D greatest
-// among those that keep them in bounds.
+// begin sets C, and scales the α of the previous search within their bounds by the factor that
+// maximises D.
 func (d *dual) begin(c float64) error {
 	d.c = c
 	sum, square, largest := 0.0, 0.0, 0.0
@@ -153,8 +153,8 @@ func (d *dual) begin(c float64) error {
 	return d.rebuild()
 }
 
-// pass takes a step for each of the first active documents in random order, and returns how many are
-// still in, and the range of their projected gradients.
+// pass takes a step for each of the first active documents in random order. It returns the number
+// of documents that stay active, and the range of their projected gradients.
 func (d *dual) pass(active int, above, below float64) (left int, most, least float64, err error) {
 	most, least = math.Inf(-1), math.Inf(1)
 	most1, diagonal1 := d.bounds()
@@ -192,7 +192,7 @@ func (d *dual) pass(active int, above, below float64) (left int, most, least flo
 		if math.Abs(projected) <= settled {
 			continue
 		}
-		next := bound // where nothing but Σα depends on α
+		next := bound // x = 0: D depends on α only through Σα
 		if q := d.p.norm2[i] + float64(d.b*d.b) + diagonal; q > 0 {
 			next = min(max(a-g/q, 0), bound)
 		}
@@ -204,7 +204,7 @@ func (d *dual) pass(active int, above, below float64) (left int, most, least flo
 	return active, most, least, nil
 }
 
-// rebuild computes w and v from α.
+// rebuild recomputes w and v from α.
 func (d *dual) rebuild() error {
 	clear(d.w)
 	d.v = 0
@@ -230,7 +230,7 @@ func (d *dual) length2() float64 {
 	return sum
 }
 
-// measure computes what a machine says of itself, from α alone.
+// measure computes the values of m from α.
 func (d *dual) measure(m *Machine) error {
 	if err := d.rebuild(); err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// tiny is a model of a few hundred bytes with something in each part of a file, nothing of it
-// computed.
+// tiny returns a model of a few hundred bytes with contents in each part of the file. Nothing in it
+// is computed.
 func tiny() *Model {
 	embedder, err := sparse.RestoreEmbedder(sparse.Embedder{
 		Embedding: sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1, Power: sparse.Root}, Documents: 9,
@@ -45,7 +45,8 @@ func tiny() *Model {
 	}
 }
 
-// The bytes of a file never change, on no platform: others have such files.
+// A model's file has the same bytes on every platform and in all versions, because users have such
+// files.
 func TestSameBytesEverywhere(t *testing.T) {
 	path := filepath.Join("testdata", "tiny.model")
 	got := encode(t, tiny())
@@ -58,13 +59,13 @@ func TestSameBytesEverywhere(t *testing.T) {
 	}
 }
 
-// signed puts a right checksum after bytes, as someone who means harm would.
+// signed appends a valid checksum, as an attacker would.
 func signed(b []byte) []byte {
 	sum := sha256.Sum256(b)
 	return append(bytes.Clone(b), sum[:]...)
 }
 
-// withHeader returns a file whose header is changed, with a right checksum.
+// withHeader returns a file with a changed header and a valid checksum.
 func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 	t.Helper()
 	file := encode(t, m)
@@ -79,7 +80,7 @@ func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 	return signed(bytes.Join(lines, []byte("\n")))
 }
 
-// Contents that no model can have, with a right checksum.
+// Invalid contents are detected despite a valid checksum.
 func TestContentsAreChecked(t *testing.T) {
 	first := func(h map[string]any) map[string]any { return h["machines"].([]any)[1].(map[string]any) }
 	for want, change := range map[string]func(h map[string]any){

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// small lists models with little in them, for mutations to hit.
+// small returns small models, so that mutations hit all parts.
 func small() []*Model {
 	bare, none, regression := tiny(), tiny(), tiny()
 	bare.Vocabulary, bare.Classifier.Scheme = nil, solver.OneVsRest
@@ -34,8 +34,7 @@ func TestModelFile(t *testing.T) {
 	}
 }
 
-// FuzzRead checks, beside what any model's file must be, that LIBSVM's form of what was read is an error
-// or can be read.
+// FuzzRead also checks that WriteLIBSVM either fails or writes a file that can be read.
 func FuzzRead(f *testing.F) {
 	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
 		var text strings.Builder
@@ -47,9 +46,8 @@ func FuzzRead(f *testing.F) {
 	}, small()...)
 }
 
-// FuzzReadLIBSVM holds, for any text, that there is no panic, that an error names a line that is
-// there, and that what was read is a model that is written in both forms and read again as the
-// same.
+// FuzzReadLIBSVM checks for any text that reading doesn't panic, that errors name an existing line,
+// and that a model that was read can be written in both formats and read again unchanged.
 func FuzzReadLIBSVM(f *testing.F) {
 	for _, text := range []string{threeClasses, odd, regression, oneClassText, "SV\n"} {
 		f.Add(text)
@@ -71,8 +69,7 @@ func FuzzReadLIBSVM(f *testing.F) {
 		if !bytes.Equal(encode(t, own), encode(t, m)) {
 			t.Fatal("the project's own form loses something")
 		}
-		// Written again, support vectors lose stored zeros, and what follows from them: the
-		// columns.
+		// Writing drops stored zeros of support vectors, and so may change the number of columns.
 		var b strings.Builder
 		if _, err := m.WriteLIBSVM(ctx, &b, false); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Form describes the project's own form. The package documentation explains its keys and arrays.
+// Form is the project's own format. docs/formats.md explains its keys and arrays.
 var Form = archive.Format[Model]{
 	Package: "model", Name: "gram model ", Describe: describe, Validate: (*Model).Validate,
 }
@@ -34,9 +34,9 @@ func describe(f *archive.File, m *Model) {
 	describeMachines(f, &c.Machines)
 }
 
-// describeMachines describes machines, some of which may be missing, and their coefficients.
+// describeMachines describes binary classifiers, some of which may be nil, and their coefficients.
 func describeMachines(f *archive.File, machines *[]*solver.Machine) {
-	heads, offsets := []*solver.Machine{}, []int64{0} // without support vectors and coefficients, which are arrays
+	heads, offsets := []*solver.Machine{}, []int64{0} // JSON without support vectors and coefficients, which are arrays
 	var support []uint32
 	var coef []float64
 	for _, m := range *machines {

@@ -16,18 +16,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ReadLIBSVM reads a model in LIBSVM's text format, as svm-train and [Model.WriteLIBSVM] write it;
-// file is its name in errors. What the format lacks is zero, or -1 where [Model] says so: settings,
-// corpus, objectives, iterations, whether the search converged.
+// ReadLIBSVM reads a model in LIBSVM's text format, as written by svm-train or [Model.WriteLIBSVM].
+// file is the name in errors. Data that the format lacks are 0, or -1 if [Model] documents this:
+// settings, corpus, objectives, iterations and convergence.
 //
-// Classes have LIBSVM's labels as names. Index i is column i-1, or i if a support vector has index 0; Form.ZeroBased
-// says which. There is no vocabulary. The embedding is tf, the raw values, fitted on the support vectors, and open:
-// indices that no support vector has count for the length of a document, as in LIBSVM. Support vectors of a
-// precomputed kernel have no values; SupportDoc has their documents. Values are rounded to float32, coefficients
-// aren't. prob_density_marks, by which newer LIBSVMs give probabilities for one class, are ignored.
+// Class names are LIBSVM's labels. Index i is column i-1, or i if a support vector has index 0, see
+// Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support vectors, and
+// open: other indices only count for the norm of a document, as in LIBSVM. With a precomputed
+// kernel, support vectors have no values; SupportDoc has their documents. Values are rounded to
+// float32, but not coefficients. prob_density_marks of newer versions are ignored.
 //
-// Memory is in proportion to what was read. Errors: a *[SyntaxError] for the first bad line, those
-// of r, and ctx.Err() within a second of cancellation.
+// Memory is proportional to the bytes read. Errors are a *[SyntaxError] for the first invalid line,
+// errors of r, and ctx.Err() within a second after ctx is done.
 func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 	l := &libsvmReader{
 		r: bufio.NewReaderSize(archive.BoundReader{Ctx: ctx, R: r}, 256<<10), file: file, header: map[string][]string{},
@@ -56,26 +56,26 @@ func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 	return m, nil
 }
 
-// libsvmReader reads one model.
+// libsvmReader reads a model.
 type libsvmReader struct {
 	r      *bufio.Reader
 	file   string
-	line   int64               // number of the line that was read last
+	line   int64               // number of the current line
 	header map[string][]string // values of each keyword
-	lines  map[string]int64    // where it stands
-	err    error               // the first one in a value of the header
+	lines  map[string]int64    // line number of each keyword
+	err    error               // the first error in a value of the header
 	m      *Model
 
 	precomputed bool
 	total       int
-	sizes       []int // support vectors of each class, or of all where there are none
+	sizes       []int // number of support vectors of each class, or of all if there are no classes
 }
 
 func (l *libsvmReader) fail(line int64, found, expected string, args ...any) error {
 	return &SyntaxError{l.file, line, found, fmt.Sprintf(expected, args...)}
 }
 
-// next returns the next line without its end, io.EOF after the last.
+// next returns the next line without its end, or io.EOF after the last line.
 func (l *libsvmReader) next() (string, error) {
 	l.line++
 	text, err := l.r.ReadString('\n')
@@ -85,7 +85,7 @@ func (l *libsvmReader) next() (string, error) {
 	return strings.TrimRight(text, "\r\n"), nil
 }
 
-// readHeader reads the lines down to SV.
+// readHeader reads the lines up to SV.
 func (l *libsvmReader) readHeader() error {
 	for {
 		text, err := l.next()
@@ -113,7 +113,7 @@ func (l *libsvmReader) readHeader() error {
 	}
 }
 
-// understand makes the model as the header describes it.
+// understand sets up the model described by the header.
 func (l *libsvmReader) understand() error {
 	typ, k := oneOf(l, "svm_type", Types), libsvmKernel{typ: oneOf(l, "kernel_type", kernelNames)}
 	l.m = &Model{Type: typ}
@@ -152,7 +152,7 @@ func (l *libsvmReader) understand() error {
 	return l.err
 }
 
-// understandClasses reads the names of the classes, and the machine of each pair.
+// understandClasses reads the class names, and creates the binary classifiers of all pairs.
 func (l *libsvmReader) understandClasses() error {
 	k := l.int("nr_class", 1, math.MaxInt32)
 	for _, label := range l.ints("label", k, math.MinInt32, math.MaxInt32) {
@@ -184,8 +184,8 @@ func (l *libsvmReader) understandClasses() error {
 	return nil
 }
 
-// values returns the n values of a keyword. Like the functions below it returns nothing after an
-// error, which it keeps in l.err.
+// values returns the n values of a keyword. Like the functions below, it returns nil after an
+// error, which it stores in l.err.
 func (l *libsvmReader) values(key string, n int) []string {
 	switch have := len(l.header[key]); {
 	case l.err != nil:
@@ -199,7 +199,7 @@ func (l *libsvmReader) values(key string, n int) []string {
 	return nil
 }
 
-// oneOf returns the one value of a keyword, which must be in a list.
+// oneOf returns the value of a keyword, which must be in a list.
 func oneOf[T ~string](l *libsvmReader, key string, list []T) (v T) {
 	for _, text := range l.values(key, 1) {
 		if v = T(text); !slices.Contains(list, v) {
@@ -209,7 +209,7 @@ func oneOf[T ~string](l *libsvmReader, key string, list []T) (v T) {
 	return v
 }
 
-// parsed returns the n values of a keyword, each as parse reads it.
+// parsed returns the n values of a keyword, parsed by parse.
 func parsed[T any](l *libsvmReader, key string, n int, parse func(text string) (T, error), expected string) (out []T) {
 	for _, text := range l.values(key, n) {
 		v, err := parse(text)
@@ -236,10 +236,10 @@ func (l *libsvmReader) ints(key string, n, least, most int) []int {
 	}, fmt.Sprintf("a whole number from %d to %d", least, most))
 }
 
-// float returns the one value of a keyword.
+// float returns the value of a keyword.
 func (l *libsvmReader) float(key string) float64 { return sum(l.floats(key, 1)) }
 
-// int returns the one value of a keyword.
+// int returns the value of a keyword.
 func (l *libsvmReader) int(key string, least, most int) int { return sum(l.ints(key, 1, least, most)) }
 
 func sum[T int | float64](values []T) (sum T) {
@@ -249,9 +249,9 @@ func sum[T int | float64](values []T) (sum T) {
 	return sum
 }
 
-// vectors reads the lines after SV: the coefficients of a support vector, one from each row of
-// LIBSVM's sv_coef, and its values. The coefficient of a support vector of class i in row r belongs
-// to the machine of i and class r, or r+1 from i on.
+// vectors reads the lines after SV: the coefficients of a support vector, from each row of LIBSVM's
+// sv_coef, and its values. Row r of a support vector of class i belongs to the binary classifier of
+// i and class r, or r+1 if r >= i.
 func (l *libsvmReader) vectors() error {
 	m := l.m
 	m.Support, m.SupportClass = &sparse.CSR{Offsets: []int64{0}}, []int32{}
@@ -282,7 +282,7 @@ func (l *libsvmReader) vectors() error {
 	}
 }
 
-// machinesOf returns the machines of a class against each other, in the order of these.
+// machinesOf returns the binary classifiers of a class against each other class, in class order.
 func machinesOf(c *solver.Classifier, class int) []*solver.Machine {
 	of := make([]*solver.Machine, 0, c.Classes-1)
 	for other := range c.Classes {
@@ -293,7 +293,7 @@ func machinesOf(c *solver.Classifier, class int) []*solver.Machine {
 	return of
 }
 
-// vector reads one line and appends its coefficients to the machines.
+// vector reads a line and appends its coefficients to the binary classifiers.
 func (l *libsvmReader) vector(machines []*solver.Machine) error {
 	m := l.m
 	s := m.Support.Rows()
@@ -332,7 +332,7 @@ func (l *libsvmReader) vector(machines []*solver.Machine) error {
 	return nil
 }
 
-// serial reads 0:n, the support vector of a precomputed kernel, and returns n-1.
+// serial reads 0:n, a support vector of a precomputed kernel, and returns n-1.
 func (l *libsvmReader) serial(text string) (int64, error) {
 	word, rest := cutWord(text)
 	serial, ok := strings.CutPrefix(word, "0:")
@@ -346,7 +346,7 @@ func (l *libsvmReader) serial(text string) (int64, error) {
 	return int64(n) - 1, nil
 }
 
-// row reads the values index:value of a support vector.
+// row reads the index:value pairs of a support vector.
 func (l *libsvmReader) row(text string) error {
 	m := l.m.Support
 	before := int64(-1)
@@ -373,8 +373,7 @@ func (l *libsvmReader) row(text string) error {
 	}
 }
 
-// cutWord returns the first word of a text and the rest. Unlike strings.Fields it takes no memory
-// in proportion to the words.
+// cutWord returns the first word of a text and the rest. Unlike strings.Fields it doesn't allocate.
 func cutWord(text string) (word, rest string) {
 	text = strings.TrimLeft(text, " \t")
 	if i := strings.IndexAny(text, " \t"); i >= 0 {
@@ -383,8 +382,8 @@ func cutWord(text string) (word, rest string) {
 	return text, ""
 }
 
-// parseFloat reads a finite decimal number, correctly rounded, and turns -0 into 0. It refuses what
-// else strconv reads (hexadecimal, underscores, inf, nan).
+// parseFloat reads a finite decimal number, correctly rounded. -0 becomes 0. It rejects other
+// formats of strconv (hexadecimal, underscores, inf, nan).
 func parseFloat(text string, bits int) (float64, error) {
 	if strings.Trim(text, "+-.0123456789eE") != "" {
 		return 0, strconv.ErrSyntax
@@ -393,7 +392,7 @@ func parseFloat(text string, bits int) (float64, error) {
 	return v + 0, err
 }
 
-// quote quotes what was found, shortened for a message.
+// quote quotes s for a message, shortened.
 func quote(s string) string {
 	const most = 40
 	if len(s) <= most {

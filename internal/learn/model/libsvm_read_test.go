@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A model of three classes, one of two that are written oddly, and one of each other kind.
+// A model of three classes, one of two in an unusual layout, and one of each other type.
 const (
 	threeClasses = `svm_type c_svc
 kernel_type polynomial
@@ -42,8 +42,7 @@ SV
 
 func readText(text string) (*Model, error) { return ReadLIBSVM(ctx, strings.NewReader(text), "m.txt") }
 
-// What the form says, by hand: who is positive in which machine, and in which order the machines
-// stand.
+// The contents are checked by hand: the positive class of each binary classifier, and their order.
 func TestReadLIBSVM(t *testing.T) {
 	m, err := readText(threeClasses)
 	if err != nil {
@@ -197,7 +196,7 @@ func TestReadLIBSVMErrors(t *testing.T) {
 	}
 }
 
-// A line longer than any buffer.
+// A line may be longer than the buffer.
 func TestLongLine(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(strings.TrimSuffix(regression, " 1:3"))
@@ -211,7 +210,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// Numbers in the header cost nothing.
+// Numbers in the header don't allocate memory.
 func TestLIBSVMHeaderThatLies(t *testing.T) {
 	for _, text := range []string{
 		strings.Replace(threeClasses, "nr_class 3", "nr_class 65536", 1),

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// program finds one of LIBSVM's programs, or ends the test.
+// program returns the path of one of LIBSVM's programs, or skips or fails the test.
 func program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -27,12 +27,12 @@ func program(t testing.TB, name string) string {
 	return path
 }
 
-// libsvmFile is LIBSVM's form in pieces, read with the meaning that svm.cpp gives it and with
-// nothing of this package.
+// libsvmFile is a LIBSVM file in pieces. It is read as svm.cpp defines it, without code of this
+// package.
 type libsvmFile struct {
 	header map[string][]string
-	coefs  [][]string // by support vector
-	rows   []string   // its values as written
+	coefs  [][]string // coefficients by support vector
+	rows   []string   // values by support vector, as text
 }
 
 func pieces(text string) libsvmFile {
@@ -50,9 +50,9 @@ func pieces(text string) libsvmFile {
 	return f
 }
 
-// machines returns a file of a regression for each pair of classes i < j, whose predictions are the
-// decision values: the support vectors of i with their coefficients in row j-1, those of j with
-// those in row i, as svm_predict_values has it. Types without classes have one.
+// machines returns a file of a regression for each pair of classes i < j, which predicts the
+// decision value: the support vectors of i with their coefficients in row j-1, and those of j with
+// row i, as in svm_predict_values. Types without classes have one file.
 func (f libsvmFile) machines() []string {
 	var files []string
 	write := func(rho string, lines []string) {
@@ -98,8 +98,8 @@ func (f libsvmFile) machines() []string {
 	return files
 }
 
-// predict runs svm-predict on a model and a file of documents and returns the words of each line of
-// its output.
+// predict runs svm-predict on a model and a file of documents. It returns the words of each output
+// line.
 func predict(t testing.TB, model, documents string, args ...string) [][]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func predict(t testing.TB, model, documents string, args ...string) [][]string {
 	return lines
 }
 
-// predictDecisions returns svm-predict's decision values of all machines of a file.
+// predictDecisions returns svm-predict's decision values for all binary classifiers of a file.
 func predictDecisions(t testing.TB, model, documents string) [][]float64 {
 	t.Helper()
 	var out [][]float64
@@ -137,10 +137,10 @@ func predictDecisions(t testing.TB, model, documents string) [][]float64 {
 	return out
 }
 
-// agree compares decision values with svm-predict's. Both are sums in float64 of at most 60
-// products, so 60 roundings apart, relative to the sum of absolute values. The exponents of
-// Gaussian kernels are below 30 and come from some ten roundings of numbers up to eight times as
-// large, other kernels carry fewer: together below 60 + 30·80 roundings of 2⁻⁵³, 3·10⁻¹³.
+// agree compares decision values with svm-predict's. Both sum at most 60 products in float64, with
+// 60 roundings relative to the sum of absolute values. Exponents of Gaussian kernels are below 30,
+// with about ten roundings of numbers up to eight times as large; other kernels have fewer.
+// Together there are fewer than 60 + 30·80 roundings of 2⁻⁵³, 3·10⁻¹³.
 func agree(t testing.TB, got [][]decision, want [][]float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -158,8 +158,8 @@ func agree(t testing.TB, got [][]decision, want [][]float64) {
 	}
 }
 
-// agreeOnClasses compares the classes by our decision values with svm-predict's. Tied votes are skipped:
-// svm-predict takes the first class, Decide the one with the largest sum of decision values.
+// agreeOnClasses compares our classes with svm-predict's. It skips ties of votes: svm-predict takes
+// the first class, Decide the class with the largest sum of decision values.
 func agreeOnClasses(t testing.TB, m *Model, labels []int32, decisions [][]decision, lines [][]string) {
 	t.Helper()
 	if len(lines) != len(decisions) {
@@ -181,7 +181,7 @@ func agreeOnClasses(t testing.TB, m *Model, labels []int32, decisions [][]decisi
 	}
 }
 
-// tiedVotes reports whether several classes have most votes.
+// tiedVotes reports whether several classes have the most votes.
 func tiedVotes(classes int, decisions []float64) bool {
 	votes := make([]int, classes)
 	for i, pair := range solver.Pairs(classes) {
@@ -195,7 +195,7 @@ func tiedVotes(classes int, decisions []float64) bool {
 	return classes > 1 && votes[classes-1] == votes[classes-2]
 }
 
-// svmlight writes documents with the label 0, a pair index:value each.
+// svmlight formats documents with label 0 and their index:value pairs.
 func svmlight(rows int, row func(i int, pair func(index int, value float64))) string {
 	var b strings.Builder
 	for i := range rows {
@@ -206,7 +206,7 @@ func svmlight(rows int, row func(i int, pair func(index int, value float64))) st
 	return b.String()
 }
 
-// rawFile writes documents as they are.
+// rawFile formats documents without embedding.
 func rawFile(docs *sparse.CSR) string {
 	return svmlight(docs.Rows(), func(i int, pair func(int, float64)) {
 		terms, values := docs.Row(i)
@@ -216,7 +216,7 @@ func rawFile(docs *sparse.CSR) string {
 	})
 }
 
-// kernelFile writes rows of kernel values as LIBSVM wants them for a precomputed kernel.
+// kernelFile formats rows of kernel values as LIBSVM's precomputed kernel.
 func kernelFile(values [][]float64) string {
 	return svmlight(len(values), func(i int, pair func(int, float64)) {
 		pair(0, float64(i+1))
@@ -226,7 +226,7 @@ func kernelFile(values [][]float64) string {
 	})
 }
 
-// libsvmText returns the model in LIBSVM's form.
+// libsvmText returns the model in LIBSVM's format.
 func libsvmText(t testing.TB, m *Model, precomputed bool) (string, []int32) {
 	t.Helper()
 	var b bytes.Buffer

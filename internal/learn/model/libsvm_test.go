@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What is written gives svm-predict the decision values and the classes that the model has here.
+// With a written model, svm-predict computes our decision values and classes.
 func TestSVMPredictAgrees(t *testing.T) {
 	program(t, "svm-predict")
 	kernels := []string{
@@ -50,8 +50,8 @@ func TestSVMPredictAgrees(t *testing.T) {
 	}
 }
 
-// agreeWith compares decision values with svm-predict's for a file. It has no machines that are
-// missing here, and only the first of one-vs-rest.
+// agreeWith compares decision values with svm-predict's. Binary classifiers that are nil, and all
+// but the first of one-vs-rest, aren't in the file.
 func agreeWith(t *testing.T, m *Model, got [][]decision, text, file string) {
 	t.Helper()
 	var kept [][]decision
@@ -67,8 +67,7 @@ func agreeWith(t *testing.T, m *Model, got [][]decision, text, file string) {
 	agree(t, kept, predictDecisions(t, text, file))
 }
 
-// A kernel that LIBSVM doesn't know, and one that it does, written for kernel values that the user
-// brings.
+// Kernels, supported by LIBSVM or not, are written for kernel values from the user.
 func TestPrecomputed(t *testing.T) {
 	program(t, "svm-predict")
 	for _, r := range []recipe{
@@ -88,11 +87,10 @@ func TestPrecomputed(t *testing.T) {
 	}
 }
 
-// Probabilities have the same meaning there: sigmoids of the wrong machine, or of the wrong sign,
-// would be far off. More can't be seen through svm-predict, whose iteration ends when the gradient
-// of what it minimises is below 0.005/k for k classes; its second derivative is above r₁₂² + r₂₁²
-// >= ½ for two, so that is 0.005 in the probability, and a factor of two is left for more. That the
-// numbers are the same is tested where they are read.
+// Probabilities agree approximately with svm-predict's: a sigmoid of the wrong binary classifier or
+// sign would differ much. svm-predict's iteration stops at a gradient of 0.005/k for k classes. Its
+// objective's second derivative is above r₁₂² + r₂₁² >= ½ for two, so the probability is within
+// 0.005, and the tolerance has a factor of two. Reading is tested for the exact numbers.
 func TestProbabilitiesAgree(t *testing.T) {
 	program(t, "svm-predict")
 	for _, classes := range [][]string{{"1", "2"}, nil} {
@@ -116,11 +114,11 @@ func TestProbabilitiesAgree(t *testing.T) {
 	}
 }
 
-// What svm-train writes is read, and decides as svm-predict does.
+// Models of svm-train are read, and give svm-predict's decisions.
 func TestReadSVMTrain(t *testing.T) {
 	svmTrain := program(t, "svm-train")
 	program(t, "svm-predict")
-	docs, test := points(1, 60, 6, true), points(2, 20, 9, true) // terms 7 to 9 are in no support vector
+	docs, test := points(1, 60, 6, true), points(2, 20, 9, true) // no support vector has terms 7 to 9
 	linear := func(x, y *sparse.CSR) (values [][]float64) {
 		f := sparse.Embedding{}.Fit(docs)
 		a, errA := f.Transform(x)
@@ -193,7 +191,7 @@ func TestReadSVMTrain(t *testing.T) {
 					} else {
 						values = decisions(t, m, test)
 					}
-					if c.classes != 1 || c.typ == 2 { // of one class there is no machine
+					if c.classes != 1 || c.typ == 2 { // a single class has no binary classifier
 						agree(t, values, predictDecisions(t, string(text), file))
 					}
 					if m.Type.Classifies() {
@@ -206,8 +204,8 @@ func TestReadSVMTrain(t *testing.T) {
 	}
 }
 
-// checkRead checks a model that was read: it can be written again in both forms, with nothing lost,
-// and its kernel is as package engine writes it.
+// checkRead checks that a model that was read can be written in both formats without loss, and that
+// its kernel is in canonical form.
 func checkRead(t *testing.T, m *Model, text string, probable bool) {
 	t.Helper()
 	if m.Kernel != Precomputed {

@@ -14,25 +14,26 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads, and returns the
-// number that stands for each of Classes (see [Labels]). The first class is LIBSVM's first,
-// for which decision values are positive.
+// WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads. It returns the
+// integer label of each class (see [Labels]). The first class is LIBSVM's first, with positive
+// decision values.
 //
-// Column j has index j+1, or j with Form.ZeroBased. The form has no place for an embedding, so it must be tf, the
-// values as they are: documents can be embedded before the training. Numbers have the fewest digits that give the same
-// float64 back.
+// Column j has index j+1, or j with Form.ZeroBased. The format has no embedding, so it must be tf:
+// embed the documents before training. Numbers have the smallest number of digits that identifies
+// the float64.
 //
-// LIBSVM's models are one-vs-one. For one-vs-rest of two classes the first machine is written; the
-// second is its mirror image, to the tolerance of the training. Classes without documents are left
-// out. Sigmoids are written if all machines have one, without a temperature.
+// LIBSVM's models are one-vs-one. For one-vs-rest of two classes, it writes the first binary
+// classifier; the second is its negative, up to the tolerance of training. Classes without
+// documents are left out. Sigmoids are written if all binary classifiers have one, without a
+// temperature.
 //
-// If precomputed, it writes the model for kernel values that the user brings: any kernel can be written so, and a
-// support vector is the number of its training document, from 1. svm-predict then expects, for each test document, its
-// kernel values with all training documents in their order.
+// If precomputed is set, it writes a model for kernel values from the user, which supports any
+// kernel. A support vector is then the number of its training document, from 1. svm-predict
+// expects, for each test document, the kernel values with all training documents in order.
 //
-// Errors: a kernel or an embedding that LIBSVM doesn't know, unless precomputed, and for that a support
-// vector whose document isn't known; one-vs-rest of more classes, and separate labels; names of
-// classes that are numbers but not integers; an index above 2³¹-1.
+// Errors: LIBSVM has no such kernel or embedding, unless precomputed is set; a support vector's
+// document is unknown, if precomputed is set; one-vs-rest of more than two classes; independent
+// labels; class names that are numbers but not integers; an index above 2³¹-1.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) (labels []int32, err error) {
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM's form: %w", err) }
 	if labels, err = Labels(m.Classes); err != nil {
@@ -66,26 +67,26 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) 
 	return labels, nil
 }
 
-// libsvmWriter writes one model.
+// libsvmWriter writes a model.
 type libsvmWriter struct {
 	m      *Model
 	kernel libsvmKernel
 
-	classes []int             // those that are written, ascending; of a type without classes one, called 0
-	pairs   []*solver.Machine // their machines, in LIBSVM's order
+	classes []int             // classes to write, ascending; types without classes have a single class 0
+	pairs   []*solver.Machine // binary classifiers of these classes, in LIBSVM's order
 
-	// LIBSVM's sv_coef, transposed: for each support vector its coefficients and their rows there,
-	// ascending.
+	// LIBSVM's sv_coef, transposed: the coefficients of each support vector, with their ascending
+	// rows.
 	offsets []int
 	rows    []int32
 	coefs   []float64
-	members [][]int // by class that is written: its support vectors with coefficients
+	members [][]int // support vectors with coefficients, by class to write
 
 	w   *bufio.Writer
-	buf []byte // of a line
+	buf []byte // buffer of a line
 }
 
-// choose finds the machines that LIBSVM's format holds.
+// choose selects the binary classifiers that LIBSVM's format can represent.
 func (l *libsvmWriter) choose() error {
 	m, c := l.m, &l.m.Classifier
 	if !m.Type.Classifies() {
@@ -112,8 +113,8 @@ func (l *libsvmWriter) choose() error {
 	return nil
 }
 
-// turn finds the coefficients of each support vector. In the machine of classes a < b, a support
-// vector of a has its coefficient in row b-1, one of b in row a.
+// turn collects the coefficients of each support vector. For classes a < b, a support vector of a
+// has its coefficient in row b-1, a support vector of b in row a.
 func (l *libsvmWriter) turn() error {
 	n := l.m.Support.Rows()
 	l.offsets = make([]int, n+1)
@@ -171,7 +172,7 @@ func (l *libsvmWriter) turn() error {
 	return nil
 }
 
-// header writes what precedes the support vectors.
+// header writes the lines before the support vectors.
 func (l *libsvmWriter) header(labels []int32) {
 	l.line("svm_type", string(l.m.Type))
 	l.line("kernel_type", l.kernel.typ)
@@ -184,7 +185,7 @@ func (l *libsvmWriter) header(labels []int32) {
 		)
 	}
 	classifies := l.m.Type.Classifies()
-	classes, total := 2, 0 // where there are none, LIBSVM says 2
+	classes, total := 2, 0 // LIBSVM's value for types without classes
 	if classifies {
 		classes = len(l.classes)
 	}
@@ -220,7 +221,7 @@ func (l *libsvmWriter) line(key string, values ...string) {
 	fmt.Fprintln(l.w, strings.Join(append([]string{key}, values...), " "))
 }
 
-// vectors writes the header and the support vectors, class by class.
+// vectors writes the SV line and the support vectors, class by class.
 func (l *libsvmWriter) vectors() error {
 	width := max(len(l.classes)-1, 1)
 	for _, of := range l.members {
@@ -251,7 +252,7 @@ func (l *libsvmWriter) vectors() error {
 	return l.w.Flush()
 }
 
-// serial writes which training document a support vector is.
+// serial writes the number of a support vector's training document.
 func (l *libsvmWriter) serial(s int) error {
 	doc := l.m.SupportDoc[s]
 	if doc < 0 || doc >= math.MaxInt32 {
@@ -265,7 +266,7 @@ func (l *libsvmWriter) serial(s int) error {
 	return nil
 }
 
-// values writes a support vector.
+// values writes the values of a support vector.
 func (l *libsvmWriter) values(s int) error {
 	first := int64(1)
 	if l.m.Form.ZeroBased == "true" {

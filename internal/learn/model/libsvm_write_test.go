@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What LIBSVM's form can't hold is an error that says why.
+// Models that LIBSVM's format can't represent give an error with the reason.
 func TestWriteLIBSVMErrors(t *testing.T) {
 	one := func(change func(m *Model)) *Model {
 		m := recipe{typ: CSVC, kernel: "rbf:gamma=0.25"}.train(t)
@@ -64,8 +64,8 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 	}
 }
 
-// The text itself: a class without documents and a support vector without coefficients are left
-// out, support vectors stand class by class.
+// A class without documents and a support vector without coefficients are left out. Support vectors
+// are ordered by class.
 func TestLIBSVMText(t *testing.T) {
 	m := tiny()
 	m.SupportDoc[2] = 4
@@ -81,7 +81,7 @@ func TestLIBSVMText(t *testing.T) {
 	}
 }
 
-// Texts of many pieces.
+// Large files are written in several pieces.
 func TestLargeLIBSVMText(t *testing.T) {
 	const n = 30000
 	m := &Model{

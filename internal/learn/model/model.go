@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Type says which problem a model solves, in LIBSVM's words.
+// Type is the problem that a model solves, with LIBSVM's names.
 type Type string
 
 // The types.
@@ -18,14 +18,14 @@ const (
 	NuSVR      Type = "nu_svr"
 )
 
-// Types lists them in LIBSVM's order.
+// Types lists all types in LIBSVM's order.
 var Types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 
-// Classifies reports whether a model of this type has classes. The others have one machine, whose
-// decision value is the result.
+// Classifies reports whether models of this type have classes. The others have a single decision
+// function, whose value is the result.
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 
-// Used returns the numbers that the type uses, and 0 for the others.
+// Used returns the parameters that the type uses, and 0 for the others.
 func (t Type) Used(n solver.Regularization) solver.Regularization {
 	switch t {
 	case NuSVC, OneClass:
@@ -38,31 +38,30 @@ func (t Type) Used(n solver.Regularization) solver.Regularization {
 	return solver.Regularization{C: n.C}
 }
 
-// Precomputed is the kernel of a model that was trained on kernel values, here or by LIBSVM, as
-// kernel.Precomputed names it. Predictions need the kernel values with the training documents that
-// SupportDoc names.
+// Precomputed is the kernel of a model that was trained on kernel values, here or by LIBSVM (see
+// kernel.Precomputed). Predictions need the kernel values with the training documents in
+// SupportDoc.
 const Precomputed = "precomputed"
 
 // Model is a trained support vector machine. It is immutable and may be used concurrently.
-// [Model.Validate] says what must hold.
+// [Model.Validate] checks its invariants.
 type Model struct {
-	archive.Origin // without classes if the type has none
+	archive.Origin // Classes is nil if the type has none
 
 	Type       Type
-	Kernel     string              // specification, with all parameters; or Precomputed
-	Parameters map[string][]string // of training, as params.Values returns them; nil if unknown
-	Embedder   *sparse.Embedder    // the embedding as it was fitted: terms, document frequencies, weights
+	Kernel     string              // specification with all parameters, or Precomputed
+	Parameters map[string][]string // training parameters, see params.Values; nil if unknown
+	Embedder   *sparse.Embedder    // fitted embedding: terms, document frequencies, weights
 
-	// Classifier holds the machines; their Support are rows of Support below. Types without classes
-	// have one machine, and the scheme OneVsRest of one class. What a machine keeps for a warm
-	// start isn't stored in files.
+	// Classifier holds the binary classifiers; their Support are rows of Support below. Types
+	// without classes have one, in a OneVsRest scheme of one class. Files don't store the state for
+	// warm starts.
 	Classifier solver.Classifier
 
-	// the support vectors as raw values, terms as in the training corpus; without values for a
-	// precomputed kernel
+	// Support holds the support vectors as raw values, with terms as in the training corpus;
+	// without values if the kernel is precomputed.
 	Support *sparse.CSR
-	// SupportDoc[s] is the number of support vector s in the training corpus, from 0; -1 where it
-	// isn't known
+	// SupportDoc[s] is the index of support vector s in the training corpus, or -1 if unknown.
 	SupportDoc   []int64
-	SupportClass []int32 // its class; -1 where it has none or several
+	SupportClass []int32 // class of each support vector; -1 for none or several
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// recipes lists models of every type, scheme and kind of content.
+// recipes lists models of all types, schemes and kinds of contents.
 func recipes() []recipe {
 	return []recipe{
 		{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.Sphere},
@@ -30,7 +30,7 @@ func recipes() []recipe {
 	}
 }
 
-// same checks that two models have the same file but for the form of their documents.
+// same checks that two models have the same file, except for the format of their documents.
 func same(t *testing.T, got, want *Model) {
 	t.Helper()
 	own := *got

@@ -1,24 +1,24 @@
 package model
 
-// Prediction is what a model of any learner says of documents.
+// Prediction is the result of a model for some documents. Its outer index is the document.
 type Prediction struct {
-	Decisions [][]float64 // by document, by machine, or by class: the decision value; 0 of a machine that is nil
-	Class     []int       // one class per document: index into the model's Classes
-	Labels    [][]int     // the scheme of separate labels: indices into Classes, increasing
+	Decisions [][]float64 // decision values by binary classifier or class; 0 for a classifier that is nil
+	Class     []int       // with one class per document: index into the model's Classes
+	Labels    [][]int     // with independent labels: indices into Classes, ascending
 
-	// Value is the estimate of regression, and the decision value of a model of one class: above 0 for a
-	// document like those of training.
+	// Value is the estimate of a regression, or the decision value of a one-class model, which is
+	// positive for documents like the training documents.
 	Value []float64
 
-	// Probabilities are, by document and class, those of models that have them, else nil: of one class per
-	// document they sum to 1.
+	// Probabilities are the probabilities by class, or nil if the model has none. With one class
+	// per document they sum to 1.
 	Probabilities [][]float64
 
-	// Rejected says of each document whether the greatest probability is below the model's threshold, so
-	// that Class is no answer; nil where the model has no threshold.
+	// Rejected reports whether the largest probability is below the model's threshold, so that
+	// Class should be ignored; nil if there is no threshold.
 	Rejected []bool
 
-	// Nearest are, by document, the greatest kernel value to a training document, and Rank its rank among these
-	// documents' own, where they were asked for (learn.Novelty), else nil.
+	// Nearest is the largest kernel value with a training document, and Rank its rank among the
+	// same values of training documents; nil unless requested (learn.Novelty).
 	Nearest, Rank []float64
 }

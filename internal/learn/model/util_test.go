@@ -19,9 +19,9 @@ import (
 
 var ctx = context.Background()
 
-// points returns n documents of up to dims values, a tenth of them 0, and one document without any.
-// Values are multiples of 1/64, so that float32 holds them and their products exactly; where
-// signed, some are below 0.
+// points returns n documents with up to dims values, a tenth of them 0, and an empty document.
+// Values are multiples of 1/64, so that products are exact in float32. If signed is set, some are
+// negative.
 func points(seed uint64, n, dims int, signed bool) *sparse.CSR {
 	r := rand.New(rand.NewPCG(seed, 3))
 	m := &sparse.CSR{Cols: dims + 1, Offsets: []int64{0}}
@@ -40,8 +40,8 @@ func points(seed uint64, n, dims int, signed bool) *sparse.CSR {
 	return m
 }
 
-// evaluate returns kernel values in float64, from the definition: k(x_i, y_j) of documents that the
-// same embedder embedded.
+// evaluate returns k(x_i, y_j) in float64, by the kernel's definition, for documents of one
+// embedder.
 func evaluate(t testing.TB, spec string, x, y *sparse.Embedded) [][]float64 {
 	t.Helper()
 	dense := func(x *sparse.Embedded, i int, unit bool) []float64 {
@@ -90,14 +90,14 @@ func evaluate(t testing.TB, spec string, x, y *sparse.Embedded) [][]float64 {
 	return out
 }
 
-// recipe says how a test's model is made.
+// recipe describes a model for tests.
 type recipe struct {
 	typ       Type
 	scheme    solver.Scheme
 	kernel    string
 	embedding sparse.Embedding
 	signed    bool
-	words     bool // the corpus has words
+	words     bool // the corpus has a vocabulary
 	sigmoids  bool
 	classes   []string // default "a b c"; "empty" has no documents
 }
@@ -113,7 +113,7 @@ func (r recipe) String() string {
 	return s
 }
 
-// train makes a model of 60 documents.
+// train trains a model on 60 documents.
 func (r recipe) train(t testing.TB) *Model {
 	t.Helper()
 	const n, dims = 60, 6
@@ -138,7 +138,7 @@ func (r recipe) train(t testing.TB) *Model {
 			values = append(values, float32(v))
 		}
 	}
-	for i := range n { // symmetric to the bit
+	for i := range n { // symmetric bit for bit
 		for j := range i {
 			values[i*n+j] = values[j*n+i]
 		}
@@ -159,7 +159,7 @@ func (r recipe) train(t testing.TB) *Model {
 		if i%5 == 0 {
 			several[i] = append(several[i], (labels[i]+1)%max(len(m.Classes), 1))
 		}
-		if slices.Contains(m.Classes, "empty") { // the second
+		if slices.Contains(m.Classes, "empty") { // the second class
 			labels[i] = labels[i] / 2 * 2
 		}
 	}
@@ -210,11 +210,11 @@ func (r recipe) train(t testing.TB) *Model {
 	return m
 }
 
-// decision is a decision value, with the sum of the absolute values of what was summed.
+// decision is a decision value, and the sum of the absolute values of its summands.
 type decision struct{ value, scale float64 }
 
-// decisions returns the decision values of all machines for test documents, summed in float64, in
-// the order of the machines.
+// decisions returns the decision values of all binary classifiers for test documents, summed in
+// float64.
 func decisions(t testing.TB, m *Model, docs *sparse.CSR) [][]decision {
 	t.Helper()
 	x := musttest.Get(m.Embedder.Transform(docs))(t)
@@ -242,7 +242,7 @@ func decide(m *Model, values [][]float64) [][]decision {
 	return out
 }
 
-// plain returns the values alone.
+// plain returns the values without scales.
 func plain(row []decision) []float64 {
 	values := make([]float64, len(row))
 	for i, d := range row {

@@ -8,9 +8,9 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Validate checks what a file may have wrong: that machines are as many as scheme and classes ask for, that names of
-// classes and terms of the vocabulary differ, that the vocabulary has all terms of embedding and support vectors, that
-// support vectors of a machine increase, and that numbers are finite.
+// Validate checks the model after reading: the number of binary classifiers, unique class names and
+// terms, that the vocabulary has all terms of the embedding and support vectors, that the indices
+// of each classifier's support vectors increase, and that numbers are finite.
 func (m *Model) Validate() error {
 	if !slices.Contains(Types, m.Type) {
 		return fmt.Errorf("type %q, expected one of %q", m.Type, Types)
@@ -40,7 +40,7 @@ func (m *Model) Validate() error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// validateClasses checks that classes, scheme and machines fit.
+// validateClasses checks that classes, scheme and binary classifiers match.
 func (m *Model) validateClasses() error {
 	c := &m.Classifier
 	k, have := c.Classes, len(c.Machines)
@@ -61,7 +61,7 @@ func (m *Model) validateClasses() error {
 	return c.Validate()
 }
 
-// pairs returns the number of pairs of k classes, -1 where there are more than can be.
+// pairs returns the number of pairs of k classes, or -1 if k is above the maximum.
 func pairs(k int) int {
 	if k > math.MaxInt32 {
 		return -1

@@ -134,7 +134,7 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// Workers never change bits; a matrix that is not stored changes only rounding.
+// Any number of workers gives the same bits; without a stored matrix, rounding differs.
 func TestBitsAndMemory(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=700,terms=200,length=30,seed=6", "diffusion", 700)
 	var before *Components
