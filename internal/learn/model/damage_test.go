@@ -45,8 +45,7 @@ func tiny() *Model {
 	}
 }
 
-// A model's file has the same bytes on every platform and in all versions, because users have such
-// files.
+// The file's bytes never change on any platform, because users have such files.
 func TestSameBytesEverywhere(t *testing.T) {
 	path := filepath.Join("testdata", "tiny.model")
 	got := encode(t, tiny())

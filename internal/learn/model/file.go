@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// Write writes the model in the project's format. A model's file has the same bytes on every
-// platform.
+// Write writes the model in the project's format, with the same bytes on every platform.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 
 // Read reads a model that [Model.Write] wrote, bit for bit. It checks the checksum and calls

@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// keywords begin the lines of LIBSVM's header. Source: svm.cpp of LIBSVM 3.37, svm_save_model.
+// keywords start the lines of LIBSVM's header. Source: svm.cpp of LIBSVM 3.37, svm_save_model.
 var keywords = []string{
 	"svm_type", "kernel_type", "degree", "gamma", "coef0", "nr_class", "total_sv", "rho", "label", "probA", "probB",
 	"prob_density_marks", "nr_sv", "SV",
 }
 
-// IsLIBSVM reports whether a file that begins so is in LIBSVM's form.
+// IsLIBSVM reports whether a file with this start is in LIBSVM's format.
 func IsLIBSVM(begin []byte) bool {
 	words := bytes.Fields(begin)
 	return len(words) > 0 && slices.Contains(keywords, string(words[0]))
 }
 
-// SyntaxError says where a file isn't a LIBSVM model.
+// SyntaxError reports where a file isn't a valid LIBSVM model.
 type SyntaxError struct {
-	File     string // as the user named it
-	Line     int64  // counted from 1
+	File     string // name of the file, as passed by the user
+	Line     int64  // line number, from 1
 	Found    string
 	Expected string
 }
@@ -35,25 +35,25 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("model: %s:%d: found %s, expected %s", e.File, e.Line, e.Found, e.Expected)
 }
 
-// libsvmKernel is a kernel in LIBSVM's words.
+// libsvmKernel is one of LIBSVM's kernels.
 type libsvmKernel struct {
 	typ          string // linear, polynomial, rbf, sigmoid, precomputed
 	degree       int
 	gamma, coef0 float64
 }
 
-// kernelKeys lists LIBSVM's kernels with the header lines that each has.
+// kernelKeys lists the header lines of each of LIBSVM's kernels.
 var kernelKeys = map[string][]string{
 	"linear": nil, "polynomial": {"degree", "gamma", "coef0"}, "rbf": {"gamma"}, "sigmoid": {"gamma", "coef0"},
 	Precomputed: nil,
 }
 
-// kernelNames lists them in LIBSVM's order.
+// kernelNames lists LIBSVM's kernels in its order.
 var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", Precomputed}
 
-// parseKernel finds a kernel that LIBSVM knows from its specification, such as
-// polynomial:gamma=0.5,r=1,degree=2,embed=tf-l2. LIBSVM sees embedded vectors, so the embedding is
-// ignored.
+// parseKernel parses the specification of a kernel that LIBSVM supports, such as
+// polynomial:gamma=0.5,r=1,degree=2,embed=tf-l2. It ignores the embedding, because LIBSVM's vectors
+// are embedded already.
 func parseKernel(spec string) (libsvmKernel, error) {
 	typ, list, _ := strings.Cut(strings.TrimSpace(spec), ":")
 	k := libsvmKernel{typ: strings.TrimSpace(typ), degree: 3}
@@ -74,7 +74,7 @@ func parseKernel(spec string) (libsvmKernel, error) {
 			continue
 		}
 		v, err := strconv.ParseFloat(value, 64)
-		if value == "pi" { // as package engine writes it
+		if value == "pi" { // as in specifications of package kernel
 			v, err = math.Pi, nil
 		}
 		switch {
@@ -96,7 +96,7 @@ func parseKernel(spec string) (libsvmKernel, error) {
 	return k, nil
 }
 
-// String writes the kernel as package engine reads it, on raw values.
+// String returns the specification for package kernel, on raw values.
 func (k libsvmKernel) String() string {
 	gamma, r := formatFloat(k.gamma), formatFloat(k.coef0)
 	switch k.typ {
@@ -110,7 +110,7 @@ func (k libsvmKernel) String() string {
 	return k.typ
 }
 
-// formatFloat writes the fewest digits that give the same float64 back, as package engine does in
+// formatFloat formats v with the smallest number of digits that identifies it, as in
 // specifications.
 func formatFloat(v float64) string {
 	if v == math.Pi {
@@ -119,9 +119,9 @@ func formatFloat(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// Labels returns the number that stands for each class in LIBSVM's files, which know integers only:
-// the name if all names are integers, otherwise 1, 2, … in the order of classes. If all names
-// are numbers, they must be different 32-bit integers: files of documents have them as they are.
+// Labels returns LIBSVM's integer label of each class: the class names if all are integers,
+// otherwise 1, 2, … in class order. If all names are numbers, they must be different 32-bit
+// integers, because files of documents have the same labels.
 func Labels(classes []string) ([]int32, error) {
 	labels := make([]int32, len(classes))
 	all := true

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// program returns the path of one of LIBSVM's programs, or skips or fails the test.
+// program returns the path of one of LIBSVM's programs, or skips the test.
 func program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
