@@ -19,8 +19,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A machine whose caches have other sizes than those of the one that planned a job computes the same
-// bits; a job that is planned there has others, and another digest.
+// A computer with other cache sizes than the planning computer computes the same bits. A job
+// planned with other cache sizes has another digest and other bits.
 func TestCaches(t *testing.T) {
 	if asm.Best().ISA == asm.Generic {
 		t.Skip("its panels are small: none of these caches matter")
@@ -42,7 +42,7 @@ func TestCaches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// result plans the job on a machine, has another do a task of it, and returns the job and the result.
+	// result plans the job with some caches, does a task with others, and returns both.
 	result := func(plans, works [2]int) (string, []byte) {
 		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = plans[0], plans[1]
 		h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 1}
@@ -50,7 +50,7 @@ func TestCaches(t *testing.T) {
 		d := job.Description{Version: job.Version, Kind: "gram", Corpus: digest, ISA: string(asm.Best().ISA), Tasks: tasks}
 		musttest.Do(t, d.SetSpec(spec))
 		j := musttest.Get(h.Save(t.Context(), d))(t)
-		asm.UseCaches(asm.Caches{}) // another process
+		asm.UseCaches(asm.Caches{}) // as in a new process
 		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = works[0], works[1]
 		var reports bytes.Buffer
 		r := work.NewRunner(h, jobs.Kinds, &reports)

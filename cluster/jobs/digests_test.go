@@ -29,12 +29,12 @@ import (
 
 var updateDigests = flag.Bool("update-digests", false, "write testdata/digests.txt anew")
 
-// digested is a job and the digest of its results.
+// digested holds the digests of a job and of its results.
 type digested struct{ what, job, results string }
 
-// TestDigests checks that jobs of every kind, on every instruction set, have the results that they had: a
-// store may hold some of a job's results from an earlier program, and gather puts them together with those
-// of this one. A job whose results are to be others needs another digest, and so a new [job.Version].
+// TestDigests checks that the results of jobs of every kind, on every instruction set, are
+// unchanged, because a store may mix results from several program versions. If a change of results
+// is intended, it needs a new [job.Version].
 func TestDigests(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the digests are those of amd64: elsewhere the compiler may fuse multiply-adds")
@@ -42,7 +42,7 @@ func TestDigests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector")
 	}
-	// Which terms are dense, and so the order of sums, goes by the sizes of the caches.
+	// The cache sizes decide which terms are dense, and so the order of sums.
 	caches := cpuid.CPU.Cache
 	t.Cleanup(func() { cpuid.CPU.Cache = caches })
 	cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = 32<<10, 1<<20
@@ -52,7 +52,7 @@ func TestDigests(t *testing.T) {
 	if err != nil && !*updateDigests {
 		t.Fatal(err)
 	}
-	known := map[string]string{} // results by job
+	known := map[string]string{} // digest of results by job
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
 		known[fields[len(fields)-2]] = fields[len(fields)-1]
@@ -82,7 +82,7 @@ func TestDigests(t *testing.T) {
 
 const source = "synthetic:docs=600,terms=400,length=30,classes=3,seed=5"
 
-// digests does small jobs of all kinds.
+// digests runs a small job of each kind.
 func digests(t *testing.T, isa asm.ISA) (all []digested) {
 	model := filepath.Join(t.TempDir(), "model")
 	done := map[string]bool{}
@@ -111,7 +111,7 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 	done["landmarks"] = true
 	for _, loss := range []string{"square", "logistic"} {
 		passed := passes(t, isa, "-landmarks", "20", "-tasks", "2", "-loss", loss)
-		for i, j := range passed[:min(3, len(passed))] { // others stand on these
+		for i, j := range passed[:min(3, len(passed))] { // later passes depend on these
 			all = append(all, digested{fmt.Sprintf("landmarks -loss %s, pass %d", loss, i+1), j.Digest, digestOf(t, j)})
 		}
 	}
@@ -123,7 +123,7 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 	return all
 }
 
-// digestOf digests the results of a job.
+// digestOf returns the digest of a job's results.
 func digestOf(t *testing.T, j *job.Job) string {
 	h := sha256.New()
 	for task := range j.Tasks {
@@ -134,7 +134,7 @@ func digestOf(t *testing.T, j *job.Job) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// passes drives a training on landmarks, and returns its jobs, done.
+// passes trains with landmarks, and returns the finished jobs.
 func passes(t *testing.T, isa asm.ISA, flags ...string) (all []*job.Job) {
 	ctx := t.Context()
 	k, err := job.KindOf(jobs.Kinds, "landmarks")

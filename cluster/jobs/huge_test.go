@@ -20,15 +20,15 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// anyValue are the numbers that may be huge, since neither work nor memory grows with them: seeds, prices and widths
-// of solvers whose steps are bounded, settings of another type of machine, neighbours, of which there are at most the
-// other documents, caches, which have a bound of their own, and vectors of a pass.
+// anyValue lists numbers that may be huge, because neither work nor memory grows with them: seeds,
+// solver parameters (steps are bounded), parameters of other types, k (bounded by the documents),
+// caches (checked elsewhere) and vectors of a pass.
 var anyValue = map[string]bool{
 	"seed": true, "c": true, "nu": true, "epsilon": true, "tolerance": true, "c_values": true, "k": true, "least": true,
 	"l1": true, "l2": true, "iterations": true, "at": true, "step": true,
 }
 
-// numbers calls yield with each number in a JSON value, by its path, and set, which gives it another value.
+// numbers calls yield for each number in v, with its path and a function that replaces it.
 func numbers(path string, v any, set func(any), yield func(path string, n json.Number, set func(any))) {
 	switch v := v.(type) {
 	case json.Number:
@@ -44,8 +44,8 @@ func numbers(path string, v any, set func(any), yield func(path string, n json.N
 	}
 }
 
-// numbersOf reads JSON text, and calls yield with the path and value of each number, and what returns the text
-// with another in its place.
+// numbersOf parses JSON, and calls yield for each number with its path, its value and a function
+// that returns the JSON with another number.
 func numbersOf(t *testing.T, text []byte, yield func(path string, n json.Number, with func(string) []byte)) {
 	t.Helper()
 	var v any
@@ -62,8 +62,8 @@ func numbersOf(t *testing.T, text []byte, yield func(path string, n json.Number,
 	})
 }
 
-// TestHugeNumbers gives each number of the descriptions of each kind huge values, and does its tasks: what can't be
-// is refused with little work and memory.
+// TestHugeNumbers replaces each number in a description by huge values, and does the tasks.
+// Impossible values are refused with little work and memory.
 func TestHugeNumbers(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "model")
 	for _, c := range []struct{ kind, out, flags string }{
@@ -103,20 +103,20 @@ func TestHugeNumbers(t *testing.T) {
 	}
 }
 
-// huge gives each number of a job's description, and of the file that it names, huge values.
+// huge tests huge values for each number in a job's description.
 func huge(t *testing.T, j *job.Job) {
 	text := musttest.Get(j.Encode())(t)
 	hugeIn(t, j, "", text, func(text []byte) (d job.Description, err error) { return d, json.Unmarshal(text, &d) })
 }
 
-// hugeIn gives each number of a text huge values, and does the jobs that have it.
+// hugeIn tests huge values for each number in a JSON text; of returns the changed description.
 func hugeIn(t *testing.T, j *job.Job, in string, text []byte, of func(text []byte) (job.Description, error)) {
 	numbersOf(t, text, func(path string, n json.Number, with func(string) []byte) {
 		for _, v := range []string{"1000000000", "9223372036854775807", "1e300"} {
 			name := j.Kind + " " + in + path + "=" + v
 			d, err := of(with(v))
 			if err != nil {
-				continue // its type has no such value
+				continue // the value doesn't fit the field's type
 			}
 			err = do(t, name, j.Host, d)
 			field, _, _ := strings.Cut(path[strings.LastIndexByte(path, '.')+1:], "[")
@@ -127,7 +127,7 @@ func hugeIn(t *testing.T, j *job.Job, in string, text []byte, of func(text []byt
 	})
 }
 
-// do does the first tasks of a description, and checks that they took little.
+// do does the first tasks of a job, and checks that time and memory are small.
 func do(t *testing.T, name string, h *job.Host, d job.Description) error {
 	other, err := h.Save(t.Context(), d)
 	if err != nil {

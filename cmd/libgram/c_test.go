@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// tool returns the path of a program that a test needs: in continuous integration it must be there.
+// tool returns the path of an installed program. In CI, a missing program is an error.
 func tool(t *testing.T, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -31,7 +31,7 @@ func tool(t *testing.T, names ...string) string {
 	return ""
 }
 
-// output runs a command, which must succeed.
+// output runs a command, which must succeed, and returns its output.
 func output(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(name, args...).CombinedOutput()
@@ -41,16 +41,16 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// built is the folder of library, which is removed at the end.
+// built is the folder of the library. It is removed after the tests.
 var built string
 
-// library builds the library, once, and returns its folder.
+// library builds the library once, and returns its folder.
 var library = sync.OnceValues(func() (folder string, err error) {
 	if folder, err = os.MkdirTemp("", "libgram"); err != nil {
 		return "", err
 	}
 	built = folder
-	// Without symbols: valgrind doesn't read all that Go writes of them.
+	// Without symbols, because valgrind can't read all symbols of Go.
 	build := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o",
 		filepath.Join(folder, "libgram.so"))
 	build.Env = append(os.Environ(), "CGO_ENABLED=1")
@@ -60,7 +60,7 @@ var library = sync.OnceValues(func() (folder string, err error) {
 	return folder, nil
 })
 
-// folderOf returns the folder of library, for tests of other programs that load it.
+// folderOf returns the folder of the library, for tests that load it into other programs.
 func folderOf(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -87,14 +87,14 @@ func program(t *testing.T, flags ...string) string {
 	return path
 }
 
-// The C program calls all functions, in 1,000 calls and more that keep no memory.
+// The C program calls each function, and repeats calls to check that no memory leaks.
 func TestC(t *testing.T) {
 	if out := output(t, program(t), t.TempDir(), "100"); out != "ok\n" {
 		t.Errorf("it says %q", out)
 	}
 }
 
-// The same under the sanitizers, which see the program's own memory, undefined behaviour, and leaks.
+// The same with sanitizers for memory errors, undefined behaviour and leaks of the C program.
 func TestCSanitized(t *testing.T) {
 	calls := program(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	if out := output(t, calls, t.TempDir(), "3"); out != "ok\n" {
@@ -102,11 +102,11 @@ func TestCSanitized(t *testing.T) {
 	}
 }
 
-// misuse is what valgrind says of an access to memory of malloc that isn't the caller's to give.
+// misuse matches valgrind's messages about invalid accesses to blocks of malloc.
 var misuse = regexp.MustCompile(`Address 0x[0-9a-f]+ is .* a block of size .*`)
 
-// Valgrind sees what the library reads and writes beyond the caller's memory. It doesn't know Go's stacks: only what it
-// says of blocks of malloc counts.
+// Valgrind detects accesses beyond the caller's memory. Only messages about blocks of malloc count,
+// because valgrind misinterprets Go's stacks.
 func TestCUnderValgrind(t *testing.T) {
 	valgrind, calls := tool(t, "valgrind"), program(t)
 	under := func(mode string) (string, []byte) {
@@ -131,7 +131,7 @@ func TestCUnderValgrind(t *testing.T) {
 	}
 }
 
-// C++ takes the header, and links.
+// The header compiles and links as C++.
 func TestHeaderIsCPlusPlus(t *testing.T) {
 	compiler := tool(t, "g++", "c++")
 	source := filepath.Join(t.TempDir(), "header.cc")

@@ -20,10 +20,10 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// code is what a function returns.
+// code is a return code of the C functions.
 type code int32
 
-// The codes, as in gram.h.
+// The same codes as in gram.h.
 const (
 	codeOK code = iota
 	codeInvalid
@@ -33,7 +33,7 @@ const (
 	codeInternal
 )
 
-// request is a gram_call.
+// request has the layout of gram_call.
 type request struct {
 	cancel         *int32
 	progress, warn unsafe.Pointer
@@ -42,26 +42,26 @@ type request struct {
 	errorSize      int64
 }
 
-// call is a call of a function that is under way.
+// call is the state of a call in progress.
 type call struct {
 	ctx   context.Context
 	in    *request
-	held  []*entry   // objects that it uses
-	mu    sync.Mutex // callbacks come one at a time
-	ended bool       // and none afterwards
+	held  []*entry   // objects in use
+	mu    sync.Mutex // makes callbacks sequential
+	ended bool       // set after the call, when callbacks are no longer allowed
 
 	warnings []string
 }
 
-// function is what C calls: arguments are words, as they stand in gram.c.
+// function is a function for C. arguments points to a struct with the layout in gram.c.
 type function func(c *call, arguments unsafe.Pointer) error
 
-// with makes a function of one whose arguments are a struct.
+// with converts a function with typed arguments.
 func with[A any](f func(c *call, a *A) error) function {
 	return func(c *call, arguments unsafe.Pointer) error { return f(c, (*A)(arguments)) }
 }
 
-// makes wraps a function that returns an object, and stores the object's handle, or 0 if the function fails.
+// makes converts a function that returns an object. It stores the object's handle, or 0 on failure.
 func makes[A any, P interface {
 	*A
 	place() *uintptr
@@ -80,7 +80,7 @@ func makes[A any, P interface {
 	}
 }
 
-// functions are those of gram.h.
+// functions lists the functions of gram.h by name.
 var functions = map[string]function{
 	"gram_free":           with(free),
 	"gram_read":           with(makes(read)),
@@ -106,7 +106,7 @@ var functions = map[string]function{
 	"gram_array":          with(viewOf),
 }
 
-// run calls a function, and makes a code and a message of its error or panic.
+// run calls a function and converts its error or panic to a code and a message.
 func run(in *request, f function, arguments unsafe.Pointer) code {
 	if in == nil {
 		in = &request{}
@@ -123,7 +123,7 @@ func run(in *request, f function, arguments unsafe.Pointer) code {
 	return in.answer(err)
 }
 
-// panicked is a panic of the library.
+// panicked is the error for a panic in the library.
 type panicked struct {
 	value any
 	stack []byte
@@ -131,8 +131,8 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
 
-// guarded calls f on a goroutine of its own. That on which C called is bound to C's thread, so that each wait for
-// another goroutine would switch threads: the Gram matrix of two documents would take twice as long.
+// guarded calls f on a new goroutine. The calling goroutine is locked to C's thread, so that each
+// wait would switch threads: the Gram matrix of two documents would take twice as long.
 func (c *call) guarded(f function, arguments unsafe.Pointer) error {
 	done := make(chan error)
 	go func() {
@@ -146,13 +146,13 @@ func (c *call) guarded(f function, arguments unsafe.Pointer) error {
 	return <-done
 }
 
-// everyTell is after how long without news of a stage callers hear of it again.
+// everyTell is the interval for repeating the last progress if nothing changes.
 const everyTell = 800 * time.Millisecond
 
-// everyPoll is how often *cancel is looked at; a test makes it shorter.
+// everyPoll is the interval for polling *cancel; a test shortens it.
 var everyPoll = 20 * time.Millisecond
 
-// watcher ends a context once *cancel isn't 0.
+// watcher cancels a context when *cancel becomes nonzero.
 type watcher struct {
 	flag   *int32
 	cancel context.CancelFunc
@@ -162,7 +162,7 @@ type watcher struct {
 	timer *time.Timer
 }
 
-// watch begins to look at *cancel. After stop nothing does. A short call takes no other goroutine.
+// watch starts polling *cancel until stop is called. Short calls start no goroutine.
 func (c *call) watch() (stop func()) {
 	if c.in.cancel == nil {
 		c.ctx = context.Background()
@@ -170,7 +170,7 @@ func (c *call) watch() (stop func()) {
 	}
 	w := &watcher{flag: c.in.cancel}
 	c.ctx, w.cancel = context.WithCancel(context.Background())
-	w.mu.Lock() // which the first poll waits for: the timer may fire before it is stored
+	w.mu.Lock() // the timer may fire before w.timer is set
 	w.timer = time.AfterFunc(everyPoll, w.poll)
 	w.mu.Unlock()
 	w.poll()
@@ -197,7 +197,7 @@ func (w *watcher) stop() {
 	w.cancel()
 }
 
-// answer writes the message of an error to the caller, and returns its code.
+// answer writes the error message to the caller's buffer, and returns the code.
 func (r *request) answer(err error) code {
 	if err == nil {
 		return codeOK
@@ -209,7 +209,7 @@ func (r *request) answer(err error) code {
 	return codeOf(err)
 }
 
-// cut cuts a text to so many bytes, between two characters.
+// cut shortens text to at most most bytes, between two characters.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -241,7 +241,7 @@ func codeOf(err error) code {
 	return codeInvalid
 }
 
-// take returns the object of a handle, until the end of the call.
+// take returns the object of a handle. It stays alive until the end of the call.
 func (c *call) take(handle uintptr) (*entry, error) {
 	e, err := objects.take(handle)
 	if err == nil {
@@ -250,7 +250,7 @@ func (c *call) take(handle uintptr) (*entry, error) {
 	return e, err
 }
 
-// tell calls a callback, one at a time, unless the call has ended: objects live longer than the call that made them.
+// tell runs a callback, one at a time, and not after the call, which objects outlive.
 func (c *call) tell(callback func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -266,7 +266,7 @@ func (c *call) said() []string {
 	return c.warnings[:len(c.warnings):len(c.warnings)]
 }
 
-// use sets the callbacks of options to those of the call, and has the call keep the warnings.
+// use sets the callbacks of o to those of the call, and records warnings.
 func (c *call) use(o *gram.Options) {
 	if c.in.progress != nil {
 		var again *time.Timer

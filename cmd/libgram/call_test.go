@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A length that no memory has is an error, before anything of it is read.
+// A length beyond any memory is an error before the data is read.
 func TestLengthsAreThoseOfMemory(t *testing.T) {
 	data, number := byte(1), int64(1)
 	for _, n := range []int64{-1, maxBytes + 1, 1 << 62, 1<<63 - 1} {
@@ -24,7 +24,7 @@ func TestLengthsAreThoseOfMemory(t *testing.T) {
 	}
 }
 
-// A timer that fires at once, before it is stored, finds it stored: on its goroutine a panic would end the process.
+// A timer that fires at once finds w.timer set; a panic on its goroutine would end the process.
 func TestWatchFiresAtOnce(t *testing.T) {
 	every := everyPoll
 	everyPoll = time.Nanosecond

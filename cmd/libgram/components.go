@@ -10,7 +10,7 @@ import (
 // components are principal components that share no memory with the caller.
 type components struct {
 	*gram.Components
-	of       *corpus.Corpus // tokenizer and vocabulary of the documents
+	of       *corpus.Corpus // has the tokenizer and vocabulary of the documents
 	at       *array         // coordinates of the documents
 	warnings []string
 }
@@ -48,7 +48,7 @@ func findComponents(c *call, a *makeArguments) (object, error) {
 		return nil, err
 	}
 	z := out.Coordinates()
-	if z == nil { // with landmarks
+	if z == nil { // fitted with landmarks
 		if z, err = out.Project(c.ctx, in); err != nil {
 			return nil, err
 		}

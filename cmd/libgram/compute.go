@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// options decodes a function's options, the first of which are the callbacks of the call.
+// options decodes a function's options and sets the callbacks in own.
 func (c *call) options(t text, into any, own *gram.Options) error {
 	b, err := t.bytes("options")
 	if err != nil {
@@ -25,7 +25,7 @@ func (c *call) options(t text, into any, own *gram.Options) error {
 	return decode(b, into)
 }
 
-// corpus is a corpus of which nothing is the caller's.
+// dataset is a corpus that shares no memory with the caller.
 type dataset struct{ *corpus.Corpus }
 
 func (*dataset) kind() string { return "corpus" }
@@ -68,7 +68,7 @@ func (o *dataset) firstLabels() []int32 {
 	return first
 }
 
-// withNames adds the arrays of names: their characters, and where each begins.
+// withNames adds two arrays for names: their bytes, and the offset of each name.
 func withNames(all map[string]arrayMaker, name string, names []string) map[string]arrayMaker {
 	all[name] = func(*call) (*array, error) {
 		var b []byte
@@ -96,7 +96,7 @@ type readArguments struct {
 	source text
 }
 
-// read is gram_read.
+// read implements gram_read.
 func read(c *call, a *readArguments) (object, error) {
 	var o gram.ReadOptions
 	source, err := a.source.string("source")
@@ -110,7 +110,7 @@ func read(c *call, a *readArguments) (object, error) {
 	return &dataset{in}, err
 }
 
-// corpusOptions are those of gram_corpus: of reading what applies to documents in memory.
+// corpusOptions are the options of gram_corpus, a subset of those for reading.
 type corpusOptions struct {
 	gram.Options
 	MinDF, MaxDF int
@@ -125,7 +125,7 @@ type makeArguments struct {
 	x *documents
 }
 
-// makeCorpus is gram_corpus.
+// makeCorpus implements gram_corpus.
 func makeCorpus(c *call, a *makeArguments) (object, error) {
 	var o corpusOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
@@ -146,19 +146,19 @@ func makeCorpus(c *call, a *makeArguments) (object, error) {
 	return &dataset{in}, err
 }
 
-// copied returns a matrix of which nothing is the caller's.
+// copied returns a copy that shares no memory with the caller.
 func copied(m *sparse.CSR) *sparse.CSR {
 	return &sparse.CSR{Cols: m.Cols, Offsets: slices.Clone(m.Offsets), Terms: slices.Clone(m.Terms),
 		Values: slices.Clone(m.Values)}
 }
 
-// likewise are options that cut the texts of x as those of the documents that it is compared with; all terms count.
+// likewise returns options to tokenise texts as in of, with min-df 1.
 func likewise(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }
 
-// pair returns x, and what it is compared with, nil for itself. Terms of a single text of the latter, which read leaves
-// out, are left out of x, too.
+// pair returns the documents of x and of. columns is nil if of is. Terms that only one text of of
+// has are removed from both, unless MinDF is 1.
 func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *corpus.Corpus, err error) {
 	if of == nil {
 		rows, err = c.corpusOf(x, "x", read)
@@ -172,7 +172,7 @@ func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows,
 	if rows, err = c.corpusOf(x, "x", likewise(columns, read.Options)); err != nil {
 		return nil, nil, err
 	}
-	if x.matrix != nil && of.matrix != nil { // which errors tell apart
+	if x.matrix != nil && of.matrix != nil { // so that errors name the matrix
 		rows.Source, columns.Source = "the matrix x", "the matrix "+name
 	}
 	if !cut {
@@ -186,7 +186,7 @@ func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows,
 	return without(rows, rare), without(columns, rare), nil
 }
 
-// without returns a corpus without terms.
+// without returns a copy of c without the given terms.
 func without(c *corpus.Corpus, terms map[string]bool) *corpus.Corpus {
 	out, m := *c, c.Documents
 	out.Documents = &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
@@ -209,7 +209,7 @@ type kernelArguments struct {
 	out     span[float32]
 }
 
-// kernelValues is gram_gram.
+// kernelValues implements gram_gram.
 func kernelValues(c *call, a *kernelArguments) error {
 	var o struct {
 		gram.Options
@@ -248,7 +248,7 @@ type neighbourArguments struct {
 	values    span[float32]
 }
 
-// neighbours is gram_neighbours.
+// neighbours implements gram_neighbours.
 func neighbours(c *call, a *neighbourArguments) error {
 	var own struct {
 		gram.Options
@@ -297,7 +297,7 @@ type duplicateArguments struct {
 	out     span[int64]
 }
 
-// duplicates is gram_duplicates.
+// duplicates implements gram_duplicates.
 func duplicates(c *call, a *duplicateArguments) error {
 	var o gram.DuplicateOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// documents are a gram_documents.
+// documents has the layout of gram_documents.
 type documents struct {
 	corpus       uintptr
 	matrix       *matrix
@@ -37,7 +37,7 @@ type documents struct {
 	groupCount   int64
 }
 
-// matrix is a gram_matrix.
+// matrix has the layout of gram_matrix.
 type matrix struct {
 	rows, columns                    int64
 	offsets, indices, values         unsafe.Pointer
@@ -45,7 +45,7 @@ type matrix struct {
 	offsetBits, indexBits, valueBits int32
 }
 
-// check checks that there is one kind of documents.
+// check fails unless documents are given in exactly one form.
 func (d *documents) check(what string) error {
 	if d == nil {
 		return fmt.Errorf("gram: NULL for the documents %s, expected some", what)
@@ -62,8 +62,8 @@ func (d *documents) check(what string) error {
 	return nil
 }
 
-// of returns documents as a corpus with their labels. It holds the caller's memory, but for what texts and terms are
-// cut into. read says how texts are cut; what names the argument.
+// corpusOf returns documents as a corpus with labels. It may share memory with the caller, except
+// for terms. read holds the options for tokenising texts; what is the argument's name.
 func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*corpus.Corpus, error) {
 	if err := d.check(what); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*corp
 	return d.grouped(out)
 }
 
-// grouped returns the corpus with the groups of its documents if any are given.
+// grouped returns the corpus with the groups of the documents, if there are any.
 func (d *documents) grouped(c *corpus.Corpus) (*corpus.Corpus, error) {
 	if d.groups == nil && d.groupCount == 0 {
 		return c, nil
@@ -122,7 +122,7 @@ func (c *call) unlabelled(d *documents, read gram.ReadOptions) (*corpus.Corpus, 
 	return out, nil
 }
 
-// lists returns the terms by document, which are the caller's memory.
+// lists returns the terms per document, in the caller's memory.
 func (d *documents) lists() ([][]string, error) {
 	terms, err := d.terms.list("terms")
 	if err != nil {
@@ -139,7 +139,7 @@ func (d *documents) lists() ([][]string, error) {
 	return out, nil
 }
 
-// offsetsOf returns the offsets of n lists of so many elements in all.
+// offsetsOf checks and returns the offsets of n lists with the given total length.
 func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	if n < 0 || n == math.MaxInt64 {
 		return nil, fmt.Errorf("gram: %s of %d documents, expected 0 or more", what, n)
@@ -155,7 +155,7 @@ func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 	return offsets, nil
 }
 
-// csr returns the matrix, which is valid. It holds the caller's memory where that is as package sparse has it.
+// csr returns the matrix after checking it. It shares the caller's memory if the types match.
 func (m *matrix) csr() (*sparse.CSR, error) {
 	switch {
 	case m.rows < 0 || m.columns < 0 || m.rows >= math.MaxInt64/16:
@@ -182,7 +182,7 @@ func (m *matrix) csr() (*sparse.CSR, error) {
 	return out, m.named(out.Validate())
 }
 
-// named returns an error in the words of a matrix.
+// named rewrites an error in the terms of a matrix.
 func (m *matrix) named(err error) error {
 	var value *sparse.ValueError
 	switch {
@@ -203,12 +203,12 @@ func (m *matrix) outside(k, index int64) error {
 	return fmt.Errorf("gram: index %d at %d, expected a column from 0 to %d", index, k, m.columns-1)
 }
 
-// bits is the error of a width that isn't known.
+// bits returns the error for an unsupported width.
 func bits(what string, found int32) error {
 	return fmt.Errorf("gram: %s of %d bits, expected 32 or 64", what, found)
 }
 
-// wide returns offsets.
+// wide returns offsets as int64.
 func wide(data unsafe.Pointer, n int64, width int32) ([]int64, error) {
 	switch width {
 	case 32:
@@ -224,11 +224,11 @@ func wide(data unsafe.Pointer, n int64, width int32) ([]int64, error) {
 	return nil, bits("offsets", width)
 }
 
-// terms returns the columns of the values.
+// terms returns the column indices as uint32.
 func (m *matrix) terms() ([]uint32, error) {
 	switch m.indexBits {
 	case 32:
-		return span[uint32]{(*uint32)(m.indices), m.stored}.slice("indices") // where negative ones are great
+		return span[uint32]{(*uint32)(m.indices), m.stored}.slice("indices") // negative indices become large
 	case 64:
 		all, err := span[int64]{(*int64)(m.indices), m.stored}.slice("indices")
 		out := make([]uint32, len(all))
@@ -243,7 +243,7 @@ func (m *matrix) terms() ([]uint32, error) {
 	return nil, bits("indices", m.indexBits)
 }
 
-// narrow returns the values in 32 bits.
+// narrow returns the values as float32.
 func (m *matrix) narrow() ([]float32, error) {
 	switch m.valueBits {
 	case 32:
@@ -262,7 +262,7 @@ func (m *matrix) narrow() ([]float32, error) {
 	return nil, bits("values", m.valueBits)
 }
 
-// label gives a corpus the labels or the targets.
+// label adds the labels or targets to a corpus.
 func (d *documents) label(c *corpus.Corpus) error {
 	n := int64(c.Documents.Rows())
 	c.Labels, c.Classes = sparse.Labels{}, nil
@@ -299,7 +299,7 @@ func (d *documents) label(c *corpus.Corpus) error {
 	return labelClasses(c, names, labels, offsets)
 }
 
-// weighted returns the weights of n documents, nil where none are given.
+// weighted returns a copy of the weights of n documents, or nil if there are none.
 func (d *documents) weighted(n int) ([]float64, error) {
 	if d.weights == nil && d.weightCount == 0 {
 		return nil, nil
@@ -308,7 +308,7 @@ func (d *documents) weighted(n int) ([]float64, error) {
 	return slices.Clone(given), err
 }
 
-// labelClasses gives each document its labels. Classes of no document are left out, the others keep their order.
+// labelClasses sets the labels of all documents. Classes without documents are left out.
 func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []int64) error {
 	for k, id := range labels {
 		if int(id) >= len(names) || id < 0 && offsets != nil {
@@ -355,7 +355,7 @@ func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []in
 	return nil
 }
 
-// labelNumbers gives each document its number, as the name of a class: the shortest text that reads as that number.
+// labelNumbers makes each target a class name, the shortest text that parses back to it.
 func labelNumbers(c *corpus.Corpus, targets []float64) error {
 	place := map[float64]int32{}
 	for i, v := range targets {

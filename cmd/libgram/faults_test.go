@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Objects keep nothing of the caller's memory.
+// Objects share no memory with the caller.
 func TestNothingIsKept(t *testing.T) {
 	vectors, texts := corpora(t)
 	x, y := matrixOf(vectors), &theirs{}
@@ -68,7 +68,7 @@ func TestNothingIsKept(t *testing.T) {
 	}
 }
 
-// A fault is a code with its text, on whichever goroutine, and the process goes on.
+// A panic on any goroutine becomes a code with a message, and the process continues.
 func TestFaultsAreCodes(t *testing.T) {
 	for want, f := range map[string]function{
 		"gram: a fault: mine": func(*call, unsafe.Pointer) error { panic("mine") },
@@ -85,7 +85,7 @@ func TestFaultsAreCodes(t *testing.T) {
 	}
 }
 
-// Goroutines use one corpus and one model at a time, while others free them: for the race detector.
+// Goroutines use a corpus and a model while others free them. This is for the race detector.
 func TestConcurrentCalls(t *testing.T) {
 	vectors, _ := corpora(t)
 	x, c, m := matrixOf(vectors), into(), into()
@@ -112,7 +112,7 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 }
 
-// The header, the door and the table name the same functions, and the header's version is the program's.
+// gram.h, gram.c and functions list the same names. The header has the program's version.
 func TestHeaderNamesTheFunctions(t *testing.T) {
 	var names [][]string
 	for _, of := range []struct{ file, pattern string }{

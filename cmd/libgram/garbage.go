@@ -8,15 +8,15 @@ import (
 	"sync/atomic"
 )
 
-// mostGarbage is by how much calls may let the heap grow before garbage is collected, in bytes.
+// mostGarbage is the growth of the heap, in bytes, after which collect runs the garbage collector.
 const mostGarbage = 64 << 20
 
-// settled is the size of the heap, in bytes, after garbage was last collected for this, or less where it shrank.
+// settled is the minimum heap size since the last collection, in bytes.
 var settled atomic.Uint64
 
-// collect collects garbage where calls may have left much of it. The collector alone would wait until the heap is twice
-// what lives: the process would hold the matrix of one training beside that of the next, which would be given new pages
-// by the operating system, and that can take as long as to compute it.
+// collect runs the garbage collector if the heap has grown by mostGarbage. By default Go waits
+// until the heap has doubled: a process would hold the matrices of two training runs, and new pages
+// for the second can take as long as computing it.
 func collect() {
 	held := heap()
 	if held > settled.Load()+mostGarbage {
@@ -27,7 +27,7 @@ func collect() {
 	}
 }
 
-// heap returns the size of the objects in the heap, in bytes, garbage that wasn't collected yet included.
+// heap returns the size of the heap in bytes, including garbage.
 func heap() uint64 {
 	size := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(size)

@@ -25,7 +25,7 @@ func (x *index) arrays() map[string]arrayMaker {
 	return map[string]arrayMaker{"bytes": bytesOf(x)}
 }
 
-// written is an object that a file can hold.
+// written is an object that can be saved to a file.
 type written interface {
 	object
 	write(c *call, w io.Writer) error
@@ -34,7 +34,7 @@ type written interface {
 func (m *model) write(c *call, w io.Writer) error { return m.Write(c.ctx, w) }
 func (x *index) write(c *call, w io.Writer) error { return x.Write(w) }
 
-// bytesOf makes the array of the bytes of a file.
+// bytesOf returns a maker for an array with the file's contents.
 func bytesOf(o written) arrayMaker {
 	return func(c *call) (*array, error) {
 		var b bytes.Buffer
@@ -49,7 +49,7 @@ type indexArguments struct {
 	texts *stringList
 }
 
-// makeIndex is gram_index.
+// makeIndex implements gram_index.
 func makeIndex(c *call, a *indexArguments) (object, error) {
 	var o gram.IndexOptions
 	if err := c.options(a.options, &o, &o.Options); err != nil {
@@ -69,7 +69,7 @@ type addArguments struct {
 	numbers span[int64]
 }
 
-// indexAdd is gram_index_add.
+// indexAdd implements gram_index_add.
 func indexAdd(c *call, a *addArguments) error {
 	x, err := objectOf[*index](c, a.index)
 	if err != nil {
@@ -93,7 +93,7 @@ type removeArguments struct {
 	numbers span[int64]
 }
 
-// indexRemove is gram_index_remove.
+// indexRemove implements gram_index_remove.
 func indexRemove(c *call, a *removeArguments) error {
 	x, err := objectOf[*index](c, a.index)
 	if err != nil {
@@ -117,7 +117,7 @@ type queryArguments struct {
 	texts *stringList
 }
 
-// indexQuery is gram_index_query.
+// indexQuery implements gram_index_query.
 func indexQuery(c *call, a *queryArguments) (object, error) {
 	var o struct {
 		gram.Options
@@ -150,7 +150,7 @@ func indexQuery(c *call, a *queryArguments) (object, error) {
 		"documents": made(documents), "distances": made(distances)}}, nil
 }
 
-// indexRefit is gram_index_refit.
+// indexRefit implements gram_index_refit.
 func indexRefit(c *call, a *struct{ index uintptr }) error {
 	x, err := objectOf[*index](c, a.index)
 	if err == nil {
@@ -164,7 +164,7 @@ type loadArguments struct {
 	path text
 }
 
-// load is gram_load.
+// load implements gram_load.
 func load(c *call, a *loadArguments) (object, error) {
 	path, err := a.path.string("path")
 	if err != nil {
@@ -178,7 +178,7 @@ func load(c *call, a *loadArguments) (object, error) {
 	defer f.Close()
 	begin := make([]byte, len(ours))
 	n, _ := io.ReadFull(f, begin)
-	if string(begin[:n]) != ours { // LIBSVM's, or none
+	if string(begin[:n]) != ours { // a model of LIBSVM, or an unknown file
 		m, err := gram.Load(path)
 		return &model{Model: m}, err
 	}
@@ -192,10 +192,10 @@ func load(c *call, a *loadArguments) (object, error) {
 	return o, err
 }
 
-// ours is what files of the project begin with.
+// ours is the prefix of Gram's own files.
 const ours = "gram "
 
-// loadBytes is gram_load_bytes.
+// loadBytes implements gram_load_bytes.
 func loadBytes(c *call, a *loadArguments) (object, error) {
 	b, err := a.path.bytes("bytes")
 	if err != nil {
@@ -225,7 +225,7 @@ type saveArguments struct {
 	path   text
 }
 
-// save is gram_save.
+// save implements gram_save.
 func save(c *call, a *saveArguments) error {
 	path, err := a.path.string("path")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// calling calls a function as C does, and returns its code and message.
+// calling calls f as C would, and returns its code and message.
 func calling[A any](f func(*call, *A) error, a A) (code, string) {
 	message := make([]byte, 2000)
 	c := run(&request{error: &message[0], errorSize: int64(len(message))}, with(f), unsafe.Pointer(&a))
@@ -27,7 +27,7 @@ func calling[A any](f func(*call, *A) error, a A) (code, string) {
 	return c, string(text)
 }
 
-// must is calling where nothing may fail.
+// must calls f, which must succeed.
 func must[A any](t testing.TB, f func(*call, *A) error, a A) {
 	t.Helper()
 	if c, message := calling(f, a); c != codeOK {
@@ -37,18 +37,18 @@ func must[A any](t testing.TB, f func(*call, *A) error, a A) {
 
 func textOf(s string) text { return text{unsafe.StringData(s), int64(len(s))} }
 
-// into is a place for a handle.
+// into returns space for a handle.
 func into() result { return result{new(uintptr)} }
 
 func spanOf[T any](s []T) span[T] { return span[T]{unsafe.SliceData(s), int64(len(s))} }
 
-// theirs are documents in memory of the caller, who overwrites it after a call.
+// theirs holds documents in the caller's memory, which is overwritten after a call.
 type theirs struct {
 	documents
 	overwrite func()
 }
 
-// stringsOf lays texts out as C has them.
+// stringsOf converts texts to the layout of gram.h.
 func stringsOf(texts []string) (list *stringList, overwrite func()) {
 	data, sizes, all := make([]*byte, len(texts)), make([]int64, len(texts)), make([][]byte, len(texts))
 	for i, s := range texts {
@@ -65,7 +65,7 @@ func stringsOf(texts []string) (list *stringList, overwrite func()) {
 	}
 }
 
-// matrixOf lays the documents of a corpus out as C has them.
+// matrixOf converts documents to the layout of gram.h.
 func matrixOf(c *corpus.Corpus) *theirs {
 	m := c.Documents
 	offsets, terms, values := slices.Clone(m.Offsets), slices.Clone(m.Terms), slices.Clone(m.Values)
@@ -83,7 +83,7 @@ func matrixOf(c *corpus.Corpus) *theirs {
 	return x
 }
 
-// label gives documents the labels of a corpus.
+// label adds the labels of a corpus.
 func (x *theirs) label(c *corpus.Corpus) (overwrite func()) {
 	classes, names := stringsOf(c.Classes)
 	ids, offsets := slices.Clone(c.Labels.IDs), slices.Clone(c.Labels.Offsets)
@@ -100,7 +100,7 @@ func (x *theirs) label(c *corpus.Corpus) (overwrite func()) {
 	}
 }
 
-// corpora are labelled counts without texts of terms, and texts.
+// corpora returns labelled vectors without a vocabulary, and labelled texts.
 func corpora(t testing.TB) (vectors, texts *corpus.Corpus) {
 	t.Helper()
 	read := gram.Must(gram.Read(t.Context(), "synthetic:docs=120,terms=30,length=30,seed=3", gram.ReadOptions{}))
@@ -120,7 +120,7 @@ func corpora(t testing.TB) (vectors, texts *corpus.Corpus) {
 	return vectors, texts
 }
 
-// arrayOf returns an array of an object, as C sees it.
+// arrayOf returns an object's array, as C would see it.
 func arrayOf[T any](t testing.TB, object uintptr, name string) []T {
 	t.Helper()
 	var v view
@@ -128,7 +128,7 @@ func arrayOf[T any](t testing.TB, object uintptr, name string) []T {
 	if want := kinds[reflect.TypeFor[T]().Kind()]; v.rows > 0 && v.kind != want {
 		t.Fatalf("%s has numbers of type %d, expected %d", name, v.kind, want)
 	}
-	return unsafe.Slice((*T)(*(*unsafe.Pointer)(unsafe.Pointer(&v.data))), v.rows*max(v.columns, 1)) // pinned
+	return unsafe.Slice((*T)(*(*unsafe.Pointer)(unsafe.Pointer(&v.data))), v.rows*max(v.columns, 1)) // pinned memory
 }
 
 func modelBytes(t testing.TB, m *gram.Model) []byte {
@@ -137,7 +137,7 @@ func modelBytes(t testing.TB, m *gram.Model) []byte {
 	return b.Bytes()
 }
 
-// targetsOf are numbers to learn, which are no short decimals.
+// targetsOf returns regression targets with many digits.
 func targetsOf(c *corpus.Corpus) (targets []float64) {
 	for i := range c.Documents.Rows() {
 		targets = append(targets, math.Sin(float64(i*7%3))*math.Pi+float64(i%5)/7)
@@ -145,7 +145,7 @@ func targetsOf(c *corpus.Corpus) (targets []float64) {
 	return targets
 }
 
-// numbered are documents with numbers in place of classes, as text in Go.
+// numbered returns documents with targets in place of classes.
 func numbered(c *corpus.Corpus, targets []float64) *corpus.Corpus {
 	r := gram.NewRows(c.Documents.Cols)
 	for i, v := range targets {
@@ -163,8 +163,8 @@ func numbered(c *corpus.Corpus, targets []float64) *corpus.Corpus {
 	return out
 }
 
-// Models are those of package gram, to the bit, and so are their predictions, after all memory of the caller was
-// overwritten.
+// Models and predictions are bit for bit the same as in package gram, after the caller's memory has
+// been overwritten.
 func TestModelsAreThoseOfGram(t *testing.T) {
 	vectors, texts := corpora(t)
 	plain := []gram.TrainOptions{
@@ -261,7 +261,7 @@ func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options s
 	}
 }
 
-// The decision values that model arrays say are those of predictions.
+// Decision values computed from a model's arrays equal the predicted ones.
 func TestArraysOfModelsPredict(t *testing.T) {
 	vectors, _ := corpora(t)
 	for _, options := range []string{`{"kernel": "linear:embed=tf", "c": 0.5}`,
@@ -295,7 +295,7 @@ func TestArraysOfModelsPredict(t *testing.T) {
 						g += weights[m*len(columns)+c] * float64(values[at])
 					}
 				}
-				// Kernel values are float32 sums: an error of 2⁻²⁴ for each of some 64 steps, of the scale of what is added.
+				// Kernel values are float32 sums: an error of 2⁻²⁴ times scale for about 64 steps.
 				tolerance := scale * 64 / (1 << 24)
 				if want := scores[i*len(offsets)+m]; !(math.Abs(f-want) <= tolerance) ||
 					len(weights) > 0 && !(math.Abs(g-want) <= tolerance) {
@@ -307,7 +307,7 @@ func TestArraysOfModelsPredict(t *testing.T) {
 	}
 }
 
-// Matrices, neighbours, duplicates and components are those of package gram, to the bit, from 32 and 64 bits.
+// Results are bit for bit those of package gram, for 32 and 64 bits.
 func TestValuesAreThoseOfGram(t *testing.T) {
 	vectors, texts := corpora(t)
 	n := vectors.Documents.Rows()
@@ -330,7 +330,7 @@ func TestValuesAreThoseOfGram(t *testing.T) {
 		}
 
 		all := c
-		if kind == "texts" { // of which here all words count
+		if kind == "texts" { // with min-df 1
 			all = gram.Must(gram.Texts(t.Context(), texts.Texts, nil, gram.ReadOptions{MinDF: 1}))
 		}
 		near := gram.Must(gram.Neighbours(t.Context(), all, gram.NeighbourOptions{K: 3}))

@@ -4,9 +4,9 @@
 //
 //	go build -buildmode=c-shared -o libgram.so ./cmd/libgram
 //
-// A function of gram.h passes its arguments through gram.c to the Go function of the same name, in [functions]: they
-// lie in memory as a struct of Go. From there on nothing knows of C: options ([decode]), documents ([documents]),
-// objects ([registry]) and results ([array]) are common to all functions, and each then calls package gram.
+// gram.c passes the arguments of a function in gram.h, as a struct, to the Go function of that name
+// in [functions]. From there on, nothing depends on C: all functions share options ([decode]),
+// documents ([documents]), objects ([registry]) and results ([array]), and call package gram.
 package main
 
 /*
@@ -19,22 +19,22 @@ import "C"
 
 import "unsafe"
 
-func main() {} // which a library needs, and nobody calls
+func main() {} // required in a library, but never called
 
-// goCall calls the function of a name.
+// goCall calls the function with the given name.
 //
 //export goCall
 func goCall(name *C.char, call, arguments unsafe.Pointer) C.int32_t {
 	return C.int32_t(run((*request)(call), functions[C.GoString(name)], arguments))
 }
 
-// toProgress calls the caller's function; stage ends with a 0.
+// toProgress calls the caller's progress function; stage must end with a 0 byte.
 func (r *request) toProgress(stage []byte, done, total int64) {
 	C.gramProgress((*C.gram_call)(unsafe.Pointer(r)), (*C.char)(unsafe.Pointer(&stage[0])), C.int64_t(done),
 		C.int64_t(total))
 }
 
-// toWarn calls the caller's function; warning ends with a 0.
+// toWarn calls the caller's warn function; warning must end with a 0 byte.
 func (r *request) toWarn(warning []byte) {
 	C.gramWarn((*C.gram_call)(unsafe.Pointer(r)), (*C.char)(unsafe.Pointer(&warning[0])))
 }

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// FuzzMatrix compares what is read of a matrix with what a loop reads of it.
+// FuzzMatrix compares the decoded matrix with a simple loop.
 func FuzzMatrix(f *testing.F) {
 	f.Add(int64(3), int32(64), int32(32), int32(32), []byte{0, 2, 3}, []byte{0, 2, 1}, []byte{1, 2, 3})
 	f.Add(int64(3), int32(32), int32(64), int32(64), []byte{0, 2, 2}, []byte{0, 2}, []byte{1, 255})
@@ -75,7 +75,7 @@ func FuzzMatrix(f *testing.F) {
 	})
 }
 
-// laid are numbers of so many bits.
+// laid returns numbers in memory with the given width in bits.
 func laid(list []int64, bits int32) unsafe.Pointer {
 	if bits != 32 {
 		return unsafe.Pointer(&list[0])

@@ -15,32 +15,32 @@ import (
 	"unsafe"
 )
 
-// object is what a handle stands for.
+// object is the Go value behind a handle.
 type object interface {
 	kind() string
-	about() any                    // of its "json"
-	arrays() map[string]arrayMaker // its others
-	close() error                  // frees what the garbage collector doesn't
+	about() any                    // content of the array "json"
+	arrays() map[string]arrayMaker // all other arrays by name
+	close() error                  // releases what the garbage collector doesn't
 }
 
-// array is rows*columns numbers of C: []byte, []int32, []int64, []float32 or []float64.
+// array is a rows x columns array for C: []byte, []int32, []int64, []float32 or []float64.
 type array struct {
 	data          any
 	rows, columns int
 }
 
-// column is an array of one column.
+// column returns an array with one column.
 func column[T any](data []T) *array { return &array{data, len(data), 1} }
 
-// arrayMaker makes an array, nil for one that the object doesn't have.
+// arrayMaker returns an array, or nil if the object doesn't have it.
 type arrayMaker func(c *call) (*array, error)
 
-// made is an arrayMaker of what there is.
+// made returns an arrayMaker for existing data.
 func made[T any](data []T) arrayMaker {
 	return func(*call) (*array, error) { return column(data), nil }
 }
 
-// rowsOf is an arrayMaker of rows of the same length; no rows are no array.
+// rowsOf returns an arrayMaker for rows of equal length. Without rows there is no array.
 func rowsOf(rows [][]float64) arrayMaker {
 	return func(*call) (*array, error) {
 		if len(rows) == 0 {
@@ -50,17 +50,17 @@ func rowsOf(rows [][]float64) arrayMaker {
 	}
 }
 
-// entry is an object with what its handle holds.
+// entry is an object with its pinned arrays and its number of users.
 type entry struct {
 	object
-	users int // calls, and the handle
+	users int // calls in progress, plus one for the handle
 
 	mu    sync.Mutex
 	views map[string]kept
 	pins  runtime.Pinner
 }
 
-// registry has the objects by handle. Handles count up, so that one that was freed never becomes that of another.
+// registry maps handles to objects. Handles count up, so that none is ever reused.
 type registry struct {
 	mu   sync.Mutex
 	last uintptr
@@ -69,7 +69,7 @@ type registry struct {
 
 var objects = registry{of: map[uintptr]*entry{}}
 
-// add returns a handle of an object.
+// add registers an object and returns its handle.
 func (r *registry) add(o object) uintptr {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,7 +78,7 @@ func (r *registry) add(o object) uintptr {
 	return r.last
 }
 
-// take returns the object of a handle, for a call.
+// take returns the object of a handle, and counts a user.
 func (r *registry) take(handle uintptr) (*entry, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +112,7 @@ func (r *registry) drop(handle uintptr) error {
 	return r.release([]*entry{e})
 }
 
-// release ends a use of each of the entries.
+// release removes a user from each entry, and closes entries without users.
 func (r *registry) release(entries []*entry) (err error) {
 	for _, e := range entries {
 		r.mu.Lock()
@@ -127,7 +127,7 @@ func (r *registry) release(entries []*entry) (err error) {
 	return err
 }
 
-// objectOf returns the object of a handle as one of its kind, until the end of the call.
+// objectOf returns the object of a handle as a T. It stays alive until the end of the call.
 func objectOf[T object](c *call, handle uintptr) (T, error) {
 	var want T
 	e, err := c.take(handle)
@@ -141,13 +141,13 @@ func objectOf[T object](c *call, handle uintptr) (T, error) {
 	return o, nil
 }
 
-// result is where a handle is returned.
+// result is the place for a returned handle.
 type result struct{ handle *uintptr }
 
 func (r result) place() *uintptr { return r.handle }
 
-// view is a gram_view. Its data is a number to Go: what the caller's has before may point to an object that was freed,
-// which Go's collector, where it watched a pointer being overwritten, would take for a fault and end the process.
+// view has the layout of gram_view. data is a uintptr, because the caller's old value may point to
+// freed memory. If it were a pointer, Go's write barrier could crash on it.
 type view struct {
 	data          uintptr
 	rows, columns int64
@@ -160,12 +160,12 @@ type kept struct {
 	view
 }
 
-// kinds are the types of numbers, as gram.h numbers them.
+// kinds maps types of numbers to their codes in gram.h.
 var kinds = map[reflect.Kind]int32{
 	reflect.Uint8: 0, reflect.Int32: 1, reflect.Int64: 2, reflect.Float32: 3, reflect.Float64: 4,
 }
 
-// view returns an array of an object, which stays where it is until the object is freed.
+// view returns an array, which is pinned until the object is freed.
 func (e *entry) view(c *call, name string) (view, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -189,7 +189,7 @@ func (e *entry) view(c *call, name string) (view, error) {
 			e.pins.Pin(data.UnsafePointer())
 		}
 	}
-	e.views[strings.Clone(name)] = kept{a, v} // the name is the caller's memory
+	e.views[strings.Clone(name)] = kept{a, v} // cloned, because name is in the caller's memory
 	return v, nil
 }
 
@@ -206,7 +206,7 @@ func (e *entry) array(c *call, name string) (*array, error) {
 	return nil, fmt.Errorf("gram: array %q of a %s, expected one of %s", name, e.kind(), strings.Join(names, ", "))
 }
 
-// free is gram_free.
+// free implements gram_free.
 func free(_ *call, a *struct{ object uintptr }) error {
 	if a.object == 0 {
 		return nil
@@ -220,7 +220,7 @@ type viewArguments struct {
 	out    *view
 }
 
-// viewOf is gram_array.
+// viewOf implements gram_array.
 func viewOf(c *call, a *viewArguments) error {
 	if a.out == nil {
 		return fmt.Errorf("gram: NULL for the array that is returned, expected a pointer")
@@ -238,7 +238,7 @@ func viewOf(c *call, a *viewArguments) error {
 	return err
 }
 
-// text is a pointer to characters or bytes, and their number.
+// text is a pointer to bytes, with their number.
 type text struct {
 	data *byte
 	size int64
@@ -246,22 +246,22 @@ type text struct {
 
 func (t text) bytes(what string) ([]byte, error) { return span[byte]{t.data, t.size}.slice(what) }
 
-// string returns the text, which is the caller's memory.
+// string returns the text, in the caller's memory.
 func (t text) string(what string) (string, error) {
 	b, err := t.bytes(what)
 	return unsafe.String(unsafe.SliceData(b), len(b)), err
 }
 
-// span is a pointer to numbers, and their number.
+// span is a pointer to numbers, with their count.
 type span[T any] struct {
 	data  *T
 	count int64
 }
 
-// maxBytes is more memory than a process of today has, 128 TiB: a larger length is a mistake.
+// maxBytes is 128 TiB, more than any process has. A larger length is a mistake.
 const maxBytes = 1 << 47
 
-// slice returns the numbers, which are the caller's memory. what names them.
+// slice returns the numbers, in the caller's memory. what is the argument's name.
 func (s span[T]) slice(what string) ([]T, error) {
 	size := unsafe.Sizeof(*new(T))
 	switch {
@@ -277,7 +277,7 @@ func (s span[T]) slice(what string) ([]T, error) {
 	return unsafe.Slice(s.data, s.count), nil
 }
 
-// exactly is slice for so many numbers.
+// exactly returns the numbers, and fails unless there are n.
 func (s span[T]) exactly(n int64, what string) ([]T, error) {
 	if s.count != n {
 		return nil, fmt.Errorf("gram: %s: a length of %d, expected %d", what, s.count, n)
@@ -285,14 +285,14 @@ func (s span[T]) exactly(n int64, what string) ([]T, error) {
 	return s.slice(what)
 }
 
-// stringList is a gram_strings.
+// stringList has the layout of gram_strings.
 type stringList struct {
 	data  **byte
 	sizes *int64
 	count int64
 }
 
-// list returns the texts, which are the caller's memory.
+// list returns the texts, in the caller's memory.
 func (s *stringList) list(what string) ([]string, error) {
 	if s == nil {
 		return nil, fmt.Errorf("gram: NULL for %s, expected some", what)

@@ -217,7 +217,7 @@ func parseTokenizer(s string) (corpus.Tokenizer, error) {
 	return t.Tokenizer, err
 }
 
-// given returns the nonzero options of a struct, in the form of decode.
+// given returns the nonzero options of a struct, with the keys of decode.
 func given(options any) map[string]any {
 	out := map[string]any{}
 	eachField(reflect.ValueOf(options), func(name string, field reflect.Value) {

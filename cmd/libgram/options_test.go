@@ -29,7 +29,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Messages name keys of options in place of Go's fields, but in what is quoted and in paths.
+// Messages have option keys in place of Go field names, except in quotes and paths.
 func TestWithKeys(t *testing.T) {
 	for message, want := range map[string]string{
 		"MinDF 1 keeps terms of one text":                    "min_df 1 keeps terms of one text",
@@ -76,7 +76,7 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecode reads what decode takes once more from what it says was given.
+// FuzzDecode checks that decoding the result of given yields the same options.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{`{}`, `null`,
 		`{"kernel": "ngd", "c": 1e-3, "terms": "words:1..2 + chars:2..5", "workers": 2}`,

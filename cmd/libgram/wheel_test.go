@@ -23,11 +23,11 @@ import (
 
 var wheels = flag.String("wheels", "", "check the wheels of a folder, as make wheel does")
 
-// oldest is the version of glibc that manylinux2014 promises.
+// oldest is the glibc version of manylinux2014.
 const oldest = "2.17"
 
-// faults says what of a library a wheel of a machine can't have: symbols of a later C library, or paths of the machine
-// that built it.
+// faults lists problems of a library in a wheel: symbols of newer glibc versions, and paths of the
+// build machine.
 func faults(library []byte, machine elf.Machine) (list []string, err error) {
 	f, err := elf.NewFile(bytes.NewReader(library))
 	if err != nil {
@@ -61,7 +61,7 @@ func faults(library []byte, machine elf.Machine) (list []string, err error) {
 	return list, err
 }
 
-// later reports whether a version is above another, number by number.
+// later reports whether a version is newer than another.
 func later(version, than string) bool {
 	a, b := strings.Split(version, "."), strings.Split(than, ".")
 	for i := range min(len(a), len(b)) {
@@ -74,8 +74,8 @@ func later(version, than string) bool {
 	return len(a) > len(b)
 }
 
-// Wheels run on old systems: their libraries ask for no newer C library, and name no path of this machine. The docs'
-// command installs the one of the processor.
+// The libraries in wheels need no newer glibc and contain no local paths. The command in the docs
+// installs the wheel for the CPU.
 func TestWheels(t *testing.T) {
 	if !later("2.34", oldest) || !later("2.17.1", oldest) || later("2.9", oldest) || later("2.17", oldest) {
 		t.Error("versions are compared wrongly")
@@ -103,7 +103,7 @@ func TestWheels(t *testing.T) {
 			t.Errorf("wheel %s, expected one of a known platform", path)
 			continue
 		}
-		// The command of the docs installs one wheel, whichever others there are.
+		// The command in the docs matches one wheel only.
 		pattern := strings.ReplaceAll(string(install[1]), "$(uname -m)", name[1])
 		if one := musttest.Get(filepath.Glob(filepath.Join(*wheels, pattern)))(t); !slices.Equal(one, []string{path}) {
 			t.Errorf("pip install %s on %s takes %q, expected %s", install[1], name[1], one, path)

@@ -1,5 +1,5 @@
-// Package blocks divides the symmetric half of the pairs of documents into blocks, a task each. Block (I, J),
-// I >= J, has the documents I·b to before (I+1)·b as rows and those of J as columns, and is task I(I+1)/2 + J.
+// Package blocks divides the pairs of documents into blocks, one per task. Block (I, J), I >= J,
+// has rows I·b to (I+1)·b - 1 and columns J·b to (J+1)·b - 1, and is task I(I+1)/2 + J.
 package blocks
 
 import (
@@ -7,13 +7,13 @@ import (
 	"math"
 )
 
-// Half is the half matrix of some documents, in blocks of a side.
+// Half is half of a symmetric matrix, divided into square blocks.
 type Half struct {
 	Rows  int `json:"rows"`
 	Block int `json:"block"`
 }
 
-// Validate checks what a description says.
+// Validate checks the values of a description.
 func (h Half) Validate() error {
 	switch {
 	case h.Rows < 1 || h.Rows > math.MaxInt32:
@@ -27,7 +27,7 @@ func (h Half) Validate() error {
 	return nil
 }
 
-// Check returns an error unless a job of a kind has as many tasks and documents as h.
+// Check fails unless the job has as many tasks and documents as h.
 func (h Half) Check(kind string, tasks, documents int) error {
 	switch {
 	case tasks != h.Tasks():
@@ -38,7 +38,7 @@ func (h Half) Check(kind string, tasks, documents int) error {
 	return nil
 }
 
-// Blocks counts the ranges of documents.
+// Blocks returns the number of ranges of documents.
 func (h Half) Blocks() int {
 	if h.Block < 1 {
 		return 0
@@ -46,18 +46,18 @@ func (h Half) Blocks() int {
 	return (h.Rows + h.Block - 1) / h.Block
 }
 
-// Tasks counts the blocks of the half matrix.
+// Tasks returns the number of blocks.
 func (h Half) Tasks() int { b := h.Blocks(); return b * (b + 1) / 2 }
 
-// Span returns the first document of a range, and the one after its last.
+// Span returns the first document of a range, and the end of the range.
 func (h Half) Span(block int) [2]int {
 	return [2]int{block * h.Block, min((block+1)*h.Block, h.Rows)}
 }
 
-// Task returns the number of block (i, j).
+// Task returns the task of block (i, j).
 func Task(i, j int) int { return i*(i+1)/2 + j }
 
-// Place returns the block that a task is.
+// Place returns the block of a task.
 func Place(task int) (i, j int) {
 	for i = int(math.Sqrt(2 * float64(task))); i*(i+1)/2 > task; i-- {
 	}

@@ -2,7 +2,7 @@ package blocks
 
 import "testing"
 
-// Each block has one number, and each number one block.
+// Blocks and task numbers correspond one to one.
 func TestPlace(t *testing.T) {
 	next := 0
 	for i := range 300 {
@@ -21,7 +21,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// More ranges of documents than the numbers of tasks are for.
+// More ranges of documents than task numbers allow are refused.
 func TestMostRanges(t *testing.T) {
 	for ranges, most := range map[int]bool{1 << 15: true, 1<<15 + 1: false} {
 		if err := (Half{Rows: ranges, Block: 1}).Validate(); (err == nil) != most {

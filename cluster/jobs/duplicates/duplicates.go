@@ -1,6 +1,6 @@
-// Package duplicates is the kind of job that drops documents which are nearly the same as one that is kept, exactly: a
-// task is two ranges of documents, and finds the copies and the near pairs among these. Each pair is in a task, so
-// those of all tasks together say which documents are kept.
+// Package duplicates is the kind of job that drops documents nearly equal to a kept document,
+// exactly. A task finds the copies and the near pairs within two ranges of documents. Each pair is
+// in some task, so that all results together determine which documents are kept.
 package duplicates
 
 import (
@@ -40,7 +40,7 @@ Example:
   gramcluster gather -store run -o groups.tsv`,
 }
 
-// spec is what a description says.
+// spec is the description of the job.
 type spec struct {
 	Embedding string  `json:"embedding"`
 	Within    float64 `json:"within"`
@@ -61,7 +61,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Reading implements job.Reader: without the words of one document and numbers, different ones would be the same.
+// Reading implements job.Reader. Rare words and digits count, because they tell documents apart.
 func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
@@ -84,7 +84,7 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	return s, s.Tasks(), err
 }
 
-// validate checks what a description says.
+// validate checks the description.
 func (s *spec) validate() (sparse.Embedding, error) {
 	e, err := sparse.ParseEmbedding(s.Embedding)
 	if err == nil && !(s.Within >= 0 && s.Within < 1) {
@@ -96,7 +96,7 @@ func (s *spec) validate() (sparse.Embedding, error) {
 	return e, err
 }
 
-// opened is a job with its documents, to be embedded.
+// opened is a job with its documents, which aren't embedded yet.
 type opened struct {
 	spec
 	job    *job.Job
@@ -126,7 +126,7 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 // Close implements job.Worker.
 func (o *opened) Close() error { return nil }
 
-// documents returns the numbers of a task's documents.
+// documents returns the indices of a task's documents.
 func (o *opened) documents(task int) []int {
 	i, j := blocks.Place(task)
 	all := appendSpan(nil, o.Span(j))
@@ -143,8 +143,8 @@ func appendSpan(all []int, span [2]int) []int {
 	return all
 }
 
-// Do implements job.Worker. A result is a list of pairs of documents, 32 bits each, little-endian: a first copy before
-// each of its copies, then near pairs of first copies, the greater one first.
+// Do implements job.Worker. A result is a list of pairs, 32 bits per document, little-endian: a
+// first copy with each of its copies, then near pairs of first copies, larger index first.
 func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 	documents, h, m := o.documents(task), o.job.Host, o.space.Columns
 	var values int64
@@ -173,7 +173,7 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 		}
 		return nil
 	}, func(i, j int, _ int64, _ bool) error {
-		if near = add(near, j, i); len(near)%(1<<24) == 0 { // it grows, at most to twice its length, by a copy
+		if near = add(near, j, i); len(near)%(1<<24) == 0 { // append may double the memory of near
 			return h.Fits(o.corpus, bytes+3*int64(len(near)), "the near pairs of %d documents", n)
 		}
 		return nil

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { jobtest.Main(m) }
 
 const copies = "synthetic:docs=700,terms=900,length=30,copies=200,changed=1,seed=5"
 
-// Ranges, connected, are the lines that gram duplicates writes.
+// The job's output is the same as that of gram duplicates.
 func TestLikeGrambench(t *testing.T) {
 	for _, c := range []struct {
 		tasks int
@@ -54,7 +54,7 @@ func TestRefused(t *testing.T) {
 
 func TestOther(t *testing.T) { jobtest.OtherHalf(t, Kind, "g.tsv") }
 
-// Any bytes are pairs of documents that are there, or an error.
+// Any bytes are either refused, or hold pairs of valid documents.
 func FuzzConnect(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 1, 0, 0, 0})

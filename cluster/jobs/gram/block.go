@@ -1,26 +1,26 @@
 package gram
 
-// mostTile bounds the side of a tile: 512 x 512 values are 1 MiB, which a store reads and checks at a
-// time.
+// mostTile is the maximum side of a tile: 512 x 512 values are 1 MiB, the unit in which a store
+// reads and checks data.
 const mostTile = 512
 
-// side is that of a tile: a power of 2 that divides Rows, so that tiles lie on the diagonal.
+// side returns the side of a tile: a power of 2 that divides Rows, for tiles on the diagonal.
 func (s *spec) side() int { return min(mostTile, s.Rows&-s.Rows) }
 
-// most is the most values of a block. Rounding moves the ends of blocks by less than a tile.
+// most bounds the values of a block. Rounding moves its ends by less than a tile.
 func (s *spec) most() int {
 	return min(s.Rows, s.Documents) * min(s.Columns+s.side(), s.Documents)
 }
 
-// block is the part of the matrix that a task computes: its tiles are cut at multiples of side, in
-// rows as in columns, and those above the diagonal are left out. They lie one after the other, from
-// left to right and then down, each row by row.
+// block is the part of the matrix that a task computes. It is divided into tiles at multiples of
+// side, in rows and columns; tiles above the diagonal are left out. Tiles are stored from left to
+// right, then down, and each tile row by row.
 type block struct {
 	side          int
 	rows, columns [2]int
 }
 
-// block returns the block of a task, which must be there.
+// block returns the block of a valid task.
 func (s *spec) block(task int) block {
 	for i := 0; ; i++ {
 		end, blocks := s.strip(i)
@@ -32,8 +32,8 @@ func (s *spec) block(task int) block {
 	}
 }
 
-// cut returns the column with which block b of a strip begins. The last of several blocks has at least
-// Columns/2 columns, and so all of the diagonal's.
+// cut returns the first column of block b of a strip. The last of several blocks has at least
+// Columns/2 columns, so it holds the diagonal.
 func (s *spec) cut(end, b, blocks int) int {
 	if b == blocks {
 		return end
@@ -41,7 +41,7 @@ func (s *spec) cut(end, b, blocks int) int {
 	return b * end / blocks / s.side() * s.side()
 }
 
-// taskOf returns the task in whose block a row and a column up to the row's lie.
+// taskOf returns the task whose block has the given row and column, if column <= row.
 func (s *spec) taskOf(row, column int) (task int) {
 	for i := range row / s.Rows {
 		_, blocks := s.strip(i)
@@ -55,10 +55,10 @@ func (s *spec) taskOf(row, column int) (task int) {
 	return task + b
 }
 
-// below returns the end of the tile in which a row or a column is.
+// below returns the end of the tile that contains row or column i, at most end.
 func (b *block) below(i, end int) int { return min(i/b.side*b.side+b.side, end) }
 
-// values is the number of values of a block.
+// values returns the number of values in a block.
 func (b *block) values() (n int) {
 	for row := b.rows[0]; row < b.rows[1]; row += b.side {
 		end := b.below(row, b.rows[1])
@@ -67,8 +67,7 @@ func (b *block) values() (n int) {
 	return n
 }
 
-// place returns where the value of a row and a column is among the block's, and how far apart the
-// rows of its tile are.
+// place returns the index of a value in the block, and the width of its tile.
 func (b *block) place(row, column int) (at, width int) {
 	top, left := row/b.side*b.side, column/b.side*b.side
 	above := block{b.side, [2]int{b.rows[0], top}, b.columns}
@@ -77,8 +76,8 @@ func (b *block) place(row, column int) (at, width int) {
 	return above.values() + height*(left-b.columns[0]) + (row-top)*width + column - left, width
 }
 
-// each calls do with the parts of a rectangle that lie in different tiles, but for those above the
-// diagonal.
+// each splits a rectangle at the bounds of tiles and calls do for each part, except for parts above
+// the diagonal.
 func (b *block) each(row, rows, column, columns int, do func(row, rows, column, columns int)) {
 	for i := row; i < row+rows; {
 		below := b.below(i, row+rows)

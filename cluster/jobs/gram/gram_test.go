@@ -18,8 +18,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Tiles cover every pair of the half once, and lie in their blocks one after the other; none is larger
-// than what workers make room for.
+// Tiles cover every pair of the half matrix once, in consecutive memory. No tile exceeds the size
+// that workers expect.
 func TestTilesCover(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 25 {
@@ -66,7 +66,7 @@ func TestTilesCover(t *testing.T) {
 	}
 }
 
-// Tiles come to all of their places, in strips of whole rows and of a tile's width.
+// Gather puts tiles in the right places, for strips of whole rows and of a tile's width.
 func TestGather(t *testing.T) {
 	for _, s := range []spec{
 		{"linear", 1, 128, 256}, {"linear", 640, 128, 256}, {"linear", 1500, 256, 512}, {"linear", 1300, 512, 1024},
@@ -93,7 +93,7 @@ func TestGather(t *testing.T) {
 		for at := range s.Documents * s.Documents {
 			want = append(want, job.FloatBytes([]float32{value(at/s.Documents, at%s.Documents)})...)
 		}
-		for _, m := range []int64{0, 2<<20 + 1, 12 << 20} { // beside the program's
+		for _, m := range []int64{0, 2<<20 + 1, 12 << 20} { // in addition to the program's memory
 			memory := m + min(m, 1)*job.ProgramBytes
 			j.Host.Memory, j.Host.Workers = memory, 1+int(memory%2)
 			folder := t.TempDir()
@@ -116,7 +116,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// Whatever a description says, it is refused or stands for blocks that are there.
+// Any description is either refused, or has valid blocks.
 func FuzzSpec(f *testing.F) {
 	f.Add([]byte(`{"kernel":"linear","documents":700,"rows":128,"columns":256}`), 13)
 	f.Fuzz(func(t *testing.T, text []byte, tasks int) {

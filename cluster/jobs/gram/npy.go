@@ -16,16 +16,15 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// A file system takes long pieces in less time than short ones, so the matrix is written in strips of
-// a tile's height: whole rows, or as much of them as stripBytes hold, in pieces of about pieceBytes,
-// between which the end of the context is seen.
+// Long writes are faster, so the matrix is written in strips with the height of a tile, up to
+// stripBytes. Each strip is written in pieces of about pieceBytes; ctx is checked between them.
 const (
 	stripBytes = 128 << 20
 	pieceBytes = 8 << 20
 )
 
-// gatherNPY writes the n x n matrix in NumPy's format. A worker holds a strip, however large the
-// matrix is. A tile is read twice: for its own place, and transposed.
+// gatherNPY writes the n x n matrix in NumPy's format. Each worker holds one strip. A tile is read
+// twice: for its own place, and transposed.
 func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error {
 	if err := j.Host.Fits(nil, 2*s.tileBytes(), "a tile and a part of the matrix"); err != nil {
 		return err
@@ -72,11 +71,11 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 	return f.Commit()
 }
 
-// tileBytes is the size of a whole tile, and of the part of a result that a worker reads at a time.
+// tileBytes returns the size of a tile in bytes, which is also the unit of reading.
 func (s *spec) tileBytes() int64 { return 4 * int64(s.side()) * int64(s.side()) }
 
-// stripWidth returns how many workers the host's memory has room for, and how many columns a strip has: what fits
-// into stripBytes and, of all workers, into half of that memory, but a tile at least.
+// stripWidth returns the number of workers that fit into memory, and the columns of a strip: at
+// least a tile, at most stripBytes, and at most half the memory over all workers.
 func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	workers, room := h.Workers, int64(stripBytes)
 	if h.Memory > 0 {
@@ -86,27 +85,27 @@ func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	return workers, max(int(room/s.tileBytes()), 1) * s.side()
 }
 
-// strip is a worker's part of the matrix: rows of one tile's height, some tiles wide.
+// strip is the part of the matrix held by a worker: the height of a tile, several tiles wide.
 type strip struct {
 	*spec
 	job           *job.Job
 	store         *store.Store
 	rows, columns [2]int
 	values        []float32
-	part          []byte // of a result
+	part          []byte // buffer for a part of a result
 
-	view *store.View // of the task whose result was read last
+	view *store.View // of the task in task
 	task int
 }
 
-// fill reads the tiles of a strip: those right of the diagonal are the transposes of others.
+// fill reads the tiles of a strip. Tiles right of the diagonal are transposed.
 func (p *strip) fill(ctx context.Context) error {
 	height, width := p.rows[1]-p.rows[0], p.columns[1]-p.columns[0]
 	if len(p.values) < height*width {
 		p.values = tiles.Make(height * width)
 		p.part = make([]byte, 4*p.side()*p.side())
 	}
-	transpose := asm.Best().Transpose // moves values, and so has the same bits on every machine
+	transpose := asm.Best().Transpose // moves values, so that the bits are the same on every computer
 	for column := p.columns[0]; column < p.columns[1]; column += p.side() {
 		dst, columns := p.values[column-p.columns[0]:], min(p.side(), p.columns[1]-column)
 		if column > p.rows[0] {
@@ -128,7 +127,7 @@ func (p *strip) fill(ctx context.Context) error {
 	return nil
 }
 
-// tile returns the tile that begins with a row and a column, until the next call.
+// tile returns the tile that begins at row and column. It is valid until the next call.
 func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (values []float32, err error) {
 	task := p.taskOf(row, column)
 	b := p.block(task)
@@ -152,10 +151,10 @@ func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (value
 	return job.Floats(part), nil
 }
 
-// write writes the strip to its place in a matrix that begins at a place of the file.
+// write writes the strip to the file; begin is the offset of the matrix.
 func (p *strip) write(ctx context.Context, f *atomicfile.File, begin int64) error {
 	n, width := p.Documents, p.columns[1]-p.columns[0]
-	rows := 1 // in a piece; those that aren't whole don't follow one another in the file
+	rows := 1 // partial rows aren't adjacent in the file
 	if width == n {
 		rows = max(pieceBytes/4/n, 1)
 	}
@@ -172,7 +171,7 @@ func (p *strip) write(ctx context.Context, f *atomicfile.File, begin int64) erro
 	return nil
 }
 
-// close closes what is open.
+// close closes the view.
 func (p *strip) close() error {
 	v := p.view
 	if p.view = nil; v == nil {

@@ -1,5 +1,4 @@
-// Package jobtest runs jobs in tests: it plans, works and gathers in one process, and runs gram to
-// compare with.
+// Package jobtest runs jobs in tests, in one process, and runs gram for comparison.
 package jobtest
 
 import (
@@ -24,8 +23,8 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// Run plans a job on the documents of a source, with flags of its kind, has two hosts do its tasks in no
-// order, and returns the job, the bytes that gather writes to a file or folder of the name, and its error.
+// Run plans a job on the documents of source, does its tasks on two hosts in no particular order,
+// and gathers to a file called name. It returns the job, the output and the error of gather.
 func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.Job, []byte, error) {
 	t.Helper()
 	return RunOn(t, asm.Best().ISA, k, source, name, flags...)
@@ -103,7 +102,7 @@ func RunOn(
 	return j, read(t, path), nil
 }
 
-// Refused checks that a kind refuses flags, separated by blanks, with an error that has a text.
+// Refused checks that planning with each set of flags fails with an error that contains a text.
 func Refused(t testing.TB, k job.Kind, source, name string, says map[string]string) {
 	t.Helper()
 	for flags, want := range says {
@@ -114,7 +113,7 @@ func Refused(t testing.TB, k job.Kind, source, name string, says map[string]stri
 	}
 }
 
-// Other returns what Open and Gather say of a job whose description was changed, neither of which may take it.
+// Other changes a job's description, and returns the errors of Open and Gather, which must fail.
 func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)) (opened, gathered error) {
 	t.Helper()
 	d := j.Description
@@ -133,8 +132,8 @@ func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)
 	return opened, gathered
 }
 
-// OtherHalf checks that a kind refuses a job whose description has other tasks or documents. Its tasks are blocks of
-// half of all pairs, its file is a .tsv.
+// OtherHalf checks that a kind refuses a job with other numbers of tasks or documents. The kind's
+// tasks must be the blocks of package blocks, and its output a .tsv file.
 func OtherHalf(t testing.TB, k job.Kind, file string) {
 	t.Helper()
 	j, _, err := Run(t, k, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", file, "-block", "40")
@@ -158,14 +157,14 @@ func OtherHalf(t testing.TB, k job.Kind, file string) {
 	}
 }
 
-// To returns the error of Gather in a form.
+// To returns the error of Gather for an output format.
 func To(t testing.TB, k job.Kind, j *job.Job, form string) error {
 	t.Helper()
 	out := &job.Output{Path: filepath.Join(t.TempDir(), "out"), To: form, Say: t.Logf, Progress: func(int64, int64) {}}
 	return k.Gather(t.Context(), j, out)
 }
 
-// read returns the bytes of a file, of a folder those of all its files with their names.
+// read returns the contents of a file, or of all files in a folder with their names.
 func read(t testing.TB, path string) (b []byte) {
 	t.Helper()
 	if entries, err := os.ReadDir(path); err == nil {
@@ -181,9 +180,9 @@ func read(t testing.TB, path string) (b []byte) {
 	return b
 }
 
-var folder string // of the program; "" where none was built
+var folder string // folder of the built program; empty if it wasn't built
 
-// Main runs the tests of a package and removes what Grambench has built.
+// Main runs the tests of a package and removes the built program.
 func Main(m *testing.M) {
 	code := m.Run()
 	if folder != "" {
@@ -192,7 +191,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// built returns the path of gram, built of the engine's module that this module stands on.
+// built returns the path of gram, built from the engine's module.
 var built = sync.OnceValues(func() (string, error) {
 	module, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/gramengine/gram").Output()
 	if err != nil {
@@ -210,8 +209,8 @@ var built = sync.OnceValues(func() (string, error) {
 	return program, nil
 })
 
-// Grambench runs the engine's command, which it builds once, with -o and a file of the name where that
-// isn't empty, and returns the file's bytes, else what the command prints.
+// Grambench runs gram, which it builds once. If name isn't empty, it adds -o and returns the file's
+// contents, otherwise the command's output.
 func Grambench(t testing.TB, name string, args ...string) []byte {
 	t.Helper()
 	program, err := built()

@@ -27,25 +27,25 @@ import (
 
 func TestMain(m *testing.M) { jobtest.Main(m) }
 
-// source has three blocks of documents, the last one short.
+// source has three blocks of documents; the last block is short.
 const source = "synthetic:docs=1300,terms=900,length=40,classes=4,seed=5"
 
-// driven is a store with documents.
+// driven is a store, with the state of a test driver.
 type driven struct {
 	t      *testing.T
 	folder string
 	path   string
-	done   map[string]int // states of tasks
-	jobs   []string       // in the order of the passes
+	done   map[string]int // number of tasks by final state
+	jobs   []string       // digests in the order of the passes
 	before func(pass int) error
-	after  func(j *job.Job) // has been done
+	after  func(j *job.Job) // called after each job
 }
 
 func newDriven(t *testing.T) *driven {
 	return &driven{t: t, folder: t.TempDir(), path: filepath.Join(t.TempDir(), "a.model"), done: map[string]int{}}
 }
 
-// drive drives with flags; two hosts share the tasks of each pass, the last task first.
+// drive runs the driver. Two hosts share the tasks of each pass, last task first.
 func (d *driven) drive(ctx context.Context, source string, flags ...string) error {
 	s, err := store.Create(ctx, d.folder)
 	if err != nil {
@@ -108,7 +108,7 @@ func (d *driven) model() []byte {
 	return b
 }
 
-// Passes that are taken in tasks make the file that gram train writes.
+// Training as jobs writes the same file as gram train.
 func TestLikeGrambench(t *testing.T) {
 	for _, c := range []struct {
 		tasks  string
@@ -147,8 +147,8 @@ func TestLikeGrambench(t *testing.T) {
 	}
 }
 
-// A driver that ends at any pass leaves no model; one that starts again does no task twice, and makes
-// the same one. A result that rots is done again.
+// A driver that is killed before any pass leaves no model. A restarted driver repeats no task and
+// writes the same model. Damaged results are computed again.
 func TestStartedAgain(t *testing.T) {
 	flags := []string{"-landmarks", "60", "-loss", "logistic", "-tasks", "2"}
 	whole := newDriven(t)
@@ -177,7 +177,7 @@ func TestStartedAgain(t *testing.T) {
 		t.Errorf("%d tasks done, expected %d, each once", d.done[work.Done], 2*len(whole.jobs))
 	}
 
-	// Results that rot before a pass begins, and between its tasks and the reading of their results.
+	// rot damages a result
 	rot := func(job string) {
 		objects, err := filepath.Glob(filepath.Join(d.folder, "results", job, "*.a0"))
 		if err != nil || len(objects) != 2 {
@@ -201,7 +201,7 @@ func TestStartedAgain(t *testing.T) {
 	}
 }
 
-// What no job or result of a pass can be is refused.
+// Damaged jobs, requests and results are refused.
 func TestDamaged(t *testing.T) {
 	d := newDriven(t)
 	musttest.Do(t, d.drive(t.Context(), source, "-landmarks", "20", "-passes", "1"))
@@ -229,7 +229,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// Flags that make no sense are refused, before any pass.
+// Invalid flags are refused before any pass.
 func TestRefused(t *testing.T) {
 	for _, flags := range [][]string{
 		{"-tasks", "0"}, {"-c", "-1"}, {"-landmarks", "0"}, {"-loss", "x"}, {"-scheme", "x"},
@@ -244,7 +244,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Any bytes are sums that are written as the same again, or an error.
+// Any bytes are either refused, or decoded to sums that encode to the same bytes.
 func FuzzDecode(f *testing.F) {
 	q := &landmark.Request{Rows: 600, Landmarks: []int{4, 2}, Classes: []int{0}, At: []float64{1, 2}}
 	a := encode(&landmark.Sums{Products: []float64{0.1, math.Inf(1)}, Parts: []landmark.Part{
@@ -273,7 +273,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Any text is a request that is written as the same again, or an error.
+// Any text is either refused, or parsed to a request that encodes to the same text.
 func FuzzParse(f *testing.F) {
 	f.Add(`{"rows":3,"landmarks":[1,0],"classes":[0],"at":[0.1,-0],"step":[1,2],"of":[0]}`)
 	f.Add(`{"rows":-1}`)

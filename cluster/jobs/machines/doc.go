@@ -1,3 +1,3 @@
-// Package machines has what the kinds of job share that train support vector machines: flags, settings
-// as a description has them, and the documents made ready.
+// Package machines holds code shared by kinds of job that train support vector machines: flags,
+// settings in a description, and preparing documents.
 package machines

@@ -12,7 +12,7 @@ import (
 // Settings are a type of support vector machine and its parameters, in the form of a description.
 type Settings struct {
 	Type       string              `json:"type"`
-	Parameters map[string][]string `json:"parameters"` // JSON sorts them by name
+	Parameters map[string][]string `json:"parameters"` // JSON sorts keys
 	Seed       uint64              `json:"seed"`
 }
 

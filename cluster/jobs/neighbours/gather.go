@@ -14,8 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// gather reads each block twice, and holds the lists of a range of documents from all blocks at a
-// time.
+// gather reads each block twice. It holds the lists of one range of documents at a time.
 func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.To != "" && out.To != "tsv" {
 		return fmt.Errorf("-to %s, expected tsv", out.To)
@@ -29,7 +28,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if err != nil {
 		return err
 	}
-	// For a range, the lists of all blocks and the merged lists.
+	// lists from all blocks, and merged lists, of one range
 	block, n := int64(min(o.Block, o.Rows)), int64(o.Rows)
 	if err := j.Host.Fits(c, o.engine.Info().Bytes+(n+2*block)*(48+16*int64(min(o.K, o.Block))),
 		"an engine and the lists of %d documents", block); err != nil {
@@ -57,7 +56,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	})
 }
 
-// merge returns the neighbours of a range of documents.
+// merge returns the neighbours of the documents in range i.
 func (o *opened) merge(ctx context.Context, j *job.Job, i int) (*engine.Neighbours, error) {
 	var parts [][][]engine.Neighbour
 	var b []byte

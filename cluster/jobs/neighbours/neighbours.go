@@ -1,5 +1,5 @@
-// Package neighbours is the kind of job that finds the exact nearest neighbours of each document: a task is a
-// block of the matrix and finds the nearest of its rows among its columns and the other way round.
+// Package neighbours is the kind of job that finds the exact nearest neighbours of each document. A
+// task finds neighbours in one block of the matrix, for its rows and its columns.
 package neighbours
 
 import (
@@ -36,14 +36,14 @@ Example:
   gramcluster gather -store run -o near.tsv`,
 }
 
-// spec is what a description says.
+// spec is the description of the job.
 type spec struct {
 	Kernel string `json:"kernel"`
 	blocks.Half
 	K int `json:"k"`
 
-	// The key was "min" in programs that decided pairs at the bound by float32: they refuse this name, and
-	// this program theirs, so that a job's blocks are of one kind.
+	// The key differs from "min" of older programs, which compared with the bound in float32, so
+	// that old and new programs refuse each other's jobs.
 	Min *float64 `json:"least,omitempty"`
 }
 
@@ -63,7 +63,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Reading implements job.Reader: without the words of one document, different ones would be the same.
+// Reading implements job.Reader. MinDF is 1, because rare words tell documents apart.
 func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
@@ -91,7 +91,7 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	return s, s.Tasks(), s.validate()
 }
 
-// validate checks what a description says.
+// validate checks the description.
 func (s *spec) validate() error {
 	if s.K < 1 {
 		return fmt.Errorf("-k %d, expected at least 1", s.K)
@@ -99,7 +99,7 @@ func (s *spec) validate() error {
 	return s.Validate()
 }
 
-// lengths returns how many lists a task's result has: of rows, and of columns.
+// lengths returns the number of lists in a task's result, of rows and of columns.
 func (s *spec) lengths(task int) (rows, columns int) {
 	i, j := blocks.Place(task)
 	a, b := s.Span(i), s.Span(j)

@@ -15,14 +15,14 @@ import (
 
 func TestMain(m *testing.M) { jobtest.Main(m) }
 
-// Blocks, merged, are the lines that gram neighbours writes: of documents of numbers and of a
-// folder of files, with equal values, least ones, and kernels that don't fall with c.
+// Merged blocks are the same lines as from gram neighbours: for vectors and a folder of files, with
+// ties, -min, and kernels that don't decrease in c.
 func TestLikeGrambench(t *testing.T) {
 	folder := t.TempDir()
 	for i := range 40 {
 		class := filepath.Join(folder, fmt.Sprint("class", i%2))
 		musttest.Do(t, os.MkdirAll(class, 0o755))
-		// The last word is this file's alone, and counts here.
+		// the last word occurs only here, and counts
 		text := fmt.Sprintf("some words of text %d and word%c among them %[2]ca%[3]c", i/3, 'a'+rune(i%7), 'a'+rune(i/7))
 		musttest.Do(t, os.WriteFile(filepath.Join(class, fmt.Sprintf("%d.txt", i)), []byte(text), 0o644))
 	}
@@ -69,7 +69,7 @@ func TestRefused(t *testing.T) {
 
 func TestOther(t *testing.T) { jobtest.OtherHalf(t, Kind, "near.tsv") }
 
-// Results that hold something else than their lists are refused.
+// Results with wrong lists are refused.
 func TestDecode(t *testing.T) {
 	lists := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}}
 	b := encode(lists)
@@ -85,7 +85,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Any bytes are lists that are written as the same bytes again, or an error.
+// Any bytes are either refused, or decoded to lists that encode to the same bytes.
 func FuzzDecode(f *testing.F) {
 	rows := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}, {{Document: 1, Value: -1}}}
 	columns := [][]engine.Neighbour{{{Document: 9, Value: 1}}}

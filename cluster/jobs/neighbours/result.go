@@ -8,10 +8,10 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// A result is the lists of a block's rows, then of its columns: of each the number of neighbours, then
-// their documents and values, 32 bits each, little-endian.
+// A result holds the lists of a block's rows, then of its columns. A list is the number of
+// neighbours, then their documents and values, 32 bits each, little-endian.
 
-// encode writes lists.
+// encode encodes lists.
 func encode(lists [][]engine.Neighbour) []byte {
 	n := 4 * len(lists)
 	for _, list := range lists {
@@ -28,8 +28,8 @@ func encode(lists [][]engine.Neighbour) []byte {
 	return b
 }
 
-// decode reads so many lists of rows and of columns, those that are wanted, which are all of b. A list
-// has at most k neighbours.
+// decode decodes the lists of rows or, if wantColumns is set, of columns. b must hold exactly rows
+// + columns lists of up to k neighbours.
 func decode(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighbour, error) {
 	lists := make([][]engine.Neighbour, 0, max(rows, columns))
 	for at := range rows + columns {

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { jobtest.Main(m) }
 
-// rows returns the points of a report in one form: the keys sorted, without seconds.
+// rows returns the points of a report in canonical form: with sorted keys, without seconds.
 func rows(t *testing.T, report []byte) string {
 	t.Helper()
 	var r struct {
@@ -29,14 +29,14 @@ func rows(t *testing.T, report []byte) string {
 	for _, row := range r.Rows {
 		delete(row, "seconds") // only grid writes them
 	}
-	b, err := json.Marshal(r.Rows) // numbers keep their text
+	b, err := json.Marshal(r.Rows) // numbers keep their digits
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(b)
 }
 
-// A search in tasks has the points that gram grid -json prints, number for number, without errors.
+// A search as a job has the same points as gram grid -json, number for number.
 func TestLikeGrambench(t *testing.T) {
 	const source = "synthetic:docs=300,terms=900,length=40,classes=4,seed=5"
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestLikeGrambench(t *testing.T) {
 	}
 }
 
-// Lists that make no sense are refused when the job is planned.
+// Invalid lists are refused when the job is planned.
 func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "scores.json", map[string]string{
 		"-folds 1":                  "-folds 1, expected from 2 to 60",
@@ -91,7 +91,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// A job whose description has another number of tasks is of another program, or damaged.
+// A job with an unexpected number of tasks is from another program, or damaged.
 func TestOtherTasks(t *testing.T) {
 	const source = "synthetic:docs=60,terms=90,length=20,classes=3,seed=5"
 	j, _, err := jobtest.Run(t, Kind, source, "scores.json", "-folds", "2")
@@ -109,7 +109,7 @@ func TestOtherTasks(t *testing.T) {
 	}
 }
 
-// Any bytes are an outcome that is written as the same again, or an error.
+// Any bytes are either refused, or decoded to an outcome that encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
 	found := &svm.TaskOutcome{Sorted: true, Fits: [][]*svm.FoldOutcome{{
 		{Class: []int{1, 0}, Decisions: [][]float64{{0.1, -1e-300}, {1.0 / 3, 0}}, Missing: []int{2},

@@ -8,25 +8,25 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// result is what a task leaves: some machines of a classifier. JSON passes their numbers on without
-// loss.
+// result is the result of a task: some of a classifier's decision functions. JSON preserves their
+// numbers.
 type result struct {
 	Scheme      solver.Scheme       `json:"scheme"`
 	Classes     int                 `json:"classes"`
-	Of          int                 `json:"of"` // machines that the classifier has
+	Of          int                 `json:"of"` // number of decision functions in the classifier
 	Machines    []numbered          `json:"machines"`
 	Thresholds  *solver.Thresholds  `json:"thresholds,omitempty"`
 	Temperature *solver.Temperature `json:"temperature,omitempty"`
 	AtLeastOne  bool                `json:"at_least_one,omitempty"`
 }
 
-// numbered is a machine and its number.
+// numbered is a decision function with its index.
 type numbered struct {
 	Number  int             `json:"number"`
 	Machine *solver.Machine `json:"machine"`
 }
 
-// encode writes the machines of a classifier that are there.
+// encode encodes the decision functions that c has.
 func encode(c *solver.Classifier) ([]byte, error) {
 	r := result{Scheme: c.Scheme, Classes: c.Classes, Of: len(c.Machines), Thresholds: c.Thresholds,
 		Temperature: c.Temperature, AtLeastOne: c.AtLeastOne}
@@ -38,8 +38,8 @@ func encode(c *solver.Classifier) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// decode reads what encode has written, of a classifier of so many machines. Whoever puts machines
-// together checks them.
+// decode decodes a result for a classifier with of decision functions. The caller checks them when
+// it merges results.
 func decode(b []byte, of int) (*solver.Classifier, error) {
 	var r result
 	if err := job.Decode(b, &r); err != nil {

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { jobtest.Main(m) }
 
-// Machines that are trained in tasks make the file that gram train writes.
+// Training as a job writes the same file as gram train.
 func TestLikeGrambench(t *testing.T) {
 	const source = "synthetic:docs=400,terms=900,length=40,classes=5,seed=5"
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestLikeGrambench(t *testing.T) {
 	}
 }
 
-// Flags that make no sense are refused when the job is planned.
+// Invalid flags are refused when the job is planned.
 func TestRefused(t *testing.T) {
 	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model", map[string]string{
 		"-tasks 0":                         "-tasks 0, expected at least 1",
@@ -68,7 +68,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// A job whose description has another number of tasks is of another program, or damaged.
+// A job with an unexpected number of tasks is from another program, or damaged.
 func TestOtherTasks(t *testing.T) {
 	j, _, err := jobtest.Run(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestOtherTasks(t *testing.T) {
 	}
 }
 
-// Results that hold something else than machines of the classifier are refused.
+// Results that don't hold decision functions of the classifier are refused.
 func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"of":2,"more":1}`: `unknown field "more"`,
@@ -102,7 +102,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Any bytes are a classifier that is written as the same again, or an error.
+// Any bytes are either refused, or decoded to a classifier that encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
 	c := &solver.Classifier{Scheme: solver.OneVsRest, Classes: 3, AtLeastOne: true, Machines: []*solver.Machine{
 		nil, {Support: []int{1, 7}, Coef: []float64{0.1, math.SmallestNonzeroFloat64}, Rho: math.Copysign(0, -1),

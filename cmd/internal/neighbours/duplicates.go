@@ -400,7 +400,7 @@ func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, doc
 		if r.Pairs++; c == 0 {
 			r.Same++
 		}
-		if len(found) == cap(found) { // append will copy the list to one of up to twice its length
+		if len(found) == cap(found) { // append may double the memory of found
 			if err := d.Fits("the list of pairs within "+report.Float(d.within), need+72*int64(len(found))); err != nil {
 				return err
 			}
