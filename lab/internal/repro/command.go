@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// command is a run of the command repro.
+// command holds the flags of a run of gramlab repro.
 type command struct {
 	backend.Compute
 	f           *cli.Flags
@@ -27,7 +27,7 @@ type command struct {
 	seed        uint64
 }
 
-// Command returns the command repro.
+// Command returns the command gramlab repro.
 func Command(experiments ...Experiment) *cli.Command {
 	return &cli.Command{
 		Name:    "repro",
@@ -52,7 +52,7 @@ func Command(experiments ...Experiment) *cli.Command {
 	}
 }
 
-// choose takes the name of the experiment from the front of the arguments.
+// choose takes the experiment's name from the front of the arguments.
 func (c *command) choose(args []string) ([]string, error) {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 		return args, nil
@@ -95,7 +95,7 @@ func (c *command) list() string {
 	return b.String()
 }
 
-// check sets the settings.
+// check applies the settings.
 func (c *command) check() error {
 	if c.chosen == nil && c.f.NFlag() > 0 {
 		return cli.Usagef("flags without the NAME of an experiment before them")
@@ -112,7 +112,7 @@ func (c *command) check() error {
 	return nil
 }
 
-// run runs the experiment. Complete tables are printed even if it fails.
+// run runs the experiment. It prints complete tables even if the experiment fails.
 func (c *command) run(ctx context.Context, e *cli.Env) error {
 	if c.chosen == nil {
 		_, err := fmt.Fprint(e.Stdout, c.list())
@@ -150,7 +150,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	return err
 }
 
-// device loads documents to the GPU if it computes them.
+// device creates the GPU device, if a GPU is used, and loads the documents.
 func (c *command) device(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 	if c.Job(x.Rows()) != backend.CUDA {
 		return nil, nil

@@ -18,15 +18,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Source is a corpus below the folder of data.
+// Source is a corpus in the data folder.
 type Source struct {
-	Name   string // its folder
+	Name   string // name of its folder
 	Files  []string
 	Format corpus.Format
-	Form   string // content of the files
+	Form   string // description of its files
 }
 
-// The corpora that experiments read.
+// The corpora of the experiments.
 var (
 	WebKB = Source{"webkb", []string{"all.tsv.gz"}, corpus.FormatTSV, "a line class|university<TAB>text for each page " +
 		"of the 4 Universities data set (CMU)"}
@@ -48,7 +48,7 @@ func Files(data string) (paths []string) {
 	return paths
 }
 
-// Require returns an error unless the files of a corpus are there.
+// Require returns an error if a file of the corpus is missing.
 func (r *Run) Require(s Source) error {
 	if r.Data == "" {
 		return cli.Usagef("-data DIR is missing, expected a folder with %s", s.Name)
@@ -69,17 +69,17 @@ func (r *Run) Read(ctx context.Context, s Source, file string, opt corpus.Option
 	stage := "reading " + s.Name + "/" + file
 	opt.Workers, opt.Format = r.Threads(), s.Format
 	opt.Progress = func(p corpus.Progress) { r.Progress(stage, p.Done, p.Total) }
-	opt.MemoryBytes = r.MemoryBytes / 2 // the rest of the experiment needs as much
+	opt.MemoryBytes = r.MemoryBytes / 2 // the rest of the experiment needs the other half
 	return corpus.Read(ctx, filepath.Join(r.Data, s.Name, file), opt)
 }
 
-// readText reads the terms of a file that at least minDF documents have.
+// readText reads a file, without terms in fewer than minDF documents.
 func (r *Run) readText(ctx context.Context, s Source, file int, t Terms, minDF int) (*corpus.Corpus, error) {
 	return r.Read(ctx, s, s.Files[file], corpus.Options{MinDF: minDF, Tokenizer: corpus.Tokenizer{Digits: t.Digits}})
 }
 
 // ReadWebKB reads WebKB. Classes are the parts of labels before the bar; universities are the parts
-// behind it.
+// after it.
 func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, universities []string, err error) {
 	if t.Stop == Rainbow {
 		t.Stop = NoWords
@@ -118,7 +118,7 @@ func (r *Run) ReadReuters(ctx context.Context, t Terms) (c *corpus.Corpus, n int
 	return t.Apply(Concat(train, test)), train.Documents.Rows(), nil
 }
 
-// ReadNewsgroups reads both sets of 20 Newsgroups with the terms of the training set.
+// ReadNewsgroups reads both sets of 20 Newsgroups, with the training set's terms.
 func (r *Run) ReadNewsgroups(ctx context.Context, t Terms) (train, test *corpus.Corpus, err error) {
 	if train, err = r.readText(ctx, Newsgroups, 0, t, t.MinDF); err != nil {
 		return nil, nil, err
@@ -143,8 +143,8 @@ func Hash(name string) uint64 {
 	return h.Sum64()
 }
 
-// Split returns the positive documents and the others, each in random order. The same seed and name
-// give the same order on every platform.
+// Split returns the positive documents and the others, each in random order. Equal seeds and names
+// give equal orders on every platform.
 func Split(seed uint64, name string, docs []int, positive []bool) (own, others []int) {
 	for i, d := range docs {
 		if positive[i] {

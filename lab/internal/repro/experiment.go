@@ -2,7 +2,7 @@ package repro
 
 import "context"
 
-// Experiment describes the experiment of a paper.
+// Experiment describes an experiment of a paper.
 type Experiment struct {
 	Name  string
 	Paper string // authors, title, year and sections
@@ -10,13 +10,13 @@ type Experiment struct {
 	Time  string // duration with the default settings
 	Help  string // what it measures, in a few lines
 
-	// New returns the settings with their defaults: a pointer to a struct that package params sets.
+	// New returns the default settings: a pointer to a struct for package params.
 	New func() Settings
 }
 
 // Settings are the settings of an experiment.
 type Settings interface {
-	// Run runs the experiment. If it returns a report together with an error, the report holds the
+	// Run runs the experiment. If it returns both a report and an error, the report contains the
 	// complete tables. A setting out of range is a usage error.
 	Run(ctx context.Context, r *Run) (*Report, error)
 }

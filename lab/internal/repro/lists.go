@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// List is a setting with different positive numbers in increasing order.
+// List is a setting of distinct positive numbers in ascending order.
 type List[T int | float64] []T
 
 // Numbers and Ints are lists.
@@ -55,8 +55,8 @@ func (l *Words) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Of returns the words of the setting name in the order of all, or a usage error if a word isn't in
-// all.
+// Of returns the words of the setting called name, in the order of all, or a usage error if a word
+// isn't in all.
 func (l Words) Of(name string, all ...string) (chosen Words, err error) {
 	for _, word := range l {
 		if !slices.Contains(all, word) {
@@ -69,7 +69,7 @@ func (l Words) Of(name string, all ...string) (chosen Words, err error) {
 // Has reports whether a word is in the list.
 func (l Words) Has(word string) bool { return slices.Contains(l, word) }
 
-// OneOf returns a usage error unless a setting has one of some values.
+// OneOf returns a usage error unless value is one of all.
 func OneOf(name, value string, all ...string) error {
 	_, err := Words{value}.Of(name, all...)
 	return err

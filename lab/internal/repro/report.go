@@ -29,7 +29,7 @@ type Report struct {
 	PeakBytes   int64   `json:"peak_bytes"`
 }
 
-// Setting is a setting or a property of the data, in words.
+// Setting is a setting or a property of the data, as text.
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -47,9 +47,9 @@ func (r *Report) Note(format string, args ...any) {
 
 // Table is a table of a paper with measured figures.
 type Table struct {
-	Key     string     `json:"key"` // part of the file's name, such as "1"
+	Key     string     `json:"key"` // part of the file name, such as "1"
 	Title   string     `json:"title"`
-	Columns []string   `json:"columns"` // a title that begins with '>' aligns the column to the right
+	Columns []string   `json:"columns"` // a title that begins with '>' right-aligns the column
 	Rows    [][]string `json:"rows"`    // each as long as Columns
 }
 
@@ -63,7 +63,7 @@ func (r *Report) NewTable(key, title string, columns ...string) *Table {
 // Add appends a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Fixed returns a number with fixed digits; NaN is empty.
+// Fixed formats a number with a fixed number of decimals; NaN gives "".
 func Fixed(v float64, digits int) string {
 	if math.IsNaN(v) {
 		return ""
@@ -71,7 +71,7 @@ func Fixed(v float64, digits int) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// Text returns the mean and the standard deviation with fixed digits.
+// Text formats the mean and the standard deviation with a fixed number of decimals.
 func (m Measured) Text(digits int) string {
 	text := Fixed(m.Mean, digits)
 	if !math.IsNaN(m.SD) {
@@ -80,7 +80,7 @@ func (m Measured) Text(digits int) string {
 	return text
 }
 
-// Probability returns the p value of a test.
+// Probability formats a p value.
 func Probability(p float64) string {
 	if p < 0.001 {
 		return "<0.001"
@@ -88,7 +88,7 @@ func Probability(p float64) string {
 	return Fixed(p, 3)
 }
 
-// WriteTSV writes the titles of the columns and the rows, separated by tabs.
+// WriteTSV writes column titles and rows, separated by tabs.
 func (t *Table) WriteTSV(w io.Writer) error {
 	titles := strings.ReplaceAll("\t"+strings.Join(t.Columns, "\t"), "\t>", "\t")
 	lines := []string{strings.TrimPrefix(titles, "\t")}
@@ -99,7 +99,7 @@ func (t *Table) WriteTSV(w io.Writer) error {
 	return err
 }
 
-// Save writes each table to a file EXPERIMENT-KEY.tsv of a folder.
+// Save writes each table to a file EXPERIMENT-KEY.tsv in a folder.
 func (r *Report) Save(folder string) error {
 	for _, t := range r.Tables {
 		if _, err := matrixio.Make(filepath.Join(folder, r.Experiment+"-"+t.Key+".tsv"), t.WriteTSV); err != nil {
@@ -146,7 +146,7 @@ type Curve struct {
 	Crosses bool      // draw crosses without a line
 }
 
-// Draw appends a chart of curves that have points.
+// Draw appends a chart of the curves that have points.
 func (r *Report) Draw(title, x, y string, curves ...Curve) {
 	c := chart.New(title, x, y)
 	for i, curve := range curves {

@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Tables are printed without empty columns and saved with all columns. A chart has each curve and
-// its bars.
+// Printed tables omit empty columns, saved ones don't. A chart contains each curve and its error
+// bars.
 func TestReport(t *testing.T) {
 	r := &Report{Experiment: "e", Paper: "Paper"}
 	table := r.NewTable("1", "Table 1", "class", ">error", ">printed", ">p")

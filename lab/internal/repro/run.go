@@ -17,13 +17,13 @@ type Run struct {
 	Data        string // folder of corpora, one sub-folder each
 	Workers     int    // number of goroutines; 0 for the number of CPUs
 	ISA         string // instruction set; empty for the best
-	MemoryBytes int64  // memory bound; 0 for none
-	Seed        uint64 // seed of every random choice
+	MemoryBytes int64  // memory limit; 0 for none
+	Seed        uint64 // seed for all random choices
 
-	// Device makes the device that computes instead of the CPU, see engine.Options; may be nil.
+	// Device creates the device that computes instead of the CPU, see engine.Options; may be nil.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	Tell func(stage string, done, total int64) // reports progress, from any goroutine; may be nil
+	Tell func(stage string, done, total int64) // progress callback, called from any goroutine; may be nil
 	Warn func(message string)                  // may be nil
 }
 
@@ -35,7 +35,7 @@ func (r *Run) Threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Kernels returns the innermost loops of the instruction set.
+// Kernels returns the assembly routines of the instruction set.
 func (r *Run) Kernels() (*asm.Kernels, error) {
 	if r.ISA == "" {
 		return asm.Best(), nil
@@ -43,25 +43,25 @@ func (r *Run) Kernels() (*asm.Kernels, error) {
 	return asm.For(asm.ISA(r.ISA))
 }
 
-// Progress reports how far a stage is. A total of 0 is unknown.
+// Progress reports the progress of a stage. A total of 0 means unknown.
 func (r *Run) Progress(stage string, done, total int64) {
 	if r.Tell != nil {
 		r.Tell(stage, done, total)
 	}
 }
 
-// Counter returns a function that counts one more step of a stage per call.
+// Counter returns a function that reports one more step of a stage per call.
 func (r *Run) Counter(stage string, total int) func() {
 	var steps atomic.Int64
 	r.Progress(stage, 0, int64(total))
 	return func() { r.Progress(stage, steps.Add(1), int64(total)) }
 }
 
-// programBytes is the memory of a run besides corpora, problems and matrices.
+// programBytes is the memory of a run without corpora, problems and matrices.
 const programBytes = 32 << 20
 
-// Fits returns an error unless matrices of some bytes, engines of documents and the program stay
-// within the memory bound.
+// Fits returns an error unless matrices of this size, engines of the documents and the program fit
+// in the memory limit.
 func (r *Run) Fits(what string, matrices int64, docs ...*sparse.CSR) error {
 	need := matrices + programBytes
 	for _, m := range docs {

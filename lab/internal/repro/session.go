@@ -13,17 +13,17 @@ import (
 // Outcome is the result of a classifier on a test set.
 type Outcome struct {
 	Right   string // '1' for each document that is classified correctly, else '0'
-	Support int    // number of different support vectors
+	Support int    // number of distinct support vectors
 }
 
-// Wrong returns the number of documents that are classified wrongly.
+// Wrong returns the number of misclassified documents.
 func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
 
-// Percent returns the error in percent.
+// Percent returns the error rate in percent.
 func (o *Outcome) Percent() float64 { return 100 * float64(o.Wrong()) / float64(len(o.Right)) }
 
-// Against returns the sign test of two outcomes on the same documents, and on how many documents
-// only the first or only the second is right.
+// Against returns the sign test of two outcomes on the same documents, and the numbers of documents
+// for which only the first or only the second is right.
 func Against(a, b string) (test Test, first, second int) {
 	for i := range a {
 		switch {
@@ -36,8 +36,8 @@ func Against(a, b string) (test Test, first, second int) {
 	return SignTest(first, second), first, second
 }
 
-// Session trains and tests classifiers on one corpus with kernels of one embedding. It computes dot
-// products of training documents once.
+// Session trains and tests classifiers on one corpus with kernels of one embedding. It computes the
+// dot products of training documents only once.
 type Session struct {
 	run    *Run
 	name   string
@@ -46,17 +46,17 @@ type Session struct {
 	report *Report
 
 	problem *svm.Problem // nil before the first test
-	pairs   int64        // dot products that the report counts
+	pairs   int64        // number of dot products, for the report
 }
 
-// NewSession makes a session that trains on the corpus that train returns at the first test. name
-// is shown in progress. held is the memory of the caller in bytes, including the corpus. The
-// session adds to the counts of report.
+// NewSession returns a session that trains on the result of train, which it calls at the first
+// test. name is shown in progress. held is the memory of the caller in bytes, including the corpus.
+// The session adds to the counts of report.
 func (r *Run) NewSession(name string, train func() *corpus.Corpus, held int64, report *Report) *Session {
 	return &Session{run: r, name: name, train: train, held: held + programBytes, report: report}
 }
 
-// Close releases the memory of a device. A nil session may be closed.
+// Close frees device memory. A nil session may be closed.
 func (c *Session) Close() error {
 	if c == nil || c.problem == nil {
 		return nil
@@ -64,7 +64,7 @@ func (c *Session) Close() error {
 	return c.problem.Engine().Close()
 }
 
-// Test trains a classifier and classifies test, which has the vocabulary of the training corpus.
+// Test trains a classifier and tests it on test, which has the vocabulary of the training corpus.
 func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus) (out Outcome, err error) {
 	r := c.run
 	if c.problem == nil {

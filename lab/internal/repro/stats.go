@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Measured is a figure that was measured several times: its mean and standard deviation (with n - 1
-// below; NaN for one value).
+// Measured holds the mean and the standard deviation of repeated measurements (n - 1 in the
+// denominator; NaN for one value).
 type Measured struct {
 	Mean, SD float64
 	N        int
@@ -21,18 +21,18 @@ func Measure(values []float64) Measured {
 	return Measured{mean, sd, len(values)}
 }
 
-// Test is the result of a test of significance of two methods.
+// Test is the result of a significance test of two methods.
 type Test struct {
 	Statistic float64 // t or z; positive if the first method has the larger figure
-	P         float64 // probability of a statistic as far from 0, or further, if there were no difference
+	P         float64 // probability of such a statistic or a larger one, in absolute value, without a difference
 }
 
-// PairedT is the two-sided paired t test of the same n splits, measured with two methods,
+// PairedT is the two-sided paired t test of two methods on the same n splits,
 //
 //	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i],
 //
 // by Student's distribution with n-1 degrees of freedom. If all differences are 0, t is 0 and p is
-// 1; if they are equal otherwise, t is ±Inf and p is 0. Fewer than two pairs give NaN. Source:
+// 1; if all are equal but not 0, t is ±Inf and p is 0. Fewer than two pairs give NaN. Source:
 // Student, Biometrika 6 (1908).
 func PairedT(a, b []float64) Test {
 	d := floats.SubTo(make([]float64, len(a)), a, b)
@@ -50,8 +50,8 @@ func PairedT(a, b []float64) Test {
 	return Test{t, 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.N - 1)}.Survival(math.Abs(t))}
 }
 
-// SignTest is the two-sided micro sign test of two classifiers. On a objects only the first is
-// right, on b only the second,
+// SignTest is the two-sided micro sign test of two classifiers. Only the first is right for a
+// objects, only the second for b,
 //
 //	z = (a - n/2) / √(n/4),  n = a + b,
 //
@@ -62,5 +62,5 @@ func SignTest(a, b int) Test {
 		return Test{0, 1}
 	}
 	z := (float64(a) - n/2) / math.Sqrt(n/4)
-	return Test{z, math.Erfc(math.Abs(z) / math.Sqrt2)} // 1 - erf would be 0 from z = 8.3 on
+	return Test{z, math.Erfc(math.Abs(z) / math.Sqrt2)} // 1 - erf would be 0 for z >= 8.3
 }

@@ -6,8 +6,7 @@ import (
 )
 
 // Student's own data: hours of sleep gained by ten patients with two drugs. R's t.test(paired =
-// TRUE) prints t = -4.0621, p = 0.002833 for them, five digits and four, so half a unit of the last
-// one is what may differ.
+// TRUE) prints t = -4.0621, p = 0.002833. The tolerance is half a unit of the last digit.
 func TestPairedTOfStudentsSleep(t *testing.T) {
 	first := []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
 	second := []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
@@ -45,16 +44,16 @@ func TestPairedTAtTheEdges(t *testing.T) {
 	}
 }
 
-// 60 against 40 is 2 standard deviations from 50; the normal distribution has 0.0455002639 beyond
-// them, by any table.
+// 60 against 40 is 2 standard deviations from 50; the probability beyond them is 0.0455002639 by
+// any table of the normal distribution.
 func TestSignTest(t *testing.T) {
 	got := SignTest(60, 40)
 	if got.Statistic != 2 || !(math.Abs(got.P-0.0455002639) <= 1e-10) {
 		t.Errorf("z = %v, p = %v, expected 2 and 0.0455", got.Statistic, got.P)
 	}
-	// Far out the probability is still more than nothing: of z = 9 it is 2.2571768119076813e-19, by
-	// the series of the complementary error function in 30 digits. Some ulp of erfc, and one of its
-	// argument, which counts z² times.
+	// Far from the mean the probability stays positive: for z = 9 it is 2.2571768119076813e-19, by
+	// the series of the complementary error function in 30 digits. The tolerance is a few ulp of
+	// erfc, plus one ulp of its argument times z².
 	if far := SignTest(81, 0); far.Statistic != 9 || !(math.Abs(far.P/2.2571768119076813e-19-1) <= 1e-13) {
 		t.Errorf("z = %v, p = %v, expected 9 and 2.257e-19", far.Statistic, far.P)
 	}
@@ -66,7 +65,7 @@ func TestSignTest(t *testing.T) {
 	}
 }
 
-// The deviations of 2, 4, 4, 4, 5, 5, 7, 9 from their mean 5 have squares that add to 32.
+// The squared deviations of 2, 4, 4, 4, 5, 5, 7, 9 from their mean 5 add up to 32.
 func TestMeasure(t *testing.T) {
 	got := Measure([]float64{2, 4, 4, 4, 5, 5, 7, 9})
 	if want := math.Sqrt(32.0 / 7); got.Mean != 5 || !(math.Abs(got.SD-want) <= 1e-15*want) || got.N != 8 {

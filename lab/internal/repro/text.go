@@ -10,8 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Terms are the settings that say which terms of a text count. A term is a run of letters in lower
-// case.
+// Terms are settings that select the terms of texts. A term is a run of letters in lower case.
 type Terms struct {
 	Digits bool      `param:"digits" help:"terms may have digits"`
 	MinDF  int       `param:"min-df" min:"1" help:"ignore terms that fewer documents have"`
@@ -21,7 +20,7 @@ type Terms struct {
 // StopWords is a list of words that are ignored.
 type StopWords int
 
-// The lists of stop words. Rainbow is the choice of Zhang, Chen and Lee: SMART, but none in WebKB.
+// The lists of stop words. Rainbow is the choice of Zhang, Chen and Lee: SMART, but none for WebKB.
 const (
 	NoWords StopWords = iota
 	SMART
@@ -32,13 +31,13 @@ const (
 func (s StopWords) String() string { return []string{"none", "smart", "rainbow"}[s] }
 
 // smart is SMART's list of 571 English stop words, one of them twice, as published by Cornell
-// University (ftp.cs.cornell.edu/pub/smart/english.stop). The 47 words with an apostrophe are no
+// University (ftp.cs.cornell.edu/pub/smart/english.stop). The 47 words with an apostrophe are never
 // terms.
 //
 //go:embed smart.txt
 var smart string
 
-// String returns the settings in words.
+// String describes the settings.
 func (t Terms) String() string {
 	parts := []string{"runs of letters, lower-cased"}
 	if t.Digits {
@@ -52,7 +51,7 @@ func (t Terms) String() string {
 	return strings.Join(append(parts, stop[t.Stop]), ", ")
 }
 
-// Apply removes terms from the documents of a corpus. The vocabulary stays as it is.
+// Apply removes terms from the documents of a corpus. It doesn't change the vocabulary.
 func (t Terms) Apply(c *corpus.Corpus) *corpus.Corpus {
 	var stop []string
 	if t.Stop != NoWords {
@@ -69,7 +68,7 @@ func (t Terms) Apply(c *corpus.Corpus) *corpus.Corpus {
 }
 
 // appendRows appends the rows of a matrix to another. column returns the new column of a term, or
-// false to leave it out.
+// false to remove the term.
 func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	for i := range from.Rows() {
 		terms, values := from.Row(i)
@@ -82,8 +81,8 @@ func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	}
 }
 
-// Concat returns the documents of two corpora, with the terms and classes of both. Corpora without
-// a vocabulary, such as images, have the same columns.
+// Concat returns the documents of two corpora, with the union of terms and of classes. Corpora
+// without a vocabulary, such as images, have the same columns.
 func Concat(a, b *corpus.Corpus) *corpus.Corpus {
 	both := slices.Concat(a.Vocabulary, b.Vocabulary)
 	slices.Sort(both)

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// readLines reads a corpus of a few lines.
+// readLines reads a corpus from lines.
 func readLines(t *testing.T, lines ...string) *corpus.Corpus {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.tsv")
@@ -23,7 +23,7 @@ func readLines(t *testing.T, lines ...string) *corpus.Corpus {
 	return c
 }
 
-// words writes documents as class: term count.
+// words formats each document as class: term count.
 func words(c *corpus.Corpus) (out []string) {
 	for i := range c.Documents.Rows() {
 		var parts []string
@@ -57,7 +57,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// SMART's list is the published one.
+// smart is the published list of SMART.
 func TestSMART(t *testing.T) {
 	all := strings.Fields(smart)
 	plain := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return strings.Contains(w, "'") })

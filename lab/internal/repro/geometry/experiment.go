@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// Experiment is chapter 6 of Cho's thesis.
+// Experiment computes the geometry of chapter 6 of Cho's thesis.
 var Experiment = repro.Experiment{
 	Name:  "cho-geometry",
 	Paper: "Cho, Kernel Methods for Deep Learning, PhD thesis, UC San Diego, 2012, Table 6.1",
@@ -35,9 +35,9 @@ type settings struct {
 	D       int           `param:"d" min:"1" help:"dimensions of documents"`
 }
 
-// formulas are Table 6.1 and what else chapter 6 finds: kernel, metric and curvature. The curvature of
-// arc-cosine kernels is corrected: their surface is the cone ds² = dR² + n²/(2n-1) R² dΩ², R² = (2n-1)!!
-// ‖x‖²ⁿ, and a cone of opening κ has the curvature (d-1)(d-2)(1-κ)/(κR²).
+// formulas contains Table 6.1 and other results of chapter 6: kernel, metric and curvature. The
+// curvature of arc-cosine kernels is corrected: their surface is the cone ds² = dR² + κR² dΩ², κ =
+// n²/(2n-1), R² = (2n-1)!! ‖x‖²ⁿ, whose curvature is (d-1)(d-2)(1-κ)/(κR²).
 var formulas = [][]string{
 	{"⟨x,y⟩", "δ", "0"},
 	{"⟨x,y⟩^p", "p‖x‖^(2p-2) (δ + (p-1)xxᵀ/‖x‖²)", "(p-1)(2-d)(d-1) / (p‖x‖^2p)"},

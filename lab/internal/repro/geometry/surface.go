@@ -1,8 +1,8 @@
-// Package geometry computes the metric and the curvature of the surfaces that kernels make of the
-// space of documents, by differences of Eval.
+// Package geometry computes metric and curvature of the surfaces that kernels map documents to, by
+// finite differences of Eval.
 //
-// A kernel k(c, ‖x‖, ‖y‖) maps x to φ(x), and these points have the metric g = ∂²k/∂x∂yᵀ at y = x. It
-// doesn't change with rotations: with u = ln ‖x‖ and Ω the unit sphere of directions, lengths are
+// A kernel k(c, ‖x‖, ‖y‖) maps x to φ(x). The metric of these points is g = ∂²k/∂x∂yᵀ at y = x. It
+// is invariant under rotations: with u = ln ‖x‖ and Ω the unit sphere of directions, lengths are
 //
 //	ds² = G du² + T dΩ² = dρ² + w(ρ)² dΩ²,   dρ = √G du,   w = √T
 //
@@ -22,7 +22,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// point is the geometry of a surface at documents of one norm.
+// point describes the surface at documents of one norm.
 type point struct {
 	across    float64 // A, the squared length of a unit step across x
 	along     float64 // B, the squared length of a unit step along x; 0 if k ignores norms
@@ -31,8 +31,8 @@ type point struct {
 	opening   float64 // w′²: 1 if flat, constant on a cone; 0 if along is 0
 }
 
-// roughError reports a kernel without a metric: squared distances of documents of norm 1 grow with the
-// angle Δ between them as Factor·Δ^Power. A Power just below 2 may be 2 and a logarithm.
+// roughError means that a kernel has no metric: at norm 1 and angle Δ the squared distance is about
+// Factor·Δ^Power. A Power just below 2 can mean 2 with a logarithm.
 type roughError struct {
 	Power  float64
 	Factor float64
@@ -42,14 +42,14 @@ func (e *roughError) Error() string {
 	return fmt.Sprintf("squared distances grow as %.4g Δ^%.4g with the angle Δ, expected Δ²", e.Factor, e.Power)
 }
 
-// tolerance is the largest relative error that derivatives may have. S counts as 0 if it is smaller than
-// that, relative to its terms.
+// tolerance is the maximum relative error of derivatives. S counts as 0 if it is below tolerance
+// relative to its terms.
 const tolerance = 1e-5
 
-// at returns the geometry of k in d dimensions at documents of a norm r > 0. Relative accuracy: 10⁻⁷ of A
-// and B, 10⁻⁵ of w′² and of the terms of S, and a tenth of that where norms are at least ½. It fails if the
-// kernel has no metric (a [roughError]), if a squared length is negative, or if differences don't reach this
-// accuracy, as for arccos of a degree between ½ and 1.
+// at returns the geometry of k in d dimensions at documents of norm r > 0. Relative accuracy: 10⁻⁷
+// for A and B, 10⁻⁵ for w′² and the terms of S, and 10 times better if norms are at least ½. It
+// fails if the kernel has no metric (a [roughError]), if a squared length is negative, or if
+// differences don't reach this accuracy, as for arccos of a degree between ½ and 1.
 func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	if v := k.Eval(0, r, r); math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, fmt.Errorf("geometry: kernel %s is %v at norm %v", k, v, r)
@@ -109,7 +109,7 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	return &point{across, along, (sides*math.Log(across) + math.Log(along)) / 2, curvature, opening}, nil
 }
 
-// drop returns k(0) - k(θ) for documents of norm r at the angle θ: half their squared distance.
+// drop returns k(0) - k(θ) for documents of norm r at angle θ: half their squared distance.
 func drop(k kernel.Kernel, theta, r float64) float64 {
 	half := math.Sin(theta / 2)
 	return k.Eval(0, r, r) - k.Eval(2*half*half, r, r)

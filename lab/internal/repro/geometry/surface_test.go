@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// TestFormulas compares the differences with formulas of Table 6.1, (6.12) and (6.20), with the curvature of
-// arc-cosine kernels corrected.
+// TestFormulas compares finite differences with Table 6.1, (6.12) and (6.20); the curvature of
+// arc-cosine kernels is corrected.
 func TestFormulas(t *testing.T) {
 	double := func(n float64) float64 { // (2n-1)!!
 		v := 1.0
@@ -39,8 +39,8 @@ func TestFormulas(t *testing.T) {
 			check(t, "arccos:n=0,sigma=0.25", r, d, a, a*sigma*sigma/q, math.NaN())
 		}
 	}
-	// Of combinations: values of the exact rules of differentiation, which were checked against differences in 700
-	// bits.
+	// Combinations: values from the exact rules of differentiation, which were checked against
+	// differences in 700 bits.
 	for spec, want := range map[string][3]float64{
 		"compose(rbf:gamma=0.25,arccos:n=2)":           {2, 2, 0},
 		"compose(arccos:n=2,rbf:gamma=0.03125)":        {0.24999999999999994, 0.75, -816408.0000000012},
@@ -77,7 +77,7 @@ func check(t *testing.T, spec string, r, d, across, along, s float64) {
 	}
 }
 
-// A kernel without a derivative has no metric, and the error says how distances grow: (6.18) has 2/π for the degree 0.
+// A kernel without a derivative has no metric. The error has the 2/π of (6.18) for degree 0.
 func TestRough(t *testing.T) {
 	for spec, want := range map[string]roughError{
 		"arccos:n=0":          {1, 2 / math.Pi},

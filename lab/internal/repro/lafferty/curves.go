@@ -9,24 +9,24 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// plan describes what is measured with one kernel.
+// plan describes the measurement of one kernel.
 type plan struct {
 	tasks  []*task
 	splits int       // random splits of each task
-	c      []float64 // increasing
-	folds  int       // of the cross-validation on the training documents
+	c      []float64 // ascending
+	folds  int       // folds of the cross-validation on the training documents
 	seed   uint64
 }
 
-// counts holds the numbers of wrong decisions by task, split, size and C: on the test set, and in
-// the cross-validation.
+// counts holds the numbers of errors by task, split, size and C: on the test set, and in the
+// cross-validation.
 type counts struct {
 	test, folds [][][][]int
 	trainings   int64
 }
 
-// measure trains and tests on all splits, tasks and sizes, in parallel over splits of tasks. It
-// calls done for each.
+// measure trains and tests on all splits, tasks and sizes, in parallel over the splits of all
+// tasks. It calls done after each.
 func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Kernels, done func()) (counts, error) {
 	var out counts
 	for range p.tasks {
@@ -47,17 +47,17 @@ func (p *plan) measure(ctx context.Context, m matrix, workers int, loops *asm.Ke
 	return out, err
 }
 
-// curveWorker measures one split after the other.
+// curveWorker measures one split at a time.
 type curveWorker struct {
 	plan  *plan
 	m     matrix
 	loops *asm.Kernels
 
-	part      []float32 // matrix of training documents
+	part      []float32 // kernel matrix of the training documents
 	trainings int64
 }
 
-// split returns the numbers of wrong decisions for all sizes and C of one split of a task.
+// split returns the numbers of errors for all sizes and C of one split of a task.
 func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
 	s := newSplit(t, w.plan.seed, number)
 	for _, size := range t.sizes {
@@ -88,20 +88,20 @@ func (w *curveWorker) split(ctx context.Context, t *task, number int) (test, fol
 	return test, folds, nil
 }
 
-// trainingSet is a training set: the positive documents fold by fold, then the others.
+// trainingSet is a training set: the positive documents by fold, then the others by fold.
 type trainingSet struct {
 	docs   []int
 	labels []int // 0 for positive, 1 for others
-	parts  []int // folds from 1 on
+	parts  []int // folds, from 1
 }
 
-// trainingSet returns the set of a size. Folds are dealt out in each class; the documents are in random
-// order already.
+// trainingSet returns the training set of a size. Folds are assigned cyclically within each class;
+// the documents are already in random order.
 func (w *curveWorker) trainingSet(s *split, size int) *trainingSet {
 	set, folds, positive := &trainingSet{}, w.plan.folds, s.train(size)
 	for class, docs := range [][]int{s.positive[:positive], s.negative[:size-positive]} {
 		for f := range folds {
-			fold := (f + class*positive) % folds // the second class deals on where the first ended
+			fold := (f + class*positive) % folds // the second class continues after the first
 			for i := f; i < len(docs); i += folds {
 				set.docs, set.labels = append(set.docs, docs[i]), append(set.labels, class)
 				set.parts = append(set.parts, 1+fold)
@@ -111,7 +111,7 @@ func (w *curveWorker) trainingSet(s *split, size int) *trainingSet {
 	return set
 }
 
-// train returns the classifiers of all C, and for each C the number of errors in the
+// train returns the classifiers for all C, and for each C the number of errors in the
 // cross-validation.
 func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.Machine, []int, error) {
 	p, n := w.plan, len(set.docs)
@@ -124,7 +124,7 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.Ma
 	for _, c := range p.c {
 		pars = append(pars, solver.Parameters{Regularization: solver.Regularization{C: c}})
 	}
-	// Part 0 has no documents: what is trained without it is trained on all.
+	// Part 0 is empty, so the classifiers trained without part 0 are trained on all documents.
 	trial := solver.Trial{Labels: set.labels, Classes: 2, Parts: set.parts}
 	validations, err := trial.Validate(ctx, dense, pars, nil, solver.Options{Workers: 1, Kernels: w.loops,
 		RowBytes: 64 << 20})
@@ -145,7 +145,7 @@ func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.Ma
 	return machines, wrong, nil
 }
 
-// gather writes rows and columns of a symmetric matrix to dst, which grows if it is too short.
+// gather copies rows and columns of a symmetric matrix to dst, which grows if it is too short.
 func gather(dst []float32, m matrix, docs []int) []float32 {
 	n := len(docs)
 	dst = slices.Grow(dst[:0], n*n)[:n*n]

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// points draws points of two clouds in the plane and the matrix of a Gaussian kernel between them.
+// points draws points of two clusters in the plane, and computes the matrix of a Gaussian kernel.
 func points(n int) (matrix, *task) {
 	r := rand.New(rand.NewPCG(3, 4))
 	task := &task{seedName: "clouds", sizes: []int{30, 90}}
@@ -23,7 +23,7 @@ func points(n int) (matrix, *task) {
 		if positive {
 			at[i][0] += 1.5
 		}
-		if i%10 != 9 { // not all documents are the task's
+		if i%10 != 9 { // not all documents belong to the task
 			task.docs, task.positive = append(task.docs, i), append(task.positive, positive)
 		}
 	}
@@ -37,10 +37,10 @@ func points(n int) (matrix, *task) {
 	return m, task
 }
 
-// Measure against the long way: machines trained on the matrix of all documents,
-// each from nothing, documents decided one by one. A search from another start ends elsewhere
-// within the tolerance, so a document may be decided otherwise where its value is within that of 0:
-// a few thousandths, which some values in a thousand are. At most one document a count differs.
+// measure agrees with separate training runs on the matrix of all documents, with documents
+// classified one by one. Searches from different starts end at different points within the
+// tolerance, so a document whose decision value is within a few thousandths of 0 may change class.
+// Such values are rare; counts may differ by one.
 func TestMeasure(t *testing.T) {
 	const n = 300
 	m, clouds := points(n)
@@ -82,7 +82,7 @@ func TestMeasure(t *testing.T) {
 			positives := s.train(size)
 			folds := make([][]int, p.folds)
 			at := 0
-			for _, d := range slices.Concat(s.positive[:positives], s.negative[:size-positives]) { // dealt out in turn
+			for _, d := range slices.Concat(s.positive[:positives], s.negative[:size-positives]) { // cyclic folds
 				folds[at%p.folds] = append(folds[at%p.folds], d)
 				at++
 			}
@@ -126,8 +126,8 @@ func TestSplits(t *testing.T) {
 			t.Error("a split isn't a permutation of the task's documents")
 		}
 	}
-	// A third of the documents is positive, 90 of 270: so is a third of a training set, to the
-	// nearest.
+	// A third of the documents, 90 of 270, is positive. So is a third of each training set, rounded
+	// to the nearest integer.
 	for size, want := range map[int]int{4: 2, 40: 13, 41: 14, 90: 30, 200: 67} {
 		if got := a.train(size); got != want {
 			t.Errorf("%d of %d are positive, expected %d", got, size, want)
@@ -138,9 +138,9 @@ func TestSplits(t *testing.T) {
 	}
 }
 
-// Balanced training sets of 90 positive and 180 other documents: half of each size is positive, a
-// smaller set is part of a larger one, and the test set is apart, with two others for each positive
-// document. Seeds and numbers draw differently.
+// Balanced training sets from 90 positive and 180 other documents: half of each set is positive,
+// smaller sets are parts of larger ones, and the test set is disjoint, with two others for each
+// positive document. Seeds and split numbers give different draws.
 func TestBalanced(t *testing.T) {
 	_, task := points(300)
 	task.balanced = true
@@ -181,17 +181,17 @@ func TestBalanced(t *testing.T) {
 	if task.check(176) != nil || task.check(178) == nil {
 		t.Error("training sets leave two documents of each class or are refused")
 	}
-	// Where the class is the greater part, it is what the test set has fewer of: 6 of 8 others are
-	// left, and 12 positive ones belong to them.
+	// If the class is in the majority, the others limit the test set: 6 of 8 others remain, with 12
+	// positive documents in proportion.
 	s := &split{positive: make([]int, 16), negative: make([]int, 8), balanced: true}
 	if positive, negative := s.test(4); len(positive) != 12 || len(negative) != 6 {
 		t.Errorf("tested on %d and %d, expected 12 and 6", len(positive), len(negative))
 	}
-	s.equal = true // as many of both as are left
+	s.equal = true // as many of both as remain
 	if positive, negative := s.test(4); len(positive) != 6 || len(negative) != 6 {
 		t.Errorf("equal: tested on %d and %d, expected 6 of each", len(positive), len(negative))
 	}
-	s.balanced = false // all that are left
+	s.balanced = false // all that remain
 	if positive, negative := s.test(6); len(positive) != 12 || len(negative) != 6 {
 		t.Errorf("natural: tested on %d and %d, expected 12 and 6", len(positive), len(negative))
 	}

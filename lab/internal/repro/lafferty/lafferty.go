@@ -1,10 +1,10 @@
 // Package lafferty repeats §5 of Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds,
 // JMLR 6 (2005): the diffusion kernel against linear and Gaussian kernels.
 //
-// Tables 1 to 4 are test errors of binary classifiers over random splits: tasks.go makes the tasks
-// and draws splits, curves.go trains and tests, tables.go chooses scale and C. Tables 5 and 6 are
-// the ten topics of the ModApte split: modapte.go. compare.go compares with the printed figures.
-// Kernels of one embedding share dot products: pairs.go.
+// Tables 1 to 4 contain test errors of binary classifiers over random splits: tasks.go defines
+// tasks and draws splits, curves.go trains and tests, tables.go chooses scale and C. Tables 5 and 6
+// are about the ten topics of the ModApte split: modapte.go. compare.go compares with the printed
+// figures. Kernels with the same embedding share dot products: pairs.go.
 package lafferty
 
 import (
@@ -55,18 +55,18 @@ type settings struct {
 	Sizes    repro.Ints    `param:"sizes" wants:"positive integers" help:"sizes of training sets; default: the paper's"`
 	Splits   int           `param:"splits" min:"1" help:"random splits of each task"`
 	Folds    int           `param:"folds" min:"2" help:"folds of the cross-validation"`
-	// balanced: half of a training set is of the class; equal: half of a test set, too; natural:
+	// balanced: half of each training set is positive; equal: also half of each test set; natural:
 	// neither
 	Training string `param:"training" help:"share of the class: balanced, equal or natural"`
 	repro.Terms
 }
 
-// kernels are the kernels of the paper. With s = √2σ the Gaussian kernel is exp(-|x-y|²/s²). The
-// diffusion kernel on the sphere of radius 2 is exp(-arccos²/t); s = 2√t.
+// kernels are the kernels of the paper. With s = √2σ the Gaussian kernel is exp(-|x-y|²/s²). With s
+// = 2√t the diffusion kernel on the sphere of radius 2 is exp(-arccos²/t).
 var kernels = [...]struct {
 	name   string
 	suffix string // of the embedding, after the name of the features
-	scaled bool   // it has a scale
+	scaled bool   // depends on a scale
 	spec   func(scale float64) string
 }{
 	{"linear", "-l2", false, func(float64) string { return "linear" }},
@@ -80,7 +80,7 @@ const linear, gaussian, diffusion = 0, 1, 2
 // suffixes are the suffixes of the embeddings.
 var suffixes = []string{"-l2", "-l1-sqrt"}
 
-// scalesOf returns the scales of a kernel; a single one, which is ignored, if it has none.
+// scalesOf returns the scales of a kernel; a single, ignored one if it has none.
 func (p *settings) scalesOf(k int) []float64 {
 	if kernels[k].scaled {
 		return p.Scales
@@ -113,7 +113,7 @@ func (p *settings) eachScale(features, suffix string,
 	return nil
 }
 
-// check returns an error if settings are out of range.
+// check returns an error if a setting is out of range.
 func (p *settings) check() (err error) {
 	if p.Tables, err = p.Tables.Of("tables", tables...); err != nil {
 		return err

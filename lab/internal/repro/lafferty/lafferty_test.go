@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// From raw text to all six tables.
+// A run from raw text to all six tables.
 func TestLaffertyLebanon(t *testing.T) {
 	whole := reprotest.Same(t, Experiment, reprotest.Topics(t), "splits=3", "sizes=20,40", "scales=1,3", "c=1,10",
 		"folds=3")
@@ -23,7 +23,7 @@ func TestLaffertyLebanon(t *testing.T) {
 			t.Errorf("table %s has %d rows, expected %d", key, len(rows), want)
 		}
 	}
-	// Of the sizes only 40 is printed.
+	// The paper prints only size 40.
 	counts := map[string]string{}
 	for _, row := range reprotest.Rows(t, whole, "agreement") {
 		counts[row["table"]+" "+row["features"]] = row["rows"]
@@ -35,7 +35,7 @@ func TestLaffertyLebanon(t *testing.T) {
 			t.Errorf("agreement of %s: %s rows, expected %s", name, counts[name], want)
 		}
 	}
-	// To call everything negative errs on a third of the pages.
+	// Calling everything negative gives an error of one third.
 	for _, row := range reprotest.Rows(t, whole, "1") {
 		for _, title := range []string{"linear", "Gaussian", "diffusion", "by folds: dif"} {
 			if row["class"] == "student" && row["L"] == "40" && !(reprotest.Number(t, row[title]) < 0.3) {
@@ -46,10 +46,10 @@ func TestLaffertyLebanon(t *testing.T) {
 	if len(whole.Charts) != 2*len(figures) || len(whole.Notes) != 4*2*2+2*2 {
 		t.Errorf("%d charts and %d notes", len(whole.Charts), len(whole.Notes))
 	}
-	// n documents have n(n+1)/2 pairs; in each of four embeddings for WebKB (360) and the stories
-	// of Reuters-21578 with any topic (2·240), in two for ModApte, which has 220 for training and
-	// as many for testing. Panels of at most 64 documents are whole on the diagonal and at the end,
-	// too.
+	// n documents have n(n+1)/2 pairs, in each of four embeddings for WebKB (360) and the stories
+	// of Reuters-21578 with a topic (2·240), and in two for ModApte, with 220 stories for training
+	// and as many for testing. Panels of at most 64 documents are computed completely on the
+	// diagonal and at the end, too.
 	pages, stories, train := int64(360), int64(480), int64(220)
 	want := 4*(pages*(pages+1)/2+stories*(stories+1)/2) + 2*(train*(train+1)/2+train*train)
 	if more := 64 * (4*(pages+stories) + 4*train); !(whole.DotProducts >= want && whole.DotProducts <= want+more) {
@@ -66,7 +66,7 @@ func TestLaffertyLebanonRefuses(t *testing.T) {
 	reprotest.Refuses(t, Experiment, t.TempDir(), map[string][]string{"all.tsv.gz": {}, "train.tsv.gz": {"tables=5"}})
 }
 
-// The choices by hand: two scales, two C, two splits, ten test documents.
+// Choices computed by hand: two scales, two C, two splits, ten test documents.
 func TestChoices(t *testing.T) {
 	p := &settings{Scales: repro.Numbers{1, 2}, C: repro.Numbers{1, 10}, Splits: 2}
 	results := []counts{ // of scale 1: in split 1, 3 and 1 errors at C 1 and 10; in split 2, 3 and 4
@@ -77,12 +77,12 @@ func TestChoices(t *testing.T) {
 	if best.scale != 2 || best.c != 10 || best.errors[0] != 0.2 || best.errors[1] != 0.2 { // means 3, 2.5; 3, 2
 		t.Errorf("best on the test sets: %+v", best)
 	}
-	// Split 1: 2 errors for scale 1 with C 10 and for scale 2 with C 1, which is smaller; split 2:
-	// none for scale 2 with C 10.
+	// Split 1 has 2 errors for scale 1 with C 10 and for scale 2 with C 1; the smaller C wins.
+	// Split 2 has none for scale 2 with C 10.
 	if honest := p.byFolds(results, 0, 0, 10); honest.errors[0] != 0.2 || honest.errors[1] != 0.2 {
 		t.Errorf("by folds: %+v", honest)
 	}
-	results[1].folds[0][1][0][1] = 1 // now all are equal: C 1, scale 2
+	results[1].folds[0][1][0][1] = 1 // now all are tied: C 1, scale 2
 	if honest := p.byFolds(results, 0, 0, 10); honest.errors[1] != 0.4 {
 		t.Errorf("by folds, all equal: %+v", honest)
 	}
@@ -109,10 +109,10 @@ func TestTested(t *testing.T) {
 	}
 }
 
-// Table 1 on the real pages, tf, 600 training documents, two kernels: what another program's solver
-// found on matrices of its own, with 20 other random splits of the same protocol, and here 5. Both
-// means have an error of the deviation of a split, at most 0.006 for any of the four, over √20 and
-// √5: together 0.003, of which three are allowed.
+// Table 1 on the real WebKB pages, tf, 600 training documents, two kernels. Reference: another
+// solver with its own matrices and 20 random splits of the same protocol; here 5 splits. Standard
+// errors are the deviation of a split, at most 0.006, over √20 and √5: together 0.003. Differences
+// may be three times as large.
 func TestLaffertyLebanonWebKB(t *testing.T) {
 	data := filepath.Join("..", "..", "..", "..", "..", "shared", "data")
 	if _, err := os.Stat(filepath.Join(data, repro.WebKB.Name)); err != nil {

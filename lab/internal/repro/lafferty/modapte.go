@@ -22,15 +22,15 @@ var topTen = []string{"earn", "acq", "money-fx", "grain", "crude", "trade", "int
 // modApte is the ModApte split of Reuters-21578.
 type modApte struct {
 	train, test *sparse.CSR
-	labels      [2][][]int // the topics of training and test stories among the ten
+	labels      [2][][]int // topics of training and test stories among the ten
 }
 
-// newModApte returns the stories with a topic. The first n of the corpus are for training.
+// newModApte returns the stories with any topic. The first n of the corpus are for training.
 func newModApte(c *corpus.Corpus, n int) *modApte {
 	s := &modApte{}
 	var docs [2][]int
 	for _, i := range stories(c) {
-		have := []int{} // not nil, which would leave the story out of the training
+		have := []int{} // not nil, because nil would exclude the story from training
 		for t, topic := range topTen {
 			if repro.HasClass(c, i, topic) {
 				have = append(have, t)
@@ -46,8 +46,8 @@ func newModApte(c *corpus.Corpus, n int) *modApte {
 	return s
 }
 
-// held returns which third of the training stories is held out to choose scale and C, stratified by
-// first topics.
+// held returns which stories are held out to choose scale and C: a third of the training stories,
+// stratified by first topic.
 func (s *modApte) held(seed uint64) []bool {
 	first := make([]int, len(s.labels[0]))
 	for i, have := range s.labels[0] {
@@ -62,14 +62,14 @@ func (s *modApte) held(seed uint64) []bool {
 
 // topicResult is the result of one binary classifier.
 type topicResult struct {
-	right                      string // '1' for each story that is decided correctly, else '0'
+	right                      string // '1' for each story that is classified correctly, else '0'
 	positive, missed, mistaken int    // stories with the topic; false negatives; false positives
 }
 
-// share returns the error.
+// share returns the error rate.
 func (t *topicResult) share() float64 { return float64(t.missed+t.mistaken) / float64(len(t.right)) }
 
-// f1 returns the harmonic mean of precision and recall, 2·TP/(2·TP + FP + FN); 0 without true
+// f1 returns the harmonic mean of precision and recall, 2·TP/(2·TP + FP + FN), or 0 without true
 // positives.
 func (t *topicResult) f1() float64 {
 	if right := t.positive - t.missed; right > 0 {
@@ -78,12 +78,12 @@ func (t *topicResult) f1() float64 {
 	return 0
 }
 
-// modApteResult is the result of one kernel with one scale, by C and topic: on test stories, and on
-// held-out stories by classifiers trained without them.
+// modApteResult is the result of one kernel and scale, by C and topic: on test stories, and on
+// held-out stories with classifiers trained without them.
 type modApteResult struct{ test, held [][]topicResult }
 
-// modApteBase holds the products of training stories with each other, and with test stories (columns),
-// in one embedding.
+// modApteBase holds the products of training stories with each other and with test stories
+// (columns) in one embedding.
 type modApteBase struct{ train, cross *products }
 
 func newModApteBase(ctx context.Context, r *repro.Run, s *modApte, e sparse.Embedding,
@@ -104,11 +104,11 @@ func newModApteBase(ctx context.Context, r *repro.Run, s *modApte, e sparse.Embe
 	return b, err
 }
 
-// rowBytes is the memory for rows of the solver when stories are held out: half the matrix.
+// rowBytes is the size of the solver's row cache when stories are held out: half the matrix.
 func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
-// measure trains and tests with one kernel, for each C on all training stories and on those that
-// aren't held out.
+// measure trains and tests one kernel, for each C on all training stories and on those that aren't
+// held out.
 func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool, workers int,
 	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
 	m, err := b.train.matrix(ctx, k, loops, workers)
@@ -127,7 +127,7 @@ func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, c
 	left := slices.Clone(all)
 	for i := range left {
 		if held[i] {
-			left[i] = nil // not trained on
+			left[i] = nil // not in the training set
 		}
 	}
 	opt := solver.Options{Workers: workers, Kernels: loops, RowBytes: rowBytes(int64(len(all)))}
@@ -150,8 +150,8 @@ func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, c
 	return out, ctx.Err()
 }
 
-// decideTopics decides stories, whose kernel values are the columns of m, with all classifiers. If
-// only isn't nil, other stories are ignored.
+// decideTopics classifies stories, whose kernel values are the columns of m, with all classifiers.
+// If only isn't nil, it selects stories.
 func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels [][]int, only []bool, workers int,
 	loops *asm.Kernels) []topicResult {
 	out := make([]topicResult, len(c.Machines))
@@ -224,8 +224,8 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, 
 	return nil
 }
 
-// choose returns the test result with the best figure on held-out or test stories; of equals the
-// smallest C, then the largest scale.
+// choose returns the test result of the C and scale with the best figure on held-out or test
+// stories. Ties go to the smallest C, then to the largest scale.
 func (p *settings) choose(results []modApteResult, topic int, better float64, figure func(*topicResult) float64,
 	held bool) (choice *topicResult) {
 	best := math.Inf(-1)
@@ -244,7 +244,7 @@ func (p *settings) choose(results []modApteResult, topic int, better float64, fi
 }
 
 // modApteTable adds a table and its row of agreement. better is 1 if larger figures are better,
-// else -1.
+// otherwise -1.
 func (p *settings) modApteTable(number, what string, better float64, figure func(*topicResult) float64,
 	found [len(kernels)][]modApteResult, report *repro.Report, agreement *repro.Table) {
 	titles := map[string]string{"error": "test error", "F1": "F1"}
@@ -253,7 +253,7 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 			">held out: Gau", ">held out: dif", "held out: best", ">held out: p lin", ">held out: p Gau"}, comparedColumns,
 			[]string{"printed ±", "±"})...)
 	var rows []compared
-	var first [2][]string // the topics with diffusion among the best, by protocol
+	var first [2][]string // topics for which diffusion is among the best, by protocol
 	for topic, name := range topTen {
 		cells := []string{name}
 		row := compared{better: better}
@@ -291,9 +291,9 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 	}
 }
 
-// signOf returns the sign of Table 6 for a measured F1: + if it is above the F1 of Zhang and Oles
-// (2001). That isn't printed; the printed sign says on which side of the printed F1 it is. It
-// returns "?" if that doesn't tell.
+// signOf returns the sign of Table 6 for a measured F1: + if it exceeds the F1 of Zhang and Oles
+// (2001). The paper prints only the sign for its own F1. If that doesn't determine the result,
+// signOf returns "?".
 func signOf(sign string, measured, printed float64) string {
 	if sign == "+" && measured >= printed || sign == "-" && measured <= printed || sign == "" {
 		return sign

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Of 10 stories with a topic 2 are missed, and 1 other is mistaken: precision 8/9, recall 8/10, F1
-// 16/19.
+// 2 of 10 stories with a topic are missed, and 1 other is a false positive: precision 8/9, recall
+// 8/10, F1 16/19.
 func TestTopicResult(t *testing.T) {
 	w := &topicResult{right: "00111111110111111111", positive: 10, missed: 2, mistaken: 1}
 	if w.share() != 3./20 || !(math.Abs(w.f1()-16.0/19) <= 1e-15) {
@@ -23,7 +23,7 @@ func TestTopicResult(t *testing.T) {
 	}
 }
 
-// The choice is made on test or on held-out stories; the result is that of the test stories.
+// The choice uses test or held-out stories; the result is always on test stories.
 func TestModApteChoose(t *testing.T) {
 	p := &settings{Scales: repro.Numbers{1, 2}, C: repro.Numbers{1, 10}}
 	errs := func(n int) []topicResult {
@@ -36,14 +36,14 @@ func TestModApteChoose(t *testing.T) {
 	if got := p.choose(results, 0, -1, (*topicResult).share, false); got != &results[1].test[1][0] {
 		t.Errorf("best on the test stories: %+v", got)
 	}
-	// of three equals the smallest C, then the largest scale
+	// ties: the smallest C, then the largest scale
 	if got := p.choose(results, 0, -1, (*topicResult).share, true); got != &results[1].test[0][0] {
 		t.Errorf("best on those held out: %+v", got)
 	}
 }
 
-// One support vector of value 1 on stories 0 and 2, which are called positive: story 1 has the
-// topic and is missed, story 2 hasn't and is ignored at first.
+// One support vector has value 1 for stories 0 and 2, which become positive. Story 1 has the topic
+// and is missed. Story 2 is a false positive, but is ignored at first.
 func TestDecideTopics(t *testing.T) {
 	c := &solver.Classifier{Machines: []*solver.Machine{{Support: []int{1}, Coef: []float64{1}, Rho: 0.5}}}
 	m := matrix{4, []float32{9, 9, 9, 9, 1, 0, 1, 0}}
@@ -61,7 +61,7 @@ func TestDecideTopics(t *testing.T) {
 	}
 }
 
-// The split has the stories with a topic, one of the ten or another.
+// The split contains the stories with a topic, whether among the ten or not.
 func TestStories(t *testing.T) {
 	texts, labels := []string{"a b", "b c", "c a", "a c", "b a"}, []string{"earn", "cpi", "-", "earn,cpi", "-"}
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{MinDF: 1}))(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// matrix is a matrix of kernel values in memory, with n columns.
+// matrix is a matrix of kernel values with n columns.
 type matrix struct {
 	n int
 	k []float32
@@ -23,15 +23,15 @@ type matrix struct {
 // row returns row i.
 func (m matrix) row(i int) []float32 { return m.k[i*m.n : (i+1)*m.n] }
 
-// products holds c = 1 - cosine of documents (rows) with documents (columns) in one embedding, and the
-// matrix of one kernel.
+// products holds c = 1 - cosine of documents (rows) with documents (columns) in one embedding, and
+// the matrix of one kernel.
 type products struct {
 	c          []float32
 	rows, cols []float32 // norms
 	m          matrix
 }
 
-// newProducts computes c, for each pair once if rows and columns are the same documents.
+// newProducts computes c, once per pair if rows and columns are the same documents.
 func newProducts(ctx context.Context, r *repro.Run, rows, cols *sparse.Embedded,
 	report *repro.Report) (p *products, err error) {
 	runtime.GC() // frees the products of another embedding
@@ -75,19 +75,19 @@ func single(v []float64) []float32 {
 	return out
 }
 
-// matrix returns the matrix of a kernel. It is valid until the next call.
+// matrix returns a kernel's matrix, which is valid until the next call.
 func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kernels, workers int) (matrix, error) {
 	return p.m, run.Tasks(ctx, workers, len(p.rows), func(_ context.Context, _, i int) error {
 		return kernel.Apply(k, loops, p.m.row(i), p.c[i*p.m.n:(i+1)*p.m.n], p.rows[i:i+1], p.cols)
 	})
 }
 
-// testBlock is the number of documents that are decided at a time, so that their part of the rows of
-// several hundred support vectors stays in the second-level cache.
+// testBlock is the number of documents classified together, so that their part of the rows of
+// several hundred support vectors fits in the L2 cache.
 const testBlock = 512
 
-// decide calls do with the decision values of a machine, Σ Coef[s]·row(s)[j] - Rho for document j,
-// 0 <= j < n, where row(s) holds the kernel values of its support vector s.
+// decide calls do with the decision values of a classifier, Σ Coef[s]·row(s)[j] - Rho for document
+// j, 0 <= j < n, where row(s) holds the kernel values of support vector s.
 func decide(loops *asm.Kernels, machine *solver.Machine, n int, row func(s int) []float32,
 	do func(j int, value float64)) {
 	var rows [][]float32

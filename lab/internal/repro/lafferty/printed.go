@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// printedTSV has the figures of Tables 1 to 6. The last column is * in rows of Tables 1 to 4 with
-// the paper's asterisk, which marks differences that aren't significant, and the sign in Table 6.
+// printedTSV contains the figures of Tables 1 to 6. The last column is * in rows of Tables 1 to 4
+// with the paper's asterisk, for differences that aren't significant, and the sign in Table 6.
 //
 //go:embed printed.tsv
 var printedTSV string
 
-// printed returns the figures that the paper prints in a row, their number of decimals, and the
-// last column. Figures that it doesn't print are NaN. documents is 0 in Tables 5 and 6.
+// printed returns the figures of a row as printed in the paper, their number of decimals, and the
+// last column. Missing figures are NaN. documents is 0 in Tables 5 and 6.
 func printed(table, class, features string, documents int) (figures [len(kernels)]float64, digits int, mark string) {
 	size := ""
 	if documents > 0 {

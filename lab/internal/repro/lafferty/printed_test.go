@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Two complete rows: measured figures of e and 1/e times the printed ones, diffusion better once;
-// a fourth has no printed figures.
+// Two complete rows have measured figures of e and 1/e times the printed ones, with diffusion
+// better once; the fourth row has no printed figures.
 func TestAgreement(t *testing.T) {
 	table := newAgreement()
 	rows := []compared{
@@ -19,7 +19,7 @@ func TestAgreement(t *testing.T) {
 		rows[i].better, rows[i].digits = -1, 2
 	}
 	addAgreement(table, "1", "tf", rows)
-	addAgreement(table, "2", "tf", rows[3:]) // nothing to say
+	addAgreement(table, "2", "tf", rows[3:]) // without printed figures
 	for i := range rows {
 		rows[i].better = 1
 	}
@@ -52,7 +52,7 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// Rows of each table as the paper prints them.
+// Some printed rows of each table.
 func TestPrinted(t *testing.T) {
 	for _, c := range []struct {
 		table, class, features string

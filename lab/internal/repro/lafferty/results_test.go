@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// The tables in lab/results have all printed rows and figures, and the gaps that their table of
-// agreement states. Mean gaps are below 0.35 in the logarithm.
+// The tables in lab/results contain all printed rows and figures. Their gaps agree with the
+// agreement table, and mean gaps of logarithms are below 0.35.
 func TestResults(t *testing.T) {
 	kernelsOf := []string{"lin", "Gau", "dif"}
 	printedRows, gaps, rows := 0, map[string][3]float64{}, map[string]float64{}
@@ -48,7 +48,7 @@ func TestResults(t *testing.T) {
 	for _, row := range reprotest.Result(t, Experiment.Name, "agreement") {
 		key := row["table"] + row["features"]
 		if rows[key] == 0 {
-			continue // both features or both tables
+			continue // rows for both features or both tables
 		}
 		for k, kernel := range kernels {
 			got, want := reprotest.Number(t, row["|ln| "+kernel.name]), gaps[key][k]/rows[key]

@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// significant is the paper's level.
+// significant is the paper's significance level.
 const significant = 0.05
 
 // titles are the titles of Tables 1 to 4.
@@ -25,13 +25,13 @@ var titles = map[string]string{
 	"4": "Table 4: Reuters-21578, a topic against earn, test error",
 }
 
-// figures are the tasks whose learning curves the paper draws in Figures 5 to 8.
+// figures are the tasks whose learning curves the paper shows in Figures 5 to 8.
 var figures = []string{"1 course", "2 course", "3 acq", "3 moneyFx", "4 moneyFx", "4 grain"}
 
-// results are the counts of each kernel by scale.
+// results holds the counts of each kernel by scale.
 type results [len(kernels)][]counts
 
-// corpus measures the tables of a corpus.
+// corpus computes the tables of a corpus.
 func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *corpus.Corpus, report *repro.Report,
 	agreement *repro.Table) error {
 	tasks, err := p.tasks(name, c)
@@ -91,14 +91,14 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, docs *sparse.CSR, 
 	})
 }
 
-// choice is the result of one kernel for a task, features and a size by one protocol.
+// choice is the result of one kernel by one protocol, for a task, features and a size.
 type choice struct {
 	scale, c float64
 	errors   []float64 // test errors by split
 }
 
-// best is the paper's protocol: the scale and C with the lowest mean error on the test sets, the
-// first of equals.
+// best follows the paper's protocol: the scale and C with the lowest mean error on the test sets;
+// ties go to the first.
 func (p *settings) best(results []counts, kernel, task, size, testDocs int) (best choice) {
 	least := math.Inf(1)
 	for i, scale := range p.scalesOf(kernel) {
@@ -116,7 +116,7 @@ func (p *settings) best(results []counts, kernel, task, size, testDocs int) (bes
 }
 
 // byFolds chooses for each split the scale and C with the fewest errors in the cross-validation on
-// its training documents; of equals the smallest C, then the largest scale.
+// its training documents. Ties go to the smallest C, then to the largest scale.
 func (p *settings) byFolds(results []counts, task, size, testDocs int) (chosen choice) {
 	for s := range p.Splits {
 		least, wrong := math.MaxInt, 0
@@ -142,11 +142,11 @@ func bestOf(figures []float64) (names []string) {
 	return names
 }
 
-// tested compares diffusion with the other kernels.
+// tested is a comparison of diffusion with the other kernels.
 type tested struct {
-	cells   []string // means, the lowest kernels, p against linear and Gaussian
-	lower   bool     // diffusion is below both others
-	clearly bool     // significantly
+	cells   []string // means, the best kernels, p against linear and Gaussian
+	lower   bool     // diffusion has a lower error than both others
+	clearly bool     // and significantly so
 	differs bool     // diffusion differs significantly from the better of the others
 }
 

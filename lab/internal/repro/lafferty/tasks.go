@@ -7,23 +7,23 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// task is a row of Tables 1 to 4 for each size: a class against the rest, or against the most
+// task describes rows of Tables 1 to 4, one per size: a class against the rest, or against the most
 // frequent class.
 type task struct {
 	table, class, against string
-	seedName              string // selects the random numbers of splits
-	docs                  []int  // documents, increasing
-	positive              []bool // by place in docs
-	sizes                 []int  // of training sets, increasing
-	balanced              bool   // half of a training set is positive, not the share in the task
-	equal                 bool   // half of a test set, too
+	seedName              string // seed for the splits
+	docs                  []int  // documents, ascending
+	positive              []bool // whether docs[i] is in the class
+	sizes                 []int  // sizes of the training sets, ascending
+	balanced              bool   // half of a training set is positive, instead of the share in the task
+	equal                 bool   // also half of a test set
 }
 
 // reutersTopics are the topics of Tables 3 and 4.
 var reutersTopics = []string{"earn", "acq", "money-fx", "grain", "crude"}
 
-// pair describes the two tables of a corpus: each class against the rest, and each other class
-// against the most frequent.
+// pairTables describes the two tables of each corpus: each class against the rest, and each other
+// class against the most frequent.
 var pairTables = map[string]struct {
 	rest, pairs, frequent string
 	classes               []string
@@ -32,7 +32,7 @@ var pairTables = map[string]struct {
 	"reuters": {"3", "4", "earn", reutersTopics},
 }
 
-// rest is what a class is against in Tables 1 and 3.
+// rest is the opposite class in Tables 1 and 3.
 const rest = "the rest"
 
 // stories returns the stories with a topic.
@@ -45,8 +45,8 @@ func stories(c *corpus.Corpus) (docs []int) {
 	return docs
 }
 
-// tasks returns the tasks of the chosen tables of a corpus. Documents of both classes of a pair are
-// left out.
+// tasks returns the tasks of a corpus for the chosen tables. A pair of classes excludes documents
+// of both.
 func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err error) {
 	of := pairTables[name]
 	for _, table := range []string{of.rest, of.pairs} {
@@ -58,7 +58,7 @@ func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err erro
 			if !p.Tables.Has(table) || class == against {
 				continue
 			}
-			// The paper writes moneyFx.
+			// moneyFx is the paper's spelling.
 			shown := class
 			if class == "money-fx" {
 				shown = "moneyFx"
@@ -98,8 +98,8 @@ func (p *settings) sizesOf(table string) []int {
 	return sizes
 }
 
-// split is a random order of the positive documents of a task and one of the others. A training set
-// of any size is the beginning of both; the rest is the test set.
+// split holds the positive documents of a task and the others, both in random order. A training set
+// consists of the first documents of both; the rest is the test set.
 type split struct {
 	positive, negative []int
 	balanced, equal    bool
@@ -111,8 +111,8 @@ func newSplit(t *task, seed uint64, n int) *split {
 	return &split{own, others, t.balanced, t.equal}
 }
 
-// train returns the number of positive documents in a training set: half of them, rounded down, or
-// their share in the task, rounded to the nearest, but at least two of each class.
+// train returns the number of positive documents in a training set: half, rounded down, or their
+// share in the task, rounded to the nearest integer, with at least two documents per class.
 func (s *split) train(size int) (positive int) {
 	if s.balanced {
 		return size / 2
@@ -121,9 +121,9 @@ func (s *split) train(size int) (positive int) {
 	return min(max((size*p+(p+n)/2)/(p+n), 2), size-2)
 }
 
-// test returns the test documents for a training set of a size. The classes have the proportion of
-// the task, or are equally many: all remaining documents of one class, and as many of the other as
-// this proportion allows.
+// test returns the test documents for a training set of a size. If balanced, the classes have the
+// task's proportion or, if equal, the same size: all remaining documents of one class, and as many
+// of the other as this proportion allows.
 func (s *split) test(size int) (positive, negative []int) {
 	train := s.train(size)
 	positive, negative = s.positive[train:], s.negative[size-train:]

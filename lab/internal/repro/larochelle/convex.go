@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// A region of an image: its pixels.
+// region is the set of white pixels of an image.
 type region [Pixels]bool
 
-// Both classes have uniformly regionLeast to regionMost pixels, so that counting pixels says
-// nothing. A region within regionSlack of the drawn number is taken. A region that isn't convex
-// lacks at least one pixel of its hull for each hollows pixels that it has (our choices).
+// Sizes of regions are uniform from regionLeast to regionMost pixels in both classes, so they don't
+// reveal the class. A region may deviate from the drawn size by regionSlack. A region that isn't
+// convex lacks at least one pixel of its hull per hollows pixels (our choices).
 const (
 	regionLeast, regionMost = 60, 450
 	regionSlack             = 0.1
@@ -20,8 +20,8 @@ const (
 )
 
 // Convex draws a white region on black, with equal probability convex (class 1) or not (class 0). A
-// convex region is the intersection of 3 to 8 random half-planes; the other is the union of two or
-// three such that isn't convex.
+// convex region is the intersection of 3 to 8 random half-planes; a non-convex one is the union of
+// two or three such regions.
 func Convex(r *rand.Rand, image []float32) int {
 	class := r.IntN(2)
 	var at region
@@ -49,8 +49,8 @@ func Convex(r *rand.Rand, image []float32) int {
 	return class
 }
 
-// addConvex adds the intersection of 3 to 8 half-planes around a random point. Their borders are
-// 0.3 to 1.2 times reach away from it.
+// addConvex adds the intersection of 3 to 8 half-planes around a random point. Their borders are at
+// distances of 0.3 to 1.2 times reach.
 func (g *region) addConvex(r *rand.Rand, reach float64) {
 	px, py := Side*r.Float64(), Side*r.Float64()
 	type halfPlane struct{ x, y, at float64 }
@@ -78,8 +78,8 @@ func (g *region) count() int {
 	return n
 }
 
-// missing returns how many pixels within the convex hull of the region, as points, don't belong to
-// it: 0 for an intersection of half-planes.
+// missing returns the number of pixels that are in the convex hull of the region's pixels but not
+// in the region; 0 for an intersection of half-planes.
 func (g *region) missing() int {
 	hull := g.hull()
 	n := 0
@@ -94,10 +94,10 @@ func (g *region) missing() int {
 // point is a pixel.
 type point struct{ x, y int }
 
-// turn is positive if a → b → c turns to the left, and 0 if they lie on a line.
+// turn is positive if a → b → c turns left, and 0 if the points lie on a line.
 func turn(a, b, c point) int { return (b.x-a.x)*(c.y-a.y) - (b.y-a.y)*(c.x-a.x) }
 
-// hull returns the corners of the convex hull, turning to the left, by Andrew's monotone chains.
+// hull returns the corners of the convex hull, anticlockwise, by Andrew's monotone chains.
 func (g *region) hull() []point {
 	var points []point
 	for k, in := range g {

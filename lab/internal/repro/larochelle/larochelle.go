@@ -1,9 +1,9 @@
 // Package larochelle draws images like those of Larochelle, Erhan, Courville, Bergstra and Bengio,
 // ICML 2007: rectangles, convex regions, and digits on noise and on textures.
 //
-// The files of that paper are no longer available. The images are drawn after its description, with
-// our choice of the numbers that it leaves open. So they are look-alikes: an error on them is no
-// error on the originals.
+// The files of that paper are no longer available. The images follow its description; numbers that
+// it doesn't specify are our choice. So errors on these look-alikes don't apply to the original
+// images.
 package larochelle
 
 import (
@@ -23,13 +23,13 @@ const (
 	Pixels = Side * Side
 )
 
-// A Kind draws an image, values from 0 to 1 row by row, and returns its class. All of its
-// randomness is r's.
+// A Kind draws an image, with values from 0 to 1 row by row, and returns its class. All randomness
+// comes from r.
 type Kind func(r *rand.Rand, image []float32) (class int)
 
-// Sequence is an endless sequence of images. Image i is the same however many are drawn.
+// Sequence is an infinite sequence of images. Image i doesn't depend on how many are drawn.
 type Sequence struct {
-	Name string // the source of its corpora
+	Name string // Source of its corpora
 	Seed uint64
 	Step func() // called for each image
 }
@@ -60,11 +60,11 @@ func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*corpus.Co
 	return c, nil
 }
 
-// rectangle is a place in an image: rows top to top+height-1, columns left to left+width-1.
+// rectangle consists of rows top to top+height-1 and columns left to left+width-1 of an image.
 type rectangle struct{ top, left, height, width int }
 
-// drawRectangle draws sides from least to most that differ by at least apart, and a place where
-// they fit. Half of the rectangles are taller than broad.
+// drawRectangle draws a height and a width from least to most that differ by at least apart, and a
+// position in the image. Half of the rectangles are taller than wide.
 func drawRectangle(r *rand.Rand, least, most, apart int) rectangle {
 	for {
 		h, w := least+r.IntN(most-least+1), least+r.IntN(most-least+1)
@@ -75,7 +75,7 @@ func drawRectangle(r *rand.Rand, least, most, apart int) rectangle {
 	}
 }
 
-// class is 1 for a rectangle that is taller than broad, otherwise 0.
+// class returns 1 if the rectangle is taller than wide, otherwise 0.
 func (q rectangle) class() int {
 	if q.height > q.width {
 		return 1
@@ -144,9 +144,9 @@ func texture(r *rand.Rand, image []float32) {
 	}
 }
 
-// OnNoise returns a kind that puts the digits of a corpus, in the order of documents, on noise:
-// each pixel is the larger of the digit's and a uniform random value from 0 to 1. The class is the
-// digit.
+// OnNoise returns a kind that draws the digits of a corpus, in the order of documents, on noise:
+// each pixel is the maximum of the digit's pixel and a uniform random value from 0 to 1. The class
+// is the digit.
 func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 	return on(digits, documents, func(r *rand.Rand, image []float32) {
 		for k := range image {
@@ -155,10 +155,10 @@ func OnNoise(digits *corpus.Corpus, documents []int) Kind {
 	})
 }
 
-// OnTexture is [OnNoise] with a texture in place of noise.
+// OnTexture is [OnNoise] with textures instead of noise.
 func OnTexture(digits *corpus.Corpus, documents []int) Kind { return on(digits, documents, texture) }
 
-// on returns a kind whose pixels are the larger values of a background and a digit.
+// on returns a kind whose pixels are the maximum of a background and a digit.
 func on(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Kind {
 	class := make([]int, len(digits.Classes))
 	for id, name := range digits.Classes {

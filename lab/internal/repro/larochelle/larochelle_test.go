@@ -18,12 +18,12 @@ import (
 func drawn(kind Kind, seed uint64, i int) ([]float32, int) {
 	image := make([]float32, Pixels)
 	for k := range image {
-		image[k] = float32(math.NaN()) // what the kind leaves there shows
+		image[k] = float32(math.NaN()) // so that pixels that the kind doesn't set are noticed
 	}
 	return image, kind(rand.New(rand.NewPCG(seed, uint64(i))), image)
 }
 
-// The class of an outline is what its bounding box says, and nothing but the border of that is
+// The class of an outline matches its bounding box, and only the border of the bounding box is
 // white.
 func TestOutline(t *testing.T) {
 	tall := 0
@@ -49,13 +49,13 @@ func TestOutline(t *testing.T) {
 		}
 		tall += class
 	}
-	if tall < 150 || tall > 250 { // ±5 standard deviations of 400 throws of a coin
+	if tall < 150 || tall > 250 { // ±5 standard deviations of 400 coin flips
 		t.Errorf("%d of 400 are tall", tall)
 	}
 }
 
-// inHull reports whether a point lies in the convex hull of a region: it doesn't where all of the
-// region is seen in less than a half-turn.
+// inHull reports whether a point lies in the convex hull of a region: not if it sees the whole
+// region within less than a half-turn.
 func inHull(g *region, p point) bool {
 	var angles []float64
 	for k, in := range g {
@@ -71,8 +71,8 @@ func inHull(g *region, p point) bool {
 	return gap <= math.Pi+1e-9
 }
 
-// A region of class 1 has all pixels of its convex hull, one of class 0 lacks a share of them, and
-// the number of pixels doesn't tell the classes apart.
+// A region of class 1 contains all pixels of its convex hull, a region of class 0 lacks some, and
+// the number of pixels doesn't distinguish the classes.
 func TestConvexity(t *testing.T) {
 	var areas [2][]float64
 	for i := range 300 {
@@ -104,7 +104,7 @@ func TestConvexity(t *testing.T) {
 			t.Fatalf("%v Pixels", n)
 		}
 	}
-	if a.N < 107 || b.N < 107 { // ±5 standard deviations of 300 throws
+	if a.N < 107 || b.N < 107 { // ±5 standard deviations of 300 flips
 		t.Fatalf("%d and %d of the classes", a.N, b.N)
 	}
 	if d := math.Abs(a.Mean - b.Mean); !(d < 5*math.Sqrt(a.SD*a.SD/float64(a.N)+b.SD*b.SD/float64(b.N))) {
@@ -112,7 +112,7 @@ func TestConvexity(t *testing.T) {
 	}
 }
 
-// A rectangle of one texture stands on another, both of grey values from 0 to 1.
+// A rectangle of one texture stands out from another texture; all values are from 0 to 1.
 func TestTexturedRectangle(t *testing.T) {
 	var edge, elsewhere float64
 	edges, others := 0, 0
@@ -145,8 +145,8 @@ func TestTexturedRectangle(t *testing.T) {
 	}
 }
 
-// Digits on noise keep their classes, and each pixel is the greater one of digit and noise; the
-// noise has the mean of its distribution.
+// Digits on noise keep their classes. Each pixel is the maximum of digit and noise, and the noise
+// has the mean of its distribution.
 func TestOnNoise(t *testing.T) {
 	digits := &corpus.Corpus{
 		Classes: []string{"7", "0"},
@@ -197,8 +197,7 @@ func TestOnNoise(t *testing.T) {
 	}
 }
 
-// Digits on textures are nowhere darker than the digit or its ground, and differ from the ground
-// where the digit is brighter only.
+// Each pixel of a digit on a texture is the maximum of digit and texture.
 func TestOnTexture(t *testing.T) {
 	digits := &corpus.Corpus{Classes: []string{"4"},
 		Documents: &sparse.CSR{Cols: Pixels, Offsets: []int64{0, 2}, Terms: []uint32{3, 700}, Values: []float32{0.01, 1}}}
@@ -224,7 +223,7 @@ func TestOnTexture(t *testing.T) {
 	}
 }
 
-// Image i of a sequence is the same however many are drawn; another seed gives others.
+// Image i of a sequence doesn't depend on how many are drawn; another seed gives other images.
 func TestDrawImages(t *testing.T) {
 	for name, kind := range map[string]Kind{"Outline": Outline, "Textured": Textured, "Convex": Convex} {
 		draw := func(seed uint64, first, n int) *corpus.Corpus {

@@ -48,11 +48,11 @@ type settings struct {
 	repro.Terms
 }
 
-// sets are the corpora.
+// sets are the names of the corpora.
 var sets = repro.Words{repro.WebKB.Name, repro.Reuters.Name}
 
-// classes are the classes of the tasks. The topics are the eight most frequent ones; the paper
-// doesn't name its topics.
+// classes are the classes of the tasks. The topics are the eight most frequent ones, because the
+// paper doesn't name its topics.
 var classes = map[string][]string{
 	repro.WebKB.Name:   {"course", "faculty", "project", "student"},
 	repro.Reuters.Name: {"earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship"},
@@ -61,14 +61,14 @@ var classes = map[string][]string{
 // method is a curve of Figure 4.
 type method struct {
 	name, embedding string
-	spherical       bool // margins
-	origin          bool // no offset
+	spherical       bool // spherical margins
+	origin          bool // without an offset
 }
 
 // tolerance is the tolerance of all searches.
 const tolerance = 1e-3
 
-// methods are the curves. All are compared with the first.
+// methods are the curves. The first is compared with the others.
 var methods = []method{
 	{"spherical", "tf-l1-sqrt", true, false},
 	{"L1", "tf-l1", false, false},
@@ -135,7 +135,7 @@ func (p *settings) read(ctx context.Context, r *repro.Run, name string) (c *corp
 func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *corpus.Corpus,
 	report *repro.Report) error {
 	step := r.Counter(name, len(methods)*len(classes[name])*p.Splits)
-	var wrong [][][][]float64 // shares of wrong decisions by method, class, size and split
+	var wrong [][][][]float64 // error rates by method, class, size and split
 	for _, m := range methods {
 		e, err := sparse.ParseEmbedding(m.embedding)
 		if err != nil {
@@ -203,7 +203,7 @@ func (p *settings) table(name string, wrong [][][][]float64, report *repro.Repor
 	}
 }
 
-// task is a class against the rest, by one method.
+// task is the classification of a class against the rest by one method.
 type task struct {
 	name     string
 	docs     *sparse.CSR
@@ -220,7 +220,7 @@ func newTask(c *corpus.Corpus, x *sparse.Embedded, class string, m method) *task
 	return t
 }
 
-// task returns the shares of wrong decisions by size and split. It runs splits in parallel.
+// task returns the error rates by size and split. It runs splits in parallel.
 func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repro.Report, step func()) ([][]float64,
 	error) {
 	out := make([][]float64, len(p.Sizes))
@@ -251,13 +251,12 @@ func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repr
 	return out, err
 }
 
-// choose returns the C with the fewest wrong decisions in the cross-validation, the smallest of
-// equals.
+// choose returns the C with the fewest errors in the cross-validation; ties go to the smallest.
 func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64, err error) {
 	wrong := make([]int, len(p.C))
 	for fold := range p.Folds {
 		var rest, held []int
-		for i, doc := range train { // the classes are contiguous, so each fold has its share of both
+		for i, doc := range train { // the classes are contiguous, so folds are stratified
 			if i%p.Folds == fold {
 				held = append(held, doc)
 			} else {
@@ -275,7 +274,7 @@ func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64,
 	return p.C[slices.Index(wrong, slices.Min(wrong))], nil
 }
 
-// wrong returns the number of wrong decisions on test documents for each C.
+// wrong returns the number of errors on test documents for each C.
 func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong []int, err error) {
 	positive := run.Pick(t.positive, train)
 	var decisions [][]float64
@@ -311,8 +310,8 @@ func (t *task) onSphere(
 	return out, err
 }
 
-// euclidean is onSphere with Euclidean margins. The test documents keep the norms that they have with
-// all terms, whichever of these the training documents have.
+// euclidean is onSphere with Euclidean margins. The norms of test documents include terms that no
+// training document has.
 func (t *task) euclidean(
 	ctx context.Context, positive []bool, train, test []int, c []float64,
 ) (out [][]float64, err error) {

@@ -1,5 +1,5 @@
-// Package reprotest writes small corpora in the form of the real ones, runs experiments and reads
-// their tables, for tests.
+// Package reprotest writes small corpora in the formats of the real ones, runs experiments and
+// reads their tables, for tests.
 package reprotest
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// drawText draws a text of a class: a part of its words is from a list of the class and the rest
-// from one that all share, so that classes can be told apart, but not always.
+// drawText draws a text of a class. Some words come from a list of the class and the others from a
+// shared list, so that errors are below chance but not zero.
 func drawText(r *rand.Rand, classes []string) string {
 	var words []string
 	for range 15 + r.IntN(30) {
@@ -31,7 +31,7 @@ func drawText(r *rand.Rand, classes []string) string {
 	return strings.Join(words, " ")
 }
 
-// letters writes a number in letters, since digits are no part of a term.
+// letters writes a number in letters, because terms contain no digits.
 func letters(n int) string {
 	s := ""
 	for ; n > 0; n /= 26 {
@@ -63,7 +63,7 @@ func WriteText(t testing.TB, data string, s repro.Source, file string, lines []s
 	Write(t, data, s, file, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// Topics writes small corpora in the form of WebKB and of Reuters-21578 and returns their folder.
+// Topics writes small corpora in the formats of WebKB and Reuters-21578 and returns their folder.
 func Topics(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -93,7 +93,7 @@ func Topics(t testing.TB) string {
 	return data
 }
 
-// Groups writes small corpora in the form of WebKB, with all universities, and of 20 Newsgroups, by
+// Groups writes small corpora in the formats of WebKB, with all universities, and 20 Newsgroups, by
 // date, and returns their folder.
 func Groups(t testing.TB) string {
 	data := t.TempDir()
@@ -107,7 +107,7 @@ func Groups(t testing.TB) string {
 	WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], pages)
 	for k, file := range repro.Newsgroups.Files {
 		var posts []string
-		for i := range 120 { // classes come in another order in the second file
+		for i := range 120 { // the second file lists classes in another order
 			group := []string{"sci.space", "rec.autos", "talk.politics"}[(i+k)%3]
 			posts = append(posts, group+"\t"+drawText(r, []string{strings.ReplaceAll(group, ".", "")}))
 		}
@@ -129,8 +129,8 @@ func Do(t testing.TB, e repro.Experiment, r *repro.Run, settings ...string) (*re
 	return to.Run(t.Context(), r)
 }
 
-// Same runs an experiment by one and by two workers, checks that the tables and notes are the same,
-// and returns them.
+// Same runs an experiment with one and with two workers, checks that tables and notes are equal,
+// and returns the report.
 func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *repro.Report {
 	t.Helper()
 	var reports []*repro.Report
@@ -152,8 +152,8 @@ func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *re
 	return reports[0]
 }
 
-// Refuses checks that an experiment fails with errors that contain the keys of want, given their
-// settings.
+// Refuses checks that an experiment fails: each key of want must be in the error for the settings
+// want[key].
 func Refuses(t testing.TB, e repro.Experiment, data string, want map[string][]string) {
 	t.Helper()
 	for text, settings := range want {
@@ -167,7 +167,7 @@ func Refuses(t testing.TB, e repro.Experiment, data string, want map[string][]st
 	}
 }
 
-// Rows returns the rows of a table by titles.
+// Rows returns the rows of a table, as maps from column titles.
 func Rows(t testing.TB, report *repro.Report, key string) (rows []map[string]string) {
 	t.Helper()
 	for _, table := range report.Tables {
@@ -186,7 +186,7 @@ func Rows(t testing.TB, report *repro.Report, key string) (rows []map[string]str
 	return rows
 }
 
-// Number returns the number of a cell, or the mean of a mean with a deviation.
+// Number parses a cell: a number, or the mean before a deviation.
 func Number(t testing.TB, cell string) float64 {
 	t.Helper()
 	text, _, _ := strings.Cut(cell, " ")
@@ -197,7 +197,7 @@ func Number(t testing.TB, cell string) float64 {
 	return v
 }
 
-// Result returns the rows of a table in lab/results by titles.
+// Result returns the rows of a table in lab/results, as maps from column titles.
 func Result(t testing.TB, experiment, key string) (rows []map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "results", experiment+"-"+key+".tsv"))

@@ -32,7 +32,7 @@ universities is the test set in turn; all other pages, including misc, are for t
 	},
 }
 
-// sets are the corpora.
+// sets are the names of the corpora.
 var sets = repro.Words{repro.WebKB.Name, repro.Newsgroups.Name}
 
 // settings are the settings of the experiment.
@@ -42,7 +42,7 @@ type settings struct {
 	repro.Terms
 }
 
-// kernels are the rows of a table for each weighting. All are compared with the last.
+// kernels are the rows of a table for each weighting. The last is compared with the others.
 var kernels = []struct{ name, kernel, embedding string }{
 	{"linear, L1", "linear", "-l1"},
 	{"NED, L1", "ned", "-l1"},
@@ -51,13 +51,13 @@ var kernels = []struct{ name, kernel, embedding string }{
 	{"NGD", "ngd", "-l1-sqrt"},
 }
 
-// weightings are the halves of a table.
+// weightings are the two halves of a table.
 var weightings = []struct{ name, embedding string }{{"tf", "tf"}, {"tf×idf", "tfidf"}}
 
 // universities are held out in turn.
 var universities = []string{"cornell", "texas", "washington", "wisconsin"}
 
-// division is a corpus in two parts with the same terms and classes.
+// division is a corpus divided into training and test documents with the same terms and classes.
 type division struct {
 	name        string
 	train, test *corpus.Corpus
@@ -119,7 +119,7 @@ func (p *settings) read(ctx context.Context, r *repro.Run, set string) ([]divisi
 	return divided, nil
 }
 
-// table adds the table of a corpus: all kernels of a weighting on all divisions, then the sign
+// table adds the table of a corpus: all kernels of each weighting on all divisions, then the sign
 // tests.
 func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided []division,
 	report *repro.Report) error {
@@ -178,10 +178,10 @@ func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided 
 	return nil
 }
 
-// measure returns for each kernel which test documents of a division it classifies correctly.
+// measure returns for each kernel which test documents of a division are classified correctly.
 func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weighting string, report *repro.Report,
 	step func()) (right []string, err error) {
-	var session *repro.Session // of the kernels of one embedding
+	var session *repro.Session // shared by the kernels of one embedding
 	defer func() { err = errors.Join(err, session.Close()) }()
 	for k, row := range kernels {
 		embedding := weighting + row.embedding
@@ -206,8 +206,8 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weight
 	return right, nil
 }
 
-// accuracies returns the cells of an accuracy: of several divisions, each one, their mean and all
-// together.
+// accuracies returns the accuracy cells of a kernel: for several divisions each accuracy, the mean
+// and the pooled accuracy.
 func accuracies(rights []string) (cells []string) {
 	percent := func(right string) float64 { return 100 * float64(strings.Count(right, "1")) / float64(len(right)) }
 	if len(rights) == 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// From text to tables, whose figures are consistent and better than chance.
+// A run from text to tables, with consistent figures better than chance.
 func TestZhangChenLee(t *testing.T) {
 	whole := reprotest.Same(t, Experiment, reprotest.Groups(t), "c=10")
 	if len(whole.Notes) != 4 || !strings.Contains(whole.Notes[0], "webkb, tf: NGD is better than ") {
@@ -31,7 +31,7 @@ func TestZhangChenLee(t *testing.T) {
 				for _, u := range universities {
 					mean += number(u) / 4
 				}
-				if !(math.Abs(mean-number("mean")) <= 0.01) { // two digits on both sides
+				if !(math.Abs(mean-number("mean")) <= 0.01) { // rounding to two decimals on both sides
 					t.Errorf("%s: %v %% is not the mean of the universities", row["kernel"], mean)
 				}
 			}
@@ -56,7 +56,7 @@ func TestZhangChenLee(t *testing.T) {
 	}
 }
 
-// One university is the test set, all others and misc are for training, and both parts number
+// One university is the test set; all others and misc are training documents. Both parts number
 // classes alike.
 func TestLeaveOneUniversityOut(t *testing.T) {
 	r := &repro.Run{Data: reprotest.Groups(t)}
@@ -89,7 +89,7 @@ func TestLeaveOneUniversityOut(t *testing.T) {
 	}
 }
 
-// The accuracy of several divisions is the mean of theirs, whatever their sizes.
+// The accuracy of several divisions is the mean of their accuracies, regardless of their sizes.
 func TestAccuracyIsTheMeanOfDivisions(t *testing.T) {
 	for want, rights := range map[string][]string{
 		"75.00":                    {"1110"},
@@ -101,8 +101,8 @@ func TestAccuracyIsTheMeanOfDivisions(t *testing.T) {
 	}
 }
 
-// By Rainbow's options SMART's stop words are left out of 20 Newsgroups and not of WebKB; other
-// settings are for both.
+// With Rainbow's options SMART's stop words are removed from 20 Newsgroups but not from WebKB;
+// other settings apply to both.
 func TestStopWords(t *testing.T) {
 	data, ctx := reprotest.Groups(t), t.Context()
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], []string{
