@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Command is gramlab select.
+// Command implements gramlab select.
 var Command = &cli.Command{
 	Name:    "select",
 	Summary: "terms by their mutual information with the class",
@@ -47,16 +47,16 @@ type command struct {
 	count int
 }
 
-// result is the report of the command.
+// result is the report that the command prints.
 type result struct {
 	Corpus    source.Line `json:"corpus"`
-	Documents int         `json:"documents"` // with one class
-	Terms     int         `json:"terms"`     // that were ranked
+	Documents int         `json:"documents"` // with exactly one class
+	Terms     int         `json:"terms"`     // number of ranked terms
 	Entropy   float64     `json:"class_bits"`
 	Rows      []row       `json:"rows"`
 }
 
-// row is a term. Index counts from 0.
+// row is a ranked term. Index counts from 0.
 type row struct {
 	Term  string  `json:"term"`
 	Index uint32  `json:"index"`
@@ -70,7 +70,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // the values, by term
+	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // the values by term
 		return err
 	}
 	p.Stage("ranking terms")

@@ -4,10 +4,10 @@
 //	I = Σ_b Σ_y p(b, y) log₂( p(b, y) / (p(b) p(y)) )   bits
 //
 // over the bins b of the feature's values and the classes y, where p are shares of documents.
-// Counts, which are features with nonnegative integer values, have a bin for each number if no
-// number exceeds the number of bins, else the bins 0, 1, 2-3, 4-7 and so on. Other features have
-// bins of equal width from the smallest value to the largest. The estimate is nonnegative, and
-// about (bins-1)(classes-1)/(2 n ln 2) for independent features of n documents.
+// Counts, which are features with nonnegative integer values, have a bin per number if no number
+// reaches the number of bins, otherwise the bins 0, 1, 2-3, 4-7 and so on. Other features have bins
+// of equal width from the minimum to the maximum. The estimate is nonnegative. For independent
+// features of n documents it is about (bins-1)(classes-1)/(2 n ln 2).
 //
 // Source: Cho, Kernel methods for deep learning, UCSD thesis 2012, §5.2.3; Guyon and Elisseeff,
 // JMLR 3 (2003); the bias: Miller, Information theory in psychology (1955).
@@ -26,23 +26,23 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options are how information is estimated. The zero value works.
+// Options configure the estimate. The zero value uses the defaults.
 type Options struct {
-	Bins    int // equally wide bins of features that aren't counts; default 10
+	Bins    int // bins of equal width for features that aren't counts; default 10
 	Workers int // goroutines; default one per processor. Results don't depend on it
 }
 
-// Ranking are features by descending information. Ties are broken by column.
+// Ranking lists features by descending information. Ties are broken by column.
 type Ranking struct {
-	Terms     []uint32  // columns with a value in some document
+	Terms     []uint32  // columns with a value in at least one document
 	Bits      []float64 // mutual information of each
-	Entropy   float64   // of the classes in bits, an upper bound of Bits
-	Documents int       // number of documents with one class
+	Entropy   float64   // entropy of the classes in bits, an upper bound of Bits
+	Documents int       // number of documents with exactly one class
 }
 
-// Rank ranks the terms of a corpus. Documents without a class, or with several, are ignored. Time
-// and memory are proportional to the number of values. It fails if no document has one class, and
-// when ctx is done.
+// Rank ranks the terms of a corpus. Documents that don't have exactly one class are ignored. Time
+// and memory are proportional to the number of values. It fails if no document has exactly one
+// class, or when ctx is done.
 func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	}
 	columns := turn(c)
 	r.Terms, r.Bits = columns.terms, make([]float64, len(columns.terms))
-	const some = 256 // columns of a task
+	const some = 256 // columns per task
 	tasks := (len(r.Terms) + some - 1) / some
 	err := run.Tasks(ctx, opt.Workers, tasks, func(_ context.Context, _, task int) error {
 		h := histogram{bins: opt.Bins, classes: classes, documents: r.Documents}
@@ -93,15 +93,15 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	return r, nil
 }
 
-// turned has the values of a corpus term by term.
+// turned holds the values of a corpus by term.
 type turned struct {
 	terms  []uint32 // ascending
 	starts []int64
 	values []float32
-	of     []int32 // the class of each value's document
+	of     []int32 // class of each value's document
 }
 
-// turn transposes the documents that have one class.
+// turn transposes the documents that have exactly one class.
 func turn(c *corpus.Corpus) *turned {
 	terms, _ := c.Documents.TermFrequencies()
 	t := &turned{terms: terms, starts: make([]int64, len(terms)+1)}
@@ -133,16 +133,16 @@ func turn(c *corpus.Corpus) *turned {
 	return t
 }
 
-// histogram counts the values of one feature after the other.
+// histogram counts the values of one feature at a time.
 type histogram struct {
 	bins      int
-	classes   []int // documents of each
+	classes   []int // number of documents per class
 	documents int
-	count     []int // bin by bin, for each class
+	count     []int // by bin, then class
 }
 
-// information returns the mutual information of a feature with these values other than 0 in
-// documents of these classes.
+// information returns the mutual information of a feature, given its nonzero values and the classes
+// of their documents.
 func (h *histogram) information(values []float32, of []int32) float64 {
 	least, most, whole := float32(0), float32(0), true
 	if len(values) == h.documents && len(values) > 0 {
@@ -169,7 +169,7 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	classes := len(h.classes)
 	h.count = slices.Grow(h.count[:0], bins*classes)[:bins*classes]
 	clear(h.count)
-	var zero []int // documents with the value 0
+	var zero []int // counts by class of the bin of 0
 	if len(values) < h.documents {
 		zero = h.count[bin(0)*classes:][:classes]
 	}
@@ -196,8 +196,8 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	return max(sum, 0)
 }
 
-// Keep returns m with only the values of some terms, which must be ascending. Columns keep their
-// numbers.
+// Keep returns m with the values of the given terms only, which must be ascending. Columns keep
+// their indices.
 func Keep(m *sparse.CSR, terms []uint32) *sparse.CSR {
 	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
 	for i := range m.Rows() {

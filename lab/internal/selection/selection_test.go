@@ -29,7 +29,7 @@ func corpusOf(t *testing.T, classes int, labels []int, rows, cols int, data []fl
 	return c
 }
 
-// direct is the definition, by maps over bins that are found in another way.
+// direct computes the definition with maps and an independent search for bins.
 func direct(values []float64, labels []int, bins int) float64 {
 	least, most, whole := slices.Min(values), slices.Max(values), true
 	for _, v := range values {
@@ -78,8 +78,8 @@ func direct(values []float64, labels []int, bins int) float64 {
 	return entropy(a) + entropy(b) - entropy(all)
 }
 
-// Scores against I = H(b) + H(y) - H(b, y): sums of at most some hundred terms below 1, so 10⁻¹² is
-// far above their rounding.
+// Scores agree with I = H(b) + H(y) - H(b, y). The sums have at most some hundred terms below 1, so
+// the tolerance 10⁻¹² is far above their rounding error.
 func TestAgainstDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	const rows, cols, classes = 200, 9, 4
@@ -97,7 +97,7 @@ func TestAgainstDefinition(t *testing.T) {
 	}
 	whole := corpusOf(t, classes, labels, rows, cols, data)
 	for i := range 20 {
-		labels[i*7] = -1 // documents without a class don't count
+		labels[i*7] = -1 // documents without a class are ignored
 	}
 	part := corpusOf(t, classes, labels, rows, cols, data)
 	for _, c := range []*corpus.Corpus{whole, part} {
@@ -131,7 +131,7 @@ func TestAgainstDefinition(t *testing.T) {
 	}
 }
 
-// Documents of several classes say nothing of one, so they count as little as those without any.
+// Documents with several classes are ignored, like those without a class.
 func TestSeveralClasses(t *testing.T) {
 	values := []float32{0, 1, 0, 1, 1, 1}
 	several := corpusOf(t, 2, nil, 6, 1, values)
@@ -151,11 +151,11 @@ func TestSeveralClasses(t *testing.T) {
 	}
 }
 
-// Counts have a bin each where the greatest is below the number of bins; where it is that number,
-// there are the bins 0, 1, 2-3, 4-7 and so on, in which 2 and 3 are the same.
+// If the largest count is below the number of bins, each count has its own bin; otherwise the bins
+// are 0, 1, 2-3, 4-7 and so on, so that 2 and 3 share a bin.
 func TestBinsOfCounts(t *testing.T) {
 	for most, want := range map[float32]float64{9: 1, 10: 0.5} {
-		// 2 and 3 tell the classes of half of the documents, 1 and most of the others.
+		// 2 and 3 distinguish the classes of half of the documents, 1 and most those of the others.
 		c := corpusOf(t, 2, []int{0, 1, 0, 1}, 4, 1, []float32{2, 3, 1, most})
 		r, err := Rank(t.Context(), c, Options{Bins: 10})
 		if err != nil || !(math.Abs(r.Bits[0]-want) <= 1e-15) {
@@ -164,7 +164,7 @@ func TestBinsOfCounts(t *testing.T) {
 	}
 }
 
-// What is kept, and in which columns.
+// Keep keeps the right values in their columns.
 func TestKeep(t *testing.T) {
 	c := corpusOf(t, 2, []int{0, 1, 0}, 3, 4, []float32{1, 2, 0, 4, 0, 0, 3, 0, 5, 6, 7, 8})
 	got := Keep(c.Documents, []uint32{1, 3})

@@ -1,14 +1,14 @@
 package sphere
 
-// Weight is what a document adds to a gradient: with the derivative c of a loss by the document's
-// margin, of which it is Slope·c, Lambda that of its projection.
+// Weight is a document's contribution to a gradient: Slope is Projection.Slope times the derivative
+// of the loss with respect to the margin, Lambda is Projection.Lambda.
 type Weight struct{ Slope, Lambda float64 }
 
-// Beyond is what documents add to a gradient at terms that they don't have, divided by û: by the
-// sign of û.
+// Beyond holds the contributions of documents to a gradient at terms that they don't contain,
+// divided by û, for negative and positive û.
 type Beyond struct{ Negative, Positive float64 }
 
-// Add adds what a document adds at terms that it doesn't have.
+// Add adds the contribution of a document at terms that it doesn't contain.
 func (b *Beyond) Add(w Weight) {
 	if w.Lambda < 0 {
 		b.Negative += float64(w.Slope * w.Lambda)
@@ -17,8 +17,8 @@ func (b *Beyond) Add(w Weight) {
 	}
 }
 
-// Gradient returns the derivative of Σ c·margin by û at a term: docs are the documents that have it,
-// values theirs, weights those of all documents, beyond their sum.
+// Gradient returns the derivative of Σ c·margin with respect to û at a term. docs contain the term
+// with these values; weights has all documents, and beyond is the sum over them.
 func (h *Hyperplane) Gradient(term int, docs []uint32, values []float32, weights []Weight, beyond Beyond) float64 {
 	u := h.U[term]
 	values = values[:len(docs)]

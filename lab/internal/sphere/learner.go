@@ -35,7 +35,7 @@ func (t *trainer) embedding() sparse.Embedding {
 
 func (t *trainer) Check(learn.Options) error { return nil }
 
-// Train implements learn.Trainer. If C isn't set, it is chosen by folds.
+// Train implements learn.Trainer. If C isn't set, cross-validation chooses it.
 func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
 	s, tried := t.Settings, (*learn.Found)(nil)
 	if !t.Given("c") && o.Work > 0 && c.Documents.Rows() >= 2*folds {
@@ -52,10 +52,10 @@ func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) 
 	return regression{m, tried}, nil
 }
 
-// folds is the number of folds on which C is chosen.
+// folds is the number of folds for choosing C.
 const folds = 3
 
-// choose cross-validates values of C, with few iterations.
+// choose cross-validates values of C with few iterations.
 func (t *trainer) choose(ctx context.Context, c *corpus.Corpus, o learn.Options) (*learn.Found, error) {
 	rough := *t
 	rough.Iterations, rough.Tolerance = 100, max(t.Tolerance, 1e-3)
@@ -94,7 +94,7 @@ func (t *trainer) TrainAll(
 // regression implements learn.Model and learn.Weighted.
 type regression struct {
 	*Model
-	tried *learn.Found // values of C; nil if it was set
+	tried *learn.Found // values of C that were tried; nil if C was set
 }
 
 func (m regression) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
@@ -108,7 +108,7 @@ func (m regression) Weights() (weights [][]float64, columns []uint32, of string)
 	return weights, m.Embedder.Terms, "the unit vector"
 }
 
-// row is a machine in a report.
+// row is a binary classifier in a report.
 type row struct {
 	Class string `json:"class"`
 	*Machine

@@ -2,22 +2,22 @@ package sphere
 
 import "math"
 
-// Hyperplane is the hyperplane of a unit vector û. [NewHyperplane] makes it.
+// Hyperplane is the hyperplane of a unit vector û, made by [NewHyperplane].
 type Hyperplane struct {
 	U []float64 // û
 
 	negative, positive float64 // Σ ûᵢ² over ûᵢ < 0, and over ûᵢ > 0
 }
 
-// NewHyperplane returns the hyperplane of u, which isn't copied. It doesn't check that u has length
-// 1: for another length only Projection.Sum has another value.
+// NewHyperplane returns the hyperplane of u, which it doesn't copy. u may have another length than
+// 1, which only changes Projection.Sum.
 func NewHyperplane(u []float64) *Hyperplane {
 	h := &Hyperplane{U: u}
 	h.Reset()
 	return h
 }
 
-// Reset takes note of another content of U.
+// Reset updates the hyperplane after a change of U.
 func (h *Hyperplane) Reset() {
 	h.negative, h.positive = 0, 0
 	for _, v := range h.U {
@@ -29,41 +29,41 @@ func (h *Hyperplane) Reset() {
 	}
 }
 
-// Projection is what is known of a document's nearest point of a hyperplane.
+// Projection describes the point of a hyperplane that is nearest to a document.
 type Projection struct {
-	Sum    float64 // ⟨x,û⟩, whose sign is that of the margin
+	Sum    float64 // ⟨x,û⟩
 	Margin float64 // d with the sign of ⟨x,û⟩, from -π/2 to π/2
 
 	Lambda float64 // the nearest point is max(0, x + Lambda·û), scaled to length 1
-	Slope  float64 // times max(0, x + Lambda·û), it is the gradient of Margin by û
+	Slope  float64 // Slope·max(0, x + Lambda·û) is the gradient of Margin with respect to û
 }
 
-// Point is a document: its terms, which are indices of û, and their values, none below 0. It needn't
-// have length 1: only its direction counts.
+// Point is a document: its terms, which are indices of û, and their nonnegative values. Only its
+// direction matters; its length may differ from 1.
 type Point struct {
 	Terms  []uint32
 	Values []float32
 	Norm2  float64 // Σ Values²
 }
 
-// Scratch is room for a projection. The zero value works. It may not be used concurrently.
+// Scratch is memory for a projection. The zero value works. It must not be used concurrently.
 type Scratch struct{ u []float64 }
 
-// Project returns the projection of a document.
+// Project projects a document.
 //
-// Accuracy: the margin errs by a few ulp of π/2, and by a few relative ulp where it is small, but for
-// rounding in ⟨x,û⟩ itself.
+// Accuracy: the error of the margin is a few ulp of π/2 and, for small margins, a few relative ulp,
+// apart from rounding in ⟨x,û⟩.
 func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	terms, values := x.Terms, x.Values[:len(x.Terms)]
 	if cap(s.u) < len(terms) {
 		s.u = make([]float64, len(terms)+len(terms)/2)
 	}
 	u := s.u[:len(terms)]
-	var positive, negative, squares, others float64 // Σxû over û > 0, û < 0; Σû² of those
+	var positive, negative, squares, others float64 // Σxû over û > 0 and û < 0; Σû² over the same
 	for k, t := range terms {
 		v, x := h.U[t], float64(values[k])
 		u[k] = v
-		above := 0.5 * (v + math.Abs(v)) // max(v, 0), without a branch that no processor foresees
+		above := 0.5 * (v + math.Abs(v)) // max(v, 0) without an unpredictable branch
 		below := v - above
 		positive += float64(x * above)
 		squares += float64(above * above)
@@ -72,14 +72,14 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	p := Projection{Sum: positive + negative}
 	norm2 := x.Norm2
-	if p.Sum == 0 { // on the hyperplane, and the slope is that of the side where margins are positive
+	if p.Sum == 0 { // on the hyperplane; the slope is that for positive margins
 		if w := (h.negative + squares) * norm2; w > 0 {
 			p.Slope = 1 / math.Sqrt(w)
 		}
 		return p
 	}
-	// From here on û has the sign for which ⟨x,û⟩ > 0: q, w and λ are those of sign·û.
-	sign, beyond := 1.0, h.negative // Σû² of all that is above 0 wherever x is, which is all with sign·û < 0
+	// From here on û has the sign for which ⟨x,û⟩ > 0: q, w and λ belong to sign·û.
+	sign, beyond := 1.0, h.negative // Σû² over terms that are positive for every x: those with sign·û < 0
 	if p.Sum < 0 {
 		sign, beyond = -1, h.positive
 		positive, negative = -negative, -positive
@@ -87,14 +87,14 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	q, w, lost := positive+negative, beyond+squares, 0.0 // lost is ‖x‖² in A
 	cut := -q / w
-	if beyond == 0 { // sign·û ≥ 0: what there is of H has the terms whose û is 0
+	if beyond == 0 { // sign·û ≥ 0: points of H have only terms with û = 0
 		cut = -math.MaxFloat64
 	}
 	for {
 		on, sum, zero := 0, 0.0, 0.0
 		squares = 0
 		for k, v := range u {
-			v = 0.5 * (sign*v + math.Abs(v)) // where sign·û < 0, x counts in any case
+			v = 0.5 * (sign*v + math.Abs(v)) // if sign·û < 0, the term always counts
 			x := float64(values[k])
 			if x+float64(cut*v) > 0 {
 				on++
@@ -111,7 +111,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		}
 		cut = -q / w
 	}
-	if !(q > 0) || w == 0 { // nothing of x is left where û isn't 0, up to rounding
+	if !(q > 0) || w == 0 { // up to rounding, x has no terms with û ≠ 0 outside A
 		q = 0
 	}
 	lambda := 0.0
@@ -121,7 +121,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		sin2 += q * q / w
 	}
 	cos2 := norm2 - sin2
-	if cos2 < 0.01*norm2 { // cancels: add up y² itself
+	if cos2 < 0.01*norm2 { // cancellation: add up y² instead
 		cos2 = float64(lambda*lambda) * max(beyond-others, 0)
 		for k, v := range u {
 			x := float64(values[k])
@@ -132,7 +132,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	p.Margin = sign * math.Atan2(math.Sqrt(sin2), math.Sqrt(cos2))
 	p.Lambda = sign * lambda
-	// At π/2 what is left of y is rounding, and the margin has a kink.
+	// At π/2, y consists of rounding errors, and the margin has a kink.
 	if q > 0 && sin2 > 0 && cos2 > 1e-28*norm2 {
 		p.Slope = q / (w * math.Sqrt(sin2*cos2))
 	}

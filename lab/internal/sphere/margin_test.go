@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// nearest is the angle to the nearest point of the hyperplane by going through all faces of the
-// orthant: on each the nearest point of the subspace is an orthogonal projection, and counts where it
-// lies in the orthant. It shares nothing with Project.
+// nearest returns the angle to the nearest point of the hyperplane by trying all faces of the
+// orthant. The nearest point in a face is an orthogonal projection, and valid if it lies in the
+// orthant. It shares no code with Project.
 func nearest(x, u []float64) float64 {
 	best, norm := 0.0, 0.0
 	for _, v := range x {
@@ -32,7 +32,7 @@ func nearest(x, u []float64) float64 {
 				if w > 0 {
 					y -= q * u[i] / w
 				}
-				// Rounding may take a coordinate that is 0 below it; the face without it is another one.
+				// Rounding may make a coordinate that is 0 negative; another face covers that case.
 				inside = inside && y >= 0
 				f += y * y
 			}
@@ -44,8 +44,8 @@ func nearest(x, u []float64) float64 {
 	return math.Acos(min(math.Sqrt(best/norm), 1))
 }
 
-// draw returns a random point of the sphere and a random unit vector in n dimensions. Coordinates
-// of x are often 0; those of u sometimes, or all of one sign.
+// draw returns a random point of the sphere and a random unit vector in n dimensions. Some
+// coordinates are 0, and those of u sometimes have equal signs.
 func draw(r *rand.Rand, n int) (x []float32, u []float64) {
 	x, u = make([]float32, n), make([]float64, n)
 	kind, norm := r.IntN(6), 0.0
@@ -79,7 +79,7 @@ func draw(r *rand.Rand, n int) (x []float32, u []float64) {
 	return x, u
 }
 
-// pointOf is a document without its zeros.
+// pointOf returns a document without zero values.
 func pointOf(x []float32) Point {
 	var p Point
 	for i, v := range x {
@@ -91,7 +91,7 @@ func pointOf(x []float32) Point {
 	return p
 }
 
-// marginOfPaper is arccos √F without sign for the coordinates that Lebanon and Lafferty take to be 0: xᵢ ≤ ⟨x,û⟩ûᵢ.
+// marginOfPaper returns arccos √F for the coordinates that the paper takes to be 0: xᵢ ≤ ⟨x,û⟩ûᵢ.
 func marginOfPaper(x, u []float64) float64 {
 	sum, left, q, w := floats.Dot(x, u), 0.0, 0.0, 0.0
 	for i := range x {
@@ -105,12 +105,12 @@ func marginOfPaper(x, u []float64) float64 {
 	return math.Acos(math.Sqrt(min(max(left/floats.Dot(x, x), 0), 1)))
 }
 
-// Margins are the angles to the nearest points that are found by going through all faces. Acos of
-// the oracle errs by 1e-16/d, below 1e-9 for d above 1e-6; smaller ones are compared by their sines.
+// Margins equal the angles found by trying all faces. The error of the oracle's Acos is 1e-16/d,
+// below 1e-9 for d above 1e-6; smaller margins have a larger tolerance.
 func TestMarginIsTheNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var s Scratch
-	differ, most := map[int]int{}, 0.0 // by the number of terms
+	differ, most := map[int]int{}, 0.0 // by number of terms
 	for range 20000 {
 		n := 2 + r.IntN(5)
 		x, u := draw(r, n)
@@ -132,7 +132,7 @@ func TestMarginIsTheNearest(t *testing.T) {
 		paper := marginOfPaper(wide, u)
 		if d := math.Abs(p.Margin) - paper; !(d >= -1e-7) {
 			t.Fatalf("x %v, u %v: the paper's margin %v is greater than %v", x, u, paper, p.Margin)
-		} else if n <= 3 && d > 1e-7 && slices.Min(u) < 0 && slices.Max(u) > 0 { // else H touches the orthant alone
+		} else if n <= 3 && d > 1e-7 && slices.Min(u) < 0 && slices.Max(u) > 0 { // otherwise H only touches the orthant
 			t.Fatalf("x %v, u %v: the paper's margin %v differs from %v with %d terms", x, u, paper, p.Margin, n)
 		} else if d > 1e-7 {
 			differ[n], most = differ[n]+1, max(most, d)
@@ -145,7 +145,7 @@ func TestMarginIsTheNearest(t *testing.T) {
 	t.Logf("margins of the paper that differ, by the number of terms, of 4000 each: %v, by up to %.3f", differ, most)
 }
 
-// The gradient of a sum of margins by û is that of differences.
+// The gradient of a sum of margins with respect to û agrees with differences.
 func TestGradient(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var s Scratch
@@ -154,7 +154,7 @@ func TestGradient(t *testing.T) {
 		n, docs := 2+r.IntN(9), 1+r.IntN(6)
 		_, u := draw(r, n)
 		for _, v := range u {
-			if v != 0 && math.Abs(v) < 0.02 { // where differences by a step of 1e-6 are too rough
+			if v != 0 && math.Abs(v) < 0.02 { // too small for differences with a step of 1e-6
 				u = nil
 			}
 		}
@@ -215,7 +215,7 @@ func TestGradient(t *testing.T) {
 			up, a := at(step)
 			down, b := at(-step)
 			if len(a) != len(b) {
-				continue // a kink lies between
+				continue // there is a kink between
 			}
 			same := true
 			for k := range a {

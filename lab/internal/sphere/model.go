@@ -14,17 +14,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Model is what was trained on a corpus. It is immutable and may be used concurrently.
+// Model is a trained model. It is immutable and may be used concurrently.
 type Model struct {
 	archive.Origin
 	Settings Settings
 	Embedder *sparse.Embedder
-	Machines []*Machine // one for each class
+	Machines []*Machine // one per class
 }
 
-// Validate returns an error for the first violation of what a model must be: settings in range, a
-// vocabulary of all terms of the embedding, classes of different names with a machine each, finite
-// numbers, and unit vectors û.
+// Validate returns an error for the first violation: settings must be in range, the vocabulary must
+// have all terms of the embedding, classes must have different names and one classifier each,
+// numbers must be finite, and û must be unit vectors.
 func (m *Model) Validate() error {
 	if _, err := m.Settings.resolve(); err != nil {
 		return err
@@ -54,8 +54,8 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Predict predicts documents. Terms have the numbers of the training corpus; other terms are
-// ignored. Values don't depend on the number of workers, bit for bit.
+// Predict classifies documents. Columns are those of the training corpus; other columns are
+// ignored. Values are the same bit for bit for any number of workers.
 //
 // Predict fails for negative values, if it needs more memory than allowed, and within a second
 // after ctx is done.
@@ -93,7 +93,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// decide returns f of a document, with the hyperplane of m.
+// decide returns f of a document; plane is the hyperplane of m.
 func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	if m.Theta == 0 {
 		return m.Bias
@@ -101,7 +101,7 @@ func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	return 2 * m.Theta * plane.Project(x, s).Margin
 }
 
-// Decisions returns f of rows of embedded documents, which have the columns that the machine was
+// Decisions returns f for rows of embedded documents with the columns that the classifier was
 // trained on.
 func (m *Machine) Decisions(x *sparse.Embedded, rows []int) []float64 {
 	plane, out := NewHyperplane(m.Weights), make([]float64, len(rows))
@@ -113,7 +113,7 @@ func (m *Machine) Decisions(x *sparse.Embedded, rows []int) []float64 {
 	return out
 }
 
-// Form describes a model's file.
+// Form describes the model file.
 var Form = archive.Format[Model]{
 	Package: "sphere", Name: "gram sphere-logistic ", Describe: describe, Validate: (*Model).Validate,
 }
@@ -126,5 +126,5 @@ func describe(f *archive.File, m *Model) {
 	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
 }
 
-// Write writes the model in a form of its own. The same model has the same bytes on every platform.
+// Write writes the model in its own format. Equal models have equal bytes on every platform.
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }

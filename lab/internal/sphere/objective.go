@@ -8,18 +8,18 @@ import (
 	"github.com/gramengine/gram/internal/learn/task"
 )
 
-// objective is the function F that a machine minimises, see the package documentation.
+// objective is the training objective Σ price·log(1 + e^(-yf)) + θ²/2C of a binary classifier.
 type objective struct {
 	*Problem
 	c        float64
 	positive []bool     // by document
-	prices   [2]float64 // multiples of the losses, of positive documents the second
+	prices   [2]float64 // factors of the losses of negative and positive documents
 	workers  int
 
 	u       []float64 // w / ‖w‖
 	plane   *Hyperplane
 	weights []Weight
-	coef    []float64 // derivatives of the losses by f
+	coef    []float64 // derivatives of the losses with respect to f
 	losses  []float64 // by block of documents
 	radial  []float64 // Σ derivative · margin, by block
 	scratch []Scratch
@@ -39,7 +39,7 @@ func newObjective(p *Problem, prices [2]float64, positive []bool, workers int) *
 	return o
 }
 
-// price returns the multiple of the loss of a document.
+// price returns the factor of a document's loss.
 func (o *objective) price(i int) float64 {
 	if o.positive[i] {
 		return o.prices[1] * o.Weight(i)
@@ -47,7 +47,7 @@ func (o *objective) price(i int) float64 {
 	return o.prices[0] * o.Weight(i)
 }
 
-// sides returns the weights of the documents that aren't positive, and of those that are.
+// sides returns the total weights of negative and of positive documents.
 func (o *objective) sides() (sum [2]float64) {
 	for i, is := range o.positive {
 		if is {
@@ -59,7 +59,7 @@ func (o *objective) sides() (sum [2]float64) {
 	return sum
 }
 
-// loss returns log(1 + e^-m) and its derivative by m.
+// loss returns log(1 + e^-m) and its derivative with respect to m.
 func loss(m float64) (value, derivative float64) {
 	if m > 0 {
 		e := math.Exp(-m)
@@ -69,7 +69,7 @@ func loss(m float64) (value, derivative float64) {
 	return math.Log1p(e) - m, -1 / (1 + e)
 }
 
-// lossOf returns the loss of a document, and its derivative by f.
+// lossOf returns a document's loss and its derivative with respect to f.
 func (o *objective) lossOf(i int, f float64) (value, derivative float64) {
 	s := o.price(i)
 	if o.positive[i] {
@@ -87,12 +87,12 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-// maxTheta bounds θ: for separable documents without regularisation it would grow for ever. Beyond,
-// the objective is constant along a ray.
+// maxTheta bounds θ, which would grow indefinitely for separable documents without regularisation.
+// Beyond it the objective is constant along rays.
 const maxTheta = 1e4
 
-// value computes the objective at w and its gradient g. Sums over documents go by fixed blocks, so
-// that the bits don't depend on workers.
+// value computes the objective at w and its gradient g. Sums over documents are formed in fixed
+// blocks, so that the bits don't depend on workers.
 func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) {
 	length := math.Sqrt(lbfgs.Product(w, w))
 	theta := min(length, maxTheta)
@@ -126,7 +126,7 @@ func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) 
 		}
 	})
 	value := sum(o.losses) + theta*theta/(2*o.c)
-	// w = θû: the part of g along û has no effect, and the rest is divided by the length of w.
+	// w = θû: the component of g along û has no effect; the rest is divided by the length of w.
 	along, radial := lbfgs.Product(g, o.u), sum(o.radial)+theta/o.c
 	if length > maxTheta {
 		radial = 0
@@ -159,9 +159,9 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 	return sum(o.losses) + lbfgs.Product(w, w)/(2*o.c), err
 }
 
-// start sets w to where the search begins: the Euclidean solution, roughly, which is convex, and
-// halved since f has a factor of 2. From the means of classes of unequal size a search may take a
-// thousand times as long and end higher.
+// start sets w to an approximate Euclidean solution, whose problem is convex, divided by 2 because
+// f has a factor of 2. From the class means, with classes of unequal size, a search can take a
+// thousand times as long and end at a higher value.
 func (o *objective) start(ctx context.Context, w []float64, reference float64) error {
 	stop := lbfgs.Stopping{Gradient: 0.01 * reference, Iterations: 100}
 	if _, err := lbfgs.Minimise(ctx, o.euclidean, w, stop); err != nil {
@@ -170,7 +170,7 @@ func (o *objective) start(ctx context.Context, w []float64, reference float64) e
 	if lbfgs.Scale(w, 0.5); lbfgs.Product(w, w) > 0 {
 		return nil
 	}
-	// the difference of the means of the two classes, as a unit vector
+	// the difference of the class means, as a unit vector
 	sum := o.sides()
 	for i, is := range o.positive {
 		if o.coef[i] = -o.Weight(i) / sum[0]; is {

@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// texts draws documents of a number of classes, whose words overlap.
+// texts draws documents of several classes with overlapping words.
 func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -47,7 +47,7 @@ func problem(t testing.TB, c *corpus.Corpus) *Problem {
 	return musttest.Get(NewProblem(x, run.Numbers(0, x.Rows())))(t)
 }
 
-// of says which documents are of class k.
+// of returns for each document whether it is of class k.
 func of(c *corpus.Corpus, k int32) []bool {
 	positive := make([]bool, c.Documents.Rows())
 	for i := range positive {
@@ -56,7 +56,7 @@ func of(c *corpus.Corpus, k int32) []bool {
 	return positive
 }
 
-// A machine depends on its own C only, not on the smaller ones that are trained before.
+// A binary classifier depends on its own C only, not on the smaller values trained before it.
 func TestEachPriceAlone(t *testing.T) {
 	c := texts(t, 60, 3, 2)
 	p := problem(t, c)
@@ -70,7 +70,7 @@ func TestEachPriceAlone(t *testing.T) {
 	}
 }
 
-// The gradient of both objectives is that of differences, at random points.
+// The gradients of both objectives agree with differences at random points.
 func TestObjectiveGradient(t *testing.T) {
 	c := texts(t, 40, 2, 1)
 	for name, prices := range map[string][2]float64{"equal": {}, "weighted": {0.5, 3}} {
@@ -99,14 +99,14 @@ func TestObjectiveGradient(t *testing.T) {
 					t.Logf("%s, %s, variable %d: %v, expected %v", name, margin, j, g[j], want)
 				}
 			}
-			if far > 1 { // a kink may lie within a step
+			if far > 1 { // a step may contain a kink
 				t.Errorf("%s, %s: %d of %d derivatives are wrong", name, margin, far, n)
 			}
 		}
 	}
 }
 
-// L-BFGS ends nowhere above plain gradient descent, from ten random starts.
+// L-BFGS ends at values no higher than plain gradient descent, from ten random starts.
 func TestSearchAgreesWithDescent(t *testing.T) {
 	c := texts(t, 40, 3, 2)
 	o, r := newObjective(problem(t, c), [2]float64{}, of(c, 0), 1), rand.New(rand.NewPCG(3, 4))
@@ -135,8 +135,8 @@ func TestSearchAgreesWithDescent(t *testing.T) {
 	}
 }
 
-// Models have the same bits from any number of workers, and a path ends where its last C alone
-// does.
+// Models have the same bits for any number of workers, and the last model of a path equals a model
+// trained with the last C alone.
 func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 	c := texts(t, 2000, 3, 4)
 	s := Settings{Tolerance: 1e-2, Weights: map[string]float64{c.Classes[1]: 2}}
@@ -173,7 +173,7 @@ func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// What can't be trained on is refused by name; what is odd has defined results.
+// Invalid training data give an error that names the problem; unusual data have defined results.
 func TestOddInput(t *testing.T) {
 	l2 := musttest.Get(sparse.ParseEmbedding("tf-l2"))(t)
 	chi := musttest.Get(sparse.ParseEmbedding("tf-l1-chi2"))(t)
@@ -210,8 +210,8 @@ func TestOddInput(t *testing.T) {
 		t.Errorf("%v, expected the error of the context", err)
 	}
 
-	// A class that every document has, and one that none has; a document without terms; separable
-	// documents without regularisation.
+	// A class of all documents and a class of none; a document without terms; separable documents
+	// without regularisation.
 	odd := c.Select([]int{0, 1, 2, 3, 4, 5})
 	odd.Classes = append(odd.Classes[:2:2], "all", "none")
 	labels := sparse.Labels{}
@@ -233,7 +233,7 @@ func TestOddInput(t *testing.T) {
 	}
 }
 
-// Of two classes one machine is the other with the other sign.
+// With two classes, the second classifier is the negative of the first.
 func TestTwoClasses(t *testing.T) {
 	c := texts(t, 60, 2, 9)
 	m := musttest.Get(Train(t.Context(), c, sparse.Sphere, Settings{}, Options{}))(t)

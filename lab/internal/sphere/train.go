@@ -16,18 +16,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Settings are what is trained. The zero value works.
+// Settings are the training settings. The zero value uses the defaults.
 type Settings struct {
 	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularisation
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
-	// Weights multiply the losses of documents by name of their class, as in package logistic. Models
-	// don't keep them.
+	// Weights multiply the losses of documents by class name, as in package logistic. Models don't
+	// contain them.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
-	// Tolerance stops the search when the gradient norm falls below Tolerance times twice that of the
-	// Euclidean objective at w = 0.
+	// Tolerance stops the search when the gradient norm falls below Tolerance times twice the norm
+	// of the Euclidean objective at w = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 	Iterations int     `param:"iterations" default:"1000" min:"1" help:"iterations of a search at most"`
 }
@@ -41,33 +41,33 @@ func (s Settings) resolve() (Settings, error) {
 	return s, err
 }
 
-// Options are those of package task.
+// Options are the options of package task.
 type Options = task.Options
 
 // Machine is a trained decision function f of one class against others; P(class | x) is 1/(1 +
 // e^-f(x)).
 type Machine struct {
 	Weights     []float64 `json:"-"`         // û, by column of the embedding
-	Value       float64   `json:"objective"` // objective
+	Value       float64   `json:"objective"` // value of the objective
 	Gradient    float64   `json:"gradient"`  // gradient norm
 	Iterations  int       `json:"iterations"`
 	Evaluations int       `json:"evaluations"` // number of evaluations of the objective and its gradient
-	Converged   bool      `json:"converged"`   // whether the tolerance was reached, or the value fell no more
-	Theta       float64   `json:"theta"`       // 0 of a machine that always returns Bias
+	Converged   bool      `json:"converged"`   // whether the tolerance was reached, or the value stopped falling
+	Theta       float64   `json:"theta"`       // 0 if the decision function is the constant Bias
 	// Bounded is set if θ is at its maximum, because the documents are separable.
 	Bounded bool    `json:"theta_bounded,omitempty"`
 	Bias    float64 `json:"bias"`
 }
 
-// Problem is a set of documents to train machines on. It may be used concurrently.
+// Problem is a set of training documents. It may be used concurrently.
 type Problem struct {
 	*task.Points
 	norm2   []float64 // Σ values² of each row
 	columns int       // of the embedding
 }
 
-// NewProblem copies some rows of embedded documents. It fails with a [sparse.ValueError] if one of
-// the documents has a negative value.
+// NewProblem copies some rows of embedded documents. It fails with a [sparse.ValueError] if a
+// document has a negative value.
 func NewProblem(x *sparse.Embedded, rows []int) (*Problem, error) {
 	if err := check(x, 0); err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ func norm2(values []float32) (sum float64) {
 	return sum
 }
 
-// check returns an error for the first negative value of documents, of which the first has the
-// number first.
+// check returns an error for the first negative value. first is the index of the first document in
+// error messages.
 func check(x *sparse.Embedded, first int) error {
 	for i := range x.Rows() {
 		terms, values := x.Row(i)
@@ -102,9 +102,9 @@ func check(x *sparse.Embedded, first int) error {
 	return nil
 }
 
-// Train trains a machine for each C of prices; nil stands for Settings.C. positive reports by
-// document whether it is of the class. If no document is, or each, the machine has θ = 0 and the
-// bias at which it is right for n+1 of n+2 documents (Laplace's rule of succession).
+// Train trains a binary classifier for each C in prices; nil means Settings.C. positive reports for
+// each document whether it belongs to the class. If no document or every document does, θ is 0 and
+// the bias gives the class a probability of 1/(n+2) or (n+1)/(n+2) (Laplace's rule of succession).
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, prices []float64, s Settings, workers int,
 ) ([]*Machine, error) {
@@ -142,7 +142,7 @@ func (p *Problem) train(
 	if err != nil {
 		return nil, err
 	}
-	const gained = 1e-3 // part of the tolerance that the value must gain in ten steps
+	const gained = 1e-3 // minimum gain of the value in ten steps, as part of the tolerance
 	stop := lbfgs.Stopping{
 		Gradient: s.Tolerance * 2 * reference, Gained: s.Tolerance * gained, Iterations: s.Iterations,
 	}
@@ -150,7 +150,7 @@ func (p *Problem) train(
 	for _, c := range prices {
 		clear(w)
 		o.c = c
-		if err := o.start(ctx, w, reference); err != nil { // a search from a solution near 0 stays there
+		if err := o.start(ctx, w, reference); err != nil { // a search from a solution near 0 would stay there
 			return nil, err
 		}
 		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
@@ -170,13 +170,13 @@ func (p *Problem) train(
 	return out, nil
 }
 
-// Train trains a model on the labelled documents of a corpus; for separate labels on those without
-// any, too. It neither changes nor keeps the corpus. The model has the same bits from any number of
-// workers.
+// Train trains a model on the labelled documents of a corpus and, for separate labels, also on the
+// unlabelled ones. It neither changes nor keeps the corpus. The model has the same bits for any
+// number of workers.
 //
-// It fails for a corpus without documents or with fewer classes than the scheme needs, an embedding
-// that isn't compared by dot products, negative values, settings out of range, a memory limit that
-// doesn't suffice, and within a second after ctx is done.
+// It fails for a corpus without documents or with fewer classes than the scheme needs, for an
+// embedding that isn't compared by dot products, for negative values, for settings out of range, if
+// memory doesn't suffice, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, opt Options) (*Model, error) {
 	models, err := TrainPath(ctx, c, e, s, nil, opt)
 	if err != nil {
@@ -185,7 +185,7 @@ func Train(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings
 	return models[0], nil
 }
 
-// TrainPath is [Train] for each C of prices; nil stands for Settings.C.
+// TrainPath is [Train] for each C in prices; nil means Settings.C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, prices []float64, opt Options,
 ) (_ []*Model, err error) {
@@ -239,9 +239,8 @@ func TrainPath(
 	return out, nil
 }
 
-// need bounds the memory that training takes beside the corpus: embedded documents, the problem's
-// by rows and by columns, a machine for each class and C, and the vectors of the searches under
-// way.
+// need bounds the memory of training without the corpus: embedded documents, the problem by rows
+// and by columns, a classifier per class and C, and the vectors of the current searches.
 func need(s corpus.Size, prices, workers int) int64 {
 	const vectors = 2*lbfgs.Memory + 8
 	rows, n := int64(s.Documents), int64(s.Terms+1)
@@ -249,8 +248,8 @@ func need(s corpus.Size, prices, workers int) int64 {
 		8*n*int64(s.Classes*prices) + 8*(vectors*n+8*rows)*int64(min(workers, s.Classes))
 }
 
-// trainAll trains the machines of all classes for each C, several at a time. The second of two
-// machines is the first with the other sign.
+// trainAll trains the classifiers of all classes for each C, several at a time. With two classes,
+// the second classifier is the negative of the first.
 func (p *Problem) trainAll(
 	ctx context.Context, c *corpus.Corpus, rows []int, weights, prices []float64, s Settings, opt Options,
 ) (out [][]*Machine, err error) {

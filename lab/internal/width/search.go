@@ -10,21 +10,21 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// search is a pass over all pairs of a test document and a training document. A task compares chunk
-// test documents with the training documents, block by block. Only tasks under way have lists of
-// neighbours, so that their memory doesn't grow with the documents.
+// search visits all pairs of a test document and a training document. A task compares chunk test
+// documents with the training documents, block by block. Only running tasks have lists of
+// neighbours, so that the memory for lists doesn't grow with the documents.
 type search struct {
 	train   Set
 	test    *mat.Dense
-	rows    int // of test
+	rows    int // number of rows of test
 	o       Options
 	classes int
 }
 
 const (
-	chunk = 32 // test documents of a task
-	block = 64 // training documents of a block
-	lanes = 4  // training documents that are compared at a time
+	chunk = 32 // test documents per task
+	block = 64 // training documents per block
+	lanes = 4  // training documents compared at a time
 )
 
 func newSearch(train Set, test *mat.Dense, o Options) *search {
@@ -38,8 +38,8 @@ func newSearch(train Set, test *mat.Dense, o Options) *search {
 
 func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }
 
-// run calls decide for each test document i and each width with the classes for k = 1, 2, …, never
-// concurrently.
+// run calls decide for each test document i and width with the classes for k = 1, 2, …. Calls are
+// never concurrent.
 func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (s *search) run(ctx context.Context, decide func(i, width int, classes []in
 	})
 }
 
-// nearest returns the lists of test documents lo to hi, width by width. It checks ctx at each
-// block.
+// nearest returns the lists of test documents lo to hi-1, by document and width. It checks ctx in
+// every block.
 func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 	widths := len(s.o.Widths)
 	lists := make([]*list, (hi-lo)*widths)
@@ -93,7 +93,7 @@ func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
 }
 
 // pack writes training documents to panels of lanes documents, feature by feature. The last panel
-// is filled up with the first documents.
+// is padded with the first documents.
 func (s *search) pack(panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := range (count + lanes - 1) / lanes * lanes {
@@ -105,7 +105,7 @@ func (s *search) pack(panels []float64, first, count int) {
 	}
 }
 
-// meet offers a block of training documents to the lists of a test document, one for each width.
+// meet offers a block of training documents to the lists of a test document, one list per width.
 func (s *search) meet(lists []*list, x, panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := 0; j < count; j += lanes {
@@ -125,14 +125,14 @@ func (s *search) meet(lists []*list, x, panels []float64, first, count int) {
 	}
 }
 
-// distances adds (x[c] - panel[c*lanes+lane])² to d[lane], one c after the other.
+// distances adds (x[c] - panel[c*lanes+lane])² to d[lane], in ascending order of c.
 func distances(d *[lanes]float64, x, panel []float64) {
 	d0, d1, d2, d3 := d[0], d[1], d[2], d[3]
 	for _, v := range x {
 		p := panel[:lanes]
 		panel = panel[lanes:]
 		e0, e1, e2, e3 := v-p[0], v-p[1], v-p[2], v-p[3]
-		d0 += float64(e0 * e0) // a conversion keeps the product from being fused
+		d0 += float64(e0 * e0) // the conversion prevents a fused multiply-add
 		d1 += float64(e1 * e1)
 		d2 += float64(e2 * e2)
 		d3 += float64(e3 * e3)
@@ -140,7 +140,7 @@ func distances(d *[lanes]float64, x, panel []float64) {
 	*d = [lanes]float64{d0, d1, d2, d3}
 }
 
-// list has the nearest documents so far, the nearest first. Ties are broken by index.
+// list holds the nearest documents so far, nearest first. Ties are broken by index.
 type list struct {
 	worst     float64 // only smaller distances are inserted
 	distances []float64
@@ -164,7 +164,7 @@ func (l *list) insert(distance float64, document int32) {
 	}
 }
 
-// votes counts the votes of lists.
+// votes counts the votes of a list.
 type votes struct {
 	s       *search
 	count   []int
@@ -175,12 +175,12 @@ func newVotes(s *search) *votes {
 	return &votes{s: s, count: make([]int, s.classes), classes: make([]int32, s.o.Neighbours)}
 }
 
-// of returns the classes for k = 1, 2, …. They are overwritten by the next call.
+// of returns the classes for k = 1, 2, …. The next call overwrites them.
 func (v *votes) of(l *list) []int32 {
 	clear(v.count)
 	labels, most := v.s.train.Labels, 0
 	for k := range v.classes {
-		if k >= len(l.documents) { // all have voted
+		if k >= len(l.documents) { // all documents have voted
 			v.classes[k] = v.classes[k-1]
 			continue
 		}

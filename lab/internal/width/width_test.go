@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// random draws documents of some classes; whole numbers have many equal distances.
+// random draws documents of several classes; whole numbers give many equal distances.
 func random(n, features, classes int, seed uint64, whole bool) Set {
 	r := rand.New(rand.NewPCG(seed, 7))
 	s := Set{Features: mat.NewDense(n, features, nil)}
@@ -32,7 +32,7 @@ func random(n, features, classes int, seed uint64, whole bool) Set {
 	return s
 }
 
-// direct classifies as the package comment says, one pair after the other, with a sort of all.
+// direct follows the package comment literally: one pair after the other, and a complete sort.
 func direct(train Set, x []float64, width, k int) int32 {
 	distances, order := make([]float64, len(train.Labels)), make([]int, len(train.Labels))
 	for j := range order {
@@ -65,7 +65,7 @@ func direct(train Set, x []float64, width, k int) int32 {
 	return best
 }
 
-// All widths and k against the formula, to the document: sums go in the same order.
+// Errors of all widths and k equal the formula's exactly, because sums have the same order.
 func TestDirect(t *testing.T) {
 	for _, c := range []struct {
 		train, test, features int
@@ -111,7 +111,7 @@ func TestDirect(t *testing.T) {
 	}
 }
 
-// Without widths, those of every tenth feature are searched, up to 300, and all of fewer features.
+// The default is every tenth width up to 300, including the number of features if it is smaller.
 func TestDefaultWidths(t *testing.T) {
 	for features, want := range map[int][]int{7: {7}, 10: {10}, 25: {10, 20, 25}} {
 		if o := (Options{}).resolve(features); !slices.Equal(o.Widths, want) {
@@ -137,7 +137,7 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// Progress counts all pairs, once each.
+// Progress counts each pair exactly once.
 func TestProgress(t *testing.T) {
 	train, test := random(100, 3, 2, 1, false), random(chunk*2+5, 3, 2, 2, false)
 	var last int64
@@ -152,7 +152,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// soon is a context that ends once it was looked at so often.
+// soon is a context that is done after a number of calls of Err.
 type soon struct {
 	context.Context
 	left int
@@ -165,7 +165,7 @@ func (c *soon) Err() error {
 	return nil
 }
 
-// A task looks at its context at each block of training documents.
+// A task checks its context in each block of training documents.
 func TestCancelled(t *testing.T) {
 	train, test := random(block*50-1, 2, 2, 1, false), random(1, 2, 2, 2, false)
 	s := newSearch(train, test.Features, Options{Workers: 1})
