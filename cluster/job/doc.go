@@ -1,8 +1,8 @@
-// Package job says what a job is: a [Description], which is small, names all that its results depend
-// on, and whose digest is the job's name; tasks, numbered from 0, whose results are objects of a
-// store; and a [Kind], which plans, does and gathers jobs.
+// Package job defines jobs. A [Description] names everything that the results depend on, and its
+// digest is the name of the job. Tasks are numbered from 0, and their results are objects in a
+// store. A [Kind] plans, does and gathers jobs.
 //
-// Objects have these names, digests being SHA-256 in hexadecimal:
+// Objects have the following names, where digests are SHA-256 in hexadecimal:
 //
 //	corpora/DIGEST/…        documents in shards, see package corpus
 //	files/DIGEST            other inputs, such as a model

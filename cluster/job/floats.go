@@ -6,11 +6,11 @@ import (
 	"unsafe"
 )
 
-// littleEndian reports whether this machine has float32 in memory as results have them.
+// littleEndian reports whether this computer is little-endian, as results are.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// FloatBytes returns values as results have them, little-endian. Where the machine has them so, the
-// bytes are those of the values themselves, and no copy is made.
+// FloatBytes returns values in little-endian order. On a little-endian computer it returns the
+// memory of v, without a copy.
 func FloatBytes(v []float32) []byte {
 	if len(v) == 0 {
 		return nil
@@ -26,8 +26,8 @@ func FloatBytes(v []float32) []byte {
 	return b
 }
 
-// Floats returns the values that results have as these bytes: they are in the memory of b where the
-// machine has them so, else copied. Bytes after the last whole value are left out.
+// Floats returns the little-endian values in b. They share the memory of b if possible. Bytes after
+// the last complete value are ignored.
 func Floats(b []byte) []float32 {
 	n := len(b) / 4
 	if n == 0 {

@@ -16,28 +16,28 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Host is a process that plans, does or gathers jobs: its store, its bounds, and the documents that
-// it holds. Its methods may be called concurrently.
+// Host is a process that plans, does or gathers jobs: its store, its limits and its documents. Its
+// methods may be called concurrently.
 type Host struct {
 	Store   *store.Store
-	Cache   *store.Cache // of inputs; nil for none
-	Workers int          // goroutines of one task, at least 1
-	Memory  int64        // bound in bytes of what a job's worker holds; 0 for none
+	Cache   *store.Cache // cache for inputs, or nil
+	Workers int          // goroutines per task, at least 1
+	Memory  int64        // memory limit of a job's worker in bytes; 0 if unlimited
 
 	mu     sync.Mutex
-	digest string // of the documents that are held
+	digest string // digest of held
 	held   *corpus.Corpus
 }
 
-// Corpus returns the documents of a digest. They are read once and kept until others are asked for,
-// and must not be changed.
+// Corpus returns the documents with the given digest. It keeps them until other documents are
+// requested. The caller must not change them.
 func (h *Host) Corpus(ctx context.Context, digest string) (*corpus.Corpus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.held != nil && h.digest == digest {
 		return h.held, nil
 	}
-	h.held = nil // before others are read
+	h.held = nil // freed before others are read
 	c, err := shards.Read(ctx, h.get, digest, h.Left(nil))
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil, h.Fits(nil, memory.Need, "reading the documents of %s", memory.Source)
@@ -49,7 +49,7 @@ func (h *Host) Corpus(ctx context.Context, digest string) (*corpus.Corpus, error
 	return c, nil
 }
 
-// get reads an input, from the cache where there is one.
+// get reads an input, from the cache if possible.
 func (h *Host) get(ctx context.Context, name string) ([]byte, error) {
 	var b []byte
 	var err error
@@ -69,14 +69,14 @@ type unread struct{ error }
 
 func (u *unread) Unwrap() error { return u.error }
 
-// Unread reports whether an error of a Host is one of reading an input from the store, which another try
-// may not have.
+// Unread reports whether a Host failed to read an input from the store, so that another try may
+// succeed.
 func Unread(err error) bool {
 	u := (*unread)(nil)
 	return errors.As(err, &u)
 }
 
-// planAgain says of a job's input that is missing or damaged who can write it, as work can't.
+// planAgain adds to the error of a missing or damaged input that plan can write it again.
 func planAgain(err error) error {
 	if Missing(err) {
 		return fmt.Errorf("%w (gramcluster plan with the same documents and flags writes it again)", err)
@@ -84,7 +84,7 @@ func planAgain(err error) error {
 	return err
 }
 
-// PutFile stores a file of the planning machine and returns its digest.
+// PutFile stores a local file and returns its digest.
 func (h *Host) PutFile(ctx context.Context, path string) (digest string, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -98,7 +98,7 @@ func (h *Host) PutFile(ctx context.Context, path string) (digest string, err err
 // Files is the prefix of the names of inputs that aren't documents.
 const Files = "files/"
 
-// File returns the bytes that PutFile has stored.
+// File returns the contents of a file stored by PutFile.
 func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: file %q, expected a digest of 64 hexadecimal digits", digest)
@@ -113,8 +113,8 @@ func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 	return b, nil
 }
 
-// CheckISA returns an error where this machine lacks the instruction set of the job, without which
-// its bits would be others.
+// CheckISA returns an error if this computer lacks the job's instruction set, because results
+// depend on it.
 func (j *Job) CheckISA() error {
 	if _, err := asm.For(asm.ISA(j.ISA)); err != nil {
 		return fmt.Errorf("job: the job wants the instruction set %s, this machine has up to %s: plan it with -isa %s",
@@ -123,15 +123,15 @@ func (j *Job) CheckISA() error {
 	return nil
 }
 
-// Engine reads the job's documents, embeds them for a kernel and makes an engine, as one machine
-// alone does: bits depend on all documents.
+// Engine reads the job's documents, embeds them for kernel k and creates an engine for all of them,
+// because results depend on all documents.
 func (j *Job) Engine(ctx context.Context, k kernel.Kernel) (*engine.Engine, error) {
 	c, err := j.Host.Corpus(ctx, j.Corpus)
 	if err != nil {
 		return nil, err
 	}
 	embedder := corpus.Fit(k.Embedding(), c)
-	values := c.Documents.NNZ() + int64(c.Documents.EmptyRows()) // a document without terms gets one of its own
+	values := c.Documents.NNZ() + int64(c.Documents.EmptyRows()) // a document without terms gets an extra term
 	if err := j.Host.Fits(c, engine.NewBytes(c.Documents.Rows(), embedder.Cols(), values), "an engine"); err != nil {
 		return nil, err
 	}

@@ -14,29 +14,29 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Version is raised when a program gives a task other bytes than an earlier one did, which TestDigests
-// of package jobs notices. Jobs of another version are refused.
+// Version must be raised if a program computes other results for a task than earlier programs, see
+// TestDigests of package jobs. Jobs of other versions are refused.
 const Version = 6
 
-// mostCache bounds the size of a cache that a description may say.
+// mostCache is the maximum cache size in a description, in bytes.
 const mostCache = 1 << 30
 
-// MostTasks bounds the tasks of a job.
+// MostTasks is the maximum number of tasks of a job.
 const MostTasks = 1_000_000_000
 
-// Description is all that the results of a job depend on. Equal ones have the same digest, so who
-// plans the same twice gets the same job.
+// Description holds everything that the results of a job depend on. Equal descriptions have the
+// same digest, so planning twice gives the same job.
 type Description struct {
 	Version int             `json:"version"`
 	Kind    string          `json:"kind"`
-	Corpus  string          `json:"corpus,omitempty"` // digest of the documents, none where empty
-	ISA     string          `json:"isa"`              // instruction set, which bits depend on
-	Caches  asm.Caches      `json:"caches"`           // and so do they on these; default this machine's
-	Tasks   int             `json:"tasks"`            // numbered from 0
-	Spec    json.RawMessage `json:"spec"`             // what the kind says of it: kernel, options
+	Corpus  string          `json:"corpus,omitempty"` // digest of the documents; empty if there are none
+	ISA     string          `json:"isa"`              // instruction set, because it changes the bits
+	Caches  asm.Caches      `json:"caches"`           // cache sizes, for the same reason; default: this computer's
+	Tasks   int             `json:"tasks"`            // number of tasks, numbered from 0
+	Spec    json.RawMessage `json:"spec"`             // kind-specific part, such as kernel and options
 }
 
-// Encode returns the description as it is stored and digested. Spec is made compact.
+// Encode returns the text that is stored and digested. Spec is compacted.
 func (d *Description) Encode() ([]byte, error) {
 	var spec bytes.Buffer
 	if err := json.Compact(&spec, d.Spec); err != nil {
@@ -73,7 +73,7 @@ func (d *Description) validate() error {
 	return nil
 }
 
-// Within checks a number of a description, before anything is done that grows with it.
+// Within checks a number of a description before any work that grows with it.
 func Within(what string, v, least, most int) error {
 	if v < least || v > most {
 		return fmt.Errorf("%s %d, expected from %d to %d", what, v, least, most)
@@ -81,7 +81,7 @@ func Within(what string, v, least, most int) error {
 	return nil
 }
 
-// ParseDescription reads what Encode has written, to the byte: a digest then stands for one text.
+// ParseDescription parses the result of Encode. It fails unless encoding gives the same bytes.
 func ParseDescription(b []byte) (*Description, error) {
 	d := &Description{}
 	if err := Decode(b, d); err != nil {
@@ -97,7 +97,7 @@ func ParseDescription(b []byte) (*Description, error) {
 	return d, nil
 }
 
-// Decode reads one JSON value, all of b, with known fields alone.
+// Decode decodes b, which must be a single JSON value without unknown fields.
 func Decode(b []byte, to any) error {
 	r := json.NewDecoder(bytes.NewReader(b))
 	r.DisallowUnknownFields()
@@ -110,7 +110,7 @@ func Decode(b []byte, to any) error {
 	return nil
 }
 
-// SetSpec makes the description say what a [Planner] has returned.
+// SetSpec sets Spec to the result of a [Planner].
 func (d *Description) SetSpec(spec any) (err error) {
 	if d.Spec, err = json.Marshal(spec); err != nil {
 		return fmt.Errorf("job: spec of kind %s: %w", d.Kind, err)
@@ -118,7 +118,7 @@ func (d *Description) SetSpec(spec any) (err error) {
 	return nil
 }
 
-// DecodeSpec reads a spec into a struct of the kind. Fields that it doesn't have are errors.
+// DecodeSpec decodes Spec into a struct. Unknown fields are errors.
 func (d *Description) DecodeSpec(to any) error {
 	if err := Decode(d.Spec, to); err != nil {
 		return fmt.Errorf("job: spec of kind %s: %w", d.Kind, err)
@@ -132,21 +132,21 @@ func Digest(b []byte) string {
 	return hex.EncodeToString(d[:])
 }
 
-// IsDigest reports whether s may be a digest.
+// IsDigest reports whether s has the form of a digest.
 func IsDigest(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
 }
 
-// Job is a job of a [Host]: its description and where its results are.
+// Job is a job on a [Host], which knows the store of its results.
 type Job struct {
 	Description
-	Digest string // the job's name
+	Digest string // name of the job
 	Host   *Host
 }
 
-// Save stores a description under its digest and returns the job. The process goes by the job's caches
-// then, as after [Host.Load].
+// Save stores a description under its digest and returns the job. Like [Host.Load], it sets the
+// cache sizes of the process.
 func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 	b, err := d.Encode()
 	if err != nil {
@@ -164,8 +164,8 @@ func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 	return &Job{*saved, digest, h}, nil
 }
 
-// Load returns the job of a digest. From then on engines of the process go by the caches of the machine
-// that planned it, whatever this machine's are, since bits depend on them.
+// Load returns the job with the given digest. It sets the cache sizes of the process to those of
+// the planning computer, because results depend on them.
 func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: job %q, expected a digest of 64 hexadecimal digits", digest)
@@ -199,8 +199,8 @@ func Results(digest string) string { return AllResults + digest + "/" }
 // ResultName returns the name of a task's result.
 func (j *Job) ResultName(task int) string { return fmt.Sprintf("%s%09d", Results(j.Digest), task) }
 
-// Result returns the result of a task, in buf where that has the room. Errors are those of
-// [store.Store.Get].
+// Result returns the result of a task. It uses the memory of buf if that is large enough. Errors
+// are those of [store.Store.Get].
 func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) {
 	if task < 0 || task >= j.Tasks {
 		return nil, fmt.Errorf("job: task %d, expected one from 0 to %d", task, j.Tasks-1)
@@ -208,8 +208,8 @@ func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) 
 	return j.Host.Store.Get(ctx, j.ResultName(task), buf)
 }
 
-// Each calls do with the result of each task, in their order, and tells how far that is. The bytes are its own until it
-// returns.
+// Each calls do with the result of each task, in order, and reports progress to out. do owns b
+// until it returns.
 func (j *Job) Each(ctx context.Context, out *Output, do func(task int, b []byte) error) (err error) {
 	var b []byte
 	for task := range j.Tasks {
@@ -224,6 +224,5 @@ func (j *Job) Each(ctx context.Context, out *Output, do func(task int, b []byte)
 	return ctx.Err()
 }
 
-// Missing reports whether an error of Result means that the task must be done, again or for the first
-// time.
+// Missing reports whether an error of Result means that the task must be done or repeated.
 func Missing(err error) bool { return errors.Is(err, store.ErrMissing) }

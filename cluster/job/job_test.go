@@ -22,8 +22,7 @@ func description() job.Description {
 		Spec: json.RawMessage(`{ "kernel": "linear" }`)}
 }
 
-// A description is saved under its digest, which is the same however its spec is laid out, and comes
-// back.
+// A saved description can be loaded. Its digest doesn't depend on the layout of Spec.
 func TestSaveLoad(t *testing.T) {
 	h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 1}
 	j := musttest.Get(h.Save(t.Context(), description()))(t)
@@ -104,7 +103,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// What a line has instead of a task is said in words of JSON.
+// Errors about lines name JSON types.
 func TestParseLine(t *testing.T) {
 	ofJob := `"job":"` + strings.Repeat("0a", 32) + `"`
 	for text, want := range map[string]string{
@@ -119,7 +118,7 @@ func TestParseLine(t *testing.T) {
 	}
 }
 
-// Bad lines are handed on with their number and reason, and don't end reading.
+// Bad lines are passed on with their number and error, and reading continues.
 func TestReadLines(t *testing.T) {
 	good := job.Line{Job: strings.Repeat("0a", 32), Task: 5}
 	text := good.String() + "\n \t\nnonsense\n" + `{"job":"` + good.Job + `"}` + "\n" +
@@ -158,7 +157,7 @@ func TestFloats(t *testing.T) {
 	if want := "00000000 0000803f 000080ff 01000000"; fmt.Sprintf("%x %x %x %x", b[:4], b[4:8], b[8:12], b[12:]) != want {
 		t.Errorf("bytes %x, expected %s", b, want)
 	}
-	for skip := range 4 { // wherever they lie
+	for skip := range 4 { // for any alignment
 		at := append(make([]byte, skip), b...)[skip:]
 		if w := job.Floats(append(at, 7)); fmt.Sprint(w) != fmt.Sprint(v) {
 			t.Errorf("%v comes back as %v", v, w)

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ParseKernel reads -kernel and -embed.
+// ParseKernel parses the values of -kernel and -embed.
 func ParseKernel(spec, embedding string) (kernel.Kernel, error) {
 	k, err := kernel.Parse(spec)
 	if embedding != "" {

@@ -13,84 +13,84 @@ import (
 
 // Kind is a kind of job, such as gram. Its functions may be called concurrently.
 type Kind struct {
-	Name    string // as in `gramcluster plan NAME`
+	Name    string // name in `gramcluster plan NAME`
 	Summary string // one line
-	Help    string // a few lines: what a task is, what gather writes, an example; flags are listed by themselves
+	Help    string // a few lines: the tasks, the output of gather, an example; flags are listed automatically
 
-	// Declare declares the flags of plan, beside those that all kinds have (-store, -in and how it
-	// is read, -isa, -workers, -m), and returns what takes their values.
+	// Declare declares the kind's flags for plan, in addition to the common flags (-store, -in with
+	// its options, -isa, -workers, -m), and returns a Planner that receives their values.
 	Declare func(f *flag.FlagSet) Planner
 
-	// Open makes what tasks of a job have in common, such as an engine, from its description alone.
+	// Open prepares what the tasks of a job share, such as an engine, from the description.
 	Open func(ctx context.Context, j *Job) (Worker, error)
 
-	// Gather makes what was asked for of all results. A result that is missing or damaged is an
-	// error for which [Missing] is true, and nothing is left behind. Its caller has seen that all
+	// Gather combines all results into the output. If a result is missing or damaged, it returns an
+	// error for which [Missing] is true, and leaves no output. The caller has checked that all
 	// results are listed.
 	Gather func(ctx context.Context, j *Job, out *Output) error
 }
 
-// Planner is the values of a kind's flags.
+// Planner holds the values of a kind's flags.
 type Planner interface {
-	// Plan checks the flags and returns what the description says of them, as a struct that JSON
-	// makes a text of, and the number of tasks.
+	// Plan checks the flags and returns the kind's part of the description, as a struct for JSON,
+	// and the number of tasks.
 	Plan(ctx context.Context, p *Planning) (spec any, tasks int, err error)
 }
 
-// Reader is implemented by a [Planner] that has a say in how documents are read, such as predict,
-// whose model has the vocabulary.
+// Reader is implemented by a [Planner] that changes the options for reading documents, such as
+// predict, whose model has the vocabulary.
 type Reader interface {
 	Reading(ctx context.Context, opt *corpus.Options) error
 }
 
-// Divider is implemented by a [Planner] that stores documents itself, such as predict, whose tasks
-// have some documents each: then Planning.Corpus isn't stored, and the description names none.
+// Divider is implemented by a [Planner] that stores the documents of each task itself, such as
+// predict. Planning.Corpus then isn't stored, and the description has no corpus.
 type Divider interface{ Divided() }
 
-// Driver is implemented by a [Planner] of several jobs, each planned from the results of those before,
-// such as landmarks. A command drives it, after Plan, which only checks the flags.
+// Driver is implemented by a [Planner] of several jobs, each planned from earlier results, such as
+// landmarks. Plan then only checks the flags, and a command calls Drive.
 type Driver interface {
 	Drive(ctx context.Context, d *Driving) error
 }
 
-// Driving is what a [Driver] drives with.
+// Driving holds the arguments of a [Driver].
 type Driving struct {
 	Planning
 	ISA    string
 	Output *Output
 
-	// Do returns when the results of all tasks are there. Those that are damaged are done again.
+	// Do returns when the results of all tasks exist. Damaged results are computed again.
 	Do func(ctx context.Context, j *Job) error
 }
 
-// Planning is what a [Planner] plans with.
+// Planning holds the arguments of a [Planner].
 type Planning struct {
 	Host   *Host
-	Source string         // what -in says; empty where it wasn't given
-	Corpus *corpus.Corpus // the documents, which are then stored but for a [Divider]; nil without -in
-	Digest string         // of the corpus, for a [Driver]: Plan comes before it is stored
+	Source string         // value of -in; empty if it isn't set
+	Corpus *corpus.Corpus // documents, stored unless the planner is a [Divider]; nil without -in
+	Digest string         // digest of Corpus, only for a [Driver], because Plan runs before storing
 	Warn   func(format string, args ...any)
 }
 
-// Worker does tasks of one job, one after the other.
+// Worker does tasks of one job. It isn't for concurrent use.
 type Worker interface {
-	// Do returns the result of a task: the bytes of all parts together, which depend on the
-	// description and the number alone. They are the caller's until the next call.
+	// Do returns the result of a task, as parts to concatenate, which depends only on the
+	// description and the task. The caller owns them until the next call.
 	Do(ctx context.Context, task int) ([][]byte, error)
 	Close() error
 }
 
-// Output is where Gather writes.
+// Output describes the output of Gather.
 type Output struct {
-	Path string // a file, or a folder for kinds that have such a form
-	To   string // the form, "" for that of the path's ending or the kind's only one
+	Path string // file, or folder if the kind supports it
+	To   string // format; empty for the default by file name or kind
 	Say  func(format string, args ...any)
 
-	// Progress is called now and then.
+	// Progress is called occasionally.
 	Progress func(done, total int64)
 }
 
-// File writes the file of Path, which is there when all of it is.
+// File writes the file at Path atomically.
 func (o *Output) File(write func(w io.Writer) error) error {
 	f, err := atomicfile.Create(o.Path, "")
 	if err != nil {
@@ -103,7 +103,7 @@ func (o *Output) File(write func(w io.Writer) error) error {
 	return f.Commit()
 }
 
-// KindOf returns the kind of a name.
+// KindOf returns the kind with the given name.
 func KindOf(kinds []Kind, name string) (Kind, error) {
 	var names []string
 	for _, k := range kinds {

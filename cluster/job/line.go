@@ -10,21 +10,21 @@ import (
 	"io"
 )
 
-// Line is a task as plan prints it: a line of JSON, without data, that any scheduler can carry.
+// Line is a task as printed by plan: a line of JSON that any scheduler can pass on.
 type Line struct {
 	Job  string `json:"job"`
 	Task int    `json:"task"`
 }
 
-// ParseLine reads a line.
+// ParseLine parses a line.
 func ParseLine(text []byte) (Line, error) {
-	// Pointers tell a field that is missing from a zero.
+	// pointers distinguish missing fields from zeros
 	var l struct {
 		Job  *string `json:"job"`
 		Task *int    `json:"task"`
 	}
 	err := Decode(text, &l)
-	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) { // whose own text names types of Go
+	if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) { // its text would name Go types
 		err = fmt.Errorf("found %s", other.Value)
 		if other.Field != "" {
 			err = fmt.Errorf("found %s as %q", other.Value, other.Field)
@@ -41,20 +41,20 @@ func ParseLine(text []byte) (Line, error) {
 	return Line{*l.Job, *l.Task}, nil
 }
 
-// String returns the line, without its end.
+// String returns the line, without a newline.
 func (l Line) String() string {
 	b, err := json.Marshal(l)
 	if err != nil {
-		return err.Error() // a string and a number have a text
+		return err.Error() // can't happen for a string and a number
 	}
 	return string(b)
 }
 
-// mostLine bounds a line, in bytes.
+// mostLine is the maximum length of a line in bytes.
 const mostLine = 4096
 
-// ReadLines hands the lines of r to yield, with their numbers from 1. Of a line that is none, err
-// says why; blank lines are left out. It ends with an error of yield or r.
+// ReadLines calls yield for each line of r that isn't blank, with its number from 1. err is set if
+// the line isn't a task. ReadLines stops at the first error of yield or r.
 func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, err error) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, mostLine), mostLine)

@@ -8,12 +8,12 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// ProgramBytes is what a process takes beside documents, engines, models and results: up to 46 MiB of the
-// program's file, which has the libraries of all stores, and the runtime with its garbage.
+// ProgramBytes is the memory of a process without documents, engines, models and results: up to 46
+// MiB for the program file, which has libraries for all stores, and Go's runtime.
 const ProgramBytes = 64 << 20
 
-// Left returns what the bound leaves beside the program and these documents, nil for none: at least
-// one byte, and 0 where there is no bound.
+// Left returns the memory left for a task, in bytes: the limit without the program and the
+// documents c, which may be nil. The minimum is 1; 0 means that there is no limit.
 func (h *Host) Left(c *corpus.Corpus) int64 {
 	if h.Memory == 0 {
 		return 0
@@ -21,8 +21,8 @@ func (h *Host) Left(c *corpus.Corpus) int64 {
 	return max(h.Memory-heldBytes(c), 1)
 }
 
-// Fits checks that what is needed, beside the program and the documents, is within the bound. Its
-// error says what is needed in all.
+// Fits returns an error if need, in addition to the program and the documents c, exceeds the memory
+// limit. The error states the total that is needed.
 func (h *Host) Fits(c *corpus.Corpus, need int64, format string, args ...any) error {
 	if h.Memory == 0 || heldBytes(c)+need <= h.Memory {
 		return nil

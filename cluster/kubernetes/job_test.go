@@ -1,4 +1,4 @@
-// The tests of the manifest are a module of their own: Kubernetes' types are no dependency of gramcluster.
+// This is a separate module so that gramcluster doesn't depend on Kubernetes.
 package kubernetes
 
 import (
@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// readJob reads the manifest as Kubernetes does. Unknown and repeated fields are errors.
+// readJob parses the manifest as Kubernetes does. Unknown and repeated fields are errors.
 func readJob(t *testing.T) *batch.Job {
 	t.Helper()
 	data, err := os.ReadFile("job.yaml")
@@ -27,7 +27,7 @@ func readJob(t *testing.T) *batch.Job {
 	return &j
 }
 
-// TestJob checks the manifest against the API's types and what the API server would refuse.
+// TestJob checks the manifest against the API's types and rules of the API server.
 func TestJob(t *testing.T) {
 	j := readJob(t)
 	if j.APIVersion != "batch/v1" || j.Kind != "Job" || j.Name == "" {
@@ -46,7 +46,7 @@ func TestJob(t *testing.T) {
 	}
 }
 
-// TestIndexes runs the container's command by hand, as the pods of all completion indexes do, on a folder.
+// TestIndexes runs the container's command for each completion index, with a folder as store.
 func TestIndexes(t *testing.T) {
 	j := readJob(t)
 	dir := t.TempDir()

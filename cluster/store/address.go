@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// place is what an address stands for. It holds no credentials.
+// place is a parsed address. It never holds credentials.
 type place struct {
-	folder string   // of a folder, "" for a bucket
-	bucket *url.URL // for gocloud.dev, without a path
-	prefix string   // of all keys in the bucket
+	folder string   // path of a folder; empty for a bucket
+	bucket *url.URL // URL for gocloud.dev, without a path
+	prefix string   // prefix of all keys in the bucket
 }
 
-// parameters are those that addresses of buckets may have: what gocloud.dev takes, but for credentials.
+// parameters lists the allowed parameters per scheme: those of gocloud.dev without credentials.
 var parameters = map[string][]string{
 	"s3": {
 		"region", "endpoint", "use_path_style", "s3ForcePathStyle", "disable_https", "hostname_immutable", "profile", "role",
@@ -35,8 +35,8 @@ const intoEnvironment = "credentials belong in the environment"
 var errLooksSecret = errors.New("store: an address with what looks like a user, password or other credentials, " +
 	"expected none: " + intoEnvironment)
 
-// parse reads an address. One that may hold credentials is refused, whatever is wrong with it, and errors
-// repeat nothing of which that isn't known to be false.
+// parse parses an address. It refuses an address that may hold credentials before any other check,
+// and its errors repeat no part that could be secret.
 func parse(address string) (place, error) {
 	if address == "" {
 		return place{}, errors.New("store: no address, expected a folder or a URL such as s3://bucket/prefix")
@@ -91,13 +91,13 @@ func parse(address string) (place, error) {
 	return place{bucket: u, prefix: prefix}, nil
 }
 
-// folderOf returns the place of a folder, if that isn't meant to be a URL.
+// folderOf returns the place of a folder, unless path looks like a URL.
 func folderOf(path string) (place, error) {
 	before, after, colon := strings.Cut(path, ":")
 	_, scheme := parameters[strings.ToLower(before)]
 	switch {
 	case colon && strings.Contains(after, "@"):
-		return place{}, errLooksSecret // a password may hold slashes
+		return place{}, errLooksSecret // a password may contain slashes
 	case colon && (scheme || strings.EqualFold(before, "file")), strings.Contains(path, "?"):
 		return place{}, errors.New("store: an address that looks like a URL without ://, expected a folder, or a URL such " +
 			"as s3://bucket/prefix")
@@ -105,7 +105,7 @@ func folderOf(path string) (place, error) {
 	return place{folder: path}, nil
 }
 
-// String returns an address without parameters, to be named in messages.
+// String returns the address without parameters, for messages.
 func (p place) String() string {
 	if p.bucket == nil {
 		return filepath.Clean(p.folder)
@@ -114,12 +114,12 @@ func (p place) String() string {
 }
 
 const (
-	// secretName is a parameter's name that says that its value is secret: those of SAS tokens, presigned URLs and
-	// connection strings among them.
+	// secretName matches names of parameters with secrets, as in SAS tokens, presigned URLs and
+	// connection strings.
 	secretName = `[\w.%-]*(?:secret[\w.-]*|passw[\w.-]*|token|credentials?|signature|` +
 		`access[-_]?key[\w.-]*|account[-_]?key|private[-_]?key[\w.-]*|api[-_]?key|` +
 		`shared[-_]?key|authorization|bearer)|sig|sas|pwd|auth`
-	// userInfo is what stands before a machine: with a password anywhere, or any after //.
+	// userInfo matches user and password before a host, or anything between // and @.
 	userInfo = `//[^/?#&\s"'@]*@|[^/?#&;=\s"'@:]+:[^/?#&;\s"'@]+@`
 )
 
@@ -128,10 +128,10 @@ var (
 	secrets = regexp.MustCompile(`(?i)(^|[/?#&;,\s"'])((?:` + secretName + `)=)[^&;,\s"']+`)
 )
 
-// mostEncodings is how often something may be percent-encoded and is still looked at.
+// mostEncodings is the maximum number of nested percent-encodings that are decoded.
 const mostEncodings = 4
 
-// holdsCredentials reports whether a text looks as if credentials are in it.
+// holdsCredentials reports whether a text seems to contain credentials.
 func holdsCredentials(text string) bool {
 	for range mostEncodings {
 		if users.MatchString(text) || secrets.MatchString(text) {
@@ -146,7 +146,7 @@ func holdsCredentials(text string) bool {
 	return false
 }
 
-// Redact returns a text, such as an error of a service, without what looks like credentials of URLs in it.
+// Redact removes apparent credentials of URLs from a text, such as a service's error.
 func Redact(text string) string {
 	text = users.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "//") {
@@ -157,7 +157,7 @@ func Redact(text string) string {
 	return secrets.ReplaceAllString(text, "$1$2…")
 }
 
-// redacted is an error whose text is redacted.
+// redacted is an error with a redacted text.
 type redacted struct{ err error }
 
 func (r redacted) Error() string { return Redact(r.err.Error()) }

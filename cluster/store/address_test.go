@@ -13,15 +13,15 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Addresses with what may be credentials are refused, and so are those that are none; no error repeats
-// the secret.
+// Open refuses invalid addresses, and addresses that may contain credentials. No error repeats the
+// secret.
 func TestOpenRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, address := range []string{
 		"", "s3://", "ftp://host/x", "file://host/x", "file:///x?a=b", "file://", "s3://bucket/../x", "s3://bucket:1/x",
 		"s3:bucket", "S3:/bucket/x", "file:x", "bucket/x?region=eu", "://x", "s3://bucket?prefix=x", "s3://b?regoin=x",
 
-		// Users and passwords, wherever they stand and however they are written.
+		// users and passwords in any place and spelling
 		"s3://me:hushhush@bucket/x", "s3://hushhush@bucket/x", "s3://me:hushhush@bucket:%%", "me:hushhush@bucket",
 		"me:hushhush@bucket/prefix", "dir/me:hush/hush@bucket", "me:hush/hush+x=@b", "me%3Ahushhush%40bucket",
 		"file:///me:hushhush@b", "file://me:hushhush@host/x", "s3:/me:hushhush@b", "s3:me:hushhush@b", "mem://me:hushhush@x",
@@ -29,7 +29,7 @@ func TestOpenRefuses(t *testing.T) {
 		"s3://b?endpoint=http%3A%2F%2Fme%3Ahushhush%40host", "s3://b?endpoint=http%253A%252F%252Fme%253Ahushhush%2540host",
 		"s3://b?endpoint=http://host?x=hushhush", "s3://b?endpoint=http://host%23hushhush", "azblob://c?domain=me:hushhush@h",
 
-		// Parameters that hold credentials: of services, of presigned URLs, of SAS tokens, of connection strings.
+		// parameters with credentials: services, presigned URLs, SAS tokens, connection strings
 		"s3://bucket?secret_key=hushhush", "s3://bucket?aws_access_key_id=hushhush", "s3://bucket?AWSAccessKeyId=hushhush",
 		"s3://b/x?X-Amz-Algorithm=A&X-Amz-Credential=hushhush", "s3://b/x?X-Amz-Signature=hushhush",
 		"s3://b/x?x-amz-security-token=hushhush", "gs://b?X-Goog-Signature=hushhush", "gs://b?access_token=hushhush",
@@ -59,7 +59,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Redact takes out what is secret in a text, and nothing else.
+// Redact removes exactly the secrets of a text.
 func TestRedact(t *testing.T) {
 	for text, want := range map[string]string{
 		`Get "https://a.net/c?comp=list&sig=hush%2B&sv=1": dial`: `Get "https://a.net/c?comp=list&sig=…&sv=1": dial`,
@@ -74,7 +74,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// Open makes no folder, and names one that holds no store.
+// Open creates no folder. Its error names a folder that isn't a store.
 func TestOpenMakesNothing(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

@@ -16,8 +16,8 @@ import (
 // cloud is a bucket of gocloud.dev.
 type cloud struct{ b *blob.Bucket }
 
-// Create implements Bucket. The store itself refuses a second object of a key (If-None-Match on
-// S3). It takes Upload, since a writer to Azure panics where the store refuses the object.
+// Create implements Bucket. The service refuses an existing key (If-None-Match on S3). It uses
+// Upload, because a writer to Azure panics if the service refuses.
 func (c cloud) Create(ctx context.Context, key string, parts [][]byte) error {
 	opt := &blob.WriterOptions{
 		IfNotExist: true, ContentType: "application/octet-stream", DisableContentTypeDetection: true,
@@ -29,7 +29,7 @@ func (c cloud) Create(ctx context.Context, key string, parts [][]byte) error {
 	return exists(c.b.Upload(ctx, key, io.MultiReader(all...), opt))
 }
 
-// exists puts ErrExists into an error that says so.
+// exists wraps ErrExists around a service's error that the object exists.
 func exists(err error) error {
 	if gcerrors.Code(err) == gcerrors.FailedPrecondition {
 		return fmt.Errorf("%w: %w", ErrExists, clean(err))
@@ -37,8 +37,8 @@ func exists(err error) error {
 	return clean(err)
 }
 
-// clean returns an error of a service whose text has no credentials: that of Azure, when it can't be
-// reached, has the parameters of a request, SAS token and all.
+// clean redacts credentials in a service's error. For example, if Azure can't be reached, the error
+// contains the request's SAS token.
 func clean(err error) error {
 	if err == nil {
 		return nil
@@ -62,7 +62,7 @@ func (c cloud) Open(ctx context.Context, key string) (io.ReadCloser, int64, erro
 func (c cloud) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
 	for all := c.b.List(&blob.ListOptions{Prefix: prefix, BeforeList: wholeList}); ; {
 		o, err := all.Next(ctx)
-		if err == io.EOF { // and no error that wraps it: a service that hangs up isn't the end of the list
+		if err == io.EOF { // but not if wrapped: a hung-up connection isn't the end of the list
 			return nil
 		}
 		if err != nil {
@@ -86,13 +86,13 @@ func (c cloud) Delete(ctx context.Context, key string) error {
 // Close implements Bucket.
 func (c cloud) Close() error { return c.b.Close() }
 
-// What clouds.go knows of the services' libraries, where these are there.
+// Set by clouds.go if the services' libraries are linked.
 var (
-	wholeList func(as func(any) bool) error       // makes an answer that is no page of a list an error
-	denied    = func(error) bool { return false } // an error that isn't of an object that isn't there
+	wholeList func(as func(any) bool) error       // makes an answer that isn't a list page an error
+	denied    = func(error) bool { return false } // reports an error that isn't about a missing object
 )
 
-// cleaned reads an object. An error of its service is never io.ErrUnexpectedEOF, which would say that the object ends.
+// cleaned reads an object. No service error becomes io.ErrUnexpectedEOF, which means damage.
 type cleaned struct{ io.ReadCloser }
 
 func (r cleaned) Read(p []byte) (int, error) {
@@ -103,8 +103,8 @@ func (r cleaned) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// notThere reports whether an error says that there is no such object. Google also says NotFound if it denies access,
-// and Azure if the host name isn't found.
+// notThere reports whether an error means that an object doesn't exist. Google also returns
+// NotFound if it denies access, and Azure if the host name isn't found.
 func notThere(err error) bool {
 	name := (*net.DNSError)(nil)
 	return gcerrors.Code(err) == gcerrors.NotFound && !errors.As(err, &name) && !denied(err)

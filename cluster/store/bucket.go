@@ -6,26 +6,26 @@ import (
 	"io"
 )
 
-// Bucket is a place for objects. An object that Create has made without an error is there for all
-// who look for it. A Bucket may be used concurrently, and by other processes at the same time.
+// Bucket holds objects. An object is visible to everyone once Create has returned nil. A Bucket may
+// be used concurrently, also by other processes.
 type Bucket interface {
-	// Create makes an object of the bytes of all parts. Where there is one of that key, the error
-	// wraps ErrExists, and it stays as it is. After any other error there may be an object or none.
+	// Create creates an object from all parts. If the key exists, it leaves the object unchanged
+	// and returns an error that wraps ErrExists. After any other error the object may exist or not.
 	Create(ctx context.Context, key string, parts [][]byte) error
 
-	// Open returns an object's bytes and how many they are. Where there is none the error wraps
+	// Open returns a reader and the size of an object. If there is none, the error wraps
 	// fs.ErrNotExist.
 	Open(ctx context.Context, key string) (io.ReadCloser, int64, error)
 
-	// List calls yield with the key and size of each object whose key begins with prefix, ascending.
-	// An error of yield ends it.
+	// List calls yield with the key and size of each object whose key begins with prefix, in
+	// ascending order. It stops at the first error of yield.
 	List(ctx context.Context, prefix string, yield func(key string, bytes int64) error) error
 
-	// Delete removes an object. To remove one that isn't there is no error.
+	// Delete removes an object. It returns nil if there is none.
 	Delete(ctx context.Context, key string) error
 
 	Close() error
 }
 
-// ErrExists is wrapped by the error of [Bucket].Create for an object that is there.
+// [Bucket].Create wraps ErrExists if the object exists.
 var ErrExists = errors.New("there is such an object already")

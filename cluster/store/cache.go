@@ -14,14 +14,14 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// Cache keeps copies of objects in a folder of this machine, those that were read last, within a
-// bound. Several processes may share it. A copy that is damaged is read again from the store.
+// Cache keeps copies of recently read objects in a local folder, up to a total size. Several
+// processes may share the folder. Damaged copies are read again from the store.
 type Cache struct {
 	dir   string
 	bytes int64
 }
 
-// NewCache returns a cache in a folder, which is made where there is none, of at most so many bytes.
+// NewCache returns a cache in dir, which it creates if needed, of up to the given bytes.
 func NewCache(dir string, bytes int64) (*Cache, error) {
 	if bytes <= 0 {
 		return nil, fmt.Errorf("store: a cache of %d bytes, expected a number above 0", bytes)
@@ -32,18 +32,18 @@ func NewCache(dir string, bytes int64) (*Cache, error) {
 	return &Cache{dir, bytes}, nil
 }
 
-// suffix is that of copies; the names of those in the making, which a killed process leaves, have it in
-// the middle. Other files in the folder are left alone.
+// suffix ends the names of copies. Names of incomplete copies, which a killed process may leave,
+// contain it. Other files in the folder are ignored.
 const suffix = ".object"
 
-// Get is that of the store, from the copy where there is one. Objects are known by name alone, so it
-// is for those whose names have their digests. An error of the cache's folder is none of Get: the
-// object then isn't kept.
+// Get is like [Store.Get], but uses the copy if there is one. A copy is identified by name, so
+// names must contain a digest. Errors of the cache's folder are ignored; the object then isn't
+// cached.
 func (c *Cache) Get(ctx context.Context, s *Store, name string) ([]byte, error) {
 	path := c.path(name)
 	if b, err := c.load(path, name); err == nil {
 		now := time.Now()
-		_ = os.Chtimes(path, now, now) // which were read last, as far as the machine's clock says
+		_ = os.Chtimes(path, now, now) // marks the copy as recently used
 		return b, nil
 	}
 	b, err := s.Get(ctx, name, nil)
@@ -96,8 +96,8 @@ func (c *Cache) save(path string, parts ...[]byte) error {
 	return f.CommitUnsynced()
 }
 
-// evict removes the copies that were read longest ago, until the rest is within the bound. Another
-// process may do so at the same time, or lose one that it is making.
+// evict removes the least recently used copies until the rest is within the limit. Other processes
+// may do the same concurrently, and lose a copy that they are creating.
 func (c *Cache) evict() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

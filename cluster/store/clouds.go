@@ -2,7 +2,7 @@
 
 package store
 
-// Clouds' own libraries are 850 packages, none of whose goroutines is ours: the race detector goes without them.
+// These 850 packages are left out of race detection, because none of their goroutines is ours.
 import (
 	"context"
 	"errors"
@@ -32,8 +32,8 @@ func init() {
 	}
 }
 
-// wholePage refuses an answer of S3 that isn't a page of a list. The library takes any text, such as an error or
-// what a proxy says, for a list without objects, and a page that doesn't say where the next begins for the last.
+// wholePage fails if an S3 answer isn't a complete list page. The library would take any text, such
+// as a proxy's error, for an empty list, and a page without a next marker for the last.
 func wholePage(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 	middleware.InitializeOutput, middleware.Metadata, error,
 ) {

@@ -18,11 +18,11 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// tried counts the requests of a service, which hangs up. It first has a client try three times more, at once: by
-// itself that waits for seconds.
+// tried counts requests to a service that hangs up after three answers that ask for a retry after 1
+// ms, because clients would otherwise wait for seconds.
 var tried atomic.Int64
 
-// TestMain sets what the library for Azure reads once.
+// TestMain sets variables that the Azure library reads once.
 func TestMain(m *testing.M) {
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if tried.Add(1) > 3 {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// Addresses without credentials pass, and folders may have odd names.
+// Addresses without credentials are accepted, also folders with unusual names.
 func TestOpenTakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("AWS_REGION", "nowhere-1")
@@ -62,7 +62,7 @@ func TestOpenTakes(t *testing.T) {
 	}
 }
 
-// The error of a service that hangs up has no SAS token.
+// The error for a service that hangs up contains no SAS token.
 func TestErrorsOfServices(t *testing.T) {
 	b := musttest.Get(store.OpenBucket(t.Context(), "azblob://c"))(t)
 	t.Cleanup(func() { b.Close() })
@@ -82,7 +82,7 @@ func TestErrorsOfServices(t *testing.T) {
 	}
 }
 
-// s3 returns a store that a service with such answers keeps.
+// s3 returns a store whose service gives the answers of a handler.
 func s3(t *testing.T, answer http.HandlerFunc) *store.Store {
 	t.Helper()
 	service := httptest.NewServer(answer)
@@ -96,8 +96,8 @@ func s3(t *testing.T, answer http.HandlerFunc) *store.Store {
 	return s
 }
 
-// An answer of S3 that is no page of a list isn't taken for a list without objects, nor one that doesn't say where the
-// next page begins for the last.
+// An S3 answer that isn't a list page is an error, not an empty list. A page that has no marker of
+// the next page, although it is truncated, is an error as well.
 func TestListIsWhole(t *testing.T) {
 	page := `<?xml version="1.0"?><ListBucketResult><IsTruncated>%s</IsTruncated><Contents><Key>jobs/x.a0</Key>` +
 		`<LastModified>2024-01-01T00:00:00.000Z</LastModified><Size>5</Size></Contents></ListBucketResult>`
@@ -115,7 +115,7 @@ func TestListIsWhole(t *testing.T) {
 	}
 }
 
-// A service that hangs up within an object is an error of the service: the object isn't damaged, nor missing.
+// If a service hangs up within an object, the object is neither damaged nor missing.
 func TestHangUpWithinAnObject(t *testing.T) {
 	var object []byte
 	whole := false
@@ -154,7 +154,7 @@ func TestHangUpWithinAnObject(t *testing.T) {
 	}
 }
 
-// Where Google denies access, objects are neither missing nor deleted.
+// If Google denies access, objects are neither missing nor deleted.
 func TestDenied(t *testing.T) {
 	status := http.StatusForbidden
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

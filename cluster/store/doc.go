@@ -1,14 +1,14 @@
 // Package store keeps objects in a folder, in memory, or in a bucket of S3, Google or Azure, for
-// processes that know nothing of each other, may end at any moment, and may do the same twice.
+// processes that don't know each other, may die at any moment, and may repeat work.
 //
-// It takes no locks and looks at no clock. What keeps it right:
+// It uses neither locks nor clocks. It is correct for these reasons:
 //
-//   - An object's name says what it holds, so two who write it write the same bytes.
-//   - An object is made only where there is none, and never changed or replaced. Only Delete
+//   - The name of an object determines its contents, so concurrent writers write the same bytes.
+//   - An object is created only if it doesn't exist, and never changed or replaced. Only Delete
 //     removes it.
-//   - Each object is a frame that knows its own name and has a CRC-32C for each MiB. Get returns the
-//     bytes that Put was given, or an error.
-//   - Where an object is damaged, the next attempt takes another key: NAME.a0, NAME.a1, …, and a
-//     reader takes the first that is whole. So who mends an object can't hurt what another has
-//     just written.
+//   - Each object contains its name and a CRC-32C per MiB. Get returns the bytes passed to Put, or
+//     an error.
+//   - If an object is damaged, the next attempt uses another key: NAME.a0, NAME.a1, …. Readers use
+//     the first intact attempt. So repairing an object never overwrites one that another process
+//     has just written.
 package store

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// settled are the folders of a store whose own names are known to be on the disk.
+// settled holds the folders of a store whose names are known to be synced to disk.
 type settled struct{ folders sync.Map }
 
-// settle returns when the name of a file is as safe from a power failure as the file system makes it, with
-// those of the folders of the store that it is in. The file's bytes must be synced before it has its name.
+// settle syncs the name of a file to disk, and the names of its folders within the store. The
+// file's contents must have been synced before it was named.
 func (s *settled) settle(store, path string) error {
 	dir := filepath.Dir(path)
 	if err := syncFolder(dir); err != nil {
@@ -23,7 +23,7 @@ func (s *settled) settle(store, path string) error {
 		return nil
 	}
 	if dir == store {
-		_ = syncFolder(filepath.Dir(dir)) // which needn't be ours to open
+		_ = syncFolder(filepath.Dir(dir)) // may fail, because the parent may belong to another user
 	} else if err := s.settle(store, dir); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (s *settled) settle(store, path string) error {
 	return nil
 }
 
-// syncFolder syncs a folder, where the system has such a thing.
+// syncFolder syncs a folder, if the system supports it.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

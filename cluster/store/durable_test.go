@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// What a power failure leaves of a file whose bytes weren't on the disk yet is found when it is read, and
-// made again: the file's length with zeros from any page on, or no length at all.
+// Files damaged by a power failure are detected and written again: an empty file, or one with zeros
+// from some page on.
 func TestPowerFailure(t *testing.T) {
 	const page = 4096
 	dir := t.TempDir()
@@ -24,7 +24,7 @@ func TestPowerFailure(t *testing.T) {
 	s := New(b)
 	data := make([]byte, 16*page+11)
 	for i := range data {
-		data[i] = byte(i%251 + 1) // no zeros, which zeros might stand for
+		data[i] = byte(i%251 + 1) // without zeros, which are the damage
 	}
 	if _, err := s.Put(t.Context(), "results/x", data); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func (b unsettled) Create(ctx context.Context, key string, parts [][]byte) error
 	return fmt.Errorf("%w: input/output error", errUnsettled)
 }
 
-// An object whose name isn't synced isn't there yet, though it can be read.
+// An object whose name couldn't be synced isn't complete, although it can be read.
 func TestUnsettled(t *testing.T) {
 	b := musttest.Get(openFolder(t.TempDir(), true))(t)
 	if there, err := New(unsettled{b.(folder)}).Put(t.Context(), "x", []byte("y")); !errors.Is(err, errUnsettled) {
@@ -69,7 +69,7 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// What a service says while an object is read isn't that the object ends, and has no secret.
+// An error of a service during a read isn't the end of the object, and contains no secret.
 func TestCleaned(t *testing.T) {
 	for _, of := range []error{io.ErrUnexpectedEOF, errors.New("Get http://host?sig=hushhush: reset")} {
 		_, err := io.ReadAll(cleaned{io.NopCloser(iotest.ErrReader(of))})

@@ -15,20 +15,20 @@ import (
 	"syscall"
 )
 
-// folder is a bucket in a folder. It has its own way to make files, since that of gocloud.dev looks
-// whether there is one and then replaces it, which is no longer one step with several processes. A
-// symbolic link in it that leads out of it is an error wherever it is followed.
+// folder is a bucket in a folder. It creates files itself, because gocloud.dev checks for a file
+// and then replaces it, which isn't atomic. Following a symbolic link out of the folder is an
+// error.
 type folder struct {
 	dir    string
-	create bool // where there is none
+	create bool // create the folder if there is none
 	*settled
 }
 
-// making is the folder of files that aren't complete. Those of killed processes stay there until they
-// are swept.
+// making is the subfolder for incomplete files. Files of killed processes stay there until Sweep
+// removes them.
 const making = "making"
 
-// openFolder opens a store's folder. With create there may be none: the first write makes it.
+// openFolder opens a store's folder. If create is set, the first write creates a missing folder.
 func openFolder(dir string, create bool) (Bucket, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	return folder{dir, create, &settled{}}, nil
 }
 
-// in calls do with the folder, of which nothing outside can be reached.
+// in calls do with the folder as a root, so that nothing outside is accessible.
 func (b folder) in(do func(r *os.Root) error) error {
 	r, err := os.OpenRoot(b.dir)
 	if err != nil {
@@ -59,8 +59,8 @@ func (b folder) in(do func(r *os.Root) error) error {
 	return do(r)
 }
 
-// Create implements Bucket: a link gives the complete file its name, which is one step and fails
-// where there is one. File and name are synced to the disk.
+// Create implements Bucket. A hard link names the complete file, which is atomic and fails if the
+// name exists. File and name are synced to disk.
 func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
 	if b.create {
 		if err := os.MkdirAll(filepath.Join(b.dir, making), 0o777); err != nil {
@@ -72,7 +72,7 @@ func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
 
 func (b folder) make(ctx context.Context, r *os.Root, key string, parts [][]byte) error {
 	if _, err := r.Lstat(key); err == nil {
-		return fmt.Errorf("%s: %w", key, ErrExists) // saves writing it
+		return fmt.Errorf("%s: %w", key, ErrExists) // check first, to save writing
 	}
 	temporary := path.Join(making, fmt.Sprintf("%016x", rand.Uint64()))
 	f, err := r.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -109,7 +109,7 @@ func (b folder) make(ctx context.Context, r *os.Root, key string, parts [][]byte
 	return nil
 }
 
-// errUnsettled says that an object is there and may be gone after a failure of power.
+// errUnsettled reports that an object exists, but may be lost in a power failure.
 var errUnsettled = errors.New("not synced to the disk")
 
 // Open implements Bucket.
@@ -135,10 +135,10 @@ func (b folder) Open(_ context.Context, key string) (io.ReadCloser, int64, error
 
 // List implements Bucket.
 func (b folder) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
-	begin := path.Dir(prefix + "x") // the deepest folder that all of them are in
+	begin := path.Dir(prefix + "x") // deepest folder that contains all such keys
 	list := func(key string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // never there, or deleted meanwhile
+			return nil // missing, or deleted in the meantime
 		}
 		if err == nil {
 			err = ctx.Err()
@@ -169,7 +169,7 @@ func (b folder) List(ctx context.Context, prefix string, yield func(string, int6
 	}
 	r, err := os.OpenRoot(b.dir)
 	if b.create && errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing is written yet
+		return nil // nothing has been written yet
 	}
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (b folder) List(ctx context.Context, prefix string, yield func(string, int6
 	return fs.WalkDir(r.FS(), begin, list)
 }
 
-// Delete implements Bucket. Folders that are empty then go, too.
+// Delete implements Bucket. It also removes folders that become empty.
 func (b folder) Delete(_ context.Context, key string) error {
 	return b.in(func(r *os.Root) error {
 		if err := r.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -8,30 +8,29 @@ import (
 	"io"
 )
 
-// An object is, all numbers little-endian,
+// Layout of an object, with little-endian numbers:
 //
 //	"gramobj1"
 //	length of the key k, of the payload p    uint32, uint64
 //	key                                      k bytes
-//	CRC-32C of each MiB of the payload       uint32 each, the last of what is left
+//	CRC-32C of each MiB of the payload       uint32 each, the last may be of less
 //	CRC-32C of all bytes up to here          uint32
 //	payload                                  p bytes
 //
-// A CRC-32C finds every error that lies within 32 bits. The key tells objects apart that someone
-// has mixed up.
+// CRC-32C detects every error burst of up to 32 bits. The key detects objects that were swapped.
 const (
 	magic      = "gramobj1"
 	fixedBytes = len(magic) + 4 + 8
 	blockBytes = 1 << 20
 
-	// mostKey and mostPayload are far above what anyone writes, and bound what a reader believes.
+	// mostKey and mostPayload exceed any real object, and limit what a reader accepts.
 	mostKey     = 1 << 10
 	mostPayload = 1 << 40
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errDamaged is why an object isn't what Put wrote.
+// errDamaged describes damage of an object.
 type errDamaged struct {
 	offset int64
 	found  string
@@ -42,7 +41,7 @@ func (e *errDamaged) Error() string {
 	return fmt.Sprintf("at byte %d: found %s, expected %s", e.offset, e.found, e.want)
 }
 
-// header returns what stands before a payload of these parts.
+// header returns the header of an object with the given payload.
 func header(key string, parts [][]byte) []byte {
 	total := int64(0)
 	for _, p := range parts {
@@ -74,14 +73,14 @@ func header(key string, parts [][]byte) []byte {
 
 func blocksOf(payload int64) int64 { return (payload + blockBytes - 1) / blockBytes }
 
-// frame is what the header of an object says.
+// frame is the decoded header of an object.
 type frame struct {
-	begin, payload int64  // where the payload is, and its length
-	sums           []byte // of its blocks
+	begin, payload int64  // offset and length of the payload
+	sums           []byte // checksums of the payload's blocks
 }
 
-// readHeader reads the header of an object of so many bytes. An error that is an *errDamaged says that
-// it isn't the object of that key; others are those of r.
+// readHeader reads the header of an object of size bytes. It returns an *errDamaged if the header
+// is invalid or has another key; other errors are those of r.
 func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	if least := int64(fixedBytes + len(key) + 4); size < least {
 		return f, &errDamaged{size, fmt.Sprintf("the end after %d bytes", size), fmt.Sprintf("at least %d", least)}
@@ -116,7 +115,7 @@ func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	return frame{size - int64(payload), int64(payload), sums[:own]}, nil
 }
 
-// read reads and checks the part b of the payload, which begins with a block and ends with one, from r.
+// read reads and checks the part b of the payload from r; the part must consist of whole blocks.
 func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 	for lo := 0; lo < len(b); lo += blockBytes {
 		block, in := b[lo:min(lo+blockBytes, len(b))], begin+int64(lo)
@@ -131,8 +130,8 @@ func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 	return nil
 }
 
-// readFrame reads an object of so many bytes and returns its payload, in buf where that has the
-// room. Errors are those of readHeader.
+// readFrame reads an object of size bytes and returns its payload. It uses the memory of buf if
+// that is large enough. Errors are those of readHeader.
 func readFrame(r io.Reader, size int64, key string, buf []byte) ([]byte, error) {
 	f, err := readHeader(r, size, key)
 	if err != nil {
@@ -152,8 +151,7 @@ func damagedSum(at int64, what string, sum, want uint32) error {
 	return &errDamaged{at, fmt.Sprintf("%s with the CRC-32C %08x", what, sum), fmt.Sprintf("%08x", want)}
 }
 
-// readAll fills b from r, at a place in the object. An end of r is damage: the object said that it
-// is longer.
+// readAll fills b from r. An early end of r is damage, because the header states a larger length.
 func readAll(r io.Reader, b []byte, at int64) error {
 	n, err := io.ReadFull(r, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {

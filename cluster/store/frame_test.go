@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever bytes a reader meets, it returns what header was made of or an error, and allocates no
-// more than there is.
+// For any bytes, readFrame returns what header was made from, or an error, and allocates no more
+// than the input's size.
 func FuzzFrame(f *testing.F) {
 	for _, p := range [][]byte{nil, []byte("payload"), bytes.Repeat([]byte("ab"), 600000)} {
 		f.Add(append(header("k", [][]byte{p}), p...), "k")
@@ -30,7 +30,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// parts reports whether all blocks of an object are whole, each by itself.
+// parts reports whether every block of an object is intact.
 func (f *frame) parts(b []byte) bool {
 	whole := true
 	for lo := int64(0); lo < f.payload; lo += blockBytes {

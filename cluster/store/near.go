@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Near returns a store of the same objects from which a [View] reads parts without fetching more than
-// it must: that of a folder is s itself. Of other buckets, each object that is opened is fetched once,
-// into a file in the folder dir, which takes as much room as these objects do and is gone with the
-// process. The caller must close it, which doesn't close s.
+// Near returns a store of the same objects from which a [View] can read parts. For a folder it is s
+// itself. For other buckets, each object that is opened is fetched once, into a temporary file in
+// dir, which is deleted with the process. The caller must close the returned store, which doesn't
+// close s.
 func (s *Store) Near(dir string) (*Store, error) {
 	if b, ok := s.bucket.(folder); ok {
 		return New(b), nil
@@ -20,18 +20,18 @@ func (s *Store) Near(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	named := os.Remove(f.Name()) != nil // some systems don't let a file go that is open
+	named := os.Remove(f.Name()) != nil // some systems don't remove open files
 	return New(&near{Bucket: s.bucket, file: f, named: named, copies: map[string]*fetched{}}), nil
 }
 
-// near is a bucket that keeps what was opened in a file.
+// near is a bucket that keeps fetched objects in a file.
 type near struct {
 	Bucket
 	file  *os.File
 	named bool
 
 	mu     sync.Mutex
-	end    int64 // of the file
+	end    int64 // end of the file
 	copies map[string]*fetched
 }
 
@@ -39,7 +39,7 @@ type near struct {
 type fetched struct {
 	mu   sync.Mutex
 	file *io.SectionReader // nil until it is fetched
-	size int64             // that the bucket says
+	size int64             // size according to the bucket
 }
 
 // Open implements Bucket.
@@ -51,7 +51,7 @@ func (n *near) Open(ctx context.Context, key string) (io.ReadCloser, int64, erro
 		n.copies[key] = c
 	}
 	n.mu.Unlock()
-	c.mu.Lock() // who fetches it too waits here
+	c.mu.Lock() // waits while another goroutine fetches the object
 	defer c.mu.Unlock()
 	if c.file == nil {
 		if err := n.fetch(ctx, key, c); err != nil {
@@ -61,7 +61,7 @@ func (n *near) Open(ctx context.Context, key string) (io.ReadCloser, int64, erro
 	return nearObject{io.NewSectionReader(c.file, 0, c.file.Size())}, c.size, nil
 }
 
-// nearObject reads an object in the file.
+// nearObject reads an object from the file.
 type nearObject struct{ *io.SectionReader }
 
 // Close implements io.Closer.
@@ -77,7 +77,7 @@ func (n *near) fetch(ctx context.Context, key string, c *fetched) error {
 	begin := n.end
 	n.end += size
 	n.mu.Unlock()
-	// What is longer or shorter than the bucket says is damaged, and is found to be.
+	// An object with another size than the bucket stated is detected as damaged later.
 	length, err := io.CopyBuffer(io.NewOffsetWriter(n.file, begin), io.LimitReader(r, size), make([]byte, blockBytes))
 	if err != nil {
 		return err

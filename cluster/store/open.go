@@ -8,7 +8,7 @@ import (
 	_ "gocloud.dev/blob/memblob" // mem://
 )
 
-// Open opens the store of an address:
+// Open opens the store at an address:
 //
 //	file:///DIR or DIR                       a folder
 //	s3://BUCKET/PREFIX?region=…&endpoint=…   S3 and what speaks like it
@@ -16,12 +16,12 @@ import (
 //	azblob://CONTAINER/PREFIX                Azure
 //	mem://                                   memory of this process, for trials
 //
-// What follows the question mark is that of gocloud.dev/blob. Credentials come from where those
-// libraries look for them: environment, files, the machine's role. An address that may hold some is
-// refused, and not repeated in the error. A folder that no [Create] has made is an error.
+// Parameters are those of gocloud.dev/blob. Credentials come from the libraries' usual places:
+// environment, files, or the role of the computer. An address that may contain credentials is
+// refused and not repeated in the error. A folder must have been made by [Create].
 func Open(ctx context.Context, address string) (*Store, error) { return open(ctx, address, false) }
 
-// Create is [Open], but where there is no folder the first write makes one. Buckets must be there.
+// Create is like [Open], but the first write creates a missing folder. Buckets must exist.
 func Create(ctx context.Context, address string) (*Store, error) { return open(ctx, address, true) }
 
 func open(ctx context.Context, address string, create bool) (*Store, error) {

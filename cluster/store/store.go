@@ -17,24 +17,24 @@ type Store struct {
 	name   string
 }
 
-// New returns a store on a bucket, which the store's Close closes.
+// New returns a store in a bucket. Closing the store closes the bucket.
 func New(b Bucket) *Store { return &Store{bucket: b, name: "a bucket"} }
 
-// String returns what messages call the store: its address, without parameters.
+// String returns the store's address without parameters, for messages.
 func (s *Store) String() string { return s.name }
 
 // Close closes the bucket.
 func (s *Store) Close() error { return s.bucket.Close() }
 
-// MostAttempts is how often an object may be damaged before Put gives up.
+// MostAttempts is the maximum number of attempts to write an object.
 const MostAttempts = 100
 
-// ErrMissing is wrapped by the error of Get for an object of which no attempt is whole.
+// Get wraps ErrMissing in its error if no attempt of the object is intact.
 var ErrMissing = errors.New("missing")
 
-// DamagedError says that an object isn't what Put wrote.
+// DamagedError reports that an object differs from what Put wrote.
 type DamagedError struct {
-	Key    string // of the attempt, such as results/…/000017.a0
+	Key    string // key of the attempt, such as results/…/000017.a0
 	Offset int64
 	Found  string
 	Want   string
@@ -44,10 +44,9 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("store: object %s is damaged at byte %d: found %s, expected %s", e.Key, e.Offset, e.Found, e.Want)
 }
 
-// Put makes the object name of the bytes of all parts, unless there is a whole one: then there is
-// true, and where that has other bytes it is an error. It returns without an error only after the object is
-// complete. Where attempts are damaged it makes the next one. Errors: those of the bucket,
-// [MostAttempts] damaged attempts.
+// Put creates the object name from all parts. If an intact object exists, there is true, and other
+// contents are an error. If an attempt is damaged, Put creates the next one, up to [MostAttempts].
+// If it returns nil, the object is complete and durable. Other errors are those of the bucket.
 func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bool, err error) {
 	if err := checkName(name); err != nil {
 		return false, err
@@ -61,8 +60,8 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 			return false, nil
 		}
 		if !errors.Is(err, ErrExists) {
-			// The error may hide that the object is there: written after all, or by another, at which some servers cut
-			// a connection off.
+			// The object may exist in spite of the error: some servers write it and then cut the
+			// connection.
 			if found, e := s.read(ctx, key, nil); e != nil || !equal(found, parts) || errors.Is(err, errUnsettled) {
 				return false, fmt.Errorf("store: %s isn't written: %w", key, err)
 			}
@@ -81,7 +80,7 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 				return false, err
 			}
 			hidden++
-			k-- // the same again
+			k-- // the same key again
 			continue
 		}
 		if damaged := (*DamagedError)(nil); !errors.As(last, &damaged) {
@@ -92,11 +91,11 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 		last)
 }
 
-// mostHidden is how often Put asks again, in a second together, for an object that the bucket neither lets it make nor
-// shows: some servers do so for a moment while another makes it.
+// mostHidden is the number of retries, within about a second, for an object that exists but can't
+// be read yet, because some servers show it late while another client creates it.
 const mostHidden = 10
 
-// pause waits. It decides nothing: the next answer does.
+// pause waits for d, or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -106,7 +105,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// equal reports whether b is all parts.
+// equal reports whether b is the concatenation of all parts.
 func equal(b []byte, parts [][]byte) bool {
 	for _, p := range parts {
 		if !bytes.HasPrefix(b, p) {
@@ -117,16 +116,15 @@ func equal(b []byte, parts [][]byte) bool {
 	return len(b) == 0
 }
 
-// Get returns the bytes of the object name, in buf where that has the room. It takes the first
-// attempt that is whole. Where there is none the error wraps [ErrMissing], and a *[DamagedError]
-// for each attempt that is damaged; other errors are those of the bucket.
+// Get returns the contents of the first intact attempt of the object name. It uses the memory of
+// buf if that is large enough. If there is none, the error wraps [ErrMissing], and a
+// *[DamagedError] for each damaged attempt. Other errors are those of the bucket.
 func (s *Store) Get(ctx context.Context, name string, buf []byte) ([]byte, error) {
 	b, _, err := s.get(ctx, name, buf)
 	return b, err
 }
 
-// Check reads the object name as Get does, and returns what is damaged of it, attempt by attempt,
-// though a later one is whole.
+// Check reads the object name like Get, and also returns the damage of earlier attempts.
 func (s *Store) Check(ctx context.Context, name string, buf []byte) (damaged []error, err error) {
 	_, damaged, err = s.get(ctx, name, buf)
 	return damaged, err
@@ -143,9 +141,9 @@ func (s *Store) get(ctx context.Context, name string, buf []byte) (b []byte, bad
 	return b, bad, err
 }
 
-// first tries the attempts of an object from the k-th on, and returns the first without an error. It
-// adds to bad what is damaged. Where there is none the error wraps [ErrMissing] and all of bad; other
-// errors of try end it.
+// first tries the attempts of an object from the k-th on, and returns the first for which try
+// succeeds. It appends damage to bad. If no attempt is intact, the error wraps [ErrMissing] and
+// bad. Other errors of try are returned at once.
 func (s *Store) first(name string, k int, bad []error, try func(key string) error) (int, []error, error) {
 	for ; k < MostAttempts; k++ {
 		err := try(attempt(name, k))
@@ -166,7 +164,7 @@ func (s *Store) first(name string, k int, bad []error, try func(key string) erro
 	return k, nil, fmt.Errorf("store: object %s is %w", name, ErrMissing)
 }
 
-// read returns the payload of the object of a key.
+// read returns the payload of the object with the given key.
 func (s *Store) read(ctx context.Context, key string, buf []byte) (b []byte, err error) {
 	r, size, err := s.bucket.Open(ctx, key)
 	if err != nil {
@@ -177,7 +175,7 @@ func (s *Store) read(ctx context.Context, key string, buf []byte) (b []byte, err
 	return b, named(key, err)
 }
 
-// named says in an error of a frame which object it is of.
+// named adds the key to an error of a frame.
 func named(key string, err error) error {
 	if bad := (*errDamaged)(nil); errors.As(err, &bad) {
 		return &DamagedError{key, bad.offset, bad.found, bad.want}
@@ -188,15 +186,15 @@ func named(key string, err error) error {
 	return nil
 }
 
-// Object is what List finds of one name: how many attempts there are, and their bytes in all.
+// Object is a listed object: its number of attempts and their total size.
 type Object struct {
 	Name     string
 	Attempts int
 	Bytes    int64
 }
 
-// List calls yield with each object whose name begins with prefix, ascending. It reads none of
-// them. An error of yield ends it.
+// List calls yield for each object whose name begins with prefix, in ascending order, without
+// reading any. It stops at the first error of yield.
 func (s *Store) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	var now Object
 	flush := func() error {
@@ -210,7 +208,7 @@ func (s *Store) List(ctx context.Context, prefix string, yield func(Object) erro
 	err := s.bucket.List(ctx, prefix, func(key string, bytes int64) error {
 		name, _, ok := cutAttempt(key)
 		if !ok {
-			return nil // not ours
+			return nil // not an object of a store
 		}
 		if name != now.Name {
 			if err := flush(); err != nil {
@@ -228,8 +226,8 @@ func (s *Store) List(ctx context.Context, prefix string, yield func(Object) erro
 	return err
 }
 
-// Delete removes all attempts of all objects whose names begin with prefix, and says how many there
-// were. Whoever writes or reads them at the same time gets anything.
+// Delete removes all attempts of all objects whose names begin with prefix, and returns their
+// number and total size. Concurrent reads and writes of these objects are undefined.
 func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes int64, err error) {
 	var keys []string
 	err = s.bucket.List(ctx, prefix, func(key string, size int64) error {
@@ -250,8 +248,8 @@ func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes 
 	return len(keys), bytes, nil
 }
 
-// Sweep removes what killed processes have left half-written in a folder; buckets have nothing such. No
-// other process may write at the same time.
+// Sweep removes incomplete files of killed processes from a folder. For other buckets it does
+// nothing. No other process may write at the same time.
 func (s *Store) Sweep() error {
 	if b, ok := s.bucket.(folder); ok {
 		return b.sweep()
@@ -261,7 +259,7 @@ func (s *Store) Sweep() error {
 
 func attempt(name string, k int) string { return name + ".a" + strconv.Itoa(k) }
 
-// cutAttempt cuts a key into a name and the number of the attempt.
+// cutAttempt splits a key into a name and the number of the attempt.
 func cutAttempt(key string) (name string, k int, ok bool) {
 	at := strings.LastIndex(key, ".a")
 	if at < 0 {
@@ -274,8 +272,8 @@ func cutAttempt(key string) (name string, k int, ok bool) {
 	return key[:at], k, true
 }
 
-// checkName checks that a name is one that every bucket takes: parts of letters, digits, dot, minus
-// and underscore between slashes.
+// checkName checks that every bucket accepts a name: parts of letters, digits, '.', '-' and '_',
+// separated by slashes.
 func checkName(name string) error {
 	if len(name) > mostKey/2 {
 		return fmt.Errorf("store: a name of %d bytes, expected at most %d", len(name), mostKey/2)

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// buckets returns one of each kind that needs no server.
+// buckets returns a bucket of each kind that needs no server.
 func buckets(t *testing.T) map[string]store.Bucket {
 	t.Helper()
 	all := map[string]store.Bucket{"test": &storetest.Memory{}}
@@ -30,7 +30,7 @@ func buckets(t *testing.T) map[string]store.Bucket {
 	return all
 }
 
-// pattern is n bytes of which no two MiB are equal.
+// pattern returns n bytes in which no two MiB are equal.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	x := uint32(1)
@@ -41,8 +41,8 @@ func pattern(n int) []byte {
 	return b
 }
 
-// What is put comes back, of all lengths about a block's, in parts or whole; a second Put finds it
-// there, and one of other bytes is an error.
+// Get returns what Put wrote, for sizes around the block size, in one or several parts. A second
+// Put finds the object, and fails if the contents differ.
 func TestPutGet(t *testing.T) {
 	for kind, b := range buckets(t) {
 		s := store.New(b)
@@ -115,7 +115,7 @@ func TestDamage(t *testing.T) {
 	}
 	found(append(bytes.Clone(good), 0))
 	found(bytes.Repeat([]byte{0}, len(good)))
-	// Another object under this name.
+	// another object under this name
 	if _, err := s.Put(t.Context(), "x/2", data); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Damage within a large object is named by its block.
+// Damage in a large object is reported with its block.
 func TestDamagedBlock(t *testing.T) {
 	m := &storetest.Memory{}
 	s := store.New(m)
@@ -159,7 +159,7 @@ func TestDamagedBlock(t *testing.T) {
 	}
 }
 
-// Of eight that write one object at the same time one makes it, and none fails.
+// If eight goroutines write an object concurrently, one creates it and none fails.
 func TestOneOfManyWrites(t *testing.T) {
 	for kind, b := range buckets(t) {
 		s := store.New(b)
@@ -185,8 +185,8 @@ func TestOneOfManyWrites(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong when an object is written, a later Put mends it, and what was acknowledged
-// without an error is there, unless the store itself has lied.
+// After any fault while an object is written, a later Put repairs it. Acknowledged objects exist,
+// unless the bucket itself lies.
 func TestFaults(t *testing.T) {
 	data := pattern(1000)
 	for fault := storetest.None; fault <= storetest.Hidden; fault++ {
@@ -201,7 +201,7 @@ func TestFaults(t *testing.T) {
 			return storetest.None
 		}})
 		_, err := s.Put(t.Context(), "x", data)
-		// What is there though writing it ended in an error is seen.
+		// The object exists although writing it returned an error.
 		failed := fault == storetest.Before || fault == storetest.Torn
 		if failed != (err != nil) {
 			t.Errorf("fault %d: error %v", fault, err)
@@ -219,7 +219,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A folder holds nothing that isn't complete under a name of its own, and lists no strangers.
+// A folder shows no incomplete objects, and lists no foreign files.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	s, err := store.Create(t.Context(), dir)
@@ -251,7 +251,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A folder that is a link out of the store is followed by nothing.
+// A symbolic link out of the store is never followed.
 func TestFolderLinks(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	s := musttest.Get(store.Create(t.Context(), dir))(t)
@@ -277,7 +277,7 @@ func TestFolderLinks(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Join(outside, "results")); err != nil || len(left) != 1 {
 		t.Errorf("outside the store there are %v, error %v, expected what was there", left, err)
 	}
-	// Nor is one within the store left out of a list, which would say that nothing is there.
+	// Listing a link within the store is an error; skipping it would hide an object.
 	if _, err := s.Put(t.Context(), "jobs/a", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestFolderLinks(t *testing.T) {
 	}
 }
 
-// A store whose folder is gone isn't an empty one.
+// If the store's folder has been removed, listing it is an error.
 func TestFolderGone(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := musttest.Get(store.Create(t.Context(), dir))(t).Put(t.Context(), "jobs/a", []byte("x")); err != nil {
@@ -315,7 +315,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Copies are used, mended when they are damaged, and bounded.
+// Cached copies are used, repaired if damaged, and limited in size.
 func TestCache(t *testing.T) {
 	m, dir := &storetest.Memory{}, t.TempDir()
 	reads := 0
@@ -348,12 +348,12 @@ func TestCache(t *testing.T) {
 	get("f/1", 1)
 	get("f/1", 0)
 	get("f/2", 1)
-	get("f/3", 1) // f/1 must go
+	get("f/3", 1) // evicts f/1
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 {
 		t.Errorf("%d copies, expected 2 within 2500 bytes; error %v", len(entries), err)
 	}
-	// A copy that a killed process has begun counts, too, and goes, which one of a stranger doesn't.
+	// Incomplete copies of killed processes count and are evicted; foreign files aren't.
 	begun, stranger := filepath.Join(dir, ".f+9.object.123.tmp"), filepath.Join(dir, ".x.123.tmp")
 	for _, path := range []string{begun, stranger} {
 		err := os.WriteFile(path, pattern(1000), 0o666)

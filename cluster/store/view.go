@@ -8,22 +8,22 @@ import (
 	"io"
 )
 
-// View reads parts of an object, each of which it checks. It isn't for concurrent use.
+// View reads parts of an object and checks each. It isn't for concurrent use.
 type View struct {
 	s    *Store
 	name string
 
-	attempt int     // that is open
-	bad     []error // what is damaged of those before
+	attempt int     // current attempt
+	bad     []error // damage of earlier attempts
 	file    io.ReadCloser
 	at      io.ReaderAt
 	frame   frame
 	buf     []byte
 }
 
-// View opens the object name; buf holds its parts where it has the room. Where the bucket can't read
-// parts, as that of a folder and of [Store.Near] can, all of the object is read and held. Errors are
-// those of Get, but that only the object's beginning was checked. The caller must close it.
+// View opens the object name. It uses the memory of buf if that is large enough. Unless the bucket
+// supports random access, as a folder or [Store.Near] does, it reads the whole object. Errors are
+// those of Get, although only the header is checked. The caller must close it.
 func (s *Store) View(ctx context.Context, name string, buf []byte) (*View, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (s *Store) View(ctx context.Context, name string, buf []byte) (*View, error
 	return v, nil
 }
 
-// next goes on to the next attempt that can be opened.
+// next opens the next intact attempt.
 func (v *View) next(ctx context.Context) (err error) {
 	v.attempt, v.bad, err = v.s.first(v.name, v.attempt+1, v.bad, func(key string) error { return v.open(ctx, key) })
 	return err
@@ -66,9 +66,9 @@ func (v *View) open(ctx context.Context, key string) error {
 	return nil
 }
 
-// Part returns the bytes from lo to before hi, until the next call. It reads and checks each MiB in
-// which some of them lie. Where one is damaged it goes on to the next attempt; the errors are those
-// of Get.
+// Part returns the bytes lo to hi-1, valid until the next call. It reads and checks the blocks of 1
+// MiB that contain them. If a block is damaged, it continues with the next attempt. Errors are
+// those of Get.
 func (v *View) Part(ctx context.Context, lo, hi int64) ([]byte, error) {
 	for {
 		if lo < 0 || hi < lo || hi > v.frame.payload {
@@ -100,7 +100,7 @@ func (v *View) Part(ctx context.Context, lo, hi int64) ([]byte, error) {
 	}
 }
 
-// Len returns the number of bytes of the object.
+// Len returns the size of the object in bytes.
 func (v *View) Len() int64 { return v.frame.payload }
 
 // Close closes the view.

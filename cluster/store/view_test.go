@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// near returns the near store of one, and the folder that it fetches to.
+// near returns a near store for s, and its folder.
 func near(t *testing.T, s *store.Store) (*store.Store, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -21,7 +21,7 @@ func near(t *testing.T, s *store.Store) (*store.Store, string) {
 	return n, dir
 }
 
-// Every part is that of the object, in any bucket and near it, and nothing of it stays.
+// Every part equals that of the object, in any bucket and with Near, and no file remains.
 func TestView(t *testing.T) {
 	const n = 3<<20 + 7
 	data := pattern(n)
@@ -69,7 +69,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// What is damaged of one attempt comes from the next, and is named where there is none.
+// A damaged part is read from the next attempt. If there is none, the error names it.
 func TestViewDamage(t *testing.T) {
 	m, data := &storetest.Memory{}, pattern(3<<20)
 	s := store.New(m)
@@ -129,7 +129,7 @@ func TestViewDamage(t *testing.T) {
 	}
 }
 
-// A store that is near fetches an object once, however many read it, and again after an error.
+// A near store fetches an object once for concurrent readers, and again after an error.
 func TestNearFetchesOnce(t *testing.T) {
 	m := &storetest.Memory{}
 	var opened atomic.Int32

@@ -8,12 +8,12 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 )
 
-// MissingError says which tasks of a job aren't done.
+// MissingError lists the tasks of a job without results.
 type MissingError struct {
 	Job   string
 	Tasks []int
 	Of    int
-	Why   error // what was found damaged, or nil
+	Why   error // errors of damaged objects, or nil
 }
 
 func (e *MissingError) Error() string {
@@ -32,8 +32,8 @@ func (e *MissingError) Lines(most int) (lines []job.Line) {
 	return lines
 }
 
-// Gather has the kind of a job write its output. Where results are missing or damaged it returns a
-// *[MissingError], and nothing is written.
+// Gather writes the output of a job. If results are missing or damaged, it returns a
+// *[MissingError] and writes nothing.
 func Gather(ctx context.Context, kinds []job.Kind, j *job.Job, out *job.Output) error {
 	k, err := job.KindOf(kinds, j.Kind)
 	if err != nil {
@@ -50,7 +50,7 @@ func Gather(ctx context.Context, kinds []job.Kind, j *job.Job, out *job.Output) 
 	if !job.Missing(err) {
 		return err
 	}
-	// One is damaged: now all are read, so that the caller hears of all at once.
+	// A result is damaged: read all results, so that the error lists every damaged one.
 	var why []error
 	s, more := StatusOf(ctx, j, true, func(bad error) { why = append(why, bad) })
 	if more != nil || len(s.Missing()) == 0 {

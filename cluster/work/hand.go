@@ -8,26 +8,26 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 )
 
-// Hand has the tasks of jobs done by others, as a [job.Driver] asks for them, one job after the other.
+// Hand lets other processes do the tasks of jobs for a [job.Driver], one job after another.
 type Hand struct {
-	// Out has tasks of a job done, and returns when nothing more is to be expected. What it leaves is
-	// handed out again, with an error or without.
+	// Out starts tasks, and returns when no more results are expected. Tasks that are still missing
+	// are started again, whether or not it returns an error.
 	Out func(ctx context.Context, j *job.Job, tasks []int) error
 
-	// Say is told what goes wrong, and Begin how many tasks of the n-th job, from 1, are to be done.
+	// Say receives errors. Begin receives a job's number from 1 and its number of missing tasks.
 	Say   func(format string, args ...any)
 	Begin func(j *job.Job, n, tasks int)
 
-	last string // job
+	last string // digest of the last job
 	jobs int
 }
 
-// tries is how often what is missing is handed out.
+// tries is the maximum number of times that missing tasks are started.
 const tries = 3
 
-// Do returns when all results of a job are there. Asked for the same job again, since one of them is
-// damaged, it reads all. Errors: those of the store, tasks that are missing after three tries, the end
-// of ctx.
+// Do returns when all results of a job exist. If it is called again for the same job, a result was
+// damaged, so it reads all results. It fails if the store fails, tasks are missing after three
+// tries, or ctx is done.
 func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 	again := h.last == j.Digest
 	if h.last = j.Digest; !again {
@@ -59,7 +59,7 @@ func (h *Hand) Do(ctx context.Context, j *job.Job) error {
 	}
 }
 
-// Here has tasks of a job done in this process, for Hand.Out. say is given reports of those that fail.
+// Here does tasks of a job in this process, for Hand.Out. say receives the reports of failed tasks.
 func Here(
 	ctx context.Context, kinds []job.Kind, j *job.Job, tasks []int, say func(format string, args ...any),
 ) error {

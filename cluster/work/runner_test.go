@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// fake is a kind of job, and its worker, that does what a test says.
+// fake is a kind of job, and its worker, with functions set by a test.
 type fake struct {
 	opens, closes int
 	do            func(task int) ([][]byte, error)
@@ -78,7 +78,7 @@ func (s *site) save(isa string, tasks int) *job.Job {
 	return j
 }
 
-// does checks that a task comes to a state, for a reason.
+// does runs a task and checks its final state and the reason.
 func (s *site) does(j *job.Job, task int, state, why string) {
 	s.t.Helper()
 	s.reports.Reset()
@@ -95,7 +95,7 @@ func (s *site) does(j *job.Job, task int, state, why string) {
 	}
 }
 
-// A task is done once. One that isn't of the job, or can't be done here, fails, and others go on.
+// A task is done once. An invalid or impossible task fails, and other tasks continue.
 func TestDo(t *testing.T) {
 	s := newSite(t)
 	s.does(s.job, 0, Done, "")
@@ -106,7 +106,7 @@ func TestDo(t *testing.T) {
 	if s.runner.Failed() != 3 || s.fake.opens != 1 {
 		t.Errorf("%d tasks failed and %d workers were opened, expected 3 and 1", s.runner.Failed(), s.fake.opens)
 	}
-	// Another job closes the worker of the one before, and the end that of the last.
+	// Opening another job closes the previous worker, and closing the runner closes the last.
 	other := s.save(string(asm.Best().ISA), 2)
 	s.does(other, 0, Done, "")
 	if s.fake.closes != 1 {
@@ -115,7 +115,7 @@ func TestDo(t *testing.T) {
 	if err := errors.Join(s.runner.Close(), s.runner.Close()); err != nil || s.fake.closes != 2 {
 		t.Errorf("%d workers are closed, error %v, expected 2", s.fake.closes, err)
 	}
-	// Another worker may have written the result meanwhile.
+	// Another worker may have written the result in the meantime.
 	s.fake.do = func(task int) ([][]byte, error) {
 		_, err := s.job.Host.Store.Put(t.Context(), s.job.ResultName(task), []byte("same"))
 		return [][]byte{[]byte("same")}, err
@@ -128,7 +128,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// A task that fails leaves the worker as it is; of one that panics nobody knows that.
+// After a task fails, its worker is reused. After a panic, it isn't.
 func TestDoAfterFailures(t *testing.T) {
 	s := newSite(t)
 	s.fake.do = func(int) ([][]byte, error) { panic("at once") }
@@ -150,7 +150,7 @@ func TestDoAfterFailures(t *testing.T) {
 	}
 }
 
-// unreadable is a bucket in which objects whose keys have a text can't be opened.
+// unreadable is a bucket whose objects fail to open if their key contains a text.
 type unreadable struct {
 	*storetest.Memory
 	text string
@@ -165,7 +165,7 @@ func (u unreadable) Open(ctx context.Context, key string) (io.ReadCloser, int64,
 	return u.Memory.Open(ctx, key)
 }
 
-// A task isn't done where the store can't say whether its result is there.
+// A task fails if the store can't tell whether its result exists.
 func TestDoWithoutStore(t *testing.T) {
 	s := newSite(t)
 	h := &job.Host{Store: store.New(unreadable{s.bucket, s.job.ResultName(1)}), Workers: 1}
@@ -183,7 +183,7 @@ func (s *site) rot(task int) {
 	s.bucket.Set(key, b)
 }
 
-// The status of a job by names, and by all that is there.
+// Status is computed from names, or from the contents of all objects.
 func TestStatus(t *testing.T) {
 	s := newSite(t)
 	s.does(s.job, 0, Done, "")
@@ -191,7 +191,7 @@ func TestStatus(t *testing.T) {
 	s.does(s.job, 0, Done, "") // again
 	s.does(s.job, 2, Done, "")
 	s.rot(2)
-	for _, name := range []string{"000000003", "1", "x", "0000000001"} { // none of the job's
+	for _, name := range []string{"000000003", "1", "x", "0000000001"} { // not results of the job
 		if _, err := s.job.Host.Store.Put(t.Context(), job.Results(s.job.Digest)+name, []byte("?")); err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// Gather says all that is missing, and why where that is known, or what else went wrong.
+// Gather reports all missing results, with reasons if known, or else its other error.
 func TestGather(t *testing.T) {
 	s := newSite(t)
 	gather := func() error { return Gather(t.Context(), []job.Kind{s.fake.kind()}, s.job, &job.Output{}) }
@@ -238,7 +238,7 @@ func TestGather(t *testing.T) {
 	if err := gather(); !errors.Is(err, s.fake.gather) || errors.As(err, &m) && m == nil {
 		t.Errorf("error %v, expected that of the kind", err)
 	}
-	s.fake.gather = fmt.Errorf("a model: %w", store.ErrMissing) // while all results are whole
+	s.fake.gather = fmt.Errorf("a model: %w", store.ErrMissing) // although all results are intact
 	if err := gather(); !errors.Is(err, store.ErrMissing) {
 		t.Errorf("error %v, expected that of the kind", err)
 	}
@@ -251,7 +251,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// Jobs are found by the first digits of their digests.
+// Jobs are found by a prefix of their digest.
 func TestFind(t *testing.T) {
 	s := newSite(t)
 	find := func(prefix, want string) {
@@ -263,7 +263,7 @@ func TestFind(t *testing.T) {
 	find("xyz", "expected the first hexadecimal digits")
 	find(s.job.Digest+"0", "expected the first hexadecimal digits")
 	find(strings.Repeat("0", 64), "no such job")
-	if _, err := s.job.Host.Store.Put(t.Context(), job.Jobs+"notes", []byte("?")); err != nil { // no job
+	if _, err := s.job.Host.Store.Put(t.Context(), job.Jobs+"notes", []byte("?")); err != nil { // not a job
 		t.Fatal(err)
 	}
 	for _, prefix := range []string{"", s.job.Digest[:6], s.job.Digest} {

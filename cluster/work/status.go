@@ -11,27 +11,27 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 )
 
-// Status is how far a job is.
+// Status is the progress of a job.
 type Status struct {
 	Job     string `json:"job"`
 	Kind    string `json:"kind"`
 	Tasks   int    `json:"tasks"`
-	Stored  int    `json:"stored"`            // tasks of which there is an object
-	Bytes   int64  `json:"bytes"`             // of these
-	Again   int    `json:"again"`             // objects beyond the first of a task: those were damaged
-	Damaged int    `json:"damaged,omitempty"` // tasks without a whole object, where all were read
+	Stored  int    `json:"stored"`            // tasks with an object in the store
+	Bytes   int64  `json:"bytes"`             // total size of these objects
+	Again   int    `json:"again"`             // objects beyond a task's first, because earlier ones were damaged
+	Damaged int    `json:"damaged,omitempty"` // tasks without an intact object, if objects were read
 	missing []int
 }
 
-// Missing returns the tasks that are to be done, ascending.
+// Missing returns the tasks without a result, in ascending order.
 func (s *Status) Missing() []int { return s.missing }
 
-// StatusOf counts the results of a job by their names alone or, with check, reads each of them and
-// calls damaged with what isn't whole.
+// StatusOf counts the results of a job by name. If check is set, it also reads them, and calls
+// damaged for each damaged object.
 func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err error)) (*Status, error) {
 	s := &Status{Job: j.Digest, Kind: j.Kind, Tasks: j.Tasks}
 	var buf []byte
-	next := 0 // the first task that hasn't been looked at
+	next := 0 // next task to look at
 	upTo := func(task int) {
 		for ; next < task; next++ {
 			s.missing = append(s.missing, next)
@@ -70,7 +70,7 @@ func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err erro
 	return s, err
 }
 
-// Jobs returns the digests of all jobs in a store that begin with prefix, ascending.
+// Jobs returns the digests of the jobs in a store that begin with prefix, in ascending order.
 func Jobs(ctx context.Context, s *store.Store, prefix string) (digests []string, err error) {
 	err = s.List(ctx, job.Jobs+prefix, func(o store.Object) error {
 		if d := strings.TrimPrefix(o.Name, job.Jobs); job.IsDigest(d) {
@@ -81,7 +81,7 @@ func Jobs(ctx context.Context, s *store.Store, prefix string) (digests []string,
 	return digests, err
 }
 
-// Find returns the job of which a digest's beginning is given, or the only one where that is empty.
+// Find returns the job whose digest begins with prefix, or the only job if prefix is empty.
 func Find(ctx context.Context, h *job.Host, prefix string) (*job.Job, error) {
 	digest, err := FindDigest(ctx, h.Store, prefix)
 	if err != nil {
@@ -90,7 +90,7 @@ func Find(ctx context.Context, h *job.Host, prefix string) (*job.Job, error) {
 	return h.Load(ctx, digest)
 }
 
-// FindDigest is [Find] for a job whose description may be damaged.
+// FindDigest is like [Find], but the job's description may be damaged.
 func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, error) {
 	if strings.Trim(prefix, "0123456789abcdef") != "" || len(prefix) > 64 {
 		return "", fmt.Errorf("-job %q, expected the first hexadecimal digits of a job's digest", prefix)

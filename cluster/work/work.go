@@ -1,4 +1,4 @@
-// Package work does tasks, puts their results together, and says how far a job is.
+// Package work does tasks, gathers their results, and reports the status of jobs.
 package work
 
 import (
@@ -14,24 +14,24 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 )
 
-// Report is what a task came to, one line of JSON each.
+// Report is the outcome of a task, printed as a line of JSON.
 type Report struct {
 	Job     string  `json:"job"`
 	Task    int     `json:"task"`
-	State   string  `json:"state"` // done, there or failed
+	State   string  `json:"state"` // Done, There or Failed
 	Why     string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
 
-// The states of a task.
+// States of a task.
 const (
-	Done   = "done"   // its result is complete in the store
-	There  = "there"  // it was already
-	Failed = "failed" // it may be done again
+	Done   = "done"   // the result has been stored
+	There  = "there"  // the result already existed
+	Failed = "failed" // the task may be tried again
 )
 
-// Runner does tasks one after the other. It keeps what the tasks of a job have in common until it
-// meets one of another job. It isn't for concurrent use.
+// Runner does tasks one after another. It reuses the worker while consecutive tasks are of the same
+// job. It isn't for concurrent use.
 type Runner struct {
 	host  *job.Host
 	kinds []job.Kind
@@ -40,29 +40,29 @@ type Runner struct {
 	job    *job.Job
 	worker job.Worker
 	failed int
-	shut   map[string]*shut // by job
+	shut   map[string]*shut // by digest of the job
 }
 
 // shut is a job that can't be opened.
 type shut struct {
-	tries int // that are left
+	tries int // tries left
 	err   error
 }
 
-// openings is how often a job is opened whose inputs can't be read. Other errors are the job's own, such
-// as too little memory, and come back whatever is tried.
+// openings is the number of attempts to open a job whose inputs can't be read. Other errors, such
+// as too little memory, would only repeat.
 const openings = 3
 
-// NewRunner returns a runner of jobs of these kinds that writes a [Report] for each task to w.
+// NewRunner returns a runner for jobs of these kinds. It writes a [Report] per task to w.
 func NewRunner(h *job.Host, kinds []job.Kind, w io.Writer) *Runner {
 	return &Runner{host: h, kinds: kinds, out: json.NewEncoder(w), shut: map[string]*shut{}}
 }
 
-// Failed returns how many tasks have failed.
+// Failed returns the number of tasks that have failed.
 func (r *Runner) Failed() int { return r.failed }
 
-// Do does a task unless its result is there. A task that fails is no error: its report says so.
-// Errors are those of writing the report, and the end of ctx.
+// Do does a task unless its result exists. If the task fails, Do reports that and returns nil. It
+// returns an error only if the report can't be written or ctx is done.
 func (r *Runner) Do(ctx context.Context, l job.Line) error {
 	begin := time.Now()
 	state, err := r.do(ctx, l)
@@ -78,7 +78,7 @@ func (r *Runner) Do(ctx context.Context, l job.Line) error {
 	return r.out.Encode(rep)
 }
 
-// Bad counts and reports a line that is no task.
+// Bad counts and reports a line that isn't a task.
 func (r *Runner) Bad(number int, err error) error {
 	r.failed++
 	return r.out.Encode(Report{Task: -1, State: Failed, Why: fmt.Sprintf("task line %d: %v", number, err)})
@@ -88,7 +88,7 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			r.job, r.worker = nil, nil // whose state nobody knows
+			r.job, r.worker = nil, nil // the worker's state is unknown after a panic
 		}
 	}()
 	if r.job == nil || r.job.Digest != l.Job {
@@ -129,12 +129,12 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 		return "", err
 	}
 	if there {
-		return There, nil // another worker was as quick
+		return There, nil // another worker stored it first
 	}
 	return Done, nil
 }
 
-// open opens a job, unless that is known to fail: each of its tasks would take as long as the first.
+// open opens a job, unless earlier attempts failed, because each attempt takes time.
 func (r *Runner) open(ctx context.Context, j *job.Job) (w job.Worker, err error) {
 	s := r.shut[j.Digest]
 	if s == nil {
@@ -165,7 +165,7 @@ func (r *Runner) open(ctx context.Context, j *job.Job) (w job.Worker, err error)
 	return k.Open(ctx, j)
 }
 
-// Close gives back what the last job's tasks had in common.
+// Close closes the current worker.
 func (r *Runner) Close() error {
 	w := r.worker
 	r.job, r.worker = nil, nil

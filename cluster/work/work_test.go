@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// shut is a kind whose jobs can be opened or not.
+// shut is a kind whose jobs may fail to open.
 type shut struct {
 	opened int
 	open   func(ctx context.Context, j *job.Job) error
@@ -32,8 +32,8 @@ func (s *shut) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	return s, s.open(ctx, j)
 }
 
-// A job that can't be opened is opened once for all its tasks, however they are mixed with those of
-// others; one whose inputs can't be read three times.
+// A job that fails to open is opened once for all its tasks, in any order of tasks, or three times
+// if its inputs can't be read.
 func TestShut(t *testing.T) {
 	reads := 0
 	unreadable := 1 << 30
@@ -64,7 +64,7 @@ func TestShut(t *testing.T) {
 		name           string
 		open           func(context.Context, *job.Job) error
 		unreadable     int
-		opened, failed int // of one job with 20 tasks
+		opened, failed int // of a job with 20 tasks
 	}{
 		{"memory", func(context.Context, *job.Job) error { return errors.New("too little memory") }, 0, 1, 20},
 		{"panic", func(context.Context, *job.Job) error { panic("here") }, 0, 1, 20},

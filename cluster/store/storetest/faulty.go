@@ -10,21 +10,21 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 )
 
-// Fault is how an operation fails.
+// Fault is a way in which an operation fails.
 type Fault int
 
 const (
 	None   Fault = iota
-	Before       // an error, and nothing was done
-	After        // all was done, and then an error
-	Torn         // Create makes an object of half the bytes, and then an error; Open gives half of them, and then the end
-	Again        // Create has made the object, and says that there was one, as after a retry that nobody sees
-	Turned       // Open gives one byte changed, which is right the next time; Create makes it so, without an error
-	Stale        // List leaves out every other key
-	Hidden       // Create makes nothing and says that there is an object, as some servers do while another makes it
+	Before       // error without any effect
+	After        // error after the full effect
+	Torn         // Create creates half of the object and fails; Open returns the first half
+	Again        // Create creates the object, then reports that it exists, as after a hidden retry
+	Turned       // Open returns a wrong byte once; Create stores a wrong byte, without an error
+	Stale        // List omits every other key
+	Hidden       // Create reports that the object exists, but there is none, as some servers do briefly
 )
 
-// The operations of a bucket.
+// Operations of a bucket.
 const (
 	Create = "create"
 	Open   = "open"
@@ -32,7 +32,7 @@ const (
 	Delete = "delete"
 )
 
-// Faults returns those that an operation may have where a store keeps what it has acknowledged, until it rots.
+// Faults returns the possible faults of an operation if the store keeps what it acknowledged.
 func Faults(op string) []Fault {
 	switch op {
 	case Create:
@@ -45,10 +45,10 @@ func Faults(op string) []Fault {
 	return []Fault{Before, After}
 }
 
-// ErrInjected is wrapped by the errors of faults.
+// Errors of injected faults wrap ErrInjected.
 var ErrInjected = errors.New("injected fault")
 
-// Faulty is a bucket whose operations fail as Decide says, which is asked once before each, with its key or prefix.
+// Faulty is a bucket with faults. Decide is called before each operation with its key or prefix.
 type Faulty struct {
 	store.Bucket
 	Decide func(op, key string) Fault

@@ -1,4 +1,4 @@
-// Package storetest has buckets for tests: one in memory, and one that fails.
+// Package storetest provides buckets for tests: in memory, and with injected faults.
 package storetest
 
 import (
@@ -56,7 +56,7 @@ func (m *Memory) Open(ctx context.Context, key string) (io.ReadCloser, int64, er
 	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), nil
 }
 
-// Keys returns the keys of all objects, ascending.
+// Keys returns all keys in ascending order.
 func (m *Memory) Keys() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,14 +79,14 @@ func (m *Memory) List(ctx context.Context, prefix string, yield func(string, int
 	return nil
 }
 
-// Get returns a copy of an object's bytes, nil where there is none.
+// Get returns a copy of an object's contents, or nil if there is none.
 func (m *Memory) Get(key string) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.objects[key])
 }
 
-// Set makes or replaces an object, as damage does.
+// Set creates or replaces an object, to simulate damage.
 func (m *Memory) Set(key string, b []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
