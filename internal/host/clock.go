@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// Hypervisor returns the name that the processor gives the hypervisor, "" for none.
+// Hypervisor returns the name of the hypervisor from CPUID, or "" if there is none.
 func Hypervisor() string {
 	if id := cpuid.CPU.HypervisorVendorID; id != cpuid.VendorUnknown {
 		return id.String()
@@ -15,9 +15,9 @@ func Hypervisor() string {
 	return cpuid.CPU.HypervisorVendorString
 }
 
-// MHz returns the frequency of the core that it runs on, by a chain of products of 64 bits, each of which takes 3
-// cycles on Intel since Nehalem and on AMD since Zen (Fog, Instruction tables, 2022), and false on other processors. It
-// takes some 200 µs, and the best of several tries, which an interruption doesn't slow down.
+// MHz returns the frequency of the current core. It times a chain of 64-bit multiplications, which
+// take 3 cycles each on Intel since Nehalem and on AMD since Zen (Fog, Instruction tables, 2022).
+// On other CPUs it returns false. It takes about 200 µs, and uses the fastest of several tries.
 func MHz() (mhz float64, known bool) {
 	const tries, n, cycles = 5, 2000, 3
 	if runtime.GOARCH != "amd64" {
@@ -31,7 +31,7 @@ func MHz() (mhz float64, known bool) {
 	return mhz, true
 }
 
-// chain multiplies 8n times, each time waiting for the product before.
+// chain multiplies 8n times, where each product depends on the previous one.
 //
 //go:noinline
 func chain(x, by uint64, n int) uint64 {

@@ -12,8 +12,8 @@ import (
 	"testing/fstest"
 )
 
-// fixture is the tree of a machine with two sockets of 64 cores of two threads each, numbered as Linux does: first the
-// cores of all sockets, then their second threads.
+// fixture is the file tree of a machine with two sockets of 64 cores with two threads each. Linux
+// numbers the cores of all sockets first, then their second threads.
 func fixture(edit ...func(files map[string]string)) fs.FS {
 	const sockets, cores = 2, 64
 	files := map[string]string{
@@ -62,8 +62,8 @@ func fixture(edit ...func(files map[string]string)) fs.FS {
 	return root
 }
 
-// A machine of two sockets is described, and workers are pinned to the cores of a node first, then to their second
-// threads, then to the next node.
+// A machine with two sockets is described. Workers are pinned to the cores of a node first, then to
+// their second threads, then to the next node.
 func TestTwoSockets(t *testing.T) {
 	m := Describe(fixture(), "")
 	got := *m
@@ -93,7 +93,7 @@ func TestTwoSockets(t *testing.T) {
 	}
 }
 
-// A process that may use a part of the machine is pinned within it.
+// Workers are pinned to allowed CPUs only.
 func TestAllowed(t *testing.T) {
 	m := Describe(fixture(func(f map[string]string) {
 		f["proc/self/status"] = "Cpus_allowed_list:\t2-3,64,130\n"
@@ -107,7 +107,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// Whatever file is missing, the machine is described, and what isn't known has a name.
+// A missing file doesn't prevent the description, and unknown values are listed by name.
 func TestUnknown(t *testing.T) {
 	for file, name := range map[string]string{
 		"proc/cpuinfo": "microcode", "proc/meminfo": "memory", "proc/self/status": "which processors the process may use",
@@ -131,17 +131,17 @@ func TestUnknown(t *testing.T) {
 	if m := Describe(fstest.MapFS{}, ""); len(m.Unknown) < 10 || m.Hypervisor != "none" {
 		t.Errorf("of no tree: %+v", m)
 	}
-	Describe(os.DirFS("/"), Hypervisor()) // whatever is here
+	Describe(os.DirFS("/"), Hypervisor()) // any real machine
 }
 
 func TestCounters(t *testing.T) {
 	root := fixture()
 	load, known := ReadLoad(root)
-	// 150 ticks of user, nice, system and interrupts, 60 of them our own, and 50 stolen.
+	// 150 ticks of user, nice, system and irq, including 60 of this process, and 50 stolen.
 	if want := (Load{1.5, 0.6, 0.5}); !known || load != want || !(math.Abs(load.Others(Load{})-1.4) < 1e-9) {
 		t.Errorf("load %+v %v, expected %+v", load, known, want)
 	}
-	// A tick of rounding below 0 makes up for one above.
+	// Rounding below 0 compensates for rounding above.
 	if got := (Load{1, 0.51, 0}).Others(Load{0.5, 0, 0}); !(math.Abs(got+0.01) < 1e-9) {
 		t.Errorf("others took %v s, expected -0.01", got)
 	}
@@ -152,7 +152,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// The clock takes a frequency from a chain of products: whatever runs beside it makes it too low, never too high.
+// Interruptions make the measured frequency too low, never too high.
 func TestMHz(t *testing.T) {
 	mhz, known := MHz()
 	if known != (runtime.GOARCH == "amd64") || known && !(mhz > 50 && mhz < 7000) {
@@ -160,7 +160,7 @@ func TestMHz(t *testing.T) {
 	}
 }
 
-// FuzzDescribe describes any tree without a panic.
+// FuzzDescribe checks that Describe doesn't panic on any tree.
 func FuzzDescribe(f *testing.F) {
 	f.Add("0-3,8", "0::/a/../b", "cpu 1 2", "(x", "48K")
 	f.Fuzz(func(t *testing.T, list, groups, stat, own, size string) {

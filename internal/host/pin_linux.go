@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pin binds the calling goroutine to a logical processor until release, which the same goroutine must call.
+// Pin binds the calling goroutine to a logical CPU. The same goroutine must call release.
 func Pin(id int) (release func(), err error) {
 	runtime.LockOSThread()
 	var before, one unix.CPUSet
@@ -21,12 +21,12 @@ func Pin(id int) (release func(), err error) {
 	}
 	return func() {
 		if unix.SchedSetaffinity(0, &before) == nil {
-			runtime.UnlockOSThread() // else the thread ends with the goroutine
+			runtime.UnlockOSThread() // otherwise the thread ends with the goroutine
 		}
 	}, nil
 }
 
-// ProcessorSeconds is the processor time of the process, and false where the system doesn't tell.
+// ProcessorSeconds returns the CPU time of the process, or false if it is unknown.
 func ProcessorSeconds() (seconds float64, known bool) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
@@ -35,8 +35,8 @@ func ProcessorSeconds() (seconds float64, known bool) {
 	return float64(t.Nano()) / 1e9, true
 }
 
-// Confine binds all threads of the process, and those that they start, to some logical processors, and sets GOMAXPROCS
-// to their number: by itself the runtime follows the mask up to a second late.
+// Confine binds all threads of the process, and threads that they start, to some logical CPUs. It
+// sets GOMAXPROCS to their number, because the runtime follows the mask only after up to a second.
 func Confine(ids []int) error {
 	runtime.GOMAXPROCS(len(ids))
 	var set unix.CPUSet
@@ -46,7 +46,7 @@ func Confine(ids []int) error {
 	threads, err := os.ReadDir("/proc/self/task")
 	for _, thread := range threads {
 		id, _ := strconv.Atoi(thread.Name())
-		if e := unix.SchedSetaffinity(id, &set); e != nil && !errors.Is(e, unix.ESRCH) { // it may have ended
+		if e := unix.SchedSetaffinity(id, &set); e != nil && !errors.Is(e, unix.ESRCH) { // the thread may have ended
 			err = errors.Join(err, fmt.Errorf("host: confining to processors %v: %w", ids, e))
 		}
 	}

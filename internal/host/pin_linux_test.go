@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Workers run where they are pinned, and threads are as before afterwards.
+// Workers run on the CPUs to which they are pinned. Afterwards the threads' masks are restored.
 func TestPin(t *testing.T) {
 	m := Describe(os.DirFS("/"), "")
 	for _, c := range m.CPUs {
@@ -42,7 +42,7 @@ func TestPin(t *testing.T) {
 	}
 }
 
-// As many goroutines run at a time as the process has processors, at once and not when the runtime next looks.
+// Confine changes the number of concurrent goroutines at once, not when the runtime notices.
 func TestConfine(t *testing.T) {
 	ids := ParseList(Describe(os.DirFS("/"), "").Allowed)
 	for _, to := range [][]int{ids[:1], ids} {

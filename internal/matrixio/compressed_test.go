@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// table is a matrix of which each row is a list of columns, with a value that its place says.
+// table returns a matrix with the given columns by row, and values that depend on row and column.
 func table(cols int, rows ...[]uint32) *Compressed {
 	return &Compressed{Rows: len(rows), Cols: cols, Row: func(i int) ([]uint32, []float32) {
 		var values []float32
@@ -24,8 +24,7 @@ func table(cols int, rows ...[]uint32) *Compressed {
 	}}
 }
 
-// What is written is read again as the same matrix, by package sparse and, where there is one, by
-// SciPy.
+// A written matrix is read unchanged by package sparse and, if it is installed, by SciPy.
 func TestCompressed(t *testing.T) {
 	dir := t.TempDir()
 	for name, m := range map[string]*Compressed{
@@ -38,7 +37,7 @@ func TestCompressed(t *testing.T) {
 		path := filepath.Join(dir, name+".npz")
 		musttest.Do(t, os.WriteFile(path, b.Bytes(), 0o666))
 		if name == "none" {
-			continue // no documents, which the readers refuse
+			continue // no documents, which readers reject
 		}
 		c, err := corpus.Read(t.Context(), path, corpus.Options{})
 		if err != nil {

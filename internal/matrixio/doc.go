@@ -1,9 +1,9 @@
 // Package matrixio writes float32 matrices to files, row by row: NumPy's .npy, LIBSVM's
 // precomputed kernel format and MatrixMarket.
 //
-// A [File] takes care that a file is there whole or not at all: rows go to a temporary name in the
-// same folder, and [File.Commit] renames it once everything is on the disk. Standard output, FIFOs
-// and devices take bytes as they come. A [Writer] turns rows into a format and never holds more than one row's text.
+// A [File] appears either completely or not at all: rows are written to a temporary file in the
+// same folder, which [File.Commit] renames once all data are on disk. Standard output, FIFOs and
+// devices are written directly. A [Writer] formats rows and holds at most one row's text.
 //
-// Writers and files are for one goroutine each.
+// A writer or file must be used by one goroutine only.
 package matrixio

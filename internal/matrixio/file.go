@@ -9,20 +9,20 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// File is a file in the making, behind a buffer: it has a temporary name until it is complete,
-// unless it is a stream ([IsStream]), to which bytes go as they come. Who has created it defers its
-// Abort, which does nothing after [File.Commit].
+// File is a file being written, with a buffer. It has a temporary name until it is complete, unless
+// it is a stream ([IsStream]), which is written directly. The creator must defer Abort, which does
+// nothing after [File.Commit].
 type File struct {
 	target
 	buffer          *bufio.Writer
 	bytes, unsynced int64
 }
 
-// syncBytes is how much may wait for the disk. The system would gather a whole matrix in memory,
-// and the last Sync would then keep the program for longer than ^C may take.
+// syncBytes is the maximum number of unsynced bytes. Otherwise the system could cache a whole
+// matrix, and the last Sync would take longer than an interrupt may.
 const syncBytes = 64 << 20
 
-// target is what is written to below the buffer.
+// target is the file or stream below the buffer.
 type target interface {
 	io.Writer
 	Sync() error
@@ -31,8 +31,8 @@ type target interface {
 	Err() error
 }
 
-// Create begins the file path, as [atomicfile.Create] does, or opens a stream. A FIFO keeps it
-// waiting until somebody reads.
+// Create creates the file path, see [atomicfile.Create], or opens a stream. It blocks on a FIFO
+// until the FIFO has a reader.
 func Create(path string) (*File, error) {
 	var t target
 	var err error
@@ -68,7 +68,7 @@ func Make(path string, write func(w io.Writer) error) (int64, error) {
 	return f.Commit()
 }
 
-// Save is Make for what writes itself.
+// Save is like Make, for an io.WriterTo.
 func Save(path string, from io.WriterTo) error {
 	_, err := Make(path, func(w io.Writer) error {
 		if _, err := from.WriteTo(w); err != nil {
@@ -79,7 +79,7 @@ func Save(path string, from io.WriterTo) error {
 	return err
 }
 
-// Write implements io.Writer. After [File.Commit] or Abort it is an error.
+// Write implements io.Writer. It fails after [File.Commit] or Abort.
 func (f *File) Write(p []byte) (int, error) {
 	if err := f.Err(); err != nil {
 		return 0, err
@@ -94,8 +94,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit brings everything to the disk, gives the file its name and returns its size in bytes. On
-// an error nothing is left behind. After Commit or Abort it is an error.
+// Commit writes everything to disk, renames the file and returns its size in bytes. If it fails, it
+// leaves no file behind. It also fails after Commit or Abort.
 func (f *File) Commit() (int64, error) {
 	err := f.buffer.Flush()
 	if err == nil {
@@ -108,5 +108,5 @@ func (f *File) Commit() (int64, error) {
 	return f.bytes, nil
 }
 
-// AbortAll is [atomicfile.AbortAll].
+// AbortAll calls [atomicfile.AbortAll].
 func AbortAll() { atomicfile.AbortAll() }

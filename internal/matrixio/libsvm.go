@@ -13,8 +13,8 @@ import (
 // Source: the README of LIBSVM, "Precomputed Kernels".
 type libsvm struct {
 	w      io.Writer
-	labels []string // numbers; nil: 0 for all
-	row    int      // from 0
+	labels []string // numbers as text; nil for 0
+	row    int      // index of the next row
 	buf    []byte
 }
 

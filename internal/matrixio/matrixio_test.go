@@ -15,8 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A third has no short decimal form, 1e-40 is below the normal range: both must come back as they
-// were.
+// 1/3 has no short decimal form, and 1e-40 is subnormal. Both must be read unchanged.
 var example = [][]float32{{1, 1.0 / 3, 1e-40}, {1.0 / 3, 1, -2.5}, {1e-40, -2.5, 16777216}}
 
 func write(t *testing.T, format string, h Header, rows [][]float32) string {
@@ -86,7 +85,7 @@ func TestUnknownFormat(t *testing.T) {
 	}
 }
 
-// brokenDisk fails once, at a byte.
+// brokenDisk fails once, after left bytes.
 type brokenDisk struct{ left int }
 
 func (d *brokenDisk) Write(p []byte) (int, error) {
@@ -98,7 +97,7 @@ func (d *brokenDisk) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// A row that can't be written is an error.
+// A failed write of a row is an error.
 func TestWriterAfterFailure(t *testing.T) {
 	for _, format := range Formats() {
 		whole := len(write(t, format, Header{Rows: 3}, example))
@@ -131,7 +130,7 @@ func TestFileRefused(t *testing.T) {
 	}
 }
 
-// A stream takes bytes as they come, and none once it has ended.
+// A stream is written directly. After its end, Write fails.
 func TestStream(t *testing.T) {
 	if !IsStream("-") || !IsStream("/dev/stdout") || !IsStream(os.DevNull) || IsStream(t.TempDir()) || IsStream("no") {
 		t.Error("streams are taken for files, or files for streams")

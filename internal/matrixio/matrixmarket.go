@@ -12,7 +12,7 @@ import (
 // Exchange Formats, NISTIR 5935 (1996).
 type matrixMarket struct {
 	w   io.Writer
-	row int // from 0
+	row int // index of the next row
 	buf []byte
 }
 

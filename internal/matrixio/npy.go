@@ -7,16 +7,15 @@ import (
 	"math"
 )
 
-// npy writes NumPy's format, version 1.0: magic, version, length of the header, header, then the
-// values row by row as little-endian float32. numpy.load reads it, and maps it into memory on
-// request, which is why the header ends on a multiple of 64 bytes. Source: NumPy Enhancement
-// Proposal 1.
+// npy writes NumPy's format, version 1.0: magic, version, header length, header, then the values
+// row by row as little-endian float32. The header ends at a multiple of 64 bytes, so that
+// numpy.load can map the file into memory. Source: NumPy Enhancement Proposal 1.
 type npy struct {
 	w   io.Writer
 	buf []byte
 }
 
-// NPYHeader returns the header of an array, with type and shape in NumPy's notation.
+// NPYHeader returns the header of an array with type of and the given shape, in NumPy's notation.
 func NPYHeader(of, shape string) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", of, shape)
 	const before = 6 + 2 + 2 // magic, version, length

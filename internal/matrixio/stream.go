@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// IsStdout reports whether a path names standard output: "-", or as Unix calls it.
+// IsStdout reports whether a path names standard output: "-", or one of its names in Unix.
 func IsStdout(path string) bool {
 	return slices.Contains([]string{"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}, path)
 }
 
-// IsStream reports whether a path names something to which bytes go as they come, and which nothing
-// can replace: standard output, a FIFO or a device.
+// IsStream reports whether a path names standard output, a FIFO or a device, which can't be
+// replaced by a complete file.
 func IsStream(path string) bool {
 	if IsStdout(path) {
 		return true
@@ -23,10 +23,10 @@ func IsStream(path string) bool {
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0
 }
 
-// Closed reports whether standard output was closed when the program began. Go's runtime then opens
-// the null device in its place, for reading and writing, so that nothing is heard of what is lost;
-// Linux says so. A caller that opens it in that way, such as subprocess.DEVNULL of Python, can't be
-// told apart; >/dev/null of a shell can.
+// Closed reports whether standard output was closed when the program started. Go's runtime then
+// opens the null device instead, for reading and writing, so output is lost without an error. On
+// Linux this mode is detected. A caller that opens the null device in this mode, such as Python's
+// subprocess.DEVNULL, is reported, too, but a shell's >/dev/null isn't.
 func Closed(stdout *os.File) bool {
 	info, err := stdout.Stat()
 	if err != nil {
@@ -37,8 +37,8 @@ func Closed(stdout *os.File) bool {
 	return err == nil && os.SameFile(info, null) && readWrite.Match(flags)
 }
 
-// readWrite matches the flags of a file that is open for reading and writing: octal, the last digit
-// says what for.
+// readWrite matches the flags of a file that is open for reading and writing, in octal; the last
+// digit is the mode.
 var readWrite = regexp.MustCompile(`(?m)^flags:\s+\d*2$`)
 
 // stream is an open stream.
@@ -58,19 +58,19 @@ func openStream(path string) (*stream, error) {
 
 func (s *stream) Write(p []byte) (int, error) { return s.file.Write(p) }
 
-// Sync does nothing: what reads a stream takes what there is.
+// Sync does nothing, because the reader consumes a stream's data.
 func (s *stream) Sync() error { return nil }
 
 // Commit ends the stream.
 func (s *stream) Commit() error {
 	s.done = true
 	if IsStdout(s.path) {
-		return nil // others may write there
+		return nil // other output may follow
 	}
 	return s.file.Close()
 }
 
-// Abort ends the stream where it is. Who reads it sees an end; the exit status says more.
+// Abort closes the stream. The exit status reports the failure to its reader.
 func (s *stream) Abort() {
 	if !s.done {
 		_ = s.Commit()

@@ -2,14 +2,13 @@ package matrixio
 
 import "strconv"
 
-// AppendVector appends a document in svmlight/LIBSVM form, the label followed by an index:value for
-// each value,
+// AppendVector appends a document in svmlight/LIBSVM format, with a line end, to b:
 //
 //	label index₀:value₀ index₁:value₁ ...
 //
-// to b, and a line end. Column j has index j+1. columns and values are equally long, columns ascend, values are finite.
-// bits is 32 or 64: a value has the fewest digits that give the same float32 or float64 back.
-// Values of 0 are left out.
+// Column j has index j+1. columns and values must have the same length, columns must ascend, and
+// values must be finite; zeros are left out. bits is 32 or 64: a value has the smallest number of
+// digits that identifies the float32 or float64.
 func AppendVector(b []byte, label string, columns []uint64, values []float64, bits int) []byte {
 	b = append(b, label...)
 	for k, v := range values {

@@ -1,9 +1,9 @@
-// Package parquet writes tables in the format Parquet (parquet.apache.org), which programs of data
-// science read with types and nulls.
+// Package parquet writes tables in the Parquet format (parquet.apache.org), which data science
+// programs read with types and nulls.
 //
-// It knows flat tables of texts, numbers and whole numbers, in plain encoding and without
-// compression: the library that knows more adds ten megabytes to a program and two to its memory.
-// That others read what it writes is tested in lab.
+// It supports flat tables of strings, float64 and int64, with plain encoding and without
+// compression. A full library would add ten megabytes to the program and two to its memory. Tests
+// in lab read its files with other programs.
 package parquet
 
 import (
@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// Column is a column of a table: one of its functions returns the value of row i, or false where
-// there is none.
+// Column is a column of a table. One of its functions returns the value of row i, or false if the
+// value is null.
 type Column struct {
 	Name  string
 	Text  func(i int) (string, bool) // UTF-8
@@ -24,7 +24,7 @@ type Column struct {
 	Whole func(i int) (int64, bool)
 }
 
-// Of Parquet's enumerations, what is used here.
+// The values of Parquet's enumerations that are used.
 const (
 	typeInt64, typeDouble, typeByteArray = 2, 5, 6
 	optional                             = 1
@@ -32,8 +32,8 @@ const (
 	encodingPlain, encodingRLE           = 0, 3
 )
 
-// Rows are written in groups of so many at most, and of so many bytes of text in a column, which
-// are held twice.
+// Maximum number of rows in a row group, and of bytes of text in a column of a row group, because a
+// group is in memory twice.
 const (
 	groupRows = 1 << 16
 	groupText = 4 << 20
@@ -41,8 +41,8 @@ const (
 
 const magic = "PAR1"
 
-// Write writes a table of so many rows, every column whether it has values or not. It fails if text
-// isn't UTF-8 or is longer than 1 GiB, if w fails, and when ctx is done.
+// Write writes a table with the given number of rows. It fails if text isn't UTF-8 or is longer
+// than 1 GiB, if w fails, and when ctx is done.
 func Write(ctx context.Context, w io.Writer, rows int, columns []Column) error {
 	out := NewWriter(w, columns)
 	if err := out.Rows(ctx, rows); err != nil {
@@ -51,7 +51,7 @@ func Write(ctx context.Context, w io.Writer, rows int, columns []Column) error {
 	return out.Close()
 }
 
-// Writer writes a table, some rows at a time.
+// Writer writes a table in several calls.
 type Writer struct {
 	file    file
 	columns []Column
@@ -59,7 +59,7 @@ type Writer struct {
 	groups  []group
 }
 
-// NewWriter begins a table.
+// NewWriter starts a table.
 func NewWriter(w io.Writer, columns []Column) *Writer {
 	out := &Writer{file: file{w: w}, columns: columns}
 	out.file.write([]byte(magic))
@@ -90,7 +90,7 @@ func (w *Writer) Rows(ctx context.Context, n int) error {
 	return f.err
 }
 
-// Close ends the table.
+// Close writes the footer.
 func (w *Writer) Close() error {
 	end := footer(w.rows, w.columns, w.groups)
 	w.file.write(end)
@@ -99,7 +99,7 @@ func (w *Writer) Close() error {
 	return w.file.err
 }
 
-// file counts what is written.
+// file counts the bytes written.
 type file struct {
 	w   io.Writer
 	at  int64
@@ -113,15 +113,15 @@ func (f *file) write(b []byte) {
 	}
 }
 
-// group is what was written of some rows.
+// group describes a row group.
 type group struct {
 	rows    int
 	at, end int64
-	chunks  []int64 // where columns begin
-	null    []int   // values that there aren't
+	chunks  []int64 // offsets of the columns
+	null    []int   // number of nulls by column
 }
 
-// endOf returns the end of a group of rows, whose text it checks.
+// endOf returns the end of a row group, and checks its text.
 func endOf(ctx context.Context, first, rows int, columns []Column) (int, error) {
 	most, text := min(rows, first+groupRows), make([]int, len(columns))
 	for i := first; i < most; i++ {
@@ -155,8 +155,7 @@ func (c *Column) kind() int64 {
 	return typeInt64
 }
 
-// page returns which values of some rows there are, as runs, these values, and how many there
-// aren't.
+// page encodes some rows: definition levels as runs, and values. null is the number of nulls.
 func (c *Column) page(first, last int) (levels, values []byte, null int) {
 	run, before := 0, false
 	end := func() {
@@ -199,23 +198,23 @@ func (c *Column) page(first, last int) (levels, values []byte, null int) {
 	return levels, values, null
 }
 
-// header is a PageHeader of a page of so many bytes and rows.
+// header returns the PageHeader of a page with the given size and rows.
 func header(bytes, rows int) []byte {
 	t := &thrift{}
-	t.whole(1, 0) // a data page
+	t.whole(1, 0) // DATA_PAGE
 	t.whole(2, int64(bytes))
 	t.whole(3, int64(bytes))
 	t.begin(5)
 	t.whole(1, int64(rows))
 	t.whole(2, encodingPlain)
-	t.whole(3, encodingRLE) // which values there are
+	t.whole(3, encodingRLE) // encoding of definition levels
 	t.whole(4, encodingRLE)
 	t.end()
 	t.end()
 	return t.out
 }
 
-// footer is the FileMetaData.
+// footer returns the FileMetaData.
 func footer(rows int, columns []Column, groups []group) []byte {
 	t := &thrift{}
 	t.whole(1, 1)
@@ -253,7 +252,7 @@ func footer(rows int, columns []Column, groups []group) []byte {
 			t.zigzag(encodingRLE)
 			t.list(3, texts, 1)
 			t.bytes(c.Name)
-			t.whole(4, 0) // no compression
+			t.whole(4, 0) // UNCOMPRESSED
 			t.long(5, int64(g.rows))
 			t.long(6, end-g.chunks[k])
 			t.long(7, end-g.chunks[k])

@@ -2,11 +2,11 @@ package parquet
 
 import "encoding/binary"
 
-// thrift writes structs in the compact protocol of Apache Thrift: fields by number, ascending, each with the
-// difference to the one before and its type.
+// thrift writes structs in Apache Thrift's compact protocol: fields in ascending order, each with
+// its type and the difference from the previous field's number.
 type thrift struct {
 	out  []byte
-	last []int // number of the last field, of structs that enclose this one
+	last []int // last field numbers of the enclosing structs
 	now  int
 }
 
@@ -36,7 +36,7 @@ func (t *thrift) size(kind, size int) {
 	}
 }
 
-// end ends a struct, the outermost as well.
+// end ends a struct, including the outermost one.
 func (t *thrift) end() {
 	if t.out = append(t.out, 0); len(t.last) > 0 {
 		t.now, t.last = t.last[len(t.last)-1], t.last[:len(t.last)-1]

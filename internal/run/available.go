@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Bound says how many bytes of memory a process can still take, and what doesn't let it take more.
+// Bound is the memory that a process can still allocate, and what limits it.
 type Bound struct {
 	Bytes int64
-	By    string // such as "the machine", "ulimit -v" or "memory.max of a control group"; "" for no bound
-	Limit int64  // the limit, in bytes, of which that is left; 0 for that of the machine
+	By    string // source of the limit: "the machine", "ulimit -v", "memory.max of a control group", …; "" for no limit
+	Limit int64  // limit in bytes, including used memory; 0 for the machine
 }
 
-// unbounded bounds nothing.
+// unbounded is no limit.
 var unbounded = Bound{Bytes: math.MaxInt64}
 
-// least returns the tighter of two bounds, the first of equal ones.
+// least returns the smaller of two bounds, or the first if they are equal.
 func (b Bound) least(other Bound) Bound {
 	if other.Bytes < b.Bytes {
 		return other
@@ -26,9 +26,9 @@ func (b Bound) least(other Bound) Bound {
 	return b
 }
 
-// available returns what bounds a process on a Linux system with the given root directory: what the
-// kernel says is available, or less where a control group of the process leaves less below its
-// limit. Pages of files that the kernel can drop don't count as taken.
+// available returns the memory limit of a process on Linux, with the given root directory: the
+// kernel's MemAvailable, or less if a control group of the process has less left. The kernel can
+// drop file pages, so they count as free.
 func available(root fs.FS) Bound {
 	least := unbounded
 	if kib, ok := numberOf(root, "proc/meminfo", "MemAvailable:"); ok && kib <= math.MaxInt64>>10 {
@@ -39,7 +39,7 @@ func available(root fs.FS) Bound {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3) // number, controllers, path
 		switch {
 		case len(parts) != 3:
-		case parts[1] == "": // version 2; above memory.high the kernel slows a process down to a crawl
+		case parts[1] == "": // version 2; above memory.high the kernel throttles a process
 			for _, mount := range []string{"sys/fs/cgroup", "sys/fs/cgroup/unified"} {
 				for _, limit := range []string{"memory.max", "memory.high"} {
 					least = least.least(roomInGroups(root, mount, parts[2], limit, "memory.current",
@@ -54,18 +54,18 @@ func available(root fs.FS) Bound {
 	return least
 }
 
-// The runtime takes address space in pieces of arenaBytes, a list of them in another, and where
-// threads are the C library's each takes a stack and room for what C allocates.
+// The runtime reserves address space in arenas and needs another one for their index. Each thread
+// of the C library reserves a stack and a malloc arena.
 const (
 	arenaBytes   = 64 << 20
 	threadBytes  = 72 << 20
-	moreThreads  = 8 // than run Go, at most: in calls of the system, and the runtime's own
+	moreThreads  = 8 // maximum number of threads in system calls and of the runtime
 	statusOfSelf = "proc/self/status"
 )
 
-// limited returns what the limits of the process (ulimit -v and -d) leave of what it has taken,
-// less what the runtime takes beside what is asked for. It is below 0 where that isn't there.
-// running is how many threads run Go at once; cThreads says that they are the C library's.
+// limited returns the memory left below the limits of the process (ulimit -v and -d), minus what
+// the runtime reserves. It may be negative. running is the number of threads that run Go code, and
+// cThreads reports whether the C library creates threads.
 func limited(root fs.FS, running int, cThreads bool) Bound {
 	least := unbounded
 	beside := int64(2 * arenaBytes)
@@ -92,15 +92,15 @@ func limited(root fs.FS, running int, cThreads bool) Bound {
 	return least
 }
 
-// roomInGroups returns the least room that a group and the groups above it leave. limit and usage
-// are names of files, pages the counts of pages that can be dropped. A group that isn't there says
-// nothing, as in a container, where the host's names aren't.
+// roomInGroups returns the smallest free memory of a control group and its parents. limit and usage
+// are file names, pages are the counters of droppable pages. A missing group has no limit: in a
+// container, the host's group names don't exist.
 func roomInGroups(root fs.FS, mount, group, limit, usage string, pages ...string) Bound {
 	least := unbounded
 	for dir := path.Join(mount, path.Clean("/"+group)); ; dir = path.Dir(dir) {
 		most, ok := numberOf(root, path.Join(dir, limit), "")
 		used, also := numberOf(root, path.Join(dir, usage), "")
-		if ok && also && most < math.MaxInt64/2 { // version 1 writes about that for none, version 2 "max"
+		if ok && also && most < math.MaxInt64/2 { // for no limit version 1 writes a number near this one, version 2 "max"
 			for _, name := range pages {
 				count, _ := numberOf(root, path.Join(dir, "memory.stat"), name)
 				used -= count
@@ -113,8 +113,8 @@ func roomInGroups(root fs.FS, mount, group, limit, usage string, pages ...string
 	}
 }
 
-// numberOf returns the number after a name at the beginning of a line of a file, or the first
-// number where the name is empty.
+// numberOf returns the number after a name at the start of a line of a file, or the first number of
+// the file if name is empty.
 func numberOf(root fs.FS, file, name string) (int64, bool) {
 	text, err := fs.ReadFile(root, file)
 	if err != nil {

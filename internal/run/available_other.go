@@ -2,11 +2,11 @@
 
 package run
 
-// Available returns how many bytes of memory this process can still take. This system doesn't say.
+// Available returns false, because this system doesn't report available memory.
 func Available() (bytes int64, known bool) { return 0, false }
 
-// AvailableBound is [Available] with what bounds it.
+// AvailableBound is like [Available], and also returns the source of the limit.
 func AvailableBound() Bound { return unbounded }
 
-// ProcessBound is [AvailableBound] for the limits of the process alone.
+// ProcessBound is like [AvailableBound], but only for the limits of the process.
 func ProcessBound() Bound { return unbounded }

@@ -7,12 +7,12 @@ import (
 	"testing/fstest"
 )
 
-// The least of what the machine has and every group above the process leaves, in both versions of
-// control groups.
+// The result is the minimum for the machine and all control groups of the process, in both versions
+// of control groups.
 func TestAvailable(t *testing.T) {
 	const mem = "proc/meminfo=MemTotal:       1000 kB\nMemFree:        100 kB\nMemAvailable:    800 kB\n"
 	for name, c := range map[string]struct {
-		files string // name = text, a line each; @ is the folder of control groups
+		files string // lines name = text; @ is the folder of control groups
 		want  int64
 		known bool
 	}{
@@ -56,7 +56,7 @@ func TestAvailable(t *testing.T) {
 	}
 }
 
-// The limits of the process bound it by what it has taken, and by what the runtime takes beside.
+// Limits of the process are reduced by used memory and by what the runtime reserves.
 func TestLimited(t *testing.T) {
 	const status = "Name:\tgram\nVmSize:\t 1000 kB\nVmData:\t  300 kB\nThreads:\t5\n"
 	const mib = 1 << 20

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// InOrder is [Tasks] of calls f(worker, i) that ctx doesn't interrupt. It returns the error of Tasks if ctx is done
-// or a call panics, else that of the smallest i.
+// InOrder calls f(worker, i) like [Tasks]. ctx doesn't interrupt calls. It returns the error of
+// Tasks if ctx is done or a call panics, otherwise the error with the smallest i.
 func InOrder(ctx context.Context, workers, n int, f func(worker, i int) error) error {
 	var mu sync.Mutex
 	bad, first := n, error(nil)
@@ -27,7 +27,7 @@ func InOrder(ctx context.Context, workers, n int, f func(worker, i int) error) e
 	return first
 }
 
-// Parallel is [InOrder] of what can't fail.
+// Parallel is like [InOrder], for calls that can't fail.
 func Parallel(ctx context.Context, workers, n int, f func(i int)) error {
 	return InOrder(ctx, workers, n, func(_, i int) error {
 		f(i)
@@ -35,7 +35,7 @@ func Parallel(ctx context.Context, workers, n int, f func(i int)) error {
 	})
 }
 
-// Chunks is [InOrder] of f for lo <= i < hi, short runs of the numbers below n.
+// Chunks is like [InOrder], for chunks lo <= i < hi of 0, …, n-1.
 func Chunks(ctx context.Context, workers, n int, f func(worker, lo, hi int) error) error {
 	const chunk = 256
 	return InOrder(ctx, workers, (n+chunk-1)/chunk, func(worker, c int) error {

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// MemoryError says that a computation needs more memory than was allowed or than the system leaves
-// to the program, before it takes that memory.
+// MemoryError reports that a computation needs more memory than allowed or available. It is
+// returned before that memory is allocated.
 type MemoryError struct {
-	What        string // what needs it, such as "engine: the Gram matrix"
-	Source      string // of documents that are being read: where they come from, or file:line; "" for others
-	Need, Limit int64  // bytes
-	By          string // source of the limit in words, such as "-m allows 60 MiB"; "" for an option of a call
-	Machine     bool   // Limit is what the machine, its container or a limit of the process (ulimit) leaves
-	Enough      bool   // Need is enough for the whole work, not only for a step of it
+	What        string // computation, such as "engine: the Gram matrix"
+	Source      string // source of documents being read, or file:line; "" for other computations
+	Need, Limit int64  // in bytes
+	By          string // source of the limit, such as "-m allows 60 MiB"; "" for an option of a call
+	Machine     bool   // Limit is the memory left by the machine, its container or a process limit (ulimit)
+	Enough      bool   // Need suffices for the whole computation, not only for one step
 }
 
-// Error names what needs the memory and both numbers.
+// Error names the computation, its need and the limit.
 func (e *MemoryError) Error() string {
 	limit, more := "expected at most "+FormatBytes(e.Limit), ""
 	switch {
@@ -30,8 +30,8 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%s needs %s%s of memory, %s", e.What, more, FormatNeed(e.Need), limit)
 }
 
-// Fits returns a MemoryError where what is enough for the whole work is above a limit, of which 0
-// is none. what names the work, with its package.
+// Fits returns a MemoryError if need, which is enough for the whole work, is above limit. A limit
+// of 0 means none. what describes the work, with the package name.
 func Fits(need, limit int64, what string, args ...any) error {
 	if limit == 0 || need <= limit {
 		return nil
@@ -39,7 +39,7 @@ func Fits(need, limit int64, what string, args ...any) error {
 	return &MemoryError{What: fmt.Sprintf(what, args...), Need: need, Limit: limit, Enough: true}
 }
 
-// AddBytes adds numbers of bytes, up to the greatest int64.
+// AddBytes adds sizes, and returns math.MaxInt64 on overflow.
 func AddBytes(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -47,7 +47,7 @@ func AddBytes(a, b int64) int64 {
 	return a + b
 }
 
-// FormatBytes writes a number of bytes with three digits and a binary unit, such as "1.5 GiB".
+// FormatBytes formats a number of bytes with three digits and a binary unit, such as "1.5 GiB".
 func FormatBytes(n int64) string {
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)
@@ -62,6 +62,5 @@ func FormatBytes(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, unit)
 }
 
-// FormatNeed is [FormatBytes] of an amount that is to be enough: half a unit of the third digit
-// more, at least, so that rounding never makes it less.
+// FormatNeed is like [FormatBytes], but rounds up, so that the result is never too small.
 func FormatNeed(n int64) string { return FormatBytes(n + min(n/200, math.MaxInt64-n)) }

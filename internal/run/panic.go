@@ -7,20 +7,20 @@ import (
 	"runtime/debug"
 )
 
-// PanicError says that a function which the caller handed over, or a task, panicked, on whichever
-// goroutine: one of its own would end the program, and no caller could recover from it.
+// PanicError reports that a caller's function or a task panicked, on any goroutine. Without it, a
+// panic on a worker's goroutine would end the program.
 type PanicError struct {
-	What  string // what panicked, such as "engine: kernel mine"
-	Value any    // what recover returned, or an error that names runtime.Goexit where that was called
-	Stack []byte // of the goroutine that panicked, as debug.Stack has it
+	What  string // function that panicked, such as "engine: kernel mine"
+	Value any    // result of recover, or an error that names runtime.Goexit
+	Stack []byte // stack of the goroutine that panicked, see debug.Stack
 }
 
-// errGoexit is the value of a task that ended its goroutine.
+// errGoexit is the value for a task that called runtime.Goexit.
 var errGoexit = errors.New("runtime.Goexit called")
 
-// NewPanicError returns the error of what ended with v, which recover returned; nil says that it
-// called runtime.Goexit. A PanicError, as [Rethrow] panics with, stays as it is. The deferred function
-// that recovers calls NewPanicError, so that the stack is that of the panic.
+// NewPanicError returns the error for a panic with value v, or for runtime.Goexit if v is nil. It
+// returns a *PanicError, as passed to panic by [Rethrow], unchanged. The deferred function that
+// recovers must call it, so that the stack is the panic's.
 func NewPanicError(what string, v any) *PanicError {
 	if named, ok := v.(*PanicError); ok {
 		return named
@@ -31,27 +31,27 @@ func NewPanicError(what string, v any) *PanicError {
 	return &PanicError{What: what, Value: v, Stack: debug.Stack()}
 }
 
-// Error names what panicked and the value, in one line, which may be shown to others than the program's
-// authors. They look for the line that panicked: it is in the Stack, which the verb %+v prints, too.
+// Error returns What and the value in one line, for users. The verb %+v also prints Stack, for the
+// program's authors.
 func (e *PanicError) Error() string { return fmt.Sprintf("%s panicked: %v", e.What, e.Value) }
 
-// Format implements [fmt.Formatter]: Error, and with %+v the stack on lines of its own.
+// Format implements [fmt.Formatter]: %+v prints Error and the stack.
 func (e *PanicError) Format(f fmt.State, verb rune) {
 	if io.WriteString(f, e.Error()); verb == 'v' && f.Flag('+') {
 		fmt.Fprintf(f, "\n\n%s", e.Stack)
 	}
 }
 
-// Unwrap returns the value where that is an error, such as a runtime.Error.
+// Unwrap returns Value if it is an error, such as a runtime.Error.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// aTask is what panicked where nothing more is known.
+// aTask is the name of a task in a PanicError.
 const aTask = "run: a task"
 
-// Guard calls a callback, name, and returns its error. A panic becomes a [PanicError] with that name.
+// Guard calls a callback and returns its error, or a [PanicError] with the callback's name.
 func Guard(name string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -61,8 +61,8 @@ func Guard(name string, f func() error) (err error) {
 	return f()
 }
 
-// Rethrow is deferred where a callback, name, is called by a function that returns no error. A panic
-// goes on as one with a [PanicError] that has the name.
+// Rethrow must be deferred by functions that return no error and call a callback. It converts a
+// panic to one with a [PanicError] with the callback's name.
 func Rethrow(name string) {
 	if v := recover(); v != nil {
 		panic(NewPanicError(name, v))

@@ -7,31 +7,30 @@ import (
 	"time"
 )
 
-// reportEvery is the time between two reports.
+// reportEvery is the interval between reports.
 const reportEvery = 100 * time.Millisecond
 
-// Progress is how far a stage of the work is.
+// Progress is the progress of a stage of the work.
 type Progress struct {
-	Stage       string   // such as "training"; "" where the work is of one kind
-	Done, Total int64    // of pairs of documents, documents or machines; Total is 0 where it isn't known
-	Details     []string // what else there is to tell, such as "12 passes"
+	Stage       string   // such as "training"; "" if there is a single stage
+	Done, Total int64    // document pairs, documents or binary classifiers; Total is 0 if unknown
+	Details     []string // additional texts, such as "12 passes"
 }
 
-// Reporter counts what many goroutines do and reports the count from one of its own. Add may be
-// called concurrently; [StartReporter] makes it, and Finish must be called once.
+// Reporter counts the work of many goroutines, and reports the count from its own goroutine.
+// [StartReporter] makes it, Add may be called concurrently, and Finish must be called once.
 type Reporter struct {
 	done   atomic.Int64
 	stop   chan struct{}
 	ended  sync.WaitGroup
-	failed error // of a report that panicked, once ended has been waited for
+	failed error // error of a report that panicked; read after ended.Wait
 }
 
-// StartReporter calls report with the count every 100 ms, and a last time when Finish is called.
-// Calls never overlap. A nil report is allowed: the reporter then only counts.
+// StartReporter calls report with the count every 100 ms, and once more in Finish. Calls never
+// overlap. If report is nil, the reporter only counts.
 //
-// A report that panics, or that calls runtime.Goexit, is the last one. It ends the context that
-// StartReporter returns, with a [PanicError] that has the name. Finish, too,
-// ends that context.
+// If report panics or calls runtime.Goexit, it isn't called again, and the returned context ends
+// with a [PanicError] with the given name. Finish also ends that context.
 func StartReporter(ctx context.Context, name string, report func(done int64)) (context.Context, *Reporter) {
 	r := &Reporter{stop: make(chan struct{})}
 	if report == nil {
@@ -64,8 +63,8 @@ func StartReporter(ctx context.Context, name string, report func(done int64)) (c
 // Add adds n to the count.
 func (r *Reporter) Add(n int64) { r.done.Add(n) }
 
-// Finish makes the last report and returns when it is over. If a report has panicked, Finish sets
-// *err to that error. It is to be deferred by the function whose named result is err.
+// Finish makes the last report and returns when it is done. If a report panicked, Finish sets *err
+// to the error. Defer it in a function whose named result is err.
 func (r *Reporter) Finish(err *error) {
 	close(r.stop)
 	r.ended.Wait()

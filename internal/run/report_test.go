@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Many goroutines count; reports come one at a time, never fall, and the last one is the sum.
+// Many goroutines count. Reports don't overlap, never decrease, and the last one is the sum.
 func TestReporterCounts(t *testing.T) {
-	var reports []int64        // by one goroutine: the race detector would see another
+	var reports []int64        // without lock, so that the race detector finds a second goroutine
 	one := make(chan struct{}) // closed at the first report
 	ctx, r := StartReporter(t.Context(), "test", func(done int64) {
 		if reports = append(reports, done); len(reports) == 1 {
@@ -48,7 +48,7 @@ func TestReporterCounts(t *testing.T) {
 	}
 }
 
-// A report is made at the end even where the work took less than the time between two.
+// The last report is made even if the work takes less than the interval.
 func TestReporterReportsAtTheEnd(t *testing.T) {
 	var reports []int64
 	_, r := StartReporter(t.Context(), "test", func(done int64) { reports = append(reports, done) })
@@ -60,7 +60,7 @@ func TestReporterReportsAtTheEnd(t *testing.T) {
 	}
 }
 
-// Nobody to report to: the context stays what it was.
+// Without a report function the context stays unchanged.
 func TestReporterWithoutReport(t *testing.T) {
 	ctx, r := StartReporter(t.Context(), "test", nil)
 	r.Add(1)
@@ -70,7 +70,7 @@ func TestReporterWithoutReport(t *testing.T) {
 	}
 }
 
-// A report that panics, or ends its goroutine, ends the context and becomes the error.
+// A report that panics or calls runtime.Goexit ends the context with an error.
 func TestReporterPanics(t *testing.T) {
 	failure := errors.New("failure")
 	for name, c := range map[string]struct {

@@ -1,6 +1,6 @@
-// Package run has what long computations share: the loop over workers ([Tasks]), reports of progress
-// ([Progress], [Reporter]), how much memory there is and the error of too little ([MemoryError]), and
-// the error of a panic ([PanicError]). Public packages name these types as their own. It knows nothing
+// Package run contains code for long computations: the loop over workers ([Tasks]), progress
+// ([Progress], [Reporter]), available memory and its error ([MemoryError]), and the error of a
+// panic ([PanicError]). Public packages export these types under their own names. It is independent
 // of what is computed.
 package run
 
@@ -11,9 +11,9 @@ import (
 	"runtime"
 )
 
-// Given returns an error, in the name of a package, where there is no context, and the cause of one that
-// has ended. Every exported function with a context asks it, or [Tasks], before it does anything: a nil
-// context is an error everywhere, and never a panic or a background context.
+// Given returns an error with the package name if ctx is nil, and the cause if ctx is done. Every
+// exported function with a context first calls it or [Tasks], so that a nil context is always an
+// error, never a panic or a background context.
 func Given(ctx context.Context, name string) error {
 	if ctx == nil {
 		return fmt.Errorf("%s: a nil context, expected one", name)
@@ -21,5 +21,5 @@ func Given(ctx context.Context, name string) error {
 	return context.Cause(ctx)
 }
 
-// Workers returns a number of goroutines, where 0 stands for one per processor.
+// Workers returns workers, or the number of CPUs that Go uses if it is 0.
 func Workers(workers int) int { return cmp.Or(workers, runtime.GOMAXPROCS(0)) }

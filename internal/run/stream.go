@@ -5,18 +5,18 @@ import (
 	"io"
 )
 
-// streamBytes is how much of a stream is asked for at a time.
+// streamBytes is the buffer size of Stream.
 const streamBytes = 256 << 10
 
-// Stream returns a reader of what r has. Its calls end with ctx, with its error: a call of r.Read that blocks isn't
-// waited for. A panic of r, which is called name there, is an error. stop, which the caller calls at the end, lets go
-// of r.
+// Stream returns a reader of r's data. Its calls fail with the cause of ctx once ctx is done,
+// without waiting for a call of r.Read that blocks. A panic of r becomes an error with the given
+// name. The caller must call stop at the end, to release r.
 func Stream(ctx context.Context, name string, r io.Reader) (in io.Reader, stop func()) {
 	end, begin := io.Pipe()
 	release := context.AfterFunc(ctx, func() { begin.CloseWithError(context.Cause(ctx)) })
 	go func() {
 		begin.CloseWithError(Guard(name, func() error {
-			// as readers and writers alone, so that neither copies by itself what the other has
+			// hides WriterTo and ReaderFrom, so that CopyBuffer uses its buffer
 			_, err := io.CopyBuffer(struct{ io.Writer }{begin}, struct{ io.Reader }{r}, make([]byte, streamBytes))
 			return err
 		}))

@@ -7,27 +7,26 @@ import (
 	"sync/atomic"
 )
 
-// Tasks calls work(ctx, worker, task) once for each task, 0 <= task < tasks, on up to workers
-// goroutines. It returns when all calls have.
+// Tasks calls work(ctx, worker, task) once for each 0 <= task < tasks, on up to workers goroutines.
+// It returns when all calls have returned.
 //
-// Tasks are handed out in order, one at a time. Where costs fall with the task, as those of the
-// panels of a symmetric half do (panel p meets all documents from its own on), the last tasks are
-// the smallest and every worker stays busy to the end. worker, 0 <= worker < workers, tells calls
-// apart that run at the same time, so that each worker may own scratch space.
+// Tasks are started in order, one at a time per worker. If costs decrease with the task, as for
+// panels of a symmetric matrix, the last tasks are the smallest and all workers stay busy until the
+// end. Concurrent calls have different workers, 0 <= worker < workers, so that each worker may own
+// scratch memory.
 //
-// After the first error no further task begins, and Tasks returns that error. When ctx is done, Tasks
-// returns the error of ctx; tasks should watch the context that they are given. If a task panics or
-// calls runtime.Goexit, Tasks returns a [PanicError], which takes precedence over other errors. It
-// fails if workers < 1.
+// After the first error no further task starts, and Tasks returns that error. When ctx is done, it
+// returns the cause of ctx; tasks should watch their ctx. If a task panics or calls runtime.Goexit,
+// Tasks returns a [PanicError], which takes precedence over other errors. It fails if workers < 1.
 //
-// Each goroutine first calls what [OnWorker] has added to the context.
+// Each goroutine first calls the function added by [OnWorker].
 func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {
 	if workers < 1 {
 		return fmt.Errorf("run: Tasks: %d workers, expected at least 1", workers)
 	}
 	begin, _ := ctx.Value(onWorker{}).(func(worker int) (end func()))
 	if begin != nil {
-		ctx = context.WithValue(ctx, onWorker{}, nil) // workers of workers share their numbers
+		ctx = context.WithValue(ctx, onWorker{}, nil) // nested Tasks don't call begin
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -68,12 +67,12 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 	return context.Cause(ctx)
 }
 
-// onWorker is the key of what OnWorker adds.
+// onWorker is the context key of OnWorker.
 type onWorker struct{}
 
-// OnWorker returns a context whose [Tasks] call begin on the goroutine of each worker before its first task, and what
-// begin returns, on the same goroutine, after its last. So workers may be pinned to processors. What tasks start by
-// Tasks again isn't concerned. begin may be called concurrently.
+// OnWorker returns a context for [Tasks]: each worker's goroutine calls begin before its first
+// task, and the returned end after its last task, such as to pin workers to CPUs. Nested calls of
+// Tasks don't call begin. begin may be called concurrently.
 func OnWorker(ctx context.Context, begin func(worker int) (end func())) context.Context {
 	return context.WithValue(ctx, onWorker{}, begin)
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A task that panics ends the run with an error, not the program; the others are told and no
-// further one begins.
+// A task that panics ends the run with an error instead of the program. Running tasks are
+// cancelled, and no other task starts.
 func TestTasksPanics(t *testing.T) {
 	failure := errors.New("failure")
 	var none []int
@@ -42,7 +42,7 @@ func TestTasksPanics(t *testing.T) {
 					c.fail()
 				}
 				if task > 3 {
-					<-ctx.Done() // a task under way is told
+					<-ctx.Done() // running tasks are cancelled
 					return errors.New("another error")
 				}
 				return nil
@@ -68,7 +68,7 @@ func TestTasksPanics(t *testing.T) {
 	}
 }
 
-// A panic is what Tasks returns whatever else ended the run before.
+// Tasks returns the panic even if another error came first.
 func TestTasksPanicWins(t *testing.T) {
 	began := make(chan struct{})
 	err := Tasks(t.Context(), 2, 2, func(ctx context.Context, _, task int) error {

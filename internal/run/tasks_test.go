@@ -38,7 +38,7 @@ func TestTasksStops(t *testing.T) {
 			return failure
 		}
 		if task > 3 {
-			<-ctx.Done() // a task under way is told
+			<-ctx.Done() // running tasks are cancelled
 		}
 		done.Add(1)
 		return nil

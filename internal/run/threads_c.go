@@ -2,5 +2,5 @@
 
 package run
 
-// cThreads says that threads are the C library's.
+// cThreads reports whether the C library creates threads.
 const cThreads = true
