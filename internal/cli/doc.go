@@ -1,9 +1,9 @@
-// Package cli is what the commands of a program have in common before they know of any document:
-// commands with their flags, help and completion, exit codes, warnings, progress, and the guard
-// that keeps a command from overwriting what it reads.
+// Package cli contains the parts of a command-line program that don't depend on documents: commands
+// and their flags, help and completion, exit statuses, warnings, progress, and the guard that
+// prevents a command from overwriting its input.
 //
-// A [Program] finds the command, has [Command.Setup] declare its flags, checks them, and runs what
-// Setup returned. Results go to standard output, progress and diagnostics to standard error, and
-// reports, too, where standard output takes a file. Exit status: 0 done, 1 failed, 2 wrong usage,
-// 128 plus the number of the signal that ended the command.
+// A [Program] finds the command, calls [Command.Setup] to declare its flags, checks them, and runs
+// the work that Setup returned. Results go to standard output, progress and messages to standard
+// error. Reports go there, too, if the result goes to standard output. Exit statuses: 0 success, 1
+// failure, 2 wrong usage, 128 plus the signal's number.
 package cli

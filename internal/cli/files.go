@@ -86,15 +86,15 @@ func (f *Flags) checkEnding(path *string, name string, endings ...string) {
 	})
 }
 
-// tables are extensions of files that programs open as tables, or unpack.
+// tables are extensions of files that other programs open as tables, or unpack.
 var tables = []string{"csv", "tsv", "json", "jsonl", "parquet", "arrow", "feather", "xlsx", "xls", "ods",
 	"gz", "zst", "zip", "bz2", "xz"}
 
-// Ending returns the extension of a file's name, in lower case and without the point.
+// Ending returns a file's extension, in lower case and without the dot.
 func Ending(path string) string { return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")) }
 
-// CheckTable refuses a name for a flag whose extension promises a table of another format than those that are written.
-// others says what helps beside another name.
+// CheckTable returns an error if a file's extension is one of tables but not one of written. others
+// is a hint that the error ends with.
 func CheckTable(flag, path, others string, written ...string) error {
 	ending := Ending(path)
 	if slices.Contains(written, ending) || !slices.Contains(tables, ending) {

@@ -12,21 +12,21 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 )
 
-// Grace is how long a command may take to end by itself after ^C; a variable for tests.
+// Grace is the time for a command to end by itself after ^C; a variable for tests.
 var Grace = 800 * time.Millisecond
 
-// interruption is the cause of the end of a context that a signal has ended.
+// interruption is the cause of a context that was cancelled by a signal.
 type interruption struct{ signal syscall.Signal }
 
 func (i interruption) Error() string { return i.signal.String() }
 
-// interruptible returns a context that the first signal to end ends. After it the default behaviour
-// is back, so a second ^C kills at once. Commands heed the context, but some steps can't (a sort, a
-// sync of a slow disk): past the grace period the program removes what is half written and ends.
+// interruptible returns a context that the first signal cancels. A second ^C kills the program.
+// Commands watch the context, but some steps can't (sorting, syncing a slow disk): after the grace
+// period the program removes incomplete files and exits.
 func interruptible(stderr io.Writer, program string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // under nohup the work goes on when the terminal closes
+	if !signal.Ignored(syscall.SIGHUP) { // under nohup the program continues when the terminal closes
 		signals = append(signals, syscall.SIGHUP)
 	}
 	received, done := make(chan os.Signal, 1), make(chan struct{})
@@ -54,7 +54,7 @@ func interruptible(stderr io.Writer, program string) (ctx context.Context, stop 
 	}
 }
 
-// statusOf says on behalf of who that a signal has ended ctx, and returns the exit status.
+// statusOf prints that who was interrupted, and returns the exit status.
 func statusOf(ctx context.Context, stderr io.Writer, who string) int {
 	fmt.Fprintf(stderr, "%s: interrupted, nothing half-written was left behind\n", who)
 	if by, ok := context.Cause(ctx).(interruption); ok {

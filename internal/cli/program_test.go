@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A panic is a line, and below it the stack, for who mends it.
+// A panic is printed in one line, followed by the stack for the program's authors.
 func TestRunTellsStack(t *testing.T) {
 	failing := &Command{Name: "fail", Setup: func(*Flags) Work {
 		return func(context.Context, *Env) error {

@@ -15,33 +15,31 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// LogEvery is how often long work writes a line where standard error is no terminal; a variable for
+// LogEvery is the interval between progress lines if standard error is no terminal; a variable for
 // tests.
 var LogEvery = 10 * time.Second
 
-// Watch is told what work reports, such as "pass 2 50% (1 of 2), loss 3", also where nothing is shown; a variable for
-// tests, nil otherwise.
+// Watch is called with all progress, such as "pass 2 50% (1 of 2), loss 3", even if it isn't shown.
+// It is a variable for tests, nil otherwise.
 var Watch func(what string)
 
-// Progress shows how far the work is, one bar a stage, on a terminal. On anything else it is
-// silent, but for [Progress.Tell], which writes a line now and then if it is to. The zero value
-// shows nothing.
+// Progress shows progress on a terminal, with one bar per stage. Otherwise it prints nothing,
+// except that [Progress.Tell] may write lines to a log. The zero value shows nothing.
 type Progress struct {
 	mu      sync.Mutex
 	program string
-	w       *os.File  // nil where there is no terminal
-	log     io.Writer // where lines go; nil for nowhere
-	logged  time.Time // when the last of them was written
+	w       *os.File  // nil if there is no terminal
+	log     io.Writer // destination of lines; nil for none
+	logged  time.Time // time of the last line
 	bar     *progressbar.ProgressBar
 	name    string
-	// What else the bar says, the most important first. Each part is shown where the terminal is
-	// wide enough.
+	// details are texts after the bar, most important first, as many as fit.
 	details []string
 	held    bool
 }
 
-// Progress makes the progress of a command. With log, long work writes a line every ten seconds
-// where there is no terminal. A quiet command shows none.
+// Progress returns the progress of a command. If log is set and there is no terminal, long work
+// writes a line every ten seconds. Quiet commands show no progress.
 func (e *Env) Progress(log bool) *Progress {
 	if e.Quiet {
 		return &Progress{}
@@ -55,7 +53,7 @@ func (e *Env) Progress(log bool) *Progress {
 	return &Progress{}
 }
 
-// Columns returns how many columns a terminal has, 0 for what is none.
+// Columns returns the width of a terminal, or 0 if w is no terminal.
 func Columns(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -68,7 +66,7 @@ func Columns(w io.Writer) int {
 	return columns
 }
 
-// Stage begins a stage: the bar shows its name until the next stage or until Clear.
+// Stage starts a stage: the bar shows its name until the next stage or Clear.
 func (p *Progress) Stage(name string) {
 	p.Clear()
 	p.mu.Lock()
@@ -76,26 +74,26 @@ func (p *Progress) Stage(name string) {
 	p.name, p.details = name, nil
 }
 
-// Hold has [Progress.Engine] leave the bar alone until the function that it returns is called: the
-// stage has its own measure.
+// Hold makes [Progress.Engine] do nothing until release is called, because the stage reports its
+// own progress.
 func (p *Progress) Hold() (release func()) {
 	p.held = true
 	return func() { p.held = false }
 }
 
-// Engine is Update for what an engine reports.
+// Engine calls Update with an engine's progress.
 func (p *Progress) Engine(done, total int64) {
 	if !p.held {
 		p.Update(done, total)
 	}
 }
 
-// Tell shows how far a stage is, with details beside the bar or in a line of the log.
+// Tell shows the progress of a stage, with details, as a bar or as a line of the log.
 func (p *Progress) Tell(stage string, done, total int64, details []string) {
 	p.TellPart(stage, done, total, 0, details)
 }
 
-// TellPart is Tell of done and an estimate of what is done beyond.
+// TellPart is like Tell, where part is the estimated progress of the current unit.
 func (p *Progress) TellPart(stage string, done, total int64, part float64, details []string) {
 	p.mu.Lock()
 	if p.name != stage && p.bar != nil {
@@ -109,12 +107,12 @@ func (p *Progress) TellPart(stage string, done, total int64, part float64, detai
 	}
 	p.mu.Unlock()
 	if total == 1 && part == 0 {
-		done, total = 0, 0 // a bar of one step would stand at 0 % to the end
+		done, total = 0, 0 // a bar with one step would stay at 0%
 	}
 	p.update(done, total, part)
 }
 
-// line says how far the stage is; a total of 0 means that it isn't known.
+// line formats the progress of the stage. total is 0 if it is unknown.
 func (p *Progress) line(done, total int64, part float64) string {
 	line := p.name
 	if total > 0 {
@@ -124,7 +122,7 @@ func (p *Progress) line(done, total int64, part float64) string {
 	return strings.Join(append([]string{line}, p.details...), ", ")
 }
 
-// Update sets the bar of the current stage; a total of 0 means that it isn't known.
+// Update sets the bar of the current stage. total is 0 if it is unknown.
 func (p *Progress) Update(done, total int64) { p.update(done, total, 0) }
 
 func (p *Progress) update(done, total int64, part float64) {
@@ -139,7 +137,7 @@ func (p *Progress) update(done, total int64, part float64) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	const steps = 1000 // of the bar in one of few
+	const steps = 1000 // resolution of a bar with a small total
 	switch {
 	case total <= 0:
 		total = -1
@@ -148,7 +146,7 @@ func (p *Progress) update(done, total int64, part float64) {
 	}
 	width := 30
 	if p.details != nil {
-		width = 10 // the rest says more
+		width = 10 // details matter more
 	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total,
@@ -168,10 +166,10 @@ func (p *Progress) update(done, total int64, part float64) {
 	if p.bar.GetMax64() != total {
 		p.bar.ChangeMax64(total)
 	}
-	_ = p.bar.Set64(done) // a bar that can't be drawn is no reason to stop
+	_ = p.bar.Set64(done) // an error of the bar is ignored
 }
 
-// describe puts as many details after the name as room has columns for.
+// describe appends as many details to the name as fit into room columns.
 func describe(name string, details []string, room int) string {
 	for _, part := range details {
 		if utf8.RuneCountInString(name)+2+utf8.RuneCountInString(part) > room {

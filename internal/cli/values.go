@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// List is a flag that may be given several times.
+// List is a flag that may be repeated.
 type List []string
 
 func (l *List) String() string     { return strings.Join(*l, " ") }
 func (l *List) Set(v string) error { *l = append(*l, v); return nil }
-func (l *List) Several()           {} // marks a flag whose values all count
+func (l *List) Several()           {} // marks a flag that may be repeated with different values
 
-// ByteSize is a number of bytes, written with a unit: 500M, 4G, 1.5g, 2GiB. Units are powers of
-// 1024. A plain number is in MB, as svm-train's -m has it. Zero means that none was given.
+// ByteSize is a number of bytes with a unit, such as 500M, 4G, 1.5g or 2GiB. Units are powers of
+// 1024. The default unit is MB, as in svm-train's -m. Zero means unset.
 type ByteSize int64
 
-// String is the size in the greatest unit of which it is a whole number.
+// String returns the size in the largest unit in which it is an integer.
 func (b *ByteSize) String() string {
 	if b == nil || *b == 0 {
 		return ""
@@ -47,7 +47,7 @@ func (b *ByteSize) Set(s string) error {
 	return nil
 }
 
-// ZeroOne is a flag that is 0 or 1, as svm-train writes yes and no.
+// ZeroOne is a boolean flag with values 0 and 1, as in svm-train.
 type ZeroOne bool
 
 func (z *ZeroOne) String() string {

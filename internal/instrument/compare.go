@@ -11,19 +11,19 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Comparison is what [Compare] finds.
+// Comparison is the result of [Compare].
 type Comparison struct {
 	Rows    []ComparedRow `json:"rows"`
 	Mean    Ratio         `json:"geometric_mean"`
-	Differs bool          `json:"differs"`         // any of the above
-	Machine []string      `json:"machine"`         // what differs between the machines and runs, "name: a, b"
-	LeftOut []string      `json:"left_out"`        // rows of one file alone
-	Hints   []string      `json:"hints"`           // why rates may differ
-	Below   []string      `json:"below,omitempty"` // what is too slow by Fails
+	Differs bool          `json:"differs"`         // whether the mean or any row differs
+	Machine []string      `json:"machine"`         // differences between machines and runs, "name: a, b"
+	LeftOut []string      `json:"left_out"`        // rows that are in one file only
+	Hints   []string      `json:"hints"`           // possible reasons for different rates
+	Below   []string      `json:"below,omitempty"` // rows and mean below the threshold of Fails
 	Names   [2]string     `json:"files"`
 }
 
-// ComparedRow is a workload of both files.
+// ComparedRow is a row of both files.
 type ComparedRow struct {
 	Workload string     `json:"workload"`
 	Version  int        `json:"version"`
@@ -31,16 +31,16 @@ type ComparedRow struct {
 	Unit     string     `json:"unit"`
 	Rates    [2]float64 `json:"rates"`
 	Ratio
-	RunToRun  float64 `json:"run_to_run"`        // allowed for: a standard deviation
-	Processor bool    `json:"by_processor_time"` // since other programs were busy
-	Cycles    bool    `json:"by_cycles"`         // of the cores, whose frequency was measured beside each round
+	RunToRun  float64 `json:"run_to_run"`        // allowed standard deviation between runs
+	Processor bool    `json:"by_processor_time"` // CPU time was compared, because other programs were busy
+	Cycles    bool    `json:"by_cycles"`         // cycles were compared, from the frequency measured in each round
 	Different bool    `json:"differs"`
 }
 
-// Compare compares the rates of b with those of a, of all workloads of the same name, version and workers: what their
-// ratios are, in intervals that hold together with a probability of 95 %. Rounds of a run follow each other, so that
-// batches of them are compared, and each workload has an allowance for what runs of one program differ by. On one
-// machine cycles are compared: its frequency changes from run to run.
+// Compare compares the rates of b with the rates of a, for rows with the same workload, version and
+// workers. The intervals of all ratios hold simultaneously with probability 95%. Consecutive rounds
+// are correlated, so batches of rounds are compared, with an allowance for the variation between
+// runs. Runs on one machine are compared by cycles, because the frequency changes.
 func Compare(a, b *Result) (*Comparison, error) {
 	c := &Comparison{Machine: differences(a, b)}
 	one := maps.Equal(machineFacts(a), machineFacts(b))
@@ -101,7 +101,7 @@ func Compare(a, b *Result) (*Comparison, error) {
 	return c, nil
 }
 
-// Fails notes what is slower than a part of the first run, of what differs, and reports whether there is any.
+// Fails lists what differs with a ratio less than below, and reports whether there is any.
 func (c *Comparison) Fails(below float64) bool {
 	note := func(name string, r Ratio) {
 		if r.Differs() && r.Ratio < below {
@@ -115,8 +115,8 @@ func (c *Comparison) Fails(below float64) bool {
 	return len(c.Below) > 0
 }
 
-// differences says what isn't the same of two machines, programs and runs, by the names that files have for it. Memory
-// in use, dates and what was measured don't count.
+// differences lists the differences of machines, programs and runs, with the names of the files'
+// fields. It ignores dates, memory in use and measurements.
 func differences(a, b *Result) (list []string) {
 	x, y := facts(a), facts(b)
 	for _, name := range slices.Sorted(maps.Keys(x)) {
@@ -127,7 +127,7 @@ func differences(a, b *Result) (list []string) {
 	return list
 }
 
-// facts are what a file says of a machine and of a run.
+// facts returns a file's description of the machine and the run.
 func facts(r *Result) map[string]string {
 	out := machineFacts(r)
 	maps.Copy(out, map[string]string{"program": r.Program + " " + r.Go, "isa": string(r.ISA), "gpu": r.GPU,
@@ -146,8 +146,8 @@ func machineFacts(r *Result) map[string]string {
 	return out
 }
 
-// compareBatches compares batches of the rows of two runs, and the geometric means of all rows, whose allowances are
-// independent.
+// compareBatches compares batches of rows of two runs, and the geometric means over all rows, whose
+// allowances are independent.
 func compareBatches(a, b [][]float64, vary [][2]float64) (ratios []Ratio, mean Ratio) {
 	var all [2]float64
 	for i := range a {
@@ -168,7 +168,7 @@ func (r *Row) runToRun() float64 {
 	return cmp.Or(r.RunToRun, most)
 }
 
-// meanBatches are the means of batches over rows, which were measured in turn: as many as all have.
+// meanBatches returns the mean over rows by batch, up to the smallest number of batches.
 func meanBatches(rows [][]float64) (mean []float64) {
 	least := slices.MinFunc(rows, func(a, b []float64) int { return len(a) - len(b) })
 	mean = make([]float64, len(least))
@@ -180,8 +180,8 @@ func meanBatches(rows [][]float64) (mean []float64) {
 	return mean
 }
 
-// Index returns the geometric mean of the median rates of a run, in percent of those of a reference on one worker, and
-// the number of workloads that both have.
+// Index returns the geometric mean of a run's median rates, in percent of the reference's rates
+// with one worker, and the number of workloads that both have.
 func Index(r, reference *Result, workers int) (percent float64, workloads int) {
 	sum := 0.0
 	for _, row := range r.Rows {

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// over summarises rounds, which are structs of float64, field by field.
+// over summarises each field of rounds, which are structs of float64.
 func over[T any](rounds []T, summary func([]float64) float64) (out T) {
 	values := make([]float64, len(rounds))
 	to := reflect.ValueOf(&out).Elem()
@@ -20,10 +20,10 @@ func over[T any](rounds []T, summary func([]float64) float64) (out T) {
 	return out
 }
 
-// Ends returns the least and the greatest values.
+// Ends returns the minimum and maximum of each field.
 func Ends[T any](rounds []T) (least, most T) {
 	return over(rounds, slices.Min[[]float64]), over(rounds, slices.Max[[]float64])
 }
 
-// Medians are those of each field.
+// Medians returns the median of each field.
 func Medians[T any](rounds []T) T { return over(rounds, report.Median) }

@@ -10,21 +10,21 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Probe measures what the machine can do, for the kernels to be compared with. Every measure
-// takes some milliseconds on each worker; workers run at the same time and their rates are added.
+// Probe measures the machine's peak rates, for comparison with kernels. Each measurement takes some
+// milliseconds per worker. Workers run concurrently, and their rates are added.
 type Probe struct {
-	Best   *asm.Kernels // what reads fastest: the bandwidth of a memory is no matter of who uses it
-	Buffer []float32    // of MemoryFloats, every page touched
+	Best   *asm.Kernels // kernels with the fastest reads, because bandwidth doesn't depend on who uses it
+	Buffer []float32    // of length MemoryFloats, with every page touched
 }
 
-// How long a measure takes, and how much a peak does between two looks at the clock.
+// Minimum time of a measurement, and rounds between two checks of the clock.
 const (
 	probeTime  = 10 * time.Millisecond
 	peakRounds = 2000
 )
 
-// MemoryFloats is the length of the buffer that stands for memory: four times the last-level cache,
-// so that a quarter at most could be found there.
+// MemoryFloats returns the length of a buffer that is four times the last-level cache, so that at
+// most a quarter of it is cached.
 func MemoryFloats() int {
 	l3 := cpuid.CPU.Cache.L3
 	if l3 <= 0 {
@@ -33,14 +33,14 @@ func MemoryFloats() int {
 	return min(max(4*l3, 16<<20), 256<<20) / 4
 }
 
-// Touch writes to every page: those that nobody has written yet are all one page of zeros, or none.
+// Touch writes to every page, because unwritten pages may have no memory of their own.
 func Touch(s []float32) {
 	for i := 0; i < len(s); i += 1024 {
 		s[i] = 1
 	}
 }
 
-// Peak returns the multiply-adds per second that the workers do in registers.
+// Peak returns the workers' multiply-adds per second in registers.
 func (m *Probe) Peak(k *asm.Kernels, workers int) float64 {
 	return rateOf(workers, func(int) func() float64 {
 		sum := make([]float32, asm.PeakSums)
@@ -51,8 +51,8 @@ func (m *Probe) Peak(k *asm.Kernels, workers int) float64 {
 	})
 }
 
-// Bandwidth is what the workers read or copy, in bytes per second, bytes read and bytes written
-// both counted.
+// Bandwidth is the sum of the workers' read or copy rates, in bytes per second. A copied byte
+// counts twice.
 type Bandwidth struct {
 	Read float64 `json:"read_bytes_per_s"`
 	Copy float64 `json:"copy_bytes_per_s"`
@@ -60,7 +60,7 @@ type Bandwidth struct {
 	L1   float64 `json:"l1_read_bytes_per_s"`
 }
 
-// Bandwidth measures that of memory, and of half of each cache.
+// Bandwidth measures memory, and half of each cache.
 func (m *Probe) Bandwidth(workers int) Bandwidth {
 	part := len(m.Buffer) / workers
 	memory := func(w int) []float32 { return m.Buffer[w*part:][:part] }
@@ -83,7 +83,7 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 		})
 	}
 	return Bandwidth{
-		Read: read(1, memory), // a pass over a share of memory takes longer than probeTime by itself
+		Read: read(1, memory), // a pass takes longer than probeTime
 		Copy: rateOf(workers, func(w int) func() float64 {
 			s := memory(w)
 			half := len(s) / 2
@@ -94,10 +94,9 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 	}
 }
 
-// rateOf runs work on workers goroutines at a time, again and again for at least probeTime and
-// twice, the first time for nothing, and returns the sum of how much each did per second. setup
-// prepares worker w; what it returns says how much a call did. Workers beyond the processors would run one
-// after another, so that their rates would not add up, and are left out.
+// rateOf calls work on each of workers goroutines: once to warm up, then for at least probeTime. It
+// returns the sum of the rates. setup prepares worker w and returns its work, which returns the
+// amount done. Workers beyond the number of CPUs are left out, because their rates wouldn't add up.
 func rateOf(workers int, setup func(w int) func() float64) (sum float64) {
 	workers = min(workers, runtime.GOMAXPROCS(0))
 	rates := make([]float64, workers)

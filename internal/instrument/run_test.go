@@ -26,8 +26,8 @@ import (
 
 var updateDigests = flag.Bool("update-digests", false, "write digests.json anew")
 
-// Every workload has the known digest on every instruction set, from one worker as from three, and is within the
-// tolerance of the reference. What changes results on purpose gives a workload a new version.
+// Every workload has the known digest with every instruction set, from one or three workers, and
+// small errors. A change that affects results needs a new version of the workload.
 func TestWorkloads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector")
@@ -60,7 +60,7 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// An error counts as part of its tolerance, and what isn't a number is wrong.
+// An error is relative to its tolerance, and NaN is wrong.
 func TestError(t *testing.T) {
 	var e Error
 	e.add(0, 0)
@@ -78,7 +78,7 @@ func TestError(t *testing.T) {
 	}
 }
 
-// few are the workloads that take the least time.
+// few returns the fastest workloads.
 func few() (list []*Workload) {
 	for _, w := range Workloads {
 		if slices.Contains([]string{"tiles-dense", "train", "read"}, w.Name) {
@@ -88,7 +88,7 @@ func few() (list []*Workload) {
 	return list
 }
 
-// A run gives a row for each workload and number of workers, with a time for each round, and its file comes back.
+// A run has a row per workload and number of workers, and its file is read unchanged.
 func TestRun(t *testing.T) {
 	r := musttest.Get(Run(t.Context(), Options{Workers: []int{1, 2}, Pin: true, Bound: time.Millisecond, Workloads: few(),
 		Program: "x"}))(t)
@@ -114,7 +114,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// A workload that computes other bits than are known, or none, has no times.
+// A workload with a wrong digest, or none, has no times.
 func TestWrongResults(t *testing.T) {
 	w := few()[0]
 	name, own := DigestName(w, asm.Best().ISA), KnownDigests[DigestName(w, asm.Best().ISA)]
@@ -126,7 +126,7 @@ func TestWrongResults(t *testing.T) {
 	}
 }
 
-// sample is a result whose rows take so long, times what each round is off.
+// sample returns a result whose rows take the given time, multiplied by off in each round.
 func sample(seconds float64, off ...float64) *Result {
 	r, err := Load(filepath.Join("testdata", "suite-1.json"))
 	if err != nil {
@@ -142,7 +142,7 @@ func sample(seconds float64, off ...float64) *Result {
 	return r
 }
 
-// Files of earlier programs are read: each schema has one. Fields that came later are zero.
+// Files of earlier versions are read, one per schema. Fields that were added later are zero.
 func TestOldFiles(t *testing.T) {
 	for schema := 1; schema <= Schema; schema++ {
 		r := musttest.Get(Load(fmt.Sprintf("testdata/suite-%d.json", schema)))(t)
@@ -186,7 +186,7 @@ func TestCompare(t *testing.T) {
 	if _, err := Compare(a, work); err == nil || !strings.Contains(err.Error(), "expected the same work") {
 		t.Errorf("other work: %v", err)
 	}
-	// Where others were busy the process's own time is compared, which planted none.
+	// If other programs were busy, CPU time is compared, which has no planted difference.
 	for _, r := range []*Result{a, b} {
 		for _, row := range r.Rows {
 			row.Others, row.Processor = 1, slices.Repeat([]float64{0.07}, len(row.Seconds))
@@ -198,7 +198,7 @@ func TestCompare(t *testing.T) {
 	for _, row := range append(a.Rows, b.Rows...) {
 		row.Others = 0
 	}
-	// On one machine frequency explains what it does.
+	// On one machine, the frequency explains different times.
 	for r, mhz := range map[*Result]float64{a: 4200, b: 3500} { // 0.12/0.1
 		for _, row := range r.Rows {
 			row.Processor, row.MHz = nil, slices.Repeat([]float64{mhz}, len(row.Seconds))
@@ -219,8 +219,8 @@ func TestCompare(t *testing.T) {
 
 var recorded = flag.String("runs", "", "compare the runs in `FILES`, a pattern (TestRecordedRuns)")
 
-// Of all pairs of recorded runs of one program, on one idle machine, at most 1 of 15 differs, and if all
-// times of one run are made 5 % longer, 9 of 10 do. The log has what each workload varies by, which is
+// At most 1 of 15 pairs of recorded runs of one program on an idle machine differs. If all times of
+// a run are 5% longer, 9 of 10 do. The log contains the variation of each workload, which is
 // Workload.RunToRun.
 func TestRecordedRuns(t *testing.T) {
 	if *recorded == "" {
@@ -274,15 +274,15 @@ func TestRecordedRuns(t *testing.T) {
 	}
 }
 
-// A pass whose workers wait for processors is measured once more and then counted; the index is made of the rates that
-// the table prints, whatever processor time rows have.
+// A pass whose workers wait for CPUs is repeated once and then counted. The index uses the rates in
+// the table, even if rows have CPU times.
 func TestShortOfProcessors(t *testing.T) {
 	row, passes := &Row{Workload: "w", Version: 1, Workers: 2, Units: 1}, atomic.Int64{}
 	m := &measuring{result: &Result{Rows: []*Row{row}}, others: []float64{0}, took: []float64{0}, jobs: []*job{{
 		units: 1, pass: func(ctx context.Context) error {
 			return run.Tasks(ctx, 2, 2, func(context.Context, int, int) error {
 				passes.Add(1)
-				time.Sleep(50 * time.Millisecond) // as if other programs had the processors
+				time.Sleep(50 * time.Millisecond) // as if other programs used the CPUs
 				return nil
 			})
 		}}}}
@@ -299,7 +299,7 @@ func TestShortOfProcessors(t *testing.T) {
 	}
 }
 
-// FuzzParse reads any file, with an error or a result that can be compared and written.
+// FuzzParse checks that Parse returns an error, or a result that can be compared and written.
 func FuzzParse(f *testing.F) {
 	text := musttest.Get(os.ReadFile("testdata/suite-1.json"))(f)
 	f.Add(text)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Where no processor is known, none is pinned.
+// If no CPU is known, no worker is pinned.
 func TestConfineNowhere(t *testing.T) {
 	m := &measuring{result: &Result{Pinned: true}, pin: true}
 	if m.confine(1); m.pin || m.result.Pinned {
@@ -13,7 +13,7 @@ func TestConfineNowhere(t *testing.T) {
 	}
 }
 
-// Efficiency is the rate of each worker in parts of that of one alone.
+// Efficiency is the rate per worker relative to a single worker's rate.
 func TestScaling(t *testing.T) {
 	row := func(workers int, rate float64) *Row {
 		return &Row{Workload: "w", Version: 1, Workers: workers, Rate: Median{Median: rate}}

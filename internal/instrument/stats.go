@@ -10,30 +10,30 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Times have long tails, follow each other (a machine that is hot stays hot for a while), and change from run to run,
-// since code and memory lie elsewhere. So a median stands for them, whose interval needs no distribution. Two runs are
-// compared by the lower quartiles of batches of rounds, beside what runs differ by of themselves: what others do on a
-// shared machine only adds time, and not to all rounds.
+// Times have long tails, are correlated (a hot machine stays hot), and vary between runs, because
+// memory addresses change. So the intervals of medians are distribution-free. Two runs are compared
+// by the lower quartiles of batches of rounds, with an allowance for the variation between runs: on
+// a shared machine, other programs only add time, and not to all rounds.
 const (
-	level      = 0.95  // of all intervals
-	batches    = 8     // of a run's rounds, each one stretch of them
-	leastBatch = 3     // rounds: two of them that something interrupts don't move the quartile, the least of them
-	drift      = 0.006 // standard deviation of a run's mean by slow changes of the machine's speed
+	level      = 0.95  // probability of all intervals
+	batches    = 8     // maximum number of batches of consecutive rounds
+	leastBatch = 3     // minimum number of rounds: then the lower quartile is the minimum, so two slow ones don't change it
+	drift      = 0.006 // standard deviation of a run's mean due to slow changes of the machine's speed
 	runFreedom = 5     // degrees of freedom of Workload.RunToRun, measured on six runs
 )
 
-// Median is the median of some values, and an interval that holds the median of all that could have been measured with
-// a probability of at least 95 %.
+// Median is the median of some values, with an interval that contains the true median with
+// probability 95% or more.
 type Median struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
 }
 
-// medianOf takes the interval from order statistics: the number of n values below the true median is binomial, so that
-// the k-th least and the k-th greatest enclose it but with probability 2 P(B(n, ½) < k). With fewer than 6 values no
-// two are far enough apart, and the interval is that from least to greatest (David and Nagaraja, Order Statistics,
-// 2003, §7.1).
+// medianOf returns the interval from order statistics: the number of n values below the true median
+// is binomial, so the k-th smallest and the k-th largest value enclose it, except with probability
+// 2 P(B(n, ½) < k). With fewer than 6 values, the interval is from minimum to maximum and has a
+// smaller probability (David and Nagaraja, Order Statistics, 2003, §7.1).
 func medianOf(values []float64) Median {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -47,13 +47,13 @@ func medianOf(values []float64) Median {
 	return Median{report.Median(values), sorted[rank], sorted[n-1-rank]}
 }
 
-// within says that the interval is one of n values that reach 95 %, and no further from the median than a part of it.
+// within reports whether the interval of n values reaches 95% and is within part of the median.
 func (m Median) within(part float64, n int) bool {
 	return n >= 6 && m.High-m.Median <= part*m.Median && m.Median-m.Low <= part*m.Median
 }
 
-// logBatches are the logarithms of the lower quartiles of batches of a run's rounds, the ⌈n/4⌉-th of n: as many batches
-// as leave each at least three rounds, and at most 8.
+// logBatches returns the logarithms of the lower quartiles (the ⌈n/4⌉-th of n) of up to 8 batches
+// of rounds, with at least three rounds each.
 func logBatches(seconds []float64) []float64 {
 	k := min(batches, len(seconds)/leastBatch)
 	out := make([]float64, k)
@@ -64,24 +64,24 @@ func logBatches(seconds []float64) []float64 {
 	return out
 }
 
-// Ratio is one of two rates, that of the second run to that of the first. The intervals of all ratios of a comparison
-// hold together with a probability of 95 %.
+// Ratio is the rate of the second run divided by the rate of the first. The intervals of all ratios
+// of a comparison hold simultaneously with probability 95%.
 type Ratio struct {
 	Ratio float64 `json:"ratio"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// Differs says that the interval excludes equal rates.
+// Differs reports whether the interval excludes 1.
 func (r Ratio) Differs() bool { return r.Low > 1 || r.High < 1 }
 
-// ratioOf compares batches of two runs. Each run has k batches with variance v, an allowance σ for what runs differ by,
-// from vary, and one δ for changes of speed that are slower than a batch:
+// ratioOf compares batches of two runs. Each run has k batches with variance v, and allowances σ
+// (from vary) between runs and δ for slow changes of speed:
 //
 //	log ratio ± √(t²·(v_a/k_a + v_b/k_b) + t₅²·(σ_a² + σ_b²) + z²·2δ²),  δ = 0.6 %
 //
-// t has Welch's degrees of freedom, t₅ those of six runs. Each of several comparisons has a level of
-// 1 - 0.05/comparisons (Bonferroni). There must be two batches or more.
+// t has Welch's degrees of freedom, t₅ has five, because σ comes from six runs. The level of each
+// comparison is 1 - 0.05/comparisons (Bonferroni). a and b must have at least two batches.
 func ratioOf(a, b []float64, vary [2]float64, comparisons int) Ratio {
 	meanA, varA := stat.MeanVariance(a, nil)
 	meanB, varB := stat.MeanVariance(b, nil)

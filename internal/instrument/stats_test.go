@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// simulated returns times of a run of all workloads: rounds scatter by 2 %, one of oneOf takes up to half as long again
-// (of twenty on a quiet machine, of three on a shared one), the machine's speed drifts by 1 % over a fifth of the run,
-// and each workload of the run is off by its part of vary. All times are longer by the part slower.
+// simulated returns times of a run of all workloads. Rounds vary by 2%; one of oneOf takes up to
+// half as long again (of twenty on a quiet machine, of three on a shared one). The speed drifts by
+// 1% over a fifth of the run. Each workload differs by its part of vary, and all times are longer
+// by slower.
 func simulated(r *rand.Rand, rounds, oneOf int, vary []float64, slower float64) (runs [][]float64) {
 	runs = make([][]float64, len(vary))
 	drift, off := 0.01*r.NormFloat64(), make([]float64, len(vary))
@@ -29,8 +30,8 @@ func simulated(r *rand.Rand, rounds, oneOf int, vary []float64, slower float64) 
 	return runs
 }
 
-// trueVariation returns what runs vary by, given that Workload.RunToRun is an estimate from six runs: n s²/σ² has the
-// distribution of a sum of n squares.
+// trueVariation returns the variation between runs, if Workload.RunToRun is an estimate from six
+// runs: n s²/σ² is distributed as a sum of n squares.
 func trueVariation(r *rand.Rand) (vary []float64) {
 	for _, w := range Workloads {
 		squares := 0.0
@@ -43,8 +44,8 @@ func trueVariation(r *rand.Rand) (vary []float64) {
 	return vary
 }
 
-// Runs of one program differ in at most 1 of 20 pairs, and one that takes 5 % longer is found in 9 of 10, or in 8 of 10
-// for few rounds on a shared machine: of 400 simulated pairs each, whose workloads vary from run to run as measured.
+// At most 1 of 20 pairs of runs of one program differs. A run that takes 5% longer is detected in 9
+// of 10 of 400 simulated pairs, or in 8 of 10 with few rounds on a shared machine.
 func TestComparisonOfSimulatedRuns(t *testing.T) {
 	const pairs = 400
 	for _, q := range [][3]int{{24, 20, 9}, {60, 20, 9}, {200, 20, 9}, {24, 3, 8}, {60, 3, 9}, {200, 3, 9}} {
@@ -70,7 +71,7 @@ func TestComparisonOfSimulatedRuns(t *testing.T) {
 	}
 }
 
-// ratiosOf compares two runs as [Compare] does.
+// ratiosOf compares two runs like [Compare].
 func ratiosOf(a, b [][]float64) (ratios []Ratio) {
 	var as, bs [][]float64
 	var vary [][2]float64
@@ -91,7 +92,7 @@ func anyDiffers(ratios []Ratio) bool {
 	return false
 }
 
-// The interval of a median holds the true one as often as it says: of 4,000 samples of a skewed distribution.
+// The interval contains the true median as often as stated, in samples of a skewed distribution.
 func TestMedianInterval(t *testing.T) {
 	const samples = 4000
 	for _, n := range []int{6, 7, 24, 101} {
@@ -109,7 +110,7 @@ func TestMedianInterval(t *testing.T) {
 				missed++
 			}
 		}
-		// 200 expected at most; of a binomial with that mean, 5 standard deviations above are 69.
+		// The expected number is at most 200; 5 standard deviations of this binomial are 69.
 		if missed > 269 {
 			t.Errorf("n = %d: %d of %d intervals miss the median, expected at most 5 %%", n, missed, samples)
 		}

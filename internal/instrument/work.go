@@ -6,16 +6,15 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// Bytes that the stages move between the processor and what lies beyond its caches, from first
-// principles.
+// Bytes that the stages move between the CPU and the memory beyond its caches, by calculation.
 const (
-	headValueBytes = 6 // a value (4) and its offset (2), each time it streams past a panel
+	headValueBytes = 6 // a value (4) and its offset (2), each time it is read for a panel
 	tailMatchBytes = 8 // a document (4) and its value (4) in a posting list
-	matrixBytes    = 4 // a value of the matrix, written
+	matrixBytes    = 4 // a written value of the matrix
 )
 
-// Useful counts the terms that two documents i < j have in common, over all pairs, from document
-// frequencies f: f(f-1)/2 each. The first head of them in falling order are those of the head.
+// Useful counts the common terms of all pairs of documents i < j, from the document frequencies f:
+// f(f-1)/2 per term. inHead counts the first head terms by descending frequency.
 func Useful(df []int32, head int) (inHead, inTail int64) {
 	falling := slices.Sorted(slices.Values(df))
 	slices.Reverse(falling)
@@ -30,16 +29,16 @@ func Useful(df []int32, head int) (inHead, inTail int64) {
 	return inHead, inTail
 }
 
-// Work is what a computation does, counted.
+// Work is the number of operations of a computation.
 type Work struct {
-	HeadMadds  int64 `json:"head_madds"`        // with values of the head, those with a zero of the panel included
-	HeadUseful int64 `json:"head_useful_madds"` // those of them that a pair i < j needs
+	HeadMadds  int64 `json:"head_madds"`        // multiply-adds with values of the head, including zeros of the panel
+	HeadUseful int64 `json:"head_useful_madds"` // multiply-adds with values of the head that a pair i < j needs
 	TailMadds  int64 `json:"tail_madds"`
-	Bytes      int64 `json:"moved_bytes"` // see the constants above
+	Bytes      int64 `json:"moved_bytes"` // bytes moved, see the constants above
 }
 
-// NewWork counts from what the engine reports: s is of one computation, width the number of
-// documents in a panel, values the number of results that were stored.
+// NewWork returns the operations for the statistics s of one computation. width is the number of
+// documents per panel, and values the number of stored results.
 func NewWork(s engine.Stats, width int, headUseful, values int64) Work {
 	return Work{
 		HeadMadds: s.HeadValues * int64(width), HeadUseful: headUseful, TailMadds: s.TailMatches,
@@ -47,5 +46,5 @@ func NewWork(s engine.Stats, width int, headUseful, values int64) Work {
 	}
 }
 
-// Madds is the number of all multiply-adds.
+// Madds returns the number of all multiply-adds.
 func (w Work) Madds() int64 { return w.HeadMadds + w.TailMadds }

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// benchDocuments draws documents over terms of falling frequency, some of them empty.
+// benchDocuments draws documents over terms of decreasing frequency. Some documents are empty.
 func benchDocuments(t *testing.T, n, terms int) *sparse.Embedded {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -34,7 +34,7 @@ func benchDocuments(t *testing.T, n, terms int) *sparse.Embedded {
 	return x
 }
 
-// More workers than processors have the processors' rate, since they don't run at the same time.
+// The rate of more workers than CPUs is the rate of the CPUs.
 func TestRateOfManyWorkers(t *testing.T) {
 	var began atomic.Int64
 	rate := rateOf(1000, func(int) func() float64 {
@@ -46,7 +46,7 @@ func TestRateOfManyWorkers(t *testing.T) {
 	}
 }
 
-// What bench counts is compared with counting pair by pair.
+// The counts of bench equal counts by pair.
 func TestWork(t *testing.T) {
 	const n, terms = 300, 120
 	x := benchDocuments(t, n, terms)
@@ -67,9 +67,9 @@ func TestWork(t *testing.T) {
 				for _, j := range order[:max(head, 0)] {
 					inHead[j] = true
 				}
-				// Pairs of different documents, and each with itself, by the terms that both have.
+				// Common terms of different documents, and of each document with itself.
 				var headUseful, tailUseful, tailSelf int64
-				values := make([]int64, n) // of each document in the head
+				values := make([]int64, n) // number of values of each document in the head
 				for i := range n {
 					a, _ := x.Row(i)
 					for j := range i + 1 {
@@ -90,8 +90,8 @@ func TestWork(t *testing.T) {
 						}
 					}
 				}
-				// A panel meets all documents from its first on, in whole blocks; where columns are dense, its own documents
-				// meet as many of these at a time as a panel has.
+				// A panel meets all documents from its own first document on, in whole blocks. If
+				// columns are dense, it meets its own documents in groups as large as a panel.
 				var headValues int64
 				head := e.Info().Head
 				for first := 0; first < n; first += table.Panel {
@@ -128,8 +128,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// Each worker warms up once; work that takes as long as a measure wants is done once more. What the
-// workers do is added.
+// Each worker warms up once. Work that takes exactly probeTime is measured once. The workers' rates
+// are added.
 func TestRateOf(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	calls := make([]int, 3)
@@ -143,13 +143,13 @@ func TestRateOf(t *testing.T) {
 	if !slices.Equal(calls, []int{2, 2, 2}) {
 		t.Errorf("calls of the workers: %v, expected 2 each", calls)
 	}
-	// A sleep may last longer, not shorter.
+	// A sleep may take longer than requested, but not shorter.
 	if most := 3 / probeTime.Seconds(); !(rate > 0 && rate <= most) {
 		t.Errorf("rate is %v, expected at most %v", rate, most)
 	}
 }
 
-// A summary goes field by field.
+// Summaries are by field.
 func TestOver(t *testing.T) {
 	type figures struct{ A, B float64 }
 	rounds := []figures{{1, 5}, {9, 4}, {2, 7}}

@@ -4,12 +4,12 @@
 //	C     float64 `param:"c" default:"1" above:"0" help:"regularization parameter"`
 //	Count int     `param:"m" default:"4096" min:"1" auto:"-1" help:"landmarks"`
 //
-// The zero value of a field stands for its default. min and max are inclusive bounds of a number,
-// above and below exclusive ones. Numbers must be finite unless max is +Inf. auto is the value of
-// the word auto. wants describes the allowed values in errors if bounds don't. A named integer with
-// a method String is an enumeration from min (default 0) to max. A type with UnmarshalText and
-// String uses these methods. A map takes one entry KEY=NUMBER at a time. Fields without the tag
-// param aren't parameters. Parameters of embedded structs are included.
+// The zero value of a field means its default. min and max are inclusive bounds of a number, above
+// and below are exclusive bounds. Numbers must be finite unless max is +Inf. auto is the number
+// that the word auto means. wants describes the allowed values in errors, if the bounds don't. A
+// named integer type with a String method is an enumeration from min (default 0) to max. Types with
+// UnmarshalText and String use these methods. A map is set one entry KEY=NUMBER at a time. Fields
+// without a param tag aren't parameters. Parameters of embedded structs are included.
 package params
 
 import (
@@ -32,11 +32,11 @@ type field struct {
 	value reflect.Value
 }
 
-// Hiding is a struct that hides some parameters of its embedded structs.
+// Hiding is implemented by structs that hide parameters of their embedded structs.
 type Hiding interface{ Hidden() []string }
 
-// Record lists the parameters that [Set] has set in the struct that embeds it. A shallow copy has
-// its own record.
+// Record contains the names of the parameters that [Set] has set in the struct that embeds it.
+// Shallow copies of the struct have their own records.
 type Record struct{ set []string }
 
 // Given reports whether a parameter was set, even to its zero value.
@@ -69,7 +69,7 @@ func fieldsOf(of any) (fields []field) {
 	return fields
 }
 
-// find returns the parameter with a name.
+// find returns the parameter with the given name.
 func find(of any, name string) (field, bool) {
 	fields := fieldsOf(of)
 	if at := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); at >= 0 {
@@ -78,7 +78,7 @@ func find(of any, name string) (field, bool) {
 	return field{}, false
 }
 
-// Has reports whether a struct has a parameter.
+// Has reports whether a struct has the parameter name.
 func Has(of any, name string) bool {
 	_, has := find(of, name)
 	return has
@@ -92,9 +92,9 @@ func Names(of any) (names []string) {
 	return names
 }
 
-// Set sets a parameter of the struct that to points to, and lists it in the struct's [Record], if
-// there is one. It fails if the parameter is unknown, or with a [*ValueError] if the text isn't an
-// allowed value.
+// Set sets a parameter of the struct that to points to, and adds it to the struct's [Record], if
+// there is one. It fails if the parameter is unknown, or with a [*ValueError] if the value isn't
+// allowed.
 func Set(to any, name, text string) error {
 	if err := Assume(to, name, text); err != nil {
 		return err
@@ -105,7 +105,7 @@ func Set(to any, name, text string) error {
 	return nil
 }
 
-// Assume is [Set] for a value that wasn't given explicitly: it isn't recorded.
+// Assume sets a parameter like [Set], but doesn't add it to the [Record].
 func Assume(to any, name, text string) error {
 	f, has := find(to, name)
 	if !has {
@@ -118,7 +118,7 @@ func Assume(to any, name, text string) error {
 	err := f.parse(text)
 	if err != nil || f.check() != nil || f.text() == "auto" && text != "auto" {
 		if f.wanted() == "" {
-			return err // from a type with UnmarshalText
+			return err // error of UnmarshalText
 		}
 		return &ValueError{name, text, f.wanted()}
 	}
@@ -133,7 +133,7 @@ func Get(of any, name string) any {
 	return nil
 }
 
-// Each visits the parameters of a struct with the field name, the parameter name, and the values
+// Each calls visit for each parameter, with the field's name, the parameter's name, and its values
 // for [Set]: none for the zero value, one per entry of a map.
 func Each(of any, visit func(field, name string, values []string) error) error {
 	for _, f := range fieldsOf(of) {
@@ -182,8 +182,8 @@ func Default(of any, name string) string {
 	return f.tag.Get("default")
 }
 
-// With returns a copy of the struct that of points to with other values. They are recorded as by
-// [Set].
+// With returns a copy of the struct that of points to, with some parameters changed and recorded as
+// by [Set].
 func With[T any](of T, values map[string]any) (T, error) {
 	to := reflect.New(reflect.TypeOf(of).Elem())
 	to.Elem().Set(reflect.ValueOf(of).Elem())
@@ -196,7 +196,7 @@ func With[T any](of T, values map[string]any) (T, error) {
 	return out, nil
 }
 
-// cut divides a list at the first comma outside of parentheses.
+// cut splits a list at the first comma outside of parentheses.
 func cut(list string) (one, rest string) {
 	depth := 0
 	for i, r := range list {
@@ -212,10 +212,10 @@ func cut(list string) (one, rest string) {
 	return list, ""
 }
 
-// Setting is a parameter with its value as text.
+// Setting is the name and value of a parameter.
 type Setting struct{ Name, Text string }
 
-// Split returns the settings in a list such as k=5,uniform=true. A value with commas must be in
+// Split splits a list such as k=5,uniform=true into settings. Values with commas must be in
 // parentheses.
 func Split(list string) (all []Setting, err error) {
 	for list != "" {
@@ -252,7 +252,7 @@ func Parse(to any, list string) error {
 	return nil
 }
 
-// Resolve replaces zero values by defaults, and checks the bounds of all parameters.
+// Resolve sets zero values to defaults, and checks the bounds of all parameters.
 func Resolve(to any) error {
 	for _, f := range fieldsOf(to) {
 		if f.value.IsZero() && f.tag.Get("default") != "" {
@@ -266,8 +266,8 @@ func Resolve(to any) error {
 }
 
 // Spec returns a colon and the parameters that differ from their defaults, in the format of
-// [Parse]; "" if there are none. Parameters with the tag flag are left out, because they have their
-// own flags.
+// [Parse], or "" if there are none. It leaves out parameters with a flag tag, because they have
+// their own flags.
 func Spec(of any) string {
 	var all []string
 	for _, f := range fieldsOf(of) {
@@ -289,7 +289,7 @@ func Spec(of any) string {
 // Row describes a parameter in help.
 type Row struct{ Name, Help, Default string }
 
-// Help returns a row for each parameter without the tag flag.
+// Help returns a row for each parameter without a flag tag.
 func Help(of any) (rows []Row) {
 	for _, f := range fieldsOf(of) {
 		if _, own := f.tag.Lookup("flag"); own {
@@ -339,7 +339,7 @@ func (f *field) bound(tag string) (float64, bool) {
 	return v, err == nil
 }
 
-// parse sets the field.
+// parse sets the field from text.
 func (f *field) parse(text string) error {
 	if auto := f.tag.Get("auto"); auto != "" && text == "auto" {
 		text = auto
@@ -385,7 +385,7 @@ func (f *field) parse(text string) error {
 	return nil
 }
 
-// entry adds an entry to a copy of a map of numbers.
+// entry adds an entry to a copy of a map.
 func (f *field) entry(text string) error {
 	at := strings.LastIndexByte(text, '=')
 	if at < 1 {
@@ -413,7 +413,7 @@ func (f *field) text() string {
 	return fmt.Sprint(v)
 }
 
-// check checks the bounds of a number.
+// check checks that a number is within the bounds.
 func (f *field) check() error {
 	var v float64
 	switch f.value.Kind() {

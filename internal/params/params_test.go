@@ -82,7 +82,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// hiding has one parameter less.
+// hiding hides the parameter k.
 type hiding struct{ settings }
 
 func (hiding) Hidden() []string { return []string{"k"} }

@@ -10,26 +10,26 @@ import (
 )
 
 // Document is a report: lines, facts and sections in the order of the text output. The zero value
-// is empty. An HTML page begins with Title, Lead and Figures, and shows lines and facts in a
-// section of their own.
+// is an empty report. An HTML page starts with Title, Lead and Figures, and shows lines and facts
+// in a section named Summary.
 type Document struct {
-	Title   string   // default: the command
-	Lead    string   // default: the first line
+	Title   string   // title of the page; default the command
+	Lead    string   // first text of the page; default the first line
 	Figures []Figure // the most important numbers, shown on a page
 	parts   []part
 }
 
-// part is a line, a fact with a name, or a section.
+// part is a line, a named fact, or a section.
 type part struct {
 	name, text string
 	*Section
 }
 
-// Figure is a number with its name and a note.
+// Figure is a value with its name and a note.
 type Figure struct{ Name, Value, Note string }
 
-// Section is a titled part of a report. Empty fields are left out. Text output shows the heading,
-// after a blank line, and the table.
+// Section is a titled part of a report. Empty fields are omitted. Text output only contains the
+// heading, after a blank line, and the table.
 type Section struct {
 	Title, Text string      // Title defaults to the title of the first column
 	Facts       [][2]string // names and values
@@ -40,8 +40,8 @@ type Section struct {
 	Documents   []Marked
 
 	Heading string // line above the table in text output
-	Brief   *Table // table of text output; default Table
-	onPage  bool   // left out in text output
+	Brief   *Table // table for text output; default Table
+	onPage  bool   // omitted in text output
 }
 
 // Line adds a line, which may be empty.
@@ -50,7 +50,7 @@ func (d *Document) Line(text any) { d.parts = append(d.parts, part{text: fmt.Spr
 // Linef adds a formatted line.
 func (d *Document) Linef(format string, args ...any) { d.Line(fmt.Sprintf(format, args...)) }
 
-// Wrap adds a text after a head, wrapped at width columns and indented by the width of the head.
+// Wrap adds text after head, wrapped at width columns and indented by the width of head.
 func (d *Document) Wrap(head, text string, width int) {
 	var b strings.Builder
 	Wrap(&b, head, text, width)
@@ -114,8 +114,8 @@ func (d *Document) String() string {
 	return b.String()
 }
 
-// Sections returns the sections of a page. The first contains the lines and facts, without the
-// lead.
+// Sections returns the sections of the HTML page, and sets an empty Lead to the first line. The
+// first section contains the other lines and the facts.
 func (d *Document) Sections() []*Section {
 	summary, all := &Section{Title: "Summary"}, []*Section(nil)
 	lead := d.Lead == ""

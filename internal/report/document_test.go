@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// One description gives the text and the page: the first line is the page's lead, facts and other lines are its
-// summary, and tables are sections.
+// A document has text output and an HTML page: its first line is the page's lead, facts and other
+// lines are in the summary, and tables are sections.
 func TestDocument(t *testing.T) {
 	named, headed, plain, brief := NewTable("isa"), NewTable("isa"), NewTable("part"), NewTable("all")
 	for _, table := range []*Table{named, headed, plain, brief} {

@@ -20,14 +20,14 @@ type Chart struct {
 // SVG returns the chart as an svg element.
 func (c Chart) SVG() template.HTML { return template.HTML(chart.SVG(c.Chart, c.Description, 16, 11)) }
 
-// Marked is a text with marked words, and tables about it.
+// Marked is a text with highlighted words, and tables about it.
 type Marked struct {
 	Name, Text string
 	Parts      []Part
 	Tables     []Details
 }
 
-// Part is a piece of a text. It is marked unless Effect is 0.
+// Part is a piece of a text. It is highlighted unless Effect is 0.
 type Part struct {
 	Text, Title string
 	Effect      float64
@@ -41,17 +41,17 @@ func (p Part) Side() string {
 	return "against"
 }
 
-// Details is a table that is shown after a click.
+// Details is a collapsible table.
 type Details struct {
 	Title string
 	Open  bool
 	Table *Table
 }
 
-// Sorts reports whether a click on a column title sorts the table.
+// Sorts reports whether clicking a column title sorts the table.
 func (s *Section) Sorts() bool { return len(s.Table.Rows()) > 1 }
 
-// Sorts returns false: the table can't be sorted.
+// Sorts returns false, because the table can't be sorted.
 func (d Details) Sorts() bool { return false }
 
 //go:embed page.html
@@ -70,8 +70,8 @@ var parsed = template.Must(template.New("page").Funcs(template.FuncMap{
 	"short":  Short,
 }).Parse(html))
 
-// policy returns a content security policy that allows nothing outside the page, and only its own
-// script.
+// policy returns a content security policy that forbids external resources, and scripts other than
+// the page's own.
 func policy() string {
 	digest := sha256.Sum256([]byte(script))
 	return fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-%s'; base-uri 'none'; "+
@@ -87,7 +87,7 @@ func WriteHTML(w io.Writer, command string, r Report) error {
 
 // WriteHTML writes the document as a page.
 func (d *Document) WriteHTML(w io.Writer) error {
-	sections := d.Sections() // before the head, which uses the lead
+	sections := d.Sections() // first, because Sections sets Lead
 	return parsed.Execute(w, struct {
 		*Document
 		Sections []*Section

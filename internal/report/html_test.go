@@ -9,14 +9,14 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// page returns a document with a section.
+// page returns a document with one section.
 func page(s Section) *Document {
 	d := new(Document)
 	d.Page(s)
 	return d
 }
 
-// A page holds few documents of a great matrix, some of each cell, and the beginnings of their texts.
+// The page of a large matrix contains few documents, some of each cell, as excerpts.
 func TestMatrixStaysSmall(t *testing.T) {
 	const classes = 30
 	m := &Matrix{Counts: make([][]int, classes)}
@@ -59,7 +59,7 @@ func TestMatrixStaysSmall(t *testing.T) {
 	}
 }
 
-// A document without anything to show says so, in place of an empty table.
+// An empty table is replaced by a text.
 func TestEmptyTable(t *testing.T) {
 	var b strings.Builder
 	d := Marked{Name: "new", Tables: []Details{{Title: "Terms", Table: NewTable("term", ">effect")}}}
@@ -69,7 +69,7 @@ func TestEmptyTable(t *testing.T) {
 	}
 }
 
-// Names of any length are cut wherever a page shows them: 1 MB in each place makes a page below 100 KB.
+// Long names are shortened everywhere: 1 MB in each place gives a page below 100 KB.
 func TestNamesAreCut(t *testing.T) {
 	long := strings.Repeat("xä", 500_000)
 	table := NewTable(long, long)

@@ -22,14 +22,14 @@ type CellDocument struct {
 	Name       string  `json:"d"`
 	Text       string  `json:"t"`
 	Note       string  `json:"n,omitempty"`
-	Confidence float64 `json:"-"` // of the prediction; mistakes descend, other documents ascend
+	Confidence float64 `json:"-"` // confidence of the prediction; mistakes are sorted in descending order, others ascending
 }
 
 // Limits of a page.
 const (
 	mostDocuments = 3000
-	mostExcerpt   = 300 // in characters
-	densest       = 40  // largest number of classes with numbers in cells
+	mostExcerpt   = 300 // number of characters
+	densest       = 40  // maximum number of classes with numbers in cells
 )
 
 // cell is a cell of the image. Shade is the strength of its colour in percent.
@@ -49,9 +49,9 @@ func (m *Matrix) Given() []string {
 	return m.Names[:len(m.Counts[0])]
 }
 
-// Cells returns the rows of the image. Colours are proportional to square roots, so that small
-// shares are visible: of the row's share for correct predictions, and of the share relative to the
-// largest mistake for mistakes.
+// Cells returns the rows of the image. Shades are proportional to square roots, so that small
+// shares are visible: to the root of the row's share for correct predictions, and of the share
+// relative to the largest mistake for mistakes.
 func (m *Matrix) Cells() [][]cell {
 	most := 50.0 // largest shade with readable text
 	if m.Dense() {
@@ -90,8 +90,8 @@ func (m *Matrix) Data() any {
 	return map[string]any{"names": names, "documents": m.shown()}
 }
 
-// shown returns excerpts of the documents that the page includes. Cells have equal maximum numbers
-// of documents, as large as the total limit allows.
+// shown returns excerpts of the documents on the page. All cells have the same maximum number of
+// documents, as large as the total limit allows.
 func (m *Matrix) shown() []CellDocument {
 	of := map[[2]int]int{}
 	for _, d := range m.Documents {
@@ -132,7 +132,7 @@ func Short(text string) string {
 	return Excerpt(text, mostExcerpt)
 }
 
-// Excerpt returns the start of a text, up to most characters, with white space collapsed.
+// Excerpt returns the first most characters of a text, with white space collapsed.
 func Excerpt(text string, most int) string {
 	text = strings.ToValidUTF8(text[:min(len(text), 8*most)], "")
 	text = strings.Join(strings.Fields(text), " ")

@@ -1,5 +1,5 @@
-// Package report represents the results of commands. A command describes its result once, as a
-// [Document], which becomes text or an HTML page. JSON output consists of the report's own fields.
+// Package report represents the results of commands. A command describes its result once as a
+// [Document], which is printed as text or HTML. JSON output contains the report's exported fields.
 package report
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/snake"
 )
 
-// Report is the result of a command. Its exported fields are its JSON, and it describes itself as a
-// document.
+// Report is the result of a command. Its exported fields are its JSON, and Describe adds its text
+// to a document.
 type Report interface {
 	Describe(d *Document)
 }

@@ -33,7 +33,7 @@ type Column[R any] struct {
 // NewColumn makes a column.
 func NewColumn[R any](title string, cell func(row R) string) Column[R] { return Column[R]{title, cell} }
 
-// TableOf makes a table of rows, without the columns whose cells are all empty.
+// TableOf makes a table of rows, and omits columns whose cells are all empty.
 func TableOf[R any](rows []R, columns ...Column[R]) *Table {
 	columns = slices.DeleteFunc(slices.Clone(columns), func(c Column[R]) bool {
 		return !slices.ContainsFunc(rows, func(row R) bool { return c.Cell(row) != "" })
@@ -85,7 +85,7 @@ func (t *Table) Width() int {
 	return sum
 }
 
-// Write prints the table with two spaces between columns and none at the end of a line.
+// Write prints the table with two spaces between columns and no trailing spaces.
 func (t *Table) Write(w io.Writer) {
 	width, out := t.widths(), bufio.NewWriter(w)
 	for _, row := range t.rows {

@@ -17,7 +17,7 @@ import (
 // Integer is an integer type.
 type Integer interface{ ~int | ~int64 | ~int32 }
 
-// Count writes an integer with commas between groups of three digits.
+// Count formats an integer with commas between groups of three digits.
 func Count[T Integer](n T) string {
 	s := strconv.FormatInt(int64(n), 10)
 	sign := ""
@@ -79,7 +79,7 @@ func Seconds(s float64) string {
 	return strconv.FormatFloat(1e6*s, 'g', 3, 64) + " µs"
 }
 
-// Wait formats a waiting time, in minutes from 100 seconds on.
+// Wait formats a waiting time, in minutes from 100 seconds.
 func Wait(d time.Duration) string {
 	if d < 100*time.Second {
 		return fmt.Sprintf("%d s", int(math.Ceil(d.Seconds())))
@@ -90,7 +90,7 @@ func Wait(d time.Duration) string {
 // Float formats a number with the smallest number of digits that identifies it.
 func Float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Percent formats a share with one decimal.
+// Percent formats a share as a percentage with one decimal.
 func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
 // Peak formats the peak memory of a command and the limit of -m; a limit of 0 means none.
@@ -123,7 +123,7 @@ func Join[S ~string](names []S) string {
 	return b.String()
 }
 
-// Pad fills a text with spaces to a number of columns.
+// Pad pads a text with spaces to a number of columns.
 func Pad(s string, columns int) string {
 	return s + strings.Repeat(" ", max(columns-utf8.RuneCountInString(s), 0))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// CUDAScripts runs the scripts of testdata/cuda on the fake driver of a GPU in folder cuda, which it builds: FAKE
-// is its folder, CALLS the names of the driver's functions. It returns the folder.
+// CUDAScripts runs the scripts of testdata/cuda with a fake GPU driver, which it builds from folder
+// cuda: FAKE is its folder, CALLS the names of the driver's functions. It returns the folder.
 func CUDAScripts(t *testing.T, cuda string) (driver string) {
 	driver = t.TempDir()
 	file := filepath.Join(cuda, "internal", "fake", "driver.cc")

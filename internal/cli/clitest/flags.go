@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// FilesDeclared checks that each flag has a help text, and that each flag of a file or folder declares whether it is
-// read or written, which the guard against overwriting needs. It returns the number of such flags.
+// FilesDeclared checks that each flag has a help text, and that each flag of a file or folder
+// declares whether it is read or written. It returns the number of such flags.
 func FilesDeclared(t *testing.T, command string, f *cli.Flags) (seen int) {
 	t.Helper()
 	known := f.Guarded()
@@ -32,7 +32,7 @@ func FilesDeclared(t *testing.T, command string, f *cli.Flags) (seen int) {
 	return seen
 }
 
-// Helped returns what a call prints on standard output; it must succeed.
+// Helped returns the standard output of a call, which must succeed.
 func Helped(t *testing.T, run func(args []string, stdout, stderr io.Writer) int, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

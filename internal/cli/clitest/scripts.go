@@ -1,5 +1,5 @@
-// Package clitest has what tests of command-line programs share: the commands of their scripts, signals
-// sent to a program that works, and the processor time that work takes.
+// Package clitest contains code for tests of command-line programs: script commands, signals to a
+// running program, and CPU time.
 package clitest
 
 import (
@@ -20,9 +20,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Scripts runs the scripts of a folder, each in a folder of its own, with the commands of this package.
+// Scripts runs the scripts of a folder, each in its own folder, with the commands of this package.
 func Scripts(t *testing.T, p testscript.Params) {
-	// Where this process runs under nohup, its children would ignore SIGHUP, too; after Notify they don't.
+	// Under nohup, child processes would ignore SIGHUP, too. Notify resets this.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
 		"exits": exits, "npy": npyToText, "json": jsonHas, "only": only, "positive": jsonPositive,
@@ -32,7 +32,7 @@ func Scripts(t *testing.T, p testscript.Params) {
 	testscript.Run(t, p)
 }
 
-// exits STATUS COMMAND ARGS... runs a command and wants the exit status.
+// exits STATUS COMMAND ARGS... runs a command and checks the exit status.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -48,8 +48,8 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// npy FILE OUT reads a NumPy file, by its published description and without the code that wrote it,
-// and writes its shape and values as text.
+// npy FILE OUT reads a NumPy file, independently of the code that wrote it, and writes its shape
+// and values as text.
 func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 	data := ts.ReadFile(args[0])
 	if len(data) < 10 || data[:8] != "\x93NUMPY\x01\x00" {
@@ -78,8 +78,8 @@ func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o644))
 }
 
-// json FILE PATH VALUE wants one JSON object in the file, with the value (as fmt.Sprint writes it)
-// at a path such as rows.0.isa; VALUE may be left out, and then the path must be there.
+// json FILE PATH VALUE checks that a file has one JSON object with the value (formatted by
+// fmt.Sprint) at a path such as rows.0.isa. Without VALUE, the path must exist.
 func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
@@ -106,7 +106,7 @@ func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// only FOLDER NAMES... wants a folder to hold these files and no others, hidden ones included.
+// only FOLDER NAMES... checks that a folder contains exactly these files, including hidden ones.
 func only(ts *testscript.TestScript, _ bool, args []string) {
 	list, err := os.ReadDir(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -119,8 +119,8 @@ func only(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// positive FILE KEYS... wants every object of the list rows of a JSON file to have these keys, each
-// with a finite number above 0.
+// positive FILE KEYS... checks that every object in the list rows of a JSON file has a finite
+// positive number for each key.
 func jsonPositive(ts *testscript.TestScript, _ bool, args []string) {
 	var report struct{ Rows []map[string]any }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &report))
@@ -137,7 +137,7 @@ func jsonPositive(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// close FILE FILE TOLERANCE wants two files with the same fields, numbers among them equal up to a
+// close FILE FILE TOLERANCE checks that two files have the same fields, with numbers equal within a
 // tolerance.
 func closeFields(ts *testscript.TestScript, _ bool, args []string) {
 	a, b := strings.Fields(ts.ReadFile(args[0])), strings.Fields(ts.ReadFile(args[1]))
@@ -159,8 +159,8 @@ func closeFields(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// below FILE KEY BOUND wants the number at the top of a JSON object to be above 0 and at most that
-// of another key.
+// below FILE KEY BOUND checks that a top-level number of a JSON object is positive and at most
+// another key's number.
 func jsonBelow(ts *testscript.TestScript, _ bool, args []string) {
 	var v map[string]any
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &v))

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// Programs returns what scripts can run: the program under its name, heeds and stopped, which send it a
-// signal while it works, and eager, which is the program after a change.
+// Programs returns the programs for scripts: the program under its name, heeds and stopped, which
+// send it a signal while it works, and eager, which is the program after a change.
 func Programs(name string, main, change func()) map[string]func() {
 	return map[string]func(){
 		name:      main,
@@ -22,18 +22,18 @@ func Programs(name string, main, change func()) map[string]func() {
 	}
 }
 
-// heedsWithin is how long a command may go on after a signal: a hundred times what it takes on a machine that does
-// nothing else, and less than its work.
+// heedsWithin is the maximum time for a command to end after a signal: a hundred times the time on
+// an idle machine, and less than the command's work.
 const heedsWithin = 15 * time.Second
 
-// heeds SIGNAL SECONDS PATTERN ARGS... is a command that gets a signal while it works: so many seconds after the
-// pattern first matches what progress is reported, however fast the machine is. The command must end by itself.
+// heeds SIGNAL SECONDS PATTERN ARGS... runs a command and sends a signal some seconds after its
+// progress first matches the pattern. The command must end by itself.
 func heeds(name string, main func()) {
 	cli.Grace = time.Hour
 	stopped(name, main)
 }
 
-// stopped is heeds for a command that waits where it can't heed a signal, and must be ended.
+// stopped is like heeds, for a command that ignores the signal, so the program must end it.
 func stopped(name string, main func()) {
 	sent, after, when := os.Args[1], os.Args[2], regexp.MustCompile(os.Args[3])
 	os.Args = append([]string{name}, os.Args[4:]...)

@@ -9,5 +9,5 @@ import (
 
 var began = time.Now()
 
-// Worked returns the time since the beginning: what the processors have taken isn't known here.
+// Worked returns the elapsed time, because the CPU time isn't available on this system.
 func Worked(testing.TB) time.Duration { return time.Since(began) }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Worked returns the processor time that this process has taken. Unlike the time on a clock it doesn't depend on what
-// else the machine does.
+// Worked returns the CPU time of this process. Unlike elapsed time it doesn't depend on other
+// programs.
 func Worked(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
