@@ -7,9 +7,8 @@ import (
 )
 
 // simulated returns times of a run of all workloads. Rounds vary by 2%; one of oneOf takes up to
-// half as long again (of twenty on a quiet machine, of three on a shared one). The speed drifts by
-// 1% over a fifth of the run. Each workload differs by its part of vary, and all times are longer
-// by slower.
+// half as long again (of 20 on a quiet machine, of 3 on a shared one). The speed drifts by 1% over
+// a fifth of the run. Each workload differs by its part of vary, and all are slower.
 func simulated(r *rand.Rand, rounds, oneOf int, vary []float64, slower float64) (runs [][]float64) {
 	runs = make([][]float64, len(vary))
 	drift, off := 0.01*r.NormFloat64(), make([]float64, len(vary))

@@ -1,4 +1,4 @@
-// Package snake writes Go values as JSON with keys in snake case.
+// Package snake encodes Go values as JSON with keys in snake case.
 package snake
 
 import (
@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// Case returns the name of a field as a key: "MinDF" becomes min_df.
+// Case converts a field name to a key: "MinDF" becomes min_df.
 func Case(name string) string {
 	var out strings.Builder
 	letters := []rune(name)
@@ -27,7 +27,7 @@ func Case(name string) string {
 	return out.String()
 }
 
-// Write writes a value as JSON with an indent of two spaces.
+// Write writes v as JSON, indented by two spaces.
 func Write(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -36,10 +36,10 @@ func Write(w io.Writer, v any) error {
 }
 
 // Plain converts a value to maps, slices, strings and numbers for package encoding/json. Exported
-// fields of structs have the key of their json tag, or their name in snake case. Fields of embedded
-// structs belong to the outer struct. Times are in seconds, and numbers that aren't finite are
-// null. Types with a method String become strings, unless they are strings, have a method
-// MarshalJSON, or are structs with a key in a json tag.
+// fields have the key of their json tag, or their name in snake case. Fields of embedded structs
+// become fields of the outer struct. Durations become seconds, and non-finite numbers null. Types
+// with a String method become strings, unless they are strings, have a MarshalJSON method, or are
+// structs with a key in a json tag.
 func Plain(v any) any { return plain(reflect.ValueOf(v)) }
 
 func plain(v reflect.Value) any {
@@ -111,7 +111,7 @@ func fields(v reflect.Value) map[string]any {
 	return out
 }
 
-// tagged reports whether v is a struct with a key in a json tag, or points to one.
+// tagged reports whether v is a struct, or points to a struct, with a key in a json tag.
 func tagged(v reflect.Value) bool {
 	t := v.Type()
 	if t.Kind() == reflect.Pointer {
@@ -125,7 +125,7 @@ func tagged(v reflect.Value) bool {
 	return false
 }
 
-// embedded returns the fields of an embedded struct without a tag, or none for a nil pointer.
+// embedded returns the fields of an embedded struct without a tag. A nil pointer has none.
 func embedded(field reflect.StructField, v reflect.Value) (map[string]any, bool) {
 	if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !field.Anonymous || name != "" {
 		return nil, false

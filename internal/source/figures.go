@@ -8,24 +8,24 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Figures are the scores of predictions. Classification sets the fields up to F1, label sets also
-// the Hamming loss, and regression the last three.
+// Figures are the scores of predictions. Fields that don't apply are nil: classification sets the
+// fields up to ECE (Hamming only for label sets), regression sets the others.
 type Figures struct {
-	Accuracy *float64 `json:"accuracy,omitempty"` // for label sets the share of documents with all labels correct
+	Accuracy *float64 `json:"accuracy,omitempty"` // for label sets: share of documents with all labels correct
 	MicroF1  *float64 `json:"micro_f1,omitempty"`
 	MacroF1  *float64 `json:"macro_f1,omitempty"`
 	Hamming  *float64 `json:"hamming_loss,omitempty"`
-	LogLoss  *float64 `json:"log_loss,omitempty"` // if there are probabilities
+	LogLoss  *float64 `json:"log_loss,omitempty"` // nil if there are no probabilities
 	ECE      *float64 `json:"expected_calibration_error,omitempty"`
 	MSE      *float64 `json:"mean_squared_error,omitempty"`
 	R2       *float64 `json:"squared_correlation,omitempty"`
 
-	// Determination is 1 - MSE / variance of the targets: 1 for exact estimates, 0 for the mean of the
-	// targets as estimate.
+	// Determination is 1 - MSE / variance of the targets: 1 if all estimates are exact, 0 if each
+	// estimate is the targets' mean.
 	Determination *float64 `json:"determination,omitempty"`
 }
 
-// NewFigures returns those of a score of regression, of labels each for itself, or of classes.
+// NewFigures returns the figures of a regression, of independent labels, or of a classification.
 func NewFigures(s *score.Score, regression, labels bool) (f Figures) {
 	of := func(v float64) *float64 { return new(v) }
 	if regression {
@@ -42,7 +42,7 @@ func NewFigures(s *score.Score, regression, labels bool) (f Figures) {
 	return f
 }
 
-// DescribeAll adds the figures of all documents except the accuracy.
+// DescribeAll adds the figures over all documents, except the accuracy, to a report.
 func (f *Figures) DescribeAll(d *report.Document) {
 	text := f.All()
 	if f.Hamming != nil {
@@ -53,7 +53,7 @@ func (f *Figures) DescribeAll(d *report.Document) {
 	}
 }
 
-// All lists the macro F1 and losses.
+// All formats the macro F1 and the losses.
 func (f *Figures) All() string {
 	var parts []string
 	add := func(name, format string, v *float64) {

@@ -11,13 +11,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernels are the flags that select kernels.
+// Kernels holds the flags that select kernels.
 type Kernels struct {
 	Specs     cli.List
 	Embedding string
 }
 
-// Declare declares the flags. fallback is the default in the help.
+// Declare declares the flags. fallback is the default shown in the help.
 func (k *Kernels) Declare(f *cli.Flags, fallback string) {
 	f.Var(
 		&k.Specs,
@@ -27,7 +27,7 @@ func (k *Kernels) Declare(f *cli.Flags, fallback string) {
 	k.DeclareEmbedding(f, "embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's own)")
 }
 
-// DeclareEmbedding declares only -embed.
+// DeclareEmbedding only declares -embed.
 func (k *Kernels) DeclareEmbedding(f *cli.Flags, usage string) {
 	f.StringVar(&k.Embedding, "embed", "", usage)
 	f.Check(func() error {
@@ -41,7 +41,7 @@ func (k *Kernels) DeclareEmbedding(f *cli.Flags, usage string) {
 	})
 }
 
-// Parse returns the kernels of the flags or, without flags, the kernels of fallback.
+// Parse returns the kernels selected by the flags, or the kernels of fallback if there are none.
 func (k *Kernels) Parse(fallback ...string) ([]kernel.Kernel, error) {
 	specs := []string(k.Specs)
 	if len(specs) == 0 {
@@ -65,7 +65,7 @@ func (k *Kernels) Parse(fallback ...string) ([]kernel.Kernel, error) {
 	return out, nil
 }
 
-// Variants are specifications that use other code paths of maps than the examples of the catalogue.
+// Variants returns specifications that test other code paths than the catalogue's examples.
 func Variants() []string {
 	return []string{"arccos:n=2.5", "arccos:n=0,bias=100", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=0.5",
 		"arccos:n=0,bias=0.3,embed=tf-l1-sqrt", "arccos:n=0,layers=3", "compose(rbf,arccos:n=1)",
@@ -73,7 +73,7 @@ func Variants() []string {
 		"compose(0.5*linear + rbf,arccos:n=1)", "power(rbf):p=0.5", "centred(ned)"}
 }
 
-// Examples returns the specifications of all examples in the catalogue, and [Variants].
+// Examples returns the specifications of all examples in the catalogue, followed by [Variants].
 func Examples() []string {
 	var specs []string
 	for _, info := range kernel.Catalogue() {
@@ -91,7 +91,7 @@ func WarnDoubtful(e *cli.Env, k kernel.Kernel) {
 	}
 }
 
-// WarnZeros warns of documents whose k(x, x) underflows to 0, because their rows of the matrix are
+// WarnZeros warns about documents whose k(x, x) underflows to 0, because their kernel values are
 // nearly 0.
 func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 	if kernel.IsPrecomputed(k) {
@@ -110,8 +110,8 @@ func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 	return nil
 }
 
-// zeroDiagonal counts the documents with terms whose k(x, x) underflows to 0, and returns the range
-// of their norms. For a positive definite kernel |k(x, y)| <= √(k(x, x) k(y, y)), so all their
+// zeroDiagonal counts the nonempty documents whose k(x, x) underflows to 0, and returns the range
+// of their norms. If the kernel is positive definite, |k(x, y)| <= √(k(x, x) k(y, y)), so all their
 // kernel values are nearly 0.
 func zeroDiagonal(eng *engine.Engine, k kernel.Kernel) (zeros int, min, max float64, err error) {
 	x := eng.Info().Documents

@@ -1,5 +1,5 @@
-// Package source declares the flags of a command's documents and kernels, and reads them: flag
-// groups [Documents] and [Kernels].
+// Package source reads documents and kernels for commands. It declares the flags in two groups,
+// [Documents] and [Kernels].
 package source
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Documents are the flags that select the documents and how they are read.
+// Documents holds the flags that select the documents and how they are read.
 type Documents struct {
 	In, Format   string
 	MinDF, MaxDF int
@@ -32,25 +32,25 @@ type Documents struct {
 
 	text textFlags
 
-	TokenizerLater  func() (corpus.Tokenizer, error) // tokenizer in place of the flags; nil for none
+	TokenizerLater  func() (corpus.Tokenizer, error) // returns the tokenizer to use instead of the flags; nil for none
 	KeepTexts       int64                            // see corpus.Options
 	KeepRows        int64                            // see corpus.Options
-	Form            corpus.Form                      // form of a model's training documents, see corpus.Options
+	Form            corpus.Form                      // format of a model's training documents, see corpus.Options
 	Need            func(corpus.Size) int64          // see corpus.Options
-	Held            int64                            // other memory of the process while documents are read, in bytes
-	Vocabulary      []string                         // terms of the training documents, if not nil
-	VocabularyLater func() ([]string, error)         // returns the vocabulary after text is counted, if not nil
-	Adjust          func(*corpus.Options) error      // final changes of the options, if not nil
+	Held            int64                            // other memory in use while documents are read, in bytes
+	Vocabulary      []string                         // terms of the training documents; nil if unknown
+	VocabularyLater func() ([]string, error)         // returns the vocabulary after text is counted; nil for none
+	Adjust          func(*corpus.Options) error      // changes the options at the end; nil for none
 
 	limits *backend.Limits
 }
 
 const topic = "sources"
 
-// Argument is the positional argument for the source.
+// Argument declares the source as a positional argument.
 var Argument = cli.Argument{Flag: "in", What: "source"}
 
-// Topic is the help topic of sources.
+// Topic is the help topic about sources.
 var Topic = cli.Topic{Name: topic, Summary: "what -in reads, and how", Text: forms,
 	Declare: func(f *cli.Flags) { (&Documents{}).Declare(f, "", &backend.Limits{}) }}
 
@@ -70,8 +70,8 @@ Several labels of a document are separated by commas, in a column of CSV as well
 -label-separator says: none where commas are part of names. JSON lines have them in an array, where
 a label may hold commas.`
 
-// Declare declares the flags of the documents, with the default source fallback. limits bounds the
-// memory of reading.
+// Declare declares the flags, with fallback as default source. limits bounds the memory for
+// reading.
 func (d *Documents) Declare(f *cli.Flags, fallback string, limits *backend.Limits) {
 	d.DeclareInput(f, fallback, limits)
 	f.IntVar(
@@ -94,7 +94,7 @@ func (d *Documents) Declare(f *cli.Flags, fallback string, limits *backend.Limit
 	})
 }
 
-// DeclareInput is Declare for commands that use all terms.
+// DeclareInput is like Declare, for commands that use all terms.
 func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.Limits) {
 	d.limits = limits
 	f.Group("Documents", topic)
@@ -117,8 +117,7 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	})
 }
 
-// Like returns the flags for other documents, in source, with the terms of train and their own
-// labels.
+// Like returns the flags for reading another source with the terms of train and its own labels.
 func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 	o := *d
 	o.In, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
@@ -127,26 +126,26 @@ func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 		rest := d.Need(train.Size()) - train.Documents.Bytes()
 		o.Need = func(s corpus.Size) int64 { return s.Bytes() + rest }
 	}
-	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // called for text only
-	if train.Tokenizer.HasColumns() {                                             // the tokenizer has fitted scales
+	o.VocabularyLater = func() ([]string, error) { return train.Vocabulary, nil } // only called for text
+	if train.Tokenizer.HasColumns() {                                             // columns have fitted scales
 		o.TokenizerLater = func() (corpus.Tokenizer, error) { return train.Tokenizer, nil }
 	}
 	return &o
 }
 
-// Files returns a function that lists the files of a source, for [cli.Flags.ReadsFiles].
+// Files returns a function that lists the files of *source, for [cli.Flags.ReadsFiles].
 func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 	return func(ctx context.Context) []string {
 		if *source == "-" {
 			return []string{"/dev/stdin"}
 		}
-		// An error recurs when the source is read, and is reported then.
+		// An error occurs again when the source is read.
 		files, _ := corpus.Files(ctx, *source, d.sparseFormat())
 		return files
 	}
 }
 
-// Missing returns the error for a missing source; what names its purpose.
+// Missing returns the error for a missing source. what names the purpose, such as "train on".
 func Missing(what string) error {
 	return cli.Usagef(
 		"no documents to %s: name a source, such as -in mail/, a folder with a sub-folder for each class, "+
@@ -155,7 +154,7 @@ func Missing(what string) error {
 	)
 }
 
-// sparseFormat returns the format under its name in package corpus.
+// sparseFormat converts -format to package corpus's type.
 func (d *Documents) sparseFormat() corpus.Format {
 	switch d.Format {
 	case "auto":
@@ -192,21 +191,21 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*cor
 	return c, nil
 }
 
-// ReadAs reads the corpus with other n-grams, in the format of -ngrams, without warnings.
+// ReadAs reads the corpus with other n-grams, in the syntax of -ngrams, and without warnings.
 func (d *Documents) ReadAs(ctx context.Context, p *cli.Progress, ngrams string) (*corpus.Corpus, error) {
 	own := *d
 	own.text.ngrams = ngrams
 	return own.read(ctx, p)
 }
 
-// SetNGrams sets -ngrams.
+// SetNGrams changes -ngrams.
 func (d *Documents) SetNGrams(ngrams string) error {
 	d.text.ngrams = ngrams
 	_, err := d.text.withoutStopWords()
 	return err
 }
 
-// read reads the corpus.
+// read reads the corpus without warnings.
 func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, error) {
 	d.limits.Limit()
 	p.Stage("reading " + report.Shorten(d.In, 40))
@@ -262,7 +261,7 @@ func flagOf(field string) string {
 
 var wordStart = regexp.MustCompile("([a-z])([A-Z])")
 
-// nameFlags replaces option fields in a message of package corpus by flags.
+// nameFlags replaces option fields by flags in an error of package corpus.
 func nameFlags(err error) error {
 	if syntax, ok := err.(*corpus.SyntaxError); ok {
 		return errors.New(syntax.Describe(flagOf))
@@ -270,10 +269,10 @@ func nameFlags(err error) error {
 	return err
 }
 
-// leastReading is the number of bytes read before the memory of the whole source is estimated.
+// leastReading is the number of bytes to read before the memory for the whole source is estimated.
 const leastReading = 1 << 20
 
-// Bytes returns the memory limit of reading, 0 for none: the budget without the program itself.
+// Bytes returns the memory limit for reading: the budget without the program; 0 for none.
 func (d *Documents) Bytes() int64 {
 	limit := d.limits.Budget()
 	if limit == 0 {
@@ -282,8 +281,8 @@ func (d *Documents) Bytes() int64 {
 	return max(limit-backend.RuntimeBytes-d.Held, leastReading)
 }
 
-// Whole sets the need in a memory error of a step to the estimated need of the whole work on a
-// corpus, if that is larger.
+// Whole increases the need in a memory error of a step to the estimated need of the whole
+// computation, if that is larger.
 func (d *Documents) Whole(err error, c *corpus.Corpus) error {
 	if memory := (*corpus.MemoryError)(nil); d.Need != nil && errors.As(err, &memory) && memory.By == "" {
 		held := d.limits.Budget() - memory.Limit
@@ -292,7 +291,7 @@ func (d *Documents) Whole(err error, c *corpus.Corpus) error {
 	return err
 }
 
-// Line is the description of the corpus in all reports.
+// Line describes the corpus in reports.
 type Line struct {
 	Source    string `json:"source"`
 	Documents int    `json:"documents"`
@@ -313,7 +312,7 @@ func NewLine(c *corpus.Corpus) Line {
 	}
 }
 
-// leastShare is the smallest share of a script that a text report names.
+// leastShare is the minimum share of a script that text reports name.
 const leastShare = 0.01
 
 func (l Line) String() string {
@@ -333,7 +332,7 @@ func (l Line) String() string {
 	return s
 }
 
-// FileOf returns the name of document i from its file or JSON, or "" if it has none.
+// FileOf returns the file name or JSON name of document i, or "" if it has none.
 func FileOf(c *corpus.Corpus, i int) string {
 	if c.Names == nil {
 		return ""
@@ -341,7 +340,7 @@ func FileOf(c *corpus.Corpus, i int) string {
 	return c.Names[i]
 }
 
-// ShortName returns the name of document i in tables: that of its file or in JSON, else its number from 1.
+// ShortName returns document i's file name or JSON name for tables, or its number from 1.
 func ShortName(c *corpus.Corpus, i int) string { return cmp.Or(FileOf(c, i), strconv.Itoa(i+1)) }
 
 // LabelsOf returns the names of the classes of document i.
@@ -353,7 +352,7 @@ func LabelsOf(c *corpus.Corpus, i int) []string {
 	return labels
 }
 
-// Embed fits an embedding on the corpus and embeds it.
+// Embed fits an embedding on the corpus and embeds the corpus.
 func Embed(ctx context.Context, c *corpus.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {
 	x, err := corpus.Fit(emb, c).TransformRows(ctx, c.Documents, nil, workers)
 	if err != nil {
@@ -362,7 +361,7 @@ func Embed(ctx context.Context, c *corpus.Corpus, emb sparse.Embedding, workers 
 	return x, nil
 }
 
-// EmbedTogether embeds documents in one [corpus.Space]: x from columns, and y from rows unless that
+// EmbedTogether embeds documents in one [corpus.Space]: x from columns, and y from rows unless rows
 // is nil.
 func EmbedTogether(
 	ctx context.Context, columns, rows *corpus.Corpus, emb sparse.Embedding, apart bool, workers int,
@@ -381,7 +380,7 @@ func EmbedTogether(
 	return s, x, y, nil
 }
 
-// WarnEmptied warns of documents that lost all terms by the embedding.
+// WarnEmptied warns about documents that have no terms after embedding.
 func WarnEmptied(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
 	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
 		e.Warn("%s leaves %s without terms: orthogonal to all others, identical to each other", x.Embedder,
@@ -389,14 +388,13 @@ func WarnEmptied(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
 	}
 }
 
-// EngineBytes estimates the memory of an engine, including the scratch space of its workers, in
-// bytes.
+// EngineBytes estimates the memory of an engine with the scratch memory of its workers, in bytes.
 func EngineBytes(s corpus.Size, workers int) int64 {
 	return engine.HeldBytes(s.Documents, s.Terms+1, s.Values, s.Longest, workers)
 }
 
-// WorkBytes returns the peak memory of embedded documents, besides the documents themselves, and of
-// an engine. The first applies while documents are embedded, the second while the engine is made.
+// WorkBytes returns the peak memory in bytes, in addition to the documents, while they are embedded
+// and while the engine is made.
 func WorkBytes(s corpus.Size) (embedded, inEngine int64) {
 	return sparse.EmbeddedBytes(s.Documents, s.Values), engine.NewBytes(s.Documents, s.Terms+1, s.Values)
 }

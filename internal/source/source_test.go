@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Embedding ends with the context, not after all documents.
+// Embed fails when ctx is done.
 func TestEmbedEndsWithTheContext(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", corpus.Options{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -9,14 +9,14 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// Near is a pair of near documents: document I, its neighbour Of, and their kernel value or c.
+// Near is a document I and a neighbour Of, with their kernel value or c.
 type Near struct {
 	I, Of int
 	Value float64
 }
 
-// NearColumns returns the columns of a table of near documents: their names, the value, and with
-// texts the beginnings of their texts.
+// NearColumns returns the columns of a table of neighbours: both names, the value and, if texts is
+// set, the starts of both texts.
 func NearColumns(rows, columns *corpus.Corpus, value string, texts bool) []table.Column[Near] {
 	all := []table.Column[Near]{
 		table.Text("document", func(r *Near) string { return ShortName(rows, r.I) }),
@@ -30,7 +30,7 @@ func NearColumns(rows, columns *corpus.Corpus, value string, texts bool) []table
 	return all
 }
 
-// Pairs returns the neighbours of documents from first on, the nearest of each first.
+// Pairs returns the neighbours of documents from first on, each sorted by distance.
 func Pairs(near *engine.Neighbours, first int) iter.Seq[Near] {
 	return func(yield func(Near) bool) {
 		for i := range near.Len() {
@@ -43,14 +43,14 @@ func Pairs(near *engine.Neighbours, first int) iter.Seq[Near] {
 	}
 }
 
-// Member is a document of a group of duplicates.
+// Member is a document in a group of duplicates.
 type Member struct {
 	Group, I int
 	Keep     bool
 }
 
-// MemberColumns returns the columns of a table of groups: number of the group, document, keep or
-// drop, and with texts the beginning of its text.
+// MemberColumns returns the columns of a table of groups: group number, document, keep or drop and,
+// if texts is set, the start of the text.
 func MemberColumns(c *corpus.Corpus, texts bool) []table.Column[Member] {
 	all := []table.Column[Member]{
 		table.Whole("group", func(r *Member) int { return r.Group }),
@@ -63,7 +63,7 @@ func MemberColumns(c *corpus.Corpus, texts bool) []table.Column[Member] {
 	return all
 }
 
-// Members returns the documents of groups. The first of each group is kept.
+// Members returns the documents of groups. The first document of each group is kept.
 func Members(groups [][]int32) iter.Seq[Member] {
 	return func(yield func(Member) bool) {
 		for g, group := range groups {
@@ -76,5 +76,5 @@ func Members(groups [][]int32) iter.Seq[Member] {
 	}
 }
 
-// Beginning returns the beginning of a document's text on one line.
+// Beginning returns the start of a document's text on one line.
 func Beginning(c *corpus.Corpus, i int) string { return report.Excerpt(c.Text(i), 200) }

@@ -13,10 +13,10 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// textFlags are the flags for reading and tokenising text.
+// textFlags holds the flags for reading and tokenising text.
 type textFlags struct {
-	near   bool        // words have digits by default
-	form   corpus.Form // except Format and ZeroBased
+	near   bool        // keep digits by default
+	form   corpus.Form // without Format and ZeroBased
 	labels string
 	strict bool
 
@@ -75,7 +75,7 @@ func (t *textFlags) declare(f *cli.Flags) {
 	})
 }
 
-// TermFlags are the flags that determine the terms of documents.
+// TermFlags are the names of flags that affect the terms of documents.
 var TermFlags = []string{"analyzer", "ngrams", "views", "digits", "case", "token-pattern", "stop-words", "normalize",
 	"strip-accents", "min-df", "max-df"}
 
@@ -116,14 +116,14 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	})
 }
 
-// DefaultDigits makes -digits true by default, for texts whose near copies are searched.
+// DefaultDigits makes -digits true by default, for commands that search near duplicates.
 func (d *Documents) DefaultDigits(f *cli.Flags) {
 	d.text.near, d.text.digits = true, true
 	digits := f.Lookup("digits")
 	digits.DefValue, digits.Usage = "true", "keep digits in words; -digits=false drops them"
 }
 
-// withoutStopWords returns the tokenizer, without stop words from a file.
+// withoutStopWords returns the tokenizer without the stop words of a file.
 func (t *textFlags) withoutStopWords() (corpus.Tokenizer, error) {
 	if t.views != "" {
 		out, err := token.ParseViews(t.views)
@@ -149,10 +149,10 @@ func (t *textFlags) withoutStopWords() (corpus.Tokenizer, error) {
 	return out, out.Validate()
 }
 
-// maxStopWords bounds the file of stop words, in bytes.
+// maxStopWords is the maximum size of a file of stop words in bytes.
 const maxStopWords = 16 << 20
 
-// tokenizer returns the tokenizer, with the stop words.
+// tokenizer returns the tokenizer with stop words.
 func (t *textFlags) tokenizer() (corpus.Tokenizer, error) {
 	out, err := t.withoutStopWords()
 	if err != nil || t.stopWords == "" {

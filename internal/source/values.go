@@ -11,11 +11,11 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// MaxValues is the maximum number of values of a list. A longer list is probably a wrong step.
+// MaxValues is the maximum length of a list. A longer list is probably a mistake in a step.
 const MaxValues = 1000
 
-// ParseValues reads NAME=LIST, whose list has values and ranges, separated by commas. C, nu and
-// epsilon may be written in any case, and C as c.
+// ParseValues parses NAME=LIST, where LIST contains values and ranges, separated by commas. The
+// names C, nu and epsilon aren't case-sensitive.
 func ParseValues(s string) (kernel.List, error) {
 	name, values, ok := strings.Cut(s, "=")
 	name = strings.TrimSpace(name)
@@ -46,8 +46,7 @@ func ParseValues(s string) (kernel.List, error) {
 	return list, nil
 }
 
-// parseRange reads a value, FROM..TO*FACTOR or FROM..TO+STEP. The end belongs to the range if a
-// step meets it.
+// parseRange parses a value, FROM..TO*FACTOR or FROM..TO+STEP. TO is included if a step reaches it.
 func parseRange(s string) ([]float64, error) {
 	from, rest, isRange := strings.Cut(s, "..")
 	first, err := ParseNumber(from)
@@ -92,7 +91,7 @@ func parseRange(s string) ([]float64, error) {
 	}), nil
 }
 
-// stepSign finds the plus in front of a step: the last one that isn't the sign of an exponent.
+// stepSign returns the index of the last plus that isn't an exponent's sign.
 func stepSign(s string) int {
 	for at := len(s) - 1; at > 0; at-- {
 		if s[at] == '+' && s[at-1] != 'e' && s[at-1] != 'E' {
@@ -102,8 +101,8 @@ func stepSign(s string) int {
 	return -1
 }
 
-// steps lists value(0), value(1), …, rounded to twelve digits: 0.1, 0.2, 0.3 and not
-// 0.30000000000000004.
+// steps returns value(0), …, value(n-1), rounded to twelve digits, so that 0.30000000000000004
+// becomes 0.3.
 func steps(n int, value func(i float64) float64) []float64 {
 	var out []float64
 	for i := range n {
@@ -112,7 +111,7 @@ func steps(n int, value func(i float64) float64) []float64 {
 	return out
 }
 
-// ParseNumber reads a finite number, or pi.
+// ParseNumber parses a finite number, or pi.
 func ParseNumber(s string) (float64, error) {
 	s = strings.TrimSpace(s)
 	if s == "pi" {
@@ -125,8 +124,8 @@ func ParseNumber(s string) (float64, error) {
 	return v, nil
 }
 
-// Alternatives expands a kernel's specification with lists of values, such as diffusion:t=0.1|0.5|1, to one for each
-// value; several lists to all combinations. Errors: an empty value, more than MaxValues.
+// Alternatives expands lists of values in a kernel specification, such as diffusion:t=0.1|0.5|1, to
+// all combinations. It fails if a value is empty or if there are more than MaxValues.
 func Alternatives(spec string) ([]string, error) {
 	at := strings.IndexByte(spec, '|')
 	if at < 0 {

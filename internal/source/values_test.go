@@ -43,8 +43,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// No list makes the reader panic or go on for ever, and what it reads is as many finite numbers as
-// allowed, all different.
+// ParseValues doesn't panic or loop forever. It returns finite, distinct numbers, at most
+// MaxValues.
 func FuzzValues(f *testing.F) {
 	for _, s := range []string{"C=1,10", "t=0.1..1*2", "t=0..1+0.25", "C=1e3..1*0.1", "a=1..2*1.0000001"} {
 		f.Add(s)

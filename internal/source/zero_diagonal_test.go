@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Of documents of the norms 1, 2, 4, … and an empty one, those that are short beside the bias, or
-// whose powers are, have a diagonal of 0: the matrix says the same. Kernels whose diagonal is 0 by
-// nature have nothing to be found, and a kernel of the cosine alone has it for all or none.
+// Documents have norms 0, 1, 2, 4, …. The diagonal is 0 if the norm, or its power, is too small
+// compared with the bias, as in the matrix. Kernels with zero diagonals by definition are skipped,
+// and a kernel of the cosine has zeros for all documents or none.
 func TestZeroDiagonal(t *testing.T) {
 	const rows = 12
 	m := &sparse.CSR{Offsets: []int64{0, 0}, Cols: 1}

@@ -1,4 +1,4 @@
-// Package table writes tables as CSV, TSV, JSON lines or Parquet, each from the same list of
+// Package table writes tables as CSV, TSV, JSON lines or Parquet, all from the same list of
 // columns.
 package table
 
@@ -22,8 +22,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Column is a column of a table of rows: one of its functions returns the value of a row, or false
-// if there is none.
+// Column is a column of a table with rows of type R. One of its functions returns the value of a
+// row, or false if the row has none.
 type Column[R any] struct {
 	Name  string
 	Text  func(r *R) (string, bool)
@@ -31,28 +31,28 @@ type Column[R any] struct {
 	Whole func(r *R) (int64, bool)
 }
 
-// Text makes a column of texts; an empty text is none.
+// Text returns a column of strings; an empty string means no value.
 func Text[R any](name string, of func(r *R) string) Column[R] {
 	return Column[R]{Name: name, Text: func(r *R) (string, bool) { s := of(r); return s, s != "" }}
 }
 
-// Real makes a column of numbers.
+// Real returns a column of numbers.
 func Real[R any](name string, of func(r *R) float64) Column[R] {
 	return Column[R]{Name: name, Real: func(r *R) (float64, bool) { return of(r), true }}
 }
 
-// Single makes a column of float32 numbers, see [Short].
+// Single returns a column of float32 numbers, see [Short].
 func Single[R any](name string, of func(r *R) float32) Column[R] {
 	return Real(name, func(r *R) float64 { return Short(of(r)) })
 }
 
-// Short returns the number of the fewest digits that reads as v.
+// Short returns the float64 with the shortest decimal form that identifies v.
 func Short(v float32) float64 {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
 	return short
 }
 
-// Whole makes a column of whole numbers.
+// Whole returns a column of integers.
 func Whole[R any](name string, of func(r *R) int) Column[R] {
 	return Column[R]{Name: name, Whole: func(r *R) (int64, bool) { return int64(of(r)), true }}
 }
@@ -60,7 +60,7 @@ func Whole[R any](name string, of func(r *R) int) Column[R] {
 // Formats lists the formats of [Write], which are also file extensions.
 var Formats = []string{"csv", "tsv", "jsonl", "parquet"}
 
-// FormatOf returns the format of a file by its name, "" if its extension is none of [Formats].
+// FormatOf returns the format for a file's extension, or "" if it is none of [Formats].
 func FormatOf(path string) string {
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	if slices.Contains(Formats, ending) {
@@ -69,12 +69,12 @@ func FormatOf(path string) string {
 	return ""
 }
 
-// atOnce is the number of rows that are held for a row group of Parquet.
+// atOnce is the number of rows in a Parquet row group.
 const atOnce = 1 << 13
 
-// Write writes a table as csv (RFC 4180), tsv (the same with TABs), jsonl (one JSON object per
-// line) or parquet. In csv and tsv an apostrophe precedes a text that spreadsheets would take for a
-// formula, such as =1+1. Bytes that aren't UTF-8 are replaced.
+// Write writes a table as csv (RFC 4180), tsv (with TABs instead of commas), jsonl (one JSON object
+// per line) or parquet. In csv and tsv, an apostrophe precedes texts that spreadsheets would
+// interpret as formulas, such as =1+1. Invalid UTF-8 is replaced.
 func Write[R any](ctx context.Context, w io.Writer, format string, rows iter.Seq[R], columns ...Column[R]) error {
 	for k, c := range columns {
 		if text := c.Text; text != nil {
@@ -113,7 +113,7 @@ func Write[R any](ctx context.Context, w io.Writer, format string, rows iter.Seq
 	return out.Flush()
 }
 
-// WriteAll is [Write] of a slice. In csv and tsv columns without values are left out.
+// WriteAll is like [Write] for a slice, but omits columns without values in csv and tsv.
 func WriteAll[R any](ctx context.Context, w io.Writer, format string, rows []R, columns ...Column[R]) error {
 	if format == "csv" || format == "tsv" {
 		columns = slices.DeleteFunc(columns, func(c Column[R]) bool {
@@ -124,7 +124,7 @@ func WriteAll[R any](ctx context.Context, w io.Writer, format string, rows []R, 
 	return Write(ctx, w, format, slices.Values(rows), columns...)
 }
 
-// value returns the value of a row, nil if there is none.
+// value returns the value of a row, or nil if there is none.
 func (c *Column[R]) value(r *R) any {
 	var v any
 	var is bool
@@ -142,7 +142,7 @@ func (c *Column[R]) value(r *R) any {
 	return v
 }
 
-// parquetRows collects rows for groups.
+// parquetRows returns functions that add a row and that end the file.
 func parquetRows[R any](ctx context.Context, w io.Writer, columns []Column[R]) (func(r *R) error, func() error) {
 	var group []R
 	var of []parquet.Column
@@ -178,7 +178,7 @@ func parquetRows[R any](ctx context.Context, w io.Writer, columns []Column[R]) (
 	}
 }
 
-// lines writes objects.
+// lines returns a function that writes a row as a JSON object.
 func lines[R any](w io.Writer, columns []Column[R]) func(r *R) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -196,7 +196,7 @@ func lines[R any](w io.Writer, columns []Column[R]) func(r *R) error {
 			if err := e.Encode(v); err != nil {
 				return err
 			}
-			b.Truncate(b.Len() - 1) // the line end
+			b.Truncate(b.Len() - 1) // removes the line end
 			separator = ','
 		}
 		if separator == '{' {
@@ -208,7 +208,7 @@ func lines[R any](w io.Writer, columns []Column[R]) func(r *R) error {
 	}
 }
 
-// records writes a header and a line for each row.
+// records writes a header, and returns functions that write a row and that end the file.
 func records[R any](w io.Writer, comma rune, columns []Column[R]) (each func(r *R) error, end func() error) {
 	out, record := csv.NewWriter(w), make([]string, len(columns))
 	out.Comma = comma

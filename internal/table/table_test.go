@@ -14,8 +14,8 @@ type row struct {
 	at   int
 }
 
-// Every format has the same columns. CSV and TSV of a slice leave out columns without values and
-// disarm formulas; JSON leaves out missing values.
+// All formats have the same columns. CSV and TSV of a slice omit columns without values and escape
+// formulas. JSON omits missing values.
 func TestWrite(t *testing.T) {
 	rows := []row{{"a\t\"<b>\"", 0.1, 0}, {"=1+1", 1e-9, 1}, {"", 3, 2}, {"\xff", float64(float32(0.7)), 3}}
 	columns := func() []Column[row] {

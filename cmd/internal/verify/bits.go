@@ -26,17 +26,17 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Sizes of the matrices that are compared bit for bit.
+// Sizes of the matrices that are compared bit by bit.
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
-	sameBitsFewer     = 1000      // for further embeddings, whose documents cross the same block boundaries
-	sameBitsValues    = 1_000_000 // limit for all documents, because all pairs may need the exact computation, six times
+	sameBitsFewer     = 1000      // for further embeddings; their documents cross the same block boundaries
+	sameBitsValues    = 1_000_000 // for all documents together, because all pairs may need the exact computation, six times
 	crossDocuments    = 300
 )
 
-// spread returns evenly spread documents of m. They are at most limit, have at most sameBitsValues
-// values together (but at least 2 documents are returned), and comparing their matrices takes at
-// most room bytes. If room is 0, there is no limit.
+// spread returns evenly spaced documents of m: at most limit, with at most sameBitsValues values
+// together, but at least 2 documents. Comparing their matrices takes at most room bytes, if room
+// isn't 0.
 func spread(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
@@ -47,8 +47,8 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 			documents[d] = i
 			values += m.Offsets[i+1] - m.Offsets[i]
 		}
-		// Two matrices, the rows of test documents, and the documents in three forms: original,
-		// embedded, and in an engine.
+		// This estimates two matrices, the rows for test documents, and three copies of the
+		// documents: original, embedded, and in an engine.
 		need := 8*int64(k)*int64(k) + 4*int64(k)*crossDocuments + 60*(values+int64(k)) + 100*int64(k)
 		if k <= 2 || values <= sameBitsValues && (room == 0 || need <= room) {
 			return documents
@@ -56,14 +56,13 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 	}
 }
 
-// sameBits checks, on up to limit documents, that the matrix of c has the same bits with any number
-// of workers. It also checks that stripes, single rows, and test documents as rows give the same
-// bits.
+// sameBits checks, on up to limit documents, that the matrix of c is bit-identical for any number
+// of workers. It also checks that stripes, single rows, and test documents give the same bits.
 func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) error {
 	emb := c.Embedding()
 	v.p.Stage("workers, " + emb.String())
 	var room int64
-	if budget := v.Budget(); budget > 0 { // half, because workers need scratch space
+	if budget := v.Budget(); budget > 0 { // half, because workers need scratch memory
 		room = max((budget-backend.RuntimeBytes-v.corpus.Documents.Bytes())/2, 1)
 	}
 	corpus := v.corpus
@@ -74,8 +73,8 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 	if err != nil {
 		return err
 	}
-	// All matrices reuse this memory, because new pages take longer to map than some matrices to
-	// compute.
+	// All matrices reuse this memory, because mapping new pages takes longer than computing some
+	// matrices.
 	first, again := newSymmetric(x.Rows()), newSymmetric(x.Rows())
 	n := report.Documents(x.Rows())
 	for _, isa := range v.All() {
@@ -119,7 +118,7 @@ func (v *verifier) anyWorkers(
 		}
 		return eng, nil
 	}
-	beside := min(v.NumWorkers(), 2) // one worker leaves other CPUs idle, so two run concurrently
+	beside := min(v.NumWorkers(), 2) // two engines at a time, because one worker leaves other CPUs idle
 	if isa == backend.CUDA {
 		beside = 1
 	}
@@ -145,8 +144,8 @@ func (v *verifier) anyWorkers(
 	return eng, differ, nil
 }
 
-// anyWay computes the matrix, or parts of it, by other methods. It returns a description of methods
-// that give other bits.
+// anyWay computes the matrix, or parts of it, by other methods. It returns a description of the
+// methods whose bits differ.
 func anyWay(
 	ctx context.Context, docs *corpus.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
 	first []float32,
@@ -162,7 +161,7 @@ func anyWay(
 			differ = ", stripes differ"
 		}
 	}
-	some := []int{n - 1, 0, n / 2, n / 3} // unordered, as a working set is
+	some := []int{n - 1, 0, n / 2, n / 3} // in no particular order, like a working set
 	dst, err := eng.Rows(ctx, c, engine.Request{Documents: some}, nil)
 	if err != nil {
 		return "", err
@@ -173,7 +172,7 @@ func anyWay(
 		}
 	}
 	test := spread(docs.Documents, crossDocuments, 0)
-	slices.Reverse(test) // in other panels
+	slices.Reverse(test) // so that documents are in other panels
 	y, err := x.Embedder.Transform(docs.Documents.SelectRows(test))
 	if err != nil {
 		return "", err

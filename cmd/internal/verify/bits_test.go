@@ -26,14 +26,14 @@ func TestSpread(t *testing.T) {
 	for _, test := range []struct {
 		rows, length int
 		room         int64
-		least, most  int // documents
+		least, most  int // number of documents
 	}{
 		{100, 10, 0, 100, 100},
 		{10_000, 200, 0, sameBitsDocuments, sameBitsDocuments},
-		// 10 documents hold 1,000,000 values, and each step takes at most an eighth of them
+		// 10 documents have 1,000,000 values; each step removes at most an eighth of the documents.
 		{260, 100_000, 0, 8, 10},
-		{10, 3_000_000, 0, 2, 2},      // never fewer
-		{5000, 10, 8 << 20, 800, 900}, // 8 n² + 1200 n + 760 n is at most 8 MiB for n = 908
+		{10, 3_000_000, 0, 2, 2},      // never fewer than 2
+		{5000, 10, 8 << 20, 800, 900}, // 8n² + 1200n + 760n is at most 8 MiB for n = 908
 		{1, 10, 0, 1, 1},
 	} {
 		got := spread(matrix(test.rows, test.length), sameBitsDocuments, test.room)
@@ -52,8 +52,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// What is computed in other ways is compared with the whole matrix: a value that differs there must
-// be found by each of them.
+// Each of the other methods must detect a changed value of the matrix.
 func TestAnyWayFindsDifferences(t *testing.T) {
 	docs := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=400,terms=500,length=20", corpus.Options{}))(t)
 	c := kernel.MustParse("c")
@@ -70,7 +69,7 @@ func TestAnyWayFindsDifferences(t *testing.T) {
 		if differ, err = anyWay(context.Background(), docs, x, eng, c, first); err != nil || differ != "" {
 			t.Fatalf("%s: %v, %q", isa, err, differ)
 		}
-		at := 399*400 + 7 // in the last row, which all of them compute
+		at := 399*400 + 7 // in the last row, which all methods compute
 		first[at] = math.Nextafter32(first[at], 9)
 		if last := spread(docs.Documents, crossDocuments, 0)[crossDocuments-1]; last != 398 {
 			t.Fatalf("the last test document is %d, expected 398", last)

@@ -9,19 +9,19 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// closestPairList keeps the limit pairs with the smallest c. At most half of them are identical
-// pairs, so that a corpus with many duplicates leaves others, which are harder. Ties are broken by
-// row order, so that the choice is reproducible.
+// closestPairList holds the limit pairs with the smallest c. At most half of them are identical
+// pairs, so that a corpus with many duplicates leaves room for others, which are harder. Ties are
+// broken by row and column, so that the choice is reproducible.
 type closestPairList struct {
 	limit     int
-	bound     float32 // pairs with c at or above it are skipped
+	bound     float32 // pairs with c >= bound are skipped
 	pairs     []closePair
 	identical []closePair
 }
 
-// row adds the values of row i right of the diagonal. The list grows to twice its limit before it
-// is cut, so that a pair takes one comparison on average. NaN counts as close, so that it is
-// compared with the reference.
+// row adds the values of row i right of the diagonal. The list grows to twice its limit before cut,
+// so that a pair takes one comparison on average. NaN counts as small, so that it is compared with
+// the reference.
 func (l *closestPairList) row(i int, c []float32) {
 	for d, v := range c {
 		if v >= l.bound {
@@ -40,7 +40,7 @@ func (l *closestPairList) row(i int, c []float32) {
 	}
 }
 
-// some adds one of every share rows, right of the diagonal.
+// some adds every share-th row, right of the diagonal.
 func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c kernel.Kernel, share int) error {
 	var rows []int
 	for i := 0; i < eng.Len(); i += share {
@@ -58,7 +58,7 @@ func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c kernel
 	return nil
 }
 
-// cut removes all but the closest pairs.
+// cut removes all but the limit closest pairs.
 func (l *closestPairList) cut() {
 	slices.SortFunc(l.pairs, func(a, b closePair) int {
 		return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
@@ -69,7 +69,7 @@ func (l *closestPairList) cut() {
 	}
 }
 
-// sorted returns the identical pairs, then the others, both in ascending order of c.
+// sorted returns the identical pairs, then the others, each in ascending order of c.
 func (l *closestPairList) sorted() []closePair {
 	l.cut()
 	all := append(slices.Clone(l.identical), l.pairs...)

@@ -13,12 +13,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Of further embeddings the closest pairs are those of every eighth document with the ones after
-// it, none missed.
+// For further embeddings, the closest pairs of every eighth row, right of the diagonal, are
+// complete.
 func TestClosestPairsOfSomeRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	m := &sparse.CSR{Cols: 30, Offsets: []int64{0}}
-	for range 2200 { // 275 rows: two chunks, the last one in part
+	for range 2200 { // 275 rows: two chunks, of which the last is partial
 		for k := range m.Cols {
 			if r.IntN(4) == 0 {
 				m.Terms, m.Values = append(m.Terms, uint32(k)), append(m.Values, float32(1+r.IntN(9)))
@@ -47,8 +47,8 @@ func TestClosestPairsOfSomeRows(t *testing.T) {
 func TestClosestPairs(t *testing.T) {
 	nan := float32(math.NaN())
 	l := &closestPairList{limit: 4, bound: float32(math.Inf(1))}
-	// The upper triangle of a matrix, row by row: three pairs of c = 0, of which two may stay, a
-	// NaN, which must stay, and a tie at 0.2.
+	// Rows of the upper triangle: three pairs with c = 0, of which two may stay, a NaN, which must
+	// stay, and a tie at 0.2.
 	for i, row := range [][]float32{
 		{0.5, 0, 0.2, 0.9, 0.8, 0.8, 0.8, 0.8},
 		{0, 0.7, 0.2, 0.1, 0.8, 0.8, 0.8},

@@ -18,35 +18,35 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// chunkRows is the number of rows of the sample that are computed at a time. It is a multiple of
-// the panel size, so that two or four workers finish together.
+// chunkRows is the number of sample rows that are computed at a time. It is a multiple of the panel
+// size, so that two or four workers end at the same time.
 const chunkRows = 256
 
-// orthogonal is the largest |1-c| of two documents without a common term in the reference. For such
-// a pair, 1-c is only the reference's rounding error, and a relative error would be meaningless.
+// orthogonal is the maximum |1-c| of documents without common terms in the reference. For such
+// pairs 1-c is only rounding, and its relative error is meaningless.
 const orthogonal = 1e-14
 
-// comparison is the result of comparing one kernel on one back end.
+// comparison is the result of comparing one kernel on one back end with the reference.
 type comparison struct {
 	row        kernelRow
 	best       rowResult
-	asymmetric int64 // number of pairs i < j whose two values differ in their bits
+	asymmetric int64 // number of pairs i < j whose two values differ in any bit
 
 	hash   hash.Hash
-	square []float32 // values among the rows of the sample, to check symmetry
+	square []float32 // values between rows of the sample, to check symmetry
 }
 
 // extreme is the largest error and its position.
 type extreme struct {
 	err       float64
-	row, col  int // indices in sample.rows and among the compared values of the row
+	row, col  int // index in sample.rows, and index among the compared values of the row
 	got, want float64
 }
 
-// nowhere is an extreme below any error.
+// nowhere is smaller than any error.
 var nowhere = extreme{err: -1}
 
-// raise keeps the larger error. NaN counts as the largest and stays.
+// raise sets e to the larger error. NaN counts as the largest.
 func (e *extreme) raise(err float64, row, col int, got, want float64) {
 	if err > e.err || math.IsNaN(err) && !math.IsNaN(e.err) {
 		*e = extreme{err, row, col, got, want}
@@ -61,12 +61,12 @@ const (
 	numErrors
 )
 
-// rowResult is the result of one or several rows of the sample.
+// rowResult is the result of one or more rows of the sample.
 type rowResult struct {
 	worst     [numErrors]extreme
-	failed    extreme // first value out of tolerance
+	failed    extreme // first value that is out of tolerance
 	failures  int64
-	identical int64 // number of pairs of identical documents, and of their nonzero values
+	identical int64 // number of pairs of identical documents; notZero of them have a nonzero value
 	notZero   int64
 }
 
@@ -86,10 +86,9 @@ func (a *rowResult) merge(b *rowResult) {
 	a.notZero += b.notZero
 }
 
-// compare computes the sample's rows for the kernel k on every back end, and compares them with the
-// reference.
-//
-// Values among the sample's rows are kept for the symmetry check, len(s.rows)² values per back end.
+// compare computes the sample's rows for kernel k on every back end, and compares them with the
+// reference. It keeps values between rows of the sample for the symmetry check, len(s.rows)² per
+// back end.
 func (v *verifier) compare(
 	ctx context.Context, x *sparse.Embedded, s *sample, backends []*candidate, k kernel.Kernel, room *room,
 ) ([]*comparison, error) {
@@ -113,14 +112,14 @@ func (v *verifier) compare(
 		}
 		for i, b := range backends {
 			_, err := b.rows.Rows(ctx, k, engine.Request{Documents: docs(rows)}, got)
-			if errors.Is(err, engine.ErrNotFinite) { // out of every tolerance
+			if errors.Is(err, engine.ErrNotFinite) { // NaN is out of every tolerance
 				for i := range got.Data {
 					got.Data[i] = float32(math.NaN())
 				}
 			} else if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", b.isa, k, err)
 			}
-			var digest sync.WaitGroup // the digest needs the rows in order, so it runs concurrently with the comparison
+			var digest sync.WaitGroup // the digest needs the rows in order, so it is computed concurrently
 			digest.Go(func() { found[i].addRows(s, first, got) })
 			err = run.Tasks(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
 				results[r] = s.compareRow(x, k, first+r, got.Row(r), want[r])
@@ -141,14 +140,14 @@ func (v *verifier) compare(
 	return found, nil
 }
 
-// room is memory for comparing a chunk of rows. Kernels reuse it, because mapping new pages would
-// take a tenth of the time.
+// room is memory for comparing a chunk of rows. It is reused, because mapping new pages would take
+// a tenth of the time.
 type room struct {
 	got  []float32
 	want [chunkRows]expected
 }
 
-// of returns memory for a number of rows, and their expected values.
+// of returns memory for some rows and their expected values.
 func (c *room) of(rows, columns int) (*engine.Dense, []expected) {
 	if cap(c.got) < rows*columns {
 		c.got = make([]float32, rows*columns)
@@ -156,10 +155,10 @@ func (c *room) of(rows, columns int) (*engine.Dense, []expected) {
 	return &engine.Dense{Rows: rows, Cols: columns, Data: c.got[:rows*columns]}, c.want[:rows]
 }
 
-// expected holds the reference values of a row, which are the same for all instruction sets.
+// expected holds the reference values of a row, which all instruction sets share.
 type expected []float64
 
-// fill computes the values of a row.
+// fill computes the reference values of a row.
 func (e *expected) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) {
 	*e = (*e)[:0]
 	for at, c := range row.c {
@@ -167,7 +166,7 @@ func (e *expected) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) {
 	}
 }
 
-// compareRow compares a row of the sample with the reference.
+// compareRow compares a computed row with the reference.
 func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []float32, want expected) rowResult {
 	res := newRowResult()
 	r := &s.rows[row]
@@ -197,7 +196,7 @@ func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []
 	return res
 }
 
-// addRows adds the compared values to the digest, and stores values between rows of the sample.
+// addRows adds the compared values to the digest, and stores the values between rows of the sample.
 func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 	var buf []byte
 	var some []float32
@@ -218,7 +217,7 @@ func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 	}
 }
 
-// finish turns the result into a row of the report.
+// finish converts the result to a row of the report.
 func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.ISA, k kernel.Kernel) {
 	where := func(e extreme) spot {
 		i, j := s.rows[e.row].doc, s.rows[e.row].column(e.col)

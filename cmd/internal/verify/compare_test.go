@@ -11,9 +11,9 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// The short cuts of the comparison let nothing pass that is out of tolerance, and nothing fail that
-// isn't: values around the reference's, by parts of the tolerance and of a rounding, are judged as
-// kernel.Tolerance alone judges them, asked in whatever order.
+// The shortcuts of the comparison give the same verdicts as kernel.Tolerance alone, in any order,
+// for values that differ from the reference's by fractions of the tolerance and of a rounding
+// error.
 func TestCompareRowKeepsTheTolerance(t *testing.T) {
 	docs := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", corpus.Options{}))(t)
 	for _, spec := range []string{

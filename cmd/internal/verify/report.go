@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// verification is the report of the command verify.
+// verification is the report of verify.
 type verification struct {
 	Corpus     source.Line     `json:"corpus"`
 	Embeddings []embeddingLine `json:"embeddings"`
@@ -24,7 +24,7 @@ type verification struct {
 	Passed     bool            `json:"passed"`
 }
 
-// embeddingLine describes the pairs that were compared in one embedding.
+// embeddingLine describes the compared pairs of an embedding.
 type embeddingLine struct {
 	Embedding    string  `json:"embedding"`
 	Digest       string  `json:"sha256"`
@@ -55,7 +55,7 @@ type kernelRow struct {
 	shown string // the kernel as the user wrote it
 }
 
-// spot is a pair of documents with its errors.
+// spot is a pair of documents and its values.
 type spot struct {
 	I     int     `json:"i"`
 	J     int     `json:"j"`
@@ -127,8 +127,8 @@ func (r *verification) Describe(d *report.Document) {
 		r.NumFailed, r.Seconds)
 }
 
-// writeChecks prints each check once, with the instruction sets and embeddings that passed it.
-// Failed checks are printed in full.
+// writeChecks prints each check once, with the instruction sets and embeddings that passed. Failed
+// checks are printed in full.
 func (r *verification) writeChecks(d *report.Document) {
 	var order []string
 	passed, all := map[string]int{}, map[string]int{}
@@ -153,8 +153,8 @@ func (r *verification) writeChecks(d *report.Document) {
 	}
 }
 
-// writeWorst names the documents of the pair that is closest to its tolerance, and of the first
-// value out of tolerance of each failed row.
+// writeWorst names the documents of the pair closest to its tolerance, and of each failed row's
+// first value out of tolerance.
 func (r *verification) writeWorst(d *report.Document) {
 	var nearest kernelRow
 	share := -1.0

@@ -17,28 +17,28 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Sizes of samples.
+// Sample sizes.
 const (
-	allPairsUpTo = 2000      // largest number of documents for which all pairs are compared
-	samplePairs  = 4_000_000 // number of pairs of a sample of a larger corpus
-	closestPairs = 1000      // number of closest pairs, which are in every sample
-	closestFewer = 250       // for further embeddings, in which all kernels are compared
+	allPairsUpTo = 2000      // maximum number of documents for comparing all pairs
+	samplePairs  = 4_000_000 // number of sampled pairs of a larger corpus
+	closestPairs = 1000      // number of closest pairs, which all samples include
+	closestFewer = 250       // number of closest pairs for further embeddings, for which all kernels are compared
 )
 
-// sample is the set of compared pairs in one embedding.
+// sample holds the pairs that are compared in one embedding.
 type sample struct {
 	n       int         // number of documents
-	rows    []sampleRow // ascending
+	rows    []sampleRow // in ascending order
 	closest []closePair
-	group   []int32 // documents with the same number are identical; -1 for others
+	group   []int32 // identical documents have the same number; -1 for unique documents
 	twins   int64   // number of pairs of identical documents in the corpus
 }
 
-// sampleRow is a computed row of the matrix with the compared columns.
+// sampleRow is a row of the matrix with its compared columns.
 type sampleRow struct {
 	doc     int
-	columns []int32   // compared columns, ascending; nil for all
-	c       []float64 // c of the reference by compared column
+	columns []int32   // in ascending order; nil for all
+	c       []float64 // reference values of c by compared column
 }
 
 // column returns the document of the k-th compared value.
@@ -58,15 +58,15 @@ func docs(rows []sampleRow) []int {
 	return out
 }
 
-// closePair is a pair i < j with its c.
+// closePair is a pair i < j and its c.
 type closePair struct {
 	i, j int32
 	c    float32
 }
 
-// choose finds the closest pairs in one pass of the kernel c over all pairs, or over some rows if
-// few pairs are needed, and chooses rows. For a small corpus these are all rows. Otherwise they are
-// random whole rows, and rows that are compared only at the closest pairs.
+// choose finds the closest pairs by computing c for all pairs, or for some rows if few pairs are
+// needed, and chooses the rows of the sample: all rows of a small corpus, otherwise random whole
+// rows, and rows with closest pairs that are compared only there.
 func (v *verifier) choose(
 	ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel, backends int,
 ) (*sample, error) {
@@ -100,8 +100,8 @@ func (v *verifier) choose(
 	return s, v.Fits("comparing with the float64 reference", v.held+s.bytes(x, backends, v.NumWorkers()))
 }
 
-// chooseRows returns whole rows: all rows of a small corpus, and otherwise enough random rows for
-// the given number of pairs. It adds rows with closest pairs that aren't in any of these.
+// chooseRows returns all rows of a small corpus, otherwise enough random rows for the given number
+// of pairs, and rows for the closest pairs that these rows don't contain.
 func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow {
 	count := n
 	if n > allPairsUpTo {
@@ -131,8 +131,8 @@ func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow 
 	return rows
 }
 
-// part returns a sample with one of every share whole rows, and the closest pairs of the others. A
-// sample of all pairs is returned unchanged.
+// part returns a sample with every share-th whole row, and with the closest pairs of the others. A
+// sample of all pairs stays unchanged.
 func (s *sample) part(share int) *sample {
 	if s.n <= allPairsUpTo || share == 1 {
 		return s
@@ -162,8 +162,8 @@ func (s *sample) part(share int) *sample {
 	return &out
 }
 
-// cover returns documents such that every pair contains at least one of them. It repeatedly takes
-// the document with the most uncovered pairs.
+// cover returns documents such that every pair contains one of them. It repeatedly chooses the
+// document with the most uncovered pairs.
 func cover(pairs []closePair) []int {
 	var rows []int
 	left := slices.Clone(pairs)
@@ -184,7 +184,7 @@ func cover(pairs []closePair) []int {
 	return rows
 }
 
-// findTwins finds identical documents by their rows in float64, which define the engine's input.
+// findTwins finds documents with equal rows in float64, the precision of the engine's input.
 func (s *sample) findTwins(x *sparse.Embedded) {
 	s.group = make([]int32, s.n)
 	first := map[[sha256.Size]byte]int32{}
@@ -216,8 +216,8 @@ func (s *sample) findTwins(x *sparse.Embedded) {
 	}
 }
 
-// reference computes c of the reference for all pairs of the sample. All kernels and instruction
-// sets share it.
+// reference computes the reference's c for all pairs of the sample. All kernels and instruction
+// sets share these values.
 func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample) error {
 	for k := range s.rows {
 		r := &s.rows[k]
@@ -252,9 +252,9 @@ func (s *sample) pairs() int64 {
 	return n
 }
 
-// bytes returns the memory of the comparison without documents and engines: the reference's c, and
-// the larger of the reference's own memory and of the expected and computed values with the
-// symmetry squares.
+// bytes returns the memory of the comparison, without documents and engines: the reference's c, and
+// the larger of the reference's scratch memory and of expected values, computed values and the
+// values for the symmetry check.
 func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {
@@ -269,10 +269,10 @@ func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 	return n + max(reference, 20*min(chunkRows, rows)*int64(s.n)+4*rows*rows*int64(isas))
 }
 
-// mirrored returns the number of pairs for which the sample contains both (i, j) and (j, i).
+// mirrored returns the number of pairs of which the sample contains both (i, j) and (j, i).
 func (s *sample) mirrored() int64 { return int64(len(s.rows)) * int64(len(s.rows)-1) / 2 }
 
-// describe returns the report's description of the sample.
+// describe returns the description of the sample for the report.
 func (s *sample) describe(x *sparse.Embedded) embeddingLine {
 	d := x.Digest()
 	e := embeddingLine{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), Pairs: s.pairs(),

@@ -1,8 +1,8 @@
 // Package verify implements the command verify, which compares every back end and kernel with the
 // float64 reference.
 //
-// It compares a sample of pairs for each kernel and back end (comparison). Files bits and sets
-// contain other checks.
+// For each kernel and back end it compares a sample of pairs, see comparison. Other checks are in
+// bits.go.
 package verify
 
 import (
@@ -63,7 +63,7 @@ grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
 	},
 }
 
-// verifier is one call of the command.
+// verifier is the state of a call of verify.
 type verifier struct {
 	source.Documents
 	source.Kernels
@@ -76,18 +76,18 @@ type verifier struct {
 	p      *cli.Progress
 	corpus *corpus.Corpus
 	report *verification
-	pairs  int             // number of pairs in whole rows of a sample
-	near   int             // number of closest pairs in addition
-	share  int             // kernels other than c are compared on one of every share whole rows
-	few    map[string]bool // kernels that are compared on one eighth of these rows
-	held   int64           // memory of the program, the corpus, and the documents and engines of one embedding
+	pairs  int             // number of pairs in whole rows of the sample
+	near   int             // number of additional closest pairs
+	share  int             // kernels other than c are compared on every share-th whole row
+	few    map[string]bool // kernels that are compared on an eighth of these rows
+	held   int64           // memory in use: program, corpus, and documents and engines of one embedding
 }
 
 // defaultShare is the default of share if no kernel is named.
 const defaultShare = 8
 
-// fewerPairs returns the kernels that are compared on one eighth of the other kernels' rows: the
-// variants, and the example whose reference is an integral for each pair.
+// fewerPairs returns the kernels that are compared on an eighth of the rows of the others: the
+// variants, and the example whose reference computes an integral for each pair.
 func fewerPairs() map[string]bool {
 	few := map[string]bool{}
 	for _, spec := range append(source.Variants(), "arccos:n=0,bias=0.3") {
@@ -126,7 +126,7 @@ func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 		if err := v.embedding(ctx, group); err != nil {
 			return err
 		}
-		// After the memory of the comparison is released.
+		// This runs after the comparison has released its memory.
 		if err := v.sameBits(ctx, group[0], limit); err != nil {
 			return err
 		}
@@ -143,8 +143,8 @@ func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 	return nil
 }
 
-// groupByEmbedding groups kernels by embedding in order of first occurrence, without repetitions.
-// Each group starts with c.
+// groupByEmbedding groups kernels by embedding, in order of first occurrence and without
+// duplicates. Each group starts with c.
 func groupByEmbedding(kernels []kernel.Kernel) [][]kernel.Kernel {
 	var groups [][]kernel.Kernel
 	seen := map[string]bool{}
@@ -169,13 +169,13 @@ func groupByEmbedding(kernels []kernel.Kernel) [][]kernel.Kernel {
 	return groups
 }
 
-// candidate is an instruction set, or the GPU, in one embedding.
+// candidate is a back end (an instruction set or the GPU) for one embedding.
 type candidate struct {
 	isa        asm.ISA
 	engine     *engine.Engine
 	rows       rowSource
-	recomputed int64 // number of pairs recomputed while c was compared
-	asymmetric int64 // number of pairs i < j whose two values differ in their bits, for any kernel
+	recomputed int64 // number of pairs that were recomputed while comparing c
+	asymmetric int64 // number of pairs i < j whose two values differ in any bit, for any kernel
 }
 
 // rowSource computes rows of Gram matrices.
@@ -183,7 +183,7 @@ type rowSource interface {
 	Rows(ctx context.Context, k kernel.Kernel, q engine.Request, to *engine.Dense) (*engine.Dense, error)
 }
 
-// embedding verifies the kernels of one embedding. The first kernel is c.
+// embedding verifies the kernels of one embedding, of which the first is c.
 func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err error) {
 	emb := kernels[0].Embedding()
 	embedded, inEngine := source.WorkBytes(v.corpus.Size())
@@ -230,7 +230,7 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 				return err
 			}
 		}
-		shown := k.String() // a gamma that depends on the data would make it long
+		shown := k.String() // without the gamma that depends on the data, which would be long
 		k = kernel.Resolve(k, len(x.Embedder.Terms))
 		v.p.Stage(report.Pad(report.Shorten(k.String(), 28), 28))
 		pairs := s
@@ -262,9 +262,9 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 	return nil
 }
 
-// backends makes an engine for each back end, concurrently because making an engine mostly uses one
-// goroutine. If the memory doesn't suffice for all, each of which takes at most bytes, they are
-// made one by one as long as they fit. On an error it also returns the engines made so far.
+// backends makes an engine for each back end. It makes them concurrently, because making an engine
+// mostly uses one goroutine, or one by one if memory doesn't suffice for all, each of which takes
+// at most bytes. On an error it also returns the engines made so far.
 func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*candidate, error) {
 	var list []*candidate
 	for _, isa := range v.All() {
@@ -274,7 +274,7 @@ func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64
 	if budget := v.Budget(); budget > 0 && v.held+int64(len(list))*bytes > budget {
 		beside = 1
 	}
-	var mu sync.Mutex // guards v.held
+	var mu sync.Mutex // protects v.held
 	err := run.Tasks(ctx, beside, len(list), func(_ context.Context, _, i int) error {
 		mu.Lock()
 		err := v.Fits("an engine for each instruction set", v.held+bytes)
@@ -295,7 +295,7 @@ func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64
 	return list, err
 }
 
-// cachedRows computes rows from tiles of c that all kernels share.
+// cachedRows computes rows from tiles of c that the kernels share.
 type cachedRows struct{ *engine.Cached }
 
 // Rows implements rowSource.
@@ -309,11 +309,11 @@ func (s cachedRows) Rows(
 	return to, s.Cached.Rows(ctx, k, q.Documents, [][2]int{{0, to.Cols}}, rows)
 }
 
-// keepRows adds a cache of c of the sample's rows to every engine, if they fit into memory. Each
-// kernel then takes only the time of its map.
+// keepRows adds a cache of c of the sample's rows to every engine, if memory suffices. Then a
+// kernel only takes the time of its map.
 func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate) error {
-	// Tiles take slightly more memory than their values, and each worker of an engine needs scratch
-	// space.
+	// Tiles are slightly larger than their values, and each worker of an engine needs scratch
+	// memory.
 	bytes := 5*int64(len(s.rows))*int64(s.n) + int64(v.NumWorkers())<<20 + 1<<20
 	need := v.held + int64(len(backends))*bytes + s.bytes(x, len(backends), v.NumWorkers())
 	if budget := v.Budget(); budget > 0 && need > budget {
@@ -321,7 +321,7 @@ func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate
 	}
 	for _, b := range backends {
 		if b.isa == backend.CUDA {
-			continue // the GPU's own maps wouldn't be tested with a cache of c
+			continue // a cache of c would bypass the GPU's own maps
 		}
 		c, err := b.engine.Cached(engine.CachedOptions{CacheBytes: bytes})
 		if err != nil {
