@@ -137,7 +137,7 @@ const chunk = 512
 
 // Options say how training and predictions are computed. Results don't depend on them.
 type Options struct {
-	Workers     int                // number of goroutines; 0 for one per processor
+	Workers     int                // number of goroutines; 0 for one per CPU
 	MemoryBytes int64              // bound on memory in addition to the corpus; 0 for none
 	Progress    func(run.Progress) // called with the progress, never concurrently; nil for none
 }
