@@ -17,7 +17,7 @@ import (
 const (
 	level      = 0.95  // probability of all intervals
 	batches    = 8     // maximum number of batches of consecutive rounds
-	leastBatch = 3     // minimum number of rounds: then the lower quartile is the minimum, so two slow ones don't change it
+	leastBatch = 3     // minimum number of rounds; the lower quartile of three ignores two slow rounds
 	drift      = 0.006 // standard deviation of a run's mean due to slow changes of the machine's speed
 	runFreedom = 5     // degrees of freedom of Workload.RunToRun, measured on six runs
 )

@@ -30,7 +30,7 @@ import (
 const (
 	sameBitsDocuments = engine.SeamDocuments + 500
 	sameBitsFewer     = 1000      // for further embeddings; their documents cross the same block boundaries
-	sameBitsValues    = 1_000_000 // for all documents together, because all pairs may need the exact computation, six times
+	sameBitsValues    = 1_000_000 // limit for all documents, because all pairs may be recomputed exactly, six times
 	crossDocuments    = 300
 )
 

@@ -120,7 +120,7 @@ type Passing struct {
 	q *Request
 }
 
-// NewPassing prepares documents. Corpus and settings must be the training's; opt.ISA affects bits.
+// NewPassing prepares documents. c and s must be the training run's; opt.ISA affects bits.
 // It fails if the request doesn't fit, or if [Train] would fail.
 func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*Passing, error) {
 	s, k, err := s.resolve()

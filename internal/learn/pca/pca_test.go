@@ -134,7 +134,7 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// Any number of workers gives the same bits; without a stored matrix, rounding differs.
+// Results are bit-identical for any number of workers. Without a stored matrix, rounding differs.
 func TestBitsAndMemory(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=700,terms=200,length=30,seed=6", "diffusion", 700)
 	var before *Components
