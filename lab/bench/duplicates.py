@@ -1,9 +1,9 @@
 """Pairs of near-duplicates, against MinHash (datasketch, rensa), sparse_dot_topn and string_grouper.
 
-All search for pairs whose cosine is at least 1 - within: gram and sparse_dot_topn exactly, string_grouper by its own
-weights. MinHash reports pairs that share a band and whose estimated Jaccard similarity is at least (1 - within) / (1 +
-within), that of two sets of one size with this cosine. A pair counts as right if its computed cosine is. Seconds are
-those from vectors, or sets, in memory to pairs.
+All programs search for pairs with a cosine of at least 1 - within: gram and sparse_dot_topn exactly, string_grouper
+with its own weights. MinHash reports pairs that share a band and whose estimated Jaccard similarity is at least (1 -
+within) / (1 + within), the similarity of two sets of equal size with this cosine. A pair is right if its exact cosine
+is at least 1 - within. Times start with vectors or sets in memory and end with pairs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FORMS = "inc ltd llc gmbh corp plc sa ag limited co".split()
 
 
 def company_names(count: int) -> list[str]:
-    """Returns made-up names, the same each time. One in ten is another with a changed letter, or also another form."""
+    """Returns made-up names, always the same. One in ten is a variant of another: a changed letter or company form."""
     random, names = Random(3, 1), []
     pick = lambda items: items[random.below(len(items))]
     while len(names) < count:
@@ -86,7 +86,7 @@ def minhash(x: Any, within: float, library: str, permutations: int) -> list[tupl
 
 
 def search(vectors: str, texts: str, threads: int, within: float, peer: str) -> dict[str, int]:
-    """Searches with a peer; counts the pairs that it found, and those that are right."""
+    """Searches with a peer and counts the pairs that it found, and how many of them are right."""
     import numpy
     from sklearn.datasets import load_svmlight_file
     from sklearn.preprocessing import normalize

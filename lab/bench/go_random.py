@@ -1,4 +1,4 @@
-"""Random numbers as in Go, so that documents are divided into folds as `gram cv` and `gram grid` do."""
+"""Random numbers equal to Go's, to divide documents into the same folds as `gram cv` and `gram grid`."""
 
 MASK = (1 << 64) - 1
 

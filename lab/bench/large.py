@@ -1,8 +1,8 @@
-"""Linear machines and kernel machines on landmarks, against scikit-learn's LinearSVC and Nystroem.
+"""Linear SVMs and kernel SVMs with landmarks, against scikit-learn's LinearSVC and Nystroem.
 
-Texts are tfidf vectors and images are scaled to length 1; kernel machines have exp(-γ‖x-y‖²), with the exact machine
-for comparison. Seconds are those of training: gram embeds the documents within them, scikit-learn has the vectors.
-Objectives are sums over the machines.
+Texts are tfidf vectors and images are scaled to length 1. Kernel SVMs use exp(-γ‖x-y‖²); the exact SVM is shown for
+comparison. Times are training times, which for gram include embedding the documents. Objectives are sums over the
+binary classifiers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CORPORA = [
 
 
 def learn(train: str, test: str, landmarks: int, gamma: float) -> dict[str, Any]:
-    """Trains LinearSVC, on Nystroem's features if there are landmarks; returns its accuracy, else its objective too."""
+    """Trains LinearSVC, with Nystroem if landmarks is set. Returns the accuracy and, without landmarks, the objective."""
     import numpy
     from sklearn.datasets import load_svmlight_files
     from sklearn.kernel_approximation import Nystroem

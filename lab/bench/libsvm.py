@@ -1,8 +1,8 @@
 """Training and prediction against svm-train and svm-predict, and the solver alone against scikit-learn's SVC.
 
 svm-train -t 2 reads the square roots of relative word frequencies; gram reads the text. Both train one-vs-one with the
-same C and tolerance, gram also with the diffusion kernel. "solve" is the solver on a ready matrix. The comparison fails
-if the dual objective of a pair of classes differs by more than 1e-5, or more than 0.1 % of the predictions differ.
+same C and tolerance, gram also with the diffusion kernel. "solve" measures the solver on a precomputed matrix. The
+comparison fails if the dual objective of a pair of classes differs by more than 1e-5, or over 0.1% of the predictions.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def objectives(text: str) -> list[float]:
 
 
 def same_label(a: str, b: str) -> bool:
-    """Reports whether labels are the same text or number: svm-predict writes +1 as 1."""
+    """Reports whether labels are equal as text or as numbers, because svm-predict writes +1 as 1."""
     try:
         return a == b or float(a) == float(b)
     except ValueError:
@@ -58,7 +58,7 @@ def same_label(a: str, b: str) -> bool:
 
 
 def disagreements(bench: Bench, ours: dict[str, Any], output: str, classes: dict[str, str]) -> list[str]:
-    """Compares objectives and predictions with LIBSVM's; returns what differs by more than is allowed."""
+    """Compares objectives and predictions with LIBSVM's. Returns the differences that exceed the limits."""
     wrong, theirs, own = [], objectives(output), [row["objective"] for row in ours["rows"]]
     worst = max(abs(a - b) / abs(b) for a, b in zip(own, theirs, strict=True))
     print(f"\n{len(own)} pairs of classes: dual objectives within {worst:.1e} of svm-train's, allowed 1e-5")

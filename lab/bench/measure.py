@@ -17,11 +17,11 @@ from typing import Any, Callable, Iterable, NamedTuple
 
 
 class Failure(Exception):
-    """An error that is reported without a traceback."""
+    """An error that is reported without traceback."""
 
 
 class Run(NamedTuple):
-    """One measured run: seconds of the clock and of the CPU, peak memory in bytes, and the result."""
+    """A measured run: wall-clock seconds, CPU seconds, peak memory in bytes, and the result."""
 
     seconds: float
     cpu: float
@@ -31,7 +31,7 @@ class Run(NamedTuple):
 
 @dataclass
 class Contender:
-    """A program that is measured. It runs in all rounds, or in the first ones only."""
+    """A program to measure, in all rounds or only in the first ones."""
 
     name: str
     run: Callable[[], Run]
@@ -39,13 +39,13 @@ class Contender:
     runs: list[Run] = field(default_factory=list)
 
     def median(self) -> Run:
-        """Medians of the measured values, with the result of the last run."""
+        """Returns the medians of the measured values, with the result of the last run."""
         seconds, cpu, peak, results = zip(*self.runs)
         return Run(statistics.median(seconds), statistics.median(cpu), int(statistics.median(peak)), results[-1])
 
 
 class Corpus(NamedTuple):
-    """A corpus by its files in the data folder: training documents, and test documents if there are any."""
+    """The files of a corpus in the data folder: training documents and, optionally, test documents."""
 
     name: str
     files: tuple[str, ...] = ()  # without files: the sources of the Go standard library
@@ -78,11 +78,11 @@ class Bench:
         return paths
 
     def sources(self, corpus: Corpus) -> list[object]:
-        """Returns what gram reads as -in."""
+        """Returns the values of -in for gram."""
         return self.find(*corpus.files) or ["goroot"]
 
     def execute(self, *argv: object) -> Run:
-        """Runs a program to its end. The result is its standard output and its standard error."""
+        """Runs a program. The result is its standard output and standard error."""
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(self.threads))
         with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
             start = time.perf_counter()
@@ -98,7 +98,7 @@ class Bench:
         return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, texts)
 
     def run_gram(self, *args: object) -> Run:
-        """Runs a command of gram. The result is its JSON object; messages are its standard error."""
+        """Runs a gram command. The result is its JSON output, with standard error as messages."""
         run = self.execute(self.gram, *args, "-workers", self.threads, "-json")
         said = parse(run.result[0]) | {"messages": run.result[1]}
         return run._replace(peak=said.get("peak_bytes", run.peak), result=said)
@@ -106,7 +106,7 @@ class Bench:
     def call(self, function: Callable[..., Any], **arguments: Any) -> Run:
         """Calls a function of this folder in a new Python process.
 
-        The times are those of the call that it passes to `timed`, or without one of the whole process.
+        Times are those of its call of `timed` or, without such a call, of the whole process.
         """
         arguments = {name: str(v) if isinstance(v, Path) else v for name, v in arguments.items()}
         run = self.execute(sys.executable, Path(__file__).with_name("run.py"), "--call",
@@ -115,7 +115,7 @@ class Bench:
         return Run(*(said["times"] or (run.seconds, run.cpu)), said["peak"], said["result"])
 
     def vectors(self, source: object, embedding: str, file: str, *flags: object) -> Path:
-        """Writes the embedded documents of a source as LIBSVM vectors, which aren't scaled to length 1."""
+        """Writes the embedded documents of a source as LIBSVM vectors, not scaled to length 1."""
         self.execute(self.gram, "corpus", "-q", "-in", source, "-embed", embedding, "-o", self.folder / file, *flags)
         return self.folder / file
 
@@ -129,7 +129,7 @@ class Bench:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Parses the JSON object that a program printed."""
+    """Parses a program's JSON output."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -140,12 +140,12 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def without_files(said: dict[str, Any]) -> float:
-    """Returns the seconds of gram train without reading and writing."""
+    """Returns the time of gram train without reading and writing files."""
     return said["seconds"] - said["seconds_read"] - said["seconds_write"]
 
 
 def installed(*modules: str) -> bool:
-    """Reports whether Python finds the modules; names the missing ones on standard error."""
+    """Reports whether all modules are installed. Prints the missing ones to standard error."""
     missing = [m for m in modules if importlib.util.find_spec(m) is None]
     for m in missing:
         print(f"left out: {m} isn't installed; pip install -r lab/bench/requirements.txt", file=sys.stderr)
@@ -197,7 +197,7 @@ MEASURED = ["seconds", "CPU seconds", "peak memory", "times as long"]
 
 
 def measured(c: Contender, first: Contender) -> list[str]:
-    """The columns of MEASURED; ratios to the first contender are those of the same round."""
+    """Returns the columns of MEASURED. Ratios compare with the first contender in the same round."""
     ratios = [own.seconds / other.seconds for own, other in zip(c.runs, first.runs)]
     return [spread([r.seconds for r in c.runs]), f"{c.median().cpu:.3g}", mebibytes(c.median().peak), spread(ratios)]
 
@@ -207,7 +207,7 @@ def mebibytes(size: float) -> str:
 
 
 def table(title: str, columns: list[str], rows: Iterable[Iterable[object]]) -> None:
-    """Prints a table in Markdown."""
+    """Prints a Markdown table."""
     print(f"\n### {title}\n\n| {' | '.join(columns)} |\n|{' --- |' * len(columns)}")
     for row in rows:
         print(f"| {' | '.join(str(cell) for cell in row)} |")

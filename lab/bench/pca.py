@@ -1,7 +1,7 @@
 """The leading kernel principal components of MNIST's 10,000 test digits, against scikit-learn's KernelPCA.
 
-Its dense solver is exact, the randomised one fast. Errors are the largest of the eigenvalues relative to the dense
-solver's. gram's seconds include reading and writing. The comparison fails if gram's error is above 1e-5.
+The dense solver is exact, the randomised solver fast. Errors are the maximum relative differences from the dense
+eigenvalues. gram's times include reading and writing files. The comparison fails if gram's error exceeds 1e-5.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The ten nearest documents of each by the cosine of √θ, against sparse_dot_topn, scikit-learn and pynndescent.
+"""Ten nearest neighbours of each document by the cosine of √θ, against sparse_dot_topn, scikit-learn and pynndescent.
 
-Seconds are those of the search, with the documents in memory; pynndescent, which is approximate, is compiled before.
-The comparison fails if an exact peer has other neighbours. Neighbours whose cosines differ by at most 1e-4, the rounding
-of such sums in float32, are taken as equal.
+Times are search times with the documents in memory; pynndescent, which is approximate, is compiled before.
+The comparison fails if an exact peer has other neighbours. Cosines that differ by at most 1e-4, the rounding error of
+such sums in float32, count as equal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PEERS = {"sparse_dot_topn": "sparse_dot_topn", "sparse_dot_topn, one thread": "s
 
 
 def search(vectors: str, near: str, peer: str, threads: int) -> dict[str, Any]:
-    """Searches with a peer and compares with the neighbours that gram wrote."""
+    """Searches with a peer and compares the result with gram's neighbours."""
     import numpy
     import scipy.sparse
     from sklearn.datasets import load_svmlight_file
@@ -53,7 +53,7 @@ def search(vectors: str, near: str, peer: str, threads: int) -> dict[str, Any]:
 
 
 def agreement(near: Any, starts: Any, indices: Any, cosines: Any) -> dict[str, Any]:
-    """Counts rows with the same neighbours as near, and the share of all neighbours that were found."""
+    """Returns the number of rows with the same neighbours as near, and the recall of all neighbours."""
     same = hits = 0
     for i in range(near.shape[0]):
         row = slice(starts[i], starts[i + 1])

@@ -1,7 +1,7 @@
 """gramengine against MKL, SuiteSparse:GraphBLAS, SciPy, scikit-learn-intelex and the command.
 
-Contenders are calls in this process unless they name a new one; peak memory is what a call adds to it. --only chooses
-among gram, fit, svc and neighbours.
+Contenders are calls in this process unless they name a new process. Peak memory is the increase during the call. --only
+selects gram, fit, svc or neighbours.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def compare(bench: Bench, title: str, contenders: list[Contender]) -> None:
 
 
 class News:
-    """20 Newsgroups as counts and classes, also in files."""
+    """20 Newsgroups as counts and classes, in memory and in files."""
 
     def __init__(self, bench: Bench):
         import gramengine
@@ -62,7 +62,7 @@ class News:
 
 
 def compare_products(bench: Bench) -> None:
-    """K = A·Aᵀ, A the square roots of term frequencies."""
+    """Compares K = A·Aᵀ, where A contains square roots of term frequencies."""
     import gramengine
     import numpy
 
@@ -103,7 +103,7 @@ def fit(npz: str, labels: str, scheme: str) -> None:
 
 
 def compare_fit(bench: Bench) -> None:
-    """KernelSVC beside the command, whose time excludes reading and writing."""
+    """Compares KernelSVC with the command, without the time for reading and writing files."""
     import gramengine
     import numpy
 
@@ -126,7 +126,7 @@ def compare_fit(bench: Bench) -> None:
 
 
 def compare_svc(bench: Bench) -> None:
-    """KernelSVC beside scikit-learn-intelex's SVC on tf-idf."""
+    """Compares KernelSVC with scikit-learn-intelex's SVC on tf-idf."""
     if not installed("sklearnex"):
         return
     import gramengine
@@ -155,7 +155,7 @@ def find_neighbours(npz: str) -> str:
 
 
 def compare_neighbours(bench: Bench) -> None:
-    """Ten Hellinger neighbours for UMAP."""
+    """Compares searches for ten Hellinger neighbours, as input for UMAP."""
     import gramengine
 
     news = News(bench)

@@ -53,7 +53,7 @@ def compare(capsys: pytest.CaptureFixture, data: Path, *args: str) -> str:
 
 
 def rows(printed: str) -> dict[str, list[str]]:
-    """The cells of the printed tables by the first cell."""
+    """Returns the rows of the printed tables, as a map from their first cell."""
     found = [[cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines() if line[:2] == "| "]
     return {row[0]: row[1:] for row in found}
 

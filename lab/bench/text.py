@@ -1,8 +1,9 @@
 """Accuracy, time and memory from raw text to predicted labels, against TfidfVectorizer with LinearSVC.
 
-Programs run as they come: `gram train` and `gram grid` without options, LinearSVC with its defaults, on words 1..2 with
-characters 2..5, and searched over C, n-grams and sublinear_tf. The regret of train's choice is the best result of grid
-by 5 folds of the training documents, minus the result of train's choice by such folds, on the first part of a corpus.
+Programs run with default options: `gram train`, `gram grid`, and LinearSVC with its defaults, with words 1..2 and
+characters 2..5, and with a search over C, n-grams and sublinear_tf. The regret of train is the best cross-validated
+result of grid minus the cross-validated result of train's choice, with 5 folds of the training documents of a corpus'
+first part.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ CORPORA = [
 
 @dataclass
 class Part:
-    """Training documents, and test documents with their labels."""
+    """Files of training documents, test documents and folds, and the test labels."""
 
     train: Path
     test: Path
@@ -67,7 +68,7 @@ def first_labels(lines: list[str]) -> list[str]:
 
 
 def of_most_frequent(count: int, train: list[str], test: list[str]) -> list[list[str]]:
-    """Keeps the documents that have one label, which is among the most frequent that both parts have."""
+    """Keeps documents with a single label that is among the most frequent labels of both parts."""
     single = [[line for line in lines if len(labels_of(line)) == 1] for lines in (train, test)]
     counts = [Counter(first_labels(lines)) for lines in single]
     both = sorted(counts[0].keys() & counts[1].keys(), key=lambda name: (-counts[0][name] - counts[1][name], name))
@@ -91,7 +92,7 @@ def parts(bench: Bench, corpus: Corpus) -> list[Part]:
 
 
 def scores(predicted: list[list[str]], truth: list[list[str]]) -> dict[str, float]:
-    """Accuracy of whole label sets, micro F1, and macro F1 over all labels that are true or predicted."""
+    """Returns accuracy of whole label sets, micro F1, and macro F1 over all labels that are true or predicted."""
     right, sizes = Counter(), Counter()
     for found, expected in zip(predicted, truth, strict=True):
         right.update(set(found) & set(expected))
@@ -101,7 +102,7 @@ def scores(predicted: list[list[str]], truth: list[list[str]]) -> dict[str, floa
 
 
 def combined(runs: list[Run]) -> Run:
-    """Sums times over the parts of a corpus; scores are means, memory is the maximum."""
+    """Combines runs on the parts of a corpus: sums of times, means of scores, and maximum memory."""
     results = [r.result for r in runs]
     total = {name: mean(r[name] for r in results) for name in ("accuracy", "micro", "macro")}
     total |= {"settings": [r["settings"] for r in results], "first": results[0]}
@@ -109,7 +110,7 @@ def combined(runs: list[Run]) -> Run:
 
 
 def trained(bench: Bench, command: str, part: Part) -> Run:
-    """Runs gram train or grid, and predict."""
+    """Runs gram train or grid, then predict."""
     model, out = bench.folder / "model", bench.folder / "predicted"
     runs = [bench.run_gram(command, "-in", part.train, "-o", model),
             bench.run_gram("predict", "-in", part.test, "-model", model, "-o", out)]
@@ -124,7 +125,7 @@ def trained(bench: Bench, command: str, part: Part) -> Run:
 
 
 def linear_svc(train: str, test: str, folds: str, way: str, out: str) -> str:
-    """Trains LinearSVC and writes predictions; way is default, views or searched. Returns the settings."""
+    """Trains LinearSVC (way: default, views or searched) and writes predictions. Returns the settings."""
     import numpy
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.model_selection import GridSearchCV, PredefinedSplit
@@ -163,7 +164,7 @@ def linear(bench: Bench, way: str, part: Part) -> Run:
 
 
 def regret(bench: Bench, part: Part, train: dict[str, Any], grid: dict[str, Any]) -> str:
-    """Returns the regret of train's choice in points, – if train chose nothing."""
+    """Returns the regret of train's choice in percentage points, or – if train chose nothing."""
     if not train["flags"] or grid["mean"] is None:
         return "–"
     said = bench.run_gram("cv", "-folds", FOLDS, "-in", part.train, *shlex.split(f"-kernel {train['flags']}")).result
