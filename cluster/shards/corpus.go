@@ -1,16 +1,17 @@
-// Package corpus keeps documents in a store, as counts, in shards: what plan has read once, each
-// worker gets to the bit. An embedding and an engine depend on all documents, and so do their bits;
-// therefore a worker reads all shards and makes these itself.
+// Package shards stores documents in shards, as counts, so that each worker reads exactly what plan
+// has read. Each worker reads all shards and creates embedding and engine itself, because their
+// bits depend on all documents.
 //
-// The documents are one stream of bytes, all numbers little-endian,
+// The documents are one stream of bytes, with little-endian numbers,
 //
 //	Documents.Offsets, Terms, Values         int64, uint32, bits of float32
 //	Labels.Offsets, Labels.IDs, Groups       int64, int32, int64
-//	Vocabulary, Classes, Names               for each text its length, uint32, and its bytes
 //
-// cut into shards of [ShardBytes]. A text in JSON, meta, says how many there are of each and has the
-// SHA-256 of each shard; its own SHA-256 is the digest of the corpus. Objects are
-// corpora/DIGEST/meta and corpora/DIGEST/00000, 00001, ….
+// Vocabulary, Classes, Names               per text its length, uint32, and its bytes
+//
+// divided into shards of [ShardBytes]. The object meta, in JSON, holds the counts and the SHA-256
+// of each shard. Its own SHA-256 is the digest of the corpus. Objects are named corpora/DIGEST/meta
+// and corpora/DIGEST/00000, 00001, ….
 package shards
 
 import (
@@ -30,16 +31,16 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Prefix is that of the names of all objects of all corpora.
+// Prefix is the prefix of the names of all corpora's objects.
 const Prefix = "corpora/"
 
-// ShardBytes is the length of all shards but the last.
+// ShardBytes is the size of all shards but the last.
 const ShardBytes = 64 << 20
 
-// version is that of the stream.
+// version is the version of the stream's format.
 const version = 1
 
-// meta is what a corpus begins with.
+// meta describes a stored corpus.
 type meta struct {
 	Version   int              `json:"version"`
 	Source    string           `json:"source"`
@@ -48,12 +49,12 @@ type meta struct {
 	Rows      int64            `json:"rows"`
 	Cols      int64            `json:"cols"`
 	Values    int64            `json:"values"`
-	Labels    int64            `json:"labels"` // classes of all documents; -1 where there are no labels
+	Labels    int64            `json:"labels"` // number of labels of all documents; -1 without labels
 	Groups    bool             `json:"groups,omitempty"`
 	Blank     map[int]string   `json:"blank,omitempty"`
-	Texts     [3]int64         `json:"texts"`  // terms, classes, names; -1 for a nil list
-	Bytes     int64            `json:"bytes"`  // of the stream
-	Shards    []string         `json:"shards"` // their SHA-256
+	Texts     [3]int64         `json:"texts"`  // numbers of terms, classes, names; -1 for a nil list
+	Bytes     int64            `json:"bytes"`  // length of the stream
+	Shards    []string         `json:"shards"` // SHA-256 of each shard
 }
 
 func metaOf(c *corpus.Corpus) meta {
@@ -82,7 +83,7 @@ func metaOf(c *corpus.Corpus) meta {
 // texts returns the lists of texts in the order of the stream.
 func texts(c *corpus.Corpus) [3]*[]string { return [3]*[]string{&c.Vocabulary, &c.Classes, &c.Names} }
 
-// fixedBytes is the length of the stream up to the texts.
+// fixedBytes returns the length of the stream before the texts.
 func (m *meta) fixedBytes() int64 {
 	n := 8*(m.Rows+1) + 8*m.Values
 	if m.Labels >= 0 {
@@ -94,7 +95,7 @@ func (m *meta) fixedBytes() int64 {
 	return n
 }
 
-// check checks that numbers fit together, so that nothing is allocated that shards can't fill.
+// check checks that counts are consistent, so that no more is allocated than the shards hold.
 func (m *meta) check() error {
 	if m.Version != version {
 		return fmt.Errorf("version %d, expected %d: another program stored it", m.Version, version)
@@ -119,13 +120,13 @@ func (m *meta) check() error {
 	return nil
 }
 
-// Bytes returns what a corpus takes in memory, about.
+// Bytes returns the approximate memory of a corpus in bytes.
 func Bytes(c *corpus.Corpus) int64 {
 	m := metaOf(c)
 	return m.held()
 }
 
-// memory returns what reading the corpus takes, about: itself, and one shard beside it.
+// memory returns the approximate memory to read the corpus, in bytes, including one shard.
 func (m *meta) memory() int64 { return m.held() + min(m.Bytes, ShardBytes) }
 
 func (m *meta) held() int64 {
@@ -136,8 +137,8 @@ func (m *meta) held() int64 {
 	return n
 }
 
-// Write stores a corpus and returns its digest. Shards that are there aren't written again.
-// Warnings aren't stored. It holds two shards at a time.
+// Write stores a corpus, without warnings, and returns its digest. It skips shards that exist, and
+// holds two shards in memory.
 func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string, err error) {
 	if err := c.Validate(); err != nil {
 		return "", err
@@ -146,7 +147,7 @@ func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string
 		return "", errors.New("corpus: weights of documents, which aren't stored, expected none")
 	}
 	m := metaOf(c)
-	// Names have the digest of the whole, so the stream is made twice.
+	// The names contain the digest of all shards, so the stream is generated twice.
 	err = stream(ctx, c, &m, func(b []byte) error {
 		sum := sha256.Sum256(b)
 		m.Shards = append(m.Shards, hex.EncodeToString(sum[:]))
@@ -170,7 +171,7 @@ func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string
 	if err != nil {
 		return "", err
 	}
-	// Last: who finds it finds all.
+	// last, so that a corpus with meta is complete
 	_, err = s.Put(ctx, metaName(digest), text)
 	return digest, err
 }
@@ -179,7 +180,7 @@ func metaName(digest string) string { return Prefix + digest + "/meta" }
 
 func shardName(digest string, i int) string { return fmt.Sprintf("%s%s/%05d", Prefix, digest, i) }
 
-// stream hands the stream of a corpus to yield shard by shard.
+// stream generates the stream of a corpus and passes each shard to yield.
 func stream(ctx context.Context, c *corpus.Corpus, m *meta, yield func(b []byte) error) error {
 	w := &cutter{ctx: ctx, buf: make([]byte, 0, min(m.Bytes, ShardBytes)), yield: yield}
 	d := c.Documents
@@ -209,8 +210,7 @@ func stream(ctx context.Context, c *corpus.Corpus, m *meta, yield func(b []byte)
 	return w.err
 }
 
-// Get returns the bytes of an object, such as [store.Store.Get] does. They are the caller's, which
-// keeps them.
+// Get returns the contents of an object, as [store.Store.Get] does. The caller may keep them.
 type Get func(ctx context.Context, name string) ([]byte, error)
 
 func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
@@ -234,8 +234,8 @@ func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
 	return m, nil
 }
 
-// Read returns the corpus of a digest, without warnings. memory bounds what it takes, 0 for no
-// bound. Errors: those of get, a corpus that Write hasn't written, a *[run.MemoryError].
+// Read returns the corpus with the given digest, without warnings. memory is the limit in bytes; 0
+// for none. It fails if get fails, the corpus is invalid, or with a *[run.MemoryError].
 func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Corpus, error) {
 	m, err := readMeta(ctx, get, digest)
 	if err != nil {
@@ -269,7 +269,7 @@ func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Co
 	return c, nil
 }
 
-// read reads the stream.
+// read decodes the stream.
 func (m *meta) read(r *joiner) (*corpus.Corpus, error) {
 	if m.Cols > math.MaxInt || m.Rows >= math.MaxInt {
 		return nil, errors.New("more rows or columns than this machine can count")

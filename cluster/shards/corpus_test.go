@@ -47,7 +47,7 @@ func corpora(t testing.TB) map[string]*corpus.Corpus {
 	}
 }
 
-// All of a corpus but its warnings comes back; the same corpus has the same digest.
+// A corpus is restored except for its warnings. Equal corpora have equal digests.
 func TestRoundTrip(t *testing.T) {
 	for name, c := range corpora(t) {
 		s := store.New(&storetest.Memory{})
@@ -62,7 +62,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		want := *c
 		want.Warnings = nil
-		// A description in JSON tells an empty list from none, and so must what comes back.
+		// nil and empty lists are restored as such, because JSON distinguishes them
 		if !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: %+v comes back as %+v", name, want, *got)
 		}
@@ -70,7 +70,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil || info.Rows != int64(c.Documents.Rows()) || info.Source != c.Source {
 			t.Fatalf("%s: it begins with %+v, error %v", name, info, err)
 		}
-		// Less than a shard: as much once more while it is read, and the headers of texts.
+		// a copy of less than one shard, and the headers of texts
 		memory := 2*info.Bytes + 16*int64(len(c.Vocabulary)+len(c.Classes)+len(c.Names))
 		if info.memory() != memory {
 			t.Errorf("%s: %d bytes of memory, expected %d", name, info.memory(), memory)
@@ -85,7 +85,7 @@ func getter(s *store.Store) Get {
 	return func(ctx context.Context, name string) ([]byte, error) { return s.Get(ctx, name, nil) }
 }
 
-// A part that is missing, or whose bytes are others under a whole frame, is an error that names it.
+// A part that is missing or has other contents is an error that names it.
 func TestPartsAreChecked(t *testing.T) {
 	c := corpora(t)["random"]
 	m := &storetest.Memory{}
@@ -112,7 +112,7 @@ func TestPartsAreChecked(t *testing.T) {
 	}
 }
 
-// parts returns the meta and the stream of a corpus of one shard at most.
+// parts returns the meta and the stream of a corpus of up to one shard.
 func parts(t testing.TB, c *corpus.Corpus) (meta, []byte) {
 	t.Helper()
 	m := metaOf(c)
@@ -121,7 +121,7 @@ func parts(t testing.TB, c *corpus.Corpus) (meta, []byte) {
 	return m, all
 }
 
-// stored returns a store of a meta as text and a stream, and the digest.
+// stored returns a Get for a meta text and a stream, and the digest.
 func stored(text, data []byte) (Get, string) {
 	sum := sha256.Sum256(text)
 	digest := hex.EncodeToString(sum[:])
@@ -133,7 +133,7 @@ func stored(text, data []byte) (Get, string) {
 	}, digest
 }
 
-// sealed gives m the digest of a stream, which isn't empty, and returns its text.
+// sealed sets the digest of a nonempty stream in m, and returns the text of m.
 func sealed(t testing.TB, m meta, data []byte) []byte {
 	t.Helper()
 	sum := sha256.Sum256(data)
@@ -142,7 +142,7 @@ func sealed(t testing.TB, m meta, data []byte) []byte {
 	return text
 }
 
-// What no corpus can have is refused, though all digests are right, before memory is taken for it.
+// Invalid contents with correct digests are refused before memory is allocated.
 func TestContents(t *testing.T) {
 	c := corpora(t)["texts"]
 	_, data := parts(t, c)
@@ -181,7 +181,7 @@ func TestContents(t *testing.T) {
 	if _, err := Read(t.Context(), get, digest, 0); err == nil || !strings.Contains(err.Error(), `unknown field "more"`) {
 		t.Errorf("error %v, expected one about an unknown field", err)
 	}
-	get, digest = stored(text, data) // which doesn't look at the context
+	get, digest = stored(text, data) // ignores the context
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Read(ended, get, digest, 0); !errors.Is(err, context.Canceled) {
@@ -189,7 +189,7 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// Nothing is stored of a corpus that isn't valid, nor after the end of a context.
+// For an invalid corpus, or after ctx is done, nothing is written.
 func TestNothingIsWritten(t *testing.T) {
 	c := corpora(t)["random"]
 	wrong := *c
@@ -212,7 +212,7 @@ func TestNothingIsWritten(t *testing.T) {
 	}
 }
 
-// An error of the store is returned as it is, though it says EOF, as one of a service that hangs up does.
+// An error of the store is returned unchanged, even if it wraps EOF, as for a lost connection.
 func TestErrorOfTheStore(t *testing.T) {
 	s := store.New(&storetest.Memory{})
 	digest := musttest.Get(Write(t.Context(), s, corpora(t)["random"]))(t)
@@ -228,7 +228,7 @@ func TestErrorOfTheStore(t *testing.T) {
 	}
 }
 
-// A corpus of more bytes than a shard has comes back from two, the first of which is full.
+// A corpus that exceeds a shard is stored in two, the first of which is full.
 func TestSeveralShards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("70 MB of documents")
@@ -262,7 +262,7 @@ func TestSeveralShards(t *testing.T) {
 	}
 }
 
-// Whatever meta and stream say, Read returns an error or a valid corpus that Write writes so.
+// For any input, Read fails or returns a valid corpus, for which Write writes the same.
 func FuzzRead(f *testing.F) {
 	for _, c := range corpora(f) {
 		if c.Documents.Rows() > 100 {

@@ -7,15 +7,15 @@ import (
 	"unsafe"
 )
 
-// number is what the stream has lists of.
+// number is an element type of the lists in a stream.
 type number interface {
 	byte | int32 | uint32 | int64 | float32
 }
 
-// step is how many bytes are turned into numbers, or numbers into bytes, at a time.
+// step is the number of bytes that are converted at a time.
 const step = 1 << 18
 
-// cutter collects bytes into shards. Its first error stays, and nothing follows it.
+// cutter divides a stream into shards. After an error it ignores all writes.
 type cutter struct {
 	ctx   context.Context
 	buf   []byte
@@ -59,9 +59,9 @@ func write[T number](w *cutter, list []T) {
 	}
 }
 
-// joiner hands the bytes of shards on. Its first error stays.
+// joiner concatenates shards. After an error all reads fail.
 type joiner struct {
-	next func() ([]byte, error) // the next shard, io.EOF after the last
+	next func() ([]byte, error) // returns the next shard, or io.EOF after the last
 	buf  []byte
 	err  error
 }
@@ -76,15 +76,15 @@ func (r *joiner) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill gets the next shard where the last one is read.
+// fill gets the next shard if the current one has been read.
 func (r *joiner) fill() {
 	for len(r.buf) == 0 && r.err == nil {
 		r.buf, r.err = r.next()
 	}
 }
 
-// read returns the next n numbers of the stream: where the machine has numbers in memory as the stream
-// does, in the shard's own memory, or in a copy of it where they cross its end.
+// read returns the next n numbers. On a little-endian computer they share the memory of the shard,
+// unless they are misaligned or cross its end.
 func read[T number](r *joiner, n int64) []T {
 	if r.err != nil {
 		return nil
@@ -108,7 +108,7 @@ func read[T number](r *joiner, n int64) []T {
 	return list
 }
 
-// littleEndian reports whether this machine has numbers in memory as the stream does.
+// littleEndian reports whether this computer is little-endian, as the stream is.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // take returns the next n bytes of the stream.

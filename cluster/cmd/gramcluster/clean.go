@@ -46,7 +46,7 @@ type clean struct {
 	unused bool
 }
 
-// digests finds what a description refers to.
+// digests matches the digests in a description.
 var digests = regexp.MustCompile(`[0-9a-f]{64}`)
 
 func (c *clean) run(ctx context.Context, e *cli.Env) error {
@@ -66,7 +66,7 @@ func (c *clean) run(ctx context.Context, e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		// The description first: a job that is half deleted is none.
+		// description first, because a half-deleted job would be invalid
 		for _, prefix := range []string{job.Jobs + digest, job.Results(digest)} {
 			if err := remove(prefix); err != nil {
 				return err
@@ -85,7 +85,7 @@ func (c *clean) run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// removeUnused removes what has a digest in its name that is neither a job nor named by one.
+// removeUnused removes objects whose digest is neither a job nor named by one.
 func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefix string) error) error {
 	used := map[string]bool{}
 	jobs, err := work.Jobs(ctx, h.Store, "")
@@ -94,7 +94,7 @@ func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefi
 	}
 	for _, digest := range jobs {
 		used[digest] = true
-		// Jobs of other versions and damaged ones aren't this command's to judge.
+		// It stops at damaged jobs and jobs of other versions, whose inputs are unknown.
 		text, err := h.Store.Get(ctx, job.Jobs+digest, nil)
 		if err != nil {
 			return fmt.Errorf("job %.12s can't be read, and so what it needs isn't known (plan it again, or give -job %.12s, "+

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// drive is one run of drive.
+// drive holds the flags of drive.
 type drive struct {
 	plan
 	out, with string
@@ -73,7 +73,7 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 	if planning.Digest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
 		return err
 	}
-	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // which tasks done here share
+	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // shared with tasks done in this process
 		return err
 	}
 	failed := func(format string, args ...any) { complain(e, format, args...) }
@@ -99,8 +99,8 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 	})
 }
 
-// command has a command do tasks, whose store and job its environment names. What it prints is printed
-// to standard error. It is asked to end when ctx does.
+// command runs the shell command of -with to do tasks. Store and job are in its environment; its
+// output goes to standard error. It gets SIGTERM when ctx is done.
 func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int) error {
 	var lines bytes.Buffer
 	for _, t := range tasks {
@@ -117,7 +117,7 @@ func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int
 	return nil
 }
 
-// await waits for results that are still to come, as long as some come.
+// await waits for further results until none has arrived for the time of -wait.
 func (d *drive) await(ctx context.Context, j *job.Job) error {
 	last, since := -1, time.Now()
 	for {

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// drive writes gram's model with workers that fail at first, and here; it gives up where all fail,
-// leaves no model then, and goes on when it is started again.
+// drive writes the same model as gram, in this process or with workers that fail at first. If all
+// workers fail, it leaves no model, and can be started again.
 func TestDriveLandmarks(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()
 	program := binary(t, "gramcluster")
@@ -32,11 +32,11 @@ func TestDriveLandmarks(t *testing.T) {
 		!strings.Contains(stderr, "3 of 3 tasks are missing") {
 		t.Fatalf("without workers: status %d, %s", status, stderr)
 	}
-	// A command that loses all lines but the first each time, and says that all went well.
+	// loses all lines but the first, and succeeds
 	work := fmt.Sprintf("head -n 1 | %s work -store %s", program, filepath.Join(dir, "with"))
 	must(t, "", args("with", "-with", work, "-wait", "0s")...)
 	same(t, want, got)
-	if out := must(t, "", args("with", "-with", "exit 3")...); out != "" { // nothing is left to do
+	if out := must(t, "", args("with", "-with", "exit 3")...); out != "" { // no task is left
 		t.Errorf("drive prints %q", out)
 	}
 	same(t, want, got)

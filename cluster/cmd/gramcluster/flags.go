@@ -10,13 +10,13 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// fileBytes is what Go's runtime doesn't count: the pages of the program's file.
+// fileBytes is the size of the program file's pages, which Go's runtime doesn't count.
 const fileBytes = 46 << 20
 
-// leastBytes is what a few documents or results take.
+// leastBytes is the memory for a few documents or results.
 const leastBytes = 1 << 20
 
-// host is the flags of what a process works with.
+// host holds the common flags for store, cache, workers and memory.
 type host struct {
 	limits backend.Limits
 	store  string
@@ -48,10 +48,10 @@ func (h *host) declareCache(f *cli.Flags) {
 	f.Var(&h.most, "cache-size", "bound the copies by `SIZE`; those that were read longest ago go")
 }
 
-// open opens the store that is there.
+// open opens an existing store.
 func (h *host) open(ctx context.Context) (*job.Host, error) { return h.with(ctx, store.Open) }
 
-// with opens the store by a function.
+// with opens the store with the given function.
 func (h *host) with(
 	ctx context.Context, open func(ctx context.Context, address string) (*store.Store, error),
 ) (*job.Host, error) {

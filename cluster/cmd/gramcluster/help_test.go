@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// helps are all texts of help.
+// helps returns all help texts.
 func helps() (all []string) {
 	all = []string{"help", "help plan", "drive -help", "help sources", "help text"}
 	for _, k := range jobs.Kinds {
@@ -27,11 +27,11 @@ func helps() (all []string) {
 	return all
 }
 
-// Help fits a screen.
+// Each help text fits on a screen.
 func TestHelp(t *testing.T) {
 	for _, args := range helps() {
 		lines := strings.Split(strings.TrimSuffix(must(t, "", strings.Fields(args)...), "\n"), "\n")
-		if len(lines) > 40 && !slices.Contains([]string{"help sources", "help text"}, args) { // gram's own
+		if len(lines) > 40 && !slices.Contains([]string{"help sources", "help text"}, args) { // topics of gram
 			t.Errorf("%s has %d lines, expected at most 40", args, len(lines))
 		}
 		for _, l := range lines {
@@ -42,7 +42,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// examples returns the commands that a text of help shows.
+// examples returns the commands in a help text.
 func examples(help string) (shown []string) {
 	help = regexp.MustCompile(`\\\n +`).ReplaceAllString(help, "")
 	for line := range strings.Lines(help) {
@@ -50,13 +50,13 @@ func examples(help string) (shown []string) {
 		if !found {
 			continue
 		}
-		command, _, _ = strings.Cut(command, "   ") // what it does comes after
+		command, _, _ = strings.Cut(command, "   ") // an explanation follows
 		shown = append(shown, "gramcluster "+strings.TrimSpace(command))
 	}
 	return shown
 }
 
-// Examples do what they show, in the order in which they stand.
+// The examples work, in their order.
 func TestExamples(t *testing.T) {
 	t.Setenv("PATH", filepath.Dir(binary(t, "gramcluster"))+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	shell := func(t *testing.T, dir, command string) {
@@ -90,7 +90,7 @@ func TestExamples(t *testing.T) {
 		shown := examples(must(t, "", strings.Fields(args)...))
 		all := fmt.Sprint(shown)
 		if len(shown) > 0 && seen[all] {
-			continue // help of the same by another name
+			continue // same help under another name
 		}
 		seen[all] = true
 		if len(shown) == 0 {
@@ -113,7 +113,7 @@ func TestExamples(t *testing.T) {
 				if strings.Contains(command, "s3://") {
 					continue
 				}
-				// The job has another digest.
+				// the digest of the example's job
 				shell(t, dir, strings.ReplaceAll(command, "-job 3f2a", `-job "$(tail -c 64 job)"`))
 			}
 		})

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// imports says for each package of cluster, but those for tests, which others of them it may import. A kind
-// of job, below jobs, knows no other.
+// imports lists for each package of cluster, except test packages, the packages of cluster that it
+// may import. Kinds of job don't import each other.
 var imports = map[string][]string{
 	"store":           {},
 	"shards":          {"store"},
@@ -21,7 +21,7 @@ var imports = map[string][]string{
 	"cmd/gramcluster": {"store", "shards", "job", "jobs", "work"},
 }
 
-// Imports point down only.
+// Packages import only lower ones.
 func TestImports(t *testing.T) {
 	const module = "github.com/gramengine/gram/cluster/"
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"...").Output()

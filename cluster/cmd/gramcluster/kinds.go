@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// verb is the command that takes a kind of job.
+// verb returns the command that plans a kind of job.
 func verb(k job.Kind) string {
 	if _, ok := k.Declare(flag.NewFlagSet("", flag.ContinueOnError)).(job.Driver); ok {
 		return "drive"
@@ -18,7 +18,7 @@ func verb(k job.Kind) string {
 	return "plan"
 }
 
-// kindNames returns the names of the kinds that a command takes.
+// kindNames returns the names of the kinds for a command.
 func kindNames(command string) (names []string) {
 	for _, k := range jobs.Kinds {
 		if verb(k) == command {
@@ -28,7 +28,7 @@ func kindNames(command string) (names []string) {
 	return names
 }
 
-// kindsHelp is the help of a command without a kind.
+// kindsHelp returns the help of a command without a kind.
 func kindsHelp(command, does string) string {
 	text := does + "\n\nKinds:\n"
 	for _, k := range jobs.Kinds {
@@ -40,8 +40,8 @@ func kindsHelp(command, does string) string {
 		command)
 }
 
-// byKind has the first argument of a command name the kind of job, whose flags are then declared, and
-// which take is told with what has their values.
+// byKind makes the first argument of a command name the kind of job. It declares the kind's flags,
+// and passes the kind and the planner to take.
 func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner)) {
 	f.Usage = fmt.Sprintf("gramcluster %s KIND %s", command, usage)
 	f.Rewrite = func(args []string) ([]string, error) {

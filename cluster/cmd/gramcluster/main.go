@@ -1,5 +1,5 @@
-// Command gramcluster divides work of gram among machines: it plans tasks, does them and gathers
-// their results. What starts it on many machines (Spark, Slurm, Kubernetes, xargs) is up to the user.
+// Command gramcluster distributes work of gram over several computers. It plans tasks, does them
+// and gathers their results. Any scheduler can start it (Spark, Slurm, Kubernetes, xargs).
 package main
 
 import (
@@ -14,13 +14,13 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run is the whole program.
+// run runs the program and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return program(stdin).Run(args, stdout, stderr)
 }
 
-// program has the commands in the order of the help. Credentials of URLs that were given by mistake
-// aren't in its messages.
+// program returns the commands in the order of the help. Credentials in URLs are removed from its
+// messages.
 func program(stdin io.Reader) *cli.Program {
 	return &cli.Program{
 		Name: "gramcluster",
@@ -43,14 +43,14 @@ gramcluster gather -store DIR -o K.npy                         what gram matrix 
 	}
 }
 
-// say prints a line on standard error, unless -q asks for none.
+// say prints a line to standard error, unless -q is set.
 func say(e *cli.Env, format string, args ...any) {
 	if !e.Quiet {
 		complain(e, format, args...)
 	}
 }
 
-// complain prints what went wrong on standard error.
+// complain prints an error to standard error.
 func complain(e *cli.Env, format string, args ...any) {
 	fmt.Fprintln(e.Stderr, store.Redact(fmt.Sprintf(format, args...)))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// cluster runs the command in this process.
+// cluster runs a command in this process.
 func cluster(t *testing.T, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -25,7 +25,7 @@ func cluster(t *testing.T, stdin string, args ...string) (status int, stdout, st
 	return status, out.String(), errs.String()
 }
 
-// must is cluster where nothing may go wrong.
+// must runs a command, which must succeed, and returns its output.
 func must(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := cluster(t, stdin, args...)
@@ -35,7 +35,7 @@ func must(t *testing.T, stdin string, args ...string) string {
 	return stdout
 }
 
-// states returns the states of tasks that work printed.
+// states counts the states in the output of work.
 func states(t *testing.T, out string) map[string]int {
 	t.Helper()
 	count := map[string]int{}
@@ -49,7 +49,7 @@ func states(t *testing.T, out string) map[string]int {
 
 // built builds gramcluster and gram into the folder of programs, once.
 var built = sync.OnceValue(func() error {
-	for _, of := range [][2]string{{"../../..", "./cmd/gram"}, {"../..", "./cmd/gramcluster"}} { // of two modules
+	for _, of := range [][2]string{{"../../..", "./cmd/gram"}, {"../..", "./cmd/gramcluster"}} { // in two modules
 		build := exec.Command("go", "build", "-C", of[0], "-o", programs, of[1])
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
@@ -78,7 +78,7 @@ func binary(t *testing.T, name string) string {
 	return filepath.Join(programs, name)
 }
 
-// gram returns what runs the program whose results are to be met, and returns what it prints.
+// gram returns a function that runs gram and returns its output, for comparison.
 func gram(t *testing.T) func(args ...string) string {
 	t.Helper()
 	path := binary(t, "gram")
@@ -101,7 +101,7 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
-// job returns the digest in a task line.
+// jobOf returns the digest in a task line.
 func jobOf(t *testing.T, tasks string) string {
 	t.Helper()
 	var l struct{ Job string }
@@ -110,8 +110,8 @@ func jobOf(t *testing.T, tasks string) string {
 	return l.Job
 }
 
-// A matrix that is gathered has the bytes of gram's, on every instruction set, whatever the
-// blocks; tasks are done once; what is damaged is named and done again.
+// A gathered matrix has the same bytes as from gram, for every instruction set and block size.
+// Tasks are done once; damaged results are reported and computed again.
 func TestGram(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()
 	const in = "synthetic:docs=700,terms=900,length=30,classes=3,seed=4"
@@ -144,7 +144,7 @@ func TestGram(t *testing.T) {
 		if rest != strings.Join(lines[n/2:], "") {
 			t.Errorf("missing: %s", rest)
 		}
-		// The others by shares of the job, with a cache.
+		// The other tasks are done in shards, with a cache.
 		count := map[string]int{}
 		for share := range 3 {
 			out := must(t, "", "work", "-store", store, "-job", jobOf(t, tasks)[:8], "-shard", fmt.Sprintf("%d/3", share),
@@ -161,7 +161,7 @@ func TestGram(t *testing.T) {
 		if i > 0 {
 			continue
 		}
-		// Damage.
+		// Damage a result.
 		object := filepath.Join(store, "results", jobOf(t, tasks), "000000001.a0")
 		b := musttest.Get(os.ReadFile(object))(t)
 		b[len(b)/2] ^= 8
@@ -188,7 +188,7 @@ func TestGram(t *testing.T) {
 	}
 }
 
-// What is wrong is refused in words that say what was found and expected.
+// Errors state what was found and what is allowed.
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "unlabelled.svm")
@@ -286,8 +286,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// The elements of an array of N numbers in a row have all shares, and one that is run again alone, when
-// Slurm speaks of an array of its own, has its share of before.
+// The elements of a Slurm array of N consecutive indices cover all shards. An element that is
+// submitted again alone has the same shard.
 func TestShareOfArray(t *testing.T) {
 	for _, ids := range [][]int{{0, 1, 2, 3}, {1, 2, 3, 4}, {5, 6, 7, 8}} {
 		seen := map[int]bool{}

@@ -18,15 +18,15 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A process that says how much memory it needs keeps within that: documents, engine, blocks, rows and
-// lists together, by the system's own count. With less it ends before the work. Where other work takes the processors,
-// Go's collector may come late: the bound may then be passed by less than a quarter, twice before a run that keeps it.
+// The peak memory of a process, as measured by the system, stays within the -m that its errors say
+// it needs. With less it fails before the work. If the CPUs are busy, Go's collector may run late,
+// so two runs may exceed the limit by up to a quarter.
 func TestMemory(t *testing.T) {
 	dir, program := t.TempDir(), binary(t, "gramcluster")
-	// runs returns what a process prints, whether it ended well, and its peak in bytes.
+	// runs returns a command's output, whether it succeeded, and its peak memory in bytes.
 	runs := func(stdin string, args ...string) (out string, ok bool, peak int64) {
 		t.Helper()
-		debug.FreeOSMemory() // a process that another starts inherits the other's peak
+		debug.FreeOSMemory() // a child process inherits the parent's peak
 		if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 			t.Log(err)
 		}
@@ -40,8 +40,8 @@ func TestMemory(t *testing.T) {
 		return b.String(), err == nil, c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 	}
 	needs := regexp.MustCompile(`needs ([0-9.]+) MiB of memory.*(?:-m allows|expected at most) ([0-9.]+) MiB`)
-	// within runs a command with the least -m that its errors say it needs, and checks its peak. What is written to
-	// the folder done is what it then wouldn't do again.
+	// within runs a command with the smallest -m that its errors ask for, and checks the peak. done
+	// is a folder of results to remove before a retry.
 	within := func(what, done, stdin string, args ...string) string {
 		t.Helper()
 		limit := int64(64 << 20)
@@ -69,7 +69,7 @@ func TestMemory(t *testing.T) {
 			if err != nil || err2 != nil || need < allowed {
 				t.Fatalf("%s with -m of %d bytes: %s", what, limit, out)
 			}
-			limit += int64((1.01*(need-allowed) + 1) * (1 << 20)) // three digits are printed
+			limit += int64((1.01*(need-allowed) + 1) * (1 << 20)) // the message has three digits
 			if limit > 1<<30 {
 				t.Fatalf("%s: each answer asks for more", what)
 			}
@@ -87,10 +87,10 @@ func TestMemory(t *testing.T) {
 	}
 	for _, c := range []struct {
 		flags, out string
-		tasks      int // of which the first are done; gather needs all
+		tasks      int // number of tasks to do; 0 for all, which gather needs
 	}{
 		{"gram", "K.npy", 0}, {"neighbours", "near.tsv", 0}, {"predict -model " + model, "labels.txt", 0},
-		{"train -kernel linear -tasks 4", "", 1}, // search shares out memory as train does
+		{"train -kernel linear -tasks 4", "", 1}, // search divides memory as train does
 	} {
 		kind, _, _ := strings.Cut(c.flags, " ")
 		store := filepath.Join(dir, kind)

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// plan is one run of plan.
+// plan holds the flags of plan.
 type plan struct {
 	host
 	documents source.Documents
@@ -45,7 +45,7 @@ same documents and flags are the same job: planned twice, nothing is stored agai
 
 func (p *plan) take(k job.Kind, with job.Planner) { p.kind, p.planner = k, with }
 
-// declare declares the flags that drive has, too.
+// declare declares the flags that plan and drive share.
 func (p *plan) declare(f *cli.Flags) {
 	p.declareStore(f)
 	p.declareComputing(f)
@@ -105,7 +105,7 @@ func (p *plan) run(ctx context.Context, e *cli.Env) error {
 	return w.Flush()
 }
 
-// prepare opens the store and reads the documents. The caller closes the store.
+// prepare opens the store and reads the documents. The caller must close the store.
 func (p *plan) prepare(ctx context.Context, e *cli.Env) (*job.Host, *job.Planning, error) {
 	if p.isa == "" {
 		p.isa = string(asm.Best().ISA)
@@ -127,7 +127,7 @@ func (p *plan) prepare(ctx context.Context, e *cli.Env) (*job.Host, *job.Plannin
 // read reads the documents.
 func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*corpus.Corpus, error) {
 	p.documents.Adjust = func(opt *corpus.Options) error {
-		opt.MemoryBytes = (2*h.Left(nil) + 4) / 5 // one and a half times as much for what follows
+		opt.MemoryBytes = (2*h.Left(nil) + 4) / 5 // leaves one and a half times as much for later steps
 		var err error
 		if p.tokenizer != "" {
 			opt.Tokenizer, err = corpus.ParseTokenizer(p.tokenizer)

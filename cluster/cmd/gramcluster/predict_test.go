@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Predictions that are gathered have the bytes of gram's, for every kind of model and output,
-// whatever the number of documents of a task.
+// Gathered predictions are the same bytes as from gram, for every kind of model and output, and any
+// number of documents per task.
 func TestPredict(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()
 	var train, test strings.Builder
@@ -74,8 +74,8 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// So have those of models of vectors with values below 0 and of
-// documents with several labels or none; matrices are refused.
+// The same holds for vectors with negative values, and for documents with several labels or none.
+// Matrices are refused.
 func TestPredictOthers(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()
 	var vectors, texts strings.Builder
@@ -86,7 +86,7 @@ func TestPredictOthers(t *testing.T) {
 		fmt.Fprintf(&texts, "%s\t%s %s\n", []string{"a", "b", "a,b", "-"}[i%4],
 			[]string{"ant bee", "dog eel", "ant dog", "gnu hen"}[i%4], words[i%6])
 	}
-	texts.WriteString("-\t\n") // which no label fits
+	texts.WriteString("-\t\n") // has no label
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for name, text := range map[string]string{
 		"x.svm": vectors.String(), "x.tsv": texts.String(),

@@ -54,10 +54,10 @@ func (s *status) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer h.Store.Close()
-	// The estimate compares with what was there at the first look.
+	// state at the first look, for the estimate
 	begin, before := time.Now(), -1
 	for {
-		found, err := work.Jobs(ctx, h.Store, s.job) // drive adds some
+		found, err := work.Jobs(ctx, h.Store, s.job) // drive may add jobs
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (s *status) run(ctx context.Context, e *cli.Env) error {
 		stored, tasks, bad := 0, 0, false
 		for _, digest := range found {
 			j, err := h.Load(ctx, digest)
-			if err != nil && ctx.Err() == nil && len(found) > 1 { // one that is damaged doesn't hide the others
+			if err != nil && ctx.Err() == nil && len(found) > 1 { // a damaged job doesn't hide the others
 				complain(e, "gramcluster: job %.12s: %v", digest, err)
 				bad = true
 				continue
@@ -122,7 +122,7 @@ func (s *status) print(e *cli.Env, j *job.Job, st *work.Status) error {
 	return err
 }
 
-// estimate says when the rest is done, if it goes on as it did since the first look.
+// estimate formats the time left, at the rate since the first look.
 func estimate(done, left int, took time.Duration) string {
 	if done <= 0 {
 		return fmt.Sprintf("%d tasks left", left)

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// status -watch looks until all tasks are done, and then ends by itself; it says how many are left and,
-// when some have been done meanwhile, how long that takes. ^C ends it.
+// status -watch ends when all tasks are done or at ^C. It prints the number of tasks left, and an
+// estimate of the time after some have been done.
 func TestWatch(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store")
 	const in = "synthetic:docs=500,terms=90,length=9,classes=2,seed=4"
@@ -46,7 +46,7 @@ func TestWatch(t *testing.T) {
 	until(out, 0)
 	must(t, strings.Join(lines[:n/2], ""), "work", "-store", store)
 	until(out, n/2)
-	until(out, n/2) // once more
+	until(out, n/2) // again
 	must(t, strings.Join(lines[n/2:], ""), "work", "-store", store)
 	until(out, n)
 	if out.Scan() {
@@ -79,7 +79,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// The rest takes as long for each task as those since the first look did.
+// The estimate assumes the rate since the first look.
 func TestEstimate(t *testing.T) {
 	for _, c := range []struct {
 		done, left int

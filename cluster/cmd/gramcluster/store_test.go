@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// A store that was mistyped is named, and none is made of it: plan makes one, when all else is right.
+// Only plan creates a store, after all other checks. Other commands report a missing store.
 func TestMistypedStore(t *testing.T) {
 	dir := t.TempDir()
 	none := filepath.Join(dir, "mistyped")
@@ -39,7 +39,7 @@ func TestMistypedStore(t *testing.T) {
 	}
 }
 
-// At the end of a pipe work waits for the plan that makes the store.
+// At the end of a pipe, work waits until plan has created the store.
 func TestPipe(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	lines, planned := io.Pipe()
@@ -60,12 +60,12 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// full takes no byte.
+// full is a writer that always fails.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// A list of missing tasks that can't be printed isn't an empty one.
+// If the list of missing tasks can't be printed, the command fails.
 func TestMissingToFullDisk(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	must(t, "", "plan", "gram", "-in", "synthetic:docs=20", "-store", dir)
@@ -75,7 +75,7 @@ func TestMissingToFullDisk(t *testing.T) {
 	}
 }
 
-// Credentials that were given in the wrong place aren't printed.
+// Credentials in the wrong place aren't printed.
 func TestSecrets(t *testing.T) {
 	dir := t.TempDir()
 	must(t, "", "plan", "gram", "-in", "synthetic:docs=20", "-store", dir)

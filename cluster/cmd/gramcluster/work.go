@@ -63,7 +63,7 @@ func (w *worker) run(ctx context.Context, e *cli.Env) error {
 		}
 	}
 	if w.job == "" {
-		if err := w.await(ctx); err != nil { // a plan at the other end of a pipe has then made the store
+		if err := w.await(ctx); err != nil { // in a pipe, plan creates the store first
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func (w *worker) await(ctx context.Context) error {
 	w.stdin = in
 	go func() {
 		defer close(begun)
-		_, _ = in.Peek(1) // an error comes again where lines are read
+		_, _ = in.Peek(1) // an error occurs again in ReadLines
 	}()
 	select {
 	case <-begun:
@@ -108,7 +108,7 @@ func (w *worker) await(ctx context.Context) error {
 	}
 }
 
-// readLines does the tasks of standard input. Reading it can't be interrupted, so another goroutine does.
+// readLines does the tasks on standard input. It reads in a goroutine that can be abandoned.
 func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) error {
 	type line struct {
 		number int
@@ -150,7 +150,7 @@ func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) erro
 	}
 }
 
-// share reads I/N, with I of the environment for auto.
+// share parses -shard I/N. For auto, I comes from the environment.
 func share(s string, env func(string) string) (first, step int, err error) {
 	of, count, _ := strings.Cut(s, "/")
 	if of == "auto" {
@@ -158,7 +158,7 @@ func share(s string, env func(string) string) (first, step int, err error) {
 		case index != "":
 			of = index
 		case array != "":
-			// Modulo N, since all else that Slurm says of the array changes when a part of it is run again.
+			// modulo N; Slurm's other variables change if part of an array is submitted again
 			of = array
 			if n, err := strconv.Atoi(count); err == nil && n > 0 {
 				if id, err := strconv.Atoi(array); err == nil {

@@ -1,3 +1,3 @@
-// Package acceptance has tests of gramcluster as users run it: processes that are killed, an S3 server, Spark, and the
-// other drivers. What comes of them is compared with what gram writes.
+// Package acceptance tests gramcluster as users run it: with killed processes, an S3 server, Spark
+// and other schedulers. It compares the output with that of gram.
 package acceptance

@@ -21,19 +21,19 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// driving is a training on landmarks, of a few passes with three tasks each.
+// driving is a training with landmarks, with a few passes of three tasks each.
 var driving = &kind{"landmarks", []string{"-landmarks", "40", "-loss", "logistic", "-tasks", "3"},
 	"landmarks.model", []string{"train", "-type", "landmark:m=40,loss=logistic"},
 	"synthetic:docs=1300,terms=900,length=40,classes=3,seed=5"}
 
-// drive returns the command that drives, with a command of the shell that works.
+// drive returns the driver's command; with is the shell command for workers.
 func drive(store, out, with string) *exec.Cmd {
 	args := append([]string{"drive", "landmarks", "-q", "-store", store, "-in", driving.source(), "-o", out, "-wait", "0s",
 		"-with", with}, driving.plan...)
 	return exec.Command("gramcluster", args...)
 }
 
-// driven drives to the end and compares the model with that of gram.
+// driven runs drive to its end and compares the model with that of gram.
 func driven(t *testing.T, store, with string) (log string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), driving.out)
@@ -49,9 +49,9 @@ func driven(t *testing.T, store, with string) (log string) {
 
 const here = `gramcluster work -store "$GRAM_STORE" -workers 1`
 
-// TestDriveKilled has two drivers train on the same store, and kills both at random moments, up to three times each, as
-// well as most of their workers. Those that outlive their driver go on. Then one drives to the end: what was
-// acknowledged is there, and the model is that of gram.
+// TestDriveKilled runs two drivers on the same store, and kills both at random times, up to three
+// times, and most of their workers. Then one driver finishes: acknowledged results exist, and the
+// model equals that of gram.
 func TestDriveKilled(t *testing.T) {
 	n := max(*kills/5, 1)
 	begin := time.Now()
@@ -60,7 +60,7 @@ func TestDriveKilled(t *testing.T) {
 	// Workers live for 10 to 130 ms.
 	const mortal = `timeout --foreground -s KILL 0.$(printf %03d $(($(od -An -N1 -tu1 /dev/urandom) / 2 + 10))) ` + here
 	for i := range n {
-		rng := rand.New(rand.NewPCG(uint64(i), 6)) // moments differ from run to run all the same
+		rng := rand.New(rand.NewPCG(uint64(i), 6)) // times still vary between runs
 		dir := t.TempDir()
 		store := filepath.Join(dir, "store")
 		var logs [2]bytes.Buffer
@@ -69,7 +69,7 @@ func TestDriveKilled(t *testing.T) {
 			for w := range logs {
 				path := filepath.Join(dir, fmt.Sprint(w, ".model"))
 				cmd, delay := drive(store, path, mortal), time.Duration((0.1+rng.Float64()/2)*float64(span))
-				cmd.Stderr = &logs[w] // also of workers that outlive it: to the end of all of them
+				cmd.Stderr = &logs[w] // workers that outlive the driver write to it, too
 				wg.Go(func() {
 					killAfter(t, cmd, delay)
 					if b, err := os.ReadFile(path); !errors.Is(err, fs.ErrNotExist) && !bytes.Equal(b, want(t, driving)) {
@@ -91,7 +91,7 @@ func TestDriveKilled(t *testing.T) {
 				count++
 			}
 		}
-		if count > 0 { // on a slow machine all may have been killed before there was a store
+		if count > 0 { // on a slow computer, all may be killed before the store exists
 			found := states(t, run(t, lines.String(), "gramcluster", "work", "-store", store))
 			if found["there"] != count {
 				t.Errorf("run %d: %d tasks were acknowledged, of which are %v", i, count, found)
@@ -102,7 +102,7 @@ func TestDriveKilled(t *testing.T) {
 	t.Logf("%d runs, %d processes killed in this test and those before", n, killed.Load())
 }
 
-// TestDriveXargs, TestDriveParallel, TestDriveSlurm and TestDriveSpark drive with the scripts of schedulers.
+// TestDriveXargs, TestDriveParallel, TestDriveSlurm and TestDriveSpark use schedulers' scripts.
 func TestDriveXargs(t *testing.T) {
 	dir := t.TempDir()
 	driven(t, filepath.Join(dir, "store"), "cat >"+dir+"/pass && ../../parallel/xargs.sh $GRAM_STORE "+dir+"/pass 2")
@@ -116,7 +116,7 @@ func TestDriveParallel(t *testing.T) {
 
 func TestDriveSlurm(t *testing.T) {
 	dir := t.TempDir()
-	// An sbatch that knows no options but --wait, and runs the elements one after the other, without standard input.
+	// This sbatch supports only --wait and runs elements in sequence, without standard input.
 	sbatch := "#!/bin/sh\ntest \"$1\" = --wait || exit 2\n" +
 		"for i in 0 1 2; do SLURM_ARRAY_TASK_ID=$i bash $2 </dev/null || exit; done\n"
 	musttest.Do(t, os.WriteFile(filepath.Join(dir, "sbatch"), []byte(sbatch), 0o755))
@@ -125,7 +125,7 @@ func TestDriveSlurm(t *testing.T) {
 	driven(t, filepath.Join(dir, "store"), "sbatch --wait ../../slurm/gram.sbatch")
 }
 
-// TestDriveSpark drives on a Spark cluster of two workers, where the first process is killed.
+// TestDriveSpark runs drive on a Spark cluster of two workers, and kills the first process.
 func TestDriveSpark(t *testing.T) {
 	c := servers.Spark(t, 2)
 	dir := t.TempDir()
@@ -144,5 +144,5 @@ func TestDriveSpark(t *testing.T) {
 	if _, err := os.Stat(once); err != nil {
 		t.Errorf("no process was killed: %v", err)
 	}
-	driven(t, store, "exit 3") // all is there
+	driven(t, store, "exit 3") // all results exist
 }

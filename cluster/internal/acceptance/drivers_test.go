@@ -14,9 +14,9 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// TestSpark does jobs of all kinds on a Spark cluster of two workers. The first process that Spark starts is killed.
+// TestSpark runs all kinds of jobs on a Spark cluster of two workers, and kills the first process.
 func TestSpark(t *testing.T) {
-	servers.Need(t) // before anything is planned
+	servers.Need(t) // before planning
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store")
 	var jobs []*job
@@ -46,8 +46,8 @@ func TestSpark(t *testing.T) {
 	}
 }
 
-// TestSlurm runs the array's script as Slurm does for --array=1-4, but for one element; that is then missing, and
-// submitted again by itself.
+// TestSlurm runs the array's script as Slurm does for --array=1-4, except for one element, which is
+// submitted again alone.
 func TestSlurm(t *testing.T) {
 	j := plan(t, filepath.Join(t.TempDir(), "store"), kinds[0])
 	element := func(i int) {
@@ -70,7 +70,7 @@ func TestSlurm(t *testing.T) {
 	j.check(t)
 }
 
-// TestXargs and TestParallel run the scripts for one machine.
+// TestXargs and TestParallel run the scripts for a single computer.
 func TestXargs(t *testing.T) { script(t, "../../parallel/xargs.sh") }
 
 func TestParallel(t *testing.T) {

@@ -23,12 +23,12 @@ import (
 
 var kills = flag.Int("kills", 10, "TestKilled: how many runs")
 
-// long has 42 tasks that take some milliseconds each.
+// long has 42 tasks of some milliseconds each.
 var long = &kind{"gram", []string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}, "K.npy",
 	[]string{"matrix", "-kernel", "diffusion:t=0.5"}, "synthetic:docs=1500,terms=9000,length=400,classes=4,seed=5"}
 
-// TestKilled has two processes work on the same tasks, and kills both at random moments, up to three times each, after
-// which what was acknowledged is there; then gather, too. Then one works to the end: the matrix is that of gram.
+// TestKilled kills two processes on the same tasks at random times, up to three times, and then
+// gather. Acknowledged results must exist. The final matrix equals that of gram.
 func TestKilled(t *testing.T) {
 	n := *kills
 	planned := filepath.Join(t.TempDir(), "planned")
@@ -40,13 +40,13 @@ func TestKilled(t *testing.T) {
 	first := *j
 	first.store = filepath.Join(t.TempDir(), "store")
 	copied(t, planned, first.store)
-	begin := time.Now() // moments are drawn from the time that one process takes
+	begin := time.Now() // times are relative to an undisturbed process
 	run(t, j.tasks, "gramcluster", "work", "-store", first.store, "-workers", "1")
 	span := time.Since(begin)
 	first.check(t)
 	cut := 0
 	for i := range n {
-		rng := rand.New(rand.NewPCG(uint64(i), 5)) // moments differ from run to run all the same
+		rng := rand.New(rand.NewPCG(uint64(i), 5)) // times still vary between runs
 		own := *j
 		own.store = filepath.Join(t.TempDir(), "store")
 		copied(t, planned, own.store)
@@ -66,7 +66,7 @@ func TestKilled(t *testing.T) {
 			if len(acknowledged) > 0 && len(acknowledged) < len(lines) {
 				cut++
 			}
-			// Now: the next round may make good what this one has lost.
+			// check now, because the next round may repair a loss
 			for line := range strings.Lines(run(t, "", "gramcluster", "gather", "-missing", "-store", own.store)) {
 				var missing struct{ Task int }
 				musttest.Do(t, json.Unmarshal([]byte(line), &missing))
@@ -86,7 +86,7 @@ func TestKilled(t *testing.T) {
 		}
 		os.RemoveAll(own.store)
 	}
-	if n >= 100 && cut == 0 { // some four in a hundred rounds are
+	if n >= 100 && cut == 0 { // about four of a hundred rounds stop in between
 		t.Error("nothing was cut between the first and the last task: processes end too early or too late")
 	}
 	t.Logf("%d runs, %d processes killed, %d times with some of the tasks done", n, killed.Load(), cut)
@@ -98,7 +98,7 @@ func copied(t *testing.T, from, to string) {
 	musttest.Do(t, os.CopyFS(to, os.DirFS(from)))
 }
 
-// workUntil works and is killed after the delay. It returns the tasks that it has acknowledged.
+// workUntil runs work and kills it after delay. It returns the acknowledged tasks.
 func workUntil(t *testing.T, store, tasks string, delay time.Duration) map[int]bool {
 	cmd := exec.Command("gramcluster", "work", "-store", store, "-workers", "1")
 	var out bytes.Buffer
@@ -124,10 +124,10 @@ func workUntil(t *testing.T, store, tasks string, delay time.Duration) map[int]b
 	return found
 }
 
-// killed counts the processes that a signal ended.
+// killed counts the processes that were killed.
 var killed atomic.Int64
 
-// killAfter runs a command and kills it after the delay, if it runs so long.
+// killAfter runs a command and kills it after delay.
 func killAfter(t *testing.T, cmd *exec.Cmd, delay time.Duration) {
 	if err := cmd.Start(); err != nil {
 		t.Error(err)

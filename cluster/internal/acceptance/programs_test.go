@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// folder holds the programs.
+// folder holds the built programs.
 var folder string
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(folder)
-		modules := [][2]string{{"../../..", "./cmd/gram"}, {"../..", "./cmd/gramcluster"}} // and their packages
+		modules := [][2]string{{"../../..", "./cmd/gram"}, {"../..", "./cmd/gramcluster"}} // modules and packages
 		for _, program := range modules {
 			build := exec.Command("go", "build", "-C", program[0], "-o", folder, program[1])
 			build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 				return 1
 			}
 		}
-		os.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH")) // drivers call gramcluster by its name
+		os.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH")) // for schedulers' scripts
 		return m.Run()
 	}())
 }
@@ -61,18 +61,18 @@ func run(t *testing.T, stdin, program string, args ...string) string {
 
 const documents = "synthetic:docs=400,terms=1500,length=50,classes=4,seed=5"
 
-// kind is a job and the command of gram that writes the same.
+// kind is a job, with the gram command that writes the same output.
 type kind struct {
 	name string
 	plan []string
 	out  string
 	gram []string // without -in and -o
-	in   string   // documents where empty
+	in   string   // default: documents
 }
 
 func (k *kind) source() string { return cmp.Or(k.in, documents) }
 
-// kinds are small jobs.
+// kinds lists small jobs of all kinds.
 var kinds = []*kind{
 	{"gram", []string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}, "K.npy",
 		[]string{"matrix", "-kernel", "diffusion:t=0.5"}, ""},
@@ -87,14 +87,14 @@ var kinds = []*kind{
 		[]string{"duplicates", "-within", "0.4"}, ""},
 }
 
-// job is a planned job of a kind.
+// job is a planned job.
 type job struct {
 	*kind
 	store, digest string
-	tasks         string // lines
+	tasks         string // task lines
 }
 
-// plan plans the job of a kind.
+// plan plans a job.
 func plan(t *testing.T, store string, k *kind) *job {
 	t.Helper()
 	args := append([]string{"plan", k.name, "-q", "-store", store, "-in", k.source()}, models(t, k.plan)...)
@@ -106,7 +106,7 @@ func plan(t *testing.T, store string, k *kind) *job {
 	return &job{k, store, first.Job, tasks}
 }
 
-// models replaces MODEL by the path of a model, which it trains when it is first asked for.
+// models replaces MODEL in args by the path of a model, which it trains once.
 func models(t *testing.T, args []string) []string {
 	t.Helper()
 	args = slices.Clone(args)
@@ -122,13 +122,13 @@ func models(t *testing.T, args []string) []string {
 	return args
 }
 
-// wanted are the outputs of gram.
+// wanted caches the outputs of gram.
 var (
 	wanted   = map[*kind][]byte{}
 	wantedMu sync.Mutex
 )
 
-// want returns what gram writes.
+// want returns the output of gram.
 func want(t *testing.T, k *kind) []byte {
 	t.Helper()
 	wantedMu.Lock()
@@ -146,7 +146,7 @@ func want(t *testing.T, k *kind) []byte {
 	return wanted[k]
 }
 
-// check gathers the job and compares the result with that of gram.
+// check gathers the job and compares the output with that of gram.
 func (j *job) check(t *testing.T) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), j.out)
@@ -156,7 +156,7 @@ func (j *job) check(t *testing.T) {
 	}
 }
 
-// read returns the bytes of a file. For a search it returns the rows without what only grid writes.
+// read returns the contents of a file; for a search only fields that grid and jobs share.
 func read(t *testing.T, kind, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)

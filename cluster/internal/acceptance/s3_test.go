@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// TestS3 does jobs of all kinds with an S3 server, or the bucket of GRAM_BUCKET, each by eight processes on the same
-// tasks: every task is done once.
+// TestS3 runs all kinds of jobs with an S3 server, or the bucket of GRAM_BUCKET, with eight
+// processes per job. Every task is done once.
 func TestS3(t *testing.T) {
 	url := servers.Bucket(t)
 	bucket, query, _ := strings.Cut(url, "?")
@@ -47,8 +47,8 @@ func TestS3(t *testing.T) {
 	}
 }
 
-// TestS3Writers has eight writers of different bytes make one object at the same time. One succeeds, and all then read
-// what that has written. With equal bytes, through a Store, all succeed. 12 MiB are sent in parts.
+// TestS3Writers creates one object from eight goroutines. If the contents differ, one succeeds and
+// all read its contents; if not, all succeed. 12 MiB are a multipart upload.
 func TestS3Writers(t *testing.T) {
 	url := servers.Bucket(t)
 	for _, size := range []int{0, 100, 1 << 20, 6 << 20, 12 << 20} {
@@ -77,7 +77,7 @@ func TestS3Writers(t *testing.T) {
 					winner = i
 					winners++
 				case !errors.Is(err, store.ErrExists):
-					t.Logf("writer %d: %v", i, err) // a connection that the server cuts off
+					t.Logf("writer %d: %v", i, err) // the server may cut the connection
 				}
 			}
 			if winners != 1 {

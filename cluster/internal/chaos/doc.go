@@ -1,3 +1,3 @@
-// Package chaos has tests with stores that fail: schedules of processes that die, operations that fail, and bytes that
-// turn.
+// Package chaos tests jobs with random schedules of failing operations, dying processes and
+// changing bytes.
 package chaos

@@ -26,14 +26,13 @@ import (
 
 var drives = flag.Int("drives", 100, "TestDrives: how many schedules")
 
-// TestDrives has drivers train on landmarks, up to two at the same time, and workers take the passes,
-// one operation at a time, in an order drawn by the seed. Drivers hand lines to workers, lose them, and
-// stop waiting at any moment. Any operation of the store may fail in any way, any process may end before
-// or within it, and stored bytes may rot. Beside what TestSchedules checks of results, it checks that
+// TestDrives runs drivers that train with landmarks, up to two at a time, and workers, one
+// operation at a time in random order. Drivers may lose lines or stop waiting. Operations may fail,
+// processes may die, and stored bytes may change. It checks results as TestSchedules does, and that
 //
-//   - a driver that ends well has written the model of one machine, and one that doesn't has written none,
-//   - all drivers ask for the same passes,
-//   - one that stays up, started again after each failure, ends well.
+// - a driver that succeeds has written the same model as a single process, and others no model,
+// - all drivers request the same passes,
+// - a driver that is restarted after each failure succeeds.
 func TestDrives(t *testing.T) {
 	d := newDriveJob(t)
 	var models, passes, deaths atomic.Int64
@@ -49,13 +48,13 @@ func TestDrives(t *testing.T) {
 	}
 }
 
-// driveJob is a small training on landmarks, and what is right of it.
+// driveJob is a small training with landmarks, and its expected results.
 type driveJob struct {
 	documents *corpus.Corpus
 	dir       string
-	want      []byte            // the model
+	want      []byte            // expected model
 	jobs      []string          // names of descriptions
-	results   map[string][]byte // by name
+	results   map[string][]byte // results by name
 }
 
 var driveFlags = strings.Fields("-landmarks 5 -loss logistic -tasks 2 -kernel linear -tolerance 0.1")
@@ -90,7 +89,7 @@ func newDriveJob(t *testing.T) *driveJob {
 			}
 		}
 	}
-	// Of one machine, without passes as jobs.
+	// in one process, without jobs
 	s := landmark.Settings{
 		Landmarks: 5, Loss: landmark.Logistic, Kernel: "linear", Tolerance: 0.1, C: 1, Iterations: 100, Seed: 1,
 	}
@@ -104,7 +103,7 @@ func newDriveJob(t *testing.T) *driveJob {
 	return d
 }
 
-// drive is gramcluster drive.
+// drive does the same as gramcluster drive.
 func (d *driveJob) drive(h *job.Host, path string, hand *work.Hand) error {
 	ctx := context.Background()
 	f := flag.NewFlagSet("drive", flag.ContinueOnError)
@@ -129,7 +128,7 @@ type driveWorld struct {
 	models, handed int
 }
 
-// run is a whole schedule.
+// run runs a whole schedule.
 func (w *driveWorld) run() error {
 	w.kinds = []job.Kind{landmarks.Kind}
 	maps.Copy(w.world.results, w.driveJob.results)
@@ -163,13 +162,13 @@ func (w *driveWorld) run() error {
 	return w.wrong
 }
 
-// driver hands lines to two workers at most, and waits a while.
+// driver passes lines to up to two workers, and waits for some steps.
 func (w *driveWorld) driver(p *process) {
 	err := w.drives(p, func(j *job.Job, tasks []int) {
 		var workers []*process
 		for half := range slices.Chunk(tasks, 1+w.rng.IntN(len(tasks))) {
 			if w.rng.IntN(10) == 0 {
-				continue // lost
+				continue // the line is lost
 			}
 			workers = append(workers, w.start("worker", func(p *process) { w.work(p, j.Digest, half) }))
 		}
@@ -185,7 +184,7 @@ func (w *driveWorld) driver(p *process) {
 
 var errInjected = errors.New("injected")
 
-// drives is a drive of a process, whose tasks others do.
+// drives runs a driver whose tasks are done by others.
 func (w *driveWorld) drives(p *process, out func(j *job.Job, tasks []int)) error {
 	f, err := os.CreateTemp(w.dir, "model")
 	if err == nil {
@@ -200,7 +199,7 @@ func (w *driveWorld) drives(p *process, out func(j *job.Job, tasks []int)) error
 		Out: func(_ context.Context, j *job.Job, tasks []int) error {
 			w.handed++
 			out(j, tasks)
-			return []error{nil, errInjected}[w.rng.IntN(2)] // neither says anything
+			return []error{nil, errInjected}[w.rng.IntN(2)] // the error makes no difference
 		},
 		Say: w.log, Begin: func(*job.Job, int, int) {},
 	})

@@ -26,7 +26,7 @@ import (
 type gramJob struct {
 	documents *corpus.Corpus
 	flags     []string
-	want      []byte // what gather writes
+	want      []byte // expected output of gather
 }
 
 func newGramJob(t *testing.T, documents int, flags ...string) *gramJob {
@@ -52,7 +52,7 @@ func newGramJob(t *testing.T, documents int, flags ...string) *gramJob {
 
 func host(s *store.Store) *job.Host { return &job.Host{Store: s, Workers: 1} }
 
-// planned is a job, or why there is none.
+// planned is a job, or the error of planning it.
 type planned struct {
 	job *job.Job
 	err error
@@ -78,7 +78,7 @@ func (g *gramJob) plan(t *testing.T, s *store.Store) planned {
 	return planned{j, err}
 }
 
-// work has two workers do all tasks, one from the first and one from the last, in turns.
+// work lets two workers do all tasks alternately, one from the first, the other from the last.
 func (g *gramJob) work(t *testing.T, s *store.Store, p planned) error {
 	if p.err != nil {
 		return p.err
@@ -100,9 +100,9 @@ func (g *gramJob) work(t *testing.T, s *store.Store, p planned) error {
 			failed = errors.New(r.Why)
 			continue
 		}
-		// What is acknowledged is there; reading it may fail, but not find it missing.
+		// An acknowledged result exists: reading it may fail, but not with Missing.
 		if _, err := p.job.Result(t.Context(), r.Task, nil); job.Missing(err) {
-			if _, err := p.job.Result(t.Context(), r.Task, nil); job.Missing(err) { // not by a torn read alone
+			if _, err := p.job.Result(t.Context(), r.Task, nil); job.Missing(err) { // a torn read may be the cause
 				t.Errorf("task %d is %s and missing: %v", r.Task, r.State, err)
 			}
 		}
@@ -110,7 +110,7 @@ func (g *gramJob) work(t *testing.T, s *store.Store, p planned) error {
 	return failed
 }
 
-// gather returns what gramcluster gather writes.
+// gather returns the output of gramcluster gather.
 func (g *gramJob) gather(t *testing.T, s *store.Store) ([]byte, error) {
 	h := host(s)
 	j, err := work.Find(t.Context(), h, "")
@@ -128,8 +128,8 @@ func (g *gramJob) gather(t *testing.T, s *store.Store) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// TestNthOperation has the n-th operation of the store fail, for n up to 200, in one of all ways. A second try of
-// what has failed then succeeds, and what is gathered is right.
+// TestNthOperation lets the n-th store operation fail, for n up to 200, with one of all faults. A
+// second try succeeds, and the gathered output is correct.
 func TestNthOperation(t *testing.T) {
 	g := newGramJob(t, 11*128, "-block-rows", "128", "-block-columns", "256")
 	faults := []storetest.Fault{
@@ -139,10 +139,10 @@ func TestNthOperation(t *testing.T) {
 	for n, step := 1, 1; n <= 200; n += step {
 		if step = 1; testing.Short() {
 			step = 20
-		} else if n > 40 { // where operations are much like those before
+		} else if n > 40 { // later operations are similar
 			step = 3
 		}
-		fault := faults[(n+n/6)%len(faults)] // so that each comes to each kind of operation
+		fault := faults[(n+n/6)%len(faults)] // so that each fault meets each kind of operation
 		count := 0
 		s := store.New(&storetest.Faulty{Bucket: &storetest.Memory{}, Decide: func(op, key string) storetest.Fault {
 			if count++; count != n {
@@ -180,8 +180,8 @@ func TestNthOperation(t *testing.T) {
 	}
 }
 
-// TestFlippedBytes changes every byte of a small store once, and ends every object early at every length. That is found
-// when the object is read, and the error names it; of every fourth, planning and working again mend it.
+// TestFlippedBytes changes every byte of a small store once, and truncates every object at every
+// length. Reading the object then fails; planning and working again repair it.
 func TestFlippedBytes(t *testing.T) {
 	g := newGramJob(t, 5, "-block-rows", "128", "-block-columns", "256")
 	whole := &storetest.Memory{}

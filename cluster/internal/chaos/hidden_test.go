@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/cluster/store/storetest"
 )
 
-// TestHidden checks that Put waits for an object that exists and can't be read yet, and doesn't wait forever.
+// TestHidden checks that Put waits for an object that can't be read yet, but not forever.
 func TestHidden(t *testing.T) {
 	for _, refused := range []int{3, 1 << 30} {
 		count := 0

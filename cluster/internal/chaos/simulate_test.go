@@ -23,14 +23,13 @@ var (
 	seed      = flag.Uint64("seed", 0, "run the schedule of this seed alone, and log it")
 )
 
-// TestSchedules runs workers, planners and gatherers against one store, one operation at a time, in an order drawn by
-// the seed. Any operation may fail in any way, any process may end before or within it, and stored bytes may rot.
-// It checks that
+// TestSchedules runs workers, planners and gatherers on one store, one operation at a time in
+// random order. Operations may fail, processes may die, and stored bytes may change. It checks that
 //
-//   - what is gathered is right,
-//   - what a worker has acknowledged can be read from then on, unless it rots,
-//   - nothing is stored twice without need: a second attempt follows a damaged one only,
-//   - the job ends when a worker stays up, though operations go on failing.
+// - gathered output is correct,
+// - an acknowledged result can be read unless its bytes change,
+// - a second attempt of an object is made only after a damaged one,
+// - the job finishes if a worker stays alive, although operations still fail.
 func TestSchedules(t *testing.T) {
 	var gathered, deaths atomic.Int64
 	n := scheduled(t, *schedules, func(seed uint64, log func(string, ...any)) error {
@@ -44,7 +43,7 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// scheduled runs n schedules, fewer with -short, and returns how many; with -seed it runs that one alone.
+// scheduled runs n schedules, or fewer with -short, and returns their number. -seed runs only one.
 func scheduled(t *testing.T, n int, run func(seed uint64, log func(string, ...any)) error) int {
 	t.Helper()
 	if *seed != 0 {
@@ -80,7 +79,7 @@ type toyWorld struct {
 	gathers int
 }
 
-// run is a whole schedule.
+// run runs a whole schedule.
 func (w *toyWorld) run() error {
 	w.job, w.kinds = newToyJob(1+w.rng.IntN(5)), []job.Kind{toy{}.kind()}
 	for task, b := range w.job.results {
@@ -111,7 +110,7 @@ func (w *toyWorld) planner(p *process) {
 	}
 }
 
-// worker does some tasks, in any order, some twice.
+// worker does some tasks in random order, some of them twice.
 func (w *toyWorld) worker(p *process) {
 	var tasks []int
 	for range 1 + w.rng.IntN(2*w.job.job.Tasks) {
@@ -122,7 +121,7 @@ func (w *toyWorld) worker(p *process) {
 
 func (w *toyWorld) gatherer(p *process) { _ = w.gather(p.host) }
 
-// gather gathers and checks what it gets.
+// gather gathers and checks the output.
 func (w *toyWorld) gather(h *job.Host) error {
 	j, err := h.Load(context.Background(), w.job.digest)
 	if err != nil {
@@ -140,7 +139,7 @@ func (w *toyWorld) gather(h *job.Host) error {
 	return nil
 }
 
-// finish has one process stay up: it plans and works until nothing fails, and what is gathered then is right.
+// finish lets one process plan and work until nothing fails, and checks the gathered output.
 func (w *toyWorld) finish() error {
 	all := make([]int, w.job.job.Tasks)
 	for i := range all {
@@ -172,7 +171,7 @@ func (w *toyWorld) finish() error {
 	return w.wrong
 }
 
-// needless checks that an attempt was made for a reason: another before it isn't whole, or wasn't when it was read.
+// needless checks that an attempt was made because an earlier one was damaged, or unreadable then.
 func (w *toyWorld) needless(key string) {
 	if w.rate > 0 || len(w.rotten) > 0 || w.deaths > 0 {
 		return

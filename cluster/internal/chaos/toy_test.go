@@ -10,9 +10,9 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 )
 
-// toy is a kind of job that costs nothing: the result of a task is its number and the job's input.
+// toy is a cheap kind of job: the result of a task is its number and the job's input.
 type toy struct {
-	gathered *[]byte // what Gather has put together
+	gathered *[]byte // output of Gather
 }
 
 func (k toy) kind() job.Kind { return job.Kind{Name: "toy", Open: k.Open, Gather: k.Gather} }
@@ -51,7 +51,7 @@ func (k toy) Gather(ctx context.Context, j *job.Job, _ *job.Output) error {
 	return nil
 }
 
-// toyJob is a toy job and what is right of it.
+// toyJob is a toy job with its expected results.
 type toyJob struct {
 	input   []byte
 	job     job.Description

@@ -15,22 +15,22 @@ import (
 	"github.com/gramengine/gram/cluster/work"
 )
 
-// world is a store and the processes that use it. Processes are coroutines: each operation of the store is a step.
+// world is a store with its processes: coroutines that run one store operation per step.
 type world struct {
 	rng     *rand.Rand
 	log     func(string, ...any)
-	rate    float64 // of faults
-	rot     float64 // of steps after which a byte of the store changes
-	mortal  float64 // of steps in whose place a process dies
+	rate    float64 // probability of a fault per operation
+	rot     float64 // probability that a stored byte changes after a step
+	mortal  float64 // probability that a process dies instead of a step
 	store   storetest.Memory
 	kinds   []job.Kind
-	results map[string][]byte // what is right, by the names of results
+	results map[string][]byte // expected results by name
 	running []*process
 	wrong   error
 
 	changed      bool            // since the last check
-	acknowledged map[string]bool // names of results
-	rotten       map[string]bool // keys
+	acknowledged map[string]bool // names of acknowledged results
+	rotten       map[string]bool // keys of damaged objects
 	deaths       int
 }
 
@@ -41,7 +41,7 @@ func newWorld(seed uint64, log func(string, ...any)) *world {
 	return w
 }
 
-// process is one of a world. It ends by itself or by stop, after which no operation of it has an effect.
+// process is a process in a world. After it is stopped, its operations have no effect.
 type process struct {
 	next func() (struct{}, bool)
 	stop func()
@@ -52,13 +52,13 @@ type process struct {
 	yield func(struct{}) bool
 }
 
-// wait is a step that does nothing. It reports whether the process is still alive.
+// wait is a step without effect. It reports whether the process is still alive.
 func (p *process) wait() bool {
 	p.dead = p.dead || !p.yield(struct{}{})
 	return !p.dead
 }
 
-// start makes a process, which takes its first step when it is asked to.
+// start creates a process, which runs when step or end resumes it.
 func (w *world) start(name string, main func(p *process)) *process {
 	p := &process{}
 	decide := func(op, key string) storetest.Fault {
@@ -74,7 +74,7 @@ func (w *world) start(name string, main func(p *process)) *process {
 		w.changed = w.changed || op == storetest.Create
 		if !alive {
 			w.log("%s dies at %s %s", name, op, key)
-			if op == storetest.Create { // the operation may be on its way
+			if op == storetest.Create { // the operation may still take effect
 				return []storetest.Fault{storetest.Before, storetest.After, storetest.Torn}[w.rng.IntN(3)]
 			}
 			return storetest.Before
@@ -96,7 +96,7 @@ func (w *world) fail(format string, args ...any) {
 	}
 }
 
-// step has one of the running processes take a step, or die, and a byte of the store may rot.
+// step lets a random process take a step or die; a stored byte may change.
 func (w *world) step() {
 	i := w.rng.IntN(len(w.running))
 	if p := w.running[i]; w.rng.Float64() < w.mortal {
@@ -113,7 +113,7 @@ func (w *world) step() {
 	w.running = append(w.running[:i], w.running[i+1:]...)
 }
 
-// end stops all processes, and then has one stay up until it has ended, with fewer faults.
+// end stops all processes, and runs a last one to its end, with fewer faults.
 func (w *world) end(rate float64, main func(p *process)) error {
 	for _, p := range w.running {
 		p.stop()
@@ -127,7 +127,7 @@ func (w *world) end(rate float64, main func(p *process)) error {
 	}
 }
 
-// rots changes a byte of a stored object for good.
+// rots changes a byte of a stored object permanently.
 func (w *world) rots() {
 	keys := w.store.Keys()
 	if len(keys) == 0 {
@@ -137,12 +137,12 @@ func (w *world) rots() {
 	if b := w.store.Get(key); len(b) > 0 {
 		w.log("%s rots", key)
 		w.rotten[key], w.changed = true, true
-		b[w.rng.IntN(len(b))] ^= 3 << w.rng.IntN(7) // two bits: Turned, which changes one, can't mend it
+		b[w.rng.IntN(len(b))] ^= 3 << w.rng.IntN(7) // two bits, because the fault Turned could undo a change of one bit
 		w.store.Set(key, b)
 	}
 }
 
-// rotten reports whether an attempt of an object has rotted.
+// hasRotted reports whether an attempt of an object is damaged.
 func (w *world) hasRotted(name string) bool {
 	for key := range w.rotten {
 		if strings.HasPrefix(key, name+".a") {
@@ -152,7 +152,7 @@ func (w *world) hasRotted(name string) bool {
 	return false
 }
 
-// work has a process do tasks as gramcluster work does.
+// work does tasks in a process, as gramcluster work does.
 func (w *world) work(p *process, digest string, tasks []int) {
 	said := writer(func(line []byte) error {
 		var r work.Report
@@ -186,7 +186,7 @@ type writer func([]byte) error
 
 func (w writer) Write(p []byte) (int, error) { return len(p), w(p) }
 
-// check checks that what was acknowledged is there.
+// check checks that acknowledged results exist.
 func (w *world) check() {
 	if !w.changed {
 		return
@@ -201,7 +201,7 @@ func (w *world) check() {
 		case err != nil && !w.hasRotted(name):
 			w.fail("%s was acknowledged and is lost: %v", name, err)
 		case err != nil:
-			delete(w.acknowledged, name) // it has rotted, and is to be done again
+			delete(w.acknowledged, name) // damaged, and to be computed again
 		}
 	}
 }

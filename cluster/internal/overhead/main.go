@@ -1,7 +1,6 @@
-// Command overhead measures the processor time of a Gram matrix through gramcluster beside that of
-// gram, for docs/cluster.md: plan, some processes of work one after the other, and gather, each on
-// one worker. It prints a table of the parts, in medians over rounds with the least and the most, after
-// comparing the files. `make bench-cluster` runs it.
+// Command overhead compares the CPU time of a Gram matrix with gramcluster (plan, several work
+// processes one after another, gather) and with gram, for docs/cluster.md. It prints medians,
+// minima and maxima over rounds, and checks that the files are equal. See `make bench-cluster`.
 package main
 
 import (
@@ -45,7 +44,7 @@ type options struct {
 	processes, rounds, warm    int
 }
 
-// The parts of a round.
+// Parts of a round.
 const (
 	alone = iota
 	plan
@@ -54,14 +53,14 @@ const (
 	parts
 )
 
-// spent is processor time in seconds, of the program itself and of the system for it.
+// spent is user and system CPU time in seconds.
 type spent struct{ user, system float64 }
 
 func (a spent) plus(b spent) spent { return spent{a.user + b.user, a.system + b.system} }
 
 func (a spent) sum() float64 { return a.user + a.system }
 
-// round is what the parts took.
+// round is the CPU time of each part.
 type round [parts]spent
 
 func (o *options) run(ctx context.Context, w io.Writer) error {
@@ -80,7 +79,7 @@ func (o *options) run(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// round measures all parts once, in a folder of its own, gramcluster first where turned says so.
+// round measures all parts once, in a new folder; gramcluster runs first if turned is set.
 func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 	dir, err := os.MkdirTemp(o.dir, "gram-overhead-")
 	if err != nil {
@@ -124,7 +123,7 @@ func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 	return r, same(want, got)
 }
 
-// measure runs a program, adds the processor time that it takes to a part, and returns what it prints.
+// measure runs a program, adds its CPU time to a part, and returns its output.
 func (o *options) measure(ctx context.Context, to *spent, stdin, program string, args ...string) (string, error) {
 	for at, memory := 0, tiles.Make(o.warm<<18); at < len(memory); at += 1024 {
 		memory[at] = 1
@@ -140,7 +139,7 @@ func (o *options) measure(ctx context.Context, to *spent, stdin, program string,
 	return out.String(), nil
 }
 
-// same returns an error where two files differ.
+// same returns an error if two files differ.
 func same(a, b string) error {
 	f, err := os.Open(a)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A row is in medians, and the ratio that of sums in one round.
+// A row has medians. The ratio is computed from sums within a round.
 func TestTable(t *testing.T) {
 	rounds := []round{
 		{alone: {2, 1}, plan: {0.25, 0.25}, work: {1, 0.5}, gather: {0.5, 0.5}},

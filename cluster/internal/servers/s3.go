@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// Bucket returns the URL of an empty bucket: that of the environment variable GRAM_BUCKET, or else one of versitygw,
-// an S3 server over a folder, which it starts. It then sets the environment's AWS credentials to those of the server.
+// Bucket returns the URL of an empty bucket: of GRAM_BUCKET if set, or else of versitygw, an S3
+// server for a folder, which it starts. It then sets the AWS credentials in the environment.
 //
-// Go builds the server from source, at the version and with the checksums of versitygw/go.mod, and caches it.
+// Go builds and caches the server, with version and checksums of versitygw/go.mod.
 func Bucket(t testing.TB) (url string) {
 	t.Helper()
 	if url := os.Getenv("GRAM_BUCKET"); url != "" {
@@ -35,7 +35,7 @@ func Bucket(t testing.TB) (url string) {
 	t.Setenv("AWS_ACCESS_KEY_ID", access)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
 	t.Setenv("AWS_REGION", "us-east-1")
-	root, sidecar := t.TempDir(), t.TempDir() // not every file system of a test machine has extended attributes
+	root, sidecar := t.TempDir(), t.TempDir() // sidecar, because not all file systems have extended attributes
 	if err := os.Mkdir(filepath.Join(root, "gram-test"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,10 @@
 //go:build unix
 
-// Package servers starts what tests of the drivers and of stores need: a real S3 server and a Spark cluster, as
-// processes of their own on this machine. Nothing else imports it.
+// Package servers starts servers for tests: a real S3 server and a Spark cluster, as local
+// processes. Only tests import it.
 //
-// Building and starting them takes a minute, so tests that need one are skipped unless the environment variable
-// GRAM_SERVERS is set, as `make cluster-check` does. Then a server that can't be had is a failure.
+// Starting them takes a minute, so tests that need one are skipped unless GRAM_SERVERS is set, as
+// `make cluster-check` does. Then a server that fails to start is an error.
 package servers
 
 import (
@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// Need skips the test unless servers are asked for.
+// Need skips the test unless GRAM_SERVERS is set.
 func Need(t testing.TB) {
 	t.Helper()
 	if os.Getenv("GRAM_SERVERS") == "" {
@@ -32,14 +32,14 @@ func Need(t testing.TB) {
 	}
 }
 
-// here returns the path of a file beside this source file.
+// here returns the path of a file in the folder of this source file.
 func here(name string) string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), name)
 }
 
-// freePort returns a TCP port of 127.0.0.1 that nobody listened on a moment ago, and that no system gives a connection
-// of its own accord: those are above.
+// freePort returns an unused TCP port of 127.0.0.1, below the range that systems assign to
+// connections.
 func freePort(t testing.TB) int {
 	t.Helper()
 	for {
@@ -54,7 +54,7 @@ func freePort(t testing.TB) int {
 	}
 }
 
-// log keeps what a process writes. It may be read while the process runs.
+// log holds the output of a process. It may be read while the process runs.
 type log struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -72,7 +72,7 @@ func (l *log) String() string {
 	return l.b.String()
 }
 
-// start runs cmd in a process group of its own, which is killed at the end of the test, and waits until ready says so.
+// start runs cmd in a process group until the end of the test, and waits until it is ready.
 func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	t.Helper()
 	out := &log{}
@@ -90,7 +90,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 			t.Logf("%s wrote:\n%s", filepath.Base(cmd.Path), out)
 		}
 	})
-	deadline := time.After(5 * time.Minute) // a machine that is slow, and busy
+	deadline := time.After(5 * time.Minute) // enough for a slow, busy computer
 	for !ready(out.String()) {
 		select {
 		case <-ended.Done():
@@ -102,7 +102,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	}
 }
 
-// listening returns a function for start that reports whether somebody listens at address.
+// listening returns a function for start that reports whether a server listens at address.
 func listening(address string) func(string) bool {
 	return func(string) bool {
 		c, err := net.DialTimeout("tcp", address, time.Second)

@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// A Cluster is a Spark cluster of one master and some workers of one core each.
+// Cluster is a Spark cluster with one master and workers of one core each.
 type Cluster struct {
 	URL  string // spark://HOST:PORT
 	home string
 	env  []string
 }
 
-// Spark starts a master and so many workers, each a process of its own on this machine, from the Spark that SPARK_HOME
-// names (`make cluster-check` installs one). Workers get the environment at the time of the call, too.
+// Spark starts a master and workers as local processes, from the Spark in SPARK_HOME (`make
+// cluster-check` installs one). Workers inherit the current environment.
 func Spark(t testing.TB, workers int) *Cluster {
 	t.Helper()
 	Need(t)
@@ -46,10 +46,10 @@ func Spark(t testing.TB, workers int) *Cluster {
 	return c
 }
 
-// ready is what a master or a worker logs when it has started and, a worker, when the master knows it.
+// ready matches the log of a master that has started, and of a worker that has registered.
 var ready = regexp.MustCompile(`I have been elected leader|Successfully registered with master`)
 
-// python returns the interpreter of the virtual environment that home is in, or else the system's.
+// python returns the interpreter of the virtual environment around home, or the system's.
 func python(home string) string {
 	for dir := home; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		p := filepath.Join(dir, "bin", "python")
@@ -60,8 +60,7 @@ func python(home string) string {
 	return "python3"
 }
 
-// Submit runs a Python program with its arguments on the cluster and returns what it writes to standard output and
-// standard error.
+// Submit runs a Python program on the cluster and returns its standard output and standard error.
 func (c *Cluster) Submit(program string, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.Command(filepath.Join(c.home, "bin", "spark-submit"), append([]string{"--master", c.URL,
 		"--conf", "spark.ui.enabled=false", "--conf", "spark.scheduler.minRegisteredResourcesRatio=1",
