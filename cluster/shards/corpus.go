@@ -6,8 +6,7 @@
 //
 //	Documents.Offsets, Terms, Values         int64, uint32, bits of float32
 //	Labels.Offsets, Labels.IDs, Groups       int64, int32, int64
-//
-// Vocabulary, Classes, Names               per text its length, uint32, and its bytes
+//	Vocabulary, Classes, Names               per text its length, uint32, and its bytes
 //
 // divided into shards of [ShardBytes]. The object meta, in JSON, holds the counts and the SHA-256
 // of each shard. Its own SHA-256 is the digest of the corpus. Objects are named corpora/DIGEST/meta
