@@ -135,7 +135,7 @@ func (o *output) there() []named {
 	return there(*o.value)
 }
 
-// names reports whether two outputs, existing or not, are the same name in the same folder.
+// names reports whether two outputs, existing or not, have the same name and folder.
 func (o *output) names(other *output) bool {
 	if o.info != nil || other.info != nil || filepath.Base(*o.value) != filepath.Base(*other.value) {
 		return false
@@ -198,7 +198,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		stdin = in.flag
 	}
 	if _, lost := e.Stdout.(closed); lost {
-		// Before the work, because the result would be lost. A report may be lost.
+		// Check before the work, because its result would be lost. A report may be lost.
 		if o := f.Lookup("o"); o != nil && (o.Value.String() == "-" || f.Prints && o.Value.String() == "") {
 			return errClosed
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Flags are the flags of one call of a command. A command composes them from groups: small structs
-// whose method Declare declares flags, their checks, and the files that they name.
+// Flags holds the flags of a command for one call. A command composes them from groups: small
+// structs with a Declare method, which declares flags, their checks, and the files that they name.
 type Flags struct {
 	*flag.FlagSet
 	Program string // name of the program, for commands that a report suggests
@@ -26,14 +26,14 @@ type Flags struct {
 
 	Page string // file of -report, see Pages
 
-	Prints bool // without -o the command prints its result, rather than only a report
+	Prints bool // print the result, rather than only a report, if -o is unset
 
 	MaxArgs int                                   // maximum number of arguments besides flags
 	Args    []string                              // arguments besides flags
 	places  []Argument                            // see Arguments
-	Rewrite func(args []string) ([]string, error) // converts other programs' flags to the form of package flag
+	Rewrite func(args []string) ([]string, error) // converts other programs' syntax to package flag's; nil for none
 
-	Usage, Help, Examples string // replace the command's if they depend on the arguments
+	Usage, Help, Examples string // texts that depend on the arguments; default the command's
 
 	groups  []*group
 	group   *group // current group of declarations
@@ -218,7 +218,7 @@ func (o *once) Set(text string) error {
 	return o.Value.Set(text)
 }
 
-// IsBoolFlag returns the value's IsBoolFlag.
+// IsBoolFlag reports whether the wrapped value is a boolean flag.
 func (o *once) IsBoolFlag() bool {
 	b, ok := o.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()

@@ -20,13 +20,13 @@ type group struct {
 	flags []*flag.Flag
 }
 
-// mostListed is the largest number of flags of a topic that a command's help lists. Of more flags
-// it names only the topic.
+// mostListed is the maximum number of a topic's flags that a command's help lists. If there are
+// more, the help only names the topic.
 const mostListed = 12
 
-// Group begins or continues a group of flags: the flags that are declared until the next call. If
-// the group has a help topic, the help of commands only lists its flags, and the topic explains
-// them.
+// Group starts or continues a group of flags, to which the flags declared before the next call
+// belong. If the group has a help topic, the help of commands only lists its flags, and the topic
+// explains them.
 func (f *Flags) Group(title, topic string) {
 	f.collect()
 	at := slices.IndexFunc(f.groups, func(g *group) bool { return g.title == title })
@@ -178,8 +178,7 @@ func nameOf(fl *flag.Flag) string {
 	return strings.TrimSpace("-" + fl.Name + " " + arg)
 }
 
-// textOf returns the usage of a flag. If it begins with the name of the value and a colon, that is
-// removed.
+// textOf returns the usage of a flag, without a leading value name and colon.
 func textOf(fl *flag.Flag) string {
 	arg, text := flag.UnquoteUsage(fl)
 	return strings.TrimPrefix(text, arg+": ")

@@ -20,8 +20,8 @@ import (
 // Version is the version of the program.
 const Version = "0.1.0"
 
-// Exit statuses. A command that a signal has ended returns Signalled plus the signal's number, as
-// in shells: 130 after ^C, 143 after SIGTERM, 129 when the terminal has closed.
+// Exit statuses. A command ended by a signal returns Signalled plus the signal's number, as in
+// shells: 130 after ^C, 143 after SIGTERM, 129 after the terminal was closed.
 const (
 	Done      = 0
 	Failed    = 1
@@ -59,7 +59,7 @@ func (c *Command) flags() (*Flags, Work) {
 	return f, c.Setup(f)
 }
 
-// Work is the function of a command.
+// Work runs a command.
 type Work func(ctx context.Context, e *Env) error
 
 // Env is the environment of a command.
@@ -182,7 +182,7 @@ func (closed) Write(b []byte) (int, error) { return len(b), nil }
 var errClosed = errors.New("standard output is closed, or the null device opened for reading, too: " +
 	"expected -o FILE, a pipe or >/dev/null")
 
-// print writes a text in one write and returns the exit status, which reports a full disk.
+// print writes a text at once. It returns Failed if the write fails, such as on a full disk.
 func (e *Env) print(write func(io.Writer)) int {
 	var b strings.Builder
 	write(&b)

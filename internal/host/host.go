@@ -44,8 +44,8 @@ type Machine struct {
 	CPUs []CPU `json:"-"` // CPUs that the process may use
 }
 
-// CPU is a logical CPU. Core numbers the cores of the machine, and Thread the threads of a core
-// from 0.
+// CPU is a logical CPU. Core is the core's index in the machine, and Thread the thread's index in
+// the core.
 type CPU struct{ ID, Node, Socket, Core, Thread int }
 
 // Cache describes all caches of one level and kind.
@@ -54,7 +54,7 @@ type Cache struct {
 	Kind   string `json:"kind"` // Data, Instruction or Unified
 	Bytes  int64  `json:"bytes"`
 	Count  int    `json:"count"`
-	Shared int    `json:"shared_by"` // number of logical CPUs that share one
+	Shared int    `json:"shared_by"` // number of logical CPUs that share a cache
 }
 
 // tree reads files below a root, and records missing ones.
@@ -171,7 +171,7 @@ func (t *tree) topology(m *Machine) {
 	}
 	t.need("memory nodes", len(nodes) > 0)
 	sockets, cores := map[int]bool{}, map[[3]int]int{}
-	threads := map[int]int{} // threads found by core
+	threads := map[int]int{} // number of threads by core
 	for _, id := range online {
 		in := cpus + "/cpu" + strconv.Itoa(id) + "/topology/"
 		socket, core := t.text(in+"physical_package_id"), t.text(in+"core_id")

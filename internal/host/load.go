@@ -30,14 +30,13 @@ func ReadLoad(root fs.FS) (l Load, known bool) {
 	return l, true
 }
 
-// Others returns the CPU time since before of other processes and of other machines on the same
-// CPU. The counters' unit is a hundredth of a second, so it may be slightly negative.
+// Others returns the CPU time since before of other processes and of the hypervisor's other
+// machines. Its unit is a hundredth of a second, so it may be slightly negative.
 func (l Load) Others(before Load) float64 {
 	return l.All - before.All - l.Own + before.Own + l.Stolen - before.Stolen
 }
 
-// Counters are the counters that are read before and after a computation. Unknown ones are nil or
-// 0.
+// Counters holds the counters read before and after a computation. Unknown values are nil or 0.
 type Counters struct {
 	Load      *Load
 	Processor float64 // CPU seconds of the process

@@ -157,7 +157,7 @@ func compareBatches(a, b [][]float64, vary [][2]float64) (ratios []Ratio, mean R
 	return ratios, ratioOf(meanBatches(a), meanBatches(b), all, len(a)+1)
 }
 
-// runToRun returns the row's allowance: the one in its file, else the workload's, else the largest of all workloads.
+// runToRun returns the allowance in the row's file, else the workload's, else the largest of all.
 func (r *Row) runToRun() float64 {
 	most := 0.0
 	for _, w := range Workloads {

@@ -25,7 +25,7 @@ import (
 // Options are the options of [Run].
 type Options struct {
 	ISA       asm.ISA       // instruction set; default the fastest
-	Workers   []int         // numbers of workers, with a row of each workload for each
+	Workers   []int         // numbers of workers; each gives a row per workload
 	Pin       bool          // pin workers to CPUs in the order of host.Machine.Order
 	Bound     time.Duration // time limit of the rounds
 	Workloads []*Workload   // default all
@@ -44,8 +44,8 @@ var root = os.DirFS("/")
 // Run measures the workloads in turn, round by round, for at least 24 rounds and until the interval
 // of each median is within 2%, or until the time limit. If ctx is done after the first pass, Run
 // returns the measurements so far, marked as incomplete, with the cause. A wrong result is an
-// error. While Run prepares, package asm uses other cache sizes (asm.UseCaches), so that no other
-// engine may be made then.
+// error. While Run prepares, it changes the cache sizes of package asm (asm.UseCaches), so no other
+// engine may be made.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Stage == nil {
 		o.Stage = func(string) {}
@@ -320,7 +320,7 @@ func (m *measuring) once(ctx context.Context, row *Row, j *job) (o once, err err
 	return o, nil
 }
 
-// pass measures a row, and repeats that once if workers had to wait for CPUs.
+// pass measures a row. It repeats the measurement once if workers had to wait for CPUs.
 func (m *measuring) pass(ctx context.Context, i int) error {
 	row, j := m.result.Rows[i], m.jobs[i]
 	m.confine(row.Workers)

@@ -81,7 +81,7 @@ func newDocuments(workers int) *documents {
 	return &documents{map[string]*corpus.Corpus{}, map[string]*sparse.Embedded{}, workers}
 }
 
-// corpus returns a synthetic corpus, which it makes once.
+// corpus returns a synthetic corpus. It makes each corpus once.
 func (d *documents) corpus(ctx context.Context, parameters string) (c *corpus.Corpus, err error) {
 	if c = d.corpora[parameters]; c == nil {
 		c, err = corpus.Read(ctx, "synthetic:"+parameters, corpus.Options{Workers: d.workers})

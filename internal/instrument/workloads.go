@@ -116,7 +116,7 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	}
 	mapped := func(ctx context.Context) ([]float32, error) {
 		err := pass(ctx)
-		return slices.MaxFunc(dst, func(a, b []float32) int { return len(a) - len(b) }), err // of any worker that had a task
+		return slices.MaxFunc(dst, func(a, b []float32) int { return len(a) - len(b) }), err // from a worker that had a task
 	}
 	return &job{
 		units: block * blocks * times, pass: pass,
@@ -137,9 +137,9 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	}, nil
 }
 
-// trainOf trains a model. Its digest is computed from its scores. The reference are the scores of
-// the same model with portable kernels. Each score is a sum of weights times kernel values with
-// errors, so tolerance includes the sum of the weights.
+// trainOf trains a model. The digest is computed from its scores, and the reference is the same
+// model's scores with portable kernels. A score is a weighted sum of kernel values, so its
+// tolerance includes the sum of the weights.
 func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) preparation {
 	return func(ctx context.Context, d *documents, on setting) (*job, error) {
 		c, err := d.corpus(ctx, corpus)

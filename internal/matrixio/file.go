@@ -47,7 +47,7 @@ func Create(path string) (*File, error) {
 	return &File{target: t, buffer: bufio.NewWriterSize(t, 1<<20)}, nil
 }
 
-// Room returns the bytes that are free for a file, or false for a stream or if that isn't known.
+// Room returns the free bytes for a file, or false if they are unknown or path is a stream.
 func Room(path string) (free int64, ok bool) {
 	if IsStream(path) {
 		return 0, false

@@ -144,7 +144,7 @@ func endOf(ctx context.Context, first, rows int, columns []Column) (int, error) 
 	return most, nil
 }
 
-// kind is the physical type of a column.
+// kind returns the physical type of a column.
 func (c *Column) kind() int64 {
 	switch {
 	case c.Text != nil:

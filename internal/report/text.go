@@ -102,7 +102,7 @@ func Peak(peak, limit int64) string {
 	return text
 }
 
-// Shorten shortens s to its last n runes, because the end of a path says more.
+// Shorten shortens s to its last n runes, because the end of a path is more specific.
 func Shorten(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {

@@ -59,7 +59,7 @@ func available(root fs.FS) Bound {
 const (
 	arenaBytes   = 64 << 20
 	threadBytes  = 72 << 20
-	moreThreads  = 8 // maximum number of threads in system calls and of the runtime
+	moreThreads  = 8 // maximum number of other threads: in system calls, and the runtime's own
 	statusOfSelf = "proc/self/status"
 )
 

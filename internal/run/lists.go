@@ -21,7 +21,7 @@ func Pick[T any](list []T, at []int) []T {
 	return out
 }
 
-// Nearest returns the known word nearest to a mistyped one, or "" if none is near.
+// Nearest returns the known word that is nearest to a mistyped word, or "" if none is near.
 func Nearest(word string, known []string) (best string) {
 	least := 1 + len(word)/3
 	for _, k := range known {

@@ -21,5 +21,5 @@ func Given(ctx context.Context, name string) error {
 	return context.Cause(ctx)
 }
 
-// Workers returns workers, or the number of CPUs that Go uses if it is 0.
+// Workers returns workers, or GOMAXPROCS if workers is 0.
 func Workers(workers int) int { return cmp.Or(workers, runtime.GOMAXPROCS(0)) }

@@ -300,7 +300,7 @@ type Line struct {
 	Values    int64  `json:"values"`
 	Digest    string `json:"sha256"`
 
-	Scripts []corpus.Script `json:"scripts,omitempty"` // scripts without spaces
+	Scripts []corpus.Script `json:"scripts,omitempty"` // writing systems without spaces
 }
 
 // NewLine describes a corpus.

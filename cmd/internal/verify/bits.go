@@ -110,7 +110,7 @@ func (v *verifier) anyWorkers(
 		if err != nil {
 			return nil, err
 		}
-		for i := range m.Data { // so that unwritten values don't pass
+		for i := range m.Data { // so that unwritten values are detected
 			m.Data[i] = float32(math.NaN())
 		}
 		if _, err := eng.Gram(ctx, c, m); err != nil {

@@ -65,7 +65,7 @@ type spot struct {
 	Want  float64 `json:"want"`
 }
 
-// check is a check other than the comparison with the reference.
+// check is the result of a check other than the comparison with the reference.
 type check struct {
 	ISA       string `json:"isa"`
 	Embedding string `json:"embedding"`

@@ -4,7 +4,7 @@
 // for any number of workers.
 //
 // Tests compare with gonum's LAPACK, which takes about five times as long for 1,024 rows on one
-// core with AVX-512 (go test -bench . ./internal/learn/dense).
+// core with AVX-512.
 package dense
 
 import (
@@ -107,9 +107,8 @@ func (s *Square) Cholesky(ctx context.Context, do Do, least float64) (kept []int
 	return kept, nil
 }
 
-// eliminate computes rows b0 <= k < b1 of the factor in columns lo to hi. It is called first for
-// the diagonal block, with the smallest pivots allowed in least, then for others. A dropped row
-// becomes 0.
+// eliminate computes rows b0 <= k < b1 of the factor in columns lo to hi. The first call is for the
+// diagonal block, with the smallest allowed pivots in least. A dropped row becomes 0.
 func (s *Square) eliminate(do Do, b0, b1, lo, hi int, least []float64) {
 	var by [block * strip]float64
 	for s0 := b0; s0 < b1; s0 += strip {

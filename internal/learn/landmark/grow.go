@@ -43,10 +43,10 @@ const (
 )
 
 // Grow trains with 256, 512, … landmarks and validates each model on held-out documents. It stops
-// if the gain is at most its standard error, at all documents or Settings.Landmarks (0 for no
-// limit), without enough memory, or if the next step and the final training would exceed a limit.
-// Then it trains on all documents with the best number of landmarks. It calls told, if not nil,
-// after each step.
+// when the gain is at most its standard error, when all documents or Settings.Landmarks (0 for no
+// limit) are reached, when memory is short, or when the next step and the final training would
+// exceed a limit. Then it trains on all documents with the best number of landmarks. It calls told,
+// if not nil, after each step.
 //
 // The limits, 0 for none, are on multiply-adds (work), predicted from the previous step's passes,
 // and on time: a step takes at most four times as long as the previous one.

@@ -136,7 +136,7 @@ func (c *column) walk(size float64) {
 	}
 }
 
-// gradients makes a pass for gradients, objectives and the weights of documents.
+// gradients computes gradients, objectives and document weights in one pass.
 func (t *training) gradients(
 	ctx context.Context, columns []*column, weights []float32, stride int,
 ) ([][]float64, error) {

@@ -267,7 +267,7 @@ func (t *training) ready(ctx context.Context) error {
 	return err
 }
 
-// take makes documents the landmarks.
+// take sets the landmarks and makes their engine.
 func (t *training) take(ctx context.Context, chosen []int) error {
 	z, err := t.embed(ctx, chosen)
 	if err != nil {

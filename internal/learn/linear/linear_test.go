@@ -115,7 +115,7 @@ func TestOptimum(t *testing.T) {
 				}
 				primal += prices[i] * loss
 			}
-			// Sums of 60 float64 terms, in another order.
+			// The tolerance is for sums of 60 float64 terms, in another order.
 			if !(math.Abs(primal-q.Value) <= 1e-12*primal) {
 				t.Errorf("%s, class %d: objective %v, computed anew %v", name, k, q.Value, primal)
 			}
@@ -272,7 +272,7 @@ func TestTwoClasses(t *testing.T) {
 	}
 }
 
-// Labels of all documents or of none, and documents without terms, bias or labels.
+// Training works with a label of all or of no documents, with and without bias.
 func TestLabels(t *testing.T) {
 	c := texts(t, 40, 2, 6)
 	c.Classes = append(c.Classes, "all", "none")

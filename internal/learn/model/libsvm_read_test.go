@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A model of three classes, one of two in an unusual layout, and one of each other type.
+// Files of models with three classes, two classes in an unusual layout, and of each other type.
 const (
 	threeClasses = `svm_type c_svc
 kernel_type polynomial

@@ -277,7 +277,7 @@ func TestMap(t *testing.T) {
 	scale := mat.Norm(g, 2) * mat.Norm(a, 2)
 	for i := range 60 {
 		for j := range 7 {
-			// 60 products in float64, in another order
+			// The tolerance is for 60 products in float64, in another order.
 			if d := math.Abs(got.At(i, j) - b[j] - want.At(i, j)); !(d <= 64*0x1p-52*scale) {
 				t.Fatalf("coordinate %d of document %d differs by %v", j, i, d)
 			}

@@ -135,7 +135,7 @@ func Decide(p *model.Prediction, i int, f []float64) {
 // chunk is the number of documents that are embedded at a time.
 const chunk = 512
 
-// Options say how training and predictions are computed. Results don't depend on them.
+// Options are the options of training and predictions. They don't affect results.
 type Options struct {
 	Workers     int                // number of goroutines; 0 for one per CPU
 	MemoryBytes int64              // bound on memory in addition to the corpus; 0 for none
