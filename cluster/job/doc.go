@@ -4,7 +4,7 @@
 //
 // Objects have the following names, where digests are SHA-256 in hexadecimal:
 //
-//	corpora/DIGEST/…        documents in shards, see package corpus
+//	corpora/DIGEST/…        documents in shards, see package shards
 //	files/DIGEST            other inputs, such as a model
 //	jobs/JOB                a description; JOB is its digest
 //	results/JOB/NNNNNNNNN   the result of a task

@@ -50,7 +50,6 @@ func TestPowerFailure(t *testing.T) {
 	}
 }
 
-// BenchmarkFolder compares the folder, which syncs, with a file and a link alone.
 // unsettled is a folder whose disk fails when a name is synced.
 type unsettled struct{ folder }
 

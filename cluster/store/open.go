@@ -11,10 +11,10 @@ import (
 // Open opens the store at an address:
 //
 //	file:///DIR or DIR                       a folder
-//	s3://BUCKET/PREFIX?region=…&endpoint=…   S3 and what speaks like it
+//	s3://BUCKET/PREFIX?region=…&endpoint=…   S3 and compatible services
 //	gs://BUCKET/PREFIX                       Google Cloud Storage
 //	azblob://CONTAINER/PREFIX                Azure
-//	mem://                                   memory of this process, for trials
+//	mem://                                   memory of this process, for tests
 //
 // Parameters are those of gocloud.dev/blob. Credentials come from the libraries' usual places:
 // environment, files, or the role of the computer. An address that may contain credentials is

@@ -86,8 +86,8 @@ func TestPutGet(t *testing.T) {
 	}
 }
 
-// Every bit of an object flipped, and every length that it may be cut or padded to, is found and
-// named; the next Put makes another attempt and leaves the damaged one alone; Get takes that one.
+// Any flipped bit or changed length of an object is detected, and the error names the object. The
+// next Put makes another attempt and keeps the damaged one; Get returns the new attempt.
 func TestDamage(t *testing.T) {
 	m := &storetest.Memory{}
 	s := store.New(m)

@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/tiles/atomicfile"
 )
 
-// index is an index of texts.
 type index struct{ *gram.Index }
 
 func (*index) kind() string { return "index" }

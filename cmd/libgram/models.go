@@ -141,7 +141,7 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, err
 	}
 	in, err := c.corpusOf(x, "x", read)
 	if err == nil && fixed {
-		in.Raw = corpus.Raw{} // or training would choose other terms
+		in.Raw = corpus.Raw{} // otherwise training would choose other terms
 	}
 	if l, _, unknown := learn.Parse(o.Type); err == nil && unknown == nil && l.Holds && x.matrix != nil {
 		in.Documents = copied(in.Documents)

@@ -100,14 +100,13 @@ func decodes(t reflect.Type) bool {
 	case reflect.Bool, reflect.String, reflect.Int64, reflect.Uint64, reflect.Float64:
 		return true
 	case reflect.Int:
-		return t.PkgPath() == "" // other types are named
+		return t.PkgPath() == "" // named integer types have no JSON form
 	case reflect.Map, reflect.Slice, reflect.Pointer:
 		return decodes(t.Elem())
 	}
 	return false
 }
 
-// set sets a field to a JSON value.
 func set(field reflect.Value, value json.RawMessage) error {
 	t := field.Type()
 	if parse := parsers[t]; parse != nil {
@@ -162,7 +161,7 @@ func setSlice(field reflect.Value, value json.RawMessage) error {
 	return nil
 }
 
-// expected are the names of types in errors.
+// expected maps kinds to type names for error messages.
 var expected = map[reflect.Kind]string{
 	reflect.Bool: "true or false", reflect.String: "a string", reflect.Int: "a whole number",
 	reflect.Int64: "a whole number", reflect.Uint64: "a whole number of at least 0", reflect.Float64: "a number",

@@ -124,7 +124,6 @@ func (p *plan) prepare(ctx context.Context, e *cli.Env) (*job.Host, *job.Plannin
 	return h, planning, nil
 }
 
-// read reads the documents.
 func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*corpus.Corpus, error) {
 	p.documents.Adjust = func(opt *corpus.Options) error {
 		opt.MemoryBytes = (2*h.Left(nil) + 4) / 5 // leaves one and a half times as much for later steps

@@ -92,7 +92,6 @@ func TestKilled(t *testing.T) {
 	t.Logf("%d runs, %d processes killed, %d times with some of the tasks done", n, killed.Load(), cut)
 }
 
-// copied copies a planned store.
 func copied(t *testing.T, from, to string) {
 	t.Helper()
 	musttest.Do(t, os.CopyFS(to, os.DirFS(from)))

@@ -22,7 +22,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// gramJob is a small Gram matrix.
 type gramJob struct {
 	documents *corpus.Corpus
 	flags     []string

@@ -83,7 +83,6 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	return nil, 0, machines.Labelled(from.Corpus)
 }
 
-// settings returns the settings of the flags.
 func (p *planner) settings() (landmark.Settings, error) {
 	s := p.s
 	if p.tasks < 1 {
@@ -121,7 +120,7 @@ func (p *planner) Drive(ctx context.Context, d *job.Driving) error {
 // attempts is the number of times that the results of a task are requested if they are damaged.
 const attempts = 3
 
-// pass runs a pass as a job, and passes on its sums.
+// pass runs a pass as a job, and calls add with the sums of each block.
 func (p *planner) pass(
 	ctx context.Context, d *job.Driving, s landmark.Settings, q *landmark.Request, add func(int, *landmark.Sums) error,
 ) error {
@@ -174,7 +173,6 @@ func blocks(q *landmark.Request, tasks, task int) (first, end int) {
 	return task * q.Blocks() / tasks, (task + 1) * q.Blocks() / tasks
 }
 
-// opened is a pass with its prepared documents.
 type opened struct {
 	j *job.Job
 	q *landmark.Request

@@ -70,7 +70,6 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	to.Uint64Var(&f.Seed, "seed", 1, "`SEED` of folds, including those for thresholds")
 }
 
-// add adds values of a parameter.
 func (f *Flags) add(name, text string, list bool) error {
 	switch {
 	case list:

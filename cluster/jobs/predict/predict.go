@@ -93,9 +93,9 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	}
 	p.loaded = m
 	about := m.About()
-	opt.Signed = true // negative values are an error of the embedding if the model refuses them
+	opt.Signed = true // embedding fails if the model requires non-negative values
 	opt.Like, opt.Tokenizer = about.Form, corpus.Tokenizer{}
-	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // unchanged
+	opt.TokenizerLater = func() (corpus.Tokenizer, error) { return about.Tokenizer, nil } // same as in training
 	opt.VocabularyLater = func() ([]string, error) {
 		if about.Vocabulary == nil {
 			return nil, fmt.Errorf("text, expected vectors as in svmlight files: %s was trained on vectors",

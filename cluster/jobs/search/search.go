@@ -96,7 +96,7 @@ func (s *spec) tasks(c *corpus.Corpus) (*svm.Tasks, error) {
 	return svm.NewTasks(v, all, func(_ int, e sparse.Embedding) int { return len(corpus.Fit(e, c).Terms) }), nil
 }
 
-// values returns a value of each of several settings.
+// values returns of(s) for each s in settings.
 func values[T any](settings []svm.Settings, of func(svm.Settings) T) (out []T) {
 	for _, s := range settings {
 		out = append(out, of(s))

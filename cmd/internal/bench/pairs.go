@@ -178,7 +178,6 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 	return &instrument.Probe{Best: asm.Best(), Buffer: buffer[:instrument.MemoryFloats()]}, nil
 }
 
-// measure runs the row once.
 func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	var s pairsRound
 	if row.table != nil {

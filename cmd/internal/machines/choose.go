@@ -19,7 +19,6 @@ import (
 // mostChooseTime is the maximum of -choose-time.
 const mostChooseTime = 1000
 
-// declareChoice declares -choose-time.
 func (m *machine) declareChoice(work float64, usage string) {
 	for _, name := range []string{"c", "epsilon"} {
 		m.f.Lookup(name).DefValue += ", or chosen"

@@ -271,7 +271,6 @@ func (r *evaluateReport) mistakesSection() report.Section {
 // named returns labels, or "none" if there are none.
 func named(labels string) string { return cmp.Or(labels, "none") }
 
-// given formats the prediction.
 func (r *evaluateReport) given(m *learn.Mistake) string {
 	if r.MSE != nil {
 		return fmt.Sprintf("%.6g", r.Outcomes[m.Index].Margin)

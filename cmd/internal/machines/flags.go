@@ -39,7 +39,6 @@ type machine struct {
 	vectors *learn.Vectors // defaults for vectors that aren't counts; nil for text and counts
 }
 
-// declare declares the flags.
 func (m *machine) declare(f *cli.Flags) {
 	m.f = f
 	m.StartsOver, m.Reread = true, []*string{&m.In}

@@ -137,8 +137,8 @@ func (g *grid) checkNGrams() error {
 	return nil
 }
 
-// options returns the learner's options. Selection on samples needs text, counts, or a kernel for
-// vectors, and runs only on the CPU.
+// options returns the learner's options. Selection on samples is off with -plot, with -backend, and
+// for vectors with negative values if flags set the kernel.
 func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
 	o, err := g.machine.options(c)
 	if g.Signed && !g.unnamed() || g.plot != "" || g.f.Given("backend") {

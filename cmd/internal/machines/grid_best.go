@@ -56,7 +56,6 @@ func (r *gridReport) writeParts(d *report.Document) {
 	d.Table("What terms are worth", "", t)
 }
 
-// signed formats a difference with its sign.
 func signed(m tune.Measure, difference float64) string {
 	text := strings.TrimSuffix(m.Format(difference), "%")
 	if difference >= 0 {

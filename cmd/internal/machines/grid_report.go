@@ -95,7 +95,6 @@ type solvedLine struct {
 	source.Figures         // over all documents
 }
 
-// newGridRow describes a point.
 func newGridRow(v *learn.Validation) gridRow {
 	row := gridRow{Kernel: v.Kernel, Regularization: v.Regularization, Mean: v.Mean,
 		SD: v.SD, SE: v.SE,

@@ -78,7 +78,6 @@ var parameterFlags = []struct{ name, letter, of, value, usage string }{
 	{"reject", "", "", "TARGET", "predict ? when unsure; threshold tuned for error=2% or coverage=90%"},
 }
 
-// declareParameters declares flags of parameterFlags.
 func (m *machine) declareParameters(names ...string) {
 	for _, p := range parameterFlags {
 		if slices.Contains(names, p.name) {
@@ -102,7 +101,6 @@ func (m *machine) declareParameter(flag, name, of, usage string) {
 	m.f.Var(p, flag, usage)
 }
 
-// set is the flag -set.
 type set struct{ m *machine }
 
 func (set) String() string { return "" }
@@ -158,7 +156,6 @@ func setTwice(name, one, other string) error {
 	return cli.Usagef("%s is set by %s and by %s, expected one of them", name, one, other)
 }
 
-// setParameters sets the parameters that flags name.
 func (m *machine) setParameters() error {
 	t := m.learner.trainer
 	all := m.assigned

@@ -36,7 +36,6 @@ documents.
 With -s, -t, -g, -d, -r, -n or -p train chooses nothing itself.`,
 	Declare: func(f *cli.Flags) { (&machine{f: f}).declareLetters(f) }}
 
-// declareLetters declares svm-train's flags.
 func (m *machine) declareLetters(f *cli.Flags) {
 	f.Group("As in svm-train", topic)
 	m.number = -1

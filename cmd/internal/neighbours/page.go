@@ -85,7 +85,7 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 	}
 }
 
-// first returns a section with the first groups. It lists texts with -texts.
+// first returns a section with the first groups. It is empty without -texts.
 func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
 		Text: fmt.Sprintf("The first %d at most. The document to keep comes first.", mostShown)}

@@ -341,5 +341,4 @@ func (row *row) writeValues(d *report.Document) {
 	d.Table(row.Kernel, row.Kernel, t)
 }
 
-// digits formats a number with 7 significant digits.
 func digits(v float64) string { return fmt.Sprintf("%.7g", v) }
