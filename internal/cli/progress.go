@@ -33,7 +33,7 @@ type Progress struct {
 	logged  time.Time // time of the last line
 	bar     *progressbar.ProgressBar
 	name    string
-	// details are texts after the bar, most important first, as many as fit.
+	// details are texts after the bar, in order of importance. As many as fit are shown.
 	details []string
 	held    bool
 }

@@ -22,7 +22,7 @@ type CellDocument struct {
 	Name       string  `json:"d"`
 	Text       string  `json:"t"`
 	Note       string  `json:"n,omitempty"`
-	Confidence float64 `json:"-"` // the prediction's confidence; sorts mistakes descending, others ascending
+	Confidence float64 `json:"-"` // confidence of the prediction; sorts mistakes descending, others ascending
 }
 
 // Limits of a page.

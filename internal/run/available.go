@@ -100,7 +100,7 @@ func roomInGroups(root fs.FS, mount, group, limit, usage string, pages ...string
 	for dir := path.Join(mount, path.Clean("/"+group)); ; dir = path.Dir(dir) {
 		most, ok := numberOf(root, path.Join(dir, limit), "")
 		used, also := numberOf(root, path.Join(dir, usage), "")
-		if ok && also && most < math.MaxInt64/2 { // for no limit version 1 writes a number near this one, version 2 "max"
+		if ok && also && most < math.MaxInt64/2 { // without a limit, version 1 writes a number near this one, version 2 "max"
 			for _, name := range pages {
 				count, _ := numberOf(root, path.Join(dir, "memory.stat"), name)
 				used -= count

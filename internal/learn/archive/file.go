@@ -113,7 +113,7 @@ func Count[T int | int64](f *File, key string, n *T, most int64) {
 	}
 }
 
-// Named describes a key whose value is the name of one of all.
+// Named describes a key whose value is one of all, stored by its name.
 func Named[T interface {
 	comparable
 	fmt.Stringer

@@ -139,8 +139,8 @@ func predictDecisions(t testing.TB, model, documents string) [][]float64 {
 
 // agree compares decision values with svm-predict's. Both sum at most 60 products in float64, with
 // 60 roundings relative to the sum of absolute values. Exponents of Gaussian kernels are below 30,
-// with about ten roundings of numbers up to eight times as large; other kernels have fewer.
-// Together there are fewer than 60 + 30·80 roundings of 2⁻⁵³, 3·10⁻¹³.
+// with about ten roundings of numbers up to eight times as large; other kernels need fewer. In
+// total there are fewer than 60 + 30·80 roundings of 2⁻⁵³, which is 3·10⁻¹³.
 func agree(t testing.TB, got [][]decision, want [][]float64) {
 	t.Helper()
 	if len(got) != len(want) {

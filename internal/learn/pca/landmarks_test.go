@@ -193,7 +193,7 @@ func TestAllLandmarks(t *testing.T) {
 						c.Residual)
 				}
 			}
-			// the total is too large by at most the largest eigenvalue of the residual matrix
+			// The total is too large by at most the largest eigenvalue of the residual matrix.
 			if !(c.Total >= exact.Total-rounding) || !(c.Total <= exact.Total+c.Residual+rounding) {
 				t.Errorf("%s: with %d landmarks the total is %v, expected %v", spec, m, c.Total, exact.Total)
 			}
@@ -237,7 +237,7 @@ func TestLandmarksTwice(t *testing.T) {
 	za := musttest.Get(a.Project(t.Context(), once.eng, once.x))(t)
 	zb := musttest.Get(b.Project(t.Context(), twice.eng, twice.x))(t)
 	zb.Sub(za, zb)
-	// kernel values differ by 10⁻⁶ between engines, and W is close to 1, so sums of seven do, too
+	// Kernel values differ by 10⁻⁶ between engines, and so do sums of seven, because W is close to 1.
 	if most := mat.Norm(zb, math.Inf(1)); !(most <= 1e-5) {
 		t.Errorf("landmarks that come twice change coordinates by %v", most)
 	}
