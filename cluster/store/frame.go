@@ -30,7 +30,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errDamaged describes damage of an object.
+// errDamaged reports why an object differs from what Put wrote.
 type errDamaged struct {
 	offset int64
 	found  string

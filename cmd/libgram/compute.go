@@ -157,8 +157,8 @@ func likewise(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }
 
-// pair returns the documents of x and of. columns is nil if of is. Terms that only one text of of
-// has are removed from both, unless MinDF is 1.
+// pair returns the corpora of x and of; the second is nil if of is nil. Terms that occur in a
+// single text of the second are removed from both, unless read.MinDF is 1.
 func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *corpus.Corpus, err error) {
 	if of == nil {
 		rows, err = c.corpusOf(x, "x", read)

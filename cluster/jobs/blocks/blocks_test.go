@@ -21,7 +21,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// More ranges of documents than task numbers allow are refused.
+// Validate refuses more ranges of documents than task numbers allow.
 func TestMostRanges(t *testing.T) {
 	for ranges, most := range map[int]bool{1 << 15: true, 1<<15 + 1: false} {
 		if err := (Half{Rows: ranges, Block: 1}).Validate(); (err == nil) != most {
