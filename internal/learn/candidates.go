@@ -20,44 +20,44 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What is chosen from where nothing is given, what the others are tried with first.
+// Candidate values for unset parameters. The first is used while other parameters are compared.
 var (
 	chosenC      = []float64{10, 1, 100}
-	chosenPrices = []float64{1, 10, 100, 0.1} // C of a regression, in units, see spread
-	chosenZones  = []float64{0.1, 0.3, 0.03}  // and epsilon
+	chosenPrices = []float64{1, 10, 100, 0.1} // C for regression, in units of spread
+	chosenZones  = []float64{0.1, 0.3, 0.03}  // epsilon for regression, in the same unit
 	chosenScales = []kernel.List{
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
 
-	chosenHistograms = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // of diffusion and such
-	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}        // of linear and such
+	chosenHistograms = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // embeddings for diffusion and other kernels of histograms
+	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}        // embeddings for linear and other kernels of vectors
 
-	// Where documents aren't text, and values need not be counts.
+	// Embeddings for documents without a vocabulary, whose values need not be counts.
 	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
 	plainVectors    = []string{"tf-l2", "tfidf-l2"}
 )
 
-// supervised is the embedding that learns from labels.
+// supervised is the embedding whose term weights are learnt from labels.
 const supervised = "tfkl-l1-sqrt"
 
-// mostPairs of classes get a machine each where schemes are chosen: as many as the greatest sample has
-// documents.
+// mostPairs is the largest number of class pairs for which one-vs-one is tried. It equals the
+// number of documents in the largest sample.
 const mostPairs = 6000
 
 // Given holds the settings that the caller fixed; the others are chosen.
 type Given struct {
-	solver.Regularization // 0 if chosen
+	solver.Regularization // 0 = chosen automatically
 
-	Kernel     string   // a specification, or a name whose t or gamma is chosen; "" for any
-	Embeddings []string // the only ones; nil for those that suit
-	Scheme     bool     // that of the settings stays
-	Work       float64  // what the choice may cost, as a multiple of the training
+	Kernel     string   // specification, or name of a kernel whose t or gamma is chosen; "" = any kernel
+	Embeddings []string // allowed embeddings; nil = all that suit the kernel
+	Scheme     bool     // keep the scheme of the settings
+	Work       float64  // time budget of the choice, in multiples of one training run
 	Seed       uint64
 
-	Vectors bool // values are no counts of terms: kernels of vectors, on columns scaled as Embeddings say or standard
+	Vectors bool // values aren't term counts: use vector kernels, with columns scaled by Embeddings or standardized
 }
 
-// Fixed reports whether a kernel is given with its parameters, or has none to choose.
+// Fixed reports whether g.Kernel is set and has no parameter left to choose.
 func (g *Given) Fixed() bool {
 	if g.Kernel == "" || strings.ContainsAny(g.Kernel, ":(*+") {
 		return g.Kernel != ""
@@ -71,7 +71,8 @@ func (g *Given) Fixed() bool {
 	return noT != nil && noGamma != nil
 }
 
-// Candidates are what [tune.Choose] chooses from for a corpus: what is given stays.
+// Candidates returns the settings among which [tune.Choose] chooses for corpus c. Settings that g
+// fixes keep their value.
 func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, error) {
 	out := tune.Candidates{Measure: s.Measure(), C: chosenC, Nu: s.Nu, Epsilon: []float64{s.Epsilon}, Unit: 1,
 		Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed, Folds: tune.DefaultFolds}
@@ -86,17 +87,17 @@ func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, e
 	if g.C != 0 {
 		out.C = []float64{g.C}
 	}
-	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // for two they mean the same
+	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // with two classes, the schemes are the same
 		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
 		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), mostPairs) {
-			out.Schemes = out.Schemes[:1] // a machine for each two classes of a few documents costs more than it tells
+			out.Schemes = out.Schemes[:1] // one-vs-one would take too long with so few documents per class
 		}
 	}
 	histograms, vectors := chosenHistograms, chosenVectors
 	switch {
 	case c.Vocabulary == nil:
 		histograms, vectors = plainHistograms, plainVectors
-	case c.Tokenizer.Columns().HasNumbers(): // whose values below 1 aren't damped
+	case c.Tokenizer.Columns().HasNumbers(): // logarithms don't damp their values below 1
 		histograms, vectors = []string{"tfidf-l1-sqrt", "tf-l1-sqrt"}, []string{"tfidf-l2"}
 	}
 	var err error
@@ -122,7 +123,7 @@ func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, e
 	default:
 		out.Kernels, err = suiting(g.Kernel, histograms, vectors)
 	}
-	// Labels that come together have thresholds, which are tuned on folds: on as many matrices.
+	// Separate labels tune thresholds on folds; supervised embeddings would need a matrix per fold.
 	if err != nil || c.Vocabulary == nil || c.Tokenizer.Columns().HasNumbers() || s.Scheme == solver.Labels ||
 		len(g.Embeddings) > 0 || g.Fixed() || regression {
 		return out, err
@@ -134,14 +135,14 @@ func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, e
 	return out, err
 }
 
-// spread is half of what lies between the targets of ranks 16 and 84 %, with one digit: the standard deviation of
-// normal ones, which a few targets far from the others don't move. Where two thirds of the targets are the same it is
-// the standard deviation, 1 where all are. It is the unit of C, epsilon and tolerance, which grow as the targets do.
+// spread returns the unit of C, epsilon and tolerance in regression: half the distance between the
+// 16th and 84th percentiles of the targets, rounded to one digit. If it is 0, spread returns the
+// standard deviation, or 1 if all targets are equal.
 func spread(c *corpus.Corpus) float64 {
 	var targets []float64
 	for i := range c.Documents.Rows() {
 		for _, id := range c.Labels.Of(i) {
-			v, _ := strconv.ParseFloat(c.Classes[id], 64) // what isn't a number is refused elsewhere
+			v, _ := strconv.ParseFloat(c.Classes[id], 64) // other code rejects targets that aren't numbers
 			targets = append(targets, v)
 		}
 	}
@@ -160,7 +161,7 @@ func spread(c *corpus.Corpus) float64 {
 	return v
 }
 
-// times returns numbers, each so many times, without the digits that rounding adds.
+// times multiplies numbers by a factor and rounds the products to 12 digits.
 func times(by float64, numbers []float64) (out []float64) {
 	for _, v := range numbers {
 		out = append(out, run.Round(by*v, 12))
@@ -168,8 +169,8 @@ func times(by float64, numbers []float64) (out []float64) {
 	return out
 }
 
-// vectorKernels are the kernels that are chosen from for vectors: on scaled columns, and on columns as
-// they are, unless a scale is given or they need one.
+// vectorKernels returns the candidate kernels for vectors, on scaled columns. Unless a scale is set
+// or the columns need one, kernels on unscaled columns are candidates too.
 func (g *Given) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error) {
 	terms, _ := c.Documents.TermFrequencies()
 	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
@@ -194,27 +195,28 @@ func (g *Given) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error)
 
 // Vectors holds the defaults for vectors that aren't counts.
 type Vectors struct {
-	Kernel    string           // of kernel machines
-	Embedding sparse.Embedding // of linear machines
-	Why       string           // why the vectors aren't counts, and what they are taken for; "" if the user said so
+	Kernel    string           // default for kernel machines
+	Embedding sparse.Embedding // default for linear models
+	Why       string           // why the vectors aren't counts, and their assumed meaning; "" if the user declared them
 
-	weights bool // weights of terms, not measurements
+	weights bool // values are term weights, not measurements
 }
 
 // WeightsKernel is the default kernel for vectors of term weights such as tf-idf. It has no width to choose.
 const WeightsKernel = "bhattacharyya"
 
-// Vectors of non-negative fractions are taken for weights of terms, such as tf-idf, if they have at least wideColumns
-// columns, at most sparseShare of their values aren't 0, and the columns that half of the rows have hold less than half
-// of these. Columns of mean 0 and variance 1 would let rare terms decide.
+// Vectors count as term weights, such as tf-idf, if all values are non-negative fractions, there
+// are at least wideColumns columns, at most sparseShare of the entries aren't 0, and less than half
+// of these entries are in columns that half of the rows use. Standardizing would let rare terms
+// decide.
 const (
 	wideColumns = 100
 	sparseShare = 0.1
 )
 
-// VectorsOf returns the defaults for the vectors of a corpus, and nil for text and counts: a kernel of text for weights
-// of terms, else a kernel of measurements. Linear machines take measurements as they are, or on columns of mean 0 and
-// variance 1 if scales differ much.
+// VectorsOf returns the defaults for the vectors of a corpus, or nil for text and counts. Term
+// weights get a text kernel, measurements a vector kernel. Linear models standardize measurements
+// if the scales of columns differ much.
 func VectorsOf(c *corpus.Corpus) *Vectors {
 	if c.Vocabulary != nil {
 		return nil
@@ -224,7 +226,7 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 		return nil
 	}
 	columns, rowsWith := c.Documents.TermFrequencies()
-	common := int64(0) // values in columns that half of the rows have
+	common := int64(0) // values in columns that at least half of the rows use
 	for _, n := range rowsWith {
 		if 2*int(n) >= c.Documents.Rows() {
 			common += int64(n)
@@ -246,7 +248,7 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 	return v
 }
 
-// suiting are the kernels of a name with all embeddings of text that suit it, and values of t or
+// suiting returns the named kernel with each text embedding that suits it and each candidate t or
 // gamma.
 func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error) {
 	k, err := kernel.Parse(name)
@@ -263,9 +265,9 @@ func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error)
 	}
 }
 
-// with makes all kernels of names and embeddings, with values of t or gamma where they take them: all
-// with the first value, then those with the second, and so on, so that a choice with room for a few
-// compares the most different ones.
+// with returns all combinations of names, embeddings, and values of t or gamma (for kernels that
+// have them). Kernels with the first value come first, so that a short choice compares the most
+// different kernels.
 func with(names, embeddings []string) ([]kernel.Kernel, error) {
 	var lists [][]kernel.Kernel
 	for _, name := range names {
@@ -288,7 +290,7 @@ func with(names, embeddings []string) ([]kernel.Kernel, error) {
 	return inTurn(lists...), nil
 }
 
-// inTurn returns the first kernels of all lists, then the second ones, and so on.
+// inTurn interleaves the lists: the first kernel of each list, then the second of each, and so on.
 func inTurn(lists ...[]kernel.Kernel) (out []kernel.Kernel) {
 	for i := 0; ; i++ {
 		before := len(out)
@@ -307,7 +309,7 @@ func inTurn(lists ...[]kernel.Kernel) (out []kernel.Kernel) {
 // definite, because the automatic choice tries it anyway.
 func Proposes(k kernel.Kernel) bool { return kernel.Family(k) == "diffusion" }
 
-// Near returns the kernels with half and twice the t or gamma of another.
+// Near returns k with half and with twice its t or gamma, if the new value is in [1/64, 256].
 func Near(k kernel.Kernel) (out []kernel.Kernel) {
 	const least, most = 1.0 / 64, 256
 	for _, name := range []string{"t", "gamma"} {

@@ -8,33 +8,35 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Curve says how well a score tells documents of a class from others, over all thresholds. The score is the class's
-// probability, or without these its decision value; of machines for pairs of classes the mean over the pairs. With
-// TP and FP positives and negatives of at least the threshold, of P and N in all,
+// Curve describes how well a score separates the documents of a class from others at each
+// threshold. The score is the probability of the class or, without probabilities, its decision
+// value; in one-vs-one it is the mean over pairs. With TP true and FP false positives, P positives
+// and N negatives,
 //
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   precision and recall: (TP/P, TP/(TP+FP)),
-//	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over the thresholds, falling
+//	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over descending thresholds
 //
-// AUC is by trapezoids: the probability that a positive scores above a negative, ties count half. Sources: Fawcett,
-// Pattern Recognition Letters 27 (2006); Davis and Goadrich, ICML 2006. Both are those of scikit-learn.
+// AUC uses the trapezoidal rule. It is the probability that a positive scores above a negative;
+// ties count half. scikit-learn has the same definitions. Sources: Fawcett, Pattern Recognition
+// Letters 27 (2006); Davis and Goadrich, ICML 2006.
 type Curve struct {
-	Class            string       `json:"class,omitempty"` // "" for all classes' decisions pooled: micro
-	Documents        int          `json:"documents"`       // positives
+	Class            string       `json:"class,omitempty"` // "" for the pooled decisions of all classes (micro average)
+	Documents        int          `json:"documents"`       // number of positives
 	AUC              float64      `json:"roc_auc"`
 	AveragePrecision float64      `json:"average_precision"`
 	ROC, Precision   [][2]float64 `json:"-"` // points at least 1/200 apart
 }
 
-// mostPooled are the decisions of which a pooled curve is made, of evenly spaced documents where there are more.
+// mostPooled limits the decisions in a pooled curve; above it, evenly spaced documents are sampled.
 const mostPooled = 1 << 20
 
-// decision is a score, and whether it is of a positive.
+// decision is the score of a document, and whether the document is a positive.
 type decision struct {
 	score    float64
 	positive bool
 }
 
-// curves finds the pooled curve, then those of classes that have positives and negatives.
+// curves sets v.Curves: the pooled curve, then a curve for each class with positives and negatives.
 func (v *Evaluation) curves(a *About, p *model.Prediction) {
 	var pooled, own []decision
 	var classes []Curve
@@ -78,7 +80,7 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 		}
 		return out
 	}
-	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // energies: the least wins
+	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // energies: the smallest wins
 		d = slices.Clone(d)
 		for k := range d {
 			d[k] = -d[k]
@@ -87,7 +89,8 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 	return d
 }
 
-// curveOf makes a curve of decisions, which it sorts; not ok without positives or negatives.
+// curveOf returns the curve of decisions, which it sorts. ok is false without positives or
+// negatives.
 func curveOf(name string, own []decision) (c Curve, ok bool) {
 	slices.SortFunc(own, func(a, b decision) int { return cmp.Compare(b.score, a.score) })
 	for _, d := range own {
@@ -121,7 +124,7 @@ func curveOf(name string, own []decision) (c Curve, ok bool) {
 	return c, true
 }
 
-// apart adds a point that is away from the one before it, or the last.
+// apart appends p if it is far enough from the last point, or if last is true.
 func apart(points [][2]float64, p [2]float64, last bool) [][2]float64 {
 	const near = 1.0 / 200
 	if n := len(points); n > 0 && !last && max(p[0]-points[n-1][0], p[1]-points[n-1][1], points[n-1][1]-p[1]) < near {

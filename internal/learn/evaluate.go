@@ -18,67 +18,67 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// EvaluateOptions say what [Evaluate] finds beside scores. The zero value works.
+// EvaluateOptions selects what [Evaluate] computes in addition to scores. The zero value works.
 type EvaluateOptions struct {
-	Mistakes int // number of worst mistakes to explain; default 20, below 0 none
-	Terms    int // number of terms to name, of each and of each class; default 10
+	Mistakes int // number of worst mistakes to explain; 0 = 20, negative = none
+	Terms    int // number of terms to name per mistake and per class; 0 = 10
 
-	Training *corpus.Corpus // with the columns of the documents: name near copies of its own; default none
-	Ready    Predictor      // the model, made ready; default it is made so
+	Training *corpus.Corpus // training corpus with the same columns, to find near copies; nil = don't search
+	Ready    Predictor      // prepared model; nil = prepare it
 }
 
-// Evaluation compares what a model predicts of documents with their labels.
+// Evaluation compares predictions of a model with the labels of documents.
 type Evaluation struct {
 	Score    *score.Score `json:"-"`
-	Outcomes []Outcome    `json:"-"` // by document
+	Outcomes []Outcome    `json:"-"` // one per document
 
-	// Where each document has one class: the error of the surest documents, for each confidence; and the largest
-	// part of the documents with an error of at most 1, 2, 5 and 10 %, zero for none.
+	// If each document has one class: Coverage is the error rate of the most confident documents,
+	// for each confidence. Answered is the largest share of documents with an error rate of at most
+	// 1, 2, 5 and 10%.
 	Coverage []Coverage `json:"-"`
 	Answered []Coverage `json:"answered,omitempty"`
 
-	// Where there are classes: first of all decisions, then by class.
+	// For classification: the pooled curve, then a curve per class.
 	Curves []Curve `json:"curves,omitempty"`
 
-	Novel []Novel `json:"by_novelty,omitempty"` // documents by their rank, where predictions have one
+	Novel []Novel `json:"by_novelty,omitempty"` // documents counted by rank, if predictions have ranks
 
-	Mistakes []Mistake    `json:"mistakes"` // the worst, the worst first
+	Mistakes []Mistake    `json:"mistakes"` // worst mistakes, in descending order of confidence
 	Terms    *Explanation `json:"terms,omitempty"`
-	Copies   []Copy       `json:"copies,omitempty"` // in the order of their documents
+	Copies   []Copy       `json:"copies,omitempty"` // sorted by document
 	Apart    *Apart       `json:"without_copies,omitempty"`
 }
 
-// Outcome is a document, what was predicted, and whether that is right.
+// Outcome is a document with its prediction, and whether the prediction is right.
 type Outcome struct {
 	Row
 	Scored       bool
 	Right        bool
-	Class, Given int      // of Score.Classes: what it counts as, and was given; -1 where there is no such class
-	wrong        int      // of the model's labels the one that is most surely given or missed wrongly, -1 for none
-	own          []string // classes that it is of
-	Confidence   float64  // the probability of the prediction or, without, the size of f; of labels see Mistake.Wrong
+	Class, Given int      // indices in Score.Classes of the true and the predicted class; -1 = none
+	wrong        int      // index of the most confidently wrong label; -1 = none
+	own          []string // true classes of the document
+	Confidence   float64  // probability of the prediction, else |f|; for labels, of Mistake.Wrong; for numbers, the error
 }
 
-// Coverage is the part of the documents with a confidence of at least Confidence, and the share of them that
-// is predicted wrongly.
+// Coverage is the share of documents with at least a given confidence, and their error rate.
 type Coverage struct {
 	Confidence float64 `json:"confidence"`
 	Part       float64 `json:"documents"`
 	Error      float64 `json:"error"`
 }
 
-// answered are the errors of Evaluation.Answered.
+// answered holds the maximum error rates of Evaluation.Answered.
 var answered = []float64{0.01, 0.02, 0.05, 0.1}
 
-// Novel counts the documents whose nearest training document has a rank up to Max and above that of the one before
-// it, see [Novelty].
+// Novel counts documents by the rank of their nearest training document, see [Novelty]. Ranks are
+// at most Max and above the Max of the previous entry.
 type Novel struct {
 	Max       float64 `json:"nearest_rank"`
 	Documents int     `json:"documents"`
 	Right     int     `json:"right"`
 }
 
-// byNovelty counts documents by their rank.
+// byNovelty sets v.Novel.
 func (v *Evaluation) byNovelty() {
 	v.Novel = []Novel{{Max: 0.01}, {Max: 0.05}, {Max: 0.25}, {Max: 0.5}, {Max: 1}}
 	for i := range v.Outcomes {
@@ -95,32 +95,33 @@ func (v *Evaluation) byNovelty() {
 
 // Mistake is a wrong prediction.
 type Mistake struct {
-	Index int `json:"-"` // of the document in the corpus, from 0; Row.Document is its name, or its number from 1
+	Index int `json:"-"` // index of the document in the corpus; Row.Document is its name, or its number from 1
 	Row
-	Wrong string               `json:"wrong,omitempty"` // of separate labels the surest that is wrong, "x" or "not x"
-	Why   *DocumentExplanation `json:"why,omitempty"`   // by words of its text, where there is one, else by terms
-	Marks []Mark               `json:"marks,omitempty"` // where these words stand
+	Wrong string               `json:"wrong,omitempty"` // most confidently wrong label, for separate labels: "x" or "not x"
+	Why   *DocumentExplanation `json:"why,omitempty"`   // explanation by words of the text, or by terms if there is no text
+	Marks []Mark               `json:"marks,omitempty"` // positions of these words in the text
 }
 
-// Copy is a document with a training document that is nearly the same: c = 1 − cosine of the square roots of
-// their terms' shares is at most 0.02, some two words of a hundred. Where texts were kept, terms are all their words,
-// else those that the model knows.
+// Copy is a document with a nearly identical training document: c = 1 − cosine of the square roots
+// of their term shares is at most 0.02, about two words in a hundred. If texts were kept, all their
+// words count, else only the terms that the model knows.
 type Copy struct {
 	Document int     `json:"document"` // from 1
-	Training int     `json:"training"` // from 1, the nearest
+	Training int     `json:"training"` // nearest training document, from 1
 	Distance float64 `json:"c"`
 }
 
-// Apart counts the documents without copies.
+// Apart counts the documents without near copies, and how many of them were predicted correctly.
 type Apart struct {
 	Documents int `json:"documents"`
 	Right     int `json:"right"`
 }
 
-// Evaluate compares predictions p of a corpus, whose columns are the model's, with its labels. Mistakes are
-// explained as [ExplainDocument] does, and take a prediction per word or term.
+// Evaluate compares predictions p with the labels of corpus c, which must have the model's columns.
+// It explains mistakes as [ExplainDocument] does, which takes one prediction per word or term.
 //
-// Errors: no labels that the model knows, predictions of another model or corpus, those of predictions.
+// It fails if c has no labels that the model knows, if p is of another model or corpus, or if a
+// prediction fails.
 func Evaluate(
 	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) (*Evaluation, error) {
@@ -160,7 +161,7 @@ func Evaluate(
 		return nil, err
 	}
 	if terms, err := explainBy(ctx, m, e.Ready, e.Terms, ""); err == nil {
-		v.Terms = terms // others have no weights
+		v.Terms = terms // other models have no weights
 	}
 	if e.Training != nil {
 		if err := v.copies(ctx, c, e.Training, o); err != nil {
@@ -170,7 +171,7 @@ func Evaluate(
 	return v, nil
 }
 
-// outcomesOf says what rows are right.
+// outcomesOf returns the outcome of each row.
 func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, score *score.Score) []Outcome {
 	number := map[string]int{}
 	for k := range score.Classes {
@@ -188,14 +189,14 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, sco
 			own = append(own, c.Classes[id])
 		}
 		given := a.Labels(p, i)
-		if p.Rejected != nil { // Coverage is by the confidence, with or without an answer
+		if p.Rejected != nil { // Coverage uses the confidence even if the answer was rejected
 			given = []string{a.Classes[p.Class[i]]}
 		}
 		x.own = own
 		switch {
 		case a.Numbers:
 			if x.Scored = len(own) == 1; x.Scored {
-				truth, _ := strconv.ParseFloat(own[0], 64) // that it is a number the score has seen
+				truth, _ := strconv.ParseFloat(own[0], 64) // a.Score has checked that it is a number
 				x.Confidence = math.Abs(p.Value[i] - truth)
 				x.Right = x.Confidence == 0
 			}
@@ -216,8 +217,8 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, sco
 	return out
 }
 
-// worst finds the label that is most surely wrong, and what the model is sure of: that document i has it, or that it
-// doesn't. Labels that the model doesn't know aren't its mistake, which it is sure of by 0.
+// worst finds the most confidently wrong label of document i, and the model's confidence in it.
+// Labels that the model doesn't know are ignored; without another wrong label, the confidence is 0.
 func (x *Outcome) worst(a *About, p *model.Prediction, i int) {
 	x.Confidence = 0
 	for k, name := range a.Classes {
@@ -237,7 +238,7 @@ func (x *Outcome) worst(a *About, p *model.Prediction, i int) {
 	}
 }
 
-// cover finds the error of the surest documents, for each number of them that a confidence divides.
+// cover computes the error rate of the most confident documents, for each distinct confidence.
 func (v *Evaluation) cover() {
 	var sure []*Outcome
 	for i := range v.Outcomes {
@@ -264,7 +265,7 @@ func (v *Evaluation) cover() {
 	}
 }
 
-// explain finds the worst mistakes and explains them.
+// explain lists the worst mistakes and explains them.
 func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o Options, e EvaluateOptions) (err error) {
 	var wrong []int
 	for i, x := range v.Outcomes {
@@ -288,7 +289,7 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o O
 		}
 	}
 	if a.Kernel == model.Precomputed || len(v.Mistakes) == 0 {
-		return nil // documents without terms
+		return nil // no terms, or no mistakes
 	}
 	quiet := o
 	quiet.Progress = nil
@@ -320,7 +321,7 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o O
 	return nil
 }
 
-// allWords returns a corpus by all words of its texts; as it is if they weren't kept or are rows of columns.
+// allWords returns a corpus of all words in the texts of c, or c itself if its texts weren't kept.
 func allWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
 	if c.Texts == nil {
 		return c, nil
@@ -334,7 +335,7 @@ func allWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus,
 	return all, nil
 }
 
-// copies finds documents that are near a training document.
+// copies finds documents that nearly equal a training document.
 func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o Options) error {
 	const within = 0.02
 	both := [2]*corpus.Corpus{c, training}

@@ -18,30 +18,31 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Explanation has the terms by which a model decides.
+// Explanation lists the terms by which a model decides.
 type Explanation struct {
-	Kind string      `json:"kind"` // of the model, its kernel or embedding, and what has the weights
+	Kind string      `json:"kind"` // description of the model and of its weights
 	Rows []Explained `json:"rows"`
 
-	// Documents is the number of training documents over which weights are mean effects; 0 if they are weights of a
-	// linear function. Held is the number of documents that the model holds.
+	// Documents is the number of training documents averaged in mean effects, or 0 for weights of a
+	// linear function. Held is the number of documents that the model stores.
 	Documents int `json:"documents,omitempty"`
 	Held      int `json:"documents_held,omitempty"`
 }
 
-// Explained is a decision function with the terms that speak most for it and against it. For a linear function, a
-// weight is the coefficient of the term's value in the embedded document. For other kernels it is the mean effect of
-// the term, f(x) - f(x without the term), which is 0 for documents x without the term.
+// Explained is a decision function with its most positive and most negative terms. For a linear
+// function, a weight is the coefficient of the term's value in the embedded document. For other
+// kernels, it is the mean effect of the term, f(x) - f(x without the term), which is 0 for
+// documents x without the term.
 type Explained struct {
 	Class   string       `json:"class"`
-	Against string       `json:"against,omitempty"` // "" for all others
+	Against string       `json:"against,omitempty"` // "" for all other classes
 	For     []TermWeight `json:"terms_for"`         // positive, in descending order
 	Not     []TermWeight `json:"terms_against"`     // negative, in ascending order
-	Known   int          `json:"terms"`             // with a weight other than 0
+	Known   int          `json:"terms"`             // number of terms with a nonzero weight
 	Length  float64      `json:"length"`            // √Σ weight²
 }
 
-// TermWeight is a term, by its text or else its column, with its weight.
+// TermWeight is the weight of a term, which is named by its text or else its column.
 type TermWeight struct {
 	Term   string  `json:"term"`
 	Weight float64 `json:"weight"`
@@ -50,11 +51,11 @@ type TermWeight struct {
 // explained describes models with weights.
 const explained flagtext.Words = "a model with weights, such as -type linear or an SVM with -kernel linear"
 
-// Explain returns the n terms that speak most for each class, and as many against it; ties are broken by column. Of
-// one-vs-one machines the function of a class is the mean of its machines' functions; if class isn't "",
-// each of them has a row of its own. Support vector machines
-// with other kernels than linear have mean effects over training documents that the model holds, evenly spread if
-// all would take more than about 4·10⁸ kernel values.
+// Explain returns the n most positive and the n most negative terms of each class; ties are broken
+// by column. In one-vs-one, the function of a class is the mean over its binary classifiers; if
+// class isn't "", each of them has its own row. Support vector machines with a nonlinear kernel
+// have mean effects over the training documents that they store, evenly sampled if all would take
+// more than about 4·10⁸ kernel values.
 //
 // It fails if n < 1, if m has neither terms nor documents, if m has no such class, or if a prediction fails.
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
@@ -68,7 +69,7 @@ func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Exp
 	return machines.explain(ctx, n, class, o)
 }
 
-// explainBy is Explain of a model with weights by term, which p, if not nil, has made ready.
+// explainBy is Explain for a model with weights by term. p is the prepared model, or nil.
 func explainBy(ctx context.Context, m Model, p Predictor, n int, class string) (*Explanation, error) {
 	t, kind, err := weightsOf(ctx, m, p)
 	if err != nil {
@@ -91,14 +92,15 @@ func explainBy(ctx context.Context, m Model, p Predictor, n int, class string) (
 	return out, nil
 }
 
-// function is a mean of decision functions with signs.
+// function is the mean of decision functions, each with a sign.
 type function struct {
 	class, against string
 	machines       []int
 	signs          []float64
 }
 
-// functionsOf returns a function for each class or, if class isn't "", each machine of that class.
+// functionsOf returns a function for each class or, if class isn't "", for each of its binary
+// classifiers.
 func functionsOf(machines []weightsOfMachine, class string) (out []function, err error) {
 	if class != "" || len(machines) < 2 || machines[0].against == "" {
 		for i, m := range machines {
@@ -128,7 +130,7 @@ func functionsOf(machines []weightsOfMachine, class string) (out []function, err
 	return out, nil
 }
 
-// classesOf returns the classes that machines tell apart, in their order.
+// classesOf returns the classes of binary classifiers, in order of first appearance.
 func classesOf(machines []weightsOfMachine) (classes []string) {
 	for _, m := range machines {
 		for _, class := range []string{m.class, m.against} {
@@ -140,7 +142,7 @@ func classesOf(machines []weightsOfMachine) (classes []string) {
 	return classes
 }
 
-// weights are those of machines, and what they belong to.
+// weights holds the weights of binary classifiers, and the names of their terms.
 type weights struct {
 	machines   []weightsOfMachine
 	vocabulary []string
@@ -150,11 +152,11 @@ type weights struct {
 
 type weightsOfMachine struct {
 	class, against string
-	number         int // of the decision value
+	number         int // index of the decision value
 	weights        []float64
 }
 
-// weightsOf returns the weights of a model, which p, if not nil, has made ready, and what it is.
+// weightsOf returns the weights of a model and its description. p is the prepared model, or nil.
 func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, error) {
 	if machines, ok := m.(Machines); ok {
 		var own *svm.Weights
@@ -180,8 +182,8 @@ func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, err
 	return t, kind, nil
 }
 
-// WeightsOf returns, by machine, the weight of each term, and the terms, ascending: those that [Explain] names.
-// Errors: a model without weights by term.
+// WeightsOf returns the term weights of each binary classifier, and the terms in ascending order.
+// It fails if the model has no weights by term.
 func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
 	t, _, err := weightsOf(context.Background(), m, nil)
 	if err != nil {
@@ -193,13 +195,14 @@ func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
 	return byMachine, t.columns, nil
 }
 
-// linear reports whether the machines have weights by term.
+// linear reports whether the kernel is linear, so that terms have weights.
 func (m Machines) linear() bool {
 	name, _, _ := strings.Cut(m.Kernel, ":")
 	return name == "linear"
 }
 
-// weightsOfMachines returns the weights of support vector machines, own if they are known.
+// weightsOfMachines returns the weights of a support vector machine. It computes them if own is
+// nil.
 func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
 	if !(Machines{Model: m}).linear() {
 		return nil, "", flagtext.Errorf("the kernel %s has no weights by term, expected %s", m.Kernel, explained)
@@ -222,10 +225,10 @@ func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*
 	return t, fmt.Sprintf("%s, %s, %s", m.Type, m.Kernel, m.Embedder), nil
 }
 
-// mostValues bounds the kernel values that an explanation computes, about.
+// mostValues is the approximate maximum number of kernel values that an explanation computes.
 const mostValues = 4e8
 
-// explain is Explain by mean effects.
+// explain computes Explain by mean effects.
 func (m Machines) explain(ctx context.Context, n int, class string, o Options) (_ *Explanation, err error) {
 	t := m.unweighted()
 	rows, err := functionsOf(t.machines, class)
@@ -287,7 +290,7 @@ func (m Machines) explain(ctx context.Context, n int, class string, o Options) (
 	return out, nil
 }
 
-// unweighted returns the machines that there are by class, without weights.
+// unweighted returns the trained binary classifiers with their classes, without weights.
 func (m Machines) unweighted() *weights {
 	t := &weights{vocabulary: m.Vocabulary, tokenizer: m.Tokenizer, columns: m.Embedder.Terms}
 	names := [][2]string{{string(m.Type), ""}}
@@ -311,7 +314,7 @@ func (m Machines) unweighted() *weights {
 	return t
 }
 
-// name is the text of a weight's term.
+// name returns the text of a weight's term, or its number if the model has no text.
 func (t *weights) name(column int) string {
 	if column == len(t.columns) {
 		return "(no term)"
@@ -323,7 +326,7 @@ func (t *weights) name(column int) string {
 	return fmt.Sprint(term)
 }
 
-// row lists the greatest weights of a machine, those of equal terms by their column.
+// row lists the n most positive and the n most negative weights of m; ties are broken by column.
 func (t *weights) row(m weightsOfMachine, n int) Explained {
 	out := Explained{Class: m.class, Against: m.against, For: []TermWeight{}, Not: []TermWeight{}}
 	for _, w := range m.weights {
@@ -347,17 +350,17 @@ func (t *weights) row(m weightsOfMachine, n int) Explained {
 	return out
 }
 
-// firstBy returns the places of the first n weights other than 0 in an order.
+// firstBy returns the indices of the first n nonzero weights in the given order.
 func firstBy(weights []float64, n int, order func(a, b int) int) (first []int) {
 	if n = min(n, len(weights)); n <= 0 {
 		return nil
 	}
-	last := -1 // of n that have been met
+	last := -1 // n-th index so far, -1 if unknown
 	for j, w := range weights {
 		if w == 0 || last >= 0 && order(last, j) < 0 {
 			continue
 		}
-		if first = append(first, j); len(first) > 2*n+16 { // more at a time than one take less time
+		if first = append(first, j); len(first) > 2*n+16 { // sorting in batches is faster
 			slices.SortFunc(first, order)
 			first, last = first[:n], first[n-1]
 		}

@@ -15,15 +15,15 @@ import (
 
 // ColumnEffect is the effect of a column of a row: f(x) - f(x without the terms of the column).
 type ColumnEffect struct {
-	Column string  `json:"column"` // several columns of one view of text have commas between
+	Column string  `json:"column"` // name of the column; the columns of one text view are joined by commas
 	Value  string  `json:"value"`
-	Note   string  `json:"note,omitempty"` // a missing, unseen or extrapolated value
+	Note   string  `json:"note,omitempty"` // remark on a missing, unseen or extrapolated value
 	Effect float64 `json:"effect"`
 	For    string  `json:"-"` // as in TermEffect
 }
 
-// ExplainColumns explains the prediction of a document that is a row of raw by its columns, in
-// descending order of their effects' size. Errors: those of [ExplainDocument].
+// ExplainColumns explains the prediction of document i, which is row i of raw, by its columns, in
+// descending order of absolute effect. It returns the errors of [ExplainDocument].
 func ExplainColumns(
 	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i int, o Options,
 ) (_ []ColumnEffect, err error) {
@@ -37,7 +37,7 @@ func ExplainColumns(
 	a := m.About()
 	terms, counts := docs.Row(i)
 	var out []ColumnEffect
-	of := make([]int, len(terms)) // the column of each term
+	of := make([]int, len(terms)) // index in out of the column of each term
 	views, err := a.Tokenizer.Split()
 	if err != nil {
 		return nil, err

@@ -19,13 +19,13 @@ import (
 // decision value minus Against's. With separate labels and in regression, f is the decision value. For a one-class
 // model, f is the decision value times the predicted sign.
 type DocumentExplanation struct {
-	Label   string  `json:"label"`             // what is predicted
-	Against string  `json:"against,omitempty"` // the class that comes second; "" where f is of Label alone
+	Label   string  `json:"label"`             // predicted label
+	Against string  `json:"against,omitempty"` // second class; "" if f depends on Label alone
 	Value   float64 `json:"value"`             // f(x)
-	Known   int     `json:"terms_known"`       // different terms of the document that the model knows
+	Known   int     `json:"terms_known"`       // number of distinct terms of the document that the model knows
 
-	// Terms are the terms without which f changes most. Support lists the support vectors with the largest
-	// shares of f, with their signs; only support vector machines have them.
+	// Terms lists the terms whose removal changes f most. Support lists the support vectors with
+	// the largest shares of f, with their signs; only support vector machines have them.
 	Terms   []TermEffect    `json:"terms"`
 	Support []SupportEffect `json:"support_vectors,omitempty"`
 }
@@ -33,12 +33,12 @@ type DocumentExplanation struct {
 // TermEffect is the effect of a term on f: f(x) - f(x without the term). A positive effect favours the label.
 type TermEffect struct {
 	Term   string  `json:"term"`
-	Count  float64 `json:"count"` // in the document
+	Count  float64 `json:"count"` // occurrences in the document
 	Effect float64 `json:"effect"`
-	For    string  `json:"-"` // what the effect speaks for, see [DocumentExplanation.side]
+	For    string  `json:"-"` // label or direction that the effect favours, see [DocumentExplanation.side]
 
-	// Slope is ∂f/∂count, how fast f grows when the term is more frequent, of terms and support vector machines; else
-	// nil. It is exact to some 10⁻⁸ of f's scale, see [kernel.Slopes].
+	// Slope is ∂f/∂count, exact to about 10⁻⁸ of f's scale, see [kernel.Slopes]. It is nil for
+	// words, and for models other than support vector machines.
 	Slope *float64 `json:"slope,omitempty"`
 }
 
@@ -79,7 +79,7 @@ func ExplainDocument(
 	return explainTerms(ctx, m, p, docs, i, n, -1, o)
 }
 
-// explainTerms is ExplainDocument by a model that is ready.
+// explainTerms is ExplainDocument for a prepared model. label is as in explaining.
 func explainTerms(
 	ctx context.Context, m Model, p Predictor, docs *sparse.CSR, i, n, label int, o Options,
 ) (*DocumentExplanation, error) {
@@ -101,7 +101,7 @@ func explainTerms(
 	})
 }
 
-// explaining is an explanation of a document under way.
+// explaining is the state of an explanation of one document.
 type explaining struct {
 	m Model
 	p Predictor
@@ -110,19 +110,19 @@ type explaining struct {
 	o Options
 
 	whole   *sparse.CSR                               // the document
-	parts   int                                       // of it, terms or words
-	slopes  bool                                      // they are terms
-	label   int                                       // of separate labels the one to explain, -1 for the likeliest
-	without func(first, end int) (*sparse.CSR, error) // a document for each part, which lacks it
+	parts   int                                       // number of parts of the document (terms or words)
+	slopes  bool                                      // parts are terms
+	label   int                                       // index of the separate label to explain, -1 for the one with the largest f
+	without func(first, end int) (*sparse.CSR, error) // copies of the document, each without one part
 }
 
-// explain explains the document; part returns the name of a part, and how often the document has it.
+// explain explains the document; part returns the name of part j and its count in the document.
 func (x *explaining) explain(ctx context.Context, part func(j int) (string, float64)) (*DocumentExplanation, error) {
 	predicted, err := x.p.Predict(ctx, x.whole)
 	if err != nil {
 		return nil, err
 	}
-	predicted.Rejected = nil // why the class that it would be
+	predicted.Rejected = nil // explain the class even if it was rejected
 	x.a = x.m.About()        // what a model is that has predicted
 	f, err := marginOf(&x.a, x.m, predicted, 0)
 	if err != nil {
@@ -211,14 +211,14 @@ func (x *explaining) line(f *margin) *task.Line {
 	return line
 }
 
-// margin is what a document's f is made of: the decision values first and, if not below 0, second,
-// with a sign; or the value of a prediction without classes.
+// margin defines f of a document: the difference of one or two decision values, with a sign, or the
+// predicted value if there are no classes.
 type margin struct {
-	first, less int // machines: f = sign·(first - less); less is -1 for none
+	first, less int // indices of decision values: f = sign·(first - less); less is -1 for none
 	sign        float64
-	second      int    // the class against which f is, -1 for none
-	value       bool   // f is the estimate, or the value of one class
-	name        string // the label that f is of, where none or several are predicted
+	second      int    // class that f is compared with, -1 for none
+	value       bool   // f is the estimate, or the value of a one-class model
+	name        string // label of f, for separate labels
 }
 
 // of returns f of document i.
@@ -238,7 +238,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 	f := &margin{less: -1, second: -1, sign: 1}
 	if a.OneClass || a.Numbers {
 		f.value = true
-		if a.OneClass && !(p.Value[i] > 0) { // -1 is predicted
+		if a.OneClass && !(p.Value[i] > 0) { // the prediction is -1
 			f.sign = -1
 		}
 		return f, nil
@@ -288,16 +288,16 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		f.first = p.Class[i]
 		f.second = greatest(f.first)
 		f.less = f.second
-		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: the least wins
+		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: the smallest wins
 			f.sign = -1
 		}
 	}
 	return f, nil
 }
 
-// Margin returns the decision value f of document i, as [DocumentExplanation] has it, and the class that
-// comes second, "" where f is of the label alone. Errors: a model of one class, a prediction of another model,
-// no document i.
+// Margin returns the decision value f of document i, as in [DocumentExplanation], and the second
+// class, or "" if f depends on the label alone. It fails if a classifier has fewer than two
+// classes, if p is of another model, or if there is no document i.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
 	foreign := func() (float64, string, error) {
 		return 0, "", fmt.Errorf("learn: document %d of another prediction or model", i)
@@ -332,7 +332,7 @@ func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second s
 
 // withoutEach returns f(x) - f(x without part j) for each part of the document.
 func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) ([]float64, error) {
-	const atOnce = 256 // documents, so that long ones don't take the square of their length
+	const atOnce = 256 // documents per batch, because all copies together take memory quadratic in the length
 	effects := make([]float64, 0, x.parts)
 	for first := 0; first < x.parts; first += atOnce {
 		without, err := x.without(first, min(first+atOnce, x.parts))
@@ -363,7 +363,7 @@ func strongest(effects []float64, n int) []int {
 	return order[:min(n, len(order))]
 }
 
-// alpha returns the coefficients of support vectors in f.
+// alpha returns the coefficients of the support vectors in f.
 func (f *margin) alpha(m Machines) []float64 {
 	alpha := make([]float64, m.Support.Rows())
 	add := func(machine int, sign float64) {
@@ -380,7 +380,7 @@ func (f *margin) alpha(m Machines) []float64 {
 	return alpha
 }
 
-// side names what an effect speaks for.
+// side returns the label or direction that an effect favours.
 func (x *DocumentExplanation) side(number bool, effect float64) string {
 	switch {
 	case number && effect > 0:

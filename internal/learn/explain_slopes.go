@@ -15,10 +15,11 @@ import (
 //
 //	∂cₛ/∂nⱼ = -p qⱼ uⱼ (sⱼ - uⱼ ⟨u, s⟩ᵥ₍ⱼ₎/⟨u, u⟩ᵥ₍ⱼ₎),   ∂‖x‖/∂nⱼ = p qⱼ uⱼ² ‖x‖
 //
-// the latter where the norm isn't the same for all documents. The kernel's own derivatives are [kernel.Slopes]. A
-// support vector that is the document has a least c there and counts nothing. Of an inner product, with w = Σ βₛ ‖s‖ s,
-// the sums over support vectors are Σ βₛ ∂k/∂c sⱼ = -‖x‖ wⱼ and Σ βₛ ∂k/∂‖x‖ = ⟨w, u⟩: line has w then, and else is
-// nil. The result is nil where histograms are paired, and where the kernel looks at norms that depend on n otherwise.
+// The second is used if norms differ between documents. The kernel's own derivatives are
+// [kernel.Slopes]. A support vector equal to the document contributes 0, because its c is minimal
+// there. For inner products, with w = Σ βₛ ‖s‖ s, the sums over support vectors are Σ βₛ ∂k/∂c sⱼ =
+// -‖x‖ wⱼ and Σ βₛ ∂k/∂‖x‖ = ⟨w, u⟩; line then holds w, and is nil otherwise. The result is nil if
+// histograms are paired, or if the kernel uses norms that depend on n in another way.
 func slopes(
 	ctx context.Context, m Machines, k kernel.Kernel, line *task.Line, beta []float64, doc *sparse.CSR,
 ) ([]float64, error) {
@@ -40,7 +41,7 @@ func slopes(
 	}
 	terms, counts := doc.Row(0)
 	columns, u := x.Terms, x.Unit64(0, nil)
-	at := make(map[uint32]int, len(columns)) // place of a column in u
+	at := make(map[uint32]int, len(columns)) // index of a column in u
 	view, shares := make([]int, len(columns)), make([]float64, len(f.Views)+1)
 	for j, column := range columns {
 		at[column] = j
@@ -67,7 +68,7 @@ func slopes(
 			used = append(used, s)
 		}
 	}
-	const atOnce = 1024 // support vectors
+	const atOnce = 1024 // support vectors per batch
 	for first := 0; first < len(used); first += atOnce {
 		rows := used[first:min(first+atOnce, len(used))]
 		support, err := f.TransformRows(ctx, m.Support, rows, 1)
@@ -90,7 +91,7 @@ func slopes(
 			const same = 1e-9
 			c := 1 - similarity
 			if c < same || similarity == 0 && !norms {
-				continue // no term in common: c is 1 whatever n
+				continue // same document, or no common term: c is 1 for every n
 			}
 			byC, byX := kernel.Slopes(k, c, x.Norms[0], support.Norms[r])
 			norm += beta[s] * byX
@@ -110,7 +111,7 @@ func slopes(
 		j, ok := at[column]
 		weighted, _ := f.Factors(column, counts[i])
 		if !ok || weighted == 0 {
-			continue // a term that the model doesn't know, or of weight 0
+			continue // unknown term, or term of weight 0
 		}
 		q := 1 / weighted
 		if f.Weighting == sparse.LogTF || f.Weighting == sparse.LogTFIDF {

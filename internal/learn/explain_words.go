@@ -16,13 +16,13 @@ import (
 
 // Mark is an occurrence of a word in a text, with the word's effect.
 type Mark struct {
-	From   int     `json:"from"` // bytes of the text
+	From   int     `json:"from"` // byte offset in the text
 	To     int     `json:"to"`
 	Effect float64 `json:"effect"`
 }
 
-// Limits of an explanation: the number of distinct words, and the bytes of a text, because each word takes one
-// prediction of the whole text.
+// The maximum number of distinct words, and the maximum length of a text in bytes. Each word takes
+// one prediction of the whole text.
 const (
 	mostWords   = 400
 	longestText = 64 << 10
@@ -57,10 +57,7 @@ func ExplainText(
 	return explainWords(ctx, m, p, counter, text, n, -1, o)
 }
 
-// explainWords explains a text as [ExplainDocument] does, but by words: an effect is f(x) - f(the text
-// without the word, wherever it stands). So it means the same whatever the model makes of words, such as
-// n-grams of characters. marks are the places of the n words, in the text's order. A text of more than
-// 64 KiB isn't explained, the result is nil.
+// explainWords is [ExplainText] for a prepared model. label is as in explaining.
 func explainWords(
 	ctx context.Context, m Model, p Predictor, counter *corpus.Counter, text string, n, label int, o Options,
 ) (_ *DocumentExplanation, marks []Mark, err error) {
@@ -109,14 +106,14 @@ func explainWords(
 // place is an occurrence of a word in a text.
 type place struct{ word, from, to int }
 
-// unspaced are the scripts without spaces, each of whose letters is a word.
+// unspaced lists scripts without spaces. Each of their letters counts as a word.
 const unspaced = `\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}`
 
-// anyWord is such a letter with its marks, or a run of other letters, marks and digits.
+// anyWord matches such a letter with its marks, or a run of other letters, marks and digits.
 var anyWord = regexp.MustCompile(`[` + unspaced + `]\pM*|(?:[^\PL` + unspaced + `]|\pN)(?:[^\PL` + unspaced +
 	`]|[\pN\pM])*`)
 
-// wordsOf returns the different words of a text in lower case, the first mostWords, and where they stand.
+// wordsOf returns the first mostWords distinct words of a text in lower case, and their places.
 func wordsOf(text string) (words []string, places []place) {
 	number := map[string]int{}
 	for _, at := range anyWord.FindAllStringIndex(text, -1) {
@@ -133,7 +130,7 @@ func wordsOf(text string) (words []string, places []place) {
 	return words, places
 }
 
-// lacking is a text without a word.
+// lacking returns a text without one of its words.
 func lacking(text string, places []place, word int) string {
 	var b strings.Builder
 	from := 0
@@ -148,12 +145,12 @@ func lacking(text string, places []place, word int) string {
 	return b.String()
 }
 
-// withoutWords counts a text without each word, of which it has the places, by what changes around them: terms depend
-// on as many words before and behind a place as reach says.
+// withoutWords counts the terms of a text without each of the words. It recounts only around the
+// word's places, because terms depend on at most reach words before and after a place.
 func withoutWords(
 	ctx context.Context, counter *corpus.Counter, whole *sparse.CSR, text string, words [][]place, reach int,
 ) (*sparse.CSR, error) {
-	var pieces []string // each with and without the word
+	var pieces []string // pairs: with and without the word
 	ends := make([]int, len(words))
 	for j, places := range words {
 		for len(places) > 0 {
@@ -216,11 +213,11 @@ func withoutWords(
 	return out, nil
 }
 
-// around returns the part of a text from the reach-th word before a place to that behind it, as spaces cut them: what
-// has a letter is a word, or several.
+// around returns the part of a text from the reach-th word before a place to the reach-th word
+// after it. Words are separated by spaces and have at least one letter.
 func around(text string, at place, reach int) (lo, hi int) {
 	lo, hi = at.from, at.to
-	for n := -1; n < reach && lo > 0; { // first the rest of what the place is in
+	for n := -1; n < reach && lo > 0; { // n < 0: the rest of the word at the place
 		space := max(strings.LastIndexByte(text[:lo], ' '), 0)
 		if n < 0 || strings.ContainsFunc(text[space:lo], unicode.IsLetter) {
 			n++

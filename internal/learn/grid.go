@@ -19,12 +19,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// What a search of support vector machines does by default: the work of its choice, as a multiple of
-// the training, and how many of the best it compares on all documents.
+// SearchWork is the default work of a search of support vector machines, in multiples of one
+// training run. Finalists is the number of best candidates that it compares on all documents.
 const SearchWork, Finalists = 60.0, 3
 
-// defaultLists are what a grid of a type tries where no lists are given: t of diffusion, unless a
-// kernel is given, and nu or C, unless that is.
+// defaultLists returns the default grid of a type: t of diffusion unless a kernel is given, and nu,
+// or C unless it is given.
 func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
 	if !kernelGiven {
 		out = append(out, kernel.List{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
@@ -37,30 +37,31 @@ func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
 	return out
 }
 
-// Grid says which settings are compared. [NewGrid] makes one.
+// Grid defines the settings to compare. [NewGrid] makes a Grid.
 type Grid struct {
-	Points  []Point       // of learners that aren't support vector machines, each with all C
-	C       []float64     // nil for that of the options
-	Lists   []kernel.List // of numbers: those that were given, and those that suit where none were
-	Samples bool          // kernel, C and scheme are tried on samples that grow, in place of all of a list
+	Points  []Point       // points of learners that aren't support vector machines; each is tried with all C
+	C       []float64     // nil = C of the trainer
+	Lists   []kernel.List // lists of numbers, given or by default
+	Samples bool          // try kernel, C and scheme on growing samples, instead of all combinations
 	Folds   int           // default 5
-	LeastC  bool          // of support vector machines: the least C within one standard error of the best is the best
+	LeastC  bool          // for support vector machines: the smallest C within one standard error of the best wins
 
-	// Corpus returns the documents cut into terms in one of Cuts ways, of which the corpus is number 0.
+	// Corpus returns the documents with tokenizer number cut < Cuts. Number 0 is the searched
+	// corpus.
 	Cuts   int
 	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 
-	Each func(*Validation) // called with each point that is complete, of support vector machines; nil for none
+	Each func(*Validation) // called with each completed point of support vector machines; may be nil
 
 	machines    *machines // nil for other learners
 	all         []tune.Candidate
 	kernels     []kernel.Kernel
 	schemes     []solver.Scheme
 	nu, epsilon []float64
-	embeddings  []string // for samples
+	embeddings  []string // embeddings to try on samples
 }
 
-// Total is the number of points, 0 on samples.
+// Total returns the number of points, or 0 with Samples.
 func (g *Grid) Total() int {
 	if g.machines == nil {
 		return len(g.Points) * max(len(g.C), 1)
@@ -68,18 +69,18 @@ func (g *Grid) Total() int {
 	return len(g.all)
 }
 
-// Kernels are those of support vector machines that are compared.
+// Kernels returns the kernels of support vector machines to compare.
 func (g *Grid) Kernels() []kernel.Kernel { return g.kernels }
 
 // Point is a combination of settings.
 type Point struct {
 	Trainer Trainer
-	Kernel  string // "" where none is given
-	Spec    string // the learner with the values that were tried, as -type takes it
+	Kernel  string // "" if no kernel is given
+	Spec    string // learner with the tried values, in the syntax of -type
 
 	Scheme solver.Scheme // of support vector machines
 	solver.Regularization
-	Cut int // in which way text is cut
+	Cut int // index of the tokenizer
 }
 
 // Words holds the name of a parameter and its values as text.
@@ -88,11 +89,12 @@ type Words struct {
 	Values []string
 }
 
-// NewGrid makes a grid of all combinations of lists: of the parameters of a learner, as -type has it, or
-// of support vector machines: C, nu, epsilon, scheme, embed, ngrams and parameters of kernels; and of
-// kernels. Without lists of numbers and kernels it has those that suit, or samples if o.Work allows it.
+// NewGrid makes a grid of all combinations of lists. A list may be for any parameter of the
+// learner; for support vector machines kernel, C, nu, epsilon, scheme, embed, ngrams, or a kernel
+// parameter. Without lists of numbers or kernels, it uses default lists, or samples if o.Work
+// allows it.
 //
-// Errors: a learner or a parameter that isn't known, values and options that make no sense.
+// It fails for unknown parameters, and for invalid values and options.
 func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, error) {
 	if own, ok := trainer.(*machines); ok {
 		return own.grid(lists, o)
@@ -149,7 +151,7 @@ func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, erro
 	return g, nil
 }
 
-// numbers are the values as numbers.
+// numbers parses the values as numbers.
 func (w *Words) numbers() (values []float64, err error) {
 	for _, text := range w.Values {
 		v, err := strconv.ParseFloat(text, 64)
@@ -238,7 +240,7 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 	return g, err
 }
 
-// combine returns all combinations of the lists of a grid. Settings stand for lists that it doesn't have.
+// combine returns all combinations of the lists of g. A missing list has the single value in s.
 func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
 	used, schemes := s.Used(), g.schemes
 	if schemes == nil {
@@ -254,7 +256,7 @@ func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
 		list(g.C, s.C))
 }
 
-// vary fills in the lists of support vector machines.
+// vary sets the lists and kernels of support vector machines.
 func (g *Grid) vary(t *machines, kernels []kernel.Kernel, lists []kernel.List) error {
 	g.Lists = lists
 	var own []kernel.List

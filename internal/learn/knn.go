@@ -21,14 +21,14 @@ var neighboursLearner = &Learner{
 	New: func() Trainer { return &nearest{} },
 }
 
-// nearest makes models of nearest neighbours.
+// nearest trains nearest-neighbour models.
 type nearest struct {
 	params.Record
 	knn.Settings
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-// settings are those of options, with the kernel in the embedding that was asked for.
+// settings returns the settings, with the kernel in the requested embedding.
 func (t *nearest) settings(o Options) (knn.Settings, error) {
 	s := t.Settings
 	var err error
@@ -76,7 +76,7 @@ func (t *nearest) TrainAll(_ context.Context, c *corpus.Corpus, o Options, all [
 	return each(models, func(m *knn.Model) Model { return neighboursModel{m} }), err
 }
 
-// neighboursModel is a model of nearest neighbours.
+// neighboursModel is a nearest-neighbour model.
 type neighboursModel struct{ *knn.Model }
 
 // Predict implements Model.

@@ -36,10 +36,10 @@ type landmarks struct {
 	Work float64       `param:"work" min:"0" help:"multiply-adds of m=auto, 0 for 1e12"`
 }
 
-// autoWork bounds the multiply-adds of m=auto: some minutes on two cores.
+// autoWork is the default limit of multiply-adds for m=auto, some minutes on two cores.
 const autoWork = 1e12
 
-// settings are those of options, with the kernel in the embedding that was asked for.
+// settings returns the settings, with the kernel in the requested embedding.
 func (t *landmarks) settings(o Options) (landmark.Settings, error) {
 	s := t.Settings
 	auto := s.Landmarks < 0
@@ -94,8 +94,8 @@ func (t *landmarks) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mod
 	return landmarkModel{m, steps}, err
 }
 
-// weighted is the corpus with the weights of classes in those of its documents, since all machines share what these
-// weigh.
+// weighted returns c with document weights multiplied by class weights, because all binary
+// classifiers share the document weights.
 func (t *landmarks) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 	if t.Weights == nil && !t.Balanced {
 		return c, nil
@@ -145,10 +145,10 @@ func (t *landmarks) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, a
 	return each(models, func(m *landmark.Model) Model { return landmarkModel{m, nil} }), err
 }
 
-// landmarkModel is a model of landmarks.
+// landmarkModel is a kernel model on landmarks.
 type landmarkModel struct {
 	*landmark.Model
-	steps []string // that found the number of landmarks
+	steps []string // report lines on the choice of the number of landmarks
 }
 
 // Predict implements Model.
@@ -156,7 +156,7 @@ func (m landmarkModel) Predict(ctx context.Context, docs *sparse.CSR, o Options)
 	return m.Model.Predict(ctx, docs, o.landmarks())
 }
 
-// landmarkRow is a machine in a report.
+// landmarkRow is the report of a binary classifier.
 type landmarkRow struct {
 	Class string `json:"class"`
 	*landmark.Machine
@@ -165,7 +165,7 @@ type landmarkRow struct {
 	Residual  float64 `json:"residual_trace"`
 }
 
-// counted is a number of things.
+// counted returns a number with its noun.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -173,7 +173,7 @@ func counted(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// residual is a share in percent, as far as rounding of float64 lets it be known.
+// residual formats a share in percent, down to the rounding error of float64.
 func residual(share float64) string {
 	if share < 1e-6 {
 		return "less than 0.0001%"

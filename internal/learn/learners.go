@@ -1,5 +1,5 @@
-// Package learn holds the contract of learners: what train, cv, grid, predict and explain ask of each,
-// and the table of them ([All]). A learner is an entry of the table with an adapter file here, and a
+// Package learn defines what train, cv, grid, predict and explain need from a learner, and lists
+// the learners ([All]). Each learner is an entry of the list with an adapter file here, and a
 // package below learn that does the work.
 package learn
 
@@ -22,25 +22,25 @@ import (
 
 // Learner is a kind of model.
 type Learner struct {
-	Name    string     // the value of -type, which may have parameters after it: NAME:parameter=value,...
-	Summary string     // what it is, in a line
-	Type    model.Type // of support vector machines; "" of other learners
-	Weighs  bool       // it has a use for weights of documents, see corpus.Corpus
-	Holds   bool       // its models hold the training documents, which may not change
-	Form    string     // how files of its models begin, without the version: "gram logistic "
+	Name    string     // value of -type, optionally followed by parameters: NAME:parameter=value,...
+	Summary string     // description in one line
+	Type    model.Type // type of support vector machine; "" for other learners
+	Weighs  bool       // supports document weights, see corpus.Corpus
+	Holds   bool       // models store the training documents, which must not change
+	Form    string     // prefix of model files, without the version: "gram logistic "
 
-	// Read reads a model of size bytes, -1 if unknown, to the end of r. It calls early, if not nil, as soon as it knows
-	// the tokenizer.
+	// Read reads a model of size bytes (-1 if unknown) to the end of r. It calls early, if not nil,
+	// as soon as it knows the tokenizer.
 	Read func(ctx context.Context, r io.Reader, size int64, early Early) (Model, error)
 
-	// New returns what trains with the default parameters: a pointer to a struct of them, see package params.
+	// New returns a trainer with default parameters: a pointer to a struct, see package params.
 	New func() Trainer
 }
 
-// Early takes how documents are read for a model whose file is still being read.
+// Early receives the tokenizer and document form of a model whose file is still being read.
 type Early func(corpus.Tokenizer, corpus.Form)
 
-// Reads returns [Learner.Read] of a form of files.
+// Reads returns a [Learner.Read] for a file format.
 func Reads[M any](
 	form *archive.Format[M], model func(*M) Model,
 ) func(context.Context, io.Reader, int64, Early) (Model, error) {
@@ -53,7 +53,7 @@ func Reads[M any](
 	}
 }
 
-// each makes models of what a learner's package trained.
+// each converts the models that a learner's package trained.
 func each[M any](trained []M, model func(M) Model) (out []Model) {
 	for _, m := range trained {
 		out = append(out, model(m))
@@ -63,27 +63,26 @@ func each[M any](trained []M, model func(M) Model) (out []Model) {
 
 // Trainer trains models. It is a pointer to a struct of parameters, see package params.
 type Trainer interface {
-	// Given reports whether a parameter was set; what isn't may be chosen.
+	// Given reports whether a parameter was set. Unset parameters may be chosen.
 	Given(name string) bool
 
-	// Check reports what makes no sense, before anything is read.
+	// Check reports invalid parameters and options before anything is read.
 	Check(o Options) error
 
-	// Train trains a model on a corpus, which it may not change, and which the parameters suit, see [Learner.Suit].
-	// The model has the same bits from
-	// any number of workers.
+	// Train trains a model on a corpus, which it must not change. The parameters must suit the
+	// corpus, see [Learner.Suit]. The model is the same bit for bit with any number of workers.
 	Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error)
 }
 
-// Together is a Trainer that trains several of its kind with less work than one after the other.
+// Together is a Trainer that trains several models with less work than one by one.
 type Together interface {
 	Trainer
 
-	// TrainAll is Train for each of several trainers, which differ in C alone, ascending, if they have a C.
+	// TrainAll trains one model per trainer in all. They differ only in C, in ascending order.
 	TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error)
 }
 
-// prices returns the C of trainers.
+// prices returns the values of C of trainers.
 func prices(all []Trainer) (c []float64) {
 	for _, t := range all {
 		c = append(c, params.Get(t, "c").(float64))
@@ -91,59 +90,59 @@ func prices(all []Trainer) (c []float64) {
 	return c
 }
 
-// Model is what was trained. It may be used concurrently.
+// Model is a trained model. It may be used concurrently.
 type Model interface {
 	About() About
 	Predict(ctx context.Context, documents *sparse.CSR, o Options) (*model.Prediction, error)
 	Write(ctx context.Context, w io.Writer) error
 }
 
-// Weighted is a Model that decides by a weight for each term.
+// Weighted is a Model with a weight for each term.
 type Weighted interface {
 	Model
 
-	// Weights returns the weights of each class; columns are the terms that they belong to, one less
-	// than there are weights: the last is that of documents without terms. of says what they are
-	// weights of, "" for the documents as they are embedded.
+	// Weights returns the weights of each class, and their terms in columns. There is one more
+	// weight than terms: the last weight is for documents without terms. of names the object that
+	// has the weights, "" for the embedded documents.
 	Weights() (weights [][]float64, columns []uint32, of string)
 }
 
-// About says what a model is.
+// About describes a model.
 type About struct {
-	archive.Origin // of the training documents, with their classes and vocabulary
+	archive.Origin // classes and vocabulary of the training documents
 
-	Type      string // the learner with all its parameters, as -type takes it
-	Kernel    string // its specification; "" where it has none, or Text names it
-	Embedding string // of the documents; "" where it takes them as they are
+	Type      string // learner with all parameters, in the syntax of -type
+	Kernel    string // specification of the kernel; "" if there is none, or if Text names it
+	Embedding string // embedding of the documents; "" if they aren't embedded
 	Scheme    solver.Scheme
 	solver.Regularization
 
-	OneClass      bool     // it tells documents like those of training, 1, from others, -1
-	Numbers       bool     // it estimates numbers: regression
+	OneClass      bool     // predicts 1 for documents like the training documents, -1 for others
+	Numbers       bool     // regression: predicts numbers
 	Machines      []string // names of the decision values
-	Votes         bool     // the decision values are votes or energies: no machines were trained
-	Probabilities bool     // whether predictions have them
-	Below         float64  // documents with a smaller greatest probability get no class; 0 for none
+	Votes         bool     // decision values are votes or energies, not values of trained binary classifiers
+	Probabilities bool     // predictions have probabilities
+	Below         float64  // smallest largest probability with which documents get a class; 0 = no limit
 
-	Terms   int      // that it knows
-	Width   int      // columns of the documents that it learnt from; 0 if unknown
-	Columns []uint32 // of these terms, ascending, not to be changed; nil where all columns count
-	Support int      // support vectors
-	Bytes   int64    // of memory, about
+	Terms   int      // number of known terms
+	Width   int      // number of columns of the training documents; 0 if unknown
+	Columns []uint32 // columns of the known terms, ascending, read-only; nil if all columns count
+	Support int      // number of support vectors
+	Bytes   int64    // approximate memory of the model
 
-	Tried *Found   // what the training compared; nil for nothing
-	Ended Ended    // how the searches of the training ended
-	Notes []string // what deserves notice, in sentences without a full stop
-	Text  []string // what was found in training, in lines
-	Rows  []any    // the same for JSON, by machine
+	Tried *Found   // comparison by the training; nil if there was none
+	Ended Ended    // convergence of the training
+	Notes []string // remarks, sentences without a full stop
+	Text  []string // results of the training, one per line
+	Rows  []any    // results for JSON, one per binary classifier
 }
 
-// Embeds notes the embedding of the documents and its terms.
+// Embeds sets the embedding of the documents and its terms.
 func (a *About) Embeds(e *sparse.Embedder) {
 	a.Embedding, a.Terms, a.Columns, a.Width = e.String(), len(e.Terms), e.Terms, e.Width()
 }
 
-// Known counts the different terms of a document, ascending, that the model knows.
+// Known counts the terms that the model knows. terms must be distinct and ascending.
 func (a *About) Known(terms []uint32) int {
 	if a.Vocabulary != nil || a.Columns == nil {
 		return len(terms)
@@ -158,7 +157,7 @@ func (a *About) Known(terms []uint32) int {
 	return n
 }
 
-// WarnUnknown warns of vectors with values in columns that training never had.
+// WarnUnknown warns about values in columns that the training documents didn't have.
 func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...any)) {
 	n, first := 0, 0
 	for i := range c.Documents.Rows() {
@@ -175,11 +174,11 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 	}
 }
 
-// Ended counts machines, and those that stopped before they had converged.
+// Ended counts binary classifiers, and those that stopped before they converged.
 type Ended struct {
 	Machines, Unfinished int
-	Gap                  float64 // of these, the most that an objective may be above its optimum, as its part; 0: unknown
-	More                 string  // what -type takes that lets them go on; "" for nothing
+	Gap                  float64 // largest relative gap of an unfinished objective to its optimum; 0 = unknown
+	More                 string  // -type parameter that allows more passes; "" if there is none
 }
 
 // Add adds o's counts.
@@ -187,14 +186,14 @@ func (e *Ended) Add(o Ended) {
 	*e = Ended{e.Machines + o.Machines, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
 }
 
-// count counts a machine.
+// count counts a binary classifier.
 func (e *Ended) count(converged bool, gap, objective float64) {
 	if e.Machines++; !converged {
 		e.Unfinished, e.Gap = e.Unfinished+1, max(e.Gap, gap/objective)
 	}
 }
 
-// String warns of machines that stopped.
+// String returns a warning about unfinished binary classifiers.
 func (e Ended) String() string {
 	text := fmt.Sprintf("%d of %s stopped before -tolerance was reached", e.Unfinished,
 		counted(e.Machines, "machine", "machines"))
@@ -207,7 +206,7 @@ func (e Ended) String() string {
 	return text
 }
 
-// SchemeName names the scheme, "" where votes choose one of the classes, or there are no classes.
+// SchemeName returns the scheme's name, or "" if votes choose the class or there are no classes.
 func (a About) SchemeName() string {
 	if a.OneClass || a.Numbers || a.Votes && a.Scheme != solver.Labels {
 		return ""
@@ -226,13 +225,13 @@ func Names() []string {
 	return names
 }
 
-// Has reports whether a learner has a parameter of that name.
+// Has reports whether any learner has the parameter.
 func Has(parameter string) bool {
 	return slices.ContainsFunc(All, func(l *Learner) bool { return params.Has(l.New(), parameter) })
 }
 
-// Parse reads what -type says: a learner's name and, after a colon, its parameters; "" is c_svc.
-// Errors: a learner or a parameter that isn't known.
+// Parse parses a value of -type: a learner's name and, after a colon, its parameters; "" is c_svc.
+// It fails for an unknown learner or parameter.
 func Parse(spec string) (*Learner, Trainer, error) {
 	name, parameters, _ := strings.Cut(cmp.Or(spec, string(model.CSVC)), ":")
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
@@ -253,8 +252,8 @@ func Parse(spec string) (*Learner, Trainer, error) {
 	return l, trainer, nil
 }
 
-// CheckTargets returns an error if the labels of a corpus are numbers, of which many are different: no type was asked
-// for, and they may be classes or numbers to estimate.
+// CheckTargets returns an error if labels are numbers with many distinct values and no type was
+// set, because these labels may be classes or regression targets.
 func CheckTargets(c *corpus.Corpus) error {
 	n, docs := c.Numbers(), c.Documents.Rows()
 	if n <= 20 || 4*n <= docs {

@@ -20,21 +20,21 @@ var linearLearner = &Learner{
 	New: func() Trainer { return &lines{} },
 }
 
-// lines trains linear machines.
+// lines trains linear classifiers.
 type lines struct {
 	params.Record
 	linear.Settings
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-// settings are those of options.
+// settings returns the settings with the seed of o.
 func (l *lines) settings(o Options) linear.Settings {
 	s := l.Settings
 	s.Seed = o.Seed
 	return s
 }
 
-// lineEmbedding is the one that was asked for, or one that suits lines and the corpus.
+// lineEmbedding returns e if set, else an embedding that suits linear models and the corpus.
 func lineEmbedding(c *corpus.Corpus, e Embedding, o Options) sparse.Embedding {
 	switch {
 	case e.Embedding != nil:
@@ -55,7 +55,7 @@ func (l *lines) Check(o Options) error {
 	return l.settings(o).Validate()
 }
 
-// checkLine checks that an embedding is one of dot products.
+// checkLine returns an error unless the embedding is for dot products.
 func checkLine(e Embedding) error {
 	if e.Embedding != nil && e.Pairing != sparse.Dot {
 		return flagtext.Errorf("-embed %s, expected an embedding of dot products", e)
@@ -83,7 +83,7 @@ func (l *lines) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all [
 	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
 }
 
-// linearModel is a model of linear machines.
+// linearModel is a linear classifier as a [Model].
 type linearModel struct{ *linear.Model }
 
 // Predict implements Model.
@@ -101,7 +101,7 @@ func (m linearModel) Weights() (weights [][]float64, columns []uint32, of string
 	return weights, m.Embedder.Terms, ""
 }
 
-// linearRow is a machine in a report.
+// linearRow is the report of a binary classifier.
 type linearRow struct {
 	Class string `json:"class"`
 	*linear.Machine

@@ -13,17 +13,17 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// Lines writes predictions, one line per document: its labels, several with commas between and - for
-// none, the estimate of a regression, or 1 or -1 of one class; then the numbers that What asks for.
+// Lines writes predictions, one line per document: labels joined by commas (- if there are none), a
+// regression estimate, or 1 or -1 of a one-class model; then the numbers selected by What.
 type Lines struct {
 	What string // labels (default), probabilities or decisions
 	Of   About  // the model
 	P    *model.Prediction
 
-	Name func(i int) string // what the line of document i begins with; nil for nothing
+	Name func(i int) string // returns the first cell of document i's line; nil = no such cell
 
-	// Separator stands between columns: "," with quotes as in CSV, or "\t". Default: a blank, or a TAB where names
-	// hold blanks, and a TAB behind Name.
+	// Separator separates columns: "," (cells are quoted as in CSV) or "\t". Default: a space, or a
+	// tab if class names contain spaces; a tab after Name.
 	Separator string
 }
 
@@ -35,10 +35,10 @@ func (l *Lines) Documents() int {
 	return max(len(l.P.Decisions), len(l.P.Class), len(l.P.Labels), len(l.P.Value))
 }
 
-// NoAnswer stands for the class of a document that the model's threshold rejects.
+// NoAnswer is the label of a document that the model rejects.
 const NoAnswer = "?"
 
-// Labels returns what document i was given; none is an empty list.
+// Labels returns the predicted labels of document i.
 func (a *About) Labels(p *model.Prediction, i int) []string {
 	switch {
 	case i >= 0 && i < len(p.Rejected) && p.Rejected[i]:
@@ -59,7 +59,7 @@ func (a *About) Labels(p *model.Prediction, i int) []string {
 	return []string{a.Classes[p.Class[i]]}
 }
 
-// Values returns the numbers that stand behind the label of document i.
+// Values returns the numbers that follow the labels of document i.
 func (l *Lines) Values(i int) []float64 {
 	switch l.What {
 	case "probabilities":
@@ -70,7 +70,7 @@ func (l *Lines) Values(i int) []float64 {
 	return nil
 }
 
-// separator returns what stands between columns.
+// separator returns the column separator.
 func (l *Lines) separator() string {
 	if l.Separator != "" {
 		return l.Separator
@@ -81,7 +81,7 @@ func (l *Lines) separator() string {
 	return " "
 }
 
-// Header returns the first line, which names the columns; "" for labels alone.
+// Header returns the header line with the column names, or "" for labels alone.
 func (l *Lines) Header() string {
 	var columns []string
 	switch l.What {
@@ -102,7 +102,7 @@ func (l *Lines) Header() string {
 	return line
 }
 
-// cell returns a text as it stands in a column.
+// cell returns text, quoted for CSV if necessary.
 func (l *Lines) cell(text string) string {
 	if l.Separator != "," || !strings.ContainsAny(text, ",\"\r\n") {
 		return text
@@ -115,7 +115,7 @@ func (l *Lines) Write(ctx context.Context, w io.Writer) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	sep, digits := l.separator(), -1
 	if l.What == "probabilities" {
-		digits = 6 // svm-predict writes as many
+		digits = 6 // as in svm-predict
 	}
 	for i := range l.Documents() {
 		if i%1024 == 0 && ctx.Err() != nil {

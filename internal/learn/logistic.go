@@ -28,7 +28,7 @@ type regression struct {
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-// What is tried where C isn't given, on so many folds.
+// triedC are the values of C to try if C isn't set, by cross-validation on triedOn folds.
 var (
 	triedC  = []float64{0.1, 1, 10, 100, 1000}
 	triedOn = 3
@@ -37,7 +37,7 @@ var (
 // Check implements Trainer.
 func (r *regression) Check(Options) error { return checkLine(r.Embedding) }
 
-// Train implements Trainer. Where no C is given, it chooses one by folds, if it may.
+// Train implements Trainer. If C isn't set, it may choose C by cross-validation.
 func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s := r.Settings
 	var tried *Found
@@ -55,7 +55,7 @@ func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mo
 	return &Regression{m, tried}, nil
 }
 
-// choose cross-validates the values of C that are tried, with few iterations.
+// choose cross-validates the values of triedC, with few iterations.
 func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*Found, error) {
 	rough := *r
 	rough.Loose, rough.Iterations, rough.Tolerance = true, 100, max(r.Tolerance, 1e-3)
@@ -67,7 +67,7 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 	}
 	points := []Point{{Trainer: &rough, Spec: logisticLearner.Name}}
 	found, err := Search(ctx, c, &Grid{Points: points, C: triedC, Folds: triedOn}, o)
-	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // the training on all documents follows
+	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // the error must cover the final training, too
 		short.Need = max(short.Need, logistic.Need(c.Size(), 1, o.Workers))
 	}
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *regression) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, 
 // Regression is a model of logistic regression.
 type Regression struct {
 	*logistic.Model
-	tried *Found // values of C; nil if it was given
+	tried *Found // comparison of values of C; nil if C was set
 }
 
 // Predict implements Model.
@@ -108,7 +108,7 @@ func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string
 	return weights, m.Embedder.Terms, ""
 }
 
-// regressionRow is a machine in a report.
+// regressionRow is the report of a binary classifier.
 type regressionRow struct {
 	Class string `json:"class"`
 	*logistic.Machine

@@ -12,24 +12,24 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Machines is a model of support vector machines, as a [Model].
+// Machines is a support vector machine as a [Model].
 type Machines struct {
 	*model.Model
-	Trained *Trained // nil of a model that was loaded
+	Trained *Trained // nil if the model was loaded
 }
 
-// Trained is what the training of support vector machines found beside the model.
+// Trained holds the results of training a support vector machine, except the model.
 type Trained struct {
 	svm.Report
 	Settings svm.Settings
 
-	Tried  *Found      // how the settings were chosen; nil where they weren't
-	Linear *Validation // linear machines on the last round's folds, where they are as good and far cheaper, else nil
-	Values int64       // of the documents that were trained on
+	Tried  *Found      // choice of the settings; nil if they were set
+	Linear *Validation // linear models on the last round's folds, if they are as good and far cheaper; else nil
+	Values int64       // number of nonzero values in the training documents
 }
 
-// MachinesOf returns the support vector machines of a model and, if it was just trained, what the training found; nil
-// for other models.
+// MachinesOf returns a support vector machine and, if it was just trained, its training results.
+// Both are nil for other models.
 func MachinesOf(m Model) (*model.Model, *Trained) {
 	own, _ := m.(Machines)
 	return own.Model, own.Trained
@@ -45,7 +45,7 @@ func (m Machines) About() About {
 	a.Regularization = s.Used()
 	if m.Embedder != nil {
 		a.Embedding, a.Terms = m.Embedder.String(), len(m.Embedder.Terms)
-		if !m.Embedder.Open || m.Documents > 0 { // a model of LIBSVM knows the columns of its support vectors alone
+		if !m.Embedder.Open || m.Documents > 0 { // a LIBSVM model knows only the columns of its support vectors
 			a.Columns, a.Width = m.Embedder.Terms, m.Embedder.Width()
 		}
 	}
@@ -68,7 +68,7 @@ func (m Machines) About() About {
 	return a
 }
 
-// names names the machines: by a class, or by two with / between.
+// names returns the names of the binary classifiers: a class, or two classes joined by /.
 func (m Machines) names() []string {
 	if m.Classifier.Scheme != solver.OneVsOne {
 		return m.Classes
@@ -82,7 +82,7 @@ func (m Machines) names() []string {
 	return names
 }
 
-// probabilities reports whether each of the machines has a sigmoid.
+// probabilities reports whether all binary classifiers have a sigmoid.
 func (m Machines) probabilities() bool {
 	for _, machine := range m.Classifier.Machines {
 		if machine != nil && machine.Sigmoid == nil {
@@ -92,7 +92,7 @@ func (m Machines) probabilities() bool {
 	return true
 }
 
-// bytes returns about what the model takes in memory.
+// bytes returns the approximate memory of the model.
 func (m Machines) bytes() int64 {
 	const aText, aTerm, aVector, aCoefficient = 16, 16, 12, 16
 	n := m.Support.Bytes() + aVector*int64(m.Support.Rows()) + aTerm*int64(len(m.Embedder.Terms))
@@ -110,7 +110,7 @@ func (m Machines) bytes() int64 {
 // Write implements Model.
 func (m Machines) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
-// Predict implements Model. [Ready] makes a predictor that keeps its engine from call to call.
+// Predict implements Model. A predictor from [Ready] keeps its engine between calls.
 func (m Machines) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	p, err := m.ready(ctx, o)
 	if err != nil {
@@ -136,15 +136,15 @@ func (m Machines) ready(ctx context.Context, o Options) (Predictor, error) {
 	return machinesReady{p}, nil
 }
 
-// machinesReady are machines whose support vectors have an engine.
+// machinesReady is a prepared support vector machine.
 type machinesReady struct{ *svm.Predictor }
 
 func (p machinesReady) Holding(bytes int64) Predictor {
 	return machinesReady{p.Predictor.Holding(bytes)}
 }
 
-// Computing is a [Predictor] whose kernel values an engine computes, nil where there are none to compute, or which
-// decides by weights, if they aren't nil.
+// Computing is a [Predictor] of a support vector machine. Engine computes its kernel values; it is
+// nil if there are none to compute. If Weights isn't nil, the predictor uses the weights instead.
 type Computing interface {
 	Predictor
 	Engine() *engine.Engine

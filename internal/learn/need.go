@@ -9,12 +9,13 @@ import (
 type Sizer interface {
 	Trainer
 
-	// Need is [Learner.Need] for count values of C, with the bytes of the documents.
+	// Need is [Learner.Need] for count values of C. documents is the documents' memory in bytes.
 	Need(s corpus.Size, documents int64, count, folds, workers int) int64
 }
 
-// Need estimates the memory of a training on documents, these included: with so many values of C at a time, or of a
-// cross-validation if folds isn't 0. It names an amount before the documents are read; learners check what they take.
+// Need estimates the memory of training in bytes, documents included: with prices values of C at a
+// time or, if folds isn't 0, of cross-validation. It is used before documents are read; learners
+// check their need themselves.
 func (l *Learner) Need(t Trainer, s corpus.Size, prices, folds, workers int) int64 {
 	documents := s.Bytes()
 	if folds > 0 && l.Type == "" {
@@ -23,5 +24,5 @@ func (l *Learner) Need(t Trainer, s corpus.Size, prices, folds, workers int) int
 	if own, ok := t.(Sizer); ok {
 		return own.Need(s, documents, max(prices, 1), folds, workers)
 	}
-	return 2*documents + engine.NewBytes(s.Documents, s.Terms+1, s.Values) // an engine for neighbours
+	return 2*documents + engine.NewBytes(s.Documents, s.Terms+1, s.Values) // an engine for nearest neighbours
 }

@@ -15,11 +15,12 @@ import (
 //
 //	v(x) = max k(x, sᵢ),   v(sᵢ) = max k(sᵢ, sⱼ) over j ≠ i,   rank(x) = (1 + #{i: v(sᵢ) <= v(x)}) / (n + 1)
 //
-// A small rank is new: of documents like those of training, a share of r has a rank of at most r. For v(sᵢ), sᵢ loses
-// the terms that the model would not know without it, as new documents lose their unknown terms. Kernels that grow
-// with the lengths of documents find long ones near everything. The documents are the model's support vectors or
-// neighbours, or those that [NewNovelty] is given. v(sᵢ) is computed for 2,000 of them, or all: a rank is within .011
-// of that of all as a standard error. A Novelty may be used concurrently.
+// A small rank means that x is new: of documents like the training documents, a share of r has a
+// rank of at most r. To compute v(sᵢ), sᵢ loses the terms that the model would not know without sᵢ,
+// as new documents lose unknown terms. If a kernel grows with document length, long documents seem
+// near to all others. The documents are the model's support vectors or neighbours, or are passed to
+// [NewNovelty]. v(sᵢ) is computed for at most 2,000 documents; a rank then has a standard error of
+// at most 0.011. A Novelty may be used concurrently.
 //
 // Source: Laxhammar and Falkman, conformal anomaly detection, FUSION 2010.
 type Novelty struct {
@@ -28,18 +29,18 @@ type Novelty struct {
 	e       *engine.Engine
 	own     []float64 // v(sᵢ), ascending
 	workers int
-	made    bool // the engine is this one's own
+	made    bool // n owns the engine
 }
 
 const (
-	mostOwn     = 2000 // documents whose own nearest are known
-	noveltyRows = 1024 // documents at a time
+	mostOwn     = 2000 // documents for which v(sᵢ) is computed
+	noveltyRows = 1024 // documents per batch
 )
 
-// NewNovelty measures the training documents: min(n, 2000)·n kernel values. p is the model made ready. Without
-// training they are the model's own, and where it keeps none the result is nil; a model without a kernel compares
-// the square roots of terms' shares by their inner products. Errors: the end of ctx, more
-// memory than is allowed.
+// NewNovelty computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is the
+// prepared model. If training is nil, it uses the documents that the model stores; without any, it
+// returns nil. Models without a kernel compare the square roots of term shares by inner products.
+// It fails if ctx is done, or if the memory limit doesn't suffice.
 func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR, o Options) (_ *Novelty, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 			}
 		}
 		if n.e == nil {
-			return nil, nil // of sets, of a matrix, or without support vectors
+			return nil, nil // model of sets, of a precomputed kernel, or without support vectors
 		}
 		if n.k, n.f = ready.Kernel(), machines.Embedder; training == nil {
 			docs = machines.Support
@@ -92,7 +93,7 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	for i := range at {
 		at[i] = int(int64(i) * int64(docs.Rows()) / int64(len(at)))
 	}
-	n.own = slices.Repeat([]float64{math.Inf(-1)}, len(at)) // of documents with no other word that is known
+	n.own = slices.Repeat([]float64{math.Inf(-1)}, len(at)) // value for documents without known terms
 	err = n.nearest(ctx, n.heldOut(docs, at, m.About().Vocabulary != nil), 2, func(i int, near []engine.Neighbour) {
 		for _, other := range near {
 			if int(other.Document) != at[i] {
@@ -105,8 +106,8 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	return n, err
 }
 
-// heldOut returns some training documents as the model would know them if it had not learnt from them: without terms
-// that too few other documents have. New documents lose their unknown terms, too.
+// heldOut returns training documents without the terms that the model would not know if it had not
+// learnt from the document, because too few other documents have these terms.
 func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	least, df := int32(1), map[uint32]int32{}
 	for k, t := range n.f.Terms {
@@ -128,7 +129,7 @@ func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	return out
 }
 
-// nearest calls with the nearest training documents of each document that has terms of them.
+// nearest calls with for each document that has known terms, with its nearest training documents.
 func (n *Novelty) nearest(
 	ctx context.Context, docs *sparse.CSR, count int, with func(i int, near []engine.Neighbour),
 ) error {
@@ -158,8 +159,8 @@ func (n *Novelty) nearest(
 	return nil
 }
 
-// Add adds v(x) and rank(x) to the documents' prediction, NaN and 0 for documents without known terms. It computes
-// as many kernel values as a prediction, and fails as a prediction does.
+// Add sets p.Nearest and p.Rank to v(x) and rank(x), or to NaN and 0 for documents without known
+// terms. It computes as many kernel values as a prediction, and returns the same errors.
 func (n *Novelty) Add(ctx context.Context, p *model.Prediction, docs *sparse.CSR) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -168,7 +169,7 @@ func (n *Novelty) Add(ctx context.Context, p *model.Prediction, docs *sparse.CSR
 	err := n.nearest(ctx, docs, 1, func(i int, near []engine.Neighbour) {
 		if len(near) > 0 {
 			nearest[i] = float64(near[0].Value)
-			// the first own value above it
+			// index of the first value above nearest[i]
 			below, _ := slices.BinarySearchFunc(n.own, nearest[i], func(v, x float64) int {
 				if v <= x {
 					return -1
@@ -184,7 +185,7 @@ func (n *Novelty) Add(ctx context.Context, p *model.Prediction, docs *sparse.CSR
 	return err
 }
 
-// Close frees what NewNovelty made.
+// Close frees the engine if NewNovelty made it.
 func (n *Novelty) Close() error {
 	if n == nil || !n.made {
 		return nil

@@ -19,42 +19,43 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options say how something is computed, not what: that is in the parameters of a [Trainer]. The zero value works.
+// Options control how something is computed. Parameters of a [Trainer] control what is computed.
+// The zero value works.
 type Options struct {
-	Seed    uint64   // of folds, of samples, and of what a learner draws
+	Seed    uint64   // seed of folds, samples and learners
 	Vectors *Vectors // defaults for vectors that aren't counts; nil for text and counts
 
-	// Work is what a choice of parameters that aren't given may cost, as a multiple of the training; 0:
-	// none are chosen.
+	// Work is the time budget for choosing unset parameters, in multiples of one training run. 0 =
+	// choose none.
 	Work float64
 
-	ISA         string // "" for the best
-	Workers     int    // 0 for one per processor
-	MemoryBytes int64  // 0 for no bound
-	HeldBytes   int64  // what the process holds beside a predictor or support vector machines, see [Ready]
+	ISA         string // "" = best available
+	Workers     int    // 0 = one per CPU
+	MemoryBytes int64  // 0 = no limit
+	HeldBytes   int64  // bytes held elsewhere in the process, for predictors and support vector machines, see [Ready]
 
-	// Device is that of engine.Options, for predictions and support vector machines; nil for none.
+	// Device is as in engine.Options, for predictions and support vector machines; nil = no device.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	Kernels []kernel.Kernel // of the program's own, for predictions and support vector machines
+	Kernels []kernel.Kernel // user-defined kernels, for predictions and support vector machines
 
-	Ready Predictor // of [ExplainDocument]: the model, made ready; nil where it must be made so
+	Ready Predictor // prepared model for explanations; nil = prepare it
 
-	// Prepared is called with each problem of support vector machines before it is solved, and the
-	// kernels that it is for. Its error ends the work. Nil for none.
+	// Prepared is called with each problem of support vector machines before it is solved, and with
+	// its kernels. An error from Prepared stops the work. Prepared may be nil.
 	Prepared func(p *svm.Problem, kernels []kernel.Kernel) error
 
-	Solver   func(svm.Progress)                                       // in place of Progress, of those; nil for none
-	Progress func(stage string, done, total int64, details ...string) // nil for none
-	Warn     func(format string, args ...any)                         // nil for none
-	Say      func(format string, args ...any)                         // what was found on the way; nil for none
+	Solver   func(svm.Progress)                                       // replaces Progress for support vector machines; may be nil
+	Progress func(stage string, done, total int64, details ...string) // may be nil
+	Warn     func(format string, args ...any)                         // may be nil
+	Say      func(format string, args ...any)                         // receives intermediate results; may be nil
 }
 
-// VectorKernel is the default kernel of vectors that are no counts: with a gamma of one divided by the
-// number of columns, on columns of variance 1, as gamma='scale' of scikit-learn.
+// VectorKernel is the default kernel for vectors that aren't counts. Its gamma is 1 divided by the
+// number of columns, on columns of variance 1, as with gamma='scale' in scikit-learn.
 const VectorKernel = "rbf:embed=standard"
 
-// Embedding is a parameter: the embedding of documents; nil for the kernel's own, or one that suits.
+// Embedding is the document embedding as a parameter; nil = the kernel's own, or one that suits.
 type Embedding struct{ *sparse.Embedding }
 
 // UnmarshalText reads the embedding's specification.
@@ -64,7 +65,7 @@ func (e *Embedding) UnmarshalText(text []byte) error {
 	return err
 }
 
-// String returns the specification, "" for none.
+// String returns the specification, or "" for nil.
 func (e Embedding) String() string {
 	if e.Embedding == nil {
 		return ""
@@ -72,7 +73,8 @@ func (e Embedding) String() string {
 	return e.Embedding.String()
 }
 
-// kernelIn returns a kernel in an embedding. If none is given it is one for counts, or one that suits vectors.
+// kernelIn returns the specification of a kernel in an embedding. If no kernel is given, the
+// default suits counts, or vectors if o.Vectors is set.
 func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {
@@ -104,32 +106,32 @@ func (o *Options) Task() task.Options {
 	return task.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
 }
 
-// told is Tell for a learner.
+// told is Tell as a progress callback of a learner.
 func (o *Options) told(p run.Progress) { o.Tell(p.Stage, p.Done, p.Total, p.Details...) }
 
-// Warning passes a warning on.
+// Warning calls o.Warn, if set.
 func (o *Options) Warning(format string, args ...any) {
 	if o.Warn != nil {
 		o.Warn(format, args...)
 	}
 }
 
-// Saying says what was found on the way.
+// Saying calls o.Say, if set.
 func (o *Options) Saying(format string, args ...any) {
 	if o.Say != nil {
 		o.Say(format, args...)
 	}
 }
 
-// SchemeOf returns the scheme of a trainer, the first one of learners that have none.
+// SchemeOf returns the scheme of a trainer, or the zero value if the trainer has none.
 func SchemeOf(t Trainer) solver.Scheme {
 	scheme, _ := params.Get(t, "scheme").(solver.Scheme)
 	return scheme
 }
 
-// Suit sets parameters that follow from a corpus: labels, if a document has several and no scheme is given, and weights
-// by the names of its classes, of which "+1" is 1. Errors: a weight for a class that the corpus doesn't have; labels
-// that can't be classes, see [corpus.Corpus.CheckClasses].
+// Suit sets parameters that depend on the corpus: scheme labels, if a document has several labels
+// and no scheme is set, and class weights ("+1" names class 1). It fails if a weight is for an
+// unknown class, or if labels can't be classes, see [corpus.Corpus.CheckClasses].
 func (l *Learner) Suit(t Trainer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		if n := len(c.Labels.Of(i)); n > 1 && !t.Given("scheme") && (l.Type == "" || l.Type.Classifies()) {

@@ -20,20 +20,20 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predictor is a model made ready for predictions. It may be used concurrently, but then progress is
-// told concurrently, too.
+// Predictor is a model prepared for predictions. It may be used concurrently; its progress callback
+// is then called concurrently, too.
 type Predictor interface {
 	Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error)
 
-	// Holding returns it for a process that holds so many bytes beside it.
+	// Holding returns the predictor for a process that holds bytes of other memory.
 	Holding(bytes int64) Predictor
 
-	// Close frees what a device holds; without one it does nothing.
+	// Close frees device memory, if there is any.
 	Close() error
 }
 
-// Ready makes a model ready: what predictions share is computed once. Of o it takes how to compute,
-// and [Options.HeldBytes]: what the process holds beside it, counted against MemoryBytes.
+// Ready prepares a model: it computes once what all predictions share. o.HeldBytes, the memory held
+// elsewhere in the process, counts against o.MemoryBytes.
 func Ready(ctx context.Context, m Model, o Options) (Predictor, error) {
 	if own, ok := m.(interface {
 		ready(ctx context.Context, o Options) (Predictor, error)
@@ -43,7 +43,7 @@ func Ready(ctx context.Context, m Model, o Options) (Predictor, error) {
 	return &direct{m, o}, nil
 }
 
-// direct is a model that shares nothing between predictions.
+// direct predicts without state shared between predictions.
 type direct struct {
 	m Model
 	o Options
@@ -72,8 +72,8 @@ func Left(bound, held int64) int64 {
 	return max(bound-held, 1)
 }
 
-// Load reads a model of any kind from a file or a pipe. It calls early, if not nil, as soon as it knows how
-// text is cut, so that documents can be read meanwhile.
+// Load reads a model of any kind from a file or a pipe. It calls early, if not nil, as soon as it
+// knows the tokenizer, so that documents can be read meanwhile.
 func Load(ctx context.Context, path string, early Early) (Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -88,7 +88,7 @@ func Load(ctx context.Context, path string, early Early) (Model, error) {
 	return read(ctx, in, -1, path, early)
 }
 
-// Read reads a model of any kind, to the end of r. After the end of ctx it doesn't wait for a call of r.Read that
+// Read reads a model of any kind to the end of r. When ctx is done, it returns even if r.Read
 // blocks.
 func Read(ctx context.Context, r io.Reader) (Model, error) {
 	in, stop := run.Stream(ctx, "learn: the reader", r)
@@ -96,10 +96,10 @@ func Read(ctx context.Context, r io.Reader) (Model, error) {
 	return read(ctx, in, -1, "", nil)
 }
 
-// longestForm bounds what a file is looked at to see which learner wrote it.
+// longestForm is the number of bytes that are read to recognise the learner of a file.
 const longestForm = 64
 
-// read reads a model of a learner, or of LIBSVM. Errors begin with the path, unless it is "".
+// read reads a model of a learner, or of LIBSVM. Errors begin with path, unless it is "".
 func read(ctx context.Context, r io.Reader, size int64, path string, early Early) (_ Model, err error) {
 	defer func() {
 		if err != nil && path != "" && !errors.As(err, new(*model.SyntaxError)) {
@@ -111,7 +111,7 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if model.IsLIBSVM(begin) { // all of it is read first: its indices say whether they count from 0
+	if model.IsLIBSVM(begin) { // read completely, because the indices tell whether they start at 0
 		m, err := model.ReadLIBSVM(ctx, b, cmp.Or(path, "the reader"))
 		if err != nil {
 			return nil, err
@@ -121,7 +121,7 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 		}
 		return Machines{Model: m}, nil
 	}
-	l := machineLearners[0] // its error says that the file isn't a model
+	l := machineLearners[0] // its Read reports that the file isn't a model
 	if at := slices.IndexFunc(All, func(l *Learner) bool { return bytes.HasPrefix(begin, []byte(l.Form)) }); at >= 0 {
 		l = All[at]
 	} else if rest, is := strings.CutPrefix(string(begin), "gram "); is {
@@ -131,8 +131,9 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 	return l.Read(ctx, b, size, early)
 }
 
-// Score compares predictions with labels, and probabilities, where there are any. Of a model of one class, labels must
-// name documents like those of training 1 and others -1, as in LIBSVM.
+// Score compares predictions and, if there are any, probabilities with labels. For a one-class
+// model, labels must be 1 for documents like the training documents and -1 for others, as in
+// LIBSVM.
 func (a *About) Score(p *model.Prediction, truth *corpus.Corpus) (*score.Score, error) {
 	if !a.OneClass {
 		return score.Of(a.Classes, p, truth)

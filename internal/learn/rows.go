@@ -9,22 +9,22 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// Row says what is known of a document that was predicted.
+// Row describes the prediction of a document.
 type Row struct {
-	Document    string   `json:"document"`       // its file, or its number from 1
-	Text        string   `json:"text,omitempty"` // where texts were kept
+	Document    string   `json:"document"`       // name of its file, or its number from 1
+	Text        string   `json:"text,omitempty"` // set if texts were kept
 	Truth       string   `json:"truth,omitempty"`
-	Prediction  string   `json:"prediction"`             // several labels have commas between them
-	Probability *float64 `json:"probability,omitempty"`  // of the prediction, where the model has them
-	Second      string   `json:"second,omitempty"`       // the class that comes second; of ? that which it would be
-	Margin      float64  `json:"margin"`                 // the decision value f, see [DocumentExplanation]
-	Nearest     *float64 `json:"nearest,omitempty"`      // the greatest kernel value to a training document
-	Rank        *float64 `json:"nearest_rank,omitempty"` // among these documents' own: small is new, see [Novelty]
-	Known       int      `json:"terms_known"`            // different terms that the model knows
-	Note        string   `json:"note,omitempty"`         // NoKnownWord, or nothing
+	Prediction  string   `json:"prediction"`             // labels joined by commas
+	Probability *float64 `json:"probability,omitempty"`  // probability of the prediction, if known
+	Second      string   `json:"second,omitempty"`       // second class; the likeliest class if rejected
+	Margin      float64  `json:"margin"`                 // decision value f, see [DocumentExplanation]
+	Nearest     *float64 `json:"nearest,omitempty"`      // largest kernel value to a training document
+	Rank        *float64 `json:"nearest_rank,omitempty"` // rank of Nearest: small means new, see [Novelty]
+	Known       int      `json:"terms_known"`            // number of distinct terms that the model knows
+	Note        string   `json:"note,omitempty"`         // NoKnownWord, or empty
 }
 
-// NoKnownWord notes a document of which the model knows nothing: what is predicted is that of an empty one.
+// NoKnownWord notes a document without known terms. It is predicted like an empty document.
 const NoKnownWord = "no known word"
 
 // RowsOf describes predictions of a corpus, one row per document.

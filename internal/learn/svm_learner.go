@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// machinesOf is the learner of a type of support vector machines.
+// machinesOf returns the learner for a type of support vector machine.
 func machinesOf(t model.Type, summary string) *Learner {
 	return &Learner{
 		Name: string(t), Summary: summary, Type: t,
@@ -38,7 +38,7 @@ var machineLearners = []*Learner{
 	machinesOf(model.NuSVR, "regression, with a bound on the share of documents outside the zone"),
 }
 
-// machines trains support vector machines of a type.
+// machines trains support vector machines of one type.
 type machines struct {
 	params.Record
 	svm.Settings
@@ -46,7 +46,7 @@ type machines struct {
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-// machinesLike returns a trainer of a type.
+// machinesLike returns a trainer for type t.
 func machinesLike(t model.Type) *machines { return &machines{Settings: svm.Settings{Type: t}} }
 
 // Hidden implements params.Hiding. It returns the parameters that this type of SVM doesn't have.
@@ -69,8 +69,7 @@ func (t *machines) Need(s corpus.Size, _ int64, count, folds, workers int) int64
 	return svm.Need(s, workers, svm.Task{Settings: svm.Settings{Type: t.Type}, Folds: folds, Cells: count})
 }
 
-// kernelOf returns the kernel of a specification: one that the program brings, or one that package
-// engine knows, in an embedding.
+// kernelOf returns the kernel of a specification in an embedding. The kernel may be user-defined.
 func (o *Options) kernelOf(spec string, e Embedding) (kernel.Kernel, error) {
 	switch {
 	case spec == model.Precomputed:
@@ -81,14 +80,14 @@ func (o *Options) kernelOf(spec string, e Embedding) (kernel.Kernel, error) {
 	return kernel.Parse(spec, o.Kernels...)
 }
 
-// own reports whether a specification names kernels of the program's own.
+// own reports whether a specification names a user-defined kernel.
 func (o *Options) own(spec string) bool {
 	_, err := kernel.Parse(spec)
 	_, known := kernel.Parse(spec, o.Kernels...)
 	return err != nil && known == nil
 }
 
-// settings returns the parameters as package svm has them, with their defaults.
+// settings returns the parameters as svm.Settings, with their defaults.
 func (t *machines) settings(o *Options) (svm.Settings, error) {
 	s := t.Settings
 	s.Seed = o.Seed
@@ -105,7 +104,7 @@ func (t *machines) settings(o *Options) (svm.Settings, error) {
 	return s, err
 }
 
-// SettingsOf returns the parameters of a trainer of support vector machines as package svm has them.
+// SettingsOf returns the parameters of a trainer of support vector machines as svm.Settings.
 func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
 	own, ok := t.(*machines)
 	if !ok {
@@ -114,7 +113,7 @@ func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
 	return own.settings(&o)
 }
 
-// checkReject checks that no class has the name of documents without an answer.
+// checkReject returns an error if a class has the name of rejected documents.
 func (t *machines) checkReject(c *corpus.Corpus) error {
 	if t.Given("reject") && slices.Contains(c.Classes, NoAnswer) {
 		return flagtext.Errorf("-reject %s: %s has a class %s, which stands for documents without an answer, expected "+
@@ -129,7 +128,7 @@ func (t *machines) Check(o Options) error {
 	return err
 }
 
-// options are the options of package svm, for tasks.
+// options returns the options of package svm for tasks.
 func (t *machines) options(o *Options, tasks ...svm.Task) svm.Options {
 	own := o.machines()
 	if own.Tasks, own.Unnamed = tasks, t.Kernel == "" || t.proposed(o); o.Solver != nil {
@@ -144,7 +143,7 @@ func (t *machines) proposed(o *Options) bool {
 	return err == nil && Proposes(k)
 }
 
-// problem makes documents ready for kernels of one embedding.
+// problem prepares documents for kernels, which must have the same embedding.
 func (o *Options) problem(
 	ctx context.Context, c *corpus.Corpus, kernels []kernel.Kernel, own svm.Options,
 ) (p *svm.Problem, err error) {
@@ -162,7 +161,7 @@ func (o *Options) problem(
 	return p, err
 }
 
-// given is what isn't chosen. Embeddings, if there are any, are the only ones.
+// given returns the settings that aren't chosen. If embeddings isn't empty, no others are tried.
 func (t *machines) given(o *Options, embeddings []string) *Given {
 	g := &Given{
 		Kernel: t.Kernel, Embeddings: embeddings,
@@ -179,7 +178,7 @@ func (t *machines) given(o *Options, embeddings []string) *Given {
 // ofVectors reports whether the kernel is chosen for vectors.
 func (t *machines) ofVectors(o *Options) bool { return t.Kernel == "" && o.Vectors != nil }
 
-// spec is the kernel that was asked for, or one that suits.
+// spec returns the requested kernel, or a default that suits the documents.
 func (t *machines) spec(o *Options) string {
 	switch {
 	case t.ofVectors(o) && t.Embedding.Embedding != nil:
@@ -200,7 +199,7 @@ func (t *machines) mayChoose(o *Options) bool {
 // labels to validate predictions with.
 func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR }
 
-// candidates are what settings are chosen from, and the settings that they are tried with.
+// candidates returns the values to choose from, and the settings with which they are tried.
 func (t *machines) candidates(
 	o *Options, c *corpus.Corpus, s svm.Settings, embeddings []string,
 ) (from tune.Candidates, _ svm.Settings, err error) {
@@ -209,7 +208,7 @@ func (t *machines) candidates(
 		from, err = t.given(o, embeddings).Candidates(c, s)
 	}
 	if s.Measure() == tune.MeanSquaredError && !t.Given("tolerance") {
-		s.Tolerance = run.Round(from.Unit*s.Tolerance, 12) // scores have the unit of the targets
+		s.Tolerance = run.Round(from.Unit*s.Tolerance, 12) // the tolerance has the unit of the targets
 	}
 	from.LowMemory = o.MemoryBytes > 0
 	return from, s, err
@@ -221,8 +220,8 @@ func short(err error) bool {
 	return errors.As(err, &memory)
 }
 
-// choose selects unset parameters and, if texts were kept, the tokenizer. It returns the documents as tokenised by
-// the selected tokenizer; nil stands for c.
+// choose selects unset parameters and, if texts were kept, the tokenizer. It returns the documents
+// from the selected tokenizer, or nil for c.
 func (t *machines) choose(
 	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
 ) (cut *corpus.Corpus, err error) {
@@ -238,7 +237,7 @@ func (t *machines) choose(
 	if err != nil {
 		return nil, err
 	}
-	var tasks []svm.Task // of the training that follows
+	var tasks []svm.Task // tasks of the training that follows
 	for _, scheme := range from.Schemes {
 		next := with
 		next.Scheme = scheme
@@ -248,7 +247,7 @@ func (t *machines) choose(
 		from.Supervised = nil // which have no other probabilities
 	}
 	whole := with
-	// Probabilities have no part in the choice.
+	// The choice ignores probabilities.
 	with.Calibrated, with.Probabilities, with.Reject = false, false, svm.RejectionTarget{}
 	on := &svm.Samples{Corpus: c, Settings: with, From: &from, Options: t.options(&o, tasks...)}
 	found, err := tune.Choose(ctx, c, from, on)
@@ -278,8 +277,8 @@ func (t *machines) choose(
 	return cut, nil
 }
 
-// longFrom is from how many documents on a training may take so long that its settings are said before; a test
-// lowers it.
+// longFrom is the number of documents from which the chosen settings are reported before training,
+// which may take long. A test lowers it.
 var longFrom = 20_000
 
 // chosenProblem selects unset parameters, and prepares the documents for training with them.
@@ -309,17 +308,19 @@ func (t *machines) chosenProblem(
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// mayFall reports whether nothing asks for a kernel machine.
+// mayFall reports whether linear models may replace kernel machines, because no setting requires
+// those.
 func (t *machines) mayFall(o *Options) bool {
 	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.Given)
 	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.Thresholds &&
 		!(t.Given("scheme") && t.Scheme == solver.OneVsOne)
 }
 
-// manyDocuments is how many make a kernel machine far more costly than a linear one: a matrix of 1.6 GB.
+// manyDocuments is the number of documents from which kernel machines cost far more than linear
+// models: the matrix takes 1.6 GB.
 var manyDocuments = 20000
 
-// lines returns a trainer of linear machines with the parameters of these that it has.
+// lines returns a trainer of linear models with the parameters of t that it has.
 func (t *machines) lines() *lines {
 	l := &lines{Record: t.Record}
 	l.Weights, l.Balanced, l.Tolerance = t.Weights, t.Balanced, t.Settings.Tolerance
@@ -327,8 +328,9 @@ func (t *machines) lines() *lines {
 	return l
 }
 
-// lineAlternative cross-validates linear machines on the documents and folds of a choice's last round, if kernel
-// machines are far more costly, and returns nil unless their figure is within a standard error of the best.
+// lineAlternative cross-validates linear models on the documents and folds of the choice's last
+// round if kernel machines cost far more. It returns nil unless their mean is within a standard
+// error of the best.
 func (t *machines) lineAlternative(
 	ctx context.Context, c *corpus.Corpus, chosen *Chosen, o Options,
 ) (*Validation, error) {
@@ -348,8 +350,8 @@ func (t *machines) lineAlternative(
 	return v, nil
 }
 
-// linesFor trains linear machines because memory doesn't suffice for kernel machines; cause is the error that
-// says so. If it doesn't suffice for linear machines either, linesFor returns the error with the smaller need.
+// linesFor trains linear models after cause, a memory error of kernel machines. If memory doesn't
+// suffice for linear models either, it returns the error with the smaller need.
 func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
 	held := o.HeldBytes + c.Documents.Bytes()
 	o.MemoryBytes = Left(o.MemoryBytes, held)
@@ -367,9 +369,9 @@ func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, ca
 	return m, err
 }
 
-// Train implements Trainer. For text, and for vectors that aren't counts, it selects unset parameters. If no
-// parameter asks for a kernel machine, and memory doesn't suffice to train one on text, it trains linear machines
-// and warns. It releases the corpus before it computes the matrix.
+// Train implements Trainer. For text, and for vectors that aren't counts, it selects unset
+// parameters. If memory doesn't suffice for a kernel machine on text, and no parameter requires
+// one, it trains linear models and warns. It releases the corpus before it computes the matrix.
 func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(&o)
 	if err == nil {
@@ -380,7 +382,7 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	}
 	trained := &Trained{}
 	p, err := t.chosenProblem(ctx, c, s, o, trained)
-	if c.Kept() && short(err) { // other terms, or the texts, are too much
+	if c.Kept() && short(err) { // retry without texts, which other terms need
 		words := *c
 		words.Raw = corpus.Raw{}
 		c = &words
@@ -407,7 +409,7 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	return Machines{m, trained}, nil
 }
 
-// validationOf is a point of support vector machines.
+// validationOf converts a point of support vector machines.
 func validationOf(t model.Type, p tune.Point) *Validation {
 	out := &Validation{
 		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Cut: p.Cut},

@@ -34,14 +34,14 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 	}
 	classes := c.Classes
 	var last *svm.Problem
-	at := 0 // the cut that c has
+	at := 0 // index of the tokenizer of c
 	problem := func(ctx context.Context, cut int, e sparse.Embedding) (_ *svm.Problem, err error) {
 		if last != nil {
 			if err := last.Engine().Close(); err != nil {
 				return nil, err
 			}
 		}
-		last = nil // the next matrix needs the room, and its documents that on the GPU
+		last = nil // frees memory for the next matrix, and GPU memory for its documents
 		if cut != at {
 			if c, err = g.Corpus(ctx, cut); err != nil {
 				return nil, err
@@ -56,7 +56,7 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 		}
 		last, err = o.problem(ctx, c, kernels, t.options(&o, tasks...))
 		if !several {
-			c = nil // the matrix needs the room
+			c = nil // frees memory for the matrix
 		}
 		return last, err
 	}
@@ -76,7 +76,7 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 	return out, err
 }
 
-// searchSamples compares candidates on samples that grow, and the best on all documents.
+// searchSamples compares candidates on growing samples, and the best ones on all documents.
 func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid, o *Options) (*Found, error) {
 	s, err := t.settings(o)
 	if err != nil {
@@ -124,13 +124,13 @@ func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid,
 	return t.foundOf(chosen, on, terms, time.Since(begin)), err
 }
 
-// Chosen is a choice, with the settings that it makes.
+// Chosen is a choice with the chosen settings.
 type Chosen struct {
 	*tune.Choice
 	Settings svm.Settings
 }
 
-// foundOf is a choice as what a search found.
+// foundOf converts a choice to the result of a search.
 func (t *machines) foundOf(chosen *tune.Choice, on *svm.Samples, terms []corpus.Terms, took time.Duration) *Found {
 	s := on.Settings
 	s.Kernel, s.Scheme, s.C, s.Epsilon = chosen.Kernel, chosen.Scheme, chosen.C, chosen.Epsilon

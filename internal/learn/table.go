@@ -1,9 +1,9 @@
 package learn
 
-// All are the learners in the order of the help.
+// All lists the learners in the order of the help.
 var All = append([]*Learner{
 	logisticLearner, linearLearner, neighboursLearner, landmarkLearner,
 }, machineLearners...)
 
-// Register adds learners to [All]. A program calls it before it does anything else with learners.
+// Register adds learners to [All]. Call it before any other use of learners.
 func Register(l ...*Learner) { All = append(All, l...) }

@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// TextsToKeep bounds the texts that readers keep so that a training can choose terms, in bytes, under a bound of
-// memory, 0 for none.
+// TextsToKeep returns the maximum bytes of texts to keep for choosing terms, under a limit of
+// memory bytes (0 = no limit).
 func TextsToKeep(memory int64) int64 {
 	const most, share = 256 << 20, 16
 	if memory == 0 {
@@ -23,10 +23,10 @@ func TextsToKeep(memory int64) int64 {
 	return min(most, memory/share)
 }
 
-// DefaultTerms are what is chosen from where nothing says how text is cut: terms as they were read first, then
-// words with pairs of words, characters within words, and both. Of a nil corpus, terms were read by
-// the default tokenizer. Of columns, which are cut as they were, numbers are tried with the width 2, too, where they
-// give none.
+// DefaultTerms returns the terms to choose from if the user set none: terms as read, words with
+// word pairs, characters within words, and both. If c is nil, terms were read by the default
+// tokenizer. Tables try numbers with width 2, if no width is set, and other terms for columns of
+// text.
 func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 	var read corpus.Tokenizer
 	if c != nil {
@@ -43,7 +43,7 @@ func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
 		{Tokenizer: both, MinDF: 2}}
 }
 
-// widths are terms as they were read, and with other widths of numbers, where they give none.
+// widths returns the terms as read and, if the width of numbers isn't set, with other widths.
 func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 	terms := []corpus.Terms{{Tokenizer: read}}
 	for _, width := range others {
@@ -54,8 +54,8 @@ func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
 	return terms
 }
 
-// textTerms returns other terms of columns of text: words with pairs of words, and these with
-// characters within words. It returns none if no column has text, or if views were given.
+// textTerms returns other terms for columns of text: words with word pairs, and both with
+// characters within words. It returns none if no column has text, or if views were set.
 func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 	views, _ := c.Tokenizer.Split()
 	if !c.Inferred || !slices.ContainsFunc(c.Tokenizer.Columns(), func(of token.Column) bool { return of.Text }) {
@@ -69,7 +69,7 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 				parts = append(parts, fmt.Sprintf("%v*%s", v.Weight, v))
 				continue
 			}
-			for _, cut := range cuts { // which share the weight of the column
+			for _, cut := range cuts { // the cuts share the weight of the column
 				own := token.View{Columns: v.Columns, Tokenizer: cut.WithPairs(v.Pairs)}
 				parts = append(parts, fmt.Sprintf("%v*%s", v.Weight/float64(len(cuts)), own))
 			}
@@ -81,8 +81,8 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 	return terms
 }
 
-// searchTerms are what a search compares: those of [DefaultTerms], with terms of one document and without, or more
-// widths of numbers.
+// searchTerms returns the terms that a search compares: those of [DefaultTerms], with and without
+// terms of only one document, or with more widths of numbers.
 func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	if c.Tokenizer.HasColumns() {
 		return append(widths(c.Tokenizer, 2, 3), textTerms(c)...)
@@ -95,8 +95,8 @@ func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	return terms
 }
 
-// cutting lets a choice compare terms, as far as the texts of a corpus were kept, and returns those that it
-// compares, and the options by which text is cut. From then on the options hold the texts.
+// cutting lets a choice compare terms if the texts of c were kept. It returns the compared terms
+// and the options for tokenising, and adds the texts to o.HeldBytes.
 func (o *Options) cutting(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *tune.Candidates,
 ) ([]corpus.Terms, corpus.Options, error) {
@@ -110,17 +110,17 @@ func (o *Options) cutting(
 	return tried, reading, err
 }
 
-// sampledTexts is how many texts tell what other terms cost.
+// sampledTexts is the number of texts from which the cost of other terms is estimated.
 const sampledTexts = 40
 
-// fewValues is the number of values per document below which dot products cost no less, about.
+// fewValues is the approximate number of values per document below which dot products cost no less.
 const fewValues = 150
 
-// cutBytes is the memory of a value of documents that are cut anew and embedded, with its share of a term.
+// cutBytes is the memory per value of documents that are tokenised again and embedded.
 const cutBytes = 48
 
-// over lets a choice try other terms, the first of which are those of the corpus, and returns those that it
-// tries: as many as a third of the memory has room for. opt has Workers and MemoryBytes.
+// over lets a choice try the terms that fit in a third of the memory, and returns them. The first
+// terms are those of c. opt has Workers and MemoryBytes.
 func over(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, from *tune.Candidates, opt corpus.Options,
 ) ([]corpus.Terms, error) {
@@ -154,14 +154,14 @@ func over(
 		counted = append(counted, count/float64(n))
 	}
 	from.Cuts, from.Values, from.Counted, terms = len(tried), values, counted, tried
-	from.Alike = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0 // widths of numbers
+	from.Alike = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0 // only widths of numbers differ
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 		return c.Recut(ctx, documents, cutBy(terms[cut], opt))
 	}
 	return tried, nil
 }
 
-// cutBy returns the options that cut text into terms.
+// cutBy returns the options for tokenising into terms t.
 func cutBy(t corpus.Terms, opt corpus.Options) corpus.Options {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	return opt

@@ -22,45 +22,45 @@ import (
 type Validation struct {
 	Point
 	*tune.Result
-	About About // of the model of the last fold; of support vector machines what the settings say
-	Ended Ended // of all machines
+	About About // model of the last fold; for support vector machines, the settings
+	Ended Ended // sums over all binary classifiers
 
-	// Of support vector machines that are validated without others.
-	DotProducts int64 // that were computed
+	// For support vector machines that are validated alone.
+	DotProducts int64 // number of computed dot products
 	Gram, Solve time.Duration
 }
 
-// Found is what a search found.
+// Found holds the results of a search.
 type Found struct {
 	Measure tune.Measure
-	Points  []*Validation // that are complete, in the order of the grid; on samples those of the last round
-	Total   int           // points of the search
-	Best    int           // of Points, see [tune.Result.Ranks]; -1 where there is none
+	Points  []*Validation // completed points in grid order; on samples, points of the last round
+	Total   int           // number of points in the search
+	Best    int           // index of the best point, see [tune.Result.Ranks]; -1 = none
 
-	Gram, Solve time.Duration // of support vector machines computing tiles, and the rest
+	Gram, Solve time.Duration // for support vector machines: time to compute tiles, and the rest
 
-	// Of support vector machines.
-	Fits               int            // classifiers that were trained
-	DotProducts, Saved int64          // dot products computed, and those saved, compared with separate fits
-	Chosen             *Chosen        // of a search on samples, else nil
-	Terms              []corpus.Terms // the cuts of Chosen; nil where text was not cut anew
+	// For support vector machines.
+	Fits               int            // number of trained classifiers
+	DotProducts, Saved int64          // dot products computed, and those saved compared with separate fits
+	Chosen             *Chosen        // choice of a search on samples, else nil
+	Terms              []corpus.Terms // tokenizers of Chosen; nil if text wasn't tokenised again
 
-	Rounds []Round // of a search on samples, or of a training that chooses; Points are those of the last
+	Rounds []Round // rounds of a search on samples or of a choice; Points belong to the last
 }
 
-// Round is a part of a search: candidates that were compared on the same folds of the same documents.
+// Round compares candidates on the same folds of the same documents.
 type Round struct {
 	Documents, Folds int
-	Compares         string // the parameter, see [tune.Round]
+	Compares         string // compared parameter, see [tune.Round]
 	Points           []*Validation
 	Best             int // of Points
 }
 
-// CrossValidate trains without each fold and predicts that one. Folds are those of package tune, by o.Seed.
-// The terms and their document frequencies (idf) are those of all documents, so that folds can share kernel values;
-// labels, scales of columns and weights from labels are those of the other folds.
+// CrossValidate predicts each fold with a model trained on the other folds. Package tune makes the
+// folds from o.Seed. Terms and document frequencies (idf) are from all documents, so that folds can
+// share kernel values. Labels, column scales and weights from labels are from the training folds.
 //
-// Errors: fewer than two folds, more folds than documents with labels, those of the training.
+// It fails if folds < 2, if folds exceeds the number of labelled documents, or if a training fails.
 func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
 	g := &Grid{Points: []Point{{Trainer: t}}, Folds: folds}
 	if own, ok := t.(*machines); ok {
@@ -81,11 +81,10 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, 
 	return v, nil
 }
 
-// Search cross-validates the points of a grid with each C, as [CrossValidate] does; o.Kernel doesn't
-// count. The result has points first, then C; at the end of ctx, or after another error, those of the
-// points that are complete.
+// Search cross-validates the points of a grid with each C, as [CrossValidate] does. The result is
+// sorted by point, then by C. If ctx is done, or after another error, it has the completed points.
 //
-// Errors: those of CrossValidate.
+// It returns the errors of CrossValidate.
 func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
 	own := *g
 	own.Folds = cmp.Or(g.Folds, tune.DefaultFolds)
@@ -122,7 +121,7 @@ func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, 
 	return out, c.NameValue(err)
 }
 
-// MeasureOf is the figure by which classifiers of a scheme are judged.
+// MeasureOf returns the measure for classifiers of a scheme.
 func MeasureOf(scheme solver.Scheme) tune.Measure {
 	if scheme == solver.Labels {
 		return tune.MicroF1
@@ -130,22 +129,22 @@ func MeasureOf(scheme solver.Scheme) tune.Measure {
 	return tune.Accuracy
 }
 
-// folding is a [tune.Evaluator] of learners that are trained on the documents of each fold.
+// folding is a [tune.Evaluator] that trains learners on the documents of each fold.
 type folding struct {
 	c        *corpus.Corpus
 	o        Options
 	folds    int
 	measure  tune.Measure
-	trainers []Point // by candidate
-	together int     // candidates that a [Together] trains at a time
-	eighths  int     // of each fold's training documents that are taken; 0 for all
+	trainers []Point // one per candidate
+	together int     // number of candidates that a [Together] trains at a time
+	eighths  int     // eighths of each fold's training documents to use; 0 = all
 
-	fold    []int         // of each document, -1 if it is left out
-	trained int           // documents that all folds together were trained on
-	rows    []*Validation // that are complete
+	fold    []int         // fold of each document, -1 if it is left out
+	trained int           // number of training documents, summed over folds
+	rows    []*Validation // completed points
 }
 
-// Evaluate implements tune.Evaluator. The candidates are numbers of trainers.
+// Evaluate implements tune.Evaluator. Candidate i stands for trainers[i].
 func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(i int, p tune.Point)) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -248,19 +247,20 @@ func (v *folding) train(ctx context.Context, trainers []Point, c *corpus.Corpus)
 	return all[0].(Together).TrainAll(ctx, c, o, all)
 }
 
-// Learned is a point of a learning curve: the measure of folds that are predicted by models of a part of the others.
+// Learned is a point of a learning curve: the measure of models trained on a part of the documents.
 type Learned struct {
-	Part      float64       `json:"part"`      // of each fold's training documents
-	Documents int           `json:"documents"` // these, in the mean over the folds
+	Part      float64       `json:"part"`      // share of each fold's training documents
+	Documents int           `json:"documents"` // mean number of these documents
 	Mean      float64       `json:"mean"`
 	SD        float64       `json:"standard_deviation"` // over the folds
 	Took      time.Duration `json:"-"`
 }
 
-// LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of the documents that each fold's
-// model may learn from: the same part of each class, each part within the next, by o.Seed. The last point is all, the
-// cross-validation with the same options and folds. It takes at most the time of a cross-validation, without its shared
-// tiles. Errors: those of CrossValidate; a model of numbers or of one class.
+// LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of each fold's
+// training documents, drawn by o.Seed. Each part has the same share of every class, and includes
+// the smaller parts. The last point is all, the cross-validation with the same options and folds.
+// It takes at most the time of a cross-validation without shared tiles. It returns the errors of
+// CrossValidate, and fails for regression and one-class models.
 func LearningCurve(
 	ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int, all *Validation,
 ) ([]Learned, error) {
@@ -285,7 +285,7 @@ func LearningCurve(
 	return append(out, Learned{1, usable * (folds - 1) / folds, all.Mean, all.SD, all.Took}), nil
 }
 
-// taken returns the documents of a fold's training that are taken.
+// taken returns the training documents to use.
 func (v *folding) taken(train []int) []int {
 	if v.eighths == 0 {
 		return train
@@ -300,7 +300,7 @@ func (v *folding) taken(train []int) []int {
 	return out
 }
 
-// known puts a prediction's classes, the model's, in place of those of the corpus.
+// known replaces the class indices of the model with those of the corpus.
 func (v *folding) known(classes []string, p *model.Prediction) error {
 	if slices.Equal(classes, v.c.Classes) {
 		return nil
@@ -325,7 +325,7 @@ func (v *folding) known(classes []string, p *model.Prediction) error {
 	return nil
 }
 
-// placed gives an error about a value of some documents the place of its document in the corpus.
+// placed replaces the row in a value error with the row of the document in the corpus.
 func placed(err error, docs []int) error {
 	var value *sparse.ValueError
 	var pair *sparse.PairError
@@ -339,7 +339,7 @@ func placed(err error, docs []int) error {
 	return err
 }
 
-// counting adds bytes that are held beside a training to the amount that its memory error names.
+// counting adds bytes that are held elsewhere to the amounts in a memory error.
 func counting(err error, bytes int64) error {
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) {
 		short.Need, short.Limit = short.Need+bytes, short.Limit+bytes

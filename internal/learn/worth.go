@@ -12,15 +12,16 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// Worth is what a part of the terms is worth in a search: words, pairs of words, characters, terms of one document.
+// Worth is the gain from a part of the terms: words, word pairs, characters, or terms of one
+// document.
 type Worth struct {
-	Part            string      // a view of n-grams, the analyzer of views, or min-df 1
-	With, Without   *Validation // the best points of the last round whose terms have it, and haven't
-	tune.Difference             // of With and Without
+	Part            string      // view of n-grams, analyzer of views, or min-df 1
+	With, Without   *Validation // best points of the last round with and without the part
+	tune.Difference             // difference between With and Without
 }
 
-// Worths says what the parts of terms that were compared are worth, on the same folds of the same documents;
-// nil where there was one way to cut text.
+// Worths returns the gains from the parts of terms that were compared on the same folds of the same
+// documents, or nil if only one tokenizer was tried.
 func (f *Found) Worths() (out []Worth) {
 	if f.Terms == nil {
 		return nil
@@ -34,7 +35,7 @@ func (f *Found) Worths() (out []Worth) {
 			seen = append(seen, part)
 			w := Worth{Part: part, With: f.bestWith(part, true), Without: f.bestWith(part, false)}
 			same := func(o Worth) bool { return o.With == w.With && o.Without == w.Without }
-			if w.Without == nil || slices.ContainsFunc(out, same) { // of two that come together one is told
+			if w.Without == nil || slices.ContainsFunc(out, same) { // report one of two parts that occur together
 				continue
 			}
 			w.Difference = tune.Paired(w.With.Figures, w.Without.Figures)
@@ -44,7 +45,7 @@ func (f *Found) Worths() (out []Worth) {
 	return out
 }
 
-// bestWith is the best point whose terms have a part, or haven't; nil for none.
+// bestWith returns the best point with or without a part, or nil.
 func (f *Found) bestWith(part string, has bool) (best *Validation) {
 	for _, p := range f.Points {
 		if slices.Contains(partsOf(f.Terms[p.Cut]), part) == has &&
@@ -55,7 +56,8 @@ func (f *Found) bestWith(part string, has bool) (best *Validation) {
 	return best
 }
 
-// partsOf lists what terms are made of: views of n-grams, analyzers of views, and terms of one document.
+// partsOf lists the parts of terms: views of n-grams, analyzers of views, and terms of one
+// document.
 func partsOf(t corpus.Terms) (parts []string) {
 	for view := range strings.SplitSeq(t.Tokenizer.String(), " + ") {
 		analyzer, settings, _ := strings.Cut(view, ":")
@@ -70,7 +72,7 @@ func partsOf(t corpus.Terms) (parts []string) {
 	return parts
 }
 
-// point is what Train trains.
+// point returns the point to train.
 func (f *Found) point() (p Point, ok bool) {
 	if f.Best >= 0 && f.Best < len(f.Points) {
 		p = f.Points[f.Best].Point
@@ -81,16 +83,16 @@ func (f *Found) point() (p Point, ok bool) {
 	return p, p.Trainer != nil
 }
 
-// Train trains the best point of a search on all documents of the corpus that was searched, or the first where
-// Chosen says why nothing was compared. o are the options of the search.
+// Train trains the best point of a search on all documents of the searched corpus, or the first
+// point if nothing was compared (see Chosen.Why). o must be the options of the search.
 //
-// Errors: a search without a best point, those of [Trainer].
+// It fails if the search has no best point, or if training fails.
 func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (_ Model, err error) {
 	p, ok := f.point()
 	if !ok {
 		return nil, errors.New("learn: the search has no best point to train")
 	}
-	if p.Cut > 0 && c != nil && c.Documents != nil { // which stay beside those that are cut anew
+	if p.Cut > 0 && c != nil && c.Documents != nil { // the old documents stay in memory
 		o.HeldBytes += c.Documents.Bytes() + c.Raw.Bytes()
 	}
 	switch {
@@ -110,7 +112,7 @@ func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options)
 	return p.Trainer.Train(ctx, c, o)
 }
 
-// at returns a trainer with the parameters of a point, and others that were chosen.
+// at returns a trainer with the parameters of a point and of the choice.
 func (t *machines) at(p Point, chosen *Chosen) *machines {
 	own := *t
 	own.Kernel, own.Embedding, own.C, own.Nu, own.Epsilon = p.Kernel, Embedding{}, cmp.Or(p.C, t.C), p.Nu, p.Epsilon
