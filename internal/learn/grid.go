@@ -78,7 +78,7 @@ type Point struct {
 	Kernel  string // "" if no kernel is given
 	Spec    string // learner with the tried values, in the syntax of -type
 
-	Scheme solver.Scheme // of support vector machines
+	Scheme solver.Scheme // scheme of support vector machines
 	solver.Regularization
 	Cut int // index of the tokenizer
 }

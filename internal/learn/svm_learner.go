@@ -244,7 +244,7 @@ func (t *machines) choose(
 		tasks = append(tasks, svm.Task{Settings: next})
 	}
 	if with.Calibrated && !svm.Calibrates(c, from.Schemes[len(from.Schemes)-1]) {
-		from.Supervised = nil // which have no other probabilities
+		from.Supervised = nil // supervised embeddings need calibrated probabilities
 	}
 	whole := with
 	// The choice ignores probabilities.

@@ -53,7 +53,7 @@ type Round struct {
 	Documents, Folds int
 	Compares         string // compared parameter, see [tune.Round]
 	Points           []*Validation
-	Best             int // of Points
+	Best             int // index of the best point
 }
 
 // CrossValidate predicts each fold with a model trained on the other folds. Package tune makes the

@@ -5,41 +5,42 @@ import (
 	"slices"
 )
 
-// Calibration says how good probabilities are of documents whose classes are known.
+// Calibration measures how well probabilities match known classes.
 type Calibration struct {
-	// LogLoss is the mean of -log P of the true class, at least 10⁻¹⁵; of separate labels that of all
-	// decisions, documents × labels. Classes that the model doesn't know count in ECE alone.
+	// LogLoss is the mean of -log P(true class), with P at least 10⁻¹⁵; for separate labels, the
+	// mean over all decisions, documents × labels. Classes that the model doesn't know count only
+	// in ECE.
 	LogLoss float64
 
-	// ECE is the expected calibration error: the mean over documents of how far, in the document's
-	// bin, the mean of the greatest probability is from the share for which that class is right. The
-	// bins are 15 of equal width, (0, 1/15], …, (14/15, 1]. Of separate labels it is that of all
-	// decisions. Source: Guo and others, ICML 2017, section 2.
+	// ECE is the expected calibration error: the mean over documents of the difference, in the
+	// document's bin, between the mean of the largest probability and the share of right answers.
+	// There are 15 bins of equal width, (0, 1/15], …, (14/15, 1]. For separate labels, the mean is
+	// over all decisions. Source: Guo and others, ICML 2017, section 2.
 	ECE float64
 
-	Bins []Bin `json:"-"` // those of ECE that have documents, ascending
+	Bins []Bin `json:"-"` // nonempty bins of ECE, ascending
 }
 
 // Bin is a bin of [Calibration].
 type Bin struct {
-	Documents  int     `json:"documents"`  // of separate labels decisions
-	Confidence float64 `json:"confidence"` // the mean of the greatest probability
-	Right      float64 `json:"right"`      // the share for which that class is right
+	Documents  int     `json:"documents"`  // number of documents, or of decisions for separate labels
+	Confidence float64 `json:"confidence"` // mean of the largest probability
+	Right      float64 `json:"right"`      // share of right answers
 }
 
 const (
-	leastProbability = 1e-15 // bounds what a document can cost in a log loss
+	leastProbability = 1e-15 // lower bound, which limits the loss of a document
 	calibrationBins  = 15
 )
 
-// Reliability is a [Calibration] under way.
+// Reliability accumulates a [Calibration].
 type Reliability struct {
 	loss   float64
 	losses int
 	bins   [calibrationBins]struct{ documents, confidence, right float64 }
 }
 
-// AddLabels adds a document with the probabilities of separate labels and the labels that it has.
+// AddLabels adds a document with the probabilities of separate labels, and its true labels.
 func (r *Reliability) AddLabels(p []float64, own []int) {
 	for k, v := range p {
 		if !slices.Contains(own, k) {
@@ -50,9 +51,9 @@ func (r *Reliability) AddLabels(p []float64, own []int) {
 	}
 }
 
-// Add adds a document with the probabilities of classes and the classes that it has: the most
-// probable class counts if it is among them, else the first. Classes that the model doesn't know
-// have indices after its own. Add returns the greatest probability and whether that class is right.
+// Add adds a document with the probabilities of classes, and its true classes: the most probable
+// class counts if it is among them, else the first. Classes that the model doesn't know have
+// indices from len(p). Add returns the largest probability, and whether that class is right.
 func (r *Reliability) Add(p []float64, own []int) (confidence float64, right bool) {
 	best := 0
 	for k, v := range p {
@@ -85,7 +86,7 @@ func (r *Reliability) answer(confidence float64, right bool) {
 	}
 }
 
-// Calibration returns the figures of the documents that were added.
+// Calibration returns the calibration of the added documents.
 func (r *Reliability) Calibration() *Calibration {
 	c, n := &Calibration{LogLoss: r.loss / float64(r.losses)}, 0.0
 	for _, b := range r.bins {
@@ -98,9 +99,9 @@ func (r *Reliability) Calibration() *Calibration {
 	return c
 }
 
-// probabilities compares probabilities with the labels: p[i][k] is that of document i for class k,
-// and nil leaves the document out, as do missing labels unless labels are separate. It returns nil
-// if no document is left.
+// probabilities compares probabilities with labels: p[i][k] is for class k of document i. It skips
+// documents with nil probabilities and, unless labels are separate, unlabelled documents. It
+// returns nil if no document is left.
 func (t *tally) probabilities(p [][]float64, separate bool) *Calibration {
 	r, some := &Reliability{}, false
 	for i, own := range p {

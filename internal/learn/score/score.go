@@ -34,24 +34,24 @@ type Score struct {
 	// targets, as svm-predict prints them.
 	MeanSquaredError, R2 float64
 
-	// Variance of the targets: the mean squared error of their mean as an estimate of each. 1 -
-	// MeanSquaredError / Variance is the coefficient of determination.
+	// Variance is the variance of the targets, the mean squared error of predicting their mean. The
+	// coefficient of determination is 1 - MeanSquaredError / Variance.
 	Variance float64
 
-	Answers *Answers `json:",omitempty"` // of a model with a threshold of probabilities
+	Answers *Answers `json:",omitempty"` // for models with a probability threshold
 
-	Calibration *Calibration `json:",omitempty"` // of probabilities; nil without probabilities
+	Calibration *Calibration `json:",omitempty"` // calibration of probabilities; nil without probabilities
 }
 
-// Answers counts the documents, of those that have something to be compared with, that a threshold
-// of probabilities leaves an answer, and right ones among them.
+// Answers counts the scored documents that get an answer despite the probability threshold, and the
+// right answers.
 type Answers struct{ Given, Right int }
 
-// Interval returns Wilson's score interval of 95 % for the accuracy,
+// Interval returns Wilson's 95% score interval for the accuracy,
 //
 //	(p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n),   p = Right/n, n = Documents, z = 1.959964,
 //
-// 0 and 1 without documents. Source: Wilson, JASA 22 (1927).
+// or 0 and 1 without documents. Source: Wilson, JASA 22 (1927).
 func (s *Score) Interval() (low, high float64) {
 	n := float64(s.Documents)
 	if n <= 0 {
@@ -63,7 +63,7 @@ func (s *Score) Interval() (low, high float64) {
 	return max(0, (middle-half)/by), min(1, (middle+half)/by)
 }
 
-// ClassScore counts what was predicted of one class.
+// ClassScore counts the predictions of one class.
 type ClassScore struct {
 	Name  string `json:"class"`
 	Of    int    `json:"documents"` // documents of the class
@@ -75,9 +75,9 @@ type ClassScore struct {
 	F1        float64 `json:"f1"`        // 2·Right/(Of+Given), 0 if both are 0
 }
 
-// Of compares predictions with the labels of truth, whose documents are the same and which names
-// its classes in any order. It scores numbers if p.Value isn't nil, else separate labels if
-// p.Labels isn't nil, else classes.
+// Of compares predictions with the labels of truth, which has the same documents and may list
+// classes in any order. It scores numbers if p.Value isn't nil, else separate labels if p.Labels
+// isn't nil, else classes.
 //
 //   - Classes are indices into classes; -1 leaves a document out, and so do missing labels. A
 //     document with several labels counts as of the predicted class if that is among them, else as
@@ -86,7 +86,7 @@ type ClassScore struct {
 //   - Numbers are compared with labels that are numbers. Documents with none or several are left
 //     out.
 //
-// Errors: a label that isn't a number if numbers are scored.
+// It fails if numbers are scored and a label isn't a number.
 func Of(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
 	if p.Value != nil {
 		return ofValues(p.Value, truth)
@@ -156,15 +156,15 @@ func ofValues(values []float64, truth *corpus.Corpus) (*Score, error) {
 	return s, nil
 }
 
-// tally is a score under way.
+// tally accumulates a score.
 type tally struct {
 	s     *Score
 	truth *corpus.Corpus
-	model int   // classes of the model
-	class []int // by class of truth: its index in s.Classes
-	own   []int // of one document
-	asked int   // for documents' classes, so often
-	met   []int // by class: the asking that met it last
+	model int   // number of the model's classes
+	class []int // by class of truth: index in s.Classes
+	own   []int // classes of one document
+	asked int   // number of calls of of
+	met   []int // by class: the last call that met it
 }
 
 func newTally(classes []string, truth *corpus.Corpus) *tally {
@@ -195,7 +195,7 @@ func newTally(classes []string, truth *corpus.Corpus) *tally {
 func (t *tally) classes(predicted []int) {
 	t.s.Confusion = make([][]int, len(t.s.Classes))
 	for c := range t.s.Confusion {
-		t.s.Confusion[c] = make([]int, t.model) // not of all: documents may have classes without end
+		t.s.Confusion[c] = make([]int, t.model) // not one per class of the documents, of which there may be any number
 	}
 	for i, given := range predicted {
 		own := t.of(i)
@@ -224,8 +224,8 @@ func (t *tally) labels(predicted [][]int) {
 	t.s.Hamming = float64(wrong) / float64(t.s.Documents*len(t.s.Classes))
 }
 
-// add counts a document with its classes and those that were predicted, and returns how many are in
-// one list only.
+// add counts a document with its true and predicted classes, and returns how many classes are in
+// only one of these lists.
 func (t *tally) add(own, given []int) (wrong int) {
 	both := 0
 	for _, c := range given {
@@ -250,14 +250,14 @@ func (t *tally) of(i int) []int {
 	t.own = t.own[:0]
 	t.asked++
 	for _, id := range t.truth.Labels.Of(i) {
-		if c := t.class[id]; t.met[c] != t.asked { // two classes of the truth may have one name
+		if c := t.class[id]; t.met[c] != t.asked { // truth may have two classes of the same name
 			t.own, t.met[c] = append(t.own, c), t.asked
 		}
 	}
 	return t.own
 }
 
-// finish computes what follows from the counts.
+// finish computes the figures from the counts.
 func (t *tally) finish() {
 	s := t.s
 	s.Accuracy = float64(s.Right) / float64(s.Documents)

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// truth is a corpus that knows nothing but labels: of each document the indices into its classes.
+// truth returns a corpus with labels only, which are indices into classes.
 func truth(classes []string, labels ...[]int32) *corpus.Corpus {
 	c := &corpus.Corpus{Source: "truth", Classes: classes}
 	for _, l := range labels {
@@ -20,8 +20,8 @@ func truth(classes []string, labels ...[]int32) *corpus.Corpus {
 	return c
 }
 
-// Counted by hand: classes go by name, whatever their order; a class that the model doesn't know is
-// wrong whatever it says.
+// Counts are by hand. Classes are matched by name, in any order; a class that the model doesn't
+// know is always predicted wrongly.
 func TestScoreClasses(t *testing.T) {
 	p := &model.Prediction{Class: []int{0, 0, 1, 1, 2, -1, 0, 1}}
 	s := musttest.Get(Of([]string{"a", "b", "c"}, p,
@@ -29,12 +29,12 @@ func TestScoreClasses(t *testing.T) {
 			[]string{"b", "new", "a"}, []int32{2}, []int32{0}, []int32{0}, []int32{1}, []int32{2}, []int32{0}, nil,
 			[]int32{2, 0},
 		)))(t)
-	// a: of documents 0, 4; given to 0, 1; right 0.  b: of 1, 2, 7; given to 2, 3, 7; right 2, 7.
-	// c: given to 4.  new: of 3.
+	// a: true for documents 0, 4; predicted for 0, 1; right 0.  b: 1, 2, 7; 2, 3, 7; 2, 7.
+	// c: predicted for 4.  new: true for 3.
 	if s.Documents != 6 || s.Right != 3 || len(s.Classes) != 4 || s.Classes[3].Name != "new" {
 		t.Fatalf("%+v", s)
 	}
-	want := [][]int{{1, 0, 1}, {1, 2, 0}, {0, 0, 0}, {0, 1, 0}} // no document can be given the new class
+	want := [][]int{{1, 0, 1}, {1, 2, 0}, {0, 0, 0}, {0, 1, 0}} // no document can be predicted as "new"
 	for i := range want {
 		for j := range want[i] {
 			if s.Confusion[i][j] != want[i][j] {
@@ -51,7 +51,7 @@ func TestScoreClasses(t *testing.T) {
 	within(t, "macro F1", s.MacroF1, (0.5+2.0/3+0+0)/4, rounding)
 }
 
-// Figures that predictions don't have are NaN.
+// Figures that don't apply to the predictions are NaN.
 func TestScoreOfOther(t *testing.T) {
 	c := truth([]string{"1", "2"}, []int32{0}, []int32{1})
 	classes := musttest.Get(Of(c.Classes, &model.Prediction{Class: []int{0, 1}}, c))(t)
@@ -71,7 +71,7 @@ func TestScoreLabels(t *testing.T) {
 	p := &model.Prediction{Labels: [][]int{{0}, {0, 1}, {}, {2}, nil, {}}}
 	s := musttest.Get(Of([]string{"x", "y", "z"}, p,
 		truth([]string{"y", "x"}, []int32{1}, []int32{0}, nil, []int32{0}, []int32{0}, []int32{1})))(t)
-	// x: of 0, 5; given to 0, 1; right 0.  y: of 1, 3; given to 1; right 1.  z: given to 3.
+	// x: true for 0, 5; predicted for 0, 1; right 0.  y: 1, 3; 1; 1.  z: predicted for 3.
 	if s.Documents != 5 || s.Right != 2 || s.Confusion != nil {
 		t.Fatalf("%+v", s)
 	}
@@ -86,7 +86,7 @@ func TestScoreValues(t *testing.T) {
 	c := truth([]string{"1", "2.5", "-4"}, []int32{0}, []int32{1}, []int32{2}, nil)
 	s := musttest.Get(Of(nil, &model.Prediction{Value: []float64{1.5, 2.5, -3, 99}}, c))(t)
 	within(t, "mean squared error", s.MeanSquaredError, (0.25+1)/3, 1e-15)
-	// Pearson's correlation from centred values, in another way than svm-predict's formula.
+	// Pearson's correlation is computed from centred values here, unlike in svm-predict's formula.
 	x, z := []float64{1.5, 2.5, -3}, []float64{1, 2.5, -4}
 	var mx, mz, xx, zz, xz float64
 	for i := range x {
@@ -109,7 +109,7 @@ func TestScoreValues(t *testing.T) {
 	}
 }
 
-// Two classes of the truth of one name are one.
+// Two classes of truth with the same name count as one.
 func TestClassesOfOneName(t *testing.T) {
 	p := &model.Prediction{Labels: [][]int{{0}}}
 	s := musttest.Get(Of([]string{"a"}, p, truth([]string{"a", "a"}, []int32{0, 1})))(t)
@@ -125,7 +125,7 @@ func within(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// Figures by hand: two bins, a class that the model doesn't know, a document that is left out, and one
+// Figures are by hand, for two bins, an unknown class, a document that is left out, and a document
 // without a label.
 func TestScoreProbabilities(t *testing.T) {
 	truth := &corpus.Corpus{Classes: []string{"b", "a", "z"}, Labels: sparse.Labels{

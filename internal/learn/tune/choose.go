@@ -27,11 +27,11 @@ type Candidates struct {
 	// targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
 	Unit float64
 
-	// Cuts is the number of ways in which text is cut into terms. The corpus is cut in way 0. Corpus
-	// returns documents cut in another way: the given ones in ascending order, or all for nil.
+	// Cuts is the number of tokenizers. The corpus is from tokenizer 0. Corpus returns documents
+	// from another tokenizer: the given documents in ascending order, or all for nil.
 	Cuts   int
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
-	Alike  bool // cuts cost about the same, such as widths of numbers: all kernels are compared on each cut
+	Alike  bool // tokenizers cost about the same, such as widths of numbers: each is compared with all kernels
 
 	// Values, if not nil, has the approximate number of values per document of each cut, relative to
 	// cut 0. Counted has the number of terms per document that Corpus counts.
@@ -46,40 +46,41 @@ type Candidates struct {
 	Finer func(k kernel.Kernel) []kernel.Kernel
 
 	// Supervised are kernels whose embeddings learn from labels, see [sparse.Embedding.Supervised].
-	// They are compared last, with the first C, unless Final is set: each fold needs dot products of
-	// its own. On m of n documents one of them is taken only if it is better by √(n/m) standard
-	// errors of its figure.
+	// They are compared last, with the first C, unless Final is set: each fold needs its own dot
+	// products. On m of n documents, one of these kernels wins only if it is better by √(n/m)
+	// standard errors.
 	Supervised []kernel.Kernel
 
-	// Final is the number of candidates that a last round compares by Folds folds of all documents,
-	// with the best settings on each cut. If it is 0 there is no such round.
+	// Final is the number of candidates in a last round, which uses Folds folds of all documents.
+	// It also compares the best settings on each tokenizer. If Final is 0, there is no last round.
 	Final, Folds int
 
-	// LeastC takes the smallest C that isn't worse than the best by more than the standard error of
-	// the difference, or half the standard error of the figure. A round then keeps its first
-	// candidate unless another is better by a quarter of that error, or by half of it between cuts.
+	// LeastC selects the smallest C that isn't worse than the best by more than the standard error
+	// of the difference, or half the standard error of the figure. A round then keeps its first
+	// candidate unless another is better by a quarter of that error, or between tokenizers by half
+	// of it.
 	LeastC bool
 
-	LowMemory bool // keep only one cut at a time
+	LowMemory bool // keep documents from only one tokenizer at a time
 
-	Work float64 // limit, in multiples of the work of one training
-	Seed uint64  // of samples and folds
+	Work float64 // work limit, in multiples of one training run
+	Seed uint64  // seed of samples and folds
 }
 
 // ChoiceFolds is the number of folds of a choice, except its last round.
 const ChoiceFolds = 3
 
-// Bounds of a choice. With fewer than fewDocuments nothing is compared, unless there is a last
-// round. A sample has at least leastSample documents, or all, even if that exceeds the work:
-// figures of fewer say little. It has at most mostSample, whose matrix takes 144 MB, and at most
-// mostFinal in the last round, 1.6 GB.
+// These constants bound a choice. With fewer than fewDocuments, nothing is compared unless there is
+// a last round. A sample has at least leastSample documents, or all, even if that exceeds the work,
+// because smaller samples are too noisy. It has at most mostSample, whose matrix takes 144 MB, and
+// at most mostFinal in the last round (1.6 GB).
 const leastSample, mostSample, mostFinal, fewDocuments = 600, 6000, 20000, 100
 
 // Samples evaluates candidates on samples of a corpus, and estimates the work.
 type Samples interface {
 	// Open returns an evaluator for a round, and a function that frees its memory. cut returns the
-	// documents of the sample cut in a way, and the bytes that the process holds beside them. The
-	// evaluator reports progress as stage says.
+	// sample's documents from a tokenizer, and the bytes held elsewhere in the process. The
+	// evaluator reports the progress that stage returns.
 	Open(
 		r *Round, cut func(ctx context.Context, cut int) (*corpus.Corpus, int64, error), stage func() (string, int64, int64),
 	) (Evaluator, func() error)
@@ -87,7 +88,7 @@ type Samples interface {
 	Training() Work                       // the work of a training
 	Work(all []Candidate, folds int) Work // the work of a cross-validation
 	Fits(k kernel.Kernel) error           // fails if there is too little memory for the training that follows
-	Room(order []int) int                 // how many documents, from the first on, fit into memory
+	Room(order []int) int                 // number of documents, in this order, that fit into memory
 }
 
 // Round is a part of a choice: candidates that were compared on a sample.
@@ -95,18 +96,18 @@ type Round struct {
 	Documents int     // size of the sample
 	Folds     int     // number of folds
 	Points    []Point // in the order in which they were tried
-	Best      int     // of Points
-	Compares  string  // the parameter: "kernel", "scheme", "epsilon", "C", "terms", "weighting" or "all"
+	Best      int     // index of the best point
+	Compares  string  // compared parameter: "kernel", "scheme", "epsilon", "C", "terms", "weighting" or "all"
 }
 
 // Choice is the result of [Choose].
 type Choice struct {
-	Candidate                // that was chosen
-	Corpus    *corpus.Corpus // all documents cut in way Cut; nil if Cut is 0, or if they weren't cut yet
-	Rounds    []Round        // empty if there was nothing to compare, or Why says why it wasn't compared
-	Sample    []int          // the documents of the last round, in ascending order
-	Why       string         // a sentence without a full stop
-	Fits      int            // number of models that were trained
+	Candidate                // chosen candidate
+	Corpus    *corpus.Corpus // all documents from tokenizer Cut; nil if Cut is 0, or if they aren't tokenised yet
+	Rounds    []Round        // empty if nothing was compared
+	Sample    []int          // documents of the last round, in ascending order
+	Why       string         // reason why nothing was compared, without a full stop
+	Fits      int            // number of trained models
 }
 
 // Choose chooses kernel, C, scheme, epsilon and terms for a corpus by cross-validation on
@@ -117,13 +118,13 @@ type Choice struct {
 //   - schemes, then epsilon, then C, for the best candidates so far;
 //   - kernels that learn from labels, see [Candidates.Supervised].
 //
-// A search with a last round, and cuts that are alike, compare all kernels on all terms at once.
-// Each sample contains the one before. Rounds of fewer candidates get larger samples.
+// A search with a last round, or with tokenizers that are alike, compares all kernels on all terms
+// at once. Each sample contains the previous one. Rounds with fewer candidates get larger samples.
 //
-// The work is bounded by counts instead of time, so that the choice is the same from any number of
-// workers and from run to run with the same instruction set, unless there is memory for smaller
-// samples only. With too few documents, or too little memory, the result has the first candidates.
-// After an error it has the rounds that are complete. Documents of one class are an error.
+// Work is limited by counts instead of time, so that the choice is the same for any number of
+// workers and in every run with the same instruction set, unless memory limits the samples. With
+// too few documents, or too little memory, the result is the first candidate. After an error, the
+// result has the completed rounds. It fails if all documents are of one class.
 func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) (*Choice, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -144,49 +145,49 @@ func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) 
 	return h.out, h.run(ctx)
 }
 
-// choosing is a choice under way.
+// choosing is the state of a choice.
 type choosing struct {
 	c    *corpus.Corpus
 	from Candidates
 	on   Samples
 	out  *Choice
 
-	order []int // the documents, so that each beginning is a sample
-	most  int   // documents that memory has room for
+	order []int // documents, ordered so that each prefix is a sample
+	most  int   // number of documents that fit into memory
 
-	cuts map[int]*corpus.Corpus // documents of a sample, or all, cut in other ways than the corpus
+	cuts map[int]*corpus.Corpus // documents of a sample, or all, by tokenizer other than 0
 
-	done, total float64 // work, of rounds
-	now         float64 // that of what is compared
-	tries       int     // candidates of it
+	done, total float64 // work of the rounds
+	now         float64 // work of the current comparison
+	tries       int     // candidates of the current comparison
 	tried       atomic.Int64
 }
 
-// first is the candidate that the others are first tried with.
+// first returns the candidate with the first value of each list.
 func (h *choosing) first() Candidate {
 	g := &h.from
 	return Candidate{Kernel: g.Kernels[0], Scheme: g.Schemes[0],
 		Regularization: solver.Regularization{C: g.C[0], Nu: g.Nu, Epsilon: g.Epsilon[0]}}
 }
 
-// sample puts the documents into an order of which each beginning is a sample, in which classes are
-// as frequent as in the corpus, or says why there is nothing to choose by.
+// sample orders the documents so that each prefix is a sample with the class frequencies of the
+// corpus. It returns a reason if the documents don't suffice for a choice.
 func (h *choosing) sample() (why string) {
-	classes := make([][]int, len(h.c.Classes)+2) // documents by class, those without one behind the last
+	classes := make([][]int, len(h.c.Classes)+2) // documents by class, unlabelled documents last
 	n := 0
 	for i, class := range Strata(h.c.Labels, h.c.Documents.Rows(), len(h.c.Classes), h.from.Measure == MicroF1) {
-		if class >= 0 { // others are left out
+		if class >= 0 { // skip documents without a class
 			classes[class] = append(classes[class], i)
 			n++
 		}
 	}
 	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	const each = 2 * ChoiceFolds // of the two greatest classes, so that no fold is left with one
+	const each = 2 * ChoiceFolds // documents of each of the two largest classes, so that no fold has only one class
 	few := fewDocuments
 	if h.from.Final > 0 {
 		few = 2 * each
 	}
-	// Many small classes do as well: folds have documents of several.
+	// Many small classes suffice, because each fold has documents of several classes.
 	small := len(classes[1]) < each && (n-len(classes[0]) < fewDocuments || len(classes[0]) > n/2)
 	switch {
 	case n < few && h.from.Measure == MeanSquaredError:
@@ -195,7 +196,7 @@ func (h *choosing) sample() (why string) {
 		return fmt.Sprintf("%d documents are too few, with %d outside the largest class", n, n-len(classes[0]))
 	}
 	r := rand.New(rand.NewPCG(h.from.Seed, uint64(n)))
-	at := make(map[int]float64, n) // by document: from which share of the corpus on it is in the sample
+	at := make(map[int]float64, n) // by document: the sample size, as a share of all, from which it is in the sample
 	for k, class := range classes {
 		r.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
 		first := r.Float64()

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// costs are samples of machines that only cost something: in one-vs-one each value of a kernel is read once.
+// costs implements Samples without training. In one-vs-one, each kernel value is read once.
 type costs struct {
 	classes float64
 	room    int // documents; 0 for all
@@ -49,7 +49,7 @@ func (m *costs) Work(all []Candidate, folds int) (total Work) {
 	return total
 }
 
-// Samples grow, one contains the other, and have the frequencies of the corpus.
+// Each sample contains the smaller samples and has the class frequencies of the corpus.
 func TestChooseSample(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=4000,terms=300,length=10,classes=3,seed=3",
 		corpus.Options{}))(t)
@@ -81,8 +81,8 @@ func TestChooseSample(t *testing.T) {
 	}
 }
 
-// The least sample of documents of many classes, whose machines are many and small, takes no more than
-// a round may: fewer candidates are compared, the first ones, unless a search is asked for.
+// With many classes, the smallest sample stays within the work of a round, because only the first
+// candidates are compared. A search compares all.
 func TestChooseWork(t *testing.T) {
 	var kernels []kernel.Kernel
 	for _, spec := range []string{"diffusion:t=2", "linear:embed=tfidf-l2", "diffusion:t=8", "diffusion:t=4"} {
@@ -101,7 +101,7 @@ func TestChooseWork(t *testing.T) {
 				wanted := h.from.extend(round, best)
 				got, n := h.planned(round, wanted, len(rounds), least)
 				over := max(mostOver*share, leastWork)
-				if round == "C" { // nearlyAll becomes all
+				if round == "C" { // a sample of nearlyAll is extended to all
 					over = max(over, 4*share/(nearlyAll*nearlyAll))
 				}
 				if takes := h.on.Work(got, h.from.folds(round)).On(float64(n)); len(got) > 1 && !(takes <= over) {
@@ -123,7 +123,7 @@ func TestChooseWork(t *testing.T) {
 	}
 }
 
-// Of several C the least that isn't clearly worse.
+// The smallest C that isn't clearly worse is chosen.
 func TestSmallestC(t *testing.T) {
 	k := kernel.MustParse("diffusion")
 	point := func(c float64, figures ...float64) Point {
@@ -156,7 +156,7 @@ func TestSmallestC(t *testing.T) {
 			}
 		}
 	}
-	// A smaller C that is better in each fold is taken, though another stays as what was first.
+	// A smaller C that is better in each fold wins, even if the first candidate would be kept.
 	points := []Point{point(100, 0.6, 0.7, 0.5), point(10, 0.61, 0.71, 0.51)}
 	if at := smallestC(points, 0, 0.1); points[at].C != 10 {
 		t.Errorf("C = %v, expected 10", points[at].C)

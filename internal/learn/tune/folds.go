@@ -15,8 +15,8 @@ import (
 // DefaultFolds is the number of folds if none is given.
 const DefaultFolds = 5
 
-// Strata returns the first class of each of n documents. A document without one is of the class
-// after the last if labels are separate, and else of class -1.
+// Strata returns the first class of each of n documents. A document without a class gets the class
+// after the last if labels are separate, else class -1.
 func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -32,17 +32,17 @@ func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
 	return out
 }
 
-// Division says how documents are divided into folds.
+// Division defines how documents are divided into folds.
 type Division struct {
 	Folds int
 	Seed  uint64
-	Runs  bool // a fold is a run of the documents of each class, in their order, instead of a random part
+	Runs  bool // each fold is a run of consecutive documents of each class, instead of a random part
 }
 
-// Divide returns the fold of each of n documents, of which c has labels and groups, and the number
-// of folds. Each fold has a part of each class, in a regression of all documents. A document
+// Divide returns the fold of each of n documents, and the number of folds. c has the labels and
+// groups. Each fold has a part of each class or, in regression, of all documents. A document
 // without a class is in fold -1 unless labels are separate. The documents of a group are in one
-// fold. Runs ignore groups, and are fewer than Folds if all classes have fewer documents.
+// fold. Runs ignore groups; there are fewer than Folds if all classes have fewer documents.
 func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds int, err error) {
 	classes := make([]int, n)
 	if m != MeanSquaredError {
@@ -77,7 +77,7 @@ func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds 
 	return fold, d.Folds, err
 }
 
-// runs divides the documents of each class into runs, of which none is empty for the largest class.
+// runs divides the documents of each class into runs. No run of the largest class is empty.
 func runs(classes []int, folds int) ([]int, int) {
 	count, at, fold := map[int]int{}, map[int]int{}, make([]int, len(classes))
 	most := 1
@@ -97,8 +97,8 @@ func runs(classes []int, folds int) ([]int, int) {
 	return fold, folds
 }
 
-// grouped is [solver.Folds] with all documents of a group in one part. Groups are taken by size,
-// the largest first. The seed orders groups of one size. Each group goes to the part with the
+// grouped is [solver.Folds] with all documents of a group in one part. It assigns groups by size,
+// largest first; the seed orders groups of equal size. Each group goes to the part with the
 // smallest share of the group's classes. Ties go to the part with the fewest documents.
 func grouped(labels []int, groups []int64, k int, seed uint64) []int {
 	if groups == nil {
@@ -143,9 +143,9 @@ func grouped(labels []int, groups []int64, k int, seed uint64) []int {
 	return fold
 }
 
-// HoldOut divides documents by one of several parts: held are its documents, fit the others.
-// Without groups it is the first part; with groups, the first of which may be large, the part whose
-// size is nearest to the mean. If there is one group only, its documents are divided.
+// HoldOut divides documents into parts, and returns one part in held and the others in fit. Without
+// groups, held is the first part. With groups, the first part may be large, so held is the part of
+// about mean size. If there is only one group, HoldOut divides its documents.
 func HoldOut(labels []int, groups []int64, parts int, seed uint64) (fit, held []int) {
 	fold := grouped(labels, groups, parts, seed)
 	part, size, total := 0, make([]int, parts), 0

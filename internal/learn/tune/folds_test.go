@@ -41,7 +41,8 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// What is held out shares no group with what is fitted, and is near to a sixth even if one group is large.
+// Held-out documents share no group with the others, and are about a sixth even if one group is
+// large.
 func TestHoldOut(t *testing.T) {
 	labels, groups := make([]int, 60), make([]int64, 60)
 	for i := range labels {

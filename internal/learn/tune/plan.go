@@ -7,35 +7,35 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// Work is an estimate of work on n documents, Square·n² + Linear·n, in values of a kernel by
-// document and document.
+// Work estimates the work on n documents, Square·n² + Linear·n, in kernel values.
 type Work struct{ Square, Linear float64 }
 
 // On returns the work on n documents.
 func (w Work) On(n float64) float64 { return (w.Square*n + w.Linear) * n }
 
-// documents returns on how many documents the work is so much.
+// documents returns the number of documents on which the work equals much.
 func (w Work) documents(much float64) float64 {
 	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Square*much))
 }
 
-// Add adds some times the work on a share of the documents.
+// Add adds the work on a share of the documents, multiplied by times.
 func (w *Work) Add(times float64, of Work, share float64) {
 	w.Square += times * of.Square * share * share
 	w.Linear += times * of.Linear * share
 }
 
-// How many of the best kernels are compared by scheme, and how many of the best of these by C.
+// The round of schemes compares the keptKernels best kernels; later rounds compare the keptSchemes
+// best candidates.
 const keptKernels, keptSchemes = 3, 2
 
 // finalRound and weighting are the names of the last round of a search, and of the round of kernels
 // that learn from labels.
 const finalRound, weighting = "all", "weighting"
 
-// rounds lists what the rounds compare.
+// rounds returns the names of the rounds.
 func (g *Candidates) rounds() (names []string) {
 	kernels := len(g.Kernels)
-	if g.Alike || g.Final > 0 { // with all terms
+	if g.Alike || g.Final > 0 { // each kernel with all terms
 		kernels *= g.Cuts
 	} else if g.Cuts > 1 {
 		names = append(names, "terms")
@@ -59,7 +59,7 @@ func (g *Candidates) folds(round string) int {
 	return ChoiceFolds
 }
 
-// extend returns what a round compares, by the best candidates of the round before.
+// extend returns the candidates of a round, from the best candidates of the previous round.
 func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 	kernels := len(g.Kernels)
 	cuts := func(q *Candidate, i int) { q.Cut = i }
@@ -84,7 +84,7 @@ func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 		return extended(best, keptKernels, len(g.Schemes), func(q *Candidate, i int) { q.Scheme = g.Schemes[i] })
 	case "epsilon":
 		return extended(best, keptSchemes, len(g.Epsilon), func(q *Candidate, i int) { q.Epsilon = g.Epsilon[i] })
-	case finalRound: // the best settings on all terms tell what these are worth
+	case finalRound: // the best settings on all terms show the gain from each
 		return distinct(append(slices.Clone(best[:min(len(best), g.Final)]), extended(best, 1, g.Cuts, cuts)...))
 	}
 	own := extended(best, keptSchemes, len(g.C), cs)
@@ -95,15 +95,14 @@ func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 	own = append(own, extended(best, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })...)
 	for cut := range g.Cuts {
 		if other := best[0]; g.Alike && g.Measure == MeanSquaredError && cut != other.Cut {
-			other.Cut = cut // smoother kernels need a greater C
+			other.Cut = cut // smoother kernels need a larger C
 			own = append(own, extended([]Candidate{other}, 1, len(g.C), cs)...)
 		}
 	}
 	return distinct(own)
 }
 
-// extended returns the first of some candidates, each with all values that set sets, without
-// duplicates.
+// extended returns the first candidates, each with all values that set assigns, without duplicates.
 func extended(all []Candidate, first, values int, set func(q *Candidate, i int)) (out []Candidate) {
 	for _, q := range all[:min(first, len(all))] {
 		for i := range values {
@@ -144,7 +143,7 @@ func distinct(all []Candidate) (out []Candidate) {
 	return out
 }
 
-// nearlyAll is the share of the documents above which a sample has all of them.
+// nearlyAll is the share of the documents above which a sample is extended to all.
 const nearlyAll = 0.9
 
 // A round on the smallest sample may take mostOver times its share of the work, or leastWork, about
@@ -155,7 +154,7 @@ const mostOver, leastWork = 2.5, 24e6
 // leastAlike if cuts are alike.
 const leastTraining, leastAlike = 6e8, 1.5e8
 
-// mayTake returns the work that the training of n documents counts as.
+// mayTake returns the work of a training on n documents, or a minimum if terms are chosen.
 func (h *choosing) mayTake(n float64) float64 {
 	much := h.on.Training().On(n)
 	switch {
@@ -176,9 +175,9 @@ func (h *choosing) least() int {
 	return min(len(h.order), leastSample)
 }
 
-// planned returns the candidates that a round compares, and the size of its sample, at least that
-// of the round before. If the smallest sample is too much work for all candidates, the round keeps
-// the first, and then in order each that still fits into the work. A search keeps all.
+// planned returns the candidates that a round compares, and its sample size, which is at least the
+// previous one. If the smallest sample is too much work for all candidates, the round keeps the
+// first, and then in order each that still fits into the work. A search keeps all.
 func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.from.Work * h.mayTake(n) / float64(rounds)
@@ -187,7 +186,7 @@ func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([
 	case "terms", weighting:
 		much *= 2 // small samples favour fewer terms, and weights from labels
 	case "C", finalRound:
-		much *= 4 // and a greater C: these rounds have few candidates, and samples closest to all documents
+		much *= 4 // small samples also favour a larger C; these rounds have few candidates
 	}
 	folds := h.from.folds(round)
 	documents := h.on.Work(some, folds).documents(much)
@@ -200,7 +199,7 @@ func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([
 	}
 	least = min(max(int(min(documents, n, float64(most))), least), h.most)
 	over := max(mostOver*share, leastWork)
-	forced := h.from.Final == 0 && float64(least) > documents // else the sample was made for all candidates
+	forced := h.from.Final == 0 && float64(least) > documents // otherwise the sample suits all candidates
 	if !forced {
 		return some, least
 	}

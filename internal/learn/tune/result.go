@@ -1,6 +1,5 @@
-// Package tune compares candidates by cross-validation: which candidates there are, on which folds
-// they are compared, which are tried next, and what the comparison found. It knows no learner: an
-// [Evaluator] trains and predicts.
+// Package tune selects settings by cross-validation. It defines candidates and folds, decides what
+// to try next, and reports the comparison. It knows no learner: an [Evaluator] trains and predicts.
 package tune
 
 import (
@@ -20,7 +19,7 @@ import (
 // Measure is the figure by which candidates are compared.
 type Measure string
 
-// The measures: of one class per document, of separate labels, and of regression.
+// The measures are for one class per document, for separate labels, and for regression.
 const (
 	Accuracy         Measure = "accuracy"
 	MicroF1          Measure = "micro_f1"
@@ -38,7 +37,7 @@ func (m Measure) Better(a, b float64) bool {
 	return a > b
 }
 
-// String names the figure in a sentence.
+// String returns the measure's name for use in a sentence.
 func (m Measure) String() string {
 	switch m {
 	case MicroF1:
@@ -49,7 +48,7 @@ func (m Measure) String() string {
 	return string(m)
 }
 
-// Format writes a figure as people read it: shares in percent.
+// Format formats a figure: shares in percent.
 func (m Measure) Format(v float64) string {
 	if m == MeanSquaredError {
 		return fmt.Sprintf("%.6g", v)
@@ -57,7 +56,7 @@ func (m Measure) Format(v float64) string {
 	return fmt.Sprintf("%.2f%%", 100*v)
 }
 
-// Of returns the figure of a score.
+// Of returns the measure's value in a score.
 func (m Measure) Of(s *score.Score) float64 {
 	switch m {
 	case MicroF1:
@@ -71,23 +70,22 @@ func (m Measure) Of(s *score.Score) float64 {
 // Result holds the figures of a candidate, on folds that all candidates of a comparison share.
 type Result struct {
 	Measure  Measure
-	Figures  []float64 // the measure by fold
-	Mean, SD float64   // of the figures; the deviation has n-1 in the denominator
+	Figures  []float64 // one per fold
+	Mean, SD float64   // mean and standard deviation of the figures (n-1 in the denominator)
 	SE       float64   // standard error of the mean: SD / √folds
 	ToBest   *Difference
 
-	// Score is of all documents together; its Calibration is of probabilities that are fitted on the
-	// other folds.
+	// Score covers all documents. Its Calibration is for probabilities fitted on the other folds.
 	Score  *score.Score
-	ByFold []*score.Score // of the documents of each fold; an evaluator may leave it out
+	ByFold []*score.Score // one per fold; an evaluator may omit it
 
-	Took time.Duration // of all folds; on shared tiles the time of workers that solved the candidate's problems
+	Took time.Duration // for all folds; on shared tiles, the time of workers that solved the candidate's problems
 
 	Unfinished int // binary classifiers whose training stopped before it converged
 
-	// Of support vector machines.
+	// For support vector machines.
 	Iterations    int64
-	Support       float64 // mean number of different support vectors of a fold
+	Support       float64 // mean number of distinct support vectors per fold
 	SupportByFold []int
 }
 
@@ -125,14 +123,14 @@ func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ 
 	return r, nil
 }
 
-// complete fills in what follows from the figures.
+// complete computes Mean, SD and SE from the figures.
 func (r *Result) complete() {
 	r.Mean, r.SD = stat.MeanStdDev(r.Figures, nil)
 	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))
 }
 
-// Ranks reports whether r is better than o: by the mean, by macro F1 of means that are equal up to
-// rounding, by log loss of equal F1.
+// Ranks reports whether r is better than o: by the mean; if means are equal up to rounding, by
+// macro F1; if F1 is equal, by log loss.
 func (r *Result) Ranks(o *Result) bool {
 	if !(math.Abs(r.Mean-o.Mean) <= 1e-12*math.Abs(o.Mean)) || r.Score == nil || o.Score == nil {
 		return r.Measure.Better(r.Mean, o.Mean)
@@ -144,7 +142,7 @@ func (r *Result) Ranks(o *Result) bool {
 	return a.Calibration.LogLoss < b.Calibration.LogLoss
 }
 
-// Difference is the mean of the differences of two candidates' figures, fold by fold.
+// Difference is the mean difference between the figures of two candidates, paired by fold.
 type Difference struct {
 	Mean float64
 	SE   float64 // standard error of the mean

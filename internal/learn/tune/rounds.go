@@ -22,7 +22,7 @@ func (h *choosing) run(ctx context.Context) error {
 	for _, round := range rounds {
 		best, least = h.planned(round, g.extend(round, best), len(rounds), least)
 		if len(best) < 2 && round != finalRound {
-			continue // the others cost too much
+			continue // the other candidates cost too much
 		}
 		r := &Round{Documents: least, Folds: g.folds(round), Compares: round}
 		if err := h.round(ctx, r, best); err != nil {
@@ -31,9 +31,9 @@ func (h *choosing) run(ctx context.Context) error {
 		best = h.ranked(r.Points)
 		margin := r.Chance() / 4
 		if round == "terms" {
-			margin *= 2 // others cost several times as much
+			margin *= 2 // other terms cost several times as much
 		}
-		if g.LeastC && math.Abs(r.Points[r.Best].Mean-r.Points[0].Mean) <= margin { // what is first stays
+		if g.LeastC && math.Abs(r.Points[r.Best].Mean-r.Points[0].Mean) <= margin { // keep the first
 			r.Best = 0
 			first := slices.IndexFunc(best, r.Points[0].Same)
 			best = slices.Insert(slices.Delete(best, first, first+1), 0, r.Points[0].Candidate)
@@ -60,11 +60,11 @@ func (h *choosing) run(ctx context.Context) error {
 	return nil
 }
 
-// mostSupervised is how many kernels that learn from labels are compared with what was chosen.
+// mostSupervised is the maximum number of supervised kernels to compare with the chosen candidate.
 const mostSupervised = 3
 
-// weighted returns what was chosen, and kernels that learn from labels: the one with the t that was
-// chosen, then the first of the list. It also returns the size of the sample.
+// weighted returns the chosen candidate and supervised kernels to compare: the kernel with the
+// chosen t, then the first of the list. It also returns the sample size.
 func (h *choosing) weighted(rounds int) ([]Candidate, int) {
 	kernels := h.from.Supervised
 	if h.from.Final > 0 || len(kernels) == 0 || h.on.Fits(kernels[0]) != nil {
@@ -85,8 +85,7 @@ func (h *choosing) weighted(rounds int) ([]Candidate, int) {
 	return h.planned(weighting, some[:min(len(some), 1+mostSupervised)], rounds, h.least())
 }
 
-// weigh compares what was chosen with kernels that learn from labels, as far as work and memory
-// allow.
+// weigh compares the chosen candidate with supervised kernels, if work and memory allow.
 func (h *choosing) weigh(ctx context.Context, rounds int) error {
 	some, documents := h.weighted(rounds)
 	if len(some) < 2 {
@@ -109,7 +108,7 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 	return nil
 }
 
-// conclude ends a round with the candidate that it chose.
+// conclude ends a round with its chosen candidate.
 func (h *choosing) conclude(r *Round, q Candidate) {
 	compare(r.Points, r.Best)
 	h.out.Candidate = q
@@ -137,7 +136,7 @@ func (h *choosing) ranks(a, b *Point) bool {
 	return a.Ranks(b.Result)
 }
 
-// ranked returns the candidates of points, the best first. Ties are broken by index.
+// ranked returns the candidates of points, best first. Ties are broken by index.
 func (h *choosing) ranked(points []Point) (out []Candidate) {
 	points = slices.Clone(points)
 	slices.SortStableFunc(points, func(a, b Point) int {
@@ -155,12 +154,13 @@ func (h *choosing) ranked(points []Point) (out []Candidate) {
 	return out
 }
 
-// mostWider bounds how often a round goes on with neighbours of its best candidate.
+// mostWider is the maximum number of times that a round continues with neighbours of its best
+// candidate.
 const mostWider = 8
 
 // wider returns the neighbours of the best candidate of a round that the round hasn't tried.
 func (h *choosing) wider(r *Round) (more []Candidate) {
-	stuck := h.from.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too great for such values
+	stuck := h.from.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too large for these targets
 	if h.from.Near == nil && !stuck {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 	return more
 }
 
-// lowestC and highestC bound the values of C beyond a list, in units.
+// lowestC and highestC bound values of C outside the list, in units of Candidates.Unit.
 const lowestC, highestC = 1e-3, 1e4
 
 // stepC returns the value some steps after the nearest of 0.1, 0.3, 1, 3, 10, …
@@ -250,8 +250,8 @@ func (h *choosing) round(ctx context.Context, r *Round, some []Candidate) (err e
 	return nil
 }
 
-// sampleOf returns documents cut in a way. If whole is set, because no other cut is left, it cuts
-// all documents, for later rounds and the training.
+// sampleOf returns documents from a tokenizer. If whole is set, because no other tokenizer is left,
+// it tokenises all documents, for later rounds and the training.
 func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool) (*corpus.Corpus, error) {
 	c, n := h.c, h.c.Documents.Rows()
 	if cut > 0 {
@@ -281,12 +281,12 @@ func (h *choosing) compare(ctx context.Context, r *Round, some []Candidate, e Ev
 	h.now, h.tries = h.on.Work(some, r.Folds).On(float64(r.Documents)), len(some)
 	h.tried.Store(0)
 	if len(r.Points) > 0 {
-		h.total += h.now // that wasn't planned
+		h.total += h.now // neighbours weren't planned
 	}
 	h.total = max(h.total, h.done+h.now) // other terms than the first may cost more
 	points := make([]Point, len(some))
 	err := e.Evaluate(ctx, some, func(i int, p Point) {
-		p.Candidate = some[i] // with a gamma that the corpus, not the sample, resolves
+		p.Candidate = some[i] // the corpus, not the sample, resolves gamma
 		points[i] = p
 		h.tried.Add(1)
 	})
@@ -299,7 +299,7 @@ func (h *choosing) compare(ctx context.Context, r *Round, some []Candidate, e Ev
 	return nil
 }
 
-// stageOf names a round in progress.
+// stageOf returns the progress stage of a round.
 func stageOf(r *Round) string {
 	if r.Compares == finalRound {
 		return "choosing among the best"

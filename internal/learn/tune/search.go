@@ -10,8 +10,8 @@ import (
 
 // Candidate is a combination of settings that is compared with others.
 type Candidate struct {
-	Cut    int           // in which way text is cut into terms, counted from 0
-	Kernel kernel.Kernel // nil if the evaluator takes none
+	Cut    int           // index of the tokenizer
+	Kernel kernel.Kernel // nil if the evaluator needs none
 	Scheme solver.Scheme
 
 	solver.Regularization
@@ -27,8 +27,7 @@ func (q Candidate) Same(o Candidate) bool {
 	return q.SameKernel(o) && q.Scheme == o.Scheme && q.Regularization == o.Regularization
 }
 
-// Combine returns all combinations of lists, in their order: cuts, schemes, kernels, nu, epsilon,
-// C.
+// Combine returns all combinations of lists, ordered by cut, scheme, kernel, nu, epsilon, C.
 func Combine(cuts int, schemes []solver.Scheme, kernels []kernel.Kernel, nu, epsilon, c []float64) (all []Candidate) {
 	for cut := range cuts {
 		for _, scheme := range schemes {
@@ -54,19 +53,18 @@ type Point struct {
 
 // Evaluator cross-validates candidates.
 type Evaluator interface {
-	// Evaluate calls done with the number and the result of each candidate that is complete, in any
-	// order, one at a time. An evaluator that resolves a parameter of the kernel sets it in the
-	// point.
+	// Evaluate calls done with the index and the result of each completed candidate, in any order,
+	// but not concurrently. An evaluator that resolves a kernel parameter sets it in the point.
 	Evaluate(ctx context.Context, all []Candidate, done func(i int, p Point)) error
 }
 
-// Found is what a comparison found.
+// Found is the result of a comparison.
 type Found struct {
-	Points []Point // that are complete, in the order of the candidates
-	Best   int     // of Points, see [Result.Ranks]; -1 if there is none
+	Points []Point // completed points, in the order of the candidates
+	Best   int     // index of the best point, see [Result.Ranks]; -1 if there is none
 }
 
-// Fits is how many models were trained: one per point and fold.
+// Fits returns the number of trained models: one per point and fold.
 func (f *Found) Fits() (n int) {
 	for _, p := range f.Points {
 		n += len(p.Figures)
@@ -74,10 +72,10 @@ func (f *Found) Fits() (n int) {
 	return n
 }
 
-// Search compares candidates. With leastC the best is the point with the smallest C of those that
-// differ from the best in C alone and aren't worse by more than the standard error of the
-// difference by fold. At the end of ctx, or after another error, the result has the points that are
-// complete. each, if not nil, is called with each point as soon as it is complete.
+// Search compares candidates. With leastC, the best point is the one with the smallest C among
+// those that differ from the best only in C and aren't worse by more than the standard error of the
+// difference by fold. If ctx is done, or after another error, the result has the completed points.
+// each, if not nil, is called with each completed point.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, leastC bool, each func(Point),
 ) (*Found, error) {
@@ -103,7 +101,7 @@ func Search(
 	return f, err
 }
 
-// compare sets the differences to the best of points, if there is one.
+// compare sets ToBest of each point, if there is a best point.
 func compare(points []Point, best int) {
 	for i, p := range points {
 		if p.ToBest = nil; i != best {
@@ -113,10 +111,10 @@ func compare(points []Point, best int) {
 	}
 }
 
-// smallestC returns which of some points has the smallest C of those that differ from the best in C
-// alone and aren't clearly worse: whose mean is worse by at most the standard error of the
-// difference by fold, and by no more than most, since few folds say little of that. best is the
-// index of the best point.
+// smallestC returns the index of the point with the smallest C among those that differ from the
+// best only in C and whose mean is worse by at most the standard error of the difference by fold,
+// and by at most most, because few folds estimate that error badly. best is the index of the best
+// point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
