@@ -13,11 +13,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// byFold says whether an embedding learns so much from documents, scales of columns or what their
-// labels say, that each fold needs an embedding of the others.
+// byFold reports whether an embedding learns column scales or label weights from documents, so that
+// each fold needs an embedding fitted to the other folds.
 func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
-// heldOut trains and predicts as settings say, without each fold in turn.
+// heldOut trains with settings s, and predicts each fold from the other folds.
 func (p *Problem) heldOut(ctx context.Context, s *Settings, d tune.Division) (f *folded, t *together, err error) {
 	w := &work{Evaluator: Evaluator{Settings: *s, Division: d}, cells: []solver.Regularization{s.numbers()},
 		stage: "training without a part", left: 1}
@@ -29,16 +29,16 @@ func (p *Problem) heldOut(ctx context.Context, s *Settings, d tune.Division) (f 
 	return f, t, err
 }
 
-// ofOthers is what machines say of documents that neither they nor their embedding have learnt
-// from.
+// ofOthers holds predictions of documents by machines that neither trained on these documents nor
+// fitted their embedding to them.
 type ofOthers struct {
 	thresholds *solver.Thresholds
-	parts      *folded // for a calibration; nil where that trains on the matrix of all
+	parts      *folded // for a calibration; nil if that trains on the matrix of all documents
 	found      *together
 }
 
-// supervised trains without parts of the documents, where an embedding that learns from labels must
-// not have those of the parts: for thresholds and for a calibration.
+// supervised computes held-out predictions for thresholds and calibration, if the embedding learns
+// from labels and so must not see the labels of held-out documents.
 func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) (known ofOthers, err error) {
 	if !p.Embedding().Supervised() {
 		return known, nil
@@ -62,8 +62,8 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 	return known, err
 }
 
-// apart is run where each fold has an embedding of its own: it predicts each in a problem whose
-// embedding has learnt from the documents of the other folds.
+// apart is run for an embedding that is fitted per fold: it predicts each fold in a problem whose
+// embedding has learnt from the other folds.
 func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) error {
 	f, err := p.divide(&w.Settings, w.Division, false)
 	if err != nil {
@@ -75,7 +75,7 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, k
 	}
 	defer func(only []int) { w.only = only }(w.only)
 	w.left += len(kernels) * (len(folds) - 1)
-	found := make([][]*outcome, len(kernels)) // by cell
+	found := make([][]*outcome, len(kernels)) // by kernel and cell
 	for _, fold := range folds {
 		w.only = []int{fold}
 		err := w.without(ctx, p, f, kernels, func(_ *folded, k int, out []*outcome) error {
@@ -100,7 +100,7 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, k
 	return nil
 }
 
-// without runs the one fold of w.only.
+// without runs the only fold of w.only.
 func (w *work) without(ctx context.Context, p *Problem, f *folded, kernels []kernel.Kernel, keep keeper) error {
 	c := p.truth()
 	c.Documents = p.raw(inCorpus(p.corpus.order, run.Numbers(0, p.Len())))

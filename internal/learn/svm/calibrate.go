@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// calibrationFolds is how many parts documents are divided into for calibrated probabilities.
+// calibrationFolds is the number of parts of documents for calibrated probabilities.
 const calibrationFolds = 5
 
 // calibrationRuns divides documents for calibrated probabilities.
@@ -21,13 +21,12 @@ var calibrationRuns = tune.Division{Folds: calibrationFolds, Runs: true}
 // thresholdFolds is the number of folds on which the thresholds of labels are tuned.
 const thresholdFolds = 3
 
-// calibrate makes the probabilities of trained machines from decision values of documents that
-// machines were trained without, on the same matrix, and the threshold that settings ask for. It
-// says what is known of them by other parts.
+// calibrate fits the probabilities of trained machines to held-out decision values, computed on the
+// same matrix unless known has them, and tunes the rejection threshold that settings request. It
+// returns the calibration of the held-out probabilities.
 //
-// A part is a run of each class's documents in the order of the corpus: what stands side by side
-// there, such as the messages of a thread or of a week, is mostly on one side, and so are new
-// documents, later.
+// A part is a run of each class's documents in corpus order, so that related documents, such as the
+// messages of a thread or a week, are mostly held out together, as new documents would be.
 func (p *Problem) calibrate(
 	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier, known ofOthers,
 ) (*score.Calibration, *Alternatives, error) {
@@ -60,15 +59,15 @@ func (p *Problem) calibrate(
 		if machine == nil {
 			continue
 		}
-		if c.Machines[i].Sigmoid = machine.Sigmoid; c.Thresholds != nil { // which are part of Rho
+		if c.Machines[i].Sigmoid = machine.Sigmoid; c.Thresholds != nil { // thresholds are part of Rho
 			c.Machines[i].Sigmoid.B += c.Machines[i].Sigmoid.A * c.Thresholds.Above[i]
 		}
 	}
 	return found, others, nil
 }
 
-// inParts returns decision values for a calibration, of machines on the matrix of all that start at
-// c.
+// inParts returns decision values for a calibration, computed on the matrix of all documents with
+// warm starts from c.
 func (p *Problem) inParts(
 	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
 ) (*folded, *together, error) {
@@ -90,13 +89,13 @@ func (p *Problem) inParts(
 	return f, out, err
 }
 
-// calibrates says whether calibrate has enough documents: two of two classes each, or of a first
-// label.
+// calibrates reports whether calibrate has enough documents: two of each of two classes or, for
+// separate labels, two with the same first label.
 func (p *Problem) calibrates(s *Settings) bool {
 	return calibrates(p.corpus.labels, p.Len(), len(p.corpus.Classes), s)
 }
 
-// Calibrates says whether probabilities of a training on a corpus can be calibrated, see
+// Calibrates reports whether probabilities of a training on corpus c can be calibrated, see
 // [Problem.Train].
 func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
 	s := &Settings{Type: model.CSVC, Scheme: scheme}
@@ -119,12 +118,13 @@ func calibrates(labels sparse.Labels, documents, classes int, s *Settings) bool 
 		(several > 1 || several > 0 && s.Scheme == solver.Labels)
 }
 
-// ways are the ways in which decision values become probabilities: by a sigmoid for each machine,
-// coupled; and, with a temperature, of these or of the log odds.
+// ways lists how decision values become probabilities: by a sigmoid for each binary classifier,
+// coupled; or with a temperature of these probabilities or of the log odds.
 var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
-// calibration returns the way of the least log loss, and what it gives, where each part's
-// probabilities are fitted on the others, with the most probable classes if settings reject some.
+// calibration returns the way with the smallest log loss and its calibration, where each part's
+// probabilities are fitted on the other parts. If settings reject documents, it also returns the
+// most probable classes.
 func (f *folded) calibration(
 	ctx context.Context, o *together,
 ) (way int, found *score.Calibration, answers []answer, err error) {
@@ -172,8 +172,8 @@ func (f *folded) calibration(
 	return way, found, answers, nil
 }
 
-// fit returns a classifier with sigmoids that are fitted to the decision values of all parts but
-// one, -1 for all.
+// fit returns a classifier with sigmoids fitted to the decision values of all parts except one (-1
+// for none).
 func (f *folded) fit(
 	ctx context.Context, c *solver.Classifier, decisions [][]float64, without int,
 ) (*solver.Classifier, error) {
@@ -207,7 +207,7 @@ func (f *folded) fit(
 	return &fit, nil
 }
 
-// temper fits the temperature of a way in the same way.
+// temper fits the temperature of a way to the same decision values.
 func (f *folded) temper(c *solver.Classifier, decisions [][]float64, without, way int) (err error) {
 	if c.Temperature = nil; !ways[way].temperature {
 		return nil
@@ -222,8 +222,8 @@ func (f *folded) temper(c *solver.Classifier, decisions [][]float64, without, wa
 	return err
 }
 
-// signs yields each machine with a function that says of a document whether it is of the machine's
-// positive class, 1, its negative one, -1, or of none, 0.
+// signs yields each binary classifier m with a function that returns 1 for documents of its
+// positive class, -1 for its negative class, and 0 for others.
 func (f *folded) signs(scheme solver.Scheme, classes int) func(func(m int, of func(i int) int) bool) {
 	return func(yield func(m int, of func(i int) int) bool) {
 		if scheme == solver.OneVsOne {

@@ -1,14 +1,13 @@
 // Package svm trains support vector machines on sparse documents and predicts with them. It binds
 // package engine, which computes the kernels, to package solver, which knows matrices only.
 //
-// A [Problem] is a training corpus, embedded, with its documents in the order of their classes and
-// a cache of tiles of c = 1 - cosine. Training ([Problem.Train]) and cross-validation ([Evaluator])
-// share the tiles: each dot product is computed once, whatever the kernel's parameters, the folds
-// and the pairs of classes. The result is a model.Model, from which a [Predictor] is made.
+// A [Problem] holds an embedded training corpus, sorted by class, and a cache of tiles of c = 1 -
+// cosine. Training ([Problem.Train]) and cross-validation ([Evaluator]) share the tiles: each dot
+// product is computed once, whatever the kernel parameters, folds and pairs of classes. The result
+// is a model.Model, from which [NewPredictor] makes a [Predictor].
 //
 // # Devices
 //
-// With Options.Device another back end than the processor computes kernel values, such as a GPU
-// (package cuda). The caller must close a problem or a predictor with a device: Problem.Engine().Close,
-// Predictor.Close.
+// With Options.Device, a device such as a GPU (package cuda) computes kernel values. The caller
+// must close a problem or a predictor with a device: Problem.Engine().Close, Predictor.Close.
 package svm

@@ -61,12 +61,12 @@ type part struct {
 	scheme    solver.Scheme
 	cells     []solver.Regularization
 	kernels   []kernel.Kernel
-	at        [][]int // by kernel and cell: the candidate
+	at        [][]int // by kernel and cell: index of the candidate
 }
 
-// partsOf divides candidates: by cut, embedding, scheme, and the cells of each kernel.
+// partsOf groups candidates by tokenizer, embedding, scheme, and cells of the kernel.
 func partsOf(all []tune.Candidate) (parts []*part) {
-	var each []*part // with one kernel
+	var each []*part // parts with one kernel
 	for i, o := range all {
 		at := slices.IndexFunc(each, func(p *part) bool {
 			return p.cut == o.Cut && p.scheme == o.Scheme && kernel.Equal(p.kernels[0], o.Kernel)
@@ -90,7 +90,7 @@ func partsOf(all []tune.Candidate) (parts []*part) {
 		parts[at].kernels, parts[at].at = append(parts[at].kernels, o.kernels...), append(parts[at].at, o.at...)
 	}
 	order := slices.Clone(parts)
-	slices.SortStableFunc(order, func(a, b *part) int { // parts of a problem follow each other
+	slices.SortStableFunc(order, func(a, b *part) int { // parts with the same problem are consecutive
 		return cmp.Compare(slices.IndexFunc(parts, a.shares), slices.IndexFunc(parts, b.shares))
 	})
 	return order
@@ -99,8 +99,8 @@ func partsOf(all []tune.Candidate) (parts []*part) {
 // shares reports whether two parts have the same documents.
 func (p *part) shares(o *part) bool { return p.cut == o.cut && p.embedding == o.embedding }
 
-// inPath puts kernels, and their candidates, into the order in which they are validated, with a
-// gamma that their specification left out.
+// inPath sorts kernels and their candidates into the order of validation, and resolves default
+// values of gamma.
 func (p *part) inPath(terms int) {
 	for i, k := range p.kernels {
 		p.kernels[i] = kernel.Resolve(k, terms)
@@ -124,7 +124,7 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 		w.left += len(part.kernels)
 	}
 	var p *Problem
-	tasks := 0 // whose outcomes are known
+	tasks := 0 // number of tasks whose outcomes are known
 	for i, part := range parts {
 		if i == 0 || !part.shares(parts[i-1]) {
 			var err error
@@ -141,7 +141,7 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 					return err
 				}
 				if len(all) > 1 {
-					r.ByFold = nil // which may be large
+					r.ByFold = nil // ByFold may be large
 				}
 				w.Separate += f.separate(o)
 				at := part.at[k][cell]
@@ -171,19 +171,19 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 type work struct {
 	Evaluator
 	cells []solver.Regularization
-	stage string // of progress
-	only  []int  // folds, see folded; at most one if each fold has its own embedding
+	stage string // stage of progress
+	only  []int  // folds to validate, see folded; at most one if each fold has its own embedding
 
 	relay
-	before int64 // problems of kernels that are done
-	left   int   // kernels that are not done
+	before int64 // solved problems of earlier kernels
+	left   int   // kernels to validate
 }
 
-// keeper takes what a validation found of a kernel, by cell.
+// keeper receives the outcomes of a kernel, by cell.
 type keeper func(f *folded, kernel int, out []*outcome) error
 
-// run validates kernels of the problem's embedding, resolved, in an order in which near ones follow
-// each other (inPath), and passes the outcomes of each to keep.
+// run validates kernels of the problem's embedding, which must be resolved and in the order of
+// inPath, and passes the outcomes of each kernel to keep.
 func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) (err error) {
 	if byFold(p.Embedding()) && !p.apart {
 		return w.apart(ctx, p, kernels, keep)

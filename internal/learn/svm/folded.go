@@ -14,33 +14,33 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// folded is a problem divided into folds, with its documents in the order of its matrix: by class,
-// and in a class by fold. What is kept by document is in this order.
+// folded is a problem divided into folds. Its documents are in the order of its matrix: by class,
+// and within a class by fold. All slices by document have this order.
 type folded struct {
 	p     *Problem
 	s     *Settings
 	folds int
 
-	order  []int // document i here is order[i] of the problem
+	order  []int // document i is order[i] of the problem
 	corpus []int // and corpus[i] of the corpus
-	parts  []int // its fold, -1 where it is left out
+	parts  []int // fold of each document, -1 if it is left out
 
 	labels  []int     // one class per document
-	sets    [][]int   // labels each for itself
-	targets []float64 // regression
+	sets    [][]int   // separate labels of each document
+	targets []float64 // targets of a regression
 
-	only []int // folds that are validated; nil for all
+	only []int // folds to validate; nil for all
 
-	inMemory bool      // there is memory for a matrix in this order
-	sorted   bool      // documents of a fold stand together
-	data     []float32 // which is here
+	inMemory bool      // a matrix in this order fits into memory
+	sorted   bool      // documents of a fold are contiguous
+	data     []float32 // the matrix in this order
 }
 
-// mappedBytes is the memory that a matrix of n documents in the order of folds takes.
+// mappedBytes returns the memory of a matrix of n documents in the order of folds.
 func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
 
-// fold divides a problem. With together the documents of a fold stand together in their class,
-// where there is room for rows in that order.
+// fold divides a problem. With together, the documents of a fold are contiguous within their class,
+// if there is memory for rows in that order.
 func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, error) {
 	inMemory := p.cached.Whole() && p.spare() >= mappedBytes(int64(p.Len()))
 	f, err := p.divide(s, d, inMemory && together)
@@ -50,9 +50,9 @@ func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, er
 	return f, err
 }
 
-// divide divides a problem: it shuffles the documents of each class, or all where targets are
-// numbers, by the seed, and deals them out in turn. The folds depend on the corpus, its order and
-// the seed alone, what is kept by document on sorted, too.
+// divide divides a problem: it shuffles the documents of each class (in a regression, all
+// documents) by the seed, and deals them out in turn. The folds depend only on the corpus, its
+// order and the seed; the order of documents in f also depends on sorted.
 func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, error) {
 	f := &folded{p: p, s: s, sorted: sorted}
 	n, separate := p.Len(), s.Scheme == solver.Labels
@@ -82,10 +82,10 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 		slices.SortStableFunc(f.order, func(a, b int) int {
 			da, db := p.corpus.order[a], p.corpus.order[b]
 			switch {
-			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // all that a fold leaves are two pieces of a row
+			case s.Type.Classifies() && s.Scheme != solver.OneVsOne: // the other folds are two pieces of a row
 				return part[da] - part[db]
 			case f.labels != nil && f.labels[a] != f.labels[b]:
-				return a - b // the problem's own order is by class, those without one behind
+				return a - b // the problem's order is by class, unlabelled documents last
 			}
 			return part[da] - part[db]
 		})
@@ -99,8 +99,8 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 // matrix returns the matrix of a kernel, in the order of f. It belongs to f and stays valid until
 // the next call.
 //
-// A validation reads each value some twenty times, so it pays to map it once, in an order in which
-// what a fold leaves of a class is two pieces of a row.
+// A validation reads each value about twenty times, so it pays to map each value once, in an order
+// in which the other folds of a class are two pieces of a row.
 func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
 	g, err := f.p.gram(k)
 	switch {
@@ -137,7 +137,7 @@ func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, er
 	return solver.NewDense(n, f.data)
 }
 
-// trial is the validation of f as the solver has it. Thresholds are tuned when all folds are done.
+// trial returns the validation of f for the solver. Thresholds are tuned when all folds are done.
 func (f *folded) trial() *solver.Trial {
 	return &solver.Trial{
 		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.Classes), Scheme: f.s.Scheme,
@@ -145,8 +145,8 @@ func (f *folded) trial() *solver.Trial {
 	}
 }
 
-// validate trains and predicts folds for all cells. near are multiples of validations with other
-// kernels.
+// validate trains and predicts folds for all cells. near are warm starts from validations with
+// other kernels.
 func (f *folded) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
 ) ([]*solver.Validation, error) {
@@ -177,8 +177,8 @@ func (p *Problem) truth() *corpus.Corpus {
 	return c
 }
 
-// inCorpus brings values into the order of the corpus: at[i] is the document of value i. It is nil
-// for no values.
+// inCorpus sorts values into corpus order: value i belongs to document at[i]. It returns nil for
+// nil.
 func inCorpus[T any](at []int, values []T) []T {
 	if values == nil {
 		return nil

@@ -9,10 +9,10 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Machines returns the numbers of the machines that a training has, in groups that don't depend on
-// each other, see [solver.Training.Groups]: one-vs-one has a group for each pair of classes, and what
-// can't be divided, such as machines that are calibrated together, is one. It computes nothing of the
-// matrix. Errors: those of [Problem.Train] about settings and labels.
+// Machines returns the indices of a training's binary classifiers, in groups that are independent
+// of each other, see [solver.Training.Groups]. One-vs-one has a group for each pair of classes;
+// classifiers that can't be separated, such as those calibrated together, are one group. It
+// computes no kernel values. It returns the errors of [Problem.Train] about settings and labels.
 func (p *Problem) Machines(s Settings) ([][]int, error) {
 	s, err := p.resolve(s)
 	if err != nil {
@@ -38,16 +38,18 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 	return groups, err
 }
 
-// inMemory says whether a training finds the rows of the matrix in memory, as [gram.train] returns it.
+// inMemory reports whether a training has the rows of the matrix in memory, as [gram.train] returns
+// it.
 func (p *Problem) inMemory() bool {
 	return p.values != nil || p.opt.Once && p.cached.Whole()
 }
 
-// TrainMachines is [Problem.Train] for some of its machines: whole groups of [Problem.Machines], in
-// the same bits as all. Other machines of the result are nil, and rows of the matrix are those of the
-// problem. [Problem.Assemble] makes a model when all machines are there.
+// TrainMachines is [Problem.Train] for some binary classifiers, which must be whole groups of
+// [Problem.Machines]. They are the same bit for bit as from Train. Other classifiers in the result
+// are nil; support vectors are numbered as in the problem. [Problem.Assemble] makes a model from
+// all.
 //
-// For machines of few classes it computes the matrix of their documents alone.
+// For classifiers of few classes, it computes only the matrix of their documents.
 func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
 	s, err := p.resolve(s)
 	if err != nil {
@@ -67,10 +69,10 @@ func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int)
 	return p.machines(ctx, &s, machines, &Report{})
 }
 
-// Assemble makes the model of machines that [Problem.TrainMachines] trained with the same settings, on
-// this problem or on others of the same corpus, and says of the machines what [Problem.Train] reports:
-// the model is that of Train, to the bit. Errors: a machine that is missing or there twice, one of
-// other documents, parts of another scheme, and those of Machines.
+// Assemble makes a model of binary classifiers that [Problem.TrainMachines] trained with the same
+// settings, on this problem or on others of the same corpus. The model and the report on
+// classifiers are those of [Problem.Train], bit for bit. It fails if a classifier is missing,
+// repeated or of other documents, if a part has another scheme, or if Machines fails.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {

@@ -9,14 +9,15 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gram is the Gram matrix of a kernel on the documents of a problem; nothing of it is computed yet but
-// the diagonal.
+// gram is the Gram matrix of a kernel on the documents of a problem. Only its diagonal is computed
+// yet.
 type gram struct {
 	p    *Problem
-	rows *engine.Matrix // one that the engine computes; nil for others
+	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel
 }
 
-// gram returns the matrix of a kernel that is resolved. It fails if the problem has no matrix of the kernel.
+// gram returns the matrix of a resolved kernel. It fails if the problem has no values of the
+// kernel.
 func (p *Problem) gram(k kernel.Kernel) (gram, error) {
 	if p.values != nil {
 		return gram{p: p}, nil
@@ -25,8 +26,8 @@ func (p *Problem) gram(k kernel.Kernel) (gram, error) {
 	return gram{p: p, rows: m}, err
 }
 
-// train returns the matrix to train on, of some documents where these aren't nil, computed where all of
-// it fits into memory, and a function that frees it.
+// train returns the matrix to train on, and a function that frees it. If docs isn't nil, it is the
+// matrix of these documents. train computes the matrix if all of it fits into memory.
 func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), error) {
 	keep := func() {}
 	if g.rows == nil {
@@ -48,14 +49,14 @@ func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), err
 		}
 		if ready != nil {
 			m, err := solver.NewDense(ready.N, ready.Data)
-			return m, ready.Close, err // the next training has its room
+			return m, ready.Close, err // frees memory for the next training
 		}
 	}
 	return g.rows, keep, g.p.cached.Build(ctx)
 }
 
-// dense returns the matrix where the engine doesn't compute it. Document i of it is order[i] of the
-// problem, or i where order is nil.
+// dense returns a matrix that the engine doesn't compute. Its document i is order[i] of the
+// problem, or i if order is nil.
 func (g gram) dense(order []int) (solver.Matrix, error) {
 	n, data := g.p.Len(), g.p.values
 	if !slices.IsSorted(order) {
@@ -69,7 +70,7 @@ func (g gram) dense(order []int) (solver.Matrix, error) {
 	return solver.NewDense(n, data)
 }
 
-// suits checks that the problem has values of the kernel.
+// suits returns an error unless the problem has values of the kernel.
 func (p *Problem) suits(k kernel.Kernel) error {
 	_, err := p.gram(k)
 	return err

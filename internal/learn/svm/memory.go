@@ -12,50 +12,51 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// budget is how a problem's memory is shared out.
+// budget divides the memory of a problem.
 type budget struct {
-	tiles int64 // the cache of tiles of c
+	tiles int64 // cache of tiles of c
 	rows  int64 // rows of kernel values that the solver keeps
 }
 
-// What is counted beside documents, tiles and rows, in bytes.
+// These constants count memory except documents, tiles and rows, in bytes.
 const (
-	// documentBytes is what the solver keeps for each document and worker beside rows: 46 for a
-	// variable, with its bounds and gradient, two of them in regression, as many again where
-	// documents are left out, and 60 for working sets and the places of rows.
+	// documentBytes is the solver's memory per document and worker except rows: 46 for a variable
+	// with its bounds and gradient (two variables in regression), as many again if documents are
+	// left out, and 60 for working sets and positions of rows.
 	documentBytes = 256
 
-	// gatherRows and gatherLeast bound the rows that a worker reads to leave out columns of theirs.
+	// gatherRows and gatherLeast (bytes) bound the rows that a worker reads to leave out some
+	// columns.
 	gatherRows, gatherLeast = 16, 4 << 20
 
-	// smallRows is what rows get where the whole matrix is cached: enough for the working sets of
-	// all problems.
+	// smallRows is the memory for rows if the whole matrix is cached: enough for the working sets
+	// of all problems.
 	smallRows = 512 << 20
 
-	// setRows is how many rows a working set has at most: with less the solver is slow.
+	// setRows is the maximum number of rows in a working set: the solver is slow with fewer.
 	setRows = 256
 
-	// garbagePart is the part of the memory that is left for what the collector hasn't freed yet:
-	// without it 900 MiB were exceeded by 4.
+	// One part in garbagePart of the memory is left for uncollected garbage: without it, a limit of
+	// 900 MiB was exceeded by 4.
 	garbagePart = 50
 
-	// machineBytes is what the problems of a scheme take for each document and machine that it is
-	// in: its place and its sign; for a support vector its coefficient and number, in lists that
-	// have grown to up to twice their size; its number in the model.
+	// machineBytes is the memory for each document of each binary classifier: its position and
+	// sign; for a support vector its coefficient and index, in lists that have grown to up to twice
+	// their size; its index in the model.
 	machineBytes = 9 + 2*16 + 8
 
-	termBytes = 24 // of the vocabulary, for a term
+	termBytes = 24 // per term of the vocabulary
 )
 
-// Task is what a problem is made for, as far as its need of memory depends on that.
+// Task describes a use of a problem that needs memory.
 type Task struct {
-	Settings Settings // of which Type, Scheme, Thresholds, Probabilities and Calibrated count
-	Folds    int      // of a validation; 0 for a training
-	Cells    int      // combinations of C, Nu and Epsilon that are validated at a time; default 1
+	Settings Settings // only Type, Scheme, Thresholds, Probabilities and Calibrated matter
+	Folds    int      // number of folds of a validation; 0 for a training
+	Cells    int      // number of combinations of C, Nu and Epsilon validated together; default 1
 }
 
-// machines returns how many machines of the settings a document is in at most, and how many there
-// are.
+// machines returns the maximum number of binary classifiers per document, and the number of all
+// binary classifiers.
 func (s *Settings) machines(classes int64) (each, all int64) {
 	switch {
 	case !s.Type.Classifies():
@@ -66,22 +67,22 @@ func (s *Settings) machines(classes int64) (each, all int64) {
 	return max(classes, 1), max(classes, 1)
 }
 
-// sizes are what the need of memory follows from: those of a problem, or of documents that are one
-// later, with bounds in place of what isn't known.
+// sizes determines the memory of a problem, or of documents that will be one. Unknown sizes are
+// replaced by upper bounds.
 type sizes struct {
 	n, values, classes, panel, workers int64
 
-	held   int64 // by the process, with what a problem keeps of its corpus beside the embedded documents
+	held   int64 // held by the process, with the problem's copies from the corpus other than embedded documents
 	engine int64
-	kept   int64 // an estimate of engine, once it is made
-	making int64 // most at a time before there is an engine
-	apart  int64 // of a problem beside which those of folds are made, 0 where that serves all of them
+	kept   int64 // estimate of engine, once it is made
+	making int64 // peak before the engine exists
+	apart  int64 // of the problem from which those of folds are made; 0 if it serves all folds
 
 	supervised bool // thresholds and calibrations make problems of folds, too
 }
 
-// sizes bounds those of a problem of the documents of a corpus, or of so many of them with so many
-// values. terms is what the embedding has learnt from.
+// sizes returns upper bounds for a problem of documents documents with values values from a corpus.
+// embedder is fitted.
 func (o *Options) sizes(c *corpus.Corpus, embedder *sparse.Embedder, documents int, values int64) sizes {
 	k, _ := kernels(o.ISA) // the caller has checked it
 	values += int64(documents) * int64(embedder.Filled())
@@ -102,35 +103,36 @@ func (o *Options) sizes(c *corpus.Corpus, embedder *sparse.Embedder, documents i
 	z.making = max(o.HeldBytes+8*(z.n+1)+8*values+engine.NewBytes(documents, embedder.Cols(), values), o.least)
 	z.supervised = embedder.Supervised()
 	if byFold(embedder.Embedding) { // see work.apart
-		z.apart = z.held - o.HeldBytes + z.engine + 16*values + 16*z.n // raw documents, and those that are fitted
+		z.apart = z.held - o.HeldBytes + z.engine + 16*values + 16*z.n // raw documents, and documents to fit
 	}
 	return z
 }
 
-// setEngine bounds the bytes of an engine by the columns and the length of the longest document.
+// setEngine bounds the bytes of the engine, given its columns and the longest document.
 func (z *sizes) setEngine(columns, longest int) {
 	z.engine = engine.NewBytes(int(z.n), columns, z.values) +
 		z.workers*engine.ScratchBytes(int(z.n), columns, z.values, longest)
 }
 
-// set is the memory of a working set.
+// set returns the memory of a working set.
 func (z *sizes) set() int64 { return 4 * z.n * min(setRows, z.n) }
 
-// whole is that of the matrix.
+// whole returns the memory of the matrix.
 func (z *sizes) whole() int64 { return 4*z.n*z.n + z.n }
 
-// model is what a model takes at most beside the problem: all documents as support vectors with raw
+// model returns the maximum memory of a model, with all documents as support vectors with raw
 // values.
 func (z *sizes) model() int64 { return 8*z.values + 24*z.n }
 
-// fixed is what the process holds while machines are trained, beside tiles, rows, garbage and what
-// there is for each machine.
+// fixed returns the memory that the process holds during training, except tiles, rows, garbage and
+// memory per binary classifier.
 func (z *sizes) fixed() int64 {
 	return z.held + z.engine + (documentBytes*z.n+max(gatherLeast, 4*gatherRows*z.n))*z.workers
 }
 
-// beside is what a task takes of the memory for rows. A training takes lists of documents and
-// machines, and decision values, and those of them near 0, where thresholds are tuned. A validation takes
+// beside returns the share of the memory for rows that a task takes. A training takes lists of
+// documents and classifiers and, if thresholds are tuned, decision values and those near 0. A
+// validation takes
 //
 //   - a coefficient and its document, 16 bytes, for each document in each machine that it could be
 //     a support vector of, for all cells and, for one cell, for two kernels before;
@@ -158,7 +160,7 @@ func (z *sizes) beside(t Task) int64 {
 	return bytes
 }
 
-// rows is the least for rows: a working set, and what the tasks take.
+// rows returns the minimum memory for rows: a working set, and the largest task.
 func (z *sizes) rows(tasks []Task) int64 {
 	most := int64(0)
 	for _, t := range tasks {
@@ -167,10 +169,10 @@ func (z *sizes) rows(tasks []Task) int64 {
 	return z.set() + most
 }
 
-// shared is the least for rows and tiles together, whose scratch space takes some, too.
+// shared returns the minimum memory for rows and tiles together, including scratch space for tiles.
 func (z *sizes) shared(tasks []Task) int64 { return z.rows(tasks) + z.set() + z.workers<<18 }
 
-// need bounds the Options.MemoryBytes that are enough for tasks.
+// need bounds the Options.MemoryBytes that suffice for tasks.
 func (z *sizes) need(o *Options, tasks []Task) int64 {
 	if z.supervised {
 		tasks = slices.Clone(tasks)
@@ -185,7 +187,7 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 		}
 	}
 	bytes := z.fixed() + z.model() + z.shared(tasks)
-	if o.least > 0 { // the matrix is there whole
+	if o.least > 0 { // the matrix is kept whole
 		bytes += z.whole()
 	}
 	making := z.making
@@ -195,9 +197,9 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 	return max(making, bytes+bytes/(garbagePart-1)+1)
 }
 
-// plan shares out what is left beside the rest. A matrix that fits is kept whole. Otherwise rows,
-// which become short when documents are left out, get as much as tiles, which all problems share, and
-// more where the tasks take it.
+// plan divides the remaining memory. A matrix that fits is kept whole. Otherwise rows, which become
+// short when documents are left out, get as much as tiles, which all problems share, or more if the
+// tasks need it.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	z := &p.bound
 	z.engine = e.Info().Bytes
@@ -211,7 +213,7 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	} else if left == 0 {
 		left = z.whole() + max(smallRows, rows)
 	}
-	whole := z.whole()+max(rows, 2*z.set())+1<<20 <= left // a validation keeps solutions beside its rows
+	whole := z.whole()+max(rows, 2*z.set())+1<<20 <= left // a validation also keeps solutions
 	switch {
 	case left < z.shared(p.opt.Tasks) || p.opt.least > 0 && !whole:
 		return budget{}, p.tooLarge()
@@ -222,7 +224,7 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	return budget{tiles: tiles, rows: left - tiles}, nil
 }
 
-// Need estimates the Options.MemoryBytes that are enough for a task on documents, before they are read.
+// Need estimates the Options.MemoryBytes that suffice for a task, before documents are read.
 func Need(s corpus.Size, workers int, t Task) int64 {
 	z := sizesOf(s, workers)
 	z.held += termBytes * int64(s.Terms)
@@ -237,7 +239,7 @@ func sizesOf(s corpus.Size, workers int) sizes {
 		workers: int64(run.Workers(workers)), held: 20*int64(s.Documents) + 8 + 20*int64(s.Terms)}
 }
 
-// tooLarge names what is enough for the problem's tasks, and more of them.
+// tooLarge returns an error with the memory that suffices for the problem's tasks and for more.
 func (p *Problem) tooLarge(more ...Task) error {
 	tasks, z := slices.Concat(p.opt.Tasks, more), p.bound
 	z.engine = z.kept
@@ -252,14 +254,14 @@ func (p *Problem) tooLarge(more ...Task) error {
 			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
 	need := z.need(&p.opt, tasks)
-	for _, t := range more { // plan doesn't know of them: rows may get only half of what is left
+	for _, t := range more { // plan doesn't know more: rows may get only half of what is left
 		need += z.beside(t) + z.beside(t)/(garbagePart-1)
 	}
 	return &run.MemoryError{What: "svm: " + what, Need: need, Limit: p.opt.MemoryBytes, Enough: true}
 }
 
-// solverOptions returns how the solver is to work on a task. Rows get what the budget has for them, less
-// what the task takes above what is spare.
+// solverOptions returns the solver options for a task. Rows get their budget, less the memory of
+// the task beyond spare memory.
 func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 	k, _ := kernels(p.opt.ISA) // the engine has checked it
 	opt := solver.Options{
@@ -270,7 +272,7 @@ func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 		return opt, nil
 	}
 	z, spare := &p.bound, int64(0)
-	if t.Folds == 0 { // a validation keeps a matrix there
+	if t.Folds == 0 { // a validation uses it for a matrix
 		spare = max(p.spare()-z.model(), 0)
 	}
 	opt.RowBytes -= max(z.beside(t)-spare, 0)
@@ -280,7 +282,7 @@ func (p *Problem) solverOptions(t Task) (solver.Options, error) {
 	return opt, nil
 }
 
-// spare is the memory that is left beside tiles and rows.
+// spare returns the memory that remains after tiles and rows.
 func (p *Problem) spare() int64 {
 	if p.opt.MemoryBytes == 0 {
 		return math.MaxInt64
@@ -288,7 +290,7 @@ func (p *Problem) spare() int64 {
 	return p.opt.MemoryBytes - p.opt.MemoryBytes/garbagePart - p.bound.fixed() - p.budget.tiles - p.budget.rows
 }
 
-// engineBytes is what the engine may take.
+// engineBytes returns the memory limit of the engine, 0 for none.
 func (p *Problem) engineBytes() int64 {
 	if p.opt.MemoryBytes == 0 {
 		return 0
@@ -296,7 +298,7 @@ func (p *Problem) engineBytes() int64 {
 	return max(p.opt.MemoryBytes-p.opt.HeldBytes, 1)
 }
 
-// rowsAtATime returns how many documents are predicted together: as many as suit the engine and fit
+// rowsAtATime returns the number of documents to predict together, which suits the engine and fits
 // into memory.
 func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	rows, e := chunkDocuments, p.decides()
@@ -315,7 +317,8 @@ func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	return rows, nil
 }
 
-// needs is what predicting documents takes, so many at a time, by an engine, weights or neither.
+// needs returns the memory to predict documents in batches of rows, with an engine, weights or
+// neither.
 func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())
 	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Machines))+24)

@@ -9,57 +9,56 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options says how a problem or a prediction is computed, not which. The zero value works.
+// Options controls how a problem or a prediction is computed. The zero value works.
 type Options struct {
-	ISA     string // instruction set; default the best that the processor can run
-	Workers int    // goroutines; default one a processor. Results don't depend on it
+	ISA     string // instruction set; default: the best that the CPU supports
+	Workers int    // number of goroutines; default: one per CPU. Results don't depend on it
 
-	// Device makes the back end that computes c and kernels in place of the processor, see
-	// engine.Options. The problem's Engine closes it. Default: none.
+	// Device makes a back end that computes c and kernels instead of the CPU, see engine.Options.
+	// The problem's Engine closes it. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	// Kernels are the program's own (kernel.New), for predictions: a model names such a kernel by its String. Default:
-	// none, for models of kernels that kernel.Parse knows.
+	// Kernels are user-defined kernels (kernel.New), for predictions. A model names such a kernel
+	// by its String. Kernels that kernel.Parse knows need not be listed. Default: none.
 	Kernels []kernel.Kernel
 
-	// MemoryBytes bounds what the problem holds at a time: documents, engine, tiles, rows,
-	// gradients, models. With HeldBytes it bounds the whole process. Default: none.
+	// MemoryBytes limits the memory of the problem: documents, engine, tiles, rows, gradients,
+	// models. With HeldBytes, it limits the whole process. Default: none.
 	MemoryBytes int64
 
-	// HeldBytes is what the process holds beside the problem, counted against MemoryBytes: the
-	// program itself, a corpus that the caller keeps.
+	// HeldBytes is the memory held elsewhere in the process, such as the program and the caller's
+	// corpus. It counts against MemoryBytes.
 	HeldBytes int64
 
-	// Tasks are what the problem is for: memory is shared out so that there is room for them, and
-	// what NewProblem says is needed is enough for all of them. Choose refuses, before it begins,
-	// documents whose Tasks need more. Default: any that there turns out to be room for.
+	// Tasks are the intended uses of the problem. Memory is divided so that all of them fit, and
+	// errors of NewProblem name the memory that suffices for all. Choose fails at the start if
+	// documents need more memory for Tasks. Default: any that turn out to fit.
 	Tasks []Task
-	least int64 // of MemoryBytes for a matrix that is given, and kept whole
+	least int64 // minimum of MemoryBytes for a precomputed matrix, which is kept whole
 
-	// CacheBytes bounds tiles and rows together, for measurements and tests. Default: what
+	// CacheBytes limits tiles and rows together, for measurements and tests. Default: what
 	// MemoryBytes leaves, or as much as helps.
 	CacheBytes int64
 
-	// Once says that the problem serves one training only: it keeps values of that kernel instead
-	// of those of c, from which others would be made. Results don't depend on it. Default: the
-	// problem serves any number of trainings, validations and searches, and computes each dot
-	// product once.
+	// Once means that the problem serves only one training: it keeps values of its kernel instead
+	// of values of c. Results don't depend on it. Default: the problem serves any number of
+	// trainings, validations and searches, and computes each dot product once.
 	Once bool
 
 	// Unnamed is set if a program chose the kernel, or might have. Reports then don't warn that it may not be
 	// positive definite.
 	Unnamed bool
 
-	// Progress is called with how far the work is, at least once a second, never concurrently. If
-	// it panics, the work ends with an *engine.PanicError. Default: none.
+	// Progress is called at least once a second, never concurrently. If it panics, the work ends
+	// with an *engine.PanicError. Default: none.
 	Progress func(Progress)
 }
 
-// Progress is a moment of the work on a problem.
+// Progress is a snapshot of the work on a problem.
 type Progress struct {
 	Stage       string          // "computing tiles", "training", …
-	Done, Total int64           // of the stage: pairs of documents, problems solved; Total is 0 where it isn't known
-	Part        float64         // estimate of what is done beyond Done
-	Solver      solver.Progress // while machines are trained
-	HitRate     float64         // part of the rows asked for that were at hand, NaN where none were
+	Done, Total int64           // pairs of documents or solved problems of the stage; Total is 0 if unknown
+	Part        float64         // estimate of the work done beyond Done
+	Solver      solver.Progress // set during training
+	HitRate     float64         // share of requested rows that were cached, NaN if none were requested
 }

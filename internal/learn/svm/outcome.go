@@ -13,24 +13,24 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// FoldOutcome is what machines predict of a fold that they were trained without, by document of the
-// fold.
+// FoldOutcome holds the predictions of a fold by machines trained on the other folds, by document
+// of the fold.
 type FoldOutcome struct {
 	Class     []int       `json:",omitempty"`
 	Labels    [][]int     `json:",omitempty"`
 	Values    []float64   `json:",omitempty"`
 	Decisions [][]float64 `json:",omitempty"` // for probabilities and thresholds
-	Missing   []int       `json:",omitempty"` // machines for which there were no documents
+	Missing   []int       `json:",omitempty"` // binary classifiers that had no documents
 
-	Support    int // different support vectors
+	Support    int // number of distinct support vectors
 	Iterations int64
-	Unfinished int // machines that didn't reach the tolerance
+	Unfinished int // number of binary classifiers that didn't reach the tolerance
 }
 
-// outcome is what a validation with one kernel and one cell found.
+// outcome is the result of validating one kernel and one cell.
 type outcome struct {
 	folds []*FoldOutcome // nil for folds that weren't validated
-	busy  time.Duration  // of workers
+	busy  time.Duration  // time of workers
 }
 
 // held lists the documents of a fold, in the order of f.
@@ -43,7 +43,7 @@ func (f *folded) held(fold int) (docs []int) {
 	return docs
 }
 
-// outcome takes what is kept of a validation.
+// outcome extracts an outcome from a validation.
 func (f *folded) outcome(v *solver.Validation) *outcome {
 	o := &outcome{folds: make([]*FoldOutcome, f.folds), busy: v.Busy}
 	for fold := range o.folds {
@@ -68,14 +68,14 @@ func (f *folded) outcome(v *solver.Validation) *outcome {
 	return o
 }
 
-// together is what all folds predict, in the order of f.
+// together holds the predictions of all folds, in the order of f.
 type together struct {
 	model.Prediction
 	thresholds *solver.Thresholds
-	fits       []*solver.Classifier // by fold: the machines that there are, without what they decide by
+	fits       []*solver.Classifier // by fold: which binary classifiers exist
 }
 
-// together puts folds together, and tunes thresholds that settings ask for.
+// together merges the folds of an outcome, and tunes the thresholds that settings request.
 func (f *folded) together(o *outcome) (t *together, err error) {
 	t = &together{}
 	_, machines := f.s.machines(f.p.bound.classes)
@@ -105,7 +105,7 @@ func (f *folded) together(o *outcome) (t *together, err error) {
 	return t, err
 }
 
-// place puts what was found of the documents of a fold into the list of all n.
+// place copies the results for a fold's documents into the slice for all n documents.
 func place[T any](all *[]T, n int, docs []int, found []T) {
 	if found != nil && *all == nil {
 		*all = make([]T, n)
@@ -140,8 +140,8 @@ func (f *folded) result(ctx context.Context, o *outcome) (*tune.Result, error) {
 	return r, err
 }
 
-// separate returns how many dot products each fold of an outcome would compute by itself: all pairs
-// of its training documents once, and its held-out documents with support vectors.
+// separate returns the number of dot products if each fold of an outcome were computed alone: all
+// pairs of its training documents, and its held-out documents with support vectors.
 func (f *folded) separate(o *outcome) (n int64) {
 	for fold, own := range o.folds {
 		var held, others int64
@@ -158,7 +158,7 @@ func (f *folded) separate(o *outcome) (n int64) {
 	return n
 }
 
-// check reports an outcome of a fold that isn't one of f.
+// check returns an error unless own is an outcome of this fold of f.
 func (f *folded) check(own *FoldOutcome, fold int) error {
 	n, classes := len(f.held(fold)), len(f.p.corpus.Classes)
 	_, most := f.s.machines(f.p.bound.classes)

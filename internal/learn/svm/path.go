@@ -11,7 +11,7 @@ import (
 )
 
 // parametersOf returns the numbers in a kernel's specification, and the text without them: kernels
-// of the same text differ in numbers only.
+// with the same text differ only in numbers.
 func parametersOf(k kernel.Kernel) (text string, numbers []float64) {
 	var words []string
 	for _, word := range strings.FieldsFunc(
@@ -30,9 +30,10 @@ func parametersOf(k kernel.Kernel) (text string, numbers []float64) {
 	return strings.Join(words, " "), numbers
 }
 
-// inPath returns the order of kernels in which near ones follow each other: those of the same text by their
-// numbers, from the widest kernel on. Wide kernels are the fastest to solve from nothing: with
-// eight values of t from 0.1 to 2 on 20 Newsgroups the search took 27 s upwards and 24 s downwards.
+// inPath returns the order of kernels in which similar kernels are consecutive: kernels with the
+// same text are sorted by their numbers, widest kernel first. Wide kernels are the fastest to solve
+// without a warm start: with eight values of t from 0.1 to 2 on 20 Newsgroups, the search took 27 s
+// upwards and 24 s downwards.
 func inPath(kernels []kernel.Kernel) (order []int) {
 	var texts []string
 	groups, numbers := map[string][]int{}, make([][]float64, len(kernels))
@@ -54,13 +55,13 @@ func inPath(kernels []kernel.Kernel) (order []int) {
 	return order
 }
 
-// width is the kernel of two documents of length 1 at an angle of 60 degrees, relative to that of
-// equal ones.
+// width returns the kernel value of two unit vectors at an angle of 60 degrees, relative to the
+// value of equal vectors.
 func width(k kernel.Kernel) float64 { return k.Eval(0.5, 1, 1) / k.Eval(0, 1, 1) }
 
 // path keeps the last two kernels and their validations.
 type path struct {
-	kernels [2]kernel.Kernel // the last first
+	kernels [2]kernel.Kernel // last kernel first
 	found   [2]*solver.Validation
 }
 
@@ -69,17 +70,17 @@ func (p *path) add(k kernel.Kernel, v *solver.Validation) {
 	p.kernels[0], p.found[0] = k, v
 }
 
-// farthest bounds how far a path is followed beyond the last kernel, in steps from the last but one
-// to the last.
+// farthest limits how far a path is extrapolated beyond the last kernel, in steps from the last but
+// one to the last.
 const farthest = 2
 
-// lead says where the solutions for a kernel are expected: at those of the last, if the two differ
-// in one number only, and beyond by as much as they moved from the one before, if that differs in
-// the same number. Steps of a positive number are measured by its logarithm.
+// lead returns warm starts for kernel k: from the last kernel's solutions, if the two kernels
+// differ in only one number; and extrapolated from the kernel before, if that differs in the same
+// number. Steps of positive numbers are measured by logarithms.
 //
-// Measured on 20 Newsgroups with the diffusion kernel, t from 0.1 to 2 in eight values, five folds,
-// C = 1: starting from the last t takes 75 % of the iterations that starting from nothing takes,
-// from the last two 63 %, from the last three 75 %.
+// Measured on 20 Newsgroups with the diffusion kernel, eight values of t from 0.1 to 2, five folds,
+// C = 1: warm starts from the last t need 75% of the iterations without a warm start, from the last
+// two 63%, from the last three 75%.
 func (p *path) lead(k kernel.Kernel) []solver.WarmStart {
 	which, last, now := step(p.kernels[0], k)
 	if which < 0 {
@@ -101,8 +102,8 @@ func (p *path) lead(k kernel.Kernel) []solver.WarmStart {
 	return []solver.WarmStart{{Of: p.found[0], By: 1 + by}, {Of: p.found[1], By: -by}}
 }
 
-// step says which number two kernels differ in, and its values; -1 if that isn't the only
-// difference.
+// step returns the index of the only number in which two kernels differ, and its values. The index
+// is -1 if the kernels differ otherwise.
 func step(a, b kernel.Kernel) (which int, from, to float64) {
 	if a == nil || b == nil {
 		return -1, 0, 0

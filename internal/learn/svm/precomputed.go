@@ -16,17 +16,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// NewPrecomputed is [NewProblem] for a Gram matrix that was computed elsewhere: row i of c.Documents
-// holds the kernel's values K(xᵢ, xⱼ) of document i with all n documents, in columns j = 0, …, n-1,
-// as [sparse.FromDense] and [corpus.Corpus.KernelRows] make them. Settings have the kernel
-// [kernel.Precomputed], which is their default here. A document to be predicted is the row of its
+// NewPrecomputed is [NewProblem] for a precomputed Gram matrix: row i of c.Documents holds the
+// kernel values K(xᵢ, xⱼ) of document i with all n documents, in columns j = 0, …, n-1, as
+// [sparse.FromDense] and [corpus.Corpus.KernelRows] make them. The default kernel in Settings is
+// [kernel.Precomputed], and no other is allowed. To predict a document, pass the row of its kernel
 // values with all training documents.
 //
-// A matrix that [engine.Engine.Gram] computed makes the machines, to the bit, that training on the
-// documents makes. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the greatest value in size; the one
-// of the lesser row is taken for both. Of opt, Device, Store and CacheBytes are not looked at.
+// A matrix from [engine.Engine.Gram] gives the same machines, bit for bit, as training on the
+// documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by 10⁻⁵ of the largest absolute value; the value in
+// the earlier row is used for both. opt.Device and opt.CacheBytes are ignored.
 //
-// Errors: those of NewProblem, a matrix that isn't square, or isn't symmetric.
+// It fails if the matrix isn't square or isn't symmetric, or if NewProblem fails.
 func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Problem, error) {
 	n, m := c.Documents.Rows(), c.Documents
 	if m.Cols != n {
@@ -47,13 +47,14 @@ func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Proble
 	return p, err
 }
 
-// asymmetry bounds the difference of two values that should be the same, in units of the greatest.
+// asymmetry is the maximum difference of values that should be equal, relative to the largest
+// value.
 const asymmetry = 1e-5
 
-// square returns a matrix with the rows and columns of m in an order, dense and symmetric.
+// square returns m as a dense symmetric matrix, with rows and columns in the given order.
 func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) {
 	n := m.Rows()
-	at := make([]int, n) // the place of each document
+	at := make([]int, n) // position of each document
 	for i, doc := range order {
 		at[doc] = i
 	}
@@ -67,7 +68,7 @@ func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) 
 			greatest = max(greatest, math.Abs(float64(values[k])))
 		}
 	}
-	const block = 64 // rows and columns at a time, which stay in the cache
+	const block = 64 // rows and columns per block, which stays in the cache
 	for top := 0; top < n; top += block {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -79,7 +80,7 @@ func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) 
 					if !(math.Abs(float64(*lower)-float64(*upper)) <= asymmetry*greatest) {
 						return nil, skew(order[i], order[j], *lower, *upper)
 					}
-					if order[i] > order[j] { // the upper one of the file
+					if order[i] > order[j] { // the earlier row of the file counts
 						*lower = *upper
 					} else {
 						*upper = *lower
@@ -91,7 +92,7 @@ func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) 
 	return out, nil
 }
 
-// skew is the error of values of documents i and j that differ.
+// skew returns the error for unequal values of documents i and j.
 func skew(i, j int, ij, ji float32) error {
 	if i > j {
 		i, j, ij, ji = j, i, ji, ij
@@ -100,7 +101,7 @@ func skew(i, j int, ij, ji float32) error {
 		"expected the same", ij, i+1, j+1, ji, j+1, i+1)
 }
 
-// precomputed prepares a predictor with a model of a matrix that was computed elsewhere.
+// precomputed prepares a predictor for a model of a precomputed kernel.
 func (p *Predictor) precomputed(loops *asm.Kernels) error {
 	for s, doc := range p.m.SupportDoc {
 		if doc < 0 || doc >= math.MaxUint32 {
@@ -116,7 +117,7 @@ func (p *Predictor) precomputed(loops *asm.Kernels) error {
 	return nil
 }
 
-// hasColumns checks that documents are rows of values with the training documents.
+// hasColumns returns an error unless documents are rows of values with the training documents.
 func (p *Predictor) hasColumns(docs *sparse.CSR) error {
 	if known := p.m.Documents > 0; docs.Cols < p.columns || known && docs.Cols > p.columns {
 		atLeast := "at least "
@@ -163,8 +164,7 @@ func (p *predicting) valuesChunk(ctx context.Context, first, end int) error {
 	return nil
 }
 
-// kernel returns the model's kernel: one that package engine knows by its specification, or one of
-// those that the program brings.
+// kernel returns the model's kernel, which may be user-defined.
 func (p *Predictor) kernel() (kernel.Kernel, error) {
 	spec := p.m.Kernel
 	if spec == model.Precomputed {

@@ -18,24 +18,25 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predictor predicts with a model. It may be used concurrently, but then calls
-// Options.Progress concurrently, too.
+// Predictor predicts with a model. It may be used concurrently; Options.Progress is then called
+// concurrently, too.
 type Predictor struct {
 	m   *model.Model
 	opt Options
 	k   kernel.Kernel
 	p   *solver.Predictor // its columns are the support vectors
-	w   *Weights          // of machines that are linear in a document; nil where kernel values decide
+	w   *Weights          // weights of linear machines; nil if kernel values decide
 
-	rows, columns int // of a precomputed kernel: documents that are decided together, kernel values that each has
+	rows, columns int // for a precomputed kernel: documents decided together, kernel values per document
 
-	own *supportEngine // shared by all that Holding makes
+	own *supportEngine // shared with predictors from Holding
 }
 
-// NewPredictor embeds the support vectors of a model and makes the engine on them or, of an inner product
-// without a device, adds up their [Weights], where memory has room for these and an engine. It fails if neither
-// package engine nor opt knows the kernel, if the documents of support vectors of a precomputed kernel aren't known,
-// if more memory is needed than allowed, if the device fails, and within a second after ctx is done.
+// NewPredictor embeds the support vectors of a model and makes an engine on them. For an inner
+// product without a device, it adds up [Weights] instead, if memory suffices for weights and an
+// engine. It fails if the kernel is unknown, if the support vectors of a precomputed kernel have no
+// document numbers, if more memory is needed than allowed, if the device fails, and within a second
+// after ctx is done.
 func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor, error) {
 	p := &Predictor{m: m, opt: opt, own: &supportEngine{}}
 	k, err := p.kernel()
@@ -73,7 +74,8 @@ func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor,
 	return p, nil
 }
 
-// Close frees the memory of a device, if there is one. It is idempotent. No prediction may follow, nor be under way.
+// Close frees the memory of a device, if there is one. It is idempotent. It must not be called
+// before or during a prediction.
 func (p *Predictor) Close() error {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
@@ -85,7 +87,7 @@ func (p *Predictor) Close() error {
 	return e.Close()
 }
 
-// kernels returns the loops of an instruction set, "" for the best one.
+// kernels returns the loops of an instruction set; "" is the best one.
 func kernels(isa string) (*asm.Kernels, error) {
 	if isa == "" {
 		return asm.Best(), nil
@@ -93,8 +95,7 @@ func kernels(isa string) (*asm.Kernels, error) {
 	return asm.For(asm.ISA(isa))
 }
 
-// Holding returns a predictor that shares this one's engine, in a process that holds a number of
-// bytes beside it.
+// Holding returns a predictor that shares the engine of p, in a process that holds bytes elsewhere.
 func (p *Predictor) Holding(bytes int64) *Predictor {
 	q := *p
 	q.opt.HeldBytes = bytes
@@ -104,21 +105,21 @@ func (p *Predictor) Holding(bytes int64) *Predictor {
 // Model returns the model.
 func (p *Predictor) Model() *model.Model { return p.m }
 
-// Weights returns those that decide, nil where kernel values do.
+// Weights returns the weights that decide, or nil if kernel values decide.
 func (p *Predictor) Weights() *Weights { return p.w }
 
 // Kernel returns the kernel, with all its parameters.
 func (p *Predictor) Kernel() kernel.Kernel { return p.k }
 
-// chunkDocuments is how many documents a worker embeds and predicts at a time: a few panels, and
-// few enough for workers to end together.
+// chunkDocuments is the number of documents that a worker embeds and predicts at a time: a few
+// panels, and few enough for workers to end together.
 const chunkDocuments = 256
 
-// Predict predicts documents, whose terms are numbered as in the training corpus. It leaves out
-// other terms. With a precomputed kernel, the row of a document has its kernel values with the
-// training documents: K(x, xⱼ) in column j. Values have the same bits from any number of workers.
-// It fails if the embedding refuses a value, if more memory is needed than allowed, and within a second after ctx is
-// done.
+// Predict predicts documents, whose terms must be numbered as in the training corpus; other terms
+// are ignored. With a precomputed kernel, the row of a document x has K(x, xⱼ) with training
+// document j in column j. Values are the same bit for bit with any number of workers. It fails if
+// the embedding refuses a value, if more memory is needed than allowed, and within a second after
+// ctx is done.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	if p.rows > 0 {
 		if err := p.hasColumns(docs); err != nil {
@@ -139,9 +140,9 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 	return r.out, nil
 }
 
-// KernelRows returns the kernel's values of documents, rows, with the model's support vectors, columns.
-// It is nil where a model has no support vectors or was trained on a precomputed matrix.
-// Errors: those of Predict.
+// KernelRows returns the kernel values of documents (rows) with support vectors (columns). It is
+// nil if the model has no support vectors or has a precomputed kernel. It returns the errors of
+// Predict.
 func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
 	if p.w != nil {
 		return p.weightsRows(ctx, docs)
@@ -157,17 +158,17 @@ func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.D
 	return e.Rows(ctx, p.k, engine.Request{Test: x}, nil)
 }
 
-// predicting is a prediction under way.
+// predicting is the state of a prediction.
 type predicting struct {
 	*Predictor
-	e      *engine.Engine // that decides
+	e      *engine.Engine // nil if kernel values don't decide
 	docs   *sparse.CSR
 	out    *model.Prediction
 	report *run.Reporter
 	sums   summing
 }
 
-// run fills in the prediction, so many rows at a time.
+// run fills in the prediction, rows documents at a time.
 func (p *predicting) run(ctx context.Context, rows int) error {
 	n, atOnce := p.docs.Rows(), 1
 	if p.rows > 0 || p.w != nil {
@@ -176,7 +177,7 @@ func (p *predicting) run(ctx context.Context, rows int) error {
 	if p.e != nil {
 		atOnce = p.e.Info().Batches
 	}
-	var most atomic.Int64 // fewer rows once the memory of a device hasn't sufficed
+	var most atomic.Int64 // becomes smaller when device memory doesn't suffice
 	most.Store(int64(rows))
 	return run.Tasks(ctx, atOnce, (n+rows-1)/rows, func(ctx context.Context, _, task int) error {
 		first := task * rows
@@ -202,16 +203,16 @@ func (p *predicting) embed(ctx context.Context, first, end, workers int) (*spars
 	return p.m.Embedder.TransformRows(ctx, p.docs, run.Numbers(first, end), workers)
 }
 
-// summing keeps the sums of panels of documents that are under way, by their first document.
+// summing keeps the sums of unfinished panels of documents, by their first document.
 type summing struct {
 	p *solver.Predictor
 
 	mu    sync.Mutex
 	under map[int]*solver.Sums
-	free  map[int][]*solver.Sums // by their width
+	free  map[int][]*solver.Sums // by width
 }
 
-// of returns the sums of a panel of so many documents, or more, at its beginning empty ones.
+// of returns the sums of a panel of up to width documents, reset if begins is true.
 func (s *summing) of(panel int, begins bool, width int) *solver.Sums {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,7 +229,7 @@ func (s *summing) of(panel int, begins bool, width int) *solver.Sums {
 	return sums
 }
 
-// end takes the sums of a panel back.
+// end releases the sums of a panel for reuse.
 func (s *summing) end(panel, width int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +237,7 @@ func (s *summing) end(panel, width int) {
 	delete(s.under, panel)
 }
 
-// decides is the engine whose kernel values decide, nil for none.
+// decides returns the engine whose kernel values decide, or nil.
 func (p *Predictor) decides() *engine.Engine {
 	if p.w != nil {
 		return nil
@@ -244,7 +245,7 @@ func (p *Predictor) decides() *engine.Engine {
 	return p.Engine()
 }
 
-// width is how many documents are decided together.
+// width returns the number of documents that are decided together.
 func (p *Predictor) width() int {
 	if e := p.decides(); e != nil {
 		return e.Info().Kernels.Panel
@@ -280,7 +281,7 @@ func (p *Predictor) room(n int) *model.Prediction {
 	return out
 }
 
-// probable says whether all machines of a model have a sigmoid.
+// probable reports whether all binary classifiers of a model have a sigmoid.
 func probable(m *model.Model) bool {
 	some := false
 	for _, machine := range m.Classifier.Machines {
@@ -328,7 +329,7 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 	})
 }
 
-// results reads the decision values of so many documents, from first on, from their sums.
+// results sets the decision values and predictions of documents from first on, given their sums.
 func (p *predicting) results(sums *solver.Sums, first, documents int) error {
 	for r := range documents {
 		sums.Result(r, p.out.Decisions[first+r])
@@ -340,7 +341,7 @@ func (p *predicting) results(sums *solver.Sums, first, documents int) error {
 	return nil
 }
 
-// decide fills in what follows from the decision values of document i.
+// decide computes the prediction of document i from its decision values.
 func (p *predicting) decide(i int) error {
 	c, out := &p.m.Classifier, p.out
 	decisions := out.Decisions[i]

@@ -16,43 +16,43 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Problem is a training corpus made ready: embedded, its documents in the order of their classes,
-// with an engine and a cache of tiles. It may be used concurrently.
+// Problem is a prepared training corpus: embedded, sorted by class, with an engine and a cache of
+// tiles. It may be used concurrently.
 type Problem struct {
 	opt    Options
 	corpus dataset
 	x      *sparse.Embedded
 	cached *engine.Cached
-	bound  sizes // with bounds in place of what the engine takes
+	bound  sizes // includes upper bounds for the engine until it exists
 	budget budget
-	values []float32 // of a matrix that was computed elsewhere, in the problem's order; else nil
+	values []float32 // precomputed matrix in the problem's order, or nil
 
-	apart bool // its embedding knows nothing of a fold that is to be predicted, see work.apart
+	apart bool // the embedding hasn't learnt from the fold to predict, see work.apart
 
-	training atomic.Bool // progress comes from the solver now, and the engine's is left out
+	training atomic.Bool // the solver reports progress, so the engine's is ignored
 }
 
-// corpus is what is kept of the training corpus beside its documents, which x holds.
+// dataset holds what is kept of the training corpus, except documents, which are in Problem.x.
 type dataset struct {
 	archive.Origin
 	first   int           // number of the first document in messages
 	labels  sparse.Labels // in the order of the problem
-	weights []float64     // so, too; nil for 1 each
+	weights []float64     // in the order of the problem; nil if all are 1
 	groups  []int64       // in the order of the corpus; nil without groups
-	order   []int         // order[i] is the number in the corpus of document i of the problem
+	order   []int         // document i of the problem is order[i] of the corpus
 	cols    int           // columns of the corpus
 }
 
-// NewProblem embeds a corpus and makes the engine for it. It computes nothing of the matrix yet. It
+// NewProblem embeds a corpus and makes an engine for it. It computes no kernel values yet. It
 // neither changes nor keeps the corpus, so the caller may release it.
 //
-// It fails if the corpus has no documents or two classes of one name, if the embedding refuses a value, if more memory
-// is needed than allowed, and when ctx is done.
+// It fails if the corpus has no documents or has two classes with the same name, if the embedding
+// refuses a value, if more memory is needed than allowed, and when ctx is done.
 func NewProblem(ctx context.Context, c *corpus.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
 	return newProblem(ctx, c, corpus.Fit(embedding, c), opt)
 }
 
-// newProblem is NewProblem with an embedding that has learnt.
+// newProblem is NewProblem with a fitted embedding.
 func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder, opt Options) (*Problem, error) {
 	if _, err := kernels(opt.ISA); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 	if report.Finish(&err); err != nil && e != nil {
 		err = errors.Join(err, e.Close())
 	}
-	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) && !memory.Machine { // in the caller's terms
+	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) && !memory.Machine { // names the caller's limit
 		err = p.tooLarge()
 	}
 	if err != nil {
@@ -106,8 +106,8 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 	return p, nil
 }
 
-// embed embeds the documents of the corpus in the order of the problem, and takes its digest
-// meanwhile.
+// embed embeds the documents of the corpus in the order of the problem, and concurrently computes
+// its digest.
 func (p *Problem) embed(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder) (err error) {
 	ctx, report := startReporter(ctx, p.opt.Progress, "embedding", 0)
 	defer report.Finish(&err)
@@ -122,12 +122,12 @@ func (p *Problem) embed(ctx context.Context, c *corpus.Corpus, embedder *sparse.
 	return ctx.Err()
 }
 
-// byClass returns the documents of a corpus in the order of their first class, those without one
-// last, otherwise in their own order. A problem of two classes then is two pieces of each row.
+// byClass returns the documents of a corpus sorted by first class, unlabelled documents last, in
+// stable order. The documents of two classes are then two pieces of each row.
 func byClass(c *corpus.Corpus) []int {
 	n := c.Documents.Rows()
 	order := make([]int, 0, n)
-	count := make([]int, len(c.Classes)+2) // by class, those without one last
+	count := make([]int, len(c.Classes)+2) // by class, unlabelled documents last
 	class := make([]int, n)
 	for i := range n {
 		class[i] = len(c.Classes)
@@ -147,11 +147,11 @@ func byClass(c *corpus.Corpus) []int {
 	return order
 }
 
-// tileColumns is how many columns a tile of a row has where not all fit into memory. A problem of
-// two classes reads just their columns, so with more than two classes it is half of a class's
-// documents on average.
+// tileColumns returns the number of columns of a tile if not all tiles fit into memory. A problem
+// of two classes reads only their columns, so with more than two classes it is half the mean size
+// of a class.
 func (p *Problem) tileColumns() int {
-	const least, most = 512, 4096 // shorter tiles cost more in the search of posting lists than they save
+	const least, most = 512, 4096 // shorter tiles save less than they cost in the search of posting lists
 	classes := len(p.corpus.Classes)
 	if classes < 3 {
 		return most
@@ -180,8 +180,8 @@ func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
 // Cache returns the counts of the cache of tiles.
 func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
 
-// Build computes all tiles now, where they fit into memory; otherwise it does nothing. Training
-// does so by itself.
+// Build computes all tiles if they fit into memory, else it does nothing. Training calls it by
+// itself.
 func (p *Problem) Build(ctx context.Context) error {
 	if p.values != nil {
 		return nil
@@ -189,7 +189,7 @@ func (p *Problem) Build(ctx context.Context) error {
 	return p.cached.Build(ctx)
 }
 
-// single returns the class of each document, -1 where it has none. Several are an error.
+// single returns the class of each document, or -1 for none. It fails if a document has several.
 func (p *Problem) single() ([]int, error) {
 	labels := make([]int, p.Len())
 	for i := range labels {

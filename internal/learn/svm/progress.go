@@ -10,14 +10,14 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// computing passes on the engine's progress, except while the solver reports its own.
+// computing reports the engine's progress, except while the solver reports its own.
 func (p *Problem) computing(s engine.Progress) {
 	if p.opt.Progress != nil && !p.training.Load() {
 		p.opt.Progress(Progress{Stage: "computing tiles", Done: s.Done, Total: s.Total, HitRate: math.NaN()})
 	}
 }
 
-// solving passes on the solver's progress.
+// solving reports the solver's progress.
 func (p *Problem) solving(s solver.Progress) {
 	if p.opt.Progress == nil {
 		return
@@ -28,7 +28,7 @@ func (p *Problem) solving(s solver.Progress) {
 	)
 }
 
-// hitRate is the part of the rows asked for that were at hand, NaN where none were.
+// hitRate returns the share of requested rows that were cached, NaN if none were requested.
 func hitRate(s solver.Progress) float64 {
 	if s.Rows == 0 {
 		return math.NaN()
@@ -36,8 +36,8 @@ func hitRate(s solver.Progress) float64 {
 	return float64(s.Hits) / float64(s.Rows)
 }
 
-// relay reports what was noted last, ten times a second, even during work that notes nothing, such
-// as predicting folds.
+// relay reports the last noted progress ten times a second, even during work that notes nothing,
+// such as predicting folds.
 type relay struct {
 	mu sync.Mutex
 	at Progress
@@ -55,7 +55,7 @@ func (r *relay) last() Progress {
 	return r.at
 }
 
-// start begins to report to f, as startReporter does.
+// start starts reporting to f, as startReporter does.
 func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *run.Reporter) {
 	if r.last().Stage == "" {
 		r.note(Progress{Stage: "preparing the matrix", HitRate: math.NaN()})
@@ -63,8 +63,8 @@ func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *
 	return report(ctx, f, func(int64) Progress { return r.last() })
 }
 
-// startReporter begins to report a stage to f, every 100 ms until the reporter's Finish. A nil f
-// costs nothing but the counting. The context that it returns ends with Finish, or where f panics.
+// startReporter reports a stage to f every 100 ms until Finish of the reporter. If f is nil, only
+// counting costs time. The returned context is cancelled by Finish, or when f panics.
 func startReporter(
 	ctx context.Context, f func(Progress), stage string, total int64,
 ) (context.Context, *run.Reporter) {

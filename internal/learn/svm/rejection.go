@@ -12,13 +12,14 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// RejectionTarget is what a [solver.Rejection] is to reach, one of both.
+// RejectionTarget is the target of a [solver.Rejection]. Exactly one field must be set.
 type RejectionTarget struct {
-	Error    float64 // of objects that get a class at most this share gets a wrong one; 0: doesn't matter
-	Coverage float64 // at least this share gets a class; 0: doesn't matter
+	Error    float64 // maximum share of wrong classes among documents that get a class; 0 = no target
+	Coverage float64 // minimum share of documents that get a class; 0 = no target
 }
 
-// UnmarshalText reads error=SHARE or coverage=SHARE, a number up to 1 or with %.
+// UnmarshalText parses error=SHARE or coverage=SHARE, where SHARE is a number up to 1 or a
+// percentage.
 func (t *RejectionTarget) UnmarshalText(text []byte) error {
 	key, value, _ := strings.Cut(string(text), "=")
 	number, percent := strings.CutSuffix(value, "%")
@@ -36,7 +37,7 @@ func (t *RejectionTarget) UnmarshalText(text []byte) error {
 	return errors.Join(err, t.Validate())
 }
 
-// String returns the target as UnmarshalText reads it.
+// String formats the target as UnmarshalText reads it.
 func (t RejectionTarget) String() string {
 	if t.Coverage > 0 {
 		return fmt.Sprintf("coverage=%v", t.Coverage)
@@ -44,7 +45,7 @@ func (t RejectionTarget) String() string {
 	return fmt.Sprintf("error=%v", t.Error)
 }
 
-// Validate reports a target that is none: not exactly one share above 0, or one that isn't below 1.
+// Validate returns an error unless exactly one share is above 0 and both are in range.
 func (t RejectionTarget) Validate() error {
 	if !(t.Error >= 0 && t.Error < 1 && t.Coverage >= 0 && t.Coverage <= 1) || (t.Error > 0) == (t.Coverage > 0) {
 		return fmt.Errorf("svm: an error of %v and a coverage of %v, expected one share above 0, at most 1", t.Error,
@@ -53,26 +54,26 @@ func (t RejectionTarget) Validate() error {
 	return nil
 }
 
-// answer is the most probable class of an object that machines weren't trained on.
+// answer is the most probable class of a document that was held out from training.
 type answer struct {
 	Probability float64
 	Right       bool
-	Part        int // the same number for objects that were held out together
+	Part        int // number of the part that was held out
 }
 
-// Alternative is another target, and the share of answers that it would give.
+// Alternative is another error target, and the share of answers at that error.
 type Alternative struct {
 	Error    float64 `json:"error"`
 	Coverage float64 `json:"coverage"`
 }
 
-// Alternatives are what other thresholds would do on the same answers.
+// Alternatives describes other thresholds on the same answers.
 type Alternatives struct {
-	ErrorOfAll float64       `json:"error_of_all"` // without a threshold
+	ErrorOfAll float64       `json:"error_of_all"` // error without a threshold
 	Targets    []Alternative `json:"targets,omitempty"`
 }
 
-// rejectionLevels are the coverages at which thresholds are tested: 1/50, 2/50, …, all answers.
+// rejectionLevels is the number of coverages at which thresholds are tested: 1/50, 2/50, …, 1.
 const rejectionLevels = 50
 
 // tuneRejection finds the lowest threshold that reaches a target on answers of k parts: the coverage, or the error E.
@@ -82,16 +83,20 @@ const rejectionLevels = 50
 //
 //	P(X > E·m) <= α,   X ~ BetaBinomial(m, w + 1, a - w)
 //
-// This is exact for answers that are independent: the ranks of the new ones among all are hypergeometric. If the parts
-// differ by more than chance, a, w and m are divided by their dispersion, Pearson's χ²/(k-1) over all answers.
+// This is exact for independent answers, because the ranks of the new answers among all are
+// hypergeometric. If the parts differ by more than chance, a, w and m are divided by their
+// dispersion, Pearson's χ²/(k-1) over all answers.
 //
-// The fallback procedure (Wiens, Pharmaceutical Statistics 2, 2003) has an α of 5% for all thresholds: 3% for the
-// strictest that would pass with two wrong answers (or one, or none), 0.5% for those of 40, 60, 80 and 100% coverage. A
-// threshold that passes leaves its α to the next.
+// The fallback procedure (Wiens, Pharmaceutical Statistics 2, 2003) has an α of 5% for all
+// thresholds: 3% for the strictest that would pass with two wrong answers (or one, or none), and
+// 0.5% each for those of 40, 60, 80 and 100% coverage. A threshold that passes leaves its α to the
+// next.
 //
-// Targets of the alternatives are the nearest errors below and above that a threshold keeps with another coverage.
+// The alternatives are the nearest errors below and above the target that are kept with another
+// coverage.
 //
-// Errors: an invalid target, answers of fewer than two parts, no probability, an error that no threshold reaches.
+// It fails for an invalid target, fewer than two parts, an invalid probability, or an error that no
+// threshold reaches.
 func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection, *Alternatives, error) {
 	if err := target.Validate(); err != nil {
 		return nil, nil, err
@@ -117,7 +122,7 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	for i, a := range answers {
 		all.add(a)
 		if i+1 < len(answers) && answers[i+1].Probability == a.Probability {
-			continue // all of them, or none
+			continue // equal probabilities are answered together
 		}
 		now := solver.Rejection{
 			Below: min(a.Probability, 1), Coverage: all.given / float64(len(answers)), Error: all.wrong / all.given,
@@ -153,7 +158,7 @@ func (c *answered) add(a answer) {
 	}
 }
 
-// overall is the error of all parts.
+// overall returns the error of all parts.
 func overall(parts map[int]*answered) float64 {
 	var all answered
 	for _, p := range parts {
@@ -162,7 +167,8 @@ func overall(parts map[int]*answered) float64 {
 	return all.wrong / all.given
 }
 
-// dispersion is Pearson's χ² of the parts' errors divided by its degrees of freedom, at least 1.
+// dispersion returns Pearson's χ² of the parts' errors divided by its degrees of freedom, at least
+// 1.
 func dispersion(parts map[int]*answered) float64 {
 	e, chi := overall(parts), 0.0
 	if e == 0 || e == 1 {
@@ -172,7 +178,7 @@ func dispersion(parts map[int]*answered) float64 {
 	for _, p := range parts {
 		terms = append(terms, (p.wrong-p.given*e)*(p.wrong-p.given*e)/(p.given*e*(1-e)))
 	}
-	slices.Sort(terms) // the order of a map is random, and so would be the last bits of the sum
+	slices.Sort(terms) // map order is random, and would change the last bits of the sum
 	for _, t := range terms {
 		chi += t
 	}
@@ -185,13 +191,13 @@ type level struct {
 	count answered
 }
 
-// rejectionTest tests thresholds, the strictest first.
+// rejectionTest tests thresholds, strictest first.
 type rejectionTest struct {
 	k, dispersion float64
 	levels        []level
 }
 
-// at returns the lowest threshold that keeps an error; nil for none.
+// at returns the lowest threshold that keeps an error, or nil.
 func (t *rejectionTest) at(target float64) (best *solver.Rejection) {
 	passes := func(given, wrong, alpha float64) bool {
 		m := math.Floor(given / t.dispersion / t.k)
@@ -224,7 +230,7 @@ func exceeds(target, m, w, a float64) float64 {
 		return 1
 	}
 	lgamma := func(x float64) float64 { v, _ := math.Lgamma(x); return v }
-	log := lgamma(m+a-w) + lgamma(a+1) - lgamma(a-w) - lgamma(m+a+1) // of P(X = 0)
+	log := lgamma(m+a-w) + lgamma(a+1) - lgamma(a-w) - lgamma(m+a+1) // log P(X = 0)
 	within := math.Exp(log)
 	for x := 0.0; x+1 <= target*m+1e-9; x++ {
 		log += math.Log((m - x) * (x + w + 1) / ((x + 1) * (m - x - 1 + a - w)))
@@ -233,7 +239,8 @@ func exceeds(target, m, w, a float64) float64 {
 	return 1 - within
 }
 
-// alternatives returns the nearest targets of a fixed list below and above target that are kept with another coverage.
+// alternatives returns the nearest errors of a list below and above target that are kept with
+// another coverage.
 func (t *rejectionTest) alternatives(target float64, best *solver.Rejection) (out []Alternative) {
 	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
 	other := func(e float64) bool {

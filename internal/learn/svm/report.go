@@ -9,32 +9,32 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Report says how a training went.
+// Report describes a training.
 type Report struct {
-	Machines   int // how many machines there are
-	Support    int // different support vectors
-	Bounded    int // coefficients at their bound, over all machines
+	Machines   int // number of binary classifiers
+	Support    int // number of distinct support vectors
+	Bounded    int // number of coefficients at a bound, over all binary classifiers
 	Iterations int64
-	Unfinished int     // machines that didn't reach the tolerance
-	Objective  float64 // sum over the machines
-	Gap        float64 // the greatest of the machines
+	Unfinished int     // number of binary classifiers that didn't reach the tolerance
+	Objective  float64 // sum over the binary classifiers
+	Gap        float64 // largest gap of a binary classifier
 
-	Gram  time.Duration // computing tiles before the solver began
-	Solve time.Duration // the solver, with the rows it asked for
+	Gram  time.Duration // time to compute tiles before the solver starts
+	Solve time.Duration // time of the solver, including the rows it requests
 
-	Thresholds *solver.Thresholds // of labels, where Settings ask for them
+	Thresholds *solver.Thresholds // for labels, if Settings request them
 
-	// Of calibrated probabilities: their temperature and threshold, nil for none, how good they are by
-	// other folds, and what other thresholds would do.
+	// For calibrated probabilities: temperature and rejection threshold, or nil; calibration on
+	// held-out parts; other thresholds.
 	Temperature  *solver.Temperature
 	Rejection    *solver.Rejection
 	Calibration  *score.Calibration
 	Alternatives *Alternatives
 
-	Warnings []string // what deserves notice, in sentences without a full stop
+	Warnings []string // sentences without a full stop
 }
 
-// count adds up what the machines report.
+// count adds up the reports of the binary classifiers.
 func (r *Report) count(c *solver.Classifier, m *model.Model) {
 	r.Support = m.Support.Rows()
 	for _, machine := range c.Machines {
@@ -52,7 +52,7 @@ func (r *Report) count(c *solver.Classifier, m *model.Model) {
 	}
 }
 
-// after lists warnings about a training that has ended.
+// after returns warnings about a finished training.
 func (p *Problem) after(r *Report) (warnings []string) {
 	if r.Unfinished > 0 {
 		warnings = append(

@@ -13,26 +13,27 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Samples implements [tune.Samples]: machines on samples of a corpus. It computes on the CPU, and
+// Samples implements [tune.Samples] for support vector machines. It computes on the CPU, and
 // ignores Options.Device, Once and CacheBytes.
 type Samples struct {
 	Corpus   *corpus.Corpus
-	Settings Settings // what candidates don't set, see [Settings.Resolve]
+	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	From     *tune.Candidates
-	Options  Options // Tasks are what comes after the choice
+	Options  Options // Options.Tasks are the work after the choice
 
-	DotProducts int64 // that were computed
+	DotProducts int64 // number of computed dot products
 }
 
-// problems makes problems of an evaluation, one at a time.
+// problems makes the problems of an evaluation, one at a time.
 type problems struct {
-	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) // with the bytes that are held beside
+	corpus func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) // with the bytes held elsewhere
 	opt    Options
 	last   *Problem
-	cut    int // of the last
+	cut    int // tokenizer of last
 }
 
-// next closes the last problem and makes another, unless it is the same.
+// next returns the problem for a tokenizer and embedding. It closes the last problem unless it is
+// the same.
 func (o *problems) next(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error) {
 	if o.last != nil && o.cut == cut && o.last.Embedding() == e {
 		return o.last, nil
@@ -62,12 +63,12 @@ func (o *problems) close() error {
 	return e.Close()
 }
 
-// A regression whose C is too great for noisy targets takes steps without end: a fit of a choice
-// ends after stepsEach for each document, leastSteps at least, and is worse than one that reaches
-// the tolerance.
+// If C is too large for noisy targets, a regression takes steps without end. In a choice, a fit
+// stops after stepsEach steps per document, or leastSteps if that is more, and ranks below fits
+// that reach the tolerance.
 const stepsEach, leastSteps = 200, 50_000
 
-// Open implements tune.Samples. Probabilities are for the last round of a search.
+// Open implements tune.Samples. Only the last round of a search computes probabilities.
 func (m *Samples) Open(
 	r *tune.Round, cut func(ctx context.Context, cut int) (*corpus.Corpus, int64, error),
 	stage func() (string, int64, int64),
@@ -92,19 +93,19 @@ func (m *Samples) Open(
 	}
 }
 
-// The estimates. Dot products of all documents, for both halves of the matrix, are worth a value of
-// each; mapping one kernel from them half of that. Documents are embedded at the price of values.
+// Work is in kernel values. Dot products of all documents, for both halves of the matrix, cost one
+// value each, and mapping them to one kernel half of that. Linear terms are for embedding and
+// tokenising.
 var (
 	dotWork    = tune.Work{Square: 1, Linear: 500}
 	kernelWork = tune.Work{Square: 0.5}
-	countWork  = tune.Work{Linear: 12} // of a term
+	countWork  = tune.Work{Linear: 12} // per term
 )
 
-// fitWork is the work of a solver. One-vs-one reads each value about once; all classes against the
-// rest three times for 20 classes, and more for more. Each step costs as much as a few hundred
-// values beside: in one-vs-one every document takes part in a machine for each other class, and
-// steps there are short. Measured on 20 Newsgroups, WebKB, and synthetic documents of 4, 20 and 200
-// classes.
+// fitWork estimates the work of a solver. One-vs-one reads each value about once; one-vs-rest reads
+// it three times for 20 classes, and more for more. Each step also costs as much as a few hundred
+// values: in one-vs-one, every document is in a binary classifier for each other class, whose steps
+// are short. Measured on 20 Newsgroups, WebKB, and synthetic documents of 4, 20 and 200 classes.
 func (m *Samples) fitWork(scheme solver.Scheme) tune.Work {
 	k := float64(len(m.Corpus.Classes))
 	switch {
@@ -116,8 +117,7 @@ func (m *Samples) fitWork(scheme solver.Scheme) tune.Work {
 	return tune.Work{Square: 2 + k/25, Linear: 50 * k}
 }
 
-// Training implements tune.Samples: the work of one-vs-one, whose machines read each value about
-// once and a half.
+// Training implements tune.Samples. It assumes one-vs-one, which reads each value about 1.5 times.
 func (m *Samples) Training() (total tune.Work) {
 	total.Add(1, dotWork, 1)
 	total.Add(1.5, m.fitWork(solver.OneVsOne), 1)
@@ -152,8 +152,7 @@ func (m *Samples) Work(all []tune.Candidate, folds int) (total tune.Work) {
 	return total
 }
 
-// Fits implements tune.Samples: it refuses documents that memory is too little for to do what comes
-// after the choice.
+// Fits implements tune.Samples. It fails if memory doesn't suffice for the tasks after the choice.
 func (m *Samples) Fits(k kernel.Kernel) error {
 	if m.Options.MemoryBytes == 0 || len(m.Options.Tasks) == 0 {
 		return nil
@@ -167,7 +166,7 @@ func (m *Samples) Fits(k kernel.Kernel) error {
 	return p.tooLarge()
 }
 
-// tasks are what rounds do.
+// tasks returns the tasks of rounds.
 func (m *Samples) tasks() (tasks []Task) {
 	g := m.From
 	for _, scheme := range g.Schemes {
@@ -178,15 +177,15 @@ func (m *Samples) tasks() (tasks []Task) {
 	return tasks
 }
 
-// Room implements tune.Samples: there is room for tiles, a matrix in the order of folds, and as
-// much again for the rest, and for a problem beside the corpus.
+// Room implements tune.Samples. Memory must hold tiles, a matrix in the order of folds, as much
+// again for other data, and a problem in addition to the corpus.
 func (m *Samples) Room(order []int) int {
 	if m.Options.MemoryBytes == 0 {
 		return len(order)
 	}
 	docs, g := m.Corpus.Documents, m.From
 	free := m.Options.MemoryBytes - m.Options.HeldBytes - 2*docs.Bytes()
-	most := 1.0 // values for each of the first cut
+	most := 1.0 // values per value of tokenizer 0
 	if g.Values != nil {
 		most = max(1, slices.Max(g.Values))
 	}
@@ -197,7 +196,7 @@ func (m *Samples) Room(order []int) int {
 	}
 	e := g.Kernels[0].Embedding()
 	if i := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool { return byFold(k.Embedding()) }); i >= 0 {
-		e = g.Kernels[i].Embedding() // which takes the most
+		e = g.Kernels[i].Embedding() // takes the most memory
 	}
 	embedder, tasks := corpus.Fit(e, m.Corpus), m.tasks()
 	n := sort.Search(len(order), func(n int) bool {

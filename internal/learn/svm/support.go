@@ -10,17 +10,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// supportEngine holds the engine of the support vectors, nil until it is made or if there are none, and
-// the lists for explanations.
+// supportEngine holds the engine of the support vectors, nil until it is made or if there are none,
+// and lists for explanations.
 type supportEngine struct {
 	mu    sync.Mutex
 	e     *engine.Engine
 	lists *supportLists
 }
 
-// SupportEngine is [Predictor.Engine], which it makes where weights decide and nothing has asked for kernel values
-// yet: nil of sets, of a precomputed kernel and without support vectors. It fails if more memory is needed
-// than allowed, if a device fails, and when ctx is done.
+// SupportEngine returns the engine of the support vectors, and makes it if weights decide and
+// nothing has requested kernel values yet. It is nil for models of sets, for precomputed kernels,
+// and without support vectors. It fails if more memory is needed than allowed, if a device fails,
+// and when ctx is done.
 func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
@@ -44,26 +45,26 @@ func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	return p.own.e, err
 }
 
-// keptBytes is what support vectors may take in dense form: 44 MiB are those of 20 Newsgroups.
+// keptBytes is the maximum memory for dense support vectors; those of 20 Newsgroups take 44 MiB.
 const keptBytes = 256 << 20
 
-// Engine returns the engine of the support vectors, whose Stats count dot products; nil where the model has no
-// support vectors, and where weights decide, until [Predictor.SupportEngine] makes it.
+// Engine returns the engine of the support vectors, whose Stats count dot products. It is nil if
+// the model has no support vectors or, until [Predictor.SupportEngine] makes it, if weights decide.
 func (p *Predictor) Engine() *engine.Engine {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
 	return p.own.e
 }
 
-// supportLists has the support vectors by column, in the length in which they count: entries of column j are those from
-// first[j] to end[j]. They give a document's kernel values by its terms alone, without those that it doesn't have.
+// supportLists holds the support vectors by column, in the length that the kernel uses: column j
+// has entries first[j] to end[j]. A document's kernel values need only the columns of its terms.
 type supportLists struct {
 	first, end []int64
 	rows       []uint32
 	values     []float32
 }
 
-// bytes is their memory.
+// bytes returns the memory of the lists.
 func (l *supportLists) bytes() int64 {
 	if l == nil {
 		return 0
@@ -71,7 +72,7 @@ func (l *supportLists) bytes() int64 {
 	return 16*int64(len(l.end)) + 8*int64(len(l.rows))
 }
 
-// lists makes the lists, or returns them.
+// lists returns the lists, and makes them on the first call.
 func (p *Predictor) lists(ctx context.Context) (*supportLists, error) {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
@@ -89,7 +90,7 @@ func (p *Predictor) lists(ctx context.Context) (*supportLists, error) {
 			l.first[column+1]++
 		}
 	}
-	l.first[f.Cols()] += int64(support.Rows()) // of those without terms
+	l.first[f.Cols()] += int64(support.Rows()) // of support vectors without terms
 	for j := range l.end {
 		l.first[j+1] += l.first[j]
 		l.end[j] = l.first[j]
@@ -113,7 +114,7 @@ func (p *Predictor) lists(ctx context.Context) (*supportLists, error) {
 	return l, nil
 }
 
-// weightsRows is [Predictor.KernelRows] where weights decide, by sums in float64.
+// weightsRows is [Predictor.KernelRows] if weights decide, by sums in float64.
 func (p *Predictor) weightsRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
 	l, err := p.lists(ctx)
 	if err != nil {

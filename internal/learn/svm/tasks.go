@@ -9,17 +9,17 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Tasks are the parts of an evaluation that can be done by themselves, in any order, on different
-// computers. Each is a fold of a path of kernels, in which each kernel begins at the solutions of
-// the ones before, with all cells. Tasks hold no documents and may be used concurrently.
+// Tasks divides an evaluation into tasks that can run independently, in any order, on different
+// computers. Each task is a fold of a path of kernels with all cells; each kernel warm-starts from
+// the previous kernels. Tasks hold no documents and may be used concurrently.
 type Tasks struct {
 	v     Evaluator
-	paths []*part // each of as many tasks as there are folds
+	paths []*part // one task per path and fold
 }
 
 // NewTasks divides the work of an evaluator. terms returns the number of terms that an embedding
-// keeps of the corpus that is cut in a way, which is what some kernels' default is taken from:
-// [Problem.Terms].
+// keeps of the corpus from a tokenizer, as [Problem.Terms] does; some kernels' defaults depend on
+// it.
 func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t := &Tasks{v: *v}
 	parts, n := partsOf(all), 0
@@ -33,8 +33,8 @@ func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.E
 	return t
 }
 
-// paths divides the kernels of a part, which are in path, where one has no lead from the one
-// before.
+// paths divides the kernels of a part, which are in path order, wherever a kernel has no lead from
+// the previous one.
 func (p *part) paths() (paths []*part) {
 	begin := 0
 	for i := 1; i <= len(p.kernels); i++ {
@@ -53,24 +53,24 @@ func (p *part) paths() (paths []*part) {
 // Len returns the number of tasks.
 func (t *Tasks) Len() int { return len(t.paths) * t.v.Folds }
 
-// Needs returns the way in which text is cut, and the embedding, of the problem on which a task is
-// done. Tasks of the same problem follow each other.
+// Needs returns the tokenizer and the embedding of a task's problem. Tasks with the same problem
+// are consecutive.
 func (t *Tasks) Needs(task int) (cut int, e sparse.Embedding) {
 	own := t.paths[task/t.v.Folds]
 	return own.cut, own.embedding
 }
 
-// TaskOutcome is what a task has found: numbers that depend on its documents and settings alone, in
-// a form that encoding/json passes on without loss.
+// TaskOutcome is the result of a task. It depends only on the task's documents and settings, and
+// encoding/json preserves it exactly.
 type TaskOutcome struct {
-	// Sorted says in which order documents are: those of a fold stand together if the problem
-	// has room for another matrix. All tasks of an evaluation must have the same.
+	// Sorted is true if the documents of a fold are contiguous, which needs memory for another
+	// matrix. All tasks of an evaluation must have the same value.
 	Sorted bool
 
-	Fits [][]*FoldOutcome // by kernel of the path and C, nu or epsilon
+	Fits [][]*FoldOutcome // by kernel of the path and cell
 }
 
-// Do does a task on a problem, whose embedding is that of Needs.
+// Do runs a task on a problem, which must have the embedding that Needs returns.
 func (t *Tasks) Do(ctx context.Context, p *Problem, task int) (*TaskOutcome, error) {
 	own, fold := t.paths[task/t.v.Folds], task%t.v.Folds
 	w := &work{Evaluator: t.v, cells: own.cells, stage: "searching", only: []int{fold}, left: len(own.kernels)}
@@ -86,9 +86,9 @@ func (t *Tasks) Do(ctx context.Context, p *Problem, task int) (*TaskOutcome, err
 	})
 }
 
-// Validate reports what keeps tasks from being done on a problem, before anything is computed:
-// labels that don't suit the type, fewer documents than folds, a fold without which there is one
-// class alone.
+// Validate returns an error if tasks can't run on a problem, before anything is computed: if labels
+// don't suit the type, if there are fewer documents than folds, or if a training has only one
+// class.
 func (t *Tasks) Validate(p *Problem) error {
 	for _, own := range t.paths {
 		s, err := p.resolve(t.v.Settings)
@@ -110,8 +110,8 @@ func (t *Tasks) Validate(p *Problem) error {
 	return nil
 }
 
-// gather passes the outcomes of the tasks of a part on, from the number of tasks on. The points are
-// those of a run to the bit, but for the time that was spent on them.
+// gather passes the outcomes of a part's tasks to keep, starting with task number *tasks. Points
+// are the same as from run, bit for bit, except for times.
 func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, keep keeper) error {
 	kernels := 0
 	for _, own := range part.paths() {

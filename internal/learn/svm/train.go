@@ -15,37 +15,38 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Settings say which machine is trained.
+// Settings defines the machine to train.
 type Settings struct {
 	Type   model.Type    // default c_svc
 	Kernel kernel.Kernel // default diffusion:t=0.5
-	Scheme solver.Scheme `param:"scheme" max:"2" flag:""` // documents with several labels want solver.Labels
+	Scheme solver.Scheme `param:"scheme" max:"2" flag:""` // documents with several labels need solver.Labels
 
 	// C is multiplied by the weights of a document (corpus.Corpus) and of its class.
 	C       float64 `param:"c" default:"1" above:"0" flag:""`
-	Nu      float64 `param:"nu" default:"0.5" above:"0" max:"1" flag:""` // of nu_svc, one_class, nu_svr
-	Epsilon float64 `param:"epsilon" default:"0.1" above:"0" flag:""`    // of epsilon_svr, in units of the targets
+	Nu      float64 `param:"nu" default:"0.5" above:"0" max:"1" flag:""` // for nu_svc, one_class, nu_svr
+	Epsilon float64 `param:"epsilon" default:"0.1" above:"0" flag:""`    // for epsilon_svr, in units of the targets
 
-	// Weights are multiples of C by name of the class. Default: 1.
+	// Weights are multiples of C by class name. Default: 1.
 	Weights map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 
-	// Balanced weighs a class by what makes up for its size where Weights don't name it: its machine's
-	// rest has as many times as many documents, in one-vs-one a class of mean size. Documents count alike,
-	// whatever their weights. Default: no.
+	// Balanced weights each class not named in Weights by the number of other documents divided by
+	// its size; in one-vs-one, by the mean size divided by its size. Document weights are ignored.
+	// Default: no.
 	Balanced bool `param:"balanced" flag:""`
 
 	Tolerance     float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
 	Shrinking     Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
-	Probabilities bool      // by a sigmoid for each machine, as LIBSVM has them: solver.Parameters
-	Calibrated    bool      `param:"probabilities" wants:"0 or 1" flag:""` // these calibrated together, see Problem.Train
-	Thresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // of labels: tuned on folds
-	Alone         bool      // of solver.Labels: each label by itself wherever rows are, see solver.Training
-	Seed          uint64    // of the folds behind probabilities and thresholds
+	Probabilities bool      // by a sigmoid for each binary classifier, as in LIBSVM: solver.Parameters
+	Calibrated    bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated together, see Problem.Train
+	Thresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // for labels: tuned on folds
+	Alone         bool      // for solver.Labels: each label is trained alone wherever rows are, see solver.Training
+	Seed          uint64    // seed of the folds for probabilities and thresholds
 
-	// Reject is for one class per document: below a probability there is none.
+	// Reject leaves documents with a small probability without a class. It needs one class per
+	// document.
 	Reject RejectionTarget `param:"reject" wants:"error=2%, coverage=90% or the like, a share above 0, at most 1" flag:""`
 
-	steps int // that each problem may take; 0 for the solver's default
+	steps int // maximum number of steps per problem; 0 = the solver's default
 }
 
 // Shrinking is 1, its zero value, if the solver sets aside documents whose coefficients are at a bound, or 0 if not.
@@ -66,20 +67,20 @@ func (s *Settings) numbers() solver.Regularization {
 // Used returns the numbers that the type uses.
 func (s *Settings) Used() solver.Regularization { return s.Type.Used(s.numbers()) }
 
-// SettingsOf returns the parameters that a model was trained with, as far as they are known.
+// SettingsOf returns the known parameters of a model's training.
 func SettingsOf(m *model.Model) Settings {
 	s := Settings{Type: m.Type}
-	_ = params.SetAll(&s, m.Parameters) // a file may have any
+	_ = params.SetAll(&s, m.Parameters) // a file may have invalid values
 	return s
 }
 
-// rejects says whether some documents get no class.
+// rejects reports whether some documents get no class.
 func (s *Settings) rejects() bool { return s.Reject != RejectionTarget{} }
 
-// DefaultKernel is the specification of the kernel where Settings have none.
+// DefaultKernel is the specification of the default kernel.
 const DefaultKernel = "diffusion:t=0.5"
 
-// Resolve fills in the defaults, and checks what the solver doesn't.
+// Resolve sets defaults, and checks what the solver doesn't check.
 func (s Settings) Resolve() (Settings, error) {
 	if s.Type == "" {
 		s.Type = model.CSVC
@@ -97,22 +98,23 @@ func (s Settings) Resolve() (Settings, error) {
 	return s, nil
 }
 
-// Train trains a model. It computes the tiles first where the whole matrix fits into memory,
-// otherwise as they are asked for.
+// Train trains a model. It computes all tiles first if the whole matrix fits into memory, otherwise
+// when they are needed.
 //
-// Calibrated probabilities are fitted to decision values of five parts of the documents, a run of each class
-// in the order of the corpus, by machines that were trained without the part, on the same matrix, or with an
-// embedding of the other parts if it learns from labels: a sigmoid for each machine, coupled
-// ([solver.Classifier.Probabilities]), and for classes perhaps a [solver.Temperature] of these or of the log odds:
-// whichever has the least log loss, fitted on four parts, on the fifth. With fewer than two documents of two classes
-// each, or more than 2²⁷ decision values, machines have sigmoids of their own as without Calibrated; an embedding that
+// Calibrated probabilities are fitted to held-out decision values of five parts of the documents,
+// each a run of each class in corpus order. Training without a part uses the same matrix or, if the
+// embedding learns from labels, an embedding of the other parts. Each binary classifier gets a
+// sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]). For classes, a
+// [solver.Temperature] of the probabilities or of the log odds may follow, if it has a smaller log
+// loss on the fifth part when fitted on four. With fewer than two documents in each of two classes,
+// or more than 2²⁷ decision values, sigmoids are fitted as without Calibrated; an embedding that
 // learns from labels is then an error.
 //
-// Reject finds the threshold of the greatest probability on the same parts, see tuneRejection.
+// Reject tunes a threshold of the largest probability on the same parts, see tuneRejection.
 //
-// The result has the same bits from any number of workers and from run to run with the same
-// settings and memory. Errors: a kernel of another embedding, labels that don't suit the type,
-// documents of one class only, parameters out of range, the end of ctx.
+// The result is the same bit for bit with any number of workers, and in every run with the same
+// settings and memory. It fails if the kernel has another embedding, if labels don't suit the type,
+// if all documents are of one class, if parameters are out of range, or if ctx is done.
 func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {
@@ -130,7 +132,7 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	return out, report, nil
 }
 
-// resolve fills in the defaults, what the kernel takes from the documents, and what balances the classes.
+// resolve sets defaults, kernel parameters that depend on the documents, and balanced weights.
 func (p *Problem) resolve(s Settings) (Settings, error) {
 	s, err := p.withKernel(s).Resolve()
 	if err != nil {
@@ -141,7 +143,7 @@ func (p *Problem) resolve(s Settings) (Settings, error) {
 	return s, nil
 }
 
-// withKernel fills in the default of the kernel.
+// withKernel sets the default kernel.
 func (p *Problem) withKernel(s Settings) Settings {
 	if p.values != nil && s.Kernel == nil {
 		s.Kernel = kernel.Precomputed()
@@ -149,8 +151,8 @@ func (p *Problem) withKernel(s Settings) Settings {
 	return s
 }
 
-// machines trains the machines, or only some of them where these aren't nil, on a matrix that is
-// computed first where it fits into memory and most of it is looked at.
+// machines trains the binary classifiers (if only isn't nil, those in only) on a matrix that it
+// computes first if the matrix fits into memory and most of it is used.
 func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report *Report) (*solver.Classifier, error) {
 	opt, err := p.solverOptions(Task{Settings: *s})
 	if err != nil {
@@ -162,7 +164,7 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 			"of two classes each, five in all, and at most 2^27 decision values")
 	}
 	begin := time.Now()
-	known, err := p.supervised(ctx, s, calibrated) // before the matrix of all takes the memory
+	known, err := p.supervised(ctx, s, calibrated) // before the matrix of all documents takes the memory
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +174,7 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	if err != nil {
 		return nil, err
 	}
-	var docs []int // that the matrix has; nil for all
+	var docs []int // documents of the matrix; nil for all
 	if g.rows != nil {
 		docs = p.few(s, only)
 	}
@@ -200,8 +202,9 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	return c, err
 }
 
-// few returns the documents that some machines look at, in the order of the problem, where the matrix
-// of these alone is worth computing; nil where that of all is there already, or is about as large.
+// few returns the documents that some binary classifiers use, in the order of the problem, if the
+// matrix of only these documents is worth computing. It is nil if the whole matrix is computed
+// already, or is about as large.
 func (p *Problem) few(s *Settings, machines []int) []int {
 	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || p.Cache().Computed > 0 {
 		return nil
@@ -229,7 +232,7 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 	return docs
 }
 
-// solverTraining returns what the solver trains on.
+// solverTraining returns the training for the solver.
 func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	t = solver.Training{Classes: len(p.corpus.Classes), Scheme: s.Scheme, Alone: s.Alone}
 	if t.Parameters, err = p.parameters(s); err != nil {
@@ -257,8 +260,8 @@ func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	return t, nil
 }
 
-// classifier trains the machines of a type, only some where these aren't nil, on a matrix
-// of docs where these aren't nil.
+// classifier trains binary classifiers (if only isn't nil, those in only) on a matrix of docs, or
+// of all documents if docs is nil.
 func (p *Problem) classifier(
 	ctx context.Context, m solver.Matrix, s *Settings, only, docs []int, opt solver.Options,
 ) (*solver.Classifier, error) {
@@ -281,8 +284,7 @@ func (p *Problem) classifier(
 	return c, nil
 }
 
-// parameters translates settings for the solver: weights go by number of the class instead of its
-// name.
+// parameters converts settings for the solver, with weights by class index instead of name.
 func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	par := solver.Parameters{
 		Regularization: s.numbers(), DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
@@ -303,7 +305,7 @@ func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	return par, nil
 }
 
-// weights are the multiples of C of settings.
+// weights returns the multiples of C by class.
 func (p *Problem) weights(s *Settings) map[string]float64 {
 	if !s.Balanced {
 		return s.Weights
@@ -328,14 +330,14 @@ func (p *Problem) weights(s *Settings) map[string]float64 {
 		default:
 			out[p.corpus.Classes[c]] = float64(n-of) / float64(of)
 		}
-		if own, ok := s.Weights[p.corpus.Classes[c]]; ok { // given beside
+		if own, ok := s.Weights[p.corpus.Classes[c]]; ok { // explicit weights take precedence
 			out[p.corpus.Classes[c]] = own
 		}
 	}
 	return out
 }
 
-// model puts a classifier together with all that a prediction needs.
+// model makes a model of a classifier with all data that predictions need.
 func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	rows := c.Support()
 	at := make(map[int]int, len(rows))
@@ -372,10 +374,9 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	return out
 }
 
-// raw returns documents of the problem as the corpus had them, without values that the embedding
-// leaves out.
+// raw returns documents of the problem as in the corpus, without values that the embedding drops.
 func (p *Problem) raw(rows []int) *sparse.CSR {
-	var most int64 // in room of the right size: lists that grow would take twice as much
+	var most int64 // for exact capacity: growing slices would take twice as much
 	for _, i := range rows {
 		most += p.x.Offsets[i+1] - p.x.Offsets[i]
 	}
@@ -390,7 +391,7 @@ func (p *Problem) raw(rows []int) *sparse.CSR {
 	return out
 }
 
-// before lists warnings about a problem and its settings.
+// before returns warnings about a problem and its settings.
 func (p *Problem) before(s *Settings) (warnings []string) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	if known := kernel.PropertiesOf(s.Kernel); known.Doubtful() != "" && !p.opt.Unnamed {

@@ -13,19 +13,19 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Weights are those of machines whose kernel is an inner product, so that a machine decides by one vector in place of
-// its support vectors s,
+// Weights are weights of machines whose kernel is an inner product, so that a machine decides by
+// one vector instead of its support vectors s,
 //
 //	f(x) = Σ α⟨s, x⟩ - rho = ⟨w, x⟩ - rho,   w = Σ α s
 //
-// of an embedded document x, or of x and s in length 1.
+// for an embedded document x; x and s may be scaled to length 1.
 type Weights struct {
-	At       []float64 // by column of the embedding, one for each machine: column·Machines + machine
+	At       []float64 // weight of each column and machine, at index column·Machines + machine
 	Machines int
-	Unit     bool // of x and s in length 1
+	Unit     bool // x and s are scaled to length 1
 }
 
-// Bytes returns the memory that they take, 0 of nil.
+// Bytes returns the memory of the weights, 0 for nil.
 func (w *Weights) Bytes() int64 {
 	if w == nil {
 		return 0
@@ -43,17 +43,18 @@ func Linear(m *model.Model) bool {
 	return ok
 }
 
-// mostWeights bounds the bytes of weights where MemoryBytes does not: 190 machines of 1.4 million columns have them.
+// mostWeights limits the bytes of weights if MemoryBytes doesn't: 190 machines of 1.4 million
+// columns fit.
 var mostWeights int64 = 2 << 30
 
-// weightRows is how many support vectors are added up at a time.
+// weightRows is the number of support vectors that are added up at a time.
 const weightRows = 512
 
-// mostParts is into how many parts columns are divided at most.
+// mostParts is the maximum number of parts into which columns are divided.
 const mostParts = 64
 
-// hasWeights says whether weights decide, and whether in length 1: of an inner product, without a device, where they
-// leave room for an engine and as much again.
+// hasWeights reports whether weights decide, and whether vectors have length 1. Weights need an
+// inner product, no device, and memory for an engine and as much again.
 func (p *Predictor) hasWeights() (unit, ok bool) {
 	m, most := p.m, mostWeights
 	if unit, ok = kernel.InnerProduct(p.k); !ok || p.opt.Device != nil {
@@ -69,15 +70,16 @@ func (p *Predictor) hasWeights() (unit, ok bool) {
 	return unit, int64(len(m.Classifier.Machines))*int64(m.Embedder.Cols()) <= most/8
 }
 
-// WeightsOf adds up the weights of a model's machines for its kernel, on so many goroutines, 0 for one per processor.
-// Sums are in float64 along the support vectors, each operation rounded by itself: the same bits from any number of
-// workers. The kernel must be an inner product. It fails if a support vector can't be embedded, and when ctx is done.
+// WeightsOf adds up the weights of a model's machines for its kernel, which must be an inner
+// product, with the given number of workers (0 = one per CPU). Sums are in float64 in the order of
+// support vectors, each operation rounded separately: results are the same bit for bit with any
+// number of workers. It fails if a support vector can't be embedded, and when ctx is done.
 func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {
 	unit, _ := kernel.InnerProduct(k)
 	return addUp(ctx, m, unit, workers)
 }
 
-// addUp is WeightsOf, if unit of support vectors of length 1.
+// addUp is WeightsOf. If unit is set, support vectors have length 1.
 func addUp(ctx context.Context, m *model.Model, unit bool, workers int) (*Weights, error) {
 	machines := m.Classifier.Machines
 	s := &weighing{
@@ -94,14 +96,14 @@ func addUp(ctx context.Context, m *model.Model, unit bool, workers int) (*Weight
 	return s.w, nil
 }
 
-// weighing is a sum of weights under way.
+// weighing is the state of WeightsOf.
 type weighing struct {
 	m       *model.Model
 	w       *Weights
 	workers int
-	done    []int       // by machine: how many of its coefficients have been added
-	of      [][]share   // by support vector of those that are added
-	vectors [][]float64 // the same
+	done    []int       // by machine: number of coefficients added so far
+	of      [][]share   // by support vector of the current batch
+	vectors [][]float64 // by support vector of the current batch
 }
 
 // share is a coefficient of a support vector.
@@ -110,7 +112,7 @@ type share struct {
 	coef    float64
 }
 
-// add adds support vectors, which come next.
+// add adds the next support vectors.
 func (s *weighing) add(ctx context.Context, rows []int) error {
 	x, err := s.m.Embedder.TransformRows(ctx, s.m.Support, rows, s.workers)
 	if err != nil {
@@ -137,7 +139,7 @@ func (s *weighing) add(ctx context.Context, rows []int) error {
 	if err != nil {
 		return err
 	}
-	// Each worker has columns of its own, and so its own sums.
+	// Each worker adds up its own columns.
 	return run.Tasks(ctx, s.workers, s.workers, func(_ context.Context, _, part int) error {
 		first, end := uint32(part*x.Cols/s.workers), uint32((part+1)*x.Cols/s.workers)
 		for i := range rows {
@@ -155,7 +157,7 @@ func (s *weighing) add(ctx context.Context, rows []int) error {
 	})
 }
 
-// length is that in which row i of embedded documents counts.
+// length returns the length with which row i of x counts.
 func (w *Weights) length(x *sparse.Embedded, i int) float64 {
 	if w.Unit {
 		return 1
