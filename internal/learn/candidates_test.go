@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernels come with all embeddings and their first t before those with the next one.
+// Kernels come with all embeddings and their first t before any kernel with the next t.
 func TestCandidatesInTurn(t *testing.T) {
 	none := &sparse.CSR{Offsets: []int64{0}}
 	c := &corpus.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: none}
@@ -36,8 +36,8 @@ func TestCandidatesInTurn(t *testing.T) {
 	}
 }
 
-// Weights from labels are tried with the kernel that is asked for, where it is one of the sphere and may vary; not for
-// labels that come together, numbers among the terms, vectors, or a given embedding.
+// Supervised embeddings are tried with the requested kernel if it uses the sphere and may vary; not
+// for separate labels, numbers among the terms, vectors, or a given embedding.
 func TestCandidatesSupervised(t *testing.T) {
 	text := func() *corpus.Corpus {
 		return &corpus.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: &sparse.CSR{Offsets: []int64{0}}}
@@ -73,7 +73,8 @@ func TestCandidatesSupervised(t *testing.T) {
 	}
 }
 
-// The unit of a regression is that of its targets, whatever a few of them are; C and epsilon are so many units.
+// The unit of a regression follows the targets and ignores outliers. C and epsilon are multiples of
+// it.
 func TestCandidatesOfRegression(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	normal := make([]float64, 1000)
@@ -112,8 +113,8 @@ func TestCandidatesOfRegression(t *testing.T) {
 	}
 }
 
-// Wide, sparse and non-negative fractions get a kernel of text, unless most values are in columns that most rows have;
-// all other vectors that aren't counts get one of measurements.
+// Wide, sparse and non-negative fractions get a text kernel, unless most values are in columns that
+// most rows have. Other vectors that aren't counts get a kernel for measurements.
 func TestVectorsOf(t *testing.T) {
 	vectors := func(columns, perRow, common int, value func(i int) float32) *corpus.Corpus {
 		random, m := rand.New(rand.NewPCG(1, 2)), &sparse.CSR{Cols: columns, Offsets: []int64{0}}

@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// twoClasses makes documents of two classes that have no term in common, of which some have the other
-// class unless they are to be separable.
+// twoClasses makes documents of two classes without common terms. Unless separable is set, some
+// documents have the wrong label.
 func twoClasses(n int, separable bool) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(7, 7))
 	c := &corpus.Corpus{
@@ -46,7 +46,7 @@ func twoClasses(n int, separable bool) *corpus.Corpus {
 	return c
 }
 
-// losses are of a margin, with two derivatives; mu rounds off the hinge's kink.
+// losses are functions of a margin, with two derivatives; mu smooths the hinge's kink.
 var losses = map[string]func(m, mu float64) (l, first, second float64){
 	"square": func(m, _ float64) (float64, float64, float64) { return (1 - m) * (1 - m) / 2, m - 1, 1 },
 	"logistic": func(m, _ float64) (float64, float64, float64) {
@@ -104,7 +104,7 @@ func (p *problem) at(w *mat.VecDense, mu float64) (value float64, g *mat.VecDens
 	return value, g, h
 }
 
-// minimum is the least value that dense Newton steps in float64 reach.
+// minimum returns the smallest value that dense Newton steps in float64 reach.
 func (p *problem) minimum(t *testing.T) float64 {
 	_, m := p.phi.Dims()
 	w := mat.NewVecDense(m, nil)
@@ -136,7 +136,7 @@ func (p *problem) minimum(t *testing.T) float64 {
 	return least
 }
 
-// plain has the embedded documents as rows, a column of bias after them.
+// plain returns the embedded documents as rows, followed by a bias column.
 func plain(t *testing.T, e *sparse.Embedder, c *corpus.Corpus, bias float64) *mat.Dense {
 	x := musttest.Get(e.Transform(c.Documents))(t)
 	out := mat.NewDense(x.Rows(), x.Cols+1, nil)
@@ -150,7 +150,7 @@ func plain(t *testing.T, e *sparse.Embedder, c *corpus.Corpus, bias float64) *ma
 	return out
 }
 
-// onLandmarks has KₙₘT⁻¹ of k + 1, with TᵀT the kernel between landmarks.
+// onLandmarks returns KₙₘT⁻¹ of k + 1, where TᵀT is the kernel between landmarks.
 func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 	k := musttest.Get(kernel.Parse(m.Settings.Kernel))(t)
 	z := musttest.Get(m.Embedder.Transform(m.Landmarks))(t)
@@ -181,11 +181,11 @@ func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 	return mat.DenseCopyOf(out.T())
 }
 
-// Where a machine says that it has converged, its objective is within the tolerance of the optimum, and
-// wherever it ends the gap that it states bounds what is above: by dense Newton steps, for documents
-// that can be separated and others, from small C to great.
+// If a binary classifier reports convergence, its objective is within the tolerance of the optimum.
+// In any case its gap bounds the difference. The optimum is from dense Newton steps, for separable
+// and other documents, and small to large C.
 //
-// Nothing else bounds what "converged" says: a learner that says so belongs here.
+// No other test checks convergence, so every learner that reports it belongs here.
 func TestConverged(t *testing.T) {
 	told := map[string]bool{"knn": true}
 	defer func() {
@@ -261,8 +261,8 @@ func TestConverged(t *testing.T) {
 	}
 }
 
-// Logistic regression that stops early says so, with a gap that bounds what is left; without
-// regularisation, it has none.
+// Logistic regression that stops early reports it, with a gap that bounds the difference to the
+// optimum. Without regularisation, it has no gap.
 func TestStoppedLogistic(t *testing.T) {
 	c := twoClasses(160, true)
 	train := func(s logistic.Settings) (*logistic.Machine, About) {

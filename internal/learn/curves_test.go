@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Areas are those of all pairs of a positive and a negative, and precision is that of each document's threshold.
-// Coverage and calibration are what their definitions say.
+// Areas are compared with all pairs of a positive and a negative, precision with each document's
+// threshold, and coverage and calibration with their definitions.
 func TestCurves(t *testing.T) {
 	ctx := t.Context()
 	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=90,terms=40,length=5,classes=3,seed=4", corpus.Options{}))(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// defaults returns the defaults of the learners' parameters that have flags of their own, by the name of their field,
-// as source code writes them.
+// defaults returns the defaults of learner parameters that have flags, as written in source code,
+// by field name.
 func defaults() map[string][]string {
 	out := map[string][]string{}
 	for _, l := range learn.All {
@@ -68,7 +68,7 @@ func second(n ast.Node, known map[string][]string) bool {
 	return false
 }
 
-// A default is written once, in the tag of its field.
+// A default is written only once, in the tag of its field.
 func TestDefaultsAreWrittenOnce(t *testing.T) {
 	known := defaults()
 	if !slices.Contains(known["c"], "1") || !slices.Contains(known["nu"], "0.5") {

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The effect of a column is what the decision value loses when its terms are removed by hand; missing, unseen and
-// extrapolated values are named.
+// A column's effect is the loss in decision value when its terms are removed by hand. Notes name
+// missing, unseen and extrapolated values.
 func TestExplainColumns(t *testing.T) {
 	columns := []string{"title", "body", "zip", "price"}
 	rows := [][]string{{"red bike", "for sale", "07", "1"}, {"a house", "wanted", "11", "9"},
@@ -41,7 +41,7 @@ func TestExplainColumns(t *testing.T) {
 			return p.Decisions[0][0]
 		}
 		f := value(docs)
-		sign := math.Copysign(1, f) // an effect is on the predicted class
+		sign := math.Copysign(1, f) // effects are for the predicted class
 		for _, e := range musttest.Get(ExplainColumns(t.Context(), m, docs, raw, 0, Options{}))(t) {
 			rest := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 			terms, counts := docs.Row(0)

@@ -123,7 +123,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 		return nil, err
 	}
 	predicted.Rejected = nil // explain the class even if it was rejected
-	x.a = x.m.About()        // what a model is that has predicted
+	x.a = x.m.About()        // valid now, because Predict has checked the model
 	f, err := marginOf(&x.a, x.m, predicted, 0)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// reference computes f of documents in float64 from its definition, Σ α·k(s, x) - ρ, for a class
+// reference computes f of documents from its definition in float64, Σ α·k(s, x) - ρ, for a class
 // against another.
 type reference struct {
 	m             *model.Model
@@ -61,8 +61,8 @@ func (r reference) f(t *testing.T, columns []uint32, counts []float32) float64 {
 	return math.NaN()
 }
 
-// Effects of terms are those of the definition in float64 with and without each term, and support
-// vectors' shares add up to f + ρ, for kernels of all kinds, both schemes, and views.
+// Effects of terms equal the definition in float64 with and without each term, and shares of
+// support vectors add up to f + ρ, for all kinds of kernels, both schemes, and views.
 func TestExplainDocument(t *testing.T) {
 	words := corpus.Options{MinDF: 1}
 	views := musttest.Get(token.ParseViews("words:1..2 + 0.5*chars:2..3"))(t)
@@ -154,8 +154,8 @@ func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, sch
 	}
 }
 
-// Every learner's predictions can be explained: effects of terms are differences of its own
-// predictions, without the term and with it.
+// Predictions of every learner can be explained: a term's effect is the difference between
+// predictions with and without the term.
 func TestExplainEveryLearner(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=60,terms=30,length=8,classes=3,seed=3", corpus.Options{})
 	if err != nil {
@@ -188,12 +188,12 @@ func TestExplainEveryLearner(t *testing.T) {
 			t.Errorf("%s: value %v, predicted %v", spec, x.Value, whole)
 		}
 		tol := 1e-9 * (1 + math.Abs(whole))
-		if spec == "linear" { // predictions round values of length 1 to float32: of two documents, by two weights
+		if spec == "linear" { // predictions round unit vectors to float32: for two documents and two weights
 			for _, row := range musttest.Get(learn.Explain(t.Context(), m, 1, "", learn.Options{}))(t).Rows {
 				tol = max(tol, 4*0x1p-24*row.Length)
 			}
 		}
-		effects := make([]float64, len(columns)) // of all terms
+		effects := make([]float64, len(columns)) // effects of all terms
 		for j := range columns {
 			effects[j] = whole - valueOf(t, m, x, c.Documents.Cols, slices.Delete(slices.Clone(columns), j, j+1),
 				slices.Delete(slices.Clone(counts), j, j+1))
@@ -208,7 +208,7 @@ func TestExplainEveryLearner(t *testing.T) {
 			}
 		}
 		slices.SortFunc(effects, func(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) })
-		for i, e := range x.Terms { // no other term has a greater effect
+		for i, e := range x.Terms { // no other term has a larger effect
 			if !(math.Abs(math.Abs(e.Effect)-math.Abs(effects[i])) <= tol) {
 				t.Errorf("%s: effect %d is %v, the greatest are %v", spec, i, e.Effect, effects)
 			}
@@ -219,8 +219,8 @@ func TestExplainEveryLearner(t *testing.T) {
 	}
 }
 
-// valueOf predicts a document, and returns f as DocumentExplanation defines it: a decision value, or by how much
-// that of the label leads.
+// valueOf predicts a document, and returns f as DocumentExplanation defines it: a decision value,
+// or the label's lead.
 func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int, columns []uint32,
 	counts []float32) float64 {
 	t.Helper()
@@ -249,7 +249,7 @@ func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int
 	return 0
 }
 
-// A long document is explained in parts, and ends with its context.
+// A long document is explained in batches, and stops when the context is done.
 func TestExplainEnded(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=40,terms=3000,length=900,classes=2", corpus.Options{}))(t)
 	_, trainer, err := learn.Parse("logistic:c=1")
@@ -271,7 +271,8 @@ func TestExplainEnded(t *testing.T) {
 	}
 }
 
-// Of kernel machines the weight of a term is the mean over the support vectors of f(x) - f(x without the term).
+// For kernel machines, the weight of a term is the mean over the support vectors of f(x) - f(x
+// without the term).
 func TestMeanEffects(t *testing.T) {
 	const source = "synthetic:docs=60,terms=40,length=12,classes=3,seed=8"
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
@@ -288,7 +289,7 @@ func TestMeanEffects(t *testing.T) {
 			t.Fatalf("%s: %d of %d documents, %d rows, expected %d documents and 3 rows", scheme, x.Documents, x.Held,
 				len(x.Rows), held.Rows())
 		}
-		want := map[string]float64{} // of the second class
+		want := map[string]float64{} // weights of the second class
 		value := func(docs *sparse.CSR) float64 {
 			d := musttest.Get(m.Predict(t.Context(), docs, learn.Options{}))(t).Decisions[0]
 			if scheme == solver.OneVsOne { // machines 0/1, 0/2, 1/2

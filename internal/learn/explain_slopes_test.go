@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Slopes are finite differences of f by its definition, in float64, along each count.
+// Slopes equal finite differences of f, computed by its definition in float64, along each count.
 func TestExplainSlopes(t *testing.T) {
 	ctx := t.Context()
 	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=40,terms=50,length=16,classes=3,seed=6", corpus.Options{}))(t)
@@ -92,7 +92,7 @@ func TestExplainSlopes(t *testing.T) {
 						t.Fatalf("%s has no slope", e.Term)
 					}
 					at := place(t, docs, doc, e.Term)
-					const h = 1.0 / 64 // float32 holds it; what is left is h⁴f⁽⁵⁾/30, and rounding of shares by views
+					const h = 1.0 / 64 // exact in float32; the error is h⁴f⁽⁵⁾/30, and rounding of shares by views
 					var want float64
 					if e.Count == 1 && m.Embedder.Weighting == sparse.LogTFIDF { // counts below 1 aren't damped
 						want = (-25*f(at, 0) + 48*f(at, h) - 36*f(at, 2*h) + 16*f(at, 3*h) - 3*f(at, 4*h)) / (12 * h)

@@ -31,7 +31,8 @@ func TestWordsOf(t *testing.T) {
 	}
 }
 
-// What a text is without a word is counted around the word's places, as the whole text without it would be.
+// The counts of a text without a word, computed around its places, equal the counts of the
+// shortened text.
 func TestWithoutWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	parts := []string{"a", "the", "Engine", "don't", "x-ray", "42", "--", "é", "cafe\u0301s", "\xff", "stalls", "in.the"}

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The nearest document and its rank are those of a double loop over the kernel's definition.
+// The nearest document and its rank equal the result of a double loop over the kernel's definition.
 func TestNovelty(t *testing.T) {
 	ctx := t.Context()
 	read := func(seed int) *corpus.Corpus {
@@ -112,7 +112,8 @@ func TestNovelty(t *testing.T) {
 	}
 }
 
-// without returns documents without the terms that the fewest documents have, or for vectors one.
+// without returns documents without their rarest terms or, for vectors, without terms of one
+// document.
 func without(docs *sparse.CSR, terms []uint32, df []int32, text bool) *sparse.CSR {
 	least := int32(1)
 	if text {
@@ -131,7 +132,8 @@ func without(docs *sparse.CSR, terms []uint32, df []int32, text bool) *sparse.CS
 	return out
 }
 
-// Of new documents like those of training, 5 % have a rank of at most .05, though they have words that training lacks.
+// If new documents are like the training documents, 5% have a rank of at most .05, even if training
+// lacks some of their words.
 func TestNoveltyRanks(t *testing.T) {
 	ctx := t.Context()
 	const n = 1500
@@ -171,7 +173,8 @@ func TestNoveltyRanks(t *testing.T) {
 				share += 1. / n
 			}
 		}
-		// Both samples have n documents: the difference of two shares, three standard errors.
+		// Both samples have n documents. The bound is three standard errors of the difference of
+		// two shares.
 		if most := 3 * math.Sqrt(2*bound*(1-bound)/n); !(math.Abs(share-bound) <= most) {
 			t.Errorf("%.4f of new documents have a rank of at most %v, expected ± %.4f", share, bound, most)
 		}

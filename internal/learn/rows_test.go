@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Rows hold what lines, explanations and the corpus say.
+// Rows agree with lines, explanations and the corpus.
 func TestRows(t *testing.T) {
 	text := "a\tred, \"round\" apple\nb\tgreen pea\nc\tsour plum\na\tred cherry\nb\tgreen bean\nc\tsour  plum\tplum\n"
 	opt := corpus.Options{MinDF: 1, KeepTexts: 1 << 20}
@@ -37,7 +37,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Mistakes are wrong answers: a document without an answer is none.
+// Mistakes are wrong answers. A rejected document isn't a mistake.
 func TestMistakesAreAnswered(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=14,classes=4,seed=3"
 	all := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
@@ -80,7 +80,7 @@ func TestMistakesAreAnswered(t *testing.T) {
 	}
 }
 
-// Of the most probable class the margin is below 0 where another has the greater decision value.
+// The margin of the most probable class is negative if another class has a larger decision value.
 func TestMarginOfTheMostProbable(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed=8"
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
@@ -106,8 +106,8 @@ func TestMarginOfTheMostProbable(t *testing.T) {
 	}
 }
 
-// Wilson's interval has the ends where a test of the true accuracy p would just reject what was seen:
-// |right/n - p| = z·√(p(1-p)/n).
+// Wilson's interval ends where a test of the true accuracy p just rejects the observation: |right/n
+// - p| = z·√(p(1-p)/n).
 func TestInterval(t *testing.T) {
 	for _, c := range [][2]int{{0, 1}, {1, 1}, {1, 2}, {442, 500}, {5741, 7532}, {0, 10000}} {
 		s := score.Score{Right: c[0], Documents: c[1]}

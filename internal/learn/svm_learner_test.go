@@ -27,7 +27,7 @@ func TestSchemesOfManyClasses(t *testing.T) {
 	}
 }
 
-// A regression whose C is too small for its values is one constant, and says so.
+// A regression with too small a C predicts a constant, and warns.
 func TestRegressionAtItsBound(t *testing.T) {
 	var texts, labels []string
 	for i := range 40 {

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// inOrder returns texts of two classes that have the same words in another order.
+// inOrder returns texts of two classes that differ only in word order.
 func inOrder(n int) (texts, labels []string) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range n {
@@ -33,8 +33,8 @@ func inOrder(n int) (texts, labels []string) {
 	return texts, labels
 }
 
-// Where classes differ in pairs of words alone, pairs are chosen, if texts were kept, and the model cuts text
-// as it was trained.
+// If classes differ only in word pairs, and texts were kept, training chooses pairs, and the model
+// tokenises as in training.
 func TestTrainChoosesTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := context.Background()
@@ -79,8 +79,8 @@ func TestTrainChoosesTerms(t *testing.T) {
 	}
 }
 
-// Where numbers give no width a training chooses one, of a smooth target the greater; scales are those of all
-// documents.
+// If numbers have no width, training chooses one: the larger width for a smooth target. Scales are
+// from all documents.
 func TestTrainChoosesWidth(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var labels []string
@@ -91,7 +91,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 		labels = append(labels, fmt.Sprint(math.Sin(3*x[0]*x[1])+x[2]*x[3]))
 	}
 	ctx := t.Context()
-	// That b, c and d are missing is a term of one document.
+	// A row in which b, c and d are missing gives terms of one document.
 	rows, labels = append(rows, []string{"7", "", "", ""}), append(labels, "2")
 	for views, widths := range map[string]int{"a,b,c,d=numbers": 2, "a,b,c,d=numbers:width=1": 0} {
 		c := musttest.Get(corpus.FromRows(ctx, []string{"a", "b", "c", "d"}, rows, labels, corpus.Options{
@@ -121,7 +121,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 			t.Errorf("the first round compares %d and %d candidates by %s on %d documents, expected all kernels of both widths",
 				tried[0], tried[1], first.Compares, first.Documents)
 		}
-		prices := map[int]map[float64]bool{0: {}, 1: {}} // C's that the round of C tries with each
+		prices := map[int]map[float64]bool{0: {}, 1: {}} // values of C that the round of C tries with each
 		for _, r := range own.Trained.Tried.Chosen.Rounds {
 			for _, p := range r.Points {
 				if r.Compares == "C" {
@@ -138,7 +138,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 	}
 }
 
-// Classes are tried with each C on the two best candidates alone, whatever their widths.
+// In classification, only the two best candidates are tried with each C, whatever their widths.
 func TestWidthOfClasses(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	var labels []string
@@ -164,7 +164,8 @@ func TestWidthOfClasses(t *testing.T) {
 	}
 }
 
-// A search compares all terms with all kernels, says what their parts are worth, and trains its best point.
+// A search compares all terms with all kernels, reports the gain from each part, and trains its
+// best point.
 func TestSearchTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := t.Context()
@@ -205,7 +206,8 @@ func TestSearchTerms(t *testing.T) {
 	}
 }
 
-// If memory is too little to cut text in another way, a search compares the terms as they were read, with a warning.
+// If memory doesn't suffice for other terms, a search compares only the terms as read, with a
+// warning.
 func TestSearchWithoutOtherTerms(t *testing.T) {
 	texts, labels := inOrder(200)
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts[:100], labels[:100], corpus.Options{}))(t)
@@ -224,8 +226,8 @@ func TestSearchWithoutOtherTerms(t *testing.T) {
 	}
 }
 
-// Where memory is too little for the machine that is chosen, linear ones take its place, with a warning; what is
-// given isn't replaced.
+// If memory doesn't suffice for the chosen machine, linear models replace it, with a warning.
+// Explicit settings are never replaced.
 func TestTrainFallsToLinear(t *testing.T) {
 	texts, labels := inOrder(3000)
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
@@ -257,7 +259,7 @@ func TestTrainFallsToLinear(t *testing.T) {
 	}
 }
 
-// Of many documents linear machines are named where they are as good as what is chosen.
+// With many documents, linear models are reported if they are as good as the chosen machine.
 func TestLineAlternative(t *testing.T) {
 	before := manyDocuments
 	defer func() { manyDocuments = before }()
@@ -290,7 +292,7 @@ func TestLineAlternative(t *testing.T) {
 				last.Points[last.Best])
 		}
 	}
-	manyDocuments = 400 // of a regression, which linear machines can't do, none
+	manyDocuments = 400 // none for a regression
 	c := musttest.Get(corpus.FromTexts(ctx, apart, labels, corpus.Options{}))(t)
 	m := musttest.Get(machinesLike(model.EpsilonSVR).Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
 	if own := m.(Machines).Trained; own.Linear != nil || own.Tried.Measure != tune.MeanSquaredError {
@@ -298,8 +300,8 @@ func TestLineAlternative(t *testing.T) {
 	}
 }
 
-// Texts of a table whose kinds were inferred are tried in other terms, too, which keep the weights of
-// columns. Views that were given stay.
+// If the columns of a table were inferred, its texts are also tried with other terms, which keep
+// the weights of columns. Explicit views stay.
 func TestTermsOfColumns(t *testing.T) {
 	columns, rows := []string{"title", "price"}, [][]string{{"a b", "1"}, {"c", "2"}}
 	for views, want := range map[string][]string{

@@ -11,7 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Each point of a search is trained with its own kernel, and has what a search of it alone has.
+// Each point of a search is trained with its own kernel, and has the same result as in a search of
+// only this point.
 func TestSearchTriesEachKernel(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=90,terms=60,length=12,classes=3,seed=2", corpus.Options{})
 	if err != nil {
@@ -90,7 +91,7 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
-// Folds that are trained one by one know what those on one matrix know of the other documents: document frequencies.
+// Folds have the same document frequencies whether they are trained one by one or on one matrix.
 func TestFoldsKnowTheSame(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=200,terms=1500,length=30,classes=4,seed=3",
 		corpus.Options{}))(t)
@@ -110,8 +111,8 @@ func TestFoldsKnowTheSame(t *testing.T) {
 	}
 }
 
-// Logistic regression takes the C that is best on folds. Without groups, copies of a document are in several folds and
-// their labels, which are random, are known.
+// Logistic regression takes the best C on folds. Without groups, copies of a document are in
+// several folds, so that even their random labels are known.
 func TestLogisticChoosesC(t *testing.T) {
 	one := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=60,terms=200,length=30,classes=2,seed=9",
 		corpus.Options{}))(t)
@@ -152,7 +153,8 @@ func TestLogisticChoosesC(t *testing.T) {
 	}
 }
 
-// The last point of a learning curve is the cross-validation, and parts are those of each class.
+// The last point of a learning curve is the cross-validation, and each part has the same share of
+// every class.
 func TestLearningCurve(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=120,terms=60,length=12,classes=3,seed=3", corpus.Options{})
 	if err != nil {
@@ -170,7 +172,7 @@ func TestLearningCurve(t *testing.T) {
 			t.Errorf("%s: the last point is %+v, expected that of the cross-validation, %v ± %v",
 				spec, last, all.Mean, all.SD)
 		}
-		// Each fold's classes are dealt out in turn, within one document of each part.
+		// Each fold's classes are dealt out in turn, to within one document per part.
 		for k, want := range []int{11, 22, 45} {
 			if n := curve[k].Documents; n < want || n > want+3 {
 				t.Errorf("%s: part %v has %d documents, expected about %d", spec, curve[k].Part, n, want)

@@ -16,7 +16,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// ends returns, by machine, the objective of a model and what that is above its minimum, at most.
+// ends returns, by binary classifier, a model's objective and an upper bound of its distance to the
+// minimum.
 func ends(m Model) (objectives, gaps []float64) {
 	add := func(objective, gap float64) { objectives, gaps = append(objectives, objective), append(gaps, gap) }
 	switch m := m.(type) {
@@ -36,7 +37,7 @@ func ends(m Model) (objectives, gaps []float64) {
 	return objectives, gaps
 }
 
-// some returns the documents of a corpus whose number isn't left out.
+// some returns the documents of a corpus for which out is false.
 func some(c *corpus.Corpus, out func(i int) bool) *corpus.Corpus {
 	var rows []int
 	for i := range c.Documents.Rows() {
@@ -47,12 +48,13 @@ func some(c *corpus.Corpus, out func(i int) bool) *corpus.Corpus {
 	return c.Select(rows)
 }
 
-// A document of a whole weight counts as so many documents.
+// A document with an integer weight counts as that many documents.
 //
-// Objectives P are strongly convex, and f = ⟨w,φ(x)⟩: ½‖w - w*‖² <= P - P*, which the gap bounds, and of logistic
-// regression C times as much. So f moves by at most ‖w - w*‖·‖φ(x)‖ from one optimum to either machine: ‖φ‖² is 1 of
-// documents of length 1, and 2 with the bias, or with the kernel k + 1. Of kernel values in float32, and without near
-// copies among the landmarks, an objective is known to 10⁻⁶ of itself, which counts as a gap.
+// Objectives P are strongly convex, and f = ⟨w,φ(x)⟩: ½‖w - w*‖² <= P - P*, which the gap bounds;
+// for logistic regression, C times as much. So the distance of f from one optimum to either
+// classifier is at most ‖w - w*‖·‖φ(x)‖. ‖φ‖² is 1 for unit vectors, and 2 with the bias or with
+// the kernel k + 1. With float32 kernel values, and without near copies among the landmarks, an
+// objective is exact to 10⁻⁶, which counts as a gap.
 func TestWeightsRepeatDocuments(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(),
 		"synthetic:docs=90,terms=60,length=8,classes=3,seed=7", corpus.Options{}))(t)
@@ -132,7 +134,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 	}
 }
 
-// Weights of classes on landmarks are those of their documents, times their own.
+// On landmarks, class weights multiply the weights of the documents.
 func TestLandmarksWeighClasses(t *testing.T) {
 	ctx := t.Context()
 	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=90,terms=60,length=8,classes=3,seed=7", corpus.Options{}))(t)
@@ -186,7 +188,7 @@ func TestLandmarksWeighClasses(t *testing.T) {
 	}
 }
 
-// The first weights of many are those of a sort, zeros left out, equal ones by their place.
+// firstBy returns the first weights of a sort, without zeros; ties are broken by index.
 func TestFirstBy(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 10, 1000} {
@@ -211,7 +213,7 @@ func TestFirstBy(t *testing.T) {
 	}
 }
 
-// Equal weights come by their column, those against a class by falling column.
+// Equal weights are sorted by column; those against a class, in descending order.
 func TestEqualWeights(t *testing.T) {
 	w := &weights{columns: []uint32{10, 11, 12, 13, 14, 15, 16}}
 	got := w.row(weightsOfMachine{class: "a", weights: []float64{1, -2, 1, 0, 3, -2, 1}}, 3)

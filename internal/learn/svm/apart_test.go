@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// measured returns vectors of two classes whose first column is a thousand times the second, which
-// tells the classes apart, and one vector far out, whose fold alone changes what columns are scaled by.
+// measured returns vectors of two classes. The first column is a thousand times the second, which
+// separates the classes. One vector is an outlier, and only its fold changes the scales.
 func measured(t *testing.T) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 7))
@@ -35,7 +35,7 @@ func measured(t *testing.T) *corpus.Corpus {
 	return c
 }
 
-// A fold is predicted as if its documents weren't there: as by a model that was trained on the others.
+// A fold is predicted as by a model that was trained on the other folds.
 func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 	c := measured(t)
 	for _, spec := range []string{"rbf:gamma=0.5,embed=standard", "linear:embed=scale-1..1"} {
@@ -87,7 +87,7 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// Tasks of a search find what the search finds, with groups that are in one fold each.
+// Tasks of a search give the search's results, with each group in one fold.
 func TestScaledSearchInTasks(t *testing.T) {
 	c := measured(t)
 	s := Settings{Type: model.CSVC}

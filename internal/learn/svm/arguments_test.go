@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// argument is a call with a bad argument and what its error says.
+// argument is a call with a bad argument, and a part of its error.
 type argument struct {
 	name, want string
 	call       func() error
@@ -34,7 +34,7 @@ func sixty(t *testing.T) *corpus.Corpus {
 	return read(t, "synthetic:docs=60,terms=100,length=10,classes=3,seed=3", corpus.Options{})
 }
 
-// Refused: several settings at once.
+// Trainings with invalid settings fail.
 func TestProblemArguments(t *testing.T) {
 	k := kernel.MustParse(DefaultKernel)
 	p := musttest.Get(NewProblem(t.Context(), sixty(t), k.Embedding(), Options{Workers: 2}))(t)
@@ -48,7 +48,7 @@ func TestProblemArguments(t *testing.T) {
 	})
 }
 
-// A device is closed once.
+// A device is closed only once.
 func TestClosedPredictor(t *testing.T) {
 	m, _ := train(t, sixty(t), Settings{}, Options{})
 	d := &slowDevice{}
@@ -58,7 +58,7 @@ func TestClosedPredictor(t *testing.T) {
 	}
 }
 
-// The classes of a corpus that are the same documents have no margin for nu-SVC to divide by.
+// Two classes of the same documents have no margin by which nu-SVC could divide.
 func TestNoMargin(t *testing.T) {
 	c := sixty(t)
 	twice := &corpus.Corpus{

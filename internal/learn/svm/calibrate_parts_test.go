@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// divided is a problem of 90 documents in three classes and parts, with decision values that know a little.
+// divided returns a problem of 90 documents in three classes and parts, with weakly informative
+// decision values.
 func divided(scheme solver.Scheme, seed uint64) (f *folded, c *solver.Classifier, decisions [][]float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	c = &solver.Classifier{Scheme: scheme, Classes: 3, Machines: []*solver.Machine{{}, {}, {}}}
@@ -34,7 +35,7 @@ func divided(scheme solver.Scheme, seed uint64) (f *folded, c *solver.Classifier
 	return f, c, decisions
 }
 
-// redrawn has other decision values for the documents of a part.
+// redrawn replaces the decision values for the documents of a part.
 func redrawn(f *folded, decisions [][]float64, part int) [][]float64 {
 	_, _, others := divided(f.s.Scheme, 9)
 	out := slices.Clone(decisions)
@@ -46,8 +47,8 @@ func redrawn(f *folded, decisions [][]float64, part int) [][]float64 {
 	return out
 }
 
-// What makes the probabilities of a part knows nothing of it: whatever its decision values are, sigmoids and
-// temperatures for it are the same bits. Those for new documents know all parts.
+// Sigmoids and temperatures for a part don't depend on the part's decision values, bit for bit.
+// Those for new documents depend on all parts.
 func TestCalibrationIsOfOtherParts(t *testing.T) {
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
 		f, c, decisions := divided(scheme, 3)
@@ -61,7 +62,8 @@ func TestCalibrationIsOfOtherParts(t *testing.T) {
 			}
 			return sigmoids, fit.Temperature
 		}
-		// tempered gives the temperature of the same sigmoids, which the decision values don't change here.
+		// tempered returns the temperature with the same sigmoids, which the decision values don't
+		// change here.
 		tempered := func(others [][]float64, without, way int) float64 {
 			fit := musttest.Get(f.fit(t.Context(), c, decisions, without))(t)
 			musttest.Do(t, f.temper(fit, others, without, way))
@@ -96,7 +98,7 @@ func TestCalibrationIsOfOtherParts(t *testing.T) {
 	}
 }
 
-// What a calibration says of itself, it says of each document by the other parts.
+// A calibration measures each document by probabilities fitted on the other parts.
 func TestCalibrationIsHeldOut(t *testing.T) {
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
 		f, c, decisions := divided(scheme, 3)

@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Calibrated probabilities of other documents have a log loss that is no greater than by the sigmoids alone,
-// and near that of the folds; so has a cross-validation.
+// On other documents, calibrated probabilities have a log loss no larger than plain sigmoids, and
+// near the log loss on folds and in a cross-validation.
 func TestCalibrated(t *testing.T) {
 	all := read(t, "synthetic:docs=3500,terms=1500,length=14,classes=6,seed=5", corpus.Options{})
 	var trainOn, test []int
@@ -51,7 +51,8 @@ func TestCalibrated(t *testing.T) {
 					report.Calibration, report.Temperature)
 			}
 			folds := crossValidate(t, problem(t, c, kernel.MustParse(DefaultKernel), Options{}), s, 5, 1)
-			// The same documents: the mean difference of their losses is at most 0, up to three standard errors, and 2 %.
+			// On the same documents, the mean difference of losses is at most 0, up to three
+			// standard errors and 2%.
 			worse := make([]float64, len(after))
 			for i := range after {
 				worse[i] = after[i] - before[i]
@@ -69,8 +70,9 @@ func TestCalibrated(t *testing.T) {
 			if !(got.ECE <= most) {
 				t.Errorf("expected calibration error %v, of perfect probabilities at most %v", got.ECE, most)
 			}
-			// Other documents: the difference of two means has the standard error √(s²/n + s²/m) for losses whose standard
-			// deviation is s; folds, which learn from a fifth less, are within three of them.
+			// On other documents, the difference of two means has the standard error √(s²/n +
+			// s²/m), where s is the standard deviation of losses. Folds learn from a fifth less,
+			// and are within three standard errors.
 			_, deviation := moments(after)
 			far := 3 * deviation * math.Sqrt(1/float64(len(trainOn))+1/float64(len(test)))
 			for _, near := range []*score.Calibration{report.Calibration, folds.Score.Calibration} {
@@ -82,8 +84,8 @@ func TestCalibrated(t *testing.T) {
 	}
 }
 
-// lossesOf returns the log loss of each document by its definition: -log p of its class or, of labels each for
-// itself, the mean of -log p of what is so.
+// lossesOf returns the log loss of each document by its definition: -log p of its class or, for
+// separate labels, the mean of -log p of the true decisions.
 func lossesOf(classes []string, p [][]float64, separate bool, truth *corpus.Corpus) []float64 {
 	out := make([]float64, len(p))
 	for i, own := range p {
@@ -102,7 +104,7 @@ func lossesOf(classes []string, p [][]float64, separate bool, truth *corpus.Corp
 	return out
 }
 
-// moments returns the mean of values and their standard deviation.
+// moments returns the mean and the standard deviation of values.
 func moments(values []float64) (mean, sd float64) {
 	n := float64(len(values))
 	for _, v := range values {
@@ -114,9 +116,10 @@ func moments(values []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd)
 }
 
-// mostECE is the calibration error that probabilities have which are perfect. What is right of the n_b answers of a
-// bin of confidence p has the standard deviation √(p(1-p)n_b), so that E|ECE| ≈ Σ √(2/π)·√(p(1-p)n_b)/n over the bins;
-// |Z| of a normal Z has the variance 1 - 2/π. The bound is that mean and three standard deviations.
+// mostECE returns a bound for the calibration error of perfect probabilities. Of n_b answers in a
+// bin with confidence p, the number of right ones has the standard deviation √(p(1-p)n_b), so that
+// E|ECE| ≈ Σ √(2/π)·√(p(1-p)n_b)/n over the bins; |Z| of a normal Z has variance 1 - 2/π. The bound
+// is the mean plus three standard deviations.
 func mostECE(c *score.Calibration) float64 {
 	var n, mean, variance float64
 	for _, b := range c.Bins {
@@ -130,7 +133,7 @@ func mostECE(c *score.Calibration) float64 {
 	return mean + 3*math.Sqrt(variance)
 }
 
-// Thresholds of labels, which are part of the machines, leave their probabilities as they are.
+// Thresholds of labels, which are part of the machines, don't change their probabilities.
 func TestCalibratedThresholds(t *testing.T) {
 	c := read(t, "synthetic:docs=600,terms=800,length=12,classes=4,seed=8", corpus.Options{})
 	var first [][]float64
@@ -158,7 +161,7 @@ func TestCalibratedThresholds(t *testing.T) {
 	}
 }
 
-// With too few documents for parts machines have sigmoids of their own.
+// With too few documents for parts, sigmoids are fitted separately.
 func TestCalibratedOfFew(t *testing.T) {
 	for n := range 7 {
 		var texts, labels []string
@@ -167,7 +170,7 @@ func TestCalibratedOfFew(t *testing.T) {
 		}
 		if n > 4 {
 			for i := range labels {
-				labels[i] = fmt.Sprint(min(i, 1)) // one of a class, the others of another
+				labels[i] = fmt.Sprint(min(i, 1)) // one document of one class, the others of another
 			}
 		}
 		c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{MinDF: 1}))(t)
@@ -184,7 +187,7 @@ func TestCalibratedOfFew(t *testing.T) {
 	}
 }
 
-// Documents are rejected by their greatest probability, the same after the model went through a file.
+// Documents are rejected by their largest probability, also after the model is written and read.
 func TestReject(t *testing.T) {
 	all := read(t, "synthetic:docs=600,terms=400,length=12,classes=4,seed=8", corpus.Options{})
 	c, other := all.Select(run.Numbers(0, 400)), all.Select(run.Numbers(400, 600))

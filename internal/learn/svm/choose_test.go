@@ -23,14 +23,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// choice is a choice with machines.
+// choice is a choice of support vector machines.
 type choice struct {
 	*tune.Choice
 	Settings    Settings
 	DotProducts int64
 }
 
-// choose chooses from candidates. An empty list stands for the value that settings have.
+// choose chooses from candidates. An empty list means the value in settings.
 func choose(
 	ctx context.Context, c *corpus.Corpus, s Settings, from tune.Candidates, opt Options,
 ) (*choice, error) {
@@ -66,7 +66,7 @@ var choices = tune.Candidates{
 	C:       []float64{10, 0.001, 100}, Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}, Seed: 3,
 }
 
-// untimed is a choice without the time that workers took.
+// untimed returns a choice without the time of workers.
 func untimed(c *choice) *choice {
 	for _, r := range c.Rounds {
 		for i := range r.Points {
@@ -76,8 +76,8 @@ func untimed(c *choice) *choice {
 	return c
 }
 
-// A choice compares kernels, then schemes, then C, takes the best of each, and is the same from any
-// number of workers. Its figures are those of a validation.
+// A choice compares kernels, then schemes, then C, takes the best of each, and is the same for any
+// number of workers. Its figures equal those of a validation.
 func TestChoose(t *testing.T) {
 	c := noisy(t)
 	var first *choice
@@ -122,7 +122,7 @@ func TestChoose(t *testing.T) {
 	within(t, "accuracy", best.Mean, v.Mean, 0.01)
 }
 
-// Where even two candidates take too much, nothing is compared, and the choice says why.
+// If even two candidates are too much work, nothing is compared, and the choice has a reason.
 func TestChooseNothing(t *testing.T) {
 	c := read(t, "synthetic:docs=600,terms=300,length=10,classes=200,seed=3", corpus.Options{})
 	got, err := choose(t.Context(), c, Settings{}, tune.Candidates{
@@ -132,8 +132,8 @@ func TestChooseNothing(t *testing.T) {
 	}
 }
 
-// Too few documents get the first candidates, unless a search is asked for; labels are chosen for by
-// micro F1.
+// Too few documents get the first candidates, unless it is a search. Labels are compared by micro
+// F1.
 func TestChooseOthers(t *testing.T) {
 	got, err := choose(t.Context(), sixty(t), Settings{}, choices, Options{})
 	if err != nil || got.Why == "" || got.Settings.Kernel != choices.Kernels[0] || got.Settings.C != 10 {
@@ -160,7 +160,7 @@ func TestChooseOthers(t *testing.T) {
 	}
 }
 
-// Many classes of few documents can be chosen by, and few documents beside a great class can't.
+// Many small classes suffice for a choice, but a few documents besides one large class don't.
 func TestChooseSmallClasses(t *testing.T) {
 	for _, q := range []struct {
 		great, classes, each int
@@ -186,8 +186,8 @@ func TestChooseSmallClasses(t *testing.T) {
 	}
 }
 
-// A regression is chosen by the mean squared error: with targets a thousand times as far apart, and lists and a unit to
-// match, the same is chosen, but that C, epsilon and errors have another unit.
+// A regression is chosen by mean squared error. If targets, lists and unit are a thousand times as
+// large, the choice is the same, with C, epsilon and errors in the other unit.
 func TestChooseRegression(t *testing.T) {
 	const n, columns, greatest = 120, 8, 8
 	r := rand.New(rand.NewPCG(5, 6))
@@ -247,8 +247,8 @@ func TestChooseRegression(t *testing.T) {
 	}
 }
 
-// Where C is so great that a search doesn't end within a choice's steps, a regression takes one at which it does,
-// however small.
+// If C is so large that training doesn't converge within a choice's steps, a regression takes a C
+// at which it does.
 func TestChooseStuck(t *testing.T) {
 	const n = 120
 	r := rand.New(rand.NewPCG(1, 2))
@@ -271,10 +271,10 @@ func TestChooseStuck(t *testing.T) {
 	}
 }
 
-// nearC has candidates go on beyond a list of C alone.
+// nearC lets candidates go beyond only the list of C.
 func nearC(kernel.Kernel) []kernel.Kernel { return nil }
 
-// Where most targets are the same, a regression is chosen as among others; of few documents nothing is compared.
+// If most targets are equal, a regression is still chosen. With few documents, nothing is compared.
 func TestChooseSameTargets(t *testing.T) {
 	for _, n := range []int{150, 90} {
 		c := &corpus.Corpus{Source: "mostly 0", Classes: []string{"0"}, Labels: sparse.Labels{Offsets: []int64{0}}}

@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// A choice with neighbours goes on where the best is at an edge, tries all cuts, and compares the
-// best on all documents by as many folds as were asked for.
+// A choice with neighbours continues if the best is at an edge, tries all tokenizers, and compares
+// the best on all documents with the requested folds.
 func TestChooseWider(t *testing.T) {
 	c := noisy(t)
 	from := tune.Candidates{
@@ -74,7 +74,7 @@ func TestChooseWider(t *testing.T) {
 	}
 }
 
-// The second best terms get another chance, with the kernels of the first other family.
+// The second best terms are tried with the kernels of the second family.
 func TestChooseSecondTerms(t *testing.T) {
 	c := noisy(t)
 	got, err := choose(t.Context(), c, Settings{}, tune.Candidates{
@@ -103,8 +103,8 @@ func TestChooseSecondTerms(t *testing.T) {
 	}
 }
 
-// The log loss of a validation is near that of machines with sigmoids of their own, better than that
-// of the classes' frequencies, and there for labels, too.
+// The log loss of a validation is near that of plain sigmoids, and better than that of class
+// frequencies. Separate labels have a log loss, too.
 func TestLogLoss(t *testing.T) {
 	c := noisy(t)
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
@@ -139,7 +139,7 @@ func TestLogLoss(t *testing.T) {
 	}
 }
 
-// Balanced weights make up for sizes, by scheme, beside those that are given.
+// Balanced weights compensate for class sizes in each scheme, and keep explicit weights.
 func TestBalanced(t *testing.T) {
 	c := noisy(t).Select(run.Numbers(0, 200))
 	count := make([]int, len(c.Classes))
@@ -164,7 +164,7 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// The round of C compares kernels near the best with it, once.
+// The round of C compares kernels near the best, once.
 func TestChooseFiner(t *testing.T) {
 	from := tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2"), C: []float64{1, 10}, Seed: 3, Work: 100,

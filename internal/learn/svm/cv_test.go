@@ -17,8 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// noisy is a corpus of four classes, some of whose documents carry a wrong label, so that a
-// validation has something to find.
+// noisy returns a corpus of four classes with some wrong labels, so that validations make errors.
 func noisy(t testing.TB) *corpus.Corpus {
 	t.Helper()
 	c := read(t, "synthetic:docs=600,terms=900,length=100,classes=4,seed=5", corpus.Options{})
@@ -30,7 +29,7 @@ func noisy(t testing.TB) *corpus.Corpus {
 	return c
 }
 
-// validated is a search of one point, with what was predicted of documents in the order of the corpus.
+// validated is a search of one point, with its predictions in corpus order.
 type validated struct {
 	tune.Point
 	DotProducts int64
@@ -60,7 +59,7 @@ func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64)
 	return v
 }
 
-// divide returns the documents that are in other folds than one, and those that are in it.
+// divide returns the documents outside a fold, and those in it.
 func divide(v *validated, fold int) (rest, held []int) {
 	for i, f := range v.Fold {
 		switch f {
@@ -74,9 +73,8 @@ func divide(v *validated, fold int) (rest, held []int) {
 	return rest, held
 }
 
-// What a fold predicts is what a model says that was trained on the other folds alone, by all that
-// a person would do by hand: selecting documents, training, predicting. Both stop within the
-// tolerance, so a class may differ where a decision is next to 0.
+// A fold's predictions equal those of a model trained on the other folds by hand: select documents,
+// train, predict. Both stop within the tolerance, so a class may differ if a decision is near 0.
 func TestCrossValidateByHand(t *testing.T) {
 	c := noisy(t)
 	c.Labels.IDs = slices.Delete(c.Labels.IDs, 3, 4) // document 3 has no label
@@ -135,7 +133,7 @@ func TestCrossValidateByHand(t *testing.T) {
 	}
 }
 
-// Each pair's dot product is computed once, by all folds and by whatever comes after.
+// Each dot product is computed once, for all folds and later validations.
 func TestCrossValidateComputesOnce(t *testing.T) {
 	c := noisy(t)
 	k := kernel.MustParse("diffusion:t=0.5")
@@ -155,8 +153,8 @@ func TestCrossValidateComputesOnce(t *testing.T) {
 	}
 }
 
-// The folds are those of the corpus's order, whatever the embedding; the result is the same from
-// any number of workers, and nearly so in less memory.
+// Folds depend on corpus order, not on the embedding. The result is the same for any number of
+// workers, and nearly the same in less memory.
 func TestCrossValidateIsDetermined(t *testing.T) {
 	c := noisy(t)
 	k := kernel.MustParse("diffusion:t=0.5")
@@ -198,7 +196,7 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 	}
 }
 
-// memoryFor returns a bound in which the matrix of c fits, but not a second one.
+// memoryFor returns a memory limit in which the matrix of c fits, but not a second one.
 func memoryFor(t testing.TB, c *corpus.Corpus, k kernel.Kernel) int64 {
 	t.Helper()
 	p := problem(t, c, k, Options{})
@@ -214,7 +212,7 @@ func memoryFor(t testing.TB, c *corpus.Corpus, k kernel.Kernel) int64 {
 	}
 }
 
-// Labels each for itself are judged by micro F1, numbers by their mean squared error.
+// Separate labels are measured by micro F1, numbers by mean squared error.
 func TestCrossValidateOthers(t *testing.T) {
 	c := noisy(t)
 	k := kernel.MustParse("diffusion:t=0.5")
@@ -228,7 +226,7 @@ func TestCrossValidateOthers(t *testing.T) {
 		case i%9 == 0:
 			several.Labels.Add()
 		case own[0] == 2:
-			several.Labels.Add(1, 2) // all of class 2 are of class 1, too
+			several.Labels.Add(1, 2) // all documents of class 2 are also of class 1
 		default:
 			several.Labels.Add(own...)
 		}

@@ -18,12 +18,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// A model has the same bits from any number of workers, from run to run, and from kernel values
-// kept in place of c; in less memory the objective is the same.
+// A model is the same bit for bit for any number of workers, in every run, and from cached kernel
+// values instead of c. In less memory, the objective is the same.
 func TestModelIsDetermined(t *testing.T) {
 	docs := 1500
 	if testing.Short() {
-		docs = 1300 // of fewer the least scratch space is more than half of the matrix
+		docs = 1300 // with fewer, scratch space is more than half of the matrix
 	}
 	c := read(t, fmt.Sprintf("synthetic:docs=%d,terms=2000,length=30,classes=4,seed=11", docs), corpus.Options{})
 	settings := []Settings{
@@ -46,7 +46,7 @@ func TestModelIsDetermined(t *testing.T) {
 				}
 			}
 			n := int64(c.Documents.Rows())
-			for _, part := range []int64{2, 1} { // all of the matrix, and a half, in tiles and rows
+			for _, part := range []int64{2, 1} { // the whole matrix, and half of it in tiles and rows
 				opt := Options{CacheBytes: 2 * n * n * part, Workers: 2} // each takes scratch space of it
 				p := problem(t, c, kernel.MustParse(DefaultKernel), opt)
 				_, small, err := p.Train(t.Context(), s)
@@ -63,7 +63,8 @@ func TestModelIsDetermined(t *testing.T) {
 	}
 }
 
-// An end of the context ends every phase within a second of both workers, with its error.
+// When the context is done, every phase ends within a second of both workers, with the context's
+// error.
 func TestTrainEndsWithItsContext(t *testing.T) {
 	c := read(t, "synthetic:docs=5000,terms=8000,length=80,classes=3,seed=12", corpus.Options{})
 	for _, stage := range []string{"embedding", "preparing the engine", "computing tiles", "training"} {
@@ -88,8 +89,7 @@ func TestTrainEndsWithItsContext(t *testing.T) {
 			if at == 0 {
 				t.Fatalf("no report of this stage; error %v", err)
 			}
-			// A stage that is over in less than 100 ms reports at its end only, and the next one
-			// finds out.
+			// A stage shorter than 100 ms reports only at its end, so the next stage stops.
 			t.Log(took)
 			if !errors.Is(err, context.Canceled) || !(took < 2*time.Second) {
 				t.Errorf("error %v after %v, expected that of the context within two seconds of processors", err, took)
@@ -124,8 +124,7 @@ func TestTrainProgress(t *testing.T) {
 	}
 }
 
-// A stage that counts nothing, such as embedding, reports all the same, and for the last time at
-// its end.
+// A stage that counts nothing, such as embedding, also reports, for the last time at its end.
 func TestTickerReports(t *testing.T) {
 	var reports []Progress
 	two := make(chan struct{}) // closed at the second report
@@ -146,7 +145,7 @@ func TestTickerReports(t *testing.T) {
 	}
 }
 
-// What deserves notice is said, each thing once, and nothing is where nothing does.
+// Each warning comes once, and only if it applies.
 func TestWarnings(t *testing.T) {
 	docs := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=14", corpus.Options{})
 	bare := *docs

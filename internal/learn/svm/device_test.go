@@ -12,21 +12,21 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// slowDevice computes on the processor what a device is asked for.
+// slowDevice is a device that computes on the CPU.
 type slowDevice struct {
 	x      *sparse.Embedded
 	e      *engine.Engine
-	c      []float32 // of all pairs
-	closed int       // calls of Close
+	c      []float32 // c of all pairs
+	closed int       // number of calls of Close
 
 	mu       sync.Mutex
-	requests []int // how many rows each call of Rows asked for
+	requests []int // number of rows in each call of Rows
 }
 
-// batchRows is how many rows the device likes to be asked for.
+// batchRows is the preferred number of rows per request.
 const batchRows = 4096
 
-// newSlowDevice is for Options.Device; the device that it makes comes to d.
+// newSlowDevice returns a function for Options.Device, which makes its device in d.
 func newSlowDevice(d *slowDevice) func(context.Context, *sparse.Embedded) (engine.Device, error) {
 	return func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 		e, err := engine.NewContext(ctx, x, engine.Options{})
@@ -41,7 +41,7 @@ func newSlowDevice(d *slowDevice) func(context.Context, *sparse.Embedded) (engin
 	}
 }
 
-// plainC is the kernel c for documents as they are embedded.
+// plainC returns the kernel c for documents as they are embedded.
 func plainC(x *sparse.Embedded) kernel.Kernel {
 	k, err := kernel.ParseIn("c", x.Embedder.Embedding)
 	if err != nil {
@@ -85,7 +85,7 @@ func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(t *
 	return visit(b)
 }
 
-// A problem that can't be made gives its device back; one that is made leaves that to its engine.
+// A problem that can't be made closes its device. Otherwise the problem's engine closes the device.
 func TestProblemGivesDeviceBack(t *testing.T) {
 	c := read(t, "synthetic:docs=90,terms=300,classes=2,seed=3", corpus.Options{})
 	d := &slowDevice{}

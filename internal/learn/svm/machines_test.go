@@ -22,7 +22,7 @@ func bytesOf(t *testing.T, m *model.Model) []byte {
 	return b.Bytes()
 }
 
-// A training in groups, each on a problem of its own and passed on as text, makes the file of the
+// A training in groups, each on its own problem and passed on as text, makes the same file as the
 // whole training.
 func TestAssemble(t *testing.T) {
 	const small, large = "synthetic:docs=300,terms=500,length=30,classes=4,seed=6",
@@ -96,7 +96,7 @@ func TestAssemble(t *testing.T) {
 	}
 }
 
-// Machines of other documents aren't put together.
+// Machines of other documents can't be assembled.
 func TestAssembleRefuses(t *testing.T) {
 	ctx := context.Background()
 	docs := read(t, "synthetic:docs=90,terms=100,length=10,classes=3,seed=3", corpus.Options{})

@@ -76,7 +76,7 @@ type sizes struct {
 	engine int64
 	kept   int64 // estimate of engine, once it is made
 	making int64 // peak before the engine exists
-	apart  int64 // of the problem from which those of folds are made; 0 if it serves all folds
+	apart  int64 // of the problem, while problems of folds are made from it; 0 if it serves all folds
 
 	supervised bool // thresholds and calibrations make problems of folds, too
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// Where a part of the matrix fits, one-vs-one computes little more than the blocks of each pair of
-// classes: a value off the diagonal blocks twice, one in them once for as long as it is kept.
-// Problems in the order of their size compute 5 % more here, longer tiles four times as much.
+// If part of the matrix fits, one-vs-one computes little more than the blocks of each pair of
+// classes: a value outside the diagonal blocks twice, a value in them once while it is cached.
+// Problems sorted by size compute 5% more here, longer tiles four times as much.
 func TestPairsShareTiles(t *testing.T) {
 	const n, classes = 6144, 12 // classes of a tile's 512 columns
 	c := read(t, "synthetic:docs=6144,terms=3000,length=12,classes=12,seed=4", corpus.Options{})

@@ -18,8 +18,8 @@ import (
 
 // NewPrecomputed is [NewProblem] for a precomputed Gram matrix: row i of c.Documents holds the
 // kernel values K(xᵢ, xⱼ) of document i with all n documents, in columns j = 0, …, n-1, as
-// [sparse.FromDense] and [corpus.Corpus.KernelRows] make them. The default kernel in Settings is
-// [kernel.Precomputed], and no other is allowed. To predict a document, pass the row of its kernel
+// [sparse.FromDense] and [corpus.Corpus.KernelRows] make them. Settings need the kernel
+// [kernel.Precomputed], their default here. To predict a document, pass the row of its kernel
 // values with all training documents.
 //
 // A matrix from [engine.Engine.Gram] gives the same machines, bit for bit, as training on the

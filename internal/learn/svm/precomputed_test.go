@@ -20,10 +20,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// precomputed is a corpus cut in two, with the square and the cross matrix of a kernel.
+// precomputed is a corpus in two parts, with the square matrix and the cross matrix of a kernel.
 type precomputed struct {
 	train, test *corpus.Corpus
-	matrix      *corpus.Corpus // of the rows of the square one
+	matrix      *corpus.Corpus // rows of the square matrix
 	cross       *sparse.CSR
 }
 
@@ -61,15 +61,15 @@ func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
 	return p
 }
 
-// Training on the matrix of a kernel makes the machines of training on the documents, to the bit, also
-// through files of both forms. Predictions agree within what kernel values may err: the predictor of
-// documents has an engine of the support vectors alone, which rounds otherwise than one of all.
+// Training on a kernel matrix gives the same machines bit for bit as training on documents, also
+// through both file formats. Predictions agree within the error of kernel values: the predictor of
+// documents has an engine of only the support vectors, which rounds differently.
 func TestPrecomputed(t *testing.T) {
 	ctx := context.Background()
 	for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2"} {
 		k := kernel.MustParse(spec)
 		p := newPrecomputed(t, k)
-		tolerance := 0.0 // of a value of the kernel
+		tolerance := 0.0 // tolerance of a kernel value
 		for c := range 100 {
 			tolerance = max(tolerance, kernel.Tolerance(k, float64(c)/100, 1, 1))
 		}
@@ -110,7 +110,7 @@ func TestPrecomputed(t *testing.T) {
 				if again := predictions(t, reread(t, got, false), p.cross); !reflect.DeepEqual(again, found) {
 					t.Error("other predictions from the model's file")
 				}
-				if s.Scheme == solver.OneVsOne { // LIBSVM's form orders support vectors otherwise, and sums with them
+				if s.Scheme == solver.OneVsOne { // LIBSVM's format sorts support vectors differently, and so changes sums
 					near(t, "through LIBSVM's form", predictions(t, reread(t, got, true), p.cross), found,
 						func(int) float64 { return 1e-12 })
 				}
@@ -119,7 +119,7 @@ func TestPrecomputed(t *testing.T) {
 	}
 }
 
-// near checks that decision values agree within a tolerance for each machine.
+// near checks that decision values agree within a tolerance for each binary classifier.
 func near(t *testing.T, what string, got, want *model.Prediction, tolerance func(machine int) float64) {
 	t.Helper()
 	for i, row := range got.Decisions {
@@ -149,7 +149,7 @@ func reread(t *testing.T, m *model.Model, libsvm bool) *model.Model {
 	return musttest.Get(model.ReadLIBSVM(t.Context(), &b, "m.libsvm"))(t)
 }
 
-// Validations and searches on the matrix are those on the documents.
+// Validations and searches on the matrix equal those on the documents.
 func TestPrecomputedFolds(t *testing.T) {
 	ctx := context.Background()
 	k := kernel.MustParse("diffusion:t=0.5")
@@ -208,7 +208,7 @@ func TestPrecomputedErrors(t *testing.T) {
 	}
 }
 
-// A model of a program's own kernel is predicted with where the program brings the kernel.
+// A model with a user-defined kernel can predict only if the program provides the kernel.
 func TestOwnKernel(t *testing.T) {
 	ctx := context.Background()
 	own := func(name string) kernel.Kernel {

@@ -18,9 +18,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predictions from a device are those of the processor up to what the kernel's map errs on either
-// side, for programs, kernels without one, histograms, and every type of model; the device is given
-// back.
+// Predictions from a device equal those of the CPU up to the errors of both kernel maps, for
+// kernels with and without programs, histograms, and every type of model. The device is closed.
 func TestPredictOnDevice(t *testing.T) {
 	text := read(t, "synthetic:docs=200,terms=900,length=30,classes=3,seed=5", corpus.Options{})
 	two := read(t, "synthetic:docs=150,terms=900,length=30,classes=2,seed=6", corpus.Options{})
@@ -34,7 +33,7 @@ func TestPredictOnDevice(t *testing.T) {
 		{DefaultKernel, text, Settings{Probabilities: true, C: 10}},
 		{"rbf:gamma=0.05", text, Settings{Scheme: solver.OneVsRest}},
 		{"linear:embed=tfidf-l2", text, Settings{Scheme: solver.Labels}},
-		{"arccos:n=0,bias=0.3", text, Settings{}}, // no program expresses it
+		{"arccos:n=0,bias=0.3", text, Settings{}}, // has no program
 		{"chi2", two, Settings{Type: model.NuSVC, Nu: 0.3}},
 		{"js", numbers, Settings{Type: model.EpsilonSVR}},
 		{"ngd-exp", two, Settings{Type: model.OneClass, Nu: 0.2}},
@@ -69,8 +68,8 @@ func TestPredictOnDevice(t *testing.T) {
 	}
 }
 
-// sameUpTo holds decision values against others: the same c went into both, so that each kernel
-// value errs by no more than the kernel says, twice, and one rounding of a sum.
+// sameUpTo compares decision values from the same c: each kernel value has twice the error that the
+// kernel documents, and each sum one rounding.
 func sameUpTo(t *testing.T, k kernel.Kernel, m *model.Model, docs *sparse.CSR, got, want *model.Prediction) {
 	t.Helper()
 	support := musttest.Get(m.Embedder.Transform(m.Support))(t)
@@ -87,14 +86,14 @@ func sameUpTo(t *testing.T, k kernel.Kernel, m *model.Model, docs *sparse.CSR, g
 				tol += 2 * math.Abs(machine.Coef[s]) * err
 				size += math.Abs(machine.Coef[s]) * (math.Abs(k.Eval(v, x.Norms[i], support.Norms[row])) + err)
 			}
-			tol += 2 * float64(len(machine.Support)) * 0x1p-52 * size // two sums of so many terms in float64
+			tol += 2 * float64(len(machine.Support)) * 0x1p-52 * size // two float64 sums of that many terms
 			within(t, fmt.Sprintf("document %d, machine %d", i, j), got.Decisions[i][j], want.Decisions[i][j], tol)
 		}
 	}
 }
 
-// However little memory there is, and so however few documents the device is handed at a time, and
-// with any number of workers, decisions have the same bits.
+// Decisions are the same bit for bit for any memory limit, and thus any batch size, and any number
+// of workers.
 func TestPredictOnDeviceInBatches(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", corpus.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})
@@ -126,8 +125,7 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 	}
 }
 
-// A device that has too little memory for so many documents is handed fewer, as few as a panel,
-// with the same result.
+// A device with too little memory gets smaller batches, down to a panel, with the same result.
 func TestPredictOnSmallDevice(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", corpus.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})
@@ -169,7 +167,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 	}
 }
 
-// small is a device that has room for so many documents.
+// small is a device with memory for only some documents.
 type small struct {
 	device.Accelerator
 	most int
@@ -182,7 +180,8 @@ func (d *small) Rows(ctx context.Context, r *device.Request, visit func(*device.
 	return d.Accelerator.Rows(ctx, r, visit)
 }
 
-// A device that fails, one that can't be had, none at all, and the end of the context.
+// Errors are returned from a device that fails, one that can't be made, a missing one, and when the
+// context is done.
 func TestPredictWithoutDevice(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=200,terms=500,length=20,classes=2,seed=4", corpus.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Decision values against Σ coef·k(x, support vector) - rho, all in float64 from the raw values.
+// Decision values equal Σ coef·k(x, support vector) - rho, computed in float64 from the raw values.
 func TestDecisionsAreTheSum(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=700,terms=2000,length=40,classes=5,seed=1", corpus.Options{}))
 	for _, spec := range []string{DefaultKernel, "rbf:gamma=0.5", "linear", "arccos:n=1"} {
@@ -36,7 +36,8 @@ func TestDecisionsAreTheSum(t *testing.T) {
 						for s, row := range machine.Support {
 							v := k.Eval(c[i][row], x.Norms[i], support.Norms[row])
 							want += machine.Coef[s] * v
-							// the engine's promise for c, through the kernel's slope, and its map
+							// documented error of c, times the kernel's slope, plus the error of
+							// its map
 							step := 2e-6
 							up := k.Eval(min(c[i][row]+step, 2), x.Norms[i], support.Norms[row])
 							down := k.Eval(max(c[i][row]-step, 0), x.Norms[i], support.Norms[row])
@@ -55,7 +56,7 @@ func TestDecisionsAreTheSum(t *testing.T) {
 	}
 }
 
-// The same bits from any number of workers and however documents are divided, on every instruction
+// Predictions are the same bit for bit for any number of workers and batches, on every instruction
 // set.
 func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=2500,terms=3000,length=30,classes=4,seed=2", corpus.Options{}))

@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Texts one by one, from several goroutines, have the bits of all together, which come as documents.
+// Texts predicted one by one by several goroutines equal a prediction of all texts as documents,
+// bit for bit.
 func TestPredictTexts(t *testing.T) {
 	ctx := context.Background()
 	words := []string{"rain", "wind", "snow", "bread", "soup", "salt", "and", "more"}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// answersOf has per part 100 answers, the less probable the more often wrong, wrong[part] of ten of the last
-// fifty.
+// answersOf returns 100 answers per part; less probable ones are wrong more often, wrong[part] of
+// ten of the last fifty.
 func answersOf(wrong ...int) (answers []answer) {
 	for part, w := range wrong {
 		for i := range 100 {
@@ -21,7 +21,7 @@ func answersOf(wrong ...int) (answers []answer) {
 }
 
 func TestTuneRejection(t *testing.T) {
-	// The parts don't differ. Wrong are 20 of the first 450 answers, 25 of all 500.
+	// The parts don't differ. 20 of the first 450 answers are wrong, and 25 of all 500.
 	got, others, err := tuneRejection(answersOf(1, 1, 1, 1, 1), RejectionTarget{Error: 0.1})
 	if err != nil {
 		t.Fatal(err)
@@ -30,11 +30,11 @@ func TestTuneRejection(t *testing.T) {
 	if got.Coverage != 0.9 || got.Error != 20./450 || others.ErrorOfAll != 0.05 || !slices.Equal(others.Targets, want) {
 		t.Errorf("%+v, %+v, expected 90 %%, and %v", got, others, want)
 	}
-	// The same errors in one part: χ²/(k-1) is 26.3, and no target of a few per cent is kept.
+	// If the same errors are in one part, χ²/(k-1) is 26.3, and no target of a few percent is kept.
 	if less, _, err := tuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{Error: 0.1}); err == nil {
 		t.Errorf("%+v of parts that differ, expected none", less)
 	}
-	// By the hypergeometric distribution: 3 wrong of 120 answers, of 100 of these at most 1.
+	// The hypergeometric distribution gives: 3 wrong of 120 answers, at most 1 of them in 100.
 	if p := exceeds(0.05, 20, 1, 100); !(math.Abs(p-0.07171343) <= 1e-8) {
 		t.Errorf("P(X > 1) = %v", p)
 	}
@@ -62,12 +62,13 @@ func TestTuneRejection(t *testing.T) {
 	}
 }
 
-// With exact probabilities, at most 5 % of trainings choose a threshold that a new batch as large as a part exceeds.
+// With exact probabilities, at most 5% of trainings choose a threshold that a new batch of a part's
+// size exceeds.
 func TestRejectionHolds(t *testing.T) {
 	const runs, parts = 200, 5
 	for _, shape := range []struct {
 		name string
-		draw func(r *rand.Rand) float64 // the probability of the most probable of four classes
+		draw func(r *rand.Rand) float64 // largest probability of four classes
 	}{
 		{"hard", func(r *rand.Rand) float64 { return 0.25 + 0.75*math.Sqrt(r.Float64()) }},
 		{"easy", func(r *rand.Rand) float64 { return 0.25 + 0.75*math.Pow(r.Float64(), 0.05) }},

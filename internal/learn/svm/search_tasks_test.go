@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// tasksOf divides the search of a grid.
+// tasksOf divides the search of a grid into tasks.
 func tasksOf(t *testing.T, s Settings, g Grid, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t.Helper()
 	v, all, err := g.evaluator(s)
@@ -26,7 +26,7 @@ func tasksOf(t *testing.T, s Settings, g Grid, terms func(cut int, e sparse.Embe
 	return NewTasks(v, all, terms)
 }
 
-// assembled puts the outcomes of tasks together.
+// assembled merges the outcomes of tasks.
 func assembled(
 	t *testing.T, s Settings, g Grid, problem func(int, sparse.Embedding) (*Problem, error),
 	outcomes func(int) (*TaskOutcome, error),
@@ -40,8 +40,8 @@ func assembled(
 	return tune.Search(t.Context(), v, all, false, nil)
 }
 
-// A search in tasks, done in no order on problems of their own and passed on as text, finds the points
-// of the whole search to the bit.
+// A search in tasks, run in any order on separate problems and passed on as text, gives the points
+// of the whole search bit for bit.
 func TestSearchTasks(t *testing.T) {
 	paths := kernelsFor("diffusion:t=0.5", "ngd-exp:t=1", "diffusion:t=2", "rbf", "diffusion:t=1", "rbf:gamma=2")
 	for name, c := range map[string]struct {
@@ -64,7 +64,7 @@ func TestSearchTasks(t *testing.T) {
 			for i := range corpus.Classes {
 				corpus.Classes[i] = fmt.Sprint(i * i)
 			}
-			if name == "schemes, probabilities" { // two folds, and one document of a class
+			if name == "schemes, probabilities" { // two folds, and a class with one document
 				id := int32(len(corpus.Classes))
 				corpus.Classes = append(corpus.Classes, "rare")
 				corpus.Labels.IDs[5] = id
@@ -121,7 +121,7 @@ func TestSearchTasks(t *testing.T) {
 	}
 }
 
-// What doesn't belong to the search isn't put together.
+// Outcomes that don't belong to the search are errors.
 func TestSearchTasksRefuse(t *testing.T) {
 	corpus := noisy(t)
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), Folds: 2}
@@ -163,7 +163,7 @@ func TestSearchTasksRefuse(t *testing.T) {
 	if err := tasks.Validate(p); err != nil {
 		t.Error(err)
 	}
-	few := corpus.Select([]int{0, 1, 2, 3}) // two of a class, or one: a fold leaves one class
+	few := corpus.Select([]int{0, 1, 2, 3}) // two documents of a class, or one: a fold leaves one class
 	few.Labels.IDs = []int32{0, 0, 0, 1}
 	many := Grid{Kernels: g.Kernels, Folds: 5}
 	for name, c := range map[string]struct {
@@ -183,7 +183,7 @@ func TestSearchTasksRefuse(t *testing.T) {
 	}
 }
 
-// Outcomes of labels and of numbers are checked, too.
+// Outcomes with labels and numbers are checked, too.
 func TestSearchTasksRefuseOthers(t *testing.T) {
 	corpus := noisy(t)
 	for i := range corpus.Classes {

@@ -28,8 +28,8 @@ func kernelsFor(specs ...string) []kernel.Kernel {
 	return out
 }
 
-// A search finds what a validation of each point alone finds, computes each dot product once, and
-// reports each point when it is known.
+// A search gives the results of separate validations, computes each dot product once, and reports
+// each completed point.
 func TestSearchLikeSeparateValidations(t *testing.T) {
 	c := noisy(t)
 	g := Grid{
@@ -57,7 +57,7 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 		}
 		own := crossValidate(t, p, Settings{Kernel: q.Kernel, C: q.C}, 4, 2)
 		for fold, figure := range q.Figures {
-			// At most two of a fold's documents have decisions that the tolerance decides on.
+			// At most two decisions per fold are within the tolerance.
 			within(t, fmt.Sprintf("fold %d of %v, C=%v", fold, q.Kernel, q.C), figure, own.Figures[fold], 2.0/150)
 			held := int64(0)
 			for _, f := range own.Fold {
@@ -86,7 +86,7 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 	}
 }
 
-// Neighbours save steps.
+// Warm starts save steps.
 func TestSearchStartsNear(t *testing.T) {
 	c := noisy(t)
 	g := Grid{
@@ -109,7 +109,7 @@ func TestSearchStartsNear(t *testing.T) {
 	}
 }
 
-// searchCorpus searches with a problem for each embedding.
+// searchCorpus searches with one problem per embedding.
 func searchCorpus(
 	ctx context.Context, c *corpus.Corpus, s Settings, g Grid, opt Options, each func(tune.Point),
 ) (*Searched, error) {
@@ -117,8 +117,8 @@ func searchCorpus(
 	return search(ctx, s, g, each, own.next)
 }
 
-// The result is the same from any number of workers, and kernels of several embeddings each have a
-// problem with the same folds.
+// The result is the same for any number of workers, and kernels of several embeddings have separate
+// problems with the same folds.
 func TestSearchProblems(t *testing.T) {
 	c := noisy(t)
 	g := Grid{
@@ -145,7 +145,7 @@ func TestSearchProblems(t *testing.T) {
 	}
 }
 
-// At the end of its context a search returns what is complete, soon.
+// When its context is done, a search soon returns the completed points.
 func TestSearchCancelled(t *testing.T) {
 	c := noisy(t)
 	g := Grid{
@@ -170,7 +170,7 @@ func TestSearchCancelled(t *testing.T) {
 	}
 }
 
-// Progress comes at least once a second, counts to the end, and its total isn't far off from the
+// Progress comes at least once a second, counts to the end, and its total is about right from the
 // start.
 func TestSearchProgress(t *testing.T) {
 	c := noisy(t)
@@ -196,7 +196,7 @@ func TestSearchProgress(t *testing.T) {
 	}
 }
 
-// Lists of nu and epsilon.
+// A search can have lists of nu and epsilon.
 func TestSearchOthers(t *testing.T) {
 	c := noisy(t)
 	ctx := context.Background()
@@ -226,24 +226,24 @@ func TestSearchOthers(t *testing.T) {
 			t.Errorf("point %d is better than the best", i)
 		}
 		s := Settings{Type: model.EpsilonSVR, Kernel: point.Kernel, C: point.C, Epsilon: point.Epsilon}
-		// Decisions differ by the tolerance, and with them the errors, of about 2, by twice that
+		// Decisions differ by the tolerance. Errors of about 2 therefore differ by twice their
 		// product.
 		within(t, "the mean squared error", point.Mean, crossValidate(t, q, s, 3, 0).Mean, 0.02)
 	}
 }
 
-// Where a kernel's search begins.
+// TestSearchPath checks the warm starts of each kernel.
 func TestSearchPath(t *testing.T) {
 	order := inPath(kernelsFor(
 		"diffusion:t=2", "rbf:gamma=1", "polynomial:gamma=1,r=1,degree=2", "diffusion:t=0.5",
 		"polynomial:gamma=1,r=1,degree=1", "rbf:gamma=0.1", "diffusion:t=1",
 	))
-	// t downwards and gamma upwards: from wide to narrow
+	// descending t and ascending gamma: from wide to narrow
 	if want := []int{0, 6, 3, 5, 1, 4, 2}; !slices.Equal(order, want) {
 		t.Errorf("order %v, expected %v", order, want)
 	}
 	for _, c := range []struct {
-		way  []string // the last first
+		way  []string // last kernel first
 		to   string
 		want []float64
 	}{

@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A constant that is added to a kernel makes no difference to a machine with a bias, so a conditionally
-// positive definite kernel trains as the positive definite one beside it: ngd and ngd:shift=pi, the
-// arcsine kernel and twice the arc-cosine kernel of degree 0. Source: Zhang, Chen and Lee, SIGIR 2005,
-// §3; Cho's thesis, §2.1.2.
+// Adding a constant to a kernel doesn't change a machine with a bias. So a conditionally positive
+// definite kernel trains like its positive definite shift: ngd and ngd:shift=pi, the arcsine kernel
+// and twice the arc-cosine kernel of degree 0. Source: Zhang, Chen and Lee, SIGIR 2005, §3; Cho's
+// thesis, §2.1.2.
 func TestShiftedKernels(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=150,terms=300,length=12,classes=2,seed=4", corpus.Options{})
 	if err != nil {
@@ -38,8 +38,8 @@ func TestShiftedKernels(t *testing.T) {
 			}
 		}
 		for i, a := range decisions[0] {
-			// Values in float32 are off by 10⁻⁶, and 150 coefficients are 1 at most; both problems are solved
-			// to 10⁻⁷.
+			// float32 values have an error of 10⁻⁶, and the 150 coefficients are at most 1. Both
+			// problems are solved to 10⁻⁷.
 			if b := decisions[1][i]; !(math.Abs(a-b) <= 150*4e-6) {
 				t.Errorf("%v, document %d: %v and %v", specs, i, a, b)
 			}

@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// lottery returns documents of rare words whose labels are drawn: whoever predicts them better than by chance has
-// seen them.
+// lottery returns documents of rare words with random labels. Only leaked labels allow predictions
+// better than chance.
 func lottery(n, labels int) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(9, 9))
 	c := &corpus.Corpus{Source: "lottery", Classes: []string{"a", "b", "c"}}
@@ -49,8 +49,8 @@ func lottery(n, labels int) *corpus.Corpus {
 
 var supervised = kernel.MustParse("diffusion:t=2,embed=tfkl-l1-sqrt")
 
-// Folds, calibrations and thresholds of an embedding that learns from labels know nothing of the labels that they
-// are judged by. An embedding of all documents would: that is tried, too, so that the test can tell.
+// If an embedding learns from labels, folds, calibrations and thresholds don't see the labels that
+// they are tested on. An embedding of all documents would see them, which the test also checks.
 func TestSupervisedIsHeldOut(t *testing.T) {
 	c := lottery(300, 0)
 	s := Settings{Kernel: supervised, C: 10, Scheme: solver.OneVsRest}
@@ -69,7 +69,7 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 		t.Errorf("the log loss of drawn labels is %v, expected about ln 3", got)
 	}
 
-	s.Calibrated, s.Probabilities = false, true // by folds on the matrix of all
+	s.Calibrated, s.Probabilities = false, true // by folds on the matrix of all documents
 	if _, _, err := p.Train(t.Context(), s); err == nil || !strings.Contains(err.Error(), "calibrate them together") {
 		t.Errorf("probabilities of machines that have seen all labels: %v", err)
 	}
@@ -77,7 +77,7 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	s = Settings{Kernel: supervised, C: 10, Scheme: solver.Labels, Thresholds: true}
 	m, report := train(t, lottery(300, 1), s, Options{})
 	th := report.Thresholds
-	if th == nil || !(th.F1 < 0.55) { // all labels for all documents give 1/2
+	if th == nil || !(th.F1 < 0.55) { // predicting all labels gives 1/2
 		t.Fatalf("thresholds of drawn labels are %+v", th)
 	}
 	s.Thresholds = false
@@ -89,7 +89,8 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	}
 }
 
-// What a fold predicts is what a model says that was trained on the others, which learns from their labels alone.
+// A fold's predictions equal those of a model trained on the other folds, which learns only from
+// their labels.
 func TestSupervisedByHand(t *testing.T) {
 	c := noisy(t)
 	s := Settings{Kernel: supervised, C: 1, Scheme: solver.OneVsRest}
@@ -103,13 +104,14 @@ func TestSupervisedByHand(t *testing.T) {
 				differ++
 			}
 		}
-		if differ > 2 { // a decision next to 0
+		if differ > 2 { // decisions near 0
 			t.Errorf("fold %d: %d of %d documents are of another class", fold, differ, len(held))
 		}
 	}
 }
 
-// Words that tell classes apart, one in twenty, among common ones that don't: what labels say is worth a lot.
+// told returns documents in which one word in twenty separates classes, so that weights from labels
+// help much.
 func told(seed uint64) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(seed, 1))
 	const n, common, own = 400, 300, 20
@@ -135,8 +137,8 @@ func told(seed uint64) *corpus.Corpus {
 	return c
 }
 
-// A choice compares kernels that learn from labels last, with what was chosen, which stays unless they are clearly
-// better, or dear; a search that has a last round has no such round.
+// A choice compares supervised kernels last with the chosen kernel, which stays unless they are
+// clearly better and affordable. A search with a last round has no such round.
 func TestChooseSupervised(t *testing.T) {
 	from := tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt", "diffusion:t=4,embed=tfidf-l1-sqrt"), C: []float64{10, 1},
@@ -168,7 +170,7 @@ func TestChooseSupervised(t *testing.T) {
 
 	c := told(1).Select(run.Numbers(0, 400))
 	r := rand.New(rand.NewPCG(2, 2))
-	for i := range c.Labels.IDs { // nine of ten labels are drawn, so that no difference is clear
+	for i := range c.Labels.IDs { // nine of ten labels are random, so that no difference is clear
 		if i%10 != 0 {
 			c.Labels.IDs[i] = int32(r.IntN(3))
 		}
@@ -184,8 +186,8 @@ func TestChooseSupervised(t *testing.T) {
 	}
 }
 
-// Words of two documents, one of each of two equal classes, say nothing. A document without them would tell of its
-// label in folds: all words that it still has are those that another document of its class has.
+// A word in one document of each of two equal classes has no information. A document removed from
+// the vocabulary would reveal its label in folds: its remaining words are all from its own class.
 func TestSupervisedKeepsAllWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	const n, each = 300, 20
@@ -210,7 +212,7 @@ func TestSupervisedKeepsAllWords(t *testing.T) {
 	}
 }
 
-// Few documents, or classes of one document each, leave nothing to calibrate by.
+// Few documents, or classes of one document each, don't suffice for calibration.
 func TestCalibrates(t *testing.T) {
 	c := lottery(60, 0)
 	few, single := c.Select(run.Numbers(0, 4)), c.Select(run.Numbers(0, 6))

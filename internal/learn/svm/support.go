@@ -45,7 +45,7 @@ func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	return p.own.e, err
 }
 
-// keptBytes is the maximum memory for dense support vectors; those of 20 Newsgroups take 44 MiB.
+// keptBytes is the maximum memory for dense support vectors. 20 Newsgroups needs 44 MiB.
 const keptBytes = 256 << 20
 
 // Engine returns the engine of the support vectors, whose Stats count dot products. It is nil if

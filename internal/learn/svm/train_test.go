@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// dense returns the matrix of a kernel over a corpus in its own order, which isn't that of a
-// problem, computed in float64 by the definitions.
+// dense returns the kernel matrix of a corpus, in corpus order (not the problem's), computed in
+// float64 by definition.
 func dense(t *testing.T, c *corpus.Corpus, k kernel.Kernel) *solver.Dense {
 	t.Helper()
 	x := musttest.Get(k.Embedding().Fit(c.Documents).Transform(c.Documents))(t)
@@ -36,7 +36,7 @@ func dense(t *testing.T, c *corpus.Corpus, k kernel.Kernel) *solver.Dense {
 	return m
 }
 
-// learnt is what package solver makes of the same corpus.
+// learnt returns the machines that package solver trains on the same corpus.
 func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solver.Machine {
 	t.Helper()
 	n := m.Len()
@@ -76,7 +76,7 @@ func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solv
 	return musttest.Get(solver.Train(ctx, m, training, solver.Options{Tolerance: s.Tolerance}))(t).Machines
 }
 
-// numbered gives documents the number of their terms as label, and several gives some a second
+// numbered labels each document with its number of terms. several gives some documents a second
 // label and some none.
 func numbered(c *corpus.Corpus) *corpus.Corpus {
 	out := &corpus.Corpus{Source: "numbered", Documents: c.Documents, Vocabulary: c.Vocabulary}
@@ -112,10 +112,10 @@ func several(c *corpus.Corpus) *corpus.Corpus {
 	return &out
 }
 
-// Every type and scheme against package solver on a matrix in float64 by the definitions, with the
-// documents in another order. Both stop at a violation of 10⁻⁵ on matrices that differ by 10⁻⁵ a
-// value at most, so that objectives agree to about 10⁻⁴ of the sum of the coefficients that they
-// are made of; they are compared to 10⁻⁴ of themselves, and decision values to 5·10⁻³.
+// Every type and scheme is compared with package solver on a float64 matrix in another document
+// order. Both stop at a violation of 10⁻⁵ on matrices that differ by at most 10⁻⁵ per value, so
+// that objectives agree to about 10⁻⁴ of the sum of their coefficients. The test allows 10⁻⁴ of the
+// objective, and 5·10⁻³ for decision values.
 func TestTrainEveryType(t *testing.T) {
 	docs := read(t, "synthetic:docs=420,terms=600,length=25,classes=3,seed=5", corpus.Options{})
 	cases := map[string]struct {
@@ -154,8 +154,7 @@ func TestTrainEveryType(t *testing.T) {
 					machine.Objective, 1e-4*math.Abs(machine.Objective)+1e-9)
 				sum += machine.Objective
 				if s.Probabilities {
-					// the folds are drawn in the order of the documents, so only the direction is
-					// the same
+					// folds depend on document order, so only the direction is the same
 					if sigmoid := m.Classifier.Machines[j].Sigmoid; sigmoid == nil || !(sigmoid.A < 0) {
 						t.Errorf("machine %d has the sigmoid %v, expected one that rises with the decision value", j,
 							sigmoid)
@@ -189,7 +188,7 @@ func TestTrainEveryType(t *testing.T) {
 	}
 }
 
-// What training refuses, and in which words.
+// Invalid trainings fail with these messages.
 func TestTrainRefuses(t *testing.T) {
 	docs := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=6", corpus.Options{})
 	one := docs.Select([]int{0, 2, 4}) // classes take turns

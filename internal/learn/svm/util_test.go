@@ -15,14 +15,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// read reads a corpus.
 func read(t testing.TB, source string, opt corpus.Options) *corpus.Corpus {
 	t.Helper()
 	c := musttest.Get(corpus.Read(context.Background(), source, opt))(t)
 	return c
 }
 
-// halves divides a corpus into documents to train on and others to predict.
+// halves divides a corpus into training and test documents.
 func halves(c *corpus.Corpus) (train, test *corpus.Corpus) {
 	var even, odd []int
 	for i := range c.Documents.Rows() {
@@ -35,14 +34,13 @@ func halves(c *corpus.Corpus) (train, test *corpus.Corpus) {
 	return c.Select(even), c.Select(odd)
 }
 
-// problem makes a problem of a corpus for a kernel.
+// problem makes a problem for a kernel.
 func problem(t testing.TB, c *corpus.Corpus, k kernel.Kernel, opt Options) *Problem {
 	t.Helper()
 	p := musttest.Get(NewProblem(context.Background(), c, k.Embedding(), opt))(t)
 	return p
 }
 
-// train trains a model.
 func train(t testing.TB, c *corpus.Corpus, s Settings, opt Options) (*model.Model, *Report) {
 	t.Helper()
 	if s.Kernel == nil {
@@ -55,7 +53,6 @@ func train(t testing.TB, c *corpus.Corpus, s Settings, opt Options) (*model.Mode
 	return m, r
 }
 
-// predict predicts with a model.
 func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt Options) *model.Prediction {
 	t.Helper()
 	p := musttest.Get(NewPredictor(t.Context(), m, opt))(t)
@@ -63,8 +60,8 @@ func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt Options) *model
 	return out
 }
 
-// distances returns c = 1 - cosine between the rows of two embedded matrices in float64, by the
-// definition.
+// distances returns c = 1 - cosine between the rows of two embedded matrices, by definition in
+// float64.
 func distances(a, b *sparse.Embedded) [][]float64 {
 	out := make([][]float64, a.Rows())
 	dense := make([]float64, a.Cols)
@@ -95,8 +92,7 @@ func distances(a, b *sparse.Embedded) [][]float64 {
 	return out
 }
 
-// comparable clears what differs between equal runs, or compares as unequal: the time that workers
-// took and figures that are NaN.
+// comparable clears values that differ or compare unequal in equal runs: times, and NaN.
 func comparable(p *tune.Point) *tune.Point {
 	p.Took = 0
 	s := p.Score
@@ -110,7 +106,7 @@ func comparable(p *tune.Point) *tune.Point {
 	return p
 }
 
-// Grid is a search of all combinations of lists. An empty list stands for the value that settings have.
+// Grid is a search of all combinations of lists. An empty list means the value in settings.
 type Grid struct {
 	Schemes        []solver.Scheme
 	Kernels        []kernel.Kernel
@@ -119,7 +115,7 @@ type Grid struct {
 	Seed           uint64
 }
 
-// Searched is what a search found, and what it took.
+// Searched is the result of a search.
 type Searched struct {
 	*tune.Found
 	*Evaluator
@@ -149,7 +145,7 @@ func (g Grid) evaluator(s Settings) (*Evaluator, []tune.Candidate, error) {
 	return &Evaluator{Settings: s, Division: d}, all, nil
 }
 
-// Search compares the points of a grid, whose kernels have the problem's embedding.
+// Search compares the points of a grid; its kernels must have the problem's embedding.
 func (p *Problem) Search(ctx context.Context, s Settings, g Grid, each func(tune.Point)) (*Searched, error) {
 	return search(ctx, p.withKernel(s), g, each, func(context.Context, int, sparse.Embedding) (*Problem, error) {
 		return p, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// byKernelValues predicts as without weights.
+// byKernelValues predicts without weights.
 func byKernelValues(t *testing.T, m *model.Model, docs *sparse.CSR, opt Options) *model.Prediction {
 	t.Helper()
 	before := mostWeights
@@ -27,7 +27,7 @@ func byKernelValues(t *testing.T, m *model.Model, docs *sparse.CSR, opt Options)
 	return predict(t, m, docs, opt)
 }
 
-// texts reads documents of words and characters, as views.
+// texts returns documents with views of words and characters.
 func texts(t *testing.T, n, classes int) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -47,7 +47,7 @@ func texts(t *testing.T, n, classes int) *corpus.Corpus {
 		Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..4"}}))(t)
 }
 
-// emptied returns a corpus in which two documents of each so many in turn have no terms.
+// emptied returns a corpus in which each every-th pair of documents has no terms.
 func emptied(c *corpus.Corpus, every int) *corpus.Corpus {
 	out, docs := *c, &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}
 	for i := range c.Documents.Rows() {
@@ -61,13 +61,14 @@ func emptied(c *corpus.Corpus, every int) *corpus.Corpus {
 	return &out
 }
 
-// Weights decide what support vectors do. With u = 2⁻²⁴, a stored value of a unit vector has a relative error of u and
-// the norm one of 2⁻⁵², so that ⟨w, x⟩ errs by u Σ|α|‖s‖‖x‖, and sums in float64 add far less than u of that. Kernel
-// values are float32, of c within 10⁻⁶ (docs/design.md): a few u, and 10⁻⁶ of the same sum.
+// Weights give the same decisions as support vectors. With u = 2⁻²⁴, a stored value of a unit
+// vector has a relative error of u, and the norm one of 2⁻⁵², so that the error of ⟨w, x⟩ is u
+// Σ|α|‖s‖‖x‖; float64 sums add far less. float32 kernel values with c within 10⁻⁶ (docs/design.md)
+// add a few u, and 10⁻⁶ of the same sum.
 func TestWeightsDecideAsSupportVectors(t *testing.T) {
 	views := texts(t, 240, 4)
 	vectors := read(t, "synthetic:docs=300,terms=900,length=30,classes=4,seed=1", corpus.Options{})
-	empty := emptied(vectors, 4) // some are support vectors without terms, some are predicted
+	empty := emptied(vectors, 4) // some support vectors and some predicted documents have no terms
 	for _, tc := range []struct {
 		kernel string
 		c      *corpus.Corpus
@@ -76,7 +77,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 		{"linear:embed=logtfidf-l2", views, Settings{Scheme: solver.OneVsRest}},
 		{"linear:embed=tfidf-l2", views, Settings{}},
 		{"bhattacharyya", views, Settings{Scheme: solver.Labels}},
-		{"bhattacharyya:embed=tf", vectors, Settings{}}, // whose lengths don't count
+		{"bhattacharyya:embed=tf", vectors, Settings{}}, // ignores lengths
 		{"linear", vectors, Settings{}},
 		{"linear:embed=tf-l1", vectors, Settings{Scheme: solver.OneVsRest, C: 100}},
 		{"linear:embed=tf-l1-pow0.75", vectors, Settings{C: 10}},
@@ -135,7 +136,8 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 	}
 }
 
-// Where weights leave no room for the engine, kernel values decide; with room the engine is made when it is asked for.
+// If weights leave no memory for the engine, kernel values decide; otherwise the engine is made on
+// request.
 func TestWeightsLeaveRoom(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=300,terms=3000,length=30,classes=20,seed=1", corpus.Options{}))
 	m, _ := train(t, learn, Settings{Kernel: kernel.MustParse("linear:embed=tfidf-l2")}, Options{})
