@@ -71,8 +71,7 @@ func (g *Given) Fixed() bool {
 	return noT != nil && noGamma != nil
 }
 
-// Candidates returns the settings among which [tune.Choose] chooses for corpus c. Settings that g
-// fixes keep their value.
+// Candidates returns the settings from which [tune.Choose] selects for c. Fixed settings stay.
 func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, error) {
 	out := tune.Candidates{Measure: s.Measure(), C: chosenC, Nu: s.Nu, Epsilon: []float64{s.Epsilon}, Unit: 1,
 		Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed, Folds: tune.DefaultFolds}
@@ -205,10 +204,9 @@ type Vectors struct {
 // WeightsKernel is the default kernel for vectors of term weights such as tf-idf. It has no width to choose.
 const WeightsKernel = "bhattacharyya"
 
-// Vectors count as term weights, such as tf-idf, if all values are non-negative fractions, there
-// are at least wideColumns columns, at most sparseShare of the entries aren't 0, and less than half
-// of these entries are in columns that half of the rows use. Standardizing would let rare terms
-// decide.
+// Vectors count as term weights, such as tf-idf, if values are non-negative fractions, there are at
+// least wideColumns columns, at most sparseShare of the entries aren't 0, and less than half of
+// these are in columns that half of the rows use. Standardizing would let rare terms decide.
 const (
 	wideColumns = 100
 	sparseShare = 0.1
@@ -248,8 +246,7 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 	return v
 }
 
-// suiting returns the named kernel with each text embedding that suits it and each candidate t or
-// gamma.
+// suiting returns the named kernel with each text embedding that suits it and each t or gamma.
 func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error) {
 	k, err := kernel.Parse(name)
 	if err != nil {

@@ -73,8 +73,7 @@ func TestCandidatesSupervised(t *testing.T) {
 	}
 }
 
-// The unit of a regression follows the targets and ignores outliers. C and epsilon are multiples of
-// it.
+// The unit of a regression follows the targets and ignores outliers, and so do C and epsilon.
 func TestCandidatesOfRegression(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	normal := make([]float64, 1000)

@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// twoClasses makes documents of two classes without common terms. Unless separable is set, some
-// documents have the wrong label.
+// twoClasses makes documents of two classes without common terms; some labels are wrong unless
+// separable is set.
 func twoClasses(n int, separable bool) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(7, 7))
 	c := &corpus.Corpus{

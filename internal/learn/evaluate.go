@@ -120,8 +120,8 @@ type Apart struct {
 // Evaluate compares predictions p with the labels of corpus c, which must have the model's columns.
 // It explains mistakes as [ExplainDocument] does, which takes one prediction per word or term.
 //
-// It fails if c has no labels that the model knows, if p is of another model or corpus, or if a
-// prediction fails.
+// It fails if c has no labels that the model knows, if p isn't for m and c, or if a prediction
+// fails.
 func Evaluate(
 	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) (*Evaluation, error) {

@@ -99,8 +99,7 @@ type function struct {
 	signs          []float64
 }
 
-// functionsOf returns a function for each class or, if class isn't "", for each of its binary
-// classifiers.
+// functionsOf returns a function per class or, if class isn't "", per binary classifier of class.
 func functionsOf(machines []weightsOfMachine, class string) (out []function, err error) {
 	if class != "" || len(machines) < 2 || machines[0].against == "" {
 		for i, m := range machines {
@@ -201,8 +200,7 @@ func (m Machines) linear() bool {
 	return name == "linear"
 }
 
-// weightsOfMachines returns the weights of a support vector machine. It computes them if own is
-// nil.
+// weightsOfMachines returns the weights of a support vector machine: own, or computed if nil.
 func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
 	if !(Machines{Model: m}).linear() {
 		return nil, "", flagtext.Errorf("the kernel %s has no weights by term, expected %s", m.Kernel, explained)

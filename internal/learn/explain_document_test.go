@@ -271,8 +271,8 @@ func TestExplainEnded(t *testing.T) {
 	}
 }
 
-// For kernel machines, the weight of a term is the mean over the support vectors of f(x) - f(x
-// without the term).
+// For kernel machines, a term's weight is the mean of f(x) - f(x without the term) over support
+// vectors.
 func TestMeanEffects(t *testing.T) {
 	const source = "synthetic:docs=60,terms=40,length=12,classes=3,seed=8"
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)

@@ -46,8 +46,7 @@ type Grid struct {
 	Folds   int           // default 5
 	LeastC  bool          // for support vector machines: the smallest C within one standard error of the best wins
 
-	// Corpus returns the documents with tokenizer number cut < Cuts. Number 0 is the searched
-	// corpus.
+	// Corpus returns the documents with tokenizer cut < Cuts. Tokenizer 0 made the searched corpus.
 	Cuts   int
 	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 
@@ -90,9 +89,8 @@ type Words struct {
 }
 
 // NewGrid makes a grid of all combinations of lists. A list may be for any parameter of the
-// learner; for support vector machines kernel, C, nu, epsilon, scheme, embed, ngrams, or a kernel
-// parameter. Without lists of numbers or kernels, it uses default lists, or samples if o.Work
-// allows it.
+// learner; for SVMs, kernel, C, nu, epsilon, scheme, embed, ngrams, or a kernel parameter. Without
+// lists of numbers or kernels, it uses default lists, or samples if o.Work allows it.
 //
 // It fails for unknown parameters, and for invalid values and options.
 func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, error) {

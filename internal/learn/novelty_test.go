@@ -112,8 +112,7 @@ func TestNovelty(t *testing.T) {
 	}
 }
 
-// without returns documents without their rarest terms or, for vectors, without terms of one
-// document.
+// without returns documents without their rarest terms; for vectors, without terms of one document.
 func without(docs *sparse.CSR, terms []uint32, df []int32, text bool) *sparse.CSR {
 	least := int32(1)
 	if text {
@@ -132,8 +131,8 @@ func without(docs *sparse.CSR, terms []uint32, df []int32, text bool) *sparse.CS
 	return out
 }
 
-// If new documents are like the training documents, 5% have a rank of at most .05, even if training
-// lacks some of their words.
+// If new documents are like the training documents, 5% have a rank of at most .05, even with new
+// words.
 func TestNoveltyRanks(t *testing.T) {
 	ctx := t.Context()
 	const n = 1500
@@ -173,8 +172,7 @@ func TestNoveltyRanks(t *testing.T) {
 				share += 1. / n
 			}
 		}
-		// Both samples have n documents. The bound is three standard errors of the difference of
-		// two shares.
+		// Both samples have n documents. The bound is three standard errors of the difference.
 		if most := 3 * math.Sqrt(2*bound*(1-bound)/n); !(math.Abs(share-bound) <= most) {
 			t.Errorf("%.4f of new documents have a rank of at most %v, expected ± %.4f", share, bound, most)
 		}

@@ -19,8 +19,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options control how something is computed. Parameters of a [Trainer] control what is computed.
-// The zero value works.
+// Options control how things are computed, not what (see [Trainer]). The zero value works.
 type Options struct {
 	Seed    uint64   // seed of folds, samples and learners
 	Vectors *Vectors // defaults for vectors that aren't counts; nil for text and counts
@@ -73,8 +72,8 @@ func (e Embedding) String() string {
 	return e.Embedding.String()
 }
 
-// kernelIn returns the specification of a kernel in an embedding. If no kernel is given, the
-// default suits counts, or vectors if o.Vectors is set.
+// kernelIn returns a kernel's specification in an embedding. If given is "", it is the default for
+// vectors, if o.Vectors is set, or counts.
 func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {

@@ -131,9 +131,8 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 	return l.Read(ctx, b, size, early)
 }
 
-// Score compares predictions and, if there are any, probabilities with labels. For a one-class
-// model, labels must be 1 for documents like the training documents and -1 for others, as in
-// LIBSVM.
+// Score compares predictions, and probabilities if there are any, with labels. For a one-class
+// model, labels must be 1 for documents like the training documents, and -1 for others.
 func (a *About) Score(p *model.Prediction, truth *corpus.Corpus) (*score.Score, error) {
 	if !a.OneClass {
 		return score.Of(a.Classes, p, truth)

@@ -23,9 +23,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The smallest learner predicts the same class for each document: the class of a given rank by
-// number of training documents. It uses only what package learn exports, so it could be in its own
-// folder.
+// The smallest learner predicts the same class for each document, chosen by a rank of frequency. It
+// uses only what package learn exports, so it could be in its own folder.
 var frequencyLearner = &learn.Learner{
 	Name: "frequency", Summary: "the class of a rank by its number of documents",
 	Form: frequencyForm.Name, Read: learn.Reads(&frequencyForm, func(m *frequencyModel) learn.Model { return m }),
@@ -82,8 +81,8 @@ func (m *frequencyModel) Predict(_ context.Context, d *sparse.CSR, _ learn.Optio
 	return p, nil
 }
 
-// One line registers a learner. It is then parsed, described, cross-validated, searched, written
-// and loaded like others.
+// One line registers a learner, which is then parsed, described, searched, written and loaded like
+// others.
 func TestSmallestLearner(t *testing.T) {
 	defer func(all []*learn.Learner) { learn.All = all }(learn.All)
 	learn.All = slices.Clip(learn.All)
@@ -111,8 +110,7 @@ func TestSmallestLearner(t *testing.T) {
 	}
 }
 
-// Errors name the file and the fault, whatever wrote the file. Reading ends when the context is
-// done.
+// Errors name the file and the fault. Reading stops when the context is done.
 func TestLoadErrors(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")

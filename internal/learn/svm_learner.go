@@ -308,16 +308,14 @@ func (t *machines) chosenProblem(
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// mayFall reports whether linear models may replace kernel machines, because no setting requires
-// those.
+// mayFall reports whether linear models may replace kernel machines: no setting requires those.
 func (t *machines) mayFall(o *Options) bool {
 	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.Given)
 	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.Thresholds &&
 		!(t.Given("scheme") && t.Scheme == solver.OneVsOne)
 }
 
-// manyDocuments is the number of documents from which kernel machines cost far more than linear
-// models: the matrix takes 1.6 GB.
+// manyDocuments makes kernel machines far costlier than linear models: the matrix takes 1.6 GB.
 var manyDocuments = 20000
 
 // lines returns a trainer of linear models with the parameters of t that it has.
@@ -328,9 +326,8 @@ func (t *machines) lines() *lines {
 	return l
 }
 
-// lineAlternative cross-validates linear models on the documents and folds of the choice's last
-// round if kernel machines cost far more. It returns nil unless their mean is within a standard
-// error of the best.
+// lineAlternative cross-validates linear models on the last round's documents and folds if kernel
+// machines cost far more, and returns nil unless their mean is within a standard error of the best.
 func (t *machines) lineAlternative(
 	ctx context.Context, c *corpus.Corpus, chosen *Chosen, o Options,
 ) (*Validation, error) {

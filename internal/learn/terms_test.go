@@ -164,8 +164,7 @@ func TestWidthOfClasses(t *testing.T) {
 	}
 }
 
-// A search compares all terms with all kernels, reports the gain from each part, and trains its
-// best point.
+// A search compares all terms with all kernels, reports each part's gain, and trains the best.
 func TestSearchTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := t.Context()
@@ -206,8 +205,7 @@ func TestSearchTerms(t *testing.T) {
 	}
 }
 
-// If memory doesn't suffice for other terms, a search compares only the terms as read, with a
-// warning.
+// If memory doesn't suffice for other terms, a search warns and compares only the terms as read.
 func TestSearchWithoutOtherTerms(t *testing.T) {
 	texts, labels := inOrder(200)
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts[:100], labels[:100], corpus.Options{}))(t)

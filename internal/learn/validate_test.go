@@ -11,8 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Each point of a search is trained with its own kernel, and has the same result as in a search of
-// only this point.
+// Each point of a search has its own kernel, and the same result as in a search by itself.
 func TestSearchTriesEachKernel(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=90,terms=60,length=12,classes=3,seed=2", corpus.Options{})
 	if err != nil {
@@ -153,8 +152,7 @@ func TestLogisticChoosesC(t *testing.T) {
 	}
 }
 
-// The last point of a learning curve is the cross-validation, and each part has the same share of
-// every class.
+// The last point of a learning curve is the cross-validation. Each part has the classes' shares.
 func TestLearningCurve(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=120,terms=60,length=12,classes=3,seed=3", corpus.Options{})
 	if err != nil {

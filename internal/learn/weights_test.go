@@ -16,8 +16,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// ends returns, by binary classifier, a model's objective and an upper bound of its distance to the
-// minimum.
+// ends returns each classifier's objective, and an upper bound of its distance to the minimum.
 func ends(m Model) (objectives, gaps []float64) {
 	add := func(objective, gap float64) { objectives, gaps = append(objectives, objective), append(gaps, gap) }
 	switch m := m.(type) {

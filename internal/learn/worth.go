@@ -12,8 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// Worth is the gain from a part of the terms: words, word pairs, characters, or terms of one
-// document.
+// Worth is the gain from words, word pairs, characters, terms of one document, or other parts.
 type Worth struct {
 	Part            string      // view of n-grams, analyzer of views, or min-df 1
 	With, Without   *Validation // best points of the last round with and without the part
@@ -56,8 +55,7 @@ func (f *Found) bestWith(part string, has bool) (best *Validation) {
 	return best
 }
 
-// partsOf lists the parts of terms: views of n-grams, analyzers of views, and terms of one
-// document.
+// partsOf lists the parts of terms: n-gram views, analyzers of views, and terms of one document.
 func partsOf(t corpus.Terms) (parts []string) {
 	for view := range strings.SplitSeq(t.Tokenizer.String(), " + ") {
 		analyzer, settings, _ := strings.Cut(view, ":")

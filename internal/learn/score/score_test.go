@@ -125,8 +125,7 @@ func within(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// Figures are by hand, for two bins, an unknown class, a document that is left out, and a document
-// without a label.
+// Figures are by hand, with two bins, an unknown class, and documents without label or prediction.
 func TestScoreProbabilities(t *testing.T) {
 	truth := &corpus.Corpus{Classes: []string{"b", "a", "z"}, Labels: sparse.Labels{
 		Offsets: []int64{0, 1, 2, 3, 4, 4, 5}, IDs: []int32{1, 1, 0, 2, 0}}}

@@ -122,9 +122,8 @@ func calibrates(labels sparse.Labels, documents, classes int, s *Settings) bool 
 // coupled; or with a temperature of these probabilities or of the log odds.
 var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
-// calibration returns the way with the smallest log loss and its calibration, where each part's
-// probabilities are fitted on the other parts. If settings reject documents, it also returns the
-// most probable classes.
+// calibration returns the way with the smallest log loss and its calibration. Each part's
+// probabilities are fitted on the other parts. If s.Reject is set, it also returns the answers.
 func (f *folded) calibration(
 	ctx context.Context, o *together,
 ) (way int, found *score.Calibration, answers []answer, err error) {

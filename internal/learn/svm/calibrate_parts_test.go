@@ -12,8 +12,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// divided returns a problem of 90 documents in three classes and parts, with weakly informative
-// decision values.
+// divided returns a problem of 90 documents in three classes, with weakly informative decisions.
 func divided(scheme solver.Scheme, seed uint64) (f *folded, c *solver.Classifier, decisions [][]float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	c = &solver.Classifier{Scheme: scheme, Classes: 3, Machines: []*solver.Machine{{}, {}, {}}}
@@ -62,8 +61,7 @@ func TestCalibrationIsOfOtherParts(t *testing.T) {
 			}
 			return sigmoids, fit.Temperature
 		}
-		// tempered returns the temperature with the same sigmoids, which the decision values don't
-		// change here.
+		// tempered returns the temperature if other decision values keep the same sigmoids.
 		tempered := func(others [][]float64, without, way int) float64 {
 			fit := musttest.Get(f.fit(t.Context(), c, decisions, without))(t)
 			musttest.Do(t, f.temper(fit, others, without, way))

@@ -51,8 +51,8 @@ func TestCalibrated(t *testing.T) {
 					report.Calibration, report.Temperature)
 			}
 			folds := crossValidate(t, problem(t, c, kernel.MustParse(DefaultKernel), Options{}), s, 5, 1)
-			// On the same documents, the mean difference of losses is at most 0, up to three
-			// standard errors and 2%.
+			// On the same documents, the mean difference of losses is at most 0, up to 3 errors and
+			// 2%.
 			worse := make([]float64, len(after))
 			for i := range after {
 				worse[i] = after[i] - before[i]

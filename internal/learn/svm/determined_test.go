@@ -63,8 +63,7 @@ func TestModelIsDetermined(t *testing.T) {
 	}
 }
 
-// When the context is done, every phase ends within a second of both workers, with the context's
-// error.
+// When the context is done, every phase ends within a second of both workers, with its error.
 func TestTrainEndsWithItsContext(t *testing.T) {
 	c := read(t, "synthetic:docs=5000,terms=8000,length=80,classes=3,seed=12", corpus.Options{})
 	for _, stage := range []string{"embedding", "preparing the engine", "computing tiles", "training"} {

@@ -38,16 +38,14 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 	return groups, err
 }
 
-// inMemory reports whether a training has the rows of the matrix in memory, as [gram.train] returns
-// it.
+// inMemory reports whether all matrix rows are in memory in a training, as from [gram.train].
 func (p *Problem) inMemory() bool {
 	return p.values != nil || p.opt.Once && p.cached.Whole()
 }
 
-// TrainMachines is [Problem.Train] for some binary classifiers, which must be whole groups of
-// [Problem.Machines]. They are the same bit for bit as from Train. Other classifiers in the result
-// are nil; support vectors are numbered as in the problem. [Problem.Assemble] makes a model from
-// all.
+// TrainMachines is [Problem.Train] for some binary classifiers: whole groups of [Problem.Machines].
+// They are the same bit for bit as from Train. Other classifiers are nil; support vectors are
+// numbered as in the problem. [Problem.Assemble] makes a model from all of them.
 //
 // For classifiers of few classes, it computes only the matrix of their documents.
 func (p *Problem) TrainMachines(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {

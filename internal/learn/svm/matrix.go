@@ -9,15 +9,13 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gram is the Gram matrix of a kernel on the documents of a problem. Only its diagonal is computed
-// yet.
+// gram is the Gram matrix of a kernel on a problem's documents. Only its diagonal is computed yet.
 type gram struct {
 	p    *Problem
 	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel
 }
 
-// gram returns the matrix of a resolved kernel. It fails if the problem has no values of the
-// kernel.
+// gram returns the matrix of a resolved kernel. It fails if the problem has no such values.
 func (p *Problem) gram(k kernel.Kernel) (gram, error) {
 	if p.values != nil {
 		return gram{p: p}, nil

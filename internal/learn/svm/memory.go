@@ -25,8 +25,7 @@ const (
 	// left out, and 60 for working sets and positions of rows.
 	documentBytes = 256
 
-	// gatherRows and gatherLeast (bytes) bound the rows that a worker reads to leave out some
-	// columns.
+	// gatherRows and gatherLeast (bytes) bound the rows that a worker reads to drop columns.
 	gatherRows, gatherLeast = 16, 4 << 20
 
 	// smallRows is the memory for rows if the whole matrix is cached: enough for the working sets
@@ -317,8 +316,7 @@ func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	return rows, nil
 }
 
-// needs returns the memory to predict documents in batches of rows, with an engine, weights or
-// neither.
+// needs returns the memory to predict docs in batches of rows, by an engine, weights or neither.
 func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())
 	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Machines))+24)

@@ -74,8 +74,7 @@ func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor,
 	return p, nil
 }
 
-// Close frees the memory of a device, if there is one. It is idempotent. It must not be called
-// before or during a prediction.
+// Close frees device memory, if any. It is idempotent. No prediction may run during it or follow.
 func (p *Predictor) Close() error {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()

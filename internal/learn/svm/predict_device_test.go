@@ -180,8 +180,7 @@ func (d *small) Rows(ctx context.Context, r *device.Request, visit func(*device.
 	return d.Accelerator.Rows(ctx, r, visit)
 }
 
-// Errors are returned from a device that fails, one that can't be made, a missing one, and when the
-// context is done.
+// Devices that fail, can't be made or are missing give errors, as does the end of the context.
 func TestPredictWithoutDevice(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=200,terms=500,length=20,classes=2,seed=4", corpus.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})

@@ -36,8 +36,7 @@ func TestDecisionsAreTheSum(t *testing.T) {
 						for s, row := range machine.Support {
 							v := k.Eval(c[i][row], x.Norms[i], support.Norms[row])
 							want += machine.Coef[s] * v
-							// documented error of c, times the kernel's slope, plus the error of
-							// its map
+							// documented error of c, times the kernel's slope, plus the map's error
 							step := 2e-6
 							up := k.Eval(min(c[i][row]+step, 2), x.Norms[i], support.Norms[row])
 							down := k.Eval(max(c[i][row]-step, 0), x.Norms[i], support.Norms[row])

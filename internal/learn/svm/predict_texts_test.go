@@ -13,8 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Texts predicted one by one by several goroutines equal a prediction of all texts as documents,
-// bit for bit.
+// Texts predicted one by one by several goroutines have the bits of all texts as documents.
 func TestPredictTexts(t *testing.T) {
 	ctx := context.Background()
 	words := []string{"rain", "wind", "snow", "bread", "soup", "salt", "and", "more"}

@@ -18,8 +18,7 @@ type RejectionTarget struct {
 	Coverage float64 // minimum share of documents that get a class; 0 = no target
 }
 
-// UnmarshalText parses error=SHARE or coverage=SHARE, where SHARE is a number up to 1 or a
-// percentage.
+// UnmarshalText parses error=SHARE or coverage=SHARE, a number up to 1 or a percentage.
 func (t *RejectionTarget) UnmarshalText(text []byte) error {
 	key, value, _ := strings.Cut(string(text), "=")
 	number, percent := strings.CutSuffix(value, "%")
@@ -92,11 +91,10 @@ const rejectionLevels = 50
 // 0.5% each for those of 40, 60, 80 and 100% coverage. A threshold that passes leaves its α to the
 // next.
 //
-// The alternatives are the nearest errors below and above the target that are kept with another
-// coverage.
+// The alternatives are the nearest errors below and above that are kept with another coverage.
 //
-// It fails for an invalid target, fewer than two parts, an invalid probability, or an error that no
-// threshold reaches.
+// It fails for an invalid target or probability, for fewer than two parts, or if no threshold
+// passes.
 func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection, *Alternatives, error) {
 	if err := target.Validate(); err != nil {
 		return nil, nil, err
@@ -167,8 +165,7 @@ func overall(parts map[int]*answered) float64 {
 	return all.wrong / all.given
 }
 
-// dispersion returns Pearson's χ² of the parts' errors divided by its degrees of freedom, at least
-// 1.
+// dispersion returns Pearson's χ² of the parts' errors per degree of freedom, at least 1.
 func dispersion(parts map[int]*answered) float64 {
 	e, chi := overall(parts), 0.0
 	if e == 0 || e == 1 {
@@ -239,8 +236,7 @@ func exceeds(target, m, w, a float64) float64 {
 	return 1 - within
 }
 
-// alternatives returns the nearest errors of a list below and above target that are kept with
-// another coverage.
+// alternatives returns the errors nearest to target that are kept with another coverage.
 func (t *rejectionTest) alternatives(target float64, best *solver.Rejection) (out []Alternative) {
 	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
 	other := func(e float64) bool {

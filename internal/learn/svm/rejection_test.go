@@ -62,8 +62,7 @@ func TestTuneRejection(t *testing.T) {
 	}
 }
 
-// With exact probabilities, at most 5% of trainings choose a threshold that a new batch of a part's
-// size exceeds.
+// With exact probabilities, a new batch exceeds the error after at most 5% of trainings.
 func TestRejectionHolds(t *testing.T) {
 	const runs, parts = 200, 5
 	for _, shape := range []struct {

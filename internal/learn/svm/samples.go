@@ -32,8 +32,7 @@ type problems struct {
 	cut    int // tokenizer of last
 }
 
-// next returns the problem for a tokenizer and embedding. It closes the last problem unless it is
-// the same.
+// next returns the problem for a tokenizer and embedding, and closes the last if it was another.
 func (o *problems) next(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error) {
 	if o.last != nil && o.cut == cut && o.last.Embedding() == e {
 		return o.last, nil
@@ -94,8 +93,7 @@ func (m *Samples) Open(
 }
 
 // Work is in kernel values. Dot products of all documents, for both halves of the matrix, cost one
-// value each, and mapping them to one kernel half of that. Linear terms are for embedding and
-// tokenising.
+// value each, and mapping them to a kernel half. Linear terms: embedding and tokenising.
 var (
 	dotWork    = tune.Work{Square: 1, Linear: 500}
 	kernelWork = tune.Work{Square: 0.5}

@@ -170,8 +170,7 @@ func TestSearchCancelled(t *testing.T) {
 	}
 }
 
-// Progress comes at least once a second, counts to the end, and its total is about right from the
-// start.
+// Progress comes at least once a second, counts to the end, and has about the right total.
 func TestSearchProgress(t *testing.T) {
 	c := noisy(t)
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), C: []float64{1, 10}, Folds: 3}

@@ -89,8 +89,7 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	}
 }
 
-// A fold's predictions equal those of a model trained on the other folds, which learns only from
-// their labels.
+// A fold's predictions equal those of a model that learns only from labels of the other folds.
 func TestSupervisedByHand(t *testing.T) {
 	c := noisy(t)
 	s := Settings{Kernel: supervised, C: 1, Scheme: solver.OneVsRest}
@@ -110,8 +109,7 @@ func TestSupervisedByHand(t *testing.T) {
 	}
 }
 
-// told returns documents in which one word in twenty separates classes, so that weights from labels
-// help much.
+// told returns documents in which one word in twenty separates classes, so that labels help.
 func told(seed uint64) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(seed, 1))
 	const n, common, own = 400, 300, 20

@@ -19,9 +19,9 @@ type supportEngine struct {
 }
 
 // SupportEngine returns the engine of the support vectors, and makes it if weights decide and
-// nothing has requested kernel values yet. It is nil for models of sets, for precomputed kernels,
-// and without support vectors. It fails if more memory is needed than allowed, if a device fails,
-// and when ctx is done.
+// nothing has requested kernel values yet. It is nil for models of sets, precomputed kernels, and
+// without support vectors. It fails if memory doesn't suffice, if a device fails, and when ctx is
+// done.
 func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()

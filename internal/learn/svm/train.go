@@ -42,8 +42,7 @@ type Settings struct {
 	Alone         bool      // for solver.Labels: each label is trained alone wherever rows are, see solver.Training
 	Seed          uint64    // seed of the folds for probabilities and thresholds
 
-	// Reject leaves documents with a small probability without a class. It needs one class per
-	// document.
+	// Reject leaves uncertain documents without a class. It needs one class per document.
 	Reject RejectionTarget `param:"reject" wants:"error=2%, coverage=90% or the like, a share above 0, at most 1" flag:""`
 
 	steps int // maximum number of steps per problem; 0 = the solver's default

@@ -43,8 +43,7 @@ func Linear(m *model.Model) bool {
 	return ok
 }
 
-// mostWeights limits the bytes of weights if MemoryBytes doesn't: 190 machines of 1.4 million
-// columns fit.
+// mostWeights limits the bytes of weights without MemoryBytes: 190 machines of 1.4 million columns.
 var mostWeights int64 = 2 << 30
 
 // weightRows is the number of support vectors that are added up at a time.

@@ -136,8 +136,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 	}
 }
 
-// If weights leave no memory for the engine, kernel values decide; otherwise the engine is made on
-// request.
+// If weights leave no memory for the engine, kernel values decide; else it is made on request.
 func TestWeightsLeaveRoom(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=300,terms=3000,length=30,classes=20,seed=1", corpus.Options{}))
 	m, _ := train(t, learn, Settings{Kernel: kernel.MustParse("linear:embed=tfidf-l2")}, Options{})

@@ -41,8 +41,7 @@ func TestFolds(t *testing.T) {
 	}
 }
 
-// Held-out documents share no group with the others, and are about a sixth even if one group is
-// large.
+// Held-out documents share no group with others; they are about a sixth even with a large group.
 func TestHoldOut(t *testing.T) {
 	labels, groups := make([]int, 60), make([]int64, 60)
 	for i := range labels {

@@ -24,8 +24,7 @@ func (w *Work) Add(times float64, of Work, share float64) {
 	w.Linear += times * of.Linear * share
 }
 
-// The round of schemes compares the keptKernels best kernels; later rounds compare the keptSchemes
-// best candidates.
+// The scheme round compares keptKernels kernels, later rounds the keptSchemes best candidates.
 const keptKernels, keptSchemes = 3, 2
 
 // finalRound and weighting are the names of the last round of a search, and of the round of kernels

@@ -154,8 +154,7 @@ func (h *choosing) ranked(points []Point) (out []Candidate) {
 	return out
 }
 
-// mostWider is the maximum number of times that a round continues with neighbours of its best
-// candidate.
+// mostWider limits how often a round continues with neighbours of its best candidate.
 const mostWider = 8
 
 // wider returns the neighbours of the best candidate of a round that the round hasn't tried.
