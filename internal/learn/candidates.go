@@ -29,8 +29,8 @@ var (
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
 
-	chosenHistograms = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // embeddings for diffusion and other kernels of histograms
-	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}        // embeddings for linear and other kernels of vectors
+	chosenHistograms = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // for diffusion and other histogram kernels
+	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}        // for linear and other vector kernels
 
 	// Embeddings for documents without a vocabulary, whose values need not be counts.
 	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
@@ -54,7 +54,7 @@ type Given struct {
 	Work       float64  // time budget of the choice, in multiples of one training run
 	Seed       uint64
 
-	Vectors bool // values aren't term counts: use vector kernels, with columns scaled by Embeddings or standardized
+	Vectors bool // values aren't term counts: use vector kernels, on columns scaled as in Embeddings or standardized
 }
 
 // Fixed reports whether g.Kernel is set and has no parameter left to choose.
@@ -86,10 +86,10 @@ func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, e
 	if g.C != 0 {
 		out.C = []float64{g.C}
 	}
-	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // with two classes, the schemes are the same
+	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // two classes: same
 		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
 		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), mostPairs) {
-			out.Schemes = out.Schemes[:1] // one-vs-one would take too long with so few documents per class
+			out.Schemes = out.Schemes[:1] // many binary classifiers of few documents cost more than they gain
 		}
 	}
 	histograms, vectors := chosenHistograms, chosenVectors

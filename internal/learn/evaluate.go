@@ -97,8 +97,8 @@ func (v *Evaluation) byNovelty() {
 type Mistake struct {
 	Index int `json:"-"` // index of the document in the corpus; Row.Document is its name, or its number from 1
 	Row
-	Wrong string               `json:"wrong,omitempty"` // most confidently wrong label, for separate labels: "x" or "not x"
-	Why   *DocumentExplanation `json:"why,omitempty"`   // explanation by words of the text, or by terms if there is no text
+	Wrong string               `json:"wrong,omitempty"` // most confidently wrong separate label: "x" or "not x"
+	Why   *DocumentExplanation `json:"why,omitempty"`   // explanation by words of the text, or else by terms
 	Marks []Mark               `json:"marks,omitempty"` // positions of these words in the text
 }
 

@@ -112,7 +112,7 @@ type explaining struct {
 	whole   *sparse.CSR                               // the document
 	parts   int                                       // number of parts of the document (terms or words)
 	slopes  bool                                      // parts are terms
-	label   int                                       // index of the separate label to explain, -1 for the one with the largest f
+	label   int                                       // separate label to explain, -1 for the largest f
 	without func(first, end int) (*sparse.CSR, error) // copies of the document, each without one part
 }
 

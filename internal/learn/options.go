@@ -44,7 +44,7 @@ type Options struct {
 	// its kernels. An error from Prepared stops the work. Prepared may be nil.
 	Prepared func(p *svm.Problem, kernels []kernel.Kernel) error
 
-	Solver   func(svm.Progress)                                       // replaces Progress for support vector machines; may be nil
+	Solver   func(svm.Progress)                                       // replaces Progress for SVMs; may be nil
 	Progress func(stage string, done, total int64, details ...string) // may be nil
 	Warn     func(format string, args ...any)                         // may be nil
 	Say      func(format string, args ...any)                         // receives intermediate results; may be nil
