@@ -26,8 +26,8 @@ func Bytes[M any](t testing.TB, form archive.Format[M], m *M) []byte {
 }
 
 // Check checks that reading a model's file gives an equal model, that writing this model gives the
-// same bytes, that the tokenizer is reported early, and that a file with a flipped bit, a truncated
-// file and a file with trailing bytes return ErrDamaged.
+// same bytes, that the tokenizer is reported early, and that files with a flipped bit, truncated
+// files and files with trailing bytes are rejected.
 func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 	t.Helper()
 	for i, m := range models {
