@@ -14,13 +14,13 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// All returns the eigenvalues of a, the largest first, on so many workers; 0 is GOMAXPROCS. The
-// errors are a few times n·2⁻⁵³ of the largest absolute value. They have the same bits from any
-// number of workers.
+// All returns the eigenvalues of a in descending order, with the given number of workers; 0 means
+// GOMAXPROCS. The error is a few times n·2⁻⁵³ of the largest absolute value. The bits are the same
+// for any number of workers.
 //
-// It takes AllBytes and time in proportion to n³: a reduction to a tridiagonal matrix by blocks of
-// reflections, which it interrupts at the end of ctx. One goroutine reads the values on and below
-// the diagonal, once. One that isn't finite is an error, and so is what a's methods panic with.
+// It takes AllBytes of memory and time proportional to n³: blocks of reflections reduce the matrix
+// to tridiagonal form, until ctx is done. One goroutine reads the values on and below the diagonal
+// once. All returns an error if a value isn't finite or a method of a panics.
 func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -54,7 +54,7 @@ func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	return values, nil
 }
 
-// least is far below the rounding of a matrix whose largest value is near 1.
+// least is far below the rounding error of a matrix whose largest value is near 1.
 const least = 0x1p-200
 
 // pack copies the values on and below the diagonal, and checks that they are finite.
@@ -78,14 +78,14 @@ func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
 	return p, nil
 }
 
-// AllBytes returns the memory that All takes for n rows beside the matrix: a copy of half of it in float64, and
-// vectors.
+// AllBytes returns the memory in bytes that All takes for n rows, without the matrix: a copy of
+// half of it in float64, and vectors.
 func AllBytes(n int) int64 {
 	return 4*int64(n)*int64(n+1) + vectors*8*int64(n)
 }
 
-// Rounding returns n·2⁻²⁴·largest, where largest is the greatest absolute eigenvalue: an eigenvalue
-// of a float32 matrix that is nearer to 0 may owe its sign to rounding. A relative error of 2⁻²⁴ in
-// every value changes no eigenvalue by more than Frobenius(…)·2⁻²⁴ <= √n·2⁻²⁴·largest (Weyl), so
-// this leaves a factor of √n for what the values carry beyond their own rounding.
+// Rounding returns n·2⁻²⁴·largest, where largest is the largest absolute eigenvalue. The sign of an
+// eigenvalue of a float32 matrix below this bound may be due to rounding. A relative error of 2⁻²⁴
+// in each value changes no eigenvalue by more than Frobenius(…)·2⁻²⁴ <= √n·2⁻²⁴·largest (Weyl). The
+// remaining factor √n covers errors of the values other than rounding to float32.
 func Rounding(n int, largest float64) float64 { return float64(n) * 0x1p-24 * largest }

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// bad is a matrix or an operator that says what it likes.
+// bad is a matrix or an operator with arbitrary results.
 type bad struct {
 	n     int
 	at    func() float64
@@ -27,7 +27,7 @@ func (b bad) T() mat.Matrix                                        { return b }
 func (b bad) At(i, j int) float64                                  { return b.at() }
 func (b bad) Apply(ctx context.Context, dst, src *mat.Dense) error { return b.apply() }
 
-// More rows than memory are an error.
+// More rows than memory allows are an error.
 func TestRefuses(t *testing.T) {
 	ctx, one := t.Context(), bad{n: 40, at: func() float64 { return 1 }, apply: func() error { return nil }}
 	if _, known := run.Available(); known {
@@ -41,7 +41,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// What the caller hands over and panics ends the computation with an error.
+// A panic in the caller's code ends the computation with an error.
 func TestPanics(t *testing.T) {
 	broken, ctx := errors.New("broken"), t.Context()
 	one := bad{n: 40, apply: func() error { return nil }}
@@ -51,7 +51,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// A matrix that panics, or ends the goroutine, where its values are read ends All with an error.
+// If reading a value panics or ends the goroutine, All returns an error.
 func TestMatrixThatEnds(t *testing.T) {
 	for _, end := range []func(){func() { panic("broken") }, runtime.Goexit} {
 		calls := 0
@@ -67,7 +67,7 @@ func TestMatrixThatEnds(t *testing.T) {
 	}
 }
 
-// Numbers of bytes do not wrap round.
+// Numbers of bytes don't overflow.
 func TestBytes(t *testing.T) {
 	if l := LanczosBytes(math.MaxInt, Options{Vectors: math.MaxInt}); l != math.MaxInt64 {
 		t.Errorf("rows beyond memory take %d bytes", l)

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// blockSpace is the state of Lanczos: an orthonormal basis, and T in terms of it.
+// blockSpace is the state of Lanczos: an orthonormal basis Q, and T = Qᵀ A Q.
 type blockSpace struct {
 	ctx     context.Context
 	n, most int
@@ -19,14 +19,14 @@ type blockSpace struct {
 
 	basis      *mat.Dense // most × n; the first count rows are the basis
 	count      int
-	multiplied int          // vectors that were multiplied; those after them are the last block
-	t          []*mat.Dense // Qᵀ A Q: the columns of each block, down to its diagonal block
+	multiplied int          // vectors that have been multiplied; the others are the last block
+	t          []*mat.Dense // Qᵀ A Q: the columns of each block, up to its diagonal block
 	rest       *mat.Dense   // rows: the part of the last product that is orthogonal to the basis
 	beyond     *mat.SymDense
-	scale      float64 // a lower bound of the matrix's norm
+	scale      float64 // lower bound of the matrix norm
 }
 
-// fresh adds a block of random directions: the first, or another one once the space is exhausted.
+// fresh adds a block of random directions: the first block, or another when the space is exhausted.
 func (s *blockSpace) fresh(width int) error {
 	width = min(width, s.most-s.count)
 	w := mat.NewDense(width, s.n, nil)
@@ -42,12 +42,12 @@ func (s *blockSpace) fresh(width int) error {
 	return s.add(w, 0)
 }
 
-// rows returns vectors of the basis, as rows.
+// rows returns vectors of the basis as rows.
 func (s *blockSpace) rows(from, to int) *mat.Dense {
 	return s.basis.Slice(from, to, 0, s.n).(*mat.Dense)
 }
 
-// product multiplies the last block, adds its columns to T, and keeps what is beyond the space.
+// product multiplies the last block, adds columns to T, and keeps the part outside the space.
 func (s *blockSpace) product(a Operator) error {
 	if err := s.ctx.Err(); err != nil {
 		return context.Cause(s.ctx)
@@ -74,11 +74,11 @@ func (s *blockSpace) product(a Operator) error {
 	return nil
 }
 
-// chunk is the number of vectors of the basis that are multiplied between checks of ctx.
+// chunk is the number of basis vectors multiplied between checks of ctx.
 const chunk = 128
 
-// project takes the basis off the rows of w and returns the products with it, vectors of the basis
-// as rows.
+// project makes the rows of w orthogonal to the basis, and returns their products with it, by basis
+// vector in rows.
 func (s *blockSpace) project(w *mat.Dense) (*mat.Dense, error) {
 	width, _ := w.Dims()
 	products := mat.NewDense(max(s.count, 1), width, nil)
@@ -105,19 +105,19 @@ func (s *blockSpace) project(w *mat.Dense) (*mat.Dense, error) {
 	return products, nil
 }
 
-// extend adds what the last product has beyond the space as a new block, if there is anything: less
-// than rounding is nothing.
+// extend adds the part of the last product outside the space as a new block. It ignores directions
+// below rounding errors.
 func (s *blockSpace) extend() error {
 	w := s.rest
 	s.rest = nil
 	return s.add(w, 1e-14*s.scale*math.Sqrt(float64(s.n)))
 }
 
-// add orthogonalises the rows of w against the basis and each other, and adds them to the last block. It
-// leaves out directions of length least or less, and the shortest ones if there is no room. The Gram
-// matrix of w resolves directions down to 10⁻⁷ of the longest; further rounds add the shorter ones. Each
-// direction is orthogonalised until it hardly changes; twice is enough (Giraud, Langou and Rozložník,
-// Numerische Mathematik 101 (2005)).
+// add orthogonalises the rows of w against the basis and each other, and adds them to the last
+// block. It omits directions of length least or less, and the shortest ones if the basis is full.
+// The Gram matrix of w resolves directions down to 10⁻⁷ of the longest; further rounds add shorter
+// ones. Each direction is orthogonalised until it hardly changes; twice is enough (Giraud, Langou
+// and Rozložník, Numerische Mathematik 101 (2005)).
 func (s *blockSpace) add(w *mat.Dense, least float64) error {
 	for w != nil && s.count < s.most {
 		strong, weak, _ := split(w, least, s.most-s.count)
@@ -142,14 +142,14 @@ func (s *blockSpace) add(w *mat.Dense, least float64) error {
 	return nil
 }
 
-// split returns directions that the rows of w span, at right angles and of length 1: up to most,
-// those longer than least, the longest first. What is below 10⁻⁶ of the longest isn't known well,
-// and comes back as weak, as it is. shortest is the square of the shortest length that was made 1.
+// split returns up to most orthonormal directions spanned by the rows of w and longer than least,
+// the longest first. Directions below 10⁻⁶ of the longest are inaccurate; weak returns them
+// unscaled. shortest is the square of the smallest length before scaling.
 func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
 	rows, n := w.Dims()
 	var e mat.EigenSym
 	if !e.Factorize(square(w), true) {
-		return nil, nil, 0 // of a finite matrix it can't fail
+		return nil, nil, 0 // impossible for a finite matrix
 	}
 	values := e.Values(nil) // in ascending order
 	cut := max(1e-12*values[rows-1], least*least, math.SmallestNonzeroFloat64)
@@ -182,13 +182,13 @@ func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shor
 type ritz struct {
 	values    []float64
 	vectors   mat.Dense
-	columns   []int     // of the values that are wanted: the K largest first
-	residuals []float64 // of these
+	columns   []int     // of the wanted values: the K largest first
+	residuals []float64 // of the wanted values
 }
 
-// pairs returns the eigenpairs of T and the largest relative residual of the values that are
-// wanted: what a product of the last block has beyond the space, in terms of the vector's part in
-// that block.
+// pairs returns the eigenpairs of T, and the largest relative residual of the wanted values: the
+// norm of the part of the last product outside the space, combined by the components of the
+// eigenvector in the last block.
 func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
 	t := mat.NewSymDense(s.count, nil)
 	at := 0
@@ -198,7 +198,7 @@ func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
 		for c := range width {
 			for r := range at + c + 1 {
 				v := columns.At(r, c)
-				if r >= at { // on the diagonal block both halves are known
+				if r >= at { // the diagonal block contains both triangles
 					v = (v + columns.At(at+c, r-at)) / 2
 				}
 				t.SetSym(r, at+c, v)
@@ -208,7 +208,7 @@ func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
 	}
 	found := &ritz{}
 	ended := make(chan bool, 1)
-	go func() { // gonum doesn't know of ctx
+	go func() { // gonum takes no ctx
 		var e mat.EigenSym
 		ok := e.Factorize(t, true)
 		if ok {
@@ -245,7 +245,7 @@ func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
 	return found, worst, nil
 }
 
-// unit returns the size that the residual of a value is relative to.
+// unit returns the scale of a relative residual.
 func (r *ritz) unit(column int, opt Options) float64 {
 	if opt.Smallest {
 		return max(math.Abs(r.values[0]), math.Abs(r.values[len(r.values)-1]))
@@ -253,13 +253,13 @@ func (r *ritz) unit(column int, opt Options) float64 {
 	return math.Abs(r.values[column])
 }
 
-// rounding is what products lose, of the size of which residuals say nothing.
+// rounding bounds the rounding errors of products, which residuals don't include.
 func (s *blockSpace) rounding() float64 { return 0x1p-50 * s.scale * math.Sqrt(float64(s.n)) }
 
 // result turns eigenvectors of T into those of the matrix.
 func (s *blockSpace) result(found *ritz, opt Options) (*Pairs, error) {
 	out := &Pairs{Vectors: mat.NewDense(s.n, opt.K, nil), Basis: s.count}
-	rows := mat.NewDense(opt.K, s.n, nil) // the largest last
+	rows := mat.NewDense(opt.K, s.n, nil) // in ascending order
 	var part mat.Dense
 	for at := 0; at < s.count; at += chunk {
 		if err := s.ctx.Err(); err != nil {
@@ -289,7 +289,7 @@ func (s *blockSpace) result(found *ritz, opt Options) (*Pairs, error) {
 	return out, nil
 }
 
-// greatest returns the value of greatest size, the first of equals.
+// greatest returns the value with the largest absolute value, the first of equals.
 func greatest(v []float64) (most float64) {
 	for _, x := range v {
 		if math.Abs(x) > math.Abs(most) {

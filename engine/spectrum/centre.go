@@ -11,11 +11,11 @@ type centred struct {
 
 // Centre returns the centred matrix P a P with P = I - 11ᵀ/n,
 //
-//	b[i][j] = a[i][j] - m[i] - m[j] + m,   m[i] the mean of row i, m that of all
+//	b[i][j] = a[i][j] - m[i] - m[j] + m,   m[i] the mean of row i, m the mean of all values
 //
-// It has no eigenvalue below 0 exactly if a has none on vectors that add to 0, as the matrices of
-// conditionally positive definite kernels, and always the eigenvalue 0 of the vector of ones.
-// Values are computed in float64 when they are read; a must stay unchanged.
+// It always has the eigenvalue 0 with the vector of ones. It has no negative eigenvalue exactly if
+// a has none on vectors with sum 0, such as for conditionally positive definite kernels. Values are
+// computed in float64 when they are read; a must not change.
 // Source: Schölkopf, The kernel trick for distances, NIPS 2000, proposition 2.
 func Centre(a mat.Symmetric) mat.Symmetric {
 	n := a.SymmetricDim()
@@ -37,7 +37,7 @@ func (c *centred) T() mat.Matrix          { return c }
 // At adds the two means first, so that (i, j) and (j, i) have the same bits.
 func (c *centred) At(i, j int) float64 { return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean }
 
-// SubtractMeans subtracts from each of the first columns of m its mean: P m.
+// SubtractMeans subtracts the column mean from each of the first columns of m: P m.
 func SubtractMeans(m *mat.Dense, columns int) {
 	rows, _ := m.Dims()
 	sums := make([]float64, columns)

@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/engine/spectrum"
 )
 
-// Eigenvalues of a Gram matrix of three documents, and of the centred matrix, one of which is 0. An
-// engine.Symmetric is a mat.Symmetric, too.
+// Eigenvalues of a Gram matrix of three documents, and of the centred matrix, which has an
+// eigenvalue 0. engine.Symmetric implements mat.Symmetric.
 func ExampleAll() {
 	ctx := context.Background()
 	k := mat.NewSymDense(3, []float64{

@@ -13,36 +13,36 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Operator is a symmetric matrix by its products with vectors.
+// Operator is a symmetric matrix A, given by its products with vectors.
 type Operator interface {
 	// Len returns the number of rows.
 	Len() int
-	// Apply writes A·src to dst: both have Len rows, as many columns, and share no memory. It
-	// returns within a second of the end of ctx.
+	// Apply writes A·src to dst. Both have Len rows and the same number of columns, and share no
+	// memory. It returns within a second after ctx is done.
 	Apply(ctx context.Context, dst, src *mat.Dense) error
 }
 
-// Options are the settings of Lanczos. The zero value works.
+// Options are the settings of Lanczos. The zero value uses the defaults.
 type Options struct {
-	K        int  // number of the largest eigenvalues, with their vectors; default 6
-	Smallest bool // also find the K smallest eigenvalues, without vectors
-	Block    int  // vectors of a product; default K/3, from 8 to 128, or 1 with Smallest
-	// Vectors bounds the basis, and with it products and memory; default 200 + 5 K + 10 Block, or
-	// 600 with Smallest.
+	K        int  // number of largest eigenvalues, with eigenvectors; default 6
+	Smallest bool // also find the K smallest eigenvalues, without eigenvectors
+	Block    int  // vectors per product; default K/3, from 8 to 128, or 1 with Smallest
+	// Vectors is the maximum size of the basis, which bounds products and memory; default 200 + 5 K
+	// + 10 Block, or 600 with Smallest.
 	Vectors int
-	// Tolerance is the residual that counts as converged: relative to an eigenvalue itself, default
-	// 10⁻⁴, or with Smallest relative to the largest absolute value, default 2⁻²⁴. Values err by
-	// about its square, vectors by it divided by the relative gap to the next value.
+	// Tolerance is the maximum residual of a converged value: relative to the eigenvalue, default
+	// 10⁻⁴, or with Smallest relative to the largest absolute value, default 2⁻²⁴. Errors are about
+	// Tolerance² for values, Tolerance over the relative gap to the next value for vectors.
 	Tolerance float64
-	Seed      uint64 // of the first block
+	Seed      uint64 // for the first block
 
-	// Progress, if not nil, is called after each product with the vectors of the basis and the
-	// largest relative residual, NaN if it isn't known yet.
+	// Progress, if not nil, is called after each product with the size of the basis, its maximum,
+	// and the largest relative residual, NaN if unknown.
 	Progress func(vectors, most int, worst float64)
 }
 
-// Value is an eigenvalue as Lanczos finds it: the matrix has an eigenvalue within Residual of
-// Value. Residual includes rounding of the products.
+// Value is an approximate eigenvalue: the matrix has an eigenvalue within Residual of Value.
+// Residual includes rounding errors of the products.
 type Value struct {
 	Value, Residual float64
 	Converged       bool
@@ -78,7 +78,7 @@ func (o Options) resolve(n int) (Options, error) {
 	return o, nil
 }
 
-// wanted returns the number of values to find.
+// wanted returns the number of wanted values.
 func (o Options) wanted() int {
 	if o.Smallest {
 		return 2 * o.K
@@ -86,8 +86,8 @@ func (o Options) wanted() int {
 	return o.K
 }
 
-// LanczosBytes returns the memory that Lanczos takes for n rows, in bytes: the basis, what is made of it and the blocks
-// of a product. A result beyond int64 is the largest int64.
+// LanczosBytes returns the memory in bytes that Lanczos takes for n rows: the basis, its products
+// and the blocks of a product. If the result exceeds int64, it is the largest int64.
 func LanczosBytes(n int, opt Options) int64 {
 	opt, _ = opt.resolve(n)
 	vectors := int64(opt.Vectors)
@@ -97,27 +97,27 @@ func LanczosBytes(n int, opt Options) int64 {
 	return 8*int64(n)*(vectors+2*int64(opt.K)+6*int64(opt.Block)) + 24*vectors*vectors
 }
 
-// Pairs are eigenvalues of a matrix, and the vectors of the largest.
+// Pairs are eigenvalues of a matrix, and the eigenvectors of the largest ones.
 type Pairs struct {
-	Largest  []Value    // the largest first
-	Smallest []Value    // the smallest first, if asked for
-	Vectors  *mat.Dense // Len × K: columns of length 1, at right angles; each has a positive value of largest size
-	Basis    int        // vectors that the space had
+	Largest  []Value    // in descending order
+	Smallest []Value    // in ascending order; nil unless Options.Smallest is set
+	Vectors  *mat.Dense // Len × K, orthonormal columns; the value with the largest absolute value is positive
+	Basis    int        // size of the basis
 }
 
-// Lanczos returns extreme eigenvalues of a by the method of Lanczos with blocks: an orthonormal
-// basis Q of the Krylov space that b random vectors span with A, A², and so on, and the eigenpairs of
-// T = Qᵀ A Q, each with its residual ‖A y - θ y‖. Each new block is orthogonalised twice against all
-// blocks before it. Lanczos ends when all residuals are within the tolerance, or when the space has
-// Vectors dimensions or those of the matrix.
+// Lanczos returns the largest and smallest eigenvalues of a by the block Lanczos method: it builds
+// an orthonormal basis Q of the Krylov space that b random vectors span with A, A², …, and returns
+// eigenpairs of T = Qᵀ A Q, each with its residual ‖A y - θ y‖. Each new block is orthogonalised
+// twice against all previous blocks. Lanczos ends when all residuals are within the tolerance, or
+// when the dimension of the space reaches Vectors or that of the matrix.
 //
-// If Apply returns the same bits, results have the same bits for any number of processors. Vectors are
+// If Apply returns the same bits, results have the same bits for any number of CPUs. Vectors are
 // orthogonal to 10⁻¹³. The i-th largest value is at most the i-th eigenvalue, the i-th smallest at
-// least it. An eigenvalue of a multiplicity above Block may be found fewer times. Lanczos allocates
-// LanczosBytes. It fails if Apply fails, if ctx is done, if a product isn't finite, or if a number of opt
-// is negative.
+// least. An eigenvalue of multiplicity above Block may be found fewer times. Lanczos allocates
+// LanczosBytes. It fails if Apply fails, if ctx is done, if a product isn't finite, or if a number
+// in opt is negative.
 //
-// With blocks of 1 and a gap g in a spectrum of width w, some √(w/g) products reduce the error by e⁴.
+// With Block 1 and a gap g in a spectrum of width w, about √(w/g) products reduce the error by e⁴.
 //
 // Source: Golub and Underwood, The block Lanczos method (1977); Musco and Musco, Randomized block
 // Krylov methods, NIPS 2015.
@@ -174,7 +174,7 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Pairs, error) {
 		if s.count > s.multiplied {
 			continue
 		}
-		if s.count < min(opt.wanted(), n) { // the space is invariant, and too small
+		if s.count < min(opt.wanted(), n) { // the space is invariant and too small
 			if err := s.fresh(min(opt.Block, opt.wanted()-s.count)); err != nil {
 				return nil, err
 			}

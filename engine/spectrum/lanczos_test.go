@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// blocks is a matrix by its products.
+// blocks implements Operator for a matrix.
 type blocks struct{ mat.Symmetric }
 
 func (b blocks) Len() int { return b.SymmetricDim() }
@@ -22,7 +22,7 @@ func (b blocks) Apply(_ context.Context, dst, src *mat.Dense) error {
 	return nil
 }
 
-// recorder keeps the vectors of the products, and calls stop at the third if it isn't nil.
+// recorder keeps the vectors of the products, and calls stop, if not nil, at the third product.
 type recorder struct {
 	blocks
 	seen []*mat.Dense
@@ -36,7 +36,7 @@ func (r *recorder) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	return r.blocks.Apply(ctx, dst, src)
 }
 
-// falling are values that fall as those of Gram matrices do, some of them negative.
+// falling returns values that decrease like those of Gram matrices, some of them negative.
 func falling(n int) (values []float64) {
 	for i := range n {
 		values = append(values, 100/math.Pow(float64(i+1), 1.5)-0.001)
@@ -44,8 +44,8 @@ func falling(n int) (values []float64) {
 	return values
 }
 
-// Values and vectors against gonum's: values to 10⁻⁶ of themselves, the K vectors to 10⁻⁵ as a
-// space, and at right angles to 10⁻¹³.
+// Values and vectors agree with gonum's: relative errors of values are 10⁻⁶, the space of the K
+// vectors agrees to 10⁻⁵, and they are orthogonal to 10⁻¹³.
 func TestLeadingAgainstDense(t *testing.T) {
 	repeated := musttest.Make(150, func(i int) float64 { return []float64{9, 4, 4, 4, 1}[min(i, 4)] })
 	low := make([]float64, 90)
@@ -104,9 +104,9 @@ func TestLeadingAgainstDense(t *testing.T) {
 				}
 			}
 			if k < n && want[n-k]-want[n-k-1] <= 1e-6*want[n-1] {
-				return // the space isn't determined
+				return // the space isn't unique
 			}
-			// sines of angles between spaces: what is left of these vectors beside gonum's
+			// sines of angles between the spaces: the components of these vectors outside gonum's
 			var all, products, inside mat.Dense
 			e.VectorsTo(&all)
 			their := all.Slice(0, n, n-k, n)
@@ -120,7 +120,7 @@ func TestLeadingAgainstDense(t *testing.T) {
 	}
 }
 
-// A value is never above the eigenvalue of its rank, and what hasn't converged says so.
+// A value never exceeds the eigenvalue of its rank, and Converged is false if it hasn't converged.
 func TestLeadingUnconverged(t *testing.T) {
 	values := falling(400)
 	got := musttest.Get(Lanczos(t.Context(), blocks{with(values, 3)}, Options{K: 30, Block: 10, Vectors: 40}))(t)
@@ -145,7 +145,7 @@ func TestLeadingUnconverged(t *testing.T) {
 	}
 }
 
-// A search ends as soon as all residuals are within the tolerance, and takes blocks in proportion.
+// A search ends as soon as all residuals are within the tolerance. The default Block depends on K.
 func TestLeadingEnds(t *testing.T) {
 	got, err := Lanczos(t.Context(), blocks{with(falling(300), 3)}, Options{K: 8, Vectors: 300})
 	if err != nil || !(got.Basis < 100) || !got.Largest[7].Converged {
@@ -158,7 +158,7 @@ func TestLeadingEnds(t *testing.T) {
 	}
 }
 
-// The same seed gives the same bits.
+// Equal seeds give equal bits.
 func TestLeadingRepeats(t *testing.T) {
 	a := blocks{with(falling(200), 5)}
 	var before *Pairs
@@ -218,7 +218,7 @@ func TestLanczosOfSecondDifference(t *testing.T) {
 			Value
 			want float64
 		}{{e.Smallest[i], small}, {e.Largest[i], large}} {
-			// A value with residual ρ is within ρ²/gap of its eigenvalue, and within ρ at any rate.
+			// A value with residual ρ is within ρ²/gap of its eigenvalue, and always within ρ.
 			if !v.Converged || !(math.Abs(v.Value.Value-v.want) <= v.Residual+bound(n, 4)) {
 				t.Errorf("value %d: %+v, expected %v", i, v.Value, v.want)
 			}
@@ -252,7 +252,7 @@ func TestLanczosAgainstAll(t *testing.T) {
 	}
 }
 
-// An invariant space is left for the rest: the identity but for one value, and the zero matrix.
+// Lanczos leaves invariant spaces: the identity with one value changed, and the zero matrix.
 func TestLanczosLeavesInvariantSpaces(t *testing.T) {
 	ones := musttest.Make(40, func(i int) float64 { return 1 })
 	ones[0] = 3
@@ -270,8 +270,8 @@ func TestLanczosLeavesInvariantSpaces(t *testing.T) {
 	}
 }
 
-// Couplings so small that the space counts as invariant are part of the residual: eigenvalues that
-// differ by some 10⁻¹⁴ of the largest.
+// Couplings so small that the space counts as invariant are included in the residual: eigenvalues
+// that differ by about 10⁻¹⁴ of the largest.
 func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
 	for seed := range uint64(20) {
 		values := []float64{3, 1, 1 + 0x1p-45, 1 - 0x1p-45}
@@ -288,7 +288,7 @@ func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
 	}
 }
 
-// What hasn't converged says so, and its residual is honest.
+// If a value hasn't converged, Converged is false and Residual is correct.
 func TestLanczosTooFewSteps(t *testing.T) {
 	const n = 150
 	a := with(decaying(n), 3)
@@ -319,8 +319,8 @@ func TestLanczosIsCancelled(t *testing.T) {
 	}
 }
 
-// A low end of many near values: products enough find it, at any shift of the matrix, and what the
-// values say of themselves holds.
+// Many close values at the low end: enough products find the end, for any shift of the matrix, and
+// residuals are correct.
 func TestLanczosDenseLowEnd(t *testing.T) {
 	const n, k = 300, 4
 	values := make([]float64, n)
@@ -346,7 +346,7 @@ func TestLanczosDenseLowEnd(t *testing.T) {
 	}
 }
 
-// The squared residuals of all values after m products add to ‖A V - V (VᵀA V)‖², V the basis.
+// The squared residuals of all values after m products add up to ‖A V - V (VᵀA V)‖², V the basis.
 func TestLanczosResiduals(t *testing.T) {
 	const n, m = 60, 8
 	o := &recorder{blocks: blocks{with(decaying(n), 11)}}
@@ -368,7 +368,7 @@ func TestLanczosResiduals(t *testing.T) {
 	rest.Mul(v.T(), &h)
 	rest.Sub(&av, &rest)
 	want := math.Pow(mat.Norm(&rest, 2), 2)
-	if !(want > 1e-6) || !(math.Abs(got-want) <= 1e-10*want) { // n·2⁻⁵³ for a norm of 10⁻³ is some 10⁻¹¹
+	if !(want > 1e-6) || !(math.Abs(got-want) <= 1e-10*want) { // n·2⁻⁵³ for a norm of 10⁻³ is about 10⁻¹¹
 		t.Errorf("squared residuals add to %v, expected %v", got, want)
 	}
 }

@@ -9,42 +9,42 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// packed is the lower triangle of a symmetric matrix of n rows, row after row.
+// packed is the lower triangle of a symmetric matrix of n rows, row by row.
 type packed struct {
 	n    int
 	data []float64
 }
 
-// row is row i up to its value on the diagonal.
+// row returns row i up to the diagonal.
 func (p *packed) row(i int) []float64 {
 	from := i * (i + 1) / 2
 	return p.data[from : from+i+1 : from+i+1]
 }
 
-// Blocks of the reduction. The bits of the result depend on them, not on the number of workers.
+// Block sizes of the reduction. The bits of the result depend on them, but not on the workers.
 const (
-	panelRows    = 32   // rows that are reduced before the rest of the matrix is brought up to date
+	panelRows    = 32   // rows that are reduced between updates of the rest of the matrix
 	productParts = 16   // partial sums of a product of the matrix and a vector
-	wholeProduct = 256  // rows up to which a product has one part
+	wholeProduct = 256  // maximum rows of a product with one part
 	columnBlock  = 1024 // columns of a product, and
 	rankBlock    = 256  // of an update of rank 2·panelRows, whose vectors stay in the cache
-	updateRows   = 32   // rows of such an update that a worker takes at a time
+	updateRows   = 32   // rows of such an update per task
 )
 
-// vectors is how many values a reduction takes for each row beside the matrix.
+// vectors is the number of values per row that a reduction takes in addition to the matrix.
 const vectors = 2*panelRows + productParts + 2
 
 // tridiagonalise reduces a to a tridiagonal matrix with the same eigenvalues, by reflections from
-// the last row to the first, and returns its diagonal and what is beside it. It overwrites a, whose
+// the last row to the first, and returns the diagonal and the off-diagonal. It overwrites a, whose
 // largest value must be near 1.
 //
 // With the reflection I - τvvᵀ of row j, the rows above it become
 //
 //	A - vwᵀ - wvᵀ,   w = τAv - ½τ²(vᵀAv)v
 //
-// A panel of rows is reduced with the vectors v and w kept aside; then all of them are taken off
-// the rows above, in one pass. Source: Dongarra, Sorensen and Hammarling, J. Comput. Appl. Math. 27
-// (1989), LAPACK's dsytrd with the upper triangle by columns, which is the lower one by rows.
+// A panel of rows is reduced while v and w are stored; then one pass subtracts all of them from the
+// rows above. Source: Dongarra, Sorensen and Hammarling, J. Comput. Appl. Math. 27 (1989); LAPACK's
+// dsytrd with the upper triangle by columns, which is the lower triangle by rows.
 func tridiagonalise(ctx context.Context, a *packed, workers int) (d, e []float64, err error) {
 	n := a.n
 	d, e = make([]float64, n), make([]float64, max(n-1, 0))
@@ -99,16 +99,16 @@ func tridiagonalise(ctx context.Context, a *packed, workers int) (d, e []float64
 	return d, e, nil
 }
 
-// leastSquare is a sum of squares that rounds as larger ones do, far below what values near 1 lose.
+// leastSquare is a sum of squares that is still accurate, far below the rounding of values near 1.
 const leastSquare = 0x1p-900
 
-// reflect sets x to the vector v of the reflection I - τvvᵀ, with last element 1, that takes x to
-// (0, …, 0, beta). τ is 0 where there is nothing to reflect.
+// reflect sets x to the vector v, with last element 1, of the reflection I - τvvᵀ that maps x to
+// (0, …, 0, beta). τ is 0 if x already has this form.
 func reflect(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]
 	rest := floats.Dot(x[:last], x[:last])
-	if rest < leastSquare { // all but 0, and what is left of its digits would make no reflection
+	if rest < leastSquare { // practically 0, and too inaccurate for a reflection
 		return alpha, 0
 	}
 	beta = -math.Copysign(math.Sqrt(alpha*alpha+rest), alpha)
@@ -118,7 +118,7 @@ func reflect(x []float64) (beta, tau float64) {
 }
 
 // product sets y to A·x for the first len(x) rows and columns of a. Each part of the rows adds into
-// a vector of its own, of which the sum is taken in order.
+// its own vector; the vectors are added in order.
 func (p *packed) product(ctx context.Context, y, x []float64, parts [][]float64, workers int) error {
 	m, count := len(x), productParts
 	if m <= wholeProduct {
@@ -161,7 +161,7 @@ func (p *packed) product(ctx context.Context, y, x []float64, parts [][]float64,
 	return nil
 }
 
-// update takes Σ vwᵀ + wvᵀ off the first m rows.
+// update subtracts Σ vwᵀ + wvᵀ from the first m rows.
 func (p *packed) update(ctx context.Context, m int, v, w [][]float64, workers int) error {
 	tasks := (m + updateRows - 1) / updateRows
 	return run.Tasks(ctx, workers, tasks, func(_ context.Context, _, task int) error {
@@ -181,8 +181,8 @@ func (p *packed) update(ctx context.Context, m int, v, w [][]float64, workers in
 	})
 }
 
-// scale brings the largest value near 1 by a power of two, and returns the exponent that takes the
-// values back.
+// scale multiplies the matrix by a power of two so that the largest value is near 1, and returns
+// the exponent that reverts the scaling.
 func (p *packed) scale() (exponent int) {
 	var most float64
 	for _, v := range p.data {

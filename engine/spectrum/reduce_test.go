@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// symmetricOf is the matrix of n rows whose values on and below the diagonal a function gives.
+// symmetricOf returns the matrix of n rows with the values of at on and below the diagonal.
 func symmetricOf(n int, at func(i, j int) float64) *mat.SymDense {
 	a := mat.NewSymDense(n, nil)
 	for i := range n {
@@ -25,9 +25,9 @@ func symmetricOf(n int, at func(i, j int) float64) *mat.SymDense {
 	return a
 }
 
-// All has the eigenvalues of gonum's decomposition, which goes another way, relative to the
-// largest: for sizes around the blocks, values of all sizes, and matrices in which reflections are
-// missing. The number of workers changes no bit.
+// All agrees with gonum's decomposition, a different algorithm, relative to the largest value: for
+// sizes around the block sizes, values of all magnitudes, and matrices without some reflections.
+// The number of workers changes no bit.
 func TestAllAgainstGonum(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	noise := func(int, int) float64 { return r.NormFloat64() }
@@ -56,7 +56,7 @@ func TestAllAgainstGonum(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		var e mat.EigenSym
-		_, exponent := math.Frexp(mat.Max(a)) // gonum's panics where values are of extreme size
+		_, exponent := math.Frexp(mat.Max(a)) // gonum's panics for extreme values
 		near := symmetricOf(a.SymmetricDim(), func(i, j int) float64 { return math.Ldexp(a.At(i, j), -exponent) })
 		if !e.Factorize(near, false) {
 			t.Fatal(name)
@@ -81,8 +81,7 @@ func TestAllAgainstGonum(t *testing.T) {
 	}
 }
 
-// Values that fall from row to row below what the iteration for the eigenvalues can scale count as
-// 0.
+// Values that decrease from row to row below what the eigenvalue iteration can scale count as 0.
 func TestAllOfExtremeGrades(t *testing.T) {
 	for _, by := range []float64{-3, 3} {
 		a := symmetricOf(90, func(i, _ int) float64 { return math.Pow(10, by*float64(i)-150) })
@@ -92,7 +91,7 @@ func TestAllOfExtremeGrades(t *testing.T) {
 	}
 }
 
-// ending is a context that ends when it is asked for its error for the last time of some.
+// ending is a context that is done after a number of calls of Err.
 type ending struct {
 	context.Context
 	left int
@@ -105,7 +104,7 @@ func (c *ending) Err() error {
 	return nil
 }
 
-// The reduction ends with its context, at the next row.
+// The reduction ends at the next row after its context is done.
 func TestAllIsCancelled(t *testing.T) {
 	const n = 60
 	p := musttest.Get(pack(t.Context(), with(decaying(n), 1)))(t)

@@ -36,8 +36,8 @@ func with(eigenvalues []float64, seed uint64) *mat.SymDense {
 	return s
 }
 
-// bound is what eigenvalues of an n×n matrix of norm 1 made and solved in float64 may be off: n
-// roundings a value in the product, and as many in the solver.
+// bound returns the error bound of eigenvalues of an n×n matrix of norm 1 that is built and solved
+// in float64: n roundings per value in the product, and as many in the solver.
 func bound(n int, norm float64) float64 { return 8 * float64(n) * 0x1p-53 * norm }
 
 func decaying(n int) []float64 {
@@ -62,7 +62,7 @@ func TestAllOfKnownSpectrum(t *testing.T) {
 	}
 }
 
-// P A P has the vector of ones in its kernel, and is P times A times P.
+// P A P has the vector of ones in its kernel, and equals the product of P, A and P.
 func TestCentre(t *testing.T) {
 	const n = 12
 	a := with(decaying(n), 7)
