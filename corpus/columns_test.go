@@ -13,21 +13,21 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// columnsOptions cut tables into views of their columns.
+// columnsOptions returns options that divide tables into views of their columns.
 func columnsOptions(t testing.TB, views string, workers int) Options {
 	t.Helper()
 	tokenizer := musttest.Get(token.Parse(views))(t)
 	return Options{Form: Form{Format: FormatCSV}, Workers: workers, MinDF: 1, Tokenizer: tokenizer}
 }
 
-// A table of columns has one meaning for any number of workers, as JSON and read again by its scales; a bound of memory
-// holds while scales are found.
+// A table gives the same corpus for any number of workers, as JSON, and if read again with the
+// fitted scales. The memory limit also applies while scales are fitted.
 func TestReadColumns(t *testing.T) {
 	var table, lines strings.Builder
 	table.WriteString("title,price,class\n")
 	documents := 40000
 	if testing.Short() {
-		documents = 15000 // which are several blocks, too
+		documents = 15000 // several blocks
 	}
 	for i := range documents {
 		price := fmt.Sprint(i * 7919 % 1000)
@@ -86,7 +86,7 @@ func TestReadColumns(t *testing.T) {
 	}
 }
 
-// Any bytes give the same corpus, or the same error, from any number of workers.
+// Any bytes give the same corpus, or the same error, for any number of workers.
 func FuzzReadColumns(f *testing.F) {
 	f.Add([]byte("title,price,class\na b,1,x\nc,,y\n"))
 	f.Add([]byte("title;price\n\"a\nb\";1e3\n\xff;2\n"))
@@ -105,8 +105,8 @@ func FuzzReadColumns(f *testing.F) {
 	})
 }
 
-// A table without a column of texts, whose other columns have numbers, is read as numbers; if some don't, the error has
-// views that could be meant.
+// A table without a text column is read as numbers if all other columns contain numbers. Otherwise
+// the error suggests views.
 func TestNumericTable(t *testing.T) {
 	read := func(content string, opt Options) (*Corpus, error) {
 		opt.MinDF = 1
@@ -119,14 +119,14 @@ func TestNumericTable(t *testing.T) {
 	}{
 		{"a,b,c,class\n" + rows, "a,b,c=numbers", Options{}},
 		{"a;b;c;class\n" + strings.ReplaceAll(rows, ",", ";"), "a,b,c=numbers", Options{}},
-		{",b,c,Class\n" + rows, "b,c=numbers", Options{}}, // numbered rows, as pandas writes them
+		{",b,c,Class\n" + rows, "b,c=numbers", Options{}}, // row numbers, as written by pandas
 		{"a,b,\"c, d\",y\n" + rows, "a,b,\"c, d\"=numbers", Options{Form: Form{LabelColumn: "y"}}},
 		{"a,b,c,y\n" + rows, "a,b,c=numbers", Options{Form: Form{LabelColumn: "4"}}},
 		{"a,class\n1,x\n2,y\n", "a=numbers", Options{}},
 		{"a;class\n1;x\n2;y\n", "a=numbers", Options{}},
-		{"a,b,Y\n1,,x\n2,,y\n", "a=numbers", Options{Form: Form{LabelColumn: "y"}}}, // b has none
+		{"a,b,Y\n1,,x\n2,,y\n", "a=numbers", Options{Form: Form{LabelColumn: "y"}}}, // b is empty
 		{"\"a\", \"b\", \"class\"\n1, 2, \"x\"\n2, \"3\", \"y\"\n", "a,b=numbers", Options{}},
-		// What recurs are categories, beside numbers and alone.
+		// Repeated values are categories, with and without number columns.
 		{"a,b,c,class\n" + strings.Repeat("New York,2,M,x\nOhio,3,,y\n", 4), "2*a,c=categories + b=numbers", Options{}},
 		{"a,b,class\n" + strings.Repeat("no,red,x\nyes,blue,y\n", 4), "a,b=categories", Options{}},
 	} {
@@ -149,11 +149,11 @@ func TestNumericTable(t *testing.T) {
 	}{
 		{"a,b,c\n1,2,x\n", "the name of the label column", Options{}},     // no label
 		{"1,2,class\n1,2,x\n", "the name of the label column", Options{}}, // numbers of columns
-		{"a,a,class\n1,2,x\n", "the name of the label column", Options{}}, // twice
+		{"a,a,class\n1,2,x\n", "the name of the label column", Options{}}, // not unique
 		{"text,1,class\nx y,b c,x\n", `a column called "1", expected a name that isn't the number`, Options{}},
 		{"text,a,a\n1,2,x\n", `two columns called "a", expected different names`, Options{}},
 		{"a,b,class\n1,2\n", "2 fields, expected 3, as in the first line", Options{}},
-		{"a,b,class\n1,2,x\n", "the name of the text column", Options{Vocabulary: []string{"z"}}}, // of a model of text
+		{"a,b,class\n1,2,x\n", "the name of the text column", Options{Vocabulary: []string{"z"}}}, // a text model
 		{"a,b,class\n1,2,x\n", "the column b as label and as ignore", Options{Form: Form{Columns: "b=label,b=ignore"}}},
 		{"a,b,class\n1,2,x\n", `a column called "d"`, Options{Form: Form{Columns: "a=text, d=ignore"}}},
 		{"a,b,class\n1,2,x\n", `found " b=words"`, Options{Form: Form{Columns: "a=text, b=words"}}},
@@ -164,7 +164,7 @@ func TestNumericTable(t *testing.T) {
 	}
 }
 
-// Each column has a kind, inferred by name and values or given; none is left out without a word.
+// Each column has a kind, inferred from name and values or set by an option.
 func TestKinds(t *testing.T) {
 	const reds = "red,a car,1,x\nblue,a bike,2,y\nred,a red car,3,x\n"
 	const tickets = "id,subject,body,product,priority,queue\n7,a jam,all of it,A,1,x\n8,toner,is out,B,2,y\n" +
@@ -233,7 +233,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// Objects of JSON have columns as tables do, in lines and in an array; what is nested or rare is ignored.
+// JSON objects have columns like tables, in lines or in an array. Nested and rare keys are ignored.
 func TestKindsOfObjects(t *testing.T) {
 	lines := []string{
 		`{"id":7,"subject":"a jam","product":"A","priority":1.50,"queue":"x","tags":["u"],"rare":1}`,
@@ -259,7 +259,7 @@ func TestKindsOfObjects(t *testing.T) {
 	}
 }
 
-// Decimal commas and separators of thousands are read as numbers, by the form of the whole column.
+// Decimal commas and thousands separators are recognised from the whole column.
 func TestNumberForms(t *testing.T) {
 	for _, c := range []struct {
 		content, want string
@@ -290,7 +290,7 @@ func TestNumberForms(t *testing.T) {
 	}
 }
 
-// Cut anew with another width, rows keep the terms that they were read with.
+// Recut with another width keeps the terms that were read.
 func TestRecutKeepsFrequencies(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("a,b,class\n")
@@ -315,7 +315,7 @@ func TestRecutKeepsFrequencies(t *testing.T) {
 	}
 }
 
-// Of two columns one is still a text, however often its words recur.
+// One of two columns is still a text, however often its words are repeated.
 func TestTextsThatRecur(t *testing.T) {
 	text := "label,word\n" + strings.Repeat("x,spam\ny,ham\n", 9)
 	got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(text), "a.csv", Options{}))(t)
@@ -324,7 +324,7 @@ func TestTextsThatRecur(t *testing.T) {
 	}
 }
 
-// What a later line has in place of numbers is an error that says how the column can be read otherwise.
+// If a later line has no number in a number column, the error suggests another kind.
 func TestNoNumericTable(t *testing.T) {
 	text := "query,label\n" + strings.Repeat("1234567,x\n", 9000) + "red bike,y\n"
 	_, err := ReadFrom(t.Context(), strings.NewReader(text), "a.csv", Options{})
@@ -334,8 +334,8 @@ func TestNoNumericTable(t *testing.T) {
 	}
 }
 
-// Of two columns, one that is called as labels are has labels, and the first line is no document, unless another
-// document has that label.
+// If one of two columns has a usual name for labels, it contains the labels, and the first line is
+// a header, unless another document has that label.
 func TestTwoNamedColumns(t *testing.T) {
 	const want = "x good:1\ny bad:1\nx good:1\n"
 	for _, content := range []string{
@@ -353,11 +353,11 @@ func TestTwoNamedColumns(t *testing.T) {
 			t.Errorf("%q: %d documents, expected %d", content, c.Documents.Rows(), rows)
 		}
 	}
-	// Texts that are numbers are texts where the column is called so.
+	// Numbers in a column called text are texts.
 	if c := texts(t, "a.csv", "text,label\n10,x\n11,y\n", Options{}); c.Tokenizer.HasColumns() {
 		t.Errorf("cut by %s", c.Tokenizer)
 	}
-	// A label that only comes later is told.
+	// A warning reports if such a label only comes later.
 	far := "topic,good words\n" + strings.Repeat("x,bad\n", 20000) + "topic,worse\n"
 	c := texts(t, "a.csv", far, Options{})
 	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Message, "though later documents have the label topic") {
@@ -365,7 +365,7 @@ func TestTwoNamedColumns(t *testing.T) {
 	}
 }
 
-// A view with too few terms to tell documents apart, as of codes whose digits are left out, is named.
+// A warning names views with too few terms, such as codes whose digits are removed.
 func TestViewsWithoutTerms(t *testing.T) {
 	const rows = "text,zip,zone,class\nred car,123,zone 1,x\nbig house,456,zone 2,y\n"
 	for views, want := range map[string][]string{
@@ -384,7 +384,7 @@ func TestViewsWithoutTerms(t *testing.T) {
 	}
 }
 
-// A row of another length is an error, not a panic.
+// A row of the wrong length gives an error, not a panic.
 func TestShortRow(t *testing.T) {
 	tokenizer := musttest.Get(token.Parse("a=word + b=word"))(t)
 	const want = "row 1: 1 fields, expected 2"

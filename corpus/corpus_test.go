@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// handFilledCorpus returns a valid corpus of four documents, the third of them empty, in slices of its own.
+// handFilledCorpus returns a new corpus of four documents, of which the third is empty.
 func handFilledCorpus() *Corpus {
 	return &Corpus{
 		Source: "mine",

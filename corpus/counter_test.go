@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// countedAs checks that a counter makes of texts what FromTexts does.
+// countedAs checks that a counter and FromTexts give the same documents.
 func countedAs(t *testing.T, tokenizer Tokenizer, vocabulary, texts []string) {
 	t.Helper()
 	ctx := context.Background()
@@ -43,8 +43,8 @@ func TestCounter(t *testing.T) {
 		c := musttest.Get(FromTexts(context.Background(), texts, nil, Options{Tokenizer: tokenizer, MinDF: 2}))(t)
 		countedAs(t, tokenizer, c.Vocabulary, texts)
 	}
-	countedAs(t, Tokenizer{}, []string{"rain", "away"}, texts) // in an order of its own
-	// Documents that fill several pages of terms, and several words of words of bits.
+	countedAs(t, Tokenizer{}, []string{"rain", "away"}, texts) // in another order
+	// Documents that fill several pages of terms, and vocabularies of several words of bits.
 	words, many := make([]string, pageTerms/3), make([]string, 12)
 	for i := range words {
 		words[i] = strings.Map(func(r rune) rune { return r + 'a' - '0' }, strconv.Itoa(i))
@@ -78,8 +78,7 @@ func FuzzCounter(f *testing.F) {
 	})
 }
 
-// The rows of a precomputed kernel lose their serial numbers and keep their values, whatever bytes
-// the file has.
+// KernelRows removes serial numbers and keeps values, for any bytes.
 func FuzzKernelRows(f *testing.F) {
 	f.Add("1 0:1 1:0.5 2:0\n-1 0:2 1:-1 2:1\n")
 	f.Add("1 0:0 3:1\n2 1:1\n")

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Digest returns the SHA-256 of what the corpus holds, the same on every platform and for any
-// number of workers: of the bytes
+// Digest returns the SHA-256 of the contents of the corpus, which is the same on every platform and
+// for any number of workers: of the bytes
 //
 //	"gram corpus 1\n"
 //	rows, columns, stored values                         uint64 each
@@ -19,10 +19,10 @@ import (
 //	Weights, where one isn't 1                           bits of float64
 //	"groups\n" and Groups, if there are any               int64
 //
-// all numbers little-endian. A corpus without labels counts as one whose Labels.Offsets are all 0,
-// one without offsets at all as one of 0 rows, and one without documents as one of an empty matrix.
-// Source, Names and Warnings don't enter: the same documents have the same digest wherever they
-// lie.
+// with little-endian numbers. A corpus without labels counts as one whose Labels.Offsets are all 0,
+// a corpus without Labels.Offsets as one with 0 rows, and a corpus without documents as one with an
+// empty matrix. Source, Names and Warnings are ignored, so that the location of the documents
+// doesn't matter.
 func (c *Corpus) Digest() [32]byte {
 	d := sparse.NewDigester()
 	m := c.Documents

@@ -22,8 +22,8 @@ func smallCorpus() *Corpus {
 	}
 }
 
-// TestDigest pins the digest of a small corpus, which must never change, and derives it from the
-// documented layout with the standard library.
+// TestDigest pins the digest of a small corpus, which must never change, and recomputes it from the
+// documented layout.
 func TestDigest(t *testing.T) {
 	c := smallCorpus()
 	var b bytes.Buffer
@@ -78,8 +78,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestSyntheticDigest pins a corpus drawn at random: the same on every platform and in every
-// version.
+// TestSyntheticDigest pins the digest of a random corpus, which is the same on every platform and
+// in every version.
 func TestSyntheticDigest(t *testing.T) {
 	c := readWhole(t, "synthetic:docs=1000,terms=5000,length=100,classes=7,seed=3", Options{})
 	const pinned = "f60364fd3040df662acc02759ad4877ad87b5474931d08463ae0730a4ab53e22"

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// Texts in memory, as words and pairs of them.
+// Texts in memory, with words and word pairs as terms.
 func ExampleFromTexts() {
 	tokenizer, err := corpus.ParseTokenizer("word:ngrams=1..2")
 	if err != nil {
@@ -35,7 +35,7 @@ func ExampleReadFrom() {
 	// Output: [5 1] [bad good very]
 }
 
-// How text becomes terms: as scikit-learn's CountVectorizer does with the parameters of these names.
+// Tokenizer has the parameters of scikit-learn's CountVectorizer, with the same names.
 func ExampleTokenizer() {
 	tokenizer := corpus.Tokenizer{MinN: 1, MaxN: 2, Digits: true, StopWords: "the of"}
 	fmt.Println(tokenizer)

@@ -21,10 +21,10 @@ const (
 	FormatLines        Format = "lines"        // texts without labels, one per line
 	FormatFolder       Format = "folder"       // one sub-folder per class, one file per document
 	FormatMatrixMarket Format = "matrixmarket" // coordinate, real, integer or pattern, general
-	FormatIDX          Format = "idx"          // images of bytes, with a file of labels beside, as MNIST has them
+	FormatIDX          Format = "idx"          // images of bytes with a separate label file, as for MNIST
 )
 
-// fileFormat is a format of files. Its file declares it, and formats lists it.
+// fileFormat describes a file format. The file that implements the format declares it, for formats.
 type fileFormat struct {
 	name    Format
 	endings []string            // of file names, in lower case

@@ -15,16 +15,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// noLabel stands for no class where a format needs something to stand there.
+// noLabel stands for "no class" in formats that need a value.
 const noLabel = "-"
 
-// nameTable numbers different names in the order in which they are met.
+// nameTable numbers distinct names in order of occurrence.
 type nameTable struct {
 	list  []string
 	index map[string]int32
 }
 
-// id returns the number of a name, and whether it is new.
+// id returns the number of a name, and whether the name is new.
 func (t *nameTable) id(name string) (id int32, isNew bool) {
 	id, ok := t.index[name]
 	if !ok {
@@ -38,29 +38,29 @@ func (t *nameTable) id(name string) (id int32, isNew bool) {
 	return id, !ok
 }
 
-// labelPiece holds the labels of the documents of one block, with a table of names of its own.
+// labelPiece holds the labels of the documents of one block, with its own table of names.
 type labelPiece struct {
-	numeric bool // numbers are the same label however they are written, as for svm-train: "+1" and "1.0" are "1"
+	numeric bool // numbers are compared by value, as in svm-train: "+1" and "1.0" are "1"
 
-	separator string // of several labels, "" for a comma
-	split     bool   // some field has several
-	spaced    string // the first field with a comma and a blank, which may be a name
+	separator string // between labels; "" for a comma
+	split     bool   // some field has several labels
+	spaced    string // first field with a comma and a space, which may be part of a name
 	memory    *allowance
 
 	nameTable
-	at     []int // where in ids each name was put last
+	at     []int // last index of each name in ids
 	ids    []int32
-	counts []int32 // labels of each document
-	last   []byte  // the field before, which is often the same again
+	counts []int32 // number of labels of each document
+	last   []byte  // previous field, which is often repeated
 	lastN  int
 }
 
-// longField is where fields and names are too long to be compared with the one before, or to be numbers.
+// longField is the length from which fields are neither compared with the previous nor numbers.
 const longField = 1 << 10
 
 const labelExpected = `a label, several with commas between, or "-" for none`
 
-// add appends a document whose label field is given: names with commas between.
+// add appends a document with the given label field, which may have several labels.
 func (p *labelPiece) add(field []byte) *SyntaxError {
 	if len(p.counts) > 0 && bytes.Equal(field, p.last) {
 		p.ids = append(p.ids, p.ids[len(p.ids)-p.lastN:]...)
@@ -70,7 +70,7 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 	start := len(p.ids)
 	separator := []byte(cmp.Or(p.separator, ","))
 	if !p.memory.room(aName * int64(1+bytes.Count(field, separator))) {
-		p.addNone() // the piece isn't looked at
+		p.addNone() // the piece is discarded
 		return nil
 	}
 	if s := bytes.TrimSpace(field); string(s) != noLabel {
@@ -103,22 +103,22 @@ func (p *labelPiece) add(field []byte) *SyntaxError {
 	return nil
 }
 
-// badName is the fault of a label that isn't text.
+// badName returns the error for a label that isn't UTF-8.
 func badName(name []byte) *SyntaxError {
 	return fault("label "+quote(name)+" is not UTF-8", "UTF-8").
 		withOption("Encoding", "names the encoding, such as windows-1252")
 }
 
-// labels returns a piece for labels that are separated as the options say.
+// labels returns an empty piece for labels separated as in the options.
 func (o *Options) labels(numeric bool) labelPiece {
 	p := labelPiece{numeric: numeric, separator: o.LabelSeparator, memory: o.memory}
 	if p.separator == "none" {
-		p.separator = "\xff" // no byte of UTF-8
+		p.separator = "\xff" // a byte that UTF-8 never contains
 	}
 	return p
 }
 
-// put appends a label of the document whose labels begin at start.
+// put adds a label to the document whose labels start at index start.
 func (p *labelPiece) put(name []byte, start int) *SyntaxError {
 	id, known := p.index[string(name)] // without a copy of the name
 	if !known {
@@ -135,8 +135,8 @@ func (p *labelPiece) put(name []byte, start int) *SyntaxError {
 	return nil
 }
 
-// oneLine returns a name with a blank for every run of white space that has a line break or a TAB, which files of
-// predictions couldn't hold.
+// oneLine replaces each run of white space that contains a line break or a TAB by a space, because
+// prediction files have one label per line.
 func oneLine(name []byte) string {
 	if !bytes.ContainsAny(name, "\t\n\v\f\r\u0085\u2028\u2029") {
 		return string(name)
@@ -144,13 +144,13 @@ func oneLine(name []byte) string {
 	return strings.Join(strings.Fields(string(name)), " ")
 }
 
-// end ends the document whose labels begin at start.
+// end closes the document whose labels start at index start.
 func (p *labelPiece) end(start int) {
 	p.last, p.lastN = append(p.last[:0], noLabel...), 0
 	p.counts = append(p.counts, int32(len(p.ids)-start))
 }
 
-// addNames appends a document with the given labels, none of them empty.
+// addNames appends a document with the given nonempty labels.
 func (p *labelPiece) addNames(names []string) *SyntaxError {
 	start := len(p.ids)
 	for _, name := range names {
@@ -170,8 +170,8 @@ func (p *labelPiece) addGroup(name string) *SyntaxError {
 	return p.addNames([]string{name})
 }
 
-// canonicalNumber returns the shortest form of a finite number, and any other name as it is. Whole numbers keep all
-// their digits.
+// canonicalNumber returns the shortest form of a finite number, and other names unchanged. Whole
+// numbers keep all their digits.
 func canonicalNumber(name string) string {
 	if len(name) >= longField {
 		return name
@@ -192,11 +192,11 @@ func canonicalNumber(name string) string {
 // addNone appends a document without a label.
 func (p *labelPiece) addNone() { p.end(len(p.ids)) }
 
-// aName is the memory of a name in the slices and maps of a piece and of the corpus, beside its text, where these
-// have just grown.
+// aName is the memory of a name without its text, in the slices and maps of a piece and of the
+// corpus just after they have grown.
 const aName = 192
 
-// bytes returns the memory of the piece and of its part of the corpus' labels, with what is copied while they grow.
+// bytes returns the memory of the piece and of its part of the corpus' labels, while they grow.
 func (p *labelPiece) bytes() int64 {
 	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 9*int64(len(p.ids)) + 18*int64(len(p.counts))
 	for _, name := range p.list {
@@ -205,11 +205,11 @@ func (p *labelPiece) bytes() int64 {
 	return bytes
 }
 
-// classTable gathers the labels of all documents.
+// classTable collects the labels of all documents.
 type classTable struct {
 	nameTable
 	labels sparse.Labels
-	split  bool // as of pieces
+	split  bool // as in labelPiece
 	spaced string
 }
 
@@ -223,7 +223,7 @@ func (t *classTable) add(class string) {
 	t.labels.Add(id)
 }
 
-// append adds the documents of a block; blocks come in the order of the file.
+// append adds the documents of a block. Blocks must come in the order of the file.
 func (t *classTable) append(p *labelPiece) {
 	ids := make([]int32, len(p.list))
 	for i, name := range p.list {
@@ -240,8 +240,8 @@ func (t *classTable) append(p *labelPiece) {
 	}
 }
 
-// warnSplit warns of commas in labels that may be part of names: those followed by a space, or else
-// where none of the labels that they separate ever stands alone.
+// warnSplit warns of commas in labels that may be part of names: commas followed by a space, or any
+// commas if none of the separated labels occurs alone.
 func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 	if opt.LabelSeparator != "" || !t.split {
 		return
@@ -285,7 +285,7 @@ func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 					p.addNone()
 					return nil
 				}
-				label, _, _ := bytes.Cut(l, []byte{'\t'}) // as a TSV file has it
+				label, _, _ := bytes.Cut(l, []byte{'\t'}) // as in a TSV file
 				return p.add(label)
 			})
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A comma in a label that may be part of a name is told of, and Options.LabelSeparator decides; labels
-// that stand alone or beside others as well are several, as in Reuters.
+// A warning reports commas in labels that may be part of a name, and Options.LabelSeparator
+// decides. Labels that also occur alone are separate labels, as in Reuters.
 func TestLabelSeparator(t *testing.T) {
 	repeat := func(labels ...string) []string { return append(labels, labels...) }
 	for name, c := range map[string]struct {
@@ -66,7 +66,7 @@ func TestLabelSeparator(t *testing.T) {
 	}
 }
 
-// A table that is read as lines takes its labels for words, which is told of.
+// If a table is read as lines, its labels become words, with a warning.
 func TestTableAsLines(t *testing.T) {
 	for content, want := range map[string]bool{
 		"a\tword\nb\tword\n": true, "a\tword\nword\n": false, "word\nword\n": false,

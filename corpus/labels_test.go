@@ -40,7 +40,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Labels that are numbers are the same however they are written, and whole ones keep all their digits.
+// Numeric labels are compared by value, and whole numbers keep all their digits.
 func TestCanonicalNumber(t *testing.T) {
 	for name, want := range map[string]string{
 		"1": "1", "+1": "1", "1.0": "1", "01": "1", "-0": "0", "0.0": "0", "-0.0": "0", "00": "0", "-7": "-7",

@@ -18,11 +18,11 @@ import (
 // Charset is the encoding of a text. The zero value is Auto.
 type Charset struct {
 	other encoding.Encoding // nil for UTF-8
-	utf8  bool              // UTF-8 in any case; else a byte order mark may say UTF-16
+	utf8  bool              // always UTF-8; otherwise a byte order mark may select UTF-16
 }
 
-// own are encodings that the index of HTML doesn't have, or takes for others: to it Latin-1 is
-// Windows-1252, and UTF-16 has no byte order mark.
+// own are encodings that the HTML index doesn't contain or maps to others: it maps Latin-1 to
+// Windows-1252, and expects UTF-16 without a byte order mark.
 var own = map[string]Charset{
 	"": {}, "auto": {},
 	"utf-8": {utf8: true}, "utf8": {utf8: true},
@@ -32,8 +32,8 @@ var own = map[string]Charset{
 	"iso-8859-1": {other: charmap.ISO8859_1},
 }
 
-// Lookup returns an encoding by its name, in any case: auto, utf-8, utf-16, latin-1, or one of the
-// Encoding Standard of the WHATWG, such as windows-1252, shift_jis or koi8-r.
+// Lookup returns an encoding by its name, ignoring case: auto, utf-8, utf-16, latin-1, or a name of
+// the WHATWG's Encoding Standard, such as windows-1252, shift_jis or koi8-r.
 func Lookup(name string) (Charset, error) {
 	if c, ok := own[strings.ToLower(strings.TrimSpace(name))]; ok {
 		return c, nil
@@ -46,13 +46,13 @@ func Lookup(name string) (Charset, error) {
 	return Charset{other: e}, nil
 }
 
-// Decode returns a reader of the text in UTF-8, without a byte order mark, and whether it is
-// decoded from another encoding, where U+FFFD stands for what can't be.
+// Decode returns a reader of the text in UTF-8, without a byte order mark. decoded reports whether
+// the text had another encoding; then U+FFFD replaces bytes that can't be decoded.
 func (c Charset) Decode(r *bufio.Reader) (text io.Reader, decoded bool) {
 	if c.other != nil {
 		return transform.NewReader(r, c.other.NewDecoder()), true
 	}
-	head, _ := r.Peek(3) // an error comes again when the text is read
+	head, _ := r.Peek(3) // an error recurs when the text is read
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		r.Discard(3)

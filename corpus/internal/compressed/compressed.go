@@ -1,4 +1,4 @@
-// Package compressed decompresses files of gzip and zstd, which it tells by their first bytes.
+// Package compressed decompresses gzip and zstd files, which it recognises by their first bytes.
 package compressed
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Suffixes are the ends of compressed files' names.
+// Suffixes are the suffixes of compressed files' names.
 var Suffixes = []string{".gz", ".zst"}
 
-// CutSuffix returns a name without the suffix of a compressed file, in lower or upper case.
+// CutSuffix returns a name without the suffix of a compressed file, ignoring case.
 func CutSuffix(name string) string {
 	for _, suffix := range Suffixes {
 		if n := len(name) - len(suffix); n > 0 && strings.EqualFold(name[n:], suffix) {
@@ -25,7 +25,7 @@ func CutSuffix(name string) string {
 	return name
 }
 
-// The first bytes of gzip and zstd data; zstd's first frame may be one that is skipped, whose first
+// The first bytes of gzip and zstd data. zstd data may begin with a skippable frame, whose first
 // byte is 0x50 to 0x5f.
 const (
 	gzipMagic      = "\x1f\x8b"
@@ -36,7 +36,7 @@ const (
 // MaxWindow is the maximum window of zstd data in bytes, as in zstd itself. It bounds the decoder's memory.
 const MaxWindow = 128 << 20
 
-// Fault is what is wrong with compressed data.
+// Fault describes damaged compressed data.
 type Fault struct {
 	Found, Expected string
 	Err             error // of the decoder
@@ -48,7 +48,7 @@ func (f *Fault) Error() string { return f.Found }
 // Unwrap returns the decoder's error.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// below is a reader of compressed data, and what went wrong with it.
+// below is a reader of compressed data that stores its error.
 type below struct {
 	r   io.Reader
 	err error
@@ -63,9 +63,9 @@ func (b *below) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NewReader returns a reader of what r holds, decompressed where it begins as gzip or zstd data do.
-// buffer serves it, and nobody else meanwhile. zstd data may look back window bytes, 0 for
-// [MaxWindow]. Errors of r come as they are, those of damaged data as a *[Fault].
+// NewReader returns a reader of r's data, decompressed if they begin like gzip or zstd data. It
+// uses buffer until the end. window limits the window size of zstd data in bytes; 0 means
+// [MaxWindow]. Errors of r are returned unchanged, and damaged data as a *[Fault].
 func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, error) {
 	b := &below{r: r}
 	buffer.Reset(b)
@@ -96,7 +96,7 @@ type decoder interface {
 	fault(err error) *Fault
 }
 
-// reader tells errors of the data from those of the reader below.
+// reader distinguishes errors in the data from errors of the underlying reader.
 type reader struct {
 	decoder
 	below *below
@@ -118,7 +118,7 @@ func (r *reader) told(err error) error {
 	return r.fault(err)
 }
 
-// zstdReader reads zstd data of one or more frames. It decodes in the goroutine that reads.
+// zstdReader reads zstd data of one or more frames. It decodes in the caller's goroutine.
 type zstdReader struct {
 	r      *bufio.Reader
 	window int64
@@ -155,13 +155,13 @@ func (z *zstdReader) fault(err error) *Fault {
 
 var errTail = errors.New("other data after the gzip data")
 
-// gzipReader reads gzip data of one or more members. Unlike package gzip it tells a file that was
-// cut short from one with other data after its last member. Like gzip it skips zeros there, which
-// are padding.
+// gzipReader reads gzip data of one or more members. Unlike package gzip it distinguishes a
+// truncated file from a file with other data after its last member. Like gzip it skips zeros there,
+// which are padding.
 type gzipReader struct {
 	r   *bufio.Reader
 	gz  gzip.Reader
-	err error // what ended the data: a look ahead may have met it first
+	err error // error after the data, which reading ahead may have found earlier
 }
 
 // Read implements io.Reader.
@@ -179,7 +179,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	return 0, g.err
 }
 
-// begin begins the next member; io.EOF says that there is none.
+// begin begins the next member. It returns io.EOF if there is none.
 func (g *gzipReader) begin() error {
 	switch b, err := g.r.Peek(len(gzipMagic)); {
 	case string(b) == gzipMagic:

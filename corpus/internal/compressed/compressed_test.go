@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// zipped compresses a text by gzip.
+// zipped compresses a text with gzip.
 func zipped(text string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -24,7 +24,7 @@ func zipped(text string) string {
 	return b.String()
 }
 
-// packed compresses a text by zstd.
+// packed compresses a text with zstd.
 func packed(t testing.TB, text string, opt ...zstd.EOption) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -70,7 +70,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// However a file was cut off or changed, that is an error, but for a part that is whole.
+// Truncated or changed files give an error, unless the remaining part is complete.
 func TestDamage(t *testing.T) {
 	for name, data := range map[string]string{
 		"gzip": zipped(text) + zipped(text), "zstd": packed(t, text) + packed(t, text) + skippable,
@@ -107,7 +107,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Data that look back further than is allowed are refused before memory is taken for it.
+// A window above the limit gives an error before memory is allocated for it.
 func TestWindow(t *testing.T) {
 	long := strings.Repeat(text, 1<<16)
 	data := packed(t, long, zstd.WithWindowSize(8<<20), zstd.WithSingleSegment(false))
@@ -120,7 +120,7 @@ func TestWindow(t *testing.T) {
 		fault.Expected != "a window of at most 1024 KiB" {
 		t.Errorf("a window of 1 MiB: %v", err)
 	}
-	for _, window := range []int64{1, MaxWindow + 1, math.MaxInt64} { // as near to it as zstd has one
+	for _, window := range []int64{1, MaxWindow + 1, math.MaxInt64} { // the closest that zstd allows
 		if got, err := read(strings.NewReader(packed(t, text)), window); err != nil || got != text {
 			t.Errorf("a window of %d: %q, %v", window, got, err)
 		}
@@ -142,7 +142,7 @@ var (
 	packedText string
 )
 
-// An error of the reader below comes as it is.
+// An error of the underlying reader is returned unchanged.
 func TestErrorBelow(t *testing.T) {
 	for _, data := range []string{packed(t, strings.Repeat(text, 1000)), zipped(strings.Repeat(text, 1000))} {
 		packedText = data[:len(data)-9]
@@ -162,7 +162,7 @@ func TestCutSuffix(t *testing.T) {
 	}
 }
 
-// No data, however they came about, do anything but give bytes or an error that names what is wrong.
+// Any data give bytes or an error that describes the fault.
 func FuzzNewReader(f *testing.F) {
 	f.Add([]byte(packed(f, text)))
 	f.Add([]byte(skippable + packed(f, text) + packed(f, text)))

@@ -1,4 +1,4 @@
-// Package intern numbers different terms in the order in which they are met.
+// Package intern numbers distinct terms in order of occurrence.
 package intern
 
 import (
@@ -9,30 +9,30 @@ import (
 	"slices"
 )
 
-// Table numbers terms from 0. Its memory holds no pointers but a few, so that the garbage collector
-// doesn't walk it. The zero value is an empty table. A Table serves one goroutine.
+// Table numbers terms from 0. It contains few pointers, so that the garbage collector doesn't scan
+// it. The zero value is an empty table. A Table must not be used concurrently.
 type Table struct {
-	slots []slot // open addressing with linear probing; their number is a power of two
-	shift uint   // 64 less its logarithm
+	slots []slot // open addressing with linear probing; the length is a power of two
+	shift uint   // 64 - log₂ of the length
 	text  []byte // the terms, one after another
-	ends  []int  // of each term in text
+	ends  []int  // end of each term in text
 }
 
-// slot holds a term, mostly as a whole: key and length tell terms of up to 16 bytes apart.
+// slot holds a term. key and length distinguish terms of up to 16 bytes.
 type slot struct {
 	key   key
 	bytes uint32
 	next  uint32 // number of the term + 1; 0 if the slot is free
 }
 
-// Bytes is the memory that a term takes beside its text, at most, once the table has grown: three
-// slots, and room for its end and another one.
+// Bytes is the maximum memory per term without its text, once the table has grown: three slots, and
+// two ends.
 const Bytes = 3*24 + 2*8
 
 // Len returns the number of terms.
 func (t *Table) Len() int { return len(t.ends) }
 
-// Term returns the term of a number. It must not be changed.
+// Term returns the term with a number. It must not be changed.
 func (t *Table) Term(id uint32) []byte {
 	start := 0
 	if id > 0 {
@@ -42,9 +42,9 @@ func (t *Table) Term(id uint32) []byte {
 	return t.text[start:end:end]
 }
 
-// ID returns the number of a term, which is Len() before the call if the term is new. There must be
-// fewer than 2³² - 1 terms, each shorter than 2³² bytes. It is faster for short terms whose capacity
-// is eight at least; what lies there must not change during the call.
+// ID returns the number of a term, which is the previous Len() if the term is new. There must be
+// fewer than 2³² - 1 terms, each shorter than 2³² bytes. ID is faster for short terms with a
+// capacity of at least eight; the bytes after the term must not change during the call.
 func (t *Table) ID(term []byte) uint32 {
 	k := keyOf(term)
 	n := uint32(len(term))
@@ -73,9 +73,9 @@ func (t *Table) ID(term []byte) uint32 {
 	}
 }
 
-// grow doubles the slots, and makes room for as many terms, of the bytes that terms had so far: append
-// would copy more often. It places terms in the order in which they were met: frequent ones, which
-// come early, are found at once.
+// grow doubles the slots, and reserves memory for as many terms of the present mean length; append
+// would copy more often. Terms are inserted in order of occurrence, so that frequent terms, which
+// come early, are found without probing.
 func (t *Table) grow() {
 	t.slots = make([]slot, max(2*len(t.slots), 1<<10))
 	t.ends = slices.Grow(t.ends, len(t.slots)/4*3+1-len(t.ends))
@@ -94,18 +94,18 @@ func (t *Table) grow() {
 	}
 }
 
-// key is what terms are compared by first. Terms of the same length up to exactBytes have the same
-// key only if they are equal.
+// key is the part of a term that is compared first. Terms of equal length up to exactBytes have
+// equal keys only if they are equal.
 type key struct{ a, b uint64 }
 
 const exactBytes = 16
 
-// keyOf returns a term of up to eight bytes, or the first and the last eight, which overlap, or in
-// long terms a hash of all bytes before the last eight.
+// keyOf returns a term of up to eight bytes, or the first and the last eight bytes, which may
+// overlap. For long terms a hash of all bytes before the last eight replaces the first eight.
 func keyOf(term []byte) key {
 	n := uint(len(term))
 	if n <= 8 {
-		if cap(term) >= 8 { // what follows the term is masked
+		if cap(term) >= 8 { // the bytes after the term are masked
 			return key{binary.LittleEndian.Uint64(term[:8]) & (1<<(8*n) - 1), 0}
 		}
 		var x [8]byte
@@ -125,16 +125,16 @@ func keyOf(term []byte) key {
 	return key{a, binary.LittleEndian.Uint64(term[n-8:])}
 }
 
-// seed makes the places of terms differ from run to run, so that no text can be made to collide.
-// Numbers don't depend on it.
+// seed makes slots differ between runs, so that no text can provoke collisions. Numbers of terms
+// don't depend on it.
 var seed = rand.Uint64()
 
-// hash returns bits of which the high ones depend on all of the key and the length.
+// hash returns bits whose high ones depend on all bits of the key and the length.
 func (k key) hash(n uint32) uint64 {
 	return mix(k.a^seed, k.b^uint64(n)) * 0x9e3779b97f4a7c15 // 2⁶⁴ divided by the golden ratio
 }
 
-// mix folds the product of two numbers.
+// mix folds the 128-bit product of two numbers.
 func mix(a, b uint64) uint64 {
 	high, low := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xb504f333f9de6485) // 2⁶⁴ / √2
 	return high ^ low

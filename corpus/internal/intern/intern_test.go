@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// check feeds words to a table and to a map.
+// check adds words to a table and to a map, and compares them.
 func check(t *testing.T, words [][]byte) {
 	t.Helper()
 	var table Table
@@ -31,8 +31,8 @@ func check(t *testing.T, words [][]byte) {
 	}
 }
 
-// Terms of every length that differ in one byte, wherever it is, are told apart, over all sizes of
-// the table.
+// Terms of any length that differ in one byte, at any position, get different numbers, for all
+// sizes of the table.
 func TestTable(t *testing.T) {
 	var words [][]byte
 	for n := range 40 {
@@ -51,7 +51,7 @@ func TestTable(t *testing.T) {
 	check(t, append(words, words...))
 }
 
-// Long terms with the same key are told apart by their text.
+// Long terms with equal keys are distinguished by their text.
 func TestSameKey(t *testing.T) {
 	var table Table
 	a, b := []byte("a term of some length"), []byte("a term of same length")
