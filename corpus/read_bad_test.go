@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// TestBadInput holds every message to the letter: it must name file, line, what was found and what
-// was expected.
+// TestBadInput checks each message exactly: it must contain the file, the line, what was found and
+// what was expected.
 func TestBadInput(t *testing.T) {
 	const (
 		banner  = "%%MatrixMarket matrix coordinate real general\n"
@@ -29,7 +29,7 @@ func TestBadInput(t *testing.T) {
 	for _, test := range []struct {
 		file, content string
 		opt           Options
-		found, want   string // "line: found" and expected
+		found, want   string // "line: found", and expected
 	}{
 		{"empty", "", Options{}, ": an empty file", "documents"},
 		{"empty.gz", gzipped(""), Options{}, ": an empty file", "documents"},
@@ -187,7 +187,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A header that declares more than the file holds must cost no memory for it.
+// A header that declares more data than the file contains must not cost memory.
 func TestHeadersThatLie(t *testing.T) {
 	for _, content := range []string{
 		"%%MatrixMarket matrix coordinate real general\n2147483647 1 300000000\n1 1 1\n",
@@ -203,8 +203,7 @@ func TestHeadersThatLie(t *testing.T) {
 	}
 }
 
-// incompressible returns bytes that gzip doesn't shorten, with line ends that are left out: one
-// long line.
+// incompressible returns bytes that gzip doesn't shorten, without line ends: one long line.
 func incompressible() string {
 	b := make([]byte, 0, 1<<13)
 	for x := uint64(1); len(b) < cap(b); x = scatter(x) {
@@ -213,15 +212,15 @@ func incompressible() string {
 	return string(b)
 }
 
-// flip damages one byte, counted from the end where at is negative.
+// flip damages one byte; a negative at counts from the end.
 func flip(s string, at int) string {
 	b := []byte(s)
 	b[len(b)+at] ^= 0xff
 	return string(b)
 }
 
-// TestBadFile checks that in a folder the first bad file is named, and its line; of two that are
-// read at the same time the first in order, whichever fails first.
+// TestBadFile checks that the error names the first bad file of a folder and the line, also if
+// another file fails earlier.
 func TestBadFile(t *testing.T) {
 	good := writeFile(t, "root/a/0", "good")
 	root := filepath.Dir(filepath.Dir(good))
@@ -259,8 +258,8 @@ func TestBadFile(t *testing.T) {
 	}
 }
 
-// TestFirstBadLine checks that of many bad lines in many blocks the first is reported, however the
-// workers are scheduled, and that it comes before a damaged end of the file.
+// TestFirstBadLine checks that the first of many bad lines in many blocks is reported, independent
+// of scheduling, and before a damaged end of the file.
 func TestFirstBadLine(t *testing.T) {
 	lines := strings.SplitAfter(string(svmText(2500, false)), "\n")
 	for i := 1500; i < len(lines)-1; i += 7 {
@@ -279,9 +278,9 @@ func TestFirstBadLine(t *testing.T) {
 	}
 }
 
-// TestLongLine checks that a line of 100 MB is refused, and takes no more memory than the limit on
-// lines asks for: doubling a buffer up to the limit allocates below 3 times as much, and the rest
-// is small change.
+// TestLongLine checks that a line of 100 MB gives an error, with memory in proportion to the line
+// limit: doubling a buffer up to the limit allocates less than 3 times the limit; other allocations
+// are small.
 func TestLongLine(t *testing.T) {
 	const limit = 4 << 20
 	in := &input{name: "long", line: 1, meter: &meter{}}
@@ -307,13 +306,13 @@ func TestLongLine(t *testing.T) {
 		err.Error() != want {
 		t.Errorf("error %v\nwant %s", err, want)
 	}
-	// Both readings together; the first may have got as far as the second.
+	// Both readers together; the first may have read as far as the second.
 	if got := after.TotalAlloc - before.TotalAlloc; got > 2*3*limit+16*blockBytes {
 		t.Errorf("%d bytes allocated for lines of at most %d", got, limit)
 	}
 }
 
-// repeater is an endless stream of one text.
+// repeater is an endless stream that repeats a text.
 type repeater struct {
 	text string
 	at   int

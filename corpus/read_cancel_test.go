@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// promptly calls f, which must return context.Canceled. A minute is no measure of promptness: it
-// tells waiting for ever from returning.
+// promptly calls f, which must return context.Canceled. The limit of a minute only distinguishes
+// returning from waiting forever.
 func promptly(t *testing.T, f func() error) {
 	t.Helper()
 	done := make(chan error, 1)
@@ -31,7 +31,7 @@ func promptly(t *testing.T, f func() error) {
 	}
 }
 
-// cancelAfter cancels when n bytes were read.
+// cancelAfter cancels after n bytes.
 type cancelAfter struct {
 	r      io.Reader
 	n      int
@@ -46,8 +46,7 @@ func (c *cancelAfter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestCancelEndless cancels while an endless file is read: of lines, and of one line without an
-// end.
+// TestCancelEndless cancels while an endless file is read: many lines, and one line without end.
 func TestCancelEndless(t *testing.T) {
 	const banner = matrixMarketBanner + " matrix coordinate real general\n10 10 1000000000\n"
 	for name, test := range map[string]struct {
@@ -73,7 +72,7 @@ func TestCancelEndless(t *testing.T) {
 	}
 }
 
-// TestCancelBlocked cancels while a pipe has nothing to read: nothing at all, or no second line.
+// TestCancelBlocked cancels while a pipe has no data: none at all, or no second line.
 func TestCancelBlocked(t *testing.T) {
 	for _, text := range []string{"", "1 1:1\n"} {
 		r, w, err := os.Pipe()
@@ -90,12 +89,12 @@ func TestCancelBlocked(t *testing.T) {
 			t.Skip("pipes have no names here: ", err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		time.AfterFunc(10*time.Millisecond, cancel) // wherever the reader is by then
+		time.AfterFunc(10*time.Millisecond, cancel) // at any point of reading
 		promptly(t, func() error { _, err := Read(ctx, name, Options{Form: Form{Format: FormatSVMLight}}); return err })
 	}
 }
 
-// TestCancelSources cancels the sources that have no one file, at the first document.
+// TestCancelSources cancels sources that aren't a single file, at the first document.
 func TestCancelSources(t *testing.T) {
 	for _, source := range []string{"goroot", "synthetic:docs=100000000,length=1000"} {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -115,8 +114,8 @@ func TestCancelSources(t *testing.T) {
 	}
 }
 
-// TestProgress holds what is promised of progress: it grows, is never reported concurrently, and
-// ends with everything.
+// TestProgress checks that progress grows, is never reported concurrently, and ends with
+// everything.
 func TestProgress(t *testing.T) {
 	documents := 4000
 	if testing.Short() {
@@ -147,7 +146,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A function of the caller's that panics on a goroutine of the reader's would end the program.
+// A panic of the caller's function on another goroutine becomes an error.
 func TestReadPanics(t *testing.T) {
 	text := writeFile(t, "a.tsv", "x\ta a\ny\ta\n")
 	_, err := Read(t.Context(), text, Options{Progress: func(Progress) { panic("own") }})
@@ -159,18 +158,18 @@ func TestReadPanics(t *testing.T) {
 	if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.What != "corpus: Options.Progress" {
 		t.Errorf("a report that ends its goroutine: %v", err)
 	}
-	// Reading ends with the report that panics, not with the source.
+	// Reading ends at the callback that panics, before the end of the source.
 	promptly(t, func() error {
 		_, err := Read(t.Context(), "synthetic:docs=100000000,length=1000",
 			Options{Progress: func(Progress) { panic("own") }})
 		if failed := (*PanicError)(nil); errors.As(err, &failed) {
-			return context.Canceled // which is what promptly wants
+			return context.Canceled // as promptly expects
 		}
 		return err
 	})
 }
 
-// A reader that panics is an error of reading, not the end of the program.
+// A panic of a reader gives an error and doesn't end the program.
 func TestReaderPanics(t *testing.T) {
 	for _, name := range []string{"a.tsv", "a.csv", "a.npz", "a.tsv.gz", "a"} {
 		_, err := ReadFrom(t.Context(), panicking{}, name, Options{})

@@ -15,12 +15,12 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// gzipMembers compresses a text by gzip in two members, with all that their headers may hold.
+// gzipMembers compresses a text with gzip in two members with all optional header fields.
 func gzipMembers(t *testing.T, content string) string {
 	t.Helper()
 	var b bytes.Buffer
 	for _, part := range []string{content[:len(content)/3], content[len(content)/3:]} {
-		w, err := gzip.NewWriterLevel(&b, gzip.NoCompression) // where a bit may make a NUL of a space
+		w, err := gzip.NewWriterLevel(&b, gzip.NoCompression) // in which a flipped bit may turn a space into NUL
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func gzipMembers(t *testing.T, content string) string {
 	return b.String()
 }
 
-// zstdFrames compresses a text by zstd in two frames, with one that is skipped between them.
+// zstdFrames compresses a text with zstd in two frames with a skippable frame between them.
 func zstdFrames(t *testing.T, content string) string {
 	t.Helper()
 	w := musttest.Get(zstd.NewWriter(nil))(t)
@@ -42,8 +42,8 @@ func zstdFrames(t *testing.T, content string) string {
 		string(w.EncodeAll([]byte(content[third:]), nil))
 }
 
-// Whatever byte of a file with a checksum is damaged, reading it fails or gives the same corpus, warnings
-// included: what is passed over, such as a time or a name in a header.
+// If any byte of a file with a checksum is damaged, reading fails or gives the same corpus and
+// warnings: the byte may be ignored, such as a time or a name in a header.
 func TestDamagedBytes(t *testing.T) {
 	numpy := func(name string) string {
 		data := musttest.Get(os.ReadFile(filepath.Join("testdata", "numpy", name)))(t)
@@ -52,7 +52,7 @@ func TestDamagedBytes(t *testing.T) {
 	const svm, tsv = "1 1:2 3:4\n-1 2:0.5 7:1\n1 3:1\n", "x\ta b c\ny\ta c d\nx\tb d\n"
 	const csv = "label,text\nx,\"a b\"\ny,c d\n"
 	images, labels := idx("\x01\x00\x03\x04\x00\x00\x07\x08\x09\x00\x00\x02", 3, 2, 2), idx("\x02\x07\x02", 3)
-	plain := map[string]map[string]string{ // the first file is read, or the folder of those in folders
+	plain := map[string]map[string]string{ // the first file is read, or for "folders" its folder
 		"csr.npz": {"a.npz": numpy("csr.npz")}, "plain.npz": {"a.npz": numpy("plain.npz")},
 	}
 	for way, pack := range map[string]func(*testing.T, string) string{"gz": gzipMembers, "zst": zstdFrames} {

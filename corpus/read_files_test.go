@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Files lists what Read opens, and nothing else: what it lists can't be missing, and what it
-// doesn't list can be.
+// Files lists exactly the files that Read opens: a listed file can't be missing, any other file
+// can.
 func TestFiles(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)
@@ -38,7 +38,7 @@ func TestFiles(t *testing.T) {
 		files, err := Files(context.Background(), source, FormatAuto)
 		var got []string
 		for _, file := range files {
-			if _, err := os.Stat(file); err == nil { // labels may be at either of two places
+			if _, err := os.Stat(file); err == nil { // labels may be in either of two places
 				got = append(got, filepath.ToSlash(file))
 			}
 		}

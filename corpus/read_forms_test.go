@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// What people have is read as what it is: another separator in a .csv, an array, fastText's lines, names
-// with capitals, blanks, quotes and marks.
+// Variants of formats are recognised: other separators in a .csv, arrays, fastText's lines, and
+// names with capitals, blanks, quotes and byte order marks.
 func TestForms(t *testing.T) {
 	const want = "cat meow:1 purr:1\ndog,pet bark:1\n"
 	for _, c := range []struct {
@@ -68,7 +68,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Labels that are numbers of documents or texts can't be classes.
+// Labels that are document numbers or texts can't be classes.
 func TestCheckClasses(t *testing.T) {
 	for single, bad := range map[int]bool{999: false, 1000: true} {
 		lines := strings.Repeat("class\tx y\n", 999)
@@ -79,7 +79,7 @@ func TestCheckClasses(t *testing.T) {
 			t.Errorf("%d classes of one document: %v", single, err)
 		}
 	}
-	// Numbers to estimate are as few as fifty, and reading doesn't warn of them; that of several documents are classes.
+	// Fifty numbers are regression targets, without a warning. Repeated numbers are classes.
 	for numbers, bad := range map[int]bool{3: false, 48: false, 49: true, 50: true} {
 		lines := strings.Repeat("0\tx y\n", numbers-1)
 		for i := range numbers {
@@ -101,8 +101,8 @@ func TestCheckClasses(t *testing.T) {
 	}
 }
 
-// FuzzJSONArray checks that an array of objects is read as the same objects in lines are, and refused
-// where encoding/json refuses it.
+// FuzzJSONArray checks that an array of objects is read like the same objects in lines, and gives
+// an error whenever encoding/json does.
 func FuzzJSONArray(f *testing.F) {
 	f.Add([]byte(`{"label":"a","text":"b]\","}, {"text":"","class":[1,true,"],"]}`), 1)
 	f.Add([]byte("{\"text\":\"\\\\\"}\n,{\"text\":\"}\"}"), 7)
@@ -132,7 +132,7 @@ func FuzzJSONArray(f *testing.F) {
 		if err == nil && (got.Digest() != want.Digest() || !reflect.DeepEqual(got.Classes, want.Classes)) {
 			t.Fatalf("%q: not the objects in lines", data)
 		}
-		// Blocks end behind elements, wherever the buffer does.
+		// Blocks end after elements, wherever the buffer ends.
 		in := &input{name: "fuzz", line: 1, meter: &meter{}, quoted: '['}
 		if err := in.decode(bytes.NewReader(data[1:]), nil); err != nil {
 			return
@@ -151,7 +151,7 @@ func FuzzJSONArray(f *testing.F) {
 	})
 }
 
-// FuzzReadFastText checks that lines are read as their fields say.
+// FuzzReadFastText checks that lines are read according to their fields.
 func FuzzReadFastText(f *testing.F) {
 	fuzzReader(f, readFastText, Options{}, "__label__a __label__b,c some text\n\n__label__a\nmore __label__x text\r\n",
 		"__label__ x", "__label__a __label__a x", "\t__label__\xff x", "__label__a\tx\x00")
@@ -199,7 +199,7 @@ func FuzzFastTextFields(f *testing.F) {
 	})
 }
 
-// A source like another is read as that was, where the options don't say otherwise; its labels may be missing.
+// Options.Like sets unset options for a similar source, whose labels may be missing.
 func TestLike(t *testing.T) {
 	like := texts(t, "a.csv", "id;Words;kind\n1;meow, purr;cat/pet\n",
 		Options{Form: Form{TextColumn: "words", LabelColumn: "3", LabelSeparator: "/"}}).Form

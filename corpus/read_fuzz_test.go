@@ -14,7 +14,7 @@ import (
 // reader reads a file of one format.
 type reader func(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error)
 
-// readBytes reads a file that lies in memory.
+// readBytes reads a file from memory.
 func readBytes(read reader, data []byte, opt Options) (*Corpus, error) {
 	in := &input{name: "fuzz", line: 1, meter: &meter{}}
 	if err := in.decode(bytes.NewReader(data), nil); err != nil {
@@ -23,8 +23,8 @@ func readBytes(read reader, data []byte, opt Options) (*Corpus, error) {
 	return read(context.Background(), in, &opt, &meter{})
 }
 
-// fuzzReader holds, for any bytes, that there is no panic, that what was read is valid and the same
-// from any number of workers, and that an error says where, and the same to any number of workers.
+// fuzzReader checks that no bytes cause a panic, that the corpus is valid, that errors have a
+// position, and that the number of workers changes nothing.
 func fuzzReader(f *testing.F, read reader, opt Options, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s), false)
@@ -42,7 +42,7 @@ func fuzzReader(f *testing.F, read reader, opt Options, seeds ...string) {
 			if !errors.As(wantErr, &syntax) || err == nil || err.Error() != wantErr.Error() {
 				t.Fatalf("%v, and from 2 workers %v", wantErr, err)
 			}
-			// The line that is missed may be the one after the last.
+			// The missing line may be the one after the last.
 			if syntax.Line < 0 || syntax.Line > int64(bytes.Count(data, []byte{'\n'}))+2 && data[0] != 0x1f && data[0] != 0x28 ||
 				syntax.Found == "" ||
 				syntax.Expected == "" {
@@ -85,8 +85,7 @@ func FuzzReadMatrixMarket(f *testing.F) {
 		banner+"real general\n1 1 2\n1 1 1\n")
 }
 
-// TestLineCutter cuts at line ends whatever the size of the buffer and of the pieces in which the
-// bytes arrive.
+// TestLineCutter checks that blocks end at line ends, for any buffer size and any size of reads.
 func TestLineCutter(t *testing.T) {
 	const text = "a\n\nlonger line\nx\r\nthe last line has no end"
 	for size := range len(text) + 2 {

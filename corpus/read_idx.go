@@ -20,20 +20,20 @@ import (
 
 var idxFormat = fileFormat{name: FormatIDX, magic: []string{idxMagic}, read: readIDX}
 
-// An idx file is a header, big-endian, and then bytes: two zeros, the type of an element, the
-// number of dimensions, and the size of each dimension in 32 bits; the last dimension varies
+// An idx file has a big-endian header and then bytes. The header has two zeros, the element type,
+// the number of dimensions, and the 32-bit size of each dimension; the last dimension varies
 // fastest. Source: yann.lecun.com/exdb/mnist, "the idx file format".
 const (
-	idxMagic      = "\x00\x00\x08" // of unsigned bytes: MNIST and all that came in its form have no other type
-	idxDimensions = 8              // more of them are no images
+	idxMagic      = "\x00\x00\x08" // of unsigned bytes, the only type in MNIST and similar data
+	idxDimensions = 8              // maximum for images
 )
 
-// readIDX reads the images of an idx file and, if there is one, the file of labels beside it, whose
-// numbers name the classes. A pixel v becomes the value v/255 in the column of its place in the
-// image, row by row. The name of the file of labels follows from that of the images:
-// train-images-idx3-ubyte.gz goes with train-labels-idx1-ubyte, compressed or not.
+// readIDX reads the images of an idx file and, if it exists, the label file in the same folder,
+// whose numbers name the classes. A pixel v becomes the value v/255 in the column of its position,
+// row by row. The label file's name follows from the image file's: train-images-idx3-ubyte.gz goes
+// with train-labels-idx1-ubyte, compressed or not.
 //
-// Memory grows with what the file holds, whatever its header says.
+// Memory depends on the actual size of the file, not on its header.
 func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	defer context.AfterFunc(ctx, in.close)()
 	images, err := readIDXImages(&arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}, m)
@@ -58,7 +58,7 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 	return c, nil
 }
 
-// readIDXImages reads a file of two dimensions or more, of which the first counts the images.
+// readIDXImages reads a file of two or more dimensions; the first is the number of images.
 func readIDXImages(r *arrayReader, m *meter) (*sparse.CSR, error) {
 	a, err := r.idxHeader()
 	if err != nil {
@@ -80,7 +80,7 @@ func readIDXImages(r *arrayReader, m *meter) (*sparse.CSR, error) {
 		return fmt.Sprintf(" in image %d, after %d of %d pixels", values/pixels+1, values%pixels, pixels),
 			fmt.Sprintf("%d images, as the header says", count)
 	}
-	const aRow, aValue = 36, 20 // offsets, labels, and entries, with what is copied while they grow
+	const aRow, aValue = 36, 20 // offsets and labels; entries; with copies while they grow
 	out := &sparse.CSR{Cols: int(pixels), Offsets: []int64{0}}
 	err = r.each(a, min(count, math.MaxInt64/pixels)*pixels, func(i int64, v float64) error {
 		if v != 0 {
@@ -102,7 +102,7 @@ func readIDXImages(r *arrayReader, m *meter) (*sparse.CSR, error) {
 	return out, r.over(r.in.r, fmt.Sprintf("image %d", count))
 }
 
-// readIDXLabels reads as many labels as there are images, each a byte.
+// readIDXLabels reads one label per image, each a byte.
 func (c *Corpus) readIDXLabels(r *arrayReader) error {
 	defer context.AfterFunc(r.ctx, r.in.close)()
 	count := int64(c.Documents.Rows())
@@ -150,10 +150,10 @@ func (r *arrayReader) idxHeader() (*npyArray, error) {
 	return a, nil
 }
 
-// idxTrain are the names of the images for training in a folder.
+// idxTrain contains the usual names of MNIST's training images.
 var idxTrain = []string{"train-images-idx3-ubyte", "train-images.idx3-ubyte"}
 
-// findIDX returns the images for training in a folder, or "" if there are none.
+// findIDX returns the training images in a folder, or "" if there are none.
 func findIDX(folder string) string {
 	for _, name := range idxTrain {
 		for _, suffix := range append([]string{""}, compressed.Suffixes...) {
@@ -166,8 +166,8 @@ func findIDX(folder string) string {
 	return ""
 }
 
-// openIDXLabels opens the file of labels that belongs to a file of images. It returns nil if there
-// is none, or if the name of the images doesn't tell its name.
+// openIDXLabels opens the label file of an image file. It returns nil if the label file doesn't
+// exist, or if the image file's name doesn't determine its name.
 func openIDXLabels(ctx context.Context, images *input, m *meter) (*input, error) {
 	if images.stream {
 		return nil, nil
@@ -181,7 +181,7 @@ func openIDXLabels(ctx context.Context, images *input, m *meter) (*input, error)
 	return nil, nil
 }
 
-// idxLabels returns where the labels of a file of images may be, by its name.
+// idxLabels returns possible paths of the label file, from the image file's name.
 func idxLabels(images string) []string {
 	folder, name := filepath.Split(images)
 	at := strings.LastIndex(name, "images")
@@ -189,7 +189,7 @@ func idxLabels(images string) []string {
 		return nil
 	}
 	rest := compressed.CutSuffix(name[at+len("images"):])
-	if i := strings.Index(rest, "idx"); i >= 0 && i+3 < len(rest) { // its digit is the number of dimensions
+	if i := strings.Index(rest, "idx"); i >= 0 && i+3 < len(rest) { // the digit is the number of dimensions
 		rest = rest[:i+3] + "1" + rest[i+4:]
 	}
 	labels := filepath.Join(folder, name[:at]+"labels"+rest)

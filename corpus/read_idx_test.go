@@ -23,7 +23,7 @@ func idx(data string, sizes ...uint32) string {
 	return string(b) + data
 }
 
-// idxPair writes images, and labels if not "", beside each other, and returns the file of images.
+// idxPair writes images and, unless "", labels to one folder, and returns the image file.
 func idxPair(t testing.TB, suffix, images, labels string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -34,8 +34,8 @@ func idxPair(t testing.TB, suffix, images, labels string) string {
 	return filepath.Join(folder, "train-images-idx3-ubyte"+suffix)
 }
 
-// TestReadIDX reads three images of 2×3 pixels: by file and by folder, plain and gzipped, with the
-// names of both kinds that are in use.
+// TestReadIDX reads three images of 2×3 pixels: as file and as folder, plain and gzipped, with both
+// usual spellings of the names.
 func TestReadIDX(t *testing.T) {
 	images := idx("\x00\xff\x33\x00\x00\x01"+"\x00\x00\x00\x00\x00\x00"+"\xff\xff\xff\xff\xff\xff", 3, 2, 3)
 	labels := idx("\x07\x00\x07", 3)
@@ -63,8 +63,8 @@ func TestReadIDX(t *testing.T) {
 	writeInto(t, filepath.Join(folder, "t10k-labels.idx1-ubyte"), idx("\x09", 1))
 	check(filepath.Join(folder, "t10k-images.idx3-ubyte"), Options{}, "9 1:1\n")
 
-	// Without labels, and with a name that says nothing of them, there are no classes, and a
-	// warning.
+	// Without labels, or with a name that doesn't determine the label file, there are no classes,
+	// but a warning.
 	for _, name := range []string{"train-images-idx3-ubyte", "digits"} {
 		file := writeFile(t, name, images)
 		c := readWhole(t, file, Options{})
@@ -78,7 +78,7 @@ func TestReadIDX(t *testing.T) {
 	}
 }
 
-// TestBadIDX plants damage, in images and in labels.
+// TestBadIDX damages images and labels.
 func TestBadIDX(t *testing.T) {
 	const header = "an idx file of unsigned bytes: 00 00 08, the number of dimensions, and the size of each"
 	images, labels := idx("\x01\x02\x03\x04", 2, 2), idx("\x00\x01", 2)
@@ -86,7 +86,7 @@ func TestBadIDX(t *testing.T) {
 	for _, test := range []struct {
 		name, images, labels string
 		opt                  Options
-		in, found, want      string // the file without its folder, found and expected
+		in, found, want      string // the file without its folder, and what the error contains
 	}{
 		{"type", "\x00\x00\x0d" + images[3:], labels, Options{Form: Form{Format: FormatIDX}}, "images",
 			": the first bytes 00 00 0d 02", header + " (at most 8)"},
@@ -145,7 +145,7 @@ func TestBadIDX(t *testing.T) {
 	}
 }
 
-// TestIDXMemory checks that a bound holds what is really there: 16 MiB of bright pixels from some 16 KiB.
+// TestIDXMemory checks the memory limit with 16 MiB of pixels compressed to some 16 KiB.
 func TestIDXMemory(t *testing.T) {
 	bright := idxPair(t, ".gz", gzipped(idx(strings.Repeat("\xff", 16<<20), 1<<14, 1<<10)), "")
 	_, err := Read(context.Background(), bright, Options{MemoryBytes: 20 << 20})
@@ -163,7 +163,7 @@ func FuzzReadIDX(f *testing.F) {
 	}
 	folder := f.TempDir()
 	f.Fuzz(func(t *testing.T, images, labels []byte) {
-		// One name a process: a folder for each input would be most of the work.
+		// One name per process, because creating a folder per input would take most of the time.
 		file := filepath.Join(folder, fmt.Sprintf("%d-images", os.Getpid()))
 		for name, data := range map[string][]byte{file: images, strings.TrimSuffix(file, "images") + "labels": labels} {
 			musttest.Do(t, os.WriteFile(name, data, 0o600))
@@ -183,8 +183,8 @@ func FuzzReadIDX(f *testing.F) {
 	})
 }
 
-// TestMNIST counts what is known of MNIST: figures as its page has them, and the pixels that differ
-// from 0 in any digit.
+// TestMNIST compares with known facts of MNIST: published sizes, and the pixels that aren't 0 in
+// any digit.
 func TestMNIST(t *testing.T) {
 	folder := filepath.Join("..", "..", "shared", "data", "mnist")
 	if _, err := os.Stat(folder); err != nil {

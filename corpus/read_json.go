@@ -24,10 +24,10 @@ var jsonlFormat = fileFormat{name: FormatJSONL, endings: []string{".jsonl", ".nd
 
 // jsonKeys are the keys of JSON objects that are read, one object per line or in an array.
 type jsonKeys struct {
-	label, text, group, id []string // the first that an object has; nil for none
+	label, text, group, id []string // the object's first of these keys is used; nil for none
 	labelGiven             bool
 	columns                token.Columns   // of rows; nil if a text is the document
-	known                  map[string]bool // names of the columns that an object near the beginning has
+	known                  map[string]bool // columns that occur in an object near the beginning
 }
 
 func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
@@ -70,8 +70,8 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 	return c, nil
 }
 
-// keys detects the columns of JSON objects, which begin after so many bytes. A column that at most
-// half of the first objects have, or that holds arrays or objects, is ignored unless an option names it.
+// keys detects the columns of JSON objects after the first before bytes. Unless an option names
+// them, it ignores columns of at most half of the first objects, or with arrays or objects.
 func (in *input) keys(before int, opt *Options) (*table, error) {
 	head, err := in.beginRows(opt)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// bomb returns a gzip file of a head and then many times the same text.
+// bomb returns a gzip file of a head and many copies of a text.
 func bomb(t *testing.T, head, text string, times int) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -33,9 +33,9 @@ func bomb(t *testing.T, head, text string, times int) string {
 	return b.String()
 }
 
-// Every reader must stop soon after the bound, and say where. What it allocates up to there is the
-// bound five times, since slices that grow by a quarter leave four times their size behind, once
-// more for what isn't counted, and what its workers have in passing.
+// Every reader must stop soon after the limit, with a position. Until then it may allocate five
+// times the limit, because slices that grow by a quarter leave four times their size behind, plus
+// the limit once for uncounted memory, plus the workers' buffers.
 func TestMemoryBytes(t *testing.T) {
 	const limit, workers = 16 << 20, 2
 	words := &strings.Builder{}
@@ -85,8 +85,8 @@ func TestMemoryBytes(t *testing.T) {
 	}
 }
 
-// The memory that an error names suffices, from any share of the source, and isn't much too large. The work after
-// reading counts, by the size of the corpus.
+// The memory named in an error suffices and isn't much too large, for any share of the source. It
+// includes the work after reading, from the corpus size.
 func TestNamedMemory(t *testing.T) {
 	r, words, vectors := rand.New(rand.NewPCG(1, 2)), &strings.Builder{}, &strings.Builder{}
 	zipf := rand.NewZipf(r, 1.2, 10, 1<<20)
@@ -130,7 +130,7 @@ func TestNamedMemory(t *testing.T) {
 	}
 }
 
-// A corpus that is joined in steps is the same.
+// A corpus that is joined in steps is equal to one that is joined at once.
 func TestJoinedInSteps(t *testing.T) {
 	texts := writeFile(t, "a.tsv", strings.Repeat("x\ta b c d e f g h i j k l m n o p\ny\ta c x y z\n", 40_000))
 	for _, source := range []string{"synthetic:docs=20000,terms=2000,length=100,classes=3", texts} {
@@ -142,11 +142,11 @@ func TestJoinedInSteps(t *testing.T) {
 	}
 }
 
-// words2lines makes each word the label of a document.
+// words2lines turns each word into the label of a document.
 func words2lines(s string) string { return strings.ReplaceAll(s, " ", " 1:1\n") }
 
-// A synthetic corpus is refused before it is drawn; its need is foretold from its first documents,
-// and must be near what it takes.
+// A synthetic corpus too large for the limit gives an error before it is drawn. The memory,
+// estimated from the first documents, must be accurate.
 func TestMemoryBytesSynthetic(t *testing.T) {
 	const source = "synthetic:docs=300000,terms=40000"
 	var err error
@@ -156,7 +156,7 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 	if !errors.As(err, &memory) || !strings.HasSuffix(memory.What, ": the whole") || got > 20<<20 {
 		t.Errorf("%d bytes allocated, error %v", got, err)
 	}
-	// Too many terms for so many classes: not even the tables.
+	// Too many terms for this number of classes: not even the tables fit.
 	got = allocatedBy(func() {
 		_, err = Read(context.Background(), "synthetic:docs=10,terms=4000000,classes=200",
 			Options{MemoryBytes: 100 << 20})
@@ -172,7 +172,7 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 		if !errors.As(err, &memory) {
 			t.Fatal(err)
 		}
-		// 9 bytes a value while pieces are joined, as many again for slices that have grown, tables.
+		// 9 bytes per value while pieces are joined, as many again for grown slices, and tables.
 		if values := c.Documents.NNZ(); memory.Need < 9*values || memory.Need > 18*values+30000*120 {
 			t.Errorf("%s: %d bytes foretold for %d values", source, memory.Need, values)
 		}
@@ -183,7 +183,7 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 	}
 }
 
-// allocatedBy returns the bytes that f allocates, freed ones included.
+// allocatedBy returns the bytes that f allocates, including freed ones.
 func allocatedBy(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -24,7 +24,7 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 	for _, f := range archive.File {
 		members[strings.TrimSuffix(f.Name, ".npy")] = f
 	}
-	// list reads an array of one dimension, at most of so many values, each a number of at least 0.
+	// list reads a one-dimensional array of nonnegative numbers.
 	list := func(name string, add func(v float64) error) (n int64, err error) {
 		f := members[name]
 		if f == nil {
@@ -128,11 +128,11 @@ func (r *arrayReader) compressed() (*sparse.CSR, error) {
 	})
 }
 
-// directoryBytes bounds what opening a .npz file reads of it: the end and the list of its members, of
-// which SciPy's files have five.
+// directoryBytes limits the bytes read to open a .npz file: its end and the list of members.
+// SciPy's files have five members.
 const directoryBytes = 1 << 20
 
-// archive opens the zip file in place, or in memory where it can't be read in any order.
+// archive opens the zip file in place, or from memory if it doesn't support random access.
 func (r *arrayReader) archive() (*zip.Reader, error) {
 	begin := make([]byte, len(zipMagic))
 	from := &directory{left: directoryBytes}
@@ -159,7 +159,7 @@ func (r *arrayReader) archive() (*zip.Reader, error) {
 	return archive, nil
 }
 
-// whole reads the rest of the file into memory, of which a buffer that grows takes up to three times as much.
+// whole reads the rest of the file into memory. The growing buffer takes up to three times as much.
 func (r *arrayReader) whole() ([]byte, error) {
 	const growth = 3
 	memory, left := r.opt.memory, int64(math.MaxInt64)
@@ -174,7 +174,7 @@ func (r *arrayReader) whole() ([]byte, error) {
 	return all, memory.check(r.name)
 }
 
-// directory reads a zip file, at first only so many bytes of it.
+// directory reads a zip file and limits the number of bytes read at first.
 type directory struct {
 	io.ReaderAt
 	left int64

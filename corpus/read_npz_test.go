@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// zipped returns a zip file of the given members, their contents as they are.
+// zipped returns a zip file of the given members, uncompressed.
 func zipped(t *testing.T, members ...string) string {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -23,7 +23,7 @@ func zipped(t *testing.T, members ...string) string {
 	return out.String()
 }
 
-// A list of a million members takes many times its bytes of memory: it is refused before it is read.
+// A list of a million members would take many times its size in memory, so it isn't read.
 func TestManyMembersOfNPZ(t *testing.T) {
 	var members []string
 	for i := range 22000 {

@@ -12,8 +12,8 @@ var powersOfTen = [23]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// scanUint reads the decimal digits at the start of b and returns their value and their number. The
-// value of more than 19 digits is math.MaxUint64.
+// scanUint reads the decimal digits at the start of b, and returns their value and number. For more
+// than 19 digits the value is math.MaxUint64.
 func scanUint(b []byte) (x uint64, n int) {
 	for n < len(b) && b[n]-'0' <= 9 {
 		x = x*10 + uint64(b[n]-'0')
@@ -26,15 +26,14 @@ func scanUint(b []byte) (x uint64, n int) {
 }
 
 // scanFloat reads a decimal number from the start of b, correctly rounded to float32, and returns
-// it with its length. It returns ok = false where its fast way doesn't reach; use [parseFloat]
-// then.
+// it with its length. If ok is false, the fast path doesn't apply; use [parseFloat] then.
 //
-// A decimal of mantissa m < 2⁵³ and exponent −22 to 22 is one exactly known float64 times or
-// divided by another, so one rounding gives the nearest float64 d. Rounding d once more to float32
-// gives the nearest float32 unless d lies halfway between two of them (the low 29 bits of its
-// significand are 100...0) without being exact; where that may be, ok is false. All such numbers
-// lie between 10⁻²² and 2⁵³·10²², in the normal range of float32. Clinger, "How to read floating
-// point numbers accurately", PLDI 1990, has the first half.
+// A decimal with mantissa m < 2⁵³ and exponent −22 to 22 is the product or quotient of two exact
+// float64, so one rounding gives the nearest float64 d. Rounding d to float32 gives the nearest
+// float32, unless d is inexact and halfway between two float32 (the low 29 bits of the significand
+// are 100...0); then ok is false. All such numbers are between 10⁻²² and 2⁵³·10²², in the normal
+// range of float32. Source of the first part: Clinger, "How to read floating point numbers
+// accurately", PLDI 1990.
 func scanFloat(b []byte) (v float32, n int, ok bool) {
 	negative := false
 	if n < len(b) && (b[n] == '-' || b[n] == '+') {
@@ -97,7 +96,7 @@ func scanFloat(b []byte) (v float32, n int, ok bool) {
 	return float32(d), n, true
 }
 
-// parseUint reads a whole token as a number, up to 19 digits as [scanUint] does.
+// parseUint reads a whole token as a number of up to 19 digits, like [scanUint].
 func parseUint(token []byte) (x uint64, ok bool) {
 	x, digits := scanUint(token)
 	return x, digits > 0 && digits == len(token)
@@ -110,7 +109,7 @@ func parseFloat(token []byte) (float32, *SyntaxError) {
 		return v, nil
 	}
 	const expected = "a finite number"
-	// ParseFloat also reads NaN, Inf, hexadecimal numbers and underscores.
+	// ParseFloat also accepts NaN, Inf, hexadecimal numbers and underscores.
 	for _, c := range token {
 		if !('0' <= c && c <= '9' || c == '.' || c == '-' || c == '+' || c|0x20 == 'e') {
 			return 0, fault("value "+quote(token), expected)
@@ -139,7 +138,7 @@ func parseValue(token []byte, signed bool) (float32, *SyntaxError) {
 	return v, nil
 }
 
-// negative is the fault of a value that Options.Signed would accept.
+// negative returns the error for a value that Options.Signed would allow.
 func negative(found string) *SyntaxError {
 	return fault(found, "a value of at least 0").withOption("Signed", "accepts others")
 }

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// checkFloat compares parseFloat with strconv, which rounds correctly, bit by bit.
+// checkFloat compares parseFloat with strconv, which rounds correctly, bit for bit.
 func checkFloat(t *testing.T, s string) {
 	t.Helper()
 	got, bad := parseFloat([]byte(s))
 	want, err := strconv.ParseFloat(s, 32)
-	plain := strings.Trim(s, "0123456789+-.eE") == "" // parseFloat reads decimals only
+	plain := strings.Trim(s, "0123456789+-.eE") == "" // parseFloat only accepts decimals
 	if ok := err == nil && plain && !math.IsInf(want, 0) && !math.IsNaN(want); ok != (bad == nil) {
 		t.Fatalf("%q: %v, strconv says %v", s, bad, err)
 	}
@@ -23,8 +23,8 @@ func checkFloat(t *testing.T, s string) {
 	}
 }
 
-// TestParseFloat tries numbers at and around the points halfway between two float32, where rounding
-// twice goes wrong.
+// TestParseFloat tries numbers at and near midpoints between two float32, for which double rounding
+// fails.
 func TestParseFloat(t *testing.T) {
 	for _, s := range []string{
 		"", "+", "-", ".", "e", "1e", "1e+", ".e1", "1.", ".5", "+1", "-1", "--1", "1..2", "1e1e1", "0", "-0",
@@ -33,7 +33,7 @@ func TestParseFloat(t *testing.T) {
 		"1.1754943e-38", "1.1754942e-38",
 		"3.4028235e38", "3.4028236e38", "34028235677973366e22", "1e400", "1e-400", "1e22", "1e23", "nan", "-inf",
 		"Infinity", "0x1p3", "1_000", "1e99999999999999999999",
-		// Halfway, plus or minus too little for float64.
+		// Midpoints, plus or minus less than float64 resolves.
 		"1.000000059604644775390625", "1.00000005960464477", "1.0000000596046448", "1.00000005960464478",
 		"1.000000178813934326171875", "1.0000001788139343",
 	} {
@@ -55,8 +55,8 @@ func TestParseFloat(t *testing.T) {
 	}
 }
 
-// TestFastPath checks that usual numbers are read without strconv: the speed of the
-// reader rests on that.
+// TestFastPath checks that usual numbers are read without strconv, because the reader's speed
+// depends on that.
 func TestFastPath(t *testing.T) {
 	for _, s := range []string{"1", "17", "0.5", "0.0123457", "3.14159265", "-1.5e-3", "12345678901234"} {
 		if _, n, ok := scanFloat([]byte(s + " ")); !ok || n != len(s) {

@@ -23,13 +23,13 @@ const (
 	zipMagic = "PK\x03\x04"
 )
 
-// A .npy file is its magic, a version of two bytes, the length of a header, the header, which is a
-// Python dictionary, and the values. A .npz file is a zip of such files; scipy.sparse.save_npz
-// writes format.npy, shape.npy, indptr.npy, indices.npy and data.npy. Source:
+// A .npy file has a magic number, a two-byte version, the length of a header, the header (a Python
+// dictionary), and the values. A .npz file is a zip of such files; scipy.sparse.save_npz writes
+// format.npy, shape.npy, indptr.npy, indices.npy and data.npy. Source:
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 
-// readNumPy reads a dense matrix in a .npy file, or one of SciPy in compressed rows in a .npz file.
-// It reads a .npz file that isn't a regular file into memory first.
+// readNumPy reads a dense matrix in a .npy file, or a SciPy matrix in compressed rows in a .npz
+// file. If a .npz file isn't a regular file, it is read into memory first.
 func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
 	defer context.AfterFunc(ctx, in.close)()
 	r := &arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}
@@ -54,8 +54,8 @@ type arrayReader struct {
 	ctx  context.Context
 	in   *input
 	opt  *Options
-	name string // of the file, and its member
-	// if not nil: where a file ends that has so many values, and what was expected
+	name string // name of the file and its member
+	// describes a file that ends after this many values, and what was expected; may be nil
 	short func(values int64) (where, expected string)
 }
 
@@ -64,13 +64,13 @@ func (r *arrayReader) fail(found, expected string) error {
 	return fault(found, expected).at(r.name, 0)
 }
 
-// npyArray is what a header says, with the reader of the values after it.
+// npyArray describes an array by its header, with the reader of its values.
 type npyArray struct {
 	r       io.Reader
 	kind    byte // b, i, u, f; S, U for texts
-	size    int  // bytes of a value
+	size    int  // bytes per value
 	order   binary.ByteOrder
-	fortran bool // columns come first
+	fortran bool // column-major order
 	shape   []int64
 }
 
@@ -78,7 +78,7 @@ var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr'\s*:\s*'([<>|=]?)([a-zA-Z])(
 	`\s*'fortran_order'\s*:\s*(True|False)\s*,` +
 	`\s*'shape'\s*:\s*\(([0-9,\s]*)\)\s*,?\s*\}\s*$`)
 
-// array reads a header.
+// array reads the header of an array.
 func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
 	const expected = "a .npy file"
 	begin := make([]byte, 8)
@@ -133,7 +133,7 @@ func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
 	return a, nil
 }
 
-// end returns the error of reading; where says after what the file ends, if it does.
+// end returns an error for a failed read; where describes the position of an early end.
 func (r *arrayReader) end(err error, where, expected string) error {
 	switch {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
@@ -144,7 +144,7 @@ func (r *arrayReader) end(err error, where, expected string) error {
 	return r.in.readError(0, err)
 }
 
-// over checks that the file ends here. Only after its last byte is known whether its checksum is right.
+// over checks that the file ends here. Only reading to the end verifies a checksum.
 func (r *arrayReader) over(from io.Reader, last string) error {
 	switch n, err := io.ReadFull(from, make([]byte, 1)); {
 	case n > 0:
@@ -155,7 +155,7 @@ func (r *arrayReader) over(from io.Reader, last string) error {
 	return nil
 }
 
-// number returns a value, exact unless it is an integer beyond 2⁵³.
+// number decodes a value, exactly except for integers above 2⁵³.
 func (a *npyArray) number(b []byte) float64 {
 	var bits uint64
 	switch a.size {
@@ -180,7 +180,7 @@ func (a *npyArray) number(b []byte) float64 {
 	return float64(bits)
 }
 
-// each calls f for the values, n of them, in the order of the file.
+// each calls f for the n values in the order of the file.
 func (r *arrayReader) each(a *npyArray, n int64, f func(i int64, v float64) error) error {
 	if a.kind == 'S' || a.kind == 'U' {
 		return r.fail("an array of texts", "numbers")
@@ -211,7 +211,7 @@ func (r *arrayReader) each(a *npyArray, n int64, f func(i int64, v float64) erro
 	return nil
 }
 
-// value checks a value of the matrix.
+// value checks a value and converts it to float32.
 func (r *arrayReader) value(row, column int64, v float64) (float32, error) {
 	u := float32(v)
 	finite := !math.IsNaN(v) && !math.IsInf(float64(u), 0)
@@ -225,10 +225,10 @@ func (r *arrayReader) value(row, column int64, v float64) (float32, error) {
 	return 0, r.fail(found, "a finite number")
 }
 
-// Memory of the matrix while it grows, in bytes, of a row and of a value.
+// Memory in bytes per row and per value, while the matrix grows.
 const aNumPyRow, aNumPyValue = 36, 28
 
-// dense reads a .npy file of two dimensions.
+// dense reads a two-dimensional .npy file.
 func (r *arrayReader) dense() (*sparse.CSR, error) {
 	a, err := r.array(r.in.r)
 	if err != nil {
@@ -241,7 +241,7 @@ func (r *arrayReader) dense() (*sparse.CSR, error) {
 	if rows > math.MaxInt64/16/cols {
 		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "one that memory can hold")
 	}
-	short := cols // values of a row, or of a column, that are stored together
+	short := cols // values per row or, in column-major order, per column
 	if a.fortran {
 		short = rows
 	}
@@ -249,7 +249,7 @@ func (r *arrayReader) dense() (*sparse.CSR, error) {
 	value := int64(aNumPyValue)
 	err = r.each(a, rows*cols, func(i int64, v float64) error {
 		if i == aNumPySample && r.mostlyDense(out, a, rows*cols) {
-			value = 0 // is counted
+			value = 0 // counted by mostlyDense
 			if err := r.opt.memory.check(r.name); err != nil {
 				return err
 			}
@@ -296,11 +296,11 @@ func (r *arrayReader) dense() (*sparse.CSR, error) {
 	return out, nil
 }
 
-// aNumPySample is how many values are looked at before room for the others is made.
+// aNumPySample is the number of values read before memory for the others is reserved.
 const aNumPySample = 1 << 18
 
-// mostlyDense reports whether most of the first values are other than 0 and the file holds all that its
-// header says, and then counts the memory of the whole matrix.
+// mostlyDense reports whether most of the first values are nonzero and the file is as long as its
+// header says. If so, it counts the memory of the whole matrix.
 func (r *arrayReader) mostlyDense(m *sparse.CSR, a *npyArray, n int64) bool {
 	f, ok := r.in.file.(*os.File)
 	if !ok || len(m.Values) < aNumPySample/2 || n < 4*aNumPySample {

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// readWhole reads a source and checks what must hold of every corpus.
+// readWhole reads a source and checks invariants that hold for every corpus.
 func readWhole(t testing.TB, source string, opt Options) *Corpus {
 	t.Helper()
 	c := musttest.Get(Read(context.Background(), source, opt))(t)
@@ -26,7 +26,7 @@ func checkCorpus(t testing.TB, c *Corpus) {
 	if rows := c.Documents.Rows(); len(c.Labels.Offsets) != rows+1 {
 		t.Fatalf("labels: %d offsets for %d documents", len(c.Labels.Offsets), rows)
 	}
-	met := 0 // classes are numbered in the order of their first document
+	met := 0 // classes are numbered in order of their first document
 	for _, id := range c.Labels.IDs {
 		if int(id) > met {
 			t.Fatalf("class %d after %d classes of %d", id, met, len(c.Classes))
@@ -50,8 +50,8 @@ func documentsOf(c *Corpus) map[string]int {
 	return n
 }
 
-// asciiTerms returns the number of distinct runs of the letters a to z in the vocabulary: figures
-// published for these corpora count those, so that a word such as naïve counts as na and ve.
+// asciiTerms returns the number of distinct runs of the letters a to z in the vocabulary. Published
+// figures count these, so that a word such as naïve counts as na and ve.
 func asciiTerms(c *Corpus) int {
 	runs := map[string]bool{}
 	for _, term := range c.Vocabulary {
@@ -62,7 +62,7 @@ func asciiTerms(c *Corpus) int {
 	return len(runs)
 }
 
-// TestRealCorpora holds documents, classes and terms against the figures that come with the
+// TestRealCorpora compares documents, classes and terms with the figures published with the
 // corpora.
 func TestRealCorpora(t *testing.T) {
 	root := filepath.Join("..", "..", "shared", "data")
@@ -106,7 +106,7 @@ func TestRealCorpora(t *testing.T) {
 	}
 }
 
-// TestGoroot counts the files with a walk of its own.
+// TestGoroot compares the number of files with an independent walk.
 func TestGoroot(t *testing.T) {
 	root := findGoroot(gorootPlaces(context.Background()))
 	if root == "" {

@@ -15,8 +15,8 @@ import (
 var svmLightFormat = fileFormat{name: FormatSVMLight, endings: []string{".svm", ".svmlight", ".libsvm"},
 	line: isSVMLight, read: readSVMLight}
 
-// isSVMLight reports whether a number and a colon follow the label. A text may begin so, too ("spam<TAB>1:30 meeting"),
-// but then a TAB precedes it and other words follow.
+// isSVMLight reports whether a number and a colon follow the label. A text may start like this, too
+// ("spam<TAB>1:30 meeting"), but with a TAB before it and other words after it.
 func isSVMLight(l []byte) bool {
 	text, _, _ := bytes.Cut(l, []byte("#"))
 	fields := bytes.Fields(text)
@@ -32,31 +32,31 @@ func isSVMLight(l []byte) bool {
 	return beginsPair(pairs[0]) && !(bytes.HasPrefix(rest, []byte("\t")) && slices.ContainsFunc(pairs, other))
 }
 
-// beginsPair reports whether a token begins as index:value or is a query number.
+// beginsPair reports whether a token starts like index:value or qid:N.
 func beginsPair(token []byte) bool {
 	index, _, colon := bytes.Cut(token, []byte(":"))
 	_, number := parseUint(index)
 	return colon && (number || string(index) == "qid")
 }
 
-// maxIndex leaves room for the number of columns in 32 bits.
+// maxIndex allows the number of columns to fit in 32 bits.
 const maxIndex = math.MaxUint32 - 1
 
-// vectorPiece is what one block of vectors becomes.
+// vectorPiece is the result of parsing one block of vectors.
 type vectorPiece struct {
 	labels labelPiece
 	ends   []int64 // end of each row in terms and values
 	lines  []int32 // line of each row, from 0 in the block
 	terms  []uint32
 	values []float32
-	top    uint32  // greatest term
-	groups []int64 // qid of each row, where they are asked for
+	top    uint32  // largest term
+	groups []int64 // qid of each row, if needed
 
 	firstLine          int64
-	blank, qid, beyond tally // blank lines; qids and values beyond the vocabulary that were left out
+	blank, qid, beyond tally // blank lines, ignored qids, and values beyond the vocabulary
 }
 
-// bytes returns the memory of the piece and of a step of its part of the matrix.
+// bytes returns the memory of the piece and of one step of its part of the matrix.
 func (p *vectorPiece) bytes() int64 {
 	four := cap(p.terms) + cap(p.values) + cap(p.lines)
 	eight := cap(p.ends) + cap(p.groups) + len(p.ends) + len(p.groups) + len(p.terms)/joinSteps
@@ -67,17 +67,17 @@ func (p *vectorPiece) bytes() int64 {
 //
 //	label[,label...] [qid:N] index:value ... [# comment]
 //
-// with ascending indices, as svm_learn and svm-train define them. Index i is column i - base. A line that
-// begins with white space and an index has no label, as in LIBSVM's multi-label files. Numbers are the same label
-// however they are written: +1 and 1.0 are 1.
+// with ascending indices, as in svm_learn and svm-train. Index i is column i - base. A line that
+// starts with white space and an index has no label, as in LIBSVM's multi-label files. Numeric
+// labels are compared by value: +1 and 1.0 are 1.
 type svmParser struct {
 	maxLine int
 	signed  bool
-	base    uint64 // the first index: 1, or 0
-	columns uint64 // values in this column and above are left out
-	nnz     int    // of the block before: the next is likely to have as many
-	groups  bool   // keep qids, one in every line
-	group   int64  // qid of the line, -1 for none yet
+	base    uint64 // first index: 1 or 0
+	columns uint64 // values from this column on are dropped
+	nnz     int    // of the previous block, as an estimate for the next
+	groups  bool   // keep qids; every line must have one
+	group   int64  // qid of the line, -1 if not yet read
 	memory  *allowance
 }
 
@@ -128,7 +128,7 @@ func (p *svmParser) parseLine(l []byte, line int32, out *vectorPiece) *SyntaxErr
 	return nil
 }
 
-// parsePairs appends the index:value pairs of l[i:] to out if all of them are good.
+// parsePairs appends the index:value pairs of l[i:] to out if all of them are valid.
 func (p *svmParser) parsePairs(l []byte, i int, line int32, out *vectorPiece) *SyntaxError {
 	terms, values := out.terms, out.values
 	before := int64(-1)
@@ -197,7 +197,7 @@ func (p *svmParser) setGroup(token []byte) *SyntaxError {
 
 func space(c byte) bool { return c == ' ' || c == '\t' }
 
-// skipSpace returns the place of the first byte from l[i] on that isn't white space.
+// skipSpace returns the index of the first byte from l[i] on that isn't white space.
 func skipSpace(l []byte, i int) int {
 	for i < len(l) && space(l[i]) {
 		i++
@@ -205,7 +205,7 @@ func skipSpace(l []byte, i int) int {
 	return i
 }
 
-// tokenAt returns what stands at l[i] up to the next white space.
+// tokenAt returns the token at l[i], up to the next white space.
 func tokenAt(l []byte, i int) []byte {
 	end := i
 	for end < len(l) && !space(l[end]) {
@@ -214,7 +214,7 @@ func tokenAt(l []byte, i int) []byte {
 	return l[i:end]
 }
 
-// cut shortens what an error names.
+// cut shortens a token for an error message.
 func cut(b []byte) []byte { return b[:min(len(b), 40)] }
 
 func badPair(token []byte) *SyntaxError {
@@ -280,7 +280,7 @@ func readSVMLight(ctx context.Context, in *input, opt *Options, m *meter) (*Corp
 	return c, nil
 }
 
-// joinVectors makes one matrix of the pieces and drops their terms and values.
+// joinVectors joins the pieces to a matrix, and frees their terms and values.
 func joinVectors(ctx context.Context, opt *Options, pieces []*vectorPiece) (*sparse.CSR, error) {
 	var rows int
 	var nnz int64

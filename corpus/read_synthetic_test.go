@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// TestZipfTable sums what each term gets in the table, which must be its weight times the number of
-// columns, exactly.
+// TestZipfTable adds up the share of each term in the table, which must equal its weight times the
+// number of columns.
 func TestZipfTable(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 10, 1000} {
 		table := newZipfTable(n)
@@ -32,9 +32,9 @@ func TestZipfTable(t *testing.T) {
 	}
 }
 
-// TestSyntheticLaw compares the frequencies of a drawn corpus with the distribution that it is
-// documented to have. A frequency of N independent words of probability p has the standard
-// deviation √(p(1−p)/N); 6 of them are never passed by chance.
+// TestSyntheticLaw compares frequencies in a drawn corpus with the documented distribution. The
+// frequency of N independent words of probability p has standard deviation √(p(1−p)/N); the
+// tolerance is 6 of these.
 func TestSyntheticLaw(t *testing.T) {
 	s := Synthetic{Documents: 4000, Terms: 50, Length: 100, Classes: 2, Seed: 5}
 	c := readWhole(t, s.String(), Options{})
@@ -87,7 +87,7 @@ func TestSyntheticLaw(t *testing.T) {
 	}
 }
 
-// TestRandomOrder checks that every term has one rank.
+// TestRandomOrder checks that each term has one rank.
 func TestRandomOrder(t *testing.T) {
 	order := randomOrder(1000, newDrawer(1, 2))
 	moved := 0
@@ -117,8 +117,8 @@ func TestParseSynthetic(t *testing.T) {
 	}
 }
 
-// Of copies, as many as were asked for, each has up to so many words that no earlier document has, and
-// what is no copy is what it is without them.
+// The number of copies is as specified; each differs from an earlier document by at most Changed
+// words. Other documents are the same as without copies.
 func TestSyntheticCopies(t *testing.T) {
 	s := Synthetic{Documents: 400, Terms: 5000, Length: 50, Classes: 3, Seed: 5, Copies: 100, Changed: 3}
 	c := readWhole(t, s.String(), Options{}).Documents
@@ -153,7 +153,7 @@ func TestSyntheticCopies(t *testing.T) {
 			t.Errorf("document %d has %v words that no other has", i, least)
 		}
 	}
-	if copies != 39 { // a tenth, without document 0
+	if copies != 39 { // a tenth, except document 0
 		t.Errorf("%d copies, expected 39", copies)
 	}
 }

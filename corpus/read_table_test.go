@@ -29,7 +29,7 @@ func texts(t *testing.T, file, content string, opt Options) *Corpus {
 	return readWhole(t, writeFile(t, file, content), opt)
 }
 
-// The same four documents in all ways that people have texts.
+// The same four documents in all formats of texts.
 func TestTables(t *testing.T) {
 	const want = "pos fine:1 good:1\nneg bad:1\npos good:1 line:1 other:1\n say:1\n"
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s %q: read\n%swant\n%s", c.file, c.content, got, want)
 		}
 	}
-	one := show(texts(t, "a.csv", "good; fine\nbad; worse\n", Options{})) // no header: a column of texts
+	one := show(texts(t, "a.csv", "good; fine\nbad; worse\n", Options{})) // no header, so one column of texts
 	if want := " fine:1 good:1\n bad:1 worse:1\n"; one != want {
 		t.Errorf("one column: read\n%swant\n%s", one, want)
 	}
@@ -77,7 +77,7 @@ func TestTables(t *testing.T) {
 	if len(none.Classes) > 0 {
 		t.Errorf("classes %q, expected none by -", none.Classes)
 	}
-	// Predictions are lines, so no label breaks one.
+	// Labels contain no line breaks, because prediction files have one label per line.
 	for file, content := range map[string]string{
 		"a.csv": "label,text\n\"sport\r\n news\",a\n\"sport news\",b\nx,c\n",
 		"a.jsonl": `{"label":"sport\n\tnews","text":"a"}` + "\n" + `{"label":"sport\u2028news","text":"b"}` + "\n" +
@@ -90,8 +90,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Objects and tables name documents if each has a name and no two are equal; a name that is text, label or a column of
-// a view is none.
+// Objects and tables name documents if every document has a name and names are distinct, unless the
+// column is the text, the label or a column of a view.
 func TestNamesOfObjects(t *testing.T) {
 	const two = `{"name":"d/1.txt","label":"a","text":"x"}` + "\n" + `{"name":"2\tb","label":"b","text":"x"}`
 	const table = "Name,label,text\nd/1.txt,a,x\n\"2\tb\",b,x\n"
@@ -115,7 +115,7 @@ func TestNamesOfObjects(t *testing.T) {
 		{table, Options{Form: Form{LabelColumn: "Name"}}, nil},
 		{table, Options{Form: Form{TextColumn: "name"}}, nil},
 		{table, columns, nil},
-		{"name,text\na,x\nb,y\n", Options{}, nil}, // of two columns the other one is the label
+		{"name,text\na,x\nb,y\n", Options{}, nil}, // the other of two columns is the label
 	} {
 		file := "a.jsonl"
 		if strings.Contains(c.content, "\na,") || strings.HasPrefix(c.content, table) {
@@ -127,7 +127,7 @@ func TestNamesOfObjects(t *testing.T) {
 	}
 }
 
-// A file of labels stands beside texts and vectors, and has a line for each document.
+// A label file replaces the labels of texts and vectors, with one line per document.
 func TestLabelsFile(t *testing.T) {
 	labels := writeFile(t, "labels", "1.0\n\n-\n1,2\n")
 	c := readWhole(t, writeFile(t, "a.svm", "7 1:1\n8 1:1\n9 1:1\n7 1:1\n"), Options{Labels: labels})
@@ -142,7 +142,7 @@ func TestLabelsFile(t *testing.T) {
 	}
 }
 
-// What looks wrong is said, with the option that mends it.
+// Warnings report suspicious input, with an option that corrects it.
 func TestSuspicions(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
 		{"kind\twording\na\tthe brakes of it are worn\nb\tit won't start\na\tpads and discs\n",
@@ -184,7 +184,7 @@ func TestSuspicions(t *testing.T) {
 	}
 }
 
-// Text is the same from any encoding, and bad bytes separate terms and are counted once.
+// Text is the same in any encoding. Invalid bytes separate terms and are counted.
 func TestEncodings(t *testing.T) {
 	const content = "a\tcafé Ärger\nb\tnaïve\n"
 	want := show(texts(t, "a.tsv", content, Options{}))
@@ -218,7 +218,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// A stream gives what a file does, and cancellation doesn't wait for it.
+// A stream gives the same corpus as a file, and cancellation doesn't wait for the stream.
 func TestReadFrom(t *testing.T) {
 	for _, content := range []string{"a\tx y\nb\tz\n", "1 1:2\n", "label,text\na,\"x\n\"\n", gzipped("a\tx\n"),
 		"%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 3\n"} {
@@ -266,7 +266,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// Texts in memory are what they are in a file, however they are cut.
+// Texts in memory give the same corpus as a file, for any tokenizer.
 func TestFromTexts(t *testing.T) {
 	tokenizer := musttest.Get(ParseTokenizer("word:ngrams=1..2,digits"))(t)
 	opt := Options{MinDF: 1, Tokenizer: tokenizer}
@@ -318,7 +318,7 @@ func FuzzReadLines(f *testing.F) {
 	fuzzReader(f, readLines, Options{}, "some text\n\nmore\xff\r\n", "\x00")
 }
 
-// Encoded text of any kind is read or refused, and never makes a reader fail otherwise.
+// Texts in any encoding are read or give a SyntaxError.
 func FuzzEncodings(f *testing.F) {
 	f.Add([]byte("\xff\xfea\x00\t\x00b\x00\n"), "")
 	f.Add([]byte("a\t\x82\xa0"), "shift_jis")
@@ -335,7 +335,7 @@ func FuzzEncodings(f *testing.F) {
 	})
 }
 
-// FuzzRecordEnds checks that records are the same from a file in pieces as from the whole.
+// FuzzRecordEnds checks that records of a file in pieces equal those of the whole file.
 func FuzzRecordEnds(f *testing.F) {
 	for _, s := range []string{"a,\"b\nc\"\nd,e\n", "a,b\"\nc,\"d\"\"\n\"\n", "\"a\"\r\n\"b\"\rc\n\"\n", "\"a\"x\n\",\n"} {
 		f.Add([]byte(s), 1)
@@ -343,7 +343,7 @@ func FuzzRecordEnds(f *testing.F) {
 	f.Add([]byte(" \"a\nb\", \"c\"\n"), 2)
 	f.Add([]byte("\u00a0\"a\nb\",\u3000\"c\nd\"\n\xe2\x80\"a\n"), 5)
 	f.Fuzz(func(t *testing.T, data []byte, size int) {
-		// encoding/csv takes a carriage return at the very end for part of a line end.
+		// encoding/csv reads a carriage return at the very end as part of a line end.
 		data = append(bytes.TrimRight(data, "\r"), '\n')
 		records := func(b []byte) [][]string {
 			return musttest.Get(newCSV(bytes.NewReader(b), ',').ReadAll())(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// writeFile writes a file of a temporary folder, and returns its name.
+// writeFile writes a file in a temporary folder, and returns its path.
 func writeFile(t testing.TB, name, content string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), filepath.FromSlash(name))
@@ -35,7 +35,7 @@ func gzipped(content string) string {
 	return b.String()
 }
 
-// packed compresses a text by zstd.
+// packed compresses a text with zstd.
 func packed(content string) string {
 	var b bytes.Buffer
 	w, err := zstd.NewWriter(&b)
@@ -47,7 +47,7 @@ func packed(content string) string {
 	return b.String()
 }
 
-// TestCompressed reads the same from compressed files, whose format the name below the suffix tells.
+// TestCompressed reads compressed files; the name without the suffix determines the format.
 func TestCompressed(t *testing.T) {
 	for name, content := range map[string]string{
 		"a.svm": "1 1:2 3:4\n2 1:1\n", "a.tsv": "x\ta b a\ny\tb a\n", "a.csv": "label,text\nx,a b\ny,b a\n",
@@ -65,7 +65,7 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// show writes a corpus as text, one document a line, with terms as words where there is a
+// show formats a corpus as text, one line per document, with terms as words if there is a
 // vocabulary.
 func show(c *Corpus) string {
 	var b strings.Builder
@@ -91,7 +91,7 @@ func show(c *Corpus) string {
 	return b.String()
 }
 
-// showWarnings writes warnings as text, one a line, without the folder.
+// showWarnings formats warnings as text, one per line, without the folder.
 func showWarnings(c *Corpus, folder string) string {
 	var b strings.Builder
 	for _, w := range c.Warnings {
@@ -207,8 +207,8 @@ func TestReadFiles(t *testing.T) {
 	}
 }
 
-// A folder has a sub-folder per class with a file per document. Files alone are documents without a class, as those to
-// be predicted are. Binary data are left out.
+// A folder has a sub-folder per class and a file per document. Files without sub-folders are
+// documents without a class, such as for prediction. Binary files are skipped.
 func TestReadFolder(t *testing.T) {
 	for _, c := range []struct {
 		files                 map[string]string
@@ -256,7 +256,7 @@ func TestReadFolder(t *testing.T) {
 	}
 }
 
-// TestLinks reads a root behind a link and files behind links, and leaves out a link to a folder.
+// TestLinks reads a linked root and linked files, and skips a link to a folder.
 func TestLinks(t *testing.T) {
 	root := t.TempDir()
 	target := filepath.Join(root, "target", "class")
@@ -276,8 +276,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestGorootLenient reads a made-up installation whose files are not all UTF-8, and the fallback
-// where there is none.
+// TestGorootLenient reads a made-up Go installation with some files that aren't UTF-8, and the
+// fallback for a missing installation.
 func TestGorootLenient(t *testing.T) {
 	root := filepath.Dir(filepath.Dir(writeFile(t, "goroot/src/print.go", "outside")))
 	for name, content := range map[string]string{
@@ -317,8 +317,8 @@ func TestGorootLenient(t *testing.T) {
 	}
 }
 
-// TestWorkers checks that the result, warnings included, is the same from any number of workers,
-// over files of many blocks.
+// TestWorkers checks that corpus and warnings are the same for any number of workers, with files of
+// many blocks.
 func TestWorkers(t *testing.T) {
 	svm := string(svmText(3000, true)) + "\n5\n"
 	var tsv, market strings.Builder
@@ -361,7 +361,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestBlocks reads a file of many blocks and compares it with what was written.
+// TestBlocks writes and reads a file of many blocks, and compares.
 func TestBlocks(t *testing.T) {
 	var content, want strings.Builder
 	for i := range 200000 {
@@ -425,21 +425,21 @@ func TestOptions(t *testing.T) {
 	if _, err := Files(t.Context(), file, "nonsense"); err == nil || !strings.Contains(err.Error(), `format "nonsense"`) {
 		t.Errorf("Files: %v", err)
 	}
-	// However many workers are asked for, there are no more than can be of use.
+	// The number of workers is limited to the useful number.
 	for _, source := range []string{file, text, "synthetic:docs=9,terms=9,length=9,classes=2"} {
 		readWhole(t, source, Options{Workers: math.MaxInt})
 	}
 }
 
-// writeInto writes a file, making its folder.
+// writeInto writes a file and creates its folder.
 func writeInto(t testing.TB, file, content string) {
 	t.Helper()
 	musttest.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
 	musttest.Do(t, os.WriteFile(file, []byte(content), 0o600))
 }
 
-// svmText returns an svmlight file of documents that look like text: counts, or the weights that
-// other programs write.
+// svmText returns an svmlight file of documents that resemble text: counts, or weights as other
+// programs write them.
 func svmText(documents int, weights bool) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Texts that were kept are cut as reading them with the same options would.
+// Recut gives the same corpus as reading with these options.
 func TestRecut(t *testing.T) {
 	ctx := context.Background()
 	texts, labels := []string{"the cat sat", "a cat ran", "dogs ran", ""}, []string{"x", "y", "x,y", ""}

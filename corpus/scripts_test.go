@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Readers cut scripts without spaces to characters and pairs, and say so where there were any. A tokenizer
-// that comes with a vocabulary cuts as it says.
+// Readers divide scripts without spaces into characters and pairs, and warn of these scripts. A
+// tokenizer given together with a vocabulary is used unchanged.
 func TestScripts(t *testing.T) {
 	texts := []string{"iPhone手机", "iphone"}
 	read := func(texts []string, opt Options) *Corpus {

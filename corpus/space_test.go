@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Two corpora on the columns of both are what they are when they are read as one, and don't change.
+// Two corpora in common columns equal the same documents read as one corpus, and aren't changed.
 func TestSpace(t *testing.T) {
 	texts := []string{"far from a madding crowd", "a crowd", "zebras madden crowds", "", "far far zoo"}
 	for _, tokenizer := range []string{"", "word:ngrams=1..2", "word + char:ngrams=3..3"} {
@@ -43,13 +43,13 @@ func TestSpace(t *testing.T) {
 			t.Errorf("%q: text shares terms with vectors", tokenizer)
 		}
 	}
-	// Readers set Pairs where a text has such a script, so that corpora which one tokenizer has cut may differ in it.
+	// Readers set Pairs only if a text has such a script, so tokenizers may differ in Pairs.
 	chinese := musttest.Get(FromTexts(t.Context(), []string{"手机 good"}, nil, Options{MinDF: 1}))(t)
 	english := musttest.Get(FromTexts(t.Context(), []string{"good phone"}, nil, Options{MinDF: 1}))(t)
 	if _, err := NewSpace(sparse.Sphere, chinese, english, true); err != nil || chinese.Tokenizer == english.Tokenizer {
 		t.Errorf("%v, tokenizers %v and %v", err, chinese.Tokenizer, english.Tokenizer)
 	}
-	// A vocabulary in any order; terms twice.
+	// Vocabularies may have any order; a repeated term is an error.
 	first := &Corpus{Documents: &sparse.CSR{Cols: 1, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{1}},
 		Vocabulary: []string{"b"}}
 	unsorted := &Corpus{Documents: &sparse.CSR{Cols: 3, Offsets: []int64{0, 3}, Terms: []uint32{0, 1, 2},
@@ -66,7 +66,7 @@ func TestSpace(t *testing.T) {
 	}
 }
 
-// Vectors have as many columns, unless they come from files that don't say how many there are.
+// Vectors have equal numbers of columns, except from files that don't state the number.
 func TestSpaceColumns(t *testing.T) {
 	few, many := &Corpus{Source: "few", Documents: &sparse.CSR{Cols: 3, Offsets: []int64{0}}},
 		&Corpus{Source: "many", Documents: &sparse.CSR{Cols: 7, Offsets: []int64{0}}}
@@ -85,7 +85,7 @@ func TestSpaceColumns(t *testing.T) {
 	}
 }
 
-// cosine is that of two documents by their terms, in float64, and 1 or 0 for texts without.
+// cosine returns the cosine of two documents; without terms, 1 if they are equal, else 0.
 func cosine(a, b string, weight func(term string) float64) float64 {
 	counts := func(text string) (map[string]float64, float64) {
 		n, norm := map[string]float64{}, 0.0
@@ -112,8 +112,8 @@ func cosine(a, b string, weight func(term string) float64) float64 {
 	return dot / nx / ny
 }
 
-// Terms that one side lacks count with the weight of a term of one document; texts without terms, or whose terms all
-// weigh 0, are like equal texts alone, whichever side they are on.
+// Terms that columns lacks have the weight of a term of one document. Texts without terms, or whose
+// terms all weigh 0, equal only the same text in either corpus.
 func TestSpaceWeights(t *testing.T) {
 	columns := []string{"a b c", "a b", "a", "a d d", "a", "1 2", "1 2", "3", ""}
 	rows := []string{"a b x", "x y z", "a", "", "3", "4", "a x x"}

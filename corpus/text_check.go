@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// textCheck says what to do with bytes that aren't text: UTF-8 without a NUL, as binary files and
-// UTF-16 have it, or, in text that was decoded, without U+FFFD, which stands for what can't be.
+// textCheck detects bytes that aren't text: invalid UTF-8, NUL (from binary files and UTF-16) and,
+// in decoded text, U+FFFD, which replaces bytes that can't be decoded.
 type textCheck struct {
-	strict  bool // they are an error; else they separate terms and are counted
+	strict  bool // invalid bytes are an error; otherwise they separate terms and are counted
 	decoded bool
 }
 
-// checkOf returns the check of a text.
+// checkOf returns the check for an input.
 func checkOf(in *input, opt *Options) textCheck { return textCheck{opt.Strict, in.decoded} }
 
 const replacement = "\uFFFD"
@@ -23,8 +23,8 @@ func (c textCheck) clean(data []byte) bool {
 	return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 && !(c.decoded && bytes.Contains(data, []byte(replacement)))
 }
 
-// find calls found with the place of each byte that isn't text, or its first where it is several,
-// up to the first call that returns false.
+// find calls found with the position of each byte or character that isn't text, until a call
+// returns false.
 func (c textCheck) find(text []byte, found func(at int) bool) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
@@ -35,7 +35,7 @@ func (c textCheck) find(text []byte, found func(at int) bool) {
 	}
 }
 
-// count returns the number of bytes that aren't text.
+// count returns the number of bytes or characters that aren't text.
 func (c textCheck) count(text []byte) (n int64) {
 	c.find(text, func(int) bool { n++; return true })
 	return n

@@ -24,7 +24,7 @@ func terms(text string) []string {
 	return out
 }
 
-// TestCountingStops checks that counting the words of a long text ends when it is told to.
+// TestCountingStops checks that counting the words of a long text stops early.
 func TestCountingStops(t *testing.T) {
 	done := make(chan struct{})
 	close(done)
@@ -35,7 +35,7 @@ func TestCountingStops(t *testing.T) {
 	}
 }
 
-// slowTerms is the definition: letters with the marks that follow them, in lower case.
+// slowTerms is the definition of terms: letters with the marks that follow, in lower case.
 func slowTerms(text string) []string {
 	var out []string
 	term := ""
@@ -71,7 +71,7 @@ func FuzzTokenize(f *testing.F) {
 	})
 }
 
-// Where no term is left, a warning says why; not where there was none to begin with.
+// If no term remains, a warning gives the reason, but not if there was no term at first.
 func TestNoTermLeft(t *testing.T) {
 	for content, want := range map[string]bool{"a\tx y\nb\tz\n": true, "a\tx y\nb\ty\n": false, "a\t1\nb\t2\n": false} {
 		c := readWhole(t, writeFile(t, "a.tsv", content), Options{})
@@ -82,7 +82,7 @@ func TestNoTermLeft(t *testing.T) {
 	}
 }
 
-// A vocabulary that comes later is as good as one that is there at once, and only text asks for it.
+// VocabularyLater gives the same corpus as Vocabulary, and is only called for text.
 func TestVocabularyLater(t *testing.T) {
 	tsv := writeFile(t, "a.tsv", "x\tto be or not to be\ny\tbe\n")
 	folder := t.TempDir()

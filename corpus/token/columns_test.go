@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A text form is read, or refused if it has none here, and written in one form.
+// Valid text forms are parsed and have one canonical form; invalid ones give an error.
 func TestViewsParse(t *testing.T) {
 	for in, want := range map[string]string{
 		"words:1..2 + chars:2..5":                "word:ngrams=1..2 + char_wb:ngrams=2..5",
@@ -41,7 +41,7 @@ func TestViewsParse(t *testing.T) {
 		"x=numbers:width=NaN":                                 "",
 		"x=numbers:width=":                                    "",
 		"x=numbers:1|2,width=2":                               "",
-		"title=words + chars:2":                               "", // of no column
+		"title=words + chars:2":                               "", // without columns
 		"words + title=chars:2":                               "",
 		"title,=words":                                        "",
 		"title,title=words":                                   "",
@@ -74,7 +74,7 @@ func TestViewsParse(t *testing.T) {
 	}
 }
 
-// scanned returns how often a row, an object of JSON, has terms, as people read them.
+// scanned returns the counts of a row's terms in readable form. The row is a JSON object.
 func scanned(t *testing.T, from Tokenizer, text string) map[string]int {
 	t.Helper()
 	s := musttest.Get(from.NewScanner())(t)
@@ -86,7 +86,7 @@ func scanned(t *testing.T, from Tokenizer, text string) map[string]int {
 	return counts
 }
 
-// check reads a row, an object of JSON, and returns how many numbers are missing.
+// check reads a row, a JSON object, and returns the number of missing numbers.
 func check(t *testing.T, from Tokenizer, text string) (missing int, err error) {
 	t.Helper()
 	fields, err := from.Columns().ParseObject([]byte(text))
@@ -96,7 +96,7 @@ func check(t *testing.T, from Tokenizer, text string) (missing int, err error) {
 	return musttest.Get(from.NewScanner())(t).FeedRow(fields)
 }
 
-// A category is a term, whatever is in it; a view of others beside it has the same value as what it is there.
+// A category is a single term, whatever it contains, also with other views of the same column.
 func TestCategories(t *testing.T) {
 	_, err := Parse("a=categories:2")
 	if err == nil || !strings.Contains(err.Error(), `"2" after categories, expected nothing`) {
@@ -178,7 +178,7 @@ func TestColumnsScan(t *testing.T) {
 			t.Errorf("%s counts %v", far, got)
 		}
 	}
-	// Without the key a number is missing, as with null, but not in a row that has no number at all.
+	// A missing key is a missing number, like null, but a row without any number is an error.
 	null, absent := `{"title":"a","body":"b","price":1,"age":null}`, `{"title":"a","body":"b","price":1}`
 	if missing, err := check(t, spec, absent); missing != 1 || err != nil {
 		t.Errorf("%d missing, %v, expected one", missing, err)
@@ -217,7 +217,7 @@ func TestColumnsScan(t *testing.T) {
 	}
 }
 
-// A width is given to views of numbers without one, and scales can be left away; other tokenizers stay.
+// WithWidth sets missing widths of number views, and Unfit removes scales; other views are kept.
 func TestWidth(t *testing.T) {
 	for in, want := range map[string][2]string{
 		"word:ngrams=1..2":            {"word:ngrams=1..2", "word:ngrams=1..2"},
@@ -254,8 +254,8 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// The product of two numbers is near a Gaussian of the difference of their places, by as much as is said;
-// the share of a knot is one as wide as the view says, half as wide without the square root.
+// The product of two numbers is a Gaussian of their distance, within the documented error. The
+// terms of a number are a Gaussian of half the variance.
 func TestNumbersAreGaussian(t *testing.T) {
 	for knots, most := range map[int]float64{2: 0.08, 3: 0.16, 4: 0.21, 5: 0.2, 7: 0.111, 9: 0.111} {
 		scale := musttest.Make(knots, func(k int) float64 { return float64(k) })
@@ -292,7 +292,7 @@ func TestNumbersAreGaussian(t *testing.T) {
 			}
 			for _, k := range knots {
 				want := numberTerms * share(k) / all
-				if n := got[fmt.Sprintf("x ≈ %v", k)]; !(math.Abs(float64(n)-want) <= 1) { // two ends that are rounded
+				if n := got[fmt.Sprintf("x ≈ %v", k)]; !(math.Abs(float64(n)-want) <= 1) { // two rounded ends
 					t.Errorf("width %v: %v counts knot %v %d times, expected %.1f", width, x, k, n, want)
 				}
 			}
@@ -311,7 +311,7 @@ func TestNumbersAreGaussian(t *testing.T) {
 	}
 }
 
-// A row that an object gives is cut or refused for a number that isn't one; scales are fitted to the same rows.
+// A row of a JSON object is tokenised, or gives an error if a number isn't valid; likewise for Fit.
 func FuzzRows(f *testing.F) {
 	f.Add("title=words + price=numbers", `{"title":"a b","price":1}`, "a", "1")
 	f.Add("x,y=categories + x=words + n=numbers:1|2", `{"x":"A b","y":true,"n":1}`, "3", "")
