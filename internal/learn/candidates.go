@@ -23,8 +23,8 @@ import (
 // Candidate values for unset parameters. The first is used while other parameters are compared.
 var (
 	chosenC      = []float64{10, 1, 100}
-	chosenPrices = []float64{1, 10, 100, 0.1} // C for regression, in units
-	chosenZones  = []float64{0.1, 0.3, 0.03}  // epsilon
+	chosenPrices = []float64{1, 10, 100, 0.1} // C for regression, in units of spread
+	chosenZones  = []float64{0.1, 0.3, 0.03}  // epsilon for regression, in the same units
 	chosenScales = []kernel.List{
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}

@@ -89,7 +89,7 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 	return d
 }
 
-// curveOf returns the curve of decisions, which it sorts. ok is false if there is only one kind.
+// curveOf sorts decisions and returns their curve. ok is false without positives or negatives.
 func curveOf(name string, own []decision) (c Curve, ok bool) {
 	slices.SortFunc(own, func(a, b decision) int { return cmp.Compare(b.score, a.score) })
 	for _, d := range own {

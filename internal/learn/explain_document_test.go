@@ -114,7 +114,7 @@ func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, sch
 			alphas += math.Abs(v)
 		}
 	}
-	tol := 4e-6 * alphas * 4 // kernel values of at most 4 are within 4·10⁻⁶ of theirs, relative to them
+	tol := 4e-6 * alphas * 4 // kernel values are at most 4, with a relative error of 4·10⁻⁶
 	whole := r.f(t, columns, counts)
 	if !(math.Abs(x.Value-whole) <= tol) {
 		t.Errorf("%s: f is %v, expected %v", name, x.Value, whole)

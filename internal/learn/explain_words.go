@@ -21,8 +21,8 @@ type Mark struct {
 	Effect float64 `json:"effect"`
 }
 
-// The maximum number of distinct words, and the maximum length of a text in bytes. Each word takes
-// one prediction of the whole text.
+// These limits apply to the number of distinct words and to the bytes of a text, because each word
+// takes one prediction of the whole text.
 const (
 	mostWords   = 400
 	longestText = 64 << 10

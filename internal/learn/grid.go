@@ -46,7 +46,7 @@ type Grid struct {
 	Folds   int           // default 5
 	LeastC  bool          // for support vector machines: the smallest C within one standard error of the best wins
 
-	// Corpus returns the documents with tokenizer cut < Cuts. Tokenizer 0 made the searched corpus.
+	// Corpus returns the documents from tokenizer cut < Cuts. Tokenizer 0 made the searched corpus.
 	Cuts   int
 	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
 

@@ -122,7 +122,7 @@ type About struct {
 	Machines      []string // names of the decision values
 	Votes         bool     // decision values are votes or energies, not values of trained binary classifiers
 	Probabilities bool     // predictions have probabilities
-	Below         float64  // smallest largest probability with which documents get a class; 0 = no limit
+	Below         float64  // documents with a smaller maximum probability get no class; 0 = no limit
 
 	Terms   int      // number of known terms
 	Width   int      // number of columns of the training documents; 0 if unknown

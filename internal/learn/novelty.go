@@ -129,7 +129,7 @@ func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	return out
 }
 
-// nearest calls with for each document that has known terms, with its nearest training documents.
+// nearest calls with(i, near) for each document i with known terms, and its nearest in training.
 func (n *Novelty) nearest(
 	ctx context.Context, docs *sparse.CSR, count int, with func(i int, near []engine.Neighbour),
 ) error {

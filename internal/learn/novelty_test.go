@@ -80,7 +80,8 @@ func TestNovelty(t *testing.T) {
 			return best
 		}
 		for i := range 4 {
-			// Kernel values are float32: of numbers below 1, to some units of 2⁻²⁴ with the error of c of 10⁻⁶ at most.
+			// float32 kernel values below 1 are off by a few 2⁻²⁴, plus the error of c, at most
+			// 10⁻⁶.
 			want := greatest(dense(y, i), y.Norms[i], -1)
 			if !(math.Abs(got.Nearest[i]-want) <= 1e-5) {
 				t.Errorf("%v: document %d has a nearest value of %v, expected %v", of, i, got.Nearest[i], want)

@@ -25,7 +25,7 @@ import (
 type Predictor interface {
 	Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error)
 
-	// Holding returns the predictor for a process that holds bytes of other memory.
+	// Holding returns the predictor with another value of HeldBytes.
 	Holding(bytes int64) Predictor
 
 	// Close frees device memory, if there is any.

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// One-vs-one is a candidate for up to as many pairs of classes as there are documents, and up to 6,000.
+// One-vs-one is a candidate for at most 6,000 class pairs, and at most as many as documents.
 func TestSchemesOfManyClasses(t *testing.T) {
 	for _, c := range []struct{ classes, documents, want int }{
 		{2, 900, 1}, {3, 900, 2}, {40, 780, 2}, {40, 779, 1}, {110, 20000, 2}, {111, 20000, 1},

@@ -132,7 +132,7 @@ func TestTrainChoosesWidth(t *testing.T) {
 		if widths > 0 && !(len(prices[0]) >= len(chosenPrices) && len(prices[1]) >= len(chosenPrices)) {
 			t.Errorf("%s: the round of C tried %v", views, prices)
 		}
-		if got := searchTerms(c); len(got) != max(widths+widths/2, 1) { // 1, 2 and 3, or what is given
+		if got := searchTerms(c); len(got) != max(widths+widths/2, 1) { // widths 1, 2 and 3, or the given width
 			t.Errorf("%s: a search compares %v", views, got)
 		}
 	}
@@ -262,7 +262,7 @@ func TestLineAlternative(t *testing.T) {
 	before := manyDocuments
 	defer func() { manyDocuments = before }()
 	ctx := t.Context()
-	var apart, crossed, labels []string // words tell the classes, or only two of them together
+	var apart, crossed, labels []string // one word identifies the class, or only two words together
 	for i := range 400 {
 		a, b := i%2, i/2%2
 		labels = append(labels, fmt.Sprint(a^b))

@@ -25,7 +25,7 @@ type Validation struct {
 	About About // model of the last fold; for support vector machines, the settings
 	Ended Ended // sums over all binary classifiers
 
-	// For support vector machines that are validated alone.
+	// The following fields are for support vector machines that are validated alone.
 	DotProducts int64 // number of computed dot products
 	Gram, Solve time.Duration
 }
@@ -39,7 +39,7 @@ type Found struct {
 
 	Gram, Solve time.Duration // for support vector machines: time to compute tiles, and the rest
 
-	// For support vector machines.
+	// The following fields are for support vector machines.
 	Fits               int            // number of trained classifiers
 	DotProducts, Saved int64          // dot products computed, and those saved compared with separate fits
 	Chosen             *Chosen        // choice of a search on samples, else nil
@@ -252,7 +252,7 @@ type Learned struct {
 	Part      float64       `json:"part"`      // share of each fold's training documents
 	Documents int           `json:"documents"` // mean number of these documents
 	Mean      float64       `json:"mean"`
-	SD        float64       `json:"standard_deviation"` // over the folds
+	SD        float64       `json:"standard_deviation"` // standard deviation over the folds
 	Took      time.Duration `json:"-"`
 }
 

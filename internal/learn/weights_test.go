@@ -75,7 +75,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 	}{
 		{"linear", solver.OneVsRest, "", 2}, {"linear:loss=hinge", solver.OneVsRest, "", 2},
 		{"linear:passes=100000", solver.Labels, "", 2}, {"logistic:origin=true", solver.OneVsRest, "", math.Sqrt(2 * price)},
-		{"logistic", solver.OneVsRest, "", 0}, // whose bias isn't regularised
+		{"logistic", solver.OneVsRest, "", 0}, // its bias isn't regularised
 		{"landmark:m=500", solver.OneVsRest, "diffusion:t=0.5", 2},
 		{"landmark:m=500,loss=logistic", solver.OneVsRest, "diffusion:t=0.5", 2},
 		{"landmark:m=500,loss=hinge2", solver.Labels, "diffusion:t=0.5", 2},

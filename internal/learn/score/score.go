@@ -30,8 +30,8 @@ type Score struct {
 	MacroF1 float64 // mean F1 of the classes that are any document's true or predicted class
 	Hamming float64 // labels: share of wrong decisions, of documents × classes
 
-	// Regression: mean squared error, and the squared correlation coefficient of estimates and
-	// targets, as svm-predict prints them.
+	// MeanSquaredError and R2 are for regression: the mean squared error, and the squared
+	// correlation coefficient of estimates and targets, as in svm-predict.
 	MeanSquaredError, R2 float64
 
 	// Variance is the variance of the targets, the mean squared error of predicting their mean. The

@@ -36,7 +36,7 @@ const (
 	setRows = 256
 
 	// One part in garbagePart of the memory is left for uncollected garbage: without it, a limit of
-	// 900 MiB was exceeded by 4.
+	// 900 MiB was exceeded by 4 MiB.
 	garbagePart = 50
 
 	// machineBytes is the memory for each document of each binary classifier: its position and
@@ -80,8 +80,8 @@ type sizes struct {
 	supervised bool // thresholds and calibrations make problems of folds, too
 }
 
-// sizes returns upper bounds for a problem of documents documents with values values from a corpus.
-// embedder is fitted.
+// sizes returns upper bounds for a problem with the given numbers of documents and values. embedder
+// must be fitted.
 func (o *Options) sizes(c *corpus.Corpus, embedder *sparse.Embedder, documents int, values int64) sizes {
 	k, _ := kernels(o.ISA) // the caller has checked it
 	values += int64(documents) * int64(embedder.Filled())
@@ -130,7 +130,7 @@ func (z *sizes) fixed() int64 {
 }
 
 // beside returns the share of the memory for rows that a task takes. A training takes lists of
-// documents and classifiers and, if thresholds are tuned, decision values and those near 0. A
+// documents and classifiers and, if thresholds are tuned, decision values and values near 0. A
 // validation takes
 //
 //   - a coefficient and its document, 16 bytes, for each document in each machine that it could be

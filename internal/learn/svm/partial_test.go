@@ -11,7 +11,7 @@ import (
 // classes: a value outside the diagonal blocks twice, a value in them once while it is cached.
 // Problems sorted by size compute 5% more here, longer tiles four times as much.
 func TestPairsShareTiles(t *testing.T) {
-	const n, classes = 6144, 12 // classes of a tile's 512 columns
+	const n, classes = 6144, 12 // 512 documents per class, as a tile has columns
 	c := read(t, "synthetic:docs=6144,terms=3000,length=12,classes=12,seed=4", corpus.Options{})
 	k := kernel.MustParse(DefaultKernel)
 	p := problem(t, c, k, Options{CacheBytes: 2 * 4 * n * n / 6, Workers: 1})

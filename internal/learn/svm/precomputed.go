@@ -47,7 +47,7 @@ func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Proble
 	return p, err
 }
 
-// asymmetry is the maximum relative difference of values that should be equal.
+// asymmetry is the maximum difference of values that should be equal, relative to the largest.
 const asymmetry = 1e-5
 
 // square returns m as a dense symmetric matrix, with rows and columns in the given order.

@@ -74,7 +74,7 @@ func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor,
 	return p, nil
 }
 
-// Close frees device memory, if any. It is idempotent. No prediction may run during it or follow.
+// Close frees device memory, if any. It is idempotent. Predictions must not run during or after it.
 func (p *Predictor) Close() error {
 	p.own.mu.Lock()
 	defer p.own.mu.Unlock()
@@ -94,7 +94,7 @@ func kernels(isa string) (*asm.Kernels, error) {
 	return asm.For(asm.ISA(isa))
 }
 
-// Holding returns a predictor that shares the engine of p, in a process that holds bytes elsewhere.
+// Holding returns a predictor with the same engine, for another value of Options.HeldBytes.
 func (p *Predictor) Holding(bytes int64) *Predictor {
 	q := *p
 	q.opt.HeldBytes = bytes

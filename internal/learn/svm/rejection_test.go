@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// answersOf returns 100 answers per part; less probable ones are wrong more often, wrong[part] of
-// ten of the last fifty.
+// answersOf returns 100 answers per part. Of the 50 least probable, wrong[part] in ten are wrong.
 func answersOf(wrong ...int) (answers []answer) {
 	for part, w := range wrong {
 		for i := range 100 {
@@ -34,7 +33,7 @@ func TestTuneRejection(t *testing.T) {
 	if less, _, err := tuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{Error: 0.1}); err == nil {
 		t.Errorf("%+v of parts that differ, expected none", less)
 	}
-	// The hypergeometric distribution gives: 3 wrong of 120 answers, at most 1 of them in 100.
+	// The probability is hypergeometric: at most 1 of 3 wrong answers in 120 is among 100 of them.
 	if p := exceeds(0.05, 20, 1, 100); !(math.Abs(p-0.07171343) <= 1e-8) {
 		t.Errorf("P(X > 1) = %v", p)
 	}

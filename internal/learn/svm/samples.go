@@ -93,7 +93,7 @@ func (m *Samples) Open(
 }
 
 // Work is in kernel values. Dot products of all documents, for both halves of the matrix, cost one
-// value each, and mapping them to a kernel half. Linear terms: embedding and tokenising.
+// value each, and mapping them to a kernel half. Linear terms are for embedding and tokenising.
 var (
 	dotWork    = tune.Work{Square: 1, Linear: 500}
 	kernelWork = tune.Work{Square: 0.5}

@@ -225,8 +225,8 @@ func TestSearchOthers(t *testing.T) {
 			t.Errorf("point %d is better than the best", i)
 		}
 		s := Settings{Type: model.EpsilonSVR, Kernel: point.Kernel, C: point.C, Epsilon: point.Epsilon}
-		// Decisions differ by the tolerance. Errors of about 2 therefore differ by twice their
-		// product.
+		// Decisions differ by the tolerance, so squares of errors of about 2 differ by 4
+		// tolerances.
 		within(t, "the mean squared error", point.Mean, crossValidate(t, q, s, 3, 0).Mean, 0.02)
 	}
 }

@@ -83,7 +83,7 @@ type Result struct {
 
 	Unfinished int // binary classifiers whose training stopped before it converged
 
-	// For support vector machines.
+	// The following fields are for support vector machines.
 	Iterations    int64
 	Support       float64 // mean number of distinct support vectors per fold
 	SupportByFold []int
