@@ -201,7 +201,7 @@ type Vectors struct {
 	weights bool // values are term weights, not measurements
 }
 
-// WeightsKernel is the default kernel for vectors of term weights such as tf-idf. It has no width to choose.
+// WeightsKernel is the default kernel for term weights such as tf-idf. It has no width to choose.
 const WeightsKernel = "bhattacharyya"
 
 // Vectors count as term weights, such as tf-idf, if values are non-negative fractions, there are at
@@ -302,8 +302,8 @@ func inTurn(lists ...[]kernel.Kernel) (out []kernel.Kernel) {
 	}
 }
 
-// Proposes reports whether k is a diffusion kernel. Training doesn't warn that such a kernel may not be positive
-// definite, because the automatic choice tries it anyway.
+// Proposes reports whether k is a diffusion kernel. The automatic choice tries diffusion kernels,
+// so training doesn't warn that they may not be positive definite.
 func Proposes(k kernel.Kernel) bool { return kernel.Family(k) == "diffusion" }
 
 // Near returns k with half and with twice its t or gamma, if the new value is in [1/64, 256].

@@ -14,10 +14,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// DocumentExplanation explains a model's prediction for a document x by a number f(x), which is larger the more
-// x favours Label. With one-vs-one, f is the decision value of Label against Against. With one-vs-rest, f is Label's
-// decision value minus Against's. With separate labels and in regression, f is the decision value. For a one-class
-// model, f is the decision value times the predicted sign.
+// DocumentExplanation explains a model's prediction for a document x by a number f(x), which grows
+// in favour of Label. In one-vs-one, f is the decision value of Label against Against. In
+// one-vs-rest, f is Label's decision value minus Against's. For separate labels and regression, f
+// is the decision value. For a one-class model, f is the decision value times the predicted sign.
 type DocumentExplanation struct {
 	Label   string  `json:"label"`             // predicted label
 	Against string  `json:"against,omitempty"` // second class; "" if f depends on Label alone
@@ -30,7 +30,7 @@ type DocumentExplanation struct {
 	Support []SupportEffect `json:"support_vectors,omitempty"`
 }
 
-// TermEffect is the effect of a term on f: f(x) - f(x without the term). A positive effect favours the label.
+// TermEffect is the effect of a term, f(x) - f(x without the term). Positive effects favour Label.
 type TermEffect struct {
 	Term   string  `json:"term"`
 	Count  float64 `json:"count"` // occurrences in the document
@@ -51,13 +51,12 @@ type SupportEffect struct {
 	For      string  `json:"-"` // as in TermEffect
 }
 
-// ExplainDocument explains the prediction of document i by the n terms without which f changes most, and by
-// the n support vectors with the largest shares of f. To compute a term's effect, the model predicts the
-// document without the term. This works for every learner and kernel, takes one prediction per term, and
-// is as accurate as predictions. Linear models compute all effects in the time of one prediction. Effects
-// don't add up to f.
+// ExplainDocument explains the prediction of document i by the n terms whose removal changes f
+// most, and by the n support vectors with the largest shares of f. Each term takes a prediction
+// without the term, for any learner and kernel, and is as accurate as predictions. Linear models
+// compute all effects in the time of one prediction. Effects don't add up to f.
 //
-// It fails if n is below 1, if there is no document i, if the model is a model of sets or has a precomputed
+// It fails if n < 1, if there is no document i, if the model is of sets or has a precomputed
 // kernel, or if a prediction fails.
 func ExplainDocument(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n int, o Options,
@@ -184,7 +183,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	return out, out.support(ctx, m, ready.Predictor, alpha, x.whole, x.n)
 }
 
-// line returns f, without its constant, as a linear function of the embedded document; nil if f isn't linear.
+// line returns f without its constant as a linear function of the embedded document, or nil.
 func (x *explaining) line(f *margin) *task.Line {
 	var w []float64
 	line, machines := &task.Line{}, 0
@@ -351,7 +350,8 @@ func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) 
 	return effects, nil
 }
 
-// strongest returns the indices of the n effects of largest absolute value, without zeros. Ties are broken by index.
+// strongest returns the indices of the n largest nonzero absolute effects; ties are broken by
+// index.
 func strongest(effects []float64, n int) []int {
 	var order []int
 	for j, v := range effects {

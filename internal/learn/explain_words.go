@@ -28,11 +28,11 @@ const (
 	longestText = 64 << 10
 )
 
-// ExplainText explains the prediction of a text by the n words without which f changes most. It also returns their
-// occurrences, in the text's order. The effect of a word is f(x) - f(the text without all its occurrences), whatever
-// terms the model makes of words. It tries the first 400 distinct words, with one prediction each. The result is nil
-// for a text of more than 64 KiB. It fails if the model was trained on vectors or on rows of kernel values, or as
-// [ExplainDocument] does.
+// ExplainText explains the prediction of a text by the n words whose removal changes f most, and
+// returns their occurrences in text order. The effect of a word is f(x) - f(text without the word),
+// whatever terms the model makes of words. It tries the first 400 distinct words, with one
+// prediction each. The result is nil for a text above 64 KiB. It fails if the model was trained on
+// vectors or precomputed kernel values, or as [ExplainDocument] does.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []Mark, err error) {

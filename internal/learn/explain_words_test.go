@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/corpus/token"
 )
 
-// Words are runs of letters and digits with their marks, and single letters of scripts without spaces.
+// Words are runs of letters, marks and digits, and single letters of scripts without spaces.
 func TestWordsOf(t *testing.T) {
 	text := "Don't PANIC, don't: 42 cafe\u0301s\u3001很好吃 กำ很"
 	words, places := wordsOf(text)

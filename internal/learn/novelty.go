@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Novelty measures how much documents x differ from a model's training documents. With training documents s₁, …, sₙ,
+// Novelty measures how much documents x differ from a model's training documents s₁, …, sₙ:
 //
 //	v(x) = max k(x, sᵢ),   v(sᵢ) = max k(sᵢ, sⱼ) over j ≠ i,   rank(x) = (1 + #{i: v(sᵢ) <= v(x)}) / (n + 1)
 //

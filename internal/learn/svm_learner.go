@@ -195,8 +195,8 @@ func (t *machines) mayChoose(o *Options) bool {
 		!o.own(t.Kernel) && !(t.Given("c") && t.given(o, nil).Fixed())
 }
 
-// Chooses reports whether training of the type may select unset parameters. nu_svc has no C, and one_class has no
-// labels to validate predictions with.
+// Chooses reports whether training of the type may select unset parameters. nu_svc has no C, and
+// one_class has no labels for validation.
 func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR }
 
 // candidates returns the values to choose from, and the settings with which they are tried.

@@ -18,8 +18,8 @@ type Score struct {
 	Right     int     // number of documents with the right class, or with exactly the right labels
 	Accuracy  float64 // Right / Documents, NaN without documents; for several labels, the subset accuracy
 
-	// Classes counts by class: the model's classes in its order, then classes that only the documents
-	// have, in their order.
+	// Classes counts by class: the model's classes in its order, then other classes of the
+	// documents.
 	Classes []ClassScore
 
 	// Confusion[t][p] counts the documents of class t that were predicted as p, a class of the

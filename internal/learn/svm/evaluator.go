@@ -40,8 +40,9 @@ type Evaluator struct {
 	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	tune.Division
 
-	// Problem returns the problem for a tokenizer (by index) and an embedding. It is called once for
-	// each pair, when the previous problem is no longer in use, and closes the previous problem's engine.
+	// Problem returns the problem for a tokenizer (by index) and an embedding, and closes the
+	// previous problem's engine. It is called once per pair, when the previous problem is no longer
+	// in use.
 	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
 
 	// Outcomes, if not nil, returns the outcome of a task of [NewTasks], so that no matrix is
@@ -238,7 +239,7 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 	return nil
 }
 
-// first returns the cell that the solver takes first. The next kernel warm-starts from its solution.
+// first returns the cell that the solver takes first, from which the next kernel warm-starts.
 func (w *work) first() int {
 	best := 0
 	for i, c := range w.cells {

@@ -45,8 +45,8 @@ type Options struct {
 	// trainings, validations and searches, and computes each dot product once.
 	Once bool
 
-	// Unnamed is set if a program chose the kernel, or might have. Reports then don't warn that it may not be
-	// positive definite.
+	// Unnamed is set if a program chose, or may have chosen, the kernel. Reports then don't warn
+	// that it may not be positive definite.
 	Unnamed bool
 
 	// Progress is called at least once a second, never concurrently. If it panics, the work ends

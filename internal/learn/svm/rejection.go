@@ -75,7 +75,7 @@ type Alternatives struct {
 // rejectionLevels is the number of coverages at which thresholds are tested: 1/50, 2/50, …, 1.
 const rejectionLevels = 50
 
-// tuneRejection finds the lowest threshold that reaches a target on answers of k parts: the coverage, or the error E.
+// tuneRejection finds the lowest threshold that reaches a target (coverage or error E) on k parts.
 //
 // An error is tested at coverages fixed beforehand, from the strictest threshold on. A threshold with w wrong of a
 // answers passes at level α if a new batch of m = a/k answers has more than E·m wrong ones with probability at most α:

@@ -48,7 +48,7 @@ type Settings struct {
 	steps int // maximum number of steps per problem; 0 = the solver's default
 }
 
-// Shrinking is 1, its zero value, if the solver sets aside documents whose coefficients are at a bound, or 0 if not.
+// Shrinking is 1, its zero value, if the solver sets aside documents at a bound, or 0 if not.
 type Shrinking int
 
 // String implements fmt.Stringer.

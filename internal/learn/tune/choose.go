@@ -33,13 +33,13 @@ type Candidates struct {
 	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
 	Alike  bool // tokenizers cost about the same, such as widths of numbers: each is compared with all kernels
 
-	// Values, if not nil, has the approximate number of values per document of each cut, relative to
-	// cut 0. Counted has the number of terms per document that Corpus counts.
+	// Values, if not nil, has the approximate number of values per document of each tokenizer,
+	// relative to tokenizer 0. Counted has the number of terms per document that Corpus counts.
 	Values, Counted []float64
 
-	// Near, if not nil, returns the neighbours of a kernel, such as the kernels with half and twice
-	// its parameter. A round goes on with neighbours of its best kernel, or of its best C, until the
-	// best is better than its neighbours.
+	// Near, if not nil, returns neighbours of a kernel, such as kernels with half and twice its
+	// parameter. A round continues with neighbours of its best kernel, or best C, until these
+	// aren't better.
 	Near func(k kernel.Kernel) []kernel.Kernel
 
 	// Finer, if not nil, returns neighbours of the best kernel that the round of C tries, too.
