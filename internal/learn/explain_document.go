@@ -183,7 +183,7 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	return out, out.support(ctx, m, ready.Predictor, alpha, x.whole, x.n)
 }
 
-// line returns f without its constant as a linear function of the embedded document, or nil.
+// line returns f, without its constant, as a linear function of the embedded document, or nil.
 func (x *explaining) line(f *margin) *task.Line {
 	var w []float64
 	line, machines := &task.Line{}, 0
@@ -350,8 +350,7 @@ func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) 
 	return effects, nil
 }
 
-// strongest returns the indices of the n largest nonzero absolute effects; ties are broken by
-// index.
+// strongest returns the indices of the n largest nonzero absolute effects, in stable order.
 func strongest(effects []float64, n int) []int {
 	var order []int
 	for j, v := range effects {

@@ -40,9 +40,8 @@ type Evaluator struct {
 	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	tune.Division
 
-	// Problem returns the problem for a tokenizer (by index) and an embedding, and closes the
-	// previous problem's engine. It is called once per pair, when the previous problem is no longer
-	// in use.
+	// Problem returns the problem for a tokenizer index and an embedding, and closes the previous
+	// engine. It is called once per pair, when the previous problem is no longer in use.
 	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
 
 	// Outcomes, if not nil, returns the outcome of a task of [NewTasks], so that no matrix is
