@@ -25,35 +25,35 @@ type Scanner struct {
 
 	views *viewScanners // nil for none
 
-	general bool // not the default's way, in which words of the text are the terms
+	general bool // not the default tokenizer, for which terms are mostly slices of the text
 	plain   plain
-	letters [scripts]int64 // that words have, and of which characters were made; see [Scripts]
+	letters [scripts]int64 // letters by script, counted in words and characters; see [Scripts]
 
-	// The general way: lines of text are prepared, cut into words or characters, and these gathered
-	// to n-grams.
+	// The general path prepares each line of text, divides it into words or characters, and
+	// combines these to n-grams.
 	tokenizer Tokenizer
 	pattern   *regexp.Regexp
 	stop      stopWords
 	form      norm.Form
-	line      []byte // what is left of the open line, prepared; all of it for words, from at
+	line      []byte // rest of the open line, prepared; for words the whole line, read from at
 	at        int
-	prepared  []byte // the buffers behind it
+	prepared  []byte // buffers of line
 	scratch   []byte
-	matches   [][]int // of the pattern in the line, those that come next
+	matches   [][]int // remaining matches of the pattern in the line
 	matched   []byte  // the line
 	grams     grams
 	chars     charState
-	unspaced  characters // of the line
+	unspaced  characters // state within the line
 }
 
-// charState is what the analyzers of characters know of the text before.
+// charState is the state of the character analyzers after the text so far.
 type charState struct {
 	space bool // the last character was white space
-	open  bool // a word of char_wb is open
-	end   bool // a word has ended: its last space comes
+	open  bool // within a word of char_wb
+	end   bool // a word has ended: its n-grams with the final space come next
 }
 
-// NewScanner returns a scanner. Errors: those of [Tokenizer.Validate].
+// NewScanner returns a scanner. It fails if [Tokenizer.Validate] fails.
 func (t Tokenizer) NewScanner() (*Scanner, error) {
 	pattern, err := t.compile()
 	if err != nil {
@@ -140,8 +140,8 @@ func (s *Scanner) Next() []byte {
 	}
 }
 
-// pieceBytes is how long a line may be before white space cuts it, so that a text in one line takes
-// no more memory than another.
+// pieceBytes is the length from which lines are divided at white space, so that a text without line
+// ends takes no more memory.
 const pieceBytes = 64 << 10
 
 // nextLine prepares the next line of the text.
@@ -165,7 +165,7 @@ func (s *Scanner) nextLine() {
 	}
 }
 
-// prepare changes text as the tokenizer says. Bytes that are not text become U+FFFD.
+// prepare changes text according to the tokenizer. NUL and invalid UTF-8 become U+FFFD.
 func (s *Scanner) prepare(text []byte) []byte {
 	out := s.prepared[:0]
 	for i := 0; i < len(text); {
@@ -211,8 +211,8 @@ func (s *Scanner) prepare(text []byte) []byte {
 	return s.prepared
 }
 
-// unit adds the next word or character of the line to the n-grams, and reports whether there is
-// one.
+// unit adds the next word or character of the line to the n-grams. It returns false at the end of
+// the line.
 func (s *Scanner) unit() bool {
 	if s.tokenizer.Analyzer != Word {
 		return s.char()
@@ -235,24 +235,23 @@ func (s *Scanner) unit() bool {
 	}
 }
 
-// match returns the next match of the pattern, which may be empty, or nil for none.
+// match returns the next match of the pattern, which may be empty, or nil if there is none.
 func (s *Scanner) match() []byte {
 	if len(s.matches) == 0 {
 		return nil
 	}
 	m := s.matches[0]
 	s.matches = s.matches[1:]
-	if len(m) == 4 { // with a group
+	if len(m) == 4 { // the pattern has a group
 		m = m[2:]
 	}
-	if m[0] < 0 { // a group that took no part
+	if m[0] < 0 { // the group isn't part of the match
 		return s.matched[:0]
 	}
 	return s.matched[m[0]:m[1]]
 }
 
-// char adds the next character of the line. For char_wb it does so for each word with a space
-// before and behind.
+// char adds the next character of the line. For char_wb each word gets a space before and after it.
 func (s *Scanner) char() bool {
 	c := &s.chars
 	if s.tokenizer.Analyzer == CharWB && c.end {
@@ -291,7 +290,7 @@ func (s *Scanner) char() bool {
 			return true
 		}
 	}
-	// A line ends its last word, whether or not a line end follows.
+	// The end of a line ends its last word, with or without a line end.
 	if s.tokenizer.Analyzer == CharWB && c.open {
 		c.open, c.end = false, true
 		s.grams.add(oneSpace, false)
@@ -302,18 +301,18 @@ func (s *Scanner) char() bool {
 
 var oneSpace = []byte{' '}
 
-// grams makes n-grams of the units of a document, words or characters. Those that end at the last
-// unit come before another unit is added.
+// grams makes n-grams of the words or characters (units) of a document. All n-grams that end at the
+// last unit must be read before the next unit is added.
 type grams struct {
 	least, most int
-	separate    bool // a space stands between units that aren't joined
-	pairs       bool // least and most were 1, and units that are joined make pairs
+	separate    bool // insert a space between units that aren't joined
+	pairs       bool // least and most were 1; joined units form pairs
 
-	buf    []byte // the last units
-	starts []int  // where they begin
-	n      int    // length of the n-gram that comes next; 0 for none
-	joined bool   // the last unit stands right behind the one before
-	given  bool   // some n-gram of these units was returned
+	buf    []byte // text of the last units
+	starts []int  // start of each in buf
+	n      int    // length of the next n-gram; 0 for none
+	joined bool   // there is nothing between the last unit and the previous one
+	given  bool   // an n-gram of these units was returned
 }
 
 // add appends a unit.
@@ -350,7 +349,7 @@ func (g *grams) next() []byte {
 	return gram
 }
 
-// whole makes the units one n-gram if they have ended and are too few for any other.
+// whole makes all units a single n-gram if the word has ended and they are too few for any n-gram.
 func (g *grams) whole(ended bool) bool {
 	if !ended || g.given || len(g.starts) == 0 {
 		return false
@@ -359,7 +358,7 @@ func (g *grams) whole(ended bool) bool {
 	return true
 }
 
-// reset forgets all units.
+// reset removes all units.
 func (g *grams) reset() {
 	g.buf, g.starts, g.n, g.given = g.buf[:0], g.starts[:0], 0, false
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A scanner takes any text in any pieces, has no empty term and none behind the end.
+// A scanner accepts any text in any pieces. It returns no empty terms, and none after the end.
 func TestScanAnything(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, tokenizer := range []token.Tokenizer{

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// A script is one that puts no spaces between words, or Hangul, which may do without them.
+// script is a script without spaces between words, or Hangul, which may have spaces.
 type script uint8
 
 const (
-	spaced script = iota // any other
+	spaced script = iota // any script with spaces
 	han
 	kana
 	hangul
@@ -20,20 +20,20 @@ const (
 	khmer
 	myanmar
 	tibetan
-	scripts // how many
+	scripts // number of scripts
 )
 
-// languages name what is written in a script.
+// languages are the names of the languages by script.
 var languages = [scripts]string{
 	han: "Chinese", kana: "Japanese", hangul: "Korean", thai: "Thai", lao: "Lao", khmer: "Khmer", myanmar: "Burmese",
 	tibetan: "Tibetan",
 }
 
-// firstUnspaced is below all letters of these scripts.
+// firstUnspaced is a lower bound of the letters of these scripts.
 const firstUnspaced = 0x0e00
 
-// scriptOf returns the script of a letter: the block that it is in. Signs that Han and Kana share
-// with others, such as 々 and ー, are theirs.
+// scriptOf returns the script of a letter from its Unicode block. Signs that Han or Kana share with
+// other scripts, such as 々 and ー, belong to these.
 func scriptOf(r rune) script {
 	switch {
 	case r < firstUnspaced:
@@ -61,28 +61,28 @@ func scriptOf(r rune) script {
 	return spaced
 }
 
-// follows reports whether a letter and r make one character: r is a combining mark, a vowel or final
-// consonant of a Hangul syllable in pieces, or a voicing mark of Kana of half width.
+// follows reports whether r belongs to the character of the letter before it: a combining mark, a
+// vowel or final consonant of a decomposed Hangul syllable, or a half-width voicing mark of Kana.
 func follows(r rune) bool {
 	return unicode.IsMark(r) || 0x1160 <= r && r <= 0x11ff || 0xd7b0 <= r && r <= 0xd7ff || r == 0xff9e || r == 0xff9f
 }
 
-// spacedHangul is the most syllables of a word of Korean with spaces; a longer run has none.
-// "국제올림픽위원회에서" has ten.
+// spacedHangul is the maximum number of syllables of a Korean word with spaces around it; a longer
+// run has no spaces. "국제올림픽위원회에서" has ten syllables.
 const spacedHangul = 12
 
-// characters finds the characters of a text in scripts without spaces. The zero value is at the
-// begin of a text.
+// characters finds the characters of scripts without spaces in a text. The zero value is at the
+// start of a text.
 type characters struct {
 	script script // of the last character
 	size   int    // its length
 	end    int    // its end in the text
-	before int    // length of the character that ends where it begins, 0 for none
-	spaced int    // up to here Hangul has spaces
+	before int    // length of the adjacent character before it, 0 for none
+	spaced int    // Hangul before this index has spaces
 }
 
-// at reports whether the letter r, with which text[i:] begins, begins a character and not a word or
-// more of one.
+// at reports whether text[i:], which starts with the letter r, starts with a character, rather than
+// with a word or a part of one.
 func (c *characters) at(text []byte, i int, r rune) bool {
 	switch scriptOf(r) {
 	case spaced:
@@ -115,7 +115,7 @@ func (c *characters) at(text []byte, i int, r rune) bool {
 	return true
 }
 
-// take returns the character with which text[i:] begins; counts[its script] grows.
+// take returns the character at the start of text[i:], and counts it in counts by script.
 func (c *characters) take(text []byte, i int, counts *[scripts]int64) []byte {
 	r, end := utf8.DecodeRune(text[i:])
 	own := scriptOf(r)
@@ -135,7 +135,7 @@ func (c *characters) take(text []byte, i int, counts *[scripts]int64) []byte {
 	return text[i:end:end]
 }
 
-// pair returns the last character with the one before it, nil if there is none.
+// pair returns the last two characters if they are adjacent, otherwise nil.
 func (c *characters) pair(text []byte) []byte {
 	if c.before == 0 {
 		return nil
@@ -143,15 +143,15 @@ func (c *characters) pair(text []byte) []byte {
 	return text[c.end-c.size-c.before : c.end : c.end]
 }
 
-// Script says what of a text is in a script without spaces.
+// Script describes the text in a script without spaces.
 type Script struct {
 	Name  string  `json:"name"`  // of the language, such as Chinese
-	Share float64 `json:"share"` // of all letters
+	Share float64 `json:"share"` // share of all letters
 }
 
-// Scripts returns the scripts of which [Tokenizer.Pairs] has made characters, the most frequent
-// first, in all that the scanners have cut. Han and Kana are one language, Japanese, where at least a
-// tenth of them are Kana.
+// Scripts returns the scripts that [Tokenizer.Pairs] divided into characters in all text of the
+// scanners, the most frequent first. Han and Kana count together as Japanese if at least a tenth of
+// them are Kana.
 func Scripts(scanners ...*Scanner) []Script {
 	var counts [scripts]int64
 	for _, s := range scanners {
@@ -174,7 +174,7 @@ func Scripts(scanners ...*Scanner) []Script {
 	return out
 }
 
-// count adds the letters of all views.
+// count adds the letters of all views to counts.
 func (s *Scanner) count(counts *[scripts]int64) {
 	for i, n := range s.letters {
 		counts[i] += n

@@ -12,11 +12,11 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// What each script becomes, by the default's way and by the general one.
+// Terms of each script, by the fast path and the general path.
 func TestPairs(t *testing.T) {
 	long := strings.Repeat("가", 12)
 	for _, c := range []struct {
-		name, text, want string // terms with commas between
+		name, text, want string // terms are separated by commas
 	}{
 		{"chinese", "手机很好", "手,机,手机,很,机很,好,很好"},
 		{"mixed", "iPhone手机很好 OK", "iphone,手,机,手机,很,机很,好,很好,ok"},
@@ -53,7 +53,7 @@ func TestPairs(t *testing.T) {
 		{"not UTF-8", "手\xff机\xe6\x89很\xf0\xa0", "手,机,很"},
 		{"latin extended", "Ǆungla ﬃ Ａ好", "ǆungla,ﬃ,ａ,好"},
 	} {
-		// StripAccents and normalisation change text; stop words make the way general and drop none here.
+		// Normalisation would change the text; a stop word only selects the general path.
 		for _, tokenizer := range []Tokenizer{{Pairs: true}, {Pairs: true, StopWords: "none"}} {
 			got := terms(t, tokenizer, c.text, c.text)
 			if c.want != strings.Join(got[1], ",") || !slices.Equal(got[0], got[1]) {
@@ -61,7 +61,7 @@ func TestPairs(t *testing.T) {
 			}
 		}
 	}
-	// One syllable more than any word, in one piece or in several, is cut.
+	// A run with one syllable more than the longest word is divided into characters.
 	for _, syllable := range []string{"가", "\u1100\u1161", "\u1112\u1161\u11ab"} {
 		run := strings.Repeat(syllable, 13)
 		for _, text := range []string{run, run + "手", "pc" + run, run + run} {
@@ -77,7 +77,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// N-grams of words count characters as words; a pair of neighbours comes once.
+// Characters count as words in n-grams, and pairs of neighbours occur once.
 func TestPairsInNGrams(t *testing.T) {
 	for _, c := range []struct{ tokenizer, text, want string }{
 		{"word:ngrams=1..2,pairs", "iPhone手机 很", "iphone,手,iphone 手,机,手机,很,机 很"},
@@ -101,7 +101,7 @@ func TestPairsInNGrams(t *testing.T) {
 	}
 }
 
-// A text form from before there were pairs cuts as it did.
+// Text forms from before Pairs give the same terms as then.
 func TestNoPairs(t *testing.T) {
 	for _, s := range []string{"", "word", "word:ngrams=1"} {
 		tokenizer := musttest.Get(Parse(s))(t)
@@ -145,7 +145,7 @@ func TestScripts(t *testing.T) {
 	} {
 		tokenizer := musttest.Get(Parse(c.tokenizer))(t)
 		var scanners []*Scanner
-		for range 2 { // as two workers
+		for range 2 { // like two workers
 			s, _ := tokenizer.NewScanner()
 			fed(s, c.text)
 			s.End()
@@ -161,7 +161,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// oracle says what script a letter is in by Unicode's tables, and by hand for letters that scripts share.
+// oracle returns the script of a letter by Unicode's tables, with exceptions for shared letters.
 func oracle(r rune) script {
 	switch {
 	case !unicode.IsLetter(r):
@@ -193,7 +193,7 @@ func TestScriptOfLetters(t *testing.T) {
 	}
 }
 
-// The kinds of characters in [kinds], one byte each.
+// These patterns match character kinds from [kinds], one byte per character.
 var (
 	unitKinds = regexp.MustCompile(`(?P<character>[CV][MJV]*)|(?P<long>[HJ][MJV]*(?:H[MJV]*){12,})|.`)
 	syllable  = regexp.MustCompile(`[HJ][MJV]*`)
@@ -202,8 +202,8 @@ var (
 	}
 )
 
-// kinds says of each character what it is: C a letter of a script without spaces, V one that follows
-// another, H Hangul, J Hangul that follows, L another letter, M a mark, N a number, or else x.
+// kinds returns the kind of each character: C letter of a script without spaces, V letter that
+// extends it, H Hangul, J Hangul that extends it, L other letter, M mark, N number, x other.
 func kinds(text []rune, pairs bool) []byte {
 	out := make([]byte, len(text))
 	for i, r := range text {
@@ -229,7 +229,7 @@ func kinds(text []rune, pairs bool) []byte {
 	return out
 }
 
-// slideUnits gives the n-grams of the words and characters of a text, by regular expressions.
+// slideUnits returns n-grams of words and characters by an independent method, regular expressions.
 func slideUnits(t Tokenizer, text string, give func(term string)) {
 	runes := []rune(text)
 	what := kinds(runes, t.Pairs)
@@ -275,8 +275,8 @@ func slideUnits(t Tokenizer, text string, give func(term string)) {
 	}
 }
 
-// The default's way is that of the reference, whatever lines the text is fed in, and a term is text of the
-// document.
+// The fast path agrees with the reference, for text as a whole and line by line, and terms are
+// valid UTF-8.
 func FuzzPairs(f *testing.F) {
 	f.Add("iPhone手机很好，5G网络。コーヒーﾊﾞｯｸﾞ葛\U000E0100飾 𠮷野家\nที่นี่ Ünï مرحبا 👨‍👩‍👧")
 	f.Add(strings.Repeat("가\u1102\u1161\u11ab", 7) + "는 한국어PC방\xff手\xe6\x89机\x00")

@@ -14,24 +14,24 @@ import (
 	"github.com/kljensen/snowball/swedish"
 )
 
-// lists say what is a stop word of a language, in lower case.
+// lists are functions that report whether a lower-case word is a stop word, by language.
 var lists = map[string]func(word string) bool{
 	"english": english.IsStopWord, "french": french.IsStopWord, "hungarian": hungarian.IsStopWord,
 	"norwegian": norwegian.IsStopWord, "russian": russian.IsStopWord, "spanish": spanish.IsStopWord,
 	"swedish": swedish.IsStopWord,
 }
 
-// StopLists returns the languages whose stop words are known: those of package
-// github.com/kljensen/snowball. [Tokenizer.StopWords] names such a list with @ before the language.
+// StopLists returns the languages with lists of stop words, from package
+// github.com/kljensen/snowball. [Tokenizer.StopWords] selects a list by @ and its language.
 func StopLists() []string { return slices.Sorted(maps.Keys(lists)) }
 
-// stopWords are words to leave out: some, and those of lists.
+// stopWords are words to drop: given words and lists.
 type stopWords struct {
 	words map[string]bool
 	lists []func(word string) bool
 }
 
-// newStopWords reads stop words, which are cut as t cuts text.
+// newStopWords parses stop words and tokenises them by t.
 func newStopWords(t Tokenizer) (stopWords, error) {
 	out := stopWords{words: map[string]bool{}}
 	var rest []string
@@ -54,7 +54,7 @@ func newStopWords(t Tokenizer) (stopWords, error) {
 	return out, nil
 }
 
-// has reports whether a word is to be left out.
+// has reports whether a word is a stop word.
 func (s *stopWords) has(word []byte) bool {
 	if s.words[string(word)] {
 		return true

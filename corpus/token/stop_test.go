@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A list is named in the text form, and stands beside words that are cut as text is.
+// A text form can contain lists, and words, which are tokenised like text.
 func TestStopLists(t *testing.T) {
 	cut := func(stop, text string) string {
 		t.Helper()
@@ -20,7 +20,7 @@ func TestStopLists(t *testing.T) {
 		{"@english", "The engine AND its cars", "engine cars"},
 		{"@english Cars", "The engine AND its cars", "engine"},
 		{"@french @english", "le moteur and the car", "moteur car"},
-		{"@klingon english", "the english klingon", "the"}, // no list is called so: two words
+		{"@klingon english", "the english klingon", "the"}, // no such list: two words
 		{"@", "the english", "the english"},
 	} {
 		if got := cut(c.stop, c.text); got != c.want {

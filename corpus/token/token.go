@@ -1,9 +1,9 @@
-// Package token cuts text into terms.
+// Package token divides text into terms.
 //
-// A [Tokenizer] says how: words, runs of characters, n-grams of either, and what is done to the
-// text before. It is a plain value with a text form ([Tokenizer.String], [Parse]), so that a corpus
-// and a model can keep it, and test documents are cut as the training documents were. A [Scanner]
-// does the work, one document after another.
+// A [Tokenizer] describes the terms: words, characters or n-grams of these, and how text is changed
+// before. It is a plain value with a text form ([Tokenizer.String], [Parse]), so that corpora and
+// models can store it, and test documents are divided like training documents. A [Scanner] applies
+// it to one document after another.
 package token
 
 import (
@@ -17,80 +17,80 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Analyzer says what terms are made of, in scikit-learn's words.
+// Analyzer is the unit of terms, named as in scikit-learn.
 type Analyzer string
 
 // The analyzers.
 const (
 	Word   Analyzer = ""        // words
-	Char   Analyzer = "char"    // characters, across words; runs of white space are one space
-	CharWB Analyzer = "char_wb" // characters within words, each with a space before and behind
+	Char   Analyzer = "char"    // characters, also across words; a run of white space is one space
+	CharWB Analyzer = "char_wb" // characters within words, each with a space before and after it
 )
 
 // wordName is Word in the text form.
 const wordName = "word"
 
-// Tokenizer says how text becomes terms. The zero value is the default: terms are the longest runs
-// of letters of any script (Unicode category L, with combining marks, category M, that follow), in
-// lower case. Everything else separates terms, bytes that are not UTF-8 included. Tokenizers are
-// equal (==) if all their fields are.
+// Tokenizer describes how text becomes terms. By default terms are the longest runs of letters of
+// any script (Unicode category L, with the combining marks of category M that follow), in lower
+// case. Everything else separates terms, including invalid UTF-8. Tokenizers are equal (==) if all
+// their fields are.
 //
-// Text is changed in this order: lower case, Normalize, StripAccents; then it is cut, stop words
-// are dropped, and n-grams are made, as scikit-learn's CountVectorizer does. Its parameters of the
-// same names mean the same.
+// Text is changed in this order: lower case, Normalize, StripAccents. Then it is divided into
+// units, stop words are dropped, and n-grams are formed, as in scikit-learn's CountVectorizer.
+// Parameters with the same names have the same meaning.
 type Tokenizer struct {
 	Analyzer Analyzer
 
-	// MinN and MaxN are the range of n-grams (ngram_range): words with a space between, or
-	// characters. 0 stands for 1, or for MinN in MaxN. N-grams of words know no sentences or lines.
+	// MinN and MaxN are the range of n-grams (ngram_range) of words or characters. 0 means 1 for
+	// MinN and MinN for MaxN. N-grams of words are separated by a space, and may extend over lines.
 	MinN, MaxN int
 
-	Digits   bool // words may hold digits, Unicode category N, too
-	KeepCase bool // capitals stay
+	Digits   bool // words may contain digits (Unicode category N)
+	KeepCase bool // don't convert to lower case
 
-	// Pairs makes characters and pairs of neighbours, as search engines do, of runs in scripts without
-	// spaces: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and Hangul in runs of more
-	// than 12 syllables. A character is a letter with the marks that follow. N-grams of words count each
-	// as a word, with no space between neighbours; pairs are among them already unless 1 is all that is
-	// asked for. Readers of documents set it and keep it where there are such scripts.
+	// Pairs divides runs in scripts without spaces into characters and pairs of neighbours: Han,
+	// Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and Hangul in runs of more than 12
+	// syllables. A character is a letter with the marks that follow. In n-grams a character counts
+	// as a word, without spaces between neighbours; pairs are only added if MaxN is 1. Readers set
+	// Pairs, and keep it if the text contains such scripts.
 	Pairs bool `json:",omitempty"`
 
-	// Pattern is a regular expression in Go's syntax (RE2) whose matches are the words, or what its
-	// one group matches (token_pattern). It is applied to each line. \w and \d know all scripts,
-	// as in Python; \b knows ASCII alone, but in scikit-learn's default, (?u)\b\w\w+\b, and \b\w+\b.
+	// Pattern is a regular expression in Go's syntax (RE2) for words, or with a group for words
+	// (token_pattern). It is applied to each line. \w and \d match all scripts, as in Python; \b
+	// only matches ASCII, except in scikit-learn's default (?u)\b\w\w+\b and in \b\w+\b.
 	Pattern string
 
-	// StopWords are words to leave out, with white space between. They are cut as text is, but for
-	// one such as @english, which stands for a list of [StopLists] (stop_words='english', a list of
-	// other words).
+	// StopWords are words to drop, separated by white space and tokenised like text. A word such as
+	// @english stands for a list in [StopLists], whose words differ from those of
+	// stop_words='english' in scikit-learn.
 	StopWords string
 
-	Normalize    string // Unicode normalisation: NFC, NFD, NFKC, NFKD; none where empty
-	StripAccents bool   // NFKD without combining marks, as strip_accents='unicode'
+	Normalize    string // Unicode normalisation: NFC, NFD, NFKC, NFKD; "" for none
+	StripAccents bool   // NFKD without combining marks, like strip_accents='unicode'
 
-	// Views, if not empty, cuts each document into several sets of terms, and all other fields are zero:
-	// tokenizers in their text form with + between, each with a weight and * before it where that isn't 1,
-	// such as "words:1..2 + 0.5*chars:2..5". words stands for word, chars for char_wb, and a range for
-	// ngrams=. Terms begin with a byte that numbers their view, 1 for the first. Embeddings give each view
-	// its share of a document by weight, however many terms it has. Where documents are rows, names of columns
-	// and = stand before each view, as in "title=words + body=words:1..2 + price,age=numbers"; see [Numbers].
+	// Views, if not empty, lists several tokenizers, whose terms each document gets; other fields
+	// must be zero. Views are text forms separated by +, with optional weights, as in "words:1..2 +
+	// 0.5*chars:2..5". words means word, chars char_wb, and a range ngrams=. Terms start with the
+	// number of the view, from 1, as a byte. Embeddings give each view its share of a document by
+	// weight, whatever its number of terms. If documents are rows, views start with column names
+	// and =, as in "title=words + body=words:1..2 + price,age=numbers"; see [Numbers].
 	Views string `json:",omitempty"` // stores of clusters know the other fields alone
 }
 
-// maxN bounds n-grams; longer ones are a slip.
+// maxN bounds n-grams; larger values are probably mistakes.
 const maxN = 100
 
 var forms = map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}
 
-// ngrams returns the range of n-grams.
+// ngrams returns the range of n-grams, with defaults.
 func (t Tokenizer) ngrams() (least, most int) {
 	least = cmp.Or(t.MinN, 1)
 	return least, cmp.Or(t.MaxN, least)
 }
 
-// Reach returns how many words before and behind a place in a line the terms of it depend on, where white space
-// separates words and each has a letter; -1 where the whole line may count: for patterns, stop words, normalisation,
-// scripts without spaces, and rows.
+// Reach returns the number of words before and after a position in a line that can affect its
+// terms, if white space separates words and each has a letter. It is -1 if the whole line can: for
+// patterns, stop words, normalisation, scripts without spaces, and rows.
 func (t Tokenizer) Reach() (words int) {
 	views, err := t.Split()
 	if views == nil {
@@ -106,15 +106,15 @@ func (t Tokenizer) Reach() (words int) {
 	return words
 }
 
-// Validate checks that the tokenizer exists: a known analyzer and form of normalisation, a range of
-// n-grams from 1 to 100, a pattern that compiles and has one group at most, and no pattern, digits
-// or stop words for characters.
+// Validate returns an error unless the analyzer and the normalisation exist, n-grams are in the
+// range 1 to 100, and the pattern compiles and has at most one group. Characters allow no pattern,
+// digits or stop words.
 func (t Tokenizer) Validate() error {
 	_, err := t.compile()
 	return err
 }
 
-// compile checks the tokenizer and compiles its pattern, nil for none.
+// compile checks the tokenizer and compiles its pattern. It returns nil without a pattern.
 func (t Tokenizer) compile() (*regexp.Regexp, error) {
 	if t.Views != "" {
 		return nil, t.validateViews()
@@ -152,17 +152,17 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 	return pattern, nil
 }
 
-// wholeWords are patterns of whole words of so many characters at least, in Python's syntax.
+// wholeWords matches patterns of whole words with a minimum length, in Python's syntax.
 var wholeWords = regexp.MustCompile(`^\\b((?:\\w)*)\\w\+\\b$`)
 
-// inGo returns a pattern with Python's meaning of \w and \d, and without its flag (?u).
+// inGo returns a pattern with Python's meaning of \w and \d, and without the flag (?u).
 func inGo(pattern string) string {
 	pattern = strings.TrimPrefix(pattern, "(?u)")
 	if m := wholeWords.FindStringSubmatch(pattern); m != nil {
 		return fmt.Sprintf(`[\pL\pN_]{%d,}`, 1+len(m[1])/2)
 	}
 	var b strings.Builder
-	class := false // between [ and ]
+	class := false // within [ and ]
 	for i := 0; i < len(pattern); i++ {
 		c := pattern[i]
 		if c == '\\' && i+1 < len(pattern) {
@@ -186,11 +186,11 @@ func inGo(pattern string) string {
 	return b.String()
 }
 
-// cutsWords reports whether words are what the tokenizer takes for them, for which there may be pairs.
+// cutsWords reports whether words are runs of letters, which Pairs requires.
 func (t Tokenizer) cutsWords() bool { return t.Analyzer == Word && t.Pattern == "" }
 
-// WithPairs returns the tokenizer with Pairs or without, for all views. Those that can't have them stay
-// as they are.
+// WithPairs returns the tokenizer with Pairs set or unset, in all views. Tokenizers that don't
+// support Pairs are unchanged.
 func (t Tokenizer) WithPairs(pairs bool) Tokenizer {
 	if views, err := t.Split(); err == nil && views != nil {
 		for i := range views {
@@ -203,16 +203,16 @@ func (t Tokenizer) WithPairs(pairs bool) Tokenizer {
 	return t
 }
 
-// SameCut reports whether two tokenizers cut a text into the same terms. It ignores Pairs, which readers set
-// from the format of the file.
+// SameCut reports whether two tokenizers divide texts into the same terms. It ignores Pairs, which
+// readers set depending on the texts.
 func (t Tokenizer) SameCut(as Tokenizer) bool { return t.WithPairs(true) == as.WithPairs(true) }
 
-// String returns the tokenizer as [Parse] reads it, in one form only: the analyzer and, behind a
-// colon, what differs from the default, such as "word", "word:ngrams=1..2,digits" or
+// String returns the canonical text form of the tokenizer for [Parse]: the analyzer and, after a
+// colon, the differences from the default, such as "word", "word:ngrams=1..2,digits" or
 // "char_wb:ngrams=2..4,case,normalize=NFKC,accents=strip,pattern=…,stop=…". Pattern and stop words
 // are quoted as in Go.
 //
-// Views are their text forms with + between.
+// Views are separated by +.
 func (t Tokenizer) String() string {
 	if t.Views != "" {
 		return t.Canonical().Views
@@ -241,7 +241,7 @@ func (t Tokenizer) String() string {
 	return s
 }
 
-// Parse reads the text form of a tokenizer, parts in any order. "" is the default.
+// Parse parses the text form of a tokenizer, with options in any order. "" is the default.
 func Parse(s string) (Tokenizer, error) {
 	if name, _, _ := strings.Cut(s, ":"); strings.ContainsAny(name, `*+="`) || len(splitViews(s)) > 1 {
 		return ParseViews(s)
@@ -249,7 +249,7 @@ func Parse(s string) (Tokenizer, error) {
 	return parseOne(s)
 }
 
-// parseOne reads a tokenizer without views.
+// parseOne parses a tokenizer without views.
 func parseOne(s string) (Tokenizer, error) {
 	var t Tokenizer
 	analyzer, rest, colon := strings.Cut(s, ":")
@@ -312,8 +312,8 @@ func parseOne(s string) (Tokenizer, error) {
 	return t, t.Validate()
 }
 
-// ParseRange reads a range of n-grams: N, or FROM..TO. A range of 1 alone is 0, 0, as in the zero
-// value.
+// ParseRange parses a range of n-grams: N or FROM..TO. It returns 0, 0 for the range 1, as in the
+// zero value.
 func ParseRange(s string) (least, most int, ok bool) {
 	from, to, is := strings.Cut(s, "..")
 	least, err := strconv.Atoi(from)
@@ -329,8 +329,8 @@ func ParseRange(s string) (least, most int, ok bool) {
 	return least, most, true
 }
 
-// Canonical returns the same tokenizer with fields in one form only, so that equal text forms mean
-// equal values.
+// Canonical returns an equivalent tokenizer with canonical field values, so that equal text forms
+// mean equal values.
 func (t Tokenizer) Canonical() Tokenizer {
 	if views, err := t.Split(); err == nil && views != nil {
 		t.Views = OfViews(views).Views

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// fed returns the terms of a text that a scanner is fed.
+// fed returns the terms of a text.
 func fed(s *Scanner, text string) (terms []string) {
 	s.Feed([]byte(text))
 	for term := s.Next(); term != nil; term = s.Next() {
@@ -19,7 +19,7 @@ func fed(s *Scanner, text string) (terms []string) {
 	return terms
 }
 
-// terms cuts documents, each fed line by line.
+// terms returns the terms of documents, passed line by line.
 func terms(t testing.TB, tokenizer Tokenizer, documents ...string) [][]string {
 	t.Helper()
 	s := musttest.Get(tokenizer.NewScanner())(t)
@@ -35,7 +35,7 @@ func terms(t testing.TB, tokenizer Tokenizer, documents ...string) [][]string {
 	return out
 }
 
-// What the parameters of scikit-learn's CountVectorizer do, to the letter.
+// Terms agree exactly with scikit-learn's CountVectorizer for the same parameters.
 func TestTerms(t *testing.T) {
 	for _, c := range []struct {
 		tokenizer, text string
@@ -74,7 +74,7 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%s: %v", c.tokenizer, err)
 			continue
 		}
-		for i, got := range terms(t, tokenizer, c.text, c.text) { // twice: nothing is left of a document
+		for i, got := range terms(t, tokenizer, c.text, c.text) { // the second after the first
 			if !slices.Equal(got, c.want) {
 				t.Errorf("%s of %q: %q, expected %q (document %d)", c.tokenizer, c.text, got, c.want, i)
 			}
@@ -107,7 +107,7 @@ func TestBadTokenizers(t *testing.T) {
 	}
 }
 
-// The text form is one to one.
+// Parse and String are inverse to each other.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", "word", "word:ngrams=1..2,digits", "word:pairs,case", "words:1..2,pairs + 2*chars:2..4",
@@ -128,8 +128,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// naive cuts a prepared text as scikit-learn's analyzers do, except that runs of white space are
-// one space for char.
+// naive divides a prepared text like scikit-learn's analyzers, except that for char a run of white
+// space is one space.
 func naive(t Tokenizer, text string) []string {
 	least, most := t.ngrams()
 	var out []string
@@ -159,12 +159,12 @@ func naive(t Tokenizer, text string) []string {
 	return out
 }
 
-// Any text gives the n-grams of the naive analyzers, whole or line by line, and valid UTF-8.
+// For any text, whole or line by line, the n-grams equal those of naive, and are valid UTF-8.
 func FuzzScanner(f *testing.F) {
 	f.Add("Some text\nof lines  with\tspace", 0, 1, 2)
 	f.Add("a\xffb\x00 é\u2003x\u0301 ﬁ", 1, 2, 3)
 	f.Add("short wörds and\r\nlonger ones", 2, 3, 5)
-	f.Add("iPhone手机很好，5G网络。\nコーヒーﾊﾞｯｸﾞ葛\U000E0100飾 𠮷野家", 0, 5, 0) // not prepared
+	f.Add("iPhone手机很好，5G网络。\nコーヒーﾊﾞｯｸﾞ葛\U000E0100飾 𠮷野家", 0, 5, 0) // without normalisation
 	f.Add("ที่นี่ดีมาก 한국어 "+strings.Repeat("가\u1102\u1161\u11ab", 7)+"는", 0, 1, 4)
 	f.Add("\u1161手\u1161\uff9e가\uff9e\u0301나", 3, 5, 9)
 	f.Fuzz(func(t *testing.T, text string, analyzer, least, more int) {
@@ -178,7 +178,7 @@ func FuzzScanner(f *testing.F) {
 			tokenizer.Pairs = least%4 != 0
 		}
 		s := musttest.Get(tokenizer.NewScanner())(t)
-		// Preparation is the same; what is made of it is compared.
+		// Both share the preparation of text; the test compares the terms.
 		var prepared []byte
 		for line := range bytes.Lines([]byte(text)) {
 			prepared = append(prepared, s.prepare(line)...)
@@ -204,7 +204,7 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// A text in one line is cut at white space, and nothing is lost there.
+// A long line is divided at white space without losing terms.
 func TestLongLine(t *testing.T) {
 	text := strings.Repeat("ab cde ", 30000)
 	for _, s := range []string{

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// plain is how far the default's way has come in the text.
+// plain is the state of the fast path, for the default tokenizer.
 type plain struct {
-	next  int    // begin of the next block of 64 bytes
-	words uint64 // which bytes of the block before it are in runs and not yet passed
-	run   []byte // a run that goes beyond ASCII
-	at    int    // what is left of it
+	next  int    // start of the next block of 64 bytes
+	words uint64 // bytes of the previous block that are in runs and still to read
+	run   []byte // a run with non-ASCII bytes
+	at    int    // index of the rest of run
 	chars characters
-	pair  bool // that of the last character comes next
+	pair  bool // the pair that ends with the last character is next
 }
 
 // plainWord returns the next word of the text by the default's rules, or nil at the end of the
-// text. A run is one of ASCII letters and bytes beyond ASCII; no word goes beyond it.
+// text. It searches runs of ASCII letters and non-ASCII bytes, which contain whole words.
 func (s *Scanner) plainWord() []byte {
 	text, p := s.text, &s.plain
 	for {
@@ -40,7 +40,7 @@ func (s *Scanner) plainWord() []byte {
 		begin := bits.TrailingZeros64(p.words)
 		start := p.next - 64 + begin
 		end := begin + bits.TrailingZeros64(^(p.words >> begin))
-		for end == 64 && p.next < len(text) { // on into the next block
+		for end == 64 && p.next < len(text) { // the run continues in the next block
 			p.words = runBytes(text[p.next:])
 			p.next += 64
 			s.letters[spaced] += int64(bits.OnesCount64(p.words))
@@ -49,7 +49,7 @@ func (s *Scanner) plainWord() []byte {
 		p.words = p.words >> end << end
 		word := text[start : p.next-64+end]
 
-		const small = 0x20 * eachByte // bits of small letters
+		const small = 0x20 * eachByte // bits that lower-case letters have
 		if n := len(word); n <= 8 && cap(word) >= 8 {
 			x := binary.LittleEndian.Uint64(word[:8])
 			own := uint64(1)<<(8*n) - 1
@@ -63,7 +63,7 @@ func (s *Scanner) plainWord() []byte {
 			}
 			return word
 		}
-		all, some := byte(0xff), byte(0) // bits
+		all, some := byte(0xff), byte(0) // AND and OR of the bytes
 		for _, b := range word {
 			all &= b
 			some |= b
@@ -88,8 +88,8 @@ const (
 	highBits = 0x80 * eachByte
 )
 
-// runBytes has a bit for each of the first 64 bytes of the text: whether it is an ASCII letter or
-// beyond ASCII.
+// runBytes returns a bit for each of the first 64 bytes of the text: 1 if it is an ASCII letter or
+// not ASCII.
 func runBytes(text []byte) (set uint64) {
 	var last [64]byte
 	if len(text) < 64 {
@@ -101,20 +101,20 @@ func runBytes(text []byte) (set uint64) {
 		x := binary.LittleEndian.Uint64(text[i : i+8])
 		lower := (x | 0x20*eachByte) &^ highBits // no sum below carries into the next byte
 		letters := (lower + (0x80-'a')*eachByte) &^ (lower + (0x7f-'z')*eachByte)
-		// The product gathers the high bits in its highest byte.
+		// The product collects the high bits in the highest byte.
 		set |= (letters | x) & highBits >> 7 * 0x0102040810204080 >> 56 << i
 	}
 	return set
 }
 
-// beginRun begins a run that goes beyond ASCII, whose bytes were counted as letters.
+// beginRun starts a run with non-ASCII bytes, and undoes the count of its bytes as letters.
 func (s *Scanner) beginRun(run []byte) {
 	s.plain.run, s.plain.at, s.plain.chars = run, 0, characters{}
 	s.letters[spaced] -= int64(len(run))
 }
 
-// runWord returns the next word of the run, or nil at its end: letters, in lower case, with the
-// marks that follow; or the next character or pair of characters.
+// runWord returns the next word of the run in lower case, letters with the marks that follow, or
+// the next character or pair of characters. It returns nil at the end.
 func (s *Scanner) runWord() []byte {
 	p := &s.plain
 	run, buf := p.run, s.buf[:0]
@@ -155,9 +155,9 @@ func (s *Scanner) runWord() []byte {
 	return buf
 }
 
-// word returns the next word of the open line, which is prepared, or nil at its end: letters, and
-// digits if they are asked for, with the combining marks that follow; or the next character, and
-// whether it stands right behind the one before.
+// word returns the next word of the prepared line: letters, and digits if Digits is set, with the
+// combining marks that follow. It may also be a character; joined reports whether this is adjacent
+// to the previous one. It returns nil at the end.
 func (s *Scanner) word() (word []byte, joined bool) {
 	start := -1
 	for i := s.at; i < len(s.line); {
