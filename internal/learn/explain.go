@@ -57,7 +57,7 @@ const explained flagtext.Words = "a model with weights, such as -type linear or 
 // have mean effects over the training documents that they store, evenly sampled if all would take
 // more than about 4·10⁸ kernel values.
 //
-// It fails if n < 1, if m has no terms and documents, if class is unknown, or if a prediction fails.
+// It fails if n < 1 or class is unknown, if m has neither terms nor documents, or if Predict fails.
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("learn: %d terms to name, expected 1 or more", n)
