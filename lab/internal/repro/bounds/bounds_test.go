@@ -121,7 +121,7 @@ func TestSupremum(t *testing.T) {
 				bound += 2 * math.Min(r, math.Max(v, 0)) * signs[j] * signs[j] / float64(n)
 			}
 			a := make([]float64, n)
-			// The maximum over θ, in steps of ln θ/(1-θ) that change each a by at most 0.1 %.
+			// The maximum over θ, in steps of ln θ/(1-θ) that change each a by at most 0.1%.
 			for k := 0; k <= 40000; k++ {
 				theta := 1 / (1 + math.Exp(-20+float64(k)/1000))
 				for j, v := range values {

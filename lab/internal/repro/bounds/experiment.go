@@ -33,7 +33,6 @@ of documents. The scales √(4t) are those of §5.`,
 	},
 }
 
-// settings are the settings of the experiment.
 type settings struct {
 	Set     string        `param:"set" help:"corpus"`
 	Every   int           `param:"every" min:"1" help:"take one document of this number"`

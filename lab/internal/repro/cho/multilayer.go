@@ -67,7 +67,6 @@ type depth struct {
 	steps  int       // iterations of the metric
 }
 
-// finals are the classifiers.
 var finals = []mkm.Final{mkm.Metric, mkm.Neighbours, mkm.Machines}
 
 // chains returns the networks.

@@ -24,7 +24,7 @@ func TestChoAblation(t *testing.T) {
 			sum += (reprotest.Number(t, rows[row][final]) - reprotest.Number(t, rows[row+2][final])) / 6
 		}
 	}
-	// chance is 90 %, with a standard deviation of 3 points for 100 documents
+	// chance is 90%, with a standard deviation of 3 points for 100 documents
 	if e := reprotest.Number(t, rows[2]["lmnn"]); !(e < 75) {
 		t.Errorf("error %v %%", e)
 	}

@@ -28,7 +28,6 @@ derivative has no metric; the growth of its distances is noted.`,
 	},
 }
 
-// settings are the settings of the experiment.
 type settings struct {
 	Kernels repro.Kernels `param:"kernels" help:"kernels, separated by semicolons"`
 	Norms   repro.Numbers `param:"norms" wants:"positive numbers" help:"norms of documents"`

@@ -46,7 +46,6 @@ var (
 	features = repro.Words{"tf", "tfidf"}
 )
 
-// settings are the settings of the experiment.
 type settings struct {
 	Tables   repro.Words   `param:"tables" wants:"numbers of tables" help:"tables"`
 	Features repro.Words   `param:"features" wants:"tf, tfidf" help:"features of Tables 1 to 4"`
@@ -77,7 +76,6 @@ var kernels = [...]struct {
 // The indices of the kernels.
 const linear, gaussian, diffusion = 0, 1, 2
 
-// suffixes are the suffixes of the embeddings.
 var suffixes = []string{"-l2", "-l1-sqrt"}
 
 // scalesOf returns the scales of a kernel; a single, ignored one if it has none.

@@ -20,7 +20,6 @@ type matrix struct {
 	k []float32
 }
 
-// row returns row i.
 func (m matrix) row(i int) []float32 { return m.k[i*m.n : (i+1)*m.n] }
 
 // products holds c = 1 - cosine of documents (rows) with documents (columns) in one embedding, and

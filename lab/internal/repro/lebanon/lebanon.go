@@ -38,7 +38,6 @@ compare each method with spherical margins. -report draws the curves.`,
 	},
 }
 
-// settings are the settings of the experiment.
 type settings struct {
 	Sets   repro.Words   `param:"sets" wants:"names of corpora" help:"corpora"`
 	Sizes  repro.Ints    `param:"sizes" wants:"positive integers" help:"sizes of training sets"`

@@ -35,7 +35,6 @@ universities is the test set in turn; all other pages, including misc, are for t
 // sets are the names of the corpora.
 var sets = repro.Words{repro.WebKB.Name, repro.Newsgroups.Name}
 
-// settings are the settings of the experiment.
 type settings struct {
 	C    float64     `param:"c" above:"0" help:"regularization parameter"`
 	Sets repro.Words `param:"sets" wants:"names of corpora" help:"corpora"`
