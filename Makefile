@@ -136,7 +136,7 @@ cuda-check: cuda-header ptx-check ## check and test the GPU back end without a G
 	$(CUDA_ENV) $(GO) vet -tags cuda $(TAGGED)
 	$(CUDA_ENV) $(GO) run $(STATICCHECK) -tags cuda $(TAGGED)
 	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda ./cuda ./cuda/internal/driver
-	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda -run CUDA ./cmd/gram ./cmd/internal/machines
+	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda -run CUDA ./cmd/gram ./cmd/internal/learners
 	cd lab && $(CUDA_ENV) $(GO) vet -tags cuda ./cmd/... && $(CUDA_ENV) $(GO) test -vet=off -tags cuda -run CUDA ./cmd/...
 	$(CUDA_ENV) $(GO) test -vet=off -timeout 60m -tags cuda -race -short -run "Rows|Memory|Errors|Early" ./cuda
 

@@ -4,7 +4,7 @@ package commands
 
 import (
 	"github.com/gramengine/gram/cmd/internal/explain"
-	"github.com/gramengine/gram/cmd/internal/machines"
+	"github.com/gramengine/gram/cmd/internal/learners"
 	"github.com/gramengine/gram/cmd/internal/matrices"
 	"github.com/gramengine/gram/cmd/internal/neighbours"
 	"github.com/gramengine/gram/cmd/internal/serve"
@@ -16,12 +16,12 @@ import (
 
 // Commands are the commands in the order of the help.
 var Commands = []*cli.Command{
-	machines.Train, machines.Predict, machines.Evaluate, machines.Grid, machines.CV, explain.Command, serve.Command,
+	learners.Train, learners.Predict, learners.Evaluate, learners.Grid, learners.CV, explain.Command, serve.Command,
 	neighbours.Neighbours, neighbours.Duplicates, matrices.Matrix, spectral.PCA, spectral.Command, matrices.Corpus,
 	matrices.Kernels,
 }
 
 // Topics returns the topics of the help. Learners must be registered before.
 func Topics() []cli.Topic {
-	return []cli.Topic{source.Topic, source.TextTopic, backend.Topic, machines.Topic, machines.LearnersTopic()}
+	return []cli.Topic{source.Topic, source.TextTopic, backend.Topic, learners.Topic, learners.LearnersTopic()}
 }

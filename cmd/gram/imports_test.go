@@ -33,7 +33,7 @@ var layers = []string{
 	". cuda internal/cli",
 	"internal/backend internal/instrument internal/soak cmd/libgram",
 	"internal/source docs/machines cmd/internal/effects",
-	"cmd/internal/bench cmd/internal/explain cmd/internal/machines cmd/internal/matrices cmd/internal/neighbours " +
+	"cmd/internal/bench cmd/internal/explain cmd/internal/learners cmd/internal/matrices cmd/internal/neighbours " +
 		"cmd/internal/serve cmd/internal/soak cmd/internal/spectral cmd/internal/verify",
 	"cmd/internal/grambench",
 	"cmd/commands",

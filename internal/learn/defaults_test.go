@@ -90,7 +90,7 @@ func f() {
 		t.Errorf("%d second defaults in the examples, expected 4", found)
 	}
 	root := filepath.Join("..", "..")
-	for _, dir := range []string{"internal/learn", "cmd/internal/machines", "cluster/jobs/machines", "cluster/jobs/search",
+	for _, dir := range []string{"internal/learn", "cmd/internal/learners", "cluster/jobs/machines", "cluster/jobs/search",
 		"cluster/jobs/train", "cluster/jobs/landmarks", "cmd/libgram", "."} {
 		dir = filepath.Join(root, dir)
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -1,0 +1,116 @@
+package learners
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/tune"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+)
+
+// CV is the command cv, cross-validation.
+var CV = &cli.Command{
+	Name:    "cv",
+	Summary: "cross-validate a support vector machine",
+	Help: `
+Says how well a support vector machine predicts new documents: each fold is predicted by a machine
+that was trained on the other folds. Nothing is written. A fold holds a part of each class. The
+measure is the accuracy, for labels the micro F1, for regression the mean squared error; the last
+line, over all documents, is that of svm-train -v. Terms and idf weights come from all documents,
+the scale of columns from the other folds. -learning-curve repeats it on parts of the documents.`,
+	Examples: `
+gram cv -in mail/                                 one sub-folder per class, 5 folds
+gram cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
+gram cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
+	Setup: func(f *cli.Flags) cli.Work {
+		v := &validation{machine: &machine{}}
+		v.declare(f)
+		v.declareFolds(f)
+		f.Group("Training", "")
+		f.BoolVar(&v.curve, "learning-curve", false, "validate with 1/8, 1/4, 1/2 and all of the documents of training, too")
+		f.Check(v.check)
+		f.Check(v.named)
+		return v.run
+	},
+}
+
+// validation holds the flags of cv.
+type validation struct {
+	*machine
+	folds int
+	curve bool
+}
+
+func (v *validation) declareFolds(f *cli.Flags) {
+	f.Group("Output", "")
+	f.Pages()
+	f.Group("Training", "")
+	f.IntVar(&v.folds, "folds", tune.DefaultFolds, "divide the documents into `N` folds")
+	f.StringVar(&v.GroupColumn, "groups", "", "keep documents with the same value in `COLUMN` in one fold")
+	f.Group("As in svm-train", topic)
+	f.IntVar(&v.folds, "v", tune.DefaultFolds, "`N`: same as -folds")
+}
+
+// check checks combinations of flags.
+func (v *validation) check() error {
+	if v.learner.Type != "" {
+		if _, err := v.kernelOf(nil); err != nil {
+			return err
+		}
+	}
+	return v.checkFolds()
+}
+
+// checkFolds checks -folds and -type before documents are read.
+func (v *validation) checkFolds() error {
+	switch {
+	case v.folds < 2:
+		return cli.Usagef("-folds %d, expected at least 2", v.folds)
+	case v.learner.Type == model.OneClass:
+		return cli.Usagef("-type one_class: there is nothing to compare predictions with, " +
+			"expected c_svc, nu_svc, epsilon_svr or nu_svr")
+	}
+	return nil
+}
+
+// run reads the documents, cross-validates and reports.
+func (v *validation) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(true)
+	defer p.Clear()
+	j, err := v.prepare(ctx, e, p, v.unnamed(), 1, v.folds)
+	if err != nil {
+		return err
+	}
+	if name, n := j.corpus.SmallestClass(); n > 0 && n < v.folds && v.learner.Type != model.EpsilonSVR &&
+		v.learner.Type != model.NuSVR {
+		e.Warn("class %q has %d documents, fewer than the %d folds: some folds test none of it", name, n, v.folds)
+	}
+	r := &cvReport{Corpus: source.NewLine(j.corpus)}
+	begin, c := time.Now(), j.corpus
+	if !v.curve {
+		j.handOver()
+	}
+	found, err := learn.CrossValidate(ctx, c, v.learner.trainer, j.o, v.folds)
+	took := time.Since(begin)
+	if err == nil && v.curve {
+		r.Curve, err = learn.LearningCurve(ctx, c, v.learner.trainer, j.o, v.folds, found)
+	}
+	if err != nil {
+		return j.named(err)
+	}
+	p.Clear()
+	r.Unfinished, r.SecondsSolve = warnOf(e, found.Ended), took.Seconds()
+	r.fill(v, j, found)
+	if v.f.Quiet && !v.f.JSON {
+		var d report.Document
+		r.writeLines(&d) // same output as svm-train -q -v
+		io.WriteString(e.Stdout, d.String())
+		return v.f.WritePage(r)
+	}
+	return v.Report(e, v.f, r)
+}

@@ -1,0 +1,284 @@
+package learners
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/score"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/table"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Evaluate is the command evaluate, which scores a model on labelled documents.
+var Evaluate = &cli.Command{
+	Name:    "evaluate",
+	Summary: "how good a model is, where it errs and why: a table or a page",
+	Args:    "[SOURCE MODEL]",
+	Help: `
+Predicts labelled documents and scores the predictions: accuracy with its 95% confidence interval,
+figures by class, the confusion matrix, coverage at a given error rate, calibration, and the worst
+mistakes, the most confident first, with the words that decided. A word's effect is the
+decision value minus the one without the word.
+
+-report writes all of it as a page: one file, which fetches nothing. A click sorts by a column, or
+lists a cell of the confusion matrix; deciding words are marked. -o writes a line for each document:
+text, truth, prediction, probability, second choice, decision value. -training names documents with
+near copies in training, and scores the others separately.`,
+	Examples: `
+gram evaluate test.tsv.gz news.model
+gram evaluate -report news.html -training train.tsv.gz test.tsv.gz news.model
+gram evaluate -o predicted.csv -json test.tsv.gz news.model`,
+	Setup: func(f *cli.Flags) cli.Work {
+		r := &evaluate{predict: predict{f: f, output: "labels"}}
+		r.declare("Evaluation", "evaluate")
+		f.StringVar(&r.training, "training", "",
+			"report test documents that nearly duplicate a training document of `SOURCE`")
+		f.ReadsFiles(&r.training, "training", r.Files(&r.training))
+		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
+		f.Group("Output", "")
+		f.Writes(&r.out, "o", "write a line for each document to `FILE`, a .csv, .tsv, .jsonl or .parquet")
+		f.Pages()
+		f.Check(r.check)
+		return r.run
+	},
+}
+
+// evaluate holds the flags of evaluate.
+type evaluate struct {
+	predict
+	training string
+	mistakes int
+}
+
+// check checks combinations of flags.
+func (r *evaluate) check() error {
+	if err := r.named("evaluate with"); err != nil {
+		return err
+	}
+	r.to, r.Reread = cli.Ending(r.out), append(r.Reread, &r.training)
+	switch {
+	case r.out != "" && !slices.Contains(table.Formats, r.to):
+		return cli.Usagef("-o %s, expected a name that ends in .csv, .tsv, .jsonl or .parquet", r.out)
+	case r.mistakes < 0 || r.mistakes > 1000:
+		return cli.Usagef("-mistakes %d, expected 0 to 1000", r.mistakes)
+	}
+	return nil
+}
+
+// evaluateReport is the report of evaluate.
+type evaluateReport struct {
+	*predictReport
+	Reliability []score.Bin `json:"reliability,omitempty"`
+	*learn.Evaluation
+	Command string `json:"command"` // command line of this evaluation
+
+	corpus, training *corpus.Corpus
+	found            *found
+}
+
+// run predicts the documents, scores the predictions, writes files and reports.
+func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
+	begin := time.Now()
+	p := e.Progress(false)
+	defer p.Clear()
+	if r.keepTexts(); r.out != "" {
+		r.KeepTexts = math.MaxInt64 // if memory is too small, reading fails
+	}
+	x, err := r.predict.predict(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	r.warnTexts(e, x.corpus)
+	if !x.about.Numbers {
+		warnLabels(e, x.corpus)
+	}
+	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
+		given([]string{r.f.Program, "evaluate"}, r.f, "in", "model"), quoted(r.In), quoted(r.model)), " ")}
+	out.fill(&x.about, &r.predict, x.predictor) // before explanations add to the dot products
+	held := held(x)
+	var training *sparse.CSR
+	if r.training != "" {
+		if out.training, err = r.readTraining(ctx, e, p, x); err != nil {
+			return err
+		}
+		training = out.training.Documents
+		held += training.Bytes()
+	}
+	if err := r.addNovelty(ctx, p, x, training, held); err != nil {
+		return x.corpus.NameValue(err)
+	}
+	p.Stage("explaining")
+	own := learn.EvaluateOptions{Mistakes: cmp.Or(r.mistakes, -1), Training: out.training, Ready: x.predictor}
+	out.Evaluation, err = learn.Evaluate(ctx, x.m, x.prediction, x.corpus, learn.Options{
+		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,
+		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
+	}, own)
+	p.Clear()
+	if err != nil {
+		return x.corpus.NameValue(r.Whole(err, x.corpus))
+	}
+	out.scored(e, out.Score, &x.about, x.corpus)
+	if c := out.Score.Calibration; c != nil {
+		out.Reliability = c.Bins
+	}
+	writing := time.Now()
+	if err := r.write(ctx, out, x); err != nil {
+		return err
+	}
+	out.SecondsWrite, out.Seconds = time.Since(writing).Seconds(), time.Since(begin).Seconds()
+	out.PeakBytes, out.columns = backend.PeakBytes(), cli.Columns(e.Reports())
+	if r.f.Quiet && !r.f.JSON && r.f.Page+r.out != "" {
+		return nil
+	}
+	return report.Write(e.Reports(), r.Timed(out), r.f.JSON) // the page was written by r.write
+}
+
+// warnTexts warns if the texts were dropped for lack of memory.
+func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
+	if c.Kept() || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
+		return
+	}
+	e.Warn("the texts of %s don't fit into their part of -m: no words are marked, and mistakes are explained by terms",
+		r.In)
+}
+
+// write writes the files of -o and -report.
+func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) error {
+	if r.out != "" {
+		rows := make([]learn.Row, len(out.Outcomes))
+		for i := range rows {
+			rows[i] = out.Outcomes[i].Row
+		}
+		_, err := matrixio.Make(r.out, func(w io.Writer) error {
+			return table.WriteAll(ctx, w, r.to, rows, predictionColumns()...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	out.found = x
+	if r.f.Page != "" && out.Score.Confusion != nil {
+		out.matrix = out.pageMatrix()
+	}
+	return r.f.WritePage(out)
+}
+
+// readTraining reads the documents of -training with the model's tokenizer.
+func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*corpus.Corpus, error) {
+	if x.about.Kernel == model.Precomputed {
+		return nil, cli.Usagef("-training compares documents, and %s was trained on rows of kernel values", r.model)
+	}
+	d := r.Like(r.training, x.corpus)
+	d.TokenizerLater = func() (corpus.Tokenizer, error) { return x.about.Tokenizer, nil }
+	c, err := d.Read(ctx, e, p)
+	if err == nil && (c.Vocabulary == nil) != (x.corpus.Vocabulary == nil) {
+		err = fmt.Errorf("-training %s and %s: one holds text and the other vectors, expected the same kind",
+			r.training, r.In)
+	}
+	return c, err
+}
+
+func (r *evaluateReport) Describe(d *report.Document) {
+	d.Title = fmt.Sprintf("%s on %s", filepath.Base(r.Model), filepath.Base(r.Corpus.Source))
+	d.Lead = fmt.Sprintf("%s: %s, %s. Each was predicted and compared with its label.", report.Documents(r.Scored),
+		r.Type, strings.Trim(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", "))
+	r.addFigures(d)
+	r.predictReport.Describe(d)
+	if a := r.Answered; len(a) == 4 {
+		d.Linef("coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s "+
+			"(threshold tuned on these documents)",
+			report.Percent(a[0].Part), report.Percent(a[1].Part), report.Percent(a[2].Part), report.Percent(a[3].Part))
+	}
+	if c := r.Curves; len(c) > 1 {
+		var auc, precision float64
+		for _, k := range c[1:] {
+			auc, precision = auc+k.AUC/float64(len(c)-1), precision+k.AveragePrecision/float64(len(c)-1)
+		}
+		d.Fact("ROC AUC", "micro %.4f, macro %.4f; average precision: micro %.4f, macro %.4f", c[0].AUC, auc,
+			c[0].AveragePrecision, precision)
+	}
+	if r.Apart != nil {
+		d.Linef("%s with near copies in training; of %s others %s right, %s", report.Documents(len(r.Copies)),
+			report.Count(r.Apart.Documents), report.Count(r.Apart.Right),
+			report.Percent(report.Ratio(float64(r.Apart.Right), float64(r.Apart.Documents))))
+	}
+	if r.Coverage != nil {
+		s := report.Section{Title: "Confidence", Charts: r.charts(), Text: "Error rate if only the most " +
+			"confident predictions are answered. If the model has probabilities: the share of correct predictions by " +
+			"probability."}
+		d.Page(s)
+	}
+	if r.Curves != nil {
+		d.Page(curvesSection(r.Curves))
+	}
+	if r.Novel != nil {
+		d.Add(report.Section{Title: "Novelty", Heading: "Novelty: documents by rank among training documents",
+			Text: "Each document's largest kernel value to a training document, ranked among the training documents' " +
+				"largest kernel values to each other. If documents are like the training documents, the shares equal " +
+				"the expected ones.",
+			Table: r.noveltyTable()})
+		d.Page(r.mostNovelSection())
+	}
+	if len(r.Mistakes) > 0 {
+		s := r.mistakesSection()
+		s.Heading, s.Brief = r.mistakesTable()
+		d.Add(s)
+	}
+	if r.Terms != nil {
+		d.Page(r.termsSection())
+	}
+	if r.Apart != nil {
+		d.Page(r.copiesSection())
+	}
+	d.Page(r.modelSection(r.found))
+}
+
+// mistakesTable returns a table of the worst mistakes, and its title.
+func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
+	title = "The worst mistakes, and what decided them"
+	columns := []string{"document", "class", "predicted", ">confidence", "by"}
+	if r.MSE != nil {
+		title, columns[1], columns[3] = "The largest errors, and the words that favour a larger value", "value", ">error"
+	}
+	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
+	if several { // confidence and deciding terms refer to the wrong label
+		columns = slices.Insert(columns, 3, "wrong")
+	}
+	t = report.NewTable(columns...)
+	for _, m := range r.Mistakes {
+		cells := []string{report.Shorten(m.Document, 32), named(m.Truth), r.given(&m),
+			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), cmp.Or(m.Note, deciding(m.Why, 5))}
+		if several {
+			cells = slices.Insert(cells, 3, m.Wrong)
+		}
+		t.Add(cells...)
+	}
+	return title, t
+}
+
+// deciding returns up to most terms with the largest positive effects on the prediction.
+func deciding(x *learn.DocumentExplanation, most int) string {
+	var terms []string
+	if x != nil {
+		for _, e := range x.Terms {
+			if e.Effect > 0 && len(terms) < most {
+				terms = append(terms, e.Term)
+			}
+		}
+	}
+	return strings.Join(terms, ", ")
+}

@@ -1,0 +1,371 @@
+package learners
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gramengine/gram/cmd/internal/effects"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/score"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/internal/source"
+)
+
+// Maximum sizes of a page's parts.
+const (
+	mostText   = 4000 // bytes of a mistake's text
+	mostCopies = 200
+	mostNovel  = 50
+	mostCurves = 4 // classes with curves
+)
+
+// termsSection returns a table of the terms with the largest weights per class.
+func (r *evaluateReport) termsSection() report.Section {
+	t := report.NewTable("class", "speaks most for it", "speaks most against it")
+	title := "Terms by class"
+	if r.MSE != nil {
+		t, title = report.NewTable("of", "speaks most for a greater value", "for a smaller one"), "Terms"
+	}
+	for _, row := range r.Terms.Rows {
+		class := row.Class
+		if row.Against != "" {
+			class += " against " + row.Against
+		}
+		t.Add(class, joinTerms(row.For), joinTerms(row.Not))
+	}
+	return report.Section{Title: title, Text: r.Terms.Kind, Table: t}
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
+
+// addFigures adds the main figures at the top of the page.
+func (r *evaluateReport) addFigures(d *report.Document) {
+	if r.MSE != nil {
+		d.Figure("Mean squared error", fmt.Sprintf("%.6g", *r.MSE), "")
+		d.Figure("Squared correlation", fmt.Sprintf("%.4f", *r.R2), "")
+		d.Figure("Determination", fmt.Sprintf("%.4f", *r.Determination), "0 is the mean for each, 1 no error")
+		return
+	}
+	scoreFigures(d, r.Score)
+	if r.Hamming != nil {
+		d.Figure("Hamming loss", fmt.Sprintf("%.4f", *r.Hamming), "labels that are wrong")
+	}
+	if r.ECE != nil {
+		d.Figure("Calibration error", fmt.Sprintf("%.4f", *r.ECE), fmt.Sprintf("log loss %.4f", *r.LogLoss))
+	}
+	if a := r.Rejection; a != nil {
+		d.Figure("Answered", percent(a.Coverage),
+			fmt.Sprintf("by the model's threshold, %s of these rightly; the accuracy counts the others, ?, by the class that "+
+				"they would have",
+				percent(1-a.Error)))
+	}
+	if len(r.Answered) > 1 {
+		d.Figure("Coverage with 2% errors", percent(r.Answered[1].Part), "threshold tuned on these documents")
+	}
+	if r.Apart != nil {
+		d.Figure("Near copies in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s others right",
+			report.Count(r.Apart.Right), report.Count(r.Apart.Documents)))
+	}
+}
+
+// scoreFigures adds accuracy and F1.
+func scoreFigures(d *report.Document, s *score.Score) {
+	low, high := s.Interval()
+	d.Figure("Accuracy", percent(s.Accuracy), fmt.Sprintf("95 %% interval %.2f to %s", 100*low, percent(high)))
+	d.Figure("Right", report.Count(s.Right), "of "+report.Documents(s.Documents))
+	d.Figure("Macro F1", fmt.Sprintf("%.4f", s.MacroF1), fmt.Sprintf("micro %.4f", s.MicroF1))
+}
+
+// newMatrix returns the confusion matrix of a score.
+func newMatrix(s *score.Score) *report.Matrix {
+	m := &report.Matrix{Counts: s.Confusion}
+	for _, k := range s.Classes {
+		m.Names = append(m.Names, k.Name)
+	}
+	return m
+}
+
+const readMatrix = "A row for each class, a column for each class predicted, by number; the stronger a cell's " +
+	"colour, the greater its part of the row."
+
+// pageMatrix returns the confusion matrix with the documents of each cell.
+func (r *evaluateReport) pageMatrix() *report.Matrix {
+	m := newMatrix(r.Score)
+	for i, x := range r.Outcomes {
+		if !x.Scored {
+			continue
+		}
+		m.Documents = append(m.Documents, report.CellDocument{Class: x.Class, Given: x.Given,
+			Name: r.corpus.DocumentName(i), Text: x.Text, Note: r.sure(&r.Outcomes[i]), Confidence: x.Confidence})
+	}
+	return m
+}
+
+// sure describes the confidence of a prediction.
+func (r *evaluateReport) sure(x *learn.Outcome) string {
+	text := fmt.Sprintf("decision value %.3g", x.Margin)
+	if x.Probability != nil {
+		text = fmt.Sprintf("probability %.3f", *x.Probability)
+	}
+	if x.Second != "" {
+		text += ", then " + x.Second
+	}
+	if x.Note != "" {
+		text += "; " + x.Note
+	}
+	return text
+}
+
+// curvesSection draws ROC and precision-recall curves: the micro average and the classes with the
+// smallest AUC. Its table lists all classes.
+func curvesSection(curves []learn.Curve) report.Section {
+	worst := slices.Clone(curves[1:])
+	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
+	s := report.Section{Title: "Curves", Text: "How well the score of a class, its probability or decision value, tells " +
+		"its documents from others over all thresholds: of the decisions of all classes (micro) and of the classes " +
+		"with the smallest area.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
+	roc := chart.New("ROC", "of the others above the threshold, %", "of the class above the threshold, %")
+	precision := chart.New("Precision and recall", "recall, %", "precision, %")
+	roc.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
+	var parts [2][]string
+	for i, c := range append(curves[:1:1], worst...) {
+		name := cmp.Or(report.Shorten(c.Class, 24), "micro")
+		s.Table.Add(cmp.Or(c.Class, "micro"), report.Count(c.Documents), fmt.Sprintf("%.4f", c.AUC),
+			fmt.Sprintf("%.4f", c.AveragePrecision))
+		if i > mostCurves {
+			continue
+		}
+		for k, points := range [][][2]float64{c.ROC, c.Precision} {
+			var xy []chart.Point
+			for _, at := range points {
+				xy = append(xy, chart.Point{X: 100 * at[0], Y: 100 * at[1]})
+			}
+			[]*chart.Chart{roc, precision}[k].Curve(name, chart.Colors[i], xy, false)
+			parts[k] = append(parts[k], fmt.Sprintf("%s %.4f", name, []float64{c.AUC, c.AveragePrecision}[k]))
+		}
+	}
+	for _, p := range []*chart.Chart{roc, precision} {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.At, p.Y.At = 0, 100, 0, 100, hundred, hundred
+	}
+	s.Charts = []report.Chart{{Chart: roc, Description: "areas: " + strings.Join(parts[0], "; ")},
+		{Chart: precision, Description: "average precision: " + strings.Join(parts[1], "; ")}}
+	return s
+}
+
+// noveltyTable returns the number of documents per interval of ranks.
+func (r *evaluateReport) noveltyTable() *report.Table {
+	t := report.NewTable(">rank above", ">up to", ">documents", ">share", ">expected", ">right")
+	above, all := 0.0, 0
+	for _, n := range r.Novel {
+		all += n.Documents
+	}
+	for _, n := range r.Novel {
+		right := ""
+		if n.Documents > 0 {
+			right = report.Percent(float64(n.Right) / float64(n.Documents))
+		}
+		t.Add(fmt.Sprintf("%g%%", 100*above), fmt.Sprintf("%g%%", 100*n.Max), report.Count(n.Documents),
+			report.Percent(report.Ratio(float64(n.Documents), float64(all))), report.Percent(n.Max-above),
+			right)
+		above = n.Max
+	}
+	return t
+}
+
+// mostNovelSection returns a table of the documents with the lowest ranks.
+func (r *evaluateReport) mostNovelSection() report.Section {
+	s := report.Section{Title: "The most novel documents",
+		Text: fmt.Sprintf("Up to %d documents of lowest rank.", mostNovel)}
+	order := run.Numbers(0, len(r.Outcomes))
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
+	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
+	for _, i := range order[:min(len(order), mostNovel)] {
+		x := &r.Outcomes[i]
+		value := x.Note
+		if x.Nearest != nil {
+			value = fmt.Sprintf("%.4g", *x.Nearest)
+		}
+		s.Table.Add(x.Document, x.Truth, x.Prediction, fmt.Sprintf("%.4f", *x.Rank), value, report.Excerpt(x.Text, 120))
+	}
+	return s
+}
+
+// hundred holds the ticks of an axis in percent.
+var hundred = []float64{0, 20, 40, 60, 80, 100}
+
+// charts draws error rate against coverage and, if there are probabilities, a reliability diagram.
+func (r *evaluateReport) charts() []report.Chart {
+	const steps = 200 // more points would look the same
+	var points []chart.Point
+	for _, c := range r.Coverage {
+		if k := len(points); c.Part >= 0.02 && (k == 0 || c.Part == 1 || c.Part-points[k-1].X/100 >= 1.0/steps) {
+			points = append(points, chart.Point{X: 100 * c.Part, Y: 100 * c.Error})
+		}
+	}
+	p := chart.New("Risk against coverage", "documents that are answered, %", "of them wrong, %")
+	p.X.Min, p.X.Max, p.Y.Min, p.X.At = 0, 100, 0, hundred
+	p.Curve("", chart.Colors[0], points, false)
+	p.Y.Max = max(p.Y.Max, 1)
+	var parts []string
+	for _, a := range r.Answered {
+		parts = append(parts, fmt.Sprintf("%s are wrong of the surest %s", percent(a.Error), percent(a.Part)))
+	}
+	parts = append(parts, "of all "+percent(1-r.Score.Accuracy))
+	out := []report.Chart{{Chart: p, Description: strings.Join(parts, "; ")}}
+	if r.Reliability == nil {
+		return out
+	}
+	points, parts = nil, nil
+	for _, b := range r.Reliability {
+		points = append(points, chart.Point{X: 100 * b.Confidence, Y: 100 * b.Right})
+		parts = append(parts, fmt.Sprintf("%s of %s are right with probabilities of %s in the mean", percent(b.Right),
+			report.Documents(b.Documents), percent(b.Confidence)))
+	}
+	p = chart.New("Reliability", "probability of the prediction, %", "predictions that are right, %")
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.At, p.Y.At = 0, 100, 0, 100, hundred, hundred
+	p.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
+	p.Curve("", chart.Colors[0], points, true)
+	return append(out, report.Chart{Chart: p, Description: strings.Join(parts, "; ")})
+}
+
+// mistakesSection returns the worst mistakes with the words that decided them.
+func (r *evaluateReport) mistakesSection() report.Section {
+	texts := r.trainingTexts()
+	s := report.Section{Title: "Worst mistakes", Text: "The most confident wrong predictions. Words with a " +
+		"solid line favour the prediction, words with a dashed line speak against it: the effect is the decision " +
+		"value minus its value without the word."}
+	if r.MSE != nil {
+		s.Title, s.Text = "Largest errors", "Words with a solid line favour a larger value, words with a dashed line "+
+			"a smaller value: the effect is the prediction minus its value without the word."
+	}
+	for i := range r.Mistakes {
+		m := &r.Mistakes[i]
+		d := report.Marked{
+			Name:  fmt.Sprintf("%s: %s, predicted as %s", r.corpus.DocumentName(m.Index), named(m.Truth), r.given(m)),
+			Parts: parts(m),
+		}
+		switch {
+		case m.Wrong != "":
+			d.Text = fmt.Sprintf("%s is wrong, with a confidence of %.3g", m.Wrong, r.Outcomes[m.Index].Confidence)
+		case r.MSE == nil:
+			d.Text = r.sure(&r.Outcomes[m.Index])
+		}
+		if m.Why != nil {
+			d.Tables = append(d.Tables,
+				report.Details{Title: "Terms that decided", Table: effects.Terms(m.Why.Terms), Open: len(d.Parts) == 0})
+			if len(m.Why.Support) > 0 {
+				d.Tables = append(d.Tables, report.Details{Title: "Training documents with the largest share",
+					Table: effects.Support(m.Why, texts)})
+			}
+		}
+		s.Documents = append(s.Documents, d)
+	}
+	return s
+}
+
+// named returns labels, or "none" if there are none.
+func named(labels string) string { return cmp.Or(labels, "none") }
+
+func (r *evaluateReport) given(m *learn.Mistake) string {
+	if r.MSE != nil {
+		return fmt.Sprintf("%.6g", r.Outcomes[m.Index].Margin)
+	}
+	return named(m.Prediction)
+}
+
+// parts splits the text of a mistake at the bounds of its marks.
+func parts(m *learn.Mistake) (out []report.Part) {
+	end := len(m.Text)
+	if end > mostText {
+		for end = mostText; !utf8.RuneStart(m.Text[end]); {
+			end--
+		}
+	}
+	at := 0
+	for _, k := range m.Marks {
+		if k.To > end {
+			break
+		}
+		out = append(out, report.Part{Text: m.Text[at:k.From]}, report.Part{Text: m.Text[k.From:k.To], Effect: k.Effect,
+			Title: fmt.Sprintf("%+.3g", k.Effect)})
+		at = k.To
+	}
+	if at < end {
+		out = append(out, report.Part{Text: m.Text[at:end]})
+	}
+	if end < len(m.Text) {
+		out = append(out, report.Part{Text: fmt.Sprintf(" … (%s in all)", report.Bytes(int64(len(m.Text))))})
+	}
+	return out
+}
+
+// trainingTexts returns the texts of -training if its documents are those of the model, so that
+// support vector numbers refer to them. Otherwise it returns nil.
+func (r *evaluateReport) trainingTexts() []string {
+	a := r.found.m.About()
+	if c := r.training; a.Support > 0 && c != nil && a.Documents == c.Documents.Rows() &&
+		(a.Source == c.Source || a.Digest == c.Digest()) {
+		return c.Texts
+	}
+	return nil
+}
+
+func joinTerms(terms []learn.TermWeight) string {
+	var names []string
+	for _, t := range terms {
+		names = append(names, t.Term)
+	}
+	return strings.Join(names, ", ")
+}
+
+// copiesSection returns a table of the documents with near copies in the training set.
+func (r *evaluateReport) copiesSection() report.Section {
+	s := report.Section{Title: "Near copies in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
+		"training document, by the square roots of their terms' shares. The first %d at most:",
+		report.Counted(len(r.Copies), "document is", "documents are"), mostCopies)}
+	s.Table = report.NewTable("document", "class", "predicted", "training document", "its class", ">c", "text")
+	for _, k := range r.Copies[:min(len(r.Copies), mostCopies)] {
+		x := &r.Outcomes[k.Document-1]
+		var classes []string
+		for _, id := range r.training.Labels.Of(k.Training - 1) {
+			classes = append(classes, r.training.Classes[id])
+		}
+		s.Table.Add(x.Document, x.Truth, x.Prediction, source.ShortName(r.training, k.Training-1),
+			strings.Join(classes, ","), fmt.Sprintf("%.4f", k.Distance), report.Excerpt(x.Text, 120))
+	}
+	return s
+}
+
+// modelSection returns the section about the model and the command.
+func (r *evaluateReport) modelSection(x *found) report.Section {
+	a := &x.about
+	s := report.Section{Title: "Model", Code: r.Command}
+	add := func(name, value string) {
+		if value != "" && value != "0" {
+			s.Facts = append(s.Facts, [2]string{name, value})
+		}
+	}
+	add("Learner", a.Type)
+	add("Kernel", a.Kernel)
+	add("Embedding", a.Embedding)
+	add("C", fmt.Sprint(a.C))
+	add("Scheme", a.SchemeName())
+	if a.Vocabulary != nil {
+		add("Terms", a.Tokenizer.String())
+		add("Vocabulary", report.Counted(len(a.Vocabulary), "term", "terms"))
+	}
+	if a.Probabilities {
+		add("Probabilities", "yes")
+	}
+	add("Classes", fmt.Sprint(len(a.Classes)))
+	add("Support vectors", report.Count(a.Support))
+	if a.Source != "" {
+		add("Trained on", a.Source)
+	}
+	return s
+}

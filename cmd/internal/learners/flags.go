@@ -1,0 +1,168 @@
+// Package learners implements the commands train, cv, grid, predict and evaluate for support vector
+// machines and other learners.
+package learners
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/sparse"
+)
+
+// machine holds the flags of commands that train: documents, kernel, problem, and computation.
+type machine struct {
+	source.Documents
+	source.Kernels
+	backend.Compute
+	f *cli.Flags
+
+	kind     string              // value of -type or -s
+	assigned []assigned          // parameters set by other flags than -kernel, -embed and -scale
+	places   map[string]assigned // all parameters that are set, by name
+	seed     uint64
+	letters
+
+	learner learner // learner named by -type
+
+	chooseTime float64 // time budget for automatic selection, in training runs
+
+	scale   string         // value of -scale
+	vectors *learn.Vectors // defaults for vectors that aren't counts; nil for text and counts
+}
+
+func (m *machine) declare(f *cli.Flags) {
+	m.f = f
+	m.StartsOver, m.Reread = true, []*string{&m.In}
+	m.Documents.Declare(f, "", &m.Limits)
+	f.Group("Problem", "")
+	m.Kernels.Declare(f, svm.DefaultKernel)
+	if k := f.Lookup("kernel"); f.Name() != "grid" {
+		k.Usage = strings.Replace(k.Usage, ", or several", "", 1)
+	}
+	f.StringVar(&m.scale, "scale", "", "scale columns to `RANGE`, such as 0..1, or standard, as an embedding")
+	f.StringVar(&m.kind, "type", "",
+		"`TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or another learner")
+	m.declareParameters("scheme", "c", "nu", "epsilon", "weight", "probabilities")
+	f.Offer("scheme", "one-vs-one", "one-vs-rest", "labels")
+	f.Var(set{m}, "set", "`NAME=VALUE`: set a parameter of the learner, see gram help learners; repeatable")
+	f.Group("Training", "")
+	m.declareParameters("thresholds")
+	f.Uint64Var(&m.seed, "seed", 1, "`SEED`: seed of the folds")
+	m.declareLetters(f)
+	m.Compute.Declare(f)
+	f.Group("Output", "")
+	f.Check(m.check)
+}
+
+// check checks the flags before documents are read.
+func (m *machine) check() error {
+	var err error
+	if m.learner.Learner, m.learner.trainer, err = learn.Parse(m.kind); err != nil {
+		return cli.UsageError{Err: err}
+	}
+	for _, step := range []func() error{m.setOnce, m.takeScale, m.setParameters} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if m.learner.Type == "" {
+		for _, name := range []string{"t", "g", "d", "r", "backend", "gpu-mem", "gpu-tensor", "to", "one-se", "choose-time"} {
+			if m.f.Given(name) {
+				return cli.Usagef("-%s does not apply to -type %s", name, m.learner.Name)
+			}
+		}
+		if n := len(m.Specs); n > 1 && m.f.Lookup("grid") == nil {
+			return cli.Usagef("%d kernels, expected one (gram grid compares several)", n)
+		}
+		_, err := m.options(nil)
+		return err
+	}
+	m.kind = m.learner.Name
+	if !(m.gamma >= 0) || math.IsInf(m.gamma, 0) {
+		return cli.Usagef("-g %v, expected a number above 0, or 0 for one divided by the number of columns", m.gamma)
+	}
+	if err := m.checkLetters(); err != nil {
+		return err
+	}
+	kernels, err := m.kernelsOf(nil)
+	m.Signed = m.Signed || slices.ContainsFunc(kernels, func(k kernel.Kernel) bool { return k.Embedding().Scales() })
+	return err
+}
+
+// named fails if no source is named.
+func (m *machine) named() error {
+	if m.In == "" {
+		return source.Missing("learn from")
+	}
+	return nil
+}
+
+// kernelsOf returns the kernels that flags name, at least one. The corpus gives -t its default
+// gamma of 1/columns, as in svm-train; it may be nil during flag checks.
+func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
+	if m.precomputed() {
+		return []kernel.Kernel{kernel.Precomputed()}, nil
+	}
+	if m.number >= 0 {
+		return m.Parse(m.spec(c))
+	}
+	switch {
+	case m.scale != "":
+		return m.Parse("rbf")
+	case m.vectors != nil:
+		return m.Parse(m.vectors.Kernel)
+	}
+	return m.Parse(svm.DefaultKernel)
+}
+
+// kernelOf returns the kernel that flags name, and fails if they name several.
+func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
+	kernels, err := m.kernelsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(kernels) > 1 {
+		return nil, cli.Usagef("%d kernels, expected one (gram grid compares several)", len(kernels))
+	}
+	return kernels[0], nil
+}
+
+// options returns a learner's options, adapted to c, which is nil during flag checks.
+func (m *machine) options(c *corpus.Corpus) (o learn.Options, err error) {
+	o = learn.Options{Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Work: m.chooseTime, Vectors: m.vectors}
+	if m.f.Given("s", "t", "g", "d", "r", "n", "p") {
+		o.Work = 0
+	}
+	t := m.learner.trainer
+	if c != nil {
+		if err := m.learner.Suit(t, c); err != nil {
+			return o, err
+		}
+	}
+	if m.number >= 0 {
+		if err := params.Set(t, "kernel", m.spec(c)); err != nil {
+			return o, err
+		}
+	}
+	if m.scale != "" {
+		e, err := sparse.ParseEmbedding(m.Embedding)
+		if err != nil {
+			return o, err
+		}
+		o.Vectors = &learn.Vectors{Kernel: "rbf", Embedding: e}
+	}
+	err = t.Check(o)
+	if err != nil && (c == nil || m.learner.Type != "") {
+		err = cli.UsageError{Err: err}
+	}
+	return o, err
+}

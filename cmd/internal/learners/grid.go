@@ -1,0 +1,253 @@
+package learners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+)
+
+// Grid is the command grid, a search for kernel and parameters.
+var Grid = &cli.Command{
+	Name:    "grid",
+	Summary: "search for the best kernel and parameters by cross-validation",
+	Help: `
+Without lists, searches all that train chooses, on growing samples and at last on all documents.
+With lists, tries all combinations of C, nu, epsilon, embed, scheme, ngrams, a kernel's parameters.`,
+	Examples: `
+gram grid train.tsv.gz                              everything, for text
+gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
+	Setup: func(f *cli.Flags) cli.Work {
+		g := &grid{validation: validation{machine: &machine{}}}
+		g.declare(f)
+		g.declareFolds(f)
+		f.Var(log2Flag{&g.lists, "C"}, "log2c", "-grid C, powers of 2 from `BEGIN,END,STEP`")
+		f.Var(
+			log2Flag{&g.lists, "gamma"},
+			"log2g",
+			"-grid gamma, powers of 2 from `BEGIN,END,STEP`; alone it means -t 2",
+		)
+		f.Group("Problem", "")
+		f.Var(&g.lists, "grid", "`NAME=LIST`: values to try, such as ngrams=1,1..2 or C=1..1000*10; repeatable")
+		f.Group("Training", "")
+		g.declareChoice(learn.SearchWork, "`X`: time without lists, in multiples of a training run; 0: off")
+		f.BoolVar(&g.oneSE, "one-se", false, "take the smallest C within one standard error of the best")
+		f.Group("Output", "")
+		f.WritesBinary(&g.out, "o", "train the best on all documents, and write the model to `FILE`",
+			func() string { return "a model" })
+		f.Draws(&g.plot, "plot", "plot the errors to `FILE`, an .svg file")
+		f.Check(g.check)
+		f.Check(g.named)
+		return g.run
+	},
+}
+
+// grid holds the flags of grid.
+type grid struct {
+	validation
+	lists     gridLists
+	plot, out string
+	oneSE     bool
+	samples   bool // there are no lists, so that the search runs on samples
+	prices    int  // number of values of C
+}
+
+// declare declares the flags. Lists in kernels are expanded before the checks of machine.
+func (g *grid) declare(f *cli.Flags) {
+	f.Check(g.expand)
+	g.machine.declare(f)
+}
+
+// expand replaces each kernel with a list of values by one kernel per value.
+func (g *grid) expand() error {
+	var specs []string
+	for _, spec := range g.Specs {
+		some, err := source.Alternatives(spec)
+		if err != nil {
+			return cli.UsageError{Err: err}
+		}
+		specs = append(specs, some...)
+	}
+	g.Specs, g.gammas = specs, g.lists.has("gamma")
+	return nil
+}
+
+// check checks combinations of flags.
+func (g *grid) check() error {
+	if err := g.checkFolds(); err != nil {
+		return err
+	}
+	for _, list := range g.lists.all() {
+		if a, set := g.places[strings.ToLower(list.Name)]; set {
+			return setTwice(list.Name, a.place, "-grid "+list.Name)
+		}
+		for _, spec := range g.Specs {
+			if sets(spec, list.Name) {
+				return setTwice(list.Name, "-kernel "+spec, "-grid "+list.Name)
+			}
+		}
+	}
+	if err := g.checkNGrams(); err != nil {
+		return err
+	}
+	points, err := g.points(nil)
+	if err == nil {
+		g.samples, g.prices = points.Samples, len(points.C)
+	}
+	return err
+}
+
+// sets reports whether spec, a kernel without base kernels, sets the parameter called name.
+func sets(spec, name string) bool {
+	k, err := kernel.Parse(spec)
+	if err != nil {
+		return false
+	}
+	_, has := kernel.ParamOf(k, name)
+	_, parameters, _ := strings.Cut(spec, ":")
+	given, err := params.Split(parameters)
+	return has && err == nil && slices.ContainsFunc(given, func(p params.Setting) bool { return p.Name == name })
+}
+
+// checkNGrams checks the n-gram ranges. The documents are first read with the first range.
+func (g *grid) checkNGrams() error {
+	l := &g.lists
+	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {
+		return cli.Usagef("-grid ngrams reads %s several times, expected a file or a folder", g.In)
+	}
+	for i := len(l.ngramList) - 1; i >= 0; i-- {
+		if err := g.SetNGrams(l.ngramList[i]); err != nil {
+			return cli.UsageError{Err: err}
+		}
+	}
+	return nil
+}
+
+// options returns the learner's options. Selection on samples is off with -plot, with -backend, and
+// for vectors with negative values if flags set the kernel.
+func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
+	o, err := g.machine.options(c)
+	if g.Signed && !g.unnamed() || g.plot != "" || g.f.Given("backend") {
+		o.Work = 0
+	}
+	return o, err
+}
+
+// points returns the grid to search; the corpus is nil during flag checks.
+func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
+	o, err := g.options(c)
+	if err != nil {
+		return nil, err
+	}
+	lists := g.lists.all()
+	if len(g.Specs) > 1 {
+		lists = append(lists, learn.Words{Name: "kernel", Values: g.Specs})
+	}
+	out, err := learn.NewGrid(g.learner.Learner, g.learner.trainer, lists, o)
+	if err != nil {
+		return nil, cli.UsageError{Err: err}
+	}
+	out.Folds, out.LeastC = g.folds, g.oneSE
+	return out, nil
+}
+
+// run searches and reports. If ctx is done, it reports the points that are complete.
+func (g *grid) run(ctx context.Context, e *cli.Env) error {
+	p := e.Progress(true)
+	defer p.Clear()
+	if g.samples && g.lists.ngramList == nil {
+		g.keepTexts()
+	}
+	j, err := g.prepare(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0, g.prices, g.folds)
+	if err != nil {
+		return err
+	}
+	points, err := g.points(j.corpus)
+	if err != nil {
+		return err
+	}
+	ngrams := g.lists.ngramList
+	watch := &gridWatch{total: points.Total()}
+	switch {
+	case points.Samples:
+		points.Cuts = len(ngrams)
+		j.o.Work = g.chooseTime
+	case g.learner.Type != "":
+		j.o.Work = 0
+		g.hintScale(e, j.corpus, points.Kernels()[0].Embedding())
+		j.o.Solver = training(p, watch.details)
+	}
+	points.Each = watch.point
+	points.Corpus = func(ctx context.Context, cut int) (*corpus.Corpus, error) {
+		p.Clear()
+		return g.ReadAs(ctx, p, ngrams[cut])
+	}
+	r := newGridReport(g, j, points, ngrams)
+	found, kept, err := g.search(ctx, j, points)
+	p.Clear()
+	err = j.named(err)
+	if found == nil || g.FallsBack(ctx, err) || err != nil && len(found.Points) == 0 {
+		return err
+	}
+	complete := err == nil
+	if complete && kept != nil && (found.Best >= 0 || found.Chosen != nil) {
+		err = g.train(ctx, r, kept, found, points, j)
+	}
+	r.fill(e, j, found, complete)
+	if err == nil && g.plot != "" {
+		err = chart.Save(g.plot, 16, 11, r.charts()...)
+	}
+	return errors.Join(g.Report(e, g.f, r), err)
+}
+
+// gridWatch tracks the progress of a search.
+type gridWatch struct {
+	total int
+
+	mu    sync.Mutex
+	done  int
+	best  *learn.Validation
+	begin time.Time // start of the first training run
+}
+
+// point records a complete point.
+func (w *gridWatch) point(p *learn.Validation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done++
+	if w.best == nil || p.Measure.Better(p.Mean, w.best.Mean) {
+		w.best = p
+	}
+}
+
+// details formats the progress of the search: points, the best score, and the time left.
+func (w *gridWatch) details(s svm.Progress) []string {
+	if s.Solver.Problems == 0 {
+		return details(s)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.begin.IsZero() {
+		w.begin = time.Now()
+	}
+	parts := []string{fmt.Sprintf("%d of %s", w.done, report.Counted(w.total, "point", "points"))}
+	parts = append(parts, wait(w.begin, s)...)
+	if b := w.best; b != nil {
+		parts = append(parts, "best "+b.Measure.Format(b.Mean)+": "+describe(b.Kernel, b.C, b.Nu, b.Epsilon))
+	}
+	return parts
+}

@@ -1,0 +1,119 @@
+package learners
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+)
+
+// settingsOf returns the flags of a point.
+func (r *gridReport) settingsOf(best *gridRow) []string {
+	var settings []string
+	for _, q := range [][2]string{{"-type", best.Type}, {"-kernel", best.Kernel}} {
+		if q[1] != "" {
+			settings = append(settings, q[:]...)
+		}
+	}
+	if best.Type != "" && r.run.Embedding != "" {
+		settings = append(settings, "-embed", r.run.Embedding)
+	}
+	for _, q := range []struct {
+		flag string
+		v    float64
+	}{{"-c", best.C}, {"-nu", best.Nu}, {"-epsilon", best.Epsilon}} {
+		if q.v != 0 {
+			settings = append(settings, q.flag, fmt.Sprint(q.v))
+		}
+	}
+	if len(r.run.lists.schemes) > 0 {
+		settings = append(settings, "-scheme", best.Scheme)
+	}
+	if len(r.run.lists.ngramList) > 0 {
+		settings = append(settings, "-ngrams", best.NGrams)
+	}
+	return settings
+}
+
+// trainCommand returns the train command for a point's settings, quoted for a shell. It keeps the
+// user's flags except those for the search.
+func (g *grid) trainCommand(samples bool, settings []string) string {
+	searched := []string{"nu", "n", "epsilon", "p", "grid", "log2c", "log2g", "folds", "v", "groups", "plot", "report",
+		"choose-time", "one-se", "q", "json"}
+	if samples {
+		searched = append(searched, "scheme", "thresholds", "ngrams")
+		if g.f.Given("ngrams") && !slices.Contains(settings, "-ngrams") {
+			settings = append(settings, "-ngrams", g.f.Lookup("ngrams").Value.String())
+		}
+	}
+	return g.commandLine(searched, settings)
+}
+
+// commandLine returns a train command, quoted for a shell: the user's flags without those for
+// kernel, C and others, then -set for parameters of -type and -set, then settings.
+func (m *machine) commandLine(others, settings []string) string {
+	others = append(others, "kernel", "embed", "c")
+	kind, shown := m.learner.Name, m.learner.New() // shown gets the parameters of -type in settings
+	// settings alternates flags and values; they replace the user's
+	for i := 0; i < len(settings); i += 2 {
+		others = append(others, settings[i][1:])
+		if settings[i] == "-type" {
+			kind = ""
+			if _, t, err := learn.Parse(settings[i+1]); err == nil {
+				shown = t
+			}
+		}
+	}
+	words := given([]string{m.f.Program, "train", "-in", quoted(m.In)}, m.f,
+		append([]string{"in", "scale", "t", "g", "d", "r", "weight", "set", "type"}, others...)...)
+	if kind != "" && m.f.Given("type") {
+		words = append(words, "-type", kind)
+	}
+	for _, a := range m.assigned {
+		switch {
+		case slices.Contains(others, a.name) || shown.Given(a.name):
+		case a.name == "balanced" && a.text == "true":
+			words = append(words, "-weight", "balanced")
+		case a.name == "weight":
+			words = append(words, "-weight", quoted(a.text))
+		case a.flag == "set" || a.flag == "type":
+			words = append(words, "-set", quoted(a.name+"="+a.text))
+		}
+	}
+	if m.Signed && !m.f.Given("signed") { // -t implies -signed
+		words = append(words, "-signed")
+	}
+	for _, w := range settings {
+		words = append(words, quoted(w))
+	}
+	return strings.Join(words, " ")
+}
+
+// given appends the flags that the user set, except others, quoted for a shell.
+func given(words []string, f *cli.Flags, others ...string) []string {
+	f.Visit(func(fl *flag.Flag) {
+		switch {
+		case slices.Contains(others, fl.Name):
+		case f.IsBool(fl.Name):
+			words = append(words, "-"+fl.Name)
+		default:
+			words = append(words, "-"+fl.Name, quoted(fl.Value.String()))
+		}
+	})
+	return words
+}
+
+// quoted quotes w for a shell if needed.
+func quoted(w string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_-./:=,@%+", r)
+	}
+	if w != "" && strings.IndexFunc(w, func(r rune) bool { return !plain(r) }) < 0 {
+		return w
+	}
+	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}

@@ -1,0 +1,133 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+)
+
+// gridLists is the value of -grid, which is repeatable: lists of numbers, embeddings, schemes,
+// n-grams and other parameters of the learner.
+type gridLists struct {
+	numbers                    []kernel.List
+	embeds, schemes, ngramList []string
+	words                      []learn.Words // other parameters of the learner
+}
+
+func (g *gridLists) String() string { return "" }
+func (g *gridLists) Several()       {}
+
+// Set implements flag.Value.
+func (g *gridLists) Set(v string) error {
+	name, values, _ := strings.Cut(v, "=")
+	for list, known := range map[*[]string]string{&g.embeds: "embed", &g.schemes: "scheme", &g.ngramList: "ngrams"} {
+		if strings.TrimSpace(name) == known {
+			return addTexts(list, known, values)
+		}
+	}
+	list, err := source.ParseValues(v)
+	if name = strings.TrimSpace(name); err == nil || !learn.Has(name) {
+		return g.add(list, err)
+	}
+	if g.has(name) {
+		return fmt.Errorf("%s a second time, expected all its values in one list", name)
+	}
+	words := learn.Words{Name: name}
+	err = addTexts(&words.Values, name, values)
+	g.words = append(g.words, words)
+	return err
+}
+
+// addTexts splits values at commas and appends them to list.
+func addTexts(list *[]string, name, values string) error {
+	if *list != nil {
+		return fmt.Errorf("%s a second time, expected all its values in one list", name)
+	}
+	for value := range strings.SplitSeq(values, ",") {
+		value = strings.TrimSpace(value)
+		switch {
+		case value == "":
+			return fmt.Errorf("%s has an empty value", name)
+		case slices.Contains(*list, value):
+			return fmt.Errorf("%s has the value %s twice", name, value)
+		}
+		*list = append(*list, value)
+	}
+	return nil
+}
+
+func (g *gridLists) add(list kernel.List, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case g.has(list.Name):
+		return fmt.Errorf("%s a second time, expected all its values in one list", list.Name)
+	}
+	g.numbers = append(g.numbers, list)
+	return nil
+}
+
+func (g *gridLists) has(name string) bool {
+	return slices.ContainsFunc(g.numbers, func(other kernel.List) bool { return other.Name == name }) ||
+		slices.ContainsFunc(g.words, func(other learn.Words) bool { return other.Name == name })
+}
+
+// all returns all lists as words.
+func (g *gridLists) all() []learn.Words {
+	lists := slices.Clone(g.words)
+	for _, list := range g.numbers {
+		w := learn.Words{Name: list.Name}
+		for _, v := range list.Values {
+			w.Values = append(w.Values, report.Float(v))
+		}
+		lists = append(lists, w)
+	}
+	for name, values := range map[string][]string{"embed": g.embeds, "scheme": g.schemes, "ngrams": g.ngramList} {
+		if values != nil {
+			lists = append(lists, learn.Words{Name: name, Values: values})
+		}
+	}
+	return lists
+}
+
+// log2Flag is the flag -log2c or -log2g of LIBSVM's grid.py.
+type log2Flag struct {
+	lists *gridLists
+	name  string
+}
+
+func (l log2Flag) String() string { return "" }
+
+// Set implements flag.Value.
+func (l log2Flag) Set(v string) error { return l.lists.add(log2List(l.name, v)) }
+
+// log2List parses BEGIN,END,STEP, exponents of 2, as in -log2c and -log2g of LIBSVM's grid.py.
+func log2List(name, s string) (kernel.List, error) {
+	var numbers []float64
+	for part := range strings.SplitSeq(s, ",") {
+		v, err := source.ParseNumber(part)
+		if err != nil {
+			return kernel.List{}, err
+		}
+		numbers = append(numbers, v)
+	}
+	if len(numbers) != 3 {
+		return kernel.List{}, fmt.Errorf("%q, expected BEGIN,END,STEP, exponents of 2 such as -5,15,2", s)
+	}
+	count := (numbers[1] - numbers[0]) / numbers[2]
+	if !(count >= 0 && count < source.MaxValues) {
+		return kernel.List{}, fmt.Errorf("%q, expected a step that leads from %v to %v in at most %d values", s,
+			numbers[0], numbers[1], source.MaxValues)
+	}
+	list := kernel.List{Name: name}
+	for i := range int(count+1e-9) + 1 {
+		list.Values = append(list.Values, math.Exp2(numbers[0]+float64(i)*numbers[2]))
+	}
+	return list, nil
+}

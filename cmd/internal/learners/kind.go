@@ -1,0 +1,53 @@
+package learners
+
+import (
+	"context"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/sparse"
+)
+
+// ready prepares a model for predictions. held is the memory in bytes of all but the engine.
+func (r *predict) ready(
+	ctx context.Context, p *cli.Progress, m learn.Model, documents *readDocuments, held int64,
+) (learn.Predictor, error) {
+	if r.OnGPU() && m.About().Kernel == model.Precomputed {
+		return nil, cli.Usagef("-backend cuda with a model of a precomputed kernel, whose values are read, expected cpu")
+	}
+	o := learn.Options{
+		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,
+		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
+	}
+	if own, _ := learn.MachinesOf(m); r.OnGPU() || own == nil || !svm.Linear(own) { // a linear SVM needs no device
+		o.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
+			return r.device(ctx, x, documents)
+		}
+	}
+	return learn.Ready(ctx, m, o)
+}
+
+// work sets the fields about the computation: instruction set or GPU, workers and dot products.
+func (r *predictReport) work(run *predict, p learn.Predictor) {
+	r.ISA, r.Workers = run.ISA, run.NumWorkers()
+	own, computing := p.(learn.Computing)
+	if r.weighted = computing && own.Weights() != nil; !computing || r.weighted {
+		if r.ISA == "" {
+			r.ISA = string(asm.Best().ISA)
+		}
+		return
+	}
+	r.ISA = string(asm.Generic) // there are no kernel values to compute
+	if e := own.Engine(); e != nil {
+		r.ISA, r.Workers, r.Why = e.Info().Backend, e.Info().Workers, run.Why()
+		r.DotProducts = e.Stats().Pairs
+	}
+}
+
+// heldBeside returns the memory of a process that predicts, in bytes, without documents and engine.
+func heldBeside(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }

@@ -1,0 +1,204 @@
+package learners
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/sparse"
+)
+
+// LearnersTopic returns the help topic on all registered learners.
+func LearnersTopic() cli.Topic {
+	return cli.Topic{Name: "learners", Summary: "what -type names, other than support vector machines", Text: `
+For train, cv and grid, -type also names learners other than support vector machines, with their
+parameters after a colon: -type NAME:parameter=value,parameter=value, or each by -set
+parameter=value. predict recognises their models. -grid takes lists of their parameters, and of C.
+
+` + learn.Help()}
+}
+
+// learner is the learner named by -type, with its parameters.
+type learner struct {
+	*learn.Learner
+	trainer learn.Trainer
+}
+
+// parameter is a flag that sets a parameter of the learner.
+type parameter struct {
+	m          *machine
+	flag, name string
+	text       string // value, or the default until the flag is set
+}
+
+// assigned is a parameter that is set by a flag or in -type. place is its text on the command line.
+type assigned struct{ flag, name, text, place string }
+
+func (p *parameter) String() string { return p.text }
+
+// Set implements flag.Value.
+func (p *parameter) Set(text string) error {
+	p.text = text
+	p.m.assign(p.flag, p.name, text, "-"+p.flag+" "+text)
+	return nil
+}
+
+// assign records a parameter, which is set after -type is known.
+func (m *machine) assign(flag, name, text, place string) {
+	if name == "weight" && text == "balanced" {
+		name, text = "balanced", "true"
+	}
+	m.assigned = append(m.assigned, assigned{flag, name, text, place})
+}
+
+// several is a repeatable parameter flag.
+type several struct{ *parameter }
+
+func (several) Several() {}
+
+// parameterFlags lists flags for SVM parameters. The default is from the learner of, letter is
+// svm-train's flag, if any.
+var parameterFlags = []struct{ name, letter, of, value, usage string }{
+	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels, a classifier per label"},
+	{"c", "", "c_svc", "C", "regularization; larger fits the training data more closely"},
+	{"nu", "n", "nu_svc", "NU", "bound on the share of errors, for nu_svc, one_class and nu_svr"},
+	{"epsilon", "p", "epsilon_svr", "WIDTH", "width of the zone without loss, for epsilon_svr"},
+	{"weight", "", "", "CLASS=W", "multiply C by W for a class, or balanced, by class sizes; repeatable"},
+	{"probabilities", "b", "", "0|1", "also train for probabilities, with five more training runs per classifier"},
+	{"thresholds", "", "", "0|1", "tune label thresholds by cross-validation (default: 1 if C is selected)"},
+	{"tolerance", "e", "c_svc", "E", "stop if optimality conditions are violated by at most E"},
+	{"shrinking", "h", "c_svc", "0|1", "set aside documents whose coefficients are at a bound"},
+	{"reject", "", "", "TARGET", "predict ? when unsure; threshold tuned for error=2% or coverage=90%"},
+}
+
+func (m *machine) declareParameters(names ...string) {
+	for _, p := range parameterFlags {
+		if slices.Contains(names, p.name) {
+			m.declareParameter(p.name, p.name, p.of, fmt.Sprintf("`%s`: %s", p.value, p.usage))
+		}
+	}
+}
+
+// declareParameter declares a flag for a parameter. Its default is the default in the learner
+// called of; there is none if of is "".
+func (m *machine) declareParameter(flag, name, of, usage string) {
+	p := &parameter{m: m, flag: flag, name: name}
+	if of != "" {
+		_, t, _ := learn.Parse(of)
+		p.text = params.Default(t, name)
+	}
+	if name == "weight" {
+		m.f.Var(several{p}, flag, usage)
+		return
+	}
+	m.f.Var(p, flag, usage)
+}
+
+type set struct{ m *machine }
+
+func (set) String() string { return "" }
+func (set) Several()       {}
+
+// Set implements flag.Value.
+func (s set) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return errors.New("expected NAME=VALUE, the name of a parameter")
+	}
+	s.m.assign("set", strings.TrimSpace(name), value, "-set "+text)
+	return nil
+}
+
+// setOnce records which flag sets each parameter, and checks that no parameter is set twice.
+func (m *machine) setOnce() error {
+	_, list, _ := strings.Cut(m.kind, ":")
+	own, err := params.Split(list)
+	if err != nil {
+		return err
+	}
+	var all []assigned
+	for _, s := range own {
+		all = append(all, assigned{"type", s.Name, s.Text, "-type " + m.kind})
+	}
+	m.assigned = append(all, m.assigned...)
+	all = m.assigned
+	for _, q := range [][2]string{{"type", "type"}, {"s", "type"}, {"kernel", "kernel"}, {"t", "kernel"},
+		{"embed", "embed"}, {"scale", "embed"}, {"ngrams", "ngrams"}, {"g", "gamma"}, {"d", "degree"}, {"r", "r"},
+		{"r", "coef0"}} {
+		if flag, name := q[0], q[1]; m.f.Given(flag) {
+			text := m.f.Lookup(flag).Value.String()
+			all = append(all, assigned{flag, name, text, "-" + flag + " " + text})
+		}
+	}
+	m.places = map[string]assigned{}
+	for _, a := range all {
+		name := a.name
+		if at := strings.LastIndexByte(a.text, '='); name == "weight" && at >= 0 {
+			name = "weight of " + a.text[:at]
+		}
+		if other, twice := m.places[name]; twice && other.text != a.text {
+			return setTwice(name, other.place, a.place)
+		}
+		m.places[name] = a
+	}
+	return nil
+}
+
+// setTwice returns an error for a parameter that is set in two places.
+func setTwice(name, one, other string) error {
+	return cli.Usagef("%s is set by %s and by %s, expected one of them", name, one, other)
+}
+
+func (m *machine) setParameters() error {
+	t := m.learner.trainer
+	all := m.assigned
+	if m.Embedding != "" {
+		all = append(all, assigned{flag: m.places["embed"].flag, name: "embed", text: m.Embedding})
+	}
+	if len(m.Specs) > 0 {
+		all = append(all, assigned{flag: "kernel", name: "kernel", text: m.Specs[0]})
+	}
+	for _, a := range all {
+		flag := a.flag
+		if flag == "set" {
+			flag += " " + a.name
+		}
+		if !params.Has(t, a.name) {
+			return cli.Usagef("-%s does not apply to -type %s, which takes %s", flag, m.learner.Name,
+				report.Join(params.Names(t)))
+		}
+		var wrong *params.ValueError
+		if err := params.Set(t, a.name, a.text); errors.As(err, &wrong) {
+			return cli.Usagef("-%s %s, expected %s", flag, a.text, wrong.Wanted)
+		} else if err != nil {
+			return cli.Usagef("-%s: %w", flag, err)
+		}
+	}
+	if len(m.Specs) == 0 && t.Given("kernel") {
+		m.Specs = []string{fmt.Sprint(params.Get(t, "kernel"))}
+	}
+	if t.Given("embed") {
+		m.Embedding = fmt.Sprint(params.Get(t, "embed"))
+	}
+	e, err := sparse.ParseEmbedding(m.Embedding)
+	m.Signed = m.Signed || err == nil && e.Scales()
+	return nil
+}
+
+// numberOf returns an SVM parameter: the value that was set, or else its default.
+func (m *machine) numberOf(name string) float64 {
+	own := svm.Settings{}
+	if m.learner.trainer.Given(name) {
+		v, _ := params.Get(m.learner.trainer, name).(float64)
+		return v
+	}
+	v, _ := strconv.ParseFloat(params.Default(own, name), 64)
+	return v
+}

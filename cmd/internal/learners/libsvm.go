@@ -1,0 +1,164 @@
+package learners
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// letters holds svm-train's flags for kernels.
+type letters struct {
+	number        int // value of -t; -1 if it isn't set
+	gamma, offset float64
+	degree        int
+	gammas        bool // -grid has a list for gamma
+}
+
+// kernelNames lists the kernels in the order of svm-train's -t.
+var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", model.Precomputed}
+
+const topic = "svm-train"
+
+// Topic is the help topic on svm-train's flags.
+var Topic = cli.Topic{Name: topic, Summary: "the one-letter flags that train, cv and grid share with LIBSVM", Text: `
+svm-train's one-letter flags mean the same in train, cv and grid; -wCLASS W is -weight CLASS=W. The
+source follows the flags, and the model follows the source. -m bounds the memory of the whole
+command, not that of the cache. The default kernel is diffusion:t=0.5 for text and counts,
+bhattacharyya for tf-idf vectors, rbf:embed=standard for others. With -t 4 the source is a Gram
+matrix: lines label 0:i 1:K(i,1) 2:K(i,2) ..., or .npy with -labels; predict takes such rows of test
+documents.
+With -s, -t, -g, -d, -r, -n or -p train chooses nothing itself.`,
+	Declare: func(f *cli.Flags) { (&machine{f: f}).declareLetters(f) }}
+
+func (m *machine) declareLetters(f *cli.Flags) {
+	f.Group("As in svm-train", topic)
+	m.number = -1
+	f.Var(&choice{set: func(n int) { m.kind = string(model.Types[n]) }, n: len(model.Types)}, "s",
+		"`NUMBER`: number of a -type: 0 c_svc, 1 nu_svc, 2 one_class, 3 epsilon_svr, 4 nu_svr")
+	f.Var(&choice{set: func(n int) { m.number = n }, n: len(kernelNames)}, "t",
+		"`NUMBER`: number of a -kernel: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid, on the values as they are, which may be "+
+			"negative, or 4 precomputed: the documents are rows of kernel values")
+	f.Float64Var(&m.gamma, "g", 0, "`GAMMA`: gamma of -t 1, 2 and 3; alone it means -t 2 (default: 1/columns)")
+	f.IntVar(&m.degree, "d", 3, "`DEGREE`: degree of -t 1")
+	f.Float64Var(&m.offset, "r", 0, "`COEF0`: constant of -t 1 and 3")
+	m.declareParameters("tolerance", "shrinking")
+	for _, p := range parameterFlags {
+		if p.letter != "" {
+			m.declareParameter(p.letter, p.name, p.of, fmt.Sprintf("`%s`: same as -%s", p.value, p.name))
+		}
+	}
+	f.Rewrite = m.rewrite
+}
+
+// choice is a flag that takes an integer in [0, n).
+type choice struct {
+	set  func(int)
+	n    int
+	text string
+}
+
+func (c *choice) String() string { return c.text }
+
+// Set implements flag.Value.
+func (c *choice) Set(v string) error {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 || n >= c.n {
+		var all []string
+		for i := range c.n - 1 {
+			all = append(all, strconv.Itoa(i))
+		}
+		return fmt.Errorf("expected %s or %d", report.Join(all), c.n-1)
+	}
+	c.text = v
+	c.set(n)
+	return nil
+}
+
+// checkLetters checks that svm-train's flags suit the kernel.
+func (m *machine) checkLetters() error {
+	if m.number < 0 && (m.f.Given("g") || m.gammas) && len(m.Specs) == 0 {
+		m.number = 2
+	}
+	for _, letter := range []string{"g", "d", "r"} {
+		if m.f.Given(letter) && m.number < 0 {
+			return cli.Usagef(
+				"-%s is a parameter of -t; a -kernel has its parameters after a colon, as in -kernel rbf:gamma=0.5",
+				letter,
+			)
+		}
+	}
+	if m.precomputed() {
+		m.Signed = true
+		return m.checkPrecomputed()
+	}
+	m.Signed = m.Signed || m.number >= 0
+	return nil
+}
+
+// spec returns the specification of the kernel of -t; the corpus may be nil.
+func (m *machine) spec(c *corpus.Corpus) string {
+	if m.precomputed() {
+		return model.Precomputed
+	}
+	var parameters []string
+	number := func(key string, v float64) { parameters = append(parameters, key+"="+report.Float(v)) }
+	if m.number > 0 {
+		if m.gamma > 0 {
+			number("gamma", m.gamma)
+		} else if c != nil && c.Vocabulary == nil {
+			number("gamma", 1/float64(max(c.Documents.Cols, 1)))
+		}
+	}
+	if m.number == 1 {
+		number("degree", float64(m.degree))
+	}
+	if m.number == 1 || m.number == 3 {
+		number("r", m.offset)
+	}
+	if parameters == nil {
+		return kernelNames[m.number]
+	}
+	return kernelNames[m.number] + ":" + strings.Join(parameters, ",")
+}
+
+// rewrite converts svm-train's flags that package flag can't parse: -wCLASS WEIGHT, and -h, which
+// means help unless 0 or 1 follows.
+func (m *machine) rewrite(args []string) ([]string, error) {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		name := strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-")
+		if name == arg || name == "" {
+			out = append(out, arg)
+			continue
+		}
+		name, _, assigned := strings.Cut(name, "=")
+		class, isWeight := strings.CutPrefix(name, "w")
+		known := m.f.Lookup(name) != nil
+		switch next := slices.Concat(args[i+1:], []string{""})[0]; {
+		case name == "h" && !assigned && next != "0" && next != "1":
+			return []string{"-help"}, nil
+		case known && (assigned || m.f.IsBool(name)):
+			out = append(out, arg)
+		case known:
+			out = append(out, args[i:min(i+2, len(args))]...)
+			i++
+		case isWeight && class != "" && assigned:
+			out = append(out, "-weight", strings.TrimLeft(arg, "-")[1:])
+		case isWeight && class != "":
+			if i++; i == len(args) {
+				return nil, cli.Usagef("%s without a weight, expected -wCLASS WEIGHT", arg)
+			}
+			out = append(out, "-weight", class+"="+next)
+		default:
+			out = append(out, arg)
+		}
+	}
+	return out, nil
+}

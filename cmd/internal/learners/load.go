@@ -1,0 +1,154 @@
+package learners
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/sparse"
+)
+
+// loaded is a model with its predictor.
+type loaded struct {
+	m         learn.Model
+	about     learn.About
+	predictor learn.Predictor
+	err       error
+}
+
+// Estimates used before documents and model are read: memory of a prediction as a multiple of the
+// model file's size, and memory of a text in bytes per value.
+const engineOfModel, textBytes = 5, 10
+
+// load reads the model and the documents concurrently, because decompression uses only one CPU. The
+// reader of a text waits for the model's vocabulary before it numbers words.
+func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loaded, *corpus.Corpus, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	alone := make(chan *loaded, 1)   // model without predictor
+	readied := make(chan *loaded, 1) // model with predictor
+	tokenizer, form := make(chan corpus.Tokenizer, 1), make(chan corpus.Form, 1)
+	count := &readDocuments{done: make(chan struct{})}
+	makeReady := func(out *loaded, documents int64) (learn.Predictor, error) {
+		return r.ready(ctx, p, out.m, count, heldBeside(&out.about)+documents)
+	}
+	// The model may not accept negative values, which isn't known yet. If so, embedding them fails.
+	r.Signed = true
+	if info, err := os.Stat(r.model); err == nil {
+		r.Held = info.Size() // estimate: a model takes about as much memory as its file
+		r.Need = func(s corpus.Size) int64 {
+			need := s.Bytes() + engineOfModel*r.Held
+			if r.KeepTexts > 0 {
+				need += textBytes * s.Values
+			}
+			return need
+		}
+	}
+	go func() {
+		out := &loaded{}
+		out.m, out.err = learn.Load(ctx, r.model, func(t corpus.Tokenizer, f corpus.Form) {
+			form <- f
+			tokenizer <- t
+		})
+		close(form)
+		close(tokenizer)
+		if out.err != nil {
+			cancel() // reading further is useless
+		} else {
+			out.about = out.m.About()
+		}
+		alone <- out
+		ready := *out
+		if ready.err == nil && r.Memory == 0 { // otherwise prepared when the documents' memory is known
+			ready.predictor, ready.err = makeReady(out, r.Bytes()/2)
+			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
+				ready.err = nil
+			}
+		}
+		if ready.err != nil {
+			cancel()
+		}
+		readied <- &ready
+	}()
+	r.TokenizerLater = func() (corpus.Tokenizer, error) { return <-tokenizer, nil } // nil means the default tokenizer
+	r.VocabularyLater = func() ([]string, error) {
+		out := <-alone
+		if out.err != nil {
+			return nil, out.err
+		}
+		if out.about.Vocabulary == nil {
+			return nil, errKind
+		}
+		return out.about.Vocabulary, nil
+	}
+	r.Documents.Form = <-form
+	c, readErr := r.Read(ctx, e, p)
+	if readErr == nil {
+		count.n = c.Documents.Rows()
+	}
+	close(count.done)
+	out := <-readied
+	switch {
+	case out.m == nil: // the error of [learn.Load] names the file
+		return nil, nil, fmt.Errorf("-model %w", out.err)
+	case out.err != nil:
+		return nil, nil, fmt.Errorf("-model %s: %w", r.model, out.err)
+	case errors.Is(readErr, errKind) && out.about.Kernel == model.Precomputed:
+		return nil, nil, fmt.Errorf("%s holds text, expected rows of kernel values: %s was trained on a precomputed kernel",
+			r.In, r.model)
+	case errors.Is(readErr, errKind):
+		return nil, nil, fmt.Errorf("%s holds text, expected vectors as in svmlight files: %s was trained on vectors",
+			r.In, r.model)
+	case readErr != nil:
+		return nil, nil, readErr
+	case c.Vocabulary == nil && out.about.Vocabulary != nil:
+		return nil, nil, fmt.Errorf("%s holds vectors, expected text: %s was trained on text", r.In, r.model)
+	case r.ZeroBased == "true" && out.about.Form.ZeroBased == "false":
+		return nil, nil, fmt.Errorf("-zero-based true: the indices of %s, a model of LIBSVM, count from 1, as no support "+
+			"vector has index 0", r.model)
+	case out.predictor != nil:
+		out.predictor = out.predictor.Holding(heldBeside(&out.about) + c.Bytes())
+	default:
+		if out.predictor, out.err = makeReady(out, c.Bytes()); out.err != nil {
+			return nil, nil, fmt.Errorf("-model %s: %w", r.model, r.Whole(out.err, c))
+		}
+	}
+	return out, c, nil
+}
+
+// readDocuments holds the number of documents after done is closed; 0 if reading failed.
+type readDocuments struct {
+	n    int
+	done chan struct{}
+}
+
+// device copies the support vectors to the GPU if kernel values are computed there. If the choice
+// of back end depends on the number of documents, it waits until they are read.
+func (r *predict) device(
+	ctx context.Context, support *sparse.Embedded, documents *readDocuments,
+) (engine.Device, error) {
+	if !r.OnGPU() {
+		if !r.Chooses() {
+			return nil, nil
+		}
+		select {
+		case <-documents.done:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if r.Pairs(float64(documents.n)*float64(support.Rows())) != backend.CUDA {
+			return nil, nil
+		}
+	}
+	return r.Load(ctx, support)
+}
+
+// errKind is returned for a source of text if the model was trained on vectors.
+var errKind = errors.New("text for a model of vectors")

@@ -1,0 +1,289 @@
+package learners
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/internal/table"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Predict is the command predict.
+var Predict = &cli.Command{
+	Name:    "predict",
+	Summary: "predict the classes of documents with a model, and score them where they are known",
+	Args:    "[SOURCE MODEL [FILE]]",
+	Help: `
+Predicts documents with a model that gram train or svm-train wrote, one line per document, in
+the order of the source. As with svm-predict, source, model and file for the predictions may follow
+the flags, except those given by a flag. If the documents have labels that the model knows, a report
+scores the predictions. Without -o these go to standard output, and the report to standard error.
+
+With -to, or a name for -o in .csv, .tsv, .jsonl or .parquet, it writes a table instead: document,
+truth, prediction, its probability, the class that comes second, the decision value between the two,
+the nearest training document's kernel value and rank (small is new), terms known, -texts.
+
+A line has the class (the most probable one if the model has probabilities; commas separate several,
+- means none), a regression's estimate, or 1 for documents like those of training and -1 for others.
+-output probabilities or decisions adds those of each class or machine, named by a header. A space
+(a comma in .csv, a TAB in .tsv) separates columns.`,
+	Examples: `
+gram predict -in test.tsv.gz -model news.model -o predicted.txt
+gram predict -b 1 test.tsv news.model probabilities.txt
+gram predict -texts test.tsv news.model predicted.csv
+printf 'the engine stalls at idle\n' | gram predict -in - news.model`,
+	Setup: func(f *cli.Flags) cli.Work {
+		r := &predict{f: f}
+		f.Prints = true
+		r.declare("Prediction", "predict with", cli.Argument{Flag: "o", What: "file"})
+		f.Choose(&r.output, "output", "", "`WHAT`: labels, probabilities or decisions (default: labels)", outputs)
+		f.Var(&r.prob, "b", "`0|1`: same as -output probabilities")
+		f.Group("Output", "")
+		f.Writes(&r.out, "o", "write the predictions to `FILE` (default: standard output)")
+		f.Choose(&r.to, "to", "",
+			"`FORMAT`: lines, csv, tsv, jsonl or parquet (default: by the name of -o, or lines)",
+			append([]string{"lines"}, table.Formats...))
+		f.BoolVar(&r.texts, "texts", false, "add the text of each document to a table")
+		f.BoolVar(&r.names, "names", false, "begin each line with the document's file, or its number, and a TAB")
+		f.Check(r.check)
+		return r.run
+	},
+}
+
+// predict holds the flags of predict.
+type predict struct {
+	source.Documents
+	backend.Compute
+	f          *cli.Flags
+	model, out string
+	output     string
+	prob       cli.ZeroOne
+	names      bool
+	to         string
+	texts      bool
+}
+
+// declare declares the flags for documents and the model. group and use are for the help on -model;
+// others lists positional arguments after source and model.
+func (r *predict) declare(group, use string, others ...cli.Argument) {
+	r.DeclareInput(r.f, "", &r.Limits)
+	r.f.Arguments(append([]cli.Argument{source.Argument, {Flag: "model", What: "model"}}, others...)...)
+	r.Compute.Declare(r.f)
+	r.f.Group(group, "")
+	r.f.Reads(&r.model, "model", use+" the model in `FILE`, - for standard input")
+}
+
+// named fails unless documents and a model are named; what completes its error.
+func (r *predict) named(what string) error {
+	switch {
+	case r.In == "":
+		return source.Missing(what)
+	case r.model == "":
+		return cli.Usagef("-model FILE is missing")
+	case r.model == "-":
+		r.model = "/dev/stdin"
+	}
+	r.StartsOver, r.Reread = true, []*string{&r.In, &r.model} // output is written after all input is read
+	return nil
+}
+
+// keepTexts limits the memory of texts to a quarter of -m.
+func (r *predict) keepTexts() { r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64) }
+
+// outputs lists the values of -output.
+var outputs = []string{"labels", "probabilities", "decisions"}
+
+// check checks combinations of flags.
+func (r *predict) check() error {
+	if err := r.named("predict"); err != nil {
+		return err
+	}
+	switch {
+	case bool(r.prob) && r.output != "" && r.output != "probabilities":
+		return cli.Usagef("-b 1 and -output %s, expected one of them", r.output)
+	case bool(r.prob):
+		r.output = "probabilities"
+	}
+	by := cli.Ending(r.out)
+	if r.to == "" && r.output == "" && slices.Contains(table.Formats, by) {
+		r.to = by
+	}
+	switch {
+	case r.to == "" && r.output == "":
+		if err := cli.CheckTable("-o", r.out, ", or -to FORMAT", "csv", "tsv", "jsonl", "parquet"); err != nil {
+			return err
+		}
+	case r.to == "" && r.output != "labels":
+		if err := cli.CheckTable("-o", r.out, ", or no -output", "csv", "tsv"); err != nil {
+			return err
+		}
+	case r.to == "lines":
+		r.to = ""
+	case r.to != "" && r.output != "":
+		return cli.Usagef("-to %s has the columns of a table, -output %s those of lines, expected one of them", r.to,
+			r.output)
+	}
+	if r.texts && r.to == "" {
+		return cli.Usagef("-texts adds to a table, expected -to csv, tsv, jsonl or parquet, or a name for -o that ends so, " +
+			"without -b 1 and -output")
+	}
+	r.output = cmp.Or(r.output, "labels")
+	return nil
+}
+
+// found holds the predictions for a corpus.
+type found struct {
+	*loaded
+	corpus     *corpus.Corpus
+	prediction *model.Prediction
+	report     *predictReport
+}
+
+// predict reads the model and the documents, and predicts.
+func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*found, error) {
+	begin := time.Now()
+	loaded, corpus, err := r.load(ctx, e, p)
+	if err != nil {
+		return nil, err
+	}
+	if r.texts && !corpus.Kept() {
+		return nil, fmt.Errorf("-texts: %s holds no text", r.In)
+	}
+	if corpus, err = r.objects(loaded.m, corpus); err != nil {
+		return nil, err
+	}
+	x := &found{loaded: loaded, corpus: corpus, report: &predictReport{
+		Corpus: source.Line{Source: corpus.Source, Documents: corpus.Documents.Rows(), Classes: len(corpus.Classes),
+			Values: corpus.Documents.NNZ()},
+		Model:       r.model,
+		SecondsRead: time.Since(begin).Seconds(),
+	}}
+	if r.output == "probabilities" && !loaded.about.Probabilities {
+		return nil, fmt.Errorf("%s holds no probabilities: train a c_svc or nu_svc with -probabilities 1 (-b 1), "+
+			"or -type landmark:loss=logistic, or take -output decisions", r.model)
+	}
+	p.Stage("predicting")
+	predicting := time.Now()
+	x.prediction, err = loaded.predictor.Predict(ctx, corpus.Documents)
+	if err != nil {
+		return nil, corpus.NameValue(fmt.Errorf("%s: %w", r.In, r.Whole(err, corpus)))
+	}
+	p.Clear()
+	unknown := 0
+	if loaded.about.Kernel != model.Precomputed {
+		for i := range corpus.Documents.Rows() {
+			terms, _ := corpus.Documents.Row(i)
+			if loaded.about.Known(terms) == 0 {
+				unknown++
+			}
+		}
+		loaded.about.WarnUnknown(corpus, e.Warn)
+	}
+	if unknown > 0 {
+		e.Warn("%s: %s of %s, predicted as an empty document is, however sure that looks", learn.NoKnownWord,
+			report.Documents(unknown), r.In)
+	}
+	x.report.SecondsPredict = time.Since(predicting).Seconds()
+	return x, nil
+}
+
+// run predicts, writes the predictions and reports.
+func (r *predict) run(ctx context.Context, e *cli.Env) error {
+	begin := time.Now()
+	p := e.Progress(false)
+	defer p.Clear()
+	if r.texts {
+		r.KeepTexts = math.MaxInt64 // if memory is too small, reading fails
+	}
+	x, err := r.predict(ctx, e, p)
+	if err != nil {
+		return err
+	}
+	of, corpus, prediction, out := &x.about, x.corpus, x.prediction, x.report
+	writing := time.Now()
+	lines := &learn.Lines{What: r.output, Of: *of, P: prediction}
+	if r.output != "labels" {
+		lines.Separator = map[string]string{"csv": ",", "tsv": "\t"}[cli.Ending(r.out)]
+	}
+	if r.names {
+		lines.Name = func(i int) string { return cmp.Or(source.FileOf(corpus, i), strconv.Itoa(i+1)) }
+	}
+	write := func(w io.Writer) error { return writeLines(ctx, w, lines) }
+	if r.to != "" {
+		if err := r.addNovelty(ctx, p, x, nil, held(x)); err != nil {
+			return err
+		}
+		writing = time.Now()
+		write = func(w io.Writer) error {
+			rows, err := learn.RowsOf(x.m, prediction, corpus)
+			if err != nil {
+				return err
+			}
+			return table.WriteAll(ctx, w, r.to, rows, predictionColumns()...)
+		}
+	}
+	if r.out != "" {
+		_, err = matrixio.Make(r.out, write)
+	} else if !r.f.JSON {
+		err = write(e.Stdout)
+	}
+	if err != nil {
+		return err
+	}
+	out.SecondsWrite = time.Since(writing).Seconds()
+	out.score(e, of, prediction, corpus)
+	out.fill(of, r, x.predictor)
+	out.Seconds = time.Since(begin).Seconds()
+	to := e.Reports()
+	if r.out == "" {
+		to = e.Stderr
+	}
+	out.columns = cli.Columns(to)
+	switch {
+	case r.f.JSON && r.out == "":
+		out.Predictions = objectsOf(lines)
+	case r.f.Quiet && !r.f.JSON:
+		return nil
+	case r.out == "":
+		return report.Write(to, r.Timed(out), false)
+	}
+	return r.Report(e, r.f, out)
+}
+
+// held returns the memory of the process in bytes, without an engine on other documents.
+func held(x *found) int64 { return heldBeside(&x.about) + x.corpus.Bytes() }
+
+// addNovelty ranks documents by similarity to training (nil: the model's own documents).
+func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {
+	p.Stage("comparing")
+	defer p.Clear()
+	n, err := learn.NewNovelty(ctx, x.m, x.predictor, training, learn.Options{ISA: r.ISA, Workers: r.Workers,
+		MemoryBytes: r.Budget(), HeldBytes: held})
+	if err != nil || n == nil {
+		return err
+	}
+	return errors.Join(n.Add(ctx, x.prediction, x.corpus.Documents), n.Close())
+}
+
+// objects converts documents to rows of kernel values if the model was trained on such rows.
+func (r *predict) objects(of learn.Model, c *corpus.Corpus) (*corpus.Corpus, error) {
+	if of.About().Kernel == model.Precomputed {
+		return c, kernelRows(c)
+	}
+	return c, nil
+}

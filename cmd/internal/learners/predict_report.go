@@ -1,0 +1,297 @@
+package learners
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/score"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/solver"
+)
+
+// predictReport is the report of predict.
+type predictReport struct {
+	Corpus  source.Line `json:"corpus"` // without Terms and Digest
+	Model   string      `json:"model"`
+	Type    string      `json:"type"`
+	Kernel  string      `json:"kernel,omitempty"` // empty if the learner has no kernel
+	Scheme  string      `json:"scheme,omitempty"`
+	ISA     string      `json:"isa"`                      // instruction set or GPU for kernel values
+	Why     string      `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
+	Workers int         `json:"workers"`
+
+	Scored int `json:"documents_scored"` // documents with labels that the model knows
+	Right  int `json:"documents_right"`
+	source.Figures
+	Rejection *rejected `json:"rejection,omitempty"`         // nil unless the model was trained with -reject
+	Interval  []float64 `json:"accuracy_interval,omitempty"` // 95% Wilson confidence interval
+	Matrix    [][]int   `json:"confusion_matrix,omitempty"`  // counts [true class][predicted class]
+
+	Seconds        float64 `json:"seconds"`      // time from the start of reading to the end of writing
+	SecondsRead    float64 `json:"seconds_read"` // time for model and documents
+	SecondsPredict float64 `json:"seconds_predict"`
+	SecondsWrite   float64 `json:"seconds_write"`
+
+	Machines    int   `json:"machines"`
+	Support     int   `json:"support_vectors"`
+	DotProducts int64 `json:"dot_products,omitempty"`
+	PeakBytes   int64 `json:"peak_bytes"`
+
+	Rows        []score.ClassScore `json:"rows"`
+	Predictions []predictedObject  `json:"predictions,omitempty"`
+
+	confusions []confusion    // most frequent confusions
+	columns    int            // terminal width; 0 if the output is not a terminal
+	weighted   bool           // the model is a linear SVM, evaluated by weight vectors
+	matrix     *report.Matrix // with the documents of each cell, for pages
+}
+
+// classTable returns a table of scores per class.
+func classTable(rows []score.ClassScore) *report.Table {
+	t := report.NewTable("class", ">documents", ">predicted", ">right", ">precision", ">recall", ">F1")
+	for _, k := range rows {
+		t.Add(cellsOf(k)...)
+	}
+	return t
+}
+
+func cellsOf(k score.ClassScore) []string {
+	return []string{k.Name, report.Count(k.Of), report.Count(k.Given), report.Count(k.Right),
+		fmt.Sprintf("%.4f", k.Precision), fmt.Sprintf("%.4f", k.Recall), fmt.Sprintf("%.4f", k.F1)}
+}
+
+// confusion counts the documents of a class for which another class was predicted.
+type confusion struct {
+	Class, As string
+	Documents int
+}
+
+// score compares predictions with the labels of the documents, if the model knows any of the
+// labels.
+func (r *predictReport) score(e *cli.Env, of *learn.About, p *model.Prediction, c *corpus.Corpus) {
+	r.Rows = []score.ClassScore{}
+	if len(c.Labels.IDs) == 0 || of.Classes != nil && !anyKnown(of.Classes, c.Classes) {
+		if len(c.Labels.IDs) > 0 {
+			e.Warn("the model knows none of the labels of %s, such as %s: nothing to score", c.Source, c.Classes[0])
+		}
+		return
+	}
+	if of.OneClass && !anyKnown([]string{"1", "-1"}, c.Classes) {
+		return // the labels don't describe similarity to the training documents
+	}
+	s, err := of.Score(p, c)
+	if err != nil {
+		e.Warn("not scored: %v", err)
+		return
+	}
+	r.scored(e, s, of, c)
+}
+
+// scored sets the fields of a score, and warns of classes that the model can't predict.
+func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *corpus.Corpus) {
+	warnNone(e, c, of.Scheme)
+	if known := len(of.Classes); known > 0 && !of.OneClass && len(s.Classes) > known {
+		documents := 0
+		for _, k := range s.Classes[known:] {
+			documents += k.Of
+		}
+		e.Warn("%s of %s unknown to the model, of %s, such as %s: never predicted, and not in the log loss",
+			report.Counted(len(s.Classes)-known, "class", "classes"), c.Source,
+			report.Counted(documents, "document", "documents"), s.Classes[known].Name)
+	}
+	r.Scored, r.Right = s.Documents, s.Right
+	if s.Documents == 0 {
+		return
+	}
+	r.Figures = source.NewFigures(s, of.Numbers, of.Scheme == solver.Labels)
+	if of.Numbers {
+		return
+	}
+	if a := s.Answers; a != nil {
+		n := float64(a.Given)
+		r.Rejection = &rejected{a.Given, n / float64(s.Documents), (n - float64(a.Right)) / n}
+	}
+	low, high := s.Interval()
+	r.Interval = []float64{low, high}
+	r.Rows = s.Classes
+	r.Matrix = s.Confusion
+	for t, row := range s.Confusion {
+		for g, n := range row {
+			if t != g && n > 0 {
+				r.confusions = append(r.confusions, confusion{s.Classes[t].Name, s.Classes[g].Name, n})
+			}
+		}
+	}
+	slices.SortStableFunc(r.confusions, func(a, b confusion) int { return cmp.Compare(b.Documents, a.Documents) })
+	r.confusions = r.confusions[:min(len(r.confusions), mostConfused)]
+}
+
+// rejected describes the documents whose best class is above the model's threshold.
+type rejected struct {
+	Answered int     `json:"documents_answered"`
+	Coverage float64 `json:"coverage"` // fraction of documents that are answered
+	Error    float64 `json:"error"`    // error rate among answered documents
+}
+
+// mostConfused is the maximum number of confused pairs in the report.
+const mostConfused = 10
+
+// anyKnown reports whether known contains any of names.
+func anyKnown(known, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, name) })
+}
+
+// fill sets the fields about model and predictor.
+func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
+	r.Type, r.Kernel, r.Scheme = of.Type, of.Kernel, of.SchemeName()
+	r.Machines, r.Support = len(of.Machines), of.Support
+	if of.Votes {
+		r.Machines = 0
+	}
+	r.work(run, p)
+	r.PeakBytes = backend.PeakBytes()
+}
+
+// widestMatrix is the maximum number of classes for which the text report has a confusion matrix.
+const widestMatrix = 20
+
+func (r *predictReport) Describe(d *report.Document) {
+	d.Linef("%s: %s", r.Corpus.Source, report.Documents(r.Corpus.Documents))
+	machines := ""
+	if r.Machines > 0 {
+		machines = ", " + report.Counted(r.Machines, "machine", "machines")
+	}
+	if r.Kernel != "" {
+		d.Linef("%s: %s, %s%s, %s", r.Model, r.Kernel, r.Type, machines,
+			report.Counted(r.Support, "support vector", "support vectors"))
+	} else {
+		scheme := ""
+		if r.Scheme != "" {
+			scheme = ", " + r.Scheme
+		}
+		d.Linef("%s: %s%s%s", r.Model, r.Type, scheme, machines)
+	}
+	d.Linef("%s, %s", backend.WithWhy(r.ISA, r.Why), report.Counted(r.Workers, "worker", "workers"))
+	r.writeScore(d)
+	dots := ""
+	if r.Support > 0 && !r.weighted { // other models don't count dot products
+		dots = report.Counted(r.DotProducts, "dot product", "dot products") + ", "
+	}
+	d.Linef("reading %.2f s, predicting %.2f s, writing %.2f s, in all %.2f s; %speak memory %s",
+		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, dots, report.Bytes(r.PeakBytes))
+}
+
+// writeScore adds the scores. The first line is the same as in svm-predict.
+func (r *predictReport) writeScore(d *report.Document) {
+	if r.MSE != nil {
+		d.Linef("Mean squared error = %g (regression)", run.Round(*r.MSE, 6))
+		d.Linef("Squared correlation coefficient = %g (regression)", run.Round(*r.R2, 6))
+		d.Linef("Coefficient of determination = %g (0 is the mean for each, 1 no error)",
+			run.Round(*r.Determination, 6))
+		return
+	}
+	if r.Accuracy == nil {
+		return
+	}
+	d.Linef("Accuracy = %g%% (%d/%d) (classification)", run.Round(100**r.Accuracy, 6), r.Right, r.Scored)
+	if a := r.Rejection; a != nil {
+		d.Fact("Answered by the model's threshold", "%.2f%% (%d/%d), of these wrongly: %.2f%%, right: %.2f%%; "+
+			"the accuracy above counts the others by the class that they would have",
+			100*a.Coverage, a.Answered, r.Scored, 100*a.Error, 100*(1-a.Error))
+	}
+	d.Fact("95 % confidence interval of the accuracy", "%.2f to %.2f %%", 100*r.Interval[0], 100*r.Interval[1])
+	hamming := ""
+	if r.Hamming != nil {
+		hamming = fmt.Sprintf("; Hamming loss %.4f (accuracy counts documents with all their labels and no other)",
+			*r.Hamming)
+	}
+	d.Fact("F1", "micro %.4f, macro %.4f%s", *r.MicroF1, *r.MacroF1, hamming)
+	if r.LogLoss != nil {
+		d.Fact("Probabilities", "log loss %.4f, expected calibration error %.4f", *r.LogLoss, *r.ECE)
+	}
+	classes := report.Section{Title: "Classes", Table: classTable(r.Rows)}
+	rows := r.Rows
+	if len(rows) > widestMatrix {
+		classes.Heading = fmt.Sprintf("The %d classes with the smallest F1 of %d; -json has all", widestMatrix, len(rows))
+		rows = slices.Clone(rows)
+		slices.SortStableFunc(rows, func(a, b score.ClassScore) int { return cmp.Compare(a.F1, b.F1) })
+		rows = rows[:widestMatrix]
+	}
+	t := classTable(rows)
+	mean := func(name string, weight func(k score.ClassScore) float64) {
+		k := r.mean(weight)
+		t.Add(append([]string{name, "", "", ""}, cellsOf(k)[4:]...)...)
+	}
+	mean("mean of classes", func(k score.ClassScore) float64 { return 1 })
+	mean("weighted by documents", func(k score.ClassScore) float64 { return float64(k.Of) })
+	if classes.Brief = t; classes.Heading == "" {
+		d.Line("")
+	}
+	d.Add(classes)
+	if r.Matrix != nil {
+		d.Add(report.Section{Title: "Confusion", Matrix: r.matrix, Brief: r.matrixTable(),
+			Heading: "Confusion: a row for each class, a column for each class predicted, by number",
+			Text: readMatrix + " A click on a cell lists its documents: of mistakes the surest first, of others the " +
+				"least sure."})
+	}
+	if len(r.confusions) > 0 {
+		t := report.NewTable("class", "predicted as", ">documents")
+		for _, c := range r.confusions {
+			t.Add(c.Class, c.As, report.Count(c.Documents))
+		}
+		d.Table("Most confused", "Most confused", t)
+	}
+	d.Line("")
+}
+
+// mean returns weighted means of precision, recall and F1, over the classes that occur in labels or
+// predictions.
+func (r *predictReport) mean(weight func(k score.ClassScore) float64) (out score.ClassScore) {
+	sum := 0.0
+	for _, k := range r.Rows {
+		if k.Of+k.Given == 0 {
+			continue
+		}
+		v := weight(k)
+		sum += v
+		out.Precision, out.Recall, out.F1 = out.Precision+v*k.Precision, out.Recall+v*k.Recall, out.F1+v*k.F1
+	}
+	out.Precision, out.Recall, out.F1 = out.Precision/sum, out.Recall/sum, out.F1/sum
+	return out
+}
+
+// matrixTable returns the confusion matrix, or nil if it is too large for text.
+func (r *predictReport) matrixTable() *report.Table {
+	if len(r.Matrix) > widestMatrix {
+		return nil
+	}
+	titles := []string{"class", ">"}
+	for c := range r.Matrix[0] {
+		titles = append(titles, ">"+strconv.Itoa(c+1))
+	}
+	t := report.NewTable(titles...)
+	for c, row := range r.Matrix {
+		cells := []string{r.Rows[c].Name, strconv.Itoa(c + 1)}
+		for _, n := range row {
+			if n == 0 {
+				cells = append(cells, ".")
+			} else {
+				cells = append(cells, strconv.Itoa(n))
+			}
+		}
+		t.Add(cells...)
+	}
+	if r.columns > 0 && t.Width() > r.columns {
+		return nil // the list of most confused classes remains
+	}
+	return t
+}

@@ -1,0 +1,47 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// training returns the progress callback for package svm.
+func training(p *cli.Progress, details func(svm.Progress) []string) func(svm.Progress) {
+	return func(s svm.Progress) { p.TellPart(s.Stage, s.Done, s.Total, s.Part, details(s)) }
+}
+
+// details formats the solver's progress, most important first.
+func details(s svm.Progress) []string {
+	var parts []string
+	at := s.Solver
+	if at.Documents > 0 {
+		parts = append(parts, fmt.Sprintf("gap %.2g", at.Gap))
+	}
+	if at.Iterations > 0 {
+		parts = append(parts, report.Rate(float64(at.Iterations))+" steps")
+	}
+	if at.Documents > 0 {
+		parts = append(parts, fmt.Sprintf("%s of %s active", report.Count(at.Active), report.Count(at.Documents)),
+			fmt.Sprintf("objective %.6g", at.Objective))
+	}
+	if !math.IsNaN(s.HitRate) {
+		parts = append(parts, fmt.Sprintf("%.0f%% of rows at hand", 100*s.HitRate))
+	}
+	return parts
+}
+
+// wait estimates the time left for a stage. It returns nil below 3%, because the first items also
+// wait for shared preparation.
+func wait(begin time.Time, s svm.Progress) []string {
+	const says = 0.03
+	if s.Done <= 0 || float64(s.Done) < says*float64(s.Total) || s.Total <= s.Done {
+		return nil
+	}
+	rest := float64(time.Since(begin)) * float64(s.Total-s.Done) / float64(s.Done)
+	return []string{report.Wait(time.Duration(rest)) + " left"}
+}

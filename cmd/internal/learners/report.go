@@ -1,0 +1,161 @@
+package learners
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/asm"
+	"github.com/gramengine/gram/engine"
+	"github.com/gramengine/gram/internal/backend"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/learn/svm"
+	"github.com/gramengine/gram/internal/learn/tune"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/solver"
+)
+
+// machineLine describes the trained model in the reports of train, cv and grid.
+type machineLine struct {
+	Type      string `json:"type"`
+	Kernel    string `json:"kernel,omitempty"`
+	Embedding string `json:"embedding,omitempty"`
+	Scheme    string `json:"scheme,omitempty"`
+	solver.Regularization
+	ISA     string `json:"isa"`
+	Why     string `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
+	Workers int    `json:"workers"`
+}
+
+// line describes a model, with the values of -isa and -workers.
+func (m *machine) line(a *learn.About) machineLine {
+	l := machineLine{Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, Regularization: a.Regularization,
+		ISA: cmp.Or(m.ISA, string(asm.Best().ISA)), Workers: m.NumWorkers()}
+	if m.learner.Type == "" || m.learner.Type.Classifies() {
+		l.Scheme = a.SchemeName()
+	}
+	return l
+}
+
+// computedBy sets the fields about the engine.
+func (l *machineLine) computedBy(m interface{ Why() string }, j *job) {
+	e := j.problem.Engine()
+	l.ISA, l.Why, l.Workers = e.Info().Backend, m.Why(), e.Info().Workers
+}
+
+// text describes the model in a line; others is inserted before the engine.
+func (l *machineLine) text(others ...string) string {
+	what := l.Type
+	switch {
+	case l.Kernel != "":
+		what = describeKernel(l.Kernel, l.Embedding) + ", " + what
+	case l.Embedding != "":
+		what += ", " + l.Embedding
+	}
+	parts := []string{describe(what, l.C, l.Nu, l.Epsilon)}
+	if l.Scheme != "" {
+		parts = append(parts, l.Scheme)
+	}
+	parts = append(append(parts, others...), backend.WithWhy(l.ISA, l.Why), report.Counted(l.Workers, "worker", "workers"))
+	return strings.Join(parts, ", ")
+}
+
+// solverLine describes the computation of kernel values for support vector machines.
+type solverLine struct {
+	SecondsPrepare float64            `json:"seconds_prepare"` // time for embedding the documents and creating the engine
+	SecondsGram    float64            `json:"seconds_gram"`
+	DotProducts    int64              `json:"dot_products"`
+	Cache          engine.CachedStats `json:"cache"`
+}
+
+func (j *job) solverLine(gram time.Duration) *solverLine {
+	stats := j.problem.Cache()
+	if n := int64(j.problem.Len()); stats.Whole && stats.Bytes == 0 {
+		stats.Bytes = 4 * n * n // the matrix holds kernel values instead of c
+	}
+	return &solverLine{j.prepare, gram.Seconds(), stats.Computed, stats}
+}
+
+// describe adds a line about dot products and the cache.
+func (l *solverLine) describe(d *report.Document) {
+	c := l.Cache
+	kept := "the whole matrix kept in " + report.Bytes(c.Bytes)
+	if !c.Whole {
+		kept = fmt.Sprintf("tiles kept in %s, %s of those asked for were there", report.Bytes(c.Bytes),
+			report.Percent(report.Ratio(float64(c.Hits), float64(c.Hits+c.Misses))))
+	}
+	d.Linef("%s, %s", report.Counted(l.DotProducts, "dot product", "dot products"), kept)
+}
+
+// warnOf warns of classifiers that stopped before convergence, and returns their number.
+func warnOf(e *cli.Env, d learn.Ended) int {
+	if d.Unfinished > 0 {
+		e.Warn("%s", d)
+	}
+	return d.Unfinished
+}
+
+// describeKernel returns a kernel's name together with its embedding.
+func describeKernel(kernel, embedding string) string {
+	if strings.Contains(kernel, "embed=") || kernel == model.Precomputed {
+		return kernel
+	}
+	return kernel + ", " + embedding
+}
+
+// describe appends to what those of C, nu and epsilon that aren't 0.
+func describe(what string, c, nu, epsilon float64) string {
+	for _, q := range []struct {
+		name string
+		v    float64
+	}{{"C", c}, {"nu", nu}, {"epsilon", epsilon}} {
+		if q.v != 0 {
+			what += fmt.Sprintf(", %s = %v", q.name, q.v)
+		}
+	}
+	return what
+}
+
+// describeThresholds adds a line about label thresholds, if there are any.
+func describeThresholds(d *report.Document, t *solver.Thresholds) {
+	if t == nil {
+		return
+	}
+	what := "thresholds"
+	if slices.Min(t.Above) == slices.Max(t.Above) {
+		what = fmt.Sprintf("one threshold, %.3g", t.Above[0])
+	}
+	if t.AtLeastOne {
+		what += " and at least one label"
+	}
+	d.Linef("%s: micro F1 in cross-validation %s; %s with threshold 0", what,
+		tune.MicroF1.Format(t.F1), tune.MicroF1.Format(t.Sign))
+}
+
+// describeCalibration adds lines about calibrated probabilities, if there are any.
+func describeCalibration(d *report.Document, r *svm.Report) {
+	c := r.Calibration
+	if c == nil {
+		return
+	}
+	how := "by sigmoids"
+	if r.Temperature != nil {
+		how += fmt.Sprintf(" and a temperature of %.3g", r.Temperature.T)
+	}
+	d.Linef("probabilities %s; in cross-validation log loss %.4f, expected calibration error %.4f", how, c.LogLoss, c.ECE)
+	if j := r.Rejection; j != nil {
+		d.Linef("predicts %s below a probability of %.3g; in cross-validation %s are answered, %s of these wrongly",
+			learn.NoAnswer, j.Below, report.Percent(j.Coverage), report.Percent(j.Error))
+	}
+	if o := r.Alternatives; o != nil {
+		text := fmt.Sprintf("answering everything errs %s in cross-validation", report.Percent(o.ErrorOfAll))
+		for _, t := range o.Targets {
+			text += fmt.Sprintf("; error=%.6g%% would answer %s", 100*t.Error, report.Percent(t.Coverage))
+		}
+		d.Line(text)
+	}
+}

@@ -1,0 +1,194 @@
+package learners
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/matrixio"
+	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/source"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Train is the command train.
+var Train = &cli.Command{
+	Name:    "train",
+	Summary: "train a support vector machine and write its model",
+	Args:    "[SOURCE [MODEL]]",
+	Help: `
+Trains a support vector machine on documents and writes a model for gram predict. For text and
+numbers it chooses embedding, kernel, C, scheme, epsilon by folds on samples unless you give them.`,
+	Examples: `
+gram train -in mail/ -o mail.model                    a folder with a sub-folder per class
+gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
+	Setup: func(f *cli.Flags) cli.Work {
+		t := &train{}
+		t.declare(f)
+		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
+		f.Group("Training", "")
+		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds, as gram cv does, and write no model")
+		t.declareChoice(1, "`X`: time for automatic selection in multiples of a training run; 0: off")
+		t.declareParameters("reject")
+		f.Group("Output", "")
+		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
+			func() string {
+				if t.to == "gram" {
+					return "a model in the form gram"
+				}
+				return ""
+			})
+		f.Choose(&t.to, "to", "gram", "`FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
+		f.Check(t.check)
+		f.Check(t.named)
+		return t.run
+	},
+}
+
+// train holds the flags of train.
+type train struct {
+	machine
+	out, to string
+	folds   int // value of -v
+}
+
+// modelFormats lists the values of -to.
+var modelFormats = []string{"gram", "libsvm", "libsvm-precomputed"}
+
+// check checks combinations of flags.
+func (t *train) check() error {
+	if t.f.Given("v") {
+		t.out = "" // no model is written
+		return t.validation().check()
+	}
+	switch {
+	case t.f.Given("reject") && t.to != "gram":
+		return cli.Usagef("-reject with -to %s, whose models have no threshold, expected -to gram", t.to)
+	case t.out == "" && t.In == "-":
+		return cli.Usagef("-o FILE is missing: standard input gives the model no name")
+	case t.out == "":
+		t.out = defaultModel(t.In)
+	}
+	return t.checkKernel()
+}
+
+// defaultModel returns the default model file, in the current directory as in svm-train.
+func defaultModel(source string) string {
+	name, _, _ := strings.Cut(source, ":") // synthetic:docs=...
+	return filepath.Base(filepath.Clean(name)) + ".model"
+}
+
+// checkKernel checks that there is one kernel and, with -to libsvm, that LIBSVM supports it.
+func (t *train) checkKernel() error {
+	if t.learner.Type == "" {
+		return nil
+	}
+	k, err := t.kernelOf(nil)
+	if err != nil || t.to != "libsvm" {
+		return err
+	}
+	if !kernel.IsPrecomputed(k) && !slices.Contains(kernelNames, kernel.Family(k)) {
+		return cli.Usagef(
+			"-to libsvm: LIBSVM doesn't know the kernel %s, expected linear, polynomial, rbf or sigmoid, "+
+				"or -to libsvm-precomputed",
+			k,
+		)
+	}
+	if e := k.Embedding(); e != (sparse.Embedding{}) {
+		return cli.Usagef("-to libsvm: a LIBSVM model has no place for the embedding %s, expected -embed tf or "+
+			"-to libsvm-precomputed; gram corpus -embed %s -o FILE embeds documents before the training, "+
+			"with -like TRAINING those to predict", e, e)
+	}
+	return nil
+}
+
+// checkRoom checks before training that LIBSVM's format can represent the model.
+func (t *train) checkRoom(j *job) error {
+	if t.to == "gram" || !t.learner.Type.Classifies() {
+		return nil
+	}
+	classes, scheme := j.corpus.Classes, learn.SchemeOf(t.learner.trainer)
+	if scheme != solver.OneVsOne && !(scheme == solver.OneVsRest && len(classes) == 2) {
+		return fmt.Errorf("-to %s: LIBSVM's models are one-vs-one, and this one would be %s for %s", t.to,
+			scheme, report.Counted(len(classes), "class", "classes"))
+	}
+	if _, err := model.Labels(classes); err != nil {
+		return fmt.Errorf("-to %s: %w", t.to, err)
+	}
+	return nil
+}
+
+// validation returns the cross-validation for -v.
+func (t *train) validation() *validation { return &validation{machine: &t.machine, folds: t.folds} }
+
+// run reads the documents, trains, writes the model and reports.
+func (t *train) run(ctx context.Context, e *cli.Env) error {
+	if t.f.Given("v") {
+		return t.validation().run(ctx, e)
+	}
+	p := e.Progress(true)
+	defer p.Clear()
+	if t.to == "gram" {
+		t.keepTexts()
+	}
+	j, err := t.prepare(ctx, e, p, t.unnamed(), 1, 0)
+	if err != nil {
+		return err
+	}
+	if err := t.checkRoom(j); err != nil {
+		return err
+	}
+	if t.to != "gram" {
+		j.o.Work = 0
+	}
+	begin := time.Now()
+	m, err := t.learner.trainer.Train(ctx, j.handOver(), j.o)
+	if err != nil {
+		return j.named(err)
+	}
+	p.Clear()
+	a := m.About()
+	r := &trainReport{Unfinished: warnOf(e, a.Ended), SecondsSolve: time.Since(begin).Seconds()}
+	begin = time.Now()
+	p.Stage("writing " + filepath.Base(t.out))
+	if r.FileBytes, err = t.write(ctx, e, m); err != nil {
+		return err
+	}
+	p.Clear()
+	r.SecondsWrite = time.Since(begin).Seconds()
+	r.fill(t, m, &a, j)
+	if t.f.Quiet && !t.f.JSON {
+		return nil
+	}
+	return t.Report(e, t.f, r)
+}
+
+// write writes the model and returns the file size.
+func (t *train) write(ctx context.Context, e *cli.Env, m learn.Model) (int64, error) {
+	return matrixio.Make(t.out, func(w io.Writer) error {
+		own, _ := learn.MachinesOf(m)
+		if t.to == "gram" || own == nil {
+			return m.Write(ctx, w)
+		}
+		labels, err := own.WriteLIBSVM(ctx, w, t.to == "libsvm-precomputed")
+		if err != nil {
+			return err
+		}
+		for i, name := range own.Classes {
+			if v, err := strconv.ParseFloat(name, 64); err != nil || v != float64(labels[i]) {
+				e.Say("label %d stands for class %s", labels[i], name)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,69 @@
+package learners
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/gramengine/gram/internal/chart"
+	"github.com/gramengine/gram/internal/learn/tune"
+	"github.com/gramengine/gram/internal/report"
+)
+
+// describePage adds sections that only pages have.
+func (r *cvReport) describePage(d *report.Document) {
+	d.Title = "Cross-validation on " + filepath.Base(r.Corpus.Source)
+	d.Figure("Mean "+r.Measure.String(), r.Measure.Format(r.Mean),
+		"± "+r.Measure.Format(r.SD)+" over the folds")
+	if r.Measure == tune.MeanSquaredError {
+		return
+	}
+	scoreFigures(d, r.score)
+	d.Page(report.Section{Title: "Classes", Table: classTable(r.score.Classes)})
+	if r.score.Confusion != nil {
+		d.Page(report.Section{Title: "Confusion", Text: readMatrix, Matrix: newMatrix(r.score)})
+	}
+}
+
+// curveSection returns a table and a chart of the learning curve.
+func (r *cvReport) curveSection() report.Section {
+	t := report.NewTable("part of training", ">documents", ">mean "+r.Measure.String(), ">± over folds", ">s")
+	p := chart.New("Learning curve", "documents of training", r.Measure.String()+", %")
+	var mean, low, high []chart.Point
+	var parts []string
+	for _, x := range r.Curve {
+		t.Add(fmt.Sprintf("%g", x.Part), report.Count(x.Documents), r.Measure.Format(x.Mean), r.Measure.Format(x.SD),
+			fmt.Sprintf("%.2f", x.Took.Seconds()))
+		n := float64(x.Documents)
+		mean = append(mean, chart.Point{X: n, Y: 100 * x.Mean})
+		low = append(low, chart.Point{X: n, Y: 100 * (x.Mean - x.SD)})
+		high = append(high, chart.Point{X: n, Y: 100 * (x.Mean + x.SD)})
+		parts = append(parts, fmt.Sprintf("%s with %s", r.Measure.Format(x.Mean), report.Documents(x.Documents)))
+	}
+	s := report.Section{Title: "Learning curve", Heading: "Learning curve", Table: t,
+		Text: "Each fold is predicted by models of a part of the documents of the others, with the standard " +
+			"deviation over the folds: a curve that still rises says that more documents would help."}
+	if r.Measure != tune.MeanSquaredError {
+		p.Curve("", chart.Gray, low, false)
+		p.Curve("", chart.Gray, high, false)
+		p.Curve("", chart.Colors[0], mean, true)
+		s.Charts = []report.Chart{{Chart: p, Description: strings.Join(parts, "; ")}}
+	}
+	return s
+}
+
+// describePage adds the best score and the train command.
+func (r *gridReport) describePage(d *report.Document) {
+	d.Title = "Search on " + filepath.Base(r.Corpus.Source)
+	if b := r.Best; b != nil {
+		d.Figure("Best "+r.Measure.String(), r.Measure.Format(b.Mean), describe(b.what(), b.C, b.Nu, b.Epsilon))
+	}
+	train := r.Train
+	if r.Choice != nil {
+		train = cmp.Or(train, r.Choice.Train)
+	}
+	if train != "" {
+		d.Page(report.Section{Title: "Train with the best", Code: train})
+	}
+}

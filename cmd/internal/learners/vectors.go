@@ -1,0 +1,87 @@
+package learners
+
+import (
+	"context"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/engine/kernel"
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/learn"
+	"github.com/gramengine/gram/internal/params"
+	"github.com/gramengine/gram/sparse"
+)
+
+// takeScale converts -scale to an embedding.
+func (m *machine) takeScale() error {
+	if m.scale == "" {
+		return nil
+	}
+	e, err := sparse.ParseEmbedding(m.scale)
+	if err != nil || !e.Scales() {
+		e, err = sparse.ParseEmbedding("scale" + m.scale)
+	}
+	if err != nil {
+		return cli.Usagef("-scale %s, expected standard or a range of ascending numbers such as 0..1", m.scale)
+	}
+	m.Embedding = e.String()
+	return nil
+}
+
+// unnamed reports whether the default kernel may depend on the documents, because no flag sets
+// kernel or embedding. For SVMs, -scale doesn't count.
+func (m *machine) unnamed() bool {
+	if m.learner.Type == "" {
+		return len(m.Specs) == 0 && m.Embedding == "" && params.Has(m.learner.trainer, "embed")
+	}
+	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "")
+}
+
+// readVectors reads the documents. If may is set and they are vectors that aren't counts, it sets
+// default options for such vectors and accepts negative values.
+func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*corpus.Corpus, error) {
+	signed := m.Signed
+	m.Signed = signed || may
+	c, err := m.Read(ctx, e, p)
+	m.Signed = signed
+	if err != nil || !may || c.Vocabulary != nil {
+		return c, err
+	}
+	m.vectors = learn.VectorsOf(c)
+	m.Signed = signed || c.Documents.NoCounts() == sparse.Negative
+	if m.vectors != nil && m.scale == "" && params.Has(m.learner.trainer, "kernel") {
+		e.Say("%s", m.vectors.Why)
+	}
+	return c, nil
+}
+
+// hintScale warns if columns have very different scales and the embedding doesn't scale them.
+func (m *machine) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embedding) {
+	asIs := embedding.Norm == sparse.NormNone && !embedding.Scales()
+	if c.Vocabulary != nil || !asIs || m.precomputed() {
+		return
+	}
+	if why := c.Documents.Unscaled(); why != "" {
+		e.Warn("columns are not scaled, %s: -scale standard or -scale 0..1 makes them alike", why)
+	}
+}
+
+// hintLearner calls hintScale with the embedding of a learner.
+func (m *machine) hintLearner(e *cli.Env, c *corpus.Corpus, o learn.Options) {
+	t := m.learner.trainer
+	spec, _ := params.Get(t, "kernel").(string)
+	own, _ := params.Get(t, "embed").(learn.Embedding)
+	var embedding sparse.Embedding
+	switch k, err := kernel.Parse(spec); {
+	case !params.Has(t, "embed"):
+		return // the learner uses vectors without an embedding
+	case own.Embedding != nil:
+		embedding = *own.Embedding
+	case err == nil:
+		embedding = k.Embedding()
+	case params.Has(t, "kernel"):
+		return // the default kernel suits the documents
+	case o.Vectors != nil:
+		embedding = o.Vectors.Embedding
+	}
+	m.hintScale(e, c, embedding)
+}
