@@ -26,9 +26,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// mostAfterTheEnd is what a call whose context has ended may allocate, in bytes: far less than the
+// maxAfterTheEnd is what a call whose context has ended may allocate, in bytes: far less than the
 // work takes here that it is not to begin.
-const mostAfterTheEnd = 512 << 10
+const maxAfterTheEnd = 512 << 10
 
 // TestEnded has all long work begin with a context that has ended: it returns that error, and before
 // it allocates what the work takes. Filling that with zeros took 48 s for 40,000 documents.
@@ -104,8 +104,8 @@ func TestEnded(t *testing.T) {
 			if err, _ := results[len(results)-1].Interface().(error); !errors.Is(err, context.Canceled) {
 				t.Errorf("error %v, expected that of the context", err)
 			}
-			if bytes := after.TotalAlloc - before.TotalAlloc; !(bytes <= mostAfterTheEnd) {
-				t.Errorf("%d bytes allocated, expected at most %d", bytes, mostAfterTheEnd)
+			if bytes := after.TotalAlloc - before.TotalAlloc; !(bytes <= maxAfterTheEnd) {
+				t.Errorf("%d bytes allocated, expected at most %d", bytes, maxAfterTheEnd)
 			}
 		})
 	}

@@ -27,8 +27,8 @@ const (
 	indexHead               = 8 + sha256.Size
 )
 
-// mostNumber is the largest number of a document, 2⁵³, so that languages with float64 alone represent all numbers.
-const mostNumber int64 = 1 << 53
+// maxNumber is the largest number of a document, 2⁵³, so that languages with float64 alone represent all numbers.
+const maxNumber int64 = 1 << 53
 
 // savedIndex is the rest of the file, by package gob.
 type savedIndex struct {
@@ -213,8 +213,8 @@ func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Em
 			return nil, nil, fmt.Errorf("weight %d is of column %d", k, t)
 		}
 	}
-	if in.Next < 0 || int64(in.Next) > mostNumber {
-		return nil, nil, fmt.Errorf("the next document has the number %d, expected 0 to %d", in.Next, mostNumber)
+	if in.Next < 0 || int64(in.Next) > maxNumber {
+		return nil, nil, fmt.Errorf("the next document has the number %d, expected 0 to %d", in.Next, maxNumber)
 	}
 	documents = make([]indexed, m.Rows())
 	for i, n := range in.Numbers {

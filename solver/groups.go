@@ -51,8 +51,8 @@ type plan struct {
 
 // plan checks a training on n documents and divides it.
 func (t *Training) plan(n int, inMemory bool) (*plan, error) {
-	if n < 0 || n > mostDocuments {
-		return nil, errUser("a training of %d documents, expected 0 to %d", n, mostDocuments)
+	if n < 0 || n > maxDocuments {
+		return nil, errUser("a training of %d documents, expected 0 to %d", n, maxDocuments)
 	}
 	c := &Classifier{}
 	problems, err := t.problems(c, n)

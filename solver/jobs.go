@@ -37,7 +37,7 @@ func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *O
 		slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
 	}
 	workers := min(opt.Workers, len(jobs))
-	set := 4 * int64(largest) * int64(opt.setOf(largest, setShare, leastSet, greatestSet))
+	set := 4 * int64(largest) * int64(opt.setOf(largest, setShare, minSet, maxSet))
 	for workers > 1 && opt.RowBytes/int64(workers) < set {
 		workers-- // each needs room for its working set
 	}

@@ -49,9 +49,9 @@ type source struct {
 	workers  int  // that share the rows of a call, if above 1
 }
 
-// mostDocuments is the greatest size of a matrix: the two variables of each document have 32-bit
+// maxDocuments is the greatest size of a matrix: the two variables of each document have 32-bit
 // numbers.
-const mostDocuments = math.MaxInt32 / 2
+const maxDocuments = math.MaxInt32 / 2
 
 // newSource checks what can be checked of a matrix before its rows are there.
 func newSource(m Matrix) (*source, error) {
@@ -59,8 +59,8 @@ func newSource(m Matrix) (*source, error) {
 		return nil, errUser("no matrix, expected one")
 	}
 	s := &source{Matrix: m, n: m.Len(), diagonal: m.Diagonal()}
-	if s.n < 0 || s.n > mostDocuments {
-		return nil, errUser("a matrix of %d documents, expected 0 to %d", s.n, mostDocuments)
+	if s.n < 0 || s.n > maxDocuments {
+		return nil, errUser("a matrix of %d documents, expected 0 to %d", s.n, maxDocuments)
 	}
 	if len(s.diagonal) != s.n {
 		return nil, errUser("the diagonal of the matrix has %d values, expected %d", len(s.diagonal), s.n)
@@ -77,7 +77,7 @@ func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 	read := func(ctx context.Context, rows []int, dst [][]float32) error {
 		return run.Guard("solver: Matrix.Rows", func() error { return s.Matrix.Rows(ctx, rows, columns, dst) })
 	}
-	each := max((len(rows)+s.workers-1)/max(s.workers, 1), leastRows)
+	each := max((len(rows)+s.workers-1)/max(s.workers, 1), minRows)
 	if s.workers <= 1 || len(rows) <= each {
 		return read(ctx, rows, dst)
 	}
@@ -87,8 +87,8 @@ func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 	})
 }
 
-// leastRows is how many rows of a call a worker takes at least: they are computed a panel at a time.
-const leastRows = 32
+// minRows is how many rows of a call a worker takes at least: they are computed a panel at a time.
+const minRows = 32
 
 // row returns row i of a matrix in memory.
 func (s *source) row(i int) ([]float32, error) {

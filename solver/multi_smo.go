@@ -43,7 +43,7 @@ type multiSMO struct {
 // Bounds of the working set of a multiSMO, which is a share of the documents: all problems choose it
 // together, so it is larger than that of one.
 const (
-	teamShare, leastTeamSet, greatestTeamSet = 32, 256, 512
+	teamShare, minTeamSet, maxTeamSet = 32, 256, 512
 
 	teamBlock = 512 // scores updated while their part of the rows is in the second-level cache
 )
@@ -64,7 +64,7 @@ func batches(problems []*problem) [][]*problem {
 // newMultiSMO returns the multi-class SMO of problems, whose variables stand at their start.
 func newMultiSMO(m *source, duals []*dual, opt *Options, report *reporter) *multiSMO {
 	n := len(duals[0].docs)
-	size := min(opt.setOf(n, teamShare, leastTeamSet, greatestTeamSet), n)
+	size := min(opt.setOf(n, teamShare, minTeamSet, maxTeamSet), n)
 	own := int64(len(duals)) * int64(n) * problemBytes // which the rows that are kept leave room for
 	g := &multiSMO{
 		duals: duals, workers: opt.Workers, size: size,
@@ -98,7 +98,7 @@ func (g *multiSMO) solve(ctx context.Context) error {
 			d.stretch(1) // those that begin at 0 stay there
 		}
 	}
-	sweep := max(sweeps*len(g.picked)/max(g.size, 1), leastSweep)
+	sweep := max(sweeps*len(g.picked)/max(g.size, 1), minSweep)
 	for round, before := 1, math.Inf(1); ; round++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -141,7 +141,7 @@ func (g *multiSMO) solve(ctx context.Context) error {
 const (
 	aloneShare = 5
 	sweeps     = 2
-	leastSweep = 8
+	minSweep   = 8
 	sweepGain  = 0.9
 )
 

@@ -198,9 +198,9 @@ func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 	return nil
 }
 
-// mostMachines is the greatest number of machines of a classifier: one-vs-one has as many for
+// maxMachines is the greatest number of machines of a classifier: one-vs-one has as many for
 // 11,586 classes.
-const mostMachines = 1 << 26
+const maxMachines = 1 << 26
 
 // machines returns how many machines a scheme has for a number of classes.
 func (s Scheme) machines(classes int) (int, error) {
@@ -215,8 +215,8 @@ func (s Scheme) machines(classes int) (int, error) {
 	default:
 		return 0, errUser("scheme %d is unknown", int(s))
 	}
-	if n > mostMachines {
-		return 0, errUser("%s of %d classes has %d machines, expected at most %d", s, classes, n, mostMachines)
+	if n > maxMachines {
+		return 0, errUser("%s of %d classes has %d machines, expected at most %d", s, classes, n, maxMachines)
 	}
 	return int(n), nil
 }

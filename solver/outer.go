@@ -42,7 +42,7 @@ type outcome struct {
 // Bounds of the size of a working set, which is a share of the documents. Measured on problems of
 // 1,131 and 11,314 documents: smaller ones need more passes over the scores, larger ones more
 // gathering for the inner problem, which should stay in the second-level cache.
-const setShare, leastSet, greatestSet = 64, 64, 256
+const setShare, minSet, maxSet = 64, 64, 256
 
 // setOf is the size of the working set of a problem of n documents, an n/share-th between bounds.
 func (o *Options) setOf(n, share, least, greatest int) int {
@@ -67,7 +67,7 @@ func (o *Options) iterations(n int) int {
 // prepare makes room for a problem, whose rows may take a number of bytes.
 func (s *search) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
-	size := s.opt.setOf(n, setShare, leastSet, greatestSet)
+	size := s.opt.setOf(n, setShare, minSet, maxSet)
 	room := max(limitRows(n, bytes), min(size, n))
 	if need := min(room*n, 1<<22); len(s.arena) < need-need/16 { // folds differ by a few documents
 		s.arena = make([]float32, need)

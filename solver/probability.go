@@ -28,16 +28,16 @@ func (s Sigmoid) Probability(f float64) float64 {
 // It fails for NaN and values above 10¹⁴⁰, whose squares can't be summed.
 func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 	for i, f := range decisions {
-		if !(math.Abs(f) <= mostDecision) {
+		if !(math.Abs(f) <= maxDecision) {
 			return Sigmoid{}, errUser("decision value %v of object %d, expected one from %v to %v",
-				f, i, -mostDecision, mostDecision)
+				f, i, -maxDecision, maxDecision)
 		}
 	}
 	return fitSigmoid(decisions, positive), nil
 }
 
-// mostDecision bounds decision values so that no sum of their squares overflows.
-const mostDecision = 1e140
+// maxDecision bounds decision values so that no sum of their squares overflows.
+const maxDecision = 1e140
 
 // fitSigmoid is FitSigmoid of checked decision values; without any, the counts of the signs decide.
 func fitSigmoid(decisions []float64, positive []bool) Sigmoid {

@@ -10,13 +10,13 @@ import (
 // leasts adds the least values of groups of lines.
 func leasts(f file) {
 	for _, set := range isas {
-		f.gen(set).leastOfLines()
+		f.gen(set).minOfLines()
 	}
 }
 
-// leastOfLines is leastGeneric. The least values of a group stay in registers while its lines pass,
+// minOfLines is leastGeneric. The least values of a group stay in registers while its lines pass,
 // and then go through the levels by minimum and maximum.
-func (g *gen) leastOfLines() {
+func (g *gen) minOfLines() {
 	g.begin("least", "func(least []float32, levels int, c []float32, stride, lines, places, group int)",
 		"is the part of leastGeneric whose places are a multiple of 32.")
 	least := g.base("least")

@@ -18,8 +18,8 @@ import (
 // TestDigests of package jobs. Jobs of other versions are refused.
 const Version = 6
 
-// mostCache is the maximum cache size in a description, in bytes.
-const mostCache = 1 << 30
+// maxCache is the maximum cache size in a description, in bytes.
+const maxCache = 1 << 30
 
 // MostTasks is the maximum number of tasks of a job.
 const MostTasks = 1_000_000_000
@@ -65,8 +65,8 @@ func (d *Description) validate() error {
 		return fmt.Errorf("job: corpus %q, expected a digest of 64 hexadecimal digits", d.Corpus)
 	case d.ISA == "":
 		return errors.New("job: a description without an instruction set")
-	case min(d.Caches.L1, d.Caches.L2) < 1 || max(d.Caches.L1, d.Caches.L2) > mostCache:
-		return fmt.Errorf("job: caches of %d and %d bytes, expected from 1 to %d", d.Caches.L1, d.Caches.L2, mostCache)
+	case min(d.Caches.L1, d.Caches.L2) < 1 || max(d.Caches.L1, d.Caches.L2) > maxCache:
+		return fmt.Errorf("job: caches of %d and %d bytes, expected from 1 to %d", d.Caches.L1, d.Caches.L2, maxCache)
 	case d.Tasks < 0 || d.Tasks > MostTasks:
 		return fmt.Errorf("job: %d tasks, expected from 0 to %d", d.Tasks, MostTasks)
 	}

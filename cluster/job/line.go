@@ -50,14 +50,14 @@ func (l Line) String() string {
 	return string(b)
 }
 
-// mostLine is the maximum length of a line in bytes.
-const mostLine = 4096
+// maxLine is the maximum length of a line in bytes.
+const maxLine = 4096
 
 // ReadLines calls yield for each line of r that isn't blank, with its number from 1. err is set if
 // the line isn't a task. ReadLines stops at the first error of yield or r.
 func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, err error) error) error {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, mostLine), mostLine)
+	lines.Buffer(make([]byte, maxLine), maxLine)
 	number := 0
 	for lines.Scan() {
 		number++
@@ -73,7 +73,7 @@ func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, 
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("job: task line %d is longer than %d bytes, expected a task", number+1, mostLine)
+		return fmt.Errorf("job: task line %d is longer than %d bytes, expected a task", number+1, maxLine)
 	} else if err != nil {
 		return fmt.Errorf("job: task line %d: %w", number+1, err)
 	}

@@ -128,12 +128,12 @@ var (
 	secrets = regexp.MustCompile(`(?i)(^|[/?#&;,\s"'])((?:` + secretName + `)=)[^&;,\s"']+`)
 )
 
-// mostEncodings is the maximum number of nested percent-encodings that are decoded.
-const mostEncodings = 4
+// maxEncodings is the maximum number of nested percent-encodings that are decoded.
+const maxEncodings = 4
 
 // holdsCredentials reports whether a text seems to contain credentials.
 func holdsCredentials(text string) bool {
-	for range mostEncodings {
+	for range maxEncodings {
 		if users.MatchString(text) || secrets.MatchString(text) {
 			return true
 		}

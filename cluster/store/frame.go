@@ -23,9 +23,9 @@ const (
 	fixedBytes = len(magic) + 4 + 8
 	blockBytes = 1 << 20
 
-	// mostKey and mostPayload exceed any real object, and limit what a reader accepts.
-	mostKey     = 1 << 10
-	mostPayload = 1 << 40
+	// maxKey and maxPayload exceed any real object, and limit what a reader accepts.
+	maxKey     = 1 << 10
+	maxPayload = 1 << 40
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -99,7 +99,7 @@ func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 		return f, &errDamaged{int64(fixedBytes), fmt.Sprintf("the key %q", found), fmt.Sprintf("%q", key)}
 	}
 	payload := binary.LittleEndian.Uint64(h[len(magic)+4:])
-	if payload > mostPayload || size != int64(len(h))+4*blocksOf(int64(payload))+4+int64(payload) {
+	if payload > maxPayload || size != int64(len(h))+4*blocksOf(int64(payload))+4+int64(payload) {
 		return f, &errDamaged{int64(len(magic) + 4), fmt.Sprintf("a payload of %d bytes", payload),
 			fmt.Sprintf("one that fills the %d bytes of the object", size)}
 	}

@@ -75,7 +75,7 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 			}
 			return true, nil
 		}
-		if errors.Is(last, fs.ErrNotExist) && hidden < mostHidden {
+		if errors.Is(last, fs.ErrNotExist) && hidden < maxHidden {
 			if err := pause(ctx, time.Millisecond<<hidden); err != nil {
 				return false, err
 			}
@@ -91,9 +91,9 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 		last)
 }
 
-// mostHidden is the number of retries, within about a second, for an object that exists but can't
+// maxHidden is the number of retries, within about a second, for an object that exists but can't
 // be read yet, because some servers show it late while another client creates it.
-const mostHidden = 10
+const maxHidden = 10
 
 // pause waits for d, or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
@@ -275,8 +275,8 @@ func cutAttempt(key string) (name string, k int, ok bool) {
 // checkName checks that every bucket accepts a name: parts of letters, digits, '.', '-' and '_',
 // separated by slashes.
 func checkName(name string) error {
-	if len(name) > mostKey/2 {
-		return fmt.Errorf("store: a name of %d bytes, expected at most %d", len(name), mostKey/2)
+	if len(name) > maxKey/2 {
+		return fmt.Errorf("store: a name of %d bytes, expected at most %d", len(name), maxKey/2)
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		bad := func(r rune) bool {

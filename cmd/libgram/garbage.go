@@ -8,18 +8,18 @@ import (
 	"sync/atomic"
 )
 
-// mostGarbage is the growth of the heap, in bytes, after which collect runs the garbage collector.
-const mostGarbage = 64 << 20
+// maxGarbage is the growth of the heap, in bytes, after which collect runs the garbage collector.
+const maxGarbage = 64 << 20
 
 // settled is the minimum heap size since the last collection, in bytes.
 var settled atomic.Uint64
 
-// collect runs the garbage collector if the heap has grown by mostGarbage. By default Go waits
+// collect runs the garbage collector if the heap has grown by maxGarbage. By default Go waits
 // until the heap has doubled: a process would hold the matrices of two training runs, and new pages
 // for the second can take as long as computing it.
 func collect() {
 	held := heap()
-	if held > settled.Load()+mostGarbage {
+	if held > settled.Load()+maxGarbage {
 		runtime.GC()
 		settled.Store(heap())
 	} else if held < settled.Load() {

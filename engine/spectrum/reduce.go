@@ -99,8 +99,8 @@ func tridiagonalise(ctx context.Context, a *packed, workers int) (d, e []float64
 	return d, e, nil
 }
 
-// leastSquare is a sum of squares that is still accurate, far below the rounding of values near 1.
-const leastSquare = 0x1p-900
+// minSquare is a sum of squares that is still accurate, far below the rounding of values near 1.
+const minSquare = 0x1p-900
 
 // reflect sets x to the vector v, with last element 1, of the reflection I - τvvᵀ that maps x to
 // (0, …, 0, beta). τ is 0 if x already has this form.
@@ -108,7 +108,7 @@ func reflect(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]
 	rest := floats.Dot(x[:last], x[:last])
-	if rest < leastSquare { // practically 0, and too inaccurate for a reflection
+	if rest < minSquare { // practically 0, and too inaccurate for a reflection
 		return alpha, 0
 	}
 	beta = -math.Copysign(math.Sqrt(alpha*alpha+rest), alpha)

@@ -20,9 +20,9 @@ type group struct {
 	flags []*flag.Flag
 }
 
-// mostListed is the maximum number of a topic's flags that a command's help lists. If there are
+// maxListed is the maximum number of a topic's flags that a command's help lists. If there are
 // more, the help only names the topic.
-const mostListed = 12
+const maxListed = 12
 
 // Group starts or continues a group of flags, to which the flags declared before the next call
 // belong. If the group has a help topic, the help of commands only lists its flags, and the topic
@@ -148,7 +148,7 @@ func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
 			}
 			var b strings.Builder
 			report.Wrap(&b, g.title+": ", strings.Join(names, "  "), width)
-			if len(names) <= mostListed {
+			if len(names) <= maxListed {
 				listed = append(listed, b.String())
 			}
 			if !slices.Contains(topics, g.topic) {

@@ -145,15 +145,15 @@ func ParseList(text string) (list []int) {
 		if isRange && err == nil {
 			last, err = strconv.Atoi(high)
 		}
-		for i := first; err == nil && i <= last && i-first < mostCPUs; i++ {
+		for i := first; err == nil && i <= last && i-first < maxCPUs; i++ {
 			list = append(list, i)
 		}
 	}
 	return list
 }
 
-// mostCPUs is larger than the kernel's maximum.
-const mostCPUs = 1 << 14
+// maxCPUs is larger than the kernel's maximum.
+const maxCPUs = 1 << 14
 
 // topology finds sockets, nodes, cores and their threads.
 func (t *tree) topology(m *Machine) {

@@ -36,7 +36,7 @@ func TestPin(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if release, err := Pin(mostCPUs); err == nil {
+	if release, err := Pin(maxCPUs); err == nil {
 		t.Error("pinned to a processor that isn't there")
 		release()
 	}

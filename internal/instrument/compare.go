@@ -53,9 +53,9 @@ func Compare(a, b *Result) (*Comparison, error) {
 			continue
 		}
 		for k, r := range []*Row{row, other} {
-			if n := len(r.Seconds); n < 2*leastBatch {
+			if n := len(r.Seconds); n < 2*minBatch {
 				return nil, fmt.Errorf("%s has %s in the %s file, expected at least %d to compare", row,
-					report.Counted(n, "round", "rounds"), [2]string{"first", "second"}[k], 2*leastBatch)
+					report.Counted(n, "round", "rounds"), [2]string{"first", "second"}[k], 2*minBatch)
 			}
 		}
 		if row.Units != other.Units || row.Unit != other.Unit {
@@ -79,7 +79,7 @@ func Compare(a, b *Result) (*Comparison, error) {
 			c.Hints = append(c.Hints, fmt.Sprintf("%s: %.0f MHz, then %.0f", row, f, g))
 		}
 		for _, r := range []*Row{row, other} {
-			if r.Others > mostOthers {
+			if r.Others > maxOthers {
 				c.Hints = append(c.Hints, fmt.Sprintf("%s: other processes took %.1f cores", row, r.Others))
 			}
 		}

@@ -64,11 +64,11 @@ func (r *Row) String() string {
 	return fmt.Sprintf("%s/%d, %s", r.Workload, r.Version, report.Counted(r.Workers, "worker", "workers"))
 }
 
-// mostOthers is the number of cores used by other programs above which -compare uses CPU time.
-const mostOthers = 0.1
+// maxOthers is the number of cores used by other programs above which -compare uses CPU time.
+const maxOthers = 0.1
 
 // Busy reports whether other programs used so many cores that -compare uses CPU time.
-func (r *Row) Busy() bool { return r.Others > mostOthers && len(r.Processor) == len(r.Seconds) }
+func (r *Row) Busy() bool { return r.Others > maxOthers && len(r.Processor) == len(r.Seconds) }
 
 // times returns the time of each round in seconds: elapsed time or, if processor is set, CPU time
 // per worker. If cycles is set, it returns millions of cycles.

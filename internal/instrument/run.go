@@ -34,8 +34,8 @@ type Options struct {
 }
 
 const (
-	precision   = 0.02 // required width of the medians' intervals
-	leastRounds = batches * leastBatch
+	precision = 0.02 // required width of the medians' intervals
+	minRounds = batches * minBatch
 )
 
 // root is the file tree in which the system describes itself.
@@ -227,7 +227,7 @@ func (m *measuring) rounds(ctx context.Context, o *Options) error {
 			precise = precise && r.Rows[i].Precise
 		}
 		r.Rounds++
-		if took := time.Since(begin); precise && r.Rounds >= leastRounds || took+took/time.Duration(r.Rounds) > o.Bound {
+		if took := time.Since(begin); precise && r.Rounds >= minRounds || took+took/time.Duration(r.Rounds) > o.Bound {
 			break
 		}
 	}

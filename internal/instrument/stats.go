@@ -17,7 +17,7 @@ import (
 const (
 	level      = 0.95  // probability of all intervals
 	batches    = 8     // maximum number of batches of consecutive rounds
-	leastBatch = 3     // minimum number of rounds; the lower quartile of three ignores two slow rounds
+	minBatch   = 3     // minimum number of rounds; the lower quartile of three ignores two slow rounds
 	drift      = 0.006 // standard deviation of a run's mean due to slow changes of the machine's speed
 	runFreedom = 5     // degrees of freedom of Workload.RunToRun, measured on six runs
 )
@@ -55,7 +55,7 @@ func (m Median) within(part float64, n int) bool {
 // logBatches returns the logarithms of the lower quartiles (the ⌈n/4⌉-th of n) of up to 8 batches
 // of rounds, with at least three rounds each.
 func logBatches(seconds []float64) []float64 {
-	k := min(batches, len(seconds)/leastBatch)
+	k := min(batches, len(seconds)/minBatch)
 	out := make([]float64, k)
 	for i := range out {
 		batch := slices.Sorted(slices.Values(seconds[i*len(seconds)/k : (i+1)*len(seconds)/k]))

@@ -40,9 +40,9 @@ var (
 // supervised is the embedding whose term weights are learnt from labels.
 const supervised = "tfkl-l1-sqrt"
 
-// mostPairs is the largest number of class pairs for which one-vs-one is tried. It equals the
+// maxPairs is the largest number of class pairs for which one-vs-one is tried. It equals the
 // number of documents in the largest sample.
-const mostPairs = 6000
+const maxPairs = 6000
 
 // Given holds the settings that the caller fixed; the others are chosen.
 type Given struct {
@@ -88,7 +88,7 @@ func (g *Given) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, e
 	}
 	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // two classes: same
 		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
-		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), mostPairs) {
+		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), maxPairs) {
 			out.Schemes = out.Schemes[:1] // many binary classifiers of few documents cost more than they gain
 		}
 	}

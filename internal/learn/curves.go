@@ -27,8 +27,8 @@ type Curve struct {
 	ROC, Precision   [][2]float64 `json:"-"` // points at least 1/200 apart
 }
 
-// mostPooled limits the decisions in a pooled curve; above it, evenly spaced documents are sampled.
-const mostPooled = 1 << 20
+// maxPooled limits the decisions in a pooled curve; above it, evenly spaced documents are sampled.
+const maxPooled = 1 << 20
 
 // decision is the score of a document, and whether the document is a positive.
 type decision struct {
@@ -44,7 +44,7 @@ func (v *Evaluation) curves(a *About, p *model.Prediction) {
 	for i := range scores {
 		scores[i] = classScores(a, p, i)
 	}
-	step := 1 + len(scores)*len(a.Classes)/mostPooled
+	step := 1 + len(scores)*len(a.Classes)/maxPooled
 	for k, name := range a.Classes {
 		own = own[:0]
 		for i := range v.Outcomes {

@@ -223,8 +223,8 @@ func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*
 	return t, fmt.Sprintf("%s, %s, %s", m.Type, m.Kernel, m.Embedder), nil
 }
 
-// mostValues is the approximate maximum number of kernel values that an explanation computes.
-const mostValues = 4e8
+// maxValues is the approximate maximum number of kernel values that an explanation computes.
+const maxValues = 4e8
 
 // explain computes Explain by mean effects.
 func (m Machines) explain(ctx context.Context, n int, class string, o Options) (_ *Explanation, err error) {
@@ -241,7 +241,7 @@ func (m Machines) explain(ctx context.Context, n int, class string, o Options) (
 		defer func() { err = errors.Join(err, p.Close()) }()
 	}
 	held := m.Support.Rows()
-	every := 1 + int(float64(m.Support.NNZ())*float64(held)/mostValues)
+	every := 1 + int(float64(m.Support.NNZ())*float64(held)/maxValues)
 	of, sums := (held+every-1)/every, make([][]float64, len(rows))
 	for r := range sums {
 		sums[r] = make([]float64, m.Embedder.Cols())

@@ -24,7 +24,7 @@ type Mark struct {
 // These limits apply to the number of distinct words and to the bytes of a text, because each word
 // takes one prediction of the whole text.
 const (
-	mostWords   = 400
+	maxWords    = 400
 	longestText = 64 << 10
 )
 
@@ -113,13 +113,13 @@ const unspaced = `\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myan
 var anyWord = regexp.MustCompile(`[` + unspaced + `]\pM*|(?:[^\PL` + unspaced + `]|\pN)(?:[^\PL` + unspaced +
 	`]|[\pN\pM])*`)
 
-// wordsOf returns the first mostWords distinct words of a text in lower case, and their places.
+// wordsOf returns the first maxWords distinct words of a text in lower case, and their places.
 func wordsOf(text string) (words []string, places []place) {
 	number := map[string]int{}
 	for _, at := range anyWord.FindAllStringIndex(text, -1) {
 		word := strings.ToLower(text[at[0]:at[1]])
 		j, known := number[word]
-		if !known && len(words) < mostWords {
+		if !known && len(words) < maxWords {
 			j, known = len(words), true
 			number[word], words = j, append(words, word)
 		}

@@ -33,7 +33,7 @@ type Novelty struct {
 }
 
 const (
-	mostOwn     = 2000 // documents for which v(sᵢ) is computed
+	maxOwn      = 2000 // documents for which v(sᵢ) is computed
 	noveltyRows = 1024 // documents per batch
 )
 
@@ -89,7 +89,7 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 			return nil, err
 		}
 	}
-	at := make([]int, min(docs.Rows(), mostOwn))
+	at := make([]int, min(docs.Rows(), maxOwn))
 	for i := range at {
 		at[i] = int(int64(i) * int64(docs.Rows()) / int64(len(at)))
 	}

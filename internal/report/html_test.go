@@ -37,12 +37,12 @@ func TestMatrixStaysSmall(t *testing.T) {
 	shown, of := m.shown(), map[[2]int][]float64{}
 	for _, d := range shown {
 		of[[2]int{d.Class, d.Given}] = append(of[[2]int{d.Class, d.Given}], d.Confidence)
-		if n := utf8.RuneCountInString(d.Text); n > mostExcerpt || !strings.HasPrefix(d.Text, "ä ä") {
+		if n := utf8.RuneCountInString(d.Text); n > maxExcerpt || !strings.HasPrefix(d.Text, "ä ä") {
 			t.Fatalf("an excerpt of %d characters, %.20q", n, d.Text)
 		}
 	}
-	if len(shown) > mostDocuments || len(shown) < mostDocuments/2 {
-		t.Errorf("%d documents, expected up to %d", len(shown), mostDocuments)
+	if len(shown) > maxDocuments || len(shown) < maxDocuments/2 {
+		t.Errorf("%d documents, expected up to %d", len(shown), maxDocuments)
 	}
 	for i, row := range m.Counts {
 		for j, n := range row {
@@ -84,7 +84,7 @@ func TestNamesAreCut(t *testing.T) {
 	if err := d.WriteHTML(&b); err != nil || b.Len() > 100_000 || !strings.Contains(b.String(), "xäxä") {
 		t.Errorf("%v, a page of %d bytes", err, b.Len())
 	}
-	if short := "a  b"; Short(short) != short || utf8.RuneCountInString(Short(long)) != mostExcerpt {
+	if short := "a  b"; Short(short) != short || utf8.RuneCountInString(Short(long)) != maxExcerpt {
 		t.Errorf("%q becomes %q", short, Short(short))
 	}
 }

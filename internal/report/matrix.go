@@ -27,9 +27,9 @@ type CellDocument struct {
 
 // Limits of a page.
 const (
-	mostDocuments = 3000
-	mostExcerpt   = 300 // number of characters
-	densest       = 40  // maximum number of classes with numbers in cells
+	maxDocuments = 3000
+	maxExcerpt   = 300 // number of characters
+	densest      = 40  // maximum number of classes with numbers in cells
 )
 
 // cell is a cell of the image. Shade is the strength of its colour in percent.
@@ -97,8 +97,8 @@ func (m *Matrix) shown() []CellDocument {
 	for _, d := range m.Documents {
 		of[[2]int{d.Class, d.Given}]++
 	}
-	most, all := mostDocuments+1, math.MaxInt
-	for all > mostDocuments && most > 1 {
+	most, all := maxDocuments+1, math.MaxInt
+	for all > maxDocuments && most > 1 {
 		most, all = most-max(most/50, 1), 0
 		for _, n := range of {
 			all += min(n, most)
@@ -116,8 +116,8 @@ func (m *Matrix) shown() []CellDocument {
 	clear(of)
 	for _, d := range sorted {
 		at := [2]int{d.Class, d.Given}
-		if of[at]++; of[at] <= most && len(out) < mostDocuments {
-			d.Name, d.Text, d.Note = Short(d.Name), Excerpt(d.Text, mostExcerpt), Short(d.Note)
+		if of[at]++; of[at] <= most && len(out) < maxDocuments {
+			d.Name, d.Text, d.Note = Short(d.Name), Excerpt(d.Text, maxExcerpt), Short(d.Note)
 			out = append(out, d)
 		}
 	}
@@ -126,10 +126,10 @@ func (m *Matrix) shown() []CellDocument {
 
 // Short shortens a name or cell to the length of an excerpt.
 func Short(text string) string {
-	if len(text) <= mostExcerpt {
+	if len(text) <= maxExcerpt {
 		return text
 	}
-	return Excerpt(text, mostExcerpt)
+	return Excerpt(text, maxExcerpt)
 }
 
 // Excerpt returns the first most characters of a text, with white space collapsed.

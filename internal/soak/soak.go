@@ -94,8 +94,8 @@ func (r *Report) Idle() error {
 }
 
 const (
-	mostListed = 50 // differences, each of which is tried again
-	tries      = 3
+	maxListed = 50 // differences, each of which is tried again
+	tries     = 3
 )
 
 // state is a run under way.
@@ -257,7 +257,7 @@ func (s *state) note(ctx context.Context, c *core, t *task, d Difference) {
 	s.report.Found++
 	found := s.report.Found
 	s.mu.Unlock()
-	if found > mostListed {
+	if found > maxListed {
 		return
 	}
 	other := s.cores[(slices.Index(s.cores, c)+1)%len(s.cores)]

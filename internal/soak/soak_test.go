@@ -38,7 +38,7 @@ func TestEveryFlipIsFound(t *testing.T) {
 				flips++
 			}
 		}}))(t)
-	if r.Found != flips || flips == 0 || len(r.Differences) != min(flips, mostListed) {
+	if r.Found != flips || flips == 0 || len(r.Differences) != min(flips, maxListed) {
 		t.Errorf("%d differences of %d flips, %d listed", r.Found, flips, len(r.Differences))
 	}
 	kinds := map[string]bool{}

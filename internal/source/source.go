@@ -269,8 +269,8 @@ func nameFlags(err error) error {
 	return err
 }
 
-// leastReading is the number of bytes to read before the memory for the whole source is estimated.
-const leastReading = 1 << 20
+// minReading is the number of bytes to read before the memory for the whole source is estimated.
+const minReading = 1 << 20
 
 // Bytes returns the memory limit for reading: the budget without the program; 0 for none.
 func (d *Documents) Bytes() int64 {
@@ -278,7 +278,7 @@ func (d *Documents) Bytes() int64 {
 	if limit == 0 {
 		return 0
 	}
-	return max(limit-backend.RuntimeBytes-d.Held, leastReading)
+	return max(limit-backend.RuntimeBytes-d.Held, minReading)
 }
 
 // Whole increases the need in a memory error of a step to the estimated need of the whole
@@ -312,8 +312,8 @@ func NewLine(c *corpus.Corpus) Line {
 	}
 }
 
-// leastShare is the minimum share of a script that text reports name.
-const leastShare = 0.01
+// minShare is the minimum share of a script that text reports name.
+const minShare = 0.01
 
 func (l Line) String() string {
 	s := fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, report.Documents(l.Documents),
@@ -321,7 +321,7 @@ func (l Line) String() string {
 		report.Counted(l.Values, "value", "values"))
 	part := "\n%.0f%% of the letters are %s"
 	for _, script := range l.Scripts {
-		if script.Share >= leastShare {
+		if script.Share >= minShare {
 			s += fmt.Sprintf(part, 100*script.Share, script.Name)
 			part = ", %.0f%% %s"
 		}

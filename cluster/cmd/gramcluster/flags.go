@@ -13,8 +13,8 @@ import (
 // fileBytes is the size of the program file's pages, which Go's runtime doesn't count.
 const fileBytes = 46 << 20
 
-// leastBytes is the memory for a few documents or results.
-const leastBytes = 1 << 20
+// minBytes is the memory for a few documents or results.
+const minBytes = 1 << 20
 
 // host holds the common flags for store, cache, workers and memory.
 type host struct {
@@ -60,7 +60,7 @@ func (h *host) with(
 	if out.Memory > 0 {
 		h.limits.Limit()
 	}
-	if err := out.Fits(nil, leastBytes, "a command"); err != nil {
+	if err := out.Fits(nil, minBytes, "a command"); err != nil {
 		return nil, err
 	}
 	var err error

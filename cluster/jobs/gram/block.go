@@ -1,11 +1,11 @@
 package gram
 
-// mostTile is the maximum side of a tile: 512 x 512 values are 1 MiB, the unit in which a store
+// maxTile is the maximum side of a tile: 512 x 512 values are 1 MiB, the unit in which a store
 // reads and checks data.
-const mostTile = 512
+const maxTile = 512
 
 // side returns the side of a tile: a power of 2 that divides Rows, for tiles on the diagonal.
-func (s *spec) side() int { return min(mostTile, s.Rows&-s.Rows) }
+func (s *spec) side() int { return min(maxTile, s.Rows&-s.Rows) }
 
 // most bounds the values of a block. Rounding moves its ends by less than a tile.
 func (s *spec) most() int {

@@ -47,8 +47,8 @@ type spec struct {
 	Columns   int    `json:"columns"` // maximum width of a block, w
 }
 
-// mostSide bounds the height and width of a block.
-const mostSide = 1 << 16
+// maxSide bounds the height and width of a block.
+const maxSide = 1 << 16
 
 type planner struct {
 	kernel, embedding string
@@ -92,12 +92,12 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 
 // checkSides checks the height and width of blocks.
 func checkSides(rows, columns int) error {
-	if rows < device.Columns || rows > mostSide || rows%device.Columns != 0 {
-		return fmt.Errorf("-block-rows %d, expected a multiple of %d up to %d", rows, device.Columns, mostSide)
+	if rows < device.Columns || rows > maxSide || rows%device.Columns != 0 {
+		return fmt.Errorf("-block-rows %d, expected a multiple of %d up to %d", rows, device.Columns, maxSide)
 	}
-	if columns < 2*rows || columns > mostSide || columns%device.Columns != 0 {
+	if columns < 2*rows || columns > maxSide || columns%device.Columns != 0 {
 		return fmt.Errorf("-block-columns %d, expected a multiple of %d from twice -block-rows, %d, to %d", columns,
-			device.Columns, 2*rows, mostSide)
+			device.Columns, 2*rows, maxSide)
 	}
 	return nil
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 )
 
-// mostPanels is the maximum number of decision functions in a plot.
-const mostPanels = 8
+// maxPanels is the maximum number of decision functions in a plot.
+const maxPanels = 8
 
 // draw plots the weights as bars, largest at the top, with a panel per decision function.
 func (x *explanation) draw(path string) error {
 	var panels []*chart.Chart
 	longest := 1
-	for _, r := range x.Rows[:min(len(x.Rows), mostPanels)] {
+	for _, r := range x.Rows[:min(len(x.Rows), maxPanels)] {
 		p := chart.New(title(&r), x.what(), "")
 		bar := func(of chart.Color, term string, weight float64) {
 			y := float64(len(p.Y.Names))

@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// mostChooseTime is the maximum of -choose-time.
-const mostChooseTime = 1000
+// maxChooseTime is the maximum of -choose-time.
+const maxChooseTime = 1000
 
 func (m *machine) declareChoice(work float64, usage string) {
 	for _, name := range []string{"c", "epsilon"} {
@@ -28,8 +28,8 @@ func (m *machine) declareChoice(work float64, usage string) {
 	kernel.Usage = strings.Replace(kernel.Usage, "the kernel ", "", 1)
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
 	m.f.Check(func() error {
-		if !(m.chooseTime >= 0 && m.chooseTime <= mostChooseTime) {
-			return cli.Usagef("-choose-time %v, expected a number from 0 to %v", m.chooseTime, mostChooseTime)
+		if !(m.chooseTime >= 0 && m.chooseTime <= maxChooseTime) {
+			return cli.Usagef("-choose-time %v, expected a number from 0 to %v", m.chooseTime, maxChooseTime)
 		}
 		return nil
 	})

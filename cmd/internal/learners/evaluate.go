@@ -231,7 +231,7 @@ func (r *evaluateReport) Describe(d *report.Document) {
 				"largest kernel values to each other. If documents are like the training documents, the shares equal " +
 				"the expected ones.",
 			Table: r.noveltyTable()})
-		d.Page(r.mostNovelSection())
+		d.Page(r.maxNovelSection())
 	}
 	if len(r.Mistakes) > 0 {
 		s := r.mistakesSection()

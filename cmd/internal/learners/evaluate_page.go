@@ -18,10 +18,10 @@ import (
 
 // Maximum sizes of a page's parts.
 const (
-	mostText   = 4000 // bytes of a mistake's text
-	mostCopies = 200
-	mostNovel  = 50
-	mostCurves = 4 // classes with curves
+	maxText   = 4000 // bytes of a mistake's text
+	maxCopies = 200
+	maxNovel  = 50
+	maxCurves = 4 // classes with curves
 )
 
 // termsSection returns a table of the terms with the largest weights per class.
@@ -137,7 +137,7 @@ func curvesSection(curves []learn.Curve) report.Section {
 		name := cmp.Or(report.Shorten(c.Class, 24), "micro")
 		s.Table.Add(cmp.Or(c.Class, "micro"), report.Count(c.Documents), fmt.Sprintf("%.4f", c.AUC),
 			fmt.Sprintf("%.4f", c.AveragePrecision))
-		if i > mostCurves {
+		if i > maxCurves {
 			continue
 		}
 		for k, points := range [][][2]float64{c.ROC, c.Precision} {
@@ -177,14 +177,14 @@ func (r *evaluateReport) noveltyTable() *report.Table {
 	return t
 }
 
-// mostNovelSection returns a table of the documents with the lowest ranks.
-func (r *evaluateReport) mostNovelSection() report.Section {
+// maxNovelSection returns a table of the documents with the lowest ranks.
+func (r *evaluateReport) maxNovelSection() report.Section {
 	s := report.Section{Title: "The most novel documents",
-		Text: fmt.Sprintf("Up to %d documents of lowest rank.", mostNovel)}
+		Text: fmt.Sprintf("Up to %d documents of lowest rank.", maxNovel)}
 	order := run.Numbers(0, len(r.Outcomes))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
 	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
-	for _, i := range order[:min(len(order), mostNovel)] {
+	for _, i := range order[:min(len(order), maxNovel)] {
 		x := &r.Outcomes[i]
 		value := x.Note
 		if x.Nearest != nil {
@@ -281,8 +281,8 @@ func (r *evaluateReport) given(m *learn.Mistake) string {
 // parts splits the text of a mistake at the bounds of its marks.
 func parts(m *learn.Mistake) (out []report.Part) {
 	end := len(m.Text)
-	if end > mostText {
-		for end = mostText; !utf8.RuneStart(m.Text[end]); {
+	if end > maxText {
+		for end = maxText; !utf8.RuneStart(m.Text[end]); {
 			end--
 		}
 	}
@@ -327,9 +327,9 @@ func joinTerms(terms []learn.TermWeight) string {
 func (r *evaluateReport) copiesSection() report.Section {
 	s := report.Section{Title: "Near copies in training", Text: fmt.Sprintf("%s within c = 1 − cosine of 0.02 of a "+
 		"training document, by the square roots of their terms' shares. The first %d at most:",
-		report.Counted(len(r.Copies), "document is", "documents are"), mostCopies)}
+		report.Counted(len(r.Copies), "document is", "documents are"), maxCopies)}
 	s.Table = report.NewTable("document", "class", "predicted", "training document", "its class", ">c", "text")
-	for _, k := range r.Copies[:min(len(r.Copies), mostCopies)] {
+	for _, k := range r.Copies[:min(len(r.Copies), maxCopies)] {
 		x := &r.Outcomes[k.Document-1]
 		var classes []string
 		for _, id := range r.training.Labels.Of(k.Training - 1) {

@@ -314,16 +314,16 @@ func (r *gridReport) cell(row *gridRow) string {
 	return r.Measure.Format(row.Mean) + " ± " + strings.TrimSuffix(r.Measure.Format(row.SD), "%")
 }
 
-// mostPoints is the maximum number of points in the text report; pages and -json list all.
-const mostPoints = 20
+// maxPoints is the maximum number of points in the text report; pages and -json list all.
+const maxPoints = 20
 
 // pointsSection lists the points of a search, best first, with charts.
 func (r *gridReport) pointsSection() report.Section {
 	rows := byFigure(r.Rows, r.Measure)
 	s := report.Section{Title: "Points", Table: pointsTable(rows, r.Measure), Brief: pointsTable(rows, r.Measure)}
-	if len(rows) > mostPoints {
-		s.Heading = fmt.Sprintf("the %d best of %s points; -json has all", mostPoints, report.Count(len(rows)))
-		s.Brief = pointsTable(rows[:mostPoints], r.Measure)
+	if len(rows) > maxPoints {
+		s.Heading = fmt.Sprintf("the %d best of %s points; -json has all", maxPoints, report.Count(len(rows)))
+		s.Brief = pointsTable(rows[:maxPoints], r.Measure)
 	}
 	for _, c := range r.charts() {
 		s.Charts = append(s.Charts, report.Chart{Chart: c, Description: "as in the table"})

@@ -132,7 +132,7 @@ func (r *predictReport) scored(e *cli.Env, s *score.Score, of *learn.About, c *c
 		}
 	}
 	slices.SortStableFunc(r.confusions, func(a, b confusion) int { return cmp.Compare(b.Documents, a.Documents) })
-	r.confusions = r.confusions[:min(len(r.confusions), mostConfused)]
+	r.confusions = r.confusions[:min(len(r.confusions), maxConfused)]
 }
 
 // rejected describes the documents whose best class is above the model's threshold.
@@ -142,8 +142,8 @@ type rejected struct {
 	Error    float64 `json:"error"`    // error rate among answered documents
 }
 
-// mostConfused is the maximum number of confused pairs in the report.
-const mostConfused = 10
+// maxConfused is the maximum number of confused pairs in the report.
+const maxConfused = 10
 
 // anyKnown reports whether known contains any of names.
 func anyKnown(known, names []string) bool {

@@ -269,8 +269,8 @@ func (d *duplicates) find(
 	return w.Groups, nil
 }
 
-// mostLargest is the maximum number of groups in the table of the largest groups.
-const mostLargest = 10
+// maxLargest is the maximum number of groups in the table of the largest groups.
+const maxLargest = 10
 
 // count sets the fields about groups.
 func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
@@ -301,7 +301,7 @@ func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
 	}
 	largest := slices.Clone(groups)
 	slices.SortStableFunc(largest, func(a, b []int32) int { return len(b) - len(a) })
-	for _, g := range largest[:min(len(largest), mostLargest)] {
+	for _, g := range largest[:min(len(largest), maxLargest)] {
 		r.largest = append(r.largest, largestGroup{len(g), source.ShortName(c, int(g[0]))})
 	}
 }

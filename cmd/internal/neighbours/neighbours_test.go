@@ -29,7 +29,7 @@ func TestCount(t *testing.T) {
 	if r.Groups != 12 || r.Grouped != 43 || r.Dropped != 31 {
 		t.Errorf("%d groups of %d documents, %d to drop", r.Groups, r.Grouped, r.Dropped)
 	}
-	if len(r.largest) != mostLargest || r.largest[0] != (largestGroup{9, "23"}) || r.largest[1].Documents != 8 {
+	if len(r.largest) != maxLargest || r.largest[0] != (largestGroup{9, "23"}) || r.largest[1].Documents != 8 {
 		t.Errorf("the largest are %v", r.largest)
 	}
 }

@@ -12,19 +12,19 @@ import (
 
 // Maximum sizes of a page's parts.
 const (
-	mostShown = 100 // documents or groups
-	mostRows  = 20  // rows per table
-	mostOpen  = 3   // groups with open tables
+	maxShown = 100 // documents or groups
+	maxRows  = 20  // rows per table
+	maxOpen  = 3   // groups with open tables
 )
 
 // shown adds a table with the first rows to d.
 func shown(d report.Marked, all int, row func(i int) []string, titles ...string) report.Marked {
 	t := report.NewTable(titles...)
-	for i := range min(all, mostRows) {
+	for i := range min(all, maxRows) {
 		t.Add(row(i)...)
 	}
-	if d.Tables = []report.Details{{Title: report.Documents(all), Open: true, Table: t}}; all > mostRows {
-		d.Tables[0].Title += fmt.Sprintf(", the first %d", mostRows)
+	if d.Tables = []report.Details{{Title: report.Documents(all), Open: true, Table: t}}; all > maxRows {
+		d.Tables[0].Title += fmt.Sprintf(", the first %d", maxRows)
 	}
 	return d
 }
@@ -44,8 +44,8 @@ func (r *neighboursReport) describePage(d *report.Document) {
 	if !r.texts {
 		return
 	}
-	s := report.Section{Title: "Documents", Text: fmt.Sprintf("The first %d at most, and their neighbours.", mostShown)}
-	for i := range min(r.near.Len(), mostShown) {
+	s := report.Section{Title: "Documents", Text: fmt.Sprintf("The first %d at most, and their neighbours.", maxShown)}
+	for i := range min(r.near.Len(), maxShown) {
 		near := r.near.Of(i)
 		own := report.Marked{Name: source.ShortName(r.rows, i), Text: source.Beginning(r.rows, i)}
 		s.Documents = append(s.Documents, shown(own, len(near), func(k int) []string {
@@ -88,13 +88,13 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 // first returns a section with the first groups. It is empty without -texts.
 func (d *duplicates) first(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
-		Text: fmt.Sprintf("The first %d at most. The document to keep comes first.", mostShown)}
-	for k, g := range groups[:min(len(groups), mostShown)] {
+		Text: fmt.Sprintf("The first %d at most. The document to keep comes first.", maxShown)}
+	for k, g := range groups[:min(len(groups), maxShown)] {
 		if d.f.Page != "" && d.texts {
 			group := shown(report.Marked{Name: fmt.Sprintf("Group %d", k+1)}, len(g),
 				func(i int) []string { return []string{source.ShortName(c, int(g[i])), source.Beginning(c, int(g[i]))} },
 				"document", "text")
-			group.Tables[0].Open = k < mostOpen
+			group.Tables[0].Open = k < maxOpen
 			s.Documents = append(s.Documents, group)
 		}
 	}
@@ -108,13 +108,13 @@ func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []source.Near) re
 		titles = titles[:3]
 	}
 	t := report.NewTable(titles...)
-	for _, l := range found[:min(len(found), mostRows*mostShown)] {
+	for _, l := range found[:min(len(found), maxRows*maxShown)] {
 		cells := []string{source.ShortName(c, l.I), source.ShortName(others, l.Of), fmt.Sprintf("%.4f", l.Value)}
 		if d.texts {
 			cells = append(cells, source.Beginning(c, l.I), source.Beginning(others, l.Of))
 		}
 		t.Add(cells...)
 	}
-	text := fmt.Sprintf("The first %s at most.", report.Count(mostRows*mostShown))
+	text := fmt.Sprintf("The first %s at most.", report.Count(maxRows*maxShown))
 	return report.Section{Title: "Near pairs", Text: text, Table: t}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // Maximum texts per request, terms or neighbours per answer, bytes of a text to explain.
-const mostTexts, mostNamed, mostExplained = 1000, 1000, 64 << 10
+const maxTexts, maxNamed, maxExplained = 1000, 1000, 64 << 10
 
 // request is the decoded body of a request.
 type request struct {
@@ -88,8 +88,8 @@ func (q *request) parse(body []byte) error {
 			} else if err != nil || texts == nil {
 				return bad(`"texts" that is %s`, jsonType(value))
 			}
-			if len(texts) < 1 || len(texts) > mostTexts {
-				return failed(http.StatusBadRequest, "%d texts, expected 1 to %d", len(texts), mostTexts)
+			if len(texts) < 1 || len(texts) > maxTexts {
+				return failed(http.StatusBadRequest, "%d texts, expected 1 to %d", len(texts), maxTexts)
 			}
 			if at := slices.Index(texts, nil); at >= 0 {
 				return bad(`null at %d of "texts"`, at)
@@ -115,9 +115,9 @@ func (q *request) parse(body []byte) error {
 func (q *request) parseN(value []byte) error {
 	var n *float64
 	if json.Unmarshal(value, &n) != nil || n == nil {
-		return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, jsonType(value), mostNamed)
-	} else if !(*n >= 1 && *n <= mostNamed) || *n != math.Trunc(*n) {
-		return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, value, mostNamed)
+		return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, jsonType(value), maxNamed)
+	} else if !(*n >= 1 && *n <= maxNamed) || *n != math.Trunc(*n) {
+		return failed(http.StatusBadRequest, `"n" is %s, expected a whole number from 1 to %d`, value, maxNamed)
 	}
 	q.n = int(*n)
 	return nil
@@ -162,8 +162,8 @@ func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 	default:
 		return bad("%s", jsonType(body))
 	}
-	if len(list) < 1 || len(list) > mostTexts {
-		return failed(http.StatusBadRequest, "%d rows, expected 1 to %d", len(list), mostTexts)
+	if len(list) < 1 || len(list) > maxTexts {
+		return failed(http.StatusBadRequest, "%d rows, expected 1 to %d", len(list), maxTexts)
 	}
 	q.Columns = columns.Names()
 	for i, row := range list {
@@ -309,9 +309,9 @@ func explain(ctx context.Context, l *loaded, q *request, out *output) error {
 	if q.Len() != 1 {
 		return failed(http.StatusBadRequest, "%d texts to explain, expected 1", q.Len())
 	}
-	if n := len(q.Text(0)); n > mostExplained {
+	if n := len(q.Text(0)); n > maxExplained {
 		return failed(http.StatusRequestEntityTooLarge, "a text of %d bytes to explain, expected %d at most", n,
-			mostExplained)
+			maxExplained)
 	}
 	why, err := l.explain(ctx, q.Raw, q.n)
 	if err != nil {

@@ -123,8 +123,8 @@ func (l *loaded) filled(form url.Values) (corpus.Raw, *shown) {
 	if l.columns == nil {
 		text := value("text")
 		p := &shown{Text: text}
-		if len(text) > mostExplained {
-			p.Text = strings.ToValidUTF8(text[:mostExplained], "") + "…"
+		if len(text) > maxExplained {
+			p.Text = strings.ToValidUTF8(text[:maxExplained], "") + "…"
 		}
 		return corpus.Raw{Texts: []string{text}}, p
 	}
@@ -182,8 +182,8 @@ func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err
 	} else if 2*p.Known < p.Words || p.Words == 0 {
 		first.Note = "The model knows less than half of the words, so the prediction is unreliable."
 	}
-	if len(raw.Text(0)) > mostExplained {
-		first.Note += fmt.Sprintf(" A text of more than %s is shown cut and isn't explained.", report.Bytes(mostExplained))
+	if len(raw.Text(0)) > maxExplained {
+		first.Note += fmt.Sprintf(" A text of more than %s is shown cut and isn't explained.", report.Bytes(maxExplained))
 		return append(out, first), nil
 	}
 	out = append(out, first)

@@ -152,7 +152,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		if q.Len() < 1 || q.Len() > mostTexts || q.n < 1 || q.n > mostNamed {
+		if q.Len() < 1 || q.Len() > maxTexts || q.n < 1 || q.n > maxNamed {
 			t.Errorf("%d texts, n %d", q.Len(), q.n)
 		}
 	})

@@ -149,7 +149,7 @@ func FuzzRows(f *testing.F) {
 			}
 			return
 		}
-		if q.Len() < 1 || q.Len() > mostTexts || q.n < 1 || len(q.Rows[0]) != 2 {
+		if q.Len() < 1 || q.Len() > maxTexts || q.n < 1 || len(q.Rows[0]) != 2 {
 			t.Errorf("%d rows, n %d, %q", q.Len(), q.n, q.Rows[0])
 		}
 	})

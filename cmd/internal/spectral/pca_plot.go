@@ -10,8 +10,8 @@ import (
 
 const width = 15 // width of a plot in centimetres
 
-// mostPoints is the maximum number of documents in a plot; more would hide each other.
-const mostPoints = 5000
+// maxPoints is the maximum number of documents in a plot; more would hide each other.
+const maxPoints = 5000
 
 // draw returns two charts: documents by their first two components, coloured by class, and the
 // explained variance.
@@ -19,7 +19,7 @@ func (r *componentsReport) draw(
 	ctx context.Context, c *corpus.Corpus, of coordinates,
 ) ([]*chart.Chart, error) {
 	var rows []int
-	for n, i := c.Documents.Rows(), 0; i < n; i += (n + mostPoints - 1) / mostPoints {
+	for n, i := c.Documents.Rows(), 0; i < n; i += (n + maxPoints - 1) / maxPoints {
 		rows = append(rows, i)
 	}
 	z, err := of(ctx, rows)

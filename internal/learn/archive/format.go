@@ -65,7 +65,7 @@ func (f *Format[M]) ReadSized(
 	if err != nil {
 		return nil, err
 	}
-	line, err := readLine(in, mostHeader)
+	line, err := readLine(in, maxHeader)
 	if err != nil {
 		return nil, err
 	}

@@ -35,11 +35,11 @@ func (g Growth) String() string {
 	return text
 }
 
-// Validation uses about a tenth of the documents, or about mostHeld if that is less.
+// Validation uses about a tenth of the documents, or about maxHeld if that is less.
 const (
 	firstLandmarks = 256
 	growParts      = 10
-	mostHeld       = 10000
+	maxHeld        = 10000
 )
 
 // Grow trains with 256, 512, … landmarks and validates each model on held-out documents. It stops
@@ -144,7 +144,7 @@ func (t *training) divide() (train, held []int) {
 			strata[at] = int(t.c.Labels.Of(i)[0])
 		}
 	}
-	train, held = tune.HoldOut(strata, run.Pick(t.c.Groups, t.rows), max(growParts, len(t.rows)/mostHeld), t.s.Seed)
+	train, held = tune.HoldOut(strata, run.Pick(t.c.Groups, t.rows), max(growParts, len(t.rows)/maxHeld), t.s.Seed)
 	return run.Pick(t.rows, train), run.Pick(t.rows, held)
 }
 

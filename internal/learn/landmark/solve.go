@@ -31,10 +31,10 @@ type column struct {
 // A Newton step's inner iterations end at the relative gradient forcing or after stepPasses. A step
 // is halved if the objective falls by less than enough times the predicted decrease.
 const (
-	forcing     = 0.1
-	stepPasses  = 15
-	enough      = 1e-4
-	leastOfStep = 1e-3
+	forcing    = 0.1
+	stepPasses = 15
+	enough     = 1e-4
+	minOfStep  = 1e-3
 )
 
 // fit runs the searches for all classes and all C.
@@ -104,7 +104,7 @@ func (t *training) search(ctx context.Context, columns []*column) error {
 			if c.gradient = 0; c.first > 0 {
 				c.gradient = lengths[i] / c.first
 			}
-			if c.converged = false; c.step != nil && c.size > leastOfStep && !(c.objective <= c.before+enough*c.size*c.slope) {
+			if c.converged = false; c.step != nil && c.size > minOfStep && !(c.objective <= c.before+enough*c.size*c.slope) {
 				if c.walk(c.size / 2); t.passes >= last-1 {
 					c.walk(0)
 				}

@@ -59,9 +59,9 @@ const (
 	gain    = 1e-4
 	Halving = 30 // maximum number of step lengths tried
 
-	// mostFailed is the maximum number of restarts after a failed line search. Some functions, such
+	// maxFailed is the maximum number of restarts after a failed line search. Some functions, such
 	// as the margins of package sphere, aren't continuous.
-	mostFailed = 3
+	maxFailed = 3
 )
 
 // Minimise minimises f from w by L-BFGS. It changes w. Step lengths are halved, or shortened to the
@@ -132,7 +132,7 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 			t = min(shorter, 0.5*t)
 		}
 		if !ok {
-			if s == nil || failed == mostFailed {
+			if s == nil || failed == maxFailed {
 				m.Converged = true // no lower value, up to rounding or the next kink
 				return m, nil
 			}

@@ -85,7 +85,7 @@ const (
 	firstRange = 0.1
 	finerRange = 0.3
 	settled    = 1e-12
-	leastRange = 3 * settled / finerRange
+	minRange   = 3 * settled / finerRange
 )
 
 // search continues from the current α until P - D is at most tolerance times P, or until the range
@@ -119,8 +119,8 @@ func (d *dual) search(c, tolerance float64) (m Machine, err error) {
 			if err := d.measure(&m); err != nil {
 				return m, err
 			}
-			// below leastRange, steps are rounding errors and the gap stays the same
-			if m.Converged = m.Gap <= tolerance*m.Value; m.Converged || within < leastRange {
+			// below minRange, steps are rounding errors and the gap stays the same
+			if m.Converged = m.Gap <= tolerance*m.Value; m.Converged || within < minRange {
 				return m, nil
 			}
 			within *= finerRange

@@ -70,8 +70,8 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// mostC bounds C times a document's weight, so that sums over documents stay finite.
-const mostC = 1e12
+// maxC bounds C times a document's weight, so that sums over documents stay finite.
+const maxC = 1e12
 
 // Options are the options of package task.
 type Options = task.Options

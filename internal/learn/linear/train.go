@@ -58,9 +58,9 @@ func TrainPath(
 	if c.Weights != nil {
 		heaviest *= slices.Max(c.Weights)
 	}
-	if most := prices[len(prices)-1]; !(most*heaviest <= mostC) {
+	if most := prices[len(prices)-1]; !(most*heaviest <= maxC) {
 		return nil, fmt.Errorf("linear: cost C = %v with weights of up to %v, expected a product of at most %v", most,
-			heaviest, mostC)
+			heaviest, maxC)
 	}
 	s.Weights, s.Balanced = nil, false
 	workers := run.Workers(opt.Workers)
@@ -77,7 +77,7 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	if sum := p.largest(); !(sum*mostC*float64(p.rows()) < 1e300) {
+	if sum := p.largest(); !(sum*maxC*float64(p.rows()) < 1e300) {
 		return nil, fmt.Errorf("linear: a document of %s has the squared length %v, expected a finite one",
 			c.Source, sum)
 	}

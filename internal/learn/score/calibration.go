@@ -28,8 +28,8 @@ type Bin struct {
 }
 
 const (
-	leastProbability = 1e-15 // lower bound, which limits the loss of a document
-	calibrationBins  = 15
+	minProbability  = 1e-15 // lower bound, which limits the loss of a document
+	calibrationBins = 15
 )
 
 // Reliability accumulates a [Calibration].
@@ -72,7 +72,7 @@ func (r *Reliability) Add(p []float64, own []int) (confidence float64, right boo
 }
 
 func (r *Reliability) lose(p float64) {
-	r.loss -= math.Log(max(p, leastProbability))
+	r.loss -= math.Log(max(p, minProbability))
 	r.losses++
 }
 

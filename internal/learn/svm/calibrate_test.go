@@ -63,7 +63,7 @@ func TestCalibrated(t *testing.T) {
 				t.Errorf("log loss %v, by sigmoids alone %v, standard error of the difference %v", got.LogLoss, plain.LogLoss,
 					se)
 			}
-			most := mostECE(got)
+			most := maxECE(got)
 			t.Logf("log loss %.4f, by sigmoids alone %.4f, difference %.4f ± %.4f, by folds %.4f, validated %.4f; ECE %.4f, "+
 				"bound %.4f", got.LogLoss, plain.LogLoss, mean, sd/math.Sqrt(float64(len(worse))), report.Calibration.LogLoss,
 				folds.Score.Calibration.LogLoss, got.ECE, most)
@@ -116,11 +116,11 @@ func moments(values []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd)
 }
 
-// mostECE returns a bound for the calibration error of perfect probabilities. Of n_b answers in a
+// maxECE returns a bound for the calibration error of perfect probabilities. Of n_b answers in a
 // bin with confidence p, the number of right ones has the standard deviation √(p(1-p)n_b), so that
 // E|ECE| ≈ Σ √(2/π)·√(p(1-p)n_b)/n over the bins; |Z| of a normal Z has variance 1 - 2/π. The bound
 // is the mean plus three standard deviations.
-func mostECE(c *score.Calibration) float64 {
+func maxECE(c *score.Calibration) float64 {
 	var n, mean, variance float64
 	for _, b := range c.Bins {
 		n += float64(b.Documents)

@@ -63,9 +63,9 @@ func (o *problems) close() error {
 }
 
 // If C is too large for noisy targets, a regression takes steps without end. In a choice, a fit
-// stops after stepsEach steps per document, or leastSteps if that is more, and ranks below fits
+// stops after stepsEach steps per document, or minSteps if that is more, and ranks below fits
 // that reach the tolerance.
-const stepsEach, leastSteps = 200, 50_000
+const stepsEach, minSteps = 200, 50_000
 
 // Open implements tune.Samples. Only the last round of a search computes probabilities.
 func (m *Samples) Open(
@@ -83,7 +83,7 @@ func (m *Samples) Open(
 	s := m.Settings
 	s.Probabilities = s.Probabilities && r.Compares == "all"
 	if s.Measure() == tune.MeanSquaredError {
-		s.steps = max(leastSteps, stepsEach*r.Documents)
+		s.steps = max(minSteps, stepsEach*r.Documents)
 	}
 	e := &Evaluator{Settings: s, Division: tune.Division{Folds: r.Folds, Seed: m.From.Seed}, Problem: own.next}
 	return e, func() error {

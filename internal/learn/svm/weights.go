@@ -43,19 +43,19 @@ func Linear(m *model.Model) bool {
 	return ok
 }
 
-// mostWeights limits the bytes of weights without MemoryBytes: 190 machines of 1.4 million columns.
-var mostWeights int64 = 2 << 30
+// maxWeights limits the bytes of weights without MemoryBytes: 190 machines of 1.4 million columns.
+var maxWeights int64 = 2 << 30
 
 // weightRows is the number of support vectors that are added up at a time.
 const weightRows = 512
 
-// mostParts is the maximum number of parts into which columns are divided.
-const mostParts = 64
+// maxParts is the maximum number of parts into which columns are divided.
+const maxParts = 64
 
 // hasWeights reports whether weights decide, and whether vectors have length 1. Weights need an
 // inner product, no device, and memory for an engine and as much again.
 func (p *Predictor) hasWeights() (unit, ok bool) {
-	m, most := p.m, mostWeights
+	m, most := p.m, maxWeights
 	if unit, ok = kernel.InnerProduct(p.k); !ok || p.opt.Device != nil {
 		return false, false
 	}
@@ -82,7 +82,7 @@ func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int
 func addUp(ctx context.Context, m *model.Model, unit bool, workers int) (*Weights, error) {
 	machines := m.Classifier.Machines
 	s := &weighing{
-		m: m, workers: min(run.Workers(workers), mostParts), done: make([]int, len(machines)),
+		m: m, workers: min(run.Workers(workers), maxParts), done: make([]int, len(machines)),
 		of:      make([][]share, weightRows),
 		vectors: make([][]float64, weightRows),
 		w:       &Weights{make([]float64, len(machines)*m.Embedder.Cols()), len(machines), unit},

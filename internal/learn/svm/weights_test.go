@@ -21,9 +21,9 @@ import (
 // byKernelValues predicts without weights.
 func byKernelValues(t *testing.T, m *model.Model, docs *sparse.CSR, opt Options) *model.Prediction {
 	t.Helper()
-	before := mostWeights
-	mostWeights = 0
-	defer func() { mostWeights = before }()
+	before := maxWeights
+	maxWeights = 0
+	defer func() { maxWeights = before }()
 	return predict(t, m, docs, opt)
 }
 

@@ -71,10 +71,10 @@ type Candidates struct {
 const ChoiceFolds = 3
 
 // These constants bound a choice. With fewer than fewDocuments, nothing is compared unless there is
-// a last round. A sample has at least leastSample documents, or all, even if that exceeds the work,
-// because smaller samples are too noisy. It has at most mostSample, whose matrix takes 144 MB, and
-// at most mostFinal in the last round (1.6 GB).
-const leastSample, mostSample, mostFinal, fewDocuments = 600, 6000, 20000, 100
+// a last round. A sample has at least minSample documents, or all, even if that exceeds the work,
+// because smaller samples are too noisy. It has at most maxSample, whose matrix takes 144 MB, and
+// at most maxFinal in the last round (1.6 GB).
+const minSample, maxSample, maxFinal, fewDocuments = 600, 6000, 20000, 100
 
 // Samples evaluates candidates on samples of a corpus, and estimates the work.
 type Samples interface {
@@ -208,7 +208,7 @@ func (h *choosing) sample() (why string) {
 		}
 	}
 	slices.SortStableFunc(h.order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
-	if h.most = h.on.Room(h.order); h.most < min(n, leastSample) {
+	if h.most = h.on.Room(h.order); h.most < min(n, minSample) {
 		return "there is too little memory to choose on samples"
 	}
 	return ""

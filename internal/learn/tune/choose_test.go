@@ -96,11 +96,11 @@ func TestChooseWork(t *testing.T) {
 			rounds := h.from.rounds()
 			share := h.mayTake(float64(docs)) / float64(len(rounds))
 			best := []Candidate{{Kernel: kernels[0], Regularization: solver.Regularization{C: 10}}}
-			least := min(docs, leastSample)
+			least := min(docs, minSample)
 			for _, round := range rounds {
 				wanted := h.from.extend(round, best)
 				got, n := h.planned(round, wanted, len(rounds), least)
-				over := max(mostOver*share, leastWork)
+				over := max(maxOver*share, minWork)
 				if round == "C" { // a sample of nearlyAll is extended to all
 					over = max(over, 4*share/(nearlyAll*nearlyAll))
 				}

@@ -145,33 +145,33 @@ func distinct(all []Candidate) (out []Candidate) {
 // nearlyAll is the share of the documents above which a sample is extended to all.
 const nearlyAll = 0.9
 
-// A round on the smallest sample may take mostOver times its share of the work, or leastWork, about
+// A round on the smallest sample may take maxOver times its share of the work, or minWork, about
 // a tenth of a second.
-const mostOver, leastWork = 2.5, 24e6
+const maxOver, minWork = 2.5, 24e6
 
-// leastTraining is the minimum work of a training if terms are chosen, about a second of one core;
-// leastAlike if cuts are alike.
-const leastTraining, leastAlike = 6e8, 1.5e8
+// minTraining is the minimum work of a training if terms are chosen, about a second of one core;
+// minAlike if cuts are alike.
+const minTraining, minAlike = 6e8, 1.5e8
 
 // mayTake returns the work of a training on n documents, or a minimum if terms are chosen.
 func (h *choosing) mayTake(n float64) float64 {
 	much := h.on.Training().On(n)
 	switch {
 	case h.from.Alike:
-		much = max(much, leastAlike)
+		much = max(much, minAlike)
 	case h.from.Cuts > 1:
-		much = max(much, leastTraining)
+		much = max(much, minTraining)
 	}
 	return much
 }
 
 // least returns the minimum size of the first sample. A choice of terms takes all of at most
-// 2·leastSample documents.
+// 2·minSample documents.
 func (h *choosing) least() int {
-	if n := len(h.order); h.from.Cuts > 1 && !h.from.Alike && n <= 2*leastSample {
+	if n := len(h.order); h.from.Cuts > 1 && !h.from.Alike && n <= 2*minSample {
 		return min(n, h.most)
 	}
-	return min(len(h.order), leastSample)
+	return min(len(h.order), minSample)
 }
 
 // planned returns the candidates that a round compares, and its sample size, which is at least the
@@ -189,15 +189,15 @@ func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([
 	}
 	folds := h.from.folds(round)
 	documents := h.on.Work(some, folds).documents(much)
-	most := mostSample
+	most := maxSample
 	if round == finalRound {
-		most = mostFinal
+		most = maxFinal
 	}
 	if documents > nearlyAll*n {
 		documents = n
 	}
 	least = min(max(int(min(documents, n, float64(most))), least), h.most)
-	over := max(mostOver*share, leastWork)
+	over := max(maxOver*share, minWork)
 	forced := h.from.Final == 0 && float64(least) > documents // otherwise the sample suits all candidates
 	if !forced {
 		return some, least

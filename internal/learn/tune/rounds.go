@@ -60,8 +60,8 @@ func (h *choosing) run(ctx context.Context) error {
 	return nil
 }
 
-// mostSupervised is the maximum number of supervised kernels to compare with the chosen candidate.
-const mostSupervised = 3
+// maxSupervised is the maximum number of supervised kernels to compare with the chosen candidate.
+const maxSupervised = 3
 
 // weighted returns the chosen candidate and supervised kernels to compare: the kernel with the
 // chosen t, then the first of the list. It also returns the sample size.
@@ -82,7 +82,7 @@ func (h *choosing) weighted(rounds int) ([]Candidate, int) {
 		some = append(some, q)
 	}
 	some = distinct(some)
-	return h.planned(weighting, some[:min(len(some), 1+mostSupervised)], rounds, h.least())
+	return h.planned(weighting, some[:min(len(some), 1+maxSupervised)], rounds, h.least())
 }
 
 // weigh compares the chosen candidate with supervised kernels, if work and memory allow.
@@ -154,8 +154,8 @@ func (h *choosing) ranked(points []Point) (out []Candidate) {
 	return out
 }
 
-// mostWider limits how often a round continues with neighbours of its best candidate.
-const mostWider = 8
+// maxWider limits how often a round continues with neighbours of its best candidate.
+const maxWider = 8
 
 // wider returns the neighbours of the best candidate of a round that the round hasn't tried.
 func (h *choosing) wider(r *Round) (more []Candidate) {
@@ -235,7 +235,7 @@ func (h *choosing) round(ctx context.Context, r *Round, some []Candidate) (err e
 		return stageOf(r), int64(parts * done / h.total), parts
 	})
 	defer func() { err = errors.Join(err, free()) }()
-	for wider := 0; len(some) > 0 && wider <= mostWider; wider++ {
+	for wider := 0; len(some) > 0 && wider <= maxWider; wider++ {
 		if err := h.compare(ctx, r, some, e); err != nil {
 			return err
 		}

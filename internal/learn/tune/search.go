@@ -72,12 +72,12 @@ func (f *Found) Fits() (n int) {
 	return n
 }
 
-// Search compares candidates. With leastC, the best point is the one with the smallest C among
+// Search compares candidates. With minC, the best point is the one with the smallest C among
 // those that differ from the best only in C and aren't worse by more than the standard error of the
 // difference by fold. If ctx is done, or after another error, the result has the completed points.
 // each, if not nil, is called with each completed point.
 func Search(
-	ctx context.Context, e Evaluator, all []Candidate, leastC bool, each func(Point),
+	ctx context.Context, e Evaluator, all []Candidate, minC bool, each func(Point),
 ) (*Found, error) {
 	points := make([]*Point, len(all))
 	err := e.Evaluate(ctx, all, func(i int, p Point) {
@@ -94,7 +94,7 @@ func Search(
 			f.Best = len(f.Points) - 1
 		}
 	}
-	if leastC && f.Best >= 0 {
+	if minC && f.Best >= 0 {
 		f.Best = smallestC(f.Points, f.Best, math.Inf(1))
 	}
 	compare(f.Points, f.Best)
