@@ -48,9 +48,6 @@ func diagonal(n float64) float64 {
 	return math.Sqrt(math.Pi) * math.Exp2(n) * math.Gamma(n+0.5)
 }
 
-// Diagonal returns J_n(0), the greatest value.
-func (d *Degree) Diagonal() float64 { return d.diagonal }
-
 // J returns J_n(θ) for θ = arccos(1-c), c in [0, 2]. Its error relative to the value, down to where
 // that is 0 at c = 2, is below 64 float64 ulp times n+1; below the degree 0 it grows as 1/(n+½)
 // does.

@@ -220,3 +220,43 @@ func TestLogRatio(t *testing.T) {
 		t.Errorf("of a negative diagonal the ratio is exp(%v)", v)
 	}
 }
+
+// exact is the heat kernel of the n-sphere of radius 1 by its spectrum,
+//
+//	K(τ, x) = 1/vol Σ (2l+n-1)/(n-1) C_l(cos x) exp(-l(l+n-1)τ)
+//
+// with the Gegenbauer polynomials of index (n-1)/2, n > 1. The sum loses what K(τ, x) is smaller
+// than K(τ, 0).
+func exact(n int, tau, x float64) float64 {
+	a := float64(n-1) / 2
+	before, at := 0.0, 1.0
+	var sum float64
+	for l := range 400 {
+		v := float64(l)
+		sum += (v + a) / a * at * math.Exp(-v*(v+2*a)*tau)
+		before, at = at, (2*(v+a)*math.Cos(x)*at-(v+2*a-1)*before)/(v+1)
+	}
+	return sum * math.Gamma(a+1) / (2 * math.Pow(math.Pi, a+1))
+}
+
+// The parametrix, constant and all, tends to the heat kernel like t^(m+1).
+func TestHeatKernel(t *testing.T) {
+	for _, n := range []int{2, 3, 4, 6} {
+		for m := range 4 {
+			s := sphere(t, n, m)
+			for _, x := range []float64{0, 0.3, 0.6} {
+				err := func(tau float64) float64 {
+					k := Kernel{Sphere: s, T: 4 * tau, LogFactor: LogConstant(n, 4*tau)}
+					return k.Eval(half(x))*math.Pow(2, float64(n))/exact(n, tau, x) - 1
+				}
+				coarse, fine := err(0.1), err(0.05)
+				order := math.Log2(coarse / fine)
+				if !(math.Abs(order-float64(m+1)) <= 0.6) ||
+					!(math.Abs(fine) <= math.Pow(0.05*float64(n*n)/4, float64(m+1))) {
+					t.Errorf("n = %d, m = %d, x = %v: errors %.3g and %.3g, of order %.3f", n, m, x, coarse, fine,
+						order)
+				}
+			}
+		}
+	}
+}

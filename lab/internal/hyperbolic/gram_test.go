@@ -68,49 +68,6 @@ func gramOf(t *testing.T, h *Heat, workers int, x []Normal) *engine.Dense {
 	return k
 }
 
-// The kernel of H³ has the closed form K = (4πt)^(-3/2) r/sinh r exp(-t-r²/4t). This test computes
-// distances of sets from sums over their points.
-func TestThreeDimensions(t *testing.T) {
-	m, members := clouds(40, 2, 1)
-	mean, square, count := make([][2]float64, 40), make([]float64, 40), make([]float64, 40)
-	for set, rows := range members {
-		for _, i := range rows {
-			_, v := m.Row(i)
-			a, b := float64(v[0]), float64(v[1])
-			mean[set][0] += a
-			mean[set][1] += b
-			square[set] += a*a + b*b
-			count[set]++
-		}
-	}
-	distance := func(i, j int) float64 {
-		var sigma [2]float64
-		var mu [2][2]float64
-		for k, set := range []int{i, j} {
-			mu[k] = [2]float64{mean[set][0] / count[set], mean[set][1] / count[set]}
-			sigma[k] = math.Sqrt((square[set]/count[set] - mu[k][0]*mu[k][0] - mu[k][1]*mu[k][1]) / 2)
-		}
-		dx, dy, ds := mu[0][0]-mu[1][0], mu[0][1]-mu[1][1], sigma[0]-sigma[1]
-		return math.Acosh(1 + ((dx*dx+dy*dy)/4+ds*ds)/(2*sigma[0]*sigma[1]))
-	}
-	x := normals(t, 40, 2, 1)
-	h := musttest.Get(NewHeat(0.7, 3, x))(t)
-	k := gramOf(t, h, 2, x)
-	for i := range x {
-		for j := range x {
-			want := 1.
-			if i != j {
-				r := distance(i, j)
-				want = r / math.Sinh(r) * math.Exp(-r*r/2.8)
-			}
-			got, eval := k.At(i, j), h.eval(Distance(x[i], x[j]))
-			if !(math.Abs(got-want) <= 2*unit*want) || !(math.Abs(eval-want) <= 1e-9*want) {
-				t.Fatalf("(%d, %d) is %v, in float64 %v, expected %v", i, j, got, eval, want)
-			}
-		}
-	}
-}
-
 // Values equal the rounded definition in any dimension, bit for bit for any number of workers and
 // in both orders. For n > P eigenvalues are nonnegative, up to rounding.
 func TestGram(t *testing.T) {

@@ -76,17 +76,13 @@ func derivative(m int, t float64, v *big.Float) float64 {
 	return math.Log(f) + float64(exponent)*math.Ln2
 }
 
-// differentiate returns the first two derivatives of f at x by differences of order 8 of step h.
-func differentiate(f func(float64) float64, x, h float64) (first, second float64) {
-	one := []float64{0, 4. / 5, -1. / 5, 4. / 105, -1. / 280}
-	two := []float64{-205. / 72, 8. / 5, -1. / 5, 8. / 315, -1. / 560}
-	second = two[0] * f(x)
-	for i := 1; i <= 4; i++ {
-		up, down := f(x+float64(i)*h), f(x-float64(i)*h)
-		first += one[i] * (up - down)
-		second += two[i] * (up + down)
+// differentiate returns the derivative of f at x by a difference of order 8 of step h.
+func differentiate(f func(float64) float64, x, h float64) (sum float64) {
+	for i, weight := range []float64{4. / 5, -1. / 5, 4. / 105, -1. / 280} {
+		step := float64(i+1) * h
+		sum += weight * (f(x+step) - f(x-step))
 	}
-	return first / h, second / (h * h)
+	return sum / h
 }
 
 // simpson integrates f from lo to hi in n intervals, n even.
