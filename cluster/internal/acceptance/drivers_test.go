@@ -5,7 +5,6 @@ package acceptance
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,52 +43,4 @@ func TestSpark(t *testing.T) {
 	for _, j := range jobs {
 		j.check(t)
 	}
-}
-
-// TestSlurm runs the array's script as Slurm does for --array=1-4, except for one element, which is
-// submitted again alone.
-func TestSlurm(t *testing.T) {
-	j := plan(t, filepath.Join(t.TempDir(), "store"), kinds[0])
-	element := func(i int) {
-		cmd := exec.Command("bash", "../../slurm/gram.sbatch")
-		cmd.Env = append(os.Environ(), "GRAM_STORE="+j.store, "GRAM_JOB="+j.digest[:12], "GRAM_SHARDS=4",
-			fmt.Sprint("SLURM_ARRAY_TASK_ID=", i), "SLURM_CPUS_PER_TASK=1")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("element %d: %v\n%s", i, err, out)
-		}
-	}
-	for i := 1; i <= 3; i++ {
-		element(i)
-	}
-	missing := run(t, "", "gramcluster", "status", "-store", j.store, "-json")
-	tasks := strings.Count(j.tasks, "\n")
-	if want := fmt.Sprintf(`"stored":%d,`, tasks-(tasks+3)/4); !strings.Contains(missing, want) { // all but 0, 4, …
-		t.Errorf("3 of 4 elements have done %s, expected %s of %d", missing, want, tasks)
-	}
-	element(4)
-	j.check(t)
-}
-
-// TestXargs and TestParallel run the scripts for a single computer.
-func TestXargs(t *testing.T) { script(t, "../../parallel/xargs.sh") }
-
-func TestParallel(t *testing.T) {
-	servers.Need(t)
-	out, err := exec.Command("parallel", "--version").Output()
-	if err != nil || !strings.HasPrefix(string(out), "GNU parallel") {
-		t.Fatalf("no GNU parallel: %v", err)
-	}
-	script(t, "../../parallel/parallel.sh")
-}
-
-func script(t *testing.T, path string) {
-	dir := t.TempDir()
-	j := plan(t, filepath.Join(dir, "store"), kinds[0])
-	lines := filepath.Join(dir, "tasks.jsonl")
-	musttest.Do(t, os.WriteFile(lines, []byte(j.tasks), 0o644))
-	if count := states(t, run(t, "", path, j.store, lines, "2")); count["done"] != strings.Count(j.tasks, "\n") ||
-		len(count) != 1 {
-		t.Errorf("%v, expected all tasks to be done", count)
-	}
-	j.check(t)
 }

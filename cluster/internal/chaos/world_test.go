@@ -34,6 +34,8 @@ type world struct {
 	deaths       int
 }
 
+func host(s *store.Store) *job.Host { return &job.Host{Store: s, Workers: 1} }
+
 func newWorld(seed uint64, log func(string, ...any)) *world {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 21)), log: log, mortal: 0.03, results: map[string][]byte{},
 		acknowledged: map[string]bool{}, rotten: map[string]bool{}}
