@@ -342,6 +342,10 @@ type EvaluateOptions struct {
 	Mistakes int            // number of mistakes to explain, the most confident first; default 20, negative for none
 	Terms    int            // number of terms per mistake and per class; default 10
 	Training *corpus.Corpus // training documents, of which near copies are reported; default none
+
+	// Permutations is the number of permutations of each column of a table, from which its importance
+	// is measured; default 5, negative for none.
+	Permutations int
 }
 
 // Evaluate predicts labelled documents and compares the predictions with the labels: scores,
@@ -355,20 +359,21 @@ func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOption
 	if err != nil {
 		return nil, err
 	}
-	e := learn.EvaluateOptions{Mistakes: o.Mistakes, Terms: o.Terms}
+	e := learn.EvaluateOptions{Mistakes: o.Mistakes, Terms: o.Terms, Permutations: o.Permutations}
 	if o.Training != nil {
 		if e.Training, err = m.corpus(ctx, o.Training); err != nil {
 			return nil, err
 		}
 	}
-	if e.Ready, err = m.predictor(ctx); err != nil {
+	with := m.o.learn()
+	if with.Ready, err = m.predictor(ctx); err != nil {
 		return nil, err
 	}
-	p, err := e.Ready.Predict(ctx, own.Documents)
+	p, err := with.Ready.Predict(ctx, own.Documents)
 	if err != nil {
 		return nil, c.NameValue(err)
 	}
-	v, err := learn.Evaluate(ctx, m.m, p, own, m.o.learn(), e)
+	v, err := learn.Evaluate(ctx, m.m, p, own, with, e)
 	if err != nil {
 		return nil, c.NameValue(err)
 	}

@@ -218,6 +218,16 @@ type Evaluation struct {
 	Curves   []Curve    // curves of classification: first over all classes together (micro), then by class
 	Mistakes []Mistake  // most confident mistakes, in descending order of confidence
 	Copies   []Copy     // near copies of training documents, ascending
+
+	Importance []Importance // of the columns of a table, in descending order; else nil
+}
+
+// Importance is the mean drop in accuracy, or in R² of a regression, when the values of a column are
+// permuted among the documents. SE is its standard error over documents. The columns of one text view
+// count as one column, with their names joined by commas.
+type Importance struct {
+	Column   string
+	Drop, SE float64
 }
 
 // Outcome compares the prediction of a document with its labels.
@@ -273,6 +283,9 @@ func evaluationOf(v *learn.Evaluation) *Evaluation {
 	out := &Evaluation{Score: scoreOf(v.Score),
 		Coverage: each(v.Coverage, func(c learn.Coverage) Coverage { return Coverage{c.Confidence, c.Part, c.Error} }),
 		Copies:   each(v.Copies, func(c learn.Copy) Copy { return Copy{c.Document - 1, c.Training - 1, c.Distance} })}
+	for _, x := range v.Importance {
+		out.Importance = append(out.Importance, Importance(x))
+	}
 	for i := range v.Outcomes {
 		x := &v.Outcomes[i]
 		out.Outcomes = append(out.Outcomes, Outcome{x.Truth, x.Prediction, x.Scored, x.Right, x.Margin, x.Confidence})
@@ -281,7 +294,7 @@ func evaluationOf(v *learn.Evaluation) *Evaluation {
 		out.Curves = append(out.Curves, Curve{c.Class, c.Documents, c.AUC, c.AveragePrecision, c.ROC, c.Precision})
 	}
 	for _, m := range v.Mistakes {
-		out.Mistakes = append(out.Mistakes, Mistake{m.Index, m.Wrong, documentExplanationOf(m.Why, nil),
+		out.Mistakes = append(out.Mistakes, Mistake{m.Index, m.Wrong, documentExplanationOf(m.Why, m.Columns),
 			each(m.Marks, func(k learn.Mark) Mark { return Mark{k.From, k.To, k.Effect} })})
 	}
 	return out

@@ -3,7 +3,6 @@ package learn
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,8 +22,9 @@ type EvaluateOptions struct {
 	Mistakes int // number of worst mistakes to explain; 0 = 20, negative = none
 	Terms    int // number of terms to name per mistake and per class; 0 = 10
 
+	Permutations int // number of permutations per column of a table, see [Importance]; 0 = 5, negative = none
+
 	Training *corpus.Corpus // training corpus with the same columns, to find near copies; nil = don't search
-	Ready    Predictor      // prepared model; nil = prepare it
 }
 
 // Evaluation compares predictions of a model with the labels of documents.
@@ -43,6 +43,8 @@ type Evaluation struct {
 
 	Novel []Novel `json:"by_novelty,omitempty"` // documents counted by rank, if predictions have ranks
 
+	Importance []Importance `json:"importance,omitempty"` // of the columns of a table, in descending order
+
 	Mistakes []Mistake    `json:"mistakes"` // worst mistakes, in descending order of confidence
 	Terms    *Explanation `json:"terms,omitempty"`
 	Copies   []Copy       `json:"copies,omitempty"` // sorted by document
@@ -56,7 +58,7 @@ type Outcome struct {
 	Right        bool
 	Class, Given int      // indices in Score.Classes of the true and the predicted class; -1 = none
 	wrong        int      // index of the most confidently wrong label; -1 = none
-	own          []string // true classes of the document
+	own          []string // true classes of the document, sorted for separate labels
 	Confidence   float64  // probability of the prediction, else |f|; for labels, of Mistake.Wrong; for numbers, the error
 }
 
@@ -100,6 +102,8 @@ type Mistake struct {
 	Wrong string               `json:"wrong,omitempty"` // most confidently wrong separate label: "x" or "not x"
 	Why   *DocumentExplanation `json:"why,omitempty"`   // explanation by words of the text, or else by terms
 	Marks []Mark               `json:"marks,omitempty"` // positions of these words in the text
+
+	Columns []ColumnEffect `json:"columns,omitempty"` // columns of a table's row, if rows were kept
 }
 
 // Copy is a document with a nearly identical training document: c = 1 − cosine of the square roots
@@ -156,11 +160,16 @@ func Evaluate(
 	if p.Rank != nil && !a.Numbers {
 		v.byNovelty()
 	}
-	e.Mistakes, e.Terms = cmp.Or(e.Mistakes, 20), cmp.Or(e.Terms, 10)
+	e.Mistakes, e.Terms, e.Permutations = cmp.Or(e.Mistakes, 20), cmp.Or(e.Terms, 10), cmp.Or(e.Permutations, 5)
+	if a.Tokenizer.HasColumns() && e.Permutations > 0 {
+		if err := v.importance(ctx, &a, p, c, o, e); err != nil {
+			return nil, err
+		}
+	}
 	if err := v.explain(ctx, m, c, o, e); err != nil {
 		return nil, err
 	}
-	if terms, err := explainBy(ctx, m, e.Ready, e.Terms, ""); err == nil {
+	if terms, err := explainBy(ctx, m, o.Ready, e.Terms, ""); err == nil {
 		v.Terms = terms // other models have no weights
 	}
 	if e.Training != nil {
@@ -202,13 +211,13 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, sco
 			}
 		case a.Scheme == solver.Labels:
 			slices.Sort(own)
-			slices.Sort(given)
-			x.Scored, x.Right = p.Labels[i] != nil, slices.Equal(slices.Compact(own), given)
+			x.own = slices.Compact(own)
+			x.Scored, x.Right = p.Labels[i] != nil, right(a, given, x.own)
 			if x.Scored && !x.Right {
 				x.worst(a, p, i)
 			}
 		case len(own) > 0:
-			x.Scored, x.Right, x.Class, x.Given = true, slices.Contains(own, given[0]), number[own[0]], number[given[0]]
+			x.Scored, x.Right, x.Class, x.Given = true, right(a, given, own), number[own[0]], number[given[0]]
 			if x.Right {
 				x.Class = x.Given
 			}
@@ -266,7 +275,7 @@ func (v *Evaluation) cover() {
 }
 
 // explain lists the worst mistakes and explains them.
-func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o Options, e EvaluateOptions) (err error) {
+func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o Options, e EvaluateOptions) error {
 	var wrong []int
 	for i, x := range v.Outcomes {
 		if x.Scored && !x.Right && x.Prediction != NoAnswer {
@@ -293,14 +302,8 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o O
 	}
 	quiet := o
 	quiet.Progress = nil
-	p := e.Ready
-	if p == nil {
-		if p, err = Ready(ctx, m, quiet); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, p.Close()) }()
-	}
 	var counter *corpus.Counter
+	var err error
 	if c.Texts != nil && a.Vocabulary != nil && !a.Tokenizer.HasColumns() {
 		if counter, err = corpus.NewCounter(a.Tokenizer, a.Vocabulary); err != nil {
 			return err
@@ -309,9 +312,12 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o O
 	for k := range v.Mistakes {
 		x := &v.Mistakes[k]
 		if counter != nil {
-			x.Why, x.Marks, err = explainWords(ctx, m, p, counter, x.Text, e.Terms, v.Outcomes[x.Index].wrong, quiet)
+			x.Why, x.Marks, err = explainWords(ctx, m, o.Ready, counter, x.Text, e.Terms, v.Outcomes[x.Index].wrong, quiet)
 		} else {
-			x.Why, err = explainTerms(ctx, m, p, c.Documents, x.Index, e.Terms, v.Outcomes[x.Index].wrong, quiet)
+			x.Why, err = explainTerms(ctx, m, o.Ready, c.Documents, x.Index, e.Terms, v.Outcomes[x.Index].wrong, quiet)
+		}
+		if err == nil && c.Rows != nil {
+			x.Columns, err = explainColumns(ctx, m, o.Ready, c.Documents, c.Raw, x.Index, v.Outcomes[x.Index].wrong, quiet)
 		}
 		if err != nil {
 			return err

@@ -34,33 +34,30 @@ func ExplainColumns(
 		}
 		defer p.Close()
 	}
+	return explainColumns(ctx, m, p, docs, raw, i, -1, o)
+}
+
+// explainColumns is ExplainColumns for a prepared model. label is as in explaining.
+func explainColumns(
+	ctx context.Context, m Model, p Predictor, docs *sparse.CSR, raw corpus.Raw, i, label int, o Options,
+) ([]ColumnEffect, error) {
 	a := m.About()
 	terms, counts := docs.Row(i)
-	var out []ColumnEffect
-	of := make([]int, len(terms)) // index in out of the column of each term
-	views, err := a.Tokenizer.Split()
+	columns, err := newTermColumns(&a)
 	if err != nil {
 		return nil, err
 	}
-	place := map[string]int{}
-	for _, v := range views {
-		for _, names := range v.Parts() {
-			name := strings.Join(names, ",")
-			if _, known := place[name]; !known {
-				place[name] = len(out)
-				out = append(out, columnOf(name, names, raw, i))
-			}
-		}
+	var out []ColumnEffect
+	for k, name := range columns.names {
+		out = append(out, columnOf(name, columns.parts[k], raw, i))
 	}
 	has := make([]bool, len(out))
-	for k, t := range terms {
-		term := a.Vocabulary[t]
-		of[k] = place[strings.Join(views[term[0]-1].TermPart(term[1:]), ",")]
-		has[of[k]] = true
+	for _, t := range terms {
+		has[columns.of(t)] = true
 	}
-	for _, v := range views {
+	for _, v := range columns.views {
 		for _, names := range v.Parts() {
-			c := &out[place[strings.Join(names, ",")]]
+			c := &out[columns.place[strings.Join(names, ",")]]
 			switch x, number := token.ParseNumber(c.Value); {
 			case v.Analyzer == token.Numbers && math.IsNaN(x):
 				c.Note = "missing"
@@ -70,17 +67,17 @@ func ExplainColumns(
 				}
 			case v.Analyzer == token.Categories && c.Value == "":
 				c.Note = "missing"
-			case v.Analyzer == token.Categories && !has[place[c.Column]]:
+			case v.Analyzer == token.Categories && !has[columns.place[c.Column]]:
 				c.Note = "not in training"
 			}
 		}
 	}
-	x := &explaining{m: m, p: p, n: len(out), o: o, label: -1, whole: docs.SelectRows([]int{i}), parts: len(out)}
+	x := &explaining{m: m, p: p, n: len(out), o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(out)}
 	x.without = func(first, end int) (*sparse.CSR, error) {
 		rest := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 		for j := first; j < end; j++ {
 			for k, t := range terms {
-				if of[k] != j {
+				if columns.of(t) != j {
 					rest.Terms, rest.Values = append(rest.Terms, t), append(rest.Values, counts[k])
 				}
 			}
@@ -93,11 +90,46 @@ func ExplainColumns(
 		return nil, err
 	}
 	for _, e := range why.Terms {
-		c := &out[place[e.Term]]
+		c := &out[columns.place[e.Term]]
 		c.Effect, c.For = e.Effect, e.For
 	}
 	slices.SortStableFunc(out, func(a, b ColumnEffect) int { return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect)) })
 	return out, nil
+}
+
+// termColumns assigns terms to the columns of a table. The columns of one text view count as one
+// column, with their names joined by commas.
+type termColumns struct {
+	vocabulary []string
+	views      []token.View
+	names      []string
+	parts      [][]string     // parts[k] lists the columns of names[k]
+	place      map[string]int // index of each name
+}
+
+// newTermColumns returns the columns of a model's terms.
+func newTermColumns(a *About) (*termColumns, error) {
+	out := &termColumns{vocabulary: a.Vocabulary, place: map[string]int{}}
+	var err error
+	if out.views, err = a.Tokenizer.Split(); err != nil {
+		return nil, err
+	}
+	for _, v := range out.views {
+		for _, names := range v.Parts() {
+			name := strings.Join(names, ",")
+			if _, known := out.place[name]; !known {
+				out.place[name] = len(out.names)
+				out.names, out.parts = append(out.names, name), append(out.parts, names)
+			}
+		}
+	}
+	return out, nil
+}
+
+// of returns the index in names of a term's column.
+func (t *termColumns) of(term uint32) int {
+	text := t.vocabulary[term]
+	return t.place[strings.Join(t.views[text[0]-1].TermPart(text[1:]), ",")]
 }
 
 // columnOf returns a part of a view with its value in row i.

@@ -56,7 +56,8 @@ func TestMistakesAreAnswered(t *testing.T) {
 	m := musttest.Get(trainer.Train(t.Context(), all.Select(train), learn.Options{}))(t)
 	c := all.Select(test)
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
-	v := musttest.Get(learn.Evaluate(t.Context(), m, p, c, learn.Options{}, learn.EvaluateOptions{Mistakes: len(test)}))(t)
+	ready := learn.Options{Ready: musttest.Get(learn.Ready(t.Context(), m, learn.Options{}))(t)}
+	v := musttest.Get(learn.Evaluate(t.Context(), m, p, c, ready, learn.EvaluateOptions{Mistakes: len(test)}))(t)
 	rows := musttest.Get(learn.RowsOf(m, p, c))(t)
 	want, without := []int{}, 0
 	for i, x := range v.Outcomes {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gramengine/gram/internal/learn"
 	"github.com/gramengine/gram/internal/report"
@@ -44,13 +46,23 @@ func Terms(terms []learn.TermEffect) *report.Table {
 func Columns(columns []learn.ColumnEffect) *report.Table {
 	t := report.NewTable("column", ">effect", "speaks for")
 	for _, c := range columns {
-		name := fmt.Sprintf("%s = %s", c.Column, report.Excerpt(c.Value, 60))
-		if c.Note != "" {
-			name += " (" + c.Note + ")"
-		}
-		t.Add(name, fmt.Sprintf("%+.4g", c.Effect+0), c.For) // + 0 turns -0 into 0
+		t.Add(ColumnName(c, 60), fmt.Sprintf("%+.4g", c.Effect+0), c.For) // + 0 turns -0 into 0
 	}
 	return t
+}
+
+// ColumnName formats a column with up to most characters of its value, as in "price = 3 (outside of
+// training, 5 to 9)". Decimal numbers have 6 digits.
+func ColumnName(c learn.ColumnEffect, most int) string {
+	value := report.Excerpt(c.Value, most)
+	if x, err := strconv.ParseFloat(c.Value, 64); err == nil && strings.Contains(c.Value, ".") {
+		value = fmt.Sprintf("%.6g", x)
+	}
+	name := strings.TrimSuffix(c.Column+" = "+value, " = ")
+	if c.Note != "" {
+		name += " (" + c.Note + ")"
+	}
+	return name
 }
 
 // Support returns a table of support vectors and their contributions. If texts isn't nil, it has

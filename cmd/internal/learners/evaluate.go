@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gramengine/gram/cmd/internal/effects"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/internal/backend"
 	"github.com/gramengine/gram/internal/cli"
@@ -49,6 +50,7 @@ gram evaluate -o predicted.csv -json test.tsv.gz news.model`,
 			"report test documents that nearly duplicate a training document of `SOURCE`")
 		f.ReadsFiles(&r.training, "training", r.Files(&r.training))
 		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
+		f.IntVar(&r.permutations, "permutations", 5, "permute each column of a table `N` times, for its importance; 0: don't")
 		f.Group("Output", "")
 		f.Writes(&r.out, "o", "write a line for each document to `FILE`, a .csv, .tsv, .jsonl or .parquet")
 		f.Pages()
@@ -62,6 +64,8 @@ type evaluate struct {
 	predict
 	training string
 	mistakes int
+
+	permutations int
 }
 
 // check checks combinations of flags.
@@ -75,6 +79,8 @@ func (r *evaluate) check() error {
 		return cli.Usagef("-o %s, expected a name that ends in .csv, .tsv, .jsonl or .parquet", r.out)
 	case r.mistakes < 0 || r.mistakes > 1000:
 		return cli.Usagef("-mistakes %d, expected 0 to 1000", r.mistakes)
+	case r.permutations < 0 || r.permutations > 1000:
+		return cli.Usagef("-permutations %d, expected 0 to 1000", r.permutations)
 	}
 	return nil
 }
@@ -122,10 +128,11 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 		return x.corpus.NameValue(err)
 	}
 	p.Stage("explaining")
-	own := learn.EvaluateOptions{Mistakes: cmp.Or(r.mistakes, -1), Training: out.training, Ready: x.predictor}
+	own := learn.EvaluateOptions{Mistakes: cmp.Or(r.mistakes, -1), Training: out.training,
+		Permutations: cmp.Or(r.permutations, -1)}
 	out.Evaluation, err = learn.Evaluate(ctx, x.m, x.prediction, x.corpus, learn.Options{
-		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,
-		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
+		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held, Ready: x.predictor,
+		Progress: func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) },
 	}, own)
 	p.Clear()
 	if err != nil {
@@ -233,6 +240,9 @@ func (r *evaluateReport) Describe(d *report.Document) {
 			Table: r.noveltyTable()})
 		d.Page(r.maxNovelSection())
 	}
+	if len(r.Importance) > 0 {
+		d.Add(r.importanceSection())
+	}
 	if len(r.Mistakes) > 0 {
 		s := r.mistakesSection()
 		s.Heading, s.Brief = r.mistakesTable()
@@ -252,7 +262,7 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 	title = "The worst mistakes, and what decided them"
 	columns := []string{"document", "class", "predicted", ">confidence", "by"}
 	if r.MSE != nil {
-		title, columns[1], columns[3] = "The largest errors, and the words that favour a larger value", "value", ">error"
+		title, columns[1], columns[3] = "The largest errors, and what favours a larger value", "value", ">error"
 	}
 	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
 	if several { // confidence and deciding terms refer to the wrong label
@@ -261,7 +271,8 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 	t = report.NewTable(columns...)
 	for _, m := range r.Mistakes {
 		cells := []string{report.Shorten(m.Document, 32), named(m.Truth), r.given(&m),
-			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence), cmp.Or(m.Note, deciding(m.Why, 5))}
+			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence),
+			cmp.Or(m.Note, decidingColumns(m.Columns, 3), deciding(m.Why, 5))}
 		if several {
 			cells = slices.Insert(cells, 3, m.Wrong)
 		}
@@ -281,4 +292,16 @@ func deciding(x *learn.DocumentExplanation, most int) string {
 		}
 	}
 	return strings.Join(terms, ", ")
+}
+
+// decidingColumns returns up to most columns of a row with the largest positive effects on the
+// prediction, and all columns with a remark, such as a missing value.
+func decidingColumns(columns []learn.ColumnEffect, most int) string {
+	var parts []string
+	for _, c := range columns {
+		if c.Effect > 0 && len(parts) < most || c.Note != "" {
+			parts = append(parts, effects.ColumnName(c, 24))
+		}
+	}
+	return strings.Join(parts, ", ")
 }

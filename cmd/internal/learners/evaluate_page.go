@@ -233,6 +233,29 @@ func (r *evaluateReport) charts() []report.Chart {
 	return append(out, report.Chart{Chart: p, Description: strings.Join(parts, "; ")})
 }
 
+// importanceSection returns the importance of columns, with a chart of the most important ones.
+func (r *evaluateReport) importanceSection() report.Section {
+	what, format := "accuracy", func(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
+	if r.MSE != nil {
+		what, format = "R²", func(v float64) string { return fmt.Sprintf("%.4f", v) }
+	}
+	title := fmt.Sprintf("Drop in %s when the values of a column are permuted among the rows", what)
+	s := report.Section{Title: "Importance of columns", Heading: title,
+		Text:  title + ", with its standard error over rows.",
+		Table: report.NewTable("column", ">drop", ">± standard error")}
+	var names []string
+	for _, x := range r.Importance {
+		s.Table.Add(x.Column, format(x.Drop+0), format(x.SE)) // + 0 turns -0 into 0
+		names = append(names, report.Shorten(x.Column, 20))
+	}
+	const most = 20
+	names = names[:min(len(names), most)]
+	p := chart.New("Importance of columns", "", "drop in "+what)
+	p.Bars(names, []string{"drop"}, func(column, _ int) float64 { return r.Importance[column].Drop })
+	s.Charts = []report.Chart{{Chart: p, Description: "drops as in the table"}}
+	return s
+}
+
 // mistakesSection returns the worst mistakes with the words that decided them.
 func (r *evaluateReport) mistakesSection() report.Section {
 	texts := r.trainingTexts()
@@ -255,9 +278,12 @@ func (r *evaluateReport) mistakesSection() report.Section {
 		case r.MSE == nil:
 			d.Text = r.sure(&r.Outcomes[m.Index])
 		}
+		if m.Columns != nil {
+			d.Parts, d.Tables = nil, []report.Details{{Title: "Columns", Table: effects.Columns(m.Columns), Open: true}}
+		}
 		if m.Why != nil {
-			d.Tables = append(d.Tables,
-				report.Details{Title: "Terms that decided", Table: effects.Terms(m.Why.Terms), Open: len(d.Parts) == 0})
+			d.Tables = append(d.Tables, report.Details{Title: "Terms that decided", Table: effects.Terms(m.Why.Terms),
+				Open: d.Parts == nil && d.Tables == nil})
 			if len(m.Why.Support) > 0 {
 				d.Tables = append(d.Tables, report.Details{Title: "Training documents with the largest share",
 					Table: effects.Support(m.Why, texts)})

@@ -1,0 +1,143 @@
+package learn
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/gramengine/gram/corpus"
+	"github.com/gramengine/gram/internal/learn/model"
+	"github.com/gramengine/gram/internal/run"
+	"github.com/gramengine/gram/solver"
+	"github.com/gramengine/gram/sparse"
+)
+
+// Importance is the mean drop in accuracy, or in R² of a regression, when the values of a column are
+// permuted among the scored rows. For a column that the model doesn't use, Drop is 0. Source:
+// Breiman, Machine Learning 45 (2001), section 10.
+type Importance struct {
+	Column string  `json:"column"` // as in ColumnEffect
+	Drop   float64 `json:"drop"`
+	SE     float64 `json:"standard_error"` // over rows; for R², the variance of the targets counts as known
+}
+
+// Limits on the work of Importance.
+const (
+	permutedAtOnce = 4096    // rows per prediction
+	mostPermuted   = 200_000 // maximum number of predictions; above it, rows are sampled
+	leastPermuted  = 200     // rows that are used even if this exceeds mostPermuted
+)
+
+// importance sets v.Importance; p holds the predictions for c.
+func (v *Evaluation) importance(
+	ctx context.Context, a *About, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
+) error {
+	columns, err := newTermColumns(a)
+	if err != nil {
+		return err
+	}
+	of := make([]int, len(a.Vocabulary)) // column of each term
+	for t := range of {
+		of[t] = columns.of(uint32(t))
+	}
+	var rows []int
+	for i := range v.Outcomes {
+		if v.Outcomes[i].Scored {
+			rows = append(rows, i)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	if most := max(mostPermuted/(len(columns.names)*e.Permutations), leastPermuted); len(rows) > most {
+		random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		rows = slices.Sorted(slices.Values(rows[:most]))
+	}
+	scale := 1.0
+	if a.Numbers {
+		var targets []float64
+		for _, i := range rows {
+			target, _ := strconv.ParseFloat(v.Outcomes[i].own[0], 64)
+			targets = append(targets, target)
+		}
+		if scale = 1 / stat.PopVariance(targets, nil); math.IsInf(scale, 0) {
+			return nil // R² is undefined
+		}
+	}
+	for column, name := range columns.names {
+		drops := make([]float64, len(rows)) // sums over permutations
+		for k := range e.Permutations {
+			from := run.Pick(rows, random.Perm(len(rows)))
+			for first := 0; first < len(rows); first += permutedAtOnce {
+				end := min(first+permutedAtOnce, len(rows))
+				docs := mixed(c.Documents, rows[first:end], from[first:end],
+					func(term uint32) bool { return of[term] == column })
+				predicted, err := o.Ready.Predict(ctx, docs)
+				if err != nil {
+					return err
+				}
+				predicted.Rejected = nil
+				for j, i := range rows[first:end] {
+					own := v.Outcomes[i].own
+					drops[first+j] += scale * (quality(a, p, i, own) - quality(a, predicted, j, own)) / float64(e.Permutations)
+				}
+			}
+			o.Tell("permuting columns", int64(column*e.Permutations+k+1), int64(len(columns.names)*e.Permutations))
+		}
+		mean, sd := stat.MeanStdDev(drops, nil)
+		v.Importance = append(v.Importance, Importance{name, mean, sd / math.Sqrt(float64(len(rows)))})
+	}
+	slices.SortStableFunc(v.Importance, func(a, b Importance) int { return cmp.Compare(b.Drop, a.Drop) })
+	return nil
+}
+
+// quality returns 1 if prediction i is right and 0 if it is wrong, or the negative squared error of
+// an estimate. own are the document's true classes, sorted.
+func quality(a *About, p *model.Prediction, i int, own []string) float64 {
+	if a.Numbers {
+		target, _ := strconv.ParseFloat(own[0], 64)
+		return -(p.Value[i] - target) * (p.Value[i] - target)
+	}
+	if right(a, a.Labels(p, i), own) {
+		return 1
+	}
+	return 0
+}
+
+// right reports whether predicted labels are right for a document of the classes own, which are
+// sorted for separate labels.
+func right(a *About, given, own []string) bool {
+	if a.Scheme == solver.Labels {
+		slices.Sort(given)
+		return slices.Equal(own, given)
+	}
+	return slices.Contains(own, given[0])
+}
+
+// mixed returns the documents of the given rows, with the terms for which other is true taken from
+// the documents of other rows.
+func mixed(docs *sparse.CSR, rows, from []int, other func(term uint32) bool) *sparse.CSR {
+	out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
+	for k, i := range rows {
+		terms, values := docs.Row(i)
+		others, given := docs.Row(from[k])
+		for len(terms)+len(others) > 0 {
+			if len(others) == 0 || len(terms) > 0 && terms[0] <= others[0] {
+				if !other(terms[0]) {
+					out.Terms, out.Values = append(out.Terms, terms[0]), append(out.Values, values[0])
+				}
+				terms, values = terms[1:], values[1:]
+				continue
+			}
+			if other(others[0]) {
+				out.Terms, out.Values = append(out.Terms, others[0]), append(out.Values, given[0])
+			}
+			others, given = others[1:], given[1:]
+		}
+		out.Offsets = append(out.Offsets, int64(len(out.Terms)))
+	}
+	return out
+}
