@@ -20,6 +20,16 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
+// Settings that are chosen, and a model of texts in memory.
+func ExampleTrain() {
+	ctx, texts := context.Background(), []string{"my password", "reset password", "pay an invoice", "the invoice"}
+	c := gram.Must(gram.Texts(ctx, texts, []string{"login", "login", "billing", "billing"}, gram.ReadOptions{}))
+	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{}))
+	p := gram.Must(m.PredictTexts(ctx, []string{"where is my invoice"}))
+	fmt.Println(p.Label(0))
+	// Output: billing
+}
+
 // A support vector machine from texts in memory.
 func ExampleTexts() {
 	ctx, texts := context.Background(), []string{"a good film", "a good book", "a bad film", "a bad book"}

@@ -63,6 +63,15 @@ def test_page(tmp_path, monkeypatch, gram):
     print("not installed:", *left)
 
 
+def test_readme(tmp_path, monkeypatch, capsys, gram):
+    monkeypatch.chdir(tmp_path)
+    found = [(line, code) for language, line, code in blocks((ROOT / "README.md").read_text()) if language == "python"]
+    for line, code in found:
+        run("python", line, code, {}, gram)
+    assert len(found) == 1 and "billing" in capsys.readouterr().out
+    assert (tmp_path / "tickets.model").exists()
+
+
 def test_runner_finds_what_is_wrong(gram):
     for language, code in (("python", ">>> 1 + 1\n3\n"), ("python", "assert False\n"), ("sh", "$ false\n")):
         with pytest.raises((AssertionError, subprocess.CalledProcessError)):

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gramengine/gram/internal/cli"
+	"github.com/gramengine/gram/internal/cli/clitest"
+	"github.com/gramengine/gram/internal/musttest"
+)
+
+// blocks returns the code blocks of a page that have no language, with continued lines joined.
+func blocks(t *testing.T, page string) (found []string) {
+	text := string(musttest.Get(os.ReadFile(page))(t))
+	for i, part := range strings.Split("\n"+text, "\n```") {
+		if code, ok := strings.CutPrefix(part, "\n"); ok && i%2 == 1 {
+			found = append(found, strings.ReplaceAll(code, "\\\n", " ")+"\n")
+		}
+	}
+	return found
+}
+
+// shellWord matches a comment, an operator or a word, parts of which may be quoted.
+var shellWord = regexp.MustCompile(`#.*|[|;&<>]+|(?:'[^']*'|"[^"]*"|[^\s'"|;&<>])+`)
+
+// shellCommands splits a line at the shell's operators and returns the words of each command.
+func shellCommands(line string) [][]string {
+	all := [][]string{{}}
+	for _, word := range shellWord.FindAllString(line, -1) {
+		switch {
+		case word[0] == '#':
+			return all
+		case strings.ContainsAny(word[:1], "|;&<>"):
+			all = append(all, nil)
+		default:
+			last := &all[len(all)-1]
+			*last = append(*last, strings.NewReplacer("'", "", `"`, "").Replace(word))
+		}
+	}
+	return all
+}
+
+// misuse returns the error of a program's flags for the words of a command.
+func misuse(words []string) error {
+	for _, p := range programs {
+		for _, c := range p.Commands {
+			if len(words) > 1 && words[0] == p.Name && words[1] == c.Name {
+				f := cli.NewFlags(c.Name)
+				c.Setup(f)
+				return f.Parse(words[2:])
+			}
+		}
+	}
+	return nil
+}
+
+// The flags of all commands in the documentation exist and accept their values.
+func TestPagesHaveValidCommands(t *testing.T) {
+	var pages []string
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../cuda/*.md", "../../lab/docs/*.md"} {
+		pages = append(pages, musttest.Get(filepath.Glob(pattern))(t)...)
+	}
+	seen := 0
+	for _, page := range pages {
+		for _, code := range blocks(t, page) {
+			for line := range strings.Lines(code) {
+				for _, words := range shellCommands(strings.TrimPrefix(line, "$ ")) {
+					if err := misuse(words); err != nil {
+						t.Errorf("%s: %s: %v", page, strings.Join(words, " "), err)
+					}
+					seen += len(words)
+				}
+			}
+		}
+	}
+	if seen < 500 {
+		t.Errorf("found %d words of commands, expected at least 500", seen)
+	}
+	for _, bad := range []string{"gram train -kernle linear", "ls | gram cv -folds many x.svm", "grambench verify a b"} {
+		if all := shellCommands(bad); misuse(all[len(all)-1]) == nil {
+			t.Errorf("%s: no error", bad)
+		}
+	}
+}
+
+// README's example prints what the page shows. There, … stands for any text.
+func TestReadmeExample(t *testing.T) {
+	for _, code := range blocks(t, "../../README.md") {
+		if !strings.HasPrefix(code, "$ cat ") {
+			continue
+		}
+		var script strings.Builder
+		steps := strings.Split(code, "$ ")[1:]
+		for _, step := range steps[1:] {
+			command, output, _ := strings.Cut(step, "\n")
+			want := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(output)), "…", "(?s:.*)")
+			fmt.Fprintf(&script, "exec sh -c '%s'\nstdout '^%s$'\n",
+				strings.ReplaceAll(command, "'", "''"), strings.ReplaceAll(want, "\n", `\n`))
+		}
+		name, content, _ := strings.Cut(strings.TrimPrefix(steps[0], "cat "), "\n")
+		fmt.Fprintf(&script, "-- %s --\n%s", name, content)
+		file := filepath.Join(t.TempDir(), "readme.txtar")
+		musttest.Do(t, os.WriteFile(file, []byte(script.String()), 0o666))
+		clitest.Scripts(t, testscript.Params{Files: []string{file}})
+		return
+	}
+	t.Error("README has no block that begins with $ cat")
+}
