@@ -11,17 +11,16 @@ type Format string
 
 // The formats.
 const (
-	FormatAuto         Format = ""             // from the name and the first bytes
-	FormatSVMLight     Format = "svmlight"     // label index:value ..., as svm-train reads it
-	FormatTSV          Format = "tsv"          // label<TAB>text, one document per line; or a table with columns
-	FormatCSV          Format = "csv"          // a table with commas, semicolons or TABs, quotes as in RFC 4180
-	FormatJSONL        Format = "jsonl"        // JSON objects, one per line or in an array
-	FormatFastText     Format = "fasttext"     // __label__a __label__b text, one document per line
-	FormatNumPy        Format = "numpy"        // .npy, dense, or .npz of scipy.sparse in compressed rows
-	FormatLines        Format = "lines"        // texts without labels, one per line
-	FormatFolder       Format = "folder"       // one sub-folder per class, one file per document
-	FormatMatrixMarket Format = "matrixmarket" // coordinate, real, integer or pattern, general
-	FormatIDX          Format = "idx"          // images of bytes with a separate label file, as for MNIST
+	FormatAuto     Format = ""         // from the name and the first bytes
+	FormatSVMLight Format = "svmlight" // label index:value ..., as svm-train reads it
+	FormatTSV      Format = "tsv"      // label<TAB>text, one document per line; or a table with columns
+	FormatCSV      Format = "csv"      // a table with commas, semicolons or TABs, quotes as in RFC 4180
+	FormatJSONL    Format = "jsonl"    // JSON objects, one per line or in an array
+	FormatFastText Format = "fasttext" // __label__a __label__b text, one document per line
+	FormatNumPy    Format = "numpy"    // .npy, dense, or .npz of scipy.sparse in compressed rows
+	FormatLines    Format = "lines"    // texts without labels, one per line
+	FormatFolder   Format = "folder"   // one sub-folder per class, one file per document
+	FormatIDX      Format = "idx"      // images of bytes with a separate label file, as for MNIST
 )
 
 // fileFormat describes a file format. The file that implements the format declares it, for formats.
@@ -37,7 +36,7 @@ type fileFormat struct {
 var formats []fileFormat
 
 func init() {
-	formats = []fileFormat{matrixMarketFormat, idxFormat, numPyFormat, jsonlFormat, fastTextFormat, svmLightFormat,
+	formats = []fileFormat{idxFormat, numPyFormat, jsonlFormat, fastTextFormat, svmLightFormat,
 		tsvFormat, csvFormat, linesFormat, {name: FormatFolder}}
 }
 

@@ -105,7 +105,7 @@ const (
 //	a folder                     one sub-folder per class and one file per document; or only files
 //	a folder with idx files      its train-images-idx3-ubyte, as for MNIST
 //	a file                       svmlight/LIBSVM, label<TAB>text lines, CSV, JSON lines or an array,
-//	                             fastText's lines, lines of text, MatrixMarket, idx, .npy, or .npz
+//	                             fastText's lines, lines of text, idx, .npy, or .npz
 //	                             of SciPy; also a FIFO or /dev/stdin, read once
 //
 // The format of a file is Options.Format, or is detected from the name or the first bytes. Any file
@@ -113,9 +113,8 @@ const (
 // ./goroot.
 //
 // Text becomes counts of terms (Options.Tokenizer), and the vocabulary is sorted. Index i of an
-// svmlight file is column i−1, or column i with Options.ZeroBased. Row i and column j of a
-// MatrixMarket file, both from 1, are document i−1 and column j−1; it has no classes. A byte v of
-// an idx file becomes v/255 in the column of its pixel. The label file has "labels" in its name in
+// svmlight file is column i−1, or column i with Options.ZeroBased. A byte v of an idx file becomes
+// v/255 in the column of its pixel. The label file has "labels" in its name in
 // place of "images", such as train-labels-idx1-ubyte. For vectors Options.Vocabulary names the
 // columns, and further columns are dropped.
 //
@@ -252,6 +251,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 		return nil, err
 	}
 	defer in.close()
+	defer context.AfterFunc(ctx, in.close)() // wakes a reader of a pipe
 	return readInput(ctx, in, opt, meter)
 }
 

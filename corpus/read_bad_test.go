@@ -18,8 +18,6 @@ import (
 // what was expected.
 func TestBadInput(t *testing.T) {
 	const (
-		banner  = "%%MatrixMarket matrix coordinate real general\n"
-		market  = "%%MatrixMarket matrix coordinate real general, or the like"
 		finite  = "a finite number"
 		utf8    = "UTF-8 text (Options.Encoding names another encoding, such as windows-1252)"
 		label   = labelExpected
@@ -37,7 +35,7 @@ func TestBadInput(t *testing.T) {
 		{"a.tsv", "a\tx\n\t\n", Options{}, `:2: label ""`, label},
 		{"a.tsv", "\n \n", Options{}, ": no documents", "lines label<TAB>text"},
 		{"a.dat", "\nhello world\n", Options{}, `:2: "hello world"`,
-			"label index:value ..., label<TAB>text, JSON objects, or a MatrixMarket banner " +
+			"label index:value ..., label<TAB>text, or JSON objects " +
 				"(Options.Format lines takes it for texts without labels, csv for a table)"},
 
 		{"a.svm", "1 1:1\n2 9:1 7:1\n", Options{}, ":2: index 7 is not above 9", "ascending indices"},
@@ -127,50 +125,6 @@ func TestBadInput(t *testing.T) {
 			"label<TAB>text (the format was guessed: tsv from line 1; Options.Format names another)"},
 		{"a.svm", flip(gzipped("1 1:1\n"), -5), Options{}, ":2: the gzip checksum does not match",
 			"an undamaged gzip file"},
-
-		{"a.mtx", "1 1 1\n", Options{}, `:1: "1 1 1"`, market},
-		{"a", "%%MatrixMarket matrix array pattern general\n", Options{}, `:1: an array of "pattern"`, "real or integer"},
-		{"a", "%%MatrixMarket matrix coordinate complex general\n", Options{},
-			`:1: a MatrixMarket file of "complex"`, "real, double, integer, pattern"},
-		{"a", "%%MatrixMarket matrix coordinate real hermitian\n", Options{},
-			`:1: a MatrixMarket file of "hermitian"`, "general, symmetric, skew-symmetric"},
-		{"a", "%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n", Options{},
-			":2: 2 rows and 3 columns of a symmetric matrix", "as many of each"},
-		{"a", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", Options{},
-			":3: row 1, column 2 of a symmetric matrix", "entries of the lower triangle"},
-		{"a", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 1\n", Options{}, ":3: negative value -1",
-			counted},
-		{"a", "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n", Options{},
-			":5: the end of the file after 2 entries", "3 entries, as the header says"},
-		{"a", "%%MatrixMarket matrix array real general\n1 0\n", Options{}, ":2: 0 columns", "at least 1"},
-		{"a", banner, Options{}, ":2: the end of the file", "a MatrixMarket banner and a line rows columns entries"},
-		{"a", banner + "%\n\n1 1\n", Options{}, `:4: "1 1"`, "rows columns entries"},
-		{"a", banner + "1 1 x\n", Options{}, `:2: "1 1 x"`, "rows columns entries"},
-		{"a", banner + "0 1 1\n", Options{}, ":2: 0 rows", "from 1 to 2147483647"},
-		{"a", banner + "9000000 1 1\n", Options{}, ":2: 9000000 rows for 1 entries",
-			"at most 1048576 rows, or an entry for every 8 rows"},
-		{"a", banner + "2147483647 1 300000000\n1 1 1\n", Options{}, ":4: the end of the file after 1 entries",
-			"300000000 entries, as the header says"},
-		{"a", banner + "1 4294967296 1\n", Options{}, ":2: 4294967296 columns", "at most 4294967295"},
-		{"a", banner + "2 2 2\n1 1 1\n", Options{}, ":4: the end of the file after 1 entries",
-			"2 entries, as the header says"},
-		{"a", banner + "2 2 1\n1 1 1\n\n2 2 1\n", Options{}, ":5: one entry more", "1 entries, as the header says"},
-		{"a", banner + "2 2 2\n1 1 1\n3 1 1\n", Options{}, ":4: row 3", "from 1 to 2"},
-		{"a", banner + "2 2 2\n1 1 1\n1 0 1\n", Options{}, ":4: column 0", "from 1 to 2"},
-		{"a", banner + "2 2 1\n1 1\n", Options{}, `:3: "1 1"`, "row column value"},
-		{"a", banner + "2 2 1\n1 1 1 1\n", Options{}, `:3: "1 1 1 1"`, "row column value"},
-		{"a", banner + "2 2 1\n1 x 1\n", Options{}, `:3: "1 x 1"`, "row column value"},
-		{"a", banner + "2 2 1\n1 1 nan\n", Options{}, `:3: value "nan"`, finite},
-		{"a", banner + "2 2 1\n1 1 -1\n", Options{}, ":3: negative value -1", counted},
-		{"a", banner + "2 2 4\n1 1 1\n\n2 2 1\n1 1 1\n2 2 2\n", Options{}, ":6: row 1, column 1 again",
-			"every entry once"},
-		{"a", "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1 1\n", Options{}, `:3: "1 1 1"`,
-			"row column"},
-		{"a", "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 1.5\n", Options{}, `:3: value "1.5"`,
-			"a whole number, as the banner says"},
-		{"a", banner + "1 2 1\n1 1 1\n", Options{Vocabulary: []string{"x"}}, ": 2 columns",
-			"1, one for each term of the vocabulary"},
-		{"a", banner + strings.Repeat("%", 100), Options{MaxLineBytes: 50}, ":2: a line of more than 50 B", shorter},
 	} {
 		t.Run(test.file+test.found, func(t *testing.T) {
 			file := writeFile(t, test.file, test.content)
@@ -190,7 +144,6 @@ func TestBadInput(t *testing.T) {
 // A header that declares more data than the file contains must not cost memory.
 func TestHeadersThatLie(t *testing.T) {
 	for _, content := range []string{
-		"%%MatrixMarket matrix coordinate real general\n2147483647 1 300000000\n1 1 1\n",
 		idx("\x01\x02", 1<<32-1, 1<<16, 1<<15),
 		npy("<f8", "2147483647, 1000", "12345678"),
 	} {

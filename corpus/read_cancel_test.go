@@ -48,7 +48,6 @@ func (c *cancelAfter) Read(p []byte) (int, error) {
 
 // TestCancelEndless cancels while an endless file is read: many lines, and one line without end.
 func TestCancelEndless(t *testing.T) {
-	const banner = matrixMarketBanner + " matrix coordinate real general\n10 10 1000000000\n"
 	for name, test := range map[string]struct {
 		read         reader
 		head, repeat string
@@ -57,7 +56,6 @@ func TestCancelEndless(t *testing.T) {
 		"svmlight, line": {readSVMLight, "1 1:1 ", "                    "},
 		"tsv":            {readTSV, "", "a\tb c\n"},
 		"tsv, line":      {readTSV, "a\t", "word "},
-		"matrixmarket":   {readMatrixMarket, banner, "1 1 1\n"},
 		"idx, image":     {readIDX, idx("", 1<<32-1, 1<<31), "\x00"},
 	} {
 		t.Run(name, func(t *testing.T) {

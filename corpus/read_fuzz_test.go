@@ -78,13 +78,6 @@ func FuzzReadTSV(f *testing.F) {
 		"a\t\x00")
 }
 
-func FuzzReadMatrixMarket(f *testing.F) {
-	const banner = "%%MatrixMarket matrix coordinate "
-	fuzzReader(f, readMatrixMarket, Options{}, banner+"real general\n% c\n3 4 3\n3 1 1.5\n1 4 -2\n\n1 2 0\n",
-		banner+"pattern general\n2 2 2\n1 1\n1 1\n", banner+"integer general\n1 1 1\n1 1 1\n",
-		banner+"real general\n1 1 2\n1 1 1\n")
-}
-
 // TestLineCutter checks that blocks end at line ends, for any buffer size and any size of reads.
 func TestLineCutter(t *testing.T) {
 	const text = "a\n\nlonger line\nx\r\nthe last line has no end"

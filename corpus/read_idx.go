@@ -35,12 +35,11 @@ const (
 //
 // Memory depends on the actual size of the file, not on its header.
 func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	defer context.AfterFunc(ctx, in.close)()
 	images, err := readIDXImages(&arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}, m)
 	if err != nil {
 		return nil, err
 	}
-	c, err := vectorCorpus(in.name, images, opt, nil, "pixels", "image", 1)
+	c, err := vectorCorpus(in.name, images, opt, "pixels", "image", 1)
 	if err != nil {
 		return nil, err
 	}

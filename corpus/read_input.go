@@ -72,7 +72,7 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	if in.packed = in.r != buffer; in.meter != nil {
 		in.meter.packed.Store(in.packed)
 	}
-	head, _ := in.r.Peek(len(matrixMarketBanner))
+	head, _ := in.r.Peek(len(npyMagic))
 	if findFormat(func(f *fileFormat) bool { return f.begins(head) }) != nil {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (in *input) detect() (format Format, guessed string, err error) {
 			format = FormatLines
 		default:
 			return "", "", fault(quote(bytes.TrimSpace(l)),
-				"label index:value ..., label<TAB>text, JSON objects, or a MatrixMarket banner").
+				"label index:value ..., label<TAB>text, or JSON objects").
 				withOption("Format", "lines takes it for texts without labels, csv for a table").at(in.name, line)
 		}
 		return format, fmt.Sprintf("%s from line %d", format, line), nil

@@ -234,13 +234,13 @@ func (w *warnings) rows(m *sparse.CSR, at func(row int) string) {
 // vectorCorpus makes a corpus of vectors without labels. what is the name of a column in messages.
 // Rows are named by the name of a row and a number, such as image 1.
 func vectorCorpus(
-	file string, m *sparse.CSR, opt *Options, warn warnings, what, row string, first int,
+	file string, m *sparse.CSR, opt *Options, what, row string, first int,
 ) (*Corpus, error) {
 	if n := len(opt.Vocabulary); opt.Vocabulary != nil && n != m.Cols {
 		expected := fmt.Sprintf("%d, one for each term of the vocabulary", n)
 		return nil, fault(fmt.Sprintf("%d %s", m.Cols, what), expected).at(file, 0)
 	}
-	c := &Corpus{Source: file, Documents: m, Labels: sparse.Labels{Offsets: make([]int64, m.Rows()+1)}, Warnings: warn}
+	c := &Corpus{Source: file, Documents: m, Labels: sparse.Labels{Offsets: make([]int64, m.Rows()+1)}}
 	limitVectors(c, opt)
 	c.warn().rows(m, func(i int) string { return fmt.Sprintf("%s, %s %d", file, row, i+first) })
 	return c, nil

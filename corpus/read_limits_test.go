@@ -51,12 +51,6 @@ func TestMemoryBytes(t *testing.T) {
 			`a\.tsv:\d+: reading on`},
 		"terms":  {"a.tsv", "x\t" + words.String() + "\nx\tword\n", `a\.tsv:1: `},
 		"a file": {"root/x/1", words.String(), `root/x/1: `},
-		"entries": {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 900000\n", "1 1\n",
-			900_000), `a\.mtx: the whole`},
-		"entries late": {"a.mtx", bomb(t, "%%MatrixMarket matrix coordinate pattern general\n1 1 100000\n", "1 1\n",
-			900_000), `a\.mtx:100003: one entry more`},
-		"rows": {"a.mtx", "%%MatrixMarket matrix coordinate pattern general\n900000 1 1\n1 1\n",
-			`a\.mtx: the whole`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := writeFile(t, test.file, test.content)
@@ -68,7 +62,7 @@ func TestMemoryBytes(t *testing.T) {
 				_, err = Read(context.Background(), source, Options{Workers: workers, MemoryBytes: limit, MinDF: 1})
 			})
 			var memory *MemoryError
-			if wanted := errors.As(err, &memory); wanted == strings.Contains(test.place, "one entry more") {
+			if !errors.As(err, &memory) {
 				t.Fatalf("error %v", err)
 			}
 			if !regexp.MustCompile(test.place).MatchString(err.Error()) {

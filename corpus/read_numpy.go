@@ -31,7 +31,6 @@ const (
 // readNumPy reads a dense matrix in a .npy file, or a SciPy matrix in compressed rows in a .npz
 // file. If a .npz file isn't a regular file, it is read into memory first.
 func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	defer context.AfterFunc(ctx, in.close)()
 	r := &arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}
 	head, _ := in.r.Peek(len(zipMagic))
 	read := r.dense
@@ -46,7 +45,7 @@ func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 		return nil, err
 	}
 	m.documents.Store(int64(documents.Rows()))
-	return vectorCorpus(in.name, documents, opt, nil, "columns", "row", 0)
+	return vectorCorpus(in.name, documents, opt, "columns", "row", 0)
 }
 
 // arrayReader reads arrays.

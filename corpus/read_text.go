@@ -427,21 +427,11 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 	return false, bad, nil
 }
 
-// gorootFallback is the source if no Go installation is found.
-var gorootFallback = Synthetic{Documents: 7700, Terms: 64000, Length: 400, Classes: 54, Seed: 1}
-
 // readGoroot reads the .go files in the folders of root/src as documents labelled by the top
-// folder. Invalid bytes in files of Go's tests separate terms, with a warning. If root is "",
-// because no installation was found, it reads [gorootFallback] with a warning.
+// folder. Invalid bytes in files of Go's tests separate terms, with a warning.
 func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
 	if root == "" {
-		c, err := readSynthetic(ctx, gorootFallback.String(), gorootFallback, opt, m)
-		if err != nil {
-			return nil, err
-		}
-		fallback := Warning{Message: "no Go installation found, so the corpus is " + c.Source, Count: 1, First: "goroot"}
-		c.Warnings = append([]Warning{fallback}, c.Warnings...)
-		return c, nil
+		return nil, fault("no Go installation", "one in GOROOT or in the PATH").at("goroot", 0)
 	}
 	files, loose, warn, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
 	if err != nil {

@@ -74,7 +74,7 @@ func TestSpaceColumns(t *testing.T) {
 		few, many Format
 		ok        bool
 	}{{"", "", false}, {FormatSVMLight, "", true}, {"", FormatSVMLight, false}, {FormatSVMLight, FormatSVMLight, true},
-		{FormatNumPy, FormatMatrixMarket, false}} {
+		{FormatNumPy, FormatIDX, false}} {
 		few.Format, many.Format = c.few, c.many
 		for _, pair := range [][2]*Corpus{{few, many}, {many, few}} {
 			s, err := NewSpace(sparse.Embedding{}, pair[0], pair[1], true)

@@ -138,7 +138,6 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 		}
 	}
 	zipped := func(list ...any) func(w io.Writer) error { return packed(parts(list...)) }
-	const market = "%%MatrixMarket matrix coordinate pattern general\n"
 	const images = "\x00\x00\x08\x02\x01\x00\x00\x00\x00\x00\x00\x01"
 	columnsFirst := strings.Replace(npyHead("|u1", "1000, 10000"), "False", " True", 1)
 	long := strings.Repeat("abcdefgh", 1<<17) // 1 MiB
@@ -165,8 +164,6 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 		"groups":                     {"a.svm.gz", zipped("1 qid:1\n", 2_000_000), ""},
 		"records":                    {"a.csv.gz", zipped("x,\n", 2_000_000), ""},
 		"objects":                    {"a.jsonl.gz", zipped("{\"text\":\"\"}\n", 1_000_000), ""},
-		"entries":                    {"a.mtx.gz", zipped(market+"9 9 9000000\n", 1, "1 1\n", 9_000_000), ""},
-		"blank entries":              {"a.mtx.gz", zipped(market+"9 9 1\n1 1\n", 1, "\n", 20_000_000), ""},
 		"a label":                    {"a.tsv.gz", zipped(long, 8, "\ta b\n", 1), ""},
 		"a label among others":       {"a.tsv.gz", zipped(times(30, "%s\ta\n"), 9, long, 8, "\ta b\n", 1), ""},
 		"a label, svmlight":          {"a.svm.gz", zipped(long, 8, " 1:1\n", 1), ""},

@@ -28,26 +28,19 @@ func npy(descr, shape string, values any) []byte {
 }
 
 // inputForms returns the files of a square matrix in every form of input that holds it, by name.
-func inputForms(t *testing.T, x [][]float64, labels []string, symmetry string) map[string][]byte {
+func inputForms(t *testing.T, x [][]float64, labels []string) map[string][]byte {
 	t.Helper()
 	n := len(x)
-	pattern := true
 	var dense, data []float64
 	var indptr, indices []int64
-	svm, entries, lower := [2]strings.Builder{}, []string{}, []string{}
-	var array, lowerArray strings.Builder
+	var svm [2]strings.Builder
 	indptr = append(indptr, 0)
 	for i, row := range x {
 		for base := range svm {
 			svm[base].WriteString(labels[i])
 		}
 		for j, v := range row {
-			pattern = pattern && (v == 0 || v == 1)
 			dense = append(dense, v)
-			fmt.Fprintln(&array, x[j][i])
-			if j > i || j == i && symmetry == "symmetric" {
-				fmt.Fprintln(&lowerArray, x[j][i])
-			}
 			if v == 0 {
 				continue
 			}
@@ -55,10 +48,6 @@ func inputForms(t *testing.T, x [][]float64, labels []string, symmetry string) m
 				fmt.Fprintf(&svm[base], " %d:%v", j+base, v)
 			}
 			data, indices = append(data, v), append(indices, int64(j))
-			entry := fmt.Sprintf("%d %d %v\n", i+1, j+1, v)
-			if entries = append(entries, entry); j <= i {
-				lower = append(lower, entry)
-			}
 		}
 		indptr = append(indptr, int64(len(data)))
 		for base := range svm {
@@ -77,27 +66,9 @@ func inputForms(t *testing.T, x [][]float64, labels []string, symmetry string) m
 		musttest.Get(w.Write(array))(t)
 	}
 	musttest.Do(t, z.Close())
-	coordinate := func(kind, symmetry string, entries []string) []byte {
-		return fmt.Appendf(nil, "%%%%MatrixMarket matrix coordinate %s %s\n%d %d %d\n%s", kind, symmetry, n, n, len(entries),
-			strings.Join(entries, ""))
-	}
 	forms := map[string][]byte{
 		"0.svm": []byte(svm[0].String()), "1.svm": []byte(svm[1].String()),
 		"a.npy": npy("<f8", fmt.Sprintf("(%d, %d)", n, n), dense), "a.npz": archive.Bytes(),
-		"general.mtx": coordinate("real", "general", entries), symmetry + ".mtx": coordinate("real", symmetry, lower),
-		"array.mtx": fmt.Appendf(nil, "%%%%MatrixMarket matrix array real general\n%d %d\n%s", n, n,
-			array.String()),
-		symmetry + "-array.mtx": fmt.Appendf(nil, "%%%%MatrixMarket matrix array real %s\n%d %d\n%s", symmetry, n, n,
-			lowerArray.String()),
-	}
-	if pattern {
-		for _, list := range []*[]string{&entries, &lower} {
-			for k, entry := range *list {
-				(*list)[k] = strings.TrimSuffix(entry, " 1\n") + "\n"
-			}
-		}
-		forms["pattern.mtx"] = coordinate("pattern", "general", entries)
-		forms["pattern-"+symmetry+".mtx"] = coordinate("pattern", symmetry, lower)
 	}
 	return forms
 }
@@ -114,10 +85,6 @@ func TestInputPairs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			x, labels := make([][]float64, n), make([]string, n)
-			symmetry := "symmetric"
-			if name == "skew" {
-				symmetry = "skew-symmetric"
-			}
 			rows := gram.NewRows(n)
 			for i := range x {
 				labels[i] = []string{"a", "b"}[i%2]
@@ -134,7 +101,7 @@ func TestInputPairs(t *testing.T) {
 				}
 				musttest.Do(t, rows.Add(columns, values, labels[i]))
 			}
-			fromRows, forms := rows.Corpus(), inputForms(t, x, labels, symmetry)
+			fromRows, forms := rows.Corpus(), inputForms(t, x, labels)
 			var files []string
 			for form, content := range forms {
 				musttest.Do(t, os.WriteFile(filepath.Join(dir, form), content, 0o600))

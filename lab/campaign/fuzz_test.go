@@ -48,7 +48,6 @@ var grammars = map[string][]string{
 		`[{"text":"one","label":1},{"text":"two","label":null}]`},
 	"a.ft":  {"__label__a one two\n__label__a __label__b three\n"},
 	"a.txt": {"one two\nthree\n\nfour\n"},
-	"a.mtx": {"%%MatrixMarket matrix coordinate real general\n% note\n2 3 3\n1 1 1.5\n2 3 2\n1 2 1e-3\n"},
 	"a.npy": {npy("<f4", "2, 2", "\x00\x00\x80?\x00\x00\x00@\x00\x00\x00\x00\x00\x00\x80?"),
 		npy("|u1", "2, 3", "\x01\x00\x02\x03\x01\x00")},
 	"a-images-idx3-ubyte": {"\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02\x03\x00"},
