@@ -27,7 +27,7 @@ each    = @for m in $(MODULES); do echo "in $$m: $(1)"; \
 	(cd $$m && { test $$m != cluster || export CGO_ENABLED=0; } && $(1)) || exit; done
 
 .DEFAULT_GOAL := build
-.PHONY: help build libgram wheel wheel-all wheel-venv lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-runs bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-python bench-text benchmarks check format vet staticcheck portable python-check race arm64 tidy generate generate-check clean
+.PHONY: help build libgram wheel wheel-all wheel-venv lab cluster cluster-check cluster-test cuda cuda-binaries cuda-header cuda-check ptx ptx-check run test bench bench-cluster bench-duplicates bench-large bench-libsvm bench-pca bench-peers bench-python bench-text benchmarks check format vet staticcheck portable python-check race arm64 tidy generate generate-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 16
@@ -161,11 +161,6 @@ test-modules:
 
 bench: build ## measure against a merge of sorted lists and against the machine
 	bin/grambench bench -workers 1,2
-
-bench-runs: build ## compare six runs of bench -suite quick with each other, and with a program 5 % slower (4 minutes, on a quiet machine)
-	@mkdir -p build/runs && rm -f build/runs/*.json
-	for i in 1 2 3 4 5 6; do bin/grambench bench -suite quick $(ARGS) -o build/runs/$$i.json >build/runs/$$i.txt || exit; done
-	$(GO) test -vet=off -count 1 -run TestRecordedRuns -v ./internal/instrument -runs '$(CURDIR)/build/runs/*.json'
 
 bench-cluster: build cluster ## measure what a Gram matrix costs through gramcluster against gram (minutes, on a quiet machine)
 	cd cluster && $(GO) run ./internal/overhead $(ARGS)

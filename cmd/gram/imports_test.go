@@ -17,7 +17,7 @@ const module = "github.com/gramengine/gram"
 // themselves. A package imports only packages of layers before its own, and those of its own entry.
 var layers = []string{
 	"internal/run",
-	"internal/flagtext internal/params internal/musttest internal/parquet internal/host internal/snake docs",
+	"internal/flagtext internal/params internal/musttest internal/parquet internal/snake docs",
 	"asm sparse tiles internal/table",
 	"corpus solver engine/device engine/internal internal/matrixio internal/learn/dense internal/learn/lbfgs",
 	"engine/kernel engine/internal/panel engine/internal/nearest internal/learn/archive " +
@@ -32,7 +32,7 @@ var layers = []string{
 	"internal/learn",
 	". cuda internal/cli",
 	"internal/backend internal/instrument internal/soak cmd/libgram",
-	"internal/source docs/machines cmd/internal/effects",
+	"internal/source cmd/internal/effects",
 	"cmd/internal/bench cmd/internal/explain cmd/internal/learners cmd/internal/matrices cmd/internal/neighbours " +
 		"cmd/internal/serve cmd/internal/soak cmd/internal/spectral cmd/internal/verify",
 	"cmd/internal/grambench",

@@ -1,9 +1,9 @@
 // Package instrument measures hardware with workloads of Gram. Workloads have names and versions,
 // and their results are checked before their times count. Rounds are repeated until the medians are
-// precise. Result files include a description of the machine.
+// precise. Results are written in Go's benchmark format, which benchstat compares.
 //
-// [Run] measures, [Load] and [Result.Write] read and write result files, [Compare] reports whether
-// two results differ. Package host describes the machine. The command has flags, tables and pages.
+// [Run] measures the workloads, and [Probe] the machine's peak rates. The command has flags, tables
+// and pages.
 package instrument
 
 import (
@@ -22,11 +22,6 @@ type Workload struct {
 	Version int
 	What    string // what a pass computes
 	Unit    string // unit that it counts
-
-	// RunToRun is the standard deviation, between runs of one program on an idle machine, of the
-	// logarithm of the lower quartile of a run's times. It was measured with six runs on one
-	// machine.
-	RunToRun float64
 
 	prepare preparation
 }
@@ -49,7 +44,6 @@ type job struct {
 	pass   func(ctx context.Context) error           // the part that is timed
 	digest func(ctx context.Context) (uint64, error) // digest of the results of a pass, bit for bit
 	worst  func(ctx context.Context) (Error, error)  // largest error of a sample compared with the reference
-	engine *engine.Engine                            // nil if the workload uses none
 }
 
 // Error is the largest error in a sample of values, relative to the tolerance.

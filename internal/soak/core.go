@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/gramengine/gram/internal/host"
 	"github.com/gramengine/gram/internal/run"
 )
 
@@ -26,12 +25,12 @@ func (c *core) buffer(n int) []float32 {
 }
 
 // on returns a context whose tasks run on the core.
-func (c *core) on(ctx context.Context, pin bool) context.Context {
-	if !pin {
+func (c *core) on(ctx context.Context, pinned bool) context.Context {
+	if !pinned {
 		return ctx
 	}
 	return run.OnWorker(ctx, func(int) func() {
-		release, err := host.Pin(c.ID)
+		release, err := pin(c.ID)
 		if err != nil {
 			panic(err) // comes back as an error: what isn't pinned names no core
 		}
@@ -46,19 +45,6 @@ func (c *core) compute(ctx context.Context, pin bool, t *task, out []float32) er
 		return t.tiles(ctx, out)
 	}
 	return run.Tasks(ctx, 1, 1, func(context.Context, int, int) error { t.plain(out); return nil })
-}
-
-// clock measures the core's frequency.
-func (c *core) clock(ctx context.Context, pin bool) {
-	var mhz float64
-	known := false
-	err := run.Tasks(c.on(ctx, pin), 1, 1, func(context.Context, int, int) error { mhz, known = host.MHz(); return nil })
-	if err != nil || !known {
-		return
-	}
-	if c.MHzMost = max(c.MHzMost, mhz); c.MHzLeast == 0 || mhz < c.MHzLeast {
-		c.MHzLeast = mhz
-	}
 }
 
 // bitsOf are the bits of a value: no two that differ are equal, NaN and -0 included.

@@ -5,23 +5,22 @@
 //
 // [Run] has all cores at once, and for a part of the time one core alone, compute tiles of several sizes,
 // maps and panels on all instruction sets, and compares every value with that of the first time. One corpus is
-// larger than the last-level cache. work.go has what is computed, core.go how a core does it. Package host
-// describes the machine.
+// larger than the last-level cache. work.go has what is computed, core.go how a core does it.
 package soak
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/klauspost/cpuid/v2"
+
 	"github.com/gramengine/gram/asm"
-	"github.com/gramengine/gram/internal/host"
+	"github.com/gramengine/gram/internal/run"
 )
 
 // Options say how long and where.
@@ -46,23 +45,19 @@ type Report struct {
 	Turns       int          `json:"turns"` // that were begun
 	Pinned      bool         `json:"pinned"`
 	Alone       float64      `json:"alone_share"`  // part of the time in which one core computed alone
-	Busy        float64      `json:"cores_busy"`   // part of the other time in which cores were busy; 0 if unknown
 	Corpus      int64        `json:"corpus_bytes"` // the largest corpus
 	Cache       int64        `json:"cache_bytes"`  // the last-level cache; 0 if unknown
 	Cores       []Core       `json:"cores"`
 	Found       int          `json:"differences"`
 	Differences []Difference `json:"first_differences"`
-	Unknown     []string     `json:"unknown"`
 }
 
 // Core is what a core did.
 type Core struct {
-	ID          int     `json:"core"`
-	Tasks       int     `json:"tasks"`
-	Values      int64   `json:"values"` // that were compared
-	Differences int     `json:"differences"`
-	MHzLeast    float64 `json:"mhz_least"` // 0 if unknown
-	MHzMost     float64 `json:"mhz_most"`
+	ID          int   `json:"core"`
+	Tasks       int   `json:"tasks"`
+	Values      int64 `json:"values"` // that were compared
+	Differences int   `json:"differences"`
 }
 
 // Difference is a value that isn't that of the first time, or an error.
@@ -107,7 +102,6 @@ type state struct {
 	begin time.Time
 
 	together, alone time.Duration // with all cores at once, and with one
-	processor       float64       // seconds in together
 	passes          int           // of cores alone
 
 	mu     sync.Mutex
@@ -122,16 +116,14 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if len(o.ISAs) == 0 {
 		o.ISAs = asm.Available()
 	}
-	root := os.DirFS("/")
-	m := host.Describe(root, host.Hypervisor())
 	s := &state{o: o, pin: true, begin: time.Now()}
-	s.report = &Report{Began: s.begin.UTC().Format(time.RFC3339), Unknown: m.Unknown, Pinned: true,
-		Differences: []Difference{}}
-	if err := s.choose(m); err != nil {
+	s.report = &Report{Began: s.begin.UTC().Format(time.RFC3339), Pinned: true, Differences: []Difference{}}
+	err := s.choose()
+	if err != nil {
 		return nil, err
 	}
-	var err error
-	s.report.Corpus, s.report.Cache = corpusBytes(m)
+	s.report.Cache = int64(max(cpuid.CPU.Cache.L3, 0))
+	s.report.Corpus = corpusBytes(s.report.Cache, run.AvailableBound().Bytes)
 	if o.Corpus > 0 {
 		s.report.Corpus = o.Corpus
 	}
@@ -153,23 +145,23 @@ func (s *state) goes(ctx context.Context) bool {
 	return ctx.Err() == nil && (s.o.For == 0 || time.Since(s.begin) < s.o.For)
 }
 
-// choose finds the cores, and whether goroutines can be pinned to them.
-func (s *state) choose(m *host.Machine) error {
-	all := m.Order()
-	for _, c := range all {
-		if len(s.o.Cores) == 0 || slices.Contains(s.o.Cores, c.ID) {
-			s.cores = append(s.cores, newCore(c.ID))
+// choose chooses the cores, and tries to pin a goroutine.
+func (s *state) choose() error {
+	all, err := allowed()
+	if err != nil {
+		return err
+	}
+	for _, id := range all {
+		if len(s.o.Cores) == 0 || slices.Contains(s.o.Cores, id) {
+			s.cores = append(s.cores, newCore(id))
 		}
 	}
 	for _, id := range s.o.Cores {
-		if !slices.ContainsFunc(all, func(c host.CPU) bool { return c.ID == id }) {
-			return fmt.Errorf("soak: processor %d isn't one that the process may use, expected some of %s", id, m.Allowed)
+		if !slices.Contains(all, id) {
+			return fmt.Errorf("soak: processor %d isn't one that the process may use, expected some of %v", id, all)
 		}
 	}
-	if len(s.cores) == 0 {
-		return errors.New("soak: the system doesn't say which processors there are")
-	}
-	release, err := host.Pin(s.cores[0].ID)
+	release, err := pin(s.cores[0].ID)
 	release()
 	if err != nil {
 		s.pin, s.report.Pinned = false, false
@@ -196,7 +188,6 @@ func (s *state) first(ctx context.Context) error {
 func (s *state) turn(ctx context.Context) {
 	s.o.Stage(fmt.Sprintf("turn %d, all cores, %d differences", s.report.Turns+1, s.report.Found))
 	begin := time.Now()
-	before, _ := host.ProcessorSeconds()
 	var all sync.WaitGroup
 	var left atomic.Int64
 	left.Store(int64(len(s.cores)))
@@ -204,8 +195,7 @@ func (s *state) turn(ctx context.Context) {
 		all.Go(func() { s.through(ctx, c, k*len(s.tasks)/len(s.cores), &left) })
 	}
 	all.Wait()
-	after, _ := host.ProcessorSeconds()
-	s.together, s.processor = s.together+time.Since(begin), s.processor+after-before
+	s.together += time.Since(begin)
 	for len(s.cores) > 1 && s.goes(ctx) && float64(s.alone) < s.o.Alone*float64(s.alone+s.together) {
 		c := s.cores[s.passes%len(s.cores)]
 		s.o.Stage(fmt.Sprintf("turn %d, processor %d, %d differences", s.report.Turns+1, c.ID, s.report.Found))
@@ -221,7 +211,6 @@ func (s *state) through(ctx context.Context, c *core, from int, left *atomic.Int
 	for k := 0; s.goes(ctx); k++ {
 		if k == len(s.tasks) {
 			left.Add(-1)
-			c.clock(ctx, s.pin)
 		}
 		if k >= len(s.tasks) && left.Load() <= 0 {
 			return
@@ -285,7 +274,6 @@ func (s *state) end(ctx context.Context) *Report {
 	r.Seconds, r.Interrupted = time.Since(s.begin).Seconds(), ctx.Err() != nil
 	if together := s.together.Seconds(); together > 0 {
 		r.Alone = s.alone.Seconds() / (s.alone.Seconds() + together)
-		r.Busy = min(s.processor/(together*float64(len(s.cores))), 1)
 	}
 	for _, c := range s.cores {
 		r.Cores = append(r.Cores, c.Core)

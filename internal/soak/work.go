@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
-	"github.com/gramengine/gram/internal/host"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -158,20 +157,9 @@ func panelTask(k *asm.Kernels, most int, seed uint64) *task {
 		values: sparse.Block * k.Panel, columns: k.Panel, plain: func(out []float32) { b.dot(k, out) }}
 }
 
-// corpusBytes returns a size larger than the last-level cache, up to an eighth of memory, and the size of the cache, or
-// 64 MiB and 0 if it is unknown.
-func corpusBytes(m *host.Machine) (corpus, cache int64) {
-	for _, c := range m.Caches {
-		cache = max(cache, c.Bytes)
-	}
-	corpus = max(cache+cache/2, 64<<20)
-	for _, memory := range []int64{m.MemoryBytes, m.LimitBytes} {
-		if memory > 0 {
-			corpus = min(corpus, memory/8)
-		}
-	}
-	return corpus, cache
-}
+// corpusBytes returns a size larger than the last-level cache, or 64 MiB, up to an eighth of the
+// memory.
+func corpusBytes(cache, memory int64) int64 { return min(max(cache+cache/2, 64<<20), memory/8) }
 
 // corpusTasks returns tasks that compute the dot products of a panel with all blocks of a corpus, each with a part
 // of them. A value of a task is a digest of its place in all blocks of the part: h ← 31h + bits.

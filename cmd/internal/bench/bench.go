@@ -92,27 +92,41 @@ type setting struct {
 	workers, headTerms int
 }
 
-// header holds the first fields of all reports.
-type header struct {
-	Corpus  source.Line `json:"corpus"`
-	CPU     string      `json:"cpu"`
-	Go      string      `json:"go"`
-	Version string      `json:"version"`
-	Date    string      `json:"date"`
-	Rounds  int         `json:"rounds"`
+// about describes the computer, the program and the number of rounds.
+type about struct {
+	CPU     string `json:"cpu"`
+	Go      string `json:"go"`
+	Version string `json:"version"`
+	Date    string `json:"date"`
+	Rounds  int    `json:"rounds"`
 }
 
-// Describe adds the title and the first lines of all reports.
+func newAbout(rounds int) about {
+	return about{strings.TrimSpace(cpuid.CPU.BrandName), runtime.Version(), cli.Version,
+		time.Now().Format(time.DateOnly), rounds}
+}
+
+func (a about) line() string {
+	return fmt.Sprintf("%s, %s, grambench %s, %s; median of %s", report.Known(a.CPU), a.Go, a.Version, a.Date,
+		report.Counted(a.Rounds, "round", "rounds"))
+}
+
+// header holds the first fields of reports on documents.
+type header struct {
+	Corpus source.Line `json:"corpus"`
+	about
+}
+
+// Describe adds the title and the first lines.
 func (h header) Describe(d *report.Document) {
 	d.Title = "Benchmark on " + filepath.Base(h.Corpus.Source)
 	d.Line(h.Corpus)
-	d.Linef("%s, %s, grambench %s, %s; median of %s\n", report.Known(h.CPU), h.Go, h.Version, h.Date,
-		report.Counted(h.Rounds, "round", "rounds"))
+	d.Linef("%s\n", h.line())
 }
 
 // check returns usage errors before documents are read.
 func (b *bench) check() (err error) {
-	if err := b.checkSuite(); err != nil || b.suite.size != "" || b.suite.compare != "" {
+	if err := b.checkSuite(); err != nil || b.suite.size != "" {
 		return err
 	}
 	switch {
@@ -136,10 +150,7 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 		e.Warn("-workers %d: the program may use %s, so that workers wait for one another", most,
 			report.Counted(have, "processor", "processors"))
 	}
-	switch {
-	case b.suite.compare != "":
-		return b.runCompare(e)
-	case b.suite.size != "":
+	if b.suite.size != "" {
 		return b.runSuite(ctx, e)
 	}
 	b.progress = e.Progress(false)
@@ -163,10 +174,7 @@ func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	if b.explain {
 		measure = b.measureHeads
 	}
-	r, err := measure(ctx, header{
-		Corpus: source.NewLine(b.corpus), CPU: strings.TrimSpace(cpuid.CPU.BrandName), Go: runtime.Version(),
-		Version: cli.Version, Date: time.Now().Format(time.DateOnly), Rounds: b.count,
-	})
+	r, err := measure(ctx, header{source.NewLine(b.corpus), newAbout(b.count)})
 	if err != nil {
 		return err
 	}

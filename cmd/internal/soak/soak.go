@@ -12,8 +12,8 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/internal/cli"
-	"github.com/gramengine/gram/internal/host"
 	"github.com/gramengine/gram/internal/report"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/internal/soak"
 )
 
@@ -110,28 +110,16 @@ func (r *soakReport) Describe(d *report.Document) {
 	d.Title = "Soak of " + r.Began
 	d.Linef("soak %s after %s, %s begun; pinned to processors: %t", end,
 		time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), report.Counted(r.Turns, "turn", "turns"), r.Pinned)
-	busy := ""
-	if r.Busy > 0 {
-		busy = fmt.Sprintf(", and then %s busy", report.Percent(r.Busy))
-	}
-	d.Linef("all cores at once %s of the time%s; one alone %s", report.Percent(1-r.Alone), busy, report.Percent(r.Alone))
+	d.Linef("all cores at once %s of the time; one alone %s", report.Percent(1-r.Alone), report.Percent(r.Alone))
 	cache := "last-level cache unknown"
 	if r.Cache > 0 {
 		cache = "last-level cache " + report.Bytes(r.Cache)
 	}
 	d.Fact("largest corpus", "%s, %s", report.Bytes(r.Corpus), cache)
-	if len(r.Unknown) > 0 {
-		d.Fact("not known", "%s: the system doesn't tell", report.Join(r.Unknown))
-	}
 	d.Line("")
-	t := report.NewTable(">core", ">tasks", ">values compared", ">differences", ">least MHz", ">most MHz")
+	t := report.NewTable(">core", ">tasks", ">values compared", ">differences")
 	for _, c := range r.Cores {
-		mhz := []string{"unknown", "unknown"}
-		if c.MHzMost > 0 {
-			mhz = []string{fmt.Sprintf("%.0f", c.MHzLeast), fmt.Sprintf("%.0f", c.MHzMost)}
-		}
-		counts := []string{strconv.Itoa(c.ID), report.Count(c.Tasks), report.Count(c.Values), report.Count(c.Differences)}
-		t.Add(append(counts, mhz...)...)
+		t.Add(strconv.Itoa(c.ID), report.Count(c.Tasks), report.Count(c.Values), report.Count(c.Differences))
 	}
 	d.Table("Cores", "", t)
 	r.writeDifferences(d)
@@ -162,15 +150,20 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 		"; again: how many of 3 tries differ there, and on another core", t)
 }
 
-// setCores parses -cores.
+// setCores parses -cores, numbers and ranges such as 0-3,8.
 func (s *work) setCores(text string) error {
 	s.o.Cores = nil
 	for part := range strings.SplitSeq(text, ",") {
-		own := host.ParseList(part)
-		if len(own) == 0 {
+		low, high, isRange := strings.Cut(part, "-")
+		first, err := strconv.ParseUint(low, 10, 14)
+		last := first
+		if isRange && err == nil {
+			last, err = strconv.ParseUint(high, 10, 14)
+		}
+		if err != nil || last < first {
 			return fmt.Errorf("%q isn't a list of processors, expected such as 0-3,8", text)
 		}
-		s.o.Cores = append(s.o.Cores, own...)
+		s.o.Cores = append(s.o.Cores, run.Numbers(int(first), int(last)+1)...)
 	}
 	return nil
 }
