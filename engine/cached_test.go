@@ -286,7 +286,7 @@ func TestCachedBuildGoesOn(t *testing.T) {
 
 func TestMatrix(t *testing.T) {
 	n := 150
-	for _, spec := range []string{"linear", "rbf:gamma=0.01", "diffusion:t=1", "arccos:n=2"} {
+	for _, spec := range []string{"linear", "rbf:gamma=0.01", "diffusion:t=1", "arccos:n=2", "chi2", "js:t=0.3"} {
 		k := parse(t, spec)
 		x := embedded(t, k.Embedding(), zipf(n, 3000, 20, 3))
 		e := newEngine(t, x, Options{})

@@ -13,11 +13,9 @@ import (
 	"github.com/gramengine/gram/engine/device"
 	"github.com/gramengine/gram/engine/internal/compute"
 	"github.com/gramengine/gram/engine/internal/enginetest"
-	"github.com/gramengine/gram/engine/internal/panel"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
-	"gonum.org/v1/gonum/mat"
 )
 
 // What tests of several packages share.
@@ -125,42 +123,6 @@ func TestGramAgreesWithReference(t *testing.T) {
 			})
 		}
 	}
-}
-
-// Long documents whose words all occur once have thousands of equal products, and the roundings of
-// a plain sum would all go one way: 6·10⁻⁶ for the one below. Half of what is promised shows that
-// neither the blocks of the sum nor the sum of the blocks do that.
-func TestLongEqualDocuments(t *testing.T) {
-	const terms, length = 30000, 20000
-	n := 24
-	if testing.Short() {
-		n = 8
-	}
-	r := rand.New(rand.NewPCG(1, 1))
-	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
-	for range n {
-		words := r.Perm(terms)[:length]
-		slices.Sort(words)
-		for _, w := range words {
-			m.Terms = append(m.Terms, uint32(w))
-			m.Values = append(m.Values, 1)
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-	}
-	x := embedded(t, sparse.Sphere, m)
-	ref := NewReference(x)
-	eachISA(t, func(t *testing.T, isa string) {
-		for _, head := range []int{0, -1, terms} {
-			g := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head}), parse(t, "c"))
-			for i := range n {
-				for j := range i {
-					if err := math.Abs(g.At(i, j) - ref.C(i, j)); !(err <= 5e-7) {
-						t.Fatalf("head=%d: c(%d, %d) = %v, expected %v", head, i, j, g.At(i, j), ref.C(i, j))
-					}
-				}
-			}
-		}
-	})
 }
 
 // Documents that share all but a tenth of their words, each occurring once, are the worst case of
@@ -286,7 +248,6 @@ func TestSameBits(t *testing.T) {
 				if to, err := e.Gram(t.Context(), k, used); err != nil || to != used || !sameBits(used.Data, want.Data) {
 					t.Errorf("%s: Gram into a matrix differs with %d workers: %v", spec, workers, err)
 				}
-				testTiles(t, e, want, k)
 				rows := rand.New(rand.NewPCG(3, 4)).Perm(n)
 				rows = append(rows, rows[:50]...)
 				d := musttest.Get(e.Rows(t.Context(), k, Request{Documents: rows}, nil))(t)
@@ -308,92 +269,6 @@ func TestSameBits(t *testing.T) {
 			}
 		}
 	})
-}
-
-// testTiles checks that Tiles hands out every pair of the half once, with the values that want
-// holds as mapped by k.
-func testTiles(t *testing.T, e *Engine, want *Symmetric, k kernel.Kernel) {
-	t.Helper()
-	if k.String() != "c" {
-		return
-	}
-	n := e.Len()
-	seen := make([]int32, n*n)
-	err := e.Each(t.Context(), nil, Request{Half: true}, func(tile *Tile) error {
-		for i := range tile.Rows {
-			for j := range tile.Cols {
-				row, col := tile.First+i, tile.Column+j
-				if row >= col || col >= tile.First+tile.Rows || row < tile.Column {
-					atomic.AddInt32(&seen[max(row, col)*n+min(row, col)], 1)
-				}
-				if got := tile.C[i*tile.Width+j]; math.Float32bits(got) != math.Float32bits(want.Row(row)[col]) {
-					t.Errorf("tile: c(%d, %d) = %v, expected %v", row, col, got, want.Row(row)[col])
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range n {
-		for j := range i + 1 {
-			if seen[i*n+j] != 1 {
-				t.Fatalf("pair (%d, %d) is in %d tiles", i, j, seen[i*n+j])
-			}
-		}
-	}
-}
-
-func TestCross(t *testing.T) {
-	train, test := zipf(150, 4000, 50, 1), zipf(77, 6000, 50, 2) // some test terms are unknown at training
-	for _, e := range []sparse.Embedding{sparse.Sphere, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
-		f := e.Fit(train)
-		x := musttest.Get(f.Transform(train))(t)
-		y := musttest.Get(f.Transform(test))(t)
-		k := parse(t, "rbf:gamma=0.5,embed="+e.String())
-		got := musttest.Get(newEngine(t, x, Options{}).Rows(t.Context(), k, Request{Test: y}, nil))(t)
-		for i := range got.Rows {
-			yt, _ := y.Row(i)
-			for j := range got.Cols {
-				xt, _ := x.Row(j)
-				c := panel.Exact(sparse.Dot)(yt, y.Unit64(i, nil), xt, x.Unit64(j, nil))
-				want := k.Eval(c, y.Norms[i], x.Norms[j])
-				if err := math.Abs(got.At(i, j) - want); !(err <= kernel.Tolerance(k, c, y.Norms[i], x.Norms[j])) {
-					t.Fatalf("%v: (%d, %d) is %v, expected %v", e, i, j, got.At(i, j), want)
-				}
-			}
-		}
-	}
-}
-
-// A Gram matrix is a gonum matrix: its eigenvalues sum to the trace, and a Cholesky factor exists
-// where t is small enough.
-func TestGonumTakesGram(t *testing.T) {
-	m := zipf(120, 3000, 40, 5)
-	x := embedded(t, sparse.Sphere, m)
-	g := gram(t, newEngine(t, x, Options{}), parse(t, "diffusion:t=0.3"))
-	var eigen mat.EigenSym
-	if !eigen.Factorize(g, false) {
-		t.Fatal("no eigenvalues")
-	}
-	// Duplicates make it singular: eigenvalues may lie below 0 by rounding, n·2⁻²⁴·λ_max at most.
-	values := eigen.Values(nil)
-	if least := values[0]; !(least >= -float64(g.N)*0x1p-24*values[g.N-1]) {
-		t.Errorf("smallest eigenvalue %v", least)
-	}
-	if trace := mat.Sum(mat.NewVecDense(g.N, values)); !(math.Abs(trace-float64(g.N)) <= 1e-9*float64(g.N)) {
-		t.Errorf("trace %v, expected %d", trace, g.N)
-	}
-	ridge := mat.NewSymDense(g.N, nil)
-	ridge.CopySym(g)
-	for i := range g.N {
-		ridge.SetSym(i, i, g.At(i, i)+0.01)
-	}
-	var chol mat.Cholesky
-	if !chol.Factorize(ridge) {
-		t.Error("no Cholesky factor")
-	}
 }
 
 func TestMemoryBound(t *testing.T) {

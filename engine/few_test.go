@@ -72,36 +72,3 @@ func TestSingleDocuments(t *testing.T) {
 		}
 	}
 }
-
-// A single document and one of the columns, both with thousands of rare words, have the bits that they have among many:
-// those of the exact form.
-func TestSingleLongDocument(t *testing.T) {
-	const n, shared, own = 3, 3000, 400
-	m := &sparse.CSR{Cols: shared + n*own, Offsets: []int64{0}}
-	for i := range n {
-		for w := range shared {
-			m.Terms, m.Values = append(m.Terms, uint32(w)), append(m.Values, 1)
-		}
-		for w := range own {
-			m.Terms, m.Values = append(m.Terms, uint32(shared+i*own+w)), append(m.Values, 1)
-		}
-		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
-	}
-	embedder := sparse.Sphere.Fit(m)
-	x := musttest.Get(embedder.Transform(m))(t)
-	k, want := kernel.MustParse("c"), engine.NewReference(x).C(0, 1)
-	for _, isa := range enginetest.ISAs() {
-		e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), HeadTerms: 16, KeptBytes: 1 << 20}))(t)
-		before := e.Info().Bytes
-		for range 3 {
-			one := musttest.Get(embedder.Transform(m.SelectRows([]int{0})))(t)
-			c := musttest.Get(e.Rows(t.Context(), k, engine.Request{Test: one}, nil))(t)
-			if got := c.Row(0)[1]; got != float32(want) {
-				t.Errorf("%s: c = %v, expected %v", isa, got, float32(want))
-			}
-		}
-		if about := e.Info(); about.Bytes == before && about.Head.Roles == engine.DenseRows {
-			t.Errorf("%s: no document passed alone", isa)
-		}
-	}
-}

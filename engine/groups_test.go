@@ -5,10 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/gramengine/gram/engine/internal/enginetest"
-	"github.com/gramengine/gram/internal/musttest"
-	"github.com/gramengine/gram/sparse"
 )
 
 // greedily returns the groups of n documents by their definition.
@@ -81,33 +77,6 @@ func TestKept(t *testing.T) {
 			if room == math.MaxInt && rounds > 1 || rounds > n+1 {
 				t.Fatalf("%d pairs, room for %d: %d rounds", len(pairs), room, rounds)
 			}
-		}
-	}
-}
-
-// The last document of a chain is near to the one before it alone, so it isn't dropped for the first.
-func TestKeptChain(t *testing.T) {
-	var rows [][]float32
-	for i := range 100 {
-		row := make([]float32, 159)
-		for k := range 60 {
-			row[i+k] = 1
-		}
-		rows = append(rows, row)
-	}
-	x := enginetest.Embed(t, sparse.Sphere, rows)
-	for _, method := range []string{byJoin, byTiles} {
-		w := musttest.Get(GroupsWithin(t.Context(), x, 0.02, Options{Workers: 2, method: method}))(t)
-		dropped := 0
-		for _, g := range w.Groups {
-			for _, i := range g[1:] {
-				if dropped++; i-g[0] != 1 {
-					t.Errorf("%s: document %d is dropped for %d", method, i, g[0])
-				}
-			}
-		}
-		if dropped != 50 || w.Pairs != 99 {
-			t.Errorf("%s: %d of 100 documents dropped, %d pairs, expected 50 and 99", method, dropped, w.Pairs)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -96,65 +95,6 @@ func TestParametrixGram(t *testing.T) {
 				if want := k.Eval(c, 1, 1); !kernel.Within(k, g.At(i, j), want, c, 1, 1) {
 					t.Fatalf("%s: (%d, %d) is %v, expected %v", k, i, j, g.At(i, j), want)
 				}
-			}
-		}
-	}
-}
-
-// The definition from counts, Σ θ^ρ θ′^ρ, against a Gram matrix; ρ = ½ is Bhattacharyya's kernel
-// and ρ = 1 the inner product, to the bit.
-func TestProbabilityProduct(t *testing.T) {
-	m := zipf(90, 400, 30, 5)
-	of := func(spec string) (kernel.Kernel, *Symmetric, *sparse.Embedded) {
-		k := parse(t, spec)
-		x := embedded(t, k.Embedding(), m)
-		g := musttest.Get(newEngine(t, x, Options{}).Gram(t.Context(), k, nil))(t)
-		return k, g, x
-	}
-	for _, power := range []float64{0.01, 0.3, 0.75, 2, 8} {
-		k, g, x := of(fmt.Sprintf("linear:embed=tf-l1-pow%v", power))
-		theta := make([][]float64, m.Rows())
-		for i := range theta {
-			theta[i] = make([]float64, m.Cols)
-			terms, values := m.Row(i)
-			total := 0.0
-			for _, v := range values {
-				total += float64(v)
-			}
-			for j, term := range terms {
-				theta[i][term] = math.Pow(float64(values[j])/total, power)
-			}
-		}
-		for i := range theta {
-			for j := range theta {
-				var want float64
-				for term, v := range theta[i] {
-					want += v * theta[j][term]
-				}
-				// c carries 10⁻⁶ (the engine's promise), which counts by the product of the norms;
-				// the definition above and the powers some 10⁻¹³.
-				scale := x.Norms[i] * x.Norms[j]
-				if scale == 0 { // one has no terms
-					if g.At(i, j) != 0 {
-						t.Fatalf("%v: documents %d and %d, one of them empty, have %v", k, i, j, g.At(i, j))
-					}
-					continue
-				}
-				if err := math.Abs(g.At(i, j) - want); !(err <= scale*(1e-6+1e-13)+k.Error(1-want/scale, x.Norms[i],
-					x.Norms[j])) {
-					t.Fatalf("%v: documents %d and %d have %v, expected %v", k, i, j, g.At(i, j), want)
-				}
-			}
-		}
-	}
-	for spec, same := range map[string]string{"linear:embed=tf-l1-sqrt": "bhattacharyya",
-		"linear:embed=tf-l1-pow0.5": "bhattacharyya"} {
-		_, a, _ := of(spec)
-		_, b, _ := of(same)
-		for i, v := range a.Data {
-			if math.Float32bits(v) != math.Float32bits(b.Data[i]) {
-				t.Errorf("%s differs from %s: %v, %v", spec, same, v, b.Data[i])
-				break
 			}
 		}
 	}

@@ -4,13 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
-	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine/internal/enginetest"
 	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
@@ -179,71 +175,6 @@ func TestNeighboursBounds(t *testing.T) {
 		for _, n := range near.Of(i) {
 			if n.Value != c.Row(i)[n.Document] {
 				t.Fatalf("document %d: %v, expected c of %v", i, n, c.Row(i)[n.Document])
-			}
-		}
-	}
-}
-
-// On real corpora neighbours are those of float64 references, rank by rank, up to the accuracy of c.
-func TestNeighboursReference(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	data := filepath.Join("..", "..", "shared", "data")
-	for _, set := range []string{
-		"webkb/all.tsv.gz", "reuters-modapte/train.tsv.gz", "20news-bydate/train.tsv.gz", "mnist/t10k-images-idx3-ubyte.gz",
-	} {
-		path := filepath.Join(data, filepath.FromSlash(set))
-		if _, err := os.Stat(path); err != nil {
-			t.Skipf("%s isn't there: %v", set, err)
-		}
-		c := musttest.Get(corpus.Read(t.Context(), path, corpus.Options{}))(t)
-		if n := c.Documents.Rows(); n > 1200 {
-			chosen := rand.New(rand.NewPCG(1, 1)).Perm(n)[:1200]
-			slices.Sort(chosen)
-			c = c.Select(chosen)
-		}
-		k := kernel.MustParse("bhattacharyya")
-		x := enginetest.Embedded(t, k.Embedding(), c.Documents)
-		n, ref := x.Rows(), NewReference(x)
-		rows := rand.New(rand.NewPCG(2, 2)).Perm(n)[:200]
-		exacts, sorts := map[int][]float64{}, map[int][]float64{} // of c to all documents, and without its own in order
-		for _, i := range rows {
-			exact := make([]float64, n)
-			musttest.Do(t, ref.Row(t.Context(), i, exact))
-			sorted := slices.Concat(exact[:i], exact[i+1:])
-			slices.Sort(sorted)
-			exacts[i], sorts[i] = exact, sorted
-		}
-		for _, isa := range enginetest.ISAs() {
-			e := newEngine(t, x, Options{ISA: string(isa), Workers: 2})
-			near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: n - 1, C: true}))(t)
-			first := map[int]*Neighbours{}
-			for _, count := range []int{1, 10, 100} {
-				first[count] = musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: count, C: true}))(t)
-			}
-			for _, i := range rows {
-				for count, f := range first {
-					if !slices.Equal(f.Of(i), near.Of(i)[:min(count, n-1)]) {
-						t.Fatalf("%s, %s: document %d has other neighbours for k = %d than for %d", set, isa, i, count, n-1)
-					}
-				}
-				if terms, _ := x.Row(i); len(terms) == 0 {
-					continue // the reference has it that documents without terms are the same
-				}
-				exact, sorted := exacts[i], sorts[i]
-				for rank, nb := range near.Of(i) {
-					// Both c of the neighbour and that of rank are off by the bound at most.
-					want := sorted[rank]
-					tolerance := 2e-6
-					if want < 0.05 {
-						tolerance = 2e-5*want + 1e-30
-					}
-					if !(math.Abs(exact[nb.Document]-want) <= tolerance) || !(math.Abs(float64(nb.Value)-want) <= tolerance) {
-						t.Fatalf("%s, %s: neighbour %d of document %d is %v of c = %v, expected %v",
-							set, isa, rank, i, nb, exact[nb.Document], want)
-					}
-				}
 			}
 		}
 	}

@@ -82,25 +82,6 @@ func TestExactHistograms(t *testing.T) {
 	}
 }
 
-// A cache that holds all and one that holds little serve the bits of Gram, and several kernels of
-// one pairing share it.
-func TestCachedHistograms(t *testing.T) {
-	for _, emb := range histogramEmbeddings()[:2] {
-		x := embedded(t, emb, zipf(300, 3000, 30, 8))
-		e := newEngine(t, x, Options{Workers: 2})
-		for _, opt := range []CachedOptions{{}, {CacheBytes: scratchBytes(e) + 4096*20}} {
-			c := newCached(t, e, opt)
-			for _, spec := range []string{"c", "rbf:gamma=0.3", "linear"} {
-				k := parse(t,
-					spec+map[bool]string{true: ":", false: ","}[!strings.Contains(spec, ":")]+"embed="+emb.String())
-				if err := check(t.Context(), c, k, gram(t, e, k), []int{0, 299, 7, 150}, [][2]int{{0, 300}}); err != nil {
-					t.Errorf("%s: %v", k, err)
-				}
-			}
-		}
-	}
-}
-
 // Kernels of one pairing are no kernels of another, whoever asks.
 func TestPairingsDontMix(t *testing.T) {
 	for spec, expected := range map[string]string{

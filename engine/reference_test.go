@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/gramengine/gram/engine/kernel"
 	"github.com/gramengine/gram/internal/musttest"
 	"github.com/gramengine/gram/sparse"
 )
@@ -94,37 +93,5 @@ func TestReferenceRow(t *testing.T) {
 	r := NewReference(embed(t, sparse.Sphere, rows))
 	if err := r.Row(ctx, 0, make([]float64, r.Len())); !errors.Is(err, context.Canceled) {
 		t.Errorf("Row under a cancelled context returns %v", err)
-	}
-}
-
-// The kernels of inner products on raw counts, against sums over the counts themselves, in whole
-// numbers: c carries some 2⁻⁵⁰ of 1, so an inner product as much of ‖x‖‖y‖; 10⁻¹² of that holds all
-// of it.
-func TestReferenceValue(t *testing.T) {
-	rows := testRows()
-	r := NewReference(embed(t, sparse.Embedding{}, rows))
-	linear, rbf := kernel.MustParse("linear"), kernel.MustParse("rbf")
-	for i, a := range rows {
-		for j, b := range rows {
-			var dot, aa, bb float64
-			for t := range max(len(a), len(b)) {
-				var p, q float64
-				if t < len(a) {
-					p = float64(a[t])
-				}
-				if t < len(b) {
-					q = float64(b[t])
-				}
-				dot, aa, bb = dot+p*q, aa+p*p, bb+q*q
-			}
-			if got := r.Value(linear, i, j); !(math.Abs(got-dot) <= 1e-12*math.Sqrt(aa*bb)) {
-				t.Errorf("linear kernel of documents %d and %d is %v, expected %v", i, j, got, dot)
-			}
-			// 201 terms occur, so gamma is 1/201.
-			want := math.Exp(-(aa + bb - 2*dot) / 201)
-			if got := r.Value(rbf, i, j); !(math.Abs(got-want) <= 1e-12*(1+(aa+bb)/201)) {
-				t.Errorf("rbf kernel of documents %d and %d is %v, expected %v", i, j, got, want)
-			}
-		}
 	}
 }

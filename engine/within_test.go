@@ -141,34 +141,6 @@ func TestPairsWithinMultiples(t *testing.T) {
 	}
 }
 
-// A value that is the least counts, in lists of all kinds and in pairs.
-func TestNeighboursOfMin(t *testing.T) {
-	rows, c20 := turned([]float32{1})
-	k, unweighted := kernel.MustParse("bhattacharyya"), kernel.MustParse("linear:embed=tf")
-	for s := 1; s < 20; s++ {
-		for least, k := range map[float64]kernel.Kernel{float64(20-s) / 20: k, float64(20 - s): unweighted} {
-			x := enginetest.Embed(t, k.Embedding(), rows)
-			e := newEngine(t, x, Options{Workers: 2})
-			opt := NeighbourOptions{Count: 2*s + 1, Min: &least}
-			near := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
-			cross := musttest.Get(e.Neighbours(t.Context(), k, ofTest(opt, x)))(t)
-			blocks := blocksOf(t, e, k, []int{0, 29, 61}, opt)
-			for i := range rows {
-				for name, list := range map[string][]Neighbour{"own": near.Of(i), "other": cross.Of(i), "merged": blocks[i]} {
-					want := 2 * s
-					if name == "other" {
-						want++ // itself
-					}
-					far := slices.ContainsFunc(list, func(n Neighbour) bool { return c20(i, int(n.Document)) > s })
-					if len(list) != want || far {
-						t.Fatalf("%v of at least %v: %s neighbours of document %d are %v, expected %d", k, least, name, i, list, want)
-					}
-				}
-			}
-		}
-	}
-}
-
 // Of equal values by a kernel that falls with c the one of less c comes first, and by others that of
 // the smaller number.
 func TestNeighboursOfEqualValues(t *testing.T) {
