@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gramengine/gram/asm"
@@ -129,82 +130,37 @@ func TestMapError(t *testing.T) {
 	})
 }
 
-// An element's bits depend on its own c, x and y, in either order: mapped alone, in a tile, in
-// place, and transposed it is the same.
+// An element's bits depend on its own c, x and y, in either order: mapped alone, in a tile of one
+// or several chunks, in place, and transposed it is the same.
 func TestMapElementwise(t *testing.T) {
 	cs := float32Distances(100)
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		r := rand.New(rand.NewPCG(5, 3))
-		const rows, cols = 7, 35
-		c, x, y := make([]float32, rows*cols), make([]float32, rows), make([]float32, cols)
-		for i := range c {
-			c[i] = cs[r.IntN(len(cs))]
-		}
-		for i := range x {
-			x[i] = norms[r.IntN(len(norms))] * (1 + r.Float32())
-		}
-		for j := range y {
-			y[j] = norms[r.IntN(len(norms))] * (1 + r.Float32())
-		}
-		tile := make([]float32, rows*cols)
-		for i := range tile {
-			tile[i] = float32(math.NaN())
-		}
-		k.mapTo(table, tile, c, x, y)
-		transposed := make([]float32, rows*cols)
-		for i := range rows {
-			for j := range cols {
-				transposed[j*rows+i] = c[i*cols+j]
+		for _, shape := range [][2]int{{7, 35}, {19, 36}, {2, 2*chunk + 5}, {1, chunk}} {
+			rows, cols := shape[0], shape[1]
+			c, x, y := make([]float32, rows*cols), make([]float32, rows), make([]float32, cols)
+			for i := range c {
+				c[i] = cs[r.IntN(len(cs))]
 			}
-		}
-		k.mapTo(table, transposed, transposed, y, x)
-		for i := range rows {
-			for j := range cols {
+			for _, list := range [][]float32{x, y} {
+				for i := range list {
+					list[i] = norms[r.IntN(len(norms))] * (1 + r.Float32())
+				}
+			}
+			tile, transposed := slices.Repeat([]float32{float32(math.NaN())}, rows*cols), make([]float32, rows*cols)
+			k.mapTo(table, tile, c, x, y)
+			for i := range c {
+				transposed[i%cols*rows+i/cols] = c[i]
+			}
+			k.mapTo(table, transposed, transposed, y, x)
+			for range 150 {
+				i, j := r.IntN(rows), r.IntN(cols)
 				var alone [1]float32
 				k.mapTo(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
 				in, back := math.Float32bits(tile[i*cols+j]), math.Float32bits(transposed[j*rows+i])
 				if one := math.Float32bits(alone[0]); in != one || back != one {
-					t.Fatalf("c = %v, norms %v and %v: alone %#x, in a tile %#x, transposed %#x", c[i*cols+j], x[i],
-						y[j], one, in, back)
-				}
-			}
-		}
-	})
-}
-
-// Combinations take several rows of a narrow tile at a time, and a wide tile chunk by chunk: of any
-// shape it is what its values are alone.
-func TestMapShapes(t *testing.T) {
-	r := rand.New(rand.NewPCG(11, 4))
-	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"product(rbf:gamma=0.1,linear)", "product(rbf:gamma=0.1,linear,arccos:n=0)",
-			"linear + 2*rbf:gamma=0.1", "power(linear + rbf:gamma=0.1):p=3", "power(rbf:gamma=0.1):p=0.5",
-			"power(polynomial:gamma=1e-3,r=1,degree=2):p=1.5", "exp(0.5*ned)",
-			"normalise(polynomial:gamma=0.1,r=1,degree=2)", "centred(ned)",
-			"compose(linear + rbf:gamma=0.1,arccos:n=1)"} {
-			k := MustParse(spec)
-			for _, shape := range [][2]int{{19, 35}, {3, 2*chunk + 5}, {1, chunk}, {5, chunk}} {
-				rows, cols := shape[0], shape[1]
-				c, x, y := make([]float32, rows*cols), make([]float32, rows), make([]float32, cols)
-				for i := range c {
-					c[i] = r.Float32()
-				}
-				for i := range x {
-					x[i] = 3 * r.Float32()
-				}
-				for j := range y {
-					y[j] = 3 * r.Float32()
-				}
-				dst := make([]float32, len(c))
-				k.mapTo(table, dst, c, x, y)
-				for range 40 {
-					i, j := r.IntN(rows), r.IntN(cols)
-					var alone [1]float32
-					k.mapTo(table, alone[:], c[i*cols+j:][:1], x[i:][:1], y[j:][:1])
-					if got := dst[i*cols+j]; got != alone[0] {
-						t.Fatalf("%s, %d x %d: the value at (%d, %d) is %v, alone %v", spec, rows, cols, i, j, got,
-							alone[0])
-					}
+					t.Fatalf("%d × %d, c = %v, norms %v and %v: alone %#x, in a tile %#x, transposed %#x", rows, cols,
+						c[i*cols+j], x[i], y[j], one, in, back)
 				}
 			}
 		}

@@ -21,32 +21,6 @@ func TestDivisible(t *testing.T) {
 	}
 }
 
-// Powers have values in float32 where those of parts have none.
-func TestPowersOfProducts(t *testing.T) {
-	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"power(product(rbf:gamma=1,exp(linear))):p=2", "power(1e-3*exp(0.1*linear)):p=10",
-			"power(10*rbf:gamma=1):p=60"} {
-			k := MustParse(spec)
-			for _, c := range []float32{0, 0.1, 0.5, 1} {
-				for _, x := range []float32{0.5, 1, 2, 9} {
-					y := []float32{0.6, 1.5, 2, 9}
-					dst := make([]float32, len(y))
-					k.mapTo(table, dst, []float32{c, c, c, c}, []float32{x}, y)
-					for j, y := range y {
-						want := k.Eval(float64(c), float64(x), float64(y))
-						// the error is infinite where a part leaves float32
-						bound := min(k.Error(float64(c), float64(x), float64(y)), 1e-3*want+underflow)
-						if !(math.Abs(float64(dst[j])-want) <= bound) && !(want > math.MaxFloat32) {
-							t.Errorf("%s, c = %v, norms %v and %v: found %v, expected %v, bound %v", spec, c, x, y,
-								dst[j], want, bound)
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
 // A power of a polynomial kernel is that of as many times the degree, and powers of arc-cosine
 // kernels scale with the norms.
 func TestLargePowers(t *testing.T) {
@@ -75,26 +49,6 @@ func TestLargePowers(t *testing.T) {
 			want := math.Pow(float64(x)*1.25, -9) * k.Eval(float64(c[0]), 1, 1)
 			if err := math.Abs(float64(dst[0]) - want); !(err <= k.Error(float64(c[0]), float64(x), 1.25)+1e-12*want) {
 				t.Errorf("%s for the norms %v and 1.25: found %v, expected %v", k, x, dst[0], want)
-			}
-		}
-	})
-}
-
-// A layer with a negative whole power of the norms has norms of its own below the next layer.
-func TestNegativePowerBelowALayer(t *testing.T) {
-	everyISA(t, func(t *testing.T, table *asm.Kernels) {
-		for _, spec := range []string{"compose(power(arccos:n=-0.25):p=4,rbf:gamma=1)",
-			"compose(power(arccos:n=-0.25):p=8,0.5*linear + rbf:gamma=0.1)",
-			"compose(0.5*power(arccos:n=-0.25):p=4 + rbf:gamma=0.1,arccos:n=1)"} {
-			k := MustParse(spec)
-			for _, x := range []float32{0, 0.5, 2} {
-				dst, c := make([]float32, 1), []float32{0.25}
-				k.mapTo(table, dst, c, []float32{x}, []float32{1.25})
-				want := k.Eval(float64(c[0]), float64(x), 1.25)
-				bound := k.Error(float64(c[0]), float64(x), 1.25)
-				if err := math.Abs(float64(dst[0]) - want); !(err <= bound) || !(bound <= 1e-4*math.Abs(want)) {
-					t.Errorf("%s for the norms %v and 1.25: found %v, expected %v, bound %v", k, x, dst[0], want, bound)
-				}
 			}
 		}
 	})

@@ -70,8 +70,8 @@ func TestEachPriceAlone(t *testing.T) {
 	}
 }
 
-// The gradients of both objectives agree with differences at random points, also for points of which coordinates
-// become 0 on the hyperplane.
+// The gradients of both objectives agree with differences at random points, also for points of
+// which coordinates become 0 on the hyperplane.
 func TestObjectiveGradient(t *testing.T) {
 	few, r := corpus.Corpus{}, rand.New(rand.NewPCG(5, 6))
 	var rows []float32
